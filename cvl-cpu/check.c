@@ -60,7 +60,9 @@ void fused_plan_check(const struct cvl_kernel *k) {
  */
 static uint64_t length_of_result(const struct cvl_kernel *k, const struct superop_node *node) {
   switch (node->role) {
-  case ROLE_REDUCE: return k->segments.count;
+  case ROLE_REDUCE:
+  case ROLE_COMBINE_REDUCE: return k->segments.count;
+  case ROLE_COMBINE_SCATTER:
   case ROLE_PACK:
   case ROLE_SCATTER:
   case ROLE_CONST: return UINT64_MAX;

@@ -236,7 +236,9 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_CONST: make_uniform(&k->values[node->result], &node->constant.as); break;
     case ROLE_SPREAD: bind_spread(k, node, p, operands); break;
     case ROLE_INDEX: bind_index(k, node, p, operands); break;
-    case ROLE_MAP: bind_map(k, node, p); break;
+    case ROLE_MAP:
+      if (!p->combined) bind_map(k, node, p);
+      break;
     case ROLE_GATHER:
     case ROLE_PICK: bind_gather(k, n, operands); break;
     case ROLE_CARRY:
@@ -244,11 +246,11 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
       p->action = ACT_LOOP;
       k->values[node->result].needed = true;
       break;
-    case ROLE_WHILE:
-    case ROLE_COLUMN: /* a combination is left to superop_run */
+    case ROLE_COLUMN:
     case ROLE_COMBINE_REDUCE:
     case ROLE_COMBINE_SCAN:
     case ROLE_COMBINE_SCATTER:
+    case ROLE_WHILE:
     case ROLE_REDUCE:
     case ROLE_SCAN:
     case ROLE_PACK: break;
@@ -257,6 +259,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     }
   }
   if (k->has_runs) find_runs(k, operands);
+  fused_combine_bind(k, operands);
   find_live_steps(k);
   if (!k->runs_compiled) fused_expression_bind(k);
   fused_affine_bind(k);

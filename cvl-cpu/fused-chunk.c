@@ -73,6 +73,7 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
       r->row->equal(x, n / many, many, out);
     }
   }
+  fused_combine_group(w, k, many, p, n, offsets);
   pack_tile(w, p, n);
 }
 
@@ -111,6 +112,7 @@ static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *co
       const void *x = folds ? w->lanes[i] : fused_at(w, r->v, p);
       r->row->blocks(x, folds ? CVL_REDUCE_LANES : n, totals[i] + block * r->v->bytes);
     }
+    fused_combine_tile(w, p, n, block);
     pack_tile(w, p, n);
   }
 }
@@ -128,6 +130,7 @@ static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint6
     const struct fused_reduction *r = &kernel->reductions[i];
     w->totals[i] = r->totals + before * r->v->bytes;
   }
+  fused_combine_begin_long(w, start, (low - start) / CVL_REDUCE_BLOCK);
   blocks(w, low, high, w->totals);
 }
 
@@ -140,6 +143,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
     w->totals[i] = w->block_totals + i * BLOCKS_OF_WHOLE * sizeof(uint64_t);
   }
+  fused_combine_begin(w);
   blocks(w, low, high, w->totals);
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
     const struct fused_reduction *r = &w->k->reductions[i];
@@ -147,6 +151,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
     r->row->blocks(totals, units_of(high - low, CVL_REDUCE_BLOCK), totals);
     memcpy(r->out + k * r->v->bytes, totals, r->v->bytes);
   }
+  fused_combine_end(w, k, high - low);
 }
 
 /* Evaluates segments first <= k < last of equal lengths. */
@@ -306,6 +311,8 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     bool good = no_fault(k);
     if (good) find_totals(w, &in, 0);
     if (good) find_totals(w, &out, 1);
+    if (good) fused_combine_totals(w, &in, 0);
+    if (good) fused_combine_totals(w, &out, 1);
     const uint64_t chunk = first / k->grain;
     await_turn(&k->turn, chunk);
     /* An earlier chunk may have failed while this one waited. It has then not advanced the
@@ -313,6 +320,8 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     good = no_fault(k);
     if (good) use_states(w, &in, 0);
     if (good) use_states(w, &out, 1);
+    if (good) fused_combine_advance(w, &in, 0);
+    if (good) fused_combine_advance(w, &out, 1);
     for (uint32_t i = 0; i < k->pack_count; i++) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];
@@ -322,6 +331,9 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
       write_range(w, &in, 0);
       scan_segments(w, from.segment, whole);
       write_range(w, &out, 1);
+      fused_combine_write(w, &in, from.segment - 1, 0);
+      fused_combine_scan(w, from.segment, whole);
+      fused_combine_write(w, &out, whole, 1);
       write_packs(w, base, from.segment, to.segment);
     }
   }

@@ -36,7 +36,8 @@ struct fused_compiled {
   struct fused_functions functions;
   struct stage *stages;
   struct fold fold;
-  loop_block **loops; /* of the first node of each */
+  loop_block **loops;                  /* of the first node of each */
+  struct order_compiled *combinations; /* likewise */
   struct compiled_code *code;
   bool loaded;
   uint32_t slots;
@@ -130,7 +131,7 @@ static bool only_fold_reads(const struct fused_compiled *f, uint32_t v) {
 /* Whether the fold is the only step (so there is one stage), and needs no buffers. */
 static bool folds_alone(const struct fused_compiled *f) {
   const struct cvl_kernel *k = f->k;
-  if (fused_hands_on(k)) return false;
+  if (fused_hands_on(k) || k->combination_count > 0) return false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
     const struct fused_value *v = fused_result(k, n);
@@ -177,6 +178,8 @@ static void assign_slots(struct fused_compiled *f) {
 static bool plan(struct fused_compiled *f) {
   if (!fused_functions_plan(&f->arena, f->k->op, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
+  f->combinations =
+      arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
   f->stages = arena_alloc(&f->arena, f->functions.blocks.stage_count * sizeof *f->stages);
   for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) describe(f, s);
   describe_fold(f);
@@ -228,29 +231,45 @@ bool fused_compiled_failed(const struct fused_compiled *f) {
   return compiled_failed(f->code);
 }
 
+/* The function of this name, at `to`. */
+static bool load(struct fused_compiled *f, const char *name, void *to) {
+  void *function = compiled_function(f->code, name);
+  if (function) memcpy(to, &function, sizeof function); /* as POSIX means it */
+  return function != NULL;
+}
+
+static bool load_combination(struct fused_compiled *f, uint32_t node) {
+  struct order_compiled *c = &f->combinations[node];
+  char apply[32], reduce[32], parts[32], scan[32];
+  snprintf(apply, sizeof apply, "combine%u_apply", node);
+  snprintf(reduce, sizeof reduce, "combine%u_reduce", node);
+  snprintf(parts, sizeof parts, "combine%u_parts", node);
+  snprintf(scan, sizeof scan, "combine%u_scan", node);
+  return load(f, apply, &c->apply) && load(f, reduce, &c->reduce) &&
+         load(f, parts, &c->parts) && load(f, scan, &c->scan);
+}
+
+const struct order_compiled *fused_compiled_combination(const struct fused_compiled *f,
+                                                        uint32_t node) {
+  return &f->combinations[node];
+}
+
 bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
   for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
     char name[32];
     snprintf(name, sizeof name, "block%u", s);
-    void *function = compiled_function(f->code, name);
-    if (!function) return false;
-    memcpy(&f->stages[s].run, &function, sizeof function); /* as POSIX means it */
+    if (!load(f, name, &f->stages[s].run)) return false;
   }
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
+    if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
     if (!fused_begins_loop(f->k->op, n)) continue;
     snprintf(name, sizeof name, "loop%u", n);
-    void *function = compiled_function(f->code, name);
-    if (!function) return false;
-    memcpy(&f->loops[n], &function, sizeof function);
+    if (!load(f, name, &f->loops[n])) return false;
   }
-  if (f->functions.folds) {
-    void *function = compiled_function(f->code, "fold");
-    if (!function) return false;
-    memcpy(&f->fold.run, &function, sizeof function);
-  }
+  if (f->functions.folds && !load(f, "fold", &f->fold.run)) return false;
   f->loaded = true;
   return true;
 }

@@ -24,6 +24,9 @@ bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
 /* Whether the function of a stage computes a node. */
 bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
+/* The functions of the combination that begins with a node. */
+const struct order_compiled *fused_compiled_combination(const struct fused_compiled *,
+                                                        uint32_t node);
 /* The number of strip buffers that the functions need. */
 uint32_t fused_compiled_slots(const struct fused_compiled *);
 

@@ -30,8 +30,7 @@ void fused_concatenate_plan(struct cvl_kernel *k) {
   }
 }
 
-/* One consumer less needs the value. */
-static void drop_use(struct fused_value *v) {
+void fused_drop_use(struct fused_value *v) {
   if (++v->dropped != v->consumers || v->is_output) return;
   v->unwanted = true;
   v->needed = false;
@@ -57,8 +56,8 @@ void fused_concatenate_bind(struct cvl_kernel *k, uint32_t n,
   if (flags && !fused_is_true(flags)) return;
 
   p->concatenated = true;
-  drop_use(index);
-  if (flags) drop_use(flags);
+  fused_drop_use(index);
+  if (flags) fused_drop_use(flags);
   if (v->node != SUPEROP_NONE && v->consumers == 1 && !v->is_output) v->concatenated_by = n;
 }
 

@@ -17,7 +17,8 @@ enum { ACCUMULATORS = 2 };
 /* A map of FLOATs that cannot fail. */
 static bool is_of_floats(const struct cvl_kernel *k, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
-  if (node->role != ROLE_MAP || node->checked || k->op->cold[n]) return false;
+  if (node->role != ROLE_MAP || node->checked || k->nodes[n].combined || k->op->cold[n])
+    return false;
   const uint32_t last = node->operands[node->operand_count - 1];
   return k->values[last].elem == k->c->float_elem && k->nodes[n].entry->error == CVL_E_NONE;
 }

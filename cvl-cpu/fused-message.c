@@ -89,13 +89,13 @@ static void compute(struct message *m, uint32_t number) {
     break;
   }
   case ROLE_MAP: compute_map(m, node, p); break;
-  case ROLE_CARRY: /* a superoperator with a loop has no ASSERT */
-  case ROLE_WHILE:
-  case ROLE_NEXT:
-  case ROLE_COLUMN: /* a combination is left to superop_run */
+  case ROLE_COLUMN:
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
   case ROLE_COMBINE_SCATTER:
+  case ROLE_CARRY: /* a superoperator with a loop has no ASSERT */
+  case ROLE_WHILE:
+  case ROLE_NEXT:
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:

@@ -17,7 +17,8 @@ static bool reads_elementwise(const struct superop_node *node, unsigned i) {
   case ROLE_MAP:
   case ROLE_CARRY:
   case ROLE_WHILE:
-  case ROLE_NEXT: return true;
+  case ROLE_NEXT:
+  case ROLE_COLUMN: return true;
   case ROLE_GATHER: return i > 0 && info->operands[i] != 's'; /* index and flags */
   case ROLE_PICK: return i == 1;
   case ROLE_REDUCE:
@@ -26,18 +27,19 @@ static bool reads_elementwise(const struct superop_node *node, unsigned i) {
   case ROLE_SCATTER: /* of two vectors of values the second holds the defaults */
     return info->operands[i] != 's' && (i == 0 || info->operands[i] != 'T');
   case ROLE_ASSERT: return true;
-  case ROLE_CONST:
-  case ROLE_SPREAD:
-  case ROLE_COLUMN: /* a combination is left to superop_run */
+  case ROLE_COMBINE_SCATTER: return i == COMBINE_INDEX;
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
-  case ROLE_COMBINE_SCATTER:
+  case ROLE_CONST:
+  case ROLE_SPREAD:
   case ROLE_INDEX: break;
   }
   return false;
 }
 
-static bool is_step(const struct superop_node *node) {
+static bool is_step(const struct cvl_kernel *k, uint32_t n) {
+  const struct superop_node *node = &k->op->nodes[n];
+  if (k->nodes[n].combined) return false;
   return node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER ||
          node->role == ROLE_PICK || node->role == ROLE_MAP || node->role == ROLE_CARRY ||
          node->role == ROLE_NEXT || node->role == ROLE_ASSERT;
@@ -49,6 +51,15 @@ static bool takes_runs(const struct superop_node *node, unsigned i) {
          (node->op == OPC_DPERMUTE || node->op == OPC_FPERMUTE);
 }
 
+/* What becomes of a COLUMN. */
+static uint8_t combination_role(const struct cvl_kernel *k, uint32_t n) {
+  while (k->op->nodes[n].role == ROLE_COLUMN || k->nodes[n].combined ||
+         k->op->nodes[n].role == ROLE_SPREAD || k->op->nodes[n].role == ROLE_CONST) {
+    n++;
+  }
+  return k->op->nodes[n].role;
+}
+
 /* Notes how operand i of node n is used. */
 static void note_use(struct cvl_kernel *k, uint32_t n, unsigned i) {
   const struct superop_node *node = &k->op->nodes[n];
@@ -58,13 +69,15 @@ static void note_use(struct cvl_kernel *k, uint32_t n, unsigned i) {
   if (!cold) v->last_read = n;
   if (!cold && !takes_runs(node, i)) v->as_runs = false;
   if (elementwise && !cold && v->node == SUPEROP_NONE) v->read_elementwise = true;
-  if (!elementwise || !is_step(node)) v->only_elementwise = false;
-  if (!elementwise || is_step(node)) return;
+  if (!elementwise || !is_step(k, n)) v->only_elementwise = false;
+  if (!elementwise || is_step(k, n) || (k->nodes[n].combined && node->role == ROLE_MAP)) return;
   v->consumed = true;
   v->consumers++;
-  if (node->role == ROLE_SCATTER) v->scattered = true;
-  if (node->role == ROLE_SCAN) v->buffer = IN_CHUNK;
-  if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->buffer == IN_STRIP) {
+  const uint8_t role = node->role == ROLE_COLUMN ? combination_role(k, n) : node->role;
+  if (role == ROLE_SCATTER || role == ROLE_COMBINE_SCATTER) v->scattered = true;
+  if (role == ROLE_SCAN || role == ROLE_COMBINE_SCAN) v->buffer = IN_CHUNK;
+  if ((role == ROLE_REDUCE || role == ROLE_COMBINE_REDUCE || role == ROLE_PACK) &&
+      v->buffer == IN_STRIP) {
     v->buffer = IN_TILE;
   }
 }
@@ -297,7 +310,7 @@ static void plan_nodes(struct cvl_kernel *k) {
     struct fused_node *p = &k->nodes[n];
     struct fused_value *first = &k->values[node->operands[0]];
     p->op = superop_info(node->op)->operation;
-    if (is_step(node) && !k->op->cold[n]) k->steps[k->step_count++] = n;
+    if (is_step(k, n) && !k->op->cold[n]) k->steps[k->step_count++] = n;
     if (node->role == ROLE_CARRY) loop_end = superop_loop_at(k->op, n).last;
     const uint32_t times = n < loop_end ? LOOP_ROUNDS : 1;
     if (node->role != ROLE_CONST && !k->op->cold[n]) k->cost += times * cost_of(p, node);
@@ -332,7 +345,7 @@ static void plan_nodes(struct cvl_kernel *k) {
     case ROLE_WHILE:
     case ROLE_NEXT:
     case ROLE_COLUMN:
-    case ROLE_COMBINE_REDUCE:
+    case ROLE_COMBINE_REDUCE: /* fused-combine.c */
     case ROLE_COMBINE_SCAN:
     case ROLE_COMBINE_SCATTER:
     case ROLE_ASSERT: break;
@@ -351,7 +364,6 @@ static void plan_nodes(struct cvl_kernel *k) {
 /* ---- the interface ---- */
 
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
-  if (superop_has_combinations(op)) return NULL; /* superop_run executes them */
   uint32_t reductions = 0, scans = 0, packs = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
     reductions += op->nodes[n].role == ROLE_REDUCE;
@@ -363,7 +375,9 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t reductions_at = nodes_at + op->node_count * sizeof(struct fused_node);
   const size_t scans_at = reductions_at + reductions * sizeof(struct fused_reduction);
   const size_t packs_at = scans_at + scans * sizeof(struct fused_scan);
-  const size_t faults_at = packs_at + packs * sizeof(struct fused_pack);
+  const size_t combinations_at = packs_at + packs * sizeof(struct fused_pack);
+  const size_t faults_at =
+      combinations_at + fused_combinations(op) * sizeof(struct fused_combination);
   const size_t steps_at = faults_at + op->node_count * sizeof(uint64_t);
   const size_t free_at = steps_at + op->node_count * sizeof(uint32_t);
   const size_t copies_at = free_at + op->value_count * sizeof(uint32_t);
@@ -387,6 +401,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->reductions = (struct fused_reduction *)(void *)(block + reductions_at);
   k->scans = (struct fused_scan *)(void *)(block + scans_at);
   k->packs = (struct fused_pack *)(void *)(block + packs_at);
+  k->combinations = (struct fused_combination *)(void *)(block + combinations_at);
   k->fault = (_Atomic uint64_t *)(void *)(block + faults_at);
   k->steps = (uint32_t *)(void *)(block + steps_at);
   k->copies = (uint32_t *)(void *)(block + copies_at);
@@ -397,6 +412,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->expression_ops = (struct fused_expression_op *)(void *)(block + expression_ops_at);
   k->was_uniform = (bool *)(block + uniform_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
+  fused_combine_plan(k);
   describe_values(k);
   note_runs(k);
   note_loops(k);

@@ -19,6 +19,7 @@
  *   fused-compiled.c     the elementwise operations of a strip as compiled functions
  *   fused-choice.c       whether a run uses those
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
+ *   fused-combine.c      combinations by functions of the program's own
  *   fused-message.c      the values that the message of a failing ASSERT reports
  *   fused.c              run: memory, results, scatters, faults
  */
@@ -32,6 +33,8 @@
 #include "cvl-cpu/kernels-reduce.h"
 #include "cvl-cpu/kernels-scan.h"
 #include "cvl-cpu/locate.h"
+#include "cvl-cpu/long-segments.h"
+#include "cvl-cpu/order-tree.h"
 #include "cvl/superop.h"
 
 enum {
@@ -143,6 +146,7 @@ struct fused_node {
   bool analysed; /* a gather that may have an affine index, or arithmetic for one */
   bool affine;   /* this run: analysed, and its operands allow it */
   bool skipped;  /* this run: not executed in an affine run: only known indices need it */
+  bool combined; /* it computes the function of a combination: no step */
   bool may_concatenate; /* a scatter as in fused-concatenate.c, if its operands allow it */
   bool concatenated;    /* this run */
   uint64_t start;       /* of a concatenated one: the position of the first element */
@@ -184,6 +188,34 @@ struct fused_pack {
   uint64_t kept; /* handed from chunk to chunk */
 };
 
+/* A combination; its columns are what COLUMNs read. */
+struct fused_combination {
+  struct superop_combination at;
+  uint8_t role;   /* enum superop_role */
+  bool inclusive; /* of a scan */
+  uint32_t columns;
+  struct fused_value *column[SUPEROP_COLUMNS_MAX];
+  uint8_t bytes[SUPEROP_COLUMNS_MAX];
+  /* OP_NONE, or an operation whose results are the same in any order, which is all that the
+   * function does to the column. */
+  enum cvl_op exact[SUPEROP_COLUMNS_MAX];
+  uint32_t buffers; /* of a worker, for what its nodes compute */
+  /* This run. */
+  struct order_columns out;
+  const char *identity[SUPEROP_COLUMNS_MAX];
+  uint8_t identity_step[SUPEROP_COLUMNS_MAX]; /* 0: one for all segments */
+  struct order_columns totals; /* of the tiles of long segments: fused_tile_totals_at */
+  struct order_state *state;   /* of a scan: handed from chunk to chunk */
+};
+
+/* The function of a combination for a worker, which order-tree.h calls. */
+struct fused_function {
+  struct order_function call; /* first: the function is found by its address */
+  const struct cvl_kernel *k;
+  const struct fused_combination *combination;
+  char *buffers;
+};
+
 struct fused_compiled;
 
 /* A vector that is read in order, to be prefetched ahead of its foremost use. */
@@ -211,7 +243,10 @@ struct cvl_kernel {
   struct fused_scan *scans;
   struct fused_pack *packs;
   uint32_t reduction_count, scan_count, pack_count;
-  uint32_t *analysed; /* the nodes of the affine analysis: analysed_count of them */
+  struct fused_combination *combinations;
+  uint32_t combination_count;
+  bool combines, scans_by; /* some combination reduces; some scans */
+  uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   bool has_expressions;                       /* some step is the root of one */
   struct fused_expression_op *expression_ops; /* of all: expression_op_count */
@@ -260,7 +295,7 @@ struct fused_affine {
 
 /* Whether chunks wait for those before them. */
 static inline bool fused_hands_on(const struct cvl_kernel *k) {
-  return k->scan_count + k->pack_count > 0;
+  return k->scan_count + k->pack_count > 0 || k->scans_by;
 }
 
 /* Where the elements are that the gathers of a group read: n positions of the source for the
@@ -311,6 +346,11 @@ struct fused_worker {
   char *block_totals;  /* of each reduction: room for the blocks of a segment */
   char *window_totals; /* of each scan: the windows of two long segments */
   char **packed;       /* of each pack: what the chunk keeps */
+  struct fused_function *functions; /* of each combination */
+  struct order_columns *parts;      /* of each: where the totals of the next tiles go */
+  struct order_columns *tiles; /* of each: room for those of a segment; of a scan, the tiles of
+                                  two long segments, and then what comes before them */
+  char *order_scratch;         /* as order-tree.h wants it */
 };
 
 /* In debug builds aborts if the plan contradicts itself (check.c). */
@@ -353,6 +393,8 @@ bool fused_shared(const struct cvl_kernel *, const struct cvl_value *operands, u
 void fused_concatenate_plan(struct cvl_kernel *);
 void fused_concatenate_bind(struct cvl_kernel *, uint32_t scatter,
                             const struct cvl_value *operands);
+/* One consumer less needs the value. */
+void fused_drop_use(struct fused_value *);
 /* Whether flags are uniform and T. */
 bool fused_is_true(const struct fused_value *flags);
 /* Makes the result of v->concatenated_by, for v to be written to. */
@@ -451,6 +493,43 @@ void fused_message(const struct cvl_kernel *, uint32_t assertion, uint64_t posit
 /* fused-loop.c: executes the loop whose first CARRY is the live step *step; then *step is its
  * last. False if it was stopped, which is recorded. */
 bool fused_loop(struct fused_worker *, uint32_t *step, uint64_t first, uint64_t n);
+
+/* fused-combine.c. Operands of its consumers, before which is the left result of the COLUMN. */
+enum { COMBINE_VALUE = 1, COMBINE_IDENTITY = 2, COMBINE_INDEX = 2 };
+/* How many combinations there are; describes them. */
+uint32_t fused_combinations(const struct superop *);
+void fused_combine_plan(struct cvl_kernel *);
+/* Start of a run: identities; results. False: no memory, or a fault. */
+void fused_combine_bind(struct cvl_kernel *, const struct cvl_value *operands);
+bool fused_combine_results(struct cvl_kernel *);
+/* What a worker needs: the bytes, after so many; sets them up there. */
+size_t fused_combine_worker_bytes(const struct cvl_kernel *);
+void fused_combine_set_up(struct fused_worker *, char *memory);
+/* The same of what all workers need. */
+size_t fused_combine_shared_bytes(const struct cvl_kernel *);
+void fused_combine_share(struct cvl_kernel *, char *memory);
+/* Reduces `many` segments of a tile, the first one k, at position p: offsets counted from p, or
+ * NULL: all of the same length. */
+void fused_combine_group(struct fused_worker *, uint64_t k, uint64_t many, uint64_t p,
+                         uint64_t n, const uint64_t *offsets);
+/* A segment of several tiles: where their totals go, in the memory of the worker or, of the
+ * long segment that starts at a position, of all; then tile by tile, the first of them `tile`
+ * 0; then the total of segment k of so many elements. */
+void fused_combine_begin(struct fused_worker *);
+void fused_combine_begin_long(struct fused_worker *, uint64_t start, uint64_t tiles_before);
+void fused_combine_tile(struct fused_worker *, uint64_t p, uint64_t n, uint64_t tile);
+void fused_combine_end(struct fused_worker *, uint64_t k, uint64_t n);
+/* The totals of all long segments, after all chunks. */
+void fused_combine_finish(struct cvl_kernel *);
+/* The turn of a chunk, for scans; range 0 or 1. */
+void fused_combine_totals(struct fused_worker *, const struct segment_range *, int number);
+void fused_combine_advance(struct fused_worker *, const struct segment_range *, int number);
+void fused_combine_write(struct fused_worker *, const struct segment_range *, uint64_t segment,
+                         int number);
+void fused_combine_scan(struct fused_worker *, uint64_t first, uint64_t last);
+/* Executes a COMBINE_SCATTER whose first consumer is this node, after all steps. */
+bool fused_combine_scatter(struct cvl_kernel *, uint32_t node,
+                           const struct cvl_value *operands);
 
 /* fused-chunk.c: bodies for pool_for over the path of k->segments, or over positions. */
 void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);

@@ -117,7 +117,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   for (uint32_t i = 0; i < k->pack_count; i++) {
     if (!make_pack(k, &k->packs[i])) return false;
   }
-  return true;
+  return fused_combine_results(k);
 }
 
 /* Releases the results that are not returned. */
@@ -243,7 +243,9 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
 /* Executes the scatters before node `failed`; later ones have no effect any more. */
 static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
-    if (k->op->nodes[n].role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
+    const uint8_t role = k->op->nodes[n].role;
+    if (role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
+    if (role == ROLE_COMBINE_SCATTER && !fused_combine_scatter(k, n, operands)) return false;
   }
   return true;
 }
@@ -304,7 +306,8 @@ static size_t reserve(struct layout *l, size_t bytes) {
 /* Offsets in the memory of a worker. */
 struct worker_layout {
   size_t in, out, lane_starts, lanes, same, streams, affine, run_data, gathered, block_faults,
-      located, walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
+      located, walks, ranks, kept, totals, packed, block_totals, window_totals, combinations,
+      packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -365,6 +368,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
     if (v->storage == IN_CHUNK)
       v->offset = reserve(&l, k->most_positions * v->bytes + SPREAD_SLACK);
   }
+  at.combinations = reserve(&l, fused_combine_worker_bytes(k));
   at.packs = l.bytes;
   for (uint32_t i = 0; i < k->pack_count && k->chunks > 1; i++) {
     if (k->packs[i].wants_result) reserve(&l, pack_room(k, &k->packs[i]));
@@ -401,6 +405,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
     w->located->group = SUPEROP_NONE;
   }
   fused_streams_begin(w);
+  fused_combine_set_up(w, memory + at->combinations);
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
@@ -445,6 +450,7 @@ static bool run_chunks(struct cvl_kernel *k) {
     finish_long_segments(&k->segments, FUSED_WHOLE, k->long_segments, r->row, r->v->bytes,
                          r->totals, r->out);
   }
+  fused_combine_finish(k);
   return true;
 }
 
@@ -453,7 +459,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   const struct worker_layout at = lay_out_worker(k);
   const unsigned threads = k->chunks > 1 ? pool_threads(k->c->pool) : 1;
   k->worker_count = threads;
-  const bool has_long_segments = k->reduction_count > 0 && k->n > FUSED_WHOLE;
+  const bool has_long_segments = (k->reduction_count > 0 || k->combines) && k->n > FUSED_WHOLE;
   const size_t windows = has_long_segments ? k->n / FUSED_WHOLE + 1 : 0;
   const size_t totals = has_long_segments ? block_totals_at(k->n, FUSED_WHOLE) + 1 : 0;
   struct layout l = {0};
@@ -463,6 +469,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   const bool states = k->chunks > 1;
   const size_t states_at = reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
   const size_t room = fused_room_bytes(k), room_at = reserve(&l, room);
+  const size_t shared_at = reserve(&l, fused_combine_shared_bytes(k));
   char *block = scratch_alloc(k->c, k->site, l.bytes);
   if (!block) return false;
   k->workers = block + workers_at;
@@ -478,6 +485,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
     k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
   }
   if (room > 0) fused_fill_room(k, block + room_at);
+  fused_combine_share(k, block + shared_at);
   const bool done = all_done(k->c, k->site, run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   if (done && failed != FUSED_NONE) report(k);
@@ -492,7 +500,8 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->segments = op->segments == SUPEROP_NONE
                     ? (struct segments){.count = 1, .total = k->n, .equal = k->n}
                     : value_segments(&operands[op->segments]);
-  k->cut_anywhere = k->reduction_count + k->scan_count + k->pack_count == 0;
+  k->cut_anywhere =
+      k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
   atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
   k->runs_compiled = fused_choose(k);

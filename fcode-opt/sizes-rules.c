@@ -7,6 +7,8 @@
  * A number of elements that does not fit an INT (vcode.md, 21.1) is a limit, like memory: an
  * operation is called safe although it may exceed it.
  */
+#include <string.h>
+
 #include "fcode-opt/sizes-walk.h"
 
 /* Keys of the memo besides opcodes. */
@@ -114,6 +116,15 @@ static unsigned facts_of(const struct walk *w, ir_var v) {
          (are_lengths(w, v) ? (unsigned)ALL_LENGTHS : 0);
 }
 
+/* SELECT: what both values have in common; a maximum is positive if one of the values is. */
+static void learn_select(struct walk *w, ir_var condition, ir_var a, ir_var b, ir_var r) {
+  const unsigned positive = ALL_NONNEGATIVE | ALL_NONZERO;
+  const unsigned fa = facts_of(w, a) & positive, fb = facts_of(w, b) & positive;
+  const ir_var *greater = w->elements[condition].greater;
+  const bool maximum = greater[0] == a && greater[1] == b;
+  learn(w, r, maximum && (fa == positive || fb == positive) ? positive : fa & fb);
+}
+
 static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   ir_var r = x->results[0];
@@ -124,8 +135,11 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
     if (x->type != TW_INT || !scalar(w, r)) break;
     for (uint32_t i = 0; i < 2; i++) w->elements[r].equal[i] = v[i];
     break;
-  case OPC_NE:
   case OPC_GT:
+    if (x->type == TW_INT) memcpy(w->elements[r].greater, v, sizeof w->elements[r].greater);
+    if (all_are(w, v[1], 0)) w->elements[r].nonempty = w->elements[v[0]].lengths;
+    break;
+  case OPC_NE:
     if (all_are(w, v[1], 0)) w->elements[r].nonempty = w->elements[v[0]].lengths;
     break;
   case OPC_GE:
@@ -147,8 +161,7 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
       learn(w, r, ALL_NONNEGATIVE);
     break;
   case OPC_SELECT:
-    if (x->type == TW_INT)
-      learn(w, r, facts_of(w, v[1]) & facts_of(w, v[2]) & (ALL_NONNEGATIVE | ALL_NONZERO));
+    if (x->type == TW_INT) learn_select(w, v[0], v[1], v[2], r);
     break;
   default: break;
   }
@@ -199,6 +212,18 @@ static void learn_descriptor(struct walk *w, ir_var d) {
               facts_memo(w->facts, KEY_SEGMENTS, same, same, term_count(d)));
   facts_set_nonnegative(w->facts, term_size(d));
   facts_set_nonnegative(w->facts, term_count(d));
+}
+
+/* Segments of one length: the total is the product of that and their number. MAKE_SEGDES has
+ * checked that it fits, but not into 32 bits. */
+static void learn_equal_segments(struct walk *w, ir_var lengths, ir_var r) {
+  if (narrow(w) || !same_elements(w, lengths)) return;
+  const uint32_t factors[2] = {term_size(lengths), term_count(lengths)};
+  for (unsigned i = 0; i < 2; i++) {
+    const uint32_t total =
+        facts_memo(w->facts, OPC_MUL, factors[i], factors[1 - i], term_size(r));
+    if (total != term_size(r)) facts_unite_checked(w->facts, term_size(r), total);
+  }
 }
 
 static void learn_pack(struct walk *w, const struct ir_binding *x) {
@@ -265,6 +290,7 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
       if (total != term_size(r)) facts_unite_checked(w->facts, term_size(r), total);
     }
     learn_descriptor(w, r);
+    learn_equal_segments(w, v[0], r);
     break;
   case OPC_PACK: learn_pack(w, x); break;
   case OPC_EXTRACT: learn(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO)); break;

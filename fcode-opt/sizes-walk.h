@@ -28,6 +28,8 @@ struct element_facts {
                        IR_NO_VAR */
   ir_var flags;     /* the operand of the B_TO_I that made it; or IR_NO_VAR */
   ir_var equal[2];  /* BOOL scalar: the INTs that are equal if it is T; or IR_NO_VAR */
+  ir_var
+      greater[2]; /* BOOL: the INTs of which the first is greater where it is T; or IR_NO_VAR */
 };
 
 /* Facts that pass between functions: the equal terms of a list, and the known numbers. */

@@ -168,7 +168,8 @@ static void bind(struct walk *w, ir_var v) {
                                           .lengths = IR_NO_VAR,
                                           .nonempty = IR_NO_VAR,
                                           .flags = IR_NO_VAR,
-                                          .equal = {IR_NO_VAR, IR_NO_VAR}};
+                                          .equal = {IR_NO_VAR, IR_NO_VAR},
+                                          .greater = {IR_NO_VAR, IR_NO_VAR}};
 }
 
 /* False: the callee is not known to return yet. */

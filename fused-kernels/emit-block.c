@@ -33,6 +33,15 @@ static unsigned stage_of_loop(const struct superop *op, const struct fused_block
   return stage;
 }
 
+/* The nodes of a combination's function have functions of their own (emit-combine.c). */
+static void hide_combination(const struct superop *op, struct fused_blocks *b, uint32_t first) {
+  const struct superop_combination c = superop_combination_at(op, first);
+  for (uint32_t k = c.first; k < c.ends; k++) {
+    const uint8_t role = op->nodes[k].role;
+    b->looped[k] = role == ROLE_COLUMN || role == ROLE_MAP;
+  }
+}
+
 /* A stage reads only values of its own, and of earlier stages that write them. */
 static void check_plan(const struct superop *op, const struct fused_blocks *b,
                        const uint32_t *definitions) {
@@ -66,6 +75,7 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
       loop_stage = stage_of_loop(op, b, definitions, k);
       for (uint32_t i = k; i <= loop_end; i++) b->looped[i] = true;
     }
+    if (node->role == ROLE_COLUMN && !b->looped[k]) hide_combination(op, b, k);
     if (b->looped[k]) stage = loop_stage;
     bool in_blocks = is_block(op, b, k);
     if (op->cold[k]) count = 0; /* needs nothing */

@@ -29,9 +29,9 @@ static bool is_read(const struct superop *op, const struct fused_blocks *b, uint
 bool fused_functions_plan(struct arena *arena, const struct superop *op,
                           struct fused_functions *f) {
   memset(f, 0, sizeof *f);
-  if (superop_has_combinations(op)) return false; /* superop_run executes them */
   if (!fused_blocks_plan(arena, op, &f->blocks)) return false;
-  if (f->blocks.stage_count == 0 && !superop_has_loops(op)) return false;
+  if (f->blocks.stage_count == 0 && !superop_has_loops(op) && !superop_has_combinations(op))
+    return false;
   f->spread = arena_alloc(arena, op->value_count + 1);
   f->folds = f->blocks.stage_count > 0 && fused_blocks_fold(op, &f->blocks);
   for (uint32_t v = 0; v < op->value_count && f->folds; v++) {
@@ -55,6 +55,8 @@ static void emit(const struct superop *op, const struct fused_functions *f,
   for (uint32_t n = 0; n < op->node_count; n++) {
     snprintf(name, sizeof name, "%sloop%u", prefix, n);
     if (fused_begins_loop(op, n)) fused_emit_loop(op, n, widths, name, out);
+    snprintf(name, sizeof name, "%scombine%u", prefix, n);
+    if (fused_begins_combination(op, n)) fused_emit_combination(op, n, widths, name, out);
   }
   snprintf(name, sizeof name, "%sfold", prefix);
   if (f->folds) fused_emit_fold(op, &f->blocks, widths, f->spread, name, out);

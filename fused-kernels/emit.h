@@ -93,6 +93,37 @@ void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct
 void fused_emit_loop(const struct superop *, uint32_t first, struct widths, const char *name,
                      FILE *);
 
+/* Whether a combination begins with this node. */
+static inline bool fused_begins_combination(const struct superop *op, uint32_t node) {
+  return op->nodes[node].role == ROLE_COLUMN &&
+         (node == 0 || op->nodes[node - 1].role != ROLE_COLUMN);
+}
+
+/* Writes the functions of the combination whose first node is `first`, in the tree that keeps
+ * order (cvl.h). x, out ... have an array for each column; a segment has at most 1024 elements.
+ *
+ *     void NAME_apply(uint64_t n, char *const *left, char *const *right, char *const *out)
+ *
+ * combines n pairs; out may be left or right.
+ *
+ *     void NAME_reduce(char *const *x, const uint64_t *offsets, uint64_t count, void *const
+ * *out)
+ *
+ * reduces segments offsets[k] to offsets[k + 1] of x to out[k], empty ones excepted.
+ *
+ *     unsigned NAME_parts(char *const *x, uint64_t n, char *const *out)
+ *
+ * gives the totals of the subtrees that n elements consist of, the largest first, and their
+ * number.
+ *
+ *     void NAME_scan(char *const *x, const uint64_t *offsets, uint64_t count, void *const
+ * *before, bool inclusive, char *const *out)
+ *
+ * scans segments; before, or NULL: an item that comes before the first one. Without it
+ * exclusive scans do not write the first of a segment. */
+void fused_emit_combination(const struct superop *, uint32_t first, struct widths,
+                            const char *name, FILE *);
+
 /* ---- all functions of a superoperator, and files of them ---- */
 
 struct fused_functions {
@@ -112,7 +143,7 @@ static inline bool fused_begins_loop(const struct superop *op, uint32_t node) {
 bool fused_functions_plan(struct arena *, const struct superop *, struct fused_functions *);
 
 /* Writes the prelude and the functions `blockS` of each stage S, `loopN` of each loop that
- * begins with node N, and `fold`. */
+ * begins with node N, `combineN_apply` and so on of each combination, and `fold`. */
 void fused_emit_functions(const struct superop *, const struct fused_functions *, struct widths,
                           FILE *);
 

@@ -66,7 +66,7 @@ def show_type(t, inside=False):
     if t[0] == "seq":
         return "[" + show_type(t[1]) + "]" if t[1][0] != "pair" else "[" + show_type(t[1], True) + "]"
     if t[0] == "data":
-        return t[1] + ("(" + ", ".join(show_type(p) for p in t[2]) + ")" if t[2] else "")
+        return t[1] + ("(" + ", ".join(show_type(p, True) for p in t[2]) + ")" if t[2] else "")
     shown = show_type(t[1], True) + ", " + show_type(t[2])
     return "(" + shown + ")" if inside else shown
 

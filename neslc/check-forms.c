@@ -233,7 +233,7 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
 /* ---- datatypes ---- */
 
 static bool check_type_definable(struct checker *ck, const struct form *form) {
-  const struct datatype *data = table_get(ck->session->types, form->name);
+  const struct datatype *data = session_type(ck->session, form->name);
   enum type_tag tag;
   if (base_type_named(form->name, &tag) ||
       (data && data->builtin && !ck->session->in_library)) {
@@ -270,7 +270,7 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
   struct datatype *data = arena_alloc(ck->arena, sizeof *data);
   data->name = form->name;
   data->shown_count = (uint32_t)names.list.count;
-  data->builtin = ck->session->in_library;
+  data->builtin = ck->session->in_library && !ck->session->in_additions;
   data->contents = check_type(ck, form->annotation->type, &names);
   struct table seen;
   table_begin(&seen, ck->arena);
@@ -315,7 +315,7 @@ bool check_datatype(struct checker *ck, const struct form *form, struct checked 
   ck->datatype = form->name;
   struct datatype *data = make_datatype(ck, form);
   if (ck->complaints->count) return false;
-  const struct datatype *before = table_get(ck->session->types, form->name);
+  const struct datatype *before = session_type(ck->session, form->name);
   if (same_datatype(ck->arena, before, data)) {
     if (table_get(ck->session->globals, form->name) != before->constructor) {
       define(ck, before->constructor, out);
@@ -326,6 +326,7 @@ bool check_datatype(struct checker *ck, const struct form *form, struct checked 
   data->constructor = make_constructor(ck, form, data);
   region_note_global(data->constructor->region, data->constructor);
   table_set(ck->session->types, form->name, data);
+  if (ck->session->in_library) table_set(ck->session->library_types, form->name, data);
   define(ck, data->constructor, out);
   return true;
 }

@@ -79,7 +79,7 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
   struct checker *ck = p->ck;
   const struct syntax *constructor = e->as.part.left;
   const struct name *name = constructor->as.name.name;
-  const struct datatype *data = table_get(ck->session->types, name);
+  const struct datatype *data = session_type(ck->session, name);
   struct type **arguments =
       arena_alloc(ck->arena, (data->parameter_count + 1) * sizeof *arguments);
   for (uint32_t i = 0; i < data->parameter_count; i++) {
@@ -125,7 +125,7 @@ static bool legal_variable(struct checker *ck, const struct syntax *e, enum patt
 static bool legal_contents(struct checker *ck, const struct syntax *e, enum pattern_use use) {
   const struct syntax *constructor = e->as.part.left;
   const char *name = constructor->as.name.name->text;
-  if (!table_get(ck->session->types, constructor->as.name.name)) {
+  if (!session_type(ck->session, constructor->as.name.name)) {
     complain(
         ck->complaints, NESL_PATTERN, ck->source, constructor->at,
         "a pattern %s(...) takes a value of a datatype apart, but there is no datatype `%s`",

@@ -139,7 +139,7 @@ static struct type *check_named(struct checker *ck, const struct syntax_type *t,
              "the datatype `%s` cannot contain itself", t->name->text);
     return type_variable(ck->arena, CLASS_ANY);
   }
-  const struct datatype *data = table_get(ck->session->types, t->name);
+  const struct datatype *data = session_type(ck->session, t->name);
   return data ? check_data(ck, t, data, names) : unknown(ck, t);
 }
 

@@ -7,8 +7,9 @@
 enum {
   MOST_SPECIALISATIONS = 10000, /* functions of one program */
   MOST_DEPTH = 150,             /* of an argument's type */
-  EXPAND_NODES = 60,  /* a body of at most so many nodes is expanded at its call ... */
-  EXPAND_DEPTH = 10,  /* ... within at most so many enclosing expansions ... */
+  EXPAND_NODES = 60,    /* a body of at most so many nodes is expanded at its call ... */
+  EXPAND_PULLED = 1000, /* ... or so many, if it is passed a pulled sequence ... */
+  EXPAND_DEPTH = 10,    /* ... within at most so many enclosing expansions ... */
   EXPAND_TOTAL = 4000 /* ... and at most so many nodes in one function: the code stays linear */
 };
 
@@ -23,7 +24,7 @@ static const struct core_pattern *parameter_of(const struct call *k) {
 
 /* ---- expansion ---- */
 
-const struct rep *expand(struct flattener *f, struct context *c, const struct call *k) {
+const struct rep *call_expanded(struct flattener *f, struct context *c, const struct call *k) {
   struct frame *caller = f->frame;
   struct frame frame = {.count = k->count,
                         .arguments = k->arguments,
@@ -194,6 +195,18 @@ static const struct rep *once_body(struct flattener *f, void *closure) {
   return call_specialisation(f, &f->serial, ((struct once *)closure)->call, false);
 }
 
+/* Indices of a pulled sequence, and its length, are often known: in the function that makes it,
+ * not in one of its own. */
+static bool has_pulled(const struct rep *r) {
+  if (r->kind == REP_PAIR) return has_pulled(r->left) || has_pulled(r->right);
+  return r->kind == REP_PULLED;
+}
+
+static bool is_small(const struct flattener *f, const struct call *k, uint32_t size) {
+  return size <= (has_pulled(k->argument) ? EXPAND_PULLED : EXPAND_NODES) &&
+         f->frame->depth < EXPAND_DEPTH && f->expanded + size <= EXPAND_TOTAL;
+}
+
 static const struct rep *call(struct flattener *f, struct context *c, const struct call *k) {
   const struct core *body = body_of(k);
   if (!body) {
@@ -211,11 +224,9 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
   if (f->combining) return combining_call(f, c, k, &t);
   const struct rep *combined = flatten_combination(f, c, k);
   if (combined) return combined;
-  const bool small = t.size <= EXPAND_NODES && f->frame->depth < EXPAND_DEPTH &&
-                     f->expanded + t.size <= EXPAND_TOTAL;
-  if (small && !t.recursive) {
+  if (is_small(f, k, t.size) && !t.recursive) {
     f->expanded += t.size;
-    return expand(f, c, k);
+    return call_expanded(f, c, k);
   }
   if (!context_serial(c) && !t.effects && rep_all_shared(k->argument) &&
       (!k->captured || rep_all_shared(k->captured))) {
@@ -227,6 +238,7 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
 
 /* ---- applications ---- */
 
+/* Finds the callee from the type of a function value. */
 bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
                      struct call *k) {
   struct type *identity = type_of(type_of(function)->part[2]);
@@ -307,6 +319,10 @@ static const struct rep *apply_primitive(struct flattener *f, struct context *c,
 
 const struct rep *apply_callee(struct flattener *f, struct context *c, struct call *k) {
   if (k->lambda) return call(f, c, k);
+  if (k->global->name == f->pulled_name && k->global->library) {
+    const struct rep *r = pulled_sequence(f, k->argument, k->argument_type);
+    if (r) return r;
+  }
   if (k->global->kind == GLOBAL_CONSTRUCTOR) return k->argument;
   if (k->global->kind == GLOBAL_FUNCTION && k->global->primitive >= 0) {
     return apply_primitive(f, c, k);

@@ -31,6 +31,7 @@ static void put_columns(const struct rep *r, bool argument, struct vars *out) {
   case REP_NOTHING: return;
   case REP_SCALAR: put(out, r->v); return;
   case REP_PAIR:
+  case REP_PULLED:
     put_columns(r->left, argument, out);
     put_columns(r->right, argument, out);
     return;
@@ -183,6 +184,9 @@ const struct rep *rep_argument(struct flattener *f, const struct context *c,
   case REP_SCALAR:
     return context_serial(c) ? rep_scalar(f, (enum type_word)r->word, r->v, true) : r;
   case REP_PAIR: return rep_pair(f, rep_argument(f, c, r->left), rep_argument(f, c, r->right));
+  case REP_PULLED:
+    return rep_pulled(f, r->function, rep_argument(f, c, r->left),
+                      rep_argument(f, c, r->right));
   case REP_SEQUENCE: break;
   }
   if (context_serial(c)) {
@@ -198,6 +202,12 @@ static void sign(struct vars *out, const struct rep *r, bool inside) {
   case REP_NOTHING: put(out, '.'); return;
   case REP_SCALAR:
     put(out, (ir_var)(r->shared && !inside ? "ifb"[r->word] : "IFB"[r->word]));
+    return;
+  case REP_PULLED:
+    for (uint32_t n = r->function; n > 0; n /= 10) put(out, (ir_var)('0' + n % 10));
+    put(out, 'L');
+    sign(out, r->left, inside);
+    sign(out, r->right, inside);
     return;
   case REP_PAIR:
     put(out, '(');
@@ -249,6 +259,7 @@ static const struct rep *elements_like(struct flattener *f, const struct rep *sh
     const struct rep *left = elements_like(f, shape->left, outer);
     return rep_pair(f, left, elements_like(f, shape->right, outer));
   }
+  case REP_PULLED: /* elements are physical */
   case REP_SEQUENCE: return sequence_like(f, shape, outer, false);
   }
   return NULL;
@@ -262,6 +273,10 @@ static const struct rep *finish_outer(struct flattener *f, const struct rep *r, 
   case REP_PAIR: {
     const struct rep *left = finish_outer(f, r->left, outer, inside);
     return rep_pair(f, left, finish_outer(f, r->right, outer, inside));
+  }
+  case REP_PULLED: {
+    const struct rep *left = finish_outer(f, r->left, outer, inside);
+    return rep_pulled(f, r->function, left, finish_outer(f, r->right, outer, inside));
   }
   case REP_SEQUENCE: break;
   }
@@ -285,6 +300,10 @@ static const struct rep *parameters_like(struct flattener *f, const struct rep *
   case REP_PAIR: {
     const struct rep *left = parameters_like(f, shape->left);
     return rep_pair(f, left, parameters_like(f, shape->right));
+  }
+  case REP_PULLED: {
+    const struct rep *left = parameters_like(f, shape->left);
+    return rep_pulled(f, shape->function, left, parameters_like(f, shape->right));
   }
   case REP_SEQUENCE: break;
   }

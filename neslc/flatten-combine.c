@@ -83,7 +83,7 @@ const struct rep *combining_call(struct flattener *f, struct context *c, const s
   } else if (t->size > COMBINED_NODES || f->frame->depth > COMBINED_DEPTH) {
     combining_refuse(f, "is too large");
   } else {
-    return expand(f, c, k);
+    return call_expanded(f, c, k);
   }
   return rep_empty(f, k->result_type);
 }
@@ -124,7 +124,8 @@ static const struct rep *captured_value(struct flattener *f, struct combination 
     return rep_pair(f, left, captured_value(f, m, r->right));
   }
   case REP_SCALAR: break;
-  case REP_SEQUENCE: combining_refuse(f, "uses a sequence from around it"); return r;
+  case REP_SEQUENCE:
+  case REP_PULLED: combining_refuse(f, "uses a sequence from around it"); return r;
   }
   if (r->shared) return r;
   struct combined *column = add_column(f, m, f->kinds.items[r->v]);

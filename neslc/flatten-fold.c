@@ -9,11 +9,16 @@ static bool is_int(struct flattener *f, ir_var v, int64_t x) {
   return known_int(f, v, &known) && known == x;
 }
 
+enum { SMALL = 1 << 14 }; /* sums and products of such numbers cannot overflow 32 bits */
+
+static bool is_small(int64_t x) {
+  return x > -SMALL && x < SMALL;
+}
+
 /* Arithmetic and comparison of two known numbers that cannot overflow 32 bits. */
 static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t b,
                          ir_var *result) {
-  enum { SMALL = 1 << 14 };
-  const bool small = a > -SMALL && a < SMALL && b > -SMALL && b < SMALL;
+  const bool small = is_small(a) && is_small(b);
   switch (op) {
   case OPC_LT: *result = emit_bool(f, a < b); return true;
   case OPC_LE: *result = emit_bool(f, a <= b); return true;
@@ -70,6 +75,30 @@ static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, 
   return true;
 }
 
+/* A known INT, or copies of one; *over: their descriptor, or 0. */
+static bool known_copies(struct flattener *f, ir_var v, int64_t *scalar, ir_var *over) {
+  const struct ir_binding *d = defined_by(f, v, OPC_DIST);
+  *over = d ? d->operands[1] : 0;
+  return known_int(f, d ? d->operands[0] : v, scalar) && is_small(*scalar);
+}
+
+/* A known number added to each of a series: the series that begins so much later. */
+static bool moved_series(struct flattener *f, ir_var series, ir_var copies, int64_t sign,
+                         ir_var *result) {
+  const struct ir_binding *index = defined_by(f, series, OPC_INDEX);
+  int64_t start, by;
+  ir_var outer, over;
+  if (!index || !known_copies(f, copies, &by, &over) ||
+      !known_copies(f, index->operands[0], &start, &outer)) {
+    return false;
+  }
+  const ir_var stride = index->operands[1], segdes = index->operands[2];
+  ir_var from = emit_int(f, start + sign * by);
+  if (outer) from = EMIT(f, DIST, INT, from, outer);
+  *result = EMIT(f, INDEX, NONE, from, stride, segdes);
+  return true;
+}
+
 bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
   int64_t a, b;
   bool p;
@@ -107,12 +136,14 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     break;
   case OPC_ADD:
     if (keeps_other(f, x, 0, 0, result) || keeps_other(f, x, 1, 0, result)) return true;
+    if (moved_series(f, x[0], x[1], 1, result) || moved_series(f, x[1], x[0], 1, result))
+      return true;
     break;
   case OPC_MUL:
     if (keeps_other(f, x, 0, 1, result) || keeps_other(f, x, 1, 1, result)) return true;
     break;
   case OPC_SUB:
-    if (keeps_other(f, x, 1, 0, result)) return true;
+    if (keeps_other(f, x, 1, 0, result) || moved_series(f, x[0], x[1], -1, result)) return true;
     break;
   case OPC_AND:
     if (known_bool(f, x[0], &p) && p) {

@@ -122,6 +122,7 @@ static const struct rep *as_element(struct flattener *f, const struct rep *r) {
     return rep_pair(f, left, as_element(f, r->right));
   }
   case REP_SCALAR: return rep_scalar(f, (enum type_word)r->word, r->v, false);
+  case REP_PULLED: /* items are physical */
   case REP_SEQUENCE: return rep_sequence(f, r->segdes, r->outer, r->elements, false);
   }
   return r;
@@ -161,6 +162,7 @@ static const struct rep *list_elements(struct flattener *f, const struct context
     const enum type_word word = (enum type_word)first->word;
     return rep_scalar(f, word, list_scalars(f, c, word, v, n, segdes, dest), false);
   }
+  case REP_PULLED:
   case REP_SEQUENCE: break;
   }
   struct merge_source *sources = arena_alloc(f->arena, n * sizeof *sources);

@@ -8,10 +8,11 @@
  *   - one for each instance: k scalars are a vector of k elements, k sequences are a descriptor
  *     of k segments and the concatenation of their elements;
  *   - a view (sequences only): the sequence of instance i is sequence number owner[i] of
- * another value, its base. A use of a variable lifts its value into the context of the use
- * (context_lift): a scalar is distributed or packed, a sequence becomes a view or stays shared.
- * Elements are copied only for an operation that needs them contiguous (rep_physical,
- * rep_plain). Indexing needs no copy.
+ * another value, its base;
+ *   - pulled (sequences only): a function from the index to the element. A use of a variable
+ * lifts its value into the context of the use (context_lift): a scalar is distributed or
+ * packed, a sequence becomes a view or stays shared. Elements are copied only for an operation
+ * that needs them contiguous (rep_physical, rep_plain). Indexing needs no copy.
  *
  * The virtual segment descriptors follow Lippmeier, Chakravarty, Keller, Leshchinskiy and
  * Peyton Jones, "Work efficient higher-order vectorisation" (2012).
@@ -31,7 +32,8 @@ enum rep_kind {
   REP_NOTHING, /* a function that captured nothing */
   REP_SCALAR,
   REP_PAIR,
-  REP_SEQUENCE
+  REP_SEQUENCE,
+  REP_PULLED /* a sequence whose elements are computed where they are used: flatten-pull.c */
 };
 
 struct rep {
@@ -41,11 +43,14 @@ struct rep {
   uint16_t
       columns; /* number of scalars, descriptors and functions: at most VALUE_MOST_COLUMNS */
   ir_var v;    /* SCALAR */
-  const struct rep *left, *right; /* PAIR */
+  const struct rep *left, *right; /* PAIR; PULLED: what the function captured, the length */
+  uint32_t function; /* PULLED: from the index to the element; a number in `pulled` */
   /* SEQUENCE that is no view: */
   ir_var segdes; /* one segment for each instance */
   ir_var outer;  /* a descriptor with one segment, as long as there are instances */
   const struct rep *elements; /* in a context with one instance for each element */
+  bool series;                /* shared: the elements are start, start + stride ... */
+  ir_var start, stride;
   /* SEQUENCE that is a view; never shared: */
   const struct rep *base; /* the sequences, not shared, not a view; NULL: no view */
   ir_var owner;           /* for each instance the index of its sequence in `base` */
@@ -187,6 +192,8 @@ struct flattener {
   struct combining *combining; /* or NULL */
   struct present explained;    /* the last call of one */
   ARRAY(const struct superop *) superops;
+  const struct name *pulled_name;    /* "_pulled" */
+  ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
 };
 
 #define NO_VAR UINT32_MAX
@@ -258,9 +265,15 @@ void flat_sink(struct flattener *, struct ir_function *, const struct vars *kept
 
 const struct rep *rep_scalar(struct flattener *, enum type_word, ir_var, bool shared);
 const struct rep *rep_pair(struct flattener *, const struct rep *, const struct rep *);
+const struct rep *rep_pulled(struct flattener *, uint32_t function, const struct rep *captured,
+                             const struct rep *length);
 const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared);
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
+/* A shared sequence of which is known that it is a series: copies of it need not be gathered.
+ */
+const struct rep *rep_series(struct flattener *, const struct rep *shared, ir_var start,
+                             ir_var stride);
 const struct rep *rep_nothing(struct flattener *);
 /* Sets the elements of a sequence, where its descriptor is needed to compute them. */
 void rep_set_elements(struct flattener *, struct rep *sequence, const struct rep *elements);
@@ -338,6 +351,35 @@ const struct rep *rep_parameters(struct flattener *, const struct rep *shape, ir
 /* A value of the host as constants. */
 const struct rep *rep_constant(struct flattener *, const struct nesl_value *);
 
+/* ---- calls: flatten-call.c; pulled sequences: flatten-pull.c ---- */
+
+/* The callee of a call, its ground types and its argument. */
+struct call {
+  struct global *global;            /* or NULL */
+  const struct core_lambda *lambda; /* or NULL */
+  const struct derived *derived;    /* or NULL */
+  uint32_t count;                   /* of the ground types of its generic variables */
+  struct type **arguments;
+  const struct rep *captured; /* lambda: its captured values; or NULL */
+  const struct rep *argument;
+  struct type *argument_type, *result_type;
+};
+/* Finds the callee from the type of a function value; false if there is none. */
+bool unfold_identity(struct flattener *, struct type *function, const struct rep *value,
+                     struct call *);
+/* The value of the callee's body, generated here. */
+const struct rep *call_expanded(struct flattener *, struct context *, const struct call *);
+
+/* The sequence of g(0) .. g(n - 1) without computing its elements; NULL if g is no lambda.
+ * `argument` is the pair of g and n, `type` its type. */
+const struct rep *pulled_sequence(struct flattener *, const struct rep *argument,
+                                  struct type *type);
+const struct rep *pulled_element(struct flattener *, struct context *, const struct rep *pulled,
+                                 const struct rep *index);
+/* The sequence with computed elements: it is no view, and not shared unless the context is
+ * serial. Of a value of another form, itself. */
+const struct rep *rep_computed(struct flattener *, const struct context *, const struct rep *);
+
 /* ---- expressions: flatten.c, flatten-each.c, flatten-if.c, flatten-call.c ---- */
 
 const struct rep *flatten(struct flattener *, struct context *, const struct core *);
@@ -380,24 +422,8 @@ const struct rep *flatten_if_any(struct flattener *, struct context *, struct ty
 
 struct traits;
 
-/* The callee, its ground types and its argument. */
-struct call {
-  struct global *global;            /* or NULL */
-  const struct core_lambda *lambda; /* or NULL */
-  const struct derived *derived;    /* or NULL */
-  uint32_t count;                   /* of the ground types of its generic variables */
-  struct type **arguments;
-  const struct rep *captured; /* lambda: its captured values; or NULL */
-  const struct rep *argument;
-  struct type *argument_type, *result_type;
-};
-/* Generates the body of the callee at the call. */
-const struct rep *expand(struct flattener *, struct context *, const struct call *);
 /* The application of a callee that unfold_identity found. */
 const struct rep *apply_callee(struct flattener *, struct context *, struct call *);
-/* Finds the callee from the type of a function value. False: there is none. */
-bool unfold_identity(struct flattener *, struct type *function, const struct rep *value,
-                     struct call *);
 
 /* ---- combinations: flatten-combine.c, flatten-combine-nodes.c ---- */
 

@@ -38,6 +38,16 @@ const struct rep *rep_pair(struct flattener *f, const struct rep *left,
   return r;
 }
 
+const struct rep *rep_pulled(struct flattener *f, uint32_t function, const struct rep *captured,
+                             const struct rep *length) {
+  struct rep *r = new_rep(f, REP_PULLED);
+  r->function = function;
+  r->left = captured;
+  r->right = length;
+  r->columns = sum_of_columns(f, captured->columns, length->columns);
+  return r;
+}
+
 const struct rep *rep_sequence(struct flattener *f, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared) {
   struct rep *r = new_rep(f, REP_SEQUENCE);
@@ -61,10 +71,21 @@ const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var o
   return r;
 }
 
+const struct rep *rep_series(struct flattener *f, const struct rep *shared, ir_var start,
+                             ir_var stride) {
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  *r = *shared;
+  r->series = true;
+  r->start = start;
+  r->stride = stride;
+  return r;
+}
+
 bool rep_all_shared(const struct rep *r) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return true;
-  case REP_PAIR: return rep_all_shared(r->left) && rep_all_shared(r->right);
+  case REP_PAIR:
+  case REP_PULLED: return rep_all_shared(r->left) && rep_all_shared(r->right);
   case REP_SCALAR:
   case REP_SEQUENCE: return r->shared;
   }
@@ -112,6 +133,9 @@ const struct rep *rep_gather_by(struct flattener *f, const struct rep *r,
   case REP_NOTHING: return r;
   case REP_PAIR:
     return rep_pair(f, rep_gather_by(f, r->left, g), rep_gather_by(f, r->right, g));
+  case REP_PULLED:
+    return rep_pulled(f, r->function, rep_gather_by(f, r->left, g),
+                      rep_gather_by(f, r->right, g));
   case REP_SCALAR:
     if (r->shared) return r;
     return rep_scalar(f, (enum type_word)r->word,
@@ -159,6 +183,16 @@ static const struct rep *copy_segments(struct flattener *f, const struct context
   return r;
 }
 
+/* The same for a shared series: its numbers are generated for each instance. */
+static const struct rep *copy_series(struct flattener *f, const struct context *c,
+                                     const struct rep *r) {
+  const ir_var lengths = distribute(f, seq_lengths(f, r), c->one);
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
+  const ir_var v = EMIT(f, INDEX, NONE, distribute(f, r->start, c->one),
+                        distribute(f, r->stride, c->one), segdes);
+  return rep_sequence(f, segdes, c->one, rep_scalar(f, TW_INT, v, false), false);
+}
+
 /* The sequences of a view that leaves out only empty ones: the elements are not moved. */
 static const struct rep *same_elements(struct flattener *f, const struct context *c,
                                        const struct rep *base, ir_var lengths) {
@@ -168,6 +202,7 @@ static const struct rep *same_elements(struct flattener *f, const struct context
 
 const struct rep *rep_no_view(struct flattener *f, const struct context *c,
                               const struct rep *r) {
+  if (r->kind == REP_PULLED) return rep_computed(f, c, r);
   if (r->kind != REP_SEQUENCE || !r->base) return r;
   const struct rep *b = r->base;
   const ir_var lengths = view_lengths(f, r, c->one);
@@ -177,8 +212,9 @@ const struct rep *rep_no_view(struct flattener *f, const struct context *c,
 }
 
 const struct rep *rep_plain(struct flattener *f, const struct context *c, const struct rep *r) {
-  if (r->base) return rep_no_view(f, c, r);
+  if (r->base || r->kind == REP_PULLED) return rep_no_view(f, c, r);
   if (!r->shared || context_serial(c)) return r;
+  if (r->series) return copy_series(f, c, r);
   return copy_segments(f, c, r, distribute(f, seq_lengths(f, r), c->one),
                        distribute(f, emit_int(f, 0), c->one));
 }
@@ -194,6 +230,7 @@ const struct rep *rep_physical(struct flattener *f, const struct context *c,
   case REP_PAIR: return rep_pair(f, rep_physical(f, c, r->left), rep_physical(f, c, r->right));
   case REP_SCALAR:
     return rep_scalar(f, (enum type_word)r->word, rep_each_scalar(f, c, r), context_serial(c));
+  case REP_PULLED:
   case REP_SEQUENCE: break;
   }
   const struct rep *p = rep_plain(f, c, r);
@@ -257,6 +294,7 @@ const struct rep *rep_merge(struct flattener *f, const struct merge_source *sour
     return rep_scalar(
         f, (enum type_word)first->word,
         merge_scalars(f, (enum type_word)first->word, values, sources, count, dest), false);
+  case REP_PULLED: /* sources are physical */
   case REP_SEQUENCE: break;
   }
   /* The lengths come first: they give the offset of each sequence. */
@@ -288,10 +326,14 @@ static const struct rep *shared_by_all(struct flattener *f, const struct context
   case REP_PAIR:
     return rep_pair(f, shared_by_all(f, serial, r->left), shared_by_all(f, serial, r->right));
   case REP_SCALAR: return rep_scalar(f, (enum type_word)r->word, r->v, true);
+  case REP_PULLED:
+    return rep_pulled(f, r->function, shared_by_all(f, serial, r->left),
+                      shared_by_all(f, serial, r->right));
   case REP_SEQUENCE: break;
   }
   const struct rep *p = rep_no_view(f, serial, r);
-  return rep_sequence(f, p->segdes, p->outer, p->elements, true);
+  const struct rep *shared = rep_sequence(f, p->segdes, p->outer, p->elements, true);
+  return p->series ? rep_series(f, shared, p->start, p->stride) : shared;
 }
 
 /* Whether v is this number, as a scalar or in every element. */
@@ -327,6 +369,8 @@ static const struct rep *lift_step(struct flattener *f, const struct rep *r,
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return r;
   case REP_PAIR: return rep_pair(f, lift_step(f, r->left, to), lift_step(f, r->right, to));
+  case REP_PULLED:
+    return rep_pulled(f, r->function, lift_step(f, r->left, to), lift_step(f, r->right, to));
   case REP_SCALAR:
   case REP_SEQUENCE: break;
   }

@@ -133,6 +133,9 @@ static bool rep_same(const struct rep *a, const struct rep *b) {
   case REP_NOTHING: return true;
   case REP_SCALAR: return a->v == b->v;
   case REP_PAIR: return rep_same(a->left, b->left) && rep_same(a->right, b->right);
+  case REP_PULLED:
+    return a->function == b->function && rep_same(a->left, b->left) &&
+           rep_same(a->right, b->right);
   case REP_SEQUENCE: break;
   }
   if ((a->base == NULL) != (b->base == NULL)) return false;

@@ -286,6 +286,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   table_begin(&f->traits, f->arena);
   table_begin(&f->derived, f->arena);
   ir_numbering_init(&f->known, f->arena);
+  f->pulled_name = intern_name(&s->names, "_pulled", strlen("_pulled"));
   origin_table_init(&f->origins, f->arena, NULL);
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   return f;

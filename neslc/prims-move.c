@@ -35,15 +35,36 @@ static const struct rep *extract(struct flattener *f, const struct context *c,
                       emit(f, OPC_EXTRACT, (enum type_word)elements->word, 3,
                            (ir_var[]){elements->v, i, v->segdes}),
                       context_serial(c));
+  case REP_PULLED: {
+    const struct rep *captured = extract(f, c, v, elements->left, i);
+    return rep_pulled(f, elements->function, captured, extract(f, c, v, elements->right, i));
+  }
   case REP_SEQUENCE: break;
   }
   const ir_var at = context_serial(c) ? i : EMIT(f, ADD, INT, seq_offsets(f, v), i);
   return rep_gather(f, elements, at, seq_elements_one(f, v), c->one);
 }
 
-static const struct rep *element(struct flattener *f, const struct context *c,
+/* Whether an index and a length are known, and the one is within the other. */
+static bool known_within(struct flattener *f, const struct rep *index, const struct rep *n) {
+  int64_t i, length;
+  return known_int(f, index->v, &i) && known_int(f, n->v, &length) && i >= 0 && i < length;
+}
+
+static const struct rep *element_of_pulled(struct flattener *f, struct context *c,
+                                           const struct rep *argument, bool checked) {
+  const struct rep *v = argument->left, *index = argument->right;
+  if (checked && !known_within(f, index, v->right)) {
+    check_range(f, rep_each_scalar(f, c, index), rep_each_scalar(f, c, v->right),
+                each_int(f, c, 0), check_text(CHECK_ELT));
+  }
+  return pulled_element(f, c, v, index);
+}
+
+static const struct rep *element(struct flattener *f, struct context *c,
                                  const struct rep *argument, bool checked) {
   const struct rep *v = argument->left;
+  if (v->kind == REP_PULLED) return element_of_pulled(f, c, argument, checked);
   const ir_var i = rep_each_scalar(f, c, argument->right);
   if (checked) {
     check_range(f, i, length_of(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));

@@ -31,6 +31,7 @@ ir_var element_positions(struct flattener *f, const struct context *c,
 
 static const struct rep *length(struct flattener *f, const struct context *c,
                                 const struct rep *v) {
+  if (v->kind == REP_PULLED) return v->right;
   if (v->base) {
     return rep_scalar(f, TW_INT, view_lengths(f, v, c->one), context_serial(c));
   }
@@ -238,6 +239,7 @@ static const struct rep *join_elements(struct flattener *f, const struct context
     for (size_t i = 0; i < n; i++) v[i] = elements[i]->v;
     return rep_scalar(f, word, join_scalars(f, c, j, word, v), false);
   }
+  case REP_PULLED: /* elements are physical */
   case REP_SEQUENCE: break;
   }
   struct merge_source *sources = arena_alloc(f->arena, n * sizeof *sources);
@@ -375,8 +377,21 @@ static const struct rep *unzip(struct flattener *f, const struct context *c,
 
 /* ---- dispatch ---- */
 
+/* An argument whose pulled sequences are computed. Those in sequences are when they are used.
+ */
+static const struct rep *computed_argument(struct flattener *f, const struct context *c,
+                                           const struct rep *x) {
+  if (x->kind == REP_PULLED) return rep_computed(f, c, x);
+  if (x->kind != REP_PAIR) return x;
+  const struct rep *left = computed_argument(f, c, x->left);
+  return rep_pair(f, left, computed_argument(f, c, x->right));
+}
+
 const struct rep *prim_sequence(struct flattener *f, struct context *c, enum primitive p,
                                 const struct rep *x, struct type *type, struct type *result) {
+  if (p != PRIM_LENGTH && p != PRIM_ELT && p != PRIM_ELT_NOCHECK && p != PRIM_DIST) {
+    x = computed_argument(f, c, x);
+  }
   const struct primitive_info *info = primitive_info(p);
   if (info->group == PRIMITIVE_REDUCE) {
     if (info->may_fail) require_chars(f, c, x, type);
@@ -417,12 +432,10 @@ static const struct rep *shared_body(struct flattener *f, void *closure) {
   return prim_sequence(f, &f->serial, k->p, k->argument, k->type, k->result);
 }
 
-const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum primitive p,
-                                    const struct rep *x, struct type *type,
-                                    struct type *result) {
+static const struct rep *sequence_value(struct flattener *f, struct context *c,
+                                        enum primitive p, const struct rep *x,
+                                        struct type *type, struct type *result) {
   const struct primitive_info *info = primitive_info(p);
-  if (info->group == PRIMITIVE_SCALAR) return prim_scalar(f, c, p, x, result);
-  if (info->effect != PRIMITIVE_FREE) return prim_effect(f, c, p, x, type, result);
   if (context_serial(c) || !rep_all_shared(x)) return prim_sequence(f, c, p, x, type, result);
   if (!info->may_fail) {
     return context_lift(f, prim_sequence(f, &f->serial, p, x, type, result), &f->serial, c);
@@ -433,4 +446,17 @@ const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum
   }
   struct shared_call k = {p, x, type, result};
   return flatten_if_any(f, c, result, shared_body, &k);
+}
+
+const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum primitive p,
+                                    const struct rep *x, struct type *type,
+                                    struct type *result) {
+  const struct primitive_info *info = primitive_info(p);
+  if (info->group == PRIMITIVE_SCALAR) return prim_scalar(f, c, p, x, result);
+  if (info->effect != PRIMITIVE_FREE) {
+    return prim_effect(f, c, p, computed_argument(f, c, x), type, result);
+  }
+  const struct rep *r = sequence_value(f, c, p, x, type, result);
+  const bool series = (p == PRIM_SERIES || p == PRIM_ISEQ) && r->shared;
+  return series ? rep_series(f, r, x->left->v, x->right->left->v) : r;
 }

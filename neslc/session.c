@@ -137,6 +137,7 @@ struct session *session_new(struct arena *arena, bool classic, struct diag_list 
   session->globals = table_new(arena);
   session->types = table_new(arena);
   session->library = table_new(arena);
+  session->library_types = table_new(arena);
   session->argument_checks = true;
   session->classic = classic;
   return load_library(session, diags) ? session : NULL;
@@ -152,6 +153,10 @@ struct global *session_global(struct session *session, const char *name) {
 struct global *session_library(struct session *session, const char *name) {
   const struct name *key = intern_name(&session->names, name, strlen(name));
   return session_read(session, table_get(session->library, key));
+}
+
+const struct datatype *session_type(const struct session *session, const struct name *name) {
+  return table_get(session->in_library ? session->library_types : session->types, name);
 }
 
 static int by_name(const void *a, const void *b) {

@@ -14,10 +14,11 @@
 struct session {
   struct arena *arena; /* of the form that is executed, if it has a region (region.h) */
   struct intern names;
-  struct table *globals; /* name -> struct global, the newest with that name */
-  struct table *types;   /* name -> struct datatype */
-  struct table *library; /* name -> struct global of the library, even if redefined */
-  uint32_t next_number;  /* of globals and lambdas */
+  struct table *globals;       /* name -> struct global, the newest with that name */
+  struct table *types;         /* name -> struct datatype */
+  struct table *library;       /* name -> struct global of the library, even if redefined */
+  struct table *library_types; /* name -> struct datatype of the library, likewise */
+  uint32_t next_number;        /* of globals and lambdas */
   bool in_library;   /* while the library is read: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks; /* set arg_check; initially true */
@@ -54,6 +55,8 @@ struct global *session_read(struct session *, struct global *); /* itself; NULL 
 struct global *session_global(struct session *, const char *name);
 /* The library's function of that name, whatever the user redefined; NULL if there is none. */
 struct global *session_library(struct session *, const char *name);
+/* The datatype of that name, or NULL; while the library is read, the library's. */
+const struct datatype *session_type(const struct session *, const struct name *);
 /* Calls visit for every global, read or not, in alphabetical order of names. Jumps as an arena
  * does if there is no memory for the list. */
 void session_each(struct session *, void (*visit)(void *, struct global *), void *context);

@@ -1,0 +1,295 @@
+/* test-order-tree.c - the tree that keeps order, against the recursion of cvl.h word for word.
+ * The function is neither commutative nor associative, so that another tree gives other
+ * results, and its columns have all widths and depend on each other.
+ */
+#include "cvl-cpu/order-tree.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 2500000 };
+
+struct item {
+  uint64_t a;
+  uint32_t b;
+  uint8_t c;
+};
+
+static struct item combine(struct item l, struct item r) {
+  return (struct item){l.a * 31 + r.a * 17 + r.b, l.b * 5 + r.b * 3 + r.c + (uint32_t)l.a,
+                       (uint8_t)(l.c * 7 + r.c * 11 + 1)};
+}
+
+/* ---- the definition ---- */
+
+static struct item whole(const struct item *x, uint64_t p, unsigned k) {
+  if (k == 0) return x[p];
+  return combine(whole(x, p, k - 1), whole(x, p + (UINT64_C(1) << (k - 1)), k - 1));
+}
+
+static struct item prefix(const struct item *x, uint64_t i) {
+  const unsigned k = (unsigned)__builtin_ctzll(i);
+  const uint64_t before = i - (UINT64_C(1) << k);
+  return before == 0 ? whole(x, 0, k) : combine(prefix(x, before), whole(x, before, k));
+}
+
+/* The same with what comes before i elements from a multiple of a tile on. */
+static struct item prefix_behind(struct item before, const struct item *x, uint64_t i) {
+  if (i == 0) return before;
+  const unsigned k = (unsigned)__builtin_ctzll(i);
+  const uint64_t rest = i - (UINT64_C(1) << k);
+  return combine(prefix_behind(before, x, rest), whole(x, rest, k));
+}
+
+/* ---- the columns ---- */
+
+static struct item get(const struct order_columns *x, uint64_t i) {
+  return (struct item){((const uint64_t *)(const void *)x->at[0])[i],
+                       ((const uint32_t *)(const void *)x->at[1])[i],
+                       ((const uint8_t *)x->at[2])[i]};
+}
+
+static void set(const struct order_columns *x, uint64_t i, struct item v) {
+  ((uint64_t *)(void *)x->at[0])[i] = v.a;
+  ((uint32_t *)(void *)x->at[1])[i] = v.b;
+  ((uint8_t *)x->at[2])[i] = v.c;
+}
+
+static void apply(const struct order_function *f, uint64_t n, const struct order_columns *left,
+                  const struct order_columns *right, const struct order_columns *out) {
+  cr_assert_leq(n, ORDER_TILE);
+  (void)f;
+  for (uint64_t i = 0; i < n; i++) set(out, i, combine(get(left, i), get(right, i)));
+}
+
+/* The same as compiled functions have it. */
+#define NAME(x)    tree_##x
+#define COLUMNS(X) X(0, uint64_t) X(1, uint32_t) X(2, uint8_t)
+#define INDEPENDENT
+struct tree_item {
+  uint64_t at0;
+  uint32_t at1;
+  uint8_t at2;
+};
+static struct tree_item tree_f(struct tree_item l, struct tree_item r) {
+  const struct item v =
+      combine((struct item){l.at0, l.at1, l.at2}, (struct item){r.at0, r.at1, r.at2});
+  return (struct tree_item){v.a, v.b, v.c};
+}
+static void tree_apply(uint64_t, char *const *, char *const *, char *const *);
+static void tree_reduce(char *const *, const uint64_t *, uint64_t, char *const *);
+static unsigned tree_parts(char *const *, uint64_t, char *const *);
+static void tree_scan(char *const *, const uint64_t *, uint64_t, char *const *, _Bool,
+                      char *const *);
+#include "fused-kernels/combine-tree.h"
+
+static const struct order_compiled compiled = {tree_apply, tree_reduce, tree_parts, tree_scan};
+
+static struct order_function function = {.columns = 3, .bytes = {8, 4, 1}, .apply = apply};
+
+static struct order_columns columns_new(uint64_t n) {
+  struct order_columns x = {{NULL}};
+  for (uint32_t c = 0; c < function.columns; c++) {
+    x.at[c] = malloc(n * function.bytes[c] + 1);
+    memset(x.at[c], 0xEE, n * function.bytes[c]);
+  }
+  return x;
+}
+
+static void columns_free(struct order_columns *x) {
+  for (uint32_t c = 0; c < function.columns; c++) free(x->at[c]);
+}
+
+static bool same(struct item x, struct item y) {
+  return x.a == y.a && x.b == y.b && x.c == y.c;
+}
+
+static uint64_t seed = 1;
+static uint64_t next(void) {
+  seed = seed * 6364136223846793005 + 1442695040888963407;
+  return seed >> 33;
+}
+
+/* n random items, also as columns. */
+static struct item *make(uint64_t n, struct order_columns *x) {
+  struct item *items = malloc(n * sizeof *items + 1);
+  *x = columns_new(n);
+  for (uint64_t i = 0; i < n; i++) {
+    items[i] = (struct item){next(), (uint32_t)next(), (uint8_t)next()};
+    set(x, i, items[i]);
+  }
+  return items;
+}
+
+static char *scratch_new(void) {
+  return aligned_alloc(64, (order_scratch_bytes(&function) + 63) / 64 * 64);
+}
+
+/* ---- tiles ---- */
+
+/* Lengths from 0 to `most` until a tile is full. */
+static uint64_t cut(uint64_t most, uint64_t *offsets) {
+  uint64_t count = 0;
+  offsets[0] = 3; /* tiles need not begin at the columns' beginnings */
+  while (count < ORDER_TILE) {
+    const uint64_t n = next() % (most + 1);
+    if (offsets[count] - offsets[0] + n > ORDER_TILE) break;
+    offsets[count + 1] = offsets[count] + n;
+    count++;
+  }
+  return count;
+}
+
+static void try_tile(const uint64_t *offsets, uint64_t count) {
+  struct order_columns x, out, sums = columns_new(count + 1);
+  const uint64_t n = offsets[count];
+  struct item *items = make(n, &x);
+  char *scratch = scratch_new();
+  const struct order_segments s = {offsets, count};
+  out = columns_new(n);
+  order_reduce(&function, &x, s, &sums, scratch);
+  for (int inclusive = 0; inclusive < 2; inclusive++) {
+    order_scan(&function, &x, s, NULL, inclusive, &out, scratch);
+    for (uint64_t k = 0; k < count; k++) {
+      const uint64_t at = offsets[k], length = offsets[k + 1] - at;
+      if (length > 0) cr_assert(same(get(&sums, k), prefix(items + at, length)));
+      for (uint64_t i = !inclusive; i < length; i++) {
+        cr_assert(same(get(&out, at + i), prefix(items + at, i + (uint64_t)inclusive)),
+                  "%d: segment %ju of %ju, %ju of %ju", inclusive, k, count, i, length);
+      }
+    }
+  }
+  for (uint64_t i = 0; i < offsets[0]; i++) cr_assert_eq(get(&out, i).c, 0xEE);
+  columns_free(&x);
+  columns_free(&out);
+  columns_free(&sums);
+  free(items);
+  free(scratch);
+}
+
+/* One segment, which continues one that began before. */
+static void try_continued(uint64_t n) {
+  const uint64_t offsets[] = {2, 2 + n};
+  struct order_columns x, first;
+  struct item *items = make(2 + n, &x), *before = make(1, &first);
+  char *scratch = scratch_new();
+  for (int inclusive = 0; inclusive < 2; inclusive++) {
+    struct order_columns out = columns_new(2 + n + 1);
+    order_scan(&function, &x, (struct order_segments){offsets, 1}, &first, inclusive, &out,
+               scratch);
+    const uint64_t checked = inclusive && n == ORDER_TILE ? n - 1 : n; /* order-tree.h */
+    for (uint64_t i = 0; i < checked; i++) {
+      cr_assert(
+          same(get(&out, 2 + i), prefix_behind(*before, items + 2, i + (uint64_t)inclusive)));
+    }
+    cr_assert(get(&out, 1).c == 0xEE && get(&out, 2 + n).c == 0xEE);
+    columns_free(&out);
+  }
+  columns_free(&x);
+  columns_free(&first);
+  free(items);
+  free(before);
+  free(scratch);
+}
+
+static void try_tiles(void) {
+  const uint64_t most[] = {0, 1, 2, 3, 5, 8, 17, 100, 700};
+  uint64_t offsets[ORDER_TILE + 1];
+  for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+    for (int times = 0; times < 5; times++) try_tile(offsets, cut(most[i], offsets));
+  }
+  for (uint64_t n = 0; n <= ORDER_TILE; n += n < 70 || n > ORDER_TILE - 5 ? 1 : 61) {
+    try_tile((const uint64_t[]){0, n}, 1);
+    try_continued(n);
+  }
+}
+
+/* ---- long segments ---- */
+
+static uint64_t summarise(const struct order_columns *x, uint64_t n, struct order_columns *out,
+                          unsigned *parts, char *scratch) {
+  const uint64_t tiles = n / ORDER_TILE;
+  *out = columns_new(tiles + ORDER_PARTS);
+  for (uint64_t i = 0; i * ORDER_TILE < n; i++) {
+    struct order_columns from, to;
+    for (uint32_t c = 0; c < function.columns; c++) {
+      from.at[c] = x->at[c] + i * ORDER_TILE * function.bytes[c];
+      to.at[c] = out->at[c] + i * function.bytes[c];
+    }
+    const uint64_t length = i < tiles ? ORDER_TILE : n % ORDER_TILE;
+    const unsigned made = order_parts(&function, &from, length, &to, scratch);
+    cr_assert_eq(made, __builtin_popcountll(length));
+  }
+  *parts = (unsigned)__builtin_popcountll(n % ORDER_TILE);
+  return tiles;
+}
+
+static void try_long_segments(void) {
+  const uint64_t lengths[] = {
+      1, 7, 1023, 1024, 1025, 2047, 5 * 1024 + 3, 1024 * 1024, 1024 * 1024 + 1, MOST};
+  struct order_columns x, parts_of, out = columns_new(1);
+  struct item *items = make(MOST, &x);
+  char *scratch = scratch_new();
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    unsigned parts;
+    const uint64_t tiles = summarise(&x, lengths[i], &parts_of, &parts, scratch);
+    order_total(&function, &parts_of, tiles, parts, &out, scratch);
+    cr_assert(same(get(&out, 0), prefix(items, lengths[i])), "%ju", lengths[i]);
+    columns_free(&parts_of);
+  }
+  columns_free(&x);
+  columns_free(&out);
+  free(items);
+  free(scratch);
+}
+
+static void try_tile_to_tile(void) {
+  enum { TILES = 21 };
+  const uint64_t n = TILES * ORDER_TILE + 500;
+  struct order_columns x, out = columns_new(n), total = columns_new(ORDER_PARTS),
+                          before = columns_new(1);
+  struct item *items = make(n, &x);
+  struct order_state state = {0};
+  char *scratch = scratch_new();
+  for (uint64_t p = 0; p < n; p += ORDER_TILE) {
+    const uint64_t offsets[] = {p, n - p < ORDER_TILE ? n : p + ORDER_TILE};
+    struct order_columns from = x;
+    if (p > 0) order_before(&function, &state, &before);
+    order_scan(&function, &x, (struct order_segments){offsets, 1}, p > 0 ? &before : NULL,
+               false, &out, scratch);
+    if (offsets[1] < p + ORDER_TILE) break;
+    for (uint32_t c = 0; c < function.columns; c++) from.at[c] += p * function.bytes[c];
+    order_parts(&function, &from, ORDER_TILE, &total, scratch);
+    order_advance(&function, &state, &total);
+  }
+  for (uint64_t i = 1; i < n; i += i % ORDER_TILE < 3 ? 1 : 13) {
+    cr_assert(same(get(&out, i), prefix(items, i)), "position %ju", i);
+  }
+  columns_free(&x);
+  columns_free(&out);
+  columns_free(&total);
+  columns_free(&before);
+  free(items);
+  free(scratch);
+}
+
+/* By arrays, and compiled. */
+static void twice(void (*test)(void)) {
+  function.compiled = NULL;
+  test();
+  function.compiled = &compiled;
+  test();
+}
+
+Test(order_tree, tiles) {
+  twice(try_tiles);
+}
+
+Test(order_tree, long_segments) {
+  twice(try_long_segments);
+}
+
+Test(order_tree, from_tile_to_tile) {
+  twice(try_tile_to_tile);
+}
