@@ -69,6 +69,13 @@ PROGRAMS = {
     "sum of a free sequence for each": (1000, linear, 128, once, "",
                                         "let vs = {index(rem(i, 5)) : i in index(N)}"
                                         " in {sum({sum(v) + k : k in [0:8]}) : v in vs}"),
+    "reduce by a function": (1000, linear, 4, once, "",
+                             "let v = index(N) in {reduce((a, b) => max(a, b), i, v) : i in v}"),
+    "scan by a function": (1000, linear, 24, once, "",
+                           "let v = index(N) in"
+                           " {scan_inclusive((a, b) => max(a, b), i, v)[i] : i in v}"),
+    "reductions by a function": (1000, linear, 30, once, "",
+                                 "{reduce((a, b) => a * 3 + b, 0, index(rem(i, 5))) : i in index(N)}"),
     "search": (512, sort_work, 114, math.log2, SEARCH,
                "let v = {2 * i : i in index(N)} in {search(v, x, 0, #v) : x in index(N)}"),
     "search in each": (512, sort_work, 105, math.log2, SEARCH,

@@ -312,7 +312,7 @@ static bool take_arguments(struct flattener *f, const struct call *k, struct red
   } else if (r->what & NOT_EMPTY) {
     r->sequence = values;
   } else {
-    r->identity = values->left;
+    r->identity = r->what & INCLUSIVE ? NULL : values->left; /* which is not used */
     r->sequence = values->right;
   }
   r->type = others->part[0]; /* of the identity and the values, or of a sequence */
@@ -380,10 +380,22 @@ static const struct rep *once_body(struct flattener *f, void *closure) {
   return results(f, &f->serial, closure);
 }
 
+/* Whether what is combined, and by what, is the same for all instances of a context. */
+static bool is_same_for_all(const struct context *c, const struct reduction *r) {
+  const struct rep *const parts[] = {r->sequence, r->defaults, r->index, r->function.captured};
+  if (context_serial(c)) return false;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    if (parts[i] && !rep_all_shared(parts[i])) return false;
+  }
+  return true;
+}
+
 const struct rep *flatten_combination(struct flattener *f, struct context *c,
                                       const struct call *k) {
   struct reduction r = {.what = what_it_is(k->global)};
   if (!f->options->combine || r.what == 0 || !take_arguments(f, k, &r)) return NULL;
+  const bool same = is_same_for_all(c, &r), fixed = !r.identity || rep_all_shared(r.identity);
+  if (r.what == REDUCE && same && !fixed) return NULL; /* the library calls _reduce, once */
   bool fine = false;
   if (type_is_flat(r.type)) {
     fine = is_elementwise(f, &r);
@@ -392,6 +404,6 @@ const struct rep *flatten_combination(struct flattener *f, struct context *c,
   }
   explain(f, k, &r, fine);
   if (!fine) return NULL;
-  if (context_serial(c) || !rep_all_shared(k->argument)) return results(f, c, &r);
+  if (!same || !fixed) return results(f, c, &r);
   return flatten_if_any(f, c, k->result_type, once_body, &r);
 }

@@ -92,7 +92,7 @@ static void bind_nothing(struct session *s, const struct checked *c) {
 }
 
 static void compile(struct session *s, const struct checked *c, struct complaints *complaints) {
-  const struct flatten_options options = {.widths = {CVL_I64, CVL_F64}};
+  const struct flatten_options options = {.widths = {CVL_I64, CVL_F64}, .combine = true};
   if (session_find_missing(s, c->value, complaints)) return;
   const struct ir_program *program = flatten_expression(s, c->value, &options, complaints);
   if (!program && complaints->count == 0)
