@@ -75,29 +75,28 @@ static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, 
   return true;
 }
 
-/* A known INT, or copies of one; *over: their descriptor, or 0. */
-static bool known_copies(struct flattener *f, ir_var v, int64_t *scalar, ir_var *over) {
-  const struct ir_binding *d = defined_by(f, v, OPC_DIST);
-  *over = d ? d->operands[1] : 0;
-  return known_int(f, d ? d->operands[0] : v, scalar) && is_small(*scalar);
+/* A small known INT, or copies of one; *copies: the DIST that makes them, or NULL. */
+static bool known_copies(struct flattener *f, ir_var v, int64_t *scalar,
+                         const struct ir_binding **copies) {
+  *copies = defined_by(f, v, OPC_DIST);
+  return known_int(f, *copies ? (*copies)->operands[0] : v, scalar) && is_small(*scalar);
 }
 
 /* The start of a series that begins `by` later: both are known, or one series and one number.
  */
 static bool later_start(struct flattener *f, enum opcode op, const struct ir_binding *index,
                         ir_var by, ir_var *start) {
-  const struct ir_binding *d = defined_by(f, by, OPC_DIST);
+  const struct ir_binding *starts, *numbers;
   int64_t first, more;
-  ir_var outer, over;
-  if (!known_copies(f, index->operands[0], &first, &outer)) return false;
-  if (known_copies(f, by, &more, &over)) {
+  if (!known_copies(f, index->operands[0], &first, &starts)) return false;
+  if (known_copies(f, by, &more, &numbers)) {
     *start = emit_int(f, op == OPC_ADD ? first + more : first - more);
-    if (outer) *start = EMIT(f, DIST, INT, *start, outer);
+    if (starts) *start = EMIT(f, DIST, INT, *start, starts->operands[1]);
     return true;
   }
   /* A start that is a scalar is that of the only segment. */
-  if (outer || !d || d->operands[1] != index->operands[2]) return false;
-  *start = emit(f, op, TW_INT, 2, (ir_var[]){index->operands[0], d->operands[0]});
+  if (starts || !numbers || numbers->operands[1] != index->operands[2]) return false;
+  *start = emit(f, op, TW_INT, 2, (ir_var[]){index->operands[0], numbers->operands[0]});
   return true;
 }
 
