@@ -68,7 +68,22 @@ The argument for the function MAX_INDEX must not be empty.
 The argument for the function MIN_INDEX must not be empty.
 An empty sequence of characters has no greatest or least.
 The second argument for the function GROUP_BY must be positive.
-Bounds error for function KTH_SMALLEST.""".splitlines()
+Bounds error for function KTH_SMALLEST.
+The rows of a matrix must be as long as the first.
+The counts for the function MATRIX_RESHAPE must not be negative.
+Length mismatch for function MATRIX_RESHAPE.
+The counts for the function MATRIX_TABULATE must not be negative.
+Bounds error for function MATRIX_ROW.
+Bounds error for function MATRIX_COLUMN.
+Bounds error for function MATRIX_ELEMENT.
+Bounds error for function MATRIX_SLICE.
+Shape mismatch for function MATRIX_ZIP_WITH.
+Shape mismatch for function MATRIX_TIMES_VECTOR.
+Shape mismatch for function MATRIX_MULTIPLY.
+The radius for the function STENCIL must not be negative.
+The radius for the function STENCIL2 must not be negative.
+The size for the function WINDOWS must be positive.
+The size for the function WINDOWS2 must be positive.""".splitlines()
 
 
 def said(nesl, way, flags, path, folder):

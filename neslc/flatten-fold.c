@@ -75,27 +75,38 @@ static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, 
   return true;
 }
 
-/* A known INT, or copies of one; *over: their descriptor, or 0. */
-static bool known_copies(struct flattener *f, ir_var v, int64_t *scalar, ir_var *over) {
-  const struct ir_binding *d = defined_by(f, v, OPC_DIST);
-  *over = d ? d->operands[1] : 0;
-  return known_int(f, d ? d->operands[0] : v, scalar) && is_small(*scalar);
+/* A small known INT, or copies of one; *copies: the DIST that makes them, or NULL. */
+static bool known_copies(struct flattener *f, ir_var v, int64_t *scalar,
+                         const struct ir_binding **copies) {
+  *copies = defined_by(f, v, OPC_DIST);
+  return known_int(f, *copies ? (*copies)->operands[0] : v, scalar) && is_small(*scalar);
 }
 
-/* A known number added to each of a series: the series that begins so much later. */
-static bool moved_series(struct flattener *f, ir_var series, ir_var copies, int64_t sign,
+/* The start of a series that begins `by` later: both are known, or one series and one number.
+ */
+static bool later_start(struct flattener *f, enum opcode op, const struct ir_binding *index,
+                        ir_var by, ir_var *start) {
+  const struct ir_binding *starts, *numbers;
+  int64_t first, more;
+  if (!known_copies(f, index->operands[0], &first, &starts)) return false;
+  if (known_copies(f, by, &more, &numbers)) {
+    *start = emit_int(f, op == OPC_ADD ? first + more : first - more);
+    if (starts) *start = EMIT(f, DIST, INT, *start, starts->operands[1]);
+    return true;
+  }
+  /* A start that is a scalar is that of the only segment. */
+  if (starts || !numbers || numbers->operands[1] != index->operands[2]) return false;
+  *start = emit(f, op, TW_INT, 2, (ir_var[]){index->operands[0], numbers->operands[0]});
+  return true;
+}
+
+/* A number added to each of a series, or subtracted: the series that begins so much later. */
+static bool moved_series(struct flattener *f, enum opcode op, ir_var series, ir_var by,
                          ir_var *result) {
   const struct ir_binding *index = defined_by(f, series, OPC_INDEX);
-  int64_t start, by;
-  ir_var outer, over;
-  if (!index || !known_copies(f, copies, &by, &over) ||
-      !known_copies(f, index->operands[0], &start, &outer)) {
-    return false;
-  }
-  const ir_var stride = index->operands[1], segdes = index->operands[2];
-  ir_var from = emit_int(f, start + sign * by);
-  if (outer) from = EMIT(f, DIST, INT, from, outer);
-  *result = EMIT(f, INDEX, NONE, from, stride, segdes);
+  ir_var start;
+  if (!index || !later_start(f, op, index, by, &start)) return false;
+  *result = EMIT(f, INDEX, NONE, start, index->operands[1], index->operands[2]);
   return true;
 }
 
@@ -136,14 +147,14 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     break;
   case OPC_ADD:
     if (keeps_other(f, x, 0, 0, result) || keeps_other(f, x, 1, 0, result)) return true;
-    if (moved_series(f, x[0], x[1], 1, result) || moved_series(f, x[1], x[0], 1, result))
+    if (moved_series(f, op, x[0], x[1], result) || moved_series(f, op, x[1], x[0], result))
       return true;
     break;
   case OPC_MUL:
     if (keeps_other(f, x, 0, 1, result) || keeps_other(f, x, 1, 1, result)) return true;
     break;
   case OPC_SUB:
-    if (keeps_other(f, x, 1, 0, result) || moved_series(f, x[0], x[1], -1, result)) return true;
+    if (keeps_other(f, x, 1, 0, result) || moved_series(f, op, x[0], x[1], result)) return true;
     break;
   case OPC_AND:
     if (known_bool(f, x[0], &p) && p) {

@@ -51,10 +51,24 @@ static bool known_within(struct flattener *f, const struct rep *index, const str
   return known_int(f, index->v, &i) && known_int(f, n->v, &length) && i >= 0 && i < length;
 }
 
+/* 0 <= index < n for numbers that all instances share: one comparison, if there are any. */
+static void check_shared(struct flattener *f, const struct context *c, ir_var index, ir_var n) {
+  const ir_var zero = emit_int(f, 0);
+  ir_var good = EMIT(f, AND, BOOL, EMIT(f, GE, INT, index, zero), EMIT(f, LT, INT, index, n));
+  if (!context_serial(c)) {
+    const ir_var none = EMIT(f, EQ, INT, EMIT(f, LENGTHS, NONE, c->one), zero);
+    good = EMIT(f, OR, BOOL, good, none);
+  }
+  emit_assert(f, good, index, n, check_text(CHECK_ELT));
+}
+
 static const struct rep *element_of_pulled(struct flattener *f, struct context *c,
                                            const struct rep *argument, bool checked) {
   const struct rep *v = argument->left, *index = argument->right;
-  if (checked && !known_within(f, index, v->right)) {
+  if (!checked || known_within(f, index, v->right)) return pulled_element(f, c, v, index);
+  if (index->shared && v->right->shared) {
+    check_shared(f, c, index->v, v->right->v);
+  } else {
     check_range(f, rep_each_scalar(f, c, index), rep_each_scalar(f, c, v->right),
                 each_int(f, c, 0), check_text(CHECK_ELT));
   }
