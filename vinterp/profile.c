@@ -14,7 +14,8 @@ struct counts {
 
 /* A function, or a superoperator. */
 struct row {
-  const char *name; /* of a superoperator its number and its formula: "OP3 v * w" */
+  const char *name;               /* of a superoperator all of it: "OP3 split: pack: v * w" */
+  struct profile_superop superop; /* of one */
   uint64_t calls;
   struct counts counts;
 };
@@ -26,13 +27,14 @@ struct rows {
   ARRAY(struct row) list;
 };
 
-enum { TYPE_WORDS = TW_NONE + 1, NAME_BYTES = 512 };
+enum { TYPE_WORDS = TW_NONE + 1, NAME_BYTES = 1024 };
 
 struct profile {
   struct heap *heap;
   struct counts opcodes[OPC_COUNT][TYPE_WORDS];
   struct counts total;
   struct rows functions, superops;
+  struct map known; /* rows of superoperators by key, from 1 */
   const char *backend;
   bool instructions; /* are counted */
   uint64_t runs;
@@ -72,6 +74,7 @@ struct profile *profile_new(struct heap *heap, const char *backend, bool instruc
   p->instructions = instructions;
   rows_init(&p->functions, heap);
   rows_init(&p->superops, heap);
+  map_init(&p->known, &p->superops.arena);
   row_of(&p->functions, "(other)");
   row_of(&p->superops, "(other)");
   if (p->functions.list.count == 1 && p->superops.list.count == 1) return p;
@@ -108,10 +111,40 @@ uint32_t profile_function(struct profile *p, const char *name) {
   return row_of(&p->functions, name);
 }
 
-uint32_t profile_superop(struct profile *p, uint32_t number, const char *formula) {
+static void describe_row(struct rows *rows, uint32_t number, const struct profile_superop *s) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return; /* nothing to say of it */
+  struct arena *a = &rows->arena;
+  rows->list.items[number].superop =
+      (struct profile_superop){s->number, arena_copy(a, s->compiled, strlen(s->compiled)),
+                               arena_copy(a, s->reasons, strlen(s->reasons)),
+                               arena_copy(a, s->formula, strlen(s->formula))};
+  memory_guard_end(&guard);
+}
+
+uint32_t profile_superop(struct profile *p, const struct profile_superop *s) {
   char name[NAME_BYTES];
-  snprintf(name, sizeof name, "OP%u %s", number, formula);
-  return row_of(&p->superops, name);
+  snprintf(name, sizeof name, "OP%u %s: %s: %s", s->number, s->compiled, s->reasons,
+           s->formula);
+  const uint32_t row = row_of(&p->superops, name);
+  if (row > 0 && !p->superops.list.items[row].superop.formula)
+    describe_row(&p->superops, row, s);
+  return row;
+}
+
+bool profile_superop_known(const struct profile *p, uint64_t key, uint32_t *row) {
+  const uint32_t found = map_get(&p->known, key);
+  *row = found > 0 ? found - 1 : 0;
+  return found > 0;
+}
+
+void profile_superop_remember(struct profile *p, uint64_t key, uint32_t row) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return; /* it is classified again */
+  *map_at(&p->known, key) = row + 1;
+  memory_guard_end(&guard);
 }
 
 void profile_call(struct profile *p, uint32_t function) {
@@ -169,7 +202,8 @@ enum line_kind { OPCODE_LINE, FUNCTION_LINE, SUPEROP_LINE };
 /* A line of a table. */
 struct line {
   const char *name;
-  const char *type; /* of an opcode; "" without one */
+  const struct profile_superop *superop; /* of one, or NULL */
+  const char *type;                      /* of an opcode; "" without one */
   enum line_kind kind;
   uint64_t calls;
   const struct counts *counts;
@@ -218,6 +252,7 @@ static struct lines row_lines(const struct profile *p, const struct rows *rows,
     if (row->calls == 0 && row->counts.instructions == 0) continue;
     lines.items[lines.count++] =
         (struct line){.name = row->name,
+                      .superop = row->superop.formula ? &row->superop : NULL,
                       .type = "",
                       .kind = kind,
                       .calls = kind == FUNCTION_LINE ? row->calls : row->counts.instructions,
@@ -235,7 +270,20 @@ static double gigabytes_per_second(const struct counts *c) {
   return c->seconds > 0 ? (double)c->bytes / c->seconds / 1e9 : 0;
 }
 
-/* The number of a superoperator stands in the name's column, its formula at the end. */
+/* Whether superoperators ran where compiled functions do: on the host. */
+static bool on_host(const struct profile *p) {
+  return p->statistics.launches == 0;
+}
+
+/* At the end of a line: "  [split: INDEX, 2 pack] v * w". */
+static void print_superop(const struct profile *p, FILE *out, const struct profile_superop *s) {
+  if (on_host(p)) {
+    fprintf(out, "  [%s%s%s]", s->compiled, *s->reasons ? ": " : "", s->reasons);
+  }
+  fprintf(out, " %s", s->formula);
+}
+
+/* The number of a superoperator stands in the name's column, what it is at the end. */
 static void print_table(const struct profile *p, FILE *out, const char *title,
                         const struct lines *lines) {
   fprintf(out, "\n%-28s %12s %16s %10s %12s %7s %8s\n", title, "calls", "elements", "bytes",
@@ -243,7 +291,7 @@ static void print_table(const struct profile *p, FILE *out, const char *title,
   for (size_t i = 0; i < lines->count; i++) {
     const struct line *line = &lines->items[i];
     const struct counts *c = line->counts;
-    size_t shown = line->kind == SUPEROP_LINE ? strcspn(line->name, " ") : strlen(line->name);
+    size_t shown = line->superop ? strcspn(line->name, " ") : strlen(line->name);
     char name[64], bytes[NUMBER_TEXT_MAX];
     snprintf(name, sizeof name, "%.*s%s%s", (int)shown, line->name, *line->type ? " " : "",
              line->type);
@@ -252,7 +300,8 @@ static void print_table(const struct profile *p, FILE *out, const char *title,
     fprintf(out, "%-28s %12llu %16llu %10s %12.6f %6.1f%% %8.2f", name,
             (unsigned long long)line->calls, (unsigned long long)(c->read + c->written), bytes,
             c->seconds, share, gigabytes_per_second(c));
-    fprintf(out, "%s%s\n", line->name[shown] ? " " : "", line->name + shown);
+    if (line->superop) print_superop(p, out, line->superop);
+    fputc('\n', out);
   }
 }
 
@@ -309,17 +358,23 @@ static void json_counts(FILE *out, const struct counts *c) {
   json_number(out, "seconds", c->seconds);
 }
 
-/* "opcode" and "type", "number" and "formula", or "name". */
-static void json_name(FILE *out, const struct line *line) {
+static void json_superop(FILE *out, const struct profile_superop *s, bool host) {
+  fprintf(out, "\"number\": %u, \"formula\": ", s->number);
+  json_string(out, s->formula);
+  if (!host) return;
+  fputs(", \"compiled\": ", out);
+  json_string(out, s->compiled);
+  fputs(", \"reasons\": ", out);
+  json_string(out, s->reasons);
+}
+
+/* "opcode" and "type", "number", "formula" and so on, or "name". */
+static void json_name(FILE *out, const struct line *line, bool host) {
   switch (line->kind) {
   case SUPEROP_LINE:
-    if (strncmp(line->name, "OP", 2) == 0) {
-      fprintf(out, "\"number\": %.*s, \"formula\": ", (int)strcspn(line->name + 2, " "),
-              line->name + 2);
-      json_string(out, strchr(line->name, ' ') + 1);
-      return;
-    }
-    break;
+    if (!line->superop) break;
+    json_superop(out, line->superop, host);
+    return;
   case OPCODE_LINE:
     fputs("\"opcode\": ", out);
     json_string(out, line->name);
@@ -331,12 +386,13 @@ static void json_name(FILE *out, const struct line *line) {
   json_string(out, line->name);
 }
 
-static void json_lines(FILE *out, const char *key, const struct lines *lines) {
+static void json_lines(const struct profile *p, FILE *out, const char *key,
+                       const struct lines *lines) {
   fprintf(out, " \"%s\": [", key);
   for (size_t i = 0; i < lines->count; i++) {
     const struct line *line = &lines->items[i];
     fprintf(out, "%s\n  {", i ? "," : "");
-    json_name(out, line);
+    json_name(out, line, on_host(p));
     fprintf(out, ", \"calls\": %llu, ", (unsigned long long)line->calls);
     if (line->kind == FUNCTION_LINE) {
       fprintf(out, "\"instructions\": %llu, ", (unsigned long long)line->counts->instructions);
@@ -378,11 +434,11 @@ static void print_json(const struct profile *p, FILE *out, const struct lines *t
     return;
   }
   fputs(",\n", out);
-  json_lines(out, "opcodes", &tables[OPCODE_TABLE]);
+  json_lines(p, out, "opcodes", &tables[OPCODE_TABLE]);
   fputs(",\n", out);
-  json_lines(out, "superoperators", &tables[SUPEROP_TABLE]);
+  json_lines(p, out, "superoperators", &tables[SUPEROP_TABLE]);
   fputs(",\n", out);
-  json_lines(out, "functions", &tables[FUNCTION_TABLE]);
+  json_lines(p, out, "functions", &tables[FUNCTION_TABLE]);
   fputs("}\n", out);
 }
 

@@ -6,6 +6,9 @@
  * elements written; steps are 1, for scans, reductions and ranks over n elements ceil(log2 n).
  * A superoperator is one instruction, whose work is its operands and results. A *pass* is an
  * elementwise instruction or a superoperator on more than one element.
+ *
+ * A superoperator has a row for each way in which it was executed: how much of it compiled
+ * functions do depends on its segments (fused-kernels/classify.h).
  */
 #ifndef RAVEL_PROFILE_H
 #define RAVEL_PROFILE_H
@@ -39,8 +42,20 @@ void profile_begin(struct profile *, const struct cvl_statistics *);
 /* The row of the function with this name, made if new (the name is copied): the handle for the
  * two calls below. Row 0, "(other)", when memory fails. */
 uint32_t profile_function(struct profile *, const char *name);
-/* The same for a superoperator with this number and formula. */
-uint32_t profile_superop(struct profile *, uint32_t number, const char *formula);
+
+/* A superoperator, and how much of it is compiled, such as "split", with the reasons. Texts are
+ * copied. */
+struct profile_superop {
+  uint32_t number;
+  const char *compiled, *reasons; /* on one line, perhaps empty */
+  const char *formula;
+};
+/* The same for a superoperator. */
+uint32_t profile_superop(struct profile *, const struct profile_superop *);
+/* The row that was remembered under a key; false if none was. */
+bool profile_superop_known(const struct profile *, uint64_t key, uint32_t *row);
+void profile_superop_remember(struct profile *, uint64_t key, uint32_t row);
+
 /* Counts a call of the function. */
 void profile_call(struct profile *, uint32_t function);
 /* Counts an instruction that the function executed itself. */

@@ -113,7 +113,9 @@ static uint32_t elementwise_nodes(const struct superop *op) {
 bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
   struct measured x = {.entry = {.op = OPC_FUSED, .type = TW_NONE}};
+  uint8_t segments[SUPEROP_VALUES_MAX];
   measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
+  superop_segments(m, superop, segments);
   uint64_t domain = fused_domain(m, superop);
   x.begin = machine_clock();
   if (!fused_execute(m, location, superop) ||
@@ -123,13 +125,14 @@ bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   uint32_t passes = domain > 1 ? elementwise_nodes(op) : 0;
   x.entry.passes = passes > 1 && fused_was_one_pass(m) ? 1 : passes;
   if (domain > x.longest) x.longest = domain;
-  char name[32], formula[400];
-  snprintf(name, sizeof name, "FUSED %" PRIu32, superop);
-  fused_formula(op, formula, sizeof formula);
   if (m->profile) {
-    x.entry.superop = profile_superop(m->profile, superop, formula);
+    x.entry.superop = superop_row(m, superop, segments);
     profile_instruction(m->profile, present_row(m), &x.entry);
   }
-  if (m->trace) write_event(m, &x, location, name, formula);
+  if (m->trace) {
+    char name[32], formula[400];
+    snprintf(name, sizeof name, "FUSED %" PRIu32, superop);
+    write_event(m, &x, location, name, fused_formula(op, formula, sizeof formula));
+  }
   return true;
 }

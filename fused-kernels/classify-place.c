@@ -1,0 +1,274 @@
+/* classify-place.c - gathers that read their source in place, for classify.c.
+ *
+ * An index that is arithmetic on positions is `start + j` for a while: over such an affine run
+ * (cvl-cpu/fused-affine.c) what is gathered is read in its source, and the nodes that only
+ * compute such indices are skipped. Within one segment x[i + 3] is one run: contiguous.
+ */
+#include "fused-kernels/classify.h"
+
+#include <string.h>
+
+struct place {
+  const struct superop *op;
+  const struct fused_blocks *blocks;
+  const uint8_t *segments;
+  uint32_t *definition; /* of every value: its node; SUPEROP_NONE: a parameter */
+  bool *affine;         /* of every node: affine over runs */
+  bool *only;           /* a gather by such an index, or in such an index */
+  bool *gathered;       /* a gather whose runs are read in place */
+  bool *kept;           /* of every value: read by what is executed */
+  bool *skips;          /* of every stage */
+  bool *in_place, *copied;
+};
+
+static bool is_long(const struct place *p, uint32_t descriptor) {
+  return p->segments[descriptor] >= SEGMENTS_128;
+}
+
+/* The node that computes operand i; NULL: a parameter. */
+static const struct superop_node *operand(const struct place *p,
+                                          const struct superop_node *node, unsigned i) {
+  const uint32_t k = p->definition[node->operands[i]];
+  return k == SUPEROP_NONE ? NULL : &p->op->nodes[k];
+}
+
+/* ---- affine indices ---- */
+
+/* Maps that are interpreted symbolically. */
+static bool is_affine_map(const struct superop *op, const struct superop_node *node) {
+  const uint8_t kind = op->kinds[node->result];
+  const uint8_t of = op->kinds[node->operands[node->operand_count - 1]];
+  const bool ints = of == SUPEROP_INT, bools = of == SUPEROP_BOOL;
+  switch ((int)node->op) {
+  case OPC_ADD:
+  case OPC_SUB:
+  case OPC_MUL:
+  case OPC_DIV:
+  case OPC_MOD:
+  case OPC_LT:
+  case OPC_LE:
+  case OPC_GT:
+  case OPC_GE:
+  case OPC_EQ:
+  case OPC_NE: return ints;
+  case OPC_AND:
+  case OPC_OR:
+  case OPC_NOT: return bools && kind == SUPEROP_BOOL;
+  case OPC_SELECT: return ints || bools;
+  default: return false;
+  }
+}
+
+static bool may_be_affine(const struct place *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  if (p->op->cold[k]) return false;
+  if (node->role == ROLE_INDEX) return true;
+  if (node->role == ROLE_SPREAD) return p->op->kinds[node->result] != SUPEROP_FLOAT;
+  bool affine = node->role == ROLE_MAP && is_affine_map(p->op, node);
+  for (unsigned i = 0; i < node->operand_count && affine; i++) {
+    const uint32_t from = p->definition[node->operands[i]];
+    affine = from != SUPEROP_NONE && p->affine[from];
+  }
+  return affine;
+}
+
+/* Marks the gathers by affine indices, and the nodes of these. */
+static void find_only(struct place *p) {
+  for (uint32_t k = p->op->node_count; k-- > 0;) {
+    const struct superop_node *node = &p->op->nodes[k];
+    if (node->op == OPC_BPERMUTE && !p->op->cold[k]) {
+      const uint32_t index = p->definition[node->operands[1]];
+      p->only[k] = index != SUPEROP_NONE && p->affine[index];
+      if (p->only[k]) p->only[index] = true;
+    }
+    for (unsigned i = 0; node->role == ROLE_MAP && p->only[k] && i < node->operand_count; i++) {
+      p->only[p->definition[node->operands[i]]] = true;
+    }
+  }
+}
+
+/* In this run: where segments are long. */
+static void bind_affine(struct place *p) {
+  for (uint32_t k = 0; k < p->op->node_count; k++) {
+    const struct superop_node *node = &p->op->nodes[k];
+    const uint32_t last = node->operands[node->operand_count - 1U];
+    if (!p->only[k]) continue;
+    bool affine = node->role == ROLE_MAP || is_long(p, last);
+    for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++) {
+      affine &= p->affine[p->definition[node->operands[i]]];
+    }
+    if (node->role == ROLE_GATHER) affine &= p->affine[p->definition[node->operands[1]]];
+    p->affine[k] = affine;
+  }
+}
+
+/* ---- contiguous gathers ---- */
+
+/* Whether a value is start + position * stride in the whole vector, with a known stride. */
+static bool has_stride(const struct place *p, uint32_t value, int64_t *stride) {
+  const uint32_t k = p->definition[value];
+  if (k == SUPEROP_NONE) return false;
+  const struct superop_node *node = &p->op->nodes[k];
+  int64_t a = 0, b = 0;
+  *stride = 0;
+  if (node->role == ROLE_SPREAD) return p->segments[node->operands[1]] == SEGMENTS_ONE;
+  if (node->role == ROLE_INDEX) {
+    const struct superop_node *by = operand(p, node, 1);
+    if (by && by->role == ROLE_CONST) *stride = cvl_int_of(&by->constant);
+    return by && by->role == ROLE_CONST && p->segments[node->operands[2]] == SEGMENTS_ONE;
+  }
+  if (node->op != OPC_ADD && node->op != OPC_SUB) return false;
+  if (!has_stride(p, node->operands[0], &a) || !has_stride(p, node->operands[1], &b))
+    return false;
+  *stride = node->op == OPC_ADD ? a + b : a - b;
+  return true;
+}
+
+static bool is_contiguous(const struct place *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  int64_t stride;
+  return node->op == OPC_BPERMUTE && p->op->kinds[node->operands[1]] == SUPEROP_INT &&
+         p->segments[node->operands[3]] == SEGMENTS_ONE &&
+         has_stride(p, node->operands[1], &stride) && stride == 1;
+}
+
+/* Whether a gather by an INDEX copies the run of each segment. A stride that is computed is 1
+ * in what NESL becomes. */
+static bool copies_runs(const struct place *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  const struct superop_node *index = node->op == OPC_BPERMUTE ? operand(p, node, 1) : NULL;
+  if (!index || index->role != ROLE_INDEX || superop_has_loops(p->op)) return false;
+  const struct superop_node *by = operand(p, index, 1);
+  const bool counts = !by || by->role != ROLE_CONST || cvl_int_of(&by->constant) == 1;
+  return counts && p->segments[node->operands[3]] >= SEGMENTS_4 &&
+         p->segments[index->operands[2]] >= SEGMENTS_4;
+}
+
+/* ---- what is skipped ---- */
+
+static bool is_consumer(const struct superop_node *node) {
+  switch ((enum superop_role)node->role) {
+  case ROLE_REDUCE:
+  case ROLE_SCAN:
+  case ROLE_PACK:
+  case ROLE_SCATTER:
+  case ROLE_COLUMN:
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER: return true;
+  default: return false;
+  }
+}
+
+static bool function_has(const struct place *p, uint32_t k) {
+  return fused_blocks_have(p->op, p->blocks, k);
+}
+
+/* Whether a value has to be in a buffer or in memory: a result, or of a consumer. */
+static bool is_stored(const struct superop *op, uint32_t value) {
+  bool stored = false;
+  for (uint32_t i = 0; i < op->output_count; i++) stored |= op->outputs[i] == value;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (unsigned i = 0; is_consumer(node) && i < node->operand_count; i++) {
+      stored |= node->operands[i] == value;
+    }
+  }
+  return stored;
+}
+
+/* Whether a node only computes indices, given what later ones keep. */
+static bool is_skipped(const struct place *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  return p->only[k] && p->affine[k] && !p->gathered[k] && !node->checked &&
+         !p->kept[node->result] && (!function_has(p, k) || p->skips[p->blocks->stage[k]]);
+}
+
+/* Backwards: what is kept, and so what is skipped. */
+static void find_skipped(struct place *p) {
+  memset(p->kept, 0, p->op->value_count);
+  for (uint32_t i = 0; i < p->op->output_count; i++) p->kept[p->op->outputs[i]] = true;
+  for (uint32_t k = p->op->node_count; k-- > 0;) {
+    const struct superop_node *node = &p->op->nodes[k];
+    if (p->op->cold[k]) continue;
+    p->in_place[k] = p->gathered[k] || is_skipped(p, k);
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (p->in_place[k] && !(p->gathered[k] && i != 1)) continue;
+      if (superop_matters(node, i)) p->kept[node->operands[i]] = true;
+    }
+  }
+}
+
+/* A stage is skipped as a whole or not at all; returns whether one is found that is not. */
+static bool keep_stages(struct place *p) {
+  bool changed = false;
+  for (uint32_t k = 0; k < p->op->node_count; k++) {
+    const struct superop_node *node = &p->op->nodes[k];
+    bool *skips = &p->skips[p->blocks->stage[k]];
+    if (!function_has(p, k) || !*skips) continue;
+    const bool written = node->result_count > 0 && p->blocks->written[node->result];
+    if (!node->checked && !(written && !p->in_place[k])) continue;
+    *skips = false;
+    changed = true;
+  }
+  return changed;
+}
+
+struct fused_place fused_place(struct arena *arena, const struct superop *op,
+                               const struct fused_blocks *blocks, const uint8_t *segments) {
+  struct place p = {.op = op, .blocks = blocks, .segments = segments};
+  p.definition = arena_alloc(arena, (op->value_count + 1) * sizeof *p.definition);
+  bool **lists[] = {&p.affine, &p.only, &p.gathered, &p.in_place, &p.copied};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    *lists[i] = arena_alloc(arena, op->node_count + 1);
+  p.kept = arena_alloc(arena, op->value_count + 1);
+  p.skips = arena_alloc(arena, UINT8_MAX + 1);
+  memset(p.skips, 1, UINT8_MAX + 1);
+  for (uint32_t v = 0; v < op->value_count; v++) p.definition[v] = SUPEROP_NONE;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (unsigned r = 0; r < node->result_count; r++) p.definition[node->result + r] = k;
+    p.affine[k] = !superop_has_loops(op) && may_be_affine(&p, k);
+  }
+  find_only(&p);
+  bind_affine(&p);
+  bool runs = false; /* those of gathers that are contiguous as a whole do not count */
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const bool gather = op->nodes[k].role == ROLE_GATHER && !op->cold[k];
+    p.gathered[k] = gather && p.only[k] && p.affine[k] && !is_contiguous(&p, k);
+    runs |= p.gathered[k];
+  }
+  do {
+    if (runs) find_skipped(&p);
+  } while (runs && keep_stages(&p));
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    p.in_place[k] |= is_contiguous(&p, k);
+    p.copied[k] = !p.in_place[k] && copies_runs(&p, k);
+    if (!p.gathered[k] || !is_stored(op, op->nodes[k].result)) continue;
+    p.in_place[k] = false;
+    p.copied[k] = true;
+  }
+  return (struct fused_place){p.in_place, p.copied};
+}
+
+/* ---- what is needed ---- */
+
+const bool *fused_needed(struct arena *arena, const struct superop *op,
+                         const struct fused_blocks *blocks, const struct fused_place *place) {
+  bool *needed = arena_alloc(arena, op->value_count + 1);
+  for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
+  for (uint32_t k = op->node_count; k-- > 0;) {
+    const struct superop_node *node = &op->nodes[k];
+    const bool function = fused_blocks_have(op, blocks, k) || node->role == ROLE_CARRY;
+    const bool always = node->checked || function || is_consumer(node);
+    if (op->cold[k] || place->in_place[k] || (blocks->looped[k] && node->role == ROLE_MAP))
+      continue;
+    if (!always && !(node->result_count > 0 && needed[node->result])) continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      const bool reads = !fused_blocks_have(op, blocks, k) || fused_blocks_read(node, i);
+      if (place->copied[k] && i == 1) continue;
+      if (reads && superop_matters(node, i)) needed[node->operands[i]] = true;
+    }
+  }
+  return needed;
+}

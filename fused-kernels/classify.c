@@ -1,0 +1,204 @@
+/* classify.c - see classify.h. */
+#include "fused-kernels/classify.h"
+#include "fused-kernels/emit-expression.h"
+
+#include <string.h>
+
+/* What is known of the superoperator. */
+struct classifier {
+  struct arena *arena;
+  const struct superop *op;
+  const uint8_t *segments;
+  struct fused_functions functions;
+  struct fused_place place;
+  const bool *needed; /* of every value */
+  struct fused_because *reasons;
+  uint32_t count;
+};
+
+enum fused_segments fused_segments(uint64_t count, uint64_t total) {
+  if (count == 1) return SEGMENTS_ONE;
+  const uint64_t average = count > 0 ? total / count : 0;
+  return average >= 1024  ? SEGMENTS_1024
+         : average >= 128 ? SEGMENTS_128
+         : average >= 16  ? SEGMENTS_16
+         : average >= 4   ? SEGMENTS_4
+                          : SEGMENTS_SHORT;
+}
+
+const char *fused_reason_text(enum fused_reason reason) {
+  static const char *const texts[REASONS] = {
+      [REASON_SPREAD] = "DIST over several segments",
+      [REASON_INDEX] = "INDEX",
+      [REASON_GATHER] = "gather from several segments",
+      [REASON_BESIDE] = "gather beside one from several segments",
+      [REASON_POSITIONS] = "gather by positions",
+      [REASON_RUNS] = "gather of runs",
+      [REASON_FLAGGED] = "BFPERMUTE",
+      [REASON_PICK] = "EXTRACT",
+      [REASON_SCAN] = "scan",
+      [REASON_PACK] = "pack",
+      [REASON_SCATTER] = "scatter",
+      [REASON_COMBINE_SCATTER] = "scatter of a combination",
+      [REASON_STAGES] = "too many stages",
+      [REASON_NOTHING] = "no elementwise operations",
+  };
+  return texts[reason];
+}
+
+static void add(struct classifier *c, uint32_t node, enum fused_reason reason) {
+  c->reasons[c->count++] = (struct fused_because){node, (uint8_t)reason};
+}
+
+/* ---- nodes ---- */
+
+/* What reads a value, apart from the functions. */
+struct uses {
+  bool consumers; /* reductions, scans and so on, which need it in a buffer */
+  bool fold;      /* the function that passes elements to reductions */
+  bool others;
+};
+
+static bool is_scatter_of_runs(const struct superop_node *node, unsigned i) {
+  return i == 1 && (node->op == OPC_DPERMUTE || node->op == OPC_FPERMUTE);
+}
+
+static struct uses uses_of(const struct classifier *c, uint32_t value) {
+  const struct superop *op = c->op;
+  const struct fused_blocks *b = &c->functions.blocks;
+  struct uses u = {0};
+  for (uint32_t i = 0; i < op->output_count; i++) u.others |= op->outputs[i] == value;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    const bool last = fused_blocks_have(op, b, k) && b->stage[k] + 1U == b->stage_count;
+    for (unsigned i = 0; i < node->operand_count && !op->cold[k]; i++) {
+      if (node->operands[i] != value || !superop_matters(node, i)) continue;
+      const bool reduction = node->role == ROLE_REDUCE;
+      u.consumers |= node->role >= ROLE_COLUMN && node->role != ROLE_ASSERT;
+      u.fold |= last || reduction;
+      u.others |= !last && !reduction;
+    }
+  }
+  return u;
+}
+
+/* Whether an INDEX is that of scatters only, which go run by run. */
+static bool is_index_of_runs(const struct classifier *c, const struct superop_node *index) {
+  bool runs = c->segments[index->operands[2]] >= SEGMENTS_16;
+  for (uint32_t i = 0; i < c->op->output_count; i++) runs &= c->op->outputs[i] != index->result;
+  for (uint32_t k = 0; k < c->op->node_count; k++) {
+    const struct superop_node *node = &c->op->nodes[k];
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      runs &= node->operands[i] != index->result || is_scatter_of_runs(node, i);
+    }
+  }
+  return runs;
+}
+
+/* A spread value of one segment is the same for all positions. One that the fold alone reads is
+ * one element for each of its blocks, if segments are as long as these. */
+static void classify_spread(struct classifier *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
+  const struct uses u = uses_of(c, node->result);
+  const uint8_t segments = c->segments[node->operands[1]];
+  const bool folded = c->functions.folds && u.fold && !u.others && segments >= SEGMENTS_1024;
+  if (emit_spread_constant(c->op, node->result) && !u.consumers) return;
+  if (segments != SEGMENTS_ONE && !folded) add(c, k, REASON_SPREAD);
+}
+
+static void classify_gather(struct classifier *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
+  if (node->op != OPC_BPERMUTE) {
+    add(c, k, REASON_FLAGGED);
+  } else if (fused_may_gather(c->op, k)) {
+    const bool one = c->segments[node->operands[3]] == SEGMENTS_ONE;
+    add(c, k, one ? REASON_BESIDE : REASON_GATHER);
+  } else {
+    add(c, k, c->place.copied[k] ? REASON_RUNS : REASON_POSITIONS);
+  }
+}
+
+static void classify_node(struct classifier *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
+  const bool needed = node->result_count > 0 && (c->needed[node->result] || node->checked);
+  switch ((enum superop_role)node->role) {
+  case ROLE_SPREAD:
+    if (needed) classify_spread(c, k);
+    break;
+  case ROLE_INDEX:
+    if (needed && !is_index_of_runs(c, node)) add(c, k, REASON_INDEX);
+    break;
+  case ROLE_GATHER:
+    if (needed) classify_gather(c, k);
+    break;
+  case ROLE_PICK:
+    if (needed) add(c, k, REASON_PICK);
+    break;
+  case ROLE_SCAN: add(c, k, REASON_SCAN); break;
+  case ROLE_PACK: add(c, k, REASON_PACK); break;
+  case ROLE_SCATTER: add(c, k, REASON_SCATTER); break;
+  case ROLE_COMBINE_SCATTER: add(c, k, REASON_COMBINE_SCATTER); break;
+  case ROLE_MAP:
+  case ROLE_ASSERT:
+  case ROLE_REDUCE:
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_CONST:
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT:
+  case ROLE_COLUMN: break;
+  }
+}
+
+/* ---- the whole ---- */
+
+/* Whether all gathers that functions may execute are from one segment. */
+static bool gathers_in_one(const struct superop *op, const uint8_t *segments) {
+  bool in_one = fused_functions_gather(op);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (fused_may_gather(op, k)) in_one &= segments[op->nodes[k].operands[3]] == SEGMENTS_ONE;
+  }
+  return in_one;
+}
+
+struct fused_classified fused_classify(struct arena *arena, const struct superop *op,
+                                       const uint8_t *segments) {
+  struct classifier c = {.arena = arena, .op = op, .segments = segments};
+  const bool in_one = gathers_in_one(op, segments);
+  const bool compiled = fused_functions_plan(arena, op, in_one, &c.functions);
+  const struct fused_blocks *blocks = &c.functions.blocks;
+  c.reasons = arena_alloc(arena, (op->node_count + 1) * sizeof *c.reasons);
+  if (!compiled)
+    add(&c, SUPEROP_NONE, blocks->stage_count > 0 ? REASON_STAGES : REASON_NOTHING);
+  c.place = fused_place(arena, op, blocks, segments);
+  c.needed = fused_needed(arena, op, blocks, &c.place);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const bool function = fused_blocks_have(op, blocks, k);
+    if (!op->cold[k] && !function && !c.place.in_place[k]) classify_node(&c, k);
+  }
+  const enum fused_extent extent = !compiled     ? EXTENT_EVALUATED
+                                   : c.count > 0 ? EXTENT_SPLIT
+                                                 : EXTENT_WHOLE;
+  return (struct fused_classified){extent, c.count, c.reasons};
+}
+
+/* ---- text ---- */
+
+char *fused_reasons(const struct fused_classified *c, char *dst, size_t size) {
+  size_t used = 0;
+  dst[0] = '\0';
+  for (uint32_t i = 0; i < c->count && used < size; i++) {
+    uint32_t same = 0, before = 0;
+    for (uint32_t j = 0; j < c->count; j++) {
+      same += c->reasons[j].reason == c->reasons[i].reason;
+      before += j < i && c->reasons[j].reason == c->reasons[i].reason;
+    }
+    if (before > 0) continue;
+    char number[16] = "";
+    if (same > 1) snprintf(number, sizeof number, "%u ", same);
+    used += (size_t)snprintf(dst + used, size - used, "%s%s%s", used > 0 ? ", " : "", number,
+                             fused_reason_text(c->reasons[i].reason));
+  }
+  return dst;
+}
