@@ -249,6 +249,7 @@ struct cvl_kernel {
   struct fused_combination *combinations;
   uint32_t combination_count;
   bool combines, scans_by; /* some combination reduces; some scans */
+  bool may_gather;         /* compiled functions, some node */
   uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   bool has_expressions;                       /* some step is the root of one */
@@ -336,7 +337,7 @@ struct fused_worker {
   const char **gathered; /* of affine gathers: their elements of the strip */
   const void **in;       /* of compiled functions, by value number */
   void **out;
-  uint64_t *block_faults;       /* by node */
+  uint64_t *block_faults;         /* by node */
   struct fused_gathered *sources; /* of compiled gathers, by node */
   /* While the last stage adds the elements of a block to the lanes of reductions
    * (fused_compiled_fold_begin): the lanes of each reduction; of each value that is spread over

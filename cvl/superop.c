@@ -405,6 +405,7 @@ static bool complete(struct shape *s) {
   if (!superop_complete_combinations(op, s->definitions, &s->why, &s->node)) return false;
   if (!check_outputs(s)) return false;
   find_cold(s);
+  op->grouped = superop_has_loops(op) || superop_has_combinations(op);
   op->rule_count = (uint32_t)s->rules.count;
   op->rules = s->rules.items;
   return true;

@@ -179,6 +179,8 @@ struct superop {
   const bool *cold;                 /* of every node: no output, nothing that is checked and
                                        no CONST, and its result is used as v or w of ASSERTs
                                        and by other cold nodes only */
+  bool grouped;                     /* some nodes belong to a loop or a combination, which is
+                                       executed as a whole */
   struct superop_size domain;       /* n */
   uint32_t segments;                /* descriptor parameter of reductions, scans and packs, or
                                        SUPEROP_NONE */
