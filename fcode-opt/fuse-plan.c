@@ -36,7 +36,7 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
   const struct ir_binding *x = u->x;
   if (x->form != IR_IF) { /* the effects of an IF are those of its arms, see fuse_arms */
     u->effects = binding_effects(&fuse->calls, x);
-    if (u->effects == EFFECT_ENDS && x->form == IR_OP &&
+    if (u->effects == EFFECT_ENDS && (x->form == IR_OP || x->form == IR_FUSED) &&
         sizes_safe(fuse->sizes, fuse->function, x))
       u->effects = 0;
   }

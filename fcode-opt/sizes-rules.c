@@ -406,15 +406,57 @@ void rules_constant(struct walk *w, const struct ir_binding *x) {
   if (c->type == TW_CHAR) learn(w, v, ALL_NONNEGATIVE | ALL_LENGTHS);
 }
 
-void rules_fused(struct walk *w, const struct ir_binding *x) {
-  const struct superop *op = w->sizes->o->program->superops[x->as.superop];
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    const struct superop_size *size = &op->sizes[op->outputs[i]];
-    uint32_t term = NO_TERM;
-    if (size->what == SIZE_ONE) term = facts_number(w->facts, 1);
-    if (size->what == SIZE_LEN || size->what == SIZE_TOTAL)
-      term = term_size(x->operands[size->param]);
-    if (size->what == SIZE_COUNT) term = term_count(x->operands[size->param]);
-    if (term != NO_TERM) facts_unite(w->facts, term_size(x->results[i]), term);
+/* ---- superoperators ---- */
+
+static uint32_t superop_term(struct walk *w, const struct ir_binding *x,
+                             struct superop_size size) {
+  switch (size.what) {
+  case SIZE_ONE: return facts_number(w->facts, 1);
+  case SIZE_LEN:
+  case SIZE_TOTAL: return term_size(x->operands[size.param]);
+  case SIZE_COUNT: return term_count(x->operands[size.param]);
+  default: return NO_TERM;
   }
+}
+
+/* What copies keep of the facts on elements; the others know nothing of their results. */
+static unsigned facts_of_copies(const struct walk *w, const struct ir_binding *x,
+                                const struct superop *op, uint32_t value) {
+  if (value < op->param_count) return facts_of(w, x->operands[value]);
+  const struct superop_node *node = op->nodes;
+  while (node->result != value) node++;
+  if (node->role != ROLE_GATHER && node->role != ROLE_SCATTER) return 0;
+  const unsigned facts = facts_of_copies(w, x, op, node->operands[0]);
+  switch ((enum opcode)node->op) {
+  case OPC_PERMUTE: return facts;
+  case OPC_BPERMUTE: return facts & (ALL_NONNEGATIVE | ALL_NONZERO);
+  case OPC_FPERMUTE: return facts & ALL_NONNEGATIVE;
+  default:
+    return facts & facts_of_copies(w, x, op, node->operands[2]) &
+           (ALL_NONNEGATIVE | ALL_NONZERO);
+  }
+}
+
+/* Only copies may be known to be safe. */
+static struct verdict verdict_of(struct walk *w, const struct ir_binding *x,
+                                 const struct superop *op) {
+  struct verdict verdict = {.agrees = true, .safe = op->copies, .depends = true};
+  for (uint32_t r = 0; r < op->rule_count; r++) {
+    if (!facts_equal(w->facts, superop_term(w, x, op->rules[r].a),
+                     superop_term(w, x, op->rules[r].b)))
+      verdict.agrees = verdict.safe = false;
+  }
+  for (uint32_t k = 0; k < op->node_count; k++) verdict.safe &= !op->nodes[k].checked;
+  return verdict;
+}
+
+struct verdict rules_fused(struct walk *w, const struct ir_binding *x) {
+  const struct superop *op = w->sizes->o->program->superops[x->as.superop];
+  const struct verdict verdict = verdict_of(w, x, op);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const uint32_t term = superop_term(w, x, op->sizes[op->outputs[i]]);
+    if (term != NO_TERM) facts_unite(w->facts, term_size(x->results[i]), term);
+    if (op->copies) learn(w, x->results[i], facts_of_copies(w, x, op, op->outputs[i]));
+  }
+  return verdict;
 }

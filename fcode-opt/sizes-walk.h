@@ -96,6 +96,6 @@ struct verdict {
 struct verdict rules_execute(struct walk *, const struct ir_binding *);
 /* Likewise of constants and superoperators. */
 void rules_constant(struct walk *, const struct ir_binding *);
-void rules_fused(struct walk *, const struct ir_binding *);
+struct verdict rules_fused(struct walk *, const struct ir_binding *);
 
 #endif

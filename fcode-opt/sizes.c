@@ -298,7 +298,7 @@ static bool follow_binding(struct walk *w, const struct ir_binding *x) {
       verdict.safe = true;
       break;
     case IR_CALL: returns = follow_call(w, x); break;
-    case IR_FUSED: rules_fused(w, x); break;
+    case IR_FUSED: verdict = rules_fused(w, x); break;
     case IR_IF: break;
     }
   }

@@ -48,6 +48,7 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
   fputs(file_text, cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
+    if (ops[i]->copies) continue; /* left to superop_run */
     module_kernel(&m, ops[i], widths, LEAVE_SPREADS, cu);
     if (reduces(ops[i]))
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | LEAVE_REDUCTIONS, cu);

@@ -1,0 +1,80 @@
+/* copy-walk.h - the walk over the runs of a chain (fused-copy.h) in the order of its result.
+ * Private to fused-copy.c and copy-walk.c.
+ *
+ * Each piece has a *cursor*: its next *stretch*, elements that are contiguous in memory, in the
+ * values and in the result. The result is made from its first element to its last: the cursor
+ * whose stretch begins there gives the next elements. So every element is read once and written
+ * once, whatever the number of pieces. Where no stretch begins there is a *gap*.
+ *
+ * A walk covers a range of the result. It begins where a search finds the first stretch; that
+ * is right if stretches are in order. It has been right if every cursor ends where that of the
+ * following range begins: then each stretch has been met once, and they do not overlap.
+ */
+#ifndef RAVEL_CPU_COPY_WALK_H
+#define RAVEL_CPU_COPY_WALK_H
+
+#include "cvl-cpu/fused-copy.h"
+
+/* An INDEX on the operands of a run of the superoperator. */
+struct bound_runs {
+  struct segments segments;
+  const char *start, *stride; /* stride NULL: 1 */
+  size_t step;                /* bytes from one start to the next; 0: all are the same */
+};
+
+struct bound_piece {
+  const struct copy_piece *plan;
+  struct bound_runs to, from;
+  struct segments near, far;         /* of `to` */
+  struct segments positions, source; /* of `from` */
+  const char *values, *values_end;   /* NULL: of an inner chain */
+  uint64_t total;                    /* of its values */
+  size_t bytes, int_bytes;
+};
+
+/* The segment that holds a position, and its end. */
+struct copy_place {
+  uint64_t segment, end;
+};
+
+struct copy_walk;
+
+struct copy_cursor {
+  const struct bound_piece *piece;
+  struct copy_walk *inner; /* or NULL */
+  uint64_t position; /* of its values, where the stretch begins; piece->total: it is done */
+  uint64_t to, n;    /* where it goes; its length */
+  const char *from;  /* NULL: zeros */
+  const char *end;   /* what must not be read behind them */
+  struct copy_place run, near, slice, positions;
+  uint64_t to_shift, to_base, to_limit; /* to = base + position + shift, of the run */
+  uint64_t from_shift, from_base, from_limit;
+};
+
+#define COPY_NOWHERE UINT64_MAX
+
+struct copy_walk {
+  const struct copy_chain *chain;
+  struct copy_cursor *cursors; /* of its pieces */
+  uint32_t turn;               /* the cursor whose stretch is the next */
+  uint64_t position;           /* of the result */
+  const char *previous;        /* or NULL: zeros */
+  bool unfit;
+};
+
+/* Sets the cursors to the first stretches from a position of the result on. */
+void copy_walk_to(struct copy_walk *, uint64_t position, uint64_t total);
+/* The elements from w->position on that are contiguous in memory, at most `most`: their number,
+ * and where they are, NULL: zeros; *end: what must not be read behind them. 0 if the walk is
+ * unfit. */
+uint64_t copy_walk_next(struct copy_walk *, uint64_t most, const char **from, const char **end);
+/* Goes on by so many of them. */
+void copy_walk_take(struct copy_walk *, uint64_t n);
+/* Whether the cursors are where those of a walk that begins here would be. */
+bool copy_walk_meets(const struct copy_walk *, uint64_t total);
+
+/* Goes through the values from `first` to before `last` in their own order; false if an index
+ * is out of range. */
+bool copy_cursor_check(struct copy_cursor *, uint64_t first, uint64_t last);
+
+#endif

@@ -1,0 +1,337 @@
+/* fused-copy.c - executes a superoperator that copies segments: the result of every chain in
+ * one pass, a range of it by each thread.
+ *
+ * Short runs are copied as one or two vectors of fixed length. What that writes behind the end
+ * of a run is overwritten next, since the result is made in order; nothing is written behind
+ * the end of a range, or read behind the end of a source.
+ *
+ * A result may take the memory of what it is written over. Then all runs are looked at before
+ * anything is written, and only the pieces are written.
+ */
+#include <string.h>
+
+#include "cvl-cpu/copy-walk.h"
+#include "cvl-cpu/kernels-move.h"
+
+struct copy_job {
+  const struct copy_plan *plan;
+  const struct copy_chain *chain;
+  const struct bound_piece *pieces; /* of the plan */
+  const char *const *previous;      /* of each chain: what it is written over, or NULL */
+  const struct move_kernels *move;
+  char *out;      /* NULL: the runs are only looked at */
+  bool over;      /* out is the memory of `previous` */
+  bool streaming; /* past the caches */
+  size_t bytes;   /* of an element */
+  uint64_t total; /* of the result */
+  _Atomic bool unfit;
+};
+
+/* ---- copying ---- */
+
+enum { WIDE = 32 };
+
+/* What lies behind the run, up to the limits, may be written and read. */
+static inline void copy_run(char *to, const char *from, size_t bytes, const char *to_end,
+                            const char *from_end) {
+  const bool room = to_end - to >= 2 * WIDE && from_end - from >= 2 * WIDE;
+  if (!room || bytes > 4 * WIDE) {
+    memcpy(to, from, bytes);
+    return;
+  }
+  memcpy(to, from, WIDE);
+  if (bytes <= WIDE) return;
+  memcpy(to + WIDE, from + WIDE, WIDE);
+  if (bytes > 2 * WIDE) memcpy(to + 2 * WIDE, from + 2 * WIDE, bytes - 2 * WIDE);
+}
+
+/* Makes positions up to `end` at `out`, where the position of the walk goes; may write as far
+ * as `limit`. */
+static void copy_to(const struct copy_job *job, struct copy_walk *w, uint64_t end, char *out,
+                    const char *limit) {
+  while (w->position < end && !w->unfit) {
+    const char *from, *from_end;
+    const uint64_t n = copy_walk_next(w, end - w->position, &from, &from_end);
+    const size_t bytes = n * job->bytes;
+    if (!from) {
+      memset(out, 0, bytes);
+    } else {
+      copy_run(out, from, bytes, limit, from_end);
+    }
+    out += bytes;
+    copy_walk_take(w, n);
+  }
+}
+
+/* The same by way of a buffer in the first-level cache; a long run needs none. */
+static void stream_to(const struct copy_job *job, struct copy_walk *w, uint64_t end) {
+  enum { ROOM = STAGING_BYTES, SLACK = 2 * WIDE };
+  _Alignas(64) char buffer[ROOM + SLACK];
+  const uint64_t most = ROOM / job->bytes;
+  while (w->position < end && !w->unfit) {
+    const char *from, *from_end;
+    char *out = job->out + w->position * job->bytes;
+    const uint64_t n = copy_walk_next(w, end - w->position, &from, &from_end);
+    if (from && n >= most) {
+      job->move->stream(out, from, n * job->bytes);
+      copy_walk_take(w, n);
+      continue;
+    }
+    const uint64_t first = w->position, stop = end - first < most ? end : first + most;
+    copy_to(job, w, stop, buffer, buffer + sizeof buffer);
+    job->move->stream(out, buffer, (w->position - first) * job->bytes);
+  }
+  job->move->stream_end();
+}
+
+/* Only the pieces, without a byte more; or nothing at all. */
+static void write_over(const struct copy_job *job, struct copy_walk *w, uint64_t end) {
+  while (w->position < end && !w->unfit) {
+    const char *from, *from_end;
+    const uint64_t n = copy_walk_next(w, end - w->position, &from, &from_end);
+    const bool gap = w->turn == w->chain->count;
+    if (job->out && !gap && n > 0)
+      memcpy(job->out + w->position * job->bytes, from, n * job->bytes);
+    copy_walk_take(w, n);
+  }
+}
+
+/* ---- walks ---- */
+
+/* Walks for a chain and those within it. */
+static void make_walks(const struct copy_job *job, uint32_t number, struct copy_walk *walks,
+                       struct copy_cursor *cursors) {
+  const struct copy_chain *chain = &job->plan->chains[number];
+  walks[number] = (struct copy_walk){
+      .chain = chain, .cursors = &cursors[chain->first], .previous = job->previous[number]};
+  for (uint32_t i = chain->first; i < chain->first + chain->count; i++) {
+    const uint32_t inner = job->plan->pieces[i].inner;
+    cursors[i] = (struct copy_cursor){.piece = &job->pieces[i]};
+    if (inner == SUPEROP_NONE) continue;
+    cursors[i].inner = &walks[inner];
+    make_walks(job, inner, walks, cursors);
+  }
+}
+
+static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  struct copy_job *job = arg;
+  struct copy_walk walks[COPY_CHAINS];
+  struct copy_cursor cursors[COPY_PIECES];
+  const uint32_t number = (uint32_t)(job->chain - job->plan->chains);
+  if (atomic_load_explicit(&job->unfit, memory_order_relaxed)) return;
+  make_walks(job, number, walks, cursors);
+  struct copy_walk *w = &walks[number];
+  copy_walk_to(w, first, job->total);
+  if (job->over || !job->out) {
+    write_over(job, w, last);
+  } else if (job->streaming) {
+    stream_to(job, w, last);
+  } else {
+    copy_to(job, w, last, job->out + first * job->bytes, job->out + last * job->bytes);
+  }
+  if (!copy_walk_meets(w, job->total))
+    atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
+}
+
+/* ---- operands ---- */
+
+static struct bound_runs bind_runs(const struct copy_plan *plan, const struct copy_runs *r,
+                                   size_t int_bytes, const struct cvl_value *operands) {
+  struct bound_runs b = {.segments = value_segments(&operands[r->segments])};
+  if (r->start < plan->op->param_count) {
+    b.start = value_data(&operands[r->start]);
+    b.step = value_length(&operands[r->start]) == 1 ? 0 : int_bytes;
+  } else {
+    uint32_t k = 0;
+    while (plan->op->nodes[k].result != r->start) k++;
+    b.start = (const char *)&plan->op->nodes[k].constant.as;
+  }
+  if (r->stride != SUPEROP_NONE) b.stride = value_data(&operands[r->stride]);
+  return b;
+}
+
+static struct bound_piece bind_piece(const struct cvl_context *c, const struct copy_plan *plan,
+                                     const struct copy_piece *p,
+                                     const struct cvl_value *operands) {
+  struct bound_piece b = {.plan = p, .int_bytes = elem_bytes((uint8_t)c->int_elem)};
+  if (p->values != SUPEROP_NONE) {
+    const struct cvl_value *v = &operands[p->values];
+    b.values = value_data(v);
+    b.bytes = elem_bytes(v->elem);
+    b.values_end = b.values + value_length(v) * b.bytes;
+  }
+  if (p->gathered) {
+    b.from = bind_runs(plan, &p->from, b.int_bytes, operands);
+    b.positions = value_segments(&operands[p->positions]);
+    b.source = value_segments(&operands[p->source]);
+    b.total = b.positions.total;
+  }
+  if (p->scattered) {
+    b.to = bind_runs(plan, &p->to, b.int_bytes, operands);
+    b.near = value_segments(&operands[p->near]);
+    b.far = value_segments(&operands[p->far]);
+    b.total = b.near.total;
+  }
+  return b;
+}
+
+struct bound {
+  struct bound_piece pieces[COPY_PIECES];
+  const char *previous[COPY_CHAINS];
+};
+
+static void bind(const struct cvl_context *c, const struct copy_plan *plan,
+                 const struct cvl_value *operands, struct bound *b) {
+  for (uint32_t i = 0; i < plan->piece_count; i++)
+    b->pieces[i] = bind_piece(c, plan, &plan->pieces[i], operands);
+  for (uint32_t i = 0; i < plan->chain_count; i++) {
+    const uint32_t previous = plan->chains[i].previous;
+    b->previous[i] = previous == SUPEROP_NONE ? NULL : value_data(&operands[previous]);
+  }
+  for (uint32_t i = plan->piece_count; i-- > 0;) { /* inner chains come later */
+    const uint32_t inner = plan->pieces[i].inner;
+    if (inner != SUPEROP_NONE) b->pieces[i].bytes = b->pieces[plan->chains[inner].first].bytes;
+  }
+}
+
+/* ---- checks ---- */
+
+struct check_job {
+  const struct bound_piece *piece;
+  _Atomic bool unfit;
+};
+
+static void check_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  struct check_job *job = arg;
+  struct copy_cursor c = {.piece = job->piece};
+  if (!copy_cursor_check(&c, first, last))
+    atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
+}
+
+/* The indices of a chain whose result nobody wants, and of those within it. */
+static enum copy_outcome check(struct cvl_context *c, uint64_t site,
+                               const struct copy_plan *plan, const struct bound *b,
+                               const struct copy_chain *chain) {
+  enum copy_outcome done = COPY_DONE;
+  for (uint32_t i = chain->first; i < chain->first + chain->count && done == COPY_DONE; i++) {
+    const uint32_t inner = plan->pieces[i].inner;
+    struct check_job job = {.piece = &b->pieces[i]};
+    const uint64_t grain = grain_for(c, job.piece->total, sizeof(uint64_t));
+    if (!all_done(c, site, pool_for(c->pool, job.piece->total, grain, check_chunk, &job)))
+      return COPY_FAILED;
+    if (job.unfit || chain->whole) return COPY_UNFIT; /* a PERMUTE may have a duplicate, too */
+    if (inner != SUPEROP_NONE) done = check(c, site, plan, b, &plan->chains[inner]);
+  }
+  return done;
+}
+
+/* ---- chains ---- */
+
+/* The vector that the result of a chain may be written over. */
+static struct cvl_vector *reusable(const struct copy_plan *plan, const struct copy_chain *chain,
+                                   size_t bytes, const struct cvl_value *operands) {
+  const struct superop *op = plan->op;
+  if (chain->previous == SUPEROP_NONE || op->uses[chain->previous] != 1) return NULL;
+  struct cvl_vector *v = value_reusable(&operands[chain->previous], bytes);
+  for (uint32_t i = 0; v && i < op->param_count; i++) {
+    if (i != chain->previous && operands[i].form == CVL_VECTOR && operands[i].as.vector == v)
+      return NULL;
+  }
+  return v;
+}
+
+/* Goes over the result once. */
+static enum copy_outcome pass(struct cvl_context *c, uint64_t site, struct copy_job *job) {
+  const uint64_t grain = grain_for(c, job->total, 2 * job->bytes);
+  if (!all_done(c, site, pool_for(c->pool, job->total, grain, copy_chunk, job)))
+    return COPY_FAILED;
+  return job->unfit ? COPY_UNFIT : COPY_DONE;
+}
+
+static enum copy_outcome copy_chain(struct cvl_context *c, uint64_t site, struct copy_job *job,
+                                    struct cvl_vector *reuse, enum cvl_elem elem,
+                                    struct cvl_value *out) {
+  struct cvl_value result;
+  if (reuse) {
+    const enum copy_outcome found = pass(c, site, job);
+    if (found != COPY_DONE) return found;
+  }
+  if (!result_new(c, site, elem, job->total, reuse, &result)) return COPY_FAILED;
+  job->out = result_data(&result);
+  job->over = reuse != NULL;
+  job->streaming = !reuse && job->total * job->bytes >= STREAM_BYTES;
+  const enum copy_outcome done = pass(c, site, job);
+  if (done != COPY_DONE) {
+    result_drop(c, &result);
+    return done;
+  }
+  *out = result;
+  return COPY_DONE;
+}
+
+static uint64_t result_length(const struct bound_piece *p) {
+  return p->plan->scattered ? p->far.total : p->total;
+}
+
+/* Whether the pieces of every chain have room in its result. */
+static bool has_room(const struct copy_plan *plan, const struct bound *b) {
+  for (uint32_t i = 0; i < plan->chain_count; i++) {
+    const struct bound_piece *p = &b->pieces[plan->chains[i].first];
+    uint64_t room = result_length(p);
+    for (uint32_t k = 0; k < plan->chains[i].count; k++) {
+      if (p[k].total > room) return false;
+      room -= p[k].total;
+    }
+  }
+  return true;
+}
+
+/* Whether a run moves so few elements that gathers one by one are as fast. */
+static bool is_worth(const struct copy_plan *plan, const struct bound *b) {
+  enum { LEAST = 3 }; /* on average */
+  const struct bound_piece *p = &b->pieces[0];
+  return plan->piece_count > 1 || plan->op->copies || !p->plan->gathered ||
+         p->from.segments.count <= p->total / LEAST;
+}
+
+static enum copy_outcome make_chain(struct cvl_context *c, uint64_t site,
+                                    const struct copy_plan *plan, const struct bound *b,
+                                    const struct copy_chain *chain,
+                                    const struct cvl_value *operands, struct cvl_value *outs) {
+  const struct bound_piece *first = &b->pieces[chain->first];
+  const uint32_t value = plan->op->nodes[chain->node].result;
+  const enum cvl_elem elem =
+      superop_elem((enum superop_kind)plan->op->kinds[value], c->int_elem, c->float_elem);
+  struct copy_job job = {.plan = plan,
+                         .chain = chain,
+                         .pieces = b->pieces,
+                         .previous = b->previous,
+                         .move = c->kernels->move,
+                         .bytes = first->bytes,
+                         .total = result_length(first)};
+  struct cvl_vector *reuse = reusable(plan, chain, job.bytes, operands);
+  return copy_chain(c, site + chain->node, &job, reuse, elem, &outs[chain->output]);
+}
+
+enum copy_outcome fused_copy(struct cvl_context *c, uint64_t site, const struct copy_plan *plan,
+                             const struct cvl_value *operands, struct cvl_value *outs) {
+  struct bound b;
+  enum copy_outcome done = COPY_DONE;
+  uint32_t made[COPY_CHAINS], count = 0;
+  bind(c, plan, operands, &b);
+  if (!is_worth(plan, &b) || !has_room(plan, &b)) return COPY_UNFIT;
+  for (uint32_t i = 0; i < plan->chain_count && done == COPY_DONE; i++) {
+    const struct copy_chain *chain = &plan->chains[i];
+    if (chain->inner) continue;
+    if (chain->output == SUPEROP_NONE) {
+      done = check(c, site + chain->node, plan, &b, chain);
+      continue;
+    }
+    done = make_chain(c, site, plan, &b, chain, operands, outs);
+    if (done == COPY_DONE) made[count++] = chain->output;
+  }
+  while (done != COPY_DONE && count > 0) result_drop(c, &outs[made[--count]]);
+  return done;
+}
