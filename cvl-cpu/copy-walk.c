@@ -1,6 +1,8 @@
 /* copy-walk.c - see copy-walk.h. */
 #include "cvl-cpu/copy-walk.h"
 
+#include "cvl-cpu/templates.h"
+
 /* ---- runs ---- */
 
 static inline int64_t element_of(const char *ints, uint64_t i, size_t step, size_t bytes) {
@@ -29,16 +31,6 @@ static inline bool enter_run(const struct bound_runs *r, const struct copy_place
          int_element(r->stride, at->segment, int_bytes) == 1;
 }
 
-/* Runs begin anywhere in the source, which no hardware foresees. */
-static inline void prefetch_slice(const struct copy_cursor *c) {
-  enum { AHEAD = 8 };
-  const struct bound_piece *p = c->piece;
-  const uint64_t r = c->slice.segment + AHEAD;
-  if (r >= p->from.segments.count) return;
-  const uint64_t start = (uint64_t)element_of(p->from.start, r, p->from.step, p->int_bytes);
-  __builtin_prefetch((const void *)((uintptr_t)p->values + (c->from_base + start) * p->bytes));
-}
-
 /* The indices from `first` on, n of them, each one more than the last, are less than the limit.
  */
 static inline bool in_range(uint64_t first, uint64_t n, uint64_t limit) {
@@ -50,10 +42,10 @@ static uint64_t index_limit(uint64_t length, size_t int_bytes) {
   return length < most ? length : most; /* a greater one wraps */
 }
 
-/* ---- cursors ---- */
+/* ---- one stretch ---- */
 
 /* Where the position goes; *stop becomes the end of the run. */
-static inline bool find_to(struct copy_cursor *c, uint64_t *stop) {
+static inline bool find_to(struct copy_cursor *c, uint64_t *to, uint64_t *stop) {
   const struct bound_piece *p = c->piece;
   if (c->near.end <= c->position) {
     place_after(&c->near, &p->near, c->position);
@@ -69,12 +61,12 @@ static inline bool find_to(struct copy_cursor *c, uint64_t *stop) {
   if (c->near.end < *stop) *stop = c->near.end;
   const uint64_t index = c->position + c->to_shift;
   if (!in_range(index, *stop - c->position, c->to_limit)) return false;
-  c->to = c->to_base + index;
+  *to = c->to_base + index;
   return true;
 }
 
 /* Likewise, where it comes from. */
-static inline bool find_from(struct copy_cursor *c, uint64_t *stop) {
+static inline bool find_from(struct copy_cursor *c, const char **from, uint64_t *stop) {
   const struct bound_piece *p = c->piece;
   if (c->positions.end <= c->position) {
     place_after(&c->positions, &p->positions, c->position);
@@ -84,40 +76,146 @@ static inline bool find_from(struct copy_cursor *c, uint64_t *stop) {
   }
   if (c->slice.end <= c->position) {
     place_after(&c->slice, &p->from.segments, c->position);
-    prefetch_slice(c);
     if (!enter_run(&p->from, &c->slice, p->int_bytes, &c->from_shift)) return false;
   }
   if (c->slice.end < *stop) *stop = c->slice.end;
   if (c->positions.end < *stop) *stop = c->positions.end;
   const uint64_t index = c->position + c->from_shift;
   if (!in_range(index, *stop - c->position, c->from_limit)) return false;
-  c->from = p->values + (c->from_base + index) * p->bytes;
+  *from = p->values + (c->from_base + index) * p->bytes;
   return true;
 }
 
-/* Finds the stretch at the cursor's position. */
-static inline bool find_stretch(struct copy_cursor *c) {
+/* Finds the stretch at the cursor's position, which is not the end, and goes behind it. */
+static bool find_stretch(struct copy_cursor *c, struct copy_stretch *s) {
   const struct bound_piece *p = c->piece;
   uint64_t stop = p->total;
-  c->to = c->position;
-  c->end = p->values_end;
-  if (c->position == p->total) {
-    c->to = COPY_NOWHERE;
-    c->n = 0;
-    return true;
-  }
-  if (p->plan->scattered && !find_to(c, &stop)) return false;
+  s->to = c->position;
+  s->end = p->values_end;
+  if (p->plan->scattered && !find_to(c, &s->to, &stop)) return false;
   if (p->plan->gathered) {
-    if (!find_from(c, &stop)) return false;
+    if (!find_from(c, &s->from, &stop)) return false;
   } else if (!c->inner) {
-    c->from = p->values ? p->values + c->position * p->bytes : NULL;
+    s->from = p->values ? p->values + c->position * p->bytes : NULL;
   } else {
-    stop = c->position + copy_walk_next(c->inner, stop - c->position, &c->from, &c->end);
-    if (stop == c->position) return false;
+    bool gap;
+    const struct copy_stretch x = copy_walk_next(c->inner, stop - c->position, &gap);
+    if (x.n == 0) return false;
+    copy_walk_take(c->inner, x.n, gap);
+    s->from = x.from;
+    s->end = x.end;
+    stop = c->position + x.n;
   }
-  c->n = stop - c->position;
+  s->n = stop - c->position;
+  c->position = stop;
   return true;
 }
+
+/* ---- many of them ---- */
+
+static bool same_segments(const struct segments *a, const struct segments *b) {
+  return a->offsets ? a->offsets == b->offsets
+                    : !b->offsets && a->equal == b->equal && a->count == b->count;
+}
+
+/* The runs of a piece: of the scatter and of the gather, if these have the same segments; NULL:
+ * they have not. */
+static const struct segments *shared_runs(const struct bound_piece *p) {
+  const struct segments *to = &p->to.segments, *from = &p->from.segments;
+  if (!p->plan->scattered) return p->plan->gathered ? from : NULL;
+  if (!p->plan->gathered) return to;
+  return same_segments(to, from) ? to : NULL;
+}
+
+/* One side of a piece, scatter or gather: where whole runs are in the other vector. */
+struct side {
+  struct bound_runs runs;
+  struct segments other;
+  bool each;            /* every run is a segment of its own ... */
+  uint64_t base, limit; /* ... else that of the segment that all are in */
+};
+
+/* The place in the other vector of run r, of n elements; *bad becomes true if one is out of
+ * range.
+ */
+ALWAYS_INLINE uint64_t start_of(const struct side *s, uint64_t r, uint64_t n, size_t int_bytes,
+                                bool *bad) {
+  const uint64_t start = (uint64_t)element_of(s->runs.start, r, s->runs.step, int_bytes);
+  uint64_t base = s->base, limit = s->limit;
+  if (s->each) {
+    base = segment_start(&s->other, r);
+    limit = index_limit(segment_start(&s->other, r + 1) - base, int_bytes);
+  }
+  *bad |= (n > 0) & !in_range(start, n, limit);
+  if (s->runs.stride) *bad |= (n > 1) & (int_element(s->runs.stride, r, int_bytes) != 1);
+  return base + start;
+}
+
+/* Finds whole runs behind the position, as long as they belong to the same segments as the one
+ * before, or each to its own. False if an index is out of range. */
+ALWAYS_INLINE bool find_runs(struct copy_cursor *c, const struct segments *runs, bool scattered,
+                             bool gathered, size_t int_bytes) {
+  const struct bound_piece *p = c->piece;
+  const struct side to_side = {p->to, p->far, same_segments(runs, &p->near), c->to_base,
+                               c->to_limit},
+                    from_side = {p->from, p->source, same_segments(runs, &p->positions),
+                                 c->from_base, c->from_limit};
+  const char *const values = p->values, *const values_end = p->values_end;
+  const size_t bytes = p->bytes;
+  uint64_t limit = UINT64_MAX;
+  if (scattered && !to_side.each) limit = c->near.end;
+  if (gathered && !from_side.each && c->positions.end < limit) limit = c->positions.end;
+  uint64_t r = (scattered ? c->run.segment : c->slice.segment) + 1, begin = c->position;
+  struct copy_stretch *s = &c->stretches[c->found], *const past = &c->stretches[COPY_AHEAD];
+  bool bad = false;
+  if (r > runs->count || segment_start(runs, r) != begin) return true;
+  for (; s < past && r < runs->count; r++) {
+    const uint64_t end = segment_start(runs, r + 1), n = end - begin;
+    uint64_t to = begin, from = begin;
+    if (end > limit) break;
+    if (scattered) to = start_of(&to_side, r, n, int_bytes, &bad);
+    if (gathered) from = start_of(&from_side, r, n, int_bytes, &bad);
+    const char *at = (const char *)((uintptr_t)values + from * bytes);
+    if (gathered) __builtin_prefetch(at); /* runs begin anywhere, which no hardware foresees */
+    *s = (struct copy_stretch){to, n, at, values_end};
+    s += n > 0;
+    begin = end;
+  }
+  c->found = (uint32_t)(s - c->stretches);
+  c->run.segment = c->slice.segment = r - 1;
+  c->run.end = c->slice.end = c->position = begin;
+  if (to_side.each) c->near = c->run; /* left as well: entered again */
+  if (from_side.each) c->positions = c->slice;
+  return !bad;
+}
+
+ALWAYS_INLINE bool find_runs_of(struct copy_cursor *c, const struct segments *runs,
+                                size_t int_bytes) {
+  const struct copy_piece *plan = c->piece->plan;
+  return !plan->gathered    ? find_runs(c, runs, true, false, int_bytes)
+         : !plan->scattered ? find_runs(c, runs, false, true, int_bytes)
+                            : find_runs(c, runs, true, true, int_bytes);
+}
+
+static bool fill(struct copy_cursor *c) {
+  const struct segments *runs = c->inner ? NULL : shared_runs(c->piece);
+  if (!find_stretch(c, &c->stretches[0])) return false;
+  return !runs ||
+         (c->piece->int_bytes == sizeof(int64_t) ? find_runs_of(c, runs, sizeof(int64_t))
+                                                 : find_runs_of(c, runs, sizeof(int32_t)));
+}
+
+bool copy_cursor_fill(struct copy_cursor *c) {
+  c->next = 0;
+  c->found = 1;
+  const bool ends = c->position == c->piece->total, fits = ends || fill(c);
+  if (fits && !ends) return true;
+  c->found = 1;
+  c->stretches[0] = (struct copy_stretch){.to = COPY_NOWHERE};
+  return fits;
+}
+
+/* ---- places ---- */
 
 static void find_places(struct copy_cursor *c) {
   const struct bound_piece *p = c->piece;
@@ -164,8 +262,7 @@ bool copy_cursor_check(struct copy_cursor *c, uint64_t first, uint64_t last) {
   if (first >= last) return true;
   find_places(c);
   while (c->position < last) {
-    if (!find_stretch(c)) return false;
-    c->position += c->n;
+    if (!copy_cursor_fill(c)) return false;
   }
   return true;
 }
@@ -183,64 +280,70 @@ void copy_walk_to(struct copy_walk *w, uint64_t position, uint64_t total) {
       if (c->inner->unfit) w->unfit = true;
     }
     find_places(c);
-    if (!find_stretch(c)) w->unfit = true;
+    if (!copy_cursor_fill(c)) w->unfit = true;
   }
 }
 
-/* The next stretch begins behind the position, or there is none: a gap. */
-static uint64_t gap(struct copy_walk *w, uint64_t most, const char **from, const char **end) {
+/* No stretch begins at the position: a gap of at most so many elements. */
+static struct copy_stretch gap_here(struct copy_walk *w, uint64_t most) {
   uint64_t next = w->position + most;
-  const size_t bytes = w->cursors[0].piece->bytes;
   for (uint32_t i = 0; i < w->chain->count; i++) {
-    if (w->cursors[i].to < next) next = w->cursors[i].to;
+    const struct copy_cursor *c = &w->cursors[i];
+    if (c->stretches[c->next].to < next) next = c->stretches[c->next].to;
   }
-  w->turn = w->chain->count;
   if (next <= w->position || w->chain->whole) {
     w->unfit = true;
-    return 0;
+    return (struct copy_stretch){0};
   }
-  *from = w->previous ? w->previous + w->position * bytes : NULL;
-  *end = w->previous ? w->previous + next * bytes : NULL;
-  return next - w->position;
+  const char *from = w->previous ? w->previous + w->position * w->bytes : NULL;
+  const uint64_t n = next - w->position;
+  return (struct copy_stretch){w->position, n, from, from ? from + n * w->bytes : NULL};
 }
 
-uint64_t copy_walk_next(struct copy_walk *w, uint64_t most, const char **from,
-                        const char **end) {
+struct copy_stretch copy_walk_next(struct copy_walk *w, uint64_t most, bool *gap) {
   const uint32_t count = w->chain->count;
-  uint32_t turn = w->turn < count ? w->turn : 0;
-  for (uint32_t tried = 0; w->cursors[turn].to != w->position; tried++) {
-    if (tried == count) return gap(w, most, from, end);
+  uint32_t turn = w->turn;
+  *gap = false;
+  for (uint32_t tried = 0; tried < count; tried++) {
+    const struct copy_cursor *c = &w->cursors[turn];
+    struct copy_stretch s = c->stretches[c->next];
+    if (s.to == w->position) {
+      w->turn = turn;
+      if (s.n > most) s.n = most;
+      return s;
+    }
     turn = turn + 1 == count ? 0 : turn + 1;
   }
-  const struct copy_cursor *c = &w->cursors[turn];
-  w->turn = turn;
-  *from = c->from;
-  *end = c->end;
-  return c->n < most ? c->n : most;
+  *gap = true;
+  return gap_here(w, most);
 }
 
-void copy_walk_take(struct copy_walk *w, uint64_t n) {
+void copy_walk_take(struct copy_walk *w, uint64_t n, bool gap) {
   w->position += n;
-  if (w->turn == w->chain->count) return; /* a gap */
+  if (gap) return;
   struct copy_cursor *c = &w->cursors[w->turn];
-  if (c->inner) copy_walk_take(c->inner, n);
-  c->position += n;
-  c->n -= n;
-  if (c->n > 0) {
-    c->to += n;
-    if (c->from) c->from += n * c->piece->bytes;
+  struct copy_stretch *s = &c->stretches[c->next];
+  if (n < s->n) {
+    s->to += n;
+    s->n -= n;
+    if (s->from) s->from += n * w->bytes;
     return;
   }
-  if (!find_stretch(c)) {
-    w->unfit = true;
-    c->to = COPY_NOWHERE;
-  }
+  if (++c->next == c->found && !copy_cursor_fill(c)) w->unfit = true;
+  w->turn = w->turn + 1 == w->chain->count ? 0 : w->turn + 1;
+}
+
+/* The position of the values from which on nothing has been taken. */
+static uint64_t taken(const struct copy_cursor *c) {
+  uint64_t position = c->position;
+  for (uint32_t k = c->next; k < c->found; k++) position -= c->stretches[k].n;
+  return position;
 }
 
 bool copy_walk_meets(const struct copy_walk *w, uint64_t total) {
   for (uint32_t i = 0; i < w->chain->count; i++) {
     const struct copy_cursor *c = &w->cursors[i];
-    if (c->position != begins_at(c->piece, w->position, total)) return false;
+    if (taken(c) != begins_at(c->piece, w->position, total)) return false;
     if (c->inner && !copy_walk_meets(c->inner, c->piece->total)) return false;
   }
   return !w->unfit;

@@ -1,10 +1,11 @@
 /* copy-walk.h - the walk over the runs of a chain (fused-copy.h) in the order of its result.
- * Private to fused-copy.c and copy-walk.c.
+ * Private to the files that execute copies.
  *
- * Each piece has a *cursor*: its next *stretch*, elements that are contiguous in memory, in the
- * values and in the result. The result is made from its first element to its last: the cursor
- * whose stretch begins there gives the next elements. So every element is read once and written
- * once, whatever the number of pieces. Where no stretch begins there is a *gap*.
+ * Each piece has a *cursor* with its next *stretches*: elements that are contiguous in memory,
+ * in the values and in the result. Some are found at a time, in a loop in which nothing depends
+ * on their lengths. The result is made from its first element to its last: the cursor whose
+ * stretch begins there gives the next elements. So every element is read once and written once,
+ * whatever the number of pieces. Where no stretch begins there is a *gap*.
  *
  * A walk covers a range of the result. It begins where a search finds the first stretch; that
  * is right if stretches are in order. It has been right if every cursor ends where that of the
@@ -39,37 +40,46 @@ struct copy_place {
 
 struct copy_walk;
 
+enum { COPY_AHEAD = 64 }; /* stretches found at a time */
+#define COPY_NOWHERE UINT64_MAX
+
+/* Elements from `from` on, NULL: zeros, that go to position `to` of the result. */
+struct copy_stretch {
+  uint64_t to, n;
+  const char *from, *end; /* nothing may be read from `end` on */
+};
+
 struct copy_cursor {
   const struct bound_piece *piece;
   struct copy_walk *inner; /* or NULL */
-  uint64_t position; /* of its values, where the stretch begins; piece->total: it is done */
-  uint64_t to, n;    /* where it goes; its length */
-  const char *from;  /* NULL: zeros */
-  const char *end;   /* what must not be read behind them */
+  uint64_t position;       /* of its values, behind the stretches that have been found */
+  uint32_t next, found;    /* of these, the next one; there is always one */
+  struct copy_stretch stretches[COPY_AHEAD]; /* at the end, one that goes to COPY_NOWHERE */
   struct copy_place run, near, slice, positions;
   uint64_t to_shift, to_base, to_limit; /* to = base + position + shift, of the run */
   uint64_t from_shift, from_base, from_limit;
 };
 
-#define COPY_NOWHERE UINT64_MAX
-
 struct copy_walk {
   const struct copy_chain *chain;
   struct copy_cursor *cursors; /* of its pieces */
-  uint32_t turn;               /* the cursor whose stretch is the next */
+  uint32_t turn;               /* the cursor whose stretch may be the next */
   uint64_t position;           /* of the result */
+  size_t bytes;                /* of an element */
+  bool long_runs;              /* longer than a line, on average */
   const char *previous;        /* or NULL: zeros */
   bool unfit;
 };
 
 /* Sets the cursors to the first stretches from a position of the result on. */
 void copy_walk_to(struct copy_walk *, uint64_t position, uint64_t total);
-/* The elements from w->position on that are contiguous in memory, at most `most`: their number,
- * and where they are, NULL: zeros; *end: what must not be read behind them. 0 if the walk is
- * unfit. */
-uint64_t copy_walk_next(struct copy_walk *, uint64_t most, const char **from, const char **end);
+/* The cursor has no stretch left: finds more. False if the walk is unfit. */
+bool copy_cursor_fill(struct copy_cursor *);
+/* The elements from w->position on that are contiguous in memory, at most `most`. Of a gap,
+ * *gap says so. None if the walk is unfit. */
+struct copy_stretch copy_walk_next(struct copy_walk *, uint64_t most, bool *gap);
 /* Goes on by so many of them. */
-void copy_walk_take(struct copy_walk *, uint64_t n);
+void copy_walk_take(struct copy_walk *, uint64_t n, bool gap);
 /* Whether the cursors are where those of a walk that begins here would be. */
 bool copy_walk_meets(const struct copy_walk *, uint64_t total);
 

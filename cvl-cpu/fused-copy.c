@@ -1,17 +1,14 @@
 /* fused-copy.c - executes a superoperator that copies segments: the result of every chain in
  * one pass, a range of it by each thread.
  *
- * Short runs are copied as one or two vectors of fixed length. What that writes behind the end
- * of a run is overwritten next, since the result is made in order; nothing is written behind
- * the end of a range, or read behind the end of a source.
- *
  * A result may take the memory of what it is written over. Then all runs are looked at before
  * anything is written, and only the pieces are written.
  */
 #include <string.h>
 
-#include "cvl-cpu/copy-walk.h"
+#include "cvl-cpu/kernels-copy.h"
 #include "cvl-cpu/kernels-move.h"
+#include "cvl-cpu/kernels.h"
 
 struct copy_job {
   const struct copy_plan *plan;
@@ -19,66 +16,34 @@ struct copy_job {
   const struct bound_piece *pieces; /* of the plan */
   const char *const *previous;      /* of each chain: what it is written over, or NULL */
   const struct move_kernels *move;
+  const struct copy_kernels *copy;
   char *out;      /* NULL: the runs are only looked at */
   bool over;      /* out is the memory of `previous` */
   bool streaming; /* past the caches */
   size_t bytes;   /* of an element */
+  bool long_runs; /* longer than a line, on average */
   uint64_t total; /* of the result */
   _Atomic bool unfit;
 };
 
 /* ---- copying ---- */
 
-enum { WIDE = 32 };
-
-/* What lies behind the run, up to the limits, may be written and read. */
-static inline void copy_run(char *to, const char *from, size_t bytes, const char *to_end,
-                            const char *from_end) {
-  const bool room = to_end - to >= 2 * WIDE && from_end - from >= 2 * WIDE;
-  if (!room || bytes > 4 * WIDE) {
-    memcpy(to, from, bytes);
-    return;
-  }
-  memcpy(to, from, WIDE);
-  if (bytes <= WIDE) return;
-  memcpy(to + WIDE, from + WIDE, WIDE);
-  if (bytes > 2 * WIDE) memcpy(to + 2 * WIDE, from + 2 * WIDE, bytes - 2 * WIDE);
-}
-
-/* Makes positions up to `end` at `out`, where the position of the walk goes; may write as far
- * as `limit`. */
-static void copy_to(const struct copy_job *job, struct copy_walk *w, uint64_t end, char *out,
-                    const char *limit) {
-  while (w->position < end && !w->unfit) {
-    const char *from, *from_end;
-    const uint64_t n = copy_walk_next(w, end - w->position, &from, &from_end);
-    const size_t bytes = n * job->bytes;
-    if (!from) {
-      memset(out, 0, bytes);
-    } else {
-      copy_run(out, from, bytes, limit, from_end);
-    }
-    out += bytes;
-    copy_walk_take(w, n);
-  }
-}
-
-/* The same by way of a buffer in the first-level cache; a long run needs none. */
+/* By way of a buffer in the first-level cache; a long run needs none. */
 static void stream_to(const struct copy_job *job, struct copy_walk *w, uint64_t end) {
-  enum { ROOM = STAGING_BYTES, SLACK = 2 * WIDE };
+  enum { ROOM = STAGING_BYTES, SLACK = 128 };
   _Alignas(64) char buffer[ROOM + SLACK];
   const uint64_t most = ROOM / job->bytes;
   while (w->position < end && !w->unfit) {
-    const char *from, *from_end;
+    bool gap;
     char *out = job->out + w->position * job->bytes;
-    const uint64_t n = copy_walk_next(w, end - w->position, &from, &from_end);
-    if (from && n >= most) {
-      job->move->stream(out, from, n * job->bytes);
-      copy_walk_take(w, n);
+    const uint64_t first = w->position, stop = end - first < most ? end : first + most;
+    const struct copy_stretch s = copy_walk_next(w, end - first, &gap);
+    if (s.from && s.n >= most) {
+      job->move->stream(out, s.from, s.n * job->bytes);
+      copy_walk_take(w, s.n, gap);
       continue;
     }
-    const uint64_t first = w->position, stop = end - first < most ? end : first + most;
-    copy_to(job, w, stop, buffer, buffer + sizeof buffer);
+    job->copy->copy(w, stop, buffer, buffer + sizeof buffer);
     job->move->stream(out, buffer, (w->position - first) * job->bytes);
   }
   job->move->stream_end();
@@ -87,12 +52,12 @@ static void stream_to(const struct copy_job *job, struct copy_walk *w, uint64_t 
 /* Only the pieces, without a byte more; or nothing at all. */
 static void write_over(const struct copy_job *job, struct copy_walk *w, uint64_t end) {
   while (w->position < end && !w->unfit) {
-    const char *from, *from_end;
-    const uint64_t n = copy_walk_next(w, end - w->position, &from, &from_end);
-    const bool gap = w->turn == w->chain->count;
-    if (job->out && !gap && n > 0)
-      memcpy(job->out + w->position * job->bytes, from, n * job->bytes);
-    copy_walk_take(w, n);
+    bool gap;
+    const struct copy_stretch s = copy_walk_next(w, end - w->position, &gap);
+    const size_t at = w->position * job->bytes, bytes = s.n * job->bytes;
+    if (job->out && !gap && s.from) memcpy(job->out + at, s.from, bytes);
+    if (job->out && !gap && !s.from) memset(job->out + at, 0, bytes);
+    copy_walk_take(w, s.n, gap);
   }
 }
 
@@ -102,11 +67,15 @@ static void write_over(const struct copy_job *job, struct copy_walk *w, uint64_t
 static void make_walks(const struct copy_job *job, uint32_t number, struct copy_walk *walks,
                        struct copy_cursor *cursors) {
   const struct copy_chain *chain = &job->plan->chains[number];
-  walks[number] = (struct copy_walk){
-      .chain = chain, .cursors = &cursors[chain->first], .previous = job->previous[number]};
+  walks[number] = (struct copy_walk){.chain = chain,
+                                     .cursors = &cursors[chain->first],
+                                     .bytes = job->bytes,
+                                     .long_runs = job->long_runs,
+                                     .previous = job->previous[number]};
   for (uint32_t i = chain->first; i < chain->first + chain->count; i++) {
     const uint32_t inner = job->plan->pieces[i].inner;
-    cursors[i] = (struct copy_cursor){.piece = &job->pieces[i]};
+    cursors[i].piece = &job->pieces[i];
+    cursors[i].inner = NULL;
     if (inner == SUPEROP_NONE) continue;
     cursors[i].inner = &walks[inner];
     make_walks(job, inner, walks, cursors);
@@ -128,7 +97,7 @@ static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
   } else if (job->streaming) {
     stream_to(job, w, last);
   } else {
-    copy_to(job, w, last, job->out + first * job->bytes, job->out + last * job->bytes);
+    job->copy->copy(w, last, job->out + first * job->bytes, job->out + last * job->bytes);
   }
   if (!copy_walk_meets(w, job->total))
     atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
@@ -205,7 +174,9 @@ struct check_job {
 static void check_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct check_job *job = arg;
-  struct copy_cursor c = {.piece = job->piece};
+  struct copy_cursor c;
+  c.piece = job->piece;
+  c.inner = NULL;
   if (!copy_cursor_check(&c, first, last))
     atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
 }
@@ -290,10 +261,20 @@ static bool has_room(const struct copy_plan *plan, const struct bound *b) {
 
 /* Whether a run moves so few elements that gathers one by one are as fast. */
 static bool is_worth(const struct copy_plan *plan, const struct bound *b) {
-  enum { LEAST = 3 }; /* on average */
+  enum { LEAST = 4 }; /* on average */
   const struct bound_piece *p = &b->pieces[0];
   return plan->piece_count > 1 || plan->op->copies || !p->plan->gathered ||
          p->from.segments.count <= p->total / LEAST;
+}
+
+static bool has_long_runs(const struct copy_job *job) {
+  enum { LINE = 64 };
+  uint64_t runs = 1;
+  for (uint32_t i = 0; i < job->chain->count; i++) {
+    const struct bound_piece *p = &job->pieces[job->chain->first + i];
+    runs += (p->plan->scattered ? &p->to : &p->from)->segments.count;
+  }
+  return job->total / runs >= LINE / job->bytes;
 }
 
 static enum copy_outcome make_chain(struct cvl_context *c, uint64_t site,
@@ -309,8 +290,10 @@ static enum copy_outcome make_chain(struct cvl_context *c, uint64_t site,
                          .pieces = b->pieces,
                          .previous = b->previous,
                          .move = c->kernels->move,
+                         .copy = c->kernels->copy,
                          .bytes = first->bytes,
                          .total = result_length(first)};
+  job.long_runs = has_long_runs(&job);
   struct cvl_vector *reuse = reusable(plan, chain, job.bytes, operands);
   return copy_chain(c, site + chain->node, &job, reuse, elem, &outs[chain->output]);
 }
