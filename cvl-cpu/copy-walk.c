@@ -99,6 +99,7 @@ static bool find_stretch(struct copy_cursor *c, struct copy_stretch *s) {
     s->from = p->values ? p->values + c->position * p->bytes : NULL;
   } else {
     bool gap;
+    if (c->inner->unfit) return false;
     const struct copy_stretch x = copy_walk_next(c->inner, stop - c->position, &gap);
     if (x.n == 0) return false;
     copy_walk_take(c->inner, x.n, gap);
@@ -277,10 +278,9 @@ void copy_walk_to(struct copy_walk *w, uint64_t position, uint64_t total) {
     c->position = begins_at(c->piece, position, total);
     if (c->inner) {
       copy_walk_to(c->inner, c->position, c->piece->total);
-      if (c->inner->unfit) w->unfit = true;
     }
     find_places(c);
-    if (!copy_cursor_fill(c)) w->unfit = true;
+    w->unfit = (c->inner && c->inner->unfit) || !copy_cursor_fill(c);
   }
 }
 
@@ -341,7 +341,7 @@ static uint64_t taken(const struct copy_cursor *c) {
 }
 
 bool copy_walk_meets(const struct copy_walk *w, uint64_t total) {
-  for (uint32_t i = 0; i < w->chain->count; i++) {
+  for (uint32_t i = 0; i < w->chain->count && !w->unfit; i++) {
     const struct copy_cursor *c = &w->cursors[i];
     if (taken(c) != begins_at(c->piece, w->position, total)) return false;
     if (c->inner && !copy_walk_meets(c->inner, c->piece->total)) return false;

@@ -24,15 +24,18 @@ static bool is_role(const struct superop_node *node, enum superop_role role) {
 
 /* ---- runs ---- */
 
+/* The CONST that a value is or is spread from, or NULL. */
+static const struct superop_node *constant_of(const struct superop *op, uint32_t value) {
+  const struct superop_node *node = definition(op, value);
+  while (is_role(node, ROLE_SPREAD)) node = definition(op, node->operands[0]);
+  return is_role(node, ROLE_CONST) ? node : NULL;
+}
+
 /* A parameter, or the CONST that a value is or is spread from; SUPEROP_NONE: neither. */
 static uint32_t plain(const struct superop *op, uint32_t value) {
-  const struct superop_node *node = definition(op, value);
-  if (is_role(node, ROLE_SPREAD)) {
-    value = node->operands[0];
-    node = definition(op, value);
-    if (!node) return SUPEROP_NONE; /* a parameter that is spread */
-  }
-  return !node || node->role == ROLE_CONST ? value : SUPEROP_NONE;
+  const struct superop_node *constant = constant_of(op, value);
+  if (constant) return constant->result;
+  return value < op->param_count ? value : SUPEROP_NONE;
 }
 
 static bool find_runs(const struct superop *op, uint32_t value, struct copy_runs *out) {
@@ -61,9 +64,15 @@ static bool find_gather(struct search *s, const struct superop_node *node,
 }
 
 static bool all_true(const struct superop *op, uint32_t flags) {
-  const struct superop_node *node = definition(op, flags);
-  node = is_role(node, ROLE_SPREAD) ? definition(op, node->operands[0]) : NULL;
-  return is_role(node, ROLE_CONST) && node->constant.as.b;
+  const struct superop_node *constant = constant_of(op, flags);
+  return constant && constant->constant.as.b;
+}
+
+static bool all_zero(const struct superop *op, uint32_t value) {
+  static const struct cvl_value zero;
+  const struct superop_node *constant = constant_of(op, value);
+  return constant && memcmp(&constant->constant.as, &zero.as,
+                            elem_info((enum cvl_elem)constant->constant.elem)->bytes) == 0;
 }
 
 static bool find_chain(struct search *s, const struct superop_node *node, uint32_t output);
@@ -110,6 +119,7 @@ static const struct superop_node *before(const struct search *s,
     *previous = value;
     return NULL;
   }
+  if (all_zero(s->op, value)) return NULL;
   *fine =
       definer->role == ROLE_SCATTER && definer->op != OPC_PERMUTE && s->op->uses[value] == 1;
   return *fine ? definer : NULL;

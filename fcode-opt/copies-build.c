@@ -57,17 +57,17 @@ static void add_constant(struct builder *b, const struct ir_binding *x) {
   node->constant = constant_element(b->c->o->program->widths, x->as.constant, 0);
 }
 
-/* Whether v is computed here again: runs, their constants, flags that are T. */
-static bool is_known(const struct builder *b, const struct ir_binding *x, ir_var v) {
-  if (x->op == OPC_BPERMUTE || x->op == OPC_PERMUTE || x->op == OPC_DPERMUTE ||
-      x->op == OPC_FPERMUTE)
-    return v == x->operands[1] || (x->op == OPC_FPERMUTE && v == x->operands[2]);
-  const struct ir_binding *d = b->c->definitions[v];
-  const bool constant = d && d->form == IR_CONST && d->as.constant->length == 1 &&
-                        d->as.constant->type != TW_SEGDES;
-  return constant ||
-         (d && d->form == IR_OP && d->op == OPC_DIST && x->op == OPC_INDEX &&
-          sizes_safe(b->c->sizes, b->c->function, d) && is_known(b, d, d->operands[0]));
+/* Whether operand i of x is computed here again: runs, flags that are T, zeros. */
+static bool is_known(const struct builder *b, const struct ir_binding *x, uint32_t i) {
+  const ir_var v = x->operands[i];
+  switch ((enum opcode)x->op) {
+  case OPC_BPERMUTE:
+  case OPC_PERMUTE: return i == 1;
+  case OPC_FPERMUTE: return i == 1 || i == 2;
+  case OPC_DPERMUTE: return i == 1 || (i == 2 && copies_constant(b->c, v, 0));
+  case OPC_INDEX: return i < 2 && (copies_constant(b->c, v, 0) || copies_constant(b->c, v, 1));
+  default: return i == 0; /* DIST */
+  }
 }
 
 /* Adds x after the nodes of its operands; returns its number. */
@@ -77,7 +77,7 @@ static uint32_t add_binding(struct builder *b, const struct ir_binding *x, bool 
     const ir_var v = x->operands[i];
     if (node_of(b, v, &operands[i])) continue;
     const struct ir_binding *d = b->c->definitions[v];
-    if (!is_known(b, x, v)) {
+    if (!is_known(b, x, i)) {
       operands[i] = param(b, v);
     } else if (d->form == IR_CONST) {
       operands[i] = RESULTS + (uint32_t)b->nodes.count;

@@ -4,6 +4,7 @@
 #include "cvl/superop.h"
 #include "ir/definitions.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* What becomes of a binding. */
@@ -26,12 +27,14 @@ static bool is_element(const struct ir_binding *x, int64_t element) {
   if (!x || x->form != IR_CONST || x->as.constant->length != 1) return false;
   const struct vcode_constant *k = x->as.constant;
   return (k->type == TW_INT && k->as.ints[0] == element) ||
-         (k->type == TW_BOOL && k->as.bools[0] == element);
+         (k->type == TW_BOOL && k->as.bools[0] == element) ||
+         (k->type == TW_FLOAT && k->as.floats[0] == (double)element &&
+          !signbit(k->as.floats[0]));
 }
 
 bool copies_constant(const struct copies *c, ir_var v, int64_t element) {
   const struct ir_binding *x = c->definitions[v];
-  if (is_op(x, OPC_DIST) && sizes_safe(c->sizes, c->function, x))
+  while (is_op(x, OPC_DIST) && sizes_safe(c->sizes, c->function, x))
     x = c->definitions[x->operands[0]];
   return is_element(x, element);
 }
