@@ -258,12 +258,18 @@ static uint64_t begins_at(const struct bound_piece *p, uint64_t to, uint64_t tot
   return to == total ? p->total : search(p, to);
 }
 
-bool copy_cursor_check(struct copy_cursor *c, uint64_t first, uint64_t last) {
-  c->position = first;
-  if (first >= last) return true;
+void copy_cursor_at(struct copy_cursor *c, const struct bound_piece *piece, uint64_t position) {
+  c->piece = piece;
+  c->inner = NULL;
+  c->position = position;
   find_places(c);
-  while (c->position < last) {
-    if (!copy_cursor_fill(c)) return false;
+}
+
+bool copy_cursor_check(const struct bound_piece *piece, uint64_t first, uint64_t last) {
+  struct copy_cursor c;
+  copy_cursor_at(&c, piece, first);
+  while (c.position < last) {
+    if (!copy_cursor_fill(&c)) return false;
   }
   return true;
 }

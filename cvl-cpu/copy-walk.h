@@ -83,8 +83,16 @@ void copy_walk_take(struct copy_walk *, uint64_t n, bool gap);
 /* Whether the cursors are where those of a walk that begins here would be. */
 bool copy_walk_meets(const struct copy_walk *, uint64_t total);
 
+/* A cursor without a walk, at a position of its values; copy_cursor_fill finds its first
+ * stretches. */
+void copy_cursor_at(struct copy_cursor *, const struct bound_piece *, uint64_t position);
 /* Goes through the values from `first` to before `last` in their own order; false if an index
  * is out of range. */
-bool copy_cursor_check(struct copy_cursor *, uint64_t first, uint64_t last);
+bool copy_cursor_check(const struct bound_piece *, uint64_t first, uint64_t last);
+
+/* copy-permute.c: the PERMUTE of one piece, not of an inner chain, into `out`; runs in any
+ * order. */
+enum copy_outcome copy_permute(struct cvl_context *, uint64_t site, const struct bound_piece *,
+                               void *out);
 
 #endif

@@ -174,10 +174,7 @@ struct check_job {
 static void check_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct check_job *job = arg;
-  struct copy_cursor c;
-  c.piece = job->piece;
-  c.inner = NULL;
-  if (!copy_cursor_check(&c, first, last))
+  if (!copy_cursor_check(job->piece, first, last))
     atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
 }
 
@@ -233,7 +230,10 @@ static enum copy_outcome copy_chain(struct cvl_context *c, uint64_t site, struct
   job->out = result_data(&result);
   job->over = reuse != NULL;
   job->streaming = !reuse && job->total * job->bytes >= STREAM_BYTES;
-  const enum copy_outcome done = pass(c, site, job);
+  enum copy_outcome done = pass(c, site, job);
+  const struct bound_piece *first = &job->pieces[job->chain->first];
+  if (done == COPY_UNFIT && job->chain->whole && first->values)
+    done = copy_permute(c, site, first, job->out);
   if (done != COPY_DONE) {
     result_drop(c, &result);
     return done;
@@ -259,12 +259,17 @@ static bool has_room(const struct copy_plan *plan, const struct bound *b) {
   return true;
 }
 
-/* Whether a run moves so few elements that gathers one by one are as fast. */
-static bool is_worth(const struct copy_plan *plan, const struct bound *b) {
-  enum { LEAST = 4 }; /* on average */
+/* Whether this way is the faster one, where there are others. Elements of very short runs are
+ * moved as fast one by one; and scatter-runs.c writes only the runs over memory that may be
+ * reused. */
+static bool is_worth(const struct copy_plan *plan, const struct bound *b,
+                     const struct cvl_value *operands) {
+  enum { SLICED = 4, PERMUTED = 2 }; /* elements of a run, on average */
   const struct bound_piece *p = &b->pieces[0];
-  return plan->piece_count > 1 || plan->op->copies || !p->plan->gathered ||
-         p->from.segments.count <= p->total / LEAST;
+  if (plan->piece_count > 1 || plan->op->copies) return true;
+  if (!p->plan->scattered) return p->from.segments.count <= p->total / SLICED;
+  if (plan->chains[0].whole) return p->to.segments.count <= p->total / PERMUTED;
+  return !reusable(plan, &plan->chains[0], p->bytes, operands);
 }
 
 static bool has_long_runs(const struct copy_job *job) {
@@ -304,7 +309,7 @@ enum copy_outcome fused_copy(struct cvl_context *c, uint64_t site, const struct 
   enum copy_outcome done = COPY_DONE;
   uint32_t made[COPY_CHAINS], count = 0;
   bind(c, plan, operands, &b);
-  if (!is_worth(plan, &b) || !has_room(plan, &b)) return COPY_UNFIT;
+  if (!is_worth(plan, &b, operands) || !has_room(plan, &b)) return COPY_UNFIT;
   for (uint32_t i = 0; i < plan->chain_count && done == COPY_DONE; i++) {
     const struct copy_chain *chain = &plan->chains[i];
     if (chain->inner) continue;

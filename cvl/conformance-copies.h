@@ -8,7 +8,8 @@
 
 #include "cvl/conformance-superop.h"
 
-enum { COPIES_PIECES = 3, COPIES_CHAINS = 2, NO_PARAM = SUPEROP_NONE };
+enum { COPIES_PIECES = 3, COPIES_CHAINS = 2 };
+#define NO_PARAM SUPEROP_NONE
 
 /* INDEX: parameters. */
 struct copies_index {
