@@ -1,11 +1,10 @@
 /* copy-permute.c - PERMUTE by runs that are in any order.
  *
  * That no element is written twice need not be known of elements: it follows from the runs. A
- * bit for each element of the result says whether a stretch begins there. If no two begin at
- * one element, one begins at the first, and each ends where another begins or at the end, then
- * from the first element on every element is covered at least once: the number of stretches
- * that cover an element changes only where some end, and there another begins. All have as many
- * elements as the result, so each is covered once.
+ * bit for each element of the result says whether a stretch begins there. If one begins at the
+ * first element, and each ends where another begins, or at the end, then every element is
+ * covered at least once: where the last stretch that covers an element ends, another begins.
+ * Together they have as many elements as the result, so each is covered once.
  */
 #include <string.h>
 
@@ -25,15 +24,15 @@ static bool is_set(const struct permute_job *job, uint64_t bit) {
   return atomic_load_explicit(&job->begins[bit / WORD], memory_order_relaxed) >> bit % WORD & 1;
 }
 
-static bool mark(struct permute_job *job, uint64_t bit) {
-  const uint64_t one = (uint64_t)1 << bit % WORD;
-  return !(atomic_fetch_or_explicit(&job->begins[bit / WORD], one, memory_order_relaxed) & one);
+static void mark(struct permute_job *job, uint64_t bit) {
+  atomic_fetch_or_explicit(&job->begins[bit / WORD], (uint64_t)1 << bit % WORD,
+                           memory_order_relaxed);
 }
 
 static bool handle(struct permute_job *job, const struct copy_stretch *s) {
   const struct bound_piece *p = job->piece;
   switch (job->does) {
-  case MARKS: return mark(job, s->to);
+  case MARKS: mark(job, s->to); break;
   case CHECKS: return s->to + s->n == p->total || is_set(job, s->to + s->n);
   case COPIES: memcpy(job->out + s->to * p->bytes, s->from, s->n * p->bytes); break;
   }

@@ -297,7 +297,7 @@ static struct copy_stretch gap_here(struct copy_walk *w, uint64_t most) {
     const struct copy_cursor *c = &w->cursors[i];
     if (c->stretches[c->next].to < next) next = c->stretches[c->next].to;
   }
-  if (next <= w->position || w->chain->whole) {
+  if (next <= w->position) {
     w->unfit = true;
     return (struct copy_stretch){0};
   }

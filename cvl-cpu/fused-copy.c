@@ -1,8 +1,9 @@
 /* fused-copy.c - executes a superoperator that copies segments: the result of every chain in
  * one pass, a range of it by each thread.
  *
- * A result may take the memory of what it is written over. Then all runs are looked at before
- * anything is written, and only the pieces are written.
+ * A result may take the memory of what it is written over: then only the pieces are written. If
+ * the runs turn out to be unfit after some have been written, nothing is lost, since they are
+ * all written again.
  */
 #include <string.h>
 
@@ -17,7 +18,7 @@ struct copy_job {
   const char *const *previous;      /* of each chain: what it is written over, or NULL */
   const struct move_kernels *move;
   const struct copy_kernels *copy;
-  char *out;      /* NULL: the runs are only looked at */
+  char *out;
   bool over;      /* out is the memory of `previous` */
   bool streaming; /* past the caches */
   size_t bytes;   /* of an element */
@@ -49,14 +50,14 @@ static void stream_to(const struct copy_job *job, struct copy_walk *w, uint64_t 
   job->move->stream_end();
 }
 
-/* Only the pieces, without a byte more; or nothing at all. */
+/* Only the pieces, without a byte more. */
 static void write_over(const struct copy_job *job, struct copy_walk *w, uint64_t end) {
   while (w->position < end && !w->unfit) {
     bool gap;
     const struct copy_stretch s = copy_walk_next(w, end - w->position, &gap);
     const size_t at = w->position * job->bytes, bytes = s.n * job->bytes;
-    if (job->out && !gap && s.from) memcpy(job->out + at, s.from, bytes);
-    if (job->out && !gap && !s.from) memset(job->out + at, 0, bytes);
+    if (!gap && s.from) memcpy(job->out + at, s.from, bytes);
+    if (!gap && !s.from) memset(job->out + at, 0, bytes);
     copy_walk_take(w, s.n, gap);
   }
 }
@@ -92,7 +93,7 @@ static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
   make_walks(job, number, walks, cursors);
   struct copy_walk *w = &walks[number];
   copy_walk_to(w, first, job->total);
-  if (job->over || !job->out) {
+  if (job->over) {
     write_over(job, w, last);
   } else if (job->streaming) {
     stream_to(job, w, last);
@@ -222,10 +223,6 @@ static enum copy_outcome copy_chain(struct cvl_context *c, uint64_t site, struct
                                     struct cvl_vector *reuse, enum cvl_elem elem,
                                     struct cvl_value *out) {
   struct cvl_value result;
-  if (reuse) {
-    const enum copy_outcome found = pass(c, site, job);
-    if (found != COPY_DONE) return found;
-  }
   if (!result_new(c, site, elem, job->total, reuse, &result)) return COPY_FAILED;
   job->out = result_data(&result);
   job->over = reuse != NULL;

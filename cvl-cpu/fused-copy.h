@@ -57,8 +57,8 @@ struct copy_plan *fused_copy_plan(struct cvl_context *, const struct superop *);
 void fused_copy_discard(struct cvl_context *, struct copy_plan *); /* or NULL */
 
 /* FAILED: a fault is recorded. UNFIT: on these operands it is not one pass: an index is out of
- * range, or runs overlap or are not in the order of the result. Nothing has been written then.
- */
+ * range, or runs overlap or are not in the order of the result. What a result was to be written
+ * over may have got some of its runs. */
 enum copy_outcome { COPY_DONE, COPY_FAILED, COPY_UNFIT };
 
 /* Executes it, all of whose rules hold. Does not release operands. */

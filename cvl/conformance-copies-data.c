@@ -18,7 +18,7 @@ struct maker {
   struct host_value *params;
   uint64_t groups, mean; /* segments; elements of a run, on average */
   uint64_t gaps;         /* one run in so many comes behind a gap; 0: none */
-  bool shuffles, overlaps;
+  bool shuffles, overlaps, equal /* lengths of runs */;
 };
 
 static uint64_t below(struct maker *m, uint64_t n) {
@@ -73,7 +73,7 @@ static void runs_free(struct maker *m, struct runs *r) {
 static struct runs make_runs(struct maker *m, uint64_t n, bool exactly) {
   struct runs r = runs_new(m, n / m->mean + 1 + below(m, 3));
   for (uint64_t k = 0; k < r.count; k++) {
-    r.length[k] = below(m, 2 * m->mean + 1);
+    r.length[k] = m->equal ? m->mean : below(m, 2 * m->mean + 1);
     if (exactly && (k + 1 == r.count || r.length[k] > n - r.total)) r.length[k] = n - r.total;
     r.total += r.length[k];
     r.group[k] = k * m->groups / r.count;
@@ -108,8 +108,10 @@ static void lay_out(struct maker *m, struct runs *runs, uint32_t pieces, uint64_
   }
 }
 
-/* Runs of equal length change places, or any run goes where it fits. */
-static void disturb(struct maker *m, struct runs *r, const uint64_t *far, bool permutes) {
+/* Runs of equal length change places, or any run goes where it fits; of a PERMUTE that is
+ * spoiled one goes where another does. */
+static void disturb(struct maker *m, struct runs *r, const uint64_t *far, bool permutes,
+                    bool spoiled) {
   for (uint64_t k = 1; k < r->count && m->shuffles; k++) {
     const uint64_t i = below(m, k);
     if (r->length[i] != r->length[k] || r->group[i] != r->group[k]) continue;
@@ -118,15 +120,21 @@ static void disturb(struct maker *m, struct runs *r, const uint64_t *far, bool p
     r->start[k] = start;
   }
   for (uint64_t k = 0; k < r->count && m->overlaps && !permutes; k++) {
-    if (below(m, 4) == 0) r->start[k] = below(m, far[r->group[k]] - r->length[k] + 1);
+    const uint64_t room = far[r->group[k]];
+    if (room >= r->length[k] && below(m, 4) == 0)
+      r->start[k] = below(m, room - r->length[k] + 1);
   }
+  if (permutes && spoiled && r->count > 1 && below(m, 2)) r->start[0] = r->start[1];
 }
 
 /* ---- operands ---- */
 
 static void spoil(struct maker *m, struct host_value *v) {
   static const int64_t outside[] = {-1, 1 << 20, INT32_MAX, INT32_MIN, 2};
-  if (v->n > 0) host_put_int(v, below(m, v->n), outside[below(m, 5)]);
+  if (v->n == 0) return;
+  const uint64_t at = below(m, 3) ? below(m, v->n) : v->n - 1;
+  const int64_t by_one = host_int(v, at) + (below(m, 2) ? 1 : -1);
+  host_put_int(v, at, below(m, 2) ? by_one : outside[below(m, 5)]);
 }
 
 static void put_index(struct maker *m, const struct copies_index *x, const struct runs *r,
@@ -147,7 +155,8 @@ static void add_up(const struct runs *r, uint64_t *sums) {
 }
 
 /* The source of a gather, and the places of its runs there. */
-static void put_source(struct maker *m, const struct copies_piece *p, const struct runs *to,
+static void put_source(struct maker *m, const struct copies_chain *chain,
+                       const struct copies_piece *p, const struct runs *to,
                        const uint64_t *near, bool spoiled) {
   struct runs own = {0};
   const struct runs *r = to;
@@ -165,14 +174,21 @@ static void put_source(struct maker *m, const struct copies_piece *p, const stru
   }
   struct runs from = *r;
   from.start = heap_alloc(&m->s->heap, (r->count + 1) * sizeof *from.start);
-  for (uint64_t g = 0; g < m->groups; g++) source[g] = near[g] + below(m, 10);
+  for (uint64_t g = 0; g < m->groups; g++) {
+    const uint64_t more = below(m, 2) ? below(m, 10) : 0;
+    source[g] =
+        p->reads_previous ? (uint64_t)host_int(&m->params[chain->far], g) : near[g] + more;
+  }
   for (uint64_t k = 0, at = 0; k < r->count; k++) {
     if (k == 0 || r->group[k] != r->group[k - 1]) at = 0;
-    from.start[k] = m->overlaps ? below(m, source[r->group[k]] - r->length[k] + 1) : at;
+    const uint64_t room = source[r->group[k]];
+    const bool anywhere = m->overlaps && room >= r->length[k];
+    from.start[k] = anywhere ? below(m, room - r->length[k] + 1) : at;
     at += r->length[k];
   }
   m->params[p->source] = lengths(m, m->groups, source);
-  m->params[p->values] = elements(m, p->values, m->params[p->source].total);
+  m->params[p->values] = p->reads_previous ? m->params[chain->previous]
+                                           : elements(m, p->values, m->params[p->source].total);
   if (p->positions != NO_PARAM) m->params[p->positions] = lengths(m, m->groups, near);
   put_index(m, &p->from, &from, spoiled);
   heap_free(&m->s->heap, from.start, (r->count + 1) * sizeof *from.start);
@@ -189,7 +205,7 @@ static void put_piece(struct maker *m, const struct copies_chain *chain,
   m->params[p->to.runs] = lengths(m, r->count, r->length);
   m->params[p->each] = single(m, r->count);
   put_index(m, &p->to, r, spoiled);
-  if (p->gathered) put_source(m, p, r, near, spoiled);
+  if (p->gathered) put_source(m, chain, p, r, near, spoiled);
   if (!p->gathered && p->values != NO_PARAM)
     m->params[p->values] = elements(m, p->values, r->total);
   heap_free(&m->s->heap, near, m->groups * sizeof *near);
@@ -204,19 +220,24 @@ static uint64_t put_chain(struct maker *m, const struct copies_chain *chain, uin
   m->gaps = chain->permutes || below(m, 2) ? 0 : 1 + below(m, 20);
   m->shuffles = below(m, 4) == 0;
   m->overlaps = below(m, 5) == 0;
+  m->equal = below(m, 4) == 0;
   uint64_t *far = heap_alloc(&m->s->heap, m->groups * sizeof *far), total = 0;
   for (uint32_t i = 0; i < chain->count; i++) {
     const bool exactly = i == 0 && inner != UINT64_MAX;
     runs[i] = make_runs(m, exactly ? inner : n / chain->count, exactly);
   }
   lay_out(m, runs, chain->count, far);
-  for (uint64_t g = 0; g < m->groups; g++) total += far[g];
+  const bool shrinks = spoiled && !chain->permutes && below(m, 5) == 0, gone = below(m, 2);
+  for (uint64_t g = 0; g < m->groups; g++) {
+    if (shrinks) far[g] = gone ? 0 : far[g] - below(m, far[g] + 1);
+    total += far[g];
+  }
   m->params[chain->far] = lengths(m, m->groups, far);
   if (chain->groups != NO_PARAM) m->params[chain->groups] = single(m, m->groups);
   if (chain->previous != NO_PARAM)
     m->params[chain->previous] = elements(m, chain->previous, total);
   for (uint32_t i = 0; i < chain->count; i++) {
-    disturb(m, &runs[i], far, chain->permutes);
+    disturb(m, &runs[i], far, chain->permutes, spoiled);
     put_piece(m, chain, &chain->pieces[i], &runs[i], spoiled);
     runs_free(m, &runs[i]);
   }

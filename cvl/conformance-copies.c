@@ -12,6 +12,7 @@ struct maker {
   struct superop_case *c;
   enum superop_kind kind; /* of what is copied */
   uint32_t params, nodes;
+  uint32_t other; /* a scatter that is not the last, or NO_PARAM */
 };
 
 static bool chance(struct maker *m, uint64_t n) {
@@ -67,13 +68,17 @@ static uint32_t index_node(struct maker *m, struct copies_index *x, uint32_t eac
 }
 
 /* The values of a piece. */
-static uint32_t values(struct maker *m, struct copies_piece *p, uint32_t inner) {
+static uint32_t values(struct maker *m, const struct copies_chain *chain,
+                       struct copies_piece *p, uint32_t inner) {
   p->values = NO_PARAM;
   p->gathered = false;
   if (inner != NO_PARAM) return inner;
   p->values = param(m, m->kind);
   if (chance(m, 2)) return p->values;
   p->gathered = true;
+  p->reads_previous = chain->previous != NO_PARAM && chance(m, 4);
+  if (p->reads_previous)
+    m->c->recipes[p->values] = (struct recipe){DATA_ALIAS, chain->previous, 0, SUPEROP_NONE};
   p->source = param(m, SUPEROP_SEGDES);
   p->positions = chance(m, 4) ? param(m, SUPEROP_SEGDES) : NO_PARAM;
   p->own_runs = chance(m, 4);
@@ -103,11 +108,11 @@ static uint32_t add_piece(struct maker *m, const struct copies_chain *chain,
   p->near = chain->permutes ? chain->far : param(m, SUPEROP_SEGDES);
   p->to.runs = param(m, SUPEROP_SEGDES);
   p->each = param(m, SUPEROP_SEGDES);
-  const uint32_t v = values(m, p, inner), i = index_node(m, &p->to, p->each);
+  const uint32_t v = values(m, chain, p, inner), i = index_node(m, &p->to, p->each);
   if (chain->permutes) return node(m, OPC_PERMUTE, type, 3, OPERANDS(v, i, p->near));
   if (before != NO_PARAM)
     return node(m, OPC_DPERMUTE, type, 5, OPERANDS(v, i, before, p->near, chain->far));
-  const uint32_t flags = spread(m, SUPEROP_BOOL, 1, p->near);
+  const uint32_t flags = spread(m, SUPEROP_BOOL, !chance(m, 12), p->near);
   return node(m, OPC_FPERMUTE, type, 5, OPERANDS(v, i, flags, p->near, chain->far));
 }
 
@@ -119,15 +124,18 @@ static uint32_t add_chain(struct maker *m, struct copies_chain *chain, uint32_t 
   chain->count = chain->permutes ? 1 : 1 + (uint32_t)rng_below(&m->s->rng, most);
   chain->previous = NO_PARAM;
   uint32_t result = chain->permutes ? NO_PARAM : background(m, chain);
-  for (uint32_t i = 0; i < chain->count; i++)
+  for (uint32_t i = 0; i < chain->count; i++) {
+    if (i > 0 && chance(m, 8)) m->other = result;
     result = add_piece(m, chain, &chain->pieces[i], i == 0 ? inner : NO_PARAM, result);
+  }
   return result;
 }
 
 bool superop_copies_make(struct suite *s, struct arena *arena, const struct mixture *mix,
                          struct superop_case *c) {
   *c = (struct superop_case){.wild = mix->wild};
-  struct maker m = {.s = s, .c = c, .kind = (enum superop_kind)rng_below(&s->rng, 3)};
+  struct maker m = {
+      .s = s, .c = c, .other = NO_PARAM, .kind = (enum superop_kind)rng_below(&s->rng, 3)};
   c->copies = arena_alloc(arena, sizeof *c->copies);
   const bool nested = rng_one_in(&s->rng, 3);
   c->copies->count = nested ? 2 : 1;
@@ -141,13 +149,14 @@ bool superop_copies_make(struct suite *s, struct arena *arena, const struct mixt
     }
   }
   c->outputs[0] = result + m.params - RESULTS;
+  c->outputs[1] = m.other + m.params - RESULTS;
   c->op = (struct superop){.param_count = m.params,
                            .node_count = m.nodes,
-                           .output_count = 1,
+                           .output_count = m.other == NO_PARAM ? 1 : 2,
                            .params = c->params,
                            .nodes = c->nodes,
                            .outputs = c->outputs};
-  if (mix->wild && chance(&m, 6)) { /* only checks */
+  if (mix->wild && m.other == NO_PARAM && chance(&m, 6)) { /* only checks */
     c->op.output_count = 0;
     c->nodes[m.nodes - 1].checked = true;
   }

@@ -18,7 +18,8 @@ struct copies_index {
 
 struct copies_piece {
   uint32_t values; /* NO_PARAM: the inner chain */
-  bool gathered;
+  bool gathered,
+      reads_previous; /* reads_previous: values is an alias of the chain's previous */
   struct copies_index from;
   uint32_t source, positions; /* gathered; positions NO_PARAM: the same as near */
   struct copies_index to;
