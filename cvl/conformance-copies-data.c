@@ -220,7 +220,7 @@ static uint64_t put_chain(struct maker *m, const struct copies_chain *chain, uin
   m->gaps = chain->permutes || below(m, 2) ? 0 : 1 + below(m, 20);
   m->shuffles = below(m, 4) == 0;
   m->overlaps = below(m, 5) == 0;
-  m->equal = below(m, 4) == 0;
+  m->equal = below(m, chain->permutes ? 2 : 4) == 0;
   uint64_t *far = heap_alloc(&m->s->heap, m->groups * sizeof *far), total = 0;
   for (uint32_t i = 0; i < chain->count; i++) {
     const bool exactly = i == 0 && inner != UINT64_MAX;

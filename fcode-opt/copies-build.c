@@ -139,7 +139,7 @@ static void explain(const struct opt *o, const struct copies_move *moves, uint32
   char formula[400];
   fused_formula(op, formula, sizeof formula);
   if (count == 0) {
-    fprintf(o->explain, "  OP%u checks: %s\n", op->number, formula);
+    fprintf(o->explain, "  OP%u, %s\n", op->number, formula);
   } else {
     fprintf(o->explain, "  copies, lines %u to %u: OP%u, %s\n", moves[0].x->pos.line,
             moves[count - 1].x->pos.line, op->number, formula);
