@@ -1,9 +1,9 @@
 /* copy-permute.c - PERMUTE by runs that are in any order.
  *
  * That no element is written twice need not be known of elements: it follows from the runs. A
- * bit for each element of the result says whether a stretch begins there. If one begins at the
+ * bit for each element of the result says whether a span begins there. If one begins at the
  * first element, and each ends where another begins, or at the end, then every element is
- * covered at least once: where the last stretch that covers an element ends, another begins.
+ * covered at least once: where the last span that covers an element ends, another begins.
  * Together they have as many elements as the result, so each is covered once.
  */
 #include <string.h>
@@ -13,7 +13,7 @@
 enum { WORD = 64 };
 
 struct permute_job {
-  const struct bound_piece *piece;
+  const struct bound_input *input;
   _Atomic uint64_t *begins;
   char *out;
   enum { MARKS, CHECKS, COPIES } does;
@@ -29,8 +29,8 @@ static void mark(struct permute_job *job, uint64_t bit) {
                            memory_order_relaxed);
 }
 
-static bool handle(struct permute_job *job, const struct copy_stretch *s) {
-  const struct bound_piece *p = job->piece;
+static bool handle(struct permute_job *job, const struct copy_span *s) {
+  const struct bound_input *p = job->input;
   switch (job->does) {
   case MARKS: mark(job, s->to); break;
   case CHECKS: return s->to + s->n == p->total || is_set(job, s->to + s->n);
@@ -39,17 +39,17 @@ static bool handle(struct permute_job *job, const struct copy_stretch *s) {
   return true;
 }
 
-/* Stretches are cut at the ends of chunks, in every pass alike. */
+/* Spans are cut at the ends of chunks, in every pass alike. */
 static void permute_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct permute_job *job = arg;
   struct copy_cursor c;
   bool fits = !atomic_load_explicit(&job->unfit, memory_order_relaxed);
-  copy_cursor_at(&c, job->piece, first);
+  copy_cursor_at(&c, job->input, first);
   for (uint64_t position = first; fits && position < last;) {
     fits = copy_cursor_fill(&c);
     for (uint32_t k = 0; k < c.found && fits && position < last; k++) {
-      struct copy_stretch s = c.stretches[k];
+      struct copy_span s = c.spans[k];
       if (s.n > last - position) s.n = last - position;
       fits = handle(job, &s);
       position += s.n;
@@ -59,8 +59,8 @@ static void permute_chunk(void *arg, uint64_t first, uint64_t last, unsigned wor
 }
 
 static enum copy_outcome pass(struct cvl_context *c, uint64_t site, struct permute_job *job) {
-  const uint64_t grain = grain_for(c, job->piece->total, 2 * job->piece->bytes);
-  if (!all_done(c, site, pool_for(c->pool, job->piece->total, grain, permute_chunk, job)))
+  const uint64_t grain = grain_for(c, job->input->total, 2 * job->input->bytes);
+  if (!all_done(c, site, pool_for(c->pool, job->input->total, grain, permute_chunk, job)))
     return COPY_FAILED;
   return job->unfit ? COPY_UNFIT : COPY_DONE;
 }
@@ -76,9 +76,9 @@ static enum copy_outcome passes(struct cvl_context *c, uint64_t site, struct per
 }
 
 enum copy_outcome copy_permute(struct cvl_context *c, uint64_t site,
-                               const struct bound_piece *piece, void *out) {
-  const uint64_t words = piece->total / WORD + 1;
-  struct permute_job job = {.piece = piece, .out = out, .does = MARKS};
+                               const struct bound_input *input, void *out) {
+  const uint64_t words = input->total / WORD + 1;
+  struct permute_job job = {.input = input, .out = out, .does = MARKS};
   job.begins = scratch_alloc(c, site, words * sizeof *job.begins);
   if (!job.begins) return COPY_FAILED;
   for (uint64_t i = 0; i < words; i++) atomic_init(&job.begins[i], 0);

@@ -11,19 +11,20 @@ static inline int64_t element_of(const char *ints, uint64_t i, size_t step, size
                                   : *(const int32_t *)(const void *)at;
 }
 
-static inline void place_after(struct copy_place *at, const struct segments *s,
-                               uint64_t position) {
+static inline void segment_enter(struct copy_segment *at, const struct segments *s,
+                                 uint64_t position) {
   while (at->end <= position) at->end = segment_start(s, ++at->segment + 1);
 }
 
-/* Before the segment that holds the position: place_after enters it. */
-static void place_before(struct copy_place *at, const struct segments *s, uint64_t position) {
+/* Before the segment that holds the position: segment_enter enters it. */
+static void segment_before(struct copy_segment *at, const struct segments *s,
+                           uint64_t position) {
   at->segment = segment_at(s, position) - 1;
   at->end = 0;
 }
 
 /* Enters the run that holds the position. False if its stride is not 1. */
-static inline bool enter_run(const struct bound_runs *r, const struct copy_place *at,
+static inline bool enter_run(const struct bound_runs *r, const struct copy_segment *at,
                              size_t int_bytes, uint64_t *shift) {
   const uint64_t start = segment_start(&r->segments, at->segment);
   *shift = (uint64_t)element_of(r->start, at->segment, r->step, int_bytes) - start;
@@ -42,19 +43,19 @@ static uint64_t index_limit(uint64_t length, size_t int_bytes) {
   return length < most ? length : most; /* a greater one wraps */
 }
 
-/* ---- one stretch ---- */
+/* ---- one span ---- */
 
 /* Where the position goes; *stop becomes the end of the run. */
 static inline bool find_to(struct copy_cursor *c, uint64_t *to, uint64_t *stop) {
-  const struct bound_piece *p = c->piece;
+  const struct bound_input *p = c->input;
   if (c->near.end <= c->position) {
-    place_after(&c->near, &p->near, c->position);
+    segment_enter(&c->near, &p->near, c->position);
     c->to_base = segment_start(&p->far, c->near.segment);
     c->to_limit =
         index_limit(segment_start(&p->far, c->near.segment + 1) - c->to_base, p->int_bytes);
   }
   if (c->run.end <= c->position) {
-    place_after(&c->run, &p->to.segments, c->position);
+    segment_enter(&c->run, &p->to.segments, c->position);
     if (!enter_run(&p->to, &c->run, p->int_bytes, &c->to_shift)) return false;
   }
   if (c->run.end < *stop) *stop = c->run.end;
@@ -67,15 +68,15 @@ static inline bool find_to(struct copy_cursor *c, uint64_t *to, uint64_t *stop) 
 
 /* Likewise, where it comes from. */
 static inline bool find_from(struct copy_cursor *c, const char **from, uint64_t *stop) {
-  const struct bound_piece *p = c->piece;
+  const struct bound_input *p = c->input;
   if (c->positions.end <= c->position) {
-    place_after(&c->positions, &p->positions, c->position);
+    segment_enter(&c->positions, &p->positions, c->position);
     c->from_base = segment_start(&p->source, c->positions.segment);
     c->from_limit = index_limit(
         segment_start(&p->source, c->positions.segment + 1) - c->from_base, p->int_bytes);
   }
   if (c->slice.end <= c->position) {
-    place_after(&c->slice, &p->from.segments, c->position);
+    segment_enter(&c->slice, &p->from.segments, c->position);
     if (!enter_run(&p->from, &c->slice, p->int_bytes, &c->from_shift)) return false;
   }
   if (c->slice.end < *stop) *stop = c->slice.end;
@@ -86,9 +87,9 @@ static inline bool find_from(struct copy_cursor *c, const char **from, uint64_t 
   return true;
 }
 
-/* Finds the stretch at the cursor's position, which is not the end, and goes behind it. */
-static bool find_stretch(struct copy_cursor *c, struct copy_stretch *s) {
-  const struct bound_piece *p = c->piece;
+/* Finds the span at the cursor's position, which is not the end, and goes behind it. */
+static bool find_span(struct copy_cursor *c, struct copy_span *s) {
+  const struct bound_input *p = c->input;
   uint64_t stop = p->total;
   s->to = c->position;
   s->end = p->values_end;
@@ -100,7 +101,7 @@ static bool find_stretch(struct copy_cursor *c, struct copy_stretch *s) {
   } else {
     bool gap;
     if (c->inner->unfit) return false;
-    const struct copy_stretch x = copy_walk_next(c->inner, stop - c->position, &gap);
+    const struct copy_span x = copy_walk_next(c->inner, stop - c->position, &gap);
     if (x.n == 0) return false;
     copy_walk_take(c->inner, x.n, gap);
     s->from = x.from;
@@ -119,16 +120,16 @@ static bool same_segments(const struct segments *a, const struct segments *b) {
                     : !b->offsets && a->equal == b->equal && a->count == b->count;
 }
 
-/* The runs of a piece: of the scatter and of the gather, if these have the same segments; NULL:
- * they have not. */
-static const struct segments *shared_runs(const struct bound_piece *p) {
+/* The runs of an input: of the scatter and of the gather, if these have the same segments;
+ * NULL: they have not. */
+static const struct segments *shared_runs(const struct bound_input *p) {
   const struct segments *to = &p->to.segments, *from = &p->from.segments;
   if (!p->plan->scattered) return p->plan->gathered ? from : NULL;
   if (!p->plan->gathered) return to;
   return same_segments(to, from) ? to : NULL;
 }
 
-/* One side of a piece, scatter or gather: where whole runs are in the other vector. */
+/* One side of an input, scatter or gather: where whole runs are in the other vector. */
 struct side {
   struct bound_runs runs;
   struct segments other;
@@ -136,7 +137,7 @@ struct side {
   uint64_t base, limit; /* ... else that of the segment that all are in */
 };
 
-/* The place in the other vector of run r, of n elements; *bad becomes true if one is out of
+/* Where run r, of n elements, is in the other vector; *bad becomes true if one is out of
  * range.
  */
 ALWAYS_INLINE uint64_t start_of(const struct side *s, uint64_t r, uint64_t n, size_t int_bytes,
@@ -156,7 +157,7 @@ ALWAYS_INLINE uint64_t start_of(const struct side *s, uint64_t r, uint64_t n, si
  * before, or each to its own. False if an index is out of range. */
 ALWAYS_INLINE bool find_runs(struct copy_cursor *c, const struct segments *runs, bool scattered,
                              bool gathered, size_t int_bytes) {
-  const struct bound_piece *p = c->piece;
+  const struct bound_input *p = c->input;
   const struct side to_side = {p->to, p->far, same_segments(runs, &p->near), c->to_base,
                                c->to_limit},
                     from_side = {p->from, p->source, same_segments(runs, &p->positions),
@@ -167,7 +168,7 @@ ALWAYS_INLINE bool find_runs(struct copy_cursor *c, const struct segments *runs,
   if (scattered && !to_side.each) limit = c->near.end;
   if (gathered && !from_side.each && c->positions.end < limit) limit = c->positions.end;
   uint64_t r = (scattered ? c->run.segment : c->slice.segment) + 1, begin = c->position;
-  struct copy_stretch *s = &c->stretches[c->found], *const past = &c->stretches[COPY_AHEAD];
+  struct copy_span *s = &c->spans[c->found], *const past = &c->spans[COPY_AHEAD];
   bool bad = false;
   if (r > runs->count || segment_start(runs, r) != begin) return true;
   for (; s < past && r < runs->count; r++) {
@@ -178,11 +179,11 @@ ALWAYS_INLINE bool find_runs(struct copy_cursor *c, const struct segments *runs,
     if (gathered) from = start_of(&from_side, r, n, int_bytes, &bad);
     const char *at = (const char *)((uintptr_t)values + from * bytes);
     if (gathered) __builtin_prefetch(at); /* runs begin anywhere, which no hardware foresees */
-    *s = (struct copy_stretch){to, n, at, values_end};
+    *s = (struct copy_span){to, n, at, values_end};
     s += n > 0;
     begin = end;
   }
-  c->found = (uint32_t)(s - c->stretches);
+  c->found = (uint32_t)(s - c->spans);
   c->run.segment = c->slice.segment = r - 1;
   c->run.end = c->slice.end = c->position = begin;
   if (to_side.each) c->near = c->run; /* left as well: entered again */
@@ -192,47 +193,47 @@ ALWAYS_INLINE bool find_runs(struct copy_cursor *c, const struct segments *runs,
 
 ALWAYS_INLINE bool find_runs_of(struct copy_cursor *c, const struct segments *runs,
                                 size_t int_bytes) {
-  const struct copy_piece *plan = c->piece->plan;
+  const struct copy_input *plan = c->input->plan;
   return !plan->gathered    ? find_runs(c, runs, true, false, int_bytes)
          : !plan->scattered ? find_runs(c, runs, false, true, int_bytes)
                             : find_runs(c, runs, true, true, int_bytes);
 }
 
 static bool fill(struct copy_cursor *c) {
-  const struct segments *runs = c->inner ? NULL : shared_runs(c->piece);
-  if (!find_stretch(c, &c->stretches[0])) return false;
+  const struct segments *runs = c->inner ? NULL : shared_runs(c->input);
+  if (!find_span(c, &c->spans[0])) return false;
   return !runs ||
-         (c->piece->int_bytes == sizeof(int64_t) ? find_runs_of(c, runs, sizeof(int64_t))
+         (c->input->int_bytes == sizeof(int64_t) ? find_runs_of(c, runs, sizeof(int64_t))
                                                  : find_runs_of(c, runs, sizeof(int32_t)));
 }
 
 bool copy_cursor_fill(struct copy_cursor *c) {
   c->next = 0;
   c->found = 1;
-  const bool ends = c->position == c->piece->total, fits = ends || fill(c);
+  const bool ends = c->position == c->input->total, fits = ends || fill(c);
   if (fits && !ends) return true;
   c->found = 1;
-  c->stretches[0] = (struct copy_stretch){.to = COPY_NOWHERE};
+  c->spans[0] = (struct copy_span){.to = COPY_NOWHERE};
   return fits;
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
-static void find_places(struct copy_cursor *c) {
-  const struct bound_piece *p = c->piece;
+static void find_segments(struct copy_cursor *c) {
+  const struct bound_input *p = c->input;
   if (c->position == p->total) return;
   if (p->plan->scattered) {
-    place_before(&c->near, &p->near, c->position);
-    place_before(&c->run, &p->to.segments, c->position);
+    segment_before(&c->near, &p->near, c->position);
+    segment_before(&c->run, &p->to.segments, c->position);
   }
   if (p->plan->gathered) {
-    place_before(&c->positions, &p->positions, c->position);
-    place_before(&c->slice, &p->from.segments, c->position);
+    segment_before(&c->positions, &p->positions, c->position);
+    segment_before(&c->slice, &p->from.segments, c->position);
   }
 }
 
 /* Where a position of the values goes, wherever that is. */
-static uint64_t destination(const struct bound_piece *p, uint64_t position) {
+static uint64_t destination(const struct bound_input *p, uint64_t position) {
   if (!p->plan->scattered) return position;
   const uint64_t r = segment_at(&p->to.segments, position);
   return segment_start(&p->far, segment_at(&p->near, position)) + position -
@@ -241,7 +242,7 @@ static uint64_t destination(const struct bound_piece *p, uint64_t position) {
 }
 
 /* The first position whose destination is not before `to`, if destinations increase. */
-static uint64_t search(const struct bound_piece *p, uint64_t to) {
+static uint64_t search(const struct bound_input *p, uint64_t to) {
   uint64_t low = 0, high = to == 0 ? 0 : p->total;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
@@ -254,20 +255,20 @@ static uint64_t search(const struct bound_piece *p, uint64_t to) {
   return low;
 }
 
-static uint64_t begins_at(const struct bound_piece *p, uint64_t to, uint64_t total) {
+static uint64_t begins_at(const struct bound_input *p, uint64_t to, uint64_t total) {
   return to == total ? p->total : search(p, to);
 }
 
-void copy_cursor_at(struct copy_cursor *c, const struct bound_piece *piece, uint64_t position) {
-  c->piece = piece;
+void copy_cursor_at(struct copy_cursor *c, const struct bound_input *input, uint64_t position) {
+  c->input = input;
   c->inner = NULL;
   c->position = position;
-  find_places(c);
+  find_segments(c);
 }
 
-bool copy_cursor_check(const struct bound_piece *piece, uint64_t first, uint64_t last) {
+bool copy_cursor_check(const struct bound_input *input, uint64_t first, uint64_t last) {
   struct copy_cursor c;
-  copy_cursor_at(&c, piece, first);
+  copy_cursor_at(&c, input, first);
   while (c.position < last) {
     if (!copy_cursor_fill(&c)) return false;
   }
@@ -279,40 +280,40 @@ bool copy_cursor_check(const struct bound_piece *piece, uint64_t first, uint64_t
 void copy_walk_to(struct copy_walk *w, uint64_t position, uint64_t total) {
   w->position = position;
   w->turn = 0;
-  for (uint32_t i = 0; i < w->chain->count && !w->unfit; i++) {
+  for (uint32_t i = 0; i < w->target->count && !w->unfit; i++) {
     struct copy_cursor *c = &w->cursors[i];
-    c->position = begins_at(c->piece, position, total);
+    c->position = begins_at(c->input, position, total);
     if (c->inner) {
-      copy_walk_to(c->inner, c->position, c->piece->total);
+      copy_walk_to(c->inner, c->position, c->input->total);
     }
-    find_places(c);
+    find_segments(c);
     w->unfit = (c->inner && c->inner->unfit) || !copy_cursor_fill(c);
   }
 }
 
-/* No stretch begins at the position: a gap of at most so many elements. */
-static struct copy_stretch gap_here(struct copy_walk *w, uint64_t most) {
+/* No span begins at the position: a gap of at most so many elements. */
+static struct copy_span gap_here(struct copy_walk *w, uint64_t most) {
   uint64_t next = w->position + most;
-  for (uint32_t i = 0; i < w->chain->count; i++) {
+  for (uint32_t i = 0; i < w->target->count; i++) {
     const struct copy_cursor *c = &w->cursors[i];
-    if (c->stretches[c->next].to < next) next = c->stretches[c->next].to;
+    if (c->spans[c->next].to < next) next = c->spans[c->next].to;
   }
   if (next <= w->position) {
     w->unfit = true;
-    return (struct copy_stretch){0};
+    return (struct copy_span){0};
   }
   const char *from = w->previous ? w->previous + w->position * w->bytes : NULL;
   const uint64_t n = next - w->position;
-  return (struct copy_stretch){w->position, n, from, from ? from + n * w->bytes : NULL};
+  return (struct copy_span){w->position, n, from, from ? from + n * w->bytes : NULL};
 }
 
-struct copy_stretch copy_walk_next(struct copy_walk *w, uint64_t most, bool *gap) {
-  const uint32_t count = w->chain->count;
+struct copy_span copy_walk_next(struct copy_walk *w, uint64_t most, bool *gap) {
+  const uint32_t count = w->target->count;
   uint32_t turn = w->turn;
   *gap = false;
   for (uint32_t tried = 0; tried < count; tried++) {
     const struct copy_cursor *c = &w->cursors[turn];
-    struct copy_stretch s = c->stretches[c->next];
+    struct copy_span s = c->spans[c->next];
     if (s.to == w->position) {
       w->turn = turn;
       if (s.n > most) s.n = most;
@@ -328,7 +329,7 @@ void copy_walk_take(struct copy_walk *w, uint64_t n, bool gap) {
   w->position += n;
   if (gap) return;
   struct copy_cursor *c = &w->cursors[w->turn];
-  struct copy_stretch *s = &c->stretches[c->next];
+  struct copy_span *s = &c->spans[c->next];
   if (n < s->n) {
     s->to += n;
     s->n -= n;
@@ -336,21 +337,21 @@ void copy_walk_take(struct copy_walk *w, uint64_t n, bool gap) {
     return;
   }
   if (++c->next == c->found && !copy_cursor_fill(c)) w->unfit = true;
-  w->turn = w->turn + 1 == w->chain->count ? 0 : w->turn + 1;
+  w->turn = w->turn + 1 == w->target->count ? 0 : w->turn + 1;
 }
 
 /* The position of the values from which on nothing has been taken. */
 static uint64_t taken(const struct copy_cursor *c) {
   uint64_t position = c->position;
-  for (uint32_t k = c->next; k < c->found; k++) position -= c->stretches[k].n;
+  for (uint32_t k = c->next; k < c->found; k++) position -= c->spans[k].n;
   return position;
 }
 
 bool copy_walk_meets(const struct copy_walk *w, uint64_t total) {
-  for (uint32_t i = 0; i < w->chain->count && !w->unfit; i++) {
+  for (uint32_t i = 0; i < w->target->count && !w->unfit; i++) {
     const struct copy_cursor *c = &w->cursors[i];
-    if (taken(c) != begins_at(c->piece, w->position, total)) return false;
-    if (c->inner && !copy_walk_meets(c->inner, c->piece->total)) return false;
+    if (taken(c) != begins_at(c->input, w->position, total)) return false;
+    if (c->inner && !copy_walk_meets(c->inner, c->input->total)) return false;
   }
   return !w->unfit;
 }

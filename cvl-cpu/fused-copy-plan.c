@@ -1,4 +1,4 @@
-/* fused-copy-plan.c - which superoperators consist of chains of pieces: fused-copy.h. */
+/* fused-copy-plan.c - which superoperators consist of targets of inputs: fused-copy.h. */
 #include <string.h>
 
 #include "cvl-cpu/fused-copy.h"
@@ -6,7 +6,7 @@
 struct search {
   const struct superop *op;
   struct copy_plan *plan;
-  uint32_t found; /* gathers and scatters that belong to a chain */
+  uint32_t found; /* gathers and scatters that belong to a target */
 };
 
 /* The node of a value, or NULL: a parameter. */
@@ -50,17 +50,17 @@ static bool find_runs(const struct superop *op, uint32_t value, struct copy_runs
   return true;
 }
 
-/* ---- chains ---- */
+/* ---- targets ---- */
 
 static bool find_gather(struct search *s, const struct superop_node *node,
-                        struct copy_piece *piece) {
+                        struct copy_input *input) {
   if (node->op != OPC_BPERMUTE || node->operands[0] >= s->op->param_count) return false;
-  piece->gathered = true;
-  piece->values = node->operands[0];
-  piece->source = node->operands[2];
-  piece->positions = node->operands[3];
+  input->gathered = true;
+  input->values = node->operands[0];
+  input->source = node->operands[2];
+  input->positions = node->operands[3];
   s->found++;
-  return find_runs(s->op, node->operands[1], &piece->from);
+  return find_runs(s->op, node->operands[1], &input->from);
 }
 
 static bool all_true(const struct superop *op, uint32_t flags) {
@@ -75,37 +75,37 @@ static bool all_zero(const struct superop *op, uint32_t value) {
                             elem_info((enum cvl_elem)constant->constant.elem)->bytes) == 0;
 }
 
-static bool find_chain(struct search *s, const struct superop_node *node, uint32_t output);
+static bool find_target(struct search *s, const struct superop_node *node, uint32_t output);
 
-/* The values of a piece. */
-static bool find_values(struct search *s, uint32_t value, struct copy_piece *piece) {
+/* The values of an input. */
+static bool find_values(struct search *s, uint32_t value, struct copy_input *input) {
   const struct superop_node *node = definition(s->op, value);
-  piece->inner = SUPEROP_NONE;
-  piece->values = value;
+  input->inner = SUPEROP_NONE;
+  input->values = value;
   if (!node) return true;
   if (s->op->uses[value] != 1) return false;
-  if (node->role == ROLE_GATHER) return find_gather(s, node, piece);
+  if (node->role == ROLE_GATHER) return find_gather(s, node, input);
   if (node->role != ROLE_SCATTER) return false;
-  piece->values = SUPEROP_NONE;
-  piece->inner = s->plan->chain_count;
-  if (!find_chain(s, node, SUPEROP_NONE)) return false;
-  s->plan->chains[piece->inner].inner = true;
+  input->values = SUPEROP_NONE;
+  input->inner = s->plan->target_count;
+  if (!find_target(s, node, SUPEROP_NONE)) return false;
+  s->plan->targets[input->inner].inner = true;
   return true;
 }
 
-static bool find_piece(struct search *s, const struct superop_node *node,
-                       struct copy_piece *piece) {
+static bool find_input(struct search *s, const struct superop_node *node,
+                       struct copy_input *input) {
   const struct permute_operands at = permute_operands((enum opcode)node->op);
   s->found++;
-  piece->scattered = true;
-  piece->near = node->operands[at.source];
-  piece->far = node->operands[at.destination];
+  input->scattered = true;
+  input->near = node->operands[at.source];
+  input->far = node->operands[at.destination];
   if (at.flags != NO_OPERAND && !all_true(s->op, node->operands[at.flags])) return false;
-  return find_runs(s->op, node->operands[1], &piece->to) &&
-         find_values(s, node->operands[0], piece);
+  return find_runs(s->op, node->operands[1], &input->to) &&
+         find_values(s, node->operands[0], input);
 }
 
-/* What a scatter writes over: the scatter before it in the chain, NULL if there is none. *fine
+/* What a scatter writes over: the scatter before it in the target, NULL if there is none. *fine
  * becomes false if that is neither a parameter nor zeros. */
 static const struct superop_node *before(const struct search *s,
                                          const struct superop_node *node, uint32_t *previous,
@@ -125,40 +125,40 @@ static const struct superop_node *before(const struct search *s,
   return *fine ? definer : NULL;
 }
 
-/* The chain that ends with a scatter. Its pieces are found from the last to the first. */
+/* The target that ends with a scatter. Its inputs are found from the last to the first. */
 static bool find_scatters(struct search *s, const struct superop_node *last,
-                          struct copy_chain *chain) {
+                          struct copy_target *target) {
   struct copy_plan *plan = s->plan;
-  const struct superop_node *nodes[COPY_PIECES];
+  const struct superop_node *nodes[COPY_INPUTS];
   bool fine = true;
   uint32_t count = 0;
-  for (const struct superop_node *n = last; n; n = before(s, n, &chain->previous, &fine)) {
-    if (plan->piece_count + count == COPY_PIECES) return false;
+  for (const struct superop_node *n = last; n; n = before(s, n, &target->previous, &fine)) {
+    if (plan->input_count + count == COPY_INPUTS) return false;
     nodes[count++] = n;
   }
-  chain->first = plan->piece_count;
-  chain->count = count;
-  chain->whole = last->op == OPC_PERMUTE;
-  plan->piece_count += count;
+  target->first = plan->input_count;
+  target->count = count;
+  target->whole = last->op == OPC_PERMUTE;
+  plan->input_count += count;
   for (uint32_t i = 0; i < count && fine; i++) {
-    fine = find_piece(s, nodes[count - 1 - i], &plan->pieces[chain->first + i]);
+    fine = find_input(s, nodes[count - 1 - i], &plan->inputs[target->first + i]);
   }
   return fine;
 }
 
-static bool find_chain(struct search *s, const struct superop_node *node, uint32_t output) {
+static bool find_target(struct search *s, const struct superop_node *node, uint32_t output) {
   struct copy_plan *plan = s->plan;
-  if (plan->chain_count == COPY_CHAINS) return false;
-  struct copy_chain *chain = &plan->chains[plan->chain_count++];
-  chain->node = (uint32_t)(node - s->op->nodes);
-  chain->output = output;
-  if (node->role == ROLE_SCATTER) return find_scatters(s, node, chain);
-  if (node->role != ROLE_GATHER || plan->piece_count == COPY_PIECES) return false;
-  chain->first = plan->piece_count++;
-  chain->count = 1;
-  chain->previous = SUPEROP_NONE;
-  plan->pieces[chain->first].inner = SUPEROP_NONE;
-  return find_gather(s, node, &plan->pieces[chain->first]);
+  if (plan->target_count == COPY_TARGETS) return false;
+  struct copy_target *target = &plan->targets[plan->target_count++];
+  target->node = (uint32_t)(node - s->op->nodes);
+  target->output = output;
+  if (node->role == ROLE_SCATTER) return find_scatters(s, node, target);
+  if (node->role != ROLE_GATHER || plan->input_count == COPY_INPUTS) return false;
+  target->first = plan->input_count++;
+  target->count = 1;
+  target->previous = SUPEROP_NONE;
+  plan->inputs[target->first].inner = SUPEROP_NONE;
+  return find_gather(s, node, &plan->inputs[target->first]);
 }
 
 /* The number of a value among the outputs, or SUPEROP_NONE. */
@@ -169,7 +169,7 @@ static uint32_t output_of(const struct superop *op, uint32_t value) {
   return SUPEROP_NONE;
 }
 
-/* Every gather and scatter belongs to the chain of an output, or of one that is only checked;
+/* Every gather and scatter belongs to the target of an output, or of one that is only checked;
  * and there is nothing else that somebody wants. */
 static bool find_all(struct search *s) {
   const struct superop *op = s->op;
@@ -181,7 +181,7 @@ static bool find_all(struct search *s) {
     moves += moving;
     if (output != SUPEROP_NONE && (!moving || op->uses[node->result] != 1)) return false;
     const bool ends = output != SUPEROP_NONE || (moving && op->uses[node->result] == 0);
-    if (ends && !find_chain(s, node, output)) return false;
+    if (ends && !find_target(s, node, output)) return false;
   }
   return s->found == moves;
 }

@@ -1,7 +1,7 @@
-/* fused-copy.c - executes a superoperator that copies segments: the result of every chain in
+/* fused-copy.c - executes a superoperator that copies segments: the result of every target in
  * one pass, a range of it by each thread.
  *
- * A result may take the memory of what it is written over: then only the pieces are written. If
+ * A result may take the memory of what it is written over: then only the inputs are written. If
  * the runs turn out to be unfit after some have been written, nothing is lost, since they are
  * all written again.
  */
@@ -13,9 +13,9 @@
 
 struct copy_job {
   const struct copy_plan *plan;
-  const struct copy_chain *chain;
-  const struct bound_piece *pieces; /* of the plan */
-  const char *const *previous;      /* of each chain: what it is written over, or NULL */
+  const struct copy_target *target;
+  const struct bound_input *inputs; /* of the plan */
+  const char *const *previous;      /* of each target: what it is written over, or NULL */
   const struct move_kernels *move;
   const struct copy_kernels *copy;
   char *out;
@@ -38,7 +38,7 @@ static void stream_to(const struct copy_job *job, struct copy_walk *w, uint64_t 
     bool gap;
     char *out = job->out + w->position * job->bytes;
     const uint64_t first = w->position, stop = end - first < most ? end : first + most;
-    const struct copy_stretch s = copy_walk_next(w, end - first, &gap);
+    const struct copy_span s = copy_walk_next(w, end - first, &gap);
     if (s.from && s.n >= most) {
       job->move->stream(out, s.from, s.n * job->bytes);
       copy_walk_take(w, s.n, gap);
@@ -50,11 +50,11 @@ static void stream_to(const struct copy_job *job, struct copy_walk *w, uint64_t 
   job->move->stream_end();
 }
 
-/* Only the pieces, without a byte more. */
+/* Only the inputs, without a byte more. */
 static void write_over(const struct copy_job *job, struct copy_walk *w, uint64_t end) {
   while (w->position < end && !w->unfit) {
     bool gap;
-    const struct copy_stretch s = copy_walk_next(w, end - w->position, &gap);
+    const struct copy_span s = copy_walk_next(w, end - w->position, &gap);
     const size_t at = w->position * job->bytes, bytes = s.n * job->bytes;
     if (!gap && s.from) memcpy(job->out + at, s.from, bytes);
     if (!gap && !s.from) memset(job->out + at, 0, bytes);
@@ -64,18 +64,18 @@ static void write_over(const struct copy_job *job, struct copy_walk *w, uint64_t
 
 /* ---- walks ---- */
 
-/* Walks for a chain and those within it. */
+/* Walks for a target and those within it. */
 static void make_walks(const struct copy_job *job, uint32_t number, struct copy_walk *walks,
                        struct copy_cursor *cursors) {
-  const struct copy_chain *chain = &job->plan->chains[number];
-  walks[number] = (struct copy_walk){.chain = chain,
-                                     .cursors = &cursors[chain->first],
+  const struct copy_target *target = &job->plan->targets[number];
+  walks[number] = (struct copy_walk){.target = target,
+                                     .cursors = &cursors[target->first],
                                      .bytes = job->bytes,
                                      .long_runs = job->long_runs,
                                      .previous = job->previous[number]};
-  for (uint32_t i = chain->first; i < chain->first + chain->count; i++) {
-    const uint32_t inner = job->plan->pieces[i].inner;
-    cursors[i].piece = &job->pieces[i];
+  for (uint32_t i = target->first; i < target->first + target->count; i++) {
+    const uint32_t inner = job->plan->inputs[i].inner;
+    cursors[i].input = &job->inputs[i];
     cursors[i].inner = NULL;
     if (inner == SUPEROP_NONE) continue;
     cursors[i].inner = &walks[inner];
@@ -86,9 +86,9 @@ static void make_walks(const struct copy_job *job, uint32_t number, struct copy_
 static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct copy_job *job = arg;
-  struct copy_walk walks[COPY_CHAINS];
-  struct copy_cursor cursors[COPY_PIECES];
-  const uint32_t number = (uint32_t)(job->chain - job->plan->chains);
+  struct copy_walk walks[COPY_TARGETS];
+  struct copy_cursor cursors[COPY_INPUTS];
+  const uint32_t number = (uint32_t)(job->target - job->plan->targets);
   if (atomic_load_explicit(&job->unfit, memory_order_relaxed)) return;
   make_walks(job, number, walks, cursors);
   struct copy_walk *w = &walks[number];
@@ -121,10 +121,10 @@ static struct bound_runs bind_runs(const struct copy_plan *plan, const struct co
   return b;
 }
 
-static struct bound_piece bind_piece(const struct cvl_context *c, const struct copy_plan *plan,
-                                     const struct copy_piece *p,
+static struct bound_input bind_input(const struct cvl_context *c, const struct copy_plan *plan,
+                                     const struct copy_input *p,
                                      const struct cvl_value *operands) {
-  struct bound_piece b = {.plan = p, .int_bytes = elem_bytes((uint8_t)c->int_elem)};
+  struct bound_input b = {.plan = p, .int_bytes = elem_bytes((uint8_t)c->int_elem)};
   if (p->values != SUPEROP_NONE) {
     const struct cvl_value *v = &operands[p->values];
     b.values = value_data(v);
@@ -147,65 +147,67 @@ static struct bound_piece bind_piece(const struct cvl_context *c, const struct c
 }
 
 struct bound {
-  struct bound_piece pieces[COPY_PIECES];
-  const char *previous[COPY_CHAINS];
+  struct bound_input inputs[COPY_INPUTS];
+  const char *previous[COPY_TARGETS];
 };
 
 static void bind(const struct cvl_context *c, const struct copy_plan *plan,
                  const struct cvl_value *operands, struct bound *b) {
-  for (uint32_t i = 0; i < plan->piece_count; i++)
-    b->pieces[i] = bind_piece(c, plan, &plan->pieces[i], operands);
-  for (uint32_t i = 0; i < plan->chain_count; i++) {
-    const uint32_t previous = plan->chains[i].previous;
+  for (uint32_t i = 0; i < plan->input_count; i++)
+    b->inputs[i] = bind_input(c, plan, &plan->inputs[i], operands);
+  for (uint32_t i = 0; i < plan->target_count; i++) {
+    const uint32_t previous = plan->targets[i].previous;
     b->previous[i] = previous == SUPEROP_NONE ? NULL : value_data(&operands[previous]);
   }
-  for (uint32_t i = plan->piece_count; i-- > 0;) { /* inner chains come later */
-    const uint32_t inner = plan->pieces[i].inner;
-    if (inner != SUPEROP_NONE) b->pieces[i].bytes = b->pieces[plan->chains[inner].first].bytes;
+  for (uint32_t i = plan->input_count; i-- > 0;) { /* inner targets come later */
+    const uint32_t inner = plan->inputs[i].inner;
+    if (inner != SUPEROP_NONE) b->inputs[i].bytes = b->inputs[plan->targets[inner].first].bytes;
   }
 }
 
 /* ---- checks ---- */
 
 struct check_job {
-  const struct bound_piece *piece;
+  const struct bound_input *input;
   _Atomic bool unfit;
 };
 
 static void check_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct check_job *job = arg;
-  if (!copy_cursor_check(job->piece, first, last))
+  if (!copy_cursor_check(job->input, first, last))
     atomic_store_explicit(&job->unfit, true, memory_order_relaxed);
 }
 
-/* The indices of a chain whose result nobody wants, and of those within it. */
+/* The indices of a target whose result nobody wants, and of those within it. */
 static enum copy_outcome check(struct cvl_context *c, uint64_t site,
                                const struct copy_plan *plan, const struct bound *b,
-                               const struct copy_chain *chain) {
+                               const struct copy_target *target) {
   enum copy_outcome done = COPY_DONE;
-  for (uint32_t i = chain->first; i < chain->first + chain->count && done == COPY_DONE; i++) {
-    const uint32_t inner = plan->pieces[i].inner;
-    struct check_job job = {.piece = &b->pieces[i]};
-    const uint64_t grain = grain_for(c, job.piece->total, sizeof(uint64_t));
-    if (!all_done(c, site, pool_for(c->pool, job.piece->total, grain, check_chunk, &job)))
+  for (uint32_t i = target->first; i < target->first + target->count && done == COPY_DONE;
+       i++) {
+    const uint32_t inner = plan->inputs[i].inner;
+    struct check_job job = {.input = &b->inputs[i]};
+    const uint64_t grain = grain_for(c, job.input->total, sizeof(uint64_t));
+    if (!all_done(c, site, pool_for(c->pool, job.input->total, grain, check_chunk, &job)))
       return COPY_FAILED;
-    if (job.unfit || chain->whole) return COPY_UNFIT; /* a PERMUTE may have a duplicate, too */
-    if (inner != SUPEROP_NONE) done = check(c, site, plan, b, &plan->chains[inner]);
+    if (job.unfit || target->whole) return COPY_UNFIT; /* a PERMUTE may have a duplicate, too */
+    if (inner != SUPEROP_NONE) done = check(c, site, plan, b, &plan->targets[inner]);
   }
   return done;
 }
 
-/* ---- chains ---- */
+/* ---- targets ---- */
 
-/* The vector that the result of a chain may be written over. */
-static struct cvl_vector *reusable(const struct copy_plan *plan, const struct copy_chain *chain,
-                                   size_t bytes, const struct cvl_value *operands) {
+/* The vector that the result of a target may be written over. */
+static struct cvl_vector *reusable(const struct copy_plan *plan,
+                                   const struct copy_target *target, size_t bytes,
+                                   const struct cvl_value *operands) {
   const struct superop *op = plan->op;
-  if (chain->previous == SUPEROP_NONE || op->uses[chain->previous] != 1) return NULL;
-  struct cvl_vector *v = value_reusable(&operands[chain->previous], bytes);
+  if (target->previous == SUPEROP_NONE || op->uses[target->previous] != 1) return NULL;
+  struct cvl_vector *v = value_reusable(&operands[target->previous], bytes);
   for (uint32_t i = 0; v && i < op->param_count; i++) {
-    if (i != chain->previous && operands[i].form == CVL_VECTOR && operands[i].as.vector == v)
+    if (i != target->previous && operands[i].form == CVL_VECTOR && operands[i].as.vector == v)
       return NULL;
   }
   return v;
@@ -219,17 +221,17 @@ static enum copy_outcome pass(struct cvl_context *c, uint64_t site, struct copy_
   return job->unfit ? COPY_UNFIT : COPY_DONE;
 }
 
-static enum copy_outcome copy_chain(struct cvl_context *c, uint64_t site, struct copy_job *job,
-                                    struct cvl_vector *reuse, enum cvl_elem elem,
-                                    struct cvl_value *out) {
+static enum copy_outcome copy_target(struct cvl_context *c, uint64_t site, struct copy_job *job,
+                                     struct cvl_vector *reuse, enum cvl_elem elem,
+                                     struct cvl_value *out) {
   struct cvl_value result;
   if (!result_new(c, site, elem, job->total, reuse, &result)) return COPY_FAILED;
   job->out = result_data(&result);
   job->over = reuse != NULL;
   job->streaming = !reuse && job->total * job->bytes >= STREAM_BYTES;
   enum copy_outcome done = pass(c, site, job);
-  const struct bound_piece *first = &job->pieces[job->chain->first];
-  if (done == COPY_UNFIT && job->chain->whole && first->values)
+  const struct bound_input *first = &job->inputs[job->target->first];
+  if (done == COPY_UNFIT && job->target->whole && first->values)
     done = copy_permute(c, site, first, job->out);
   if (done != COPY_DONE) {
     result_drop(c, &result);
@@ -239,16 +241,16 @@ static enum copy_outcome copy_chain(struct cvl_context *c, uint64_t site, struct
   return COPY_DONE;
 }
 
-static uint64_t result_length(const struct bound_piece *p) {
+static uint64_t result_length(const struct bound_input *p) {
   return p->plan->scattered ? p->far.total : p->total;
 }
 
-/* Whether the pieces of every chain have room in its result. */
+/* Whether the inputs of every target have room in its result. */
 static bool has_room(const struct copy_plan *plan, const struct bound *b) {
-  for (uint32_t i = 0; i < plan->chain_count; i++) {
-    const struct bound_piece *p = &b->pieces[plan->chains[i].first];
+  for (uint32_t i = 0; i < plan->target_count; i++) {
+    const struct bound_input *p = &b->inputs[plan->targets[i].first];
     uint64_t room = result_length(p);
-    for (uint32_t k = 0; k < plan->chains[i].count; k++) {
+    for (uint32_t k = 0; k < plan->targets[i].count; k++) {
       if (p[k].total > room) return false;
       room -= p[k].total;
     }
@@ -262,60 +264,60 @@ static bool has_room(const struct copy_plan *plan, const struct bound *b) {
 static bool is_worth(const struct copy_plan *plan, const struct bound *b,
                      const struct cvl_value *operands) {
   enum { SLICED = 4, PERMUTED = 2 }; /* elements of a run, on average */
-  const struct bound_piece *p = &b->pieces[0];
-  if (plan->piece_count > 1 || plan->op->copies) return true;
+  const struct bound_input *p = &b->inputs[0];
+  if (plan->input_count > 1 || plan->op->copies) return true;
   if (!p->plan->scattered) return p->from.segments.count <= p->total / SLICED;
-  if (plan->chains[0].whole) return p->to.segments.count <= p->total / PERMUTED;
-  return !reusable(plan, &plan->chains[0], p->bytes, operands);
+  if (plan->targets[0].whole) return p->to.segments.count <= p->total / PERMUTED;
+  return !reusable(plan, &plan->targets[0], p->bytes, operands);
 }
 
 static bool has_long_runs(const struct copy_job *job) {
   enum { LINE = 64 };
   uint64_t runs = 1;
-  for (uint32_t i = 0; i < job->chain->count; i++) {
-    const struct bound_piece *p = &job->pieces[job->chain->first + i];
+  for (uint32_t i = 0; i < job->target->count; i++) {
+    const struct bound_input *p = &job->inputs[job->target->first + i];
     runs += (p->plan->scattered ? &p->to : &p->from)->segments.count;
   }
   return job->total / runs >= LINE / job->bytes;
 }
 
-static enum copy_outcome make_chain(struct cvl_context *c, uint64_t site,
-                                    const struct copy_plan *plan, const struct bound *b,
-                                    const struct copy_chain *chain,
-                                    const struct cvl_value *operands, struct cvl_value *outs) {
-  const struct bound_piece *first = &b->pieces[chain->first];
-  const uint32_t value = plan->op->nodes[chain->node].result;
+static enum copy_outcome make_target(struct cvl_context *c, uint64_t site,
+                                     const struct copy_plan *plan, const struct bound *b,
+                                     const struct copy_target *target,
+                                     const struct cvl_value *operands, struct cvl_value *outs) {
+  const struct bound_input *first = &b->inputs[target->first];
+  const uint32_t value = plan->op->nodes[target->node].result;
   const enum cvl_elem elem =
       superop_elem((enum superop_kind)plan->op->kinds[value], c->int_elem, c->float_elem);
   struct copy_job job = {.plan = plan,
-                         .chain = chain,
-                         .pieces = b->pieces,
+                         .target = target,
+                         .inputs = b->inputs,
                          .previous = b->previous,
                          .move = c->kernels->move,
                          .copy = c->kernels->copy,
                          .bytes = first->bytes,
                          .total = result_length(first)};
   job.long_runs = has_long_runs(&job);
-  struct cvl_vector *reuse = reusable(plan, chain, job.bytes, operands);
-  return copy_chain(c, site + chain->node, &job, reuse, elem, &outs[chain->output]);
+  struct cvl_vector *reuse = reusable(plan, target, job.bytes, operands);
+  return copy_target(c, site + target->node, &job, reuse, elem, &outs[target->output]);
 }
 
 enum copy_outcome fused_copy(struct cvl_context *c, uint64_t site, const struct copy_plan *plan,
                              const struct cvl_value *operands, struct cvl_value *outs) {
   struct bound b;
   enum copy_outcome done = COPY_DONE;
-  uint32_t made[COPY_CHAINS], count = 0;
+  uint32_t made[COPY_TARGETS], count = 0;
   bind(c, plan, operands, &b);
   if (!is_worth(plan, &b, operands) || !has_room(plan, &b)) return COPY_UNFIT;
-  for (uint32_t i = 0; i < plan->chain_count && done == COPY_DONE; i++) {
-    const struct copy_chain *chain = &plan->chains[i];
-    if (chain->inner) continue;
-    if (chain->output == SUPEROP_NONE) {
-      done = check(c, site + chain->node, plan, &b, chain);
+  for (uint32_t i = 0; i < plan->target_count && done == COPY_DONE; i++) {
+    const struct copy_target *target = &plan->targets[i];
+    if (target->inner) continue;
+    if (target->output == SUPEROP_NONE) {
+      done = check(c, site + target->node, plan, &b, target);
       continue;
     }
-    done = make_chain(c, site, plan, &b, chain, operands, outs);
-    if (done == COPY_DONE) made[count++] = chain->output;
+    done = make_target(c, site, plan, &b, target, operands, outs);
+    if (done == COPY_DONE) made[count++] = target->output;
   }
   while (done != COPY_DONE && count > 0) result_drop(c, &outs[made[--count]]);
   return done;

@@ -1,14 +1,14 @@
 /* fused-copy.h - superoperators that copy segments, in one pass. Private to fused-*.c.
  *
- * An INDEX of stride 1 consists of *runs*: start, start + 1 and so on. A *chain* is a vector
+ * An INDEX of stride 1 consists of *runs*: start, start + 1 and so on. A *target* is a vector
  * that is written run by run: an FPERMUTE of all, or a DPERMUTE, and the DPERMUTEs into its
- * result. Each of these is a *piece*. Its values are a parameter, the gather of a parameter by
- * runs, or the result of an inner chain. A gather by runs that is an output is a chain of one
- * piece, whose elements stay in order.
+ * result. Each of these is an *input*. Its values are a parameter, the gather of a parameter by
+ * runs, or the result of an inner target. A gather by runs that is an output is a target of one
+ * input, whose elements stay in order.
  *
- *   fused-copy-plan.c  whether a superoperator consists of chains
+ *   fused-copy-plan.c  whether a superoperator consists of targets
  *   fused-copy.c       execution
- *   copy-walk.c        the walk over the runs of a chain
+ *   copy-walk.c        the walk over the runs of a target
  */
 #ifndef RAVEL_CPU_FUSED_COPY_H
 #define RAVEL_CPU_FUSED_COPY_H
@@ -16,7 +16,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl/superop.h"
 
-enum { COPY_PIECES = 24, COPY_CHAINS = 16 };
+enum { COPY_INPUTS = 24, COPY_TARGETS = 16 };
 
 /* An INDEX, by value numbers. */
 struct copy_runs {
@@ -25,8 +25,8 @@ struct copy_runs {
   uint32_t segments; /* a parameter */
 };
 
-struct copy_piece {
-  uint32_t values; /* a parameter; or SUPEROP_NONE: of the chain `inner` */
+struct copy_input {
+  uint32_t values; /* a parameter; or SUPEROP_NONE: of the target `inner` */
   uint32_t inner;
   bool gathered; /* the values are those of `values` at `from` */
   struct copy_runs from;
@@ -36,20 +36,20 @@ struct copy_piece {
   uint32_t near, far; /* then: descriptors of the values and of the result */
 };
 
-struct copy_chain {
+struct copy_target {
   uint32_t node;         /* whose result it is */
-  uint32_t first, count; /* its pieces, in the order of nodes */
-  uint32_t previous;     /* a parameter, or SUPEROP_NONE: zeros, where no piece writes */
+  uint32_t first, count; /* its inputs, in the order of nodes */
+  uint32_t previous;     /* a parameter, or SUPEROP_NONE: zeros, where no input writes */
   uint32_t output; /* its number among the outputs; SUPEROP_NONE: inner, or checked only */
-  bool whole;      /* of a PERMUTE: the piece writes every element */
+  bool whole;      /* of a PERMUTE: the input writes every element */
   bool inner;
 };
 
 struct copy_plan {
   const struct superop *op;
-  uint32_t piece_count, chain_count;
-  struct copy_piece pieces[COPY_PIECES];
-  struct copy_chain chains[COPY_CHAINS];
+  uint32_t input_count, target_count;
+  struct copy_input inputs[COPY_INPUTS];
+  struct copy_target targets[COPY_TARGETS];
 };
 
 /* The plan of a superoperator; NULL if it is no such one, or there is no memory. */

@@ -22,8 +22,8 @@ ALWAYS_INLINE void copy_lines(char *to, const char *from, size_t bytes, int line
     memcpy(to + MOST_LINES * LINE, from + MOST_LINES * LINE, bytes - MOST_LINES * LINE);
 }
 
-ALWAYS_INLINE void copy_stretch(char *to, const struct copy_stretch *s, size_t bytes,
-                                const char *limit, int lines) {
+ALWAYS_INLINE void copy_span(char *to, const struct copy_span *s, size_t bytes,
+                             const char *limit, int lines) {
   if (limit - to >= MOST_LINES * LINE && s->end - s->from >= MOST_LINES * LINE) {
     copy_lines(to, s->from, bytes, lines);
   } else if (s->from) {
@@ -33,22 +33,22 @@ ALWAYS_INLINE void copy_stretch(char *to, const struct copy_stretch *s, size_t b
   }
 }
 
-/* Stretches as they follow each other, from cursor to cursor in turns. Ends at a gap, where
- * another cursor's turn is, or where a stretch does not end before `end`. Returns where it has
+/* Spans as they follow each other, from cursor to cursor in turns. Ends at a gap, where
+ * another cursor's turn is, or where a span does not end before `end`. Returns where it has
  * written to.
  */
 ALWAYS_INLINE char *copy_in_turns(struct copy_walk *w, uint64_t end, char *out,
                                   const char *limit, int lines) {
-  const uint32_t count = w->chain->count;
+  const uint32_t count = w->target->count;
   const size_t size = w->bytes;
   struct copy_cursor *const cursors = w->cursors;
   uint64_t position = w->position;
   uint32_t turn = w->turn;
   for (bool fits = true; fits;) {
     struct copy_cursor *c = &cursors[turn];
-    const struct copy_stretch s = c->stretches[c->next];
+    const struct copy_span s = c->spans[c->next];
     if (s.to != position || s.n > end - position) break;
-    copy_stretch(out, &s, s.n * size, limit, lines);
+    copy_span(out, &s, s.n * size, limit, lines);
     out += s.n * size;
     position += s.n;
     turn = turn + 1 == count ? 0 : turn + 1;
@@ -67,13 +67,13 @@ ALWAYS_INLINE char *copy_of_one(struct copy_walk *w, uint64_t end, char *out, co
   struct copy_cursor *const c = w->cursors;
   uint64_t position = w->position;
   for (bool fits = true; fits;) {
-    const struct copy_stretch *s = &c->stretches[c->next], *past = &c->stretches[c->found];
+    const struct copy_span *s = &c->spans[c->next], *past = &c->spans[c->found];
     for (; s < past && s->to == position && s->n <= end - position; s++) {
-      copy_stretch(out, s, s->n * size, limit, lines);
+      copy_span(out, s, s->n * size, limit, lines);
       out += s->n * size;
       position += s->n;
     }
-    c->next = (uint32_t)(s - c->stretches);
+    c->next = (uint32_t)(s - c->spans);
     if (s < past) break;
     fits = copy_cursor_fill(c);
     w->unfit |= !fits;
@@ -85,12 +85,12 @@ ALWAYS_INLINE char *copy_of_one(struct copy_walk *w, uint64_t end, char *out, co
 static void copy(struct copy_walk *w, uint64_t end, char *out, const char *limit) {
   while (w->position < end && !w->unfit) {
     bool gap;
-    const struct copy_stretch s = copy_walk_next(w, end - w->position, &gap);
-    copy_stretch(out, &s, s.n * w->bytes, limit, 1);
+    const struct copy_span s = copy_walk_next(w, end - w->position, &gap);
+    copy_span(out, &s, s.n * w->bytes, limit, 1);
     out += s.n * w->bytes;
     copy_walk_take(w, s.n, gap);
     if (w->unfit) break;
-    if (w->chain->count == 1) {
+    if (w->target->count == 1) {
       out = w->long_runs ? copy_of_one(w, end, out, limit, 2)
                          : copy_of_one(w, end, out, limit, 1);
     } else {

@@ -68,7 +68,7 @@ static bool is_single(const struct copies *c, ir_var d) {
 }
 
 /* Whether fusion does better: the values are computed, and written as one run. */
-static bool is_computed_in_place(const struct copies *c, const struct ir_binding *x) {
+static bool is_computed_there(const struct copies *c, const struct ir_binding *x) {
   const struct ir_binding *values = c->definitions[x->operands[0]];
   enum superop_role role;
   return values && values->form == IR_OP && superop_access(values->op, &role) &&
@@ -76,8 +76,8 @@ static bool is_computed_in_place(const struct copies *c, const struct ir_binding
          is_single(c, descriptor(x, true));
 }
 
-static bool is_piece(const struct copies *c, const struct ir_binding *x) {
-  return is_scatter(c, x) && !is_computed_in_place(c, x);
+static bool is_run_scatter(const struct copies *c, const struct ir_binding *x) {
+  return is_scatter(c, x) && !is_computed_there(c, x);
 }
 
 /* ---- which move together ---- */
@@ -116,8 +116,8 @@ static void gather_from(struct gathering *g, ir_var v, bool gathers) {
   struct ir_binding *x = own(b, v);
   const uint32_t at = x ? (uint32_t)(x - b->block->bindings) : 0;
   if (!x || g->count == COPIES_MOST || at < g->least || b->fates[at] != STAYS) return;
-  const bool moves = is_piece(b->c, x) || (gathers && is_op(x, OPC_BPERMUTE) &&
-                                           copies_by_runs(b->c, x->operands[1]));
+  const bool moves = is_run_scatter(b->c, x) || (gathers && is_op(x, OPC_BPERMUTE) &&
+                                                 copies_by_runs(b->c, x->operands[1]));
   if (!moves || !sizes_agree(b->c->sizes, b->c->function, x)) return;
   if (timer_between(b, at, g->moves[0].at)) return;
   gather_moves(g, x);
@@ -132,7 +132,7 @@ static void gather_moves(struct gathering *g, struct ir_binding *x) {
     gather_from(g, x->operands[2], false);
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
   const uint32_t x = ((const struct copies_move *)a)->at,
                  y = ((const struct copies_move *)b)->at;
   return (x > y) - (x < y);
@@ -183,7 +183,7 @@ static void find_moves(struct gathering *g, struct ir_binding *x, uint32_t *stay
     g->count = 0;
     g->least = least;
     gather_moves(g, x);
-    qsort(g->moves, g->count, sizeof *g->moves, by_place);
+    qsort(g->moves, g->count, sizeof *g->moves, by_position);
     *stay = to_check(g);
   } while (!can_check(g, *stay, &least));
 }
@@ -234,7 +234,7 @@ static bool copies_of_block(struct copies *c, struct ir_block *block) {
       inside |= copies_of_block(c, x->as.arms.then);
       inside |= copies_of_block(c, x->as.arms.otherwise);
     }
-    if (b.fates[i] != STAYS || !is_piece(c, x)) continue;
+    if (b.fates[i] != STAYS || !is_run_scatter(c, x)) continue;
     end_with(&b, x);
     changed |= b.fates[i] == ENDS;
   }

@@ -42,7 +42,7 @@ bool copies_by_runs(const struct copies *, ir_var v);
 /* Whether v is one element for all: a constant of this element, or spread from one. */
 bool copies_constant(const struct copies *, ir_var v, int64_t element);
 
-/* copies-build.c: the superoperator of these moves, in program order, as a binding in the place
+/* copies-build.c: the superoperator of these moves, in program order, as a binding instead
  * of the last, whose result it has. */
 struct ir_binding copies_build(struct copies *, const struct copies_move *, uint32_t count);
 /* One that checks the indices of a move and has no result. */
