@@ -157,20 +157,13 @@ static uint32_t to_check(const struct gathering *g) {
   return n;
 }
 
-/* Whether the first moves, so many, can be checked where they are: the check of a PERMUTE would
- * be the whole of it, and what a scatter moves must be there. If not, *least is behind the last
- * that cannot. */
+/* Whether the first moves, so many, can be checked where they are: only gathers. The check of a
+ * scatter would need there what moves away. If not, *least is behind the last that cannot. */
 static bool can_check(const struct gathering *g, uint32_t count, uint32_t *least) {
   while (count-- > 0) {
     const struct copies_move *m = &g->moves[count];
-    const bool scatters = m->x->op != OPC_BPERMUTE;
-    bool inside = m->x->op == OPC_PERMUTE;
-    for (uint32_t i = 0; i < count && scatters; i++) {
-      const ir_var result = g->moves[i].x->results[0];
-      for (uint32_t k = 0; k < m->x->operand_count; k++) inside |= m->x->operands[k] == result;
-    }
     *least = m->at + 1;
-    if (m->checked && inside) return false;
+    if (m->checked && m->x->op != OPC_BPERMUTE) return false;
   }
   return true;
 }
