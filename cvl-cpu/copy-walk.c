@@ -199,9 +199,19 @@ ALWAYS_INLINE bool find_runs_of(struct copy_cursor *c, const struct segments *ru
                             : find_runs(c, runs, true, true, int_bytes);
 }
 
+/* The spans of an inner target, one by one. */
+static bool find_inner(struct copy_cursor *c) {
+  const uint64_t total = c->input->total;
+  for (; c->found < COPY_AHEAD && c->position < total; c->found++) {
+    if (!find_span(c, &c->spans[c->found])) return false;
+  }
+  return true;
+}
+
 static bool fill(struct copy_cursor *c) {
-  const struct segments *runs = c->inner ? NULL : shared_runs(c->input);
   if (!find_span(c, &c->spans[0])) return false;
+  if (c->inner) return find_inner(c);
+  const struct segments *runs = shared_runs(c->input);
   return !runs ||
          (c->input->int_bytes == sizeof(int64_t) ? find_runs_of(c, runs, sizeof(int64_t))
                                                  : find_runs_of(c, runs, sizeof(int32_t)));
