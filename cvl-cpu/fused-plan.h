@@ -20,6 +20,7 @@
  *   fused-choice.c       whether a run uses those
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
  *   fused-combine.c      combinations by functions of the program's own
+ *   fused-copy.h         copies of segments; of op->copies that is all there is
  *   fused-message.c      the values that the message of a failing ASSERT reports
  *   fused.c              run: memory, results, scatters, faults
  */
@@ -220,6 +221,7 @@ struct fused_function {
 };
 
 struct fused_compiled;
+struct copy_plan;
 
 /* A vector that is read in order, to be prefetched ahead of its foremost use. */
 struct fused_stream {
@@ -233,7 +235,8 @@ struct cvl_kernel {
   struct cvl_kernel *next, *previous; /* all of a context */
   struct cvl_context *c;
   const struct superop *op;
-  size_t bytes; /* of this block */
+  struct copy_plan *copying; /* or NULL: fused-copy.h */
+  size_t bytes;              /* of this block */
   struct fused_value *values;
   struct fused_node *nodes;
   uint32_t *steps; /* the nodes that are steps */

@@ -1,8 +1,10 @@
 /* fused.c - running a superoperator: its results, the memory of a run, scatters, faults. */
 #include <string.h>
 
+#include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/fused-compiled.h"
+#include "cvl-cpu/fused-copy.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/long-segments.h"
@@ -533,8 +535,12 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   return true;
 }
 
-bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
-             const struct cvl_value *operands, struct cvl_value *outs) {
+/* Runs steps or nodes. */
+static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                        const struct cvl_value *operands, struct cvl_value *outs) {
+  if (k->op->copies) {
+    return superop_run(&cvl_cpu_backend, c, site, k->op, NULL, operands, outs);
+  }
   k->site = site;
   const bool timed = fused_choice_open(k);
   const double start = timed ? fused_clock() : 0;
@@ -554,4 +560,17 @@ bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
   }
   drop_results(k);
   return good;
+}
+
+bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+             const struct cvl_value *operands, struct cvl_value *outs) {
+  const enum copy_outcome copied =
+      k->copying ? fused_copy(c, site, k->copying, operands, outs) : COPY_UNFIT;
+  if (copied == COPY_UNFIT) return run_plainly(c, site, k, operands, outs);
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct cvl_value *v = &operands[i];
+    if (v->owned && v->form == CVL_VECTOR) vector_release(c, v->as.vector);
+    if (v->owned && v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
+  }
+  return copied == COPY_DONE;
 }
