@@ -5,6 +5,7 @@
 
 #include "cvl-cpu/compile.h"
 #include "cvl-cpu/fused-compiled.h"
+#include "cvl-cpu/fused-copy.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "fused-kernels/emit.h"
@@ -364,7 +365,32 @@ static void plan_nodes(struct cvl_kernel *k) {
 
 /* ---- the interface ---- */
 
+static struct cvl_kernel *enter(struct cvl_context *c, struct cvl_kernel *k,
+                                struct copy_plan *copying) {
+  k->copying = copying;
+  k->next = c->prepared;
+  if (k->next) k->next->previous = k;
+  c->prepared = k;
+  return k;
+}
+
+/* One of copies has no plan of steps. */
+static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct superop *op) {
+  struct copy_plan *copying = fused_copy_plan(c, op);
+  struct cvl_kernel *k = copying ? memory_take(c->memory, sizeof *k) : NULL;
+  if (!k) {
+    fused_copy_discard(c, copying);
+    return NULL;
+  }
+  memset(k, 0, sizeof *k);
+  k->c = c;
+  k->op = op;
+  k->bytes = sizeof *k;
+  return enter(c, k, copying);
+}
+
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
+  if (op->copies) return prepare_copies(c, op);
   uint32_t reductions = 0, scans = 0, packs = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
     reductions += op->nodes[n].role == ROLE_REDUCE;
@@ -414,6 +440,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->was_uniform = (bool *)(block + uniform_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   fused_combine_plan(k);
+  k->may_gather = fused_functions_gather(op);
   describe_values(k);
   note_runs(k);
   note_loops(k);
@@ -432,14 +459,11 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
   if (c->compile_cache && !compile_when_it_pays(c->compile_cache) &&
-      !fused_functions_gather(op))
+      !k->may_gather)
     k->compiled =
         fused_compiled_new(k, false); /* else in the first run, when segments are known */
   if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
-  k->next = c->prepared;
-  if (k->next) k->next->previous = k;
-  c->prepared = k;
-  return k;
+  return enter(c, k, fused_copy_plan(c, op));
 }
 
 void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
@@ -450,6 +474,7 @@ void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
     c->prepared = k->next;
   }
   fused_compiled_free(k->compiled);
+  fused_copy_discard(c, k->copying);
   memory_give(c->memory, k->constants, k->constants_bytes);
   memory_give(c->memory, k, k->bytes);
 }

@@ -20,6 +20,7 @@
  *   fused-choice.c       whether a run uses those
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
  *   fused-combine.c      combinations by functions of the program's own
+ *   fused-copy.h         copies of segments; of op->copies that is all there is
  *   fused-message.c      the values that the message of a failing ASSERT reports
  *   fused.c              run: memory, results, scatters, faults
  */
@@ -220,6 +221,7 @@ struct fused_function {
 };
 
 struct fused_compiled;
+struct copy_plan;
 
 /* A vector that is read in order, to be prefetched ahead of its foremost use. */
 struct fused_stream {
@@ -233,7 +235,8 @@ struct cvl_kernel {
   struct cvl_kernel *next, *previous; /* all of a context */
   struct cvl_context *c;
   const struct superop *op;
-  size_t bytes; /* of this block */
+  struct copy_plan *copying; /* or NULL: fused-copy.h */
+  size_t bytes;              /* of this block */
   struct fused_value *values;
   struct fused_node *nodes;
   uint32_t *steps; /* the nodes that are steps */
@@ -249,6 +252,7 @@ struct cvl_kernel {
   struct fused_combination *combinations;
   uint32_t combination_count;
   bool combines, scans_by; /* some combination reduces; some scans */
+  bool may_gather;         /* compiled functions, some node */
   uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   bool has_expressions;                       /* some step is the root of one */
@@ -336,7 +340,7 @@ struct fused_worker {
   const char **gathered; /* of affine gathers: their elements of the strip */
   const void **in;       /* of compiled functions, by value number */
   void **out;
-  uint64_t *block_faults;       /* by node */
+  uint64_t *block_faults;         /* by node */
   struct fused_gathered *sources; /* of compiled gathers, by node */
   /* While the last stage adds the elements of a block to the lanes of reductions
    * (fused_compiled_fold_begin): the lanes of each reduction; of each value that is spread over

@@ -1,8 +1,10 @@
 /* fused.c - running a superoperator: its results, the memory of a run, scatters, faults. */
 #include <string.h>
 
+#include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/fused-compiled.h"
+#include "cvl-cpu/fused-copy.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/long-segments.h"
@@ -342,8 +344,9 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   at.run_data = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.gathered = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.block_faults = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(uint64_t) : 0);
-  at.sources = reserve(
-      &l, k->runs_compiled && k->in_one ? k->op->node_count * sizeof(struct fused_gathered) : 0);
+  at.sources = reserve(&l, k->runs_compiled && k->in_one
+                               ? k->op->node_count * sizeof(struct fused_gathered)
+                               : 0);
   at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
@@ -411,7 +414,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
     w->located->group = SUPEROP_NONE;
   }
   fused_streams_begin(w);
-  fused_combine_set_up(w, memory + at->combinations);
+  if (k->combination_count > 0) fused_combine_set_up(w, memory + at->combinations);
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
@@ -491,7 +494,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
     k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
   }
   if (room > 0) fused_fill_room(k, block + room_at);
-  fused_combine_share(k, block + shared_at);
+  if (k->combination_count > 0) fused_combine_share(k, block + shared_at);
   const bool done = all_done(k->c, k->site, run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   if (done && failed != FUSED_NONE) report(k);
@@ -502,7 +505,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
 
 /* Whether all gathers that compiled functions may execute are from one segment. */
 static bool gathers_in_one(const struct cvl_kernel *k, const struct cvl_value *operands) {
-  for (uint32_t n = 0; n < k->op->node_count; n++) {
+  for (uint32_t n = 0; k->may_gather && n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
     if (fused_may_gather(k->op, n) && value_segments(&operands[node->operands[3]]).count != 1)
       return false;
@@ -532,8 +535,12 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   return true;
 }
 
-bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
-             const struct cvl_value *operands, struct cvl_value *outs) {
+/* Runs steps or nodes. */
+static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                        const struct cvl_value *operands, struct cvl_value *outs) {
+  if (k->op->copies) {
+    return superop_run(&cvl_cpu_backend, c, site, k->op, NULL, operands, outs);
+  }
   k->site = site;
   const bool timed = fused_choice_open(k);
   const double start = timed ? fused_clock() : 0;
@@ -553,4 +560,17 @@ bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
   }
   drop_results(k);
   return good;
+}
+
+bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+             const struct cvl_value *operands, struct cvl_value *outs) {
+  const enum copy_outcome copied =
+      k->copying ? fused_copy(c, site, k->copying, operands, outs) : COPY_UNFIT;
+  if (copied == COPY_UNFIT) return run_plainly(c, site, k, operands, outs);
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct cvl_value *v = &operands[i];
+    if (v->owned && v->form == CVL_VECTOR) vector_release(c, v->as.vector);
+    if (v->owned && v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
+  }
+  return copied == COPY_DONE;
 }

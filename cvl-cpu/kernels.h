@@ -18,6 +18,7 @@ struct random_kernels;     /* kernels-random.h: Philox */
 struct reduce_kernels;     /* kernels-reduce.h */
 struct scan_kernels;       /* kernels-scan.h */
 struct rank_kernels;       /* kernels-rank.h */
+struct copy_kernels;       /* kernels-copy.h: runs of segments */
 struct expression_kernels; /* kernels-expression.h: several elementwise operations at once */
 
 struct cpu_kernels {
@@ -28,6 +29,7 @@ struct cpu_kernels {
   const struct reduce_kernels *reduce;
   const struct scan_kernels *scan;
   const struct rank_kernels *rank;
+  const struct copy_kernels *copy;
   const struct expression_kernels *expression;
 };
 

@@ -513,9 +513,10 @@ static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, cons
 
 /* ---- superoperators: fused.cpp ---- */
 
-/* A loop is left to superop_run, which can be stopped: a kernel cannot. So are combinations. */
+/* A loop is left to superop_run, which can be stopped: a kernel cannot. So are combinations, and
+ * copies, which have no common domain. */
 static cvl_kernel *prepare(context *c, const superop *op) {
-  if (superop_has_loops(op) || superop_has_combinations(op)) return nullptr;
+  if (op->grouped || op->copies) return nullptr;
   try {
     return prepare_kernel(*c, op);
   } catch (const std::bad_alloc &) {

@@ -102,6 +102,8 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SUPEROP.PACKS", chapter_superop_packs);
   add_chapter(list, "SUPEROP.SCATTERS", chapter_superop_scatters);
   add_chapter(list, "SUPEROP.MIXED", chapter_superop_mixed);
+  add_chapter(list, "SUPEROP.COPIES", chapter_superop_copies);
+  add_chapter(list, "SUPEROP.FAILING-COPIES", chapter_superop_failing_copies);
   add_chapter(list, "SUPEROP.DIVISIONS", chapter_superop_divisions);
   add_chapter(list, "SUPEROP.ASSERTS", chapter_superop_asserts);
   add_chapter(list, "SUPEROP.FAILING-ASSERTS", chapter_superop_failing_asserts);

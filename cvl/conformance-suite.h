@@ -172,6 +172,8 @@ void chapter_superop_scans(struct suite *);
 void chapter_superop_packs(struct suite *);
 void chapter_superop_scatters(struct suite *);
 void chapter_superop_mixed(struct suite *);
+void chapter_superop_copies(struct suite *);
+void chapter_superop_failing_copies(struct suite *);
 void chapter_superop_divisions(struct suite *);
 void chapter_superop_asserts(struct suite *);
 void chapter_superop_failing_asserts(struct suite *);

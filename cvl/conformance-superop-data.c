@@ -136,6 +136,10 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
 
 void superop_case_data(struct suite *s, const struct superop_case *c, uint64_t n,
                        enum shape shape, bool spoiled, struct host_value *params) {
+  if (c->copies) {
+    superop_copies_data(s, c, n, spoiled, params);
+    return;
+  }
   struct host_value d = shape_make(s, shape, n);
   uint64_t style = rng_below(&s->rng, SPOILED + 1);
   for (uint32_t p = 0; p < c->op.param_count; p++) {

@@ -386,7 +386,7 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     MANY_OF_TREES = 4500 /* the oracle is slow */
   };
   struct superop_case c;
-  if (!superop_case_make(s, arena, mix, &c)) return;
+  if (!(mix->copies ? superop_copies_make : superop_case_make)(s, arena, mix, &c)) return;
   struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
   for (int run = 0; run < RUNS && !s->failed; run++) {
     uint64_t n = lengths[rng_below(&s->rng, COUNT)];
@@ -452,6 +452,8 @@ CHAPTER(packs, .maps = 4, .spreads = 1, .reductions = 1, .packs = 3)
 CHAPTER(scatters, .maps = 3, .spreads = 1, .gathers = 1, .scatters = 2)
 CHAPTER(mixed, .maps = 8, .spreads = 3, .gathers = 2, .reductions = 3, .scans = 2, .packs = 2,
         .scatters = 1)
+CHAPTER(copies, .copies = true)
+CHAPTER(failing_copies, .copies = true, .wild = true)
 CHAPTER(divisions, .maps = 14, .spreads = 2, .reductions = 2, .scans = 1, .packs = 1,
         .wild = true)
 CHAPTER(asserts, .maps = 4, .spreads = 2, .gathers = 1, .reductions = 2, .scans = 1, .packs = 1,

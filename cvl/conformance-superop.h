@@ -45,6 +45,7 @@ struct mixture {
   uint32_t maps, spreads, gathers, reductions, scans, packs, scatters, asserts,
       loops, /* at most; not asserts and loops */
       combinations;
+  bool copies;      /* it is one of copies, and nothing else */
   bool approximate; /* with functions that differ between back ends */
   bool wild;        /* with indices, divisors and flags that may be wrong */
 };
@@ -57,6 +58,7 @@ struct superop_case {
   uint32_t outputs[2 * SUPEROP_NODES];
   bool approximate; /* a function that is not exact is in it */
   bool wild;
+  struct copies_case *copies; /* or NULL */
 };
 
 /* A random superoperator of this mixture, completed in the arena; false after recording a
@@ -69,6 +71,11 @@ void superop_case_data(struct suite *, const struct superop_case *, uint64_t n, 
                        bool spoil, struct host_value *params);
 void superop_case_free_data(struct suite *, const struct superop_case *,
                             struct host_value *params);
+/* The same of copies: conformance-copies.c, conformance-copies-data.c. */
+bool superop_copies_make(struct suite *, struct arena *, const struct mixture *,
+                         struct superop_case *);
+void superop_copies_data(struct suite *, const struct superop_case *, uint64_t n, bool spoil,
+                         struct host_value *params);
 /* Prints it, to find out why it failed. */
 void superop_case_print(const struct superop_case *, FILE *);
 

@@ -3,7 +3,8 @@
  * superop_complete goes through the nodes once, in order. For every node it looks up how each
  * operand is accessed, checks its kind, translates the sizes of the opcode's row into sizes of
  * parameters, and collects the rules. Sizes that rules make equal are kept in classes (union
- * and find), so that a rule is listed only if those before it do not imply it.
+ * and find), so that a rule is listed only if those before it do not imply it. What has not the
+ * shape of a common domain may have that of copies: then it goes through them again.
  */
 #include "cvl/superop.h"
 
@@ -169,6 +170,7 @@ static void require(struct shape *s, struct superop_size a, struct superop_size 
 
 /* All values of the domain have its length: the first size found for it names it. */
 static void require_domain(struct shape *s, struct superop_size size) {
+  if (s->op->copies) return;
   if (s->op->domain.what == SIZE_UNKNOWN) s->op->domain = size;
   require(s, s->op->domain, size);
 }
@@ -231,7 +233,12 @@ static bool check_access(struct shape *s, uint32_t operand, uint32_t value, char
   enum superop_role definition =
       param ? ROLE_MAP : (enum superop_role)s->op->nodes[s->definitions[value]].role;
   const char *needed = NULL;
+  if (s->op->copies && access != 's') {
+    if (access != 'c' && definition == ROLE_CONST) needed = "a vector";
+    access = 0;
+  }
   switch (access) {
+  case 0: break;
   case 'd':
     if (!param && (definition == ROLE_CONST || is_consumer(definition)))
       needed = "one element for each position";
@@ -334,9 +341,11 @@ static bool complete_node(struct shape *s) {
 static bool check_outputs(struct shape *s) {
   struct superop *op = s->op;
   s->node = op->node_count;
-  bool asserts = false;
-  for (uint32_t k = 0; k < op->node_count; k++) asserts |= op->nodes[k].role == ROLE_ASSERT;
-  if (op->output_count == 0 && !asserts) return refuse(s, "it has no output");
+  bool checks = false;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    checks |= op->nodes[k].role == ROLE_ASSERT || (op->copies && op->nodes[k].checked);
+  }
+  if (op->output_count == 0 && !checks) return refuse(s, "it has no output");
   for (uint32_t i = 0; i < op->output_count; i++) {
     uint32_t value = op->outputs[i];
     if (value >= op->value_count) {
@@ -373,9 +382,12 @@ static void find_cold(struct shape *s) {
   }
 }
 
-static bool complete(struct shape *s) {
+static bool complete(struct shape *s, bool copies) {
   struct superop *op = s->op;
   s->node = 0;
+  s->why = NULL;
+  s->rules.count = 0;
+  op->copies = copies;
   op->domain = (struct superop_size){SIZE_UNKNOWN, 0};
   op->segments = SUPEROP_NONE;
   op->value_count = op->param_count;
@@ -401,10 +413,12 @@ static bool complete(struct shape *s) {
   for (; s->node < op->node_count; s->node++) {
     if (!complete_node(s)) return false;
   }
+  if (copies) op->domain = s->sizes[op->value_count - 1];
   if (!superop_complete_loops(op, s->definitions, &s->why, &s->node)) return false;
   if (!superop_complete_combinations(op, s->definitions, &s->why, &s->node)) return false;
   if (!check_outputs(s)) return false;
   find_cold(s);
+  op->grouped = superop_has_loops(op) || superop_has_combinations(op);
   op->rule_count = (uint32_t)s->rules.count;
   op->rules = s->rules.items;
   return true;
@@ -418,7 +432,7 @@ bool superop_complete(struct arena *arena, struct superop *op, const char **why,
   *node = 0;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
-  const bool ok = complete(&s);
+  const bool ok = complete(&s, false) || (superop_may_copy(op) && complete(&s, true));
   memory_guard_end(&guard);
   *why = s.why;
   *node = s.node;

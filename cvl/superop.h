@@ -63,6 +63,21 @@
  * DIST, INDEX and gathers may have others. A scatter is the only consumer of its superoperator
  * that may fail after others wrote (results are dropped then).
  *
+ * A superoperator of *copies* has another shape, without a common domain: it copies segments,
+ * several vectors into one. It consists of
+ *
+ *     CONST
+ *     DIST, INDEX                 their operands may be results of nodes as well
+ *     BPERMUTE                    gathers: values and index parameters or results
+ *     PERMUTE DPERMUTE FPERMUTE   scatters: values, index, flags and defaults likewise
+ *
+ * under any descriptors that are parameters. Any result may be an operand. What has the shape
+ * above is no such superoperator, even if it consists of these nodes. One pass is possible
+ * where the indices are INDEXes of stride 1: runs. A concatenation of slices is
+ *
+ *     a DPERMUTE into (a DPERMUTE into (an FPERMUTE into zeros)), each of a BPERMUTE, all by
+ * runs.
+ *
  * Where several nodes fail, the first of them in the order of nodes is reported, at its lowest
  * position. What only the message of an ASSERT says, v and w, need not be computed unless a
  * flag is F: nodes that nothing else needs are *cold*.
@@ -167,7 +182,8 @@ struct superop {
   const uint8_t *params; /* enum superop_kind */
   struct superop_node *nodes;
   const uint32_t *outputs; /* value numbers, of nodes; a value may not occur twice. There may
-                              be none only where there is an ASSERT */
+                              be none only where there is an ASSERT, or copies have a checked
+                              node: these only check */
 
   /* Derived by superop_complete. */
   uint32_t value_count;
@@ -179,7 +195,10 @@ struct superop {
   const bool *cold;                 /* of every node: no output, nothing that is checked and
                                        no CONST, and its result is used as v or w of ASSERTs
                                        and by other cold nodes only */
-  struct superop_size domain;       /* n */
+  bool grouped;                     /* some nodes belong to a loop or a combination, which is
+                                       executed as a whole */
+  bool copies;                      /* it is one of copies */
+  struct superop_size domain;       /* n; of copies, the length of the last result */
   uint32_t segments;                /* descriptor parameter of reductions, scans and packs, or
                                        SUPEROP_NONE */
   uint32_t rule_count; /* every rule of every node, and that all values of the domain have its
@@ -214,6 +233,9 @@ bool superop_complete(struct arena *, struct superop *, const char **why, uint32
 /* Whether the operation of a completed node has conditions on its elements: the node is checked
  * unless they are proven. */
 bool superop_may_fail(const struct superop_node *);
+
+/* Whether there are only nodes that copies consist of: superop-copy.c. */
+bool superop_may_copy(const struct superop *);
 
 /* Whether an operand of a node matters to results and to whether it fails; else it is v or w of
  * an ASSERT. */

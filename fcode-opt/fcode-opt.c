@@ -226,6 +226,7 @@ static void run_all(struct driver *d) {
     simplify_all(d);
   }
   if (run(d, PASS_peephole)) run(d, PASS_dead);
+  if (run(d, PASS_copies)) run(d, PASS_dead);
   run(d, PASS_fuse);
 }
 

@@ -27,8 +27,8 @@ static bool same_value(const struct cvl_value *a, const struct cvl_value *b) {
 }
 
 bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value) {
-  const struct ir_binding *dist = known_op(s, v, OPC_DIST);
-  if (dist) v = dist->operands[0];
+  const struct ir_binding *dist;
+  while ((dist = known_op(s, v, OPC_DIST)) != NULL) v = dist->operands[0];
   const struct vcode_constant *c = known_constant(s, v);
   if (!c || c->type == TW_SEGDES || c->length == 0 || c->length > CONSTANT_MOST) return false;
   *value = constant_element(s->o->program->widths, c, 0);
@@ -323,18 +323,20 @@ static enum folded fold_elementwise(struct simplifier *s, struct ir_binding *x) 
 /* ---- segments ---- */
 
 /* Whether every segment of d has one element. */
+static bool is_uniform(const struct simplifier *s, ir_var v, enum elem_class class, double x) {
+  struct cvl_value value;
+  return fold_uniform(s, v, &value) && is_constant(&value, class, x);
+}
+
 static bool single_elements(const struct simplifier *s, ir_var d) {
+  const struct ir_binding *made = known_op(s, d, OPC_MAKE_SEGDES);
+  if (made && is_uniform(s, made->operands[0], CLASS_INT, 1)) return true;
   const struct vcode_constant *c = known_constant(s, d);
   if (!c || c->length > CONSTANT_MOST)
     return known_size(s, d, SIZE_COUNT) == 1 && known_size(s, d, SIZE_TOTAL) == 1;
   bool ones = true;
   for (uint64_t i = 0; i < c->length; i++) ones &= c->as.ints[i] == 1;
   return ones;
-}
-
-static bool is_uniform(const struct simplifier *s, ir_var v, enum elem_class class, double x) {
-  struct cvl_value value;
-  return fold_uniform(s, v, &value) && is_constant(&value, class, x);
 }
 
 /* 0, 1, 2 ... in each segment of d. */

@@ -432,6 +432,8 @@ void rules_constant(struct walk *w, const struct ir_binding *x) {
   if (c->type == TW_CHAR) learn(w, v, ALL_NONNEGATIVE | ALL_LENGTHS);
 }
 
+/* ---- superoperators ---- */
+
 /* A size of a superoperator, as a term; NO_TERM for one that is unknown before execution. */
 static uint32_t fused_term(struct walk *w, const struct ir_binding *x,
                            struct superop_size size) {
@@ -456,7 +458,7 @@ static struct verdict fused_verdict(struct walk *w, const struct ir_binding *x,
   bool fine = !superop_has_loops(op);
   for (uint32_t k = 0; k < op->node_count; k++) fine = fine && !op->nodes[k].checked;
   v.safe = v.agrees && fine;
-  if (!fine) v.depends = true;
+  if (!fine || op->copies) v.depends = true; /* what copies need may have been checked before */
   return v;
 }
 
@@ -489,6 +491,24 @@ static void learn_combination(struct walk *w, const struct ir_binding *x,
   }
 }
 
+/* What copies keep of the facts on elements; the others know nothing of their results. */
+static unsigned facts_of_copies(const struct walk *w, const struct ir_binding *x,
+                                const struct superop *op, uint32_t value) {
+  if (value < op->param_count) return facts_of(w, x->operands[value]);
+  const struct superop_node *node = op->nodes;
+  while (node->result != value) node++;
+  if (node->role != ROLE_GATHER && node->role != ROLE_SCATTER) return 0;
+  const unsigned facts = facts_of_copies(w, x, op, node->operands[0]);
+  switch ((enum opcode)node->op) {
+  case OPC_PERMUTE: return facts;
+  case OPC_BPERMUTE: return facts & (ALL_NONNEGATIVE | ALL_NONZERO);
+  case OPC_FPERMUTE: return facts & ALL_NONNEGATIVE;
+  default:
+    return facts & facts_of_copies(w, x, op, node->operands[2]) &
+           (ALL_NONNEGATIVE | ALL_NONZERO);
+  }
+}
+
 struct verdict rules_fused(struct walk *w, const struct ir_binding *x) {
   const struct superop *op = w->sizes->o->program->superops[x->as.superop];
   const struct verdict verdict = fused_verdict(w, x, op);
@@ -500,6 +520,7 @@ struct verdict rules_fused(struct walk *w, const struct ir_binding *x) {
   for (uint32_t i = 0; i < op->output_count; i++) {
     const uint32_t term = fused_term(w, x, op->sizes[op->outputs[i]]);
     if (term != NO_TERM) facts_unite(w->facts, term_size(x->results[i]), term);
+    if (op->copies) learn(w, x->results[i], facts_of_copies(w, x, op, op->outputs[i]));
   }
   return verdict;
 }

@@ -129,7 +129,7 @@ static void find_prefix(const struct file *file, const struct superop *op,
 static void emit_for(struct file *file, const struct superop *op, bool in_one, FILE *out) {
   struct fused_functions f;
   char *prefix = file->prefixes[file->count];
-  if (!fused_functions_plan(file->arena, op, in_one, &f)) return;
+  if (op->copies || !fused_functions_plan(file->arena, op, in_one, &f)) return;
   find_prefix(file, op, &f, prefix);
   for (uint32_t i = 0; i < file->count; i++) {
     if (strcmp(file->prefixes[i], prefix) == 0) return;

@@ -1,6 +1,8 @@
 /* formula.c - a superoperator on one line, for people: infix operators, functions and
  * subscripts.
  *
+ * Copies that only check are shown as "check" and the last node.
+ *
  * Parameters are called by kind: x FLOAT, i INT, p BOOL, s SEGDES, numbered where there are
  * several. A value with several uses is called t and defined before. Of an ASSERT only its
  * flags are shown, in front. The operands of a combination are called a and b.
@@ -386,6 +388,10 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
     ended = false;
   }
   if (!ended && op->output_count > 0) put(&f, "; ");
+  if (op->copies && op->output_count == 0) { /* it only checks */
+    put(&f, "check ");
+    put_node(&f, &op->nodes[op->node_count - 1], 1);
+  }
   bool first = true;
   uint32_t seen = SUPEROP_NONE; /* a pack or a combination whose results are outputs */
   for (uint32_t i = 0; i < op->output_count && f.used + 1 < size; i++) {

@@ -417,6 +417,13 @@ static bool unnamed(struct parser *p, bool *last) {
   return count == 0 || add_output(p, out, pos);
 }
 
+/* Whether the last operation may be one that only checks, as copies have it. */
+static bool may_check(const struct parser *p) {
+  if (p->nodes.count == 0) return false;
+  const uint16_t op = p->nodes.items[p->nodes.count - 1].op;
+  return op < OPC_COUNT && opcode_info((enum opcode)op)->klass == OC_PERMUTE;
+}
+
 /* Whether $k at the next token is a name that is not taken: a binding begins. */
 static bool at_binding(const struct parser *p) {
   uint32_t k;
@@ -432,7 +439,7 @@ static bool body(struct parser *p) {
     } else if (at_word(p, "->")) {
       if (!output_list(p)) return false;
       last = true;
-    } else if (p->token.kind == SCAN_END && asserts) {
+    } else if (p->token.kind == SCAN_END && (asserts || may_check(p))) {
       last = true;
     } else {
       if (!unnamed(p, &last)) return false;

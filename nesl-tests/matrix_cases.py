@@ -175,7 +175,7 @@ def dot(u, v, zero):
     return total
 
 
-def chained(r, t, n):
+def fitting(r, t, n):
     k, m = shape(r, n)
     return [some(r, t, k, m), some(r, t, m, r.choice([0, 1, 3]))]
 
@@ -183,7 +183,7 @@ def chained(r, t, n):
 row("matrix_times_vector", INT, [matrix, seq], seq,
     lambda r, t, n: (lambda k, m: [some(r, t, k, m), values(r, t, m)])(*shape(r, n)),
     lambda m, v: [dot(x, v, 0) for x in rows_of(m)[0]])
-row("matrix_multiply", INT, [matrix, matrix], matrix, chained,
+row("matrix_multiply", INT, [matrix, matrix], matrix, fitting,
     lambda m, n: made([[dot(x, y, 0) for y in across(n)] for x in rows_of(m)[0]], rows_of(n)[1]))
 row("matrix_outer", NUMBER, [seq, seq], matrix,
     lambda r, t, n: [values(r, t, n), values(r, t, r.choice([0, 1, 3]))],
@@ -215,7 +215,7 @@ def doubled(i, n):
     return at
 
 
-BORDERS = [("wrap", lambda i, n: i % n), ("clamp", lambda i, n: sorted([0, i, n - 1])[1]),
+BOUNDARIES = [("wrap", lambda i, n: i % n), ("clamp", lambda i, n: sorted([0, i, n - 1])[1]),
            ("mirror", mirrored), ("symmetric", doubled),
            ("constant({2})", lambda i, n: i if 0 <= i < n else None)]
 
@@ -243,7 +243,7 @@ def with_radius(make):
     return lambda r, t, n: [make(r, t, n), r.choice([0, 1, 2, n + 2]), value(r, t)]
 
 
-for _call, _rule in BORDERS:
+for _call, _rule in BOUNDARIES:
     _name = _call.split("(")[0]
     row(_name, ANY, [seq, "int", T], nested, with_radius(values), stencil(_rule),
         "stencil(w => w, {1}, %s, {0})" % _call)
@@ -275,7 +275,7 @@ row("stencil", INT, [seq, "int"], seq,
 row("stencil2", NUMBER, [matrix], matrix,
     lambda r, t, n: [some(r, t, *shape(r, n))],
     lambda m: made([[a[1] + c[1] + b[0] + b[2] - 4 * b[1] for a, b, c in w]
-                    for w in rows_of(stencil2(BORDERS[1][1])(m, 1, None))[0]], rows_of(m)[1]),
+                    for w in rows_of(stencil2(BOUNDARIES[1][1])(m, 1, None))[0]], rows_of(m)[1]),
     "stencil2(w => w[0][1] + w[2][1] + w[1][0] + w[1][2] - int_to_any(4, w[1][1]) * w[1][1], 1,"
     " clamp, {0})")
 

@@ -238,11 +238,10 @@ bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
   struct value *values = fused_operands(m), *results = fused_results(m);
   uint32_t first = code_first_node(m->code, location);
   struct cvl_kernel *kernel = NULL;
-  const bool whole = superop_has_loops(op) || superop_has_combinations(op);
-  if ((whole || !is_single(m, op, values)) && rules_hold(m, op, values)) {
+  if ((op->grouped || !is_single(m, op, values)) && rules_hold(m, op, values)) {
     kernel = kernel_of(m, superop);
   }
   m->fused->one_pass = kernel != NULL;
-  return kernel || whole ? run_kernel(m, op, kernel, first, values, results)
+  return kernel || op->grouped ? run_kernel(m, op, kernel, first, values, results)
                          : run_nodes(m, op, first, values, results);
 }

@@ -219,7 +219,7 @@ static uint64_t summarise(const struct order_columns *x, uint64_t n, struct orde
     }
     const uint64_t length = i < tiles ? ORDER_TILE : n % ORDER_TILE;
     const unsigned made = order_parts(&function, &from, length, &to, scratch);
-    cr_assert_eq(made, __builtin_popcountll(length));
+    cr_assert_eq(made, (unsigned)__builtin_popcountll(length));
   }
   *parts = (unsigned)__builtin_popcountll(n % ORDER_TILE);
   return tiles;

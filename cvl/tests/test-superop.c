@@ -103,6 +103,47 @@ Test(superop, flat_constants) {
   cr_expect_eq(op.uses[2], 0);
 }
 
+/* Two scatters, the second into the result of the first: they have no common domain. */
+static struct sketch concatenation(void) {
+  return (struct sketch){8,
+                         {F, I, S, F, I, S, F, S},
+                         4,
+                         {NODE(INDEX, NONE, 3, 1, 1, 2), NODE(INDEX, NONE, 3, 4, 4, 5),
+                          NODE(DPERMUTE, FLOAT, 5, 0, 8, 6, 2, 7),
+                          NODE(DPERMUTE, FLOAT, 5, 3, 9, 10, 5, 7)},
+                         1,
+                         {11}};
+}
+
+Test(superop, copies) {
+  struct sketch k = concatenation();
+  struct superop op = completed(&k);
+  cr_expect(op.copies);
+  cr_expect_eq(op.domain.what, SIZE_LEN, "a DPERMUTE has the length of its defaults");
+  cr_expect_eq(op.domain.param, 6);
+  cr_expect_eq(op.uses[10], 1);
+  for (uint32_t r = 0; r < op.rule_count; r++)
+    cr_expect_neq(op.rules[r].b.param, op.rules[r].a.param, "no rule connects the domains");
+  struct sketch dot = dot_product();
+  cr_expect_not(completed(&dot).copies);
+  k.node_count = 3; /* one scatter has a common domain */
+  k.outputs[0] = 10;
+  cr_expect_not(completed(&k).copies);
+}
+
+/* Without an output something has to be checked. */
+Test(superop, copies_that_check) {
+  struct sketch k = concatenation();
+  k.output_count = 0;
+  cr_expect(completed(&k).copies);
+  k.nodes[2].checked = k.nodes[3].checked = false;
+  struct superop op = superop_of(&k);
+  const char *why;
+  uint32_t node;
+  cr_expect_not(superop_complete(&arena, &op, &why, &node));
+  cr_expect_str_eq(why, "it has no output");
+}
+
 /* A divisor picked from each segment; the quotient kept in two ways. */
 Test(superop, gathers_and_outputs) {
   struct sketch k = {6,

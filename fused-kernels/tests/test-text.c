@@ -390,6 +390,25 @@ Test(print, combinations) {
       classic);
 }
 
+Test(print, copies) {
+  static const char text[] =
+      "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : INT, $4 : INT, $5 : SEGDES,\n"
+      "    $6 : SEGDES, $7 : SEGDES, $8 : SEGDES) =\n"
+      "  (DPERMUTE INT @ $3 (INDEX @ $4 $4 $5)\n"
+      "    (FPERMUTE INT @ $0 (INDEX @ $1 $1 $2) (DIST BOOL @ (CONST BOOL T) $6) $6 $8) $7 "
+      "$8)\n"
+      "fused OP1#1 ($0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =\n"
+      "  $4 = (BPERMUTE FLOAT @ $0 (INDEX @ $1 $1 $2) $3 $2)\n";
+  struct loaded l;
+  load(&l, text, classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  cr_assert_not_null(l.ops[1], "%s", first_message(&l));
+  cr_expect(l.ops[0]->copies && l.ops[1]->copies);
+  cr_expect_eq(l.ops[1]->output_count, 0);
+  unload(&l);
+  check_round_trip(text, classic);
+}
+
 Test(print, constants_to_the_last_bit) {
   static const char text[] = "fused OP0#1 ($0 : SEGDES) = (DIST FLOAT @ (CONST FLOAT %s) $0)";
   static const char *const reals[] = {"0.1",     "-0.0",    "1.0E999", "-1.0e999",  "5.0e-324",
@@ -591,4 +610,7 @@ Test(formula, what_people_write) {
       "fused OP0#1 ($0 : INT, $1 : SEGDES) ="
       "(SELECT INT @ (< INT @ $0 (DIST INT @ $0 $1)) (INDEX @ $0 (CONST INT 1) $1) $0)",
       "if (i < (i over s)) then index(i, 1, s) else i");
+  check_formula("fused OP0#1 ($0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES) ="
+                "$4 = (BPERMUTE FLOAT @ $0 (INDEX @ $1 $1 $2) $3 $2)",
+                "check x[index(i, i, s1)]");
 }

@@ -1,0 +1,339 @@
+/* test-fused-combine.c - combinations of vectors long enough to be split over threads, against
+ * the recursion of cvl.h: segments cross chunks, long ones are beside short ones, threads take
+ * turns, scatters go all their ways. The function is neither commutative nor associative. Small
+ * shapes are the conformance suite's business.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "cvl-cpu/tests/prepared.h"
+
+TestSuite(fused_combine, .init = memory_begin, .fini = memory_end);
+
+enum { N = 260000 };
+
+struct item {
+  uint64_t a, b;
+};
+
+static struct item combine(struct item l, struct item r) {
+  return (struct item){l.a * r.a + r.b, l.b - (r.b + l.a)};
+}
+
+/* ---- the definition ---- */
+
+/* The totals of the subtrees of what has been appended, the largest first. */
+struct prefix {
+  struct item total[64];
+  unsigned level[64], depth;
+};
+
+static void append(struct prefix *p, struct item x) {
+  unsigned level = 0;
+  while (p->depth > 0 && p->level[p->depth - 1] == level) {
+    x = combine(p->total[--p->depth], x);
+    level++;
+  }
+  p->total[p->depth] = x;
+  p->level[p->depth++] = level;
+}
+
+static struct item combined(const struct prefix *p) {
+  struct item x = p->total[0];
+  for (unsigned i = 1; i < p->depth; i++) x = combine(x, p->total[i]);
+  return x;
+}
+
+/* ---- the superoperator: columns a + b and b ---- */
+
+enum { P_A, P_B, P_SEGMENTS, P_IDENTITY, P_INDEX, P_DEFAULTS, P_FAR, P_ALL, PARAMS };
+enum { SUM = PARAMS, LEFT, RIGHT, LEFT_B, RIGHT_B, PRODUCT, A, B, RESULT = B + 2, RESULT_B };
+
+static const uint8_t kinds[PARAMS] = {SUPEROP_INT, SUPEROP_INT, SUPEROP_SEGDES, SUPEROP_INT,
+                                      SUPEROP_INT, SUPEROP_INT, SUPEROP_SEGDES, SUPEROP_SEGDES};
+static const uint32_t outputs[] = {RESULT, RESULT_B};
+
+static struct superop_node binary(enum opcode op, uint32_t x, uint32_t y) {
+  return (struct superop_node){
+      .op = (uint16_t)op, .type = TW_INT, .operand_count = 2, .operands = {x, y}};
+}
+
+static struct superop_node column(uint32_t x) {
+  return (struct superop_node){
+      .op = SUPEROP_COLUMN, .type = TW_INT, .operand_count = 1, .operands = {x}};
+}
+
+static struct superop_node consumer(uint32_t op, uint32_t left, uint32_t value) {
+  struct superop_node node = {.op = (uint16_t)op,
+                              .type = TW_INT,
+                              .operand_count = 4,
+                              .operands = {left, value, P_IDENTITY, P_SEGMENTS}};
+  if (op == SUPEROP_COMBINE_SCAN_INCLUSIVE) {
+    node.operand_count = 3;
+    node.operands[2] = P_SEGMENTS;
+  } else if (op == SUPEROP_COMBINE_SCATTER) {
+    node.operand_count = 6;
+    node.checked = true;
+    node.operands[2] = P_INDEX;
+    node.operands[3] = P_DEFAULTS;
+    node.operands[4] = P_ALL;
+    node.operands[5] = P_FAR;
+  }
+  return node;
+}
+
+enum { NODES = 9 };
+
+/* The function above, or a sum and a maximum. */
+static struct superop make_superop(uint32_t consumers, bool exact, struct superop_node *nodes) {
+  const struct superop_node first[] = {
+      binary(OPC_ADD, P_A, P_B),
+      column(SUM),
+      column(P_B),
+      binary(exact ? OPC_ADD : OPC_MUL, LEFT, RIGHT),
+      binary(OPC_ADD, exact ? LEFT : PRODUCT, exact ? RIGHT : RIGHT_B),
+      binary(OPC_ADD, RIGHT_B, LEFT)};
+  memcpy(nodes, first, sizeof first);
+  nodes[6] = binary(OPC_SUB, LEFT_B, B);
+  if (exact) {
+    nodes[5] = binary(OPC_LT, LEFT_B, RIGHT_B);
+    nodes[6] = (struct superop_node){
+        .op = OPC_SELECT, .type = TW_INT, .operand_count = 3, .operands = {B, RIGHT_B, LEFT_B}};
+  }
+  nodes[7] = consumer(consumers, LEFT, A);
+  nodes[8] = consumer(consumers, LEFT_B, B + 1);
+  return (struct superop){.param_count = PARAMS,
+                          .params = kinds,
+                          .node_count = NODES,
+                          .nodes = nodes,
+                          .output_count = 2,
+                          .outputs = outputs};
+}
+
+/* ---- data ---- */
+
+static uint64_t state = 1;
+static uint64_t next(void) {
+  state = state * 6364136223846793005 + 1442695040888963407;
+  return state >> 33;
+}
+
+/* Lengths of segments of N elements in all. */
+enum shape { ONE, LONG_AND_SHORT, SHORT, MIXED, SHAPES };
+
+static uint64_t cut(enum shape shape, int64_t *lengths) {
+  uint64_t count = 0, left = N;
+  while (left > 0) {
+    uint64_t n = shape == ONE ? N : shape == SHORT ? next() % 6 : next() % 30000;
+    if (shape == LONG_AND_SHORT) n = count % 5 == 0 ? 70001 : next() % 3;
+    if (shape == MIXED && next() % 2) n = next() % 40;
+    if (n > left) n = left;
+    lengths[count++] = (int64_t)n;
+    left -= n;
+  }
+  return count;
+}
+
+static int64_t a[N], b[N], lengths[N + 1], index_of[N], results[2][N];
+
+static void make_data(void) {
+  for (uint64_t i = 0; i < N; i++) {
+    a[i] = (int64_t)next();
+    b[i] = (int64_t)next();
+  }
+}
+
+static struct item item_at(uint64_t i) {
+  return (struct item){(uint64_t)a[i] + (uint64_t)b[i], (uint64_t)b[i]};
+}
+
+static struct cvl_value ints(struct cvl_context *c, const int64_t *from, uint64_t n) {
+  struct cvl_value v;
+  cr_assert(cvl_cpu_backend.from_host(c, 1, CVL_I64, n, from, &v));
+  return v;
+}
+
+/* Runs it on the data and drops everything but the results on the host. */
+static void run(struct cvl_context *c, struct superop *op, struct cvl_value *p,
+                uint64_t length) {
+  const struct cvl_backend *cpu = &cvl_cpu_backend;
+  struct cvl_value outs[2];
+  struct cvl_kernel *k = prepared(c, op);
+  cr_assert(cpu->run(c, 10, k, p, outs));
+  for (int i = 0; i < 2; i++) {
+    cr_assert_eq(cpu->length(c, &outs[i]).bound, length);
+    cr_assert(cpu->to_host(c, &outs[i], 0, length, results[i]));
+    cpu->release(c, &outs[i]);
+  }
+  cpu->discard(c, k);
+  for (int i = 0; i < PARAMS; i++) cpu->release(c, &p[i]);
+}
+
+static bool same(uint64_t i, struct item x) {
+  return (uint64_t)results[0][i] == x.a && (uint64_t)results[1][i] == x.b;
+}
+
+static struct cvl_context *opened(unsigned threads) {
+  const struct cvl_options options = {
+      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = threads, .device = -1};
+  const char *why;
+  struct cvl_context *c = cvl_cpu_backend.open(&options, &why);
+  cr_assert_not_null(c);
+  return c;
+}
+
+/* ---- reductions and scans ---- */
+
+static void expect_reductions(uint64_t count) {
+  for (uint64_t k = 0, p = 0; k < count; p += (uint64_t)lengths[k], k++) {
+    struct prefix all = {.depth = 0};
+    for (uint64_t i = 0; i < (uint64_t)lengths[k]; i++) append(&all, item_at(p + i));
+    const struct item identity = {7 + k, 7 + k};
+    cr_assert(same(k, all.depth ? combined(&all) : identity), "segment %ju", k);
+  }
+}
+
+static void expect_scans(uint64_t count, bool inclusive) {
+  for (uint64_t k = 0, p = 0; k < count; p += (uint64_t)lengths[k], k++) {
+    struct prefix all = {.depth = 0};
+    for (uint64_t i = 0; i < (uint64_t)lengths[k]; i++) {
+      struct item x = {7 + k, 7 + k};
+      if (inclusive) append(&all, item_at(p + i));
+      if (all.depth) x = combined(&all);
+      cr_assert(same(p + i, x), "segment %ju, %ju", k, i);
+      if (!inclusive) append(&all, item_at(p + i));
+    }
+  }
+}
+
+static void check_segments(uint32_t consumers, enum shape shape, unsigned threads) {
+  struct cvl_context *c = opened(threads);
+  struct superop_node nodes[NODES];
+  struct superop op = make_superop(consumers, false, nodes);
+  const uint64_t count = cut(shape, lengths);
+  for (uint64_t k = 0; k < count; k++) index_of[k] = (int64_t)(7 + k);
+  struct cvl_value p[PARAMS] = {[P_A] = ints(c, a, N),
+                                [P_B] = ints(c, b, N),
+                                [P_IDENTITY] = ints(c, index_of, count),
+                                [P_INDEX] = ints(c, a, N),
+                                [P_DEFAULTS] = ints(c, a, N),
+                                [P_FAR] = cvl_one_segment(N),
+                                [P_ALL] = cvl_one_segment(N)};
+  cr_assert(cvl_cpu_backend.segdes_from_host(c, 1, count, lengths, &p[P_SEGMENTS]));
+  const bool reduces = consumers == SUPEROP_COMBINE_REDUCE;
+  run(c, &op, p, reduces ? count : N);
+  if (reduces) expect_reductions(count);
+  if (!reduces) expect_scans(count, consumers == SUPEROP_COMBINE_SCAN_INCLUSIVE);
+  cvl_cpu_backend.close(c);
+}
+
+static void check_shapes(uint32_t consumers) {
+  make_data();
+  for (unsigned threads = 1; threads <= 3; threads++) {
+    for (int shape = 0; shape < SHAPES; shape++) {
+      check_segments(consumers, (enum shape)shape, threads);
+    }
+  }
+}
+
+Test(fused_combine, reductions) {
+  check_shapes(SUPEROP_COMBINE_REDUCE);
+}
+
+Test(fused_combine, scans) {
+  check_shapes(SUPEROP_COMBINE_SCAN);
+}
+
+Test(fused_combine, inclusive_scans) {
+  check_shapes(SUPEROP_COMBINE_SCAN_INCLUSIVE);
+}
+
+/* ---- scatters ---- */
+
+static struct item exactly(struct item l, struct item r) {
+  return (struct item){l.a + r.a, (int64_t)l.b < (int64_t)r.b ? r.b : l.b};
+}
+
+static void expect_scatter(uint64_t count, bool exact) {
+  struct prefix *all = calloc(count, sizeof *all);
+  struct item *sums = calloc(count, sizeof *sums);
+  for (uint64_t d = 0; d < count; d++) {
+    sums[d] = (struct item){(uint64_t)a[d], (uint64_t)a[d]};
+    append(&all[d], sums[d]);
+  }
+  for (uint64_t i = 0; i < N; i++) {
+    if (!exact) append(&all[index_of[i]], item_at(i));
+    sums[index_of[i]] = exactly(sums[index_of[i]], item_at(i));
+  }
+  for (uint64_t d = 0; d < count; d++) {
+    cr_assert(same(d, exact ? sums[d] : combined(&all[d])), "%ju of %ju", d, count);
+  }
+  free(all);
+  free(sums);
+}
+
+/* Into so many destinations, of which the last but one gets a third of all. */
+static void check_scatter(uint64_t count, bool exact, unsigned threads) {
+  struct cvl_context *c = opened(threads);
+  struct superop_node nodes[NODES];
+  struct superop op = make_superop(SUPEROP_COMBINE_SCATTER, exact, nodes);
+  for (uint64_t i = 0; i < N; i++) {
+    index_of[i] = (int64_t)(next() % 3 == 0 ? (count > 1 ? count - 2 : 0) : next() % count);
+  }
+  struct cvl_value p[PARAMS] = {[P_A] = ints(c, a, N),
+                                [P_B] = ints(c, b, N),
+                                [P_SEGMENTS] = cvl_one_segment(N),
+                                [P_IDENTITY] = ints(c, a, 1),
+                                [P_INDEX] = ints(c, index_of, N),
+                                [P_DEFAULTS] = ints(c, a, count),
+                                [P_FAR] = cvl_one_segment(count),
+                                [P_ALL] = cvl_one_segment(N)};
+  run(c, &op, p, count);
+  expect_scatter(count, exact);
+  cvl_cpu_backend.close(c);
+}
+
+Test(fused_combine, scatters) {
+  static const uint64_t counts[] = {1, 7, 100, 3000, 30000, 150000};
+  make_data();
+  for (unsigned threads = 1; threads <= 3; threads++) {
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+      check_scatter(counts[i], false, threads);
+      check_scatter(counts[i], true, threads);
+    }
+  }
+}
+
+/* The lowest position whose index is out of range, in all ways. */
+Test(fused_combine, indices_out_of_range) {
+  static const uint64_t counts[] = {7, 3000, 150000};
+  const struct cvl_backend *cpu = &cvl_cpu_backend;
+  make_data();
+  for (int i = 0; i < 6; i++) {
+    const uint64_t count = counts[i / 2];
+    struct cvl_context *c = opened(2);
+    struct superop_node nodes[NODES];
+    struct superop op = make_superop(SUPEROP_COMBINE_SCATTER, i % 2, nodes);
+    for (uint64_t j = 0; j < N; j++) index_of[j] = (int64_t)(next() % count);
+    index_of[200001] = (int64_t)count;
+    index_of[131072] = -3;
+    struct cvl_value p[PARAMS] = {[P_A] = ints(c, a, N),
+                                  [P_B] = ints(c, b, N),
+                                  [P_SEGMENTS] = cvl_one_segment(N),
+                                  [P_IDENTITY] = ints(c, a, 1),
+                                  [P_INDEX] = ints(c, index_of, N),
+                                  [P_DEFAULTS] = ints(c, a, count),
+                                  [P_FAR] = cvl_one_segment(count),
+                                  [P_ALL] = cvl_one_segment(N)},
+                     outs[2];
+    struct cvl_kernel *k = prepared(c, &op);
+    cr_expect_not(cpu->run(c, 10, k, p, outs));
+    struct cvl_error e;
+    cr_assert(cpu->check(c, true, &e));
+    cr_expect(e.kind == CVL_E_INDEX && e.site == 17 && e.position == 131072 && e.value == -3 &&
+              e.limit == (int64_t)count);
+    cpu->discard(c, k);
+    for (int j = 0; j < PARAMS; j++) cpu->release(c, &p[j]);
+    cpu->close(c);
+  }
+}
