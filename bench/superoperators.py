@@ -67,12 +67,13 @@ same of a program of your own with `vinterp -O --profile` ([guide.md](guide.md))
   compute.
 - **split**: compiled, but some nodes go through kernels of the library, from buffer to buffer. *Why* names them, with
   their number where there are several.
-- **evaluated**: nothing is compiled, for lack of elementwise operations. Which nodes it consists of is named.
+- **evaluated**: nothing is compiled: segments are copied by runs, or there are no elementwise operations, and the
+  nodes that go through kernels are named.
 - **node by node**: executed as the instructions that it was made from: single elements, or sizes that do not agree.
 
 A superoperator that runs on different segments may have several rows: a DIST over one segment is a constant of the
 run, over several it is written to a buffer. Gathers by affine indices count as compiled where segments are long
-enough to read them in place.
+enough to read them in their source.
 
 *Work* is the elements that an instruction reads and writes, times the passes. Behind each name: the share of work that
 is in superoperators, and single instructions above 5 %. Below: calls of `reduce`, `scan` and so on whose function

@@ -10,7 +10,7 @@ struct classifier {
   const struct superop *op;
   const uint8_t *segments;
   struct fused_functions functions;
-  struct fused_place place;
+  struct fused_gathers gathers;
   const bool *needed; /* of every value */
   struct fused_because *reasons;
   uint32_t count;
@@ -41,6 +41,7 @@ const char *fused_reason_text(enum fused_reason reason) {
       [REASON_SCATTER] = "scatter",
       [REASON_COMBINE_SCATTER] = "scatter of a combination",
       [REASON_STAGES] = "too many stages",
+      [REASON_COPIES] = "copied by runs",
       [REASON_NOTHING] = "no elementwise operations",
   };
   return texts[reason];
@@ -114,7 +115,7 @@ static void classify_gather(struct classifier *c, uint32_t k) {
     const bool one = c->segments[node->operands[3]] == SEGMENTS_ONE;
     add(c, k, one ? REASON_BESIDE : REASON_GATHER);
   } else {
-    add(c, k, c->place.copied[k] ? REASON_RUNS : REASON_POSITIONS);
+    add(c, k, c->gathers.copied[k] ? REASON_RUNS : REASON_POSITIONS);
   }
 }
 
@@ -162,20 +163,40 @@ static bool gathers_in_one(const struct superop *op, const uint8_t *segments) {
   return in_one;
 }
 
+/* Whether an index consists of runs that are worth copying. */
+static bool is_runs(const struct superop *op, uint32_t value, const uint8_t *segments) {
+  const struct superop_node *node = emit_definition(op, value);
+  return node && node->role == ROLE_INDEX && segments[node->operands[2]] >= SEGMENTS_4;
+}
+
+/* Whether the result is made run by run. */
+static bool is_copied(const struct superop *op, const uint8_t *segments) {
+  bool runs = superop_may_copy(op), moves = false;
+  for (uint32_t k = 0; k < op->node_count && !op->copies; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->role != ROLE_GATHER && node->role != ROLE_SCATTER) continue;
+    runs &= is_runs(op, node->operands[1], segments);
+    moves = true;
+  }
+  return op->copies || (runs && moves);
+}
+
 struct fused_classified fused_classify(struct arena *arena, const struct superop *op,
                                        const uint8_t *segments) {
+  static const struct fused_because copied = {SUPEROP_NONE, REASON_COPIES};
   struct classifier c = {.arena = arena, .op = op, .segments = segments};
+  if (is_copied(op, segments)) return (struct fused_classified){EXTENT_EVALUATED, 1, &copied};
   const bool in_one = gathers_in_one(op, segments);
   const bool compiled = fused_functions_plan(arena, op, in_one, &c.functions);
   const struct fused_blocks *blocks = &c.functions.blocks;
   c.reasons = arena_alloc(arena, (op->node_count + 1) * sizeof *c.reasons);
   if (!compiled)
     add(&c, SUPEROP_NONE, blocks->stage_count > 0 ? REASON_STAGES : REASON_NOTHING);
-  c.place = fused_place(arena, op, blocks, segments);
-  c.needed = fused_needed(arena, op, blocks, &c.place);
+  c.gathers = fused_gathers(arena, op, blocks, segments);
+  c.needed = fused_needed(arena, op, blocks, &c.gathers);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const bool function = fused_blocks_have(op, blocks, k);
-    if (!op->cold[k] && !function && !c.place.in_place[k]) classify_node(&c, k);
+    if (!op->cold[k] && !function && !c.gathers.in_source[k]) classify_node(&c, k);
   }
   const enum fused_extent extent = !compiled     ? EXTENT_EVALUATED
                                    : c.count > 0 ? EXTENT_SPLIT

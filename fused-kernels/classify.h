@@ -46,6 +46,7 @@ enum fused_reason {
   REASON_SCATTER,
   REASON_COMBINE_SCATTER, /* its function is compiled */
   REASON_STAGES,          /* of no node: more stages than functions have */
+  REASON_COPIES,          /* of no node: runs are copied, and that is all */
   REASON_NOTHING,         /* of no node: none is elementwise */
   REASONS
 };
@@ -71,17 +72,17 @@ struct fused_classified fused_classify(struct arena *, const struct superop *,
  * there are none. Returns dst. */
 char *fused_reasons(const struct fused_classified *, char *dst, size_t size);
 
-/* classify-place.c: of every node. */
-struct fused_place {
-  const bool
-      *in_place;      /* a gather whose elements are read in their source, or what only computes
-                         the index of such gathers: no function and no kernel executes it */
-  const bool *copied; /* a gather of runs, which are copied; its index is not computed for it */
+/* classify-gathers.c: of every node, whether it is
+ *   in_source   a gather whose elements are read in their source, or what only computes the
+ * index of such gathers: neither functions nor kernels execute it copied      a gather of runs,
+ * which are copied: its index is not computed for it */
+struct fused_gathers {
+  const bool *in_source, *copied;
 };
-struct fused_place fused_place(struct arena *, const struct superop *,
-                               const struct fused_blocks *, const uint8_t *segments);
+struct fused_gathers fused_gathers(struct arena *, const struct superop *,
+                                   const struct fused_blocks *, const uint8_t *segments);
 /* Of every value, whether something that is executed reads it. */
 const bool *fused_needed(struct arena *, const struct superop *, const struct fused_blocks *,
-                         const struct fused_place *);
+                         const struct fused_gathers *);
 
 #endif

@@ -159,6 +159,7 @@ def pages():
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
+    yield Stage("what is compiled of each program", "bench/superoperators.py --check --jobs {jobs}")
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")

@@ -68,9 +68,17 @@ Test(profile, sums) {
 Test(profile, superoperators) {
   heap_init(&heap, 0);
   struct profile *p = profile_new(&heap, "cpu", true);
-  uint32_t a = profile_superop(p, 0, "v + w"), b = profile_superop(p, 7, "sum (\"v\")");
-  cr_assert_eq(profile_superop(p, 0, "v + w"), a);
-  cr_assert_neq(profile_superop(p, 1, "v + w"), a, "another number");
+  struct profile_superop plus = {0, "whole", "", "v + w"};
+  const struct profile_superop sum = {7, "split", "INDEX, 2 pack", "sum (\"v\")"};
+  uint32_t a = profile_superop(p, &plus), b = profile_superop(p, &sum), row;
+  cr_assert_eq(profile_superop(p, &plus), a);
+  plus.number = 1;
+  cr_assert_neq(profile_superop(p, &plus), a, "another number");
+  plus = (struct profile_superop){0, "split", "INDEX", "v + w"};
+  cr_assert_neq(profile_superop(p, &plus), a, "executed in another way");
+  cr_assert(!profile_superop_known(p, 3, &row));
+  profile_superop_remember(p, 3, a);
+  cr_assert(profile_superop_known(p, 3, &row) && row == a);
   struct profile_entry e = {
       .op = OPC_FUSED, .type = TW_NONE, .read = 20, .written = 10, .bytes = 240, .passes = 1};
   e.superop = a;
@@ -83,15 +91,23 @@ Test(profile, superoperators) {
   contains(text,
            "\"instructions\": 3, \"read\": 60, \"written\": 30, \"work\": 90, \"steps\": 3, "
            "\"bytes\": 720, \"passes\": 5,");
-  contains(text, "{\"number\": 0, \"formula\": \"v + w\", \"calls\": 2, \"read\": 40");
-  contains(text,
-           "{\"number\": 7, \"formula\": \"sum (\\\"v\\\")\", \"calls\": 1, \"read\": 20");
+  contains(
+      text,
+      "{\"number\": 0, \"formula\": \"v + w\", \"compiled\": \"whole\", \"reasons\": \"\", "
+      "\"calls\": 2, \"read\": 40");
+  contains(text, "{\"number\": 7, \"formula\": \"sum (\\\"v\\\")\", \"compiled\": \"split\", "
+                 "\"reasons\": \"INDEX, 2 pack\", \"calls\": 1, \"read\": 20");
   contains(text, "{\"opcode\": \"FUSED\", \"calls\": 3");
   cr_assert(!strstr(text, "(other)"));
   text = report(p, false);
   contains(text, "elementwise passes over memory 5\n");
   contains(text, "OP7  ");
-  contains(text, " sum (\"v\")\n");
+  contains(text, "  [whole] v + w\n");
+  contains(text, "  [split: INDEX, 2 pack] sum (\"v\")\n");
+  /* A device has other ways. */
+  profile_run(p, 1, &(struct cvl_statistics){.launches = 2});
+  cr_assert(!strstr(report(p, true), "compiled"));
+  cr_assert(!strstr(report(p, false), "[whole]"));
   profile_free(p);
   cr_assert_eq(heap.live, 0);
 }

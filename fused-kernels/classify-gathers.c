@@ -1,4 +1,4 @@
-/* classify-place.c - gathers that read their source in place, for classify.c.
+/* classify-gathers.c - gathers that read runs in their source, for classify.c.
  *
  * An index that is arithmetic on positions is `start + j` for a while: over such an affine run
  * (cvl-cpu/fused-affine.c) what is gathered is read in its source, and the nodes that only
@@ -8,25 +8,25 @@
 
 #include <string.h>
 
-struct place {
+struct gathers {
   const struct superop *op;
   const struct fused_blocks *blocks;
   const uint8_t *segments;
   uint32_t *definition; /* of every value: its node; SUPEROP_NONE: a parameter */
   bool *affine;         /* of every node: affine over runs */
   bool *only;           /* a gather by such an index, or in such an index */
-  bool *gathered;       /* a gather whose runs are read in place */
+  bool *gathered;       /* a gather whose runs are read in their source */
   bool *kept;           /* of every value: read by what is executed */
   bool *skips;          /* of every stage */
-  bool *in_place, *copied;
+  bool *in_source, *copied;
 };
 
-static bool is_long(const struct place *p, uint32_t descriptor) {
+static bool is_long(const struct gathers *p, uint32_t descriptor) {
   return p->segments[descriptor] >= SEGMENTS_128;
 }
 
 /* The node that computes operand i; NULL: a parameter. */
-static const struct superop_node *operand(const struct place *p,
+static const struct superop_node *operand(const struct gathers *p,
                                           const struct superop_node *node, unsigned i) {
   const uint32_t k = p->definition[node->operands[i]];
   return k == SUPEROP_NONE ? NULL : &p->op->nodes[k];
@@ -59,7 +59,7 @@ static bool is_affine_map(const struct superop *op, const struct superop_node *n
   }
 }
 
-static bool may_be_affine(const struct place *p, uint32_t k) {
+static bool may_be_affine(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   if (p->op->cold[k]) return false;
   if (node->role == ROLE_INDEX) return true;
@@ -73,7 +73,7 @@ static bool may_be_affine(const struct place *p, uint32_t k) {
 }
 
 /* Marks the gathers by affine indices, and the nodes of these. */
-static void find_only(struct place *p) {
+static void find_only(struct gathers *p) {
   for (uint32_t k = p->op->node_count; k-- > 0;) {
     const struct superop_node *node = &p->op->nodes[k];
     if (node->op == OPC_BPERMUTE && !p->op->cold[k]) {
@@ -88,7 +88,7 @@ static void find_only(struct place *p) {
 }
 
 /* In this run: where segments are long. */
-static void bind_affine(struct place *p) {
+static void bind_affine(struct gathers *p) {
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     const struct superop_node *node = &p->op->nodes[k];
     const uint32_t last = node->operands[node->operand_count - 1U];
@@ -105,7 +105,7 @@ static void bind_affine(struct place *p) {
 /* ---- contiguous gathers ---- */
 
 /* Whether a value is start + position * stride in the whole vector, with a known stride. */
-static bool has_stride(const struct place *p, uint32_t value, int64_t *stride) {
+static bool has_stride(const struct gathers *p, uint32_t value, int64_t *stride) {
   const uint32_t k = p->definition[value];
   if (k == SUPEROP_NONE) return false;
   const struct superop_node *node = &p->op->nodes[k];
@@ -124,7 +124,7 @@ static bool has_stride(const struct place *p, uint32_t value, int64_t *stride) {
   return true;
 }
 
-static bool is_contiguous(const struct place *p, uint32_t k) {
+static bool is_contiguous(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   int64_t stride;
   return node->op == OPC_BPERMUTE && p->op->kinds[node->operands[1]] == SUPEROP_INT &&
@@ -134,7 +134,7 @@ static bool is_contiguous(const struct place *p, uint32_t k) {
 
 /* Whether a gather by an INDEX copies the run of each segment. A stride that is computed is 1
  * in what NESL becomes. */
-static bool copies_runs(const struct place *p, uint32_t k) {
+static bool copies_runs(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   const struct superop_node *index = node->op == OPC_BPERMUTE ? operand(p, node, 1) : NULL;
   if (!index || index->role != ROLE_INDEX || superop_has_loops(p->op)) return false;
@@ -160,7 +160,7 @@ static bool is_consumer(const struct superop_node *node) {
   }
 }
 
-static bool function_has(const struct place *p, uint32_t k) {
+static bool function_has(const struct gathers *p, uint32_t k) {
   return fused_blocks_have(p->op, p->blocks, k);
 }
 
@@ -178,47 +178,47 @@ static bool is_stored(const struct superop *op, uint32_t value) {
 }
 
 /* Whether a node only computes indices, given what later ones keep. */
-static bool is_skipped(const struct place *p, uint32_t k) {
+static bool is_skipped(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   return p->only[k] && p->affine[k] && !p->gathered[k] && !node->checked &&
          !p->kept[node->result] && (!function_has(p, k) || p->skips[p->blocks->stage[k]]);
 }
 
 /* Backwards: what is kept, and so what is skipped. */
-static void find_skipped(struct place *p) {
+static void find_skipped(struct gathers *p) {
   memset(p->kept, 0, p->op->value_count);
   for (uint32_t i = 0; i < p->op->output_count; i++) p->kept[p->op->outputs[i]] = true;
   for (uint32_t k = p->op->node_count; k-- > 0;) {
     const struct superop_node *node = &p->op->nodes[k];
     if (p->op->cold[k]) continue;
-    p->in_place[k] = p->gathered[k] || is_skipped(p, k);
+    p->in_source[k] = p->gathered[k] || is_skipped(p, k);
     for (unsigned i = 0; i < node->operand_count; i++) {
-      if (p->in_place[k] && !(p->gathered[k] && i != 1)) continue;
+      if (p->in_source[k] && !(p->gathered[k] && i != 1)) continue;
       if (superop_matters(node, i)) p->kept[node->operands[i]] = true;
     }
   }
 }
 
 /* A stage is skipped as a whole or not at all; returns whether one is found that is not. */
-static bool keep_stages(struct place *p) {
+static bool keep_stages(struct gathers *p) {
   bool changed = false;
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     const struct superop_node *node = &p->op->nodes[k];
     bool *skips = &p->skips[p->blocks->stage[k]];
     if (!function_has(p, k) || !*skips) continue;
     const bool written = node->result_count > 0 && p->blocks->written[node->result];
-    if (!node->checked && !(written && !p->in_place[k])) continue;
+    if (!node->checked && !(written && !p->in_source[k])) continue;
     *skips = false;
     changed = true;
   }
   return changed;
 }
 
-struct fused_place fused_place(struct arena *arena, const struct superop *op,
-                               const struct fused_blocks *blocks, const uint8_t *segments) {
-  struct place p = {.op = op, .blocks = blocks, .segments = segments};
+struct fused_gathers fused_gathers(struct arena *arena, const struct superop *op,
+                                   const struct fused_blocks *blocks, const uint8_t *segments) {
+  struct gathers p = {.op = op, .blocks = blocks, .segments = segments};
   p.definition = arena_alloc(arena, (op->value_count + 1) * sizeof *p.definition);
-  bool **lists[] = {&p.affine, &p.only, &p.gathered, &p.in_place, &p.copied};
+  bool **lists[] = {&p.affine, &p.only, &p.gathered, &p.in_source, &p.copied};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     *lists[i] = arena_alloc(arena, op->node_count + 1);
   p.kept = arena_alloc(arena, op->value_count + 1);
@@ -242,31 +242,32 @@ struct fused_place fused_place(struct arena *arena, const struct superop *op,
     if (runs) find_skipped(&p);
   } while (runs && keep_stages(&p));
   for (uint32_t k = 0; k < op->node_count; k++) {
-    p.in_place[k] |= is_contiguous(&p, k);
-    p.copied[k] = !p.in_place[k] && copies_runs(&p, k);
+    p.in_source[k] |= is_contiguous(&p, k);
+    p.copied[k] = !p.in_source[k] && copies_runs(&p, k);
     if (!p.gathered[k] || !is_stored(op, op->nodes[k].result)) continue;
-    p.in_place[k] = false;
+    p.in_source[k] = false;
     p.copied[k] = true;
   }
-  return (struct fused_place){p.in_place, p.copied};
+  return (struct fused_gathers){p.in_source, p.copied};
 }
 
 /* ---- what is needed ---- */
 
 const bool *fused_needed(struct arena *arena, const struct superop *op,
-                         const struct fused_blocks *blocks, const struct fused_place *place) {
+                         const struct fused_blocks *blocks,
+                         const struct fused_gathers *gathers) {
   bool *needed = arena_alloc(arena, op->value_count + 1);
   for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
   for (uint32_t k = op->node_count; k-- > 0;) {
     const struct superop_node *node = &op->nodes[k];
     const bool function = fused_blocks_have(op, blocks, k) || node->role == ROLE_CARRY;
     const bool always = node->checked || function || is_consumer(node);
-    if (op->cold[k] || place->in_place[k] || (blocks->looped[k] && node->role == ROLE_MAP))
+    if (op->cold[k] || gathers->in_source[k] || (blocks->looped[k] && node->role == ROLE_MAP))
       continue;
     if (!always && !(node->result_count > 0 && needed[node->result])) continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
       const bool reads = !fused_blocks_have(op, blocks, k) || fused_blocks_read(node, i);
-      if (place->copied[k] && i == 1) continue;
+      if (gathers->copied[k] && i == 1) continue;
       if (reads && superop_matters(node, i)) needed[node->operands[i]] = true;
     }
   }
