@@ -68,7 +68,7 @@ same of a program of your own with `vinterp -O --profile` ([guide.md](guide.md))
 - **split**: compiled, but some nodes go through kernels of the library, from buffer to buffer. *Why* names them, with
   their number where there are several.
 - **evaluated**: nothing is compiled: segments are copied by runs, or there are no elementwise operations, and the
-  nodes that go through kernels are named.
+  nodes that go through kernels are named. (A kernel that copies runs needs no INDEX.)
 - **node by node**: executed as the instructions that it was made from: single elements, or sizes that do not agree.
 
 A superoperator that runs on different segments may have several rows: a DIST over one segment is a constant of the

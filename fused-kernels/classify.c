@@ -39,6 +39,7 @@ const char *fused_reason_text(enum fused_reason reason) {
       [REASON_SCAN] = "scan",
       [REASON_PACK] = "pack",
       [REASON_SCATTER] = "scatter",
+      [REASON_SCATTER_RUNS] = "scatter of runs",
       [REASON_COMBINE_SCATTER] = "scatter of a combination",
       [REASON_STAGES] = "too many stages",
       [REASON_COPIES] = "copied by runs",
@@ -83,9 +84,10 @@ static struct uses uses_of(const struct classifier *c, uint32_t value) {
   return u;
 }
 
-/* Whether an INDEX is that of scatters only, which go run by run. */
+/* Whether an INDEX is that of scatters only, which go run by run. In what could be part of
+ * copies short runs do as well, unless memory is overwritten. */
 static bool is_index_of_runs(const struct classifier *c, const struct superop_node *index) {
-  bool runs = c->segments[index->operands[2]] >= SEGMENTS_16;
+  bool runs = c->segments[index->operands[2]] >= SEGMENTS_16 || superop_may_copy(c->op);
   for (uint32_t i = 0; i < c->op->output_count; i++) runs &= c->op->outputs[i] != index->result;
   for (uint32_t k = 0; k < c->op->node_count; k++) {
     const struct superop_node *node = &c->op->nodes[k];
@@ -119,6 +121,12 @@ static void classify_gather(struct classifier *c, uint32_t k) {
   }
 }
 
+static void classify_scatter(struct classifier *c, uint32_t k) {
+  const struct superop_node *index = emit_definition(c->op, c->op->nodes[k].operands[1]);
+  const bool runs = index && index->role == ROLE_INDEX && is_index_of_runs(c, index);
+  add(c, k, runs ? REASON_SCATTER_RUNS : REASON_SCATTER);
+}
+
 static void classify_node(struct classifier *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   const bool needed = node->result_count > 0 && (c->needed[node->result] || node->checked);
@@ -137,7 +145,7 @@ static void classify_node(struct classifier *c, uint32_t k) {
     break;
   case ROLE_SCAN: add(c, k, REASON_SCAN); break;
   case ROLE_PACK: add(c, k, REASON_PACK); break;
-  case ROLE_SCATTER: add(c, k, REASON_SCATTER); break;
+  case ROLE_SCATTER: classify_scatter(c, k); break;
   case ROLE_COMBINE_SCATTER: add(c, k, REASON_COMBINE_SCATTER); break;
   case ROLE_MAP:
   case ROLE_ASSERT:
@@ -163,29 +171,11 @@ static bool gathers_in_one(const struct superop *op, const uint8_t *segments) {
   return in_one;
 }
 
-/* Whether an index consists of runs that are worth copying. */
-static bool is_runs(const struct superop *op, uint32_t value, const uint8_t *segments) {
-  const struct superop_node *node = emit_definition(op, value);
-  return node && node->role == ROLE_INDEX && segments[node->operands[2]] >= SEGMENTS_4;
-}
-
-/* Whether the result is made run by run. */
-static bool is_copied(const struct superop *op, const uint8_t *segments) {
-  bool runs = superop_may_copy(op), moves = false;
-  for (uint32_t k = 0; k < op->node_count && !op->copies; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role != ROLE_GATHER && node->role != ROLE_SCATTER) continue;
-    runs &= is_runs(op, node->operands[1], segments);
-    moves = true;
-  }
-  return op->copies || (runs && moves);
-}
-
 struct fused_classified fused_classify(struct arena *arena, const struct superop *op,
                                        const uint8_t *segments) {
   static const struct fused_because copied = {SUPEROP_NONE, REASON_COPIES};
   struct classifier c = {.arena = arena, .op = op, .segments = segments};
-  if (is_copied(op, segments)) return (struct fused_classified){EXTENT_EVALUATED, 1, &copied};
+  if (op->copies) return (struct fused_classified){EXTENT_EVALUATED, 1, &copied};
   const bool in_one = gathers_in_one(op, segments);
   const bool compiled = fused_functions_plan(arena, op, in_one, &c.functions);
   const struct fused_blocks *blocks = &c.functions.blocks;

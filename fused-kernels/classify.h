@@ -44,6 +44,7 @@ enum fused_reason {
   REASON_SCAN,
   REASON_PACK,
   REASON_SCATTER,
+  REASON_SCATTER_RUNS,    /* of runs, which are copied */
   REASON_COMBINE_SCATTER, /* its function is compiled */
   REASON_STAGES,          /* of no node: more stages than functions have */
   REASON_COPIES,          /* of no node: runs are copied, and that is all */
@@ -72,10 +73,9 @@ struct fused_classified fused_classify(struct arena *, const struct superop *,
  * there are none. Returns dst. */
 char *fused_reasons(const struct fused_classified *, char *dst, size_t size);
 
-/* classify-gathers.c: of every node, whether it is
- *   in_source   a gather whose elements are read in their source, or what only computes the
- * index of such gathers: neither functions nor kernels execute it copied      a gather of runs,
- * which are copied: its index is not computed for it */
+/* Lists of nodes, by classify-gathers.c. in_source: gathers whose elements are read in their
+ * source, and what only computes their index; neither functions nor kernels execute these.
+ * copied: gathers of runs, which are copied; the index is not computed for them. */
 struct fused_gathers {
   const bool *in_source, *copied;
 };

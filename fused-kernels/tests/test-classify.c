@@ -55,15 +55,13 @@ static const struct row {
           "(+ INT @ $0 (BPERMUTE INT @ $0 (% @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
           "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
      SEGMENTS_128, EXTENT_SPLIT, "INDEX"}, /* % may fail: it is executed */
-    {FORM(
-         "$0 : INT, $1 : SEGDES, $2 : SEGDES",
-         "(+ INT @ $0 (BPERMUTE INT @ $0 (! % @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
-         "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
+    {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
+          "(+ INT @ $0 (BPERMUTE INT @ $0 (! % @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
+          "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
      SEGMENTS_128, EXTENT_WHOLE, ""},
-    {FORM(
-         "$0 : INT, $1 : SEGDES, $2 : SEGDES",
-         "(+ INT @ $0 (BPERMUTE INT @ $0 (! % @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
-         "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
+    {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
+          "(+ INT @ $0 (BPERMUTE INT @ $0 (! % @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
+          "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
      SEGMENTS_16, EXTENT_SPLIT, "INDEX, gather by positions"},
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(+ INT @ $0 (BPERMUTE INT @ $0 (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2))"),
@@ -79,9 +77,21 @@ static const struct row {
      SEGMENTS_ONE, EXTENT_SPLIT, "pack"},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(PERMUTE INT @ (* INT @ $0 $0) $1 $2)"),
      SEGMENTS_ONE, EXTENT_SPLIT, "scatter"},
+    {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
+          "(DPERMUTE INT @ (* INT @ $0 $0) (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2 $3)"),
+     SEGMENTS_16, EXTENT_SPLIT, "scatter of runs"},
+    {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
+          "(DPERMUTE INT @ (* INT @ $0 $0) (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2 $3)"),
+     SEGMENTS_4, EXTENT_SPLIT, "INDEX, scatter"},
+    /* A concatenation. */
+    {FORM("$0 : INT, $1 : INT, $2 : INT, $3 : INT, $4 : INT, $5 : SEGDES, $6 : SEGDES, $7 : "
+          "SEGDES",
+          "(DPERMUTE INT @ $1 (INDEX @ $3 (CONST INT 1) $6) (DPERMUTE INT @ $0 (INDEX @ $2 "
+          "(CONST INT 1) $5) $4 $5 $7) $6 $7)"),
+     SEGMENTS_SHORT, EXTENT_EVALUATED, "copied by runs"},
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(BPERMUTE INT @ $0 (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2)"),
-     SEGMENTS_16, EXTENT_EVALUATED, "copied by runs"},
+     SEGMENTS_16, EXTENT_EVALUATED, "no elementwise operations, gather of runs"},
 };
 
 Test(classify, extent_and_reasons) {
