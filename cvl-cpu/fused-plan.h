@@ -19,7 +19,7 @@
  *   fused-compiled.c     the elementwise operations of a strip as compiled functions
  *   fused-choice.c       whether a run uses those
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
- *   fused-combine.c      combinations by functions of the program's own
+ *   fused-combine.h      combinations by functions of the program's own
  *   fused-copy.h         copies of segments; of op->copies that is all there is
  *   fused-message.c      the values that the message of a failing ASSERT reports
  *   fused.c              run: memory, results, scatters, faults
