@@ -177,6 +177,14 @@ static bool is_stored(const struct superop *op, uint32_t value) {
   return stored;
 }
 
+/* Whether a node is a gather whose elements are a result. */
+static bool is_gathered_output(const struct superop *op, uint32_t k) {
+  bool output = false;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    output |= op->outputs[i] == op->nodes[k].result;
+  return output && op->nodes[k].role == ROLE_GATHER;
+}
+
 /* Whether a node only computes indices, given what later ones keep. */
 static bool is_skipped(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
@@ -244,7 +252,8 @@ struct fused_gathers fused_gathers(struct arena *arena, const struct superop *op
   for (uint32_t k = 0; k < op->node_count; k++) {
     p.in_source[k] |= is_contiguous(&p, k);
     p.copied[k] = !p.in_source[k] && copies_runs(&p, k);
-    if (!p.gathered[k] || !is_stored(op, op->nodes[k].result)) continue;
+    const bool stored = p.gathered[k] && is_stored(op, op->nodes[k].result);
+    if (!stored && !(p.in_source[k] && is_gathered_output(op, k))) continue;
     p.in_source[k] = false;
     p.copied[k] = true;
   }

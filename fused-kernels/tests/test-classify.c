@@ -83,6 +83,13 @@ static const struct row {
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
           "(DPERMUTE INT @ (* INT @ $0 $0) (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2 $3)"),
      SEGMENTS_4, EXTENT_SPLIT, "INDEX, scatter"},
+    /* A slice that is a result, and one that is not. */
+    {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
+          "(BPERMUTE INT @ $0 (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2)"),
+     SEGMENTS_ONE, EXTENT_EVALUATED, "no elementwise operations, gather of runs"},
+    {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES", "(+_SCAN INT @ (BPERMUTE INT @ $0 (INDEX @ "
+                                                "(CONST INT 3) (CONST INT 1) $2) $1 $2) $2)"),
+     SEGMENTS_ONE, EXTENT_EVALUATED, "no elementwise operations, scan"},
     /* A concatenation. */
     {FORM("$0 : INT, $1 : INT, $2 : INT, $3 : INT, $4 : INT, $5 : SEGDES, $6 : SEGDES, $7 : "
           "SEGDES",
