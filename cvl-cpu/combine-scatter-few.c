@@ -62,25 +62,25 @@ static inline void copy(const struct scatter_job *j, const struct order_columns 
   for (uint32_t c = 0; c < j->s->columns; c++) memcpy(to->at[c], from->at[c], j->bytes[c]);
 }
 
-/* Room for the totals of the parts of a block. */
-struct parts {
-  uint64_t room[SUPEROP_COLUMNS_MAX][ORDER_PARTS];
+/* Room for the totals of the roots of a block. */
+struct roots {
+  uint64_t room[SUPEROP_COLUMNS_MAX][ORDER_ROOTS];
 };
-static inline void point(const struct scatter_job *j, struct parts *parts,
+static inline void point(const struct scatter_job *j, struct roots *roots,
                          struct order_columns *to) {
-  for (uint32_t c = 0; c < j->s->columns; c++) to->at[c] = (char *)parts->room[c];
+  for (uint32_t c = 0; c < j->s->columns; c++) to->at[c] = (char *)roots->room[c];
 }
 
 /* The block of destination d is whole: its total is added to the counter. */
 static void close_block(const struct scatter_job *j, const struct few_caller *call,
                         uint64_t d) {
   const struct few_store *s = j->store;
-  struct parts room;
+  struct roots room;
   struct order_columns item, x, to;
   unsigned level = 0;
   point(j, &room, &item);
   find(j, &s->elements, d * s->block, &x);
-  order_parts(call->f, &x, s->block, &item, call->scratch);
+  order_roots(call->f, &x, s->block, &item, call->scratch);
   for (uint64_t blocks = s->count[d] / s->block - 1; blocks & 1; blocks >>= 1, level++) {
     find(j, &s->totals, d * s->levels + level, &to);
     combine(call, &to, &item, &item);
@@ -104,8 +104,8 @@ static inline void append(const struct scatter_job *j, const struct few_caller *
 static void finish(const struct scatter_job *j, const struct few_caller *call, uint64_t d) {
   const struct few_store *s = j->store;
   const uint64_t blocks = s->count[d] / s->block;
-  struct parts room;
-  struct order_columns out, parts, x, item;
+  struct roots room;
+  struct order_columns out, roots, x, item;
   bool any = false;
   for (uint32_t c = 0; c < j->s->columns; c++)
     out.at[c] = j->s->column[c].out + d * j->bytes[c];
@@ -114,12 +114,12 @@ static void finish(const struct scatter_job *j, const struct few_caller *call, u
     find(j, &s->totals, d * s->levels + level, &item);
     append(j, call, &any, &item, &out);
   }
-  point(j, &room, &parts);
+  point(j, &room, &roots);
   find(j, &s->elements, d * s->block, &x);
   const unsigned count =
-      order_parts(call->f, &x, s->count[d] % s->block, &parts, call->scratch);
+      order_roots(call->f, &x, s->count[d] % s->block, &roots, call->scratch);
   for (unsigned i = 0; i < count; i++) {
-    find(j, &parts, i, &item);
+    find(j, &roots, i, &item);
     append(j, call, &any, &item, &out);
   }
 }

@@ -4,7 +4,7 @@
  *   combine-scatter.c         indices; which way is taken
  *   combine-scatter-exact.c   functions for which the order does not matter
  *   combine-scatter-few.c     few destinations: their elements are reduced as they come
- *   combine-scatter-place.c   any: the elements of each destination are placed side by side
+ *   combine-scatter-group.c   any: the elements of each destination are grouped side by side
  */
 #ifndef RAVEL_CPU_COMBINE_SCATTER_JOB_H
 #define RAVEL_CPU_COMBINE_SCATTER_JOB_H
@@ -27,10 +27,10 @@ struct scatter_job {
   uint64_t ranges;        /* of the destinations */
   _Atomic uint64_t fault; /* lowest position of an index out of range */
   char **own;             /* -exact.c: of each worker and column: an array of its own */
-  /* -place.c */
+  /* -group.c */
   uint64_t *ends;         /* counts; then where the next element of a destination goes */
-  uint64_t *range_starts; /* the first element of each range, among the placed */
-  struct order_columns placed;
+  uint64_t *range_starts; /* the first element of each range, among the grouped */
+  struct order_columns grouped;
   /* -few.c */
   struct few_store *store;
 };
@@ -61,7 +61,7 @@ bool scatter_ranges(struct scatter_job *, uint64_t site, pool_body *);
  * results do not matter. */
 bool scatter_exactly(struct scatter_job *, uint64_t site);
 bool scatter_few(struct scatter_job *, uint64_t site);
-bool scatter_placed(struct scatter_job *, uint64_t site);
+bool scatter_grouped(struct scatter_job *, uint64_t site);
 /* Whether there are few destinations. */
 bool scatter_is_few(const struct scatter_job *);
 

@@ -43,7 +43,7 @@ static bool scatter(struct scatter_job *j, uint64_t site) {
     exact |= all && i + 1 == j->s->columns;
   }
   if (exact) return scatter_exactly(j, site);
-  return scatter_is_few(j) ? scatter_few(j, site) : scatter_placed(j, site);
+  return scatter_is_few(j) ? scatter_few(j, site) : scatter_grouped(j, site);
 }
 
 bool cpu_combine_scatter(struct cvl_context *c, uint64_t site,

@@ -34,7 +34,7 @@ void fused_combine_totals(struct fused_worker *w, const struct segment_range *ra
          p += ORDER_TILE) {
       const struct order_columns x = combine_columns(w, c, p),
                                  to = combine_item(c, &tiles, (p - range->begin) / ORDER_TILE);
-      order_parts(&w->functions[i].call, &x, ORDER_TILE, &to, w->order_scratch);
+      order_roots(&w->functions[i].call, &x, ORDER_TILE, &to, w->order_scratch);
     }
   }
 }
@@ -115,7 +115,7 @@ static void scan_segment(struct fused_worker *w, uint32_t i, uint64_t low, uint6
     const struct order_columns x = combine_columns(w, c, p);
     const uint64_t n = high - p < ORDER_TILE ? high - p : ORDER_TILE;
     if (n == ORDER_TILE) {
-      order_parts(f, &x, n, &total, w->order_scratch);
+      order_roots(f, &x, n, &total, w->order_scratch);
       order_advance(f, &state, &total);
       order_before(f, &state, &after);
     }

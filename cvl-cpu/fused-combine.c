@@ -96,7 +96,7 @@ static const char *value_at(const struct fused_function *f, uint32_t value, uint
   const struct fused_value *v = &f->k->values[value];
   const uint32_t i = v->node - c->at.first;
   if (f->k->nodes[v->node].repeated) return f->k->nodes[v->node].repeated;
-  if (i >= c->columns) return f->buffers + i * COMBINE_PIECE * COMBINE_WIDEST;
+  if (i >= c->columns) return f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
   const bool is_left = value == f->k->op->nodes[v->node].result;
   return (is_left ? left : right)->at[i] + p * v->bytes;
 }
@@ -112,7 +112,7 @@ static void evaluate(const struct fused_function *f, uint64_t p, uint64_t n,
       in[i] = value_at(f, node->operands[i], p, left, right);
     }
     f->k->nodes[k].entry->run(n, in,
-                              f->buffers + (k - c->at.first) * COMBINE_PIECE * COMBINE_WIDEST);
+                              f->buffers + (k - c->at.first) * COMBINE_BATCH * COMBINE_WIDEST);
   }
 }
 
@@ -123,16 +123,16 @@ static void apply(const struct order_function *function, uint64_t n,
                   const struct order_columns *out) {
   const struct fused_function *f = (const struct fused_function *)(const void *)function;
   const struct fused_combination *c = f->combination;
-  for (uint64_t p = 0; p < n; p += COMBINE_PIECE) {
-    const uint64_t m = n - p < COMBINE_PIECE ? n - p : COMBINE_PIECE;
+  for (uint64_t p = 0; p < n; p += COMBINE_BATCH) {
+    const uint64_t m = n - p < COMBINE_BATCH ? n - p : COMBINE_BATCH;
     const char *from[SUPEROP_COLUMNS_MAX];
     evaluate(f, p, m, left, right);
     for (uint32_t i = 0; i < c->columns; i++) {
       const uint32_t value = f->k->op->nodes[c->at.ends + i].operands[COMBINE_VALUE];
       from[i] = value_at(f, value, p, left, right);
       if (f->k->values[value].node >= c->at.first + c->columns) continue;
-      memcpy(f->buffers + i * COMBINE_PIECE * COMBINE_WIDEST, from[i], m * c->bytes[i]);
-      from[i] = f->buffers + i * COMBINE_PIECE * COMBINE_WIDEST;
+      memcpy(f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST, from[i], m * c->bytes[i]);
+      from[i] = f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
     }
     for (uint32_t i = 0; i < c->columns; i++) {
       memcpy(out->at[i] + p * c->bytes[i], from[i], m * c->bytes[i]);
@@ -141,7 +141,7 @@ static void apply(const struct order_function *function, uint64_t n,
 }
 
 size_t combine_buffer_bytes(const struct fused_combination *c) {
-  return combine_lines(c->buffers * COMBINE_PIECE * COMBINE_WIDEST);
+  return combine_lines(c->buffers * COMBINE_BATCH * COMBINE_WIDEST);
 }
 
 struct fused_function combine_function(const struct cvl_kernel *k,
@@ -155,14 +155,14 @@ struct fused_function combine_function(const struct cvl_kernel *k,
 /* ---- memory ---- */
 
 static uint64_t tile_totals_at(uint64_t p) {
-  return p / ORDER_TILE + p / FUSED_WHOLE * ORDER_PARTS;
+  return p / ORDER_TILE + p / FUSED_WHOLE * ORDER_ROOTS;
 }
 
-/* Items in the memory of a worker: the parts of a segment that is not long; of a scan the tiles
+/* Items in the memory of a worker: the roots of a segment that is not long; of a scan the tiles
  * of two ranges. */
 static uint64_t items_of(const struct cvl_kernel *k, const struct fused_combination *c) {
-  if (c->role == ROLE_COMBINE_REDUCE) return FUSED_WHOLE / ORDER_TILE + ORDER_PARTS;
-  return 2 * combine_scan_items(k) + ORDER_PARTS;
+  if (c->role == ROLE_COMBINE_REDUCE) return FUSED_WHOLE / ORDER_TILE + ORDER_ROOTS;
+  return 2 * combine_scan_items(k) + ORDER_ROOTS;
 }
 
 size_t fused_combine_worker_bytes(const struct cvl_kernel *k) {
@@ -184,9 +184,9 @@ void fused_combine_set_up(struct fused_worker *w, char *memory) {
   const size_t count = k->combination_count;
   if (count == 0) return;
   w->functions = (struct fused_function *)(void *)memory;
-  w->parts = (struct order_columns *)(void *)(w->functions + count);
-  w->tiles = w->parts + count;
-  memory += combine_lines(count * (sizeof *w->functions + 2 * sizeof *w->parts));
+  w->roots = (struct order_columns *)(void *)(w->functions + count);
+  w->tiles = w->roots + count;
+  memory += combine_lines(count * (sizeof *w->functions + 2 * sizeof *w->roots));
   for (uint32_t i = 0; i < count; i++) {
     const struct fused_combination *c = &k->combinations[i];
     struct fused_function *f = &w->functions[i];
@@ -201,10 +201,10 @@ void fused_combine_set_up(struct fused_worker *w, char *memory) {
 }
 
 static uint64_t shared_items(const struct cvl_kernel *k) {
-  return k->n > FUSED_WHOLE ? tile_totals_at(k->n) + ORDER_PARTS + 1 : 0;
+  return k->n > FUSED_WHOLE ? tile_totals_at(k->n) + ORDER_ROOTS + 1 : 0;
 }
 
-size_t fused_combine_shared_bytes(const struct cvl_kernel *k) {
+size_t fused_combine_common_bytes(const struct cvl_kernel *k) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < k->combination_count; i++) {
     const struct fused_combination *c = &k->combinations[i];
@@ -215,7 +215,7 @@ size_t fused_combine_shared_bytes(const struct cvl_kernel *k) {
   return bytes;
 }
 
-void fused_combine_share(struct cvl_kernel *k, char *memory) {
+void fused_combine_lay_out(struct cvl_kernel *k, char *memory) {
   for (uint32_t i = 0; i < k->combination_count; i++) {
     struct fused_combination *c = &k->combinations[i];
     if (c->role == ROLE_COMBINE_SCAN) {
@@ -294,14 +294,14 @@ void fused_combine_group(struct fused_worker *w, uint64_t k, uint64_t many, uint
 }
 
 void fused_combine_begin(struct fused_worker *w) {
-  for (uint32_t i = 0; i < w->k->combination_count; i++) w->parts[i] = w->tiles[i];
+  for (uint32_t i = 0; i < w->k->combination_count; i++) w->roots[i] = w->tiles[i];
 }
 
 void fused_combine_begin_long(struct fused_worker *w, uint64_t start, uint64_t tiles_before) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct fused_combination *c = &w->k->combinations[i];
     if (c->role == ROLE_COMBINE_REDUCE)
-      w->parts[i] = combine_item(c, &c->totals, tile_totals_at(start) + tiles_before);
+      w->roots[i] = combine_item(c, &c->totals, tile_totals_at(start) + tiles_before);
   }
 }
 
@@ -310,22 +310,22 @@ void fused_combine_tile(struct fused_worker *w, uint64_t p, uint64_t n, uint64_t
     const struct fused_combination *c = &w->k->combinations[i];
     if (c->role != ROLE_COMBINE_REDUCE) continue;
     const struct order_columns x = combine_columns(w, c, p),
-                               to = combine_item(c, &w->parts[i], tile);
-    order_parts(&w->functions[i].call, &x, n, &to, w->order_scratch);
+                               to = combine_item(c, &w->roots[i], tile);
+    order_roots(&w->functions[i].call, &x, n, &to, w->order_scratch);
   }
 }
 
-static void total(const struct fused_worker *w, uint32_t i, const struct order_columns *parts,
+static void total(const struct fused_worker *w, uint32_t i, const struct order_columns *roots,
                   uint64_t k, uint64_t n) {
   const struct fused_combination *c = &w->k->combinations[i];
   const struct order_columns out = combine_item(c, &c->out, k);
-  order_total(&w->functions[i].call, parts, n / ORDER_TILE,
+  order_total(&w->functions[i].call, roots, n / ORDER_TILE,
               (unsigned)__builtin_popcountll(n % ORDER_TILE), &out, w->order_scratch);
 }
 
 void fused_combine_end(struct fused_worker *w, uint64_t k, uint64_t n) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
-    if (w->k->combinations[i].role == ROLE_COMBINE_REDUCE) total(w, i, &w->parts[i], k, n);
+    if (w->k->combinations[i].role == ROLE_COMBINE_REDUCE) total(w, i, &w->roots[i], k, n);
   }
 }
 
@@ -337,8 +337,8 @@ void fused_combine_finish(struct cvl_kernel *k) {
     for (uint32_t i = 0; i < k->combination_count; i++) {
       const struct fused_combination *c = &k->combinations[i];
       if (c->role != ROLE_COMBINE_REDUCE) continue;
-      const struct order_columns parts = combine_item(c, &c->totals, tile_totals_at(start));
-      total(w, i, &parts, s, segment_start(&k->segments, s + 1) - start);
+      const struct order_columns roots = combine_item(c, &c->totals, tile_totals_at(start));
+      total(w, i, &roots, s, segment_start(&k->segments, s + 1) - start);
     }
   }
 }

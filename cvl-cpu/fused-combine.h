@@ -7,8 +7,8 @@
 
 #include "cvl-cpu/fused-plan.h"
 
-/* COMBINE_PIECE pairs are combined at a time by kernels. */
-enum { COMBINE_PIECE = 256, COMBINE_LINE = 64, COMBINE_WIDEST = sizeof(uint64_t) };
+/* COMBINE_BATCH pairs are combined at a time by kernels. */
+enum { COMBINE_BATCH = 256, COMBINE_LINE = 64, COMBINE_WIDEST = sizeof(uint64_t) };
 
 static inline size_t combine_lines(size_t bytes) {
   return (bytes + COMBINE_LINE - 1) / COMBINE_LINE * COMBINE_LINE;

@@ -248,13 +248,13 @@ static bool load(struct fused_compiled *f, const char *name, void *to) {
 
 static bool load_combination(struct fused_compiled *f, uint32_t node) {
   struct order_compiled *c = &f->combinations[node];
-  char apply[32], reduce[32], parts[32], scan[32];
+  char apply[32], reduce[32], roots[32], scan[32];
   snprintf(apply, sizeof apply, "combine%u_apply", node);
   snprintf(reduce, sizeof reduce, "combine%u_reduce", node);
-  snprintf(parts, sizeof parts, "combine%u_parts", node);
+  snprintf(roots, sizeof roots, "combine%u_roots", node);
   snprintf(scan, sizeof scan, "combine%u_scan", node);
   return load(f, apply, &c->apply) && load(f, reduce, &c->reduce) &&
-         load(f, parts, &c->parts) && load(f, scan, &c->scan);
+         load(f, roots, &c->roots) && load(f, scan, &c->scan);
 }
 
 const struct order_compiled *fused_compiled_combination(const struct fused_compiled *f,

@@ -458,8 +458,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
     return NULL;
   }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
-  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) &&
-      !k->may_gather)
+  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && !k->may_gather)
     k->compiled =
         fused_compiled_new(k, false); /* else in the first run, when segments are known */
   if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */

@@ -357,7 +357,7 @@ struct fused_worker {
   char *window_totals; /* of each scan: the windows of two long segments */
   char **packed;       /* of each pack: what the chunk keeps */
   struct fused_function *functions; /* of each combination */
-  struct order_columns *parts;      /* of each: where the totals of the next tiles go */
+  struct order_columns *roots;      /* of each: where the totals of the next tiles go */
   struct order_columns *tiles; /* of each: room for those of a segment; of a scan, the tiles of
                                   two long segments, and then what comes before them */
   char *order_scratch;         /* as order-tree.h wants it */
@@ -518,8 +518,8 @@ bool fused_combine_results(struct cvl_kernel *);
 size_t fused_combine_worker_bytes(const struct cvl_kernel *);
 void fused_combine_set_up(struct fused_worker *, char *memory);
 /* The same of what all workers need. */
-size_t fused_combine_shared_bytes(const struct cvl_kernel *);
-void fused_combine_share(struct cvl_kernel *, char *memory);
+size_t fused_combine_common_bytes(const struct cvl_kernel *);
+void fused_combine_lay_out(struct cvl_kernel *, char *memory);
 /* Reduces `many` segments of a tile, the first one k, at position p: offsets counted from p, or
  * NULL: all of the same length. */
 void fused_combine_group(struct fused_worker *, uint64_t k, uint64_t many, uint64_t p,

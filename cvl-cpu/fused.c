@@ -478,7 +478,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   const bool states = k->chunks > 1;
   const size_t states_at = reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
   const size_t room = fused_room_bytes(k), room_at = reserve(&l, room);
-  const size_t shared_at = reserve(&l, fused_combine_shared_bytes(k));
+  const size_t shared_at = reserve(&l, fused_combine_common_bytes(k));
   char *block = scratch_alloc(k->c, k->site, l.bytes);
   if (!block) return false;
   k->workers = block + workers_at;
@@ -494,7 +494,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
     k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
   }
   if (room > 0) fused_fill_room(k, block + room_at);
-  if (k->combination_count > 0) fused_combine_share(k, block + shared_at);
+  if (k->combination_count > 0) fused_combine_lay_out(k, block + shared_at);
   const bool done = all_done(k->c, k->site, run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   if (done && failed != FUSED_NONE) report(k);

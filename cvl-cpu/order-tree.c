@@ -211,17 +211,17 @@ void order_reduce(const struct order_function *f, const struct order_columns *x,
   for (unsigned l = t.levels; l-- > 0;) fold_level(&t, l, out);
 }
 
-unsigned order_parts(const struct order_function *f, const struct order_columns *x, uint64_t n,
+unsigned order_roots(const struct order_function *f, const struct order_columns *x, uint64_t n,
                      const struct order_columns *out, char *scratch) {
-  if (f->compiled) return f->compiled->parts(x->at, n, out->at);
+  if (f->compiled) return f->compiled->roots(x->at, n, out->at);
   const uint64_t offsets[] = {0, n};
   struct tree t = {.f = f, .s = {offsets, 1}};
-  unsigned parts = 0;
+  unsigned roots = 0;
   go_up(&t, x, scratch);
   for (unsigned l = t.levels; l-- > 0;) {
-    if (n >> l & 1) copy_item(f, out, parts++, &t.level[l], (n >> l) - 1);
+    if (n >> l & 1) copy_item(f, out, roots++, &t.level[l], (n >> l) - 1);
   }
-  return parts;
+  return roots;
 }
 
 /* item 0 of out = f(item 0 of out, item i of x). */
@@ -233,10 +233,10 @@ static void append(const struct order_function *f, const struct order_columns *o
 }
 
 void order_total(const struct order_function *f, const struct order_columns *x, uint64_t tiles,
-                 unsigned parts, const struct order_columns *out, char *scratch) {
+                 unsigned roots, const struct order_columns *out, char *scratch) {
   const uint64_t whole = tiles / ORDER_TILE, rest = tiles % ORDER_TILE, offsets[] = {0, rest};
   struct order_columns last = *x;
-  uint64_t room[SUPEROP_COLUMNS_MAX][ORDER_PARTS];
+  uint64_t room[SUPEROP_COLUMNS_MAX][ORDER_ROOTS];
   unsigned count = 0;
   for (uint64_t i = 0; i < whole; i++) { /* each is written in front of where it was read */
     struct order_columns from, to;
@@ -244,7 +244,7 @@ void order_total(const struct order_function *f, const struct order_columns *x, 
       from.at[c] = x->at[c] + i * ORDER_TILE * f->bytes[c];
       to.at[c] = x->at[c] + i * f->bytes[c];
     }
-    order_parts(f, &from, ORDER_TILE, &to, scratch);
+    order_roots(f, &from, ORDER_TILE, &to, scratch);
   }
   if (whole > 0) {
     struct order_columns rest_of = *x, to;
@@ -252,7 +252,7 @@ void order_total(const struct order_function *f, const struct order_columns *x, 
       rest_of.at[c] += whole * ORDER_TILE * f->bytes[c];
       to.at[c] = (char *)room[c];
     }
-    count = order_parts(f, &rest_of, rest, &to, scratch);
+    count = order_roots(f, &rest_of, rest, &to, scratch);
     order_total(f, x, whole, 0, out, scratch);
     for (unsigned i = 0; i < count; i++) append(f, out, &to, i);
   } else if (rest > 0) {
@@ -260,7 +260,7 @@ void order_total(const struct order_function *f, const struct order_columns *x, 
   }
   for (uint32_t c = 0; c < f->columns; c++) last.at[c] += tiles * f->bytes[c];
   if (tiles == 0) copy_item(f, out, 0, &last, 0);
-  for (unsigned i = tiles == 0; i < parts; i++) append(f, out, &last, i);
+  for (unsigned i = tiles == 0; i < roots; i++) append(f, out, &last, i);
 }
 
 /* ---- scans ---- */

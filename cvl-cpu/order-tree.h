@@ -17,7 +17,7 @@
 enum {
   ORDER_TILE = CVL_REDUCE_BLOCK, /* elements: a power of two */
   ORDER_TILE_LEVELS = 10,        /* its logarithm */
-  ORDER_PARTS = 10               /* the most subtrees that less than a tile consists of */
+  ORDER_ROOTS = 10               /* the most subtrees that less than a tile consists of */
 };
 
 /* One array for each column. */
@@ -36,7 +36,7 @@ struct order_segments {
 struct order_compiled {
   void (*apply)(uint64_t n, char *const *left, char *const *right, char *const *out);
   void (*reduce)(char *const *x, const uint64_t *offsets, uint64_t count, char *const *out);
-  unsigned (*parts)(char *const *x, uint64_t n, char *const *out);
+  unsigned (*roots)(char *const *x, uint64_t n, char *const *out);
   void (*scan)(char *const *x, const uint64_t *offsets, uint64_t count, char *const *before,
                bool inclusive, char *const *out);
 };
@@ -70,13 +70,13 @@ void order_scan(const struct order_function *, const struct order_columns *x,
 
 /* The totals of the subtrees that n elements consist of, n <= ORDER_TILE, the largest first;
  * returns how many: one if n is a power of two. */
-unsigned order_parts(const struct order_function *, const struct order_columns *x, uint64_t n,
+unsigned order_roots(const struct order_function *, const struct order_columns *x, uint64_t n,
                      const struct order_columns *out, char *scratch);
 
 /* The reduction, to `out`, of a segment of which the totals of `tiles` whole tiles and then of
- * `parts` subtrees are given; one at least. Overwrites them. */
+ * `roots` subtrees are given; one at least. Overwrites them. */
 void order_total(const struct order_function *, const struct order_columns *x, uint64_t tiles,
-                 unsigned parts, const struct order_columns *out, char *scratch);
+                 unsigned roots, const struct order_columns *out, char *scratch);
 
 /* What a scan hands from tile to tile: the totals of the subtrees that all tiles so far consist
  * of, the largest first, and the combinations of each with those before it. Zero: no tile yet.

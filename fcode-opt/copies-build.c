@@ -75,15 +75,16 @@ static uint32_t add_binding(struct builder *b, const struct ir_binding *x, bool 
   uint32_t operands[MAX_OPERANDS];
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const ir_var v = x->operands[i];
-    if (node_of(b, v, &operands[i])) continue;
-    const struct ir_binding *d = b->c->definitions[v];
+    const struct ir_binding *known = b->c->definitions[v];
+    const bool constant = known && known->form == IR_CONST; /* of use to INDEX and DIST only */
+    if ((!constant || is_known(b, x, i)) && node_of(b, v, &operands[i])) continue;
     if (!is_known(b, x, i)) {
       operands[i] = param(b, v);
-    } else if (d->form == IR_CONST) {
+    } else if (constant) {
       operands[i] = RESULTS + (uint32_t)b->nodes.count;
-      add_constant(b, d);
+      add_constant(b, known);
     } else {
-      operands[i] = add_binding(b, d, false);
+      operands[i] = add_binding(b, known, false);
     }
   }
   struct superop_node *node = add(b, x, checked);

@@ -86,7 +86,7 @@ struct gathering {
   struct block_copies *b;
   struct copies_move moves[COPIES_MOST];
   uint32_t count;
-  uint32_t least; /* the place of a move, at least */
+  uint32_t least; /* the position of a move, at least */
 };
 
 static bool may_fail(const struct copies *c, const struct ir_binding *x) {

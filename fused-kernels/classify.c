@@ -84,7 +84,7 @@ static struct uses uses_of(const struct classifier *c, uint32_t value) {
   return u;
 }
 
-/* Whether an INDEX is that of scatters only, which go run by run. In what could be part of
+/* Whether an INDEX is that of scatters only, which go run by run. In what could belong to
  * copies short runs do as well, unless memory is overwritten. */
 static bool is_index_of_runs(const struct classifier *c, const struct superop_node *index) {
   bool runs = c->segments[index->operands[2]] >= SEGMENTS_16 || superop_may_copy(c->op);

@@ -137,7 +137,7 @@ void NAME(reduce)(char *const *x, const uint64_t *offsets, uint64_t count, char 
 }
 
 /* The totals of the subtrees of n elements, the largest first; returns how many. */
-unsigned NAME(parts)(char *const *x, uint64_t n, char *const *out) {
+unsigned NAME(roots)(char *const *x, uint64_t n, char *const *out) {
   struct NAME(item) totals[16];
   if (n == 0) return 0;
   const unsigned count = NAME(subtrees)(NAME(of)(x), n, totals);

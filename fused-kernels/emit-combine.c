@@ -86,7 +86,7 @@ static void function(const struct combination *c) {
 static const char declarations[] =
     "void NAME(apply)(uint64_t, char *const *, char *const *, char *const *);\n"
     "void NAME(reduce)(char *const *, const uint64_t *, uint64_t, char *const *);\n"
-    "unsigned NAME(parts)(char *const *, uint64_t, char *const *);\n"
+    "unsigned NAME(roots)(char *const *, uint64_t, char *const *);\n"
     "void NAME(scan)(char *const *, const uint64_t *, uint64_t, char *const *, _Bool,\n"
     "                char *const *);\n\n";
 

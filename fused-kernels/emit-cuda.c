@@ -48,7 +48,8 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
   fputs(file_text, cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
-    if (superop_has_combinations(ops[i]) || ops[i]->copies) continue; /* superop_run executes them */
+    if (superop_has_combinations(ops[i]) || ops[i]->copies)
+      continue; /* superop_run executes them */
     module_kernel(&m, ops[i], widths, LEAVE_SPREADS, cu);
     if (reduces(ops[i]))
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | LEAVE_REDUCTIONS, cu);

@@ -80,11 +80,11 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * indexed by value number: in[v] has n elements of a value that the stage reads and does not
  * compute, or one element if uniform[v] (not NULL) says that it is the same at all positions;
  * out[v] gets n elements of every value of the stage that is `written`. Other entries are not
- * read. in[v] of the result of a gather of this stage is a struct fused_gathered. DIST of a CONST
- * is a constant of the function. No array may overlap an output. fault[k] of every checked node
- * k of the stage becomes the first position whose element is at fault, of an ASSERT the first
- * whose flag is false, or UINT64_MAX; elements at fault are 0. The values that an ASSERT would
- * report are not read. BOOL elements are bytes. */
+ * read. in[v] of the result of a gather of this stage is a struct fused_gathered. DIST of a
+ * CONST is a constant of the function. No array may overlap an output. fault[k] of every
+ * checked node k of the stage becomes the first position whose element is at fault, of an
+ * ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0. The values that
+ * an ASSERT would report are not read. BOOL elements are bytes. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const bool *uniform, const char *name, FILE *);
 
@@ -137,7 +137,7 @@ static inline bool fused_begins_combination(const struct superop *op, uint32_t n
  *
  * reduces segments offsets[k] to offsets[k + 1] of x to out[k], empty ones excepted.
  *
- *     unsigned NAME_parts(char *const *x, uint64_t n, char *const *out)
+ *     unsigned NAME_roots(char *const *x, uint64_t n, char *const *out)
  *
  * gives the totals of the subtrees that n elements consist of, the largest first, and their
  * number.

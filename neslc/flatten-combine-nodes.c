@@ -56,7 +56,10 @@ static bool find_outer(struct finder *s, ir_var v) {
   for (size_t i = 0; i < m->columns.count; i++) {
     if (m->columns.items[i].left == v) return true;
   }
-  if (constant_of(s->f, v)) return true;
+  if (constant_of(s->f, v)) { /* of several elements */
+    combining_refuse(s->f, "uses a sequence from around it");
+    return false;
+  }
   *array_push(s->f->arena, &m->columns) =
       (struct combined){.word = (uint8_t)ir_superop_kind(s->f->kinds.items[v]),
                         .from = FROM_ONE,

@@ -79,12 +79,12 @@ static struct tree_item tree_f(struct tree_item l, struct tree_item r) {
 }
 static void tree_apply(uint64_t, char *const *, char *const *, char *const *);
 static void tree_reduce(char *const *, const uint64_t *, uint64_t, char *const *);
-static unsigned tree_parts(char *const *, uint64_t, char *const *);
+static unsigned tree_roots(char *const *, uint64_t, char *const *);
 static void tree_scan(char *const *, const uint64_t *, uint64_t, char *const *, _Bool,
                       char *const *);
 #include "fused-kernels/combine-tree.h"
 
-static const struct order_compiled compiled = {tree_apply, tree_reduce, tree_parts, tree_scan};
+static const struct order_compiled compiled = {tree_apply, tree_reduce, tree_roots, tree_scan};
 
 static struct order_function function = {.columns = 3, .bytes = {8, 4, 1}, .apply = apply};
 
@@ -208,9 +208,9 @@ static void try_tiles(void) {
 /* ---- long segments ---- */
 
 static uint64_t summarise(const struct order_columns *x, uint64_t n, struct order_columns *out,
-                          unsigned *parts, char *scratch) {
+                          unsigned *roots, char *scratch) {
   const uint64_t tiles = n / ORDER_TILE;
-  *out = columns_new(tiles + ORDER_PARTS);
+  *out = columns_new(tiles + ORDER_ROOTS);
   for (uint64_t i = 0; i * ORDER_TILE < n; i++) {
     struct order_columns from, to;
     for (uint32_t c = 0; c < function.columns; c++) {
@@ -218,25 +218,25 @@ static uint64_t summarise(const struct order_columns *x, uint64_t n, struct orde
       to.at[c] = out->at[c] + i * function.bytes[c];
     }
     const uint64_t length = i < tiles ? ORDER_TILE : n % ORDER_TILE;
-    const unsigned made = order_parts(&function, &from, length, &to, scratch);
+    const unsigned made = order_roots(&function, &from, length, &to, scratch);
     cr_assert_eq(made, (unsigned)__builtin_popcountll(length));
   }
-  *parts = (unsigned)__builtin_popcountll(n % ORDER_TILE);
+  *roots = (unsigned)__builtin_popcountll(n % ORDER_TILE);
   return tiles;
 }
 
 static void try_long_segments(void) {
   const uint64_t lengths[] = {
       1, 7, 1023, 1024, 1025, 2047, 5 * 1024 + 3, 1024 * 1024, 1024 * 1024 + 1, MOST};
-  struct order_columns x, parts_of, out = columns_new(1);
+  struct order_columns x, roots_of, out = columns_new(1);
   struct item *items = make(MOST, &x);
   char *scratch = scratch_new();
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-    unsigned parts;
-    const uint64_t tiles = summarise(&x, lengths[i], &parts_of, &parts, scratch);
-    order_total(&function, &parts_of, tiles, parts, &out, scratch);
+    unsigned roots;
+    const uint64_t tiles = summarise(&x, lengths[i], &roots_of, &roots, scratch);
+    order_total(&function, &roots_of, tiles, roots, &out, scratch);
     cr_assert(same(get(&out, 0), prefix(items, lengths[i])), "%ju", lengths[i]);
-    columns_free(&parts_of);
+    columns_free(&roots_of);
   }
   columns_free(&x);
   columns_free(&out);
@@ -247,7 +247,7 @@ static void try_long_segments(void) {
 static void try_tile_to_tile(void) {
   enum { TILES = 21 };
   const uint64_t n = TILES * ORDER_TILE + 500;
-  struct order_columns x, out = columns_new(n), total = columns_new(ORDER_PARTS),
+  struct order_columns x, out = columns_new(n), total = columns_new(ORDER_ROOTS),
                           before = columns_new(1);
   struct item *items = make(n, &x);
   struct order_state state = {0};
@@ -260,7 +260,7 @@ static void try_tile_to_tile(void) {
                false, &out, scratch);
     if (offsets[1] < p + ORDER_TILE) break;
     for (uint32_t c = 0; c < function.columns; c++) from.at[c] += p * function.bytes[c];
-    order_parts(&function, &from, ORDER_TILE, &total, scratch);
+    order_roots(&function, &from, ORDER_TILE, &total, scratch);
     order_advance(&function, &state, &total);
   }
   for (uint64_t i = 1; i < n; i += i % ORDER_TILE < 3 ? 1 : 13) {

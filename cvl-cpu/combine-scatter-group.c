@@ -1,6 +1,6 @@
-/* combine-scatter-place.c - COMBINE_SCATTER by any function: each destination becomes a
+/* combine-scatter-group.c - COMBINE_SCATTER by any function: each destination becomes a
  * segment, its default and behind it its elements in their order. The segments are then
- * reduced. Threads first count, then place.
+ * reduced. Threads first count, then group.
  */
 #include "cvl-cpu/combine-scatter-job.h"
 #include "cvl-cpu/long-segments.h"
@@ -30,7 +30,7 @@ static void count_ranges(void *job, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-static void place_step(struct scatter_job *j, const struct range *r, uint64_t position,
+static void group_step(struct scatter_job *j, const struct range *r, uint64_t position,
                        uint64_t n, uint64_t *at, void *with) {
   (void)with;
   for (uint64_t i = 0; i < n; i++) {
@@ -44,13 +44,13 @@ static void place_step(struct scatter_job *j, const struct range *r, uint64_t po
         memcpy((char *)repeated + i * j->bytes[c], v, j->bytes[c]);
       v = (const char *)repeated;
     }
-    move_width(j->move, j->bytes[c])->scatter(n, v, at, 0, NOWHERE, j->placed.at[c]);
+    move_width(j->move, j->bytes[c])->scatter(n, v, at, 0, NOWHERE, j->grouped.at[c]);
   }
 }
 
-/* Places the default and behind it the elements of each destination; ends[d] is then where they
+/* Groups the default and behind it the elements of each destination; ends[d] is then where they
  * end. */
-static void place_ranges(void *job, uint64_t first, uint64_t last, unsigned worker) {
+static void group_ranges(void *job, uint64_t first, uint64_t last, unsigned worker) {
   struct scatter_job *j = job;
   (void)worker;
   for (uint64_t i = first; i < last; i++) {
@@ -59,13 +59,13 @@ static void place_ranges(void *job, uint64_t first, uint64_t last, unsigned work
     for (uint64_t d = r.low; d < r.high; d++) {
       const uint64_t count = j->ends[d];
       for (uint32_t c = 0; c < j->s->columns; c++) {
-        memcpy(j->placed.at[c] + start * j->bytes[c],
+        memcpy(j->grouped.at[c] + start * j->bytes[c],
                j->s->column[c].defaults + d * j->bytes[c], j->bytes[c]);
       }
       j->ends[d] = start + 1;
       start += count;
     }
-    scatter_visit(j, &r, place_step, NULL);
+    scatter_visit(j, &r, group_step, NULL);
   }
 }
 
@@ -86,12 +86,12 @@ static struct order_columns results(const struct scatter_job *j, uint64_t d) {
  * elements, which nobody reads any more. */
 static void reduce_long(struct scatter_job *j, const struct order_function *f, uint64_t d,
                         uint64_t from, uint64_t to, char *scratch) {
-  const struct order_columns all = columns_from(j, &j->placed, from), out = results(j, d);
+  const struct order_columns all = columns_from(j, &j->grouped, from), out = results(j, d);
   const uint64_t n = to - from, tiles = n / ORDER_TILE;
   for (uint64_t i = 0; i * ORDER_TILE < n; i++) {
     const struct order_columns x = columns_from(j, &all, i * ORDER_TILE),
                                totals = columns_from(j, &all, i);
-    order_parts(f, &x, least(n - i * ORDER_TILE, ORDER_TILE), &totals, scratch);
+    order_roots(f, &x, least(n - i * ORDER_TILE, ORDER_TILE), &totals, scratch);
   }
   order_total(f, &all, tiles, (unsigned)__builtin_popcountll(n % ORDER_TILE), &out, scratch);
 }
@@ -116,7 +116,7 @@ static void reduce_chunk(void *job, uint64_t first, uint64_t last, unsigned work
     if (many == 0) {
       reduce_long(j, f, d, offsets[d], offsets[d + 1], scratch);
     } else {
-      order_reduce(f, &j->placed, (struct order_segments){offsets + d, many}, &out, scratch);
+      order_reduce(f, &j->grouped, (struct order_segments){offsets + d, many}, &out, scratch);
     }
     d += many > 0 ? many : 1;
   }
@@ -131,14 +131,14 @@ static bool scatter_in_order(struct scatter_job *j, uint64_t site) {
     j->range_starts[i] = start;
     start += count;
   }
-  if (!scatter_ranges(j, site, place_ranges)) return false;
+  if (!scatter_ranges(j, site, group_ranges)) return false;
   const uint64_t steps = j->s->far.total + start;
   return all_done(j->c, site,
                   pool_for(j->c->pool, steps, grain_for(j->c, steps, WIDEST), reduce_chunk, j));
 }
 
-/* With memory for the ends of segments, the starts of ranges and the placed elements. */
-bool scatter_placed(struct scatter_job *j, uint64_t site) {
+/* With memory for the ends of segments, the starts of ranges and the grouped elements. */
+bool scatter_grouped(struct scatter_job *j, uint64_t site) {
   const uint64_t n = j->s->near.total + j->s->far.total, threads = pool_threads(j->c->pool);
   const size_t ends = (j->s->far.total + 1) * sizeof *j->ends;
   size_t bytes = ends + threads * sizeof *j->range_starts;
@@ -150,8 +150,8 @@ bool scatter_placed(struct scatter_job *j, uint64_t site) {
   j->range_starts = (uint64_t *)(void *)(block + ends);
   char *at = block + ends + threads * sizeof *j->range_starts;
   for (uint32_t c = 0; c < j->s->columns; c++) {
-    j->placed.at[c] = at + (VECTOR_SLACK - (uintptr_t)at % VECTOR_SLACK) % VECTOR_SLACK;
-    at = j->placed.at[c] + n * j->bytes[c] + VECTOR_SLACK;
+    j->grouped.at[c] = at + (VECTOR_SLACK - (uintptr_t)at % VECTOR_SLACK) % VECTOR_SLACK;
+    at = j->grouped.at[c] + n * j->bytes[c] + VECTOR_SLACK;
   }
   const bool done = scatter_in_order(j, site);
   scratch_free(j->c, block, bytes);
