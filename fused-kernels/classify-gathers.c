@@ -91,8 +91,8 @@ static void find_only(struct gathers *p) {
 static void bind_affine(struct gathers *p) {
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     const struct superop_node *node = &p->op->nodes[k];
+    if (!p->only[k] || node->operand_count == 0) continue;
     const uint32_t last = node->operands[node->operand_count - 1U];
-    if (!p->only[k]) continue;
     bool affine = node->role == ROLE_MAP || is_long(p, last);
     for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++) {
       affine &= p->affine[p->definition[node->operands[i]]];
