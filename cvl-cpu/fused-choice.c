@@ -55,26 +55,33 @@ static void begin_trial(struct fused_choice *choice) {
   choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
+/* Functions for one segment are of no use once a run has had several. */
+static void drop_unsuited(struct cvl_kernel *k) {
+  k->general |= !k->flat;
+  if (!k->compiled || fused_compiled_suits(k->compiled)) return;
+  fused_compiled_free(k->compiled);
+  k->compiled = NULL;
+  k->choice = (struct fused_choice){.evaluated = k->choice.evaluated};
+}
+
 /* Where all are compiled. */
 static bool choose_compiled(struct cvl_kernel *k) {
   if (!k->compiled && k->choice.stage == CHOICE_WATCHED) {
-    k->compiled = fused_compiled_new(k, k->in_one);
+    k->compiled = fused_compiled_new(k, !k->general);
     k->choice.stage = CHOICE_SETTLED;
   }
-  return k->compiled && fused_compiled_suits(k->compiled) && fused_compiled_ready(k->compiled);
+  return k->compiled && fused_compiled_ready(k->compiled);
 }
 
 bool fused_choose(struct cvl_kernel *k) {
-  k->untimed = false;
   if (!k->c->compile_cache) return false;
+  drop_unsuited(k);
   if (!compile_when_it_pays(k->c->compile_cache)) return choose_compiled(k);
-  k->untimed = k->compiled && !fused_compiled_suits(k->compiled);
-  if (k->untimed) return false;
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
   const double soon = seconds_of_node * (double)k->n * k->op->node_count;
   if (choice->stage == CHOICE_WATCHED && spent + soon >= look_after) {
-    k->compiled = fused_compiled_new(k, k->in_one);
+    k->compiled = fused_compiled_new(k, !k->general);
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {
       settle(choice, false, INFINITY);
@@ -109,7 +116,6 @@ double fused_clock(void) {
 }
 
 void fused_chosen(struct cvl_kernel *k, double seconds) {
-  if (k->untimed) return;
   struct fused_choice *choice = &k->choice;
   struct fused_trial *t = choice->use_compiled ? &choice->compiled : &choice->evaluated;
   t->seconds += seconds;

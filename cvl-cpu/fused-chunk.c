@@ -28,18 +28,20 @@ static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint64_t strip = w->k->strip;
   bool good = no_fault(w->k);
   w->origin[IN_TILE] = first;
+  if (w->k->runs_compiled) return fused_tile(w, first, n) && good;
   for (uint64_t i = 0; i < n; i += strip) {
     good &= fused_strip(w, first + i, n - i < strip ? n - i : strip);
   }
   return good;
 }
 
-/* Packs a tile: appends the flagged elements to those that the chunk has kept so far. */
+/* Packs a tile: appends the flagged elements to those that the chunk has kept so far. Compiled
+ * functions have done so. */
 static void pack_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct move_kernels *move = k->c->kernels->move;
   uint64_t masks[FUSED_TILE / 64];
-  for (uint32_t i = 0; i < k->pack_count; i++) {
+  for (uint32_t i = 0; i < k->pack_count && !k->runs_compiled; i++) {
     const struct fused_pack *p = &k->packs[i];
     if (i == 0 || p->flags != k->packs[i - 1].flags) {
       move->masks(n, (const uint8_t *)fused_at(w, p->flags, first), masks);
@@ -77,40 +79,29 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
   pack_tile(w, p, n);
 }
 
-/* Evaluates as many of the blocks below as the compiled fold does alone, several at a time;
- * returns where the others begin. */
-static uint64_t lone_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
-                            char *const *totals) {
-  uint64_t p = low;
-  while (p < high && fused_compiled_folds_alone(w->k)) {
-    const uint64_t n = high - p < FUSED_WHOLE ? high - p : FUSED_WHOLE;
-    if (!fused_compiled_fold_begin(w, p, n)) break;
-    const bool good = no_fault(w->k) && fused_compiled_fold_blocks(w, p, n);
-    fused_compiled_fold_end(w, p, n);
-    const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
-    for (uint32_t i = 0; i < w->k->reduction_count && good; i++) {
-      const size_t bytes = w->k->reductions[i].v->bytes;
-      memcpy(totals[i] + block * bytes, w->lanes[i], units_of(n, CVL_REDUCE_BLOCK) * bytes);
-    }
-    p += n;
-  }
-  return p;
+/* How many of the blocks from p on are evaluated at once: several where compiled functions
+ * reduce them as they compute them, which *folds says. */
+static uint64_t blocks_at_once(struct fused_worker *w, uint64_t p, uint64_t high, bool *folds) {
+  const struct cvl_kernel *k = w->k;
+  *folds = fused_compiled_folds(k);
+  const uint64_t most = *folds && fused_compiled_folds_many(k) ? FUSED_WHOLE : CVL_REDUCE_BLOCK;
+  return high - p < most ? high - p : most;
 }
 
 /* Evaluates the blocks between positions `low` and `high` of a segment; their totals go to
  * totals[i] for each reduction i. */
 static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *const *totals) {
-  for (uint64_t p = lone_blocks(w, low, high, totals); p < high; p += CVL_REDUCE_BLOCK) {
-    const uint64_t n = high - p < CVL_REDUCE_BLOCK ? high - p : CVL_REDUCE_BLOCK;
-    const bool folds = fused_compiled_fold_begin(w, p, n);
-    const bool good = tile(w, p, n);
-    if (folds) fused_compiled_fold_end(w, p, n);
-    if (!good) continue;
+  uint64_t n;
+  for (uint64_t p = low; p < high; p += n) {
+    bool folds, good = no_fault(w->k);
+    n = blocks_at_once(w, p, high, &folds);
     const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
-    for (uint32_t i = 0; i < w->k->reduction_count; i++) {
+    w->origin[IN_TILE] = p;
+    good &= folds ? fused_tile_folds(w, p, n, totals, block) : tile(w, p, n);
+    if (!good) continue;
+    for (uint32_t i = 0; i < w->k->reduction_count && !folds; i++) {
       const struct fused_reduction *r = &w->k->reductions[i];
-      const void *x = folds ? w->lanes[i] : fused_at(w, r->v, p);
-      r->row->blocks(x, folds ? CVL_REDUCE_LANES : n, totals[i] + block * r->v->bytes);
+      r->row->blocks(fused_at(w, r->v, p), n, totals[i] + block * r->v->bytes);
     }
     fused_combine_tile(w, p, n, block);
     pack_tile(w, p, n);
@@ -275,6 +266,7 @@ static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
   if (position < k->n) fused_walks_at(w, position);
+  if (k->runs_compiled) fused_tile_walks_at(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;
     w->ranks[i] = walk_from(&k->segments, (struct path_coordinate){segment, position});

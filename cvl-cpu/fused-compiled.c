@@ -9,21 +9,12 @@
 #include "cvl-cpu/compile.h"
 #include "fused-kernels/emit.h"
 
+/* One for each stage. */
 struct stage {
-  fused_block *run;
-  const uint32_t *read, *written, *checked, *gathers; /* values, values, nodes, nodes */
-  uint32_t read_count, written_count, checked_count, gather_count;
+  const uint32_t *written; /* values */
+  uint32_t written_count;
+  bool checks;  /* some node may fail */
   bool skipped; /* in affine runs of this run */
-};
-
-/* The last stage with reductions. */
-struct fold {
-  fused_fold *run;
-  const uint32_t *read; /* the values it reads, but not those that are spread */
-  const uint32_t *same; /* nodes: the DISTs whose results it reads */
-  uint32_t read_count, same_count;
-  bool alone; /* a block has no other steps and no other results */
-  bool *only; /* of each node: whether it is a DIST whose result has no other use */
 };
 
 /* As fused_emit_loop says. */
@@ -35,11 +26,14 @@ struct fused_compiled {
   struct arena arena;
   struct fused_functions functions;
   struct stage *stages;
-  struct fold fold;
+  uint32_t *touched; /* values whose elements the function of tiles may touch */
+  uint32_t touched_count;
+  bool folds_many;
+  tile_function *tile;
   loop_block **loops;                  /* of the first node of each */
   struct order_compiled *combinations; /* likewise */
   struct compiled_code *code;
-  bool loaded, in_one;
+  bool loaded, flat;
   uint32_t slots;
 };
 
@@ -65,59 +59,45 @@ static bool is_constant(const struct superop *op, uint32_t value) {
   return false;
 }
 
-/* Finds what the function of a stage reads and writes, and which of its nodes may fail. */
+/* Whether a node of the stage, or a reduction that it passes elements to, reads a value. */
+static bool stage_reads(const struct fused_compiled *f, uint32_t stage, uint32_t v) {
+  const struct superop *op = f->k->op;
+  const bool folds = f->functions.folds && stage + 1 == f->functions.blocks.stage_count;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (folds && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
+    for (unsigned i = 0; of_stage(f, n, stage) && i < node->operand_count; i++) {
+      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
+    }
+  }
+  return false;
+}
+
+/* Finds what the function of a stage reads and writes, and whether some of its nodes may fail.
+ */
 static void describe(struct fused_compiled *f, uint32_t number) {
   const struct superop *op = f->k->op;
   struct stage *s = &f->stages[number];
-  bool *reads = arena_alloc(&f->arena, op->value_count);
-  uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
   uint32_t *written = arena_alloc(&f->arena, op->node_count * sizeof *written);
-  uint32_t *checked = arena_alloc(&f->arena, op->node_count * sizeof *checked);
-  uint32_t *gathers = arena_alloc(&f->arena, op->node_count * sizeof *gathers);
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (!of_stage(f, n, number)) continue;
     if (node->result_count > 0 && f->functions.blocks.written[node->result]) {
       written[s->written_count++] = node->result;
     }
-    if (node->checked) checked[s->checked_count++] = n;
-    if (node->role == ROLE_GATHER) gathers[s->gather_count++] = n;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (fused_blocks_read(node, i)) reads[node->operands[i]] = true;
-    }
+    s->checks |= node->checked;
   }
   for (uint32_t v = 0; v < op->value_count; v++) {
     const uint32_t definition = f->k->values[v].node;
-    if (!reads[v] || is_constant(op, v)) continue;
+    if (!stage_reads(f, number, v) || is_constant(op, v)) continue;
     if (definition != SUPEROP_NONE && of_stage(f, definition, number)) continue;
     f->k->values[v].read_by_blocks = true;
-    read[s->read_count++] = v;
   }
-  s->read = read;
   s->written = written;
-  s->checked = checked;
-  s->gathers = gathers;
 }
 
-/* Whether the fold reads value v, which it does not compute. */
-static bool fold_reads(const struct fused_compiled *f, uint32_t v) {
-  const struct superop *op = f->k->op;
-  const uint32_t definition = f->k->values[v].node, last = f->functions.blocks.stage_count - 1;
-  if (is_constant(op, v) || (definition != SUPEROP_NONE && of_stage(f, definition, last)))
-    return false;
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    const struct superop_node *node = &op->nodes[n];
-    if (node->role == ROLE_REDUCE && node->operands[0] == v) return true;
-  }
-  const struct stage *s = &f->stages[last];
-  for (uint32_t i = 0; i < s->read_count; i++) {
-    if (s->read[i] == v) return true;
-  }
-  return false;
-}
-
-/* Whether the fold is the only elementwise use of value v. */
-static bool only_fold_reads(const struct fused_compiled *f, uint32_t v) {
+/* Whether only the last stage and reductions read a value. */
+static bool only_folded(const struct fused_compiled *f, uint32_t v) {
   const struct superop *op = f->k->op;
   if (f->k->values[v].is_output) return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -131,38 +111,36 @@ static bool only_fold_reads(const struct fused_compiled *f, uint32_t v) {
   return true;
 }
 
-/* Whether the fold is the only step (so there is one stage), and needs no buffers. */
-static bool folds_alone(const struct fused_compiled *f) {
+/* Whether the values that reductions fold are never in a tile's buffer, and nothing else is. */
+static bool folds_many(const struct fused_compiled *f) {
   const struct cvl_kernel *k = f->k;
   if (fused_hands_on(k) || k->combination_count > 0) return false;
-  for (uint32_t i = 0; i < k->step_count; i++) {
-    const uint32_t n = k->steps[i];
-    const struct fused_value *v = fused_result(k, n);
-    if (v && (v->is_output || v->scattered)) return false;
-    const bool constant = v && is_constant(k->op, k->op->nodes[n].result);
-    if (v && !constant && !fused_compiled_does(f, n) && !f->fold.only[n]) return false;
+  for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
+    const struct fused_value *value = &k->values[v];
+    if (value->buffer != IN_TILE) continue;
+    const bool last = of_stage(f, value->node, f->functions.blocks.stage_count - 1);
+    if (!last || !only_folded(f, v)) return false;
   }
   return true;
 }
 
-static void describe_fold(struct fused_compiled *f) {
+/* The values that stages read or write, that are filled, and that packs take. */
+static void find_touched(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
-  uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
-  uint32_t *same = arena_alloc(&f->arena, op->node_count * sizeof *same);
-  f->fold.only = arena_alloc(&f->arena, op->node_count);
-  f->fold.read = read;
-  f->fold.same = same;
-  for (uint32_t v = 0; v < op->value_count && f->functions.folds; v++) {
-    const uint32_t definition = f->k->values[v].node;
-    if (!fold_reads(f, v)) continue;
-    if (!f->functions.spread[v]) {
-      read[f->fold.read_count++] = v;
-    } else {
-      same[f->fold.same_count++] = definition;
-      f->fold.only[definition] = only_fold_reads(f, v);
-    }
+  bool *touched = arena_alloc(&f->arena, op->value_count + 1);
+  for (uint32_t v = 0; v < op->value_count; v++)
+    touched[v] = f->k->values[v].read_by_blocks || f->functions.blocks.written[v];
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->role == ROLE_PACK) touched[node->operands[0]] = touched[node->operands[1]] = true;
+    if (node->role != ROLE_SPREAD && node->role != ROLE_INDEX && node->role != ROLE_GATHER)
+      continue;
+    if (!fused_compiled_does(f, n)) touched[node->result] = true;
   }
-  f->fold.alone = f->functions.folds && folds_alone(f);
+  f->touched = arena_alloc(&f->arena, (op->value_count + 1) * sizeof *f->touched);
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    if (touched[v]) f->touched[f->touched_count++] = v;
+  }
 }
 
 /* Each value has its own strip buffer: without the intermediate values there are few. */
@@ -179,13 +157,15 @@ static void assign_slots(struct fused_compiled *f) {
 }
 
 static bool plan(struct fused_compiled *f) {
-  if (!fused_functions_plan(&f->arena, f->k->op, f->in_one, &f->functions)) return false;
+  if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->combinations =
       arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
   f->stages = arena_alloc(&f->arena, f->functions.blocks.stage_count * sizeof *f->stages);
+  for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
   for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) describe(f, s);
-  describe_fold(f);
+  f->folds_many = f->functions.folds && folds_many(f);
+  find_touched(f);
   assign_slots(f);
   return true;
 }
@@ -201,16 +181,16 @@ static bool make(struct fused_compiled *f) {
 }
 
 bool fused_compiled_suits(const struct fused_compiled *f) {
-  return !f->in_one || f->k->in_one;
+  return !f->flat || f->k->flat;
 }
 
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool in_one) {
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
   if (!k->c->compile_cache) return NULL;
   struct fused_compiled *f = heap_alloc(&k->c->heap, sizeof *f);
   if (!f) return NULL;
   memset(f, 0, sizeof *f);
   f->k = k;
-  f->in_one = in_one && fused_functions_gather(k->op);
+  f->flat = flat && fused_functions_differ(k->op);
   arena_init(&f->arena, &k->c->heap);
   struct text text;
   if (make(f) && text_begin(&text, &k->c->heap)) {
@@ -265,11 +245,7 @@ const struct order_compiled *fused_compiled_combination(const struct fused_compi
 bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
-  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
-    char name[32];
-    snprintf(name, sizeof name, "block%u", s);
-    if (!load(f, name, &f->stages[s].run)) return false;
-  }
+  if (!load(f, "tile", &f->tile)) return false;
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
@@ -277,7 +253,6 @@ bool fused_compiled_ready(struct fused_compiled *f) {
     snprintf(name, sizeof name, "loop%u", n);
     if (!load(f, name, &f->loops[n])) return false;
   }
-  if (f->functions.folds && !load(f, "fold", &f->fold.run)) return false;
   f->loaded = true;
   return true;
 }
@@ -290,7 +265,7 @@ uint32_t fused_compiled_slots(const struct fused_compiled *f) {
 
 void fused_compiled_skip_all(struct fused_compiled *f) {
   for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
-    f->stages[s].skipped = f->stages[s].checked_count == 0;
+    f->stages[s].skipped = !f->stages[s].checks;
   }
 }
 
@@ -311,10 +286,34 @@ bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
   return !fused_compiled_does(f, node) || f->stages[f->functions.blocks.stage[node]].skipped;
 }
 
+bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage) {
+  return f->stages[stage].skipped;
+}
+
 /* ---- running ---- */
 
-/* Runs the loop that begins with node n. If it is stopped, unfinished results are 0. */
-static void run_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+const struct fused_functions *fused_compiled_functions(const struct fused_compiled *f) {
+  return &f->functions;
+}
+
+tile_function *fused_compiled_tile(const struct fused_compiled *f) {
+  return f->tile;
+}
+
+const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t *count) {
+  *count = f->touched_count;
+  return f->touched;
+}
+
+bool fused_compiled_folds(const struct cvl_kernel *k) {
+  return k->runs_compiled && k->compiled->functions.folds;
+}
+
+bool fused_compiled_folds_many(const struct cvl_kernel *k) {
+  return k->compiled->folds_many && !k->has_affine_runs;
+}
+
+void fused_compiled_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const struct superop_loop l = superop_loop_at(k->op, number);
   for (uint32_t i = 0; i < l.count; i++) {
@@ -332,134 +331,4 @@ static void run_loop(struct fused_worker *w, uint32_t number, uint64_t first, ui
     const uint32_t to = k->op->nodes[i].result;
     memset(w->out[to], 0, n * k->values[to].bytes);
   }
-}
-
-static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, uint64_t n) {
-  const struct cvl_kernel *k = w->k;
-  const struct fused_steps steps = fused_steps_here(w);
-  for (uint32_t i = steps.first; i < steps.end; i++) {
-    const uint32_t number = steps.numbers[i];
-    if (k->compiled->functions.blocks.stage[number] != stage) continue;
-    if (fused_begins_loop(k->op, number)) run_loop(w, number, first, n);
-    if (k->compiled->functions.blocks.looped[number]) continue;
-    if (w->folding && k->compiled->fold.only[number]) continue;
-    if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
-    const uint64_t done = fused_step(w, number, first, n);
-    if (done == n) continue;
-    fused_remember(w, number, first, first + done);
-    const struct fused_value *v = &k->values[k->op->nodes[number].result];
-    memset(fused_at(w, v, first), 0, n * v->bytes);
-  }
-}
-
-static void read_values(struct fused_worker *w, const uint32_t *values, uint32_t count,
-                        uint64_t first) {
-  for (uint32_t i = 0; i < count; i++) {
-    w->in[values[i]] = fused_at(w, &w->k->values[values[i]], first);
-  }
-}
-
-/* Where the gathers of a stage read. Of no elements a zero is the first. */
-static void read_sources(struct fused_worker *w, const struct stage *s) {
-  static const uint64_t zero = 0;
-  for (uint32_t i = 0; i < s->gather_count; i++) {
-    const struct cvl_kernel *k = w->k;
-    const struct fused_node *p = &k->nodes[s->gathers[i]];
-    struct fused_gathered *from = &w->sources[s->gathers[i]];
-    from->values = p->far.total > 0 ? p->values : &zero;
-    from->count = p->far.total;
-    w->in[k->op->nodes[s->gathers[i]].result] = from;
-  }
-}
-
-static void remember_faults(struct fused_worker *w, const struct stage *s, uint64_t first) {
-  for (uint32_t i = 0; i < s->checked_count; i++) {
-    const uint64_t position = w->block_faults[s->checked[i]];
-    if (position != UINT64_MAX) fused_remember(w, s->checked[i], first, first + position);
-  }
-}
-
-static void run_fold(struct fused_worker *w, uint64_t first, uint64_t n, bool begin,
-                     bool whole) {
-  const struct cvl_kernel *k = w->k;
-  const struct fold *fold = &k->compiled->fold;
-  read_values(w, fold->read, fold->read_count, first);
-  read_sources(w, &k->compiled->stages[k->compiled->functions.blocks.stage_count - 1]);
-  for (uint32_t i = 0; i < fold->same_count; i++) {
-    w->in[k->op->nodes[fold->same[i]].result] = w->same[i];
-  }
-  fold->run(n, w->in, w->out, w->block_faults, w->lanes, begin, whole);
-}
-
-static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
-  const struct cvl_kernel *k = w->k;
-  const struct stage *s = &k->compiled->stages[number];
-  if (k->has_affine_runs && s->skipped && w->skipping) return;
-  for (uint32_t i = 0; i < s->written_count; i++) {
-    w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
-  }
-  if (w->folding && number + 1 == k->compiled->functions.blocks.stage_count) {
-    run_fold(w, first, n, first == w->origin[IN_TILE], false);
-  } else {
-    read_values(w, s->read, s->read_count, first);
-    read_sources(w, s);
-    s->run(n, w->in, w->out, w->block_faults);
-  }
-  remember_faults(w, s, first);
-}
-
-bool fused_compiled_folds_alone(const struct cvl_kernel *k) {
-  return k->runs_compiled && k->compiled->fold.alone;
-}
-
-bool fused_compiled_fold_blocks(struct fused_worker *w, uint64_t first, uint64_t n) {
-  run_fold(w, first, n, true, true);
-  remember_faults(w, &w->k->compiled->stages[0], first);
-  return atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
-}
-
-bool fused_compiled_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const struct cvl_kernel *k = w->k;
-  if (!k->runs_compiled || !k->compiled->functions.folds) return false;
-  if (k->has_affine_runs && fused_affine_run(w, first, n) < n) return false;
-  const struct fold *fold = &k->compiled->fold;
-  bool all_same = true;
-  for (uint32_t i = 0; i < fold->same_count; i++) {
-    const uint32_t number = fold->same[i];
-    const struct fused_node *p = &k->nodes[number];
-    const struct fused_value *v = &k->values[k->op->nodes[number].result];
-    if (v->storage == UNIFORM) {
-      w->same[i] = v->one;
-    } else if (p->action == ACT_DIST) {
-      const uint64_t segment = walk_to(&w->walks[p->walk], &p->near, first);
-      all_same &= segment_start(&p->near, segment + 1) - first >= n;
-      w->same[i] = (const char *)p->values + segment * v->bytes;
-    } else {
-      all_same = false;
-    }
-  }
-  w->folding = all_same;
-  return all_same;
-}
-
-void fused_compiled_fold_end(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const struct fused_compiled *f = w->k->compiled;
-  w->folding = false;
-  for (uint32_t i = 0; i < f->fold.same_count; i++) {
-    const struct fused_node *p = &w->k->nodes[f->fold.same[i]];
-    if (p->action == ACT_DIST) w->walks[p->walk].position = first + n;
-  }
-}
-
-void fused_compiled_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const uint32_t stages = w->k->compiled->functions.blocks.stage_count;
-  fused_prefetch_begin(w, 2 * stages + 1);
-  for (uint32_t s = 0; s < stages; s++) {
-    fused_prefetch(w, 2 * s + 1);
-    other_steps(w, s, first, n);
-    fused_prefetch(w, 2 * s + 2);
-    run_stage(w, s, first, n);
-  }
-  fused_prefetch(w, 2 * stages + 1);
-  other_steps(w, stages, first, n);
 }

@@ -1,23 +1,20 @@
-/* fused-compiled.h - the elementwise operations of a superoperator as compiled functions, one
- * for each stage (fused-kernels/emit.h): all maps of a stage are one loop, whose intermediate
- * values stay in registers. Private to the fused-*.c files.
+/* fused-compiled.h - a superoperator as compiled functions (fused-kernels/emit.h): one executes
+ * tiles, all maps of a stage in one loop whose intermediate values stay in registers. Private
+ * to the fused-*.c files.
  */
 #ifndef RAVEL_CPU_FUSED_COMPILED_H
 #define RAVEL_CPU_FUSED_COMPILED_H
 
 #include "cvl-cpu/fused-plan.h"
-
-typedef void fused_block(uint64_t n, const void *const *in, void *const *out, uint64_t *fault);
-typedef void fused_fold(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
-                        void *const *lanes, bool begin, bool whole);
+#include "fused-kernels/emit.h"
 
 struct fused_compiled;
 /* NULL if there is no cache, nothing to compile, or no memory. Sets compiled_slot of the
  * values.
  */
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool in_one);
-/* Whether the functions suit the segments of this run: those made for gathers from one segment
- * (in_one) suit no others. */
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
+/* Whether the functions suit the segments of this run: those made for one segment (flat, as
+ * emit.h says) suit no others. */
 bool fused_compiled_suits(const struct fused_compiled *);
 void fused_compiled_free(struct fused_compiled *);
 /* Whether the functions have been compiled, of which _kept only looks and _ready starts the
@@ -27,6 +24,13 @@ bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
 /* Whether the function of a stage computes a node. */
 bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
+/* The plan; the function of tiles, once it is ready; the values whose elements it may touch. */
+const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
+tile_function *fused_compiled_tile(const struct fused_compiled *);
+const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
+/* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
+ * unfinished results are 0. */
+void fused_compiled_loop(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
 /* The functions of the combination that begins with a node. */
 const struct order_compiled *fused_compiled_combination(const struct fused_compiled *,
                                                         uint32_t node);
@@ -40,21 +44,24 @@ uint32_t fused_compiled_slots(const struct fused_compiled *);
 void fused_compiled_skip_all(struct fused_compiled *);
 bool fused_compiled_keep(struct fused_compiled *);
 bool fused_compiled_skips(const struct fused_compiled *, uint32_t node);
+bool fused_compiled_stage_skipped(const struct fused_compiled *, uint32_t stage);
 
-/* Whether the last stage can add its elements directly to the lanes of the reductions, for
- * these positions, which belong to one segment. Then the strips of the tile at these positions
- * leave them in w->lanes, CVL_REDUCE_LANES for each reduction, until _fold_end. A value spread
- * over segments is uniform in these positions, and is read from the vector that is spread. */
-bool fused_compiled_fold_begin(struct fused_worker *, uint64_t first, uint64_t n);
-void fused_compiled_fold_end(struct fused_worker *, uint64_t first, uint64_t n);
-/* Whether nothing but the fold is to be done. Then _fold_blocks, after _fold_begin, evaluates
- * several blocks, at most FUSED_WHOLE positions, the last block perhaps shorter: w->lanes[r]
- * has a total for each. False after a fault, which is recorded. */
-bool fused_compiled_folds_alone(const struct cvl_kernel *);
-bool fused_compiled_fold_blocks(struct fused_worker *, uint64_t first, uint64_t n);
+/* Whether the compiled function reduces blocks of one segment as it computes them. _many:
+ * several blocks in one call, since nothing else needs a tile of what it computes. */
+bool fused_compiled_folds(const struct cvl_kernel *);
+bool fused_compiled_folds_many(const struct cvl_kernel *);
 
-/* Executes the steps for a strip, as fused_strip does, but all of them even after a fault: a
- * stage has nodes from before and after it. */
-void fused_compiled_strip(struct fused_worker *, uint64_t first, uint64_t n);
+/* fused-tile.c. The bytes that a worker needs for the compiled function; sets them up. */
+size_t fused_tile_bytes(const struct cvl_kernel *);
+void fused_tile_set_up(struct fused_worker *, char *memory);
+/* Sets its walks to a position. */
+void fused_tile_walks_at(struct fused_worker *, uint64_t position);
+/* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
+ * them even after a fault: a stage has nodes from before and after it. False after a fault. */
+bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);
+/* The same for blocks of one segment, whose totals go to totals[r] for each reduction r, from
+ * number `block` on. */
+bool fused_tile_folds(struct fused_worker *, uint64_t first, uint64_t n, char *const *totals,
+                      uint64_t block);
 
 #endif

@@ -440,7 +440,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->was_uniform = (bool *)(block + uniform_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   fused_combine_plan(k);
-  k->may_gather = fused_functions_gather(op);
+  k->differs = fused_functions_differ(op);
   describe_values(k);
   note_runs(k);
   note_loops(k);
@@ -458,7 +458,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
     return NULL;
   }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
-  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && !k->may_gather)
+  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && !k->differs)
     k->compiled =
         fused_compiled_new(k, false); /* else in the first run, when segments are known */
   if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */

@@ -16,7 +16,8 @@
  *   fused-affine.c       gathers by indices that are affine for a while
  *   fused-loop.c         loops, within a strip
  *   fused-chunk.c        evaluation of a chunk: tiles, reductions, packs, scans
- *   fused-compiled.c     the elementwise operations of a strip as compiled functions
+ *   fused-compiled.c     compiled functions: which there are
+ *   fused-tile.c         tiles, executed by them
  *   fused-choice.c       whether a run uses those
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
  *   fused-combine.h      combinations by functions of the program's own
@@ -37,6 +38,7 @@
 #include "cvl-cpu/long-segments.h"
 #include "cvl-cpu/order-tree.h"
 #include "cvl/superop.h"
+#include "fused-kernels/tile.h"
 
 enum {
   FUSED_STRIP = LOCATE_MOST,
@@ -45,8 +47,6 @@ enum {
   FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK /* a longer segment may be cut between two chunks */
 };
 #define FUSED_NONE UINT64_MAX /* no fault: a node or position behind all others */
-
-struct fused_gathered; /* fused-kernels/emit.h */
 
 /* How the elements of a value are stored. IN_MEMORY: a vector of the whole domain. UNIFORM: the
  * same element at all positions, repeated for the length of a strip. The next three are buffers
@@ -252,7 +252,8 @@ struct cvl_kernel {
   struct fused_combination *combinations;
   uint32_t combination_count;
   bool combines, scans_by; /* some combination reduces; some scans */
-  bool may_gather;         /* compiled functions, some node */
+  bool differs;            /* compiled functions, for one segment and for others */
+  bool general;            /* some run was not flat: functions are compiled for any segments */
   uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   bool has_expressions;                       /* some step is the root of one */
@@ -278,8 +279,7 @@ struct cvl_kernel {
   bool gathers;             /* some node does */
   bool has_runs;            /* some value is as_runs */
   bool runs_compiled;       /* maps are done by compiled functions */
-  bool in_one;              /* every gather that they may execute is from one segment */
-  bool untimed;             /* it is compiled for other segments, and says nothing about time */
+  bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool streams;             /* something is written past the caches */
   bool has_affine_runs;     /* some gather is affine */
   uint32_t affine_gather_count;
@@ -338,16 +338,15 @@ struct fused_worker {
   struct fused_affine *affine; /* from run_first on, by value number */
   const char **run_data; /* of affine gathers: their elements from run_first on, or NULL */
   const char **gathered; /* of affine gathers: their elements of the strip */
-  const void **in;       /* of compiled functions, by value number */
+  /* Of compiled functions (fused-tile.c); `data` to `skipped` are arrays of `tile`. */
+  struct tile tile;
+  char **data;
+  uint64_t *step;
+  char **fold_totals;
+  uint8_t *skipped;
+  bool acts_skipping; /* `skipping`, when the acts of nodes were set */
+  const void **in;    /* of loops, by value number */
   void **out;
-  uint64_t *block_faults;         /* by node */
-  struct fused_gathered *sources; /* of compiled gathers, by node */
-  /* While the last stage adds the elements of a block to the lanes of reductions
-   * (fused_compiled_fold_begin): the lanes of each reduction; of each value that is spread over
-   * segments, the one element that this block has. */
-  bool folding;
-  void **lanes;
-  const void **same;
   struct fused_located *located; /* NULL: nothing gathers */
   struct walk *walks;
   struct walk *ranks;  /* of each pack */
@@ -416,6 +415,8 @@ bool fused_concatenate(struct cvl_kernel *, uint32_t scatter, const struct cvl_v
 /* fused-strip.c: executes the steps for positions first .. first + n - 1, at most a strip.
  * False after a fault, which is recorded. */
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
+/* Copies the results of nodes before `end` that were computed in buffers. */
+void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
 /* Plans the prefetching of the next strip's operands over so many steps; prefetches what is due
  * when `done` of them are about to be done. */
 void fused_prefetch_begin(struct fused_worker *, uint32_t steps);

@@ -1,7 +1,6 @@
 /* fused-strip.c - the steps of a superoperator on one strip of positions. */
 #include <string.h>
 
-#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
@@ -17,10 +16,11 @@ static struct walk walk_at(const struct segments *s, uint64_t position) {
 void fused_walks_at(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   w->run_end = 0;
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const struct fused_node *p = &k->nodes[k->live_steps[i]];
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    const uint32_t number = k->steps[i];
+    const struct fused_node *p = &k->nodes[number];
     if (p->action == ACT_GATHER_RUNS) {
-      const struct superop_node *node = &k->op->nodes[k->live_steps[i]];
+      const struct superop_node *node = &k->op->nodes[number];
       const struct fused_node *index = &k->nodes[k->values[node->operands[1]].node];
       w->walks[p->index_walk] = walk_at(&index->near, position);
     } else if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) {
@@ -73,8 +73,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   return n;
 }
 
-/* Copies the results of nodes before `end` that were computed in buffers. */
-static void deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
+void fused_deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
   struct cvl_kernel *k = w->k;
   for (uint32_t i = 0; i < k->copy_count; i++) {
     struct fused_value *v = &k->values[k->copies[i]];
@@ -186,31 +185,28 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
   uint64_t end = FUSED_NONE;
-  if (k->runs_compiled) {
-    fused_compiled_strip(w, first, n);
-  } else {
-    const struct fused_steps steps = fused_steps_here(w);
-    fused_prefetch_begin(w, steps.end - steps.first);
-    for (uint32_t i = steps.first; i < steps.end && end == FUSED_NONE; i++) {
-      const uint32_t number = steps.numbers[i];
-      if (number > failed) {
-        end = failed;
-        break;
-      }
-      fused_prefetch(w, i + 1 - steps.first);
-      if (k->op->nodes[number].role == ROLE_CARRY) {
-        if (!fused_loop(w, &i, first, n)) end = number;
-        continue;
-      }
-      if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
-      const uint64_t done = fused_step(w, number, first, n);
-      if (done == n) continue;
-      fused_remember(w, number, first, first + done);
-      end = number;
+  const struct fused_steps steps = fused_steps_here(w);
+  fused_prefetch_begin(w, steps.end - steps.first);
+  for (uint32_t i = steps.first; i < steps.end && end == FUSED_NONE; i++) {
+    const uint32_t number = steps.numbers[i];
+    if (number > failed) {
+      end = failed;
+      break;
     }
+    fused_prefetch(w, i + 1 - steps.first);
+    if (k->op->nodes[number].role == ROLE_CARRY) {
+      if (!fused_loop(w, &i, first, n)) end = number;
+      continue;
+    }
+    if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
+    const uint64_t done = fused_step(w, number, first, n);
+    if (done == n) continue;
+    fused_remember(w, number, first, first + done);
+    end = number;
   }
-  deliver(w, first, n,
-          end < failed ? end : failed); /* the computation of uniform values may have failed */
+  fused_deliver(w, first, n,
+                end < failed ? end
+                             : failed); /* the computation of uniform values may have failed */
   return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
 }
 

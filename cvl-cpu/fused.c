@@ -310,9 +310,8 @@ static size_t reserve(struct layout *l, size_t bytes) {
 
 /* Offsets in the memory of a worker. */
 struct worker_layout {
-  size_t in, out, lane_starts, lanes, same, streams, affine, run_data, gathered, block_faults,
-      sources, located, walks, ranks, kept, totals, packed, block_totals, window_totals,
-      combinations, packs;
+  size_t compiled, streams, affine, run_data, gathered, located, walks, ranks, kept, totals,
+      packed, block_totals, window_totals, combinations, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -331,22 +330,12 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   reserve(&l, 0);
   l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
   const size_t packs = k->pack_count, reductions = k->reduction_count;
-  const size_t values = k->runs_compiled ? k->op->value_count : 0;
-  at.in = reserve(&l, values * sizeof(void *));
-  at.out = reserve(&l, values * sizeof(void *));
-  const size_t folds = k->runs_compiled ? reductions : 0;
-  at.lane_starts = reserve(&l, folds * sizeof(void *));
-  at.lanes = reserve(&l, folds * CVL_REDUCE_LANES * sizeof(uint64_t));
-  at.same = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(void *) : 0);
+  at.compiled = reserve(&l, fused_tile_bytes(k));
   at.streams = reserve(&l, k->op->param_count * sizeof(struct fused_stream));
   const size_t affine = k->has_affine_runs ? k->op->value_count : 0;
   at.affine = reserve(&l, affine * sizeof(struct fused_affine));
   at.run_data = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.gathered = reserve(&l, k->affine_gather_count * sizeof(char *));
-  at.block_faults = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(uint64_t) : 0);
-  at.sources = reserve(&l, k->runs_compiled && k->in_one
-                               ? k->op->node_count * sizeof(struct fused_gathered)
-                               : 0);
   at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
@@ -393,12 +382,6 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .affine = (struct fused_affine *)(void *)(memory + at->affine),
                              .run_data = (const char **)(void *)(memory + at->run_data),
                              .gathered = (const char **)(void *)(memory + at->gathered),
-                             .in = (const void **)(void *)(memory + at->in),
-                             .out = (void **)(void *)(memory + at->out),
-                             .lanes = (void **)(void *)(memory + at->lane_starts),
-                             .same = (const void **)(void *)(memory + at->same),
-                             .block_faults = (uint64_t *)(void *)(memory + at->block_faults),
-                             .sources = (struct fused_gathered *)(void *)(memory + at->sources),
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
                              .kept = (uint64_t *)(void *)(memory + at->kept),
@@ -406,9 +389,6 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .block_totals = memory + at->block_totals,
                              .window_totals = memory + at->window_totals,
                              .packed = (char **)(void *)(memory + at->packed)};
-  for (uint32_t i = 0; k->runs_compiled && i < k->reduction_count; i++) {
-    w->lanes[i] = memory + at->lanes + i * CVL_REDUCE_LANES * sizeof(uint64_t);
-  }
   if (k->gathers) {
     w->located = (struct fused_located *)(void *)(memory + at->located);
     w->located->group = SUPEROP_NONE;
@@ -421,6 +401,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
     w->packed[i] = k->chunks > 1 ? room : p->out;
     if (k->chunks > 1 && p->wants_result) room += pack_room(k, p);
   }
+  if (k->runs_compiled) fused_tile_set_up(w, memory + at->compiled);
 }
 
 /* Cuts the domain into chunks: into one where the pool would cost more than it gains; otherwise
@@ -503,12 +484,14 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
-/* Whether all gathers that compiled functions may execute are from one segment. */
-static bool gathers_in_one(const struct cvl_kernel *k, const struct cvl_value *operands) {
-  for (uint32_t n = 0; k->may_gather && n < k->op->node_count; n++) {
+/* Whether all INDEXes, and what gathers by data read, are of one segment. */
+static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
+  for (uint32_t n = 0; k->differs && n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
-    if (fused_may_gather(k->op, n) && value_segments(&operands[node->operands[3]]).count != 1)
-      return false;
+    const uint32_t d = node->role == ROLE_INDEX     ? node->operands[2]
+                       : fused_may_gather(k->op, n) ? node->operands[3]
+                                                    : SUPEROP_NONE;
+    if (d != SUPEROP_NONE && value_segments(&operands[d]).count != 1) return false;
   }
   return true;
 }
@@ -523,7 +506,7 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
       k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
   atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
-  k->in_one = gathers_in_one(k, operands);
+  k->flat = is_flat(k, operands);
   k->runs_compiled = fused_choose(k);
   fused_bind(k, operands);
   if (!make_results(k, operands)) return false;

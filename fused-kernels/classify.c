@@ -9,6 +9,7 @@ struct classifier {
   struct arena *arena;
   const struct superop *op;
   const uint8_t *segments;
+  bool compiled; /* there are functions: */
   struct fused_functions functions;
   struct fused_gathers gathers;
   const bool *needed; /* of every value */
@@ -30,8 +31,6 @@ const char *fused_reason_text(enum fused_reason reason) {
   static const char *const texts[REASONS] = {
       [REASON_SPREAD] = "DIST over several segments",
       [REASON_INDEX] = "INDEX",
-      [REASON_GATHER] = "gather from several segments",
-      [REASON_BESIDE] = "gather beside one from several segments",
       [REASON_POSITIONS] = "gather by positions",
       [REASON_RUNS] = "gather of runs",
       [REASON_FLAGGED] = "BFPERMUTE",
@@ -54,34 +53,8 @@ static void add(struct classifier *c, uint32_t node, enum fused_reason reason) {
 
 /* ---- nodes ---- */
 
-/* What reads a value, apart from the functions. */
-struct uses {
-  bool consumers; /* reductions, scans and so on, which need it in a buffer */
-  bool fold;      /* the function that passes elements to reductions */
-  bool others;
-};
-
 static bool is_scatter_of_runs(const struct superop_node *node, unsigned i) {
   return i == 1 && (node->op == OPC_DPERMUTE || node->op == OPC_FPERMUTE);
-}
-
-static struct uses uses_of(const struct classifier *c, uint32_t value) {
-  const struct superop *op = c->op;
-  const struct fused_blocks *b = &c->functions.blocks;
-  struct uses u = {0};
-  for (uint32_t i = 0; i < op->output_count; i++) u.others |= op->outputs[i] == value;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    const bool last = fused_blocks_have(op, b, k) && b->stage[k] + 1U == b->stage_count;
-    for (unsigned i = 0; i < node->operand_count && !op->cold[k]; i++) {
-      if (node->operands[i] != value || !superop_matters(node, i)) continue;
-      const bool reduction = node->role == ROLE_REDUCE;
-      u.consumers |= node->role >= ROLE_COLUMN && node->role != ROLE_ASSERT;
-      u.fold |= last || reduction;
-      u.others |= !last && !reduction;
-    }
-  }
-  return u;
 }
 
 /* Whether an INDEX is that of scatters only, which go run by run. In what could belong to
@@ -98,26 +71,21 @@ static bool is_index_of_runs(const struct classifier *c, const struct superop_no
   return runs;
 }
 
-/* A spread value of one segment is the same for all positions. One that the fold alone reads is
- * one element for each of its blocks, if segments are as long as these. */
+/* A spread value of one segment is the same for all positions. */
 static void classify_spread(struct classifier *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
-  const struct uses u = uses_of(c, node->result);
-  const uint8_t segments = c->segments[node->operands[1]];
-  const bool folded = c->functions.folds && u.fold && !u.others && segments >= SEGMENTS_1024;
-  if (emit_spread_constant(c->op, node->result) && !u.consumers) return;
-  if (segments != SEGMENTS_ONE && !folded) add(c, k, REASON_SPREAD);
+  if (c->segments[node->operands[1]] != SEGMENTS_ONE) add(c, k, REASON_SPREAD);
 }
 
+/* Functions execute gathers by data, and copy runs. */
 static void classify_gather(struct classifier *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   if (node->op != OPC_BPERMUTE) {
     add(c, k, REASON_FLAGGED);
-  } else if (fused_may_gather(c->op, k)) {
-    const bool one = c->segments[node->operands[3]] == SEGMENTS_ONE;
-    add(c, k, one ? REASON_BESIDE : REASON_GATHER);
-  } else {
-    add(c, k, c->gathers.copied[k] ? REASON_RUNS : REASON_POSITIONS);
+  } else if (!c->gathers.copied[k]) {
+    add(c, k, REASON_POSITIONS);
+  } else if (!c->compiled) {
+    add(c, k, REASON_RUNS);
   }
 }
 
@@ -132,10 +100,10 @@ static void classify_node(struct classifier *c, uint32_t k) {
   const bool needed = node->result_count > 0 && (c->needed[node->result] || node->checked);
   switch ((enum superop_role)node->role) {
   case ROLE_SPREAD:
-    if (needed) classify_spread(c, k);
+    if (needed && !c->compiled) classify_spread(c, k);
     break;
   case ROLE_INDEX:
-    if (needed && !is_index_of_runs(c, node)) add(c, k, REASON_INDEX);
+    if (needed && !c->compiled && !is_index_of_runs(c, node)) add(c, k, REASON_INDEX);
     break;
   case ROLE_GATHER:
     if (needed) classify_gather(c, k);
@@ -144,7 +112,9 @@ static void classify_node(struct classifier *c, uint32_t k) {
     if (needed) add(c, k, REASON_PICK);
     break;
   case ROLE_SCAN: add(c, k, REASON_SCAN); break;
-  case ROLE_PACK: add(c, k, REASON_PACK); break;
+  case ROLE_PACK:
+    if (!c->compiled) add(c, k, REASON_PACK);
+    break;
   case ROLE_SCATTER: classify_scatter(c, k); break;
   case ROLE_COMBINE_SCATTER: add(c, k, REASON_COMBINE_SCATTER); break;
   case ROLE_MAP:
@@ -162,13 +132,15 @@ static void classify_node(struct classifier *c, uint32_t k) {
 
 /* ---- the whole ---- */
 
-/* Whether all gathers that functions may execute are from one segment. */
-static bool gathers_in_one(const struct superop *op, const uint8_t *segments) {
-  bool in_one = fused_functions_gather(op);
+/* Whether all INDEXes, and what gathers by data read, are of one segment. */
+static bool is_flat(const struct superop *op, const uint8_t *segments) {
+  bool flat = fused_functions_differ(op);
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (fused_may_gather(op, k)) in_one &= segments[op->nodes[k].operands[3]] == SEGMENTS_ONE;
+    const uint32_t *operands = op->nodes[k].operands;
+    if (op->nodes[k].role == ROLE_INDEX) flat &= segments[operands[2]] == SEGMENTS_ONE;
+    if (fused_may_gather(op, k)) flat &= segments[operands[3]] == SEGMENTS_ONE;
   }
-  return in_one;
+  return flat;
 }
 
 struct fused_classified fused_classify(struct arena *arena, const struct superop *op,
@@ -176,8 +148,8 @@ struct fused_classified fused_classify(struct arena *arena, const struct superop
   static const struct fused_because copied = {SUPEROP_NONE, REASON_COPIES};
   struct classifier c = {.arena = arena, .op = op, .segments = segments};
   if (op->copies) return (struct fused_classified){EXTENT_EVALUATED, 1, &copied};
-  const bool in_one = gathers_in_one(op, segments);
-  const bool compiled = fused_functions_plan(arena, op, in_one, &c.functions);
+  const bool compiled = c.compiled =
+      fused_functions_plan(arena, op, is_flat(op, segments), &c.functions);
   const struct fused_blocks *blocks = &c.functions.blocks;
   c.reasons = arena_alloc(arena, (op->node_count + 1) * sizeof *c.reasons);
   if (!compiled)

@@ -35,8 +35,6 @@ enum fused_extent {
 enum fused_reason {
   REASON_SPREAD,    /* DIST over several segments: each is filled */
   REASON_INDEX,     /* INDEX, which is written */
-  REASON_GATHER,    /* from several segments, each of which is located */
-  REASON_BESIDE,    /* from one segment, beside another that is not: compiled are all or none */
   REASON_POSITIONS, /* by arithmetic on positions, which is not read in its source */
   REASON_RUNS,      /* of runs, which are copied */
   REASON_FLAGGED,   /* BFPERMUTE */

@@ -52,7 +52,13 @@ static unsigned stage_of_loop(const struct superop *op, const struct fused_block
   return stage;
 }
 
-/* The nodes of a combination's function have functions of their own (emit-combine.c). */
+/* The nodes of a loop have a function of their own (emit-loop.c). */
+static void hide_loop(const struct superop *op, struct fused_blocks *b, uint32_t first) {
+  const uint32_t last = superop_loop_at(op, first).last;
+  for (uint32_t k = first; k <= last; k++) b->looped[k] = true;
+}
+
+/* So have those of a combination's function (emit-combine.c). */
 static void hide_combination(const struct superop *op, struct fused_blocks *b, uint32_t first) {
   const struct superop_combination c = superop_combination_at(op, first);
   for (uint32_t k = c.first; k < c.ends; k++) {
@@ -78,27 +84,47 @@ static void check_plan(const struct superop *op, const struct fused_blocks *b,
   }
 }
 
-bool fused_blocks_plan(struct arena *arena, const struct superop *op, bool in_one,
+/* Whether a node for blocks reads a value. */
+static bool blocks_read(const struct superop *op, const struct fused_blocks *b, uint32_t v) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (unsigned i = 0; i < node->operand_count && is_block(op, b, k); i++) {
+      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
+    }
+  }
+  return false;
+}
+
+/* Which nodes besides maps are executed. An INDEX that only gathers read, which may be slices,
+ * is not. */
+static void find_others(const struct superop *op, bool flat, struct fused_blocks *b) {
+  b->flat = flat;
+  for (uint32_t k = 0; k < op->node_count; k++) b->gathers[k] = fused_may_gather(op, k);
+  for (uint32_t k = 0; k < op->node_count && flat; k++) {
+    b->indices[k] = op->nodes[k].role == ROLE_INDEX && !op->cold[k] &&
+                    blocks_read(op, b, op->nodes[k].result);
+  }
+}
+
+bool fused_blocks_plan(struct arena *arena, const struct superop *op, bool flat,
                        struct fused_blocks *b) {
   memset(b, 0, sizeof *b);
   b->stage = arena_alloc(arena, op->node_count + 1);
   b->written = arena_alloc(arena, (op->value_count + 1) * sizeof *b->written);
   b->looped = arena_alloc(arena, op->node_count + 1);
   b->gathers = arena_alloc(arena, op->node_count + 1);
-  for (uint32_t k = 0; k < op->node_count; k++)
-    b->gathers[k] = in_one && fused_may_gather(op, k);
+  b->indices = arena_alloc(arena, op->node_count + 1);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (fused_begins_loop(op, k)) hide_loop(op, b, k);
+    if (fused_begins_combination(op, k)) hide_combination(op, b, k);
+  }
+  find_others(op, flat, b);
   uint32_t *definitions = arena_alloc(arena, (op->value_count + 1) * sizeof *definitions);
-  uint32_t loop_end = 0;
   unsigned loop_stage = 0;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     unsigned stage = 0, count = node->operand_count;
-    if (node->role == ROLE_CARRY && !b->looped[k]) {
-      loop_end = superop_loop_at(op, k).last;
-      loop_stage = stage_of_loop(op, b, definitions, k);
-      for (uint32_t i = k; i <= loop_end; i++) b->looped[i] = true;
-    }
-    if (node->role == ROLE_COLUMN && !b->looped[k]) hide_combination(op, b, k);
+    if (fused_begins_loop(op, k)) loop_stage = stage_of_loop(op, b, definitions, k);
     if (b->looped[k]) stage = loop_stage;
     bool in_blocks = is_block(op, b, k);
     if (op->cold[k]) count = 0; /* needs nothing */
@@ -161,7 +187,6 @@ struct block {
   const struct fused_blocks *plan;
   struct widths widths;
   uint32_t stage;
-  const bool *uniform;
   bool folds; /* reductions take their elements as they are computed */
   FILE *out;
 };
@@ -232,6 +257,23 @@ static bool has_reduced(const struct block *b) {
   return false;
 }
 
+/* What a gather reads; between several segments also where they begin, and their lengths. */
+static void declare_gather(const struct block *b, uint32_t v) {
+  fprintf(b->out,
+          "  const struct fused_gathered *gathered%u = in[%u];\n"
+          "  const %s *from%u = gathered%u->values;\n",
+          v, v, type_of(b, v), v, v);
+  if (b->plan->flat) {
+    fprintf(b->out, "  const uint64_t count%u = gathered%u->count;\n  (void)count%u;\n", v, v,
+            v);
+  } else {
+    fprintf(b->out,
+            "  const uint64_t *base%u = gathered%u->base, *limit%u = gathered%u->limit;\n"
+            "  (void)limit%u;\n",
+            v, v, v, v, v);
+  }
+}
+
 static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     const char *type = type_of(b, v);
@@ -241,8 +283,6 @@ static void declarations(const struct block *b) {
       fprintf(b->out, "  const %s v%u = ", type, v);
       emit_literal(c, b->out);
       fputs(";\n", b->out);
-    } else if (b->uniform != NULL && b->uniform[v]) {
-      fprintf(b->out, "  const %s v%u = *(const %s *)in[%u];\n", type, v, type, v);
     } else {
       fprintf(b->out, "  const %s *restrict in%u = in[%u];\n", type, v, v);
     }
@@ -250,12 +290,12 @@ static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     const struct superop_node *definition = emit_definition(b->op, v);
     if (definition == NULL || !is_in_stage(b, (uint32_t)(definition - b->op->nodes))) continue;
-    if (definition->role == ROLE_GATHER) {
+    if (definition->role == ROLE_GATHER) declare_gather(b, v);
+    if (definition->role == ROLE_INDEX) {
+      fprintf(b->out, "  const struct fused_progression *index%u = in[%u];\n", v, v);
       fprintf(b->out,
-              "  const %s *from%u = ((const struct source *)in[%u])->values;\n"
-              "  const uint64_t count%u = ((const struct source *)in[%u])->count;\n"
-              "  (void)count%u;\n",
-              type_of(b, v), v, v, v, v, v);
+              "  const uint64_t start%u = index%u->start, stride%u = index%u->stride;\n", v, v,
+              v, v);
     }
     if (is_written(b, v)) {
       fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
@@ -270,23 +310,41 @@ enum pass {
   PASS_FLAGS  /* everything, also that */
 };
 
-/* vV = the element that a gather reads; of no source the first one where the index is wrong. */
+/* vV = the element that a gather reads; the very first one where the index is wrong. */
 static void gathered(const struct block *b, uint32_t k, enum pass pass) {
   const struct superop_node *node = &b->op->nodes[k];
   const uint32_t v = node->result, index = node->operands[1];
   const char *type = type_of(b, v);
+  char base[32] = "", limit[32];
+  if (!b->plan->flat) snprintf(base, sizeof base, "base%u[i] + ", v);
+  snprintf(limit, sizeof limit, b->plan->flat ? "count%u" : "limit%u[i]", v);
   if (!node->checked) {
-    fprintf(b->out, "    const %s v%u = from%u[v%u];\n", type, v, v, index);
+    fprintf(b->out, "    const %s v%u = from%u[%s(uint64_t)v%u];\n", type, v, v, base, index);
     return;
   }
-  fprintf(b->out, "    const int ok%u = (uint64_t)v%u < count%u;\n", k, index, v);
+  fprintf(b->out, "    const int ok%u = (uint64_t)v%u < %s;\n", k, index, limit);
   if (pass == PASS_FLAGS) {
     fprintf(b->out, "    fault%u = !ok%u && i < fault%u ? i : fault%u;\n", k, k, k, k);
   } else {
     fprintf(b->out, "    wrong |= (uint64_t)!ok%u;\n", k);
   }
-  fprintf(b->out, "    const %s v%u = from%u[ok%u ? (uint64_t)v%u : 0];\n", type, v, v, k,
-          index);
+  fprintf(b->out, "    const %s v%u = from%u[ok%u ? %s(uint64_t)v%u : 0];\n", type, v, v, k,
+          base, index);
+}
+
+/* vV = start + stride * i, wrapping. */
+static void progression(const struct block *b, uint32_t k) {
+  const struct superop_node *node = &b->op->nodes[k];
+  const uint32_t v = node->result;
+  const struct superop_node *stride = emit_definition(b->op, node->operands[1]);
+  fprintf(b->out, "    const %s v%u = (%s)(start%u + i * ", type_of(b, v), v, type_of(b, v), v);
+  if (stride != NULL && stride->role == ROLE_CONST) {
+    fputs("(uint64_t)", b->out);
+    emit_literal(&stride->constant, b->out);
+    fprintf(b->out, ");\n    (void)stride%u;\n", v);
+  } else {
+    fprintf(b->out, "stride%u);\n", v);
+  }
 }
 
 /* vV = the node's expression; an ASSERT has none. */
@@ -304,6 +362,10 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   }
   if (node->role == ROLE_GATHER) {
     gathered(b, k, pass);
+    return;
+  }
+  if (node->role == ROLE_INDEX) {
+    progression(b, k);
     return;
   }
   const struct map_row *row = emit_row(node);
@@ -330,8 +392,7 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
  * lane `lane`. */
 static void body(const struct block *b, enum pass pass, const char *lane) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    if (is_read(b, v) && emit_spread_constant(b->op, v) == NULL &&
-        !(b->uniform != NULL && b->uniform[v])) {
+    if (is_read(b, v) && emit_spread_constant(b->op, v) == NULL) {
       fprintf(b->out, "    const %s v%u = in%u[i];\n", type_of(b, v), v, v);
     }
   }
@@ -358,27 +419,34 @@ static void body(const struct block *b, enum pass pass, const char *lane) {
   }
 }
 
-/* Compilers ignore the restrict of many pointers, and then do not vectorise: EMIT_IVDEP says
- * once more that no output overlaps anything. */
-static void loop(const struct block *b, enum pass pass, const char *condition) {
-  fprintf(b->out, EMIT_IVDEP "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
-  body(b, pass, NULL);
-  fputs("  }\n", b->out);
-}
-
-/* Prefetches lines of parameters that a later row reads into the second-level cache: the
- * hardware prefetcher stops at page boundaries. */
+/* Prefetches what is `ahead` of the positions from `row` to before `end` into the second-level
+ * cache, of all parameters: the hardware prefetcher stops at page boundaries, and there are
+ * more streams than it follows. Lines are asked for a few at a time, since the processor waits
+ * for few at once; the first-level cache would evict them before they are used. */
 static void prefetch(const struct block *b) {
   fputs("#ifdef __GNUC__\n", b->out);
   for (uint32_t v = 0; v < b->op->param_count; v++) {
     if (!is_read(b, v)) continue;
     fprintf(b->out,
-            "    for (unsigned j = 0; j < LANES * sizeof *in%u; j += 64) {\n"
-            "      __builtin_prefetch((const char *)(in%u + row) + AHEAD + j, 0, 2);\n"
+            "    for (uint64_t j = row; ahead && j < end; j += 64 / sizeof *in%u) {\n"
+            "      __builtin_prefetch((const char *)(in%u + j) + ahead, 0, 2);\n"
             "    }\n",
             v, v);
   }
   fputs("#endif\n", b->out);
+}
+
+/* Compilers ignore the restrict of many pointers, and then do not vectorise: EMIT_IVDEP says
+ * once more that no output overlaps anything. */
+static void loop(const struct block *b, enum pass pass, const char *condition) {
+  fprintf(b->out,
+          "  for (uint64_t row = 0; %srow < n; row += ROW) {\n"
+          "    const uint64_t end = n - row < ROW ? n : row + ROW;\n",
+          condition);
+  if (pass != PASS_FLAGS) prefetch(b);
+  fputs(EMIT_IVDEP "  for (uint64_t i = row; i < end; i++) {\n", b->out);
+  body(b, pass, NULL);
+  fputs("  }\n  }\n", b->out);
 }
 
 static bool is_reduction(const struct block *b, uint32_t k) {
@@ -409,46 +477,43 @@ static void give_lanes(const struct block *b) {
     if (!is_reduction(b, k)) continue;
     const struct superop_node *node = &b->op->nodes[k];
     const char *type = type_of(b, node->operands[0]);
-    fprintf(b->out, "    if (whole) {\n");
+    fprintf(b->out, "  if (totals) {\n");
     for (unsigned half = CVL_REDUCE_LANES / 2; half > 0; half /= 2) {
       char low[32], high[32];
       snprintf(low, sizeof low, "lane%u[j]", k);
       snprintf(high, sizeof high, "lane%u[j + %u]", k, half);
-      fprintf(b->out, "      for (unsigned j = 0; j < %u; j++) %s = (%s)(", half, low, type);
+      fprintf(b->out, "    for (unsigned j = 0; j < %u; j++) %s = (%s)(", half, low, type);
       emit_expression(emit_combination(node)->expression, 2, (const char *const[]){low, high},
                       b->out);
       fputs(");\n", b->out);
     }
     fprintf(b->out,
-            "      ((%s *)lanes[%u])[first / BLOCK] = lane%u[0];\n"
-            "    } else {\n"
-            "      memcpy(lanes[%u], lane%u, sizeof lane%u);\n"
-            "    }\n",
+            "    ((%s *)(void *)totals[%u])[block] = lane%u[0];\n"
+            "  } else {\n"
+            "    memcpy(lanes[%u], lane%u, sizeof lane%u);\n"
+            "  }\n",
             type, number, k, number, k, k);
     number++;
   }
 }
 
-/* The same, block by block and row by row, for reductions. */
+/* The same, row by row, for reductions. */
 static void rows(const struct block *b) {
-  fprintf(b->out,
-          "  enum { LANES = %d, BLOCK = %d, AHEAD = 2048 };\n"
-          "  for (uint64_t first = 0; first < n; first += BLOCK) {\n"
-          "    const uint64_t end = n - first < BLOCK ? n : first + BLOCK;\n"
-          "    uint64_t row = first;\n",
-          CVL_REDUCE_LANES, CVL_REDUCE_BLOCK);
   take_lanes(b);
-  fputs("    for (; row + LANES <= end; row += LANES) {\n", b->out);
+  fputs("  uint64_t row = 0;\n"
+        "  for (; row + LANES <= n; row += LANES) {\n"
+        "    const uint64_t end = row + LANES;\n"
+        "    (void)end;\n",
+        b->out);
   prefetch(b);
   fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
                    "      const uint64_t i = row + j;\n",
         b->out);
   body(b, PASS_WHOLE, "j");
-  fputs("    }\n    }\n    for (uint64_t i = row; i < end; i++) {\n", b->out);
+  fputs("    }\n    }\n    for (uint64_t i = row; i < n; i++) {\n", b->out);
   body(b, PASS_WHOLE, "i % LANES");
   fputs("    }\n", b->out);
   give_lanes(b);
-  fputs("  }\n", b->out);
 }
 
 static void emit(const struct block *b, const char *name) {
@@ -459,12 +524,18 @@ static void emit(const struct block *b, const char *name) {
           b->stage);
   for (int declared = 0; declared < 2; declared++) {
     fprintf(out,
-            "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault%s)%s",
-            name, b->folds ? ",\n    void *const *lanes, _Bool begin, _Bool whole" : "",
+            "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,\n"
+            "    uint64_t ahead%s)%s",
+            name,
+            b->folds
+                ? ", void *const *lanes, _Bool begin,\n    char *const *totals, uint64_t block"
+                : "",
             declared ? " {\n" : ";\n");
   }
+  fprintf(out, "  enum { %s = %d };\n", b->folds ? "LANES" : "ROW",
+          b->folds ? CVL_REDUCE_LANES : 128);
   declarations(b);
-  fputs("  (void)in, (void)out, (void)fault;\n", out);
+  fputs("  (void)in, (void)out, (void)fault, (void)ahead;\n", out);
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (is_in_stage(b, k) && op->nodes[k].checked) {
       fprintf(out, "  uint64_t fault%u = UINT64_MAX;\n", k);
@@ -489,19 +560,22 @@ static void emit(const struct block *b, const char *name) {
 }
 
 void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
-                      struct widths widths, uint32_t stage, const bool *uniform,
-                      const char *name, FILE *out) {
-  const struct block b = {op, plan, widths, stage, uniform, false, out};
+                      struct widths widths, uint32_t stage, const char *name, FILE *out) {
+  const struct block b = {op, plan, widths, stage, false, out};
   emit(&b, name);
 }
 
 void fused_emit_fold(const struct superop *op, const struct fused_blocks *plan,
-                     struct widths widths, const bool *uniform, const char *name, FILE *out) {
-  const struct block b = {op, plan, widths, plan->stage_count - 1, uniform, true, out};
+                     struct widths widths, const char *name, FILE *out) {
+  const struct block b = {op, plan, widths, plan->stage_count - 1, true, out};
   emit(&b, name);
 }
 
+extern const char *const fused_tile_text[];
+
 void fused_emit_block_prelude(struct widths widths, FILE *out) {
   emit_prelude(widths, out);
-  fputs("struct source {\n  const void *values;\n  uint64_t count;\n};\n\n", out);
+  fprintf(out, "#define INT   %s\n#define FLOAT %s\n\n", emit_type(widths, SUPEROP_INT),
+          emit_type(widths, SUPEROP_FLOAT));
+  for (const char *const *line = fused_tile_text; *line != NULL; line++) fputs(*line, out);
 }

@@ -9,42 +9,44 @@
 
 /* ---- the plan ---- */
 
-static bool of_last_stage(const struct superop *op, const struct fused_blocks *b, uint32_t n) {
-  return fused_blocks_have(op, b, n) && b->stage[n] == b->stage_count - 1;
-}
-
-/* Whether the last stage or a reduction reads a value. */
-static bool is_read(const struct superop *op, const struct fused_blocks *b, uint32_t value) {
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    const struct superop_node *node = &op->nodes[n];
-    if (node->role == ROLE_REDUCE && node->operands[0] == value) return true;
-    if (!of_last_stage(op, b, n)) continue;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (fused_blocks_read(node, i) && node->operands[i] == value) return true;
-    }
+bool fused_functions_differ(const struct superop *op) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (fused_may_gather(op, k) || op->nodes[k].role == ROLE_INDEX) return true;
   }
   return false;
 }
 
-bool fused_functions_gather(const struct superop *op) {
-  uint32_t n = 0;
-  while (n < op->node_count && !fused_may_gather(op, n)) n++;
-  return n < op->node_count;
+/* Numbers the pairs of descriptors between which gathers of blocks go. */
+static void number_bounds(struct arena *arena, const struct superop *op,
+                          struct fused_functions *f) {
+  f->bounds = arena_alloc(arena, (op->node_count + 1) * sizeof *f->bounds);
+  for (uint32_t k = 0; k < op->node_count && !f->blocks.flat; k++) {
+    const uint32_t *own = op->nodes[k].operands;
+    if (!f->blocks.gathers[k]) continue;
+    f->bounds[k] = f->bounds_count;
+    for (uint32_t i = 0; i < k; i++) {
+      const uint32_t *other = op->nodes[i].operands;
+      if (f->blocks.gathers[i] && own[2] == other[2] && own[3] == other[3])
+        f->bounds[k] = f->bounds[i];
+    }
+    f->bounds_count += f->bounds[k] == f->bounds_count;
+  }
 }
 
-bool fused_functions_plan(struct arena *arena, const struct superop *op, bool in_one,
+/* Whether there is anything that is better compiled. */
+static bool is_worth_it(const struct superop *op, const struct fused_blocks *b) {
+  bool packs = false;
+  for (uint32_t k = 0; k < op->node_count; k++) packs |= op->nodes[k].role == ROLE_PACK;
+  return b->stage_count > 0 || packs || superop_has_loops(op) || superop_has_combinations(op);
+}
+
+bool fused_functions_plan(struct arena *arena, const struct superop *op, bool flat,
                           struct fused_functions *f) {
   memset(f, 0, sizeof *f);
-  if (!fused_blocks_plan(arena, op, in_one, &f->blocks)) return false;
-  if (f->blocks.stage_count == 0 && !superop_has_loops(op) && !superop_has_combinations(op))
-    return false;
-  f->spread = arena_alloc(arena, op->value_count + 1);
+  if (!fused_blocks_plan(arena, op, flat, &f->blocks)) return false;
+  if (!is_worth_it(op, &f->blocks)) return false;
   f->folds = f->blocks.stage_count > 0 && fused_blocks_fold(op, &f->blocks);
-  for (uint32_t v = 0; v < op->value_count && f->folds; v++) {
-    const struct superop_node *definition = emit_definition(op, v);
-    f->spread[v] = definition && definition->role == ROLE_SPREAD &&
-                   !emit_spread_constant(op, v) && is_read(op, &f->blocks, v);
-  }
+  number_bounds(arena, op, f);
   return true;
 }
 
@@ -53,10 +55,10 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool in
 /* The functions, whose names begin with the prefix. */
 static void emit(const struct superop *op, const struct fused_functions *f,
                  struct widths widths, const char *prefix, FILE *out) {
-  char name[FUSED_NAME_MAX];
+  char name[FUSED_NAME_MAX], block[FUSED_NAME_MAX], fold[FUSED_NAME_MAX];
   for (uint32_t s = 0; s < f->blocks.stage_count; s++) {
     snprintf(name, sizeof name, "%sblock%u", prefix, s);
-    fused_emit_block(op, &f->blocks, widths, s, NULL, name, out);
+    fused_emit_block(op, &f->blocks, widths, s, name, out);
   }
   for (uint32_t n = 0; n < op->node_count; n++) {
     snprintf(name, sizeof name, "%sloop%u", prefix, n);
@@ -64,8 +66,11 @@ static void emit(const struct superop *op, const struct fused_functions *f,
     snprintf(name, sizeof name, "%scombine%u", prefix, n);
     if (fused_begins_combination(op, n)) fused_emit_combination(op, n, widths, name, out);
   }
-  snprintf(name, sizeof name, "%sfold", prefix);
-  if (f->folds) fused_emit_fold(op, &f->blocks, widths, f->spread, name, out);
+  snprintf(name, sizeof name, "%stile", prefix);
+  snprintf(block, sizeof block, "%sblock", prefix);
+  snprintf(fold, sizeof fold, "%sfold", prefix);
+  if (f->folds) fused_emit_fold(op, &f->blocks, widths, fold, out);
+  fused_emit_tile(op, f, widths, name, block, fold, out);
 }
 
 void fused_emit_functions(const struct superop *op, const struct fused_functions *f,
@@ -124,12 +129,12 @@ static void find_prefix(const struct file *file, const struct superop *op,
   if (!whole) memory_failed();
 }
 
-/* The functions of a superoperator, once, though several may have the same, for gathers from
- * one segment or from any. */
-static void emit_for(struct file *file, const struct superop *op, bool in_one, FILE *out) {
+/* The functions of a superoperator, once, though several may have the same, for one segment
+ * or for any. */
+static void emit_for(struct file *file, const struct superop *op, bool flat, FILE *out) {
   struct fused_functions f;
   char *prefix = file->prefixes[file->count];
-  if (op->copies || !fused_functions_plan(file->arena, op, in_one, &f)) return;
+  if (op->copies || !fused_functions_plan(file->arena, op, flat, &f)) return;
   find_prefix(file, op, &f, prefix);
   for (uint32_t i = 0; i < file->count; i++) {
     if (strcmp(file->prefixes[i], prefix) == 0) return;
@@ -148,6 +153,6 @@ void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint3
   fused_emit_block_prelude(widths, out);
   for (uint32_t i = 0; i < count; i++) {
     emit_for(&file, ops[i], false, out);
-    if (fused_functions_gather(ops[i])) emit_for(&file, ops[i], true, out);
+    if (fused_functions_differ(ops[i])) emit_for(&file, ops[i], true, out);
   }
 }

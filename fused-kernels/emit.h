@@ -7,6 +7,7 @@
 #define RAVEL_FUSED_EMIT_H
 
 #include "cvl/superop.h"
+#include "fused-kernels/tile.h"
 #include "vcode/vcode.h"
 
 /* ---- kernels ahead of time ---- */
@@ -26,16 +27,9 @@ static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
          (op->nodes[node].role == ROLE_ASSERT && op->nodes[node].checked);
 }
 
-/* Whether functions for blocks may execute a gather, where source and destination are one
- * segment each: its index depends on data. One that is arithmetic on positions is often a
- * slice, which back ends do not gather. */
+/* Whether functions for blocks execute a gather: its index depends on data. One that is
+ * arithmetic on positions is often a slice, which back ends do not gather. */
 bool fused_may_gather(const struct superop *, uint32_t node);
-
-/* What such a gather reads. */
-struct fused_gathered {
-  const void *values;
-  uint64_t count;
-};
 
 /* Which values functions for blocks read and write. A superoperator has stages: a map node
  * whose operands are parameters, or spreads, progressions or gathers of them, belongs to stage
@@ -44,7 +38,10 @@ struct fused_gathered {
  * A gather that functions execute belongs to the stage of its index, like a map. One function
  * for each stage. */
 struct fused_blocks {
+  bool flat;     /* all INDEXes, and all that gathers read, are of one segment */
   bool *gathers; /* of every node: functions execute it, and it is a gather */
+  bool *indices; /* of every node: functions execute it, and it is an INDEX; only of one segment
+                  */
   bool *looped;  /* of every node: it belongs to a loop, which has a function of its own */
   uint32_t stage_count; /* 0: there are no nodes for blocks */
   uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
@@ -53,60 +50,64 @@ struct fused_blocks {
                     stage: outputs, other nodes, later stages */
 };
 
-/* Fills in the plan, in the arena. in_one: all gathers that functions may execute are from one
- * segment, and are executed by them. False if there are more than 255 stages. */
-bool fused_blocks_plan(struct arena *, const struct superop *, bool in_one,
+/* Fills in the plan, in the arena. flat: all INDEXes, and all segments that gathers read, are
+ * one segment. False if there are more than 255 stages. */
+bool fused_blocks_plan(struct arena *, const struct superop *, bool flat,
                        struct fused_blocks *);
 
 /* Whether the function of a stage executes a node. */
 static inline bool fused_blocks_have(const struct superop *op, const struct fused_blocks *b,
                                      uint32_t node) {
-  return (fused_in_blocks(op, node) && !b->looped[node]) || b->gathers[node];
+  return (fused_in_blocks(op, node) && !b->looped[node]) || b->gathers[node] ||
+         b->indices[node];
 }
 /* Whether a node that they execute needs the elements of an operand. */
 static inline bool fused_blocks_read(const struct superop_node *node, uint32_t operand) {
-  return node->role == ROLE_GATHER ? operand == 1 : superop_matters(node, operand);
+  return node->role == ROLE_GATHER  ? operand == 1
+         : node->role == ROLE_INDEX ? false
+                                    : superop_matters(node, operand);
 }
 
-/* Writes the beginning of every file with functions for blocks: includes, the macros of the
- * expressions, the elementary functions. */
+/* Writes the beginning of every file with functions for blocks: includes, the structs of
+ * tile.h, the macros of the expressions, the elementary functions. */
 void fused_emit_block_prelude(struct widths, FILE *);
 
 /* Writes the function of one stage,
  *
- *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault)
+ *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
+ *               uint64_t ahead)
  *
  * which computes all maps of the stage for n positions in one loop. in[v] and out[v] are
  * indexed by value number: in[v] has n elements of a value that the stage reads and does not
- * compute, or one element if uniform[v] (not NULL) says that it is the same at all positions;
- * out[v] gets n elements of every value of the stage that is `written`. Other entries are not
- * read. in[v] of the result of a gather of this stage is a struct fused_gathered. DIST of a
+ * compute; out[v] gets n elements of every value of the stage that is `written`. Other entries
+ * are not read. in[v] of the result of a gather of this stage is a struct fused_gathered, of an
+ * INDEX a struct fused_progression that begins with the first of the n positions. DIST of a
  * CONST is a constant of the function. No array may overlap an output. fault[k] of every
  * checked node k of the stage becomes the first position whose element is at fault, of an
  * ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0. The values that
- * an ASSERT would report are not read. BOOL elements are bytes. */
+ * an ASSERT would report are not read. BOOL elements are bytes. Unless `ahead` is 0, what is so
+ * many bytes ahead of each parameter is prefetched meanwhile. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
-                      uint32_t stage, const bool *uniform, const char *name, FILE *);
+                      uint32_t stage, const char *name, FILE *);
 
 /* Whether the last stage can pass its values to reductions as it computes them: the operands of
  * all reductions are available by then, at least one is of that stage, and none is computed in
  * two passes (sine, cosine, tangent). */
 bool fused_blocks_fold(const struct superop *, const struct fused_blocks *);
 
-/* Writes the function of the last stage for blocks of one segment,
+/* Writes the function of the last stage for a block of the reproducible tree,
  *
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               void *const *lanes, bool begin, bool whole)
+ *               uint64_t ahead, void *const *lanes, _Bool begin, char *const *totals,
+ *               uint64_t block)
  *
  * which does what that of fused_emit_block does. But results whose only uses are reductions are
- * not written; they are combined, element i of a block into lane i mod 32 of the reproducible
- * tree (cvl.h). With `whole`, and `begin`, the positions are whole blocks, the last perhaps
- * shorter, and lanes[r] gets the totals of the r-th reduction, one for each block. Otherwise
- * they belong to one block, and lanes[r] has its 32 lanes, which `begin` initialises; all calls
- * for the block but the last have a multiple of 32 positions. in[v] also has the operands of
- * reductions that the stage does not compute. */
+ * not written; they are combined, element i of a block into lane i mod 32 of the tree (cvl.h).
+ * lanes[r] has the 32 lanes of the r-th reduction, which `begin` initialises; all calls for the
+ * block but the last have a multiple of 32 positions. The last has `totals`: totals[r][block]
+ * gets the total. in[v] also has the operands of reductions that the stage does not compute. */
 void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct widths,
-                     const bool *uniform, const char *name, FILE *);
+                     const char *name, FILE *);
 
 /* Writes the function of the loop whose first node is `first`,
  *
@@ -154,9 +155,9 @@ void fused_emit_combination(const struct superop *, uint32_t first, struct width
 
 struct fused_functions {
   struct fused_blocks blocks;
-  bool folds;   /* there is a function `fold` */
-  bool *spread; /* of every value: a DIST of other values than a constant, which `fold` reads as
-                   one element */
+  bool folds;           /* there is a function for the last stage with reductions */
+  uint32_t bounds_count; /* pairs of descriptors that gathers of blocks go between; 0 if flat */
+  uint32_t *bounds;      /* of every node that is such a gather: the number of its pair */
 };
 
 /* Whether a loop begins with this node. */
@@ -165,15 +166,27 @@ static inline bool fused_begins_loop(const struct superop *op, uint32_t node) {
          (node == 0 || op->nodes[node - 1].role != ROLE_CARRY);
 }
 
-/* Fills in the plan, in the arena; in_one as for fused_blocks_plan. False if there are no
- * functions, or too many stages. */
-bool fused_functions_plan(struct arena *, const struct superop *, bool in_one,
+/* Fills in the plan, in the arena; flat as for fused_blocks_plan. False if there is nothing to
+ * compile, or too many stages. */
+bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
                           struct fused_functions *);
-/* Whether it makes a difference. */
-bool fused_functions_gather(const struct superop *);
+/* Whether `flat` makes a difference. */
+bool fused_functions_differ(const struct superop *);
 
-/* Writes the prelude and the functions `blockS` of each stage S, `loopN` of each loop that
- * begins with node N, `combineN_apply` and so on of each combination, and `fold`. */
+/* Writes the function
+ *
+ *     void NAME(struct tile *, uint64_t first, uint64_t n, int folds)
+ *
+ * of tile.h, which executes all nodes but reductions of short segments, scans, scatters and
+ * what reads results of packs: spreads, progressions and gathers are filled into buffers,
+ * stages executed by BLOCK0, BLOCK1 ... (`block` followed by the number) and FOLD. It asks the
+ * caller for loops, and for nodes that are to be asked for. */
+void fused_emit_tile(const struct superop *, const struct fused_functions *, struct widths,
+                     const char *name, const char *block, const char *fold, FILE *);
+
+/* Writes the prelude and the functions `tile`, `loopN` of each loop that
+ * begins with node N, `combineN_apply` and so on of each combination; and `blockS` of each
+ * stage S, and `fold`, which `tile` calls. */
 void fused_emit_functions(const struct superop *, const struct fused_functions *, struct widths,
                           FILE *);
 

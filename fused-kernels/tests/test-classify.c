@@ -26,23 +26,26 @@ static const struct row {
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(+ INT @ $0 (DIST INT @ $1 $2))"), SEGMENTS_ONE,
      EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(+ INT @ $0 (DIST INT @ $1 $2))"), SEGMENTS_1024,
-     EXTENT_SPLIT, "DIST over several segments"},
-    /* The fold has one element of it for each block of a long segment. */
+     EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES",
           "(+_REDUCE INT @ (* INT @ $0 (DIST INT @ $1 $2)) $2)"),
      SEGMENTS_1024, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES",
           "(+_REDUCE INT @ (* INT @ $0 (DIST INT @ $1 $2)) $2)"),
-     SEGMENTS_128, EXTENT_SPLIT, "DIST over several segments"},
+     SEGMENTS_128, EXTENT_WHOLE, ""},
+    {FORM("$0 : INT, $1 : SEGDES", "(+_REDUCE INT @ (DIST INT @ $0 $1) $1)"), SEGMENTS_128,
+     EXTENT_EVALUATED, "no elementwise operations, DIST over several segments"},
     {FORM("$0 : INT, $1 : SEGDES", "(* INT @ $0 (INDEX @ (CONST INT 0) (CONST INT 1) $1))"),
-     SEGMENTS_ONE, EXTENT_SPLIT, "INDEX"},
+     SEGMENTS_ONE, EXTENT_WHOLE, ""},
+    {FORM("$0 : INT, $1 : SEGDES", "(* INT @ $0 (INDEX @ (CONST INT 0) (CONST INT 1) $1))"),
+     SEGMENTS_SHORT, EXTENT_WHOLE, ""},
     /* Gathers by data. */
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
           "(+ INT @ (BPERMUTE INT @ $0 $1 $2 $3) $1)"),
      SEGMENTS_ONE, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
           "(+ INT @ (BPERMUTE INT @ $0 $1 $2 $3) (BPERMUTE INT @ $0 $1 $2 $3))"),
-     SEGMENTS_128, EXTENT_SPLIT, "2 gather from several segments"},
+     SEGMENTS_128, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES", "(BPERMUTE INT @ $0 $1 $2 $3)"),
      SEGMENTS_ONE, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : BOOL, $3 : SEGDES, $4 : SEGDES",
@@ -54,7 +57,7 @@ static const struct row {
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(+ INT @ $0 (BPERMUTE INT @ $0 (% @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
           "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
-     SEGMENTS_128, EXTENT_SPLIT, "INDEX"}, /* % may fail: it is executed */
+     SEGMENTS_128, EXTENT_WHOLE, ""}, /* % may fail: it is executed */
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(+ INT @ $0 (BPERMUTE INT @ $0 (! % @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
           "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
@@ -62,10 +65,10 @@ static const struct row {
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(+ INT @ $0 (BPERMUTE INT @ $0 (! % @ (INDEX @ (CONST INT 1) (CONST INT 1) $2) "
           "(DIST INT @ (CONST INT 100) $2)) $1 $2))"),
-     SEGMENTS_16, EXTENT_SPLIT, "INDEX, gather by positions"},
+     SEGMENTS_16, EXTENT_SPLIT, "gather by positions"},
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(+ INT @ $0 (BPERMUTE INT @ $0 (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2))"),
-     SEGMENTS_4, EXTENT_SPLIT, "gather of runs"},
+     SEGMENTS_4, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(+ INT @ $0 (BPERMUTE INT @ $0 (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2))"),
      SEGMENTS_ONE, EXTENT_WHOLE, ""},
@@ -74,7 +77,7 @@ static const struct row {
      EXTENT_SPLIT, "scan"},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES",
           "$3 $4 = (PACK INT @ $0 (< INT @ $0 $1) $2) -> $3"),
-     SEGMENTS_ONE, EXTENT_SPLIT, "pack"},
+     SEGMENTS_ONE, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(PERMUTE INT @ (* INT @ $0 $0) $1 $2)"),
      SEGMENTS_ONE, EXTENT_SPLIT, "scatter"},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
@@ -82,7 +85,7 @@ static const struct row {
      SEGMENTS_16, EXTENT_SPLIT, "scatter of runs"},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES",
           "(DPERMUTE INT @ (* INT @ $0 $0) (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2 $3)"),
-     SEGMENTS_4, EXTENT_SPLIT, "INDEX, scatter"},
+     SEGMENTS_4, EXTENT_SPLIT, "scatter"},
     /* A slice that is a result, and one that is not. */
     {FORM("$0 : INT, $1 : SEGDES, $2 : SEGDES",
           "(BPERMUTE INT @ $0 (INDEX @ (CONST INT 3) (CONST INT 1) $2) $1 $2)"),
@@ -132,9 +135,10 @@ Test(classify, segments) {
 Test(classify, reasons_are_cut) {
   struct loaded l;
   char reasons[8];
-  load(&l, rows[10].text, wide);
-  uint8_t segments[8] = {0};
+  load(&l, rows[sizeof rows / sizeof *rows - 1].text, wide);
+  uint8_t segments[8];
+  memset(segments, SEGMENTS_16, sizeof segments);
   const struct fused_classified c = fused_classify(&l.arena, l.ops[0], segments);
-  cr_expect_str_eq(fused_reasons(&c, reasons, sizeof reasons), "2 gathe");
+  cr_expect_str_eq(fused_reasons(&c, reasons, sizeof reasons), "no elem");
   unload(&l);
 }

@@ -1,0 +1,282 @@
+/* fused-tile.c - tiles by the compiled function (fused-kernels/tile.h): what it is given, and
+ * what it asks for.
+ */
+#include <string.h>
+
+#include "cvl-cpu/fused-compiled.h"
+#include "cvl-cpu/fused-plan.h"
+
+/* Bytes that are read ahead: a strip of the widest elements. */
+enum { AHEAD = FUSED_STRIP * 8 };
+
+/* ---- memory ---- */
+
+enum { LINE = 64 };
+
+/* Lays out arrays one behind the other: where this one begins, after what `at` counts. */
+static size_t next_array(size_t *at, size_t bytes) {
+  const size_t start = *at;
+  *at += (bytes + LINE - 1) / LINE * LINE;
+  return start;
+}
+
+struct layout {
+  size_t in, out, data, step, nodes, packs, lanes, rooms, totals, bounds, skipped, bytes;
+};
+
+static size_t bounds_bytes(const struct cvl_kernel *k) {
+  return (k->strip * sizeof(uint64_t) + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+}
+
+static struct layout lay_out(const struct cvl_kernel *k) {
+  const struct superop *op = k->op;
+  const struct fused_functions *f = fused_compiled_functions(k->compiled);
+  struct layout l = {0};
+  l.in = next_array(&l.bytes, op->value_count * sizeof(void *));
+  l.out = next_array(&l.bytes, op->value_count * sizeof(void *));
+  l.data = next_array(&l.bytes, op->value_count * sizeof(char *));
+  l.step = next_array(&l.bytes, op->value_count * sizeof(uint64_t));
+  l.nodes = next_array(&l.bytes, op->node_count * sizeof(struct tile_node));
+  l.packs = next_array(&l.bytes, k->pack_count * sizeof(struct tile_pack));
+  l.lanes = next_array(&l.bytes, k->reduction_count * sizeof(void *));
+  l.rooms = next_array(&l.bytes, k->reduction_count * CVL_REDUCE_LANES * sizeof(uint64_t));
+  l.totals = next_array(&l.bytes, k->reduction_count * sizeof(char *));
+  l.bounds = next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
+  l.skipped = next_array(&l.bytes, f->blocks.stage_count + 1);
+  return l;
+}
+
+size_t fused_tile_bytes(const struct cvl_kernel *k) {
+  return k->runs_compiled ? lay_out(k).bytes : 0;
+}
+
+/* ---- nodes ---- */
+
+static struct tile_walk walk_over(const struct segments *s) {
+  return (struct tile_walk){.offsets = s->offsets, .equal = s->equal};
+}
+
+static uint8_t act_of(const struct cvl_kernel *k, uint32_t number) {
+  switch ((enum fused_action)k->nodes[number].action) {
+  case ACT_DIST:
+  case ACT_INDEX: return TILE_FILL;
+  case ACT_GATHER_RUNS: return TILE_RUNS;
+  case ACT_LOOP: return fused_begins_loop(k->op, number) ? TILE_ASK : TILE_NOTHING;
+  case ACT_GATHER:
+  case ACT_PICK: return TILE_ASK;
+  default: return TILE_NOTHING;
+  }
+}
+
+/* Says of every node whether these steps execute it. */
+static void set_acts(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_steps steps = fused_steps_here(w);
+  for (uint32_t n = 0; n < k->op->node_count; n++) w->tile.nodes[n].act = TILE_NOTHING;
+  for (uint32_t i = steps.first; i < steps.end; i++) {
+    w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
+  }
+  for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->blocks.stage_count; s++) {
+    w->skipped[s] =
+        k->has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
+  }
+  w->acts_skipping = w->skipping;
+}
+
+static void set_up_node(const struct cvl_kernel *k, uint32_t number, struct tile_node *to) {
+  const struct superop_node *node = &k->op->nodes[number];
+  const struct fused_node *p = &k->nodes[number];
+  static const uint64_t zero = 0; /* the first of no elements */
+  *to = (struct tile_node){.near = walk_over(&p->near),
+                           .far_offsets = p->far.offsets,
+                           .far_equal = p->far.equal,
+                           .values = p->values,
+                           .strides = p->strides};
+  if (node->role == ROLE_GATHER) {
+    to->gathered.values = p->far.total > 0 ? p->values : &zero;
+    to->gathered.count = p->far.total;
+  }
+  if (p->action == ACT_GATHER_RUNS) {
+    const struct fused_node *index = &k->nodes[k->values[node->operands[1]].node];
+    to->index = walk_over(&index->near);
+    to->starts = index->values;
+    to->runs = index->near.count;
+  }
+  if (node->role == ROLE_INDEX && p->near.count == 1) {
+    const struct fused_value *v = &k->values[node->result];
+    to->index_of = (struct fused_progression){v->start, v->stride};
+  }
+}
+
+static void set_up_nodes(struct fused_worker *w, char *bounds) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_functions *f = fused_compiled_functions(k->compiled);
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    struct tile_node *node = &w->tile.nodes[n];
+    const uint8_t role = k->op->nodes[n].role;
+    *node = (struct tile_node){.act = TILE_NOTHING};
+    if (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_GATHER) continue;
+    set_up_node(k, n, node);
+    if (f->bounds_count == 0 || !f->blocks.gathers[n]) continue;
+    char *base = bounds + 2 * f->bounds[n] * bounds_bytes(k);
+    node->gathered.base = (uint64_t *)(void *)base;
+    node->gathered.limit = (uint64_t *)(void *)(base + bounds_bytes(k));
+  }
+  set_acts(w);
+}
+
+static void start_walk(struct tile_walk *w, const struct segments *s, uint64_t position) {
+  w->filled = NULL;
+  w->segment = position < s->total ? segment_at(s, position) : 0;
+}
+
+void fused_tile_walks_at(struct fused_worker *w, uint64_t position) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_functions *f = fused_compiled_functions(k->compiled);
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    struct tile_node *node = &w->tile.nodes[n];
+    const struct fused_node *p = &k->nodes[n];
+    const bool walks = p->action == ACT_DIST || p->action == ACT_INDEX ||
+                       p->action == ACT_GATHER_RUNS || f->blocks.gathers[n];
+    if (walks) start_walk(&node->near, &p->near, position);
+    if (p->action != ACT_GATHER_RUNS) continue;
+    const uint32_t index = k->values[k->op->nodes[n].operands[1]].node;
+    start_walk(&node->index, &k->nodes[index].near, position);
+  }
+}
+
+/* ---- what the function asks for ---- */
+
+static void ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
+  struct fused_worker *w = with;
+  struct cvl_kernel *k = w->k;
+  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
+  if (fused_begins_loop(k->op, number)) {
+    fused_compiled_loop(w, number, first, n);
+    return;
+  }
+  if (k->has_affine_runs && fused_affine_has(w, number, first, n)) return;
+  const uint64_t done = fused_step(w, number, first, n);
+  if (done == n) return;
+  fused_remember(w, number, first, first + done);
+  const struct fused_value *v = &k->values[k->op->nodes[number].result];
+  memset(fused_at(w, v, first), 0, n * v->bytes);
+}
+
+static void fails(void *with, uint32_t number, uint64_t position) {
+  fused_remember(with, number, position, position);
+}
+
+static void done(void *with, uint64_t first, uint64_t n) {
+  struct fused_worker *w = with;
+  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
+  fused_deliver(w, first, n, atomic_load_explicit(&w->k->failed, memory_order_relaxed));
+}
+
+/* ---- running ---- */
+
+void fused_tile_set_up(struct fused_worker *w, char *memory) {
+  struct cvl_kernel *k = w->k;
+  const struct layout at = lay_out(k);
+  w->in = (const void **)(void *)(memory + at.in);
+  w->out = (void **)(void *)(memory + at.out);
+  w->data = (char **)(void *)(memory + at.data);
+  w->step = (uint64_t *)(void *)(memory + at.step);
+  w->fold_totals = (char **)(void *)(memory + at.totals);
+  w->skipped = (uint8_t *)(memory + at.skipped);
+  void **lanes = (void **)(void *)(memory + at.lanes);
+  w->tile = (struct tile){.data = w->data,
+                          .step = w->step,
+                          .nodes = (struct tile_node *)(void *)(memory + at.nodes),
+                          .packs = (struct tile_pack *)(void *)(memory + at.packs),
+                          .lanes = lanes,
+                          .totals = w->fold_totals,
+                          .strip = k->strip,
+                          .ahead = k->chunks > 1 || k->n > CHUNK_BYTES ? AHEAD : 0,
+                          .skipped = w->skipped,
+                          .with = w,
+                          .other = ask,
+                          .fails = fails,
+                          .done = k->copy_count > 0 ? done : NULL};
+  for (uint32_t i = 0; i < k->reduction_count; i++)
+    lanes[i] = memory + at.rooms + i * CVL_REDUCE_LANES * sizeof(uint64_t);
+  set_up_nodes(w, memory + at.bounds);
+}
+
+/* Where the elements of values are for a tile. */
+static void find_data(struct fused_worker *w, uint64_t first) {
+  const struct cvl_kernel *k = w->k;
+  uint32_t count;
+  const uint32_t *touched = fused_compiled_touched(k->compiled, &count);
+  for (uint32_t i = 0; i < count; i++) {
+    const struct fused_value *v = &k->values[touched[i]];
+    const bool moves =
+        v->storage == IN_MEMORY || v->storage == IN_TILE || v->storage == IN_CHUNK;
+    w->data[touched[i]] = fused_at(w, v, first);
+    w->step[touched[i]] = moves ? v->bytes : 0;
+  }
+}
+
+/* The packs append to what this chunk keeps. */
+static void open_packs(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    const struct fused_pack *p = &k->packs[i];
+    w->tile.packs[i] = (struct tile_pack){.out = p->wants_result ? w->packed[i] : NULL,
+                                          .kept = w->kept[i],
+                                          .offsets = p->offsets,
+                                          .near = walk_over(&k->segments),
+                                          .count = k->segments.count};
+    w->tile.packs[i].near.segment = w->ranks[i].segment;
+  }
+}
+
+static void close_packs(struct fused_worker *w) {
+  for (uint32_t i = 0; i < w->k->pack_count; i++) {
+    w->kept[i] = w->tile.packs[i].kept;
+    w->ranks[i].segment = w->tile.packs[i].near.segment;
+  }
+}
+
+static void run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
+  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
+  if (w->skipping != w->acts_skipping) set_acts(w);
+  find_data(w, first);
+  if (w->k->pack_count > 0) open_packs(w);
+  fused_compiled_tile(w->k->compiled)(&w->tile, first, n, folds);
+  if (w->k->pack_count > 0) close_packs(w);
+}
+
+/* By affine runs: each is at most a strip. `ends`: the last of these positions end a block. */
+static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
+  for (uint64_t at = 0; at < n;) {
+    const uint64_t left = n - at < w->k->strip ? n - at : w->k->strip;
+    const uint64_t count = fused_affine_run(w, first + at, left);
+    w->tile.begins = at == 0;
+    w->tile.ends = at + count == n;
+    run(w, first + at, count, folds);
+    at += count;
+  }
+}
+
+static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
+  w->tile.begins = w->tile.ends = 1;
+  if (w->k->has_affine_runs) {
+    run_by_runs(w, first, n, folds);
+  } else {
+    run(w, first, n, folds);
+  }
+  return atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
+}
+
+bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
+  return run_all(w, first, n, false);
+}
+
+bool fused_tile_folds(struct fused_worker *w, uint64_t first, uint64_t n, char *const *totals,
+                      uint64_t block) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->reduction_count; i++)
+    w->fold_totals[i] = totals[i] + block * k->reductions[i].v->bytes;
+  return run_all(w, first, n, true);
+}

@@ -1,0 +1,266 @@
+/* emit-tile.c - the function that executes a tile, strip by strip: what spreads, counts and
+ * gathers fills buffers, then the function of a stage runs, and so on; last, packs append what
+ * they keep. Whatever depends on the segments of a position is a walk over them, written here
+ * around the functions of tile-functions.h.
+ */
+#include "fused-kernels/emit-expression.h"
+
+struct tile_text {
+  const struct superop *op;
+  const struct fused_functions *functions;
+  struct widths widths;
+  const char *block, *fold;
+  FILE *out;
+};
+
+static const struct fused_blocks *blocks(const struct tile_text *t) {
+  return &t->functions->blocks;
+}
+
+static bool of_stage(const struct tile_text *t, uint32_t k, uint32_t stage) {
+  return fused_blocks_have(t->op, blocks(t), k) && blocks(t)->stage[k] == stage;
+}
+
+static const char *type_of(const struct tile_text *t, uint32_t v) {
+  return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
+}
+
+/* The letter of the functions for elements of this kind. */
+static char letter_of(const struct tile_text *t, uint32_t v) {
+  return "ifb"[t->op->kinds[v] == SUPEROP_INT ? 0 : t->op->kinds[v] == SUPEROP_FLOAT ? 1 : 2];
+}
+
+/* Where the elements of value v are, for the strip. */
+static void print_data(const struct tile_text *t, uint32_t v) {
+  fprintf(t->out, "(void *)(t->data[%u] + at * t->step[%u])", v, v);
+}
+
+/* ---- which values the stages read and write ---- */
+
+static bool stage_reads(const struct tile_text *t, uint32_t stage, uint32_t v) {
+  for (uint32_t k = 0; k < t->op->node_count; k++) {
+    const struct superop_node *node = &t->op->nodes[k];
+    const bool last = t->functions->folds && stage + 1 == blocks(t)->stage_count;
+    if (last && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
+    for (unsigned i = 0; of_stage(t, k, stage) && i < node->operand_count; i++) {
+      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
+    }
+  }
+  return false;
+}
+
+static bool stage_computes(const struct tile_text *t, uint32_t stage, uint32_t v) {
+  const struct superop_node *node = emit_definition(t->op, v);
+  return node != NULL && of_stage(t, (uint32_t)(node - t->op->nodes), stage);
+}
+
+/* in[v] and out[v] for a stage. */
+static void print_operands(const struct tile_text *t, uint32_t stage) {
+  for (uint32_t v = 0; v < t->op->value_count; v++) {
+    if (stage_computes(t, stage, v)) {
+      if (!blocks(t)->written[v]) continue;
+      fprintf(t->out, "    out[%u] = ", v);
+    } else if (stage_reads(t, stage, v) && emit_spread_constant(t->op, v) == NULL) {
+      fprintf(t->out, "    in[%u] = ", v);
+    } else {
+      continue;
+    }
+    print_data(t, v);
+    fputs(";\n", t->out);
+  }
+}
+
+/* ---- nodes that are not of blocks ---- */
+
+static void print_walk(const struct tile_text *t, uint32_t k, const char *fills) {
+  const uint32_t v = t->op->nodes[k].result;
+  fprintf(t->out,
+          "    if (t->nodes[%u].act == TILE_FILL) {\n"
+          "      %s(&t->nodes[%u], first + at, last, ",
+          k, fills, k);
+  print_data(t, v);
+  fputs(");\n    }\n", t->out);
+}
+
+static void print_fault(const struct tile_text *t, uint32_t k, const char *position) {
+  fprintf(t->out, "t->fails(t->with, %u, %s);\n", k, position);
+}
+
+/* Runs where there are any; the rest after a fault is 0. */
+static void print_runs(const struct tile_text *t, uint32_t k) {
+  const uint32_t v = t->op->nodes[k].result;
+  fprintf(t->out,
+          "    if (t->nodes[%u].act == TILE_RUNS) {\n"
+          "      %s *to = ",
+          k, type_of(t, v));
+  print_data(t, v);
+  fprintf(t->out,
+          ";\n      const uint64_t good = tile_runs_%c(&t->nodes[%u], first + at, last, to);\n"
+          "      if (good < last) {\n"
+          "        memset(to, 0, m * sizeof *to);\n        ",
+          letter_of(t, v), k);
+  print_fault(t, k, "good");
+  fputs("      }\n    }\n", t->out);
+}
+
+static void print_asked(const struct tile_text *t, uint32_t k) {
+  fprintf(t->out,
+          "    if (t->nodes[%u].act == TILE_ASK) t->other(t->with, %u, first + at, m);\n", k,
+          k);
+}
+
+/* Node k, before the stage that may read it. */
+static void print_node(const struct tile_text *t, uint32_t k) {
+  const struct superop_node *node = &t->op->nodes[k];
+  char fills[16];
+  snprintf(fills, sizeof fills, "tile_dist_%c", letter_of(t, node->result));
+  switch ((enum superop_role)node->role) {
+  case ROLE_SPREAD: print_walk(t, k, fills); break;
+  case ROLE_INDEX: print_walk(t, k, "tile_index"); break;
+  case ROLE_GATHER:
+    print_runs(t, k);
+    print_asked(t, k);
+    break;
+  case ROLE_PICK: print_asked(t, k); break;
+  case ROLE_CARRY:
+    if (fused_begins_loop(t->op, k)) print_asked(t, k);
+    break;
+  default: break;
+  }
+}
+
+/* ---- nodes of blocks ---- */
+
+/* Whether node k is the first gather between its descriptors. */
+static bool finds_bounds(const struct tile_text *t, uint32_t k) {
+  if (blocks(t)->flat || !blocks(t)->gathers[k]) return false;
+  for (uint32_t i = 0; i < k; i++) {
+    if (blocks(t)->gathers[i] && t->functions->bounds[i] == t->functions->bounds[k] &&
+        blocks(t)->stage[i] <= blocks(t)->stage[k])
+      return false;
+  }
+  return true;
+}
+
+/* What gathers and INDEXes of a stage need besides operands. */
+static void prepare_stage(const struct tile_text *t, uint32_t stage) {
+  for (uint32_t k = 0; k < t->op->node_count; k++) {
+    const uint32_t v = t->op->nodes[k].result;
+    if (!of_stage(t, k, stage)) continue;
+    if (finds_bounds(t, k))
+      fprintf(t->out, "    tile_bounds(&t->nodes[%u], first + at, last);\n", k);
+    if (blocks(t)->gathers[k]) fprintf(t->out, "    in[%u] = &t->nodes[%u].gathered;\n", v, k);
+    if (!blocks(t)->indices[k]) continue;
+    fprintf(t->out,
+            "    struct fused_progression from%u = t->nodes[%u].index_of;\n"
+            "    from%u.start += from%u.stride * (first + at);\n"
+            "    in[%u] = &from%u;\n",
+            v, k, v, v, v, v);
+  }
+}
+
+static void call_stage(const struct tile_text *t, uint32_t stage) {
+  const bool folds = t->functions->folds && stage + 1 == blocks(t)->stage_count;
+  const char *arguments = "(m, in, out, fault, t->ahead";
+  if (folds) {
+    fprintf(t->out,
+            "    if (folds) {\n"
+            "      %s%s, t->lanes, begins, ends ? t->totals : 0,\n"
+            "          at / BLOCK);\n"
+            "    } else {\n"
+            "      %s%u%s);\n    }\n",
+            t->fold, arguments, t->block, stage, arguments);
+  } else {
+    fprintf(t->out, "    %s%u%s);\n", t->block, stage, arguments);
+  }
+}
+
+static void report_stage(const struct tile_text *t, uint32_t stage) {
+  for (uint32_t k = 0; k < t->op->node_count; k++) {
+    if (!of_stage(t, k, stage) || !t->op->nodes[k].checked) continue;
+    char position[48];
+    snprintf(position, sizeof position, "first + at + fault[%u]", k);
+    fprintf(t->out, "    if (fault[%u] != UINT64_MAX) ", k);
+    print_fault(t, k, position);
+  }
+}
+
+static void print_stage(const struct tile_text *t, uint32_t stage) {
+  for (uint32_t k = 0; k < t->op->node_count; k++) {
+    if (blocks(t)->stage[k] == stage && !t->op->cold[k] &&
+        !fused_blocks_have(t->op, blocks(t), k))
+      print_node(t, k);
+  }
+  if (stage >= blocks(t)->stage_count) return;
+  fprintf(t->out, "    if (!t->skipped[%u]) {\n", stage);
+  prepare_stage(t, stage);
+  print_operands(t, stage);
+  call_stage(t, stage);
+  report_stage(t, stage);
+  fputs("    }\n", t->out);
+}
+
+/* ---- packs ---- */
+
+static void print_pack(const struct tile_text *t, uint32_t k, uint32_t number) {
+  const struct superop_node *node = &t->op->nodes[k];
+  fprintf(t->out,
+          "    {\n      struct tile_pack *p = &t->packs[%u];\n      const uint8_t *flags = ",
+          number);
+  print_data(t, node->operands[1]);
+  fprintf(t->out,
+          ";\n      if (p->offsets) tile_ranks(p, first + at, last, flags);\n"
+          "      if (p->out) {\n        %s *to = (%s *)(void *)p->out + p->kept;\n"
+          "        p->kept += tile_pack_%c(m, ",
+          type_of(t, node->operands[0]), type_of(t, node->operands[0]),
+          letter_of(t, node->operands[0]));
+  print_data(t, node->operands[0]);
+  fputs(", flags, to);\n      } else {\n        p->kept += tile_count(m, flags);\n      }\n    "
+        "}\n",
+        t->out);
+}
+
+static void print_packs(const struct tile_text *t) {
+  uint32_t number = 0;
+  for (uint32_t k = 0; k < t->op->node_count; k++) {
+    if (t->op->nodes[k].role == ROLE_PACK) print_pack(t, k, number++);
+  }
+}
+
+/* ---- the function ---- */
+
+static void print_beginning(const struct tile_text *t, const char *name) {
+  for (int declared = 0; declared < 2; declared++) {
+    fprintf(t->out, "void %s(struct tile *t, uint64_t first, uint64_t n, int folds)%s", name,
+            declared ? " {\n" : ";\n");
+  }
+  fprintf(t->out,
+          "  enum { BLOCK = %d };\n"
+          "  const void *in[%u];\n"
+          "  void *out[%u];\n"
+          "  uint64_t fault[%u];\n"
+          "  (void)in, (void)out, (void)fault, (void)folds;\n"
+          "  for (uint64_t at = 0, m; at < n; at += m) {\n"
+          "    const uint64_t left = folds ? BLOCK - at %% BLOCK : n;\n"
+          "    m = n - at < left ? n - at : left;\n"
+          "    if (m > t->strip) m = t->strip;\n"
+          "    const uint64_t last = first + at + m;\n"
+          "    const int begins = t->begins && at %% BLOCK == 0;\n"
+          "    const int ends = t->ends && ((at + m) %% BLOCK == 0 || at + m == n);\n"
+          "    (void)last, (void)begins, (void)ends;\n",
+          CVL_REDUCE_BLOCK, t->op->value_count, t->op->value_count + 1, t->op->node_count + 1);
+}
+
+void fused_emit_tile(const struct superop *op, const struct fused_functions *f,
+                     struct widths widths, const char *name, const char *block,
+                     const char *fold, FILE *out) {
+  const struct tile_text t = {op, f, widths, block, fold, out};
+  uint32_t stages = f->blocks.stage_count;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (f->blocks.stage[k] > stages) stages = f->blocks.stage[k];
+  }
+  print_beginning(&t, name);
+  for (uint32_t s = 0; s <= stages; s++) print_stage(&t, s);
+  print_packs(&t);
+  fputs("    if (t->done) t->done(t->with, first + at, m);\n  }\n}\n\n", out);
+}
