@@ -229,6 +229,10 @@ static inline uint64_t segments_steps(const struct segments *s) {
   return s->count + s->total;
 }
 
+/* How many of n flags are set. False if it was asked to end. */
+bool cpu_count_flags(struct cvl_context *, uint64_t site, const uint8_t *flags, uint64_t n,
+                     uint64_t *count);
+
 /* Hands `done` on, the result of a loop of the pool; records a CVL_E_STOPPED if it is false. */
 bool all_done(struct cvl_context *, uint64_t site, bool done);
 /* Records a fault (the lowest site wins, then the lowest position) and returns false. May be

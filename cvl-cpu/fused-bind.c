@@ -33,8 +33,8 @@ static void make_uniform(struct fused_value *v, const void *one) {
   v->one = one;
 }
 
-static void in_buffer(struct fused_value *v) {
-  v->storage = v->buffer;
+static void in_buffer(const struct cvl_kernel *k, struct fused_value *v) {
+  v->storage = fused_buffer(k, v);
   v->step = v->bytes;
 }
 
@@ -49,7 +49,7 @@ static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
     v->start = (uint64_t)int_element(p->values, 0, v->bytes);
     v->stride = 0;
   }
-  if (p->near.count == 1 && v->buffer == IN_STRIP) {
+  if (p->near.count == 1 && fused_buffer(k, v) == IN_STRIP) {
     make_uniform(v, p->values);
     v->base = p->repeated; /* or, for now, NULL */
   } else if (!p->near.offsets && p->near.equal == 1) {
@@ -231,7 +231,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     if (i < op->param_count) {
       if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));
     } else {
-      in_buffer(v);
+      in_buffer(k, v);
     }
   }
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -266,6 +266,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   }
   if (k->has_runs) find_runs(k, operands);
   fused_combine_bind(k, operands);
+  fused_scatter_bind(k, operands);
   find_live_steps(k);
   if (!k->runs_compiled) fused_expression_bind(k);
   fused_affine_bind(k);

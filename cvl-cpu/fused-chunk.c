@@ -194,6 +194,7 @@ static char *window_totals(const struct fused_worker *w, uint32_t scan, int numb
 static void find_totals(struct fused_worker *w, const struct segment_range *range, int number) {
   for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
+    if (s->compiled) continue;
     scan_range_totals(s->row, s->v->bytes, range, fused_at(w, s->v, range->begin),
                       window_totals(w, i, number));
   }
@@ -202,6 +203,7 @@ static void find_totals(struct fused_worker *w, const struct segment_range *rang
 static void use_states(struct fused_worker *w, const struct segment_range *range, int number) {
   for (uint32_t i = 0; i < w->k->scan_count; i++) {
     const struct fused_scan *s = &w->k->scans[i];
+    if (s->compiled) continue;
     scan_range_advance(s->row, range, s->state, window_totals(w, i, number));
   }
 }
@@ -213,6 +215,7 @@ static scan_put *put_of(const struct cvl_kernel *k, const struct fused_scan *s) 
 static void write_range(struct fused_worker *w, const struct segment_range *range, int number) {
   for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
+    if (s->compiled) continue;
     scan_range_write(s->row, s->v->bytes, range, fused_at(w, s->v, range->begin),
                      window_totals(w, i, number), s->out, put_of(w->k, s));
   }
@@ -228,6 +231,7 @@ static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last)
     for (uint64_t i = 0; i <= many; i++) offsets[i] = segment_start(s, first + i) - p;
     for (uint32_t i = 0; i < w->k->scan_count; i++) {
       const struct fused_scan *scan = &w->k->scans[i];
+      if (scan->compiled) continue;
       scan->row->segments(fused_at(w, scan->v, p), offsets, many,
                           scan->out + p * scan->v->bytes, put_of(w->k, scan));
     }
@@ -266,7 +270,7 @@ static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
   if (position < k->n) fused_walks_at(w, position);
-  if (k->runs_compiled) fused_tile_walks_at(w, position);
+  if (k->runs_compiled) fused_tile_begin(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;
     w->ranks[i] = walk_from(&k->segments, (struct path_coordinate){segment, position});
@@ -314,6 +318,7 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     if (good) use_states(w, &out, 1);
     if (good) fused_combine_advance(w, &in, 0);
     if (good) fused_combine_advance(w, &out, 1);
+    if (good && k->runs_compiled) fused_tile_hand_on(w, &in, from.segment == to.segment);
     for (uint32_t i = 0; i < k->pack_count; i++) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];
@@ -323,6 +328,7 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
       write_range(w, &in, 0);
       scan_segments(w, from.segment, whole);
       write_range(w, &out, 1);
+      if (k->runs_compiled) fused_tile_write_scans(w, &in, low);
       fused_combine_write(w, &in, from.segment - 1, 0);
       fused_combine_scan(w, from.segment, whole);
       fused_combine_write(w, &out, whole, 1);
@@ -338,4 +344,18 @@ void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned wor
   begin(w, first, 0);
   tile(w, first, last - first);
   if (k->streams) k->c->kernels->move->stream_end();
+}
+
+void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
+  enum { UNASKED = 1 << 16 }; /* positions */
+  struct cvl_kernel *k = kernel;
+  struct fused_worker *w = worker_at(k, worker);
+  for (uint64_t range = first; range < last; range++) {
+    begin(w, 0, 0);
+    fused_tile_range(w, range);
+    for (uint64_t p = 0; p < k->n && !pool_asked(k->c->pool); p += UNASKED) {
+      w->origin[IN_TILE] = p;
+      fused_tile(w, p, k->n - p < UNASKED ? k->n - p : UNASKED);
+    }
+  }
 }

@@ -31,6 +31,7 @@ struct fused_compiled {
   bool folds_many;
   tile_function *tile;
   loop_block **loops;                  /* of the first node of each */
+  fused_scan_function **scans;         /* of each scan that tiles do */
   struct order_compiled *combinations; /* likewise */
   struct compiled_code *code;
   bool loaded, flat;
@@ -117,14 +118,46 @@ static bool folds_many(const struct fused_compiled *f) {
   if (fused_hands_on(k) || k->combination_count > 0) return false;
   for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
     const struct fused_value *value = &k->values[v];
-    if (value->buffer != IN_TILE) continue;
+    if (value->compiled_buffer != IN_TILE) continue;
     const bool last = of_stage(f, value->node, f->functions.blocks.stage_count - 1);
     if (!last || !only_folded(f, v)) return false;
   }
   return true;
 }
 
-/* The values that stages read or write, that are filled, and that packs take. */
+/* Whether reductions, combinations or other scans read a value tile by tile, or chunk by chunk.
+ */
+static uint8_t buffer_of(const struct superop *op, uint32_t v) {
+  uint8_t buffer = IN_STRIP;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->operand_count == 0 || node->operands[0] != v) continue;
+    const bool scan = node->role == ROLE_SCAN && !fused_may_scan(op, n);
+    if (scan) return IN_CHUNK;
+    if (node->role == ROLE_REDUCE) buffer = IN_TILE;
+  }
+  return buffer;
+}
+
+/* Packs, and most scans, take strips. */
+static void choose_buffers(struct fused_compiled *f) {
+  const struct superop *op = f->k->op;
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    struct fused_value *value = &f->k->values[v];
+    value->compiled_buffer = superop_has_combinations(op) ? value->buffer : buffer_of(op, v);
+  }
+}
+
+static void touch_scatter(const struct fused_compiled *f, const struct superop_node *node,
+                          bool *touched) {
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t v = node->operands[i];
+    const bool flags = node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
+    if (i < 2 || flags) touched[v] = f->k->op->kinds[v] != SUPEROP_SEGDES;
+  }
+}
+
+/* The values that stages read or write, that are filled, and that packs and so on take. */
 static void find_touched(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   bool *touched = arena_alloc(&f->arena, op->value_count + 1);
@@ -133,9 +166,14 @@ static void find_touched(struct fused_compiled *f) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (node->role == ROLE_PACK) touched[node->operands[0]] = touched[node->operands[1]] = true;
-    if (node->role != ROLE_SPREAD && node->role != ROLE_INDEX && node->role != ROLE_GATHER)
-      continue;
-    if (!fused_compiled_does(f, n)) touched[node->result] = true;
+    if (fused_may_scan(op, n)) touched[node->operands[0]] = true;
+    if (node->role == ROLE_SCATTER && f->functions.scatters) touch_scatter(f, node, touched);
+    const bool gathers = node->role == ROLE_GATHER || node->role == ROLE_PICK;
+    if (!gathers && node->role != ROLE_SPREAD && node->role != ROLE_INDEX) continue;
+    if (fused_compiled_does(f, n)) continue;
+    touched[node->result] = true;
+    if (gathers) touched[node->operands[1]] = true;
+    if (node->op == OPC_BFPERMUTE) touched[node->operands[2]] = true;
   }
   f->touched = arena_alloc(&f->arena, (op->value_count + 1) * sizeof *f->touched);
   for (uint32_t v = 0; v < op->value_count; v++) {
@@ -143,13 +181,16 @@ static void find_touched(struct fused_compiled *f) {
   }
 }
 
-/* Each value has its own strip buffer: without the intermediate values there are few. */
+/* Each value has its own strip buffer (one of a tile's that the evaluator keeps for a chunk
+ * gets one of those): without the intermediate values there are few. */
 static void assign_slots(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   for (uint32_t i = 0; i < f->k->step_count; i++) {
     const uint32_t n = f->k->steps[i];
     struct fused_value *v = fused_result(f->k, n);
-    if (!v || v->buffer != IN_STRIP) continue;
+    if (v && v->compiled_buffer == IN_TILE && v->buffer != IN_TILE)
+      v->slot = f->k->tile_slots++;
+    if (!v || v->compiled_buffer != IN_STRIP) continue;
     if (!fused_compiled_does(f, n) || f->functions.blocks.written[op->nodes[n].result]) {
       v->compiled_slot = f->slots++;
     }
@@ -159,10 +200,12 @@ static void assign_slots(struct fused_compiled *f) {
 static bool plan(struct fused_compiled *f) {
   if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
+  f->scans = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->scans);
   f->combinations =
       arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
   f->stages = arena_alloc(&f->arena, f->functions.blocks.stage_count * sizeof *f->stages);
   for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
+  choose_buffers(f);
   for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) describe(f, s);
   f->folds_many = f->functions.folds && folds_many(f);
   find_touched(f);
@@ -249,9 +292,10 @@ bool fused_compiled_ready(struct fused_compiled *f) {
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
-    if (!fused_begins_loop(f->k->op, n)) continue;
+    snprintf(name, sizeof name, "scan%u", n);
+    if (fused_may_scan(f->k->op, n) && !load(f, name, &f->scans[n])) return false;
     snprintf(name, sizeof name, "loop%u", n);
-    if (!load(f, name, &f->loops[n])) return false;
+    if (fused_begins_loop(f->k->op, n) && !load(f, name, &f->loops[n])) return false;
   }
   f->loaded = true;
   return true;
@@ -298,6 +342,10 @@ const struct fused_functions *fused_compiled_functions(const struct fused_compil
 
 tile_function *fused_compiled_tile(const struct fused_compiled *f) {
   return f->tile;
+}
+
+fused_scan_function *fused_compiled_scan(const struct fused_compiled *f, uint32_t node) {
+  return f->scans[node];
 }
 
 const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t *count) {

@@ -24,9 +24,13 @@ bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
 /* Whether the function of a stage computes a node. */
 bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
-/* The plan; the function of tiles, once it is ready; the values whose elements it may touch. */
+/* The plan; the function of tiles, once it is ready. */
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
 tile_function *fused_compiled_tile(const struct fused_compiled *);
+/* That of a scan, as fused_emit_scan says. */
+typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
+fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
+/* The values whose elements the function of tiles may touch. */
 const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
 /* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
  * unfinished results are 0. */
@@ -54,8 +58,15 @@ bool fused_compiled_folds_many(const struct cvl_kernel *);
 /* fused-tile.c. The bytes that a worker needs for the compiled function; sets them up. */
 size_t fused_tile_bytes(const struct cvl_kernel *);
 void fused_tile_set_up(struct fused_worker *, char *memory);
-/* Sets its walks to a position. */
-void fused_tile_walks_at(struct fused_worker *, uint64_t position);
+/* Begins a chunk at a position; a range of the destinations of scatters. */
+void fused_tile_begin(struct fused_worker *, uint64_t position);
+void fused_tile_range(struct fused_worker *, uint64_t range);
+/* The turn of a chunk, for compiled scans: hands on what comes before the next one. `in`: what
+ * of the chunk belongs to a segment that began before; `continues`: no other begins in it. Then
+ * writes their results, from the first position on. */
+void fused_tile_hand_on(struct fused_worker *, const struct segment_range *in, bool continues);
+void fused_tile_write_scans(struct fused_worker *, const struct segment_range *in,
+                            uint64_t first);
 /* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
  * them even after a fault: a stage has nodes from before and after it. False after a fault. */
 bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);

@@ -351,7 +351,10 @@ static void plan_nodes(struct cvl_kernel *k) {
     case ROLE_COMBINE_SCAN:
     case ROLE_COMBINE_SCATTER:
     case ROLE_ASSERT: break;
-    case ROLE_SCATTER: p->known = is_known(k, n); break;
+    case ROLE_SCATTER:
+      p->known = is_known(k, n);
+      k->scatters[k->scatter_count++].node = n;
+      break;
     }
   }
   for (uint32_t i = 0; i < k->op->param_count; i++) {
@@ -391,18 +394,20 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
 
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
   if (op->copies) return prepare_copies(c, op);
-  uint32_t reductions = 0, scans = 0, packs = 0;
+  uint32_t reductions = 0, scans = 0, packs = 0, scatters = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
     reductions += op->nodes[n].role == ROLE_REDUCE;
     scans += op->nodes[n].role == ROLE_SCAN;
     packs += op->nodes[n].role == ROLE_PACK;
+    scatters += op->nodes[n].role == ROLE_SCATTER;
   }
   const size_t values_at = sizeof(struct cvl_kernel);
   const size_t nodes_at = values_at + op->value_count * sizeof(struct fused_value);
   const size_t reductions_at = nodes_at + op->node_count * sizeof(struct fused_node);
   const size_t scans_at = reductions_at + reductions * sizeof(struct fused_reduction);
   const size_t packs_at = scans_at + scans * sizeof(struct fused_scan);
-  const size_t combinations_at = packs_at + packs * sizeof(struct fused_pack);
+  const size_t scatters_at = packs_at + packs * sizeof(struct fused_pack);
+  const size_t combinations_at = scatters_at + scatters * sizeof(struct fused_scatter);
   const size_t faults_at =
       combinations_at + fused_combinations(op) * sizeof(struct fused_combination);
   const size_t steps_at = faults_at + op->node_count * sizeof(uint64_t);
@@ -428,6 +433,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->reductions = (struct fused_reduction *)(void *)(block + reductions_at);
   k->scans = (struct fused_scan *)(void *)(block + scans_at);
   k->packs = (struct fused_pack *)(void *)(block + packs_at);
+  k->scatters = (struct fused_scatter *)(void *)(block + scatters_at);
   k->combinations = (struct fused_combination *)(void *)(block + combinations_at);
   k->fault = (_Atomic uint64_t *)(void *)(block + faults_at);
   k->steps = (uint32_t *)(void *)(block + steps_at);

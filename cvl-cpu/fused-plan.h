@@ -19,6 +19,7 @@
  *   fused-compiled.c     compiled functions: which there are
  *   fused-tile.c         tiles, executed by them
  *   fused-choice.c       whether a run uses those
+ *   fused-scatter.c      scatters by compiled functions
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
  *   fused-combine.h      combinations by functions of the program's own
  *   fused-copy.h         copies of segments; of op->copies that is all there is
@@ -65,19 +66,20 @@ enum fused_storage {
 
 struct fused_value {
   /* The plan. */
-  uint8_t elem, bytes;    /* of a vector */
-  uint8_t buffer;         /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
-  uint32_t slot;          /* number of the buffer among those of its kind */
-  uint32_t compiled_slot; /* number of its strip buffer when functions are compiled */
-  bool read_by_blocks;    /* by compiled functions */
-  uint32_t node;          /* that defines it; SUPEROP_NONE: a parameter */
-  uint32_t last_read;     /* parameter: last node that reads it elementwise */
-  bool read_elementwise;  /* parameter: some node reads it elementwise */
-  bool only_elementwise;  /* parameter: all its uses do */
-  bool reported;          /* the message of an ASSERT depends on its element */
-  bool consumed;          /* by a reduction, scan, pack or scatter */
-  bool scattered;         /* by a scatter: has to be in memory as a whole */
-  uint32_t consumers;     /* operands of such nodes that it is */
+  uint8_t elem, bytes; /* of a vector */
+  uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
+  uint8_t compiled_buffer; /* the same when functions are compiled, which do more by strips */
+  uint32_t slot;           /* number of the buffer among those of its kind */
+  uint32_t compiled_slot;  /* number of its strip buffer when functions are compiled */
+  bool read_by_blocks;     /* by compiled functions */
+  uint32_t node;           /* that defines it; SUPEROP_NONE: a parameter */
+  uint32_t last_read;      /* parameter: last node that reads it elementwise */
+  bool read_elementwise;   /* parameter: some node reads it elementwise */
+  bool only_elementwise;   /* parameter: all its uses do */
+  bool reported;           /* the message of an ASSERT depends on its element */
+  bool consumed;           /* by a reduction, scan, pack or scatter */
+  bool scattered;          /* by a scatter: has to be in memory as a whole */
+  uint32_t consumers;      /* operands of such nodes that it is */
   bool as_runs; /* result of an INDEX that only scatters read, as their index: may stay
                    unwritten */
   bool is_output;
@@ -180,6 +182,8 @@ struct fused_scan {
   char *out;
   bool streaming;
   struct scan_state *state; /* handed from chunk to chunk */
+  bool compiled;            /* this run: by the compiled function, and then: */
+  uint64_t before; /* handed from chunk to chunk: what comes before, in its first bytes */
 };
 
 struct fused_pack {
@@ -220,6 +224,18 @@ struct fused_function {
   char *buffers;
 };
 
+/* A scatter that the compiled function executes (fused-scatter.c). */
+struct fused_scatter {
+  uint32_t node;
+  char *out;
+  uint8_t *mark; /* of each element of a PERMUTE; NULL: known to be a permutation */
+  uint64_t count;
+};
+
+/* How scatters are executed: by operations, after all steps; or as their indices are computed,
+ * chunk by chunk, or by each thread for a range of the destinations, from all positions. */
+enum fused_scattering { SCATTER_AFTERWARDS, SCATTER_IN_CHUNKS, SCATTER_BY_RANGES };
+
 struct fused_compiled;
 struct copy_plan;
 
@@ -248,7 +264,8 @@ struct cvl_kernel {
   struct fused_reduction *reductions;
   struct fused_scan *scans;
   struct fused_pack *packs;
-  uint32_t reduction_count, scan_count, pack_count;
+  struct fused_scatter *scatters;
+  uint32_t reduction_count, scan_count, pack_count, scatter_count;
   struct fused_combination *combinations;
   uint32_t combination_count;
   bool combines, scans_by; /* some combination reduces; some scans */
@@ -282,6 +299,9 @@ struct cvl_kernel {
   bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool streams;             /* something is written past the caches */
   bool has_affine_runs;     /* some gather is affine */
+  uint8_t scattering;       /* enum fused_scattering */
+  bool again;         /* it failed in a way that only operations report: run it by them ... */
+  bool by_operations; /* ... now */
   uint32_t affine_gather_count;
   uint64_t chunks, grain;  /* grain: of steps of the segments' path, or of positions */
   uint64_t most_positions; /* of a chunk */
@@ -340,10 +360,12 @@ struct fused_worker {
   const char **gathered; /* of affine gathers: their elements of the strip */
   /* Of compiled functions (fused-tile.c); `data` to `skipped` are arrays of `tile`. */
   struct tile tile;
+  char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
   char **data;
   uint64_t *step;
   char **fold_totals;
   uint8_t *skipped;
+  uint64_t done_to;   /* the position behind the last tile */
   bool acts_skipping; /* `skipping`, when the acts of nodes were set */
   const void **in;    /* of loops, by value number */
   void **out;
@@ -544,9 +566,25 @@ void fused_combine_scan(struct fused_worker *, uint64_t first, uint64_t last);
 bool fused_combine_scatter(struct cvl_kernel *, uint32_t node,
                            const struct cvl_value *operands);
 
+/* fused-scatter.c. Decides how scatters are executed, their operands bound; makes their
+ * results; of ranges, how many; after all chunks, false if an index occurs twice, or there is
+ * no memory. */
+void fused_scatter_bind(struct cvl_kernel *, const struct cvl_value *operands);
+bool fused_scatter_results(struct cvl_kernel *, const struct cvl_value *operands);
+uint64_t fused_scatter_ranges(const struct cvl_kernel *);
+bool fused_scatter_finish(struct cvl_kernel *);
+void fused_scatter_end(struct cvl_kernel *);
+
+/* The buffer that a value has in this run if it needs one. */
+static inline uint8_t fused_buffer(const struct cvl_kernel *k, const struct fused_value *v) {
+  return k->runs_compiled ? v->compiled_buffer : v->buffer;
+}
+
 /* fused-chunk.c: bodies for pool_for over the path of k->segments, or over positions. */
 void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);
 void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker);
+/* ... or over ranges of the destinations of scatters. */
+void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker);
 
 /* The number of elements of a size of the superoperator, given the operands. */
 uint64_t fused_size(const struct superop_size *, const struct cvl_value *operands);

@@ -99,7 +99,7 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
   w->fault_node = number;
   w->fault_position = position;
   if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
-  if (k->nodes[number].action == ACT_COMPILED) return; /* fused_compiled_index */
+  if (k->runs_compiled) return; /* fused_compiled_index */
   if (k->nodes[number].action == ACT_GATHER_RUNS) {
     w->fault_index = fused_runs_index(k, number, position);
     return;

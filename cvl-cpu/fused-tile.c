@@ -5,9 +5,14 @@
 
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
 
 /* Bytes that are read ahead: a strip of the widest elements. */
 enum { AHEAD = FUSED_STRIP * 8 };
+
+static uint64_t least_of(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
 
 /* ---- memory ---- */
 
@@ -21,11 +26,18 @@ static size_t next_array(size_t *at, size_t bytes) {
 }
 
 struct layout {
-  size_t in, out, data, step, nodes, packs, lanes, rooms, totals, bounds, skipped, bytes;
+  size_t in, out, data, step, nodes, packs, scans, scatters, scan_rooms, scan_data, lanes,
+      rooms, totals, bounds, skipped, bytes;
 };
 
 static size_t bounds_bytes(const struct cvl_kernel *k) {
   return (k->strip * sizeof(uint64_t) + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+}
+
+/* What is to go past the caches is computed in them. */
+static size_t scan_room_bytes(const struct cvl_kernel *k, uint32_t i) {
+  const struct fused_scan *s = &k->scans[i];
+  return s->compiled && s->streaming && k->chunks > 1 ? k->most_positions * s->v->bytes : 0;
 }
 
 static struct layout lay_out(const struct cvl_kernel *k) {
@@ -38,6 +50,11 @@ static struct layout lay_out(const struct cvl_kernel *k) {
   l.step = next_array(&l.bytes, op->value_count * sizeof(uint64_t));
   l.nodes = next_array(&l.bytes, op->node_count * sizeof(struct tile_node));
   l.packs = next_array(&l.bytes, k->pack_count * sizeof(struct tile_pack));
+  l.scans = next_array(&l.bytes, k->scan_count * sizeof(struct tile_scan));
+  l.scatters = next_array(&l.bytes, k->scatter_count * sizeof(struct tile_scatter));
+  l.scan_rooms = next_array(&l.bytes, k->scan_count * sizeof(char *));
+  l.scan_data = l.bytes;
+  for (uint32_t i = 0; i < k->scan_count; i++) next_array(&l.bytes, scan_room_bytes(k, i));
   l.lanes = next_array(&l.bytes, k->reduction_count * sizeof(void *));
   l.rooms = next_array(&l.bytes, k->reduction_count * CVL_REDUCE_LANES * sizeof(uint64_t));
   l.totals = next_array(&l.bytes, k->reduction_count * sizeof(char *));
@@ -62,8 +79,8 @@ static uint8_t act_of(const struct cvl_kernel *k, uint32_t number) {
   case ACT_INDEX: return TILE_FILL;
   case ACT_GATHER_RUNS: return TILE_RUNS;
   case ACT_LOOP: return fused_begins_loop(k->op, number) ? TILE_ASK : TILE_NOTHING;
-  case ACT_GATHER:
-  case ACT_PICK: return TILE_ASK;
+  case ACT_PICK: return TILE_FILL;
+  case ACT_GATHER: return k->has_affine_runs && k->nodes[number].affine ? TILE_ASK : TILE_FILL;
   default: return TILE_NOTHING;
   }
 }
@@ -92,7 +109,7 @@ static void set_up_node(const struct cvl_kernel *k, uint32_t number, struct tile
                            .far_equal = p->far.equal,
                            .values = p->values,
                            .strides = p->strides};
-  if (node->role == ROLE_GATHER) {
+  if (node->role == ROLE_GATHER || node->role == ROLE_PICK) {
     to->gathered.values = p->far.total > 0 ? p->values : &zero;
     to->gathered.count = p->far.total;
   }
@@ -115,9 +132,10 @@ static void set_up_nodes(struct fused_worker *w, char *bounds) {
     struct tile_node *node = &w->tile.nodes[n];
     const uint8_t role = k->op->nodes[n].role;
     *node = (struct tile_node){.act = TILE_NOTHING};
-    if (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_GATHER) continue;
+    if (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_GATHER && role != ROLE_PICK)
+      continue;
     set_up_node(k, n, node);
-    if (f->bounds_count == 0 || !f->blocks.gathers[n]) continue;
+    if (f->bounds[n] == SUPEROP_NONE) continue;
     char *base = bounds + 2 * f->bounds[n] * bounds_bytes(k);
     node->gathered.base = (uint64_t *)(void *)base;
     node->gathered.limit = (uint64_t *)(void *)(base + bounds_bytes(k));
@@ -130,14 +148,27 @@ static void start_walk(struct tile_walk *w, const struct segments *s, uint64_t p
   w->segment = position < s->total ? segment_at(s, position) : 0;
 }
 
-void fused_tile_walks_at(struct fused_worker *w, uint64_t position) {
+static void start_scans(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    struct tile_scan *to = &w->tile.scans[i];
+    to->fresh = 1;
+    to->out = w->scan_rooms[i] ? w->scan_rooms[i] : k->scans[i].out;
+    to->from = w->scan_rooms[i] ? position : 0;
+    start_walk(&to->near, &k->segments, position);
+  }
+}
+
+void fused_tile_begin(struct fused_worker *w, uint64_t position) {
+  const struct cvl_kernel *k = w->k;
+  start_scans(w, position);
   const struct fused_functions *f = fused_compiled_functions(k->compiled);
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     struct tile_node *node = &w->tile.nodes[n];
     const struct fused_node *p = &k->nodes[n];
     const bool walks = p->action == ACT_DIST || p->action == ACT_INDEX ||
-                       p->action == ACT_GATHER_RUNS || f->blocks.gathers[n];
+                       p->action == ACT_GATHER_RUNS || p->action == ACT_GATHER ||
+                       f->blocks.gathers[n];
     if (walks) start_walk(&node->near, &p->near, position);
     if (p->action != ACT_GATHER_RUNS) continue;
     const uint32_t index = k->values[k->op->nodes[n].operands[1]].node;
@@ -147,6 +178,7 @@ void fused_tile_walks_at(struct fused_worker *w, uint64_t position) {
 
 /* ---- what the function asks for ---- */
 
+/* A loop, or a gather that may be in an affine run. */
 static void ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
   struct fused_worker *w = with;
   struct cvl_kernel *k = w->k;
@@ -155,7 +187,7 @@ static void ask(void *with, uint32_t number, uint64_t first, uint64_t n) {
     fused_compiled_loop(w, number, first, n);
     return;
   }
-  if (k->has_affine_runs && fused_affine_has(w, number, first, n)) return;
+  if (fused_affine_has(w, number, first, n)) return;
   const uint64_t done = fused_step(w, number, first, n);
   if (done == n) return;
   fused_remember(w, number, first, first + done);
@@ -175,6 +207,34 @@ static void done(void *with, uint64_t first, uint64_t n) {
 
 /* ---- running ---- */
 
+static void set_up_scans(struct fused_worker *w, char **rooms, char *data) {
+  const struct cvl_kernel *k = w->k;
+  w->scan_rooms = rooms;
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    const size_t bytes = scan_room_bytes(k, i);
+    rooms[i] = bytes > 0 ? data : NULL;
+    data += (bytes + LINE - 1) / LINE * LINE;
+    w->tile.scans[i] = (struct tile_scan){.near = walk_over(&k->segments)};
+  }
+}
+
+static void set_up_scatter(const struct cvl_kernel *k, uint32_t i, struct tile_scatter *to) {
+  const struct fused_scatter *s = &k->scatters[i];
+  *to = (struct tile_scatter){.out = k->scattering == SCATTER_AFTERWARDS ? NULL : s->out,
+                              .mark = s->mark,
+                              .count = s->count,
+                              .high = s->count};
+}
+
+void fused_tile_range(struct fused_worker *w, uint64_t range) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->scatter_count; i++) {
+    const uint64_t count = k->scatters[i].count, each = count / k->chunks + 1;
+    w->tile.scatters[i].low = range * each < count ? range * each : count;
+    w->tile.scatters[i].high = (range + 1) * each < count ? (range + 1) * each : count;
+  }
+}
+
 void fused_tile_set_up(struct fused_worker *w, char *memory) {
   struct cvl_kernel *k = w->k;
   const struct layout at = lay_out(k);
@@ -189,6 +249,8 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
                           .step = w->step,
                           .nodes = (struct tile_node *)(void *)(memory + at.nodes),
                           .packs = (struct tile_pack *)(void *)(memory + at.packs),
+                          .scans = (struct tile_scan *)(void *)(memory + at.scans),
+                          .scatters = (struct tile_scatter *)(void *)(memory + at.scatters),
                           .lanes = lanes,
                           .totals = w->fold_totals,
                           .strip = k->strip,
@@ -201,6 +263,8 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
   for (uint32_t i = 0; i < k->reduction_count; i++)
     lanes[i] = memory + at.rooms + i * CVL_REDUCE_LANES * sizeof(uint64_t);
   set_up_nodes(w, memory + at.bounds);
+  set_up_scans(w, (char **)(void *)(memory + at.scan_rooms), memory + at.scan_data);
+  for (uint32_t i = 0; i < k->scatter_count; i++) set_up_scatter(k, i, &w->tile.scatters[i]);
 }
 
 /* Where the elements of values are for a tile. */
@@ -250,8 +314,7 @@ static void run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) 
 /* By affine runs: each is at most a strip. `ends`: the last of these positions end a block. */
 static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   for (uint64_t at = 0; at < n;) {
-    const uint64_t left = n - at < w->k->strip ? n - at : w->k->strip;
-    const uint64_t count = fused_affine_run(w, first + at, left);
+    const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->strip));
     w->tile.begins = at == 0;
     w->tile.ends = at + count == n;
     run(w, first + at, count, folds);
@@ -260,6 +323,7 @@ static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool
 }
 
 static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
+  w->done_to = first + n;
   w->tile.begins = w->tile.ends = 1;
   if (w->k->has_affine_runs) {
     run_by_runs(w, first, n, folds);
@@ -279,4 +343,51 @@ bool fused_tile_folds(struct fused_worker *w, uint64_t first, uint64_t n, char *
   for (uint32_t i = 0; i < k->reduction_count; i++)
     w->fold_totals[i] = totals[i] + block * k->reductions[i].v->bytes;
   return run_all(w, first, n, true);
+}
+
+/* ---- scans: what the chunks before have ---- */
+
+void fused_tile_hand_on(struct fused_worker *w, const struct segment_range *in,
+                        bool continues) {
+  struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    struct fused_scan *s = &k->scans[i];
+    struct tile_scan *own = &w->tile.scans[i];
+    const uint64_t before = s->before;
+    if (!s->compiled || own->fresh) continue;
+    if (continues && !in->from_start) {
+      fused_compiled_scan(k->compiled, s->node)(&before, &own->state, 1, &s->before);
+    } else {
+      s->before = own->state;
+    }
+    own->state = before;
+  }
+}
+
+/* Writes a range of results: from the room, or in the result itself. */
+static void write_scan(struct fused_worker *w, uint32_t i, uint64_t first, uint64_t last,
+                       bool has_before) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_scan *s = &k->scans[i];
+  const struct tile_scan *own = &w->tile.scans[i];
+  const size_t bytes = s->v->bytes;
+  fused_scan_function *const combine = fused_compiled_scan(k->compiled, s->node);
+  _Alignas(LINE) char staging[FUSED_STRIP * sizeof(uint64_t)];
+  for (uint64_t p = first; p < last; p += FUSED_STRIP) {
+    const uint64_t n = least_of(last - p, FUSED_STRIP);
+    const char *from = own->out + (p - own->from) * bytes;
+    if (has_before) combine(&own->state, from, n, staging);
+    move_bytes(k->c->kernels->move, s->streaming, s->out + p * bytes,
+               has_before ? staging : from, n * bytes);
+  }
+}
+
+void fused_tile_write_scans(struct fused_worker *w, const struct segment_range *in,
+                            uint64_t first) {
+  for (uint32_t i = 0; i < w->k->scan_count; i++) {
+    const bool begun = in->begin < in->end && !in->from_start;
+    if (!w->k->scans[i].compiled) continue;
+    if (begun) write_scan(w, i, in->begin, in->end, true);
+    if (w->scan_rooms[i]) write_scan(w, i, begun ? in->end : first, w->done_to, false);
+  }
 }

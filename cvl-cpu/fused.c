@@ -59,7 +59,7 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
                               action == ACT_GATHER || action == ACT_GATHER_RUNS ||
                               action == ACT_PICK || action == ACT_LOOP ||
                               action == ACT_COMPILED;
-  if (writes_exactly && v->storage == v->buffer && !v->streaming) {
+  if (writes_exactly && v->storage == fused_buffer(k, v) && !v->streaming) {
     v->storage = IN_MEMORY;
     v->base = (char *)result_data(&v->whole) + v->before * v->bytes;
   } else {
@@ -96,7 +96,8 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   k->streams = false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
-    const bool whole = v && v->scattered && !v->unwanted && !v->in_runs;
+    const bool whole =
+        v && v->scattered && !v->unwanted && !v->in_runs && k->scattering == SCATTER_AFTERWARDS;
     if (v && (v->is_output || whole) && !make_vector(k, v, operands)) return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++) {
@@ -116,11 +117,13 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
     }
     s->out = result_data(result);
     s->streaming = k->n * s->v->bytes >= STREAM_BYTES;
+    s->compiled = k->runs_compiled && fused_may_scan(k->op, s->node);
     k->streams |= s->streaming;
   }
   for (uint32_t i = 0; i < k->pack_count; i++) {
     if (!make_pack(k, &k->packs[i])) return false;
   }
+  if (!fused_scatter_results(k, operands)) return false;
   return fused_combine_results(k);
 }
 
@@ -248,6 +251,10 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
 static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
     const uint8_t role = k->op->nodes[n].role;
+    if (role == ROLE_SCATTER && k->scattering != SCATTER_AFTERWARDS) {
+      release_read(k, n, operands);
+      continue;
+    }
     if (role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
     if (role == ROLE_COMBINE_SCATTER && !fused_combine_scatter(k, n, operands)) return false;
   }
@@ -281,8 +288,8 @@ static void report(struct cvl_kernel *k) {
   } else {
     const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->near, position);
     e.kind = CVL_E_INDEX;
-    e.value = p->action == ACT_COMPILED ? fused_compiled_index(k, (uint32_t)number, position)
-                                        : index_at_fault(k, number, position);
+    e.value = k->runs_compiled ? fused_compiled_index(k, (uint32_t)number, position)
+                               : index_at_fault(k, number, position);
     e.limit = (int64_t)(segment_start(&p->far, s + 1) - segment_start(&p->far, s));
     e.segment = (int64_t)s;
   }
@@ -409,6 +416,12 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
  * as much as it may before it looks again whether it must stop. */
 static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
+  if (k->scattering == SCATTER_BY_RANGES) {
+    k->chunks = fused_scatter_ranges(k);
+    k->grain = 1;
+    k->most_positions = k->n;
+    return;
+  }
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   const unsigned threads = pool_threads(k->c->pool);
   k->chunks = 1;
@@ -430,6 +443,8 @@ static void cut(struct cvl_kernel *k) {
 
 /* False if it was asked to end. */
 static bool run_chunks(struct cvl_kernel *k) {
+  if (k->scattering == SCATTER_BY_RANGES)
+    return pool_for(k->c->pool, k->chunks, 1, fused_range, k);
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   pool_body *const chunk = k->cut_anywhere ? fused_plain_chunk : fused_chunk;
   const bool done =
@@ -478,25 +493,29 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   if (k->combination_count > 0) fused_combine_lay_out(k, block + shared_at);
   const bool done = all_done(k->c, k->site, run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
-  if (done && failed != FUSED_NONE) report(k);
+  const bool whole = done && failed == FUSED_NONE && fused_scatter_finish(k);
+  k->again =
+      done && !whole && k->scattering != SCATTER_AFTERWARDS && k->c->error.kind == CVL_E_NONE;
+  if (done && failed != FUSED_NONE && !k->again) report(k);
   if (failed != FUSED_NONE) forget_faults(k);
   scratch_free(k->c, block, l.bytes);
+  if (k->scattering != SCATTER_AFTERWARDS && !whole) return false;
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
-/* Whether all INDEXes, and what gathers by data read, are of one segment. */
+/* Whether all INDEXes, gathers by data and scatters are of one segment. */
 static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t n = 0; k->differs && n < k->op->node_count; n++) {
-    const struct superop_node *node = &k->op->nodes[n];
-    const uint32_t d = node->role == ROLE_INDEX     ? node->operands[2]
-                       : fused_may_gather(k->op, n) ? node->operands[3]
-                                                    : SUPEROP_NONE;
-    if (d != SUPEROP_NONE && value_segments(&operands[d]).count != 1) return false;
+    uint32_t of[2];
+    fused_flat_operands(k->op, n, of);
+    for (int i = 0; i < 2; i++) {
+      if (of[i] != SUPEROP_NONE && value_segments(&operands[of[i]]).count != 1) return false;
+    }
   }
   return true;
 }
 
-static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
+static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   k->n = fused_size(&op->domain, operands);
   k->segments = op->segments == SUPEROP_NONE
@@ -509,13 +528,25 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->flat = is_flat(k, operands);
   k->runs_compiled = fused_choose(k);
   fused_bind(k, operands);
-  if (!make_results(k, operands)) return false;
-  cut(k);
-  if (!run_in_memory(k, operands)) return false;
+  const bool made = make_results(k, operands);
+  if (made) cut(k);
+  const bool done = made && run_in_memory(k, operands);
+  fused_scatter_end(k);
+  if (!done) return false;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     if (!finish_pack(k, &k->packs[i])) return false;
   }
   return true;
+}
+
+/* Where scatters failed in the compiled function, the operations report it. */
+static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
+  k->again = k->by_operations = false;
+  if (run_once(k, operands)) return true;
+  if (!k->again) return false;
+  drop_results(k);
+  k->by_operations = true;
+  return run_once(k, operands);
 }
 
 /* Runs steps or nodes. */

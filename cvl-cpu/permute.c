@@ -226,6 +226,15 @@ static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worke
                             memory_order_relaxed);
 }
 
+bool cpu_count_flags(struct cvl_context *c, uint64_t site, const uint8_t *flags, uint64_t n,
+                     uint64_t *count) {
+  struct count_job job = {.move = c->kernels->move, .mark = flags};
+  const uint64_t grain = grain_for(c, n, 1);
+  const bool done = all_done(c, site, pool_for(c->pool, n, grain, count_chunk, &job));
+  *count = job.marked;
+  return done;
+}
+
 /* The lowest position whose index occurs before; there is one. n if it was asked to end. */
 static uint64_t first_duplicate(struct permute_job *job) {
   const uint64_t n = job->near.total;
@@ -252,11 +261,9 @@ static bool permute_all(struct cvl_context *c, uint64_t site, struct permute_job
   if (job->mark && !clear_bytes(c, site, job->mark, n)) return false;
   if (!all_done(c, site, pool_for(c->pool, steps, grain, mark_chunk, job))) return false;
   if (job->fault != UINT64_MAX || !job->mark) return true;
-  struct count_job marks = {.move = job->move, .mark = job->mark};
-  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), count_chunk, &marks))) {
-    return false;
-  }
-  if (marks.marked + job->whole == n) return true;
+  uint64_t marked;
+  if (!cpu_count_flags(c, site, job->mark, n, &marked)) return false;
+  if (marked + job->whole == n) return true;
   *duplicate = first_duplicate(job);
   return all_done(c, site, *duplicate < n);
 }

@@ -77,21 +77,50 @@ static void classify_spread(struct classifier *c, uint32_t k) {
   if (c->segments[node->operands[1]] != SEGMENTS_ONE) add(c, k, REASON_SPREAD);
 }
 
-/* Functions execute gathers by data, and copy runs. */
+/* Functions execute all of them. */
 static void classify_gather(struct classifier *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   if (node->op != OPC_BPERMUTE) {
     add(c, k, REASON_FLAGGED);
-  } else if (!c->gathers.copied[k]) {
-    add(c, k, REASON_POSITIONS);
-  } else if (!c->compiled) {
-    add(c, k, REASON_RUNS);
+  } else {
+    add(c, k, c->gathers.copied[k] ? REASON_RUNS : REASON_POSITIONS);
   }
 }
 
-static void classify_scatter(struct classifier *c, uint32_t k) {
+static bool goes_by_runs(const struct classifier *c, uint32_t k) {
   const struct superop_node *index = emit_definition(c->op, c->op->nodes[k].operands[1]);
-  const bool runs = index && index->role == ROLE_INDEX && is_index_of_runs(c, index);
+  return index && index->role == ROLE_INDEX && is_index_of_runs(c, index);
+}
+
+/* A scatter of one segment from some element on: what computes the values writes the result. */
+static bool is_concatenation(const struct classifier *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
+  const struct superop_node *index = emit_definition(c->op, node->operands[1]);
+  const struct superop_node *stride = emit_definition(c->op, index->operands[1]);
+  const struct superop_node *values = emit_definition(c->op, node->operands[0]);
+  return c->compiled && values && c->segments[node->operands[3]] == SEGMENTS_ONE && stride &&
+         stride->role == ROLE_CONST && cvl_int_of(&stride->constant) == 1;
+}
+
+/* Whether the function of a tile scatters, with a few threads: PERMUTEs, or nothing else. */
+static bool scatters_inside(const struct classifier *c) {
+  bool permutes = true, only = true;
+  for (uint32_t k = 0; k < c->op->node_count; k++) {
+    const struct superop_node *node = &c->op->nodes[k];
+    if (node->role == ROLE_SCATTER && goes_by_runs(c, k)) return false;
+    permutes &= node->role != ROLE_SCATTER || node->op == OPC_PERMUTE;
+    only &= node->role < ROLE_COLUMN || node->role == ROLE_SCATTER || node->role == ROLE_ASSERT;
+  }
+  for (uint32_t i = 0; i < c->op->output_count; i++) {
+    const struct superop_node *node = emit_definition(c->op, c->op->outputs[i]);
+    only &= node && node->role == ROLE_SCATTER;
+  }
+  return c->compiled && c->functions.scatters && (permutes || only);
+}
+
+static void classify_scatter(struct classifier *c, uint32_t k) {
+  const bool runs = goes_by_runs(c, k);
+  if (scatters_inside(c) || (runs && is_concatenation(c, k))) return;
   add(c, k, runs ? REASON_SCATTER_RUNS : REASON_SCATTER);
 }
 
@@ -106,12 +135,14 @@ static void classify_node(struct classifier *c, uint32_t k) {
     if (needed && !c->compiled && !is_index_of_runs(c, node)) add(c, k, REASON_INDEX);
     break;
   case ROLE_GATHER:
-    if (needed) classify_gather(c, k);
+    if (needed && !c->compiled) classify_gather(c, k);
     break;
   case ROLE_PICK:
-    if (needed) add(c, k, REASON_PICK);
+    if (needed && !c->compiled) add(c, k, REASON_PICK);
     break;
-  case ROLE_SCAN: add(c, k, REASON_SCAN); break;
+  case ROLE_SCAN:
+    if (!c->compiled || !fused_may_scan(c->op, k)) add(c, k, REASON_SCAN);
+    break;
   case ROLE_PACK:
     if (!c->compiled) add(c, k, REASON_PACK);
     break;
@@ -132,15 +163,16 @@ static void classify_node(struct classifier *c, uint32_t k) {
 
 /* ---- the whole ---- */
 
-/* Whether all INDEXes, and what gathers by data read, are of one segment. */
+/* Whether all INDEXes, gathers by data and scatters are of one segment. */
 static bool is_flat(const struct superop *op, const uint8_t *segments) {
-  bool flat = fused_functions_differ(op);
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const uint32_t *operands = op->nodes[k].operands;
-    if (op->nodes[k].role == ROLE_INDEX) flat &= segments[operands[2]] == SEGMENTS_ONE;
-    if (fused_may_gather(op, k)) flat &= segments[operands[3]] == SEGMENTS_ONE;
+    uint32_t of[2];
+    fused_flat_operands(op, k, of);
+    for (int i = 0; i < 2; i++) {
+      if (of[i] != SUPEROP_NONE && segments[of[i]] != SEGMENTS_ONE) return false;
+    }
   }
-  return flat;
+  return fused_functions_differ(op);
 }
 
 struct fused_classified fused_classify(struct arena *arena, const struct superop *op,

@@ -532,8 +532,7 @@ static void emit(const struct block *b, const char *name) {
                 : "",
             declared ? " {\n" : ";\n");
   }
-  fprintf(out, "  enum { %s = %d };\n", b->folds ? "LANES" : "ROW",
-          b->folds ? CVL_REDUCE_LANES : 128);
+  fprintf(out, "  enum { LANES = %d, ROW = 128 };\n", CVL_REDUCE_LANES);
   declarations(b);
   fputs("  (void)in, (void)out, (void)fault, (void)ahead;\n", out);
   for (uint32_t k = 0; k < op->node_count; k++) {

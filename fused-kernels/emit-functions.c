@@ -9,27 +9,69 @@
 
 /* ---- the plan ---- */
 
+void fused_flat_operands(const struct superop *op, uint32_t k, uint32_t of[2]) {
+  const struct superop_node *node = &op->nodes[k];
+  of[0] = of[1] = SUPEROP_NONE;
+  if (node->role == ROLE_INDEX) of[0] = node->operands[2];
+  if (fused_may_gather(op, k)) of[0] = node->operands[3];
+  if (node->role != ROLE_SCATTER) return;
+  of[0] = node->operands[node->operand_count - 1];
+  if (node->op != OPC_PERMUTE) of[1] = node->operands[node->operand_count - 2];
+}
+
 bool fused_functions_differ(const struct superop *op) {
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (fused_may_gather(op, k) || op->nodes[k].role == ROLE_INDEX) return true;
+    uint32_t of[2];
+    fused_flat_operands(op, k, of);
+    if (of[0] != SUPEROP_NONE) return true;
   }
   return false;
 }
 
-/* Numbers the pairs of descriptors between which gathers of blocks go. */
+bool fused_may_scan(const struct superop *op, uint32_t k) {
+  if (op->nodes[k].role != ROLE_SCAN) return false;
+  const struct combine_row *row = emit_combination(&op->nodes[k]);
+  return row->exact && row->klass != CLASS_FLOAT;
+}
+
+bool fused_may_scatter(const struct superop *op) {
+  bool some = false;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->role == ROLE_COMBINE_SCATTER) return false;
+    if (node->role != ROLE_SCATTER) continue;
+    some = true;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      const struct superop_node *from = emit_definition(op, node->operands[i]);
+      if (from && from->role == ROLE_SCATTER) return false;
+    }
+  }
+  return some;
+}
+
+static bool needs_bounds(const struct superop *op, const struct fused_blocks *b, uint32_t k) {
+  const uint8_t role = op->nodes[k].role;
+  if (role == ROLE_PICK) return true;
+  return role == ROLE_GATHER && !(b->gathers[k] && b->flat);
+}
+
+/* The descriptors between which a gather goes. */
+static bool same_descriptors(const struct superop_node *a, const struct superop_node *b) {
+  const uint32_t *x = a->operands + a->operand_count, *y = b->operands + b->operand_count;
+  return a->role == b->role && a->role == ROLE_GATHER && x[-1] == y[-1] && x[-2] == y[-2];
+}
+
 static void number_bounds(struct arena *arena, const struct superop *op,
                           struct fused_functions *f) {
   f->bounds = arena_alloc(arena, (op->node_count + 1) * sizeof *f->bounds);
-  for (uint32_t k = 0; k < op->node_count && !f->blocks.flat; k++) {
-    const uint32_t *own = op->nodes[k].operands;
-    if (!f->blocks.gathers[k]) continue;
-    f->bounds[k] = f->bounds_count;
-    for (uint32_t i = 0; i < k; i++) {
-      const uint32_t *other = op->nodes[i].operands;
-      if (f->blocks.gathers[i] && own[2] == other[2] && own[3] == other[3])
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    f->bounds[k] = SUPEROP_NONE;
+    if (!needs_bounds(op, &f->blocks, k)) continue;
+    for (uint32_t i = 0; i < k && f->bounds[k] == SUPEROP_NONE; i++) {
+      if (f->bounds[i] != SUPEROP_NONE && same_descriptors(&op->nodes[i], &op->nodes[k]))
         f->bounds[k] = f->bounds[i];
     }
-    f->bounds_count += f->bounds[k] == f->bounds_count;
+    if (f->bounds[k] == SUPEROP_NONE) f->bounds[k] = f->bounds_count++;
   }
 }
 
@@ -46,6 +88,7 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
   if (!fused_blocks_plan(arena, op, flat, &f->blocks)) return false;
   if (!is_worth_it(op, &f->blocks)) return false;
   f->folds = f->blocks.stage_count > 0 && fused_blocks_fold(op, &f->blocks);
+  f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);
   return true;
 }
@@ -63,6 +106,8 @@ static void emit(const struct superop *op, const struct fused_functions *f,
   for (uint32_t n = 0; n < op->node_count; n++) {
     snprintf(name, sizeof name, "%sloop%u", prefix, n);
     if (fused_begins_loop(op, n)) fused_emit_loop(op, n, widths, name, out);
+    snprintf(name, sizeof name, "%sscan%u", prefix, n);
+    if (fused_may_scan(op, n)) fused_emit_scan(op, n, widths, name, out);
     snprintf(name, sizeof name, "%scombine%u", prefix, n);
     if (fused_begins_combination(op, n)) fused_emit_combination(op, n, widths, name, out);
   }

@@ -70,7 +70,7 @@ static void round_of_lanes(const struct loop *l) {
     const uint32_t v = nodes[k].result;
     const char *type = nodes[k].role == ROLE_WHILE ? NULL : type_of(l, v);
     if (nodes[k].role == ROLE_CARRY) {
-      fprintf(l->out, "        const %s v%u = c%u[j];\n", type, v, v);
+      fprintf(l->out, "        const %s v%u = c%u[j];\n        (void)v%u;\n", type, v, v, v);
     } else if (nodes[k].role == ROLE_WHILE) {
       const char *wide = emit_type(l->widths, SUPEROP_INT);
       fprintf(l->out, "        const %s stays = v%u ? on[j] : (%s)0;\n        on[j] = stays;\n",

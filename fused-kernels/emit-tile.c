@@ -1,7 +1,7 @@
 /* emit-tile.c - the function that executes a tile, strip by strip: what spreads, counts and
- * gathers fills buffers, then the function of a stage runs, and so on; last, packs append what
- * they keep. Whatever depends on the segments of a position is a walk over them, written here
- * around the functions of tile-functions.h.
+ * gathers fills buffers, then the function of a stage runs, and so on; last come packs, which
+ * append what they keep, scans and scatters. Whatever depends on the segments of a position is
+ * a walk over them, written here around the functions of tile-functions.h.
  */
 #include "fused-kernels/emit-expression.h"
 
@@ -109,6 +109,32 @@ static void print_asked(const struct tile_text *t, uint32_t k) {
           k);
 }
 
+/* A gather whose index is in a buffer. */
+static void print_gather(const struct tile_text *t, uint32_t k) {
+  const struct superop_node *node = &t->op->nodes[k];
+  const uint32_t v = node->result;
+  fprintf(t->out,
+          "    if (t->nodes[%u].act == TILE_FILL) {\n"
+          "      tile_%s(&t->nodes[%u], first + at, last);\n"
+          "      %s *to = ",
+          k, node->role == ROLE_PICK ? "own_bounds" : "bounds", k, type_of(t, v));
+  print_data(t, v);
+  fputs(";\n      const INT *index = ", t->out);
+  print_data(t, node->operands[1]);
+  fputs(";\n      const uint8_t *flags = ", t->out);
+  if (node->op == OPC_BFPERMUTE) {
+    print_data(t, node->operands[2]);
+  } else {
+    fputs("0", t->out);
+  }
+  fprintf(t->out,
+          ";\n      const uint64_t good = tile_gather_%c(&t->nodes[%u], index, flags, m, to);\n"
+          "      if (good < m) ",
+          letter_of(t, v), k);
+  print_fault(t, k, "first + at + good");
+  fputs("    }\n", t->out);
+}
+
 /* Node k, before the stage that may read it. */
 static void print_node(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
@@ -118,10 +144,11 @@ static void print_node(const struct tile_text *t, uint32_t k) {
   case ROLE_SPREAD: print_walk(t, k, fills); break;
   case ROLE_INDEX: print_walk(t, k, "tile_index"); break;
   case ROLE_GATHER:
-    print_runs(t, k);
+    if (node->op == OPC_BPERMUTE) print_runs(t, k);
+    print_gather(t, k);
     print_asked(t, k);
     break;
-  case ROLE_PICK: print_asked(t, k); break;
+  case ROLE_PICK: print_gather(t, k); break;
   case ROLE_CARRY:
     if (fused_begins_loop(t->op, k)) print_asked(t, k);
     break;
@@ -227,6 +254,125 @@ static void print_packs(const struct tile_text *t) {
   }
 }
 
+/* ---- scans ---- */
+
+static void print_scan(const struct tile_text *t, uint32_t k, uint32_t number) {
+  const struct superop_node *node = &t->op->nodes[k];
+  const struct combine_row *row = emit_combination(node);
+  const char *type = type_of(t, node->operands[0]);
+  fprintf(t->out,
+          "    {\n      struct tile_scan *s = &t->scans[%u];\n"
+          "      %s so_far, *to = (%s *)(void *)s->out + (first + at - s->from);\n"
+          "      const %s *x = ",
+          number, type, type, type);
+  print_data(t, node->operands[0]);
+  fprintf(t->out,
+          ";\n      memcpy(&so_far, &s->state, sizeof so_far);\n"
+          "      if (s->fresh) so_far = (%s)(%s);\n"
+          "      s->fresh = 0;\n"
+          "      for (uint64_t p = first + at; p < last;) {\n"
+          "        const uint64_t end = tile_end(&s->near, p, last);\n"
+          "        if (p == tile_start(&s->near, s->near.segment)) so_far = (%s)(%s);\n"
+          "        for (; p < end; p++) {\n"
+          "          const %s next = *x++;\n"
+          "          *to++ = so_far;\n"
+          "          so_far = (%s)(",
+          type, row->identity, type, row->identity, type, type);
+  emit_expression(row->expression, 2, (const char *const[]){"so_far", "next"}, t->out);
+  fputs(");\n        }\n      }\n      memcpy(&s->state, &so_far, sizeof so_far);\n    }\n",
+        t->out);
+}
+
+static void print_scans(const struct tile_text *t) {
+  uint32_t number = 0;
+  for (uint32_t k = 0; k < t->op->node_count; k++) {
+    if (t->op->nodes[k].role != ROLE_SCAN) continue;
+    if (fused_may_scan(t->op, k)) print_scan(t, k, number);
+    number++;
+  }
+}
+
+void fused_emit_scan(const struct superop *op, uint32_t k, struct widths widths,
+                     const char *name, FILE *out) {
+  const struct superop_node *node = &op->nodes[k];
+  const char *type = emit_type(widths, (enum superop_kind)op->kinds[node->result]);
+  for (int declared = 0; declared < 2; declared++) {
+    fprintf(out, "void %s(const void *before, const void *x, uint64_t n, void *out)%s", name,
+            declared ? " {\n" : ";\n");
+  }
+  fprintf(
+      out,
+      "  const %s first = *(const %s *)before, *from = x;\n  %s *to = out;\n" EMIT_IVDEP
+      "  for (uint64_t i = 0; i < n; i++) {\n    const %s next = from[i];\n    to[i] = (%s)(",
+      type, type, type, type, type);
+  emit_expression(emit_combination(node)->expression, 2, (const char *const[]){"first", "next"},
+                  out);
+  fputs(");\n  }\n}\n\n", out);
+}
+
+/* ---- scatters ---- */
+
+static bool has_flags(const struct superop_node *node) {
+  return node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
+}
+
+/* What is written elsewhere goes to a variable: no branch, which nothing would foresee. */
+static void print_writes(const struct tile_text *t, const struct superop_node *node) {
+  if (node->op == OPC_PERMUTE) {
+    fputs("        if (j >= s->count) continue;\n"
+          "        if (s->mark) WRITE(&s->mark[j], &one);\n"
+          "        WRITE(&to[j], &x[i]);\n",
+          t->out);
+    return;
+  }
+  fprintf(t->out,
+          "        %s *target = %sj - s->low < s->high - s->low ? to + j : &unused;\n"
+          "        *target = x[i];\n",
+          type_of(t, node->result), has_flags(node) ? "flags[i] && " : "");
+}
+
+/* Whether index i is out of range. */
+static void print_wrong(const struct tile_text *t, const struct superop_node *node) {
+  fprintf(t->out, "%s(uint64_t)index[i] >= s->count", has_flags(node) ? "flags[i] && " : "");
+}
+
+static void print_scatter(const struct tile_text *t, uint32_t k, uint32_t number) {
+  const struct superop_node *node = &t->op->nodes[k];
+  const char *type = type_of(t, node->result);
+  fprintf(t->out,
+          "    if (t->scatters[%u].out) {\n      const struct tile_scatter *s = ", number);
+  fprintf(t->out, "&t->scatters[%u];\n      %s *to = (void *)s->out, unused;\n", number, type);
+  fprintf(t->out, "      const %s *x = ", type);
+  print_data(t, node->operands[0]);
+  fputs(";\n      const INT *index = ", t->out);
+  print_data(t, node->operands[1]);
+  if (has_flags(node)) {
+    fputs(";\n      const uint8_t *flags = ", t->out);
+    print_data(t, node->operands[2]);
+  }
+  fputs(";\n      const uint8_t one = 1;\n      uint64_t wrong = 0;\n"
+        "      (void)unused, (void)one;\n"
+        "      for (uint64_t i = 0; i < m; i++) wrong |= (uint64_t)(",
+        t->out);
+  print_wrong(t, node);
+  fputs(");\n      for (uint64_t i = 0; i < m; i++) {\n"
+        "        const uint64_t j = (uint64_t)index[i];\n",
+        t->out);
+  print_writes(t, node);
+  fputs("      }\n      for (uint64_t i = 0; i < m && wrong; i++) {\n        if (", t->out);
+  print_wrong(t, node);
+  fputs(") {\n          wrong = 0;\n          ", t->out);
+  print_fault(t, k, "first + at + i");
+  fputs("        }\n      }\n    }\n", t->out);
+}
+
+static void print_scatters(const struct tile_text *t) {
+  uint32_t number = 0;
+  for (uint32_t k = 0; k < t->op->node_count && t->functions->scatters; k++) {
+    if (t->op->nodes[k].role == ROLE_SCATTER) print_scatter(t, k, number++);
+  }
+}
+
 /* ---- the function ---- */
 
 static void print_beginning(const struct tile_text *t, const char *name) {
@@ -262,5 +408,7 @@ void fused_emit_tile(const struct superop *op, const struct fused_functions *f,
   print_beginning(&t, name);
   for (uint32_t s = 0; s <= stages; s++) print_stage(&t, s);
   print_packs(&t);
+  print_scans(&t);
+  print_scatters(&t);
   fputs("    if (t->done) t->done(t->with, first + at, m);\n  }\n}\n\n", out);
 }

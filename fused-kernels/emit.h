@@ -31,6 +31,12 @@ static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
  * arithmetic on positions is often a slice, which back ends do not gather. */
 bool fused_may_gather(const struct superop *, uint32_t node);
 
+/* Whether the function of a tile (tile.h) executes a scan: every order gives the same bits, and
+ * the identity changes nothing. */
+bool fused_may_scan(const struct superop *, uint32_t node);
+/* Whether it may execute the scatters: no result of one is an operand. */
+bool fused_may_scatter(const struct superop *);
+
 /* Which values functions for blocks read and write. A superoperator has stages: a map node
  * whose operands are parameters, or spreads, progressions or gathers of them, belongs to stage
  * 0; one that needs the result of a gather whose index is a map of stage s belongs to stage
@@ -38,7 +44,7 @@ bool fused_may_gather(const struct superop *, uint32_t node);
  * A gather that functions execute belongs to the stage of its index, like a map. One function
  * for each stage. */
 struct fused_blocks {
-  bool flat;     /* all INDEXes, and all that gathers read, are of one segment */
+  bool flat;     /* all INDEXes, gathers by data and scatters are of one segment */
   bool *gathers; /* of every node: functions execute it, and it is a gather */
   bool *indices; /* of every node: functions execute it, and it is an INDEX; only of one segment
                   */
@@ -155,9 +161,12 @@ void fused_emit_combination(const struct superop *, uint32_t first, struct width
 
 struct fused_functions {
   struct fused_blocks blocks;
-  bool folds;           /* there is a function for the last stage with reductions */
-  uint32_t bounds_count; /* pairs of descriptors that gathers of blocks go between; 0 if flat */
-  uint32_t *bounds;      /* of every node that is such a gather: the number of its pair */
+  bool folds;    /* there is a function for the last stage with reductions */
+  bool scatters; /* it may execute them */
+  /* Gathers that need bounds (tile.h): those between the same descriptors have the same number.
+   */
+  uint32_t bounds_count;
+  uint32_t *bounds; /* of every node; SUPEROP_NONE: it needs none */
 };
 
 /* Whether a loop begins with this node. */
@@ -170,8 +179,10 @@ static inline bool fused_begins_loop(const struct superop *op, uint32_t node) {
  * compile, or too many stages. */
 bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
                           struct fused_functions *);
-/* Whether `flat` makes a difference. */
+/* Whether `flat` makes a difference; the parameters that are descriptors which then have one
+ * segment, for node k: SUPEROP_NONE if there are less. */
 bool fused_functions_differ(const struct superop *);
+void fused_flat_operands(const struct superop *, uint32_t node, uint32_t of[2]);
 
 /* Writes the function
  *
@@ -184,9 +195,17 @@ bool fused_functions_differ(const struct superop *);
 void fused_emit_tile(const struct superop *, const struct fused_functions *, struct widths,
                      const char *name, const char *block, const char *fold, FILE *);
 
-/* Writes the prelude and the functions `tile`, `loopN` of each loop that
- * begins with node N, `combineN_apply` and so on of each combination; and `blockS` of each
- * stage S, and `fold`, which `tile` calls. */
+/* Writes the function
+ *
+ *     void NAME(const void *before, const void *x, uint64_t n, void *out)
+ *
+ * for a scan of a tile's function: out[i] = *before, combined with x[i]; out may be x. */
+void fused_emit_scan(const struct superop *, uint32_t node, struct widths, const char *name,
+                     FILE *);
+
+/* Writes the prelude and the functions `tile`, `scanN` of each scan N that it executes, `loopN`
+ * of each loop that begins with node N, `combineN_apply` and so on of each combination; and
+ * `blockS` of each stage S, and `fold`, which `tile` calls. */
 void fused_emit_functions(const struct superop *, const struct fused_functions *, struct widths,
                           FILE *);
 

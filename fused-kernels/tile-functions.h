@@ -84,6 +84,39 @@ static inline void tile_bounds(struct tile_node *d, uint64_t at, uint64_t last) 
   }
 }
 
+/* The same where each position has a segment of its own. */
+static inline void tile_own_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
+  const struct tile_walk far = {.offsets = d->far_offsets, .equal = d->far_equal};
+  for (uint64_t i = 0; i < last - at; i++) {
+    d->gathered.base[i] = tile_start(&far, at + i);
+    d->gathered.limit[i] = tile_start(&far, at + i + 1) - d->gathered.base[i];
+  }
+}
+
+/* Gathers between these bounds, where flags, unless NULL, are set; elsewhere 0. The first position
+ * whose index is out of range, or n. */
+#define GATHER(name, type)                                                                     \
+  static inline uint64_t name(const struct tile_node *d, const INT *index,                     \
+                              const uint8_t *flags, uint64_t n, type *out) {                   \
+    const type *values = d->gathered.values;                                                   \
+    const uint64_t *base = d->gathered.base, *limit = d->gathered.limit;                       \
+    uint64_t wrong = 0;                                                                        \
+    for (uint64_t i = 0; i < n; i++) {                                                         \
+      const int wanted = !flags || flags[i], good = (uint64_t)index[i] < limit[i];             \
+      wrong |= (uint64_t)(wanted && !good);                                                    \
+      const type x = values[wanted && good ? base[i] + (uint64_t)index[i] : 0];                \
+      out[i] = wanted ? x : (type)0;                                                           \
+    }                                                                                          \
+    for (uint64_t i = 0; i < n && wrong; i++) {                                                \
+      if ((!flags || flags[i]) && (uint64_t)index[i] >= limit[i]) return i;                    \
+    }                                                                                          \
+    return n;                                                                                  \
+  }
+GATHER(tile_gather_i, INT)
+GATHER(tile_gather_f, FLOAT)
+GATHER(tile_gather_b, uint8_t)
+#undef GATHER
+
 #ifdef __GNUC__
 #define PREFETCH(at) __builtin_prefetch(at, 0, 2)
 #else
@@ -202,3 +235,10 @@ static inline void tile_ranks(struct tile_pack *p, uint64_t at, uint64_t last,
     p->offsets[p->near.segment++] = kept;
   }
 }
+
+/* Others may write the same at the same time. */
+#ifdef __GNUC__
+#define WRITE(to, from) __atomic_store(to, from, __ATOMIC_RELAXED)
+#else
+#define WRITE(to, from) (*(to) = *(from))
+#endif

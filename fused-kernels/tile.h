@@ -21,8 +21,8 @@ struct tile_walk {
   uint64_t filled_segment, filled_count;
 };
 
-/* What a gather of a block reads. Between several segments `base` and `limit` have, for each
- * position of the strip, where its segment begins there and how long it is. */
+/* What a gather reads. `base` and `limit` have, for each position of the strip, where its
+ * segment begins there and how long it is; not of a gather of a block from one segment. */
 struct fused_gathered {
   const void *values;
   uint64_t count;
@@ -66,18 +66,37 @@ struct tile_pack {
   uint64_t count; /* ... of so many segments; near.segment: the next to begin */
 };
 
+/* A SCAN whose results are the same in any order of its operations. */
+struct tile_scan {
+  char *out; /* its results, of position `from` and those behind it */
+  uint64_t from;
+  uint64_t state; /* in its first bytes: what comes before the next position, in its segment */
+  int fresh;      /* nothing does */
+  struct tile_walk near;
+};
+
+/* A scatter of one segment. */
+struct tile_scatter {
+  char *out;          /* NULL: not by this function */
+  uint8_t *mark;      /* PERMUTE: set to 1 where something is written; or NULL */
+  uint64_t count;     /* of the elements of the result ... */
+  uint64_t low, high; /* ... of which these are written; PERMUTE: all */
+};
+
 struct tile {
   char *const *data; /* of every value: its elements, for the first position */
   const uint64_t
       *step; /* of every value: bytes from a position to the next; 0: a strip's buffer */
   struct tile_node *nodes; /* of every node */
-  struct tile_pack *packs; /* in the order of the nodes */
-  void *const *lanes;      /* of every reduction: room for CVL_REDUCE_LANES elements */
-  char *const *totals;     /* of every reduction: where the totals of blocks go */
-  uint64_t strip;          /* positions of a strip */
-  uint64_t ahead;          /* bytes to prefetch ahead, or 0 */
-  const uint8_t *skipped;  /* of every stage */
-  int begins, ends;        /* of a fold: whether the positions begin a block, and end one */
+  struct tile_pack *packs; /* in the order of the nodes; so are these: */
+  struct tile_scan *scans; /* of all SCANs */
+  struct tile_scatter *scatters;
+  void *const *lanes;     /* of every reduction: room for CVL_REDUCE_LANES elements */
+  char *const *totals;    /* of every reduction: where the totals of blocks go */
+  uint64_t strip;         /* positions of a strip */
+  uint64_t ahead;         /* bytes to prefetch ahead, or 0 */
+  const uint8_t *skipped; /* of every stage */
+  int begins, ends;       /* of a fold: whether the positions begin a block, and end one */
   /* What the caller does: executes a node for n positions; hears of a fault; is told that a
    * strip is done, or NULL. */
   void *with;

@@ -422,3 +422,31 @@ Test(emit_block, reductions_that_wait) {
     unload(&l);
   }
 }
+
+/* What a back end compiles, of all kinds of nodes, for one segment and for any: a function that
+ * does not compile would only be slow. */
+static void check_file(struct widths w, uint64_t seed) {
+  static const struct mixture mixtures[] = {
+      {.maps = 6, .spreads = 3, .gathers = 3, .reductions = 2, .asserts = 2, .wild = true},
+      {.maps = 6, .spreads = 3, .gathers = 2, .scans = 3, .packs = 3, .wild = true},
+      {.maps = 4, .spreads = 2, .scatters = 3, .asserts = 1, .wild = true},
+      {.maps = 6, .spreads = 2, .gathers = 1, .reductions = 1, .loops = 2},
+      {.maps = 4, .gathers = 1, .combinations = 2},
+  };
+  struct random r;
+  random_make(&r, w, seed, mixtures, sizeof mixtures / sizeof *mixtures, CASES);
+  struct built b;
+  make_directory(&b);
+  FILE *c = create(&b, "emitted.c");
+  fused_emit_cpu(&r.arena, r.ops, CASES, w, c);
+  fclose(c);
+  cr_expect(compile(&b, COMPILE_C), "%s", dlerror());
+  clean(&b);
+  random_free(&r);
+}
+
+Test(emit_functions, files_compile) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  check_file((struct widths){CVL_I64, CVL_F64}, 6);
+  check_file((struct widths){CVL_I32, CVL_F32}, 7);
+}
