@@ -19,10 +19,7 @@ static inline uint64_t tile_end(struct tile_walk *w, uint64_t position, uint64_t
 static inline int tile_filled(struct tile_walk *w, const void *out, uint64_t position,
                               uint64_t last) {
   const uint64_t n = last - position;
-  if (tile_end(w, position, last) < last) {
-    w->filled = 0;
-    return 0;
-  }
+  if (tile_end(w, position, last) < last) return 0;
   const int filled = w->filled == out && w->filled_segment == w->segment && w->filled_count >= n;
   w->filled = out;
   w->filled_segment = w->segment;

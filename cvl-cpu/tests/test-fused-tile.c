@@ -39,7 +39,7 @@ struct row {
   const char *text;
   enum content params[PARAMS];
   unsigned count, outputs;
-  uint32_t index; /* the parameter that holds indices to be spoiled, or 0 */
+  uint32_t index; /* the parameter that is spoiled, which holds indices or starts; or 0 */
 };
 #define DEFINITION(params, body) "fused OP0#1 (" params ") = " body
 
@@ -69,6 +69,14 @@ static const struct row rows[] = {
      7,
      3,
      2},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : SEGDES, $5 : INT, $6 : INT",
+                "$7 = (INDEX @ $1 $6 $3) $8 = (BPERMUTE FLOAT @ $0 $7 $4 $3) "
+                "$9 = (BPERMUTE FLOAT @ $0 $2 $4 $3) $10 = (+ FLOAT @ $8 $9) "
+                "$11 = (+_REDUCE FLOAT @ $10 $3) $12 = (INDEX @ $5 $1 $3) -> $10 $11 $12"),
+     {FAR_REALS, STARTS, WITHIN, SEGMENTS, TWICE, EACH, ONES},
+     7,
+     3,
+     1},
     {DEFINITION("$0 : FLOAT, $1 : INT, $2 : BOOL, $3 : SEGDES, $4 : SEGDES, $5 : INT, $6 : INT",
                 "$7 = (BFPERMUTE FLOAT @ $0 $1 $2 $4 $3) "
                 "$8 = (BPERMUTE FLOAT @ $0 (INDEX @ $5 $6 $3) $4 $3) "
@@ -208,8 +216,10 @@ static struct cvl_value operand(struct cvl_context *c, struct data *d, enum cont
   default: break;
   }
   const uint64_t n = fill(d, content);
-  if (spoiled == 1) d->ints[N - 77] = 2 * N;
-  if (spoiled == 2) d->ints[N - 77] = d->ints[N / 3];
+  uint64_t at = n - 1 - n / 50;
+  while (content == STARTS && d->lengths[at] == 0) at--;
+  if (spoiled == 1) d->ints[at] = content == STARTS ? d->lengths[at] + 1 : 2 * N;
+  if (spoiled == 2) d->ints[at] = d->ints[n / 3];
   cr_assert(cpu->from_host(c, 0, CVL_I64, n, d->ints, &v));
   return v;
 }
