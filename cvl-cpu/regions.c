@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/sanitizers.h"
@@ -25,7 +26,7 @@
 #endif
 
 enum {
-  FRAME_BYTES = 64 << 10, /* the largest page of any processor that Linux is on here */
+  FRAME_BYTES = 4 << 10,  /* so that what small blocks share at their ends is little of them */
   HUGE_BYTES = 2 << 20,   /* regions begin and end at multiples of it, and grow by it */
   REST_BYTES = 4 << 10,   /* a smaller rest stays with the block in front of it */
   PAGE_BYTES = 4 << 10,   /* addresses that differ by multiples of it are mistaken for equal */
@@ -131,13 +132,13 @@ static uint64_t uncount(struct regions *r, const struct block *b) {
   return less;
 }
 
-/* Gives their memory back to the system. Without success it is only not available to others. */
+/* Gives their memory back to the system, in its pages, which may be larger. Without success it
+ * is only not available to others. */
 static void discard(const struct block *b) {
-  size_t first, last;
-  frames_inside(b, &first, &last);
-  if (first == last) return;
-  (void)madvise((char *)b->region + first * FRAME_BYTES, (last - first) * FRAME_BYTES,
-                MADV_DONTNEED);
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), start = offset_of(b->region, b);
+  const size_t first = rounded_to(start + sizeof *b, page);
+  const size_t last = (start + b->bytes) / page * page;
+  if (first < last) (void)madvise((char *)b->region + first, last - first, MADV_DONTNEED);
 }
 
 /* ---- neighbours ---- */
@@ -239,16 +240,17 @@ static struct region *region_for(size_t size) {
   return p ? region_of(p, n) : NULL;
 }
 
-/* A region more, all of it one free block of at least `size`; its head counts. */
+/* A region more, all of it one free block of at least `size`. Its own head does not count: a
+ * bit for each frame. */
 static struct block *more_memory(struct regions *r, size_t size) {
   struct region *g = size < LARGEST / REGION_BLOCKS ? region_for(size) : NULL;
   if (!g) return NULL;
   const size_t head = bytes_of_head(g);
-  if (!count(r, g, g, head + sizeof(struct block))) {
+  struct block *b = (struct block *)(void *)((char *)g + head);
+  if (!make_ready(g, head) || !count(r, g, b, sizeof *b)) {
     region_unhold(g);
     return NULL;
   }
-  struct block *b = (struct block *)(void *)((char *)g + head);
   *b = (struct block){.bytes = g->bytes - head, .region = g};
   free_blocks_insert(&r->free, b);
   g->next = r->all;

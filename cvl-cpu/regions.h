@@ -4,7 +4,7 @@
  * the system clears each page once. Private to this room.
  *
  * Address space is reserved in regions of many gigabytes, which cost nothing. Memory is counted
- * against a heap when a block first reaches it, in frames of 64 KB, and stays counted, its
+ * against a heap when a block first reaches it, in frames of 4 KB, and stays counted, its
  * contents undefined, when the block is free again: until regions_release, which gives it back
  * to the system. Frames are few enough to be marked in a bit each.
  *

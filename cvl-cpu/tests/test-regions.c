@@ -10,7 +10,7 @@
 #include "cvl-cpu/free-blocks.h"
 #include "cvl-cpu/regions.h"
 
-enum { KB = 1 << 10, MB = 1 << 20, FRAME = 64 * KB };
+enum { KB = 1 << 10, MB = 1 << 20, FRAME = 4 * KB };
 
 static uint64_t random_state = 1;
 
