@@ -157,10 +157,16 @@ static void tell_block_after(const struct block *b) {
   if (next) next->before = b->bytes;
 }
 
+static bool counts(const struct region *g, const void *p) {
+  const size_t frame = offset_of(g, p) / FRAME_BYTES;
+  return marked(g, frame, frame + 1) == 1;
+}
+
 /* b ends after `size` bytes, unless the rest is too small; the rest is free. */
 static void split(struct regions *r, struct block *b, size_t size) {
   if (b->bytes - size < REST_BYTES) return;
   struct block *rest = (struct block *)(void *)((char *)b + size);
+  invariant(counts(b->region, rest));
   UNPOISON(rest, sizeof *rest);
   *rest = (struct block){
       .bytes = b->bytes - size, .before = size, .region = b->region, .state = BLOCK_FREE};

@@ -244,15 +244,21 @@ Test(regions, any_sequence_keeps_to_a_limit) {
   take_and_give(16 * MB, 8000);
 }
 
+/* From now on this process has so many bytes more than it has now, of address space or of
+ * memory that it may write. */
+static void allow_more(int resource, size_t bytes) {
+  unsigned long all = 0, data = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  cr_assert(f && fscanf(f, "%lu %*u %*u %*u %*u %lu", &all, &data) == 2);
+  fclose(f);
+  const rlim_t most =
+      (resource == RLIMIT_AS ? all : data) * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
+  cr_assert_eq(setrlimit(resource, &(struct rlimit){most, most}), 0);
+}
+
 /* With so little address space there are many regions, each of a few blocks. */
 Test(regions, any_sequence_in_little_address_space) {
-  size_t pages = 0;
-  FILE *f = fopen("/proc/self/statm", "r");
-  cr_assert(f && fscanf(f, "%zu", &pages) == 1);
-  fclose(f);
-  const rlim_t bytes = pages * (size_t)sysconf(_SC_PAGESIZE) + 400 * MB;
-  const struct rlimit limit = {bytes, bytes};
-  cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
+  allow_more(RLIMIT_AS, 400 * MB);
   take_and_give(0, 5000);
   struct heap h;
   struct regions *r = regions_in(&h, 0);
@@ -267,6 +273,20 @@ Test(regions, any_sequence_in_little_address_space) {
 }
 
 /* ---- counts and limits ---- */
+
+Test(regions, what_the_system_refuses_does_not_count) {
+  struct heap h;
+  struct regions *r = regions_in(&h, 0);
+  void *p = taken(r, 1 * MB);
+  const uint64_t live = h.live;
+  allow_more(RLIMIT_DATA, 100 * MB);
+  cr_assert_null(regions_take(r, 200 * MB));
+  cr_assert_eq(h.live, live);
+  void *q = taken(r, 50 * MB);
+  regions_give(r, p);
+  regions_give(r, q);
+  end(r, &h);
+}
 
 Test(regions, what_is_used_again_is_not_counted_twice) {
   struct heap h;
