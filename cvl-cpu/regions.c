@@ -206,7 +206,9 @@ static void region_unhold(struct region *g) {
   munmap(g, g->bytes);
 }
 
-/* Address space that begins at a multiple of HUGE_BYTES; NULL: there is not so much. */
+/* Address space that begins at a multiple of HUGE_BYTES; NULL: there is not so much. What is
+ * not accessible is not charged to anybody, even where the system promises no more than it has.
+ */
 static void *reserve(size_t bytes) {
   char *p = mmap(NULL, bytes + HUGE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return NULL;
