@@ -26,7 +26,7 @@
 #endif
 
 enum {
-  FRAME_BYTES = 4 << 10,  /* so that what small blocks share at their ends is little of them */
+  FRAME_BYTES = 4 << 10,  /* blocks have little in common at their ends */
   HUGE_BYTES = 2 << 20,   /* regions begin and end at multiples of it, and grow by it */
   REST_BYTES = 4 << 10,   /* a smaller rest stays with the block in front of it */
   PAGE_BYTES = 4 << 10,   /* addresses that differ by multiples of it are mistaken for equal */
@@ -152,7 +152,7 @@ static struct block *block_before(struct block *b) {
   return b->before ? (struct block *)(void *)((char *)b - b->before) : NULL;
 }
 
-static void tell_block_after(const struct block *b) {
+static void note_for_block_after(const struct block *b) {
   struct block *next = block_after(b);
   if (next) next->before = b->bytes;
 }
@@ -171,13 +171,13 @@ static void split(struct regions *r, struct block *b, size_t size) {
   *rest = (struct block){
       .bytes = b->bytes - size, .before = size, .region = b->region, .state = BLOCK_FREE};
   b->bytes = size;
-  tell_block_after(rest);
+  note_for_block_after(rest);
   free_blocks_insert(&r->free, rest);
 }
 
 static void merge(struct block *b, struct block *next) {
   b->bytes += next->bytes;
-  tell_block_after(b);
+  note_for_block_after(b);
   POISON(next, sizeof *next);
 }
 

@@ -1,6 +1,6 @@
 /* regions.h - large blocks of memory that split and merge: address space in which a block is
  * taken from the lowest free one that is large enough, and merged with its neighbours when it
- * comes back. So the memory that is ever touched is about as much as was in use at once, and
+ * returns. So the memory that is ever touched is about as much as was in use at once, and
  * the system clears each page once. Private to this room.
  *
  * Address space is reserved in regions of many gigabytes, which cost nothing. Memory is counted
@@ -26,7 +26,7 @@ void *regions_take(struct regions *, size_t bytes);
 /* Takes back what regions_take gave. */
 void regions_give(struct regions *, void *);
 /* Leaves such a block to the caller, who calls regions_free_left, on any thread. It no longer
- * counts, but for the frames at its ends that it shares. */
+ * counts, but for the frames at its ends that others are in, too. */
 void regions_leave(struct regions *, void *);
 void regions_free_left(void *);
 /* Gives back to the system at least `bytes` of what is free, or all there is, from the highest

@@ -434,7 +434,8 @@ Test(regions, left_blocks_outlive_their_regions) {
   for (int i = 1; i < N; i += 2) pthread_join(others[i], NULL);
 }
 
-/* Others free while the owner takes: ThreadSanitizer is the judge of what they share. */
+/* Others free while the owner takes: ThreadSanitizer would be the judge of what both touch, but
+ * Criterion does not run under it. */
 static void *free_many(void *arg) {
   char **p = arg;
   for (int i = 0; i < 100; i++) regions_free_left(p[i]);
