@@ -39,25 +39,35 @@ static size_t rounded(size_t bytes) {
 }
 
 /* Takes bytes from the limit; false if they do not fit. */
-static int reserve(struct heap *heap, size_t bytes) {
+static bool reserve(struct heap *heap, size_t bytes) {
   uint64_t live = atomic_fetch_add(&heap->live, bytes) + bytes;
   if (heap->limit != 0 && live > heap->limit) {
     atomic_fetch_sub(&heap->live, bytes);
-    return 0;
+    return false;
   }
   uint64_t peak = atomic_load(&heap->peak);
   while (live > peak && !atomic_compare_exchange_weak(&heap->peak, &peak, live)) {
   }
-  return 1;
+  return true;
+}
+
+/* One allocation more, counted if it may be. */
+static bool enter(struct heap *heap, size_t bytes) {
+  uint64_t number = atomic_fetch_add(&heap->count, 1) + 1;
+  if (number == heap->fail_at || bytes > LARGEST_BLOCK) return false;
+  return reserve(heap, rounded(bytes));
+}
+
+bool heap_enter(struct heap *heap, size_t bytes) {
+  const bool entered = enter(heap, bytes);
+  if (!entered) atomic_fetch_add(&heap->failures, 1);
+  return entered;
 }
 
 static void *allocate(struct heap *heap, size_t bytes) {
-  uint64_t number = atomic_fetch_add(&heap->count, 1) + 1;
-  if (number == heap->fail_at || bytes > LARGEST_BLOCK) return NULL;
-  size_t size = rounded(bytes);
-  if (!reserve(heap, size)) return NULL;
-  void *block = aligned_alloc(ALIGNMENT, size);
-  if (block == NULL) atomic_fetch_sub(&heap->live, size);
+  if (!enter(heap, bytes)) return NULL;
+  void *block = aligned_alloc(ALIGNMENT, rounded(bytes));
+  if (block == NULL) atomic_fetch_sub(&heap->live, rounded(bytes));
   return block;
 }
 

@@ -6,6 +6,7 @@
 #ifndef RAVEL_HEAP_H
 #define RAVEL_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,9 @@ void heap_free(struct heap *, void *, size_t bytes);
 /* Counts a block of `bytes` no longer: it is the caller's, who ends it by free, even when there
  * is no heap any more. */
 void heap_leave(struct heap *, size_t bytes);
+/* Counts bytes that the caller has from elsewhere, until heap_leave; false, and nothing is
+ * counted, if the limit or fail_at refuses. */
+bool heap_enter(struct heap *, size_t bytes);
 /* Asks for huge pages for a block, if it is large: a quarter of the page faults' cost and far
  * fewer misses of the address translation in gathers and scatters. */
 void heap_ask_for_huge_pages(void *, size_t bytes);

@@ -44,9 +44,9 @@ bool pool_asked(struct pool *);
 
 /* ---- memory (memory.c) ---- */
 
-/* Vectors and scratch come from a caching allocator over the context's heap: size classes,
- * freed blocks kept for reuse (so large ones pay page faults once), huge pages asked for.
- * Blocks are aligned to 64 bytes and may be read up to 64 bytes past their end. */
+/* Vectors and scratch come from a caching allocator over the context's heap: small blocks in
+ * size classes, large ones in regions (regions.h), freed blocks kept for reuse. Blocks are
+ * aligned to 64 bytes and may be read up to 64 bytes past their end. */
 struct memory;
 struct memory *memory_new(struct heap *); /* NULL: no memory */
 void memory_free(struct memory *);        /* every block must have been returned */

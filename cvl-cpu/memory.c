@@ -1,13 +1,11 @@
 /* memory.c - the caching allocator behind vectors, descriptors and scratch.
  *
- * Data-parallel programs allocate and free vectors of the same few sizes over and over. Fresh
- * memory costs a page fault per page and the zeroing of it, several times what the operation
- * itself costs, so freed blocks are cached by size class and reused, and large ones ask for
- * huge pages. The heap counts cached blocks as live; when it refuses, all of them are returned
- * to it and the request is repeated.
- *
- * Lengths that follow the data hardly ever repeat, so a kept block also serves requests of
- * more than half its size. A head before each block therefore says its class.
+ * Fresh memory costs a page fault per page and the zeroing of it, several times what an
+ * operation itself costs, so freed blocks are used again. Large ones are in regions, where they
+ * split and merge (regions.h): lengths that follow the data hardly ever repeat, and memory that
+ * was once cleared serves any of them. Small ones are kept by size class, and serve requests of
+ * more than half their size. What is kept counts as live in the heap; when the heap refuses,
+ * all of it is given back and the request is repeated.
  *
  * Only the thread that owns the context allocates, so there are no locks.
  */
@@ -18,21 +16,17 @@
 #include "base/check.h"
 #include "base/sanitizers.h"
 #include "cvl-cpu/cpu.h"
-
-#ifdef RAVEL_ASAN
-#include <sanitizer/asan_interface.h>
-#define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
-#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
-#else
-#define POISON(p, n)   ((void)(p), (void)(n))
-#define UNPOISON(p, n) ((void)(p), (void)(n))
-#endif
+#include "cvl-cpu/regions.h"
 
 enum {
   UNIT = 64,                /* sizes are multiples of this */
   STEPS_LOG = 3,            /* 2^3 classes to a doubling: at most an eighth is wasted */
-  CLASSES = 456,            /* enough for any size_t */
+  CLASSES = 72,             /* enough for LARGE_BYTES */
+  LARGE = CLASSES,          /* instead of a class: the block is in a region */
+  LARGE_BYTES = 64 << 10,   /* less fits into the second-level cache, and is soon cleared */
   KEEP_AT_LEAST = 64 << 20, /* bytes kept however little was ever in use */
+  LOOK_BYTES = 16 << 20,    /* more held than after a trim: worth another */
+  PERIOD = 16,              /* in takes of all that is held */
   JUNK = 0xa5               /* what debug builds fill a block with */
 };
 
@@ -45,12 +39,17 @@ struct head {
 
 struct memory {
   struct heap *heap;
+  struct regions *regions;
   struct head *kept[CLASSES];
-  uint64_t kept_bytes;
-  uint64_t used_bytes, most_used; /* blocks given out, in class sizes */
-  uint64_t held, peak;            /* by vectors and descriptors, for statistics */
+  uint64_t kept_bytes, small_bytes; /* small blocks kept, and given out, in class sizes */
+  uint64_t taken;                   /* in this period */
+  uint64_t most, most_before;       /* ever in use at once in this period, and the one before */
+  uint64_t trimmed;                 /* used and kept after the last trim of this period */
+  uint64_t held, peak;              /* by vectors and descriptors, for statistics */
   uint64_t count, fail_at;
 };
+
+/* ---- small blocks ---- */
 
 /* The class of a request: u units, its head and the slack behind it included, for u < 16, then
  * m * 2^e units with 8 <= m < 16. */
@@ -60,14 +59,6 @@ static unsigned class_of(size_t bytes) {
   if (u >> (STEPS_LOG + 1)) e = 63 - (unsigned)__builtin_clzll(u) - STEPS_LOG;
   const uint64_t m = (u + (UINT64_C(1) << e) - 1) >> e;
   return (e << STEPS_LOG) + (unsigned)m;
-}
-
-struct memory *memory_new(struct heap *heap) {
-  struct memory *m = heap_alloc(heap, sizeof *m);
-  if (!m) return NULL;
-  memset(m, 0, sizeof *m);
-  m->heap = heap;
-  return m;
 }
 
 /* The bytes of the blocks of class c, with all that belongs to them: class_of the other way
@@ -91,25 +82,6 @@ static void give_back_kept(struct memory *m) {
   m->kept_bytes = 0;
 }
 
-void memory_free(struct memory *m) {
-  if (!m) return;
-  give_back_kept(m);
-  heap_free(m->heap, m, sizeof *m);
-}
-
-static struct head *fresh_block(struct memory *m, unsigned c) {
-  const size_t size = size_of_class(c);
-  struct head *h = heap_alloc(m->heap, size);
-  if (!h && m->kept_bytes) {
-    give_back_kept(m);
-    h = heap_alloc(m->heap, size);
-  }
-  if (!h) return NULL;
-  h->class = c;
-  heap_ask_for_huge_pages(h, size);
-  return h;
-}
-
 /* The smallest kept block of class c or larger, but less than twice the size; NULL: none. */
 static struct head *kept_block(struct memory *m, unsigned c) {
   const unsigned twice = c + (1 << STEPS_LOG);
@@ -123,29 +95,130 @@ static struct head *kept_block(struct memory *m, unsigned c) {
   return NULL;
 }
 
+static struct head *small_block(struct memory *m, size_t bytes) {
+  const unsigned c = class_of(bytes);
+  struct head *h = kept_block(m, c);
+  if (!h) {
+    h = heap_alloc(m->heap, size_of_class(c));
+    if (!h) return NULL;
+    h->class = c;
+  }
+  const size_t size = size_of_class(h->class);
+  m->small_bytes += size;
+  POISON(h->block, size - sizeof *h);
+  UNPOISON(h->block, bytes + VECTOR_SLACK);
+  return h;
+}
+
+static void keep(struct memory *m, struct head *h) {
+  const size_t size = size_of_class(h->class);
+  m->small_bytes -= size;
+  m->kept_bytes += size;
+  h->next = m->kept[h->class];
+  m->kept[h->class] = h;
+  POISON(h->block, size - sizeof *h);
+}
+
+static void leave_small(struct memory *m, struct head *h) {
+  const size_t size = size_of_class(h->class);
+  m->small_bytes -= size;
+  UNPOISON(h, size);
+  heap_leave(m->heap, size);
+}
+
+/* ---- what is kept ---- */
+
+static uint64_t used(const struct memory *m) {
+  return m->small_bytes + regions_used(m->regions);
+}
+
+static uint64_t used_and_kept(const struct memory *m) {
+  return m->small_bytes + m->kept_bytes + regions_counted(m->regions);
+}
+
+/* All that is kept; false: there was nothing. */
+static bool give_back_all(struct memory *m) {
+  const bool any = m->kept_bytes > 0;
+  give_back_kept(m);
+  return regions_release(m->regions, UINT64_MAX) > 0 || any;
+}
+
+/* What may be used and kept in all: half as much again as the program has lately needed at
+ * once. Beyond that the sizes in demand have changed. */
+static uint64_t bound(const struct memory *m) {
+  const uint64_t most = m->most > m->most_before ? m->most : m->most_before;
+  return most + most / 2 + KEEP_AT_LEAST;
+}
+
+/* Where blocks lie far apart, what is kept between them is not all that counts: a trim that has
+ * come to its end is not repeated before there is more. */
+static void trim(struct memory *m) {
+  const uint64_t now = used_and_kept(m);
+  if (now <= bound(m) || now < m->trimmed + LOOK_BYTES) return;
+  regions_release(m->regions, now - bound(m));
+  if (used_and_kept(m) > bound(m)) give_back_kept(m);
+  m->trimmed = used_and_kept(m);
+}
+
+/* A period ends when a program has taken many times as much as is held for it. To clear what
+ * was given back in vain is then little work beside what has been done with the rest. */
+static void note_taken(struct memory *m, size_t bytes) {
+  m->taken += bytes;
+  const uint64_t now = used(m);
+  if (now > m->most) m->most = now;
+  if (m->taken / PERIOD > used_and_kept(m) + KEEP_AT_LEAST) {
+    m->most_before = m->most;
+    m->most = now;
+    m->taken = m->trimmed = 0;
+  }
+  trim(m);
+}
+
+/* ---- the interface ---- */
+
+struct memory *memory_new(struct heap *heap) {
+  struct memory *m = heap_alloc(heap, sizeof *m);
+  if (!m) return NULL;
+  memset(m, 0, sizeof *m);
+  m->heap = heap;
+  m->regions = regions_new(heap);
+  if (m->regions) return m;
+  heap_free(heap, m, sizeof *m);
+  return NULL;
+}
+
+void memory_free(struct memory *m) {
+  if (!m) return;
+  give_back_kept(m);
+  regions_free(m->regions);
+  heap_free(m->heap, m, sizeof *m);
+}
+
+static bool is_large(size_t bytes) {
+  return bytes >= LARGE_BYTES;
+}
+
+static struct head *large_block(struct memory *m, size_t bytes) {
+  struct head *h = regions_take(m->regions, sizeof *h + bytes + VECTOR_SLACK);
+  if (h) h->class = LARGE;
+  return h;
+}
+
+static struct head *block_for(struct memory *m, size_t bytes) {
+  return is_large(bytes) ? large_block(m, bytes) : small_block(m, bytes);
+}
+
 void *memory_take(struct memory *m, size_t bytes) {
   m->count++;
   if (m->count == m->fail_at || bytes > SIZE_MAX / 4) return NULL;
-  const unsigned c = class_of(bytes);
-  struct head *h = kept_block(m, c);
-  if (!h) h = fresh_block(m, c);
+  struct head *h = block_for(m, bytes);
+  if (!h && give_back_all(m)) h = block_for(m, bytes);
   if (!h) return NULL;
-  const size_t size = size_of_class(h->class);
-  POISON(h->block, size - sizeof *h);
-  UNPOISON(h->block, bytes + VECTOR_SLACK);
-  m->used_bytes += size;
-  if (m->used_bytes > m->most_used) m->most_used = m->used_bytes;
+  note_taken(m, bytes);
 #ifdef RAVEL_DEBUG
   memset(h->block, JUNK, bytes + VECTOR_SLACK);
 #endif
   return h->block;
-}
-
-/* What may be kept depends on what the program has needed at once: half as much again in all.
- * When that is exceeded the sizes in demand have changed, so all that is kept goes. */
-static bool room_to_keep(const struct memory *m, size_t size) {
-  return m->used_bytes + m->kept_bytes + size <=
-         m->most_used + m->most_used / 2 + KEEP_AT_LEAST;
 }
 
 static struct head *head_of(void *block) {
@@ -155,27 +228,31 @@ static struct head *head_of(void *block) {
 void memory_give(struct memory *m, void *block, size_t bytes) {
   if (!block) return;
   struct head *h = head_of(block);
-  invariant(class_of(bytes) <= h->class);
-  const size_t size = size_of_class(h->class);
-  m->used_bytes -= size;
-  if (!room_to_keep(m, size)) give_back_kept(m);
-  h->next = m->kept[h->class];
-  m->kept[h->class] = h;
-  m->kept_bytes += size;
-  POISON(h->block, size - sizeof *h);
+  invariant(is_large(bytes) ? h->class == LARGE : class_of(bytes) <= h->class);
+  if (is_large(bytes)) {
+    regions_give(m->regions, h);
+  } else {
+    keep(m, h);
+  }
 }
 
 void memory_leave(struct memory *m, void *block, size_t bytes) {
   struct head *h = head_of(block);
-  invariant(class_of(bytes) <= h->class);
-  const size_t size = size_of_class(h->class);
-  m->used_bytes -= size;
-  UNPOISON(h, size);
-  heap_leave(m->heap, size);
+  invariant(is_large(bytes) ? h->class == LARGE : class_of(bytes) <= h->class);
+  if (is_large(bytes)) {
+    regions_leave(m->regions, h);
+  } else {
+    leave_small(m, h);
+  }
 }
 
 void memory_free_left(void *block) {
-  free(head_of(block)); /* as heap_leave says */
+  struct head *h = head_of(block);
+  if (h->class == LARGE) {
+    regions_free_left(h);
+  } else {
+    free(h); /* as heap_leave says */
+  }
 }
 
 void memory_fail(struct memory *m, uint64_t n) {

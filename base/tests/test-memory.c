@@ -47,6 +47,19 @@ Test(heap, the_chosen_allocation_fails) {
   heap_free(&heap, third, 8);
 }
 
+Test(heap, memory_from_elsewhere_counts_too) {
+  heap.limit = 4096;
+  cr_expect(heap_enter(&heap, 4096));
+  cr_expect_eq(heap.live, 4096);
+  cr_expect_null(heap_alloc(&heap, 64));
+  cr_expect_not(heap_enter(&heap, 64));
+  heap_leave(&heap, 4096);
+  heap.fail_at = heap.count + 1;
+  cr_expect_not(heap_enter(&heap, 64));
+  cr_expect_eq(heap.failures, 3);
+  cr_expect_eq(heap.live, 0);
+}
+
 Test(heap, growing_keeps_the_content_or_the_old_block) {
   char *text = heap_alloc(&heap, 4);
   memcpy(text, "abc", 4);

@@ -58,6 +58,9 @@ WRITING = """(write_npy([[1, 2], [3, 4]], "a.npy"), write_csv([(1, 2.5), (3, 4.5
  write_string_to_file("a text", "d"),
  read_npy([] [int], "a.npy"), read_csv([] (int, float), "b.csv"));
 """
+LARGE = """squares = {x * x : x in [0:40000]};
+sum({a + b : a in squares; b in reverse(squares)});
+"""
 DUMPING = """dump vcode "e.vcode" 1 + 2;
 """
 TALKING = """shell_command("cat", "said and heard");
@@ -69,7 +72,7 @@ double(4);
 %= [2, 4] %
 """
 FILES = {"queens.nesl": QUEENS, "ragged.nesl": RAGGED, "words.nesl": WORDS,
-         "called.nesl": CALLED, "writing.nesl": WRITING, "dumping.nesl": DUMPING,
+         "called.nesl": CALLED, "writing.nesl": WRITING, "large.nesl": LARGE, "dumping.nesl": DUMPING,
          "talking.nesl": TALKING, "tested.nesl": TESTED, "v.csv": "3\n4\n12\n"}
 EXAMPLES = ("primes", "quicksort", "sparse-matrix", "variance")
 
@@ -109,6 +112,7 @@ CASES = [
     (["fcodeopt", "ragged.vcode", "-o", "-", "--print-after", "all"], [], ""),
     (["fcodeopt", "quicksort.vcode", "-o", "made.ucode", "--no-fusion"], ["made.ucode"], ""),
     (["fcodeopt", "variance.vcode", "-o", "made.fcode"], ["made.fcode"], ""),
+    (["nesl", "large.nesl"], [], ""),
     (["vinterp", "primes.vcode"], [], "100"),
     (["vinterp", "-O", "sparse-matrix.vcode"], [], ""),
     (["vinterp", "--trace", "made.json", "--profile", "ragged.fcode"], ["made.json"], ""),

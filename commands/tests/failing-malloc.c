@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct record {
@@ -63,6 +64,16 @@ int posix_memalign(void **block, size_t alignment, size_t bytes) {
   void *p = fails() ? NULL : __libc_memalign(alignment, bytes);
   if (p) *block = p;
   return p ? 0 : ENOMEM;
+}
+
+/* Address space, and leave to use it; what the C library maps for itself does not come here. */
+void *mmap(void *at, size_t bytes, int allowed, int flags, int fd, off_t offset) {
+  if (fails()) return MAP_FAILED;
+  return (void *)syscall(SYS_mmap, at, bytes, allowed, flags, fd, offset);
+}
+
+int mprotect(void *at, size_t bytes, int allowed) {
+  return fails() ? -1 : (int)syscall(SYS_mprotect, at, bytes, allowed);
 }
 
 /* ---- main ---- */

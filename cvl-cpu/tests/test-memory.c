@@ -51,16 +51,33 @@ Test(memory, a_freed_block_is_used_again) {
   memory_free(m);
 }
 
-Test(memory, a_freed_block_serves_more_than_half_its_size) {
+Test(memory, a_freed_block_serves_any_smaller_request) {
   struct heap h;
   struct memory *m = memory_in(&h, 0);
-  void *first = taken_where_5_mib_were(m, &h, 3 << 20);
-  memory_give(m, first, 3 << 20);
-  cr_assert_eq(memory_take(m, 5 << 20), first); /* it has not shrunk */
+  void *first = taken_where_5_mib_were(m, &h, 1 << 20);
+  const uint64_t asked = h.count;
+  void *rest = memory_take(m, 3 << 20);
+  cr_assert_eq(h.count, asked);
+  memory_give(m, first, 1 << 20);
+  memory_give(m, rest, 3 << 20);
+  cr_assert_eq(memory_take(m, 5 << 20), first); /* they are one again */
   memory_give(m, first, 5 << 20);
-  void *small = memory_take(m, 2 << 20);
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+}
+
+Test(memory, a_small_freed_block_serves_more_than_half_its_size) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  void *first = memory_take(m, 5000);
+  memory_give(m, first, 5000);
+  cr_assert_eq(memory_take(m, 3000), first);
+  memory_give(m, first, 3000);
+  cr_assert_eq(memory_take(m, 5000), first); /* it has not shrunk */
+  memory_give(m, first, 5000);
+  void *small = memory_take(m, 2000);
   cr_assert_neq(small, first);
-  memory_give(m, small, 2 << 20);
+  memory_give(m, small, 2000);
   memory_free(m);
   cr_assert_eq(h.live, 0);
 }
@@ -92,6 +109,52 @@ Test(memory, what_is_kept_has_a_bound) {
   }
   cr_assert_lt(h.peak, (uint64_t)1 << 30); /* all sizes together would be 6 GiB */
   memory_free(m);
+}
+
+/* Small ones and large ones in turn need what the other kind has left. */
+Test(memory, what_is_kept_of_one_kind_serves_the_other) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 4 << 20);
+  enum { SMALL = 60 };
+  void *small[SMALL];
+  for (int round = 0; round < 2; round++) {
+    void *large = memory_take(m, 3 << 20);
+    cr_assert_not_null(large);
+    memory_give(m, large, 3 << 20);
+    for (int i = 0; i < SMALL; i++) cr_assert_not_null(small[i] = memory_take(m, 50000));
+    for (int i = 0; i < SMALL; i++) memory_give(m, small[i], 50000);
+  }
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+}
+
+Test(memory, what_is_no_longer_needed_goes) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  memory_give(m, memory_take(m, 96 << 20), 96 << 20);
+  for (int i = 0; i < 100; i++) memory_give(m, memory_take(m, 4 << 20), 4 << 20);
+  cr_assert_geq(h.live, 96 << 20); /* it may be needed again */
+  for (int i = 0; i < 2000; i++) memory_give(m, memory_take(m, 4 << 20), 4 << 20);
+  cr_assert_lt(h.live, 80 << 20);
+  memory_free(m);
+}
+
+Test(memory, left_blocks_outlive_the_memory) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  const size_t bytes[] = {100, 5 << 20};
+  unsigned char *left[2];
+  for (int i = 0; i < 2; i++) {
+    left[i] = memory_take(m, bytes[i]);
+    memset(left[i], 7 + i, bytes[i]);
+    memory_leave(m, left[i], bytes[i]);
+  }
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+  for (int i = 0; i < 2; i++) {
+    for (size_t j = 0; j < bytes[i]; j++) cr_assert_eq(left[i][j], 7 + i);
+    memory_free_left(left[i]);
+  }
 }
 
 Test(memory, the_nth_request_fails) {
