@@ -68,7 +68,7 @@ static bool may_be_affine(const struct cvl_kernel *k, uint32_t n) {
   if (node->role != ROLE_MAP || !is_affine_map(k, n)) return false;
   for (unsigned i = 0; i < node->operand_count; i++) {
     const uint32_t from = definition(k, node, i);
-    if (from == SUPEROP_NONE || !k->nodes[from].affine) return false;
+    if (from == SUPEROP_NONE || !k->nodes[from].run.affine) return false;
   }
   return true;
 }
@@ -76,15 +76,15 @@ static bool may_be_affine(const struct cvl_kernel *k, uint32_t n) {
 void fused_affine_plan(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   if (superop_has_loops(op)) return; /* fused-loop.c executes their steps */
-  for (uint32_t n = 0; n < op->node_count; n++) k->nodes[n].affine = may_be_affine(k, n);
+  for (uint32_t n = 0; n < op->node_count; n++) k->nodes[n].run.affine = may_be_affine(k, n);
   for (uint32_t n = op->node_count; n-- > 0;) { /* only the arithmetic of indices */
     const struct superop_node *node = &op->nodes[n];
     struct fused_node *p = &k->nodes[n];
     if (node->role == ROLE_GATHER && p->op == OP_BPERMUTE && !op->cold[n]) {
       const uint32_t index = definition(k, node, 1);
-      p->affine = index != SUPEROP_NONE && k->nodes[index].affine;
-      if (p->affine) k->nodes[index].analysed = true;
-      p->analysed = p->affine;
+      p->run.affine = index != SUPEROP_NONE && k->nodes[index].run.affine;
+      if (p->run.affine) k->nodes[index].analysed = true;
+      p->analysed = p->run.affine;
     }
     for (unsigned i = 0; node->role == ROLE_MAP && p->analysed && i < node->operand_count;
          i++) {
@@ -106,7 +106,7 @@ static bool has_long_segments(const struct segments *s) {
 bool fused_affine_suits(const struct cvl_kernel *k, uint32_t gather) {
   const struct fused_node *p = &k->nodes[gather];
   const struct fused_node *index = &k->nodes[definition(k, &k->op->nodes[gather], 1)];
-  return p->analysed && has_long_segments(&p->near) && has_long_segments(&index->near);
+  return p->analysed && has_long_segments(&p->run.near) && has_long_segments(&index->run.near);
 }
 
 /* Finds the nodes that are affine given the operands; returns the number of gathers among them.
@@ -117,15 +117,15 @@ static uint32_t find_affine(struct cvl_kernel *k) {
     const uint32_t n = k->analysed[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_node *p = &k->nodes[n];
-    p->skipped = false;
-    p->affine = node->role == ROLE_MAP || has_long_segments(&p->near);
+    p->run.skipped = false;
+    p->run.affine = node->role == ROLE_MAP || has_long_segments(&p->run.near);
     for (unsigned j = 0; node->role == ROLE_MAP && j < node->operand_count; j++) {
-      p->affine &= k->nodes[definition(k, node, j)].affine;
+      p->run.affine &= k->nodes[definition(k, node, j)].run.affine;
     }
     if (node->role != ROLE_GATHER) continue;
-    p->affine &= p->action == ACT_GATHER && k->values[node->result].needed &&
-                 k->nodes[definition(k, node, 1)].affine;
-    gathers += p->affine;
+    p->run.affine &= p->run.action == ACT_GATHER && k->values[node->result].run.needed &&
+                     k->nodes[definition(k, node, 1)].run.affine;
+    gathers += p->run.affine;
   }
   return gathers;
 }
@@ -135,23 +135,24 @@ static void find_skipped(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) {
     struct fused_value *value = &k->values[v];
-    value->kept = value->is_output || (value->consumed && !value->unwanted);
+    value->run.kept = value->is_output || (value->consumed && !value->run.unwanted);
   }
   for (uint32_t n = op->node_count; n-- > 0;) {
     const struct superop_node *node = &op->nodes[n];
     struct fused_node *p = &k->nodes[n];
     const struct fused_value *v = node->result_count > 0 ? &k->values[node->result] : NULL;
-    if (op->cold[n] || (v && !v->needed)) continue;
-    if (p->action == ACT_WITHIN) {
-      k->values[p->index].kept = true;
+    if (op->cold[n] || (v && !v->run.needed)) continue;
+    if (p->run.action == ACT_WITHIN) {
+      k->values[p->index].run.kept = true;
       continue;
     }
-    const bool gather = node->role == ROLE_GATHER && p->analysed && p->affine;
-    p->skipped = p->analysed && p->affine && !gather && !node->checked && !v->kept &&
-                 (!k->runs_compiled || fused_compiled_skips(k->compiled, n));
-    for (unsigned i = 0; i < node->operand_count && !p->skipped; i++) {
+    const bool gather = node->role == ROLE_GATHER && p->analysed && p->run.affine;
+    p->run.skipped = p->analysed && p->run.affine && !gather && !node->checked &&
+                     !v->run.kept &&
+                     (!k->run.runs_compiled || fused_compiled_skips(k->compiled, n));
+    for (unsigned i = 0; i < node->operand_count && !p->run.skipped; i++) {
       if (superop_matters(node, i) && !(gather && i == 1)) {
-        k->values[node->operands[i]].kept = true;
+        k->values[node->operands[i]].run.kept = true;
       }
     }
   }
@@ -161,38 +162,39 @@ static void find_skipped(struct cvl_kernel *k) {
  * allow. */
 static void find_affine_steps(struct cvl_kernel *k) {
   uint64_t slots = 0; /* a bit each */
-  k->affine_step_count = 0;
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const uint32_t n = k->live_steps[i];
+  k->run.affine_step_count = 0;
+  for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
+    const uint32_t n = k->run.live_steps[i];
     const struct fused_value *v = fused_result(k, n);
-    const bool in_source = v && v->storage == IN_AFFINE_RUN;
-    if (k->nodes[n].analysed && (k->nodes[n].skipped || in_source)) continue;
-    k->affine_steps[k->affine_step_count++] = n;
-    if (v && v->storage == IN_STRIP) slots |= UINT64_C(1) << (v->slot % 64);
+    const bool in_source = v && v->run.storage == IN_AFFINE_RUN;
+    if (k->nodes[n].analysed && (k->nodes[n].run.skipped || in_source)) continue;
+    k->run.affine_steps[k->run.affine_step_count++] = n;
+    if (v && v->run.storage == IN_STRIP) slots |= UINT64_C(1) << (v->slot % 64);
   }
-  if (k->runs_compiled || __builtin_popcountll(slots) <= FUSED_MANY_SLOTS)
-    k->strip = FUSED_STRIP;
+  if (k->run.runs_compiled || __builtin_popcountll(slots) <= FUSED_MANY_SLOTS)
+    k->run.strip = FUSED_STRIP;
 }
 
 void fused_affine_bind(struct cvl_kernel *k) {
-  k->has_affine_runs = false;
-  k->affine_gather_count = 0;
-  k->strip = k->usual_strip;
-  if (k->analysed_count == 0 || k->n < 2 * RUN_LEAST || find_affine(k) == 0) return;
-  k->has_affine_runs = true;
+  k->run.has_affine_runs = false;
+  k->run.affine_gather_count = 0;
+  k->run.strip = k->usual_strip;
+  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST || find_affine(k) == 0) return;
+  k->run.has_affine_runs = true;
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *v = &k->values[node->result];
-    if (node->role != ROLE_GATHER || !k->nodes[n].affine) continue;
-    v->affine_gather = k->affine_gather_count;
-    k->affine_gathers[k->affine_gather_count++] = n;
-    if (v->storage == IN_STRIP && !v->consumed && !v->is_output) v->storage = IN_AFFINE_RUN;
+    if (node->role != ROLE_GATHER || !k->nodes[n].run.affine) continue;
+    v->run.affine_gather = k->run.affine_gather_count;
+    k->run.affine_gathers[k->run.affine_gather_count++] = n;
+    if (v->run.storage == IN_STRIP && !v->consumed && !v->is_output)
+      v->run.storage = IN_AFFINE_RUN;
   }
-  if (k->runs_compiled) fused_compiled_skip_all(k->compiled);
+  if (k->run.runs_compiled) fused_compiled_skip_all(k->compiled);
   do {
     find_skipped(k);
-  } while (k->runs_compiled && fused_compiled_keep(k->compiled));
+  } while (k->run.runs_compiled && fused_compiled_keep(k->compiled));
   find_affine_steps(k);
 }
 
@@ -317,9 +319,9 @@ static struct fused_affine map(const struct cvl_kernel *k, const struct superop_
 /* The segment at the position; shortens the length to its end. */
 static uint64_t within_segment(struct fused_worker *w, const struct fused_node *p,
                                uint64_t position, uint64_t *length) {
-  if (p->near.count == 1) return 0;
-  const uint64_t s = walk_to(&w->walks[p->walk], &p->near, position);
-  shorten(length, segment_start(&p->near, s + 1) - position);
+  if (p->run.near.count == 1) return 0;
+  const uint64_t s = walk_to(&w->walks[p->walk], &p->run.near, position);
+  shorten(length, segment_start(&p->run.near, s + 1) - position);
   return s;
 }
 
@@ -330,23 +332,24 @@ static const char *find_gathered(struct fused_worker *w, const struct superop_no
   const struct cvl_kernel *k = w->k;
   const struct fused_affine *index = &w->affine[node->operands[1]];
   const uint64_t s = within_segment(w, p, position, length);
-  const uint64_t from = segment_start(&p->far, s);
-  const uint64_t limit = segment_start(&p->far, s + 1) - from;
+  const uint64_t from = segment_start(&p->run.far, s);
+  const uint64_t limit = segment_start(&p->run.far, s + 1) - from;
   if (index->stride != 1 || index->start < 0 || (uint64_t)index->start >= limit ||
       !is_straight(index, *length, k->values[node->operands[1]].bytes)) {
     return NULL;
   }
   shorten(length, limit - (uint64_t)index->start);
-  return (const char *)p->values +
+  return (const char *)p->run.values +
          (from + (uint64_t)index->start) * k->values[node->result].bytes;
 }
 
 static void move_walks(struct fused_worker *w, uint64_t first) {
   const struct cvl_kernel *k = w->k;
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const struct fused_node *p = &k->nodes[k->live_steps[i]];
-    if (p->action == ACT_DIST || p->action == ACT_INDEX || p->action == ACT_GATHER) {
-      walk_to(&w->walks[p->walk], &p->near, first);
+  for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
+    const struct fused_node *p = &k->nodes[k->run.live_steps[i]];
+    if (p->run.action == ACT_DIST || p->run.action == ACT_INDEX ||
+        p->run.action == ACT_GATHER) {
+      walk_to(&w->walks[p->walk], &p->run.near, first);
     }
   }
 }
@@ -354,7 +357,7 @@ static void move_walks(struct fused_worker *w, uint64_t first) {
 /* Finds the affine run that begins at a position. */
 static void find_run(struct fused_worker *w, uint64_t first) {
   struct cvl_kernel *k = w->k;
-  uint64_t length = k->n - first;
+  uint64_t length = k->run.n - first;
   w->skipping = true;
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
@@ -362,38 +365,38 @@ static void find_run(struct fused_worker *w, uint64_t first) {
     const struct fused_node *p = &k->nodes[n];
     const struct fused_value *v = &k->values[node->result];
     struct fused_affine *c = &w->affine[node->result];
-    if (!p->affine) continue;
+    if (!p->run.affine) continue;
     switch ((int)node->role) {
     case ROLE_SPREAD: {
       const uint64_t s = within_segment(w, p, first, &length);
-      *c = (struct fused_affine){true, (int64_t)element(p->values, s, v->bytes), 0};
+      *c = (struct fused_affine){true, (int64_t)element(p->run.values, s, v->bytes), 0};
       break;
     }
     case ROLE_INDEX: {
       const uint64_t s = within_segment(w, p, first, &length);
-      const uint64_t stride = element(p->strides, s, v->bytes);
-      const uint64_t start =
-          element(p->values, s, v->bytes) + (first - segment_start(&p->near, s)) * stride;
+      const uint64_t stride = element(p->run.strides, s, v->bytes);
+      const uint64_t start = element(p->run.values, s, v->bytes) +
+                             (first - segment_start(&p->run.near, s)) * stride;
       *c = (struct fused_affine){true, int_wrapped(start, v->bytes),
                                  int_wrapped(stride, v->bytes)};
       break;
     }
     case ROLE_MAP: *c = map(k, node, p->op, w->affine, &length); break;
     default: /* a gather */
-      w->run_data[v->affine_gather] = find_gathered(w, node, p, first, &length);
-      w->skipping &= w->run_data[v->affine_gather] != NULL;
+      w->run_data[v->run.affine_gather] = find_gathered(w, node, p, first, &length);
+      w->skipping &= w->run_data[v->run.affine_gather] != NULL;
       break;
     }
   }
   if (length < RUN_LEAST) {
-    memset(w->run_data, 0, k->affine_gather_count * sizeof *w->run_data);
+    memset(w->run_data, 0, k->run.affine_gather_count * sizeof *w->run_data);
     w->skipping = false;
     length = RUN_BETWEEN;
   }
   if (!w->skipping) move_walks(w, first);
   fused_streams_begin(w);
-  for (uint32_t i = 0; i < k->affine_gather_count; i++) {
-    const struct superop_node *node = &k->op->nodes[k->affine_gathers[i]];
+  for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
+    const struct superop_node *node = &k->op->nodes[k->run.affine_gathers[i]];
     const char *at = w->run_data[i];
     if (at) fused_stream(w, node->operands[0], at - first * k->values[node->result].bytes);
   }
@@ -404,11 +407,11 @@ static void find_run(struct fused_worker *w, uint64_t first) {
 uint64_t fused_affine_run(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   if (first < w->run_first || first >= w->run_end) find_run(w, first);
-  for (uint32_t i = 0; i < k->affine_gather_count; i++) {
-    const struct fused_value *v = &k->values[k->op->nodes[k->affine_gathers[i]].result];
-    const char *at = w->run_data[v->affine_gather];
-    w->gathered[v->affine_gather] =
-        at ? at + (first - w->run_first) * v->bytes : (const char *)w + v->offset;
+  for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
+    const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+    const char *at = w->run_data[v->run.affine_gather];
+    w->gathered[v->run.affine_gather] =
+        at ? at + (first - w->run_first) * v->bytes : (const char *)w + v->run.offset;
   }
   return n < w->run_end - first ? n : w->run_end - first;
 }
@@ -416,11 +419,11 @@ uint64_t fused_affine_run(struct fused_worker *w, uint64_t first, uint64_t n) {
 bool fused_affine_has(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct fused_node *p = &k->nodes[number];
-  if (!p->analysed || !p->affine) return false;
-  if (p->action != ACT_GATHER) return false;
+  if (!p->analysed || !p->run.affine) return false;
+  if (p->run.action != ACT_GATHER) return false;
   const struct fused_value *v = &k->values[k->op->nodes[number].result];
-  if (!w->run_data[v->affine_gather]) return false;
-  if (v->storage != IN_AFFINE_RUN)
-    memcpy(fused_at(w, v, first), w->gathered[v->affine_gather], n * v->bytes);
+  if (!w->run_data[v->run.affine_gather]) return false;
+  if (v->run.storage != IN_AFFINE_RUN)
+    memcpy(fused_at(w, v, first), w->gathered[v->run.affine_gather], n * v->bytes);
   return true;
 }

@@ -22,40 +22,40 @@ uint64_t fused_size(const struct superop_size *size, const struct cvl_value *ope
 }
 
 static void in_memory(struct fused_value *v, const void *base) {
-  v->storage = IN_MEMORY;
-  v->step = v->bytes;
-  v->base = (char *)base; /* only read from here */
+  v->run.storage = IN_MEMORY;
+  v->run.step = v->bytes;
+  v->run.base = (char *)base; /* only read from here */
 }
 
 static void make_uniform(struct fused_value *v, const void *one) {
-  v->storage = UNIFORM;
-  v->step = 0;
-  v->one = one;
+  v->run.storage = UNIFORM;
+  v->run.step = 0;
+  v->run.one = one;
 }
 
 static void in_buffer(const struct cvl_kernel *k, struct fused_value *v) {
-  v->storage = fused_buffer(k, v);
-  v->step = v->bytes;
+  v->run.storage = fused_buffer(k, v);
+  v->run.step = v->bytes;
 }
 
 static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
                         struct fused_node *p, const struct cvl_value *operands) {
   const struct fused_value *from = &k->values[node->operands[0]];
   struct fused_value *v = &k->values[node->result];
-  p->near = value_segments(&operands[node->operands[1]]);
-  p->values = from->storage == UNIFORM ? from->one : from->base;
-  if (p->near.count == 1 && v->elem == k->c->int_elem) {
-    v->is_affine = true;
-    v->start = (uint64_t)int_element(p->values, 0, v->bytes);
-    v->stride = 0;
+  p->run.near = value_segments(&operands[node->operands[1]]);
+  p->run.values = from->run.storage == UNIFORM ? from->run.one : from->run.base;
+  if (p->run.near.count == 1 && v->elem == k->c->int_elem) {
+    v->run.is_affine = true;
+    v->run.start = (uint64_t)int_element(p->run.values, 0, v->bytes);
+    v->run.stride = 0;
   }
-  if (p->near.count == 1 && fused_buffer(k, v) == IN_STRIP) {
-    make_uniform(v, p->values);
-    v->base = p->repeated; /* or, for now, NULL */
-  } else if (!p->near.offsets && p->near.equal == 1) {
-    in_memory(v, p->values);
+  if (p->run.near.count == 1 && fused_buffer(k, v) == IN_STRIP) {
+    make_uniform(v, p->run.values);
+    v->run.base = p->repeated; /* or, for now, NULL */
+  } else if (!p->run.near.offsets && p->run.near.equal == 1) {
+    in_memory(v, p->run.values);
   } else {
-    p->action = ACT_DIST;
+    p->run.action = ACT_DIST;
   }
 }
 
@@ -64,14 +64,14 @@ static void bind_index(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *start = &k->values[node->operands[0]];
   const struct fused_value *stride = &k->values[node->operands[1]];
   struct fused_value *v = &k->values[node->result];
-  p->near = value_segments(&operands[node->operands[2]]);
-  p->values = start->storage == UNIFORM ? start->one : start->base;
-  p->strides = stride->storage == UNIFORM ? stride->one : stride->base;
-  p->action = ACT_INDEX;
-  if (p->near.count == 1) {
-    v->is_affine = true;
-    v->start = (uint64_t)int_element(p->values, 0, v->bytes);
-    v->stride = (uint64_t)int_element(p->strides, 0, v->bytes);
+  p->run.near = value_segments(&operands[node->operands[2]]);
+  p->run.values = start->run.storage == UNIFORM ? start->run.one : start->run.base;
+  p->run.strides = stride->run.storage == UNIFORM ? stride->run.one : stride->run.base;
+  p->run.action = ACT_INDEX;
+  if (p->run.near.count == 1) {
+    v->run.is_affine = true;
+    v->run.start = (uint64_t)int_element(p->run.values, 0, v->bytes);
+    v->run.stride = (uint64_t)int_element(p->run.strides, 0, v->bytes);
   }
 }
 
@@ -80,24 +80,25 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *a = &k->values[node->operands[0]];
   const struct fused_value *b = &k->values[node->operands[node->operand_count - 1]];
   struct fused_value *v = &k->values[node->result];
-  p->action = ACT_MAP;
-  bool same = v->buffer == IN_STRIP && !k->runs_compiled;
+  p->run.action = ACT_MAP;
+  bool same = v->buffer == IN_STRIP && !k->run.runs_compiled;
   for (unsigned i = 0; i < node->operand_count; i++) {
-    same &= k->values[node->operands[i]].storage == UNIFORM;
+    same &= k->values[node->operands[i]].run.storage == UNIFORM;
   }
   if (same) make_uniform(v, NULL);
-  if ((p->op == OP_ADD || p->op == OP_SUB) && a->is_affine && b->is_affine) {
-    v->is_affine = true;
-    v->start = p->op == OP_ADD ? a->start + b->start : a->start - b->start;
-    v->stride = p->op == OP_ADD ? a->stride + b->stride : a->stride - b->stride;
+  if ((p->op == OP_ADD || p->op == OP_SUB) && a->run.is_affine && b->run.is_affine) {
+    v->run.is_affine = true;
+    v->run.start = p->op == OP_ADD ? a->run.start + b->run.start : a->run.start - b->run.start;
+    v->run.stride =
+        p->op == OP_ADD ? a->run.stride + b->run.stride : a->run.stride - b->run.stride;
   }
 }
 
 bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit,
                      uint64_t *start) {
-  const int64_t first = int_wrapped(index->start, index->bytes);
+  const int64_t first = int_wrapped(index->run.start, index->bytes);
   const uint64_t most = index->bytes == 8 ? INT64_MAX : INT32_MAX;
-  if (int_wrapped(index->stride, index->bytes) != 1 || first < 0) return false;
+  if (int_wrapped(index->run.stride, index->bytes) != 1 || first < 0) return false;
   if (limit > most) limit = most;
   *start = (uint64_t)first;
   return *start < limit && n <= limit - *start;
@@ -107,37 +108,37 @@ bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit
 static const char *contiguous(const struct cvl_kernel *k, const struct fused_node *p,
                               const struct fused_value *index, size_t bytes) {
   uint64_t start;
-  if (p->op != OP_BPERMUTE || p->near.count != 1 || !index->is_affine || k->n == 0 ||
-      !fused_counts_up(index, k->n, p->far.total, &start)) {
+  if (p->op != OP_BPERMUTE || p->run.near.count != 1 || !index->run.is_affine ||
+      k->run.n == 0 || !fused_counts_up(index, k->run.n, p->run.far.total, &start)) {
     return NULL;
   }
-  return (const char *)p->values + start * bytes;
+  return (const char *)p->run.values + start * bytes;
 }
 
 static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[n];
   struct fused_node *p = &k->nodes[n];
   struct fused_value *v = &k->values[node->result];
-  p->values = k->values[node->operands[0]].base;
+  p->run.values = k->values[node->operands[0]].run.base;
   if (node->role == ROLE_PICK) {
-    p->far = value_segments(&operands[node->operands[2]]);
-    p->action = ACT_PICK;
+    p->run.far = value_segments(&operands[node->operands[2]]);
+    p->run.action = ACT_PICK;
     return;
   }
-  p->far = value_segments(&operands[node->operands[node->operand_count - 2]]);
-  p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
-  if (k->runs_compiled && fused_compiled_does(k->compiled, n)) {
-    p->action = ACT_COMPILED;
+  p->run.far = value_segments(&operands[node->operands[node->operand_count - 2]]);
+  p->run.near = value_segments(&operands[node->operands[node->operand_count - 1]]);
+  if (k->run.runs_compiled && fused_compiled_does(k->compiled, n)) {
+    p->run.action = ACT_COMPILED;
     return;
   }
-  p->action = ACT_GATHER;
-  p->bound = k->values[node->operands[1]].below;
+  p->run.action = ACT_GATHER;
+  p->run.bound = k->values[node->operands[1]].run.below;
   const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
   if (first) {
-    p->action = ACT_NONE;
+    p->run.action = ACT_NONE;
     in_memory(v, first);
   } else if (fused_copies_runs(k, n)) {
-    p->action = ACT_GATHER_RUNS;
+    p->run.action = ACT_GATHER_RUNS;
   }
 }
 
@@ -145,17 +146,18 @@ static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value
  * are not computed. A gather by this index need not check it again if the vector is long
  * enough. */
 static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
-  p->action = ACT_ASSERT;
-  if (k->runs_compiled || p->index == SUPEROP_NONE) return;
+  p->run.action = ACT_ASSERT;
+  if (k->run.runs_compiled || p->index == SUPEROP_NONE) return;
   const struct fused_value *least = &k->values[p->least], *limit = &k->values[p->limit];
-  if (!least->is_affine || least->stride != 0 || !limit->is_affine || limit->stride != 0)
+  if (!least->run.is_affine || least->run.stride != 0 || !limit->run.is_affine ||
+      limit->run.stride != 0)
     return;
-  if (int_wrapped(least->start, least->bytes) != 0) return;
-  const int64_t most = int_wrapped(limit->start, limit->bytes);
-  p->action = ACT_WITHIN;
-  p->bound = most > 0 ? (uint64_t)most : 0;
+  if (int_wrapped(least->run.start, least->bytes) != 0) return;
+  const int64_t most = int_wrapped(limit->run.start, limit->bytes);
+  p->run.action = ACT_WITHIN;
+  p->run.bound = most > 0 ? (uint64_t)most : 0;
   struct fused_value *index = &k->values[p->index];
-  if (p->bound < index->below) index->below = p->bound;
+  if (p->run.bound < index->run.below) index->run.below = p->run.bound;
 }
 
 /* Finds the indices of DPERMUTEs, and of FPERMUTEs with all flags T, that are a few long runs
@@ -166,16 +168,17 @@ static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
     const struct superop_node *node = &k->op->nodes[n];
     if (node->role == ROLE_INDEX && k->values[node->result].as_runs) {
       struct fused_value *v = &k->values[node->result];
-      v->in_runs = !v->unwanted && k->nodes[n].near.count <= k->n / RUN_LEAST;
-    } else if (node->role == ROLE_SCATTER && k->values[node->operands[1]].in_runs) {
+      v->run.in_runs = !v->run.unwanted && k->nodes[n].run.near.count <= k->run.n / RUN_LEAST;
+    } else if (node->role == ROLE_SCATTER && k->values[node->operands[1]].run.in_runs) {
       const struct segments near = value_segments(&operands[node->operands[3]]);
       const struct fused_value *flags = &k->values[node->operands[2]];
       const bool all = node->op == OPC_DPERMUTE || fused_is_true(flags);
-      if (!all || near.count > k->n / RUN_LEAST) k->values[node->operands[1]].in_runs = false;
+      if (!all || near.count > k->run.n / RUN_LEAST)
+        k->values[node->operands[1]].run.in_runs = false;
     }
   }
   for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
-    if (k->values[v].in_runs) k->values[v].needed = false;
+    if (k->values[v].run.in_runs) k->values[v].run.needed = false;
   }
 }
 
@@ -188,46 +191,48 @@ static void find_live_steps(struct cvl_kernel *k) {
     if (node->role == ROLE_ASSERT) {
       struct fused_value *flags = &k->values[node->operands[0]];
       if (!node->checked) continue;
-      if (k->nodes[n].action == ACT_WITHIN) {
-        k->values[k->nodes[n].index].needed = true;
-        k->live_steps[--live] = n;
+      if (k->nodes[n].run.action == ACT_WITHIN) {
+        k->values[k->nodes[n].index].run.needed = true;
+        k->run.live_steps[--live] = n;
         continue;
       }
-      if (!k->runs_compiled || flags->read_by_blocks) flags->needed = true;
-      if (!k->runs_compiled) k->live_steps[--live] = n; /* else blocks check the flags */
+      if (!k->run.runs_compiled || flags->read_by_blocks) flags->run.needed = true;
+      if (!k->run.runs_compiled)
+        k->run.live_steps[--live] = n; /* else blocks check the flags */
       continue;
     }
     struct fused_value *v = &k->values[node->result];
     const bool also = k->nodes[n].stores; /* values with other uses */
-    const bool compiled = k->runs_compiled && fused_compiled_does(k->compiled, n);
-    if (node->checked || also || (k->runs_compiled && node->role == ROLE_MAP) || compiled)
-      v->needed = true;
-    if (!v->needed || k->nodes[n].action == ACT_NONE) continue;
+    const bool compiled = k->run.runs_compiled && fused_compiled_does(k->compiled, n);
+    if (node->checked || also || (k->run.runs_compiled && node->role == ROLE_MAP) || compiled)
+      v->run.needed = true;
+    if (!v->run.needed || k->nodes[n].run.action == ACT_NONE) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *from = &k->values[node->operands[j]];
-      if (j == 1 && k->nodes[n].action == ACT_GATHER_RUNS) continue; /* not written for it */
-      const bool in_blocks = k->runs_compiled && (node->role == ROLE_MAP || compiled);
-      if (!in_blocks || from->read_by_blocks) from->needed = true;
+      if (j == 1 && k->nodes[n].run.action == ACT_GATHER_RUNS)
+        continue; /* not written for it */
+      const bool in_blocks = k->run.runs_compiled && (node->role == ROLE_MAP || compiled);
+      if (!in_blocks || from->read_by_blocks) from->run.needed = true;
     }
-    if (v->storage == UNIFORM) continue;
-    if (k->runs_compiled ? compiled : k->nodes[n].inlined) continue;
-    k->live_steps[--live] = n;
+    if (v->run.storage == UNIFORM) continue;
+    if (k->run.runs_compiled ? compiled : k->nodes[n].inlined) continue;
+    k->run.live_steps[--live] = n;
   }
-  k->live_from = live;
+  k->run.live_from = live;
 }
 
 void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->value_count; i++) {
     struct fused_value *v = &k->values[i];
-    v->needed = v->is_output || v->consumed;
-    v->is_affine = v->streaming = v->released = v->in_runs = false;
-    v->below = UINT64_MAX;
-    v->dropped = 0;
-    v->unwanted = false;
-    v->concatenated_by = SUPEROP_NONE;
-    v->before = 0;
-    v->whole.form = CVL_NOTHING;
+    v->run.needed = v->is_output || v->consumed;
+    v->run.is_affine = v->run.streaming = v->run.released = v->run.in_runs = false;
+    v->run.below = UINT64_MAX;
+    v->run.dropped = 0;
+    v->run.unwanted = false;
+    v->run.concatenated_by = SUPEROP_NONE;
+    v->run.before = 0;
+    v->run.whole.form = CVL_NOTHING;
     if (i < op->param_count) {
       if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));
     } else {
@@ -237,7 +242,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     struct fused_node *p = &k->nodes[n];
-    p->action = ACT_NONE;
+    p->run.action = ACT_NONE;
     switch ((enum superop_role)node->role) {
     case ROLE_CONST: make_uniform(&k->values[node->result], &node->constant.as); break;
     case ROLE_SPREAD: bind_spread(k, node, p, operands); break;
@@ -249,8 +254,8 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_PICK: bind_gather(k, n, operands); break;
     case ROLE_CARRY:
     case ROLE_NEXT:
-      p->action = ACT_LOOP;
-      k->values[node->result].needed = true;
+      p->run.action = ACT_LOOP;
+      k->values[node->result].run.needed = true;
       break;
     case ROLE_COLUMN:
     case ROLE_COMBINE_REDUCE:
@@ -268,7 +273,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   fused_combine_bind(k, operands);
   fused_scatter_bind(k, operands);
   find_live_steps(k);
-  if (!k->runs_compiled) fused_expression_bind(k);
+  if (!k->run.runs_compiled) fused_expression_bind(k);
   fused_affine_bind(k);
 }
 
@@ -276,11 +281,11 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
 
 static bool wants_room(const struct cvl_kernel *k, uint32_t step) {
   const struct fused_value *v = fused_result(k, step);
-  return v && v->needed && v->storage == UNIFORM && !k->nodes[step].repeated;
+  return v && v->run.needed && v->run.storage == UNIFORM && !k->nodes[step].repeated;
 }
 
 static size_t room_of(const struct cvl_kernel *k, const struct fused_value *v) {
-  const uint64_t length = k->n < k->strip ? k->n : k->strip;
+  const uint64_t length = k->run.n < k->run.strip ? k->run.n : k->run.strip;
   return (length * v->bytes + VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
 }
 
@@ -339,22 +344,22 @@ bool fused_repeat_constants(struct cvl_kernel *k) {
 }
 
 void fused_fill_room(struct cvl_kernel *k, char *room) {
-  const uint64_t length = k->n < k->strip ? k->n : k->strip;
+  const uint64_t length = k->run.n < k->run.strip ? k->run.n : k->run.strip;
   for (uint32_t i = 0; i < k->step_count && length > 0; i++) {
     if (!wants_room(k, k->steps[i])) continue;
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
     struct fused_value *v = &k->values[node->result];
-    v->base = room;
+    v->run.base = room;
     room += room_of(k, v);
     if (node->role == ROLE_SPREAD) {
-      repeat(v->base, v->one, v->bytes, length);
+      repeat(v->run.base, v->run.one, v->bytes, length);
       continue;
     }
     const void *in[MAX_OPERANDS];
     for (unsigned j = 0; j < node->operand_count; j++) {
-      in[j] = k->values[node->operands[j]].base;
+      in[j] = k->values[node->operands[j]].run.base;
     }
-    if (k->nodes[k->steps[i]].entry->run(length, in, v->base) < length) {
+    if (k->nodes[k->steps[i]].entry->run(length, in, v->run.base) < length) {
       fused_note(k, k->steps[i], 0);
       return; /* later values will not be used */
     }

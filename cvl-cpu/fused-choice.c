@@ -57,7 +57,7 @@ static void begin_trial(struct fused_choice *choice) {
 
 /* Functions for one segment are of no use once a run has had several. */
 static void drop_unsuited(struct cvl_kernel *k) {
-  k->general |= !k->flat;
+  k->general |= !k->run.flat;
   if (!k->compiled || fused_compiled_suits(k->compiled)) return;
   fused_compiled_free(k->compiled);
   k->compiled = NULL;
@@ -79,7 +79,7 @@ bool fused_choose(struct cvl_kernel *k) {
   if (!compile_when_it_pays(k->c->compile_cache)) return choose_compiled(k);
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
-  const double soon = seconds_of_node * (double)k->n * k->op->node_count;
+  const double soon = seconds_of_node * (double)k->run.n * k->op->node_count;
   if (choice->stage == CHOICE_WATCHED && spent + soon >= look_after) {
     k->compiled = fused_compiled_new(k, !k->general);
     choice->stage = CHOICE_MISSING;
@@ -119,7 +119,7 @@ void fused_chosen(struct cvl_kernel *k, double seconds) {
   struct fused_choice *choice = &k->choice;
   struct fused_trial *t = choice->use_compiled ? &choice->compiled : &choice->evaluated;
   t->seconds += seconds;
-  t->work += (double)k->n + overhead_of_run;
+  t->work += (double)k->run.n + overhead_of_run;
   t->runs++;
   choice->since += seconds;
 }

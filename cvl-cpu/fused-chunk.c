@@ -17,7 +17,7 @@
 enum { BLOCKS_OF_WHOLE = FUSED_WHOLE / CVL_REDUCE_BLOCK };
 
 static bool no_fault(const struct cvl_kernel *k) {
-  return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
+  return atomic_load_explicit(&k->run.failed, memory_order_relaxed) == FUSED_NONE;
 }
 
 /* ---- tiles ---- */
@@ -25,10 +25,10 @@ static bool no_fault(const struct cvl_kernel *k) {
 /* Evaluates a tile, strip by strip. False after a fault: consumers have then missed a tile and
  * must not see another, not even an empty one. */
 static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const uint64_t strip = w->k->strip;
+  const uint64_t strip = w->k->run.strip;
   bool good = no_fault(w->k);
   w->origin[IN_TILE] = first;
-  if (w->k->runs_compiled) return fused_tile(w, first, n) && good;
+  if (w->k->run.runs_compiled) return fused_tile(w, first, n) && good;
   for (uint64_t i = 0; i < n; i += strip) {
     good &= fused_strip(w, first + i, n - i < strip ? n - i : strip);
   }
@@ -41,7 +41,7 @@ static void pack_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct move_kernels *move = k->c->kernels->move;
   uint64_t masks[FUSED_TILE / 64];
-  for (uint32_t i = 0; i < k->pack_count && !k->runs_compiled; i++) {
+  for (uint32_t i = 0; i < k->pack_count && !k->run.runs_compiled; i++) {
     const struct fused_pack *p = &k->packs[i];
     if (i == 0 || p->flags != k->packs[i - 1].flags) {
       move->masks(n, (const uint8_t *)fused_at(w, p->flags, first), masks);
@@ -111,11 +111,11 @@ static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *co
 /* Evaluates positions low .. high - 1 of long segment k. */
 static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
   const struct cvl_kernel *kernel = w->k;
-  const uint64_t start = segment_start(&kernel->segments, k);
+  const uint64_t start = segment_start(&kernel->run.segments, k);
   const uint64_t before =
       block_totals_at(start, FUSED_WHOLE) + (low - start) / CVL_REDUCE_BLOCK;
-  if (low == start && low < high && kernel->long_segments) {
-    kernel->long_segments[start / FUSED_WHOLE] = k + 1;
+  if (low == start && low < high && kernel->run.long_segments) {
+    kernel->run.long_segments[start / FUSED_WHOLE] = k + 1;
   }
   for (uint32_t i = 0; i < kernel->reduction_count; i++) {
     const struct fused_reduction *r = &kernel->reductions[i];
@@ -147,7 +147,7 @@ static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, 
 
 /* Evaluates segments first <= k < last of equal lengths. */
 static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
-  const uint64_t equal = w->k->segments.equal;
+  const uint64_t equal = w->k->run.segments.equal;
   if (equal > FUSED_TILE) {
     for (uint64_t k = first; k < last; k++) segment_in_blocks(w, k, k * equal, (k + 1) * equal);
     return;
@@ -164,7 +164,7 @@ static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last
 
 /* Evaluates segments first <= k < last with the offsets of the descriptor. */
 static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
-  const uint64_t *o = w->k->segments.offsets;
+  const uint64_t *o = w->k->run.segments.offsets;
   uint64_t offsets[FUSED_TILE + 1];
   for (uint64_t k = first; k < last;) {
     const uint64_t p = o[k];
@@ -187,7 +187,7 @@ static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t las
 /* ---- turns ---- */
 
 static char *window_totals(const struct fused_worker *w, uint32_t scan, int number) {
-  const size_t room = (w->k->most_positions / SCAN_WINDOW + 2) * sizeof(uint64_t);
+  const size_t room = (w->k->run.most_positions / SCAN_WINDOW + 2) * sizeof(uint64_t);
   return w->window_totals + (2 * scan + (uint32_t)number) * room;
 }
 
@@ -223,7 +223,7 @@ static void write_range(struct fused_worker *w, const struct segment_range *rang
 
 /* Scans segments first <= k < last, from the buffers of the chunk. */
 static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
-  const struct segments *s = &w->k->segments;
+  const struct segments *s = &w->k->run.segments;
   uint64_t offsets[FUSED_TILE + 1];
   while (first < last) {
     const uint64_t many = last - first < FUSED_TILE ? last - first : FUSED_TILE;
@@ -263,24 +263,24 @@ static void write_packs(struct fused_worker *w, const uint64_t *base, uint64_t f
 /* ---- chunks ---- */
 
 static struct fused_worker *worker_at(struct cvl_kernel *k, unsigned worker) {
-  return (struct fused_worker *)(void *)(k->workers + worker * k->worker_bytes);
+  return (struct fused_worker *)(void *)(k->run.workers + worker * k->run.worker_bytes);
 }
 
 static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
-  if (position < k->n) fused_walks_at(w, position);
-  if (k->runs_compiled) fused_tile_begin(w, position);
+  if (position < k->run.n) fused_walks_at(w, position);
+  if (k->run.runs_compiled) fused_tile_begin(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;
-    w->ranks[i] = walk_from(&k->segments, (struct path_coordinate){segment, position});
+    w->ranks[i] = walk_from(&k->run.segments, (struct path_coordinate){segment, position});
   }
 }
 
 void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   struct cvl_kernel *k = kernel;
   struct fused_worker *w = worker_at(k, worker);
-  const struct segments *s = &k->segments;
+  const struct segments *s = &k->run.segments;
   const struct path_coordinate from = segments_split(s, first), to = segments_split(s, last);
   const uint64_t low = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, from);
   begin(w, low, from.segment);
@@ -309,8 +309,8 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     if (good) find_totals(w, &out, 1);
     if (good) fused_combine_totals(w, &in, 0);
     if (good) fused_combine_totals(w, &out, 1);
-    const uint64_t chunk = first / k->grain;
-    await_turn(&k->turn, chunk);
+    const uint64_t chunk = first / k->run.grain;
+    await_turn(&k->run.turn, chunk);
     /* An earlier chunk may have failed while this one waited. It has then not advanced the
      * states, which may not even be started; all later chunks see that in their turn. */
     good = no_fault(k);
@@ -318,24 +318,24 @@ void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     if (good) use_states(w, &out, 1);
     if (good) fused_combine_advance(w, &in, 0);
     if (good) fused_combine_advance(w, &out, 1);
-    if (good && k->runs_compiled) fused_tile_hand_on(w, &in, from.segment == to.segment);
+    if (good && k->run.runs_compiled) fused_tile_hand_on(w, &in, from.segment == to.segment);
     for (uint32_t i = 0; i < k->pack_count; i++) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];
     }
-    atomic_store_explicit(&k->turn, chunk + 1, memory_order_release);
+    atomic_store_explicit(&k->run.turn, chunk + 1, memory_order_release);
     if (good) {
       write_range(w, &in, 0);
       scan_segments(w, from.segment, whole);
       write_range(w, &out, 1);
-      if (k->runs_compiled) fused_tile_write_scans(w, &in, low);
+      if (k->run.runs_compiled) fused_tile_write_scans(w, &in, low);
       fused_combine_write(w, &in, from.segment - 1, 0);
       fused_combine_scan(w, from.segment, whole);
       fused_combine_write(w, &out, whole, 1);
       write_packs(w, base, from.segment, to.segment);
     }
   }
-  if (k->streams) k->c->kernels->move->stream_end();
+  if (k->run.streams) k->c->kernels->move->stream_end();
 }
 
 void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
@@ -343,7 +343,7 @@ void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned wor
   struct fused_worker *w = worker_at(k, worker);
   begin(w, first, 0);
   tile(w, first, last - first);
-  if (k->streams) k->c->kernels->move->stream_end();
+  if (k->run.streams) k->c->kernels->move->stream_end();
 }
 
 void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
@@ -353,9 +353,9 @@ void fused_range(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   for (uint64_t range = first; range < last; range++) {
     begin(w, 0, 0);
     fused_tile_range(w, range);
-    for (uint64_t p = 0; p < k->n && !pool_asked(k->c->pool); p += UNASKED) {
+    for (uint64_t p = 0; p < k->run.n && !pool_asked(k->c->pool); p += UNASKED) {
       w->origin[IN_TILE] = p;
-      fused_tile(w, p, k->n - p < UNASKED ? k->n - p : UNASKED);
+      fused_tile(w, p, k->run.n - p < UNASKED ? k->run.n - p : UNASKED);
     }
   }
 }

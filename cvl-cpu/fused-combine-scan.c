@@ -136,7 +136,7 @@ static void scan_group(struct fused_worker *w, uint32_t i, uint64_t p, const uin
 }
 
 void fused_combine_scan(struct fused_worker *w, uint64_t first, uint64_t last) {
-  const struct segments *s = &w->k->segments;
+  const struct segments *s = &w->k->run.segments;
   uint64_t offsets[ORDER_TILE + 1];
   while (first < last && w->k->scans_by) {
     const uint64_t p = segment_start(s, first);

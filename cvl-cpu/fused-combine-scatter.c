@@ -19,7 +19,8 @@ static const struct order_function *function_of(void *with, unsigned worker, cha
 
 static const char *data_of(const struct cvl_kernel *k, uint32_t value,
                            const struct cvl_value *operands) {
-  return value_data(value < k->op->param_count ? &operands[value] : &k->values[value].whole);
+  return value_data(value < k->op->param_count ? &operands[value]
+                                               : &k->values[value].run.whole);
 }
 
 /* What is scattered; its results are made. */
@@ -32,15 +33,15 @@ static bool describe_scatter(struct cvl_kernel *k, const struct fused_combinatio
                                 .far = value_segments(&operands[ends->operands[5]])};
   for (uint32_t j = 0; j < c->columns; j++) {
     const struct fused_value *v = c->column[j];
-    struct cvl_value *result = &k->values[ends[j].result].whole;
+    struct cvl_value *result = &k->values[ends[j].result].run.whole;
     const uint32_t value = (uint32_t)(v - k->values);
-    if (!result_new(k->c, k->site + c->at.ends + j, (enum cvl_elem)v->elem, s->far.total, NULL,
-                    result)) {
+    if (!result_new(k->c, k->run.site + c->at.ends + j, (enum cvl_elem)v->elem, s->far.total,
+                    NULL, result)) {
       return false;
     }
-    const bool same = v->unwanted;
+    const bool same = v->run.unwanted;
     s->column[j] = (struct scatter_column){
-        .values = same ? v->one : data_of(k, value, operands),
+        .values = same ? v->run.one : data_of(k, value, operands),
         .same = same,
         .defaults = data_of(k, ends[j].operands[COMBINE_INDEX + 1], operands),
         .out = result_data(result),
@@ -70,12 +71,12 @@ static bool scatter(struct cvl_kernel *k, const struct fused_combination *c,
   w.bytes = w.buffers + combine_lines(order_scratch_bytes(&f));
   if (!describe_scatter(k, c, operands, &s)) return false;
   const size_t bytes = combine_lines(threads * sizeof *w.functions) + threads * w.bytes;
-  char *block = scratch_alloc(k->c, k->site + c->at.ends, bytes);
+  char *block = scratch_alloc(k->c, k->run.site + c->at.ends, bytes);
   if (!block) return false;
   set_up_scatter(k, c, &w, block);
   s.function = function_of;
   s.with = &w;
-  const bool good = cpu_combine_scatter(k->c, k->site + c->at.ends, &s);
+  const bool good = cpu_combine_scatter(k->c, k->run.site + c->at.ends, &s);
   scratch_free(k->c, block, bytes);
   return good;
 }

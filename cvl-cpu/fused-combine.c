@@ -148,7 +148,8 @@ struct fused_function combine_function(const struct cvl_kernel *k,
                                        const struct fused_combination *c, char *buffers) {
   struct fused_function f = {{.columns = c->columns, .apply = apply}, k, c, buffers};
   memcpy(f.call.bytes, c->bytes, sizeof c->bytes);
-  if (k->runs_compiled) f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
+  if (k->run.runs_compiled)
+    f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
   return f;
 }
 
@@ -201,7 +202,7 @@ void fused_combine_set_up(struct fused_worker *w, char *memory) {
 }
 
 static uint64_t shared_items(const struct cvl_kernel *k) {
-  return k->n > FUSED_WHOLE ? tile_totals_at(k->n) + ORDER_ROOTS + 1 : 0;
+  return k->run.n > FUSED_WHOLE ? tile_totals_at(k->run.n) + ORDER_ROOTS + 1 : 0;
 }
 
 size_t fused_combine_common_bytes(const struct cvl_kernel *k) {
@@ -237,7 +238,7 @@ static void drop_uniform(struct cvl_kernel *k, struct fused_combination *c) {
   for (uint32_t j = 0; j < c->columns; j++) {
     struct fused_value *v = c->column[j];
     const bool spread = v->node != SUPEROP_NONE && k->op->nodes[v->node].role == ROLE_SPREAD;
-    if (spread && v->storage == UNIFORM) fused_drop_use(v);
+    if (spread && v->run.storage == UNIFORM) fused_drop_use(v);
   }
 }
 
@@ -259,12 +260,12 @@ void fused_combine_bind(struct cvl_kernel *k, const struct cvl_value *operands) 
 bool fused_combine_results(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->combination_count; i++) {
     struct fused_combination *c = &k->combinations[i];
-    const uint64_t n = c->role == ROLE_COMBINE_REDUCE ? k->segments.count : k->n;
+    const uint64_t n = c->role == ROLE_COMBINE_REDUCE ? k->run.segments.count : k->run.n;
     if (c->role == ROLE_COMBINE_SCATTER) continue;
     for (uint32_t j = 0; j < c->columns; j++) {
       const uint32_t node = c->at.ends + j;
-      struct cvl_value *result = &k->values[k->op->nodes[node].result].whole;
-      if (!result_new(k->c, k->site + node, (enum cvl_elem)c->column[j]->elem, n, NULL,
+      struct cvl_value *result = &k->values[k->op->nodes[node].result].run.whole;
+      if (!result_new(k->c, k->run.site + node, (enum cvl_elem)c->column[j]->elem, n, NULL,
                       result)) {
         return false;
       }
@@ -330,15 +331,16 @@ void fused_combine_end(struct fused_worker *w, uint64_t k, uint64_t n) {
 }
 
 void fused_combine_finish(struct cvl_kernel *k) {
-  const struct fused_worker *w = (const struct fused_worker *)(void *)k->workers;
-  for (uint64_t window = 0; k->combines && window <= k->n / FUSED_WHOLE; window++) {
-    if (k->long_segments[window] == 0) continue;
-    const uint64_t s = k->long_segments[window] - 1, start = segment_start(&k->segments, s);
+  const struct fused_worker *w = (const struct fused_worker *)(void *)k->run.workers;
+  for (uint64_t window = 0; k->combines && window <= k->run.n / FUSED_WHOLE; window++) {
+    if (k->run.long_segments[window] == 0) continue;
+    const uint64_t s = k->run.long_segments[window] - 1,
+                   start = segment_start(&k->run.segments, s);
     for (uint32_t i = 0; i < k->combination_count; i++) {
       const struct fused_combination *c = &k->combinations[i];
       if (c->role != ROLE_COMBINE_REDUCE) continue;
       const struct order_columns roots = combine_item(c, &c->totals, tile_totals_at(start));
-      total(w, i, &roots, s, segment_start(&k->segments, s + 1) - start);
+      total(w, i, &roots, s, segment_start(&k->run.segments, s + 1) - start);
     }
   }
 }

@@ -47,7 +47,7 @@ static inline void combine_put_identity(const struct fused_combination *c, uint6
 
 /* The tiles of a range of a scan, and what comes behind them. */
 static inline uint64_t combine_scan_items(const struct cvl_kernel *k) {
-  return k->most_positions / ORDER_TILE + 3;
+  return k->run.most_positions / ORDER_TILE + 3;
 }
 
 #endif

@@ -224,7 +224,7 @@ static bool make(struct fused_compiled *f) {
 }
 
 bool fused_compiled_suits(const struct fused_compiled *f) {
-  return !f->flat || f->k->flat;
+  return !f->flat || f->k->run.flat;
 }
 
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
@@ -319,7 +319,7 @@ bool fused_compiled_keep(struct fused_compiled *f) {
     struct stage *stage = &f->stages[s];
     const bool before = stage->skipped;
     for (uint32_t i = 0; i < stage->written_count; i++) {
-      stage->skipped &= f->k->nodes[f->k->values[stage->written[i]].node].skipped;
+      stage->skipped &= f->k->nodes[f->k->values[stage->written[i]].node].run.skipped;
     }
     changed |= stage->skipped != before;
   }
@@ -354,11 +354,11 @@ const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t 
 }
 
 bool fused_compiled_folds(const struct cvl_kernel *k) {
-  return k->runs_compiled && k->compiled->functions.folds;
+  return k->run.runs_compiled && k->compiled->functions.folds;
 }
 
 bool fused_compiled_folds_many(const struct cvl_kernel *k) {
-  return k->compiled->folds_many && !k->has_affine_runs;
+  return k->compiled->folds_many && !k->run.has_affine_runs;
 }
 
 void fused_compiled_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
@@ -371,7 +371,7 @@ void fused_compiled_loop(struct fused_worker *w, uint32_t number, uint64_t first
     w->out[to] = fused_at(w, &k->values[to], first);
   }
   /* A loop on the results of a faulting node might not end. */
-  const bool sound = atomic_load_explicit(&k->failed, memory_order_relaxed) > l.test;
+  const bool sound = atomic_load_explicit(&k->run.failed, memory_order_relaxed) > l.test;
   const struct cvl_stop *stop = &k->c->stop;
   if (sound && k->compiled->loops[number](n, w->in, w->out, stop->asks, stop->with)) return;
   if (sound) fused_note(k, l.test, first);

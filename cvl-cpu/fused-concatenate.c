@@ -31,34 +31,34 @@ void fused_concatenate_plan(struct cvl_kernel *k) {
 }
 
 void fused_drop_use(struct fused_value *v) {
-  if (++v->dropped != v->consumers || v->is_output) return;
-  v->unwanted = true;
-  v->needed = false;
+  if (++v->run.dropped != v->consumers || v->is_output) return;
+  v->run.unwanted = true;
+  v->run.needed = false;
 }
 
 bool fused_is_true(const struct fused_value *flags) {
-  return flags->storage == UNIFORM && flags->one && *(const uint8_t *)flags->one;
+  return flags->run.storage == UNIFORM && flags->run.one && *(const uint8_t *)flags->run.one;
 }
 
 void fused_concatenate_bind(struct cvl_kernel *k, uint32_t n,
                             const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[n];
   struct fused_node *p = &k->nodes[n];
-  p->concatenated = false;
-  if (!p->may_concatenate || k->n < 2) return;
-  p->near = value_segments(&operands[node->operands[SOURCE]]);
-  p->far = value_segments(&operands[node->operands[TARGET]]);
+  p->run.concatenated = false;
+  if (!p->may_concatenate || k->run.n < 2) return;
+  p->run.near = value_segments(&operands[node->operands[SOURCE]]);
+  p->run.far = value_segments(&operands[node->operands[TARGET]]);
   struct fused_value *v = &k->values[node->operands[VALUES]];
   struct fused_value *index = &k->values[node->operands[INDEX]];
   struct fused_value *flags = p->op == OP_FPERMUTE ? &k->values[node->operands[OTHER]] : NULL;
-  if (p->near.count != 1 || p->far.count != 1 || !index->is_affine) return;
-  if (!fused_counts_up(index, k->n, p->far.total, &p->start)) return;
+  if (p->run.near.count != 1 || p->run.far.count != 1 || !index->run.is_affine) return;
+  if (!fused_counts_up(index, k->run.n, p->run.far.total, &p->run.start)) return;
   if (flags && !fused_is_true(flags)) return;
 
-  p->concatenated = true;
+  p->run.concatenated = true;
   fused_drop_use(index);
   if (flags) fused_drop_use(flags);
-  if (v->node != SUPEROP_NONE && v->consumers == 1 && !v->is_output) v->concatenated_by = n;
+  if (v->node != SUPEROP_NONE && v->consumers == 1 && !v->is_output) v->run.concatenated_by = n;
 }
 
 /* Makes the result, and writes the defaults before and behind the vector. The memory of the
@@ -74,14 +74,15 @@ static bool make_whole(struct cvl_kernel *k, uint32_t n, const struct cvl_value 
   if (with_defaults && k->op->uses[other] == 1 && !fused_shared(k, operands, other)) {
     reuse = value_reusable(&operands[other], v->bytes);
   }
-  if (!result_new(k->c, k->site + n, (enum cvl_elem)v->elem, p->far.total, reuse, out)) {
+  if (!result_new(k->c, k->run.site + n, (enum cvl_elem)v->elem, p->run.far.total, reuse,
+                  out)) {
     return false;
   }
   if (reuse) return true;
   char *to = result_data(out);
-  const size_t before = p->start * v->bytes, after = (p->start + k->n) * v->bytes;
-  const size_t end = p->far.total * v->bytes;
-  const uint64_t site = k->site + n;
+  const size_t before = p->run.start * v->bytes, after = (p->run.start + k->run.n) * v->bytes;
+  const size_t end = p->run.far.total * v->bytes;
+  const uint64_t site = k->run.site + n;
   if (with_defaults) {
     const char *from = value_data(&operands[other]);
     return copy_bytes(k->c, site, to, from, before) &&
@@ -93,23 +94,23 @@ static bool make_whole(struct cvl_kernel *k, uint32_t n, const struct cvl_value 
 
 bool fused_concatenate_room(struct cvl_kernel *k, struct fused_value *v,
                             const struct cvl_value *operands) {
-  v->before = k->nodes[v->concatenated_by].start;
-  return make_whole(k, v->concatenated_by, operands, &v->whole);
+  v->run.before = k->nodes[v->run.concatenated_by].run.start;
+  return make_whole(k, v->run.concatenated_by, operands, &v->run.whole);
 }
 
 bool fused_concatenate(struct cvl_kernel *k, uint32_t n, const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[n];
   struct fused_value *v = &k->values[node->operands[VALUES]];
-  struct cvl_value *result = &k->values[node->result].whole;
-  if (v->concatenated_by == n) {
-    *result = v->whole;
-    v->whole.form = CVL_NOTHING;
+  struct cvl_value *result = &k->values[node->result].run.whole;
+  if (v->run.concatenated_by == n) {
+    *result = v->run.whole;
+    v->run.whole.form = CVL_NOTHING;
     return true;
   }
   const struct cvl_value *values =
-      v->node == SUPEROP_NONE ? &operands[node->operands[VALUES]] : &v->whole;
+      v->node == SUPEROP_NONE ? &operands[node->operands[VALUES]] : &v->run.whole;
   if (!make_whole(k, n, operands, result)) return false;
-  return copy_bytes(k->c, k->site + n,
-                    (char *)result_data(result) + k->nodes[n].start * v->bytes,
-                    value_data(values), k->n * v->bytes);
+  return copy_bytes(k->c, k->run.site + n,
+                    (char *)result_data(result) + k->nodes[n].run.start * v->bytes,
+                    value_data(values), k->run.n * v->bytes);
 }

@@ -205,7 +205,7 @@ uint32_t fused_expression_stored(const struct cvl_kernel *k, uint32_t n, uint32_
 
 /* Whether operand i is computed in the expression; a uniform value is not. */
 static bool is_inner(const struct cvl_kernel *k, uint32_t n, unsigned i) {
-  return taken(k, n, i) > 0 && k->values[k->op->nodes[n].operands[i]].storage != UNIFORM;
+  return taken(k, n, i) > 0 && k->values[k->op->nodes[n].operands[i]].run.storage != UNIFORM;
 }
 
 static void put(struct cvl_kernel *k, unsigned code, unsigned form, uint32_t value,
@@ -215,7 +215,7 @@ static void put(struct cvl_kernel *k, unsigned code, unsigned form, uint32_t val
 }
 
 static unsigned form_of(const struct cvl_kernel *k, unsigned accumulator, uint32_t value) {
-  const bool one = k->values[value].storage == UNIFORM;
+  const bool one = k->values[value].run.storage == UNIFORM;
   return (accumulator == 0 ? EXPRESSION_A_VECTOR : EXPRESSION_B_VECTOR) + (one ? 1u : 0u);
 }
 
@@ -288,7 +288,7 @@ static void put_node(struct cvl_kernel *k, uint32_t n, unsigned accumulator) {
 static bool as_before(struct cvl_kernel *k) {
   bool same = k->expression_op_count > 0;
   for (uint32_t v = 0; v < k->op->value_count; v++) {
-    const bool uniform = k->values[v].storage == UNIFORM;
+    const bool uniform = k->values[v].run.storage == UNIFORM;
     same &= k->was_uniform[v] == uniform;
     k->was_uniform[v] = uniform;
   }
@@ -310,9 +310,9 @@ static void write_programs(struct cvl_kernel *k) {
 void fused_expression_bind(struct cvl_kernel *k) {
   if (!k->has_expressions) return;
   if (!as_before(k)) write_programs(k);
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const uint32_t n = k->live_steps[i];
-    if (is_root(k, n)) k->nodes[n].action = ACT_EXPRESSION;
+  for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
+    const uint32_t n = k->run.live_steps[i];
+    if (is_root(k, n)) k->nodes[n].run.action = ACT_EXPRESSION;
   }
 }
 

@@ -44,9 +44,9 @@ static const struct fused_node *index_of(const struct cvl_kernel *k,
 static bool counts_by_one(const struct cvl_kernel *k, const struct superop_node *index,
                           const struct fused_node *p) {
   const struct fused_value *stride = &k->values[index->operands[1]];
-  const uint64_t count = stride->storage == UNIFORM ? 1 : p->near.count;
+  const uint64_t count = stride->run.storage == UNIFORM ? 1 : p->run.near.count;
   for (uint64_t i = 0; i < count; i++) {
-    if (int_element(p->strides, i, stride->bytes) != 1) return false;
+    if (int_element(p->run.strides, i, stride->bytes) != 1) return false;
   }
   return true;
 }
@@ -54,10 +54,11 @@ static bool counts_by_one(const struct cvl_kernel *k, const struct superop_node 
 bool fused_copies_runs(const struct cvl_kernel *k, uint32_t gather) {
   enum { LEAST = 4 }; /* positions on average; shorter runs are gathered as fast */
   const struct fused_node *p = &k->nodes[gather];
-  if (!p->may_copy_runs || k->n == 0) return false;
+  if (!p->may_copy_runs || k->run.n == 0) return false;
   const uint32_t index = k->values[k->op->nodes[gather].operands[1]].node;
   const struct fused_node *x = &k->nodes[index];
-  if (p->near.count > k->n / LEAST || x->near.count > k->n / LEAST) return false;
+  if (p->run.near.count > k->run.n / LEAST || x->run.near.count > k->run.n / LEAST)
+    return false;
   if (fused_affine_suits(k, gather)) return false;
   return counts_by_one(k, &k->op->nodes[index], x);
 }
@@ -65,15 +66,15 @@ bool fused_copies_runs(const struct cvl_kernel *k, uint32_t gather) {
 /* The index at a position of segment r of the INDEX x, wrapping as INTs of so many bytes do. */
 static int64_t index_in(const struct fused_node *x, uint64_t r, uint64_t position,
                         size_t bytes) {
-  const uint64_t from = position - segment_start(&x->near, r);
-  const uint64_t index = (uint64_t)int_element(x->values, r, bytes) + from;
+  const uint64_t from = position - segment_start(&x->run.near, r);
+  const uint64_t index = (uint64_t)int_element(x->run.values, r, bytes) + from;
   return int_wrapped(index, bytes);
 }
 
 int64_t fused_runs_index(const struct cvl_kernel *k, uint32_t gather, uint64_t position) {
   const struct superop_node *node = &k->op->nodes[gather];
   const struct fused_node *x = index_of(k, node);
-  return index_in(x, segment_at(&x->near, position), position,
+  return index_in(x, segment_at(&x->run.near, position), position,
                   k->values[node->operands[1]].bytes);
 }
 
@@ -90,8 +91,8 @@ static uint64_t in_range(int64_t first, uint64_t n, uint64_t limit, size_t bytes
 static void prefetch_run(const struct fused_node *x, uint64_t r, const char *from, size_t bytes,
                          size_t int_bytes) {
   enum { AHEAD = 8, SECOND_LEVEL = 2 };
-  if (r + AHEAD >= x->near.count) return;
-  const int64_t start = int_element(x->values, r + AHEAD, int_bytes);
+  if (r + AHEAD >= x->run.near.count) return;
+  const int64_t start = int_element(x->run.values, r + AHEAD, int_bytes);
   __builtin_prefetch((const void *)((uintptr_t)from + (uint64_t)start * bytes), 0,
                      SECOND_LEVEL);
 }
@@ -104,16 +105,16 @@ uint64_t fused_copy_runs(struct fused_worker *w, uint32_t gather, uint64_t first
   const size_t bytes = k->values[node->result].bytes;
   const size_t int_bytes = k->values[node->operands[1]].bytes;
   for (uint64_t position = first; position < first + n;) {
-    const uint64_t s = walk_to(&w->walks[p->walk], &p->near, position);
-    const uint64_t r = walk_to(&w->walks[p->index_walk], &x->near, position);
+    const uint64_t s = walk_to(&w->walks[p->walk], &p->run.near, position);
+    const uint64_t r = walk_to(&w->walks[p->index_walk], &x->run.near, position);
     uint64_t stop = first + n;
-    if (segment_start(&p->near, s + 1) < stop) stop = segment_start(&p->near, s + 1);
-    if (segment_start(&x->near, r + 1) < stop) stop = segment_start(&x->near, r + 1);
-    const uint64_t base = segment_start(&p->far, s);
-    const char *from = (const char *)p->values + base * bytes;
+    if (segment_start(&p->run.near, s + 1) < stop) stop = segment_start(&p->run.near, s + 1);
+    if (segment_start(&x->run.near, r + 1) < stop) stop = segment_start(&x->run.near, r + 1);
+    const uint64_t base = segment_start(&p->run.far, s);
+    const char *from = (const char *)p->run.values + base * bytes;
     const int64_t index = index_in(x, r, position, int_bytes);
     const uint64_t good =
-        in_range(index, stop - position, segment_start(&p->far, s + 1) - base, int_bytes);
+        in_range(index, stop - position, segment_start(&p->run.far, s + 1) - base, int_bytes);
     if (good < stop - position) return position - first + good;
     prefetch_run(x, r, from, bytes, int_bytes);
     memcpy(out, from + (uint64_t)index * bytes, (stop - position) * bytes);
@@ -135,9 +136,9 @@ static uint64_t locate(struct fused_worker *w, const struct superop_node *node,
   const void *index = fused_at(w, &k->values[node->operands[1]], first);
   struct fused_located *to = w->located;
   to->at = to->room;
-  if (p->action == ACT_PICK) {
+  if (p->run.action == ACT_PICK) {
     uint64_t limit[LOCATE_MOST];
-    move->bounds(&p->far, first, n, to->room, limit);
+    move->bounds(&p->run.far, first, n, to->room, limit);
     return ints->locate(n, index, NULL, limit, to->room);
   }
   struct walk *walk = &w->walks[p->walk];
@@ -148,12 +149,12 @@ static uint64_t locate(struct fused_worker *w, const struct superop_node *node,
   if (in_one && walk->segment == 1 && !flags && k->c->int_elem == CVL_I64) {
     /* The indices are positions as they stand. */
     walk->position = first + n;
-    const uint64_t limit = segment_start(&p->far, 1);
+    const uint64_t limit = segment_start(&p->run.far, 1);
     to->at = (const uint64_t *)index;
-    return p->bound <= limit ? n : ints->within(n, index, limit);
+    return p->run.bound <= limit ? n : ints->within(n, index, limit);
   }
-  if (in_one) return locate_in_one(ints, &p->far, walk, first + n, index, flags, to->room);
-  return locate_across(move, ints, &p->far, walk, first + n, index, flags, to->room);
+  if (in_one) return locate_in_one(ints, &p->run.far, walk, first + n, index, flags, to->room);
+  return locate_across(move, ints, &p->run.far, walk, first + n, index, flags, to->room);
 }
 
 uint64_t fused_gather(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n,
@@ -178,6 +179,7 @@ uint64_t fused_gather(struct fused_worker *w, uint32_t number, uint64_t first, u
   }
   const struct move_width *width =
       move_width(k->c->kernels->move, k->values[node->result].bytes);
-  (p->op == OP_BFPERMUTE ? width->gather_some : width->gather)(n, p->values, located->at, out);
+  (p->op == OP_BFPERMUTE ? width->gather_some : width->gather)(n, p->run.values, located->at,
+                                                               out);
   return n;
 }

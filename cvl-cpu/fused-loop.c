@@ -101,7 +101,7 @@ static void advance(const struct loop *l) {
     const struct superop_node *next = node_of(l, l->at.next + i);
     const struct fused_value *result = value_of(l, next->result);
     if (result->has_spare) {
-      copy(l, (char *)l->w + result->spare, value_of(l, next->operands[1]));
+      copy(l, (char *)l->w + result->run.spare, value_of(l, next->operands[1]));
     }
   }
   for (uint32_t i = 0; i < l->at.count; i++) {
@@ -111,7 +111,7 @@ static void advance(const struct loop *l) {
     const struct fused_value *from = value_of(l, next->operands[1]);
     char *at = fused_at(l->w, to, l->first);
     if (result->has_spare) {
-      memcpy(at, (char *)l->w + result->spare, l->m * to->bytes);
+      memcpy(at, (char *)l->w + result->run.spare, l->m * to->bytes);
     } else if (fused_at(l->w, from, l->first) != at) {
       copy(l, at, from);
     }
@@ -137,8 +137,8 @@ static void compact(struct loop *l, uint64_t left) {
 /* Executes the steps of nodes before `end`, from step i on; returns the step behind them. */
 static uint32_t steps(const struct loop *l, uint32_t i, uint32_t end) {
   const struct cvl_kernel *k = l->w->k;
-  for (; k->live_steps[i] < end; i++) {
-    fused_step(l->w, k->live_steps[i], l->first, l->m);
+  for (; k->run.live_steps[i] < end; i++) {
+    fused_step(l->w, k->run.live_steps[i], l->first, l->m);
   }
   return i;
 }
@@ -147,7 +147,7 @@ static uint32_t steps(const struct loop *l, uint32_t i, uint32_t end) {
  * fault has been found at an earlier node. */
 static bool stopped(const struct loop *l) {
   struct cvl_kernel *k = l->w->k;
-  if (atomic_load_explicit(&k->failed, memory_order_relaxed) <= l->at.test) return true;
+  if (atomic_load_explicit(&k->run.failed, memory_order_relaxed) <= l->at.test) return true;
   const struct cvl_stop *stop = &k->c->stop;
   if (!stop->asks || !stop->asks(stop->with)) return false;
   fused_note(k, l->at.test, l->first);
@@ -156,7 +156,8 @@ static bool stopped(const struct loop *l) {
 
 bool fused_loop(struct fused_worker *w, uint32_t *step, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  struct loop l = {.w = w, .at = superop_loop_at(k->op, k->live_steps[*step]), .first = first};
+  struct loop l = {
+      .w = w, .at = superop_loop_at(k->op, k->run.live_steps[*step]), .first = first};
   const uint32_t begins = *step + l.at.count;
   uint32_t goes_on = begins;
   begin(&l, n);
@@ -169,6 +170,6 @@ bool fused_loop(struct fused_worker *w, uint32_t *step, uint64_t first, uint64_t
     advance(&l);
     if (left <= l.m - l.m / 4 && left < l.m) compact(&l, left);
   }
-  while (k->live_steps[*step] < l.at.last) ++*step;
+  while (k->run.live_steps[*step] < l.at.last) ++*step;
   return true;
 }

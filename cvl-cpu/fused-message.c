@@ -66,14 +66,14 @@ static void compute(struct message *m, uint32_t number) {
   void *out = &m->element[node->result];
   const bool walks =
       node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER;
-  const uint64_t s = walks ? segment_at(&p->near, m->position) : m->position;
+  const uint64_t s = walks ? segment_at(&p->run.near, m->position) : m->position;
   switch ((enum superop_role)node->role) {
   case ROLE_CONST: memcpy(out, &node->constant.as, bytes); break;
-  case ROLE_SPREAD: memcpy(out, (const char *)p->values + s * bytes, bytes); break;
+  case ROLE_SPREAD: memcpy(out, (const char *)p->run.values + s * bytes, bytes); break;
   case ROLE_INDEX: {
     const uint64_t x =
-        (uint64_t)int_at(m, p->values, s) +
-        (m->position - segment_start(&p->near, s)) * (uint64_t)int_at(m, p->strides, s);
+        (uint64_t)int_at(m, p->run.values, s) +
+        (m->position - segment_start(&p->run.near, s)) * (uint64_t)int_at(m, p->run.strides, s);
     memcpy(out, &x, bytes); /* wraps; little endian, as kernels-scan-flags.h asks for */
     break;
   }
@@ -83,8 +83,8 @@ static void compute(struct message *m, uint32_t number) {
     bool flag = true;
     if (flagged) memcpy(&flag, &m->element[node->operands[2]], sizeof flag);
     if (!flag) break; /* 0 */
-    const uint64_t at = segment_start(&p->far, s) + (uint64_t)int_of(m, node->operands[1]);
-    memcpy(out, (const char *)p->values + at * bytes, bytes);
+    const uint64_t at = segment_start(&p->run.far, s) + (uint64_t)int_of(m, node->operands[1]);
+    memcpy(out, (const char *)p->run.values + at * bytes, bytes);
     break;
   }
   case ROLE_MAP: compute_map(m, node, p); break;
@@ -111,10 +111,10 @@ static void compute_wanted(struct message *m, uint32_t end) {
   find_wanted(m, end);
   for (uint32_t v = 0; v < op->param_count; v++) {
     const struct fused_value *p = &k->values[v];
-    if (!m->wanted[v] || !p->base ||
-        !(p->reported || (k->runs_compiled && p->read_elementwise)))
+    if (!m->wanted[v] || !p->run.base ||
+        !(p->reported || (k->run.runs_compiled && p->read_elementwise)))
       continue;
-    memcpy(&m->element[v], p->base + m->position * p->bytes, p->bytes);
+    memcpy(&m->element[v], p->run.base + m->position * p->bytes, p->bytes);
   }
   for (uint32_t n = 0; n < end; n++) {
     if (op->nodes[n].result_count > 0 && m->wanted[op->nodes[n].result]) compute(m, n);

@@ -435,13 +435,13 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->packs = (struct fused_pack *)(void *)(block + packs_at);
   k->scatters = (struct fused_scatter *)(void *)(block + scatters_at);
   k->combinations = (struct fused_combination *)(void *)(block + combinations_at);
-  k->fault = (_Atomic uint64_t *)(void *)(block + faults_at);
+  k->run.fault = (_Atomic uint64_t *)(void *)(block + faults_at);
   k->steps = (uint32_t *)(void *)(block + steps_at);
-  k->copies = (uint32_t *)(void *)(block + copies_at);
-  k->live_steps = (uint32_t *)(void *)(block + live_at);
+  k->run.copies = (uint32_t *)(void *)(block + copies_at);
+  k->run.live_steps = (uint32_t *)(void *)(block + live_at);
   k->analysed = (uint32_t *)(void *)(block + analysed_at);
-  k->affine_steps = (uint32_t *)(void *)(block + affine_steps_at);
-  k->affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
+  k->run.affine_steps = (uint32_t *)(void *)(block + affine_steps_at);
+  k->run.affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
   k->expression_ops = (struct fused_expression_op *)(void *)(block + expression_ops_at);
   k->was_uniform = (bool *)(block + uniform_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
@@ -463,7 +463,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
     memory_give(c->memory, k, bytes);
     return NULL;
   }
-  for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
+  for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->run.fault[n], FUSED_NONE);
   if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && !k->differs)
     k->compiled =
         fused_compiled_new(k, false); /* else in the first run, when segments are known */

@@ -64,28 +64,8 @@ enum fused_storage {
   FUSED_STORAGES
 };
 
-struct fused_value {
-  /* The plan. */
-  uint8_t elem, bytes; /* of a vector */
-  uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
-  uint8_t compiled_buffer; /* the same when functions are compiled, which do more by strips */
-  uint32_t slot;           /* number of the buffer among those of its kind */
-  uint32_t compiled_slot;  /* number of its strip buffer when functions are compiled */
-  bool read_by_blocks;     /* by compiled functions */
-  uint32_t node;           /* that defines it; SUPEROP_NONE: a parameter */
-  uint32_t last_read;      /* parameter: last node that reads it elementwise */
-  bool read_elementwise;   /* parameter: some node reads it elementwise */
-  bool only_elementwise;   /* parameter: all its uses do */
-  bool reported;           /* the message of an ASSERT depends on its element */
-  bool consumed;           /* by a reduction, scan, pack or scatter */
-  bool scattered;          /* by a scatter: has to be in memory as a whole */
-  uint32_t consumers;      /* operands of such nodes that it is */
-  bool as_runs; /* result of an INDEX that only scatters read, as their index: may stay
-                   unwritten */
-  bool is_output;
-  bool has_spare;      /* NEXT: the next value is another carried value ... */
-  uint32_t spare_slot; /* ... and is saved in this buffer first */
-  /* This run. */
+/* The state of a value in one run. */
+struct fused_value_run {
   uint8_t storage; /* enum fused_storage */
   bool released;   /* parameter: the reference that was passed has been released */
   bool needed;     /* some step or consumer reads it */
@@ -106,6 +86,30 @@ struct fused_value {
   uint64_t before;          /* ... where so many elements come before its own */
   uint32_t affine_gather;   /* of an affine gather: its number in k->affine_gathers */
   struct cvl_value whole;   /* of a node's result: the vector that is returned or scattered */
+};
+
+/* A value: the plan, made once, which runs only read but for `run`. */
+struct fused_value {
+  uint8_t elem, bytes; /* of a vector */
+  uint8_t buffer;      /* the buffer it has if it needs one: IN_STRIP, IN_TILE or IN_CHUNK */
+  uint8_t compiled_buffer; /* the same when functions are compiled, which do more by strips */
+  uint32_t slot;           /* number of the buffer among those of its kind */
+  uint32_t compiled_slot;  /* number of its strip buffer when functions are compiled */
+  bool read_by_blocks;     /* by compiled functions */
+  uint32_t node;           /* that defines it; SUPEROP_NONE: a parameter */
+  uint32_t last_read;      /* parameter: last node that reads it elementwise */
+  bool read_elementwise;   /* parameter: some node reads it elementwise */
+  bool only_elementwise;   /* parameter: all its uses do */
+  bool reported;           /* the message of an ASSERT depends on its element */
+  bool consumed;           /* by a reduction, scan, pack or scatter */
+  bool scattered;          /* by a scatter: has to be in memory as a whole */
+  uint32_t consumers;      /* operands of such nodes that it is */
+  bool as_runs; /* result of an INDEX that only scatters read, as their index: may stay
+                   unwritten */
+  bool is_output;
+  bool has_spare;      /* NEXT: the next value is another carried value ... */
+  uint32_t spare_slot; /* ... and is saved in this buffer first */
+  struct fused_value_run run;
 };
 
 enum fused_action {
@@ -130,14 +134,25 @@ struct fused_expression_op {
   uint32_t value, flags, to;
 };
 
+/* The state of a node in one run. */
+struct fused_node_run {
+  uint8_t action;               /* enum fused_action */
+  bool affine;                  /* it is analysed, and its operands allow it */
+  bool skipped;                 /* not executed in an affine run: only known indices need it */
+  bool concatenated;            /* may_concatenate, and its operands allow it ... */
+  uint64_t start;               /* ... from this position of the result on */
+  struct segments near, far;    /* see locate.h; the walk is over near */
+  const void *values, *strides; /* DIST, INDEX, gathers: the whole vectors */
+  uint64_t bound; /* WITHIN: the limit; of a gather: indices are known to be below */
+};
+
+/* A node: the plan, as of a value. */
 struct fused_node {
   enum cvl_op op;
   const struct map_entry *entry; /* MAP */
-  uint8_t action;                /* this run */
   uint32_t walk;                 /* number among those of a worker */
-  struct segments near, far;     /* see locate.h; the walk is over near */
   char *repeated;                /* DIST of a CONST: as often as a strip may need it */
-  const void *values, *strides;  /* DIST, INDEX, gathers: the whole vectors */
+  bool combined;                 /* it computes the function of a combination: no step */
   /* Maps that are computed in the expression of a use (fused-expression.c). */
   bool inlined;
   bool stored;              /* inlined, but its value also has later uses */
@@ -148,23 +163,17 @@ struct fused_node {
   uint32_t before;          /* the expression must be computed before this node */
   uint32_t region;          /* expressions do not extend into or out of a loop, or past WHILE */
   uint32_t first_op, op_count; /* of the root of an expression: in k->expression_ops */
-  /* Affine indices (fused-affine.c). */
-  bool analysed; /* a gather that may have an affine index, or arithmetic for one */
-  bool affine;   /* this run: analysed, and its operands allow it */
-  bool skipped;  /* this run: not executed in an affine run: only known indices need it */
-  bool combined; /* it computes the function of a combination: no step */
-  bool may_concatenate; /* a scatter as in fused-concatenate.c, if its operands allow it */
-  bool concatenated;    /* this run */
-  uint64_t start;       /* of a concatenated one: the position of the first element */
-  /* Gathers (fused-gather.c). */
-  uint32_t group;      /* the first gather by the same index; SUPEROP_NONE: in a loop */
+  /* Gathers (fused-gather.c, fused-affine.c). */
+  bool analysed;       /* one that may have an affine index, or arithmetic for one */
   bool may_copy_runs;  /* if the operands allow it */
-  uint32_t index_walk; /* then: the walk over the segments of the INDEX */
-  bool known;          /* a PERMUTE: an earlier one has the same index and descriptors */
+  uint32_t group;      /* the first gather by the same index; SUPEROP_NONE: in a loop */
+  uint32_t index_walk; /* may_copy_runs: the walk over the segments of the INDEX */
+  /* Scatters. */
+  bool may_concatenate; /* one as in fused-concatenate.c, if its operands allow it */
+  bool known;           /* a PERMUTE: an earlier one has the same index and descriptors */
   /* An ASSERT of least <= index < limit: the values; or SUPEROP_NONE. */
   uint32_t index, least, limit;
-  uint64_t
-      bound; /* WITHIN: the limit in this run; of a gather: indices are known to be below */
+  struct fused_node_run run;
 };
 
 struct fused_reduction {
@@ -247,6 +256,39 @@ struct fused_stream {
   uint8_t bytes;  /* of an element */
 };
 
+/* The state of a superoperator in one run. Its arrays are made with the plan. */
+struct fused_run {
+  uint64_t site, n;
+  struct segments segments; /* of the consumers; one segment if there are none */
+  bool cut_anywhere;        /* no consumers: chunks may begin at any position */
+  bool runs_compiled;       /* maps are done by compiled functions */
+  bool flat;                /* INDEXes, and what gathers read, are of one segment */
+  bool streams;             /* something is written past the caches */
+  bool has_affine_runs;     /* some gather is affine */
+  uint8_t scattering;       /* enum fused_scattering */
+  bool again;           /* it failed in a way that only operations report: run it by them ... */
+  bool by_operations;   /* ... now */
+  uint32_t *live_steps; /* the steps that are executed: from live_from to step_count */
+  uint32_t live_from;
+  uint32_t *affine_steps; /* those that an affine run executes: affine_step_count of them */
+  uint32_t affine_step_count;
+  uint32_t *affine_gathers; /* the gathers whose index is affine: affine_gather_count of them */
+  uint32_t affine_gather_count;
+  uint32_t *copies; /* values to be copied to `whole` strip by strip: copy_count of them */
+  uint32_t copy_count;
+  uint64_t strip;          /* positions of a strip */
+  uint64_t chunks, grain;  /* grain: of steps of the segments' path, or of positions */
+  uint64_t most_positions; /* of a chunk */
+  char *workers;           /* memory of the first */
+  size_t worker_bytes;
+  unsigned worker_count;
+  uint64_t *long_segments; /* as in long-segments.h */
+  _Atomic uint64_t turn;   /* the chunk that may use what is handed on */
+  _Atomic uint64_t failed; /* lowest node with a fault */
+  _Atomic uint64_t *fault; /* of every node: lowest position at fault */
+};
+
+/* A prepared superoperator: the plan. */
 struct cvl_kernel {
   struct cvl_kernel *next, *previous; /* all of a context */
   struct cvl_context *c;
@@ -257,10 +299,6 @@ struct cvl_kernel {
   struct fused_node *nodes;
   uint32_t *steps; /* the nodes that are steps */
   uint32_t step_count;
-  uint32_t *live_steps; /* those executed in this run: from live_from to step_count */
-  uint32_t live_from;
-  uint32_t *copies; /* values to be copied to `whole` strip by strip: copy_count of them */
-  uint32_t copy_count;
   struct fused_reduction *reductions;
   struct fused_scan *scans;
   struct fused_pack *packs;
@@ -269,6 +307,8 @@ struct cvl_kernel {
   struct fused_combination *combinations;
   uint32_t combination_count;
   bool combines, scans_by; /* some combination reduces; some scans */
+  bool gathers;            /* some node does */
+  bool has_runs;           /* some value is as_runs */
   bool differs;            /* compiled functions, for one segment and for others */
   bool general;            /* some run was not flat: functions are compiled for any segments */
   uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
@@ -276,42 +316,16 @@ struct cvl_kernel {
   bool has_expressions;                       /* some step is the root of one */
   struct fused_expression_op *expression_ops; /* of all: expression_op_count */
   uint32_t expression_op_count;
-  bool *was_uniform;      /* each value, when these were written: all that they depend on */
-  uint32_t *affine_steps; /* the live steps that an affine run executes: affine_step_count */
-  uint32_t affine_step_count;
-  uint32_t *affine_gathers; /* the gathers whose index is affine: affine_gather_count of them */
+  bool *was_uniform; /* each value, when these were written: all that they depend on */
   uint32_t strip_slots, tile_slots, walks;
-  uint64_t strip, usual_strip; /* positions of a strip: in this run, and without affine runs */
-  char *constants; /* that are spread, repeated: constants_bytes; NULL: there are none */
+  uint64_t usual_strip; /* positions of a strip without affine runs */
+  char *constants;      /* that are spread, repeated: constants_bytes; NULL: there are none */
   size_t constants_bytes;
   struct fused_compiled *compiled; /* or NULL: fused-compiled.h */
   struct fused_choice choice;
   uint32_t cost;         /* of a position, in bytes of memory traffic that take as long */
   uint64_t serial_steps; /* so few are not worth the pool */
-
-  /* This run. */
-  uint64_t site, n;
-  struct segments segments; /* of the consumers; one segment if there are none */
-  bool cut_anywhere;        /* no consumers: chunks may begin at any position */
-  bool gathers;             /* some node does */
-  bool has_runs;            /* some value is as_runs */
-  bool runs_compiled;       /* maps are done by compiled functions */
-  bool flat;                /* INDEXes, and what gathers read, are of one segment */
-  bool streams;             /* something is written past the caches */
-  bool has_affine_runs;     /* some gather is affine */
-  uint8_t scattering;       /* enum fused_scattering */
-  bool again;         /* it failed in a way that only operations report: run it by them ... */
-  bool by_operations; /* ... now */
-  uint32_t affine_gather_count;
-  uint64_t chunks, grain;  /* grain: of steps of the segments' path, or of positions */
-  uint64_t most_positions; /* of a chunk */
-  char *workers;           /* memory of the first */
-  size_t worker_bytes;
-  unsigned worker_count;
-  uint64_t *long_segments; /* as in long-segments.h */
-  _Atomic uint64_t turn;   /* the chunk that may use what is handed on */
-  _Atomic uint64_t failed; /* lowest node with a fault */
-  _Atomic uint64_t *fault; /* of every node: lowest position at fault */
+  struct fused_run run;
 };
 
 /* The elements of a value from some position on: start + j * stride, wrapping; of a BOOL,
@@ -398,10 +412,10 @@ static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint3
 /* The element of a value at position p of the current strip, tile or chunk. */
 static inline char *fused_at(const struct fused_worker *w, const struct fused_value *v,
                              uint64_t p) {
-  char *base = v->storage <= UNIFORM         ? v->base
-               : v->storage == IN_AFFINE_RUN ? (char *)w->gathered[v->affine_gather]
-                                             : (char *)w + v->offset;
-  return base + (p - w->origin[v->storage]) * v->step;
+  char *base = v->run.storage <= UNIFORM         ? v->run.base
+               : v->run.storage == IN_AFFINE_RUN ? (char *)w->gathered[v->run.affine_gather]
+                                                 : (char *)w + v->run.offset;
+  return base + (p - w->origin[v->run.storage]) * v->run.step;
 }
 
 /* fused-bind.c: decides, given the operands, how every value is stored and which steps are
@@ -512,10 +526,10 @@ struct fused_steps {
 };
 static inline struct fused_steps fused_steps_here(const struct fused_worker *w) {
   const struct cvl_kernel *k = w->k;
-  if (k->has_affine_runs && w->skipping) {
-    return (struct fused_steps){k->affine_steps, 0, k->affine_step_count};
+  if (k->run.has_affine_runs && w->skipping) {
+    return (struct fused_steps){k->run.affine_steps, 0, k->run.affine_step_count};
   }
-  return (struct fused_steps){k->live_steps, k->live_from, k->step_count};
+  return (struct fused_steps){k->run.live_steps, k->run.live_from, k->step_count};
 }
 
 /* fused-message.c: the INTs that the message of an ASSERT reports after it failed at a
@@ -577,7 +591,7 @@ void fused_scatter_end(struct cvl_kernel *);
 
 /* The buffer that a value has in this run if it needs one. */
 static inline uint8_t fused_buffer(const struct cvl_kernel *k, const struct fused_value *v) {
-  return k->runs_compiled ? v->compiled_buffer : v->buffer;
+  return k->run.runs_compiled ? v->compiled_buffer : v->buffer;
 }
 
 /* fused-chunk.c: bodies for pool_for over the path of k->segments, or over positions. */

@@ -26,7 +26,7 @@ static bool has_runs(const struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->scatter_count; i++) {
     const uint32_t n = k->scatters[i].node;
     const struct fused_value *index = &k->values[k->op->nodes[n].operands[1]];
-    if (k->nodes[n].concatenated || index->in_runs) return true;
+    if (k->nodes[n].run.concatenated || index->run.in_runs) return true;
   }
   return false;
 }
@@ -43,10 +43,11 @@ static bool only_scatters(const struct cvl_kernel *k) {
 }
 
 static uint8_t scattering_of(const struct cvl_kernel *k) {
-  if (!k->runs_compiled || k->by_operations || k->scatter_count == 0) return SCATTER_AFTERWARDS;
+  if (!k->run.runs_compiled || k->run.by_operations || k->scatter_count == 0)
+    return SCATTER_AFTERWARDS;
   if (!fused_compiled_functions(k->compiled)->scatters || has_runs(k))
     return SCATTER_AFTERWARDS;
-  const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
+  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
   bool ordered = false;
   for (uint32_t i = 0; i < k->scatter_count; i++) ordered |= !is_permute(k, i);
   const unsigned threads = pool_threads(k->c->pool);
@@ -56,7 +57,7 @@ static uint8_t scattering_of(const struct cvl_kernel *k) {
 
 void fused_scatter_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   (void)operands;
-  k->scattering = scattering_of(k);
+  k->run.scattering = scattering_of(k);
 }
 
 uint64_t fused_scatter_ranges(const struct cvl_kernel *k) {
@@ -81,7 +82,7 @@ static uint32_t defaults_of(const struct superop_node *node) {
 
 static bool fill_result(struct cvl_kernel *k, const struct fused_scatter *s,
                         const struct cvl_value *defaults, size_t bytes) {
-  const uint64_t site = k->site + s->node;
+  const uint64_t site = k->run.site + s->node;
   if (k->op->nodes[s->node].op == OPC_PERMUTE) return true;
   if (!defaults) return clear_bytes(k->c, site, s->out, s->count * bytes);
   return copy_bytes(k->c, site, s->out, value_data(defaults), s->count * bytes);
@@ -90,8 +91,8 @@ static bool fill_result(struct cvl_kernel *k, const struct fused_scatter *s,
 static bool make_marks(struct cvl_kernel *k, struct fused_scatter *s) {
   s->mark = NULL;
   if (k->op->nodes[s->node].op != OPC_PERMUTE || k->nodes[s->node].known) return true;
-  s->mark = scratch_alloc(k->c, k->site + s->node, s->count);
-  return s->mark && clear_bytes(k->c, k->site + s->node, s->mark, s->count);
+  s->mark = scratch_alloc(k->c, k->run.site + s->node, s->count);
+  return s->mark && clear_bytes(k->c, k->run.site + s->node, s->mark, s->count);
 }
 
 static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
@@ -102,9 +103,10 @@ static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
   struct cvl_vector *reuse =
       value == SUPEROP_NONE ? NULL : reusable_defaults(k, value, operands, v->bytes);
   s->count = value_segments(&operands[node->operands[node->operand_count - 1]]).total;
-  if (!result_new(k->c, k->site + s->node, (enum cvl_elem)v->elem, s->count, reuse, &v->whole))
+  if (!result_new(k->c, k->run.site + s->node, (enum cvl_elem)v->elem, s->count, reuse,
+                  &v->run.whole))
     return false;
-  s->out = result_data(&v->whole);
+  s->out = result_data(&v->run.whole);
   if (!reuse && !fill_result(k, s, value == SUPEROP_NONE ? NULL : &operands[value], v->bytes))
     return false;
   return make_marks(k, s);
@@ -112,7 +114,7 @@ static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
 
 bool fused_scatter_results(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < k->scatter_count; i++) k->scatters[i].mark = NULL;
-  for (uint32_t i = 0; i < k->scatter_count && k->scattering != SCATTER_AFTERWARDS; i++) {
+  for (uint32_t i = 0; i < k->scatter_count && k->run.scattering != SCATTER_AFTERWARDS; i++) {
     if (!make_result(k, &k->scatters[i], operands)) return false;
   }
   return true;
@@ -124,9 +126,9 @@ bool fused_scatter_finish(struct cvl_kernel *k) {
   bool whole = true;
   for (uint32_t i = 0; i < k->scatter_count && whole; i++) {
     const struct fused_scatter *s = &k->scatters[i];
-    if (!s->mark || k->scattering == SCATTER_AFTERWARDS) continue;
+    if (!s->mark || k->run.scattering == SCATTER_AFTERWARDS) continue;
     uint64_t marked;
-    whole = cpu_count_flags(k->c, k->site + s->node, s->mark, s->count, &marked) &&
+    whole = cpu_count_flags(k->c, k->run.site + s->node, s->mark, s->count, &marked) &&
             marked == s->count;
   }
   return whole;

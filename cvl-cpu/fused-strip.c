@@ -5,8 +5,8 @@
 #include "cvl-cpu/kernels.h"
 
 void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t position) {
-  note_lowest(&k->fault[node], position);
-  note_lowest(&k->failed, node);
+  note_lowest(&k->run.fault[node], position);
+  note_lowest(&k->run.failed, node);
 }
 
 static struct walk walk_at(const struct segments *s, uint64_t position) {
@@ -19,14 +19,15 @@ void fused_walks_at(struct fused_worker *w, uint64_t position) {
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t number = k->steps[i];
     const struct fused_node *p = &k->nodes[number];
-    if (p->action == ACT_GATHER_RUNS) {
+    if (p->run.action == ACT_GATHER_RUNS) {
       const struct superop_node *node = &k->op->nodes[number];
       const struct fused_node *index = &k->nodes[k->values[node->operands[1]].node];
-      w->walks[p->index_walk] = walk_at(&index->near, position);
-    } else if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) {
+      w->walks[p->index_walk] = walk_at(&index->run.near, position);
+    } else if (p->run.action != ACT_DIST && p->run.action != ACT_INDEX &&
+               p->run.action != ACT_GATHER) {
       continue;
     }
-    w->walks[p->walk] = walk_at(&p->near, position);
+    w->walks[p->walk] = walk_at(&p->run.near, position);
   }
 }
 
@@ -43,7 +44,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   const struct move_kernels *move = k->c->kernels->move;
   const struct fused_value *result = fused_result(k, number);
   char *out = result ? fused_at(w, result, first) : NULL;
-  switch ((enum fused_action)p->action) {
+  switch ((enum fused_action)p->run.action) {
   case ACT_MAP: {
     const void *in[MAX_OPERANDS];
     for (unsigned j = 0; j < node->operand_count; j++) {
@@ -52,11 +53,11 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
     return p->entry->run(n, in, out);
   }
   case ACT_DIST:
-    move_width(move, result->bytes)->dist(&w->walks[p->walk], first + n, p->values, out);
+    move_width(move, result->bytes)->dist(&w->walks[p->walk], first + n, p->run.values, out);
     return n;
   case ACT_INDEX:
     move_int(move, k->c->int_elem)
-        ->index(&w->walks[p->walk], first + n, p->values, p->strides, out);
+        ->index(&w->walks[p->walk], first + n, p->run.values, p->run.strides, out);
     return n;
   case ACT_GATHER:
   case ACT_PICK: return fused_gather(w, number, first, n, out);
@@ -65,7 +66,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)
-        ->within(n, fused_at(w, &k->values[p->index], first), p->bound);
+        ->within(n, fused_at(w, &k->values[p->index], first), p->run.bound);
   case ACT_LOOP:     /* fused-loop.c */
   case ACT_COMPILED: /* fused-compiled.c */
   case ACT_NONE: break;
@@ -75,12 +76,12 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
 
 void fused_deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
   struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->copy_count; i++) {
-    struct fused_value *v = &k->values[k->copies[i]];
+  for (uint32_t i = 0; i < k->run.copy_count; i++) {
+    struct fused_value *v = &k->values[k->run.copies[i]];
     if (v->node >= end) continue;
     const char *from = fused_at(w, v, first);
-    char *to = (char *)result_data(&v->whole) + (v->before + first) * v->bytes;
-    if (v->streaming) {
+    char *to = (char *)result_data(&v->run.whole) + (v->run.before + first) * v->bytes;
+    if (v->run.streaming) {
       k->c->kernels->move->stream(to, from, n * v->bytes);
     } else {
       memcpy(to, from, n * v->bytes);
@@ -99,14 +100,14 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
   w->fault_node = number;
   w->fault_position = position;
   if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
-  if (k->runs_compiled) return; /* fused_compiled_index */
-  if (k->nodes[number].action == ACT_GATHER_RUNS) {
+  if (k->run.runs_compiled) return; /* fused_compiled_index */
+  if (k->nodes[number].run.action == ACT_GATHER_RUNS) {
     w->fault_index = fused_runs_index(k, number, position);
     return;
   }
   const struct fused_value *v = &k->values[node->operands[1]];
   struct cvl_value index = {.form = CVL_SCALAR, .elem = v->elem};
-  memcpy(&index.as, fused_at(w, v, first) + (position - first) * v->step, v->bytes);
+  memcpy(&index.as, fused_at(w, v, first) + (position - first) * v->run.step, v->bytes);
   w->fault_index = cvl_int_of(&index);
 }
 
@@ -124,13 +125,13 @@ void fused_streams_begin(struct fused_worker *w) {
   const struct cvl_kernel *k = w->k;
   w->stream_count = 0;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
-    if (k->values[i].read_elementwise) fused_stream(w, i, k->values[i].base);
+    if (k->values[i].read_elementwise) fused_stream(w, i, k->values[i].run.base);
   }
   for (uint32_t i = 0; i < k->step_count; i++) {
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
-    if (node->role != ROLE_GATHER || k->values[node->result].storage != IN_MEMORY) continue;
-    if (k->nodes[k->steps[i]].action == ACT_COMPILED) continue;
-    fused_stream(w, node->operands[0], k->values[node->result].base);
+    if (node->role != ROLE_GATHER || k->values[node->result].run.storage != IN_MEMORY) continue;
+    if (k->nodes[k->steps[i]].run.action == ACT_COMPILED) continue;
+    fused_stream(w, node->operands[0], k->values[node->result].run.base);
   }
 }
 
@@ -182,7 +183,7 @@ void fused_prefetch(struct fused_worker *w, uint32_t done) {
  */
 static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
-  const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
+  const uint64_t failed = atomic_load_explicit(&k->run.failed, memory_order_relaxed);
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
   uint64_t end = FUSED_NONE;
   const struct fused_steps steps = fused_steps_here(w);
@@ -198,7 +199,7 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
       if (!fused_loop(w, &i, first, n)) end = number;
       continue;
     }
-    if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
+    if (k->run.has_affine_runs && fused_affine_has(w, number, first, n)) continue;
     const uint64_t done = fused_step(w, number, first, n);
     if (done == n) continue;
     fused_remember(w, number, first, first + done);
@@ -207,15 +208,16 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   fused_deliver(w, first, n,
                 end < failed ? end
                              : failed); /* the computation of uniform values may have failed */
-  return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
+  return atomic_load_explicit(&k->run.failed, memory_order_relaxed) == FUSED_NONE;
 }
 
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  const bool prefetches = (k->chunks > 1 || k->n > CHUNK_BYTES) && k->n - first >= 2 * n;
-  if (!k->has_affine_runs) {
+  const bool prefetches =
+      (k->run.chunks > 1 || k->run.n > CHUNK_BYTES) && k->run.n - first >= 2 * n;
+  if (!k->run.has_affine_runs) {
     /* Groups of segments end in shorter strips: continue where prefetching stopped. */
-    const uint64_t end = first + n + k->strip, next = w->prefetch_from + w->prefetch_count;
+    const uint64_t end = first + n + k->run.strip, next = w->prefetch_from + w->prefetch_count;
     w->prefetch_from = next > first + n && next < end ? next : first + n;
     w->prefetch_count = prefetches ? end - w->prefetch_from : 0;
     return strip(w, first, n);

@@ -31,13 +31,14 @@ struct layout {
 };
 
 static size_t bounds_bytes(const struct cvl_kernel *k) {
-  return (k->strip * sizeof(uint64_t) + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+  return (k->run.strip * sizeof(uint64_t) + SPREAD_SLACK + LINE - 1) / LINE * LINE;
 }
 
 /* What is to go past the caches is computed in them. */
 static size_t scan_room_bytes(const struct cvl_kernel *k, uint32_t i) {
   const struct fused_scan *s = &k->scans[i];
-  return s->compiled && s->streaming && k->chunks > 1 ? k->most_positions * s->v->bytes : 0;
+  return s->compiled && s->streaming && k->run.chunks > 1 ? k->run.most_positions * s->v->bytes
+                                                          : 0;
 }
 
 static struct layout lay_out(const struct cvl_kernel *k) {
@@ -64,7 +65,7 @@ static struct layout lay_out(const struct cvl_kernel *k) {
 }
 
 size_t fused_tile_bytes(const struct cvl_kernel *k) {
-  return k->runs_compiled ? lay_out(k).bytes : 0;
+  return k->run.runs_compiled ? lay_out(k).bytes : 0;
 }
 
 /* ---- nodes ---- */
@@ -74,13 +75,14 @@ static struct tile_walk walk_over(const struct segments *s) {
 }
 
 static uint8_t act_of(const struct cvl_kernel *k, uint32_t number) {
-  switch ((enum fused_action)k->nodes[number].action) {
+  switch ((enum fused_action)k->nodes[number].run.action) {
   case ACT_DIST:
   case ACT_INDEX: return TILE_FILL;
   case ACT_GATHER_RUNS: return TILE_RUNS;
   case ACT_LOOP: return fused_begins_loop(k->op, number) ? TILE_ASK : TILE_NOTHING;
   case ACT_PICK: return TILE_FILL;
-  case ACT_GATHER: return k->has_affine_runs && k->nodes[number].affine ? TILE_ASK : TILE_FILL;
+  case ACT_GATHER:
+    return k->run.has_affine_runs && k->nodes[number].run.affine ? TILE_ASK : TILE_FILL;
   default: return TILE_NOTHING;
   }
 }
@@ -95,7 +97,7 @@ static void set_acts(struct fused_worker *w) {
   }
   for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->blocks.stage_count; s++) {
     w->skipped[s] =
-        k->has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
+        k->run.has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
   }
   w->acts_skipping = w->skipping;
 }
@@ -104,24 +106,24 @@ static void set_up_node(const struct cvl_kernel *k, uint32_t number, struct tile
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
   static const uint64_t zero = 0; /* the first of no elements */
-  *to = (struct tile_node){.near = walk_over(&p->near),
-                           .far_offsets = p->far.offsets,
-                           .far_equal = p->far.equal,
-                           .values = p->values,
-                           .strides = p->strides};
+  *to = (struct tile_node){.near = walk_over(&p->run.near),
+                           .far_offsets = p->run.far.offsets,
+                           .far_equal = p->run.far.equal,
+                           .values = p->run.values,
+                           .strides = p->run.strides};
   if (node->role == ROLE_GATHER || node->role == ROLE_PICK) {
-    to->gathered.values = p->far.total > 0 ? p->values : &zero;
-    to->gathered.count = p->far.total;
+    to->gathered.values = p->run.far.total > 0 ? p->run.values : &zero;
+    to->gathered.count = p->run.far.total;
   }
-  if (p->action == ACT_GATHER_RUNS) {
+  if (p->run.action == ACT_GATHER_RUNS) {
     const struct fused_node *index = &k->nodes[k->values[node->operands[1]].node];
-    to->index = walk_over(&index->near);
-    to->starts = index->values;
-    to->runs = index->near.count;
+    to->index = walk_over(&index->run.near);
+    to->starts = index->run.values;
+    to->runs = index->run.near.count;
   }
-  if (node->role == ROLE_INDEX && p->near.count == 1) {
+  if (node->role == ROLE_INDEX && p->run.near.count == 1) {
     const struct fused_value *v = &k->values[node->result];
-    to->index_of = (struct fused_progression){v->start, v->stride};
+    to->index_of = (struct fused_progression){v->run.start, v->run.stride};
   }
 }
 
@@ -155,7 +157,7 @@ static void start_scans(struct fused_worker *w, uint64_t position) {
     to->fresh = 1;
     to->out = w->scan_rooms[i] ? w->scan_rooms[i] : k->scans[i].out;
     to->from = w->scan_rooms[i] ? position : 0;
-    start_walk(&to->near, &k->segments, position);
+    start_walk(&to->near, &k->run.segments, position);
   }
 }
 
@@ -166,13 +168,13 @@ void fused_tile_begin(struct fused_worker *w, uint64_t position) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     struct tile_node *node = &w->tile.nodes[n];
     const struct fused_node *p = &k->nodes[n];
-    const bool walks = p->action == ACT_DIST || p->action == ACT_INDEX ||
-                       p->action == ACT_GATHER_RUNS || p->action == ACT_GATHER ||
+    const bool walks = p->run.action == ACT_DIST || p->run.action == ACT_INDEX ||
+                       p->run.action == ACT_GATHER_RUNS || p->run.action == ACT_GATHER ||
                        f->blocks.gathers[n];
-    if (walks) start_walk(&node->near, &p->near, position);
-    if (p->action != ACT_GATHER_RUNS) continue;
+    if (walks) start_walk(&node->near, &p->run.near, position);
+    if (p->run.action != ACT_GATHER_RUNS) continue;
     const uint32_t index = k->values[k->op->nodes[n].operands[1]].node;
-    start_walk(&node->index, &k->nodes[index].near, position);
+    start_walk(&node->index, &k->nodes[index].run.near, position);
   }
 }
 
@@ -202,7 +204,7 @@ static void fails(void *with, uint32_t number, uint64_t position) {
 static void done(void *with, uint64_t first, uint64_t n) {
   struct fused_worker *w = with;
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
-  fused_deliver(w, first, n, atomic_load_explicit(&w->k->failed, memory_order_relaxed));
+  fused_deliver(w, first, n, atomic_load_explicit(&w->k->run.failed, memory_order_relaxed));
 }
 
 /* ---- running ---- */
@@ -214,13 +216,13 @@ static void set_up_scans(struct fused_worker *w, char **rooms, char *data) {
     const size_t bytes = scan_room_bytes(k, i);
     rooms[i] = bytes > 0 ? data : NULL;
     data += (bytes + LINE - 1) / LINE * LINE;
-    w->tile.scans[i] = (struct tile_scan){.near = walk_over(&k->segments)};
+    w->tile.scans[i] = (struct tile_scan){.near = walk_over(&k->run.segments)};
   }
 }
 
 static void set_up_scatter(const struct cvl_kernel *k, uint32_t i, struct tile_scatter *to) {
   const struct fused_scatter *s = &k->scatters[i];
-  *to = (struct tile_scatter){.out = k->scattering == SCATTER_AFTERWARDS ? NULL : s->out,
+  *to = (struct tile_scatter){.out = k->run.scattering == SCATTER_AFTERWARDS ? NULL : s->out,
                               .mark = s->mark,
                               .count = s->count,
                               .high = s->count};
@@ -229,7 +231,7 @@ static void set_up_scatter(const struct cvl_kernel *k, uint32_t i, struct tile_s
 void fused_tile_range(struct fused_worker *w, uint64_t range) {
   const struct cvl_kernel *k = w->k;
   for (uint32_t i = 0; i < k->scatter_count; i++) {
-    const uint64_t count = k->scatters[i].count, each = count / k->chunks + 1;
+    const uint64_t count = k->scatters[i].count, each = count / k->run.chunks + 1;
     w->tile.scatters[i].low = range * each < count ? range * each : count;
     w->tile.scatters[i].high = (range + 1) * each < count ? (range + 1) * each : count;
   }
@@ -253,13 +255,13 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
                           .scatters = (struct tile_scatter *)(void *)(memory + at.scatters),
                           .lanes = lanes,
                           .totals = w->fold_totals,
-                          .strip = k->strip,
-                          .ahead = k->chunks > 1 || k->n > CHUNK_BYTES ? AHEAD : 0,
+                          .strip = k->run.strip,
+                          .ahead = k->run.chunks > 1 || k->run.n > CHUNK_BYTES ? AHEAD : 0,
                           .skipped = w->skipped,
                           .with = w,
                           .other = ask,
                           .fails = fails,
-                          .done = k->copy_count > 0 ? done : NULL};
+                          .done = k->run.copy_count > 0 ? done : NULL};
   for (uint32_t i = 0; i < k->reduction_count; i++)
     lanes[i] = memory + at.rooms + i * CVL_REDUCE_LANES * sizeof(uint64_t);
   set_up_nodes(w, memory + at.bounds);
@@ -275,7 +277,7 @@ static void find_data(struct fused_worker *w, uint64_t first) {
   for (uint32_t i = 0; i < count; i++) {
     const struct fused_value *v = &k->values[touched[i]];
     const bool moves =
-        v->storage == IN_MEMORY || v->storage == IN_TILE || v->storage == IN_CHUNK;
+        v->run.storage == IN_MEMORY || v->run.storage == IN_TILE || v->run.storage == IN_CHUNK;
     w->data[touched[i]] = fused_at(w, v, first);
     w->step[touched[i]] = moves ? v->bytes : 0;
   }
@@ -289,8 +291,8 @@ static void open_packs(struct fused_worker *w) {
     w->tile.packs[i] = (struct tile_pack){.out = p->wants_result ? w->packed[i] : NULL,
                                           .kept = w->kept[i],
                                           .offsets = p->offsets,
-                                          .near = walk_over(&k->segments),
-                                          .count = k->segments.count};
+                                          .near = walk_over(&k->run.segments),
+                                          .count = k->run.segments.count};
     w->tile.packs[i].near.segment = w->ranks[i].segment;
   }
 }
@@ -314,7 +316,7 @@ static void run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) 
 /* By affine runs: each is at most a strip. `ends`: the last of these positions end a block. */
 static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   for (uint64_t at = 0; at < n;) {
-    const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->strip));
+    const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
     w->tile.begins = at == 0;
     w->tile.ends = at + count == n;
     run(w, first + at, count, folds);
@@ -325,12 +327,12 @@ static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool
 static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   w->done_to = first + n;
   w->tile.begins = w->tile.ends = 1;
-  if (w->k->has_affine_runs) {
+  if (w->k->run.has_affine_runs) {
     run_by_runs(w, first, n, folds);
   } else {
     run(w, first, n, folds);
   }
-  return atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
+  return atomic_load_explicit(&w->k->run.failed, memory_order_relaxed) == FUSED_NONE;
 }
 
 bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {

@@ -27,15 +27,15 @@ bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, 
  * they may repeat a strip. */
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
-  const uint8_t action = k->nodes[v->node].action;
-  if ((action != ACT_MAP && action != ACT_EXPRESSION) || k->runs_compiled) return NULL;
+  const uint8_t action = k->nodes[v->node].run.action;
+  if ((action != ACT_MAP && action != ACT_EXPRESSION) || k->run.runs_compiled) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
     if (!p->only_elementwise || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
       continue;
     }
     struct cvl_vector *reuse = value_reusable(&operands[i], v->bytes);
-    if (reuse && reuse->length == k->n && !fused_shared(k, operands, i)) return reuse;
+    if (reuse && reuse->length == k->run.n && !fused_shared(k, operands, i)) return reuse;
   }
   return NULL;
 }
@@ -44,81 +44,84 @@ static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_
 static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
                         const struct cvl_value *operands) {
   struct cvl_vector *reuse = NULL;
-  if (v->concatenated_by != SUPEROP_NONE) {
+  if (v->run.concatenated_by != SUPEROP_NONE) {
     if (!fused_concatenate_room(k, v, operands)) return false;
   } else {
     reuse = reusable_for(k, v, operands);
-    if (!result_new(k->c, k->site + v->node, (enum cvl_elem)v->elem, k->n, reuse, &v->whole)) {
+    if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem, k->run.n, reuse,
+                    &v->run.whole)) {
       return false;
     }
   }
-  v->streaming = !reuse && k->n * v->bytes >= STREAM_BYTES;
-  k->streams |= v->streaming;
-  const uint8_t action = k->nodes[v->node].action;
+  v->run.streaming = !reuse && k->run.n * v->bytes >= STREAM_BYTES;
+  k->run.streams |= v->run.streaming;
+  const uint8_t action = k->nodes[v->node].run.action;
   const bool writes_exactly = action == ACT_MAP || action == ACT_EXPRESSION ||
                               action == ACT_GATHER || action == ACT_GATHER_RUNS ||
                               action == ACT_PICK || action == ACT_LOOP ||
                               action == ACT_COMPILED;
-  if (writes_exactly && v->storage == fused_buffer(k, v) && !v->streaming) {
-    v->storage = IN_MEMORY;
-    v->base = (char *)result_data(&v->whole) + v->before * v->bytes;
+  if (writes_exactly && v->run.storage == fused_buffer(k, v) && !v->run.streaming) {
+    v->run.storage = IN_MEMORY;
+    v->run.base = (char *)result_data(&v->run.whole) + v->run.before * v->bytes;
   } else {
-    k->copies[k->copy_count++] = (uint32_t)(v - k->values);
+    k->run.copies[k->run.copy_count++] = (uint32_t)(v - k->values);
   }
   return true;
 }
 
 static bool make_pack(struct cvl_kernel *k, struct fused_pack *p) {
   struct fused_value *result = &k->values[k->op->nodes[p->node].result];
-  const uint64_t site = k->site + p->node;
+  const uint64_t site = k->run.site + p->node;
   p->kept = 0;
   p->offsets = NULL;
   p->out = NULL;
-  p->streaming = k->n * p->v->bytes >= STREAM_BYTES;
-  k->streams |= p->streaming;
+  p->streaming = k->run.n * p->v->bytes >= STREAM_BYTES;
+  k->run.streams |= p->streaming;
   if (p->wants_result) { /* room for all; the length comes later */
-    struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->n);
+    struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->run.n);
     if (!v) return false;
-    result->whole = (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
+    result->run.whole =
+        (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
     p->out = v->data;
   }
-  if (p->wants_descriptor && k->segments.count != 1) {
-    struct cvl_segdes *d = segdes_new(k->c, site, k->segments.count);
+  if (p->wants_descriptor && k->run.segments.count != 1) {
+    struct cvl_segdes *d = segdes_new(k->c, site, k->run.segments.count);
     if (!d) return false;
-    result[1].whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+    result[1].run.whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
     p->offsets = d->offsets;
   }
   return true;
 }
 
 static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands) {
-  k->copy_count = 0;
-  k->streams = false;
+  k->run.copy_count = 0;
+  k->run.streams = false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
-    const bool whole =
-        v && v->scattered && !v->unwanted && !v->in_runs && k->scattering == SCATTER_AFTERWARDS;
+    const bool whole = v && v->scattered && !v->run.unwanted && !v->run.in_runs &&
+                       k->run.scattering == SCATTER_AFTERWARDS;
     if (v && (v->is_output || whole) && !make_vector(k, v, operands)) return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     struct fused_reduction *r = &k->reductions[i];
-    struct cvl_value *result = &k->values[k->op->nodes[r->node].result].whole;
-    if (!result_new(k->c, k->site + r->node, (enum cvl_elem)r->v->elem, k->segments.count, NULL,
-                    result)) {
+    struct cvl_value *result = &k->values[k->op->nodes[r->node].result].run.whole;
+    if (!result_new(k->c, k->run.site + r->node, (enum cvl_elem)r->v->elem,
+                    k->run.segments.count, NULL, result)) {
       return false;
     }
     r->out = result_data(result);
   }
   for (uint32_t i = 0; i < k->scan_count; i++) {
     struct fused_scan *s = &k->scans[i];
-    struct cvl_value *result = &k->values[k->op->nodes[s->node].result].whole;
-    if (!result_new(k->c, k->site + s->node, (enum cvl_elem)s->v->elem, k->n, NULL, result)) {
+    struct cvl_value *result = &k->values[k->op->nodes[s->node].result].run.whole;
+    if (!result_new(k->c, k->run.site + s->node, (enum cvl_elem)s->v->elem, k->run.n, NULL,
+                    result)) {
       return false;
     }
     s->out = result_data(result);
-    s->streaming = k->n * s->v->bytes >= STREAM_BYTES;
-    s->compiled = k->runs_compiled && fused_may_scan(k->op, s->node);
-    k->streams |= s->streaming;
+    s->streaming = k->run.n * s->v->bytes >= STREAM_BYTES;
+    s->compiled = k->run.runs_compiled && fused_may_scan(k->op, s->node);
+    k->run.streams |= s->streaming;
   }
   for (uint32_t i = 0; i < k->pack_count; i++) {
     if (!make_pack(k, &k->packs[i])) return false;
@@ -130,7 +133,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
 /* Releases the results that are not returned. */
 static void drop_results(struct cvl_kernel *k) {
   for (uint32_t i = k->op->param_count; i < k->op->value_count; i++) {
-    struct cvl_value *v = &k->values[i].whole;
+    struct cvl_value *v = &k->values[i].run.whole;
     if (v->form == CVL_VECTOR) vector_release(k->c, v->as.vector);
     if (v->form == CVL_SEGDES) segdes_release(k->c, v->as.segdes);
     v->form = CVL_NOTHING;
@@ -144,7 +147,7 @@ static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
   enum { NO_MATTER = 64 << 10 }; /* bytes */
   const struct heap *heap = &k->c->heap;
   const bool plenty = heap->limit == 0 || heap->live <= heap->limit / 2;
-  return n != 1 && (n >= k->n / (plenty ? 8 : 2) || k->n * bytes <= NO_MATTER);
+  return n != 1 && (n >= k->run.n / (plenty ? 8 : 2) || k->run.n * bytes <= NO_MATTER);
 }
 
 /* Sets the length of a pack's result. A vector with room for many more is replaced by an exact
@@ -152,26 +155,27 @@ static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
 static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
   struct fused_value *result = &k->values[k->op->nodes[p->node].result];
   const uint64_t n = p->kept, bytes = p->v->bytes;
-  if (p->wants_descriptor && k->segments.count == 1) result[1].whole = cvl_one_segment(n);
+  if (p->wants_descriptor && k->run.segments.count == 1)
+    result[1].run.whole = cvl_one_segment(n);
   if (p->offsets) {
-    result[1].whole.as.segdes->total = n;
-    p->offsets[k->segments.count] = n;
-    segdes_check(result[1].whole.as.segdes);
+    result[1].run.whole.as.segdes->total = n;
+    p->offsets[k->run.segments.count] = n;
+    segdes_check(result[1].run.whole.as.segdes);
   }
   if (!p->wants_result) return true;
-  struct cvl_vector *v = result->whole.as.vector;
+  struct cvl_vector *v = result->run.whole.as.vector;
   if (may_stay(k, n, bytes)) {
     v->length = n;
     return true;
   }
   struct cvl_value exact;
-  if (!result_new(k->c, k->site + p->node, (enum cvl_elem)v->elem, n, NULL, &exact)) {
+  if (!result_new(k->c, k->run.site + p->node, (enum cvl_elem)v->elem, n, NULL, &exact)) {
     return false;
   }
   const bool copied =
-      copy_bytes(k->c, k->site + p->node, result_data(&exact), v->data, n * bytes);
+      copy_bytes(k->c, k->run.site + p->node, result_data(&exact), v->data, n * bytes);
   vector_release(k->c, v);
-  result->whole = exact;
+  result->run.whole = exact;
   return copied;
 }
 
@@ -197,7 +201,8 @@ static bool is_last_use(const struct cvl_kernel *k, uint32_t number, uint32_t va
 /* An operand of a scatter: a parameter of the superoperator, or the result of a node. */
 static struct cvl_value scatter_operand(const struct cvl_kernel *k, uint32_t number,
                                         uint32_t value, const struct cvl_value *operands) {
-  struct cvl_value v = value < k->op->param_count ? operands[value] : k->values[value].whole;
+  struct cvl_value v =
+      value < k->op->param_count ? operands[value] : k->values[value].run.whole;
   v.owned = is_last_use(k, number, value, operands);
   return v;
 }
@@ -212,18 +217,18 @@ static void release_read(struct cvl_kernel *k, uint32_t number,
     struct fused_value *v = &k->values[value];
     if (is_last_use(k, number, value, operands)) {
       vector_release(k->c, operands[value].as.vector);
-      v->released = true;
+      v->run.released = true;
     } else if (value >= k->op->param_count && k->op->last_use[value] == number &&
-               v->whole.form == CVL_VECTOR) {
-      vector_release(k->c, v->whole.as.vector);
-      v->whole.form = CVL_NOTHING;
+               v->run.whole.form == CVL_VECTOR) {
+      vector_release(k->c, v->run.whole.as.vector);
+      v->run.whole.form = CVL_NOTHING;
     }
   }
 }
 
 static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[number];
-  if (k->nodes[number].concatenated) {
+  if (k->nodes[number].run.concatenated) {
     if (!fused_concatenate(k, number, operands)) return false;
     release_read(k, number, operands);
     return true;
@@ -234,11 +239,11 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
   }
   const struct cvl_permute_args a = superop_permute_args((enum opcode)node->op, v);
   const struct fused_value *index = &k->values[node->operands[1]];
-  struct cvl_value *out = &k->values[node->result].whole;
-  const uint64_t site = k->site + number;
-  if (index->in_runs) {
+  struct cvl_value *out = &k->values[node->result].run.whole;
+  const uint64_t site = k->run.site + number;
+  if (index->run.in_runs) {
     const struct fused_node *p = &k->nodes[index->node];
-    const struct cpu_runs runs = {p->near, p->values, p->strides};
+    const struct cpu_runs runs = {p->run.near, p->run.values, p->run.strides};
     if (!cpu_scatter_runs(k->c, site, &a, &runs, out)) return false;
   } else if (!cpu_permute(k->c, site, &a, k->nodes[number].known, out)) {
     return false;
@@ -251,7 +256,7 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
 static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
     const uint8_t role = k->op->nodes[n].role;
-    if (role == ROLE_SCATTER && k->scattering != SCATTER_AFTERWARDS) {
+    if (role == ROLE_SCATTER && k->run.scattering != SCATTER_AFTERWARDS) {
       release_read(k, n, operands);
       continue;
     }
@@ -265,19 +270,19 @@ static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_val
 
 /* The index at the lowest fault, from the worker that found it. */
 static int64_t index_at_fault(const struct cvl_kernel *k, uint64_t number, uint64_t position) {
-  for (unsigned i = 0; i < k->worker_count; i++) {
+  for (unsigned i = 0; i < k->run.worker_count; i++) {
     const struct fused_worker *w =
-        (const struct fused_worker *)(const void *)(k->workers + i * k->worker_bytes);
+        (const struct fused_worker *)(const void *)(k->run.workers + i * k->run.worker_bytes);
     if (w->fault_node == number && w->fault_position == position) return w->fault_index;
   }
   return 0;
 }
 
 static void report(struct cvl_kernel *k) {
-  const uint64_t number = k->failed, position = k->fault[number];
+  const uint64_t number = k->run.failed, position = k->run.fault[number];
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
-  struct cvl_error e = {.site = k->site + number, .position = (int64_t)position};
+  struct cvl_error e = {.site = k->run.site + number, .position = (int64_t)position};
   if (node->role == ROLE_WHILE) {
     e.kind = CVL_E_STOPPED;
   } else if (node->role == ROLE_MAP) {
@@ -286,18 +291,18 @@ static void report(struct cvl_kernel *k) {
     e.kind = CVL_E_ASSERT;
     fused_message(k, (uint32_t)number, position, &e);
   } else {
-    const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->near, position);
+    const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->run.near, position);
     e.kind = CVL_E_INDEX;
-    e.value = k->runs_compiled ? fused_compiled_index(k, (uint32_t)number, position)
-                               : index_at_fault(k, number, position);
-    e.limit = (int64_t)(segment_start(&p->far, s + 1) - segment_start(&p->far, s));
+    e.value = k->run.runs_compiled ? fused_compiled_index(k, (uint32_t)number, position)
+                                   : index_at_fault(k, number, position);
+    e.limit = (int64_t)(segment_start(&p->run.far, s + 1) - segment_start(&p->run.far, s));
     e.segment = (int64_t)s;
   }
   fault(k->c, e);
 }
 
 static void forget_faults(struct cvl_kernel *k) {
-  for (uint32_t i = 0; i < k->op->node_count; i++) k->fault[i] = FUSED_NONE;
+  for (uint32_t i = 0; i < k->op->node_count; i++) k->run.fault[i] = FUSED_NONE;
 }
 
 /* ---- memory of a run ---- */
@@ -326,7 +331,7 @@ static uint64_t least_of(uint64_t a, uint64_t b) {
 }
 
 static size_t pack_room(const struct cvl_kernel *k, const struct fused_pack *p) {
-  const size_t bytes = k->most_positions * p->v->bytes + VECTOR_SLACK;
+  const size_t bytes = k->run.most_positions * p->v->bytes + VECTOR_SLACK;
   return (bytes + LINE - 1) / LINE * LINE;
 }
 
@@ -339,45 +344,46 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   const size_t packs = k->pack_count, reductions = k->reduction_count;
   at.compiled = reserve(&l, fused_tile_bytes(k));
   at.streams = reserve(&l, k->op->param_count * sizeof(struct fused_stream));
-  const size_t affine = k->has_affine_runs ? k->op->value_count : 0;
+  const size_t affine = k->run.has_affine_runs ? k->op->value_count : 0;
   at.affine = reserve(&l, affine * sizeof(struct fused_affine));
-  at.run_data = reserve(&l, k->affine_gather_count * sizeof(char *));
-  at.gathered = reserve(&l, k->affine_gather_count * sizeof(char *));
+  at.run_data = reserve(&l, k->run.affine_gather_count * sizeof(char *));
+  at.gathered = reserve(&l, k->run.affine_gather_count * sizeof(char *));
   at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
   at.kept = reserve(&l, 2 * packs * sizeof(uint64_t));
   at.totals = reserve(&l, reductions * sizeof(char *));
   at.packed = reserve(&l, packs * sizeof(char *));
-  const size_t blocks = k->n > FUSED_TILE ? FUSED_WHOLE / CVL_REDUCE_BLOCK : 0;
+  const size_t blocks = k->run.n > FUSED_TILE ? FUSED_WHOLE / CVL_REDUCE_BLOCK : 0;
   at.block_totals = reserve(&l, reductions * blocks * sizeof(uint64_t));
-  const size_t windows = k->chunks > 1 ? k->most_positions / SCAN_WINDOW + 2 : 0;
+  const size_t windows = k->run.chunks > 1 ? k->run.most_positions / SCAN_WINDOW + 2 : 0;
   at.window_totals = reserve(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
   const size_t widest = sizeof(uint64_t);
   const size_t strip =
-      (least_of(k->n, k->strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+      (least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const size_t tile =
-      (least_of(k->n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
-  const uint32_t slots = k->runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
+      (least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+  const uint32_t slots =
+      k->run.runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
   const size_t strips = reserve(&l, slots * strip);
   const size_t tiles = reserve(&l, k->tile_slots * tile);
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
     if (!v) continue;
-    if (v->has_spare) v->spare = strips + v->spare_slot * strip;
-    if (v->storage == IN_STRIP || v->storage == IN_AFFINE_RUN) {
-      v->offset = strips + (k->runs_compiled ? v->compiled_slot : v->slot) * strip;
+    if (v->has_spare) v->run.spare = strips + v->spare_slot * strip;
+    if (v->run.storage == IN_STRIP || v->run.storage == IN_AFFINE_RUN) {
+      v->run.offset = strips + (k->run.runs_compiled ? v->compiled_slot : v->slot) * strip;
     }
-    if (v->storage == IN_TILE) v->offset = tiles + v->slot * tile;
-    if (v->storage == IN_CHUNK)
-      v->offset = reserve(&l, k->most_positions * v->bytes + SPREAD_SLACK);
+    if (v->run.storage == IN_TILE) v->run.offset = tiles + v->slot * tile;
+    if (v->run.storage == IN_CHUNK)
+      v->run.offset = reserve(&l, k->run.most_positions * v->bytes + SPREAD_SLACK);
   }
   at.combinations = reserve(&l, fused_combine_worker_bytes(k));
   at.packs = l.bytes;
-  for (uint32_t i = 0; i < k->pack_count && k->chunks > 1; i++) {
+  for (uint32_t i = 0; i < k->pack_count && k->run.chunks > 1; i++) {
     if (k->packs[i].wants_result) reserve(&l, pack_room(k, &k->packs[i]));
   }
-  k->worker_bytes = l.bytes;
+  k->run.worker_bytes = l.bytes;
   return at;
 }
 
@@ -405,10 +411,10 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
-    w->packed[i] = k->chunks > 1 ? room : p->out;
-    if (k->chunks > 1 && p->wants_result) room += pack_room(k, p);
+    w->packed[i] = k->run.chunks > 1 ? room : p->out;
+    if (k->run.chunks > 1 && p->wants_result) room += pack_room(k, p);
   }
-  if (k->runs_compiled) fused_tile_set_up(w, memory + at->compiled);
+  if (k->run.runs_compiled) fused_tile_set_up(w, memory + at->compiled);
 }
 
 /* Cuts the domain into chunks: into one where the pool would cost more than it gains; otherwise
@@ -416,17 +422,17 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
  * as much as it may before it looks again whether it must stop. */
 static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
-  if (k->scattering == SCATTER_BY_RANGES) {
-    k->chunks = fused_scatter_ranges(k);
-    k->grain = 1;
-    k->most_positions = k->n;
+  if (k->run.scattering == SCATTER_BY_RANGES) {
+    k->run.chunks = fused_scatter_ranges(k);
+    k->run.grain = 1;
+    k->run.most_positions = k->run.n;
     return;
   }
-  const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
+  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
   const unsigned threads = pool_threads(k->c->pool);
-  k->chunks = 1;
-  k->grain = steps ? steps : 1;
-  k->most_positions = k->n;
+  k->run.chunks = 1;
+  k->run.grain = steps ? steps : 1;
+  k->run.most_positions = k->run.n;
   if (steps <= k->serial_steps) return;
   const bool alone = threads == 1 && !fused_hands_on(k);
   uint64_t grain =
@@ -434,26 +440,26 @@ static void cut(struct cvl_kernel *k) {
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
-  k->grain = grain;
-  k->chunks = (steps + grain - 1) / grain;
-  k->most_positions = least_of(k->n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
+  k->run.grain = grain;
+  k->run.chunks = (steps + grain - 1) / grain;
+  k->run.most_positions = least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
 }
 
 /* ---- the run ---- */
 
 /* False if it was asked to end. */
 static bool run_chunks(struct cvl_kernel *k) {
-  if (k->scattering == SCATTER_BY_RANGES)
-    return pool_for(k->c->pool, k->chunks, 1, fused_range, k);
-  const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
-  pool_body *const chunk = k->cut_anywhere ? fused_plain_chunk : fused_chunk;
-  const bool done =
-      (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps, k->grain, chunk, k);
-  if (!done || !k->long_segments) return done;
+  if (k->run.scattering == SCATTER_BY_RANGES)
+    return pool_for(k->c->pool, k->run.chunks, 1, fused_range, k);
+  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
+  pool_body *const chunk = k->run.cut_anywhere ? fused_plain_chunk : fused_chunk;
+  const bool done = (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps,
+                                                                       k->run.grain, chunk, k);
+  if (!done || !k->run.long_segments) return done;
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     const struct fused_reduction *r = &k->reductions[i];
-    finish_long_segments(&k->segments, FUSED_WHOLE, k->long_segments, r->row, r->v->bytes,
-                         r->totals, r->out);
+    finish_long_segments(&k->run.segments, FUSED_WHOLE, k->run.long_segments, r->row,
+                         r->v->bytes, r->totals, r->out);
   }
   fused_combine_finish(k);
   return true;
@@ -462,27 +468,30 @@ static bool run_chunks(struct cvl_kernel *k) {
 /* Executes the superoperator, its results allocated; all scratch memory is one block. */
 static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct worker_layout at = lay_out_worker(k);
-  const unsigned threads = k->chunks > 1 ? pool_threads(k->c->pool) : 1;
-  k->worker_count = threads;
-  const bool has_long_segments = (k->reduction_count > 0 || k->combines) && k->n > FUSED_WHOLE;
-  const size_t windows = has_long_segments ? k->n / FUSED_WHOLE + 1 : 0;
-  const size_t totals = has_long_segments ? block_totals_at(k->n, FUSED_WHOLE) + 1 : 0;
+  const unsigned threads = k->run.chunks > 1 ? pool_threads(k->c->pool) : 1;
+  k->run.worker_count = threads;
+  const bool has_long_segments =
+      (k->reduction_count > 0 || k->combines) && k->run.n > FUSED_WHOLE;
+  const size_t windows = has_long_segments ? k->run.n / FUSED_WHOLE + 1 : 0;
+  const size_t totals = has_long_segments ? block_totals_at(k->run.n, FUSED_WHOLE) + 1 : 0;
   struct layout l = {0};
-  const size_t workers_at = reserve(&l, threads * k->worker_bytes);
-  const size_t long_segments_at = reserve(&l, windows * sizeof *k->long_segments);
+  const size_t workers_at = reserve(&l, threads * k->run.worker_bytes);
+  const size_t long_segments_at = reserve(&l, windows * sizeof *k->run.long_segments);
   const size_t totals_at = reserve(&l, totals * sizeof(uint64_t) * k->reduction_count);
-  const bool states = k->chunks > 1;
+  const bool states = k->run.chunks > 1;
   const size_t states_at = reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
   const size_t room = fused_room_bytes(k), room_at = reserve(&l, room);
   const size_t shared_at = reserve(&l, fused_combine_common_bytes(k));
-  char *block = scratch_alloc(k->c, k->site, l.bytes);
+  char *block = scratch_alloc(k->c, k->run.site, l.bytes);
   if (!block) return false;
-  k->workers = block + workers_at;
+  k->run.workers = block + workers_at;
   for (unsigned i = 0; i < threads; i++) {
-    set_up_worker(k, &at, k->workers + i * k->worker_bytes);
+    set_up_worker(k, &at, k->run.workers + i * k->run.worker_bytes);
   }
-  k->long_segments = has_long_segments ? (uint64_t *)(void *)(block + long_segments_at) : NULL;
-  if (has_long_segments) memset(k->long_segments, 0, windows * sizeof *k->long_segments);
+  k->run.long_segments =
+      has_long_segments ? (uint64_t *)(void *)(block + long_segments_at) : NULL;
+  if (has_long_segments)
+    memset(k->run.long_segments, 0, windows * sizeof *k->run.long_segments);
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     k->reductions[i].totals = block + totals_at + i * totals * sizeof(uint64_t);
   }
@@ -491,15 +500,15 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   }
   if (room > 0) fused_fill_room(k, block + room_at);
   if (k->combination_count > 0) fused_combine_lay_out(k, block + shared_at);
-  const bool done = all_done(k->c, k->site, run_chunks(k));
-  const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
+  const bool done = all_done(k->c, k->run.site, run_chunks(k));
+  const uint64_t failed = atomic_load_explicit(&k->run.failed, memory_order_relaxed);
   const bool whole = done && failed == FUSED_NONE && fused_scatter_finish(k);
-  k->again =
-      done && !whole && k->scattering != SCATTER_AFTERWARDS && k->c->error.kind == CVL_E_NONE;
-  if (done && failed != FUSED_NONE && !k->again) report(k);
+  k->run.again = done && !whole && k->run.scattering != SCATTER_AFTERWARDS &&
+                 k->c->error.kind == CVL_E_NONE;
+  if (done && failed != FUSED_NONE && !k->run.again) report(k);
   if (failed != FUSED_NONE) forget_faults(k);
   scratch_free(k->c, block, l.bytes);
-  if (k->scattering != SCATTER_AFTERWARDS && !whole) return false;
+  if (k->run.scattering != SCATTER_AFTERWARDS && !whole) return false;
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
@@ -517,16 +526,16 @@ static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands
 
 static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
-  k->n = fused_size(&op->domain, operands);
-  k->segments = op->segments == SUPEROP_NONE
-                    ? (struct segments){.count = 1, .total = k->n, .equal = k->n}
-                    : value_segments(&operands[op->segments]);
-  k->cut_anywhere =
+  k->run.n = fused_size(&op->domain, operands);
+  k->run.segments = op->segments == SUPEROP_NONE
+                        ? (struct segments){.count = 1, .total = k->run.n, .equal = k->run.n}
+                        : value_segments(&operands[op->segments]);
+  k->run.cut_anywhere =
       k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
-  atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
-  atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
-  k->flat = is_flat(k, operands);
-  k->runs_compiled = fused_choose(k);
+  atomic_store_explicit(&k->run.turn, 0, memory_order_relaxed);
+  atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
+  k->run.flat = is_flat(k, operands);
+  k->run.runs_compiled = fused_choose(k);
   fused_bind(k, operands);
   const bool made = make_results(k, operands);
   if (made) cut(k);
@@ -541,11 +550,11 @@ static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
 
 /* Where scatters failed in the compiled function, the operations report it. */
 static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
-  k->again = k->by_operations = false;
+  k->run.again = k->run.by_operations = false;
   if (run_once(k, operands)) return true;
-  if (!k->again) return false;
+  if (!k->run.again) return false;
   drop_results(k);
-  k->by_operations = true;
+  k->run.by_operations = true;
   return run_once(k, operands);
 }
 
@@ -555,20 +564,20 @@ static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel 
   if (k->op->copies) {
     return superop_run(&cvl_cpu_backend, c, site, k->op, NULL, operands, outs);
   }
-  k->site = site;
+  k->run.site = site;
   const bool timed = fused_choice_open(k);
   const double start = timed ? fused_clock() : 0;
   const bool good = run(k, operands);
   if (timed) fused_chosen(k, fused_clock() - start);
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct cvl_value *v = &operands[i];
-    if (!v->owned || k->values[i].released) continue;
+    if (!v->owned || k->values[i].run.released) continue;
     if (v->form == CVL_VECTOR) vector_release(c, v->as.vector);
     if (v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
   }
   if (good) fused_results_check(k);
   for (uint32_t i = 0; i < k->op->output_count && good; i++) {
-    struct cvl_value *v = &k->values[k->op->outputs[i]].whole;
+    struct cvl_value *v = &k->values[k->op->outputs[i]].run.whole;
     outs[i] = *v;
     v->form = CVL_NOTHING;
   }
