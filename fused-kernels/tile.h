@@ -97,7 +97,7 @@ struct tile {
   uint64_t ahead;         /* bytes to prefetch ahead, or 0 */
   const uint8_t *skipped; /* of every stage */
   int begins, ends;       /* of a fold: whether the positions begin a block, and end one */
-  /* What the caller does: executes a node for n positions; hears of a fault; is told that a
+  /* What the caller does: executes a node for n positions; hears of a fault; learns that a
    * strip is done, or NULL. */
   void *with;
   void (*other)(void *with, uint32_t node, uint64_t position, uint64_t n);

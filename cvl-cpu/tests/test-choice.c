@@ -76,7 +76,7 @@ static unsigned run_until_settled(const char *directory) {
   for (; runs < MOST && k->choice.stage != CHOICE_SETTLED; runs++) {
     cr_assert(cpu->run(c, 1, k, &operand, &got));
     cr_assert(same(c, &first, &got), "run %u", runs);
-    compiled += k->runs_compiled;
+    compiled += k->run.runs_compiled;
     cpu->release(c, &got);
     if (k->choice.stage == CHOICE_STARTED) usleep(WAIT); /* for the compiler */
   }
