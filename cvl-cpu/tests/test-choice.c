@@ -36,7 +36,7 @@ static struct {
 
 double __wrap_fused_clock(void);
 double __wrap_fused_clock(void) {
-  const bool compiled = simulated.kernel && simulated.kernel->runs_compiled;
+  const bool compiled = simulated.kernel && simulated.kernel->run.runs_compiled;
   if (simulated.in_run) simulated.now += compiled ? 0.25e-3 : 1e-3;
   simulated.in_run = !simulated.in_run;
   return simulated.now;
