@@ -32,8 +32,7 @@ static void check_value(const struct cvl_kernel *k, uint32_t number) {
   invariant(k->op->kinds[number] == SUPEROP_SEGDES || v->bytes > 0);
 }
 
-/* Steps are nodes in program order, their results have buffers, and an expression is computed
- * with its root. */
+/* Steps are nodes in program order, and their results have buffers. */
 void fused_plan_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) check_value(k, v);
@@ -41,10 +40,8 @@ void fused_plan_check(const struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
     invariant(n < op->node_count && (i == 0 || k->steps[i - 1] < n));
-    const struct fused_node *node = &k->nodes[n];
     const struct fused_value *result = fused_result(k, n);
-    invariant(!node->inlined || (node->into > n && node->into <= node->root));
-    if (node->inlined || !result) continue;
+    if (!result) continue;
     invariant(result->buffer != IN_STRIP || result->slot < k->strip_slots);
     invariant(result->buffer != IN_TILE || result->slot < k->tile_slots);
   }

@@ -202,9 +202,8 @@ static void find_live_steps(struct cvl_kernel *k) {
       continue;
     }
     struct fused_value *v = &k->values[node->result];
-    const bool also = k->nodes[n].stores; /* values with other uses */
     const bool compiled = k->run.runs_compiled && fused_compiled_does(k->compiled, n);
-    if (node->checked || also || (k->run.runs_compiled && node->role == ROLE_MAP) || compiled)
+    if (node->checked || (k->run.runs_compiled && node->role == ROLE_MAP) || compiled)
       v->run.needed = true;
     if (!v->run.needed || k->nodes[n].run.action == ACT_NONE) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
@@ -215,7 +214,7 @@ static void find_live_steps(struct cvl_kernel *k) {
       if (!in_blocks || from->read_by_blocks) from->run.needed = true;
     }
     if (v->run.storage == UNIFORM) continue;
-    if (k->run.runs_compiled ? compiled : k->nodes[n].inlined) continue;
+    if (compiled) continue;
     k->run.live_steps[--live] = n;
   }
   k->run.live_from = live;
@@ -273,7 +272,6 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   fused_combine_bind(k, operands);
   fused_scatter_bind(k, operands);
   find_live_steps(k);
-  if (!k->run.runs_compiled) fused_expression_bind(k);
   fused_affine_bind(k);
 }
 

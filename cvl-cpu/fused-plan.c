@@ -219,8 +219,7 @@ static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop 
   }
   for (uint32_t i = l.first; i <= l.last && carried; i++) {
     const struct superop_node *node = &k->op->nodes[i];
-    const uint32_t when = k->nodes[i].inlined ? k->nodes[i].root : i;
-    if (when <= n) continue;
+    if (i <= n) continue;
     for (unsigned j = node->role == ROLE_NEXT; j < node->operand_count; j++) {
       if (carried == &k->values[node->operands[j]]) return NULL;
     }
@@ -237,15 +236,12 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *result = fused_result(k, n);
-    uint32_t reads[FUSED_EXPRESSION_LEAVES], stored[FUSED_EXPRESSION_NODES];
-    if (k->nodes[n].inlined) continue; /* its use reads what it reads */
-    const uint32_t read_count = fused_expression_leaves(k, n, reads);
+    const uint32_t *reads = node->operands;
+    const uint32_t read_count = node->operand_count;
     if (node->role == ROLE_CARRY && n > loop.last) {
       loop = superop_loop_at(k->op, n);
       begin_loop(k, &s, loop);
     }
-    const uint32_t stored_count = fused_expression_stored(k, n, stored);
-    for (uint32_t j = 0; j < stored_count; j++) k->values[stored[j]].slot = take_slot(&s);
     const bool wants_slot = result && result->buffer == IN_STRIP && node->role != ROLE_NEXT;
     struct fused_value *carried = loop.last > n ? carried_by(k, loop, n) : NULL;
     if (result && result->buffer == IN_TILE) result->slot = k->tile_slots++;
@@ -417,10 +413,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t analysed_at = live_at + op->node_count * sizeof(uint32_t);
   const size_t affine_steps_at = analysed_at + op->node_count * sizeof(uint32_t);
   const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
-  const size_t expression_ops_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
-  const size_t uniform_at =
-      expression_ops_at + 3 * op->node_count * sizeof(struct fused_expression_op);
-  const size_t bytes = uniform_at + op->value_count * sizeof(bool);
+  const size_t bytes = affine_gathers_at + op->node_count * sizeof(uint32_t);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -442,8 +435,6 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->analysed = (uint32_t *)(void *)(block + analysed_at);
   k->run.affine_steps = (uint32_t *)(void *)(block + affine_steps_at);
   k->run.affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
-  k->expression_ops = (struct fused_expression_op *)(void *)(block + expression_ops_at);
-  k->was_uniform = (bool *)(block + uniform_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   fused_combine_plan(k);
   k->differs = fused_functions_differ(op);
@@ -456,7 +447,6 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   fused_gather_plan(k);
   fused_concatenate_plan(k);
   fused_affine_plan(k);
-  fused_expression_plan(k);
   assign_slots(k, scratch);
   fused_plan_check(k);
   if (!fused_repeat_constants(k)) {

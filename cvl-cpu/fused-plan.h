@@ -12,7 +12,6 @@
  *   fused-bind.c         start of a run: how each value is stored, given the operands
  *   fused-strip.c        evaluation of a strip
  *   fused-gather.c       gathers within a strip
- *   fused-expression.c   several elementwise operations as one step
  *   fused-affine.c       gathers by indices that are affine for a while
  *   fused-loop.c         loops, within a strip
  *   fused-chunk.c        evaluation of a chunk: tiles, reductions, packs, scans
@@ -122,16 +121,8 @@ enum fused_action {
   ACT_PICK,
   ACT_ASSERT,
   ACT_WITHIN,
-  ACT_EXPRESSION,
   ACT_LOOP,
   ACT_COMPILED /* a gather that compiled functions execute: no step */
-};
-
-/* An operation of an expression's program, as in kernels-expression.h; its operands are value
- * numbers, or SUPEROP_NONE. */
-struct fused_expression_op {
-  uint8_t what;
-  uint32_t value, flags, to;
 };
 
 /* The state of a node in one run. */
@@ -153,16 +144,6 @@ struct fused_node {
   uint32_t walk;                 /* number among those of a worker */
   char *repeated;                /* DIST of a CONST: as often as a strip may need it */
   bool combined;                 /* it computes the function of a combination: no step */
-  /* Maps that are computed in the expression of a use (fused-expression.c). */
-  bool inlined;
-  bool stored;              /* inlined, but its value also has later uses */
-  bool stores;              /* some node of its expression is stored */
-  uint8_t expression_nodes; /* of the expression tree below a map; 0: none */
-  uint8_t accumulators;     /* that the expression takes */
-  uint32_t into, root;      /* the use it is inlined into; the root of the tree */
-  uint32_t before;          /* the expression must be computed before this node */
-  uint32_t region;          /* expressions do not extend into or out of a loop, or past WHILE */
-  uint32_t first_op, op_count; /* of the root of an expression: in k->expression_ops */
   /* Gathers (fused-gather.c, fused-affine.c). */
   bool analysed;       /* one that may have an affine index, or arithmetic for one */
   bool may_copy_runs;  /* if the operands allow it */
@@ -313,10 +294,6 @@ struct cvl_kernel {
   bool general;            /* some run was not flat: functions are compiled for any segments */
   uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
-  bool has_expressions;                       /* some step is the root of one */
-  struct fused_expression_op *expression_ops; /* of all: expression_op_count */
-  uint32_t expression_op_count;
-  bool *was_uniform; /* each value, when these were written: all that they depend on */
   uint32_t strip_slots, tile_slots, walks;
   uint64_t usual_strip; /* positions of a strip without affine runs */
   char *constants;      /* that are spread, repeated: constants_bytes; NULL: there are none */
@@ -469,22 +446,6 @@ uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64
 /* Records a fault; _remember with the index, of the strip that begins with `first`. */
 void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t position);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t position);
-
-/* fused-expression.c. Decides which maps are inlined into the expression of a use, before
- * buffers are assigned: such a map has none, unless it is stored. */
-enum {
-  FUSED_EXPRESSION_NODES = 40,
-  FUSED_EXPRESSION_LEAVES = 2 * FUSED_EXPRESSION_NODES + MAX_OPERANDS
-};
-void fused_expression_plan(struct cvl_kernel *);
-/* The values that a step reads, some perhaps several times: at most FUSED_EXPRESSION_LEAVES. */
-uint32_t fused_expression_leaves(const struct cvl_kernel *, uint32_t step, uint32_t *leaves);
-/* The values that a step computes besides its result: at most FUSED_EXPRESSION_NODES. */
-uint32_t fused_expression_stored(const struct cvl_kernel *, uint32_t step, uint32_t *values);
-/* Writes the programs of the expressions, unless they are those of the last run. */
-void fused_expression_bind(struct cvl_kernel *);
-void fused_expression_run(struct fused_worker *, const struct fused_node *, uint64_t first,
-                          uint64_t n);
 
 /* Whether two nodes have the same operation, and operands but for the first. */
 static inline bool fused_same_index(const struct superop_node *a,

@@ -62,7 +62,6 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   case ACT_GATHER:
   case ACT_PICK: return fused_gather(w, number, first, n, out);
   case ACT_GATHER_RUNS: return fused_copy_runs(w, number, first, n, out);
-  case ACT_EXPRESSION: fused_expression_run(w, p, first, n); return n;
   case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)

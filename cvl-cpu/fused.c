@@ -28,7 +28,7 @@ bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, 
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
   const uint8_t action = k->nodes[v->node].run.action;
-  if ((action != ACT_MAP && action != ACT_EXPRESSION) || k->run.runs_compiled) return NULL;
+  if (action != ACT_MAP || k->run.runs_compiled) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
     if (!p->only_elementwise || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
@@ -56,10 +56,9 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   v->run.streaming = !reuse && k->run.n * v->bytes >= STREAM_BYTES;
   k->run.streams |= v->run.streaming;
   const uint8_t action = k->nodes[v->node].run.action;
-  const bool writes_exactly = action == ACT_MAP || action == ACT_EXPRESSION ||
-                              action == ACT_GATHER || action == ACT_GATHER_RUNS ||
-                              action == ACT_PICK || action == ACT_LOOP ||
-                              action == ACT_COMPILED;
+  const bool writes_exactly = action == ACT_MAP || action == ACT_GATHER ||
+                              action == ACT_GATHER_RUNS || action == ACT_PICK ||
+                              action == ACT_LOOP || action == ACT_COMPILED;
   if (writes_exactly && v->run.storage == fused_buffer(k, v) && !v->run.streaming) {
     v->run.storage = IN_MEMORY;
     v->run.base = (char *)result_data(&v->run.whole) + v->run.before * v->bytes;

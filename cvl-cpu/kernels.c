@@ -10,14 +10,13 @@
   extern const struct reduce_kernels reduce_kernels_##set;                                     \
   extern const struct scan_kernels scan_kernels_##set;                                         \
   extern const struct rank_kernels rank_kernels_##set;                                         \
-  extern const struct copy_kernels copy_kernels_##set;                                         \
-  extern const struct expression_kernels expression_kernels_##set;
+  extern const struct copy_kernels copy_kernels_##set;
+
 #define SET(set)                                                                               \
   {                                                                                            \
     .name = #set, .map = &map_kernels_##set, .move = &move_kernels_##set,                      \
     .random = &random_kernels_##set, .reduce = &reduce_kernels_##set,                          \
     .scan = &scan_kernels_##set, .rank = &rank_kernels_##set, .copy = &copy_kernels_##set,     \
-    .expression = &expression_kernels_##set                                                    \
   }
 
 /* The sets that CMakeLists.txt compiles, from the plainest to the best. */

@@ -12,14 +12,13 @@
 #ifndef RAVEL_CPU_KERNELS_H
 #define RAVEL_CPU_KERNELS_H
 
-struct map_kernels;        /* kernels-map.h: elementwise operations */
-struct move_kernels;       /* kernels-move.h: copies, expansions, gathers, packing */
-struct random_kernels;     /* kernels-random.h: Philox */
-struct reduce_kernels;     /* kernels-reduce.h */
-struct scan_kernels;       /* kernels-scan.h */
-struct rank_kernels;       /* kernels-rank.h */
-struct copy_kernels;       /* kernels-copy.h: runs of segments */
-struct expression_kernels; /* kernels-expression.h: several elementwise operations at once */
+struct map_kernels;    /* kernels-map.h: elementwise operations */
+struct move_kernels;   /* kernels-move.h: copies, expansions, gathers, packing */
+struct random_kernels; /* kernels-random.h: Philox */
+struct reduce_kernels; /* kernels-reduce.h */
+struct scan_kernels;   /* kernels-scan.h */
+struct rank_kernels;   /* kernels-rank.h */
+struct copy_kernels;   /* kernels-copy.h: runs of segments */
 
 struct cpu_kernels {
   const char *name;
@@ -30,7 +29,6 @@ struct cpu_kernels {
   const struct scan_kernels *scan;
   const struct rank_kernels *rank;
   const struct copy_kernels *copy;
-  const struct expression_kernels *expression;
 };
 
 /* The best set that this program contains and this processor runs. */
