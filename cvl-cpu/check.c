@@ -58,12 +58,12 @@ void fused_plan_check(const struct cvl_kernel *k) {
 static uint64_t length_of_result(const struct cvl_kernel *k, const struct superop_node *node) {
   switch (node->role) {
   case ROLE_REDUCE:
-  case ROLE_COMBINE_REDUCE: return k->segments.count;
+  case ROLE_COMBINE_REDUCE: return k->run.segments.count;
   case ROLE_COMBINE_SCATTER:
   case ROLE_PACK:
   case ROLE_SCATTER:
   case ROLE_CONST: return UINT64_MAX;
-  default: return k->n;
+  default: return k->run.n;
   }
 }
 
@@ -71,7 +71,7 @@ void fused_results_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->output_count; i++) {
     const uint32_t number = op->outputs[i];
-    const struct cvl_value *v = &k->values[number].whole;
+    const struct cvl_value *v = &k->values[number].run.whole;
     if (number < op->param_count || v->form != CVL_VECTOR) continue;
     const uint64_t length = length_of_result(k, &op->nodes[k->values[number].node]);
     invariant(length == UINT64_MAX || v->as.vector->length == length);
