@@ -9,7 +9,7 @@ struct tile_text {
   const struct superop *op;
   const struct fused_functions *functions;
   struct widths widths;
-  const char *block, *fold;
+  const char *name, *block, *fold;
   FILE *out;
 };
 
@@ -256,31 +256,34 @@ static void print_packs(const struct tile_text *t) {
 
 /* ---- scans ---- */
 
-static void print_scan(const struct tile_text *t, uint32_t k, uint32_t number) {
+/* The function of a scan for a strip. */
+static void define_scan(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
   const struct combine_row *row = emit_combination(node);
   const char *type = type_of(t, node->operands[0]);
   fprintf(t->out,
-          "    {\n      struct tile_scan *s = &t->scans[%u];\n"
-          "      %s so_far, *to = (%s *)(void *)s->out + (first + at - s->from);\n"
-          "      const %s *x = ",
-          number, type, type, type);
-  print_data(t, node->operands[0]);
-  fprintf(t->out,
-          ";\n      memcpy(&so_far, &s->state, sizeof so_far);\n"
-          "      if (s->fresh) so_far = (%s)(%s);\n"
-          "      s->fresh = 0;\n"
-          "      for (uint64_t p = first + at; p < last;) {\n"
-          "        const uint64_t end = tile_end(&s->near, p, last);\n"
-          "        if (p == tile_start(&s->near, s->near.segment)) so_far = (%s)(%s);\n"
-          "        for (; p < end; p++) {\n"
-          "          const %s next = *x++;\n"
-          "          *to++ = so_far;\n"
-          "          so_far = (%s)(",
-          type, row->identity, type, row->identity, type, type);
+          "static APART void %s_scan%u(struct tile_scan *s, uint64_t p, uint64_t last,\n"
+          "    const %s *x) {\n"
+          "  %s so_far, *to = (%s *)(void *)s->out + (p - s->from);\n"
+          "  memcpy(&so_far, &s->state, sizeof so_far);\n"
+          "  if (s->fresh) so_far = (%s)(%s);\n"
+          "  s->fresh = 0;\n"
+          "  while (p < last) {\n"
+          "    const uint64_t end = tile_end(&s->near, p, last);\n"
+          "    if (p == tile_start(&s->near, s->near.segment)) so_far = (%s)(%s);\n"
+          "    for (; p < end; p++) {\n"
+          "      const %s next = *x++;\n"
+          "      *to++ = so_far;\n"
+          "      so_far = (%s)(",
+          t->name, k, type, type, type, type, row->identity, type, row->identity, type, type);
   emit_expression(row->expression, 2, (const char *const[]){"so_far", "next"}, t->out);
-  fputs(");\n        }\n      }\n      memcpy(&s->state, &so_far, sizeof so_far);\n    }\n",
-        t->out);
+  fputs(");\n    }\n  }\n  memcpy(&s->state, &so_far, sizeof so_far);\n}\n\n", t->out);
+}
+
+static void print_scan(const struct tile_text *t, uint32_t k, uint32_t number) {
+  fprintf(t->out, "    %s_scan%u(&t->scans[%u], first + at, last, ", t->name, k, number);
+  print_data(t, t->op->nodes[k].operands[0]);
+  fputs(");\n", t->out);
 }
 
 static void print_scans(const struct tile_text *t) {
@@ -319,15 +322,15 @@ static bool has_flags(const struct superop_node *node) {
 /* What is written elsewhere goes to a variable: no branch, which nothing would foresee. */
 static void print_writes(const struct tile_text *t, const struct superop_node *node) {
   if (node->op == OPC_PERMUTE) {
-    fputs("        if (j >= s->count) continue;\n"
-          "        if (s->mark) WRITE(&s->mark[j], &one);\n"
-          "        WRITE(&to[j], &x[i]);\n",
+    fputs("    if (j >= s->count) continue;\n"
+          "    if (s->mark) WRITE(&s->mark[j], &one);\n"
+          "    WRITE(&to[j], &x[i]);\n",
           t->out);
     return;
   }
   fprintf(t->out,
-          "        %s *target = %sj - s->low < s->high - s->low ? to + j : &unused;\n"
-          "        *target = x[i];\n",
+          "    %s *target = %sj - s->low < s->high - s->low ? to + j : &unused;\n"
+          "    *target = x[i];\n",
           type_of(t, node->result), has_flags(node) ? "flags[i] && " : "");
 }
 
@@ -336,34 +339,46 @@ static void print_wrong(const struct tile_text *t, const struct superop_node *no
   fprintf(t->out, "%s(uint64_t)index[i] >= s->count", has_flags(node) ? "flags[i] && " : "");
 }
 
-static void print_scatter(const struct tile_text *t, uint32_t k, uint32_t number) {
+/* The function of a scatter for a strip: the first position whose index is out of range, or m.
+ */
+static void define_scatter(const struct tile_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
   const char *type = type_of(t, node->result);
   fprintf(t->out,
-          "    if (t->scatters[%u].out) {\n      const struct tile_scatter *s = ", number);
-  fprintf(t->out, "&t->scatters[%u];\n      %s *to = (void *)s->out, unused;\n", number, type);
-  fprintf(t->out, "      const %s *x = ", type);
-  print_data(t, node->operands[0]);
-  fputs(";\n      const INT *index = ", t->out);
-  print_data(t, node->operands[1]);
-  if (has_flags(node)) {
-    fputs(";\n      const uint8_t *flags = ", t->out);
-    print_data(t, node->operands[2]);
-  }
-  fputs(";\n      const uint8_t one = 1;\n      uint64_t wrong = 0;\n"
-        "      (void)unused, (void)one;\n"
-        "      for (uint64_t i = 0; i < m; i++) wrong |= (uint64_t)(",
-        t->out);
+          "static APART uint64_t %s_scatter%u(const struct tile_scatter *s, uint64_t m,\n"
+          "    const %s *x, const INT *index, const uint8_t *flags) {\n"
+          "  %s *to = (void *)s->out, unused;\n"
+          "  const uint8_t one = 1;\n"
+          "  uint64_t wrong = 0;\n"
+          "  (void)unused, (void)one, (void)flags;\n"
+          "  for (uint64_t i = 0; i < m; i++) wrong |= (uint64_t)(",
+          t->name, k, type, type);
   print_wrong(t, node);
-  fputs(");\n      for (uint64_t i = 0; i < m; i++) {\n"
-        "        const uint64_t j = (uint64_t)index[i];\n",
+  fputs(");\n  for (uint64_t i = 0; i < m; i++) {\n"
+        "    const uint64_t j = (uint64_t)index[i];\n",
         t->out);
   print_writes(t, node);
-  fputs("      }\n      for (uint64_t i = 0; i < m && wrong; i++) {\n        if (", t->out);
+  fputs("  }\n  for (uint64_t i = 0; i < m && wrong; i++) {\n    if (", t->out);
   print_wrong(t, node);
-  fputs(") {\n          wrong = 0;\n          ", t->out);
-  print_fault(t, k, "first + at + i");
-  fputs("        }\n      }\n    }\n", t->out);
+  fputs(") return i;\n  }\n  return m;\n}\n\n", t->out);
+}
+
+static void print_scatter(const struct tile_text *t, uint32_t k, uint32_t number) {
+  const struct superop_node *node = &t->op->nodes[k];
+  fprintf(t->out,
+          "    if (t->scatters[%u].out) {\n"
+          "      const uint64_t good = %s_scatter%u(&t->scatters[%u], m,\n          ",
+          number, t->name, k, number);
+  for (unsigned i = 0; i < 3; i++) {
+    if (i < 2 || has_flags(node)) {
+      print_data(t, node->operands[i]);
+    } else {
+      fputs("0", t->out);
+    }
+    fputs(i < 2 ? ",\n          " : ");\n      if (good < m) ", t->out);
+  }
+  print_fault(t, k, "first + at + good");
+  fputs("    }\n", t->out);
 }
 
 static void print_scatters(const struct tile_text *t) {
@@ -375,10 +390,10 @@ static void print_scatters(const struct tile_text *t) {
 
 /* ---- the function ---- */
 
-static void print_beginning(const struct tile_text *t, const char *name) {
+static void print_beginning(const struct tile_text *t) {
   for (int declared = 0; declared < 2; declared++) {
-    fprintf(t->out, "void %s(struct tile *t, uint64_t first, uint64_t n, int folds)%s", name,
-            declared ? " {\n" : ";\n");
+    fprintf(t->out, "%svoid %s(struct tile *t, uint64_t first, uint64_t n, int folds)%s",
+            declared ? "" : "SELDOM ", t->name, declared ? " {\n" : ";\n");
   }
   fprintf(t->out,
           "  enum { BLOCK = %d };\n"
@@ -400,12 +415,16 @@ static void print_beginning(const struct tile_text *t, const char *name) {
 void fused_emit_tile(const struct superop *op, const struct fused_functions *f,
                      struct widths widths, const char *name, const char *block,
                      const char *fold, FILE *out) {
-  const struct tile_text t = {op, f, widths, block, fold, out};
+  const struct tile_text t = {op, f, widths, name, block, fold, out};
   uint32_t stages = f->blocks.stage_count;
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (f->blocks.stage[k] > stages) stages = f->blocks.stage[k];
   }
-  print_beginning(&t, name);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (fused_may_scan(op, k)) define_scan(&t, k);
+    if (f->scatters && op->nodes[k].role == ROLE_SCATTER) define_scatter(&t, k);
+  }
+  print_beginning(&t);
   for (uint32_t s = 0; s <= stages; s++) print_stage(&t, s);
   print_packs(&t);
   print_scans(&t);

@@ -4,6 +4,14 @@
  * Whole groups of eight are stored, which run past the end of a short segment and are overwritten
  * by the next one: there is room for one more behind a buffer.
  */
+#ifdef __GNUC__
+#define APART  __attribute__((noinline, unused)) /* compiled once, or never */
+#define SELDOM __attribute__((cold))     /* optimised for size */
+#else
+#define APART
+#define SELDOM
+#endif
+
 static inline uint64_t tile_start(const struct tile_walk *w, uint64_t k) {
   return w->offsets ? w->offsets[k] : k * w->equal;
 }
@@ -29,7 +37,7 @@ static inline int tile_filled(struct tile_walk *w, const void *out, uint64_t pos
 
 /* The element of each position's segment. */
 #define DIST(name, type)                                                                       \
-  static inline void name(struct tile_node *d, uint64_t at, uint64_t last, type *out) {        \
+  static APART void name(struct tile_node *d, uint64_t at, uint64_t last, type *out) {        \
     const type *values = d->values;                                                            \
     if (tile_filled(&d->near, out, at, last)) return;                                          \
     while (at < last) {                                                                        \
@@ -47,7 +55,7 @@ DIST(tile_dist_f, FLOAT)
 DIST(tile_dist_b, uint8_t)
 #undef DIST
 
-static inline void tile_index(struct tile_node *d, uint64_t at, uint64_t last, INT *out) {
+static APART void tile_index(struct tile_node *d, uint64_t at, uint64_t last, INT *out) {
   const INT *starts = d->values, *strides = d->strides;
   while (at < last) {
     const uint64_t n = tile_end(&d->near, at, last) - at, k = d->near.segment;
@@ -63,7 +71,7 @@ static inline void tile_index(struct tile_node *d, uint64_t at, uint64_t last, I
 }
 
 /* Where the segment that each position gathers from begins, and its length. */
-static inline void tile_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
+static APART void tile_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
   const struct tile_walk far = {.offsets = d->far_offsets, .equal = d->far_equal};
   uint64_t *base = d->gathered.base, *limit = d->gathered.limit;
   if (tile_filled(&d->near, base, at, last)) return;
@@ -82,7 +90,7 @@ static inline void tile_bounds(struct tile_node *d, uint64_t at, uint64_t last) 
 }
 
 /* The same where each position has a segment of its own. */
-static inline void tile_own_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
+static APART void tile_own_bounds(struct tile_node *d, uint64_t at, uint64_t last) {
   const struct tile_walk far = {.offsets = d->far_offsets, .equal = d->far_equal};
   for (uint64_t i = 0; i < last - at; i++) {
     d->gathered.base[i] = tile_start(&far, at + i);
@@ -93,7 +101,7 @@ static inline void tile_own_bounds(struct tile_node *d, uint64_t at, uint64_t la
 /* Gathers between these bounds, where flags, unless NULL, are set; elsewhere 0. The first position
  * whose index is out of range, or n. */
 #define GATHER(name, type)                                                                     \
-  static inline uint64_t name(const struct tile_node *d, const INT *index,                     \
+  static APART uint64_t name(const struct tile_node *d, const INT *index,                     \
                               const uint8_t *flags, uint64_t n, type *out) {                   \
     const type *values = d->gathered.values;                                                   \
     const uint64_t *base = d->gathered.base, *limit = d->gathered.limit;                       \
@@ -123,7 +131,7 @@ GATHER(tile_gather_b, uint8_t)
 /* Gathers runs. The first position whose index is out of range, or `last`; where runs begin no
  * hardware foresees. */
 #define RUNS(name, type)                                                                       \
-  static inline uint64_t name(struct tile_node *d, uint64_t at, uint64_t last, type *out) {    \
+  static APART uint64_t name(struct tile_node *d, uint64_t at, uint64_t last, type *out) {    \
     enum { AHEAD = 8 };                                                                        \
     const struct tile_walk far = {.offsets = d->far_offsets, .equal = d->far_equal};           \
     const INT *starts = d->starts;                                                             \
@@ -193,7 +201,7 @@ static inline uint64_t tile_pack_8(uint64_t n, const void *v, const uint8_t *fla
 
 /* The elements with a flag. */
 #define PACK(name, type)                                                                       \
-  static inline uint64_t name(uint64_t n, const type *v, const uint8_t *flags, type *out) {    \
+  static APART uint64_t name(uint64_t n, const type *v, const uint8_t *flags, type *out) {    \
     uint64_t kept = 0, i = 0;                                                                  \
     PACK_EIGHTS(type)                                                                          \
     for (; i < n; i++) {                                                                       \
@@ -214,7 +222,7 @@ PACK(tile_pack_b, uint8_t)
 #undef PACK
 #undef PACK_EIGHTS
 
-static inline uint64_t tile_count(uint64_t n, const uint8_t *flags) {
+static APART uint64_t tile_count(uint64_t n, const uint8_t *flags) {
   uint64_t kept = 0;
   for (uint64_t i = 0; i < n; i++) kept += flags[i];
   return kept;
@@ -222,7 +230,7 @@ static inline uint64_t tile_count(uint64_t n, const uint8_t *flags) {
 
 /* The offsets of the segments that begin at positions `at` to before `last`, of which `kept`
  * elements come before. */
-static inline void tile_ranks(struct tile_pack *p, uint64_t at, uint64_t last,
+static APART void tile_ranks(struct tile_pack *p, uint64_t at, uint64_t last,
                               const uint8_t *flags) {
   uint64_t kept = p->kept;
   while (p->near.segment < p->count) {
