@@ -135,7 +135,9 @@ static bool check_together(const struct neslc_options *o) {
 bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {
   *o = (struct neslc_options){.session = {.shared = shared_default_options(),
                                           .machine = machine_default_options(),
-                                          .direct = true}};
+                                          .backend_name = "cpu",
+                                          .native = NATIVE_OFF,
+                                          .optimise = true}};
   const struct command_line line = {.command = "neslc",
                                     .rows = rows,
                                     .row_count = OPT_COUNT,

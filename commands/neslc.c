@@ -1,7 +1,7 @@
 /* neslc.c - the command that compiles NESL to VCODE.
  *
- * The forms of the file are read as `nesl` would; of them only assignments are evaluated, by
- * the direct interpreter, since what is compiled may mention their variables.
+ * The forms of the file are read as `nesl` would; of them only assignments are evaluated, since
+ * what is compiled may mention their variables.
  */
 #include "commands/nesl.h"
 #include "commands/neslc-library.h"
