@@ -27,7 +27,9 @@ struct fused_compiled {
   struct fused_functions functions;
   struct stage *stages;
   uint32_t *touched; /* values whose elements the function of tiles may touch */
-  uint32_t touched_count;
+  uint32_t
+      *walking; /* nodes that it executes outside stages, and gathers and INDEXes of these */
+  uint32_t touched_count, walking_count;
   bool folds_many;
   tile_function *tile;
   loop_block **loops;                  /* of the first node of each */
@@ -157,6 +159,14 @@ static void touch_scatter(const struct fused_compiled *f, const struct superop_n
   }
 }
 
+static void find_walking(struct fused_compiled *f) {
+  const uint32_t count = f->k->op->node_count;
+  f->walking = arena_alloc(&f->arena, (count + 1) * sizeof *f->walking);
+  for (uint32_t n = 0; n < count; n++) {
+    if (fused_tile_walks(f->k->op, &f->functions, n)) f->walking[f->walking_count++] = n;
+  }
+}
+
 /* The values that stages read or write, that are filled, and that packs and so on take. */
 static void find_touched(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
@@ -170,7 +180,7 @@ static void find_touched(struct fused_compiled *f) {
     if (node->role == ROLE_SCATTER && f->functions.scatters) touch_scatter(f, node, touched);
     const bool gathers = node->role == ROLE_GATHER || node->role == ROLE_PICK;
     if (!gathers && node->role != ROLE_SPREAD && node->role != ROLE_INDEX) continue;
-    if (fused_compiled_does(f, n)) continue;
+    if (fused_compiled_does(f, n) || !fused_tile_walks(op, &f->functions, n)) continue;
     touched[node->result] = true;
     if (gathers) touched[node->operands[1]] = true;
     if (node->op == OPC_BFPERMUTE) touched[node->operands[2]] = true;
@@ -179,6 +189,7 @@ static void find_touched(struct fused_compiled *f) {
   for (uint32_t v = 0; v < op->value_count; v++) {
     if (touched[v]) f->touched[f->touched_count++] = v;
   }
+  find_walking(f);
 }
 
 /* Each value has its own strip buffer (one of a tile's that the evaluator keeps for a chunk
@@ -346,6 +357,11 @@ tile_function *fused_compiled_tile(const struct fused_compiled *f) {
 
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *f, uint32_t node) {
   return f->scans[node];
+}
+
+const uint32_t *fused_compiled_walking(const struct fused_compiled *f, uint32_t *count) {
+  *count = f->walking_count;
+  return f->walking;
 }
 
 const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t *count) {

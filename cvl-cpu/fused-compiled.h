@@ -30,8 +30,10 @@ tile_function *fused_compiled_tile(const struct fused_compiled *);
 /* That of a scan, as fused_emit_scan says. */
 typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
-/* The values whose elements the function of tiles may touch. */
+/* The values whose elements the function of tiles may touch, and the nodes that have an entry in
+ * its struct tile. */
 const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
+const uint32_t *fused_compiled_walking(const struct fused_compiled *, uint32_t *count);
 /* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
  * unfinished results are 0. */
 void fused_compiled_loop(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);

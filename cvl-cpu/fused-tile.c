@@ -91,7 +91,9 @@ static uint8_t act_of(const struct cvl_kernel *k, uint32_t number) {
 static void set_acts(struct fused_worker *w) {
   const struct cvl_kernel *k = w->k;
   const struct fused_steps steps = fused_steps_here(w);
-  for (uint32_t n = 0; n < k->op->node_count; n++) w->tile.nodes[n].act = TILE_NOTHING;
+  uint32_t count;
+  const uint32_t *walking = fused_compiled_walking(k->compiled, &count);
+  for (uint32_t i = 0; i < count; i++) w->tile.nodes[walking[i]].act = TILE_NOTHING;
   for (uint32_t i = steps.first; i < steps.end; i++) {
     w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
   }
@@ -130,13 +132,12 @@ static void set_up_node(const struct cvl_kernel *k, uint32_t number, struct tile
 static void set_up_nodes(struct fused_worker *w, char *bounds) {
   const struct cvl_kernel *k = w->k;
   const struct fused_functions *f = fused_compiled_functions(k->compiled);
-  for (uint32_t n = 0; n < k->op->node_count; n++) {
+  uint32_t count;
+  const uint32_t *walking = fused_compiled_walking(k->compiled, &count);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t n = walking[i];
     struct tile_node *node = &w->tile.nodes[n];
-    const uint8_t role = k->op->nodes[n].role;
-    *node = (struct tile_node){.act = TILE_NOTHING};
-    if (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_GATHER && role != ROLE_PICK)
-      continue;
-    set_up_node(k, n, node);
+    if (k->op->nodes[n].role != ROLE_CARRY) set_up_node(k, n, node);
     if (f->bounds[n] == SUPEROP_NONE) continue;
     char *base = bounds + 2 * f->bounds[n] * bounds_bytes(k);
     node->gathered.base = (uint64_t *)(void *)base;
@@ -165,7 +166,10 @@ void fused_tile_begin(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   start_scans(w, position);
   const struct fused_functions *f = fused_compiled_functions(k->compiled);
-  for (uint32_t n = 0; n < k->op->node_count; n++) {
+  uint32_t count;
+  const uint32_t *walking = fused_compiled_walking(k->compiled, &count);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t n = walking[i];
     struct tile_node *node = &w->tile.nodes[n];
     const struct fused_node *p = &k->nodes[n];
     const bool walks = p->run.action == ACT_DIST || p->run.action == ACT_INDEX ||

@@ -35,6 +35,36 @@ static void print_data(const struct tile_text *t, uint32_t v) {
   fprintf(t->out, "(void *)(t->data[%u] + at * t->step[%u])", v, v);
 }
 
+/* Whether anything but nodes of stages reads a value. */
+static bool is_read_outside(const struct superop *op, const struct fused_functions *f,
+                            uint32_t v) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    if (op->outputs[i] == v) return true;
+  }
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (op->cold[k] || fused_blocks_have(op, &f->blocks, k)) continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] == v && superop_matters(node, i)) return true;
+    }
+  }
+  return false;
+}
+
+bool fused_tile_walks(const struct superop *op, const struct fused_functions *f, uint32_t k) {
+  const struct superop_node *node = &op->nodes[k];
+  switch ((enum superop_role)node->role) {
+  case ROLE_SPREAD:
+    return !op->cold[k] && (emit_spread_constant(op, node->result) == NULL ||
+                            is_read_outside(op, f, node->result));
+  case ROLE_INDEX:
+  case ROLE_GATHER:
+  case ROLE_PICK: return !op->cold[k];
+  case ROLE_CARRY: return fused_begins_loop(op, k);
+  default: return false;
+  }
+}
+
 /* ---- which values the stages read and write ---- */
 
 static bool stage_reads(const struct tile_text *t, uint32_t stage, uint32_t v) {
@@ -149,9 +179,7 @@ static void print_node(const struct tile_text *t, uint32_t k) {
     print_asked(t, k);
     break;
   case ROLE_PICK: print_gather(t, k); break;
-  case ROLE_CARRY:
-    if (fused_begins_loop(t->op, k)) print_asked(t, k);
-    break;
+  case ROLE_CARRY: print_asked(t, k); break;
   default: break;
   }
 }
@@ -214,7 +242,7 @@ static void report_stage(const struct tile_text *t, uint32_t stage) {
 
 static void print_stage(const struct tile_text *t, uint32_t stage) {
   for (uint32_t k = 0; k < t->op->node_count; k++) {
-    if (blocks(t)->stage[k] == stage && !t->op->cold[k] &&
+    if (blocks(t)->stage[k] == stage && fused_tile_walks(t->op, t->functions, k) &&
         !fused_blocks_have(t->op, blocks(t), k))
       print_node(t, k);
   }

@@ -184,6 +184,11 @@ bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
 bool fused_functions_differ(const struct superop *);
 void fused_flat_operands(const struct superop *, uint32_t node, uint32_t of[2]);
 
+/* Whether the function of a tile has an entry of a node in its struct tile: it executes it
+ * outside stages, or it is a gather or INDEX of a stage. A constant is only spread where a
+ * buffer of it is read. */
+bool fused_tile_walks(const struct superop *, const struct fused_functions *, uint32_t node);
+
 /* Writes the function
  *
  *     void NAME(struct tile *, uint64_t first, uint64_t n, int folds)
