@@ -113,8 +113,7 @@ def of_benchmarks():
 
 
 def definitions(text):
-    """The functions of a program in their lines: neslc computes what else stands there, one value at a
-    time."""
+    """The functions of a program in their lines: neslc computes what else stands there."""
     kept = set()
     for form in re.finditer(r"^function\b.*?;\n(?=\n|\S|\Z)", text, re.MULTILINE | re.DOTALL):
         first = text.count("\n", 0, form.start())

@@ -486,6 +486,18 @@ class Compiler(CommandTest):
         self.expect(ran, 0)
         self.assertIn("FUNC MAIN", ran.stdout)
 
+    def test_assignments_need_memory_for_what_they_use_last(self):
+        prog = self.file("function steps(v, k) = if k == 0 then v else steps({x + 1 : x in v}, k - 1);\n"
+                         "v = steps(index(10000), 1000);\nv[9];\n")
+        self.expect(self.neslc(prog, "--memory", "64M"), 0, "")
+        self.expect(self.run_command(VINTERP, "prog.vcode"), 0, "( 1009 )\n")
+
+    def test_assignments_have_no_permissions(self):
+        prog = self.file("(stream, (opened, message)) = open_out_file(\"made\");\nopened;\n")
+        self.expect(self.neslc(prog), 0, "")
+        self.expect(self.run_command(VINTERP, "prog.vcode"), 0, "( F )\n")
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "made")))
+
     def test_origins_and_checks(self):
         prog = self.file("function at(v, i) =\n  v[i];\nat([1, 2], 5);\n")
         self.expect(self.neslc(prog, "-o", "f.vcode"), 0, "")
