@@ -4,23 +4,18 @@
  * (fused-kernels/emit-kernel.h); its plan says what it takes and what it leaves over. That is
  * done by the library, on what the kernel has written: reductions are finished, and scans,
  * packs and scatters run as operations. DIST and INDEX that are needed outside are given to the
- * library too, which computes nothing for them.
+ * library too, which computes nothing for them. Combinations have kernels of their own for the
+ * levels of their trees: fused-tree.hpp.
  */
 #include "cvl-cuda/fused.hpp"
 
 #include <string.h>
 
 #include "cvl-cuda/compiler.hpp"
+#include "cvl-cuda/fused-tree.hpp"
 #include "cvl-cuda/ops.hpp"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl/superop.h"
-#include "fused-kernels/emit-kernel.h"
-}
-#pragma GCC diagnostic pop
+#include "cvl-cuda/scatter-groups.hpp"
+#include "cvl-cuda/tree.hpp"
 
 namespace ravel {
 
@@ -33,6 +28,14 @@ struct variant {
       nullptr; /* else; null: there is nothing for a kernel to do, or no kernel */
 
   bool has_kernel() const { return code || ready.kernel || ready.on_host; }
+  /* Whether nothing is missing. */
+  bool is_complete() const { return has_kernel() || (source.memory && source.kernel.is_empty); }
+};
+
+/* The kernels of the combination that begins with node `first`. */
+struct combination_kernels {
+  uint32_t first;
+  variant up, down; /* down: of scans */
 };
 
 } // namespace ravel
@@ -41,7 +44,8 @@ struct cvl_kernel {
   const superop *op;
   ravel::variant whole;   /* reduces too; for long segments */
   ravel::variant written; /* leaves reductions to the library; for short ones */
-  uint64_t last_run;      /* epoch of the last launch */
+  std::vector<ravel::combination_kernels> trees{};
+  uint64_t last_run = 0; /* epoch of the last launch */
 };
 
 namespace ravel {
@@ -92,10 +96,18 @@ static size_t argument_bytes(const fused_kernel &k) {
     case MEMBER_OPERAND: bytes += 80; break; /* the largest: of elements of 8 bytes */
     case MEMBER_SEGMENTS: bytes += 40; break;
     case MEMBER_WRITTEN:
-    case MEMBER_PARTIALS: bytes += sizeof(void *); break;
+    case MEMBER_PARTIALS:
+    case MEMBER_TOTALS:
+    case MEMBER_ROOTS:
+    case MEMBER_RESULTS: bytes += sizeof(void *); break;
     }
   }
   return bytes;
+}
+
+static void find_kernel(context &c, variant &v) {
+  if (c.kernels->tools.in_module(v.source.key, v.ready) || !c.kernels->compiles) return;
+  v.code = c.kernels->tools.request(v.source.text, "fused");
 }
 
 static void make_variant(context &c, const superop *op, unsigned leave, variant &v) {
@@ -103,8 +115,14 @@ static void make_variant(context &c, const superop *op, unsigned leave, variant 
   if (!fused_source_make(op, {c.int_elem, c.float_elem}, leave, "fused", &v.source)) return;
   const fused_kernel &plan = v.source.kernel;
   if (plan.is_empty || argument_bytes(plan) > MOST_ARGUMENT_BYTES) return;
-  if (c.kernels->tools.in_module(v.source.key, v.ready) || !c.kernels->compiles) return;
-  v.code = c.kernels->tools.request(v.source.text, "fused");
+  find_kernel(c, v);
+}
+
+static void make_tree(context &c, const superop *op, uint32_t first, fused_tree which,
+                      variant &v) {
+  v.made = true;
+  const widths w = {c.int_elem, c.float_elem};
+  if (fused_source_make_tree(op, first, which, w, "fused", &v.source)) find_kernel(c, v);
 }
 
 static void end_variant(context &c, variant &v) {
@@ -112,19 +130,48 @@ static void end_variant(context &c, variant &v) {
   if (v.source.memory) fused_source_free(&v.source);
 }
 
+static void end_kernels(context &c, cvl_kernel &k) {
+  end_variant(c, k.whole);
+  end_variant(c, k.written);
+  for (combination_kernels &t : k.trees) {
+    end_variant(c, t.up);
+    end_variant(c, t.down);
+  }
+}
+
+/* The kernels of combinations; false if there are none for one of them. */
+static bool make_trees(context &c, cvl_kernel &k) {
+  const superop *op = k.op;
+  bool good = true;
+  for (uint32_t i = 0; i < op->node_count && good; i++) {
+    if (op->nodes[i].role != ROLE_COLUMN || (i > 0 && op->nodes[i - 1].role == ROLE_COLUMN))
+      continue;
+    k.trees.push_back({i, {}, {}});
+    combination_kernels &t = k.trees.back();
+    make_tree(c, op, i, TREE_UP, t.up);
+    good = t.up.has_kernel();
+    if (op->nodes[superop_combination_at(op, i).ends].role != ROLE_COMBINE_SCAN) continue;
+    make_tree(c, op, i, TREE_DOWN, t.down);
+    good = good && t.down.has_kernel();
+  }
+  return good;
+}
+
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
-  std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}, 0});
+  std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
   make_variant(c, op, LEAVE_SPREADS, k->whole);
-  if (k->whole.has_kernel()) return k.release();
-  end_variant(c, k->whole);
+  const bool combines = superop_has_combinations(op);
+  const bool good =
+      combines ? k->whole.is_complete() && make_trees(c, *k) : k->whole.has_kernel();
+  if (good) return k.release();
+  end_kernels(c, *k);
   return nullptr;
 }
 
 void discard_kernel(context &c, cvl_kernel *k) {
   if (!c.work_queue.reached(k->last_run)) c.work_queue.finish();
-  end_variant(c, k->whole);
-  end_variant(c, k->written);
+  end_kernels(c, *k);
   delete k;
 }
 
@@ -134,26 +181,37 @@ const superop *superop_of(const cvl_kernel *k) {
 
 namespace {
 
-/* ---- arguments, as the text of kernels lays them out ---- */
+/* ---- a run ---- */
 
-/* Pointers have one layout, whether plain, as in that text on most devices, or not. */
-struct arguments {
-  std::vector<char> bytes;
+/* The kernels of a combination, ready to run. */
+struct ready_tree {
+  superop_combination at;
+  const kernel_entry *up, *down;
+};
 
-  template <class M> void add(const M &member) {
-    static_assert(std::is_trivially_copyable<M>::value, "copied as bytes");
-    const size_t at = (bytes.size() + 7) / 8 * 8;
-    bytes.resize(at + sizeof member);
-    memcpy(&bytes[at], &member, sizeof member);
+/* A vector that is held. */
+struct held_value {
+  cvl_value v{};
+
+  held_value() = default;
+  held_value(const held_value &) = delete;
+  held_value &operator=(const held_value &) = delete;
+  ~held_value() {
+    if (v.form == CVL_VECTOR) release(v.as.vector);
   }
 };
 
-/* ---- a run ---- */
+/* What the lowest level of a combination gives inside of a kernel. */
+struct lowest_level {
+  column_memory totals, roots, out;
+  std::vector<ref<cvl_vector>> results;
+};
 
 struct execution {
   context &c;
   const uint64_t site;
   const superop &op;
+  std::vector<ready_tree> trees{};
   std::vector<cvl_value> values; /* by number; results that are set are held here */
 
   execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands)
@@ -168,6 +226,7 @@ struct execution {
 
   bool is_small();
   bool has_short_segments();
+  bool fits();
   void launch_kernel(const fused_kernel &, const kernel_entry &);
   void follow(const fused_kernel &);
   void give(cvl_value *outs);
@@ -177,6 +236,14 @@ private:
   void drop(uint32_t v);
   void finish_reductions(work &, const fused_kernel &, const segments &,
                          const std::vector<void *> &partials);
+  void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);
+  void finish_trees(work &, const fused_kernel &, std::vector<lowest_level> &);
+  tree tree_of(work &, const ready_tree &, const segments &, int64_t longest) const;
+  const cvl_value &identity(const ready_tree &, uint32_t column) const;
+  void run_tree(const ready_tree &);
+  void run_scan(work &, const ready_tree &, const column_memory &totals);
+  void scatter_tree(const ready_tree &);
+  void find_slots(const ready_tree &, held_value &);
   void run_node(uint32_t k);
   bool is_last_use(uint32_t v, uint32_t k) const;
   void run_scatter(uint32_t k);
@@ -227,6 +294,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     count = slot_count(slotted.total, slotted.count, CVL_REDUCE_BLOCK);
   }
   std::vector<void *> partials(op.node_count);
+  std::vector<lowest_level> lowest(trees.size());
   std::vector<ref<cvl_vector>> written(op.value_count);
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
@@ -246,18 +314,22 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
         a.add(partials[m.number]);
       });
       break;
+    case MEMBER_TOTALS:
+    case MEMBER_ROOTS:
+    case MEMBER_RESULTS: add_tree_member(w, m, a, lowest); break;
     }
   }
   a.add(w.bad());
   a.add(count);
   const bool slots = plan.by_slots;
-  w.run({"superoperator", slots ? (count + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS : count,
-         slots ? FUSED_BLOCK_SLOTS * WARP : 0, entry.kernel, entry.on_host, nullptr,
+  w.run({"superoperator", slots ? (count + plan.block_slots - 1) / plan.block_slots : count,
+         slots ? (int32_t)plan.block_slots * WARP : 0, entry.kernel, entry.on_host, nullptr,
          a.bytes.data(), (uint32_t)a.bytes.size()});
   finish_reductions(w, plan, slotted, partials);
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);
   }
+  finish_trees(w, plan, lowest);
 }
 
 void execution::finish_reductions(work &w, const fused_kernel &plan, const segments &d,
@@ -274,6 +346,145 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
       w.give(&values[node.result], r);
     });
   }
+}
+
+/* ---- combinations ---- */
+
+/* Positions have to fit an INT: of those that do not, superop_run reports the first. */
+bool execution::fits() {
+  if (trees.empty() || c.int_elem == CVL_I64) return true;
+  int64_t most = domain();
+  for (uint32_t p = 0; p < op.param_count; p++) most = std::max(most, length_bound(values[p]));
+  return most <= INT32_MAX;
+}
+
+tree execution::tree_of(work &w, const ready_tree &t, const segments &d,
+                        int64_t longest) const {
+  return {w, op, t.at, t.up, t.down, d, longest};
+}
+
+const cvl_value &execution::identity(const ready_tree &t, uint32_t column) const {
+  const uint32_t v = op.nodes[t.at.ends + column].operands[2];
+  uint32_t k = 0;
+  if (v < op.param_count) return values[v];
+  while (op.nodes[k].result != v || op.nodes[k].role != ROLE_CONST) k++;
+  return op.nodes[k].constant;
+}
+
+void execution::add_tree_member(work &w, const fused_member &m, arguments &a,
+                                std::vector<lowest_level> &lowest) {
+  for (size_t i = 0; i < trees.size(); i++) {
+    const uint32_t column = m.number - trees[i].at.ends;
+    if (column >= trees[i].at.count) continue;
+    tree t = tree_of(w, trees[i], w.view(values[op.segments]), 0);
+    lowest_level &l = lowest[i];
+    if (m.kind == MEMBER_TOTALS) {
+      if (column == 0) l.totals = t.totals();
+      a.add(l.totals[column]);
+    } else if (m.kind == MEMBER_ROOTS) {
+      if (column == 0) l.roots = t.roots();
+      a.add(l.roots[column]);
+    } else {
+      if (column == 0) l.results = t.make(t.d.count);
+      l.out = t.memory_of(l.results);
+      a.add(l.out[column]);
+    }
+  }
+}
+
+/* The levels above those that were inside of a kernel. */
+void execution::finish_trees(work &w, const fused_kernel &plan,
+                             std::vector<lowest_level> &lowest) {
+  for (size_t i = 0; i < trees.size(); i++) {
+    const ready_tree &r = trees[i];
+    lowest_level &l = lowest[i];
+    if (plan.tasks[r.at.ends] != TASK_INSIDE) continue;
+    if (op.nodes[r.at.ends].role == ROLE_COMBINE_SCAN) {
+      run_scan(w, r, l.totals);
+      continue;
+    }
+    const cvl_value &d = values[op.segments];
+    tree_of(w, r, w.view(d), longest_segment(c, d)).finish_reduction(l.totals, l.roots, l.out);
+    for (uint32_t k = 0; k < r.at.count; k++)
+      w.give(&values[op.nodes[r.at.ends + k].result], l.results[k]);
+  }
+}
+
+void execution::run_scan(work &w, const ready_tree &r, const column_memory &totals) {
+  const cvl_value &d = values[op.segments];
+  const bool exclusive = op.nodes[r.at.ends].op == SUPEROP_COMBINE_SCAN;
+  tree t = tree_of(w, r, w.view(d), longest_segment(c, d));
+  std::vector<cvl_value> columns, identities;
+  for (uint32_t k = 0; k < r.at.count; k++) {
+    columns.push_back(values[op.nodes[r.at.first + k].operands[0]]);
+    if (exclusive) identities.push_back(identity(r, k));
+  }
+  const std::vector<ref<cvl_vector>> results = t.make(t.d.total);
+  t.scan(columns.data(), exclusive ? identities.data() : nullptr, totals, t.memory_of(results));
+  for (uint32_t k = 0; k < r.at.count; k++)
+    w.give(&values[op.nodes[r.at.ends + k].result], results[k]);
+}
+
+/* A combination of what the kernel, if there was one, has written. */
+void execution::run_tree(const ready_tree &r) {
+  const superop_role role = (superop_role)op.nodes[r.at.ends].role;
+  if (role == ROLE_COMBINE_SCATTER) {
+    scatter_tree(r);
+    return;
+  }
+  work w(c, site + r.at.ends, {}, INT64_MAX);
+  if (role == ROLE_COMBINE_SCAN) {
+    run_scan(w, r, {});
+    return;
+  }
+  const cvl_value &d = values[op.segments];
+  tree t = tree_of(w, r, w.view(d), longest_segment(c, d));
+  std::vector<cvl_value> columns, identities;
+  for (uint32_t k = 0; k < r.at.count; k++) {
+    columns.push_back(values[op.nodes[r.at.first + k].operands[0]]);
+    identities.push_back(identity(r, k));
+  }
+  const std::vector<ref<cvl_vector>> results = t.make(t.d.count);
+  t.reduce(columns.data(), identities.data(), t.memory_of(results));
+  for (uint32_t k = 0; k < r.at.count; k++)
+    w.give(&values[op.nodes[r.at.ends + k].result], results[k]);
+}
+
+/* The position in the result of each element. Faults: INDEX. */
+void execution::find_slots(const ready_tree &r, held_value &slots) {
+  const superop_node &node = op.nodes[r.at.ends];
+  const cvl_value first = cvl_scalar_int(c.int_elem, 0), step = cvl_scalar_int(c.int_elem, 1);
+  const int64_t n = length_bound(values[node.operands[3]]);
+  held_value numbers;
+  index(c, site + r.at.ends, first, step, cvl_one_segment((uint64_t)n), &numbers.v);
+  cvl_permute_args a{};
+  a.op = OP_BPERMUTE;
+  a.values = numbers.v;
+  a.index = values[node.operands[2]];
+  a.s = values[node.operands[5]];
+  a.d = values[node.operands[4]];
+  a.index.owned = a.s.owned = a.d.owned = 0;
+  permute(c, site + r.at.ends, a, &slots.v);
+}
+
+void execution::scatter_tree(const ready_tree &r) {
+  const superop_node &node = op.nodes[r.at.ends];
+  const int64_t n = length_bound(values[node.operands[3]]), m = domain();
+  held_value slots;
+  find_slots(r, slots);
+  work w(c, site + r.at.ends, {}, INT64_MAX);
+  scatter_groups groups{};
+  if (n > 0) groups = find_scatter_groups(w, slots.v, n, m);
+  tree t = tree_of(w, r, groups.d, m + 1);
+  const column_memory sorted = t.scratch(n + m);
+  for (uint32_t k = 0; k < r.at.count && n > 0; k++) {
+    merge_column(w, groups, t.elem(k), n, values[op.nodes[r.at.ends + k].operands[3]],
+                 values[op.nodes[r.at.first + k].operands[0]], sorted[k]);
+  }
+  const std::vector<ref<cvl_vector>> results = t.make(n);
+  t.reduce(sorted, t.memory_of(results));
+  for (uint32_t k = 0; k < r.at.count; k++)
+    w.give(&values[op.nodes[r.at.ends + k].result], results[k]);
 }
 
 /* ---- after the kernel ---- */
@@ -328,6 +539,9 @@ void execution::follow(const fused_kernel &plan) {
     const superop_node &node = op.nodes[k];
     if (node.role == ROLE_CONST) values[node.result] = node.constant;
     if (plan.tasks[k] == TASK_LIBRARY || plan.spread[node.result]) run_node(k);
+    for (const ready_tree &t : trees) {
+      if (t.at.ends == k && plan.tasks[k] == TASK_TREE) run_tree(t);
+    }
     for (uint32_t i = 0; i < node.operand_count; i++) {
       const uint32_t v = node.operands[i];
       if (v >= op.param_count && op.last_use[v] == k) drop(v);
@@ -344,22 +558,41 @@ void execution::give(cvl_value *outs) {
 
 } // namespace
 
+/* The kernel if it can be run now, or null. */
+static const kernel_entry *entry_of(context &c, variant &v) {
+  if (!v.code) return v.has_kernel() ? &v.ready : nullptr;
+  const auto asked = [&c] { return c.stop.asks && c.stop.asks(c.stop.with); };
+  compiler &tools = c.kernels->tools;
+  return c.kernels->waits ? tools.wait(v.code, asked) : tools.poll(v.code);
+}
+
+/* Whether all kernels of combinations can be run now. */
+static bool find_trees(context &c, cvl_kernel &k, execution &e) {
+  for (combination_kernels &t : k.trees) {
+    const superop_combination at = superop_combination_at(k.op, t.first);
+    const ready_tree r = {at, entry_of(c, t.up), t.down.made ? entry_of(c, t.down) : nullptr};
+    if (!r.up || (t.down.made && !r.down)) return false;
+    e.trees.push_back(r);
+  }
+  return true;
+}
+
 bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                 cvl_value *outs) {
-  kernel_store &store = *c.kernels;
   execution e(c, site, *k->op, operands);
-  if (e.is_small()) return false;
-  const bool leave = k->whole.source.kernel.by_slots && e.has_short_segments();
+  if (e.is_small() || !find_trees(c, *k, e) || !e.fits()) return false;
+  const fused_kernel &plan = k->whole.source.kernel;
+  const bool leave = plan.by_slots && k->trees.empty() && e.has_short_segments();
   variant &v = leave ? k->written : k->whole;
   if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | LEAVE_REDUCTIONS, v);
-  if (!v.has_kernel()) return false;
-  const kernel_entry *entry = &v.ready;
-  const auto asked = [&c] { return c.stop.asks && c.stop.asks(c.stop.with); };
-  if (v.code) entry = store.waits ? store.tools.wait(v.code, asked) : store.tools.poll(v.code);
-  if (entry == nullptr) return false;
-  e.launch_kernel(v.source.kernel, *entry);
+  if (!v.is_complete()) return false;
+  const bool launches = !v.source.kernel.is_empty;
+  const kernel_entry *entry = launches ? entry_of(c, v) : nullptr;
+  if (launches && entry == nullptr) return false;
+  if (launches) e.launch_kernel(v.source.kernel, *entry);
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
   e.follow(v.source.kernel);
+  if (!e.trees.empty()) k->last_run = c.work_queue.epoch;
   e.give(outs);
   return true;
 }

@@ -16,4 +16,9 @@ bool kernel_constant_spread(const struct superop *, const struct superop_node *)
  * of a slot is known. */
 bool kernel_looks_up(const struct fused_kernel *, uint32_t v, enum fused_task);
 
+/* Whether the node is a consumer of a combination. */
+bool kernel_is_tree(const struct superop_node *);
+/* The value whose elements a reduction, or a consumer of a combination, combines. */
+uint32_t kernel_combined(const struct superop *, const struct superop_node *);
+
 #endif
