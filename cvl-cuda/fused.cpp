@@ -45,7 +45,8 @@ struct cvl_kernel {
   ravel::variant whole;   /* reduces too; for long segments */
   ravel::variant written; /* leaves reductions to the library; for short ones */
   std::vector<ravel::combination_kernels> trees{};
-  uint64_t last_run = 0; /* epoch of the last launch */
+  std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
+  uint64_t last_run = 0;                /* epoch of the last launch */
 };
 
 namespace ravel {
@@ -99,7 +100,8 @@ static size_t argument_bytes(const fused_kernel &k) {
     case MEMBER_PARTIALS:
     case MEMBER_TOTALS:
     case MEMBER_ROOTS:
-    case MEMBER_RESULTS: bytes += sizeof(void *); break;
+    case MEMBER_RESULTS:
+    case MEMBER_UNFIT: bytes += sizeof(void *); break;
     }
   }
   return bytes;
@@ -110,12 +112,29 @@ static void find_kernel(context &c, variant &v) {
   v.code = c.kernels->tools.request(v.source.text, "fused");
 }
 
+/* The kernel of a source that was made, unless it is empty. */
+static void find_planned(context &c, variant &v) {
+  const fused_kernel &plan = v.source.kernel;
+  if (!plan.is_empty && argument_bytes(plan) <= MOST_ARGUMENT_BYTES) find_kernel(c, v);
+}
+
 static void make_variant(context &c, const superop *op, unsigned leave, variant &v) {
   v.made = true;
-  if (!fused_source_make(op, {c.int_elem, c.float_elem}, leave, "fused", &v.source)) return;
-  const fused_kernel &plan = v.source.kernel;
-  if (plan.is_empty || argument_bytes(plan) > MOST_ARGUMENT_BYTES) return;
-  find_kernel(c, v);
+  const widths w = {c.int_elem, c.float_elem};
+  if (fused_source_make(op, w, leave, "fused", &v.source)) find_planned(c, v);
+}
+
+/* The kernels of copies; false if one of them is missing. */
+static bool make_copies(context &c, cvl_kernel &k) {
+  const widths w = {c.int_elem, c.float_elem};
+  if (!fused_copy_is_fit(k.op)) return false;
+  for (uint32_t i = 0; i < fused_copy_kernels(k.op); i++) {
+    k.copies.push_back({});
+    variant &v = k.copies.back();
+    if (fused_source_make_copy(k.op, i, w, "fused", &v.source)) find_planned(c, v);
+    if (!v.is_complete()) return false;
+  }
+  return true;
 }
 
 static void make_tree(context &c, const superop *op, uint32_t first, fused_tree which,
@@ -137,6 +156,7 @@ static void end_kernels(context &c, cvl_kernel &k) {
     end_variant(c, t.up);
     end_variant(c, t.down);
   }
+  for (variant &v : k.copies) end_variant(c, v);
 }
 
 /* The kernels of combinations; false if there are none for one of them. */
@@ -160,10 +180,14 @@ static bool make_trees(context &c, cvl_kernel &k) {
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
-  make_variant(c, op, LEAVE_SPREADS, k->whole);
-  const bool combines = superop_has_combinations(op);
-  const bool good =
-      combines ? k->whole.is_complete() && make_trees(c, *k) : k->whole.has_kernel();
+  bool good = false;
+  if (op->copies) {
+    good = make_copies(c, *k);
+  } else {
+    make_variant(c, op, LEAVE_SPREADS, k->whole);
+    good = superop_has_combinations(op) ? k->whole.is_complete() && make_trees(c, *k)
+                                        : k->whole.has_kernel();
+  }
   if (good) return k.release();
   end_kernels(c, *k);
   return nullptr;
@@ -228,14 +252,19 @@ struct execution {
   bool has_short_segments();
   bool fits();
   void launch_kernel(const fused_kernel &, const kernel_entry &);
+  bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);
   void follow(const fused_kernel &);
   void give(cvl_value *outs);
 
 private:
   int64_t domain();
+  int64_t size_of(const superop_size &);
+  int64_t positions(const fused_kernel &);
   void drop(uint32_t v);
   void finish_reductions(work &, const fused_kernel &, const segments &,
                          const std::vector<void *> &partials);
+  ref<pending> unfit;
+  void add_unfit(work &, arguments &);
   void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);
   void finish_trees(work &, const fused_kernel &, std::vector<lowest_level> &);
   tree tree_of(work &, const ready_tree &, const segments &, int64_t longest) const;
@@ -277,16 +306,28 @@ bool execution::has_short_segments() {
   return total_of(c, d) / LONG_SEGMENT < count_of(d) && count_of(d) > 1;
 }
 
+int64_t execution::size_of(const superop_size &size) {
+  if (size.what == SIZE_ONE) return 1;
+  const cvl_value &v = values[size.param];
+  if (size.what == SIZE_COUNT) return count_of(v);
+  return size.what == SIZE_TOTAL ? total_of(c, v) : length_bound(v);
+}
+
 int64_t execution::domain() {
-  if (op.domain.what == SIZE_ONE) return 1;
-  const cvl_value &v = values[op.domain.param];
-  return op.domain.what == SIZE_TOTAL ? total_of(c, v) : length_bound(v);
+  return size_of(op.domain);
+}
+
+int64_t execution::positions(const fused_kernel &plan) {
+  if (!plan.copies) return domain();
+  int64_t n = 0;
+  for (uint32_t i = 0; i < plan.over_count; i++) n = std::max(n, size_of(plan.over[i]));
+  return n;
 }
 
 void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entry) {
   work w(c, site, {}, INT64_MAX); /* on the device */
   arguments a;
-  const int64_t n = domain();
+  const int64_t n = positions(plan);
   segments slotted{};
   int64_t count = n;
   if (plan.by_slots) {
@@ -317,6 +358,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     case MEMBER_TOTALS:
     case MEMBER_ROOTS:
     case MEMBER_RESULTS: add_tree_member(w, m, a, lowest); break;
+    case MEMBER_UNFIT: add_unfit(w, a); break;
     }
   }
   a.add(w.bad());
@@ -348,13 +390,42 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
   }
 }
 
+/* ---- copies ---- */
+
+void execution::add_unfit(work &w, arguments &a) {
+  ptr<int64_t> at{};
+  unfit = w.later(1, &at);
+  w.fill(at, 0, 1);
+  a.add(address(at));
+}
+
+/* Waits for what the first kernel finds. False, and nothing is done, where the others would be
+ * wrong. */
+bool execution::launch_copies(const std::vector<variant> &kernels,
+                              const std::vector<const kernel_entry *> &entries) {
+  const fused_kernel &checks = kernels[0].source.kernel;
+  for (uint32_t v = 0; v < op.param_count; v++) {
+    if (checks.single[v] && count_of(values[v]) != 1) return false;
+  }
+  if (!checks.is_empty) {
+    launch_kernel(checks, *entries[0]);
+    if (settle(c, *unfit.get()) != 0) return false;
+  }
+  for (size_t i = 1; i < kernels.size(); i++)
+    launch_kernel(kernels[i].source.kernel, *entries[i]);
+  return true;
+}
+
 /* ---- combinations ---- */
 
 /* Positions have to fit an INT: of those that do not, superop_run reports the first. */
 bool execution::fits() {
-  if (trees.empty() || c.int_elem == CVL_I64) return true;
+  if ((trees.empty() && !op.copies) || c.int_elem == CVL_I64) return true;
   int64_t most = domain();
-  for (uint32_t p = 0; p < op.param_count; p++) most = std::max(most, length_bound(values[p]));
+  for (uint32_t p = 0; p < op.param_count; p++) {
+    most = std::max(most, length_bound(values[p]));
+    if (op.kinds[p] == SUPEROP_SEGDES) most = std::max(most, total_of(c, values[p]));
+  }
   return most <= INT32_MAX;
 }
 
@@ -577,9 +648,23 @@ static bool find_trees(context &c, cvl_kernel &k, execution &e) {
   return true;
 }
 
+static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs) {
+  std::vector<const kernel_entry *> entries;
+  if (e.is_small() || !e.fits()) return false;
+  for (variant &v : k.copies) {
+    entries.push_back(entry_of(c, v));
+    if (!v.source.kernel.is_empty && !entries.back()) return false;
+  }
+  const bool done = e.launch_copies(k.copies, entries);
+  k.last_run = c.work_queue.epoch;
+  if (done) e.give(outs);
+  return done;
+}
+
 bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                 cvl_value *outs) {
   execution e(c, site, *k->op, operands);
+  if (k->op->copies) return run_copies(c, *k, e, outs);
   if (e.is_small() || !find_trees(c, *k, e) || !e.fits()) return false;
   const fused_kernel &plan = k->whole.source.kernel;
   const bool leave = plan.by_slots && k->trees.empty() && e.has_short_segments();

@@ -28,14 +28,14 @@ HERE inline int64_t tree_first(const segments &d, int64_t s, int bits) {
   return bits == 0 ? d.start(s) : (d.start(s) >> bits) + s;
 }
 
-struct tree_place {
+struct tree_block {
   int64_t slot, segment, number; /* of the block in its segment */
   int64_t entries;               /* of the segment on this level */
   int64_t first;                 /* index of the block's first entry */
   int count;                     /* its entries; 0 where there is nothing to do */
   bool ends;                     /* this block is all there is of the segment on this level */
 
-  HERE tree_place(const segments &d, int64_t at, int bits)
+  HERE tree_block(const segments &d, int64_t at, int bits)
       : slot(at), segment(slot_segment(d, at, (int64_t)TREE_BLOCK << bits)) {
     const int64_t n = d.length(segment);
     number = slot - tree_first(d, segment, bits + TREE_BITS);
@@ -182,7 +182,7 @@ template <class C, class B> struct reduced_block {
   using items = items_of<C, B>;
 
   const segments &d;
-  const tree_place &at;
+  const tree_block &at;
   int bits;
   items &rows, &rest;
 
@@ -257,7 +257,7 @@ template <class C, class B> struct reduced_block {
 
 /* The total of a whole block, for scans. */
 template <class C, class B>
-HERE void give_total(B &block, const tree_place &at, items_of<C, B> &rows,
+HERE void give_total(B &block, const tree_block &at, items_of<C, B> &rows,
                      const typename C::arrays &above) {
   if (!at.is_whole() || at.ends) return;
   tree_up<C>(block, rows, WARP);
@@ -270,7 +270,7 @@ HERE void give_total(B &block, const tree_place &at, items_of<C, B> &rows,
 
 /* The totals of the whole rows of a block, from memory. */
 template <class C, class B>
-HERE void total_rows(B &block, const tree_place &at, const typename C::operands &from,
+HERE void total_rows(B &block, const tree_block &at, const typename C::operands &from,
                      items_of<C, B> &rows) {
   enum { U = 4 };
   row_totals<C, B, U> totals{};
@@ -300,7 +300,7 @@ template <class C> struct level_up {
   int64_t bits, reduces;
 
   template <class B> HERE void operator()(B &block) const {
-    const tree_place at(d, block.index(), (int)bits);
+    const tree_block at(d, block.index(), (int)bits);
     items_of<C, B> rows{}, rest{};
     if (reduces && bits == 0 && at.ends && at.count == 0) {
       block.each([&](int t) {
@@ -331,7 +331,7 @@ template <class C> struct level_down {
   typename C::arrays above, out;
   int64_t bits, exclusive; /* exclusive: on level 0 */
 
-  HERE void put(const tree_place &at, int64_t i, const typename C::item &x) const {
+  HERE void put(const tree_block &at, int64_t i, const typename C::item &x) const {
     const int64_t first = at.first - at.number * TREE_BLOCK;
     if (!exclusive) {
       out.put(first + i, x);
@@ -342,7 +342,7 @@ template <class C> struct level_down {
   }
 
   template <class B> HERE void operator()(B &block) const {
-    const tree_place at(d, block.index(), (int)bits);
+    const tree_block at(d, block.index(), (int)bits);
     if (at.count == 0) return;
     const bool any = at.number > 0;
     const int64_t block_above = tree_first(d, at.segment, (int)bits + TREE_BITS) + at.number;

@@ -37,17 +37,30 @@ static bool is_new(struct module *m, const char key[40]) {
   return true;
 }
 
-/* One of the kernels that the back end runs a superoperator by, under the name by which it
- * looks for it. */
+/* A kernel that the back end runs a superoperator by, under the name by which it looks for it;
+ * the source is freed. */
+static void module_source(struct module *m, struct fused_source *s, FILE *cu) {
+  if (!s->kernel.is_empty && is_new(m, s->key)) {
+    fused_emit_kernel_body(&s->kernel, s->key, cu);
+    fused_emit_kernel_entry(&s->kernel, s->key, cu);
+  }
+  fused_source_free(s);
+}
+
 static void module_kernel(struct module *m, const struct superop *op, struct widths widths,
                           unsigned leave, FILE *cu) {
   struct fused_source s;
   if (!fused_source_make(op, widths, leave, "fused", &s)) memory_failed();
-  if (!s.kernel.is_empty && is_new(m, s.key)) {
-    fused_emit_kernel_body(&s.kernel, s.key, cu);
-    fused_emit_kernel_entry(&s.kernel, s.key, cu);
+  module_source(m, &s, cu);
+}
+
+static void module_copies(struct module *m, const struct superop *op, struct widths widths,
+                          FILE *cu) {
+  struct fused_source s;
+  for (uint32_t i = 0; fused_copy_is_fit(op) && i < fused_copy_kernels(op); i++) {
+    if (!fused_source_make_copy(op, i, widths, "fused", &s)) memory_failed();
+    module_source(m, &s, cu);
   }
-  fused_source_free(&s);
 }
 
 static void module_tree(struct module *m, const struct superop *op, uint32_t first,
@@ -81,7 +94,11 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
   fputs(file_text, cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
-    if (superop_has_loops(ops[i]) || ops[i]->copies) continue; /* superop_run executes them */
+    if (superop_has_loops(ops[i])) continue; /* superop_run executes them */
+    if (ops[i]->copies) {
+      module_copies(&m, ops[i], widths, cu);
+      continue;
+    }
     module_kernel(&m, ops[i], widths, LEAVE_SPREADS, cu);
     if (reduces(ops[i]))
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | LEAVE_REDUCTIONS, cu);

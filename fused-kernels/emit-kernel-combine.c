@@ -245,7 +245,7 @@ void body_trees(const struct body *b) {
           "  enum { threads = ravel::WARP };\n"
           "  struct shared {};\n"
           "  template <class B> HERE void operator()(B &block) const {\n"
-          "    const ravel::tree_place here(p%u, block.index(), 0);\n"
+          "    const ravel::tree_block here(p%u, block.index(), 0);\n"
           "    const int64_t s%u = here.segment, last = here.first + here.count;\n"
           "    (void)s%u;\n",
           s, s, s);

@@ -208,8 +208,8 @@ static void check_plan(const struct fused_kernel *k) {
   invariant(k->member_count <= op->value_count + 3 * op->node_count);
 }
 
-void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
-                       unsigned leave, struct fused_kernel *k) {
+void fused_kernel_room(struct arena *arena, const struct superop *op, struct widths widths,
+                       struct fused_kernel *k) {
   *k = (struct fused_kernel){
       .op = op, .widths = widths, .is_empty = true, .block_slots = FUSED_BLOCK_SLOTS};
   k->tasks = arena_alloc(arena, op->node_count + 1);
@@ -217,8 +217,15 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
   k->reported = arena_alloc(arena, (op->value_count + 1) * sizeof *k->reported);
+  k->single = arena_alloc(arena, (op->value_count + 1) * sizeof *k->single);
+  k->over = arena_alloc(arena, (op->node_count + 1) * sizeof *k->over);
   k->members =
       arena_alloc(arena, (op->value_count + 3 * op->node_count + 1) * sizeof *k->members);
+}
+
+void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
+                       unsigned leave, struct fused_kernel *k) {
+  fused_kernel_room(arena, op, widths, k);
   plan_consumers(k, leave);
   plan_nodes(k, leave);
   for (uint32_t v = 0; v < op->param_count; v++) {
@@ -275,8 +282,15 @@ static bool end_source(struct fused_source *s) {
   return true;
 }
 
-bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
-                       const char *name, struct fused_source *s) {
+/* Which of the kernels of a superoperator. */
+struct choice {
+  bool copies;
+  uint32_t number; /* of copies */
+  unsigned leave;
+};
+
+static bool make_source(const struct superop *op, struct widths widths, struct choice c,
+                        const char *name, struct fused_source *s) {
   if (!begin_source(s)) return false;
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -284,11 +298,24 @@ bool fused_source_make(const struct superop *op, struct widths widths, unsigned 
     fused_source_free(s);
     return false;
   }
-  fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
+  if (c.copies)
+    fused_copy_kernel_plan(&s->memory->arena, op, c.number, widths, &s->kernel);
+  else
+    fused_kernel_plan(&s->memory->arena, op, widths, c.leave, &s->kernel);
   memory_guard_end(&guard);
   if (s->kernel.is_empty) return true;
   fused_emit_kernel(&s->kernel, name, s->memory->text.stream);
   return end_source(s);
+}
+
+bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
+                       const char *name, struct fused_source *s) {
+  return make_source(op, widths, (struct choice){.leave = leave}, name, s);
+}
+
+bool fused_source_make_copy(const struct superop *op, uint32_t number, struct widths widths,
+                            const char *name, struct fused_source *s) {
+  return make_source(op, widths, (struct choice){true, number, 0}, name, s);
 }
 
 bool fused_source_make_tree(const struct superop *op, uint32_t first, enum fused_tree which,

@@ -12,6 +12,7 @@
 #include "fused-kernels/emit-kernel-body.h"
 
 #include "fused-kernels/emit-expression.h"
+#include "fused-kernels/emit-kernel-copy.h"
 #include "fused-kernels/emit-kernel-plan.h"
 #include "fused-kernels/fused.h"
 
@@ -41,6 +42,7 @@ static void members(const struct body *b) {
       fprintf(b->out, "  ravel::operand<%s> p%u;\n", body_type(b, m->number), m->number);
       break;
     case MEMBER_SEGMENTS: fprintf(b->out, "  ravel::segments p%u;\n", m->number); break;
+    case MEMBER_UNFIT: fputs("  ravel::ptr<int64_t> unfit;\n", b->out); break;
     case MEMBER_WRITTEN:
       fprintf(b->out, "  ravel::ptr<%s> o%u;\n", body_type(b, m->number), m->number);
       break;
@@ -459,29 +461,38 @@ static void by_slots(const struct body *b) {
   fputs("  }\n", b->out);
 }
 
+/* All but the members. */
+static void operators(const struct body *b) {
+  body_combinations(b);
+  fprintf(b->out, "  enum { unroll = %u };\n", body_unrolled(b->k));
+  results(b);
+  emit_at(b);
+  emit_put(b);
+  if (b->k->by_slots && b->k->block_slots == 1)
+    body_trees(b);
+  else if (b->k->by_slots)
+    by_slots(b);
+  else
+    fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", b->out);
+}
+
 void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE *out) {
   struct body b = {k, k->op, out, "    "};
   char formula[400];
   fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
   members(&b);
-  body_combinations(&b);
-  fprintf(out, "  enum { unroll = %u };\n", body_unrolled(k));
-  results(&b);
-  emit_at(&b);
-  emit_put(&b);
-  if (k->by_slots && k->block_slots == 1)
-    body_trees(&b);
-  else if (k->by_slots)
-    by_slots(&b);
+  if (k->copies)
+    emit_copy_body(k, out);
   else
-    fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", out);
+    operators(&b);
   fputs("};\n", out);
 }
 
 void fused_emit_kernel_entry(const struct fused_kernel *k, const char *name, FILE *out) {
-  const char *entry = k->by_slots             ? "RAVEL_KERNEL_BLOCKS"
-                      : body_unrolled(k) == 1 ? "RAVEL_KERNEL_N"
-                                              : "RAVEL_KERNEL_MAP";
+  const bool single = k->copies ? emit_copy_checks(k) : body_unrolled(k) == 1;
+  const char *entry = k->by_slots ? "RAVEL_KERNEL_BLOCKS"
+                      : single    ? "RAVEL_KERNEL_N"
+                                  : "RAVEL_KERNEL_MAP";
   fprintf(out, "%s(%s)\n", entry, name);
 }
 

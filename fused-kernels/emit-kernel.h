@@ -42,6 +42,8 @@ enum fused_task {
  *   MEMBER_RESULTS    likewise: the result of segments that are one slot, or empty; one for
  * each segment
  *
+ *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels
+ *
  * Pointers are plain (T *), or have their layout. After these come `ravel::faults` and
  * `int64_t n`, the number of positions, or of slots. */
 enum fused_member_kind {
@@ -51,7 +53,8 @@ enum fused_member_kind {
   MEMBER_PARTIALS,
   MEMBER_TOTALS,
   MEMBER_ROOTS,
-  MEMBER_RESULTS
+  MEMBER_RESULTS,
+  MEMBER_UNFIT
 };
 
 struct fused_member {
@@ -76,6 +79,10 @@ struct fused_kernel {
   bool *reported; /* of every value: the report of an ASSERT depends on it */
   uint32_t member_count;
   struct fused_member *members;
+  bool copies;               /* it is one of a superoperator of copies; then also: */
+  bool *single;              /* of every value: it has to be a descriptor of one segment */
+  uint32_t over_count;       /* the number of positions is the greatest of these */
+  struct superop_size *over; /* TOTAL or COUNT of parameters, or the length of a result */
 };
 
 enum { FUSED_BLOCK_SLOTS = 4 }; /* block_slots, but 1 with combinations inside */
@@ -112,6 +119,19 @@ void fused_emit_tree_entry(const char *name, FILE *);
  * all its levels. */
 uint64_t fused_tree_roots(uint64_t total);
 
+/* ---- copies ---- */
+
+/* Whether a superoperator of copies has kernels: its scatters are by runs. They are correct
+ * unless an index is out of range, or the runs of a scatter overlap or are not in order. Kernel
+ * 0 finds that out (MEMBER_UNFIT), if it is not empty; each of the others gives the results of
+ * one size. */
+bool fused_copy_is_fit(const struct superop *);
+uint32_t fused_copy_kernels(const struct superop *);
+void fused_copy_kernel_plan(struct arena *, const struct superop *, uint32_t number,
+                            struct widths, struct fused_kernel *);
+
+/* ---- sources ---- */
+
 /* A plan with its text, in memory of their own. */
 struct fused_source {
   struct fused_kernel kernel; /* without a plan if it is of a combination */
@@ -125,6 +145,9 @@ struct fused_source {
  * False if memory fails. */
 bool fused_source_make(const struct superop *, struct widths, unsigned leave, const char *name,
                        struct fused_source *);
+/* The same of a kernel of copies. */
+bool fused_source_make_copy(const struct superop *, uint32_t number, struct widths,
+                            const char *name, struct fused_source *);
 /* The same of a kernel of a combination. */
 bool fused_source_make_tree(const struct superop *, uint32_t first, enum fused_tree,
                             struct widths, const char *name, struct fused_source *);

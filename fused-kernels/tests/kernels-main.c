@@ -57,12 +57,17 @@ static bool check_text(const struct nvrtc *n, const char *path, const struct sup
 }
 
 static bool check(const struct nvrtc *n, const char *path, const struct superop *op) {
-  struct fused_source s;
+  const struct widths w = {CVL_I64, CVL_F64};
+  const uint32_t count = !op->copies ? 1 : fused_copy_is_fit(op) ? fused_copy_kernels(op) : 0;
   bool good = true;
-  if (!fused_source_make(op, (struct widths){CVL_I64, CVL_F64}, LEAVE_SPREADS, "kernel", &s))
-    abort();
-  if (!s.kernel.is_empty) good = check_text(n, path, op, s.text, "");
-  fused_source_free(&s);
+  for (uint32_t i = 0; i < count; i++) {
+    struct fused_source s;
+    const bool made = op->copies ? fused_source_make_copy(op, i, w, "kernel", &s)
+                                 : fused_source_make(op, w, LEAVE_SPREADS, "kernel", &s);
+    if (!made) abort();
+    if (!s.kernel.is_empty) good &= check_text(n, path, op, s.text, "");
+    fused_source_free(&s);
+  }
   return good;
 }
 
@@ -102,7 +107,7 @@ static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char 
   for (uint32_t i = 0; p != NULL && i < p->fused_count; i++) {
     struct superop *op = fused_parse(&arena, p, &p->fused[i], &diags);
     if (op == NULL) bad++;
-    if (op == NULL || op->copies || !is_new(seen, superop_hash(op))) continue;
+    if (op == NULL || !is_new(seen, superop_hash(op))) continue;
     if (!check(n, path, op)) bad++;
     for (uint32_t k = 0; k < op->node_count; k++) {
       const bool begins =

@@ -176,7 +176,8 @@ static void launch(struct run *r, kernel *call) {
       break;
     case MEMBER_TOTALS: /* of combinations, which these have none of: test-trees.cpp */
     case MEMBER_ROOTS:
-    case MEMBER_RESULTS: cr_assert_fail("member %u", i);
+    case MEMBER_RESULTS:
+    case MEMBER_UNFIT: cr_assert_fail("member %u", i);
     }
   }
   static const int32_t directions[] = {1, -1, 0};
