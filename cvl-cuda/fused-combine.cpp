@@ -63,6 +63,8 @@ void execution::finish_trees(work &w, const fused_kernel &plan,
     lowest_level &l = lowest[i];
     if (plan.tasks[r.at.ends] != TASK_INSIDE) continue;
     if (op.nodes[r.at.ends].role == ROLE_COMBINE_SCAN) {
+      for (uint32_t k = 0; k < r.at.count; k++)
+        make_spread(plan, op.nodes[r.at.first + k].operands[0]);
       run_scan(w, r, l.totals);
       continue;
     }

@@ -198,11 +198,19 @@ void execution::run_node(uint32_t k) {
   }
 }
 
+/* A DIST or INDEX that is left to the library, unless it is there. */
+void execution::make_spread(const fused_kernel &plan, uint32_t v) {
+  if (!plan.spread[v] || values[v].form != CVL_NOTHING) return;
+  uint32_t k = 0;
+  while (op.nodes[k].result != v || op.nodes[k].result_count == 0) k++;
+  run_node(k);
+}
+
 void execution::follow(const fused_kernel &plan) {
   for (uint32_t k = 0; k < op.node_count; k++) {
     const superop_node &node = op.nodes[k];
-    if (node.role == ROLE_CONST) values[node.result] = node.constant;
-    if (plan.tasks[k] == TASK_LIBRARY || plan.spread[node.result]) run_node(k);
+    if (plan.tasks[k] == TASK_LIBRARY) run_node(k);
+    if (plan.spread[node.result]) make_spread(plan, node.result);
     for (const ready_tree &t : trees) {
       if (t.at.ends == k && plan.tasks[k] == TASK_TREE) run_tree(t);
     }

@@ -54,6 +54,9 @@ struct execution {
   execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands)
       : c(ctx), site(at), op(o), values(o.value_count) {
     std::copy(operands, operands + op.param_count, values.begin());
+    for (uint32_t k = 0; k < op.node_count; k++) {
+      if (op.nodes[k].role == ROLE_CONST) values[op.nodes[k].result] = op.nodes[k].constant;
+    }
   }
   ~execution() {
     for (uint32_t v = op.param_count; v < op.value_count; v++) drop(v);
@@ -87,6 +90,7 @@ private:
   void scatter_tree(const ready_tree &);
   void find_slots(const ready_tree &, held_value &);
   void run_node(uint32_t k);
+  void make_spread(const fused_kernel &, uint32_t v);
   bool is_last_use(uint32_t v, uint32_t k) const;
   void run_scatter(uint32_t k);
 };

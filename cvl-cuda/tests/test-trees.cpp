@@ -55,16 +55,25 @@ static std::vector<item> prefixes(const item *x, size_t n) {
 
 /* ---- the superoperators ---- */
 
-enum { REDUCE, SCAN, INCLUSIVE, SCATTER, SUPEROPS };
+enum {
+  REDUCE,
+  SCAN,
+  INCLUSIVE,
+  SCATTER,
+  SCAN_EQUAL /* elements of the second column */,
+  SUPEROPS
+};
 
 /* A superoperator of two columns, 2 $0 and $1, and f; `consumers` of their left results and the
  * values of f: values are written as letters, e and g, and k and n. */
 static std::string definition(int number, const std::string &params, int count,
-                              const std::string &consumers) {
+                              const std::string &consumers, const std::string &second = "$1") {
   std::string text = "fused OP" + std::to_string(number) + "#1 (" + params + ") =\n" +
                      "a = (CONST INT 3) b = (DIST INT @ a $2) c = (CONST INT 77) "
                      "d = (+ INT @ $0 $0)\n"
-                     "e f = (COLUMN INT @ d) g h = (COLUMN INT @ $1)\n"
+                     "e f = (COLUMN INT @ d) g h = (COLUMN INT @ " +
+                     second +
+                     ")\n"
                      "i = (* INT @ e b) j = (- INT @ i f) k = (+ INT @ j g)\n"
                      "l = (- INT @ g f) m = (* INT @ h b) n = (+ INT @ l m)\n" +
                      consumers + "-> o p\n";
@@ -89,7 +98,11 @@ static std::string definitions() {
                     "p = (COMBINE_SCAN_INCLUSIVE INT @ g n $2)\n") +
          definition(SCATTER, segments + ", $3 : INT, $4 : INT, $5 : INT, $6 : SEGDES", 7,
                     "o = (COMBINE_SCATTER INT @ e k $3 $4 $2 $6) "
-                    "p = (COMBINE_SCATTER INT @ g n $3 $5 $2 $6)\n");
+                    "p = (COMBINE_SCATTER INT @ g n $3 $5 $2 $6)\n") +
+         definition(SCAN_EQUAL, segments, 3,
+                    "o = (COMBINE_SCAN_INCLUSIVE INT @ e k $2) "
+                    "p = (COMBINE_SCAN_INCLUSIVE INT @ g n $2)\n",
+                    "b");
 }
 
 struct session {
@@ -173,10 +186,10 @@ struct columns {
   ints x, y, identities;
   std::vector<item> items;
 
-  columns(size_t n, size_t segments) {
+  columns(size_t n, size_t segments, int64_t equal = -1) {
     for (size_t i = 0; i < n; i++) {
       x.push_back((int64_t)(i * 2654435761u % 1000003));
-      y.push_back((int64_t)(i * i % 10007));
+      y.push_back(equal < 0 ? (int64_t)(i * i % 10007) : equal);
       items.push_back({2 * (uint64_t)x[i], (uint64_t)y[i]});
     }
     for (size_t s = 0; s < segments; s++) identities.push_back(-(int64_t)s);
@@ -187,6 +200,18 @@ static size_t sum(const ints &lengths) {
   size_t n = 0;
   for (int64_t l : lengths) n += (size_t)l;
   return n;
+}
+
+static void check_equal(const char *how, const ints &lengths) {
+  session s(how);
+  const columns in(sum(lengths), lengths.size(), 3);
+  std::vector<item> inclusive;
+  for (int64_t n : lengths) {
+    const std::vector<item> p = prefixes(&in.items[inclusive.size()], (size_t)n);
+    inclusive.insert(inclusive.end(), p.begin(), p.end());
+  }
+  const std::vector<cvl_value> operands = {s.upload(in.x), s.upload(in.y), s.segments(lengths)};
+  expect_same(s.run(SCAN_EQUAL, operands), inclusive, "scan of equal elements");
 }
 
 static void check_segments(const char *how, const ints &lengths) {
@@ -230,6 +255,11 @@ Test(trees, within_rows_and_blocks) {
   check_segments(CHECKED, around);
   check_segments(CHECKED, {1});
   check_segments(CHECKED, {0, 0});
+}
+
+/* The column is no vector in memory. */
+Test(trees, of_equal_elements) {
+  check_equal(CHECKED, {100, 0, 3000, 1024});
 }
 
 Test(trees, of_two_levels) {
