@@ -513,10 +513,9 @@ static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, cons
 
 /* ---- superoperators: fused.cpp ---- */
 
-/* A loop is left to superop_run, which can be stopped: a kernel cannot. So are combinations, and
- * copies, which have no common domain. */
+/* A loop is left to superop_run, which can be stopped: a kernel cannot. */
 static cvl_kernel *prepare(context *c, const superop *op) {
-  if (op->grouped || op->copies) return nullptr;
+  if (superop_has_loops(op)) return nullptr;
   try {
     return prepare_kernel(*c, op);
   } catch (const std::bad_alloc &) {

@@ -20,6 +20,12 @@ static const struct superop_node *column(const struct combination *c, uint32_t i
   return &c->op->nodes[c->at.first + i];
 }
 
+static void fields(const struct combination *c) {
+  for (uint32_t i = 0; i < c->at.count; i++) {
+    fprintf(c->out, "  %s at%u;\n", type_of(c, column(c, i)->result), i);
+  }
+}
+
 /* What combine-tree.h wants to know. */
 static void define(const struct combination *c, const char *name) {
   fprintf(c->out, "#define NAME(x) %s_##x\n#define COLUMNS(X)", name);
@@ -27,9 +33,7 @@ static void define(const struct combination *c, const char *name) {
     fprintf(c->out, " X(%u, %s)", i, type_of(c, column(c, i)->result));
   }
   fputs("\nstruct NAME(item) {\n", c->out);
-  for (uint32_t i = 0; i < c->at.count; i++) {
-    fprintf(c->out, "  %s at%u;\n", type_of(c, column(c, i)->result), i);
-  }
+  fields(c);
   fputs("};\n\n", c->out);
 }
 
@@ -62,10 +66,8 @@ static void declare_operands(const struct combination *c) {
   }
 }
 
-/* The function, of items l and r. */
-static void function(const struct combination *c) {
-  fputs("static inline struct NAME(item) NAME(f)(struct NAME(item) l, struct NAME(item) r) {\n",
-        c->out);
+/* The function's statements, of items l and r, which are of type `item`. */
+static void statements(const struct combination *c, const char *item) {
   declare_operands(c);
   for (uint32_t k = c->at.first + c->at.count; k < c->at.ends; k++) {
     const struct superop_node *node = &c->op->nodes[k];
@@ -76,11 +78,30 @@ static void function(const struct combination *c) {
     fputs(");\n", c->out);
     if (!reads(c, node->result)) fprintf(c->out, "  (void)v%u;\n", node->result);
   }
-  fputs("  (void)l, (void)r;\n  struct NAME(item) v;\n", c->out);
+  fprintf(c->out, "  (void)l, (void)r;\n  %s v;\n", item);
   for (uint32_t i = 0; i < c->at.count; i++) {
     fprintf(c->out, "  v.at%u = v%u;\n", i, c->op->nodes[c->at.ends + i].operands[1]);
   }
-  fputs("  return v;\n}\n\n", c->out);
+  fputs("  return v;\n", c->out);
+}
+
+static void function(const struct combination *c) {
+  fputs("static inline struct NAME(item) NAME(f)(struct NAME(item) l, struct NAME(item) r) {\n",
+        c->out);
+  statements(c, "struct NAME(item)");
+  fputs("}\n\n", c->out);
+}
+
+void emit_combination_fields(const struct superop *op, uint32_t first, struct widths widths,
+                             FILE *out) {
+  const struct combination c = {op, superop_combination_at(op, first), widths, out};
+  fields(&c);
+}
+
+void emit_combination_statements(const struct superop *op, uint32_t first, struct widths widths,
+                                 const char *item, FILE *out) {
+  const struct combination c = {op, superop_combination_at(op, first), widths, out};
+  statements(&c, item);
 }
 
 static const char declarations[] =

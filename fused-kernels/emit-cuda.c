@@ -13,11 +13,12 @@ static const char file_text[] =
     " *   vinterp --backend cuda --kernels prog.cubin prog.fcode\n"
     " */\n";
 
+/* Whether there are two ways to do what consumers want: reductions in the kernel or after it.
+ * Combinations are always in it. */
 static bool reduces(const struct superop *op) {
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_REDUCE) return true;
-  }
-  return false;
+  bool any = false;
+  for (uint32_t k = 0; k < op->node_count; k++) any |= op->nodes[k].role == ROLE_REDUCE;
+  return any && !superop_has_combinations(op);
 }
 
 /* The keys of the kernels written so far. */
@@ -26,32 +27,81 @@ struct module {
   uint32_t count;
 };
 
-/* One of the kernels that the back end runs a superoperator by, under the name by which it
- * looks for it; once, though superoperators may be equal but for what a kernel does not see. */
+/* Whether a kernel is not there; then it is noted. Superoperators may be equal but for what a
+ * kernel does not see. */
+static bool is_new(struct module *m, const char key[40]) {
+  for (uint32_t k = 0; k < m->count; k++) {
+    if (strcmp(m->keys[k], key) == 0) return false;
+  }
+  memcpy(m->keys[m->count++], key, sizeof *m->keys);
+  return true;
+}
+
+/* A kernel that the back end runs a superoperator by, under the name by which it looks for it;
+ * the source is freed. */
+static void module_source(struct module *m, struct fused_source *s, FILE *cu) {
+  if (!s->kernel.is_empty && is_new(m, s->key)) {
+    fused_emit_kernel_body(&s->kernel, s->key, cu);
+    fused_emit_kernel_entry(&s->kernel, s->key, cu);
+  }
+  fused_source_free(s);
+}
+
 static void module_kernel(struct module *m, const struct superop *op, struct widths widths,
                           unsigned leave, FILE *cu) {
   struct fused_source s;
   if (!fused_source_make(op, widths, leave, "fused", &s)) memory_failed();
-  bool wanted = !s.kernel.is_empty;
-  for (uint32_t k = 0; k < m->count && wanted; k++) wanted = strcmp(m->keys[k], s.key) != 0;
-  if (wanted) {
-    memcpy(m->keys[m->count++], s.key, sizeof s.key);
-    fused_emit_kernel_body(&s.kernel, s.key, cu);
-    fused_emit_kernel_entry(&s.kernel, s.key, cu);
+  module_source(m, &s, cu);
+}
+
+static void module_copies(struct module *m, const struct superop *op, struct widths widths,
+                          FILE *cu) {
+  struct fused_source s;
+  for (uint32_t i = 0; fused_copy_is_fit(op) && i < fused_copy_kernels(op); i++) {
+    if (!fused_source_make_copy(op, i, widths, "fused", &s)) memory_failed();
+    module_source(m, &s, cu);
+  }
+}
+
+static void module_tree(struct module *m, const struct superop *op, uint32_t first,
+                        enum fused_tree which, struct widths widths, FILE *cu) {
+  struct fused_source s;
+  if (!fused_source_make_tree(op, first, which, widths, "fused", &s)) memory_failed();
+  if (is_new(m, s.key)) {
+    fused_emit_tree_body(op, first, which, widths, s.key, cu);
+    fused_emit_tree_entry(s.key, cu);
   }
   fused_source_free(&s);
 }
 
+/* The kernels of combinations. */
+static void module_trees(struct module *m, const struct superop *op, struct widths widths,
+                         FILE *cu) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role != ROLE_COLUMN || (k > 0 && op->nodes[k - 1].role == ROLE_COLUMN))
+      continue;
+    module_tree(m, op, k, TREE_UP, widths, cu);
+    if (op->nodes[superop_combination_at(op, k).ends].role == ROLE_COMBINE_SCAN)
+      module_tree(m, op, k, TREE_DOWN, widths, cu);
+  }
+}
+
 void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint32_t count,
                      struct widths widths, FILE *cu) {
-  struct module m = {arena_alloc(arena, 2 * (size_t)count * sizeof *m.keys), 0};
+  size_t most = 0;
+  for (uint32_t i = 0; i < count; i++) most += 2 + 2 * (size_t)ops[i]->node_count;
+  struct module m = {arena_alloc(arena, (most + 1) * sizeof *m.keys), 0};
   fputs(file_text, cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
-    if (superop_has_combinations(ops[i]) || ops[i]->copies)
-      continue; /* superop_run executes them */
+    if (superop_has_loops(ops[i])) continue; /* superop_run executes them */
+    if (ops[i]->copies) {
+      module_copies(&m, ops[i], widths, cu);
+      continue;
+    }
     module_kernel(&m, ops[i], widths, LEAVE_SPREADS, cu);
     if (reduces(ops[i]))
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | LEAVE_REDUCTIONS, cu);
+    module_trees(&m, ops[i], widths, cu);
   }
 }

@@ -28,6 +28,13 @@ void emit_map(const char *text, const struct superop_node *, FILE *);
 void emit_loop_node(const struct superop *, uint32_t k, struct widths, const char *indent,
                     FILE *);
 
+/* Of the combination that begins with node `first`: the members of an item, a value atI for
+ * each column I; and the statements of its function of two items l and r of type `item`, the
+ * last of which returns one. */
+void emit_combination_fields(const struct superop *, uint32_t first, struct widths, FILE *);
+void emit_combination_statements(const struct superop *, uint32_t first, struct widths,
+                                 const char *item, FILE *);
+
 /* The node that defines value v; NULL for a parameter. */
 const struct superop_node *emit_definition(const struct superop *, uint32_t v);
 /* The constant behind value v, if it is a DIST of one; or NULL. */

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "fused-kernels/emit-expression.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,9 +20,19 @@ static bool is_output(const struct superop *op, uint32_t v) {
   return op->last_use[v] == op->node_count;
 }
 
+bool kernel_is_tree(const struct superop_node *node) {
+  return node->role == ROLE_COMBINE_REDUCE || node->role == ROLE_COMBINE_SCAN ||
+         node->role == ROLE_COMBINE_SCATTER;
+}
+
 static bool is_consumer(const struct superop_node *node) {
   return node->role == ROLE_REDUCE || node->role == ROLE_SCAN || node->role == ROLE_PACK ||
-         node->role == ROLE_SCATTER;
+         node->role == ROLE_SCATTER || kernel_is_tree(node);
+}
+
+uint32_t kernel_combined(const struct superop *op, const struct superop_node *node) {
+  uint32_t v = node->operands[0];
+  return kernel_is_tree(node) ? emit_definition(op, v)->operands[0] : v;
 }
 
 /* Whether its result has an element for each position, or is a constant. */
@@ -43,21 +54,58 @@ bool kernel_constant_spread(const struct superop *op, const struct superop_node 
   return node->role == ROLE_SPREAD && node->operands[0] >= op->param_count;
 }
 
+/* Whether what a consumer gives, or checks, is wanted. */
+static bool is_wanted(const struct superop *op, const struct superop_node *node) {
+  bool wanted =
+      (node->role == ROLE_SCATTER || node->role == ROLE_COMBINE_SCATTER) && node->checked;
+  for (unsigned r = 0; r < node->result_count; r++) wanted |= is_output(op, node->result + r);
+  return wanted;
+}
+
+/* What is left for after the kernel needs its operands written. */
+static void write_operand(struct fused_kernel *k, uint32_t v) {
+  if (v >= k->op->param_count && k->op->kinds[v] != SUPEROP_SEGDES) k->written[v] = true;
+}
+
+/* A combination is executed as a whole, if any of its results is wanted. */
+static void plan_combination(struct fused_kernel *k, uint32_t first, unsigned leave) {
+  const struct superop *op = k->op;
+  const struct superop_combination c = superop_combination_at(op, first);
+  const uint8_t role = op->nodes[c.ends].role;
+  const bool inside = role != ROLE_COMBINE_SCATTER && !(leave & LEAVE_REDUCTIONS);
+  bool wanted = false;
+  for (uint32_t i = 0; i < c.count; i++) wanted |= is_wanted(op, &op->nodes[c.ends + i]);
+  for (uint32_t i = 0; i < c.count && wanted; i++) {
+    const struct superop_node *node = &op->nodes[c.ends + i];
+    k->tasks[c.ends + i] = inside ? TASK_INSIDE : TASK_TREE;
+    if (!inside || role == ROLE_COMBINE_SCAN) write_operand(k, kernel_combined(op, node));
+    if (role == ROLE_COMBINE_SCATTER) write_operand(k, node->operands[2]);
+  }
+}
+
 /* What is wanted of consumers, and so which values are needed after the kernel. */
 static void plan_consumers(struct fused_kernel *k, unsigned leave) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->node_count; i++) {
     const struct superop_node *node = &op->nodes[i];
-    bool wanted = node->role == ROLE_SCATTER && node->checked;
-    for (unsigned r = 0; r < node->result_count; r++) wanted |= is_output(op, node->result + r);
-    if (!is_consumer(node) || !wanted) continue;
+    if (node->role == ROLE_COLUMN && (i == 0 || node[-1].role != ROLE_COLUMN))
+      plan_combination(k, i, leave);
+    if (!is_consumer(node) || kernel_is_tree(node) || !is_wanted(op, node)) continue;
     bool inside = node->role == ROLE_REDUCE && !(leave & LEAVE_REDUCTIONS);
     k->tasks[i] = inside ? TASK_INSIDE : TASK_LIBRARY;
     for (unsigned j = 0; !inside && j < node->operand_count; j++) {
-      if (node->operands[j] >= op->param_count) k->written[node->operands[j]] = true;
+      write_operand(k, node->operands[j]);
     }
   }
   for (uint32_t i = 0; i < op->output_count; i++) k->written[op->outputs[i]] = true;
+}
+
+/* What the lowest level of a combination needs: the column, the identity, the descriptor. */
+static void need_column(struct fused_kernel *k, const struct superop_node *node) {
+  k->read[kernel_combined(k->op, node)] = true;
+  k->read[node->operands[node->operand_count - 1]] = true;
+  const bool spread = node->role == ROLE_COMBINE_REDUCE;
+  if (spread && node->operands[2] < k->op->param_count) k->read[node->operands[2]] = true;
 }
 
 /* What a node that is evaluated needs of its operands. */
@@ -92,8 +140,12 @@ static void plan_nodes(struct fused_kernel *k, unsigned leave) {
       if (inside || k->reported[v]) k->tasks[i] = inside ? TASK_INSIDE : TASK_REPORTED;
     }
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
-    need_operands(k, i);
-    if (node->role == ROLE_REDUCE) k->by_slots = true;
+    if (kernel_is_tree(node))
+      need_column(k, node);
+    else
+      need_operands(k, i);
+    if (node->role == ROLE_REDUCE || kernel_is_tree(node)) k->by_slots = true;
+    if (kernel_is_tree(node)) k->block_slots = 1;
     k->is_empty &= node->role == ROLE_CONST;
   }
 }
@@ -118,42 +170,62 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
       .number = number};
 }
 
+static void add_tree_members(struct fused_kernel *k, uint32_t i) {
+  const struct superop_node *node = &k->op->nodes[i];
+  if (!kernel_is_tree(node) || k->tasks[i] != TASK_INSIDE) return;
+  add_member(k, MEMBER_TOTALS, i, node->result);
+  if (node->role != ROLE_COMBINE_REDUCE) return;
+  add_member(k, MEMBER_ROOTS, i, node->result);
+  add_member(k, MEMBER_RESULTS, i, node->result);
+}
+
 /* Whether something makes the value's elements, or keeps it virtual. */
 static bool is_made(const struct fused_kernel *k, uint32_t v) {
   if (v < k->op->param_count || k->written[v] || k->spread[v]) return true;
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
     if (is_consumer(node) && v - node->result < node->result_count)
-      return k->tasks[i] == TASK_LIBRARY || k->tasks[i] == TASK_INSIDE;
+      return k->tasks[i] != TASK_NONE;
   }
   return false;
 }
 
 /* Outputs and the operands of what is left to the library are made; what the kernel writes is
- * not made again; nothing but a reduction is a consumer inside. */
+ * not made again; nothing but reductions and combinations are consumers inside. */
 static void check_plan(const struct fused_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->output_count; i++) invariant(is_made(k, op->outputs[i]));
   for (uint32_t v = 0; v < op->value_count; v++) invariant(!k->written[v] || !k->spread[v]);
   for (uint32_t i = 0; i < op->node_count; i++) {
     const struct superop_node *node = &op->nodes[i];
-    if (k->tasks[i] == TASK_INSIDE) invariant(!is_consumer(node) || node->role == ROLE_REDUCE);
+    if (k->tasks[i] == TASK_INSIDE)
+      invariant(!is_consumer(node) || node->role == ROLE_REDUCE || kernel_is_tree(node));
+    if (k->tasks[i] == TASK_TREE) invariant(is_made(k, kernel_combined(op, node)));
     if (k->tasks[i] != TASK_LIBRARY) continue;
     invariant(is_consumer(node));
     for (unsigned j = 0; j < node->operand_count; j++) invariant(is_made(k, node->operands[j]));
   }
-  invariant(k->member_count <= op->value_count + op->node_count);
+  invariant(k->member_count <= op->value_count + 3 * op->node_count);
 }
 
-void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
-                       unsigned leave, struct fused_kernel *k) {
-  *k = (struct fused_kernel){.op = op, .widths = widths, .is_empty = true};
+void fused_kernel_room(struct arena *arena, const struct superop *op, struct widths widths,
+                       struct fused_kernel *k) {
+  *k = (struct fused_kernel){
+      .op = op, .widths = widths, .is_empty = true, .block_slots = FUSED_BLOCK_SLOTS};
   k->tasks = arena_alloc(arena, op->node_count + 1);
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
   k->reported = arena_alloc(arena, (op->value_count + 1) * sizeof *k->reported);
-  k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
+  k->single = arena_alloc(arena, (op->value_count + 1) * sizeof *k->single);
+  k->over = arena_alloc(arena, (op->node_count + 1) * sizeof *k->over);
+  k->members =
+      arena_alloc(arena, (op->value_count + 3 * op->node_count + 1) * sizeof *k->members);
+}
+
+void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
+                       unsigned leave, struct fused_kernel *k) {
+  fused_kernel_room(arena, op, widths, k);
   plan_consumers(k, leave);
   plan_nodes(k, leave);
   for (uint32_t v = 0; v < op->param_count; v++) {
@@ -167,6 +239,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
     if (op->nodes[i].role == ROLE_REDUCE && k->tasks[i] == TASK_INSIDE) {
       add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
     }
+    add_tree_members(k, i);
   }
   check_plan(k);
 }
@@ -189,31 +262,70 @@ static void make_key(const char *text, char key[40]) {
   snprintf(key, 40, "fused_%016" PRIx64 "%016" PRIx64, a, b);
 }
 
-bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
-                       const char *name, struct fused_source *s) {
+static bool begin_source(struct fused_source *s) {
   *s = (struct fused_source){.memory = calloc(1, sizeof *s->memory)};
   if (s->memory == NULL) return false;
   heap_init(&s->memory->heap, 0);
   arena_init(&s->memory->arena, &s->memory->heap);
+  if (text_begin(&s->memory->text, &s->memory->heap)) return true;
+  fused_source_free(s);
+  return false;
+}
+
+static bool end_source(struct fused_source *s) {
+  if (!text_end(&s->memory->text)) {
+    fused_source_free(s);
+    return false;
+  }
+  s->text = s->memory->text.bytes;
+  make_key(s->text, s->key);
+  return true;
+}
+
+/* Which of the kernels of a superoperator. */
+struct choice {
+  bool copies;
+  uint32_t number; /* of copies */
+  unsigned leave;
+};
+
+static bool make_source(const struct superop *op, struct widths widths, struct choice c,
+                        const char *name, struct fused_source *s) {
+  if (!begin_source(s)) return false;
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
     fused_source_free(s);
     return false;
   }
-  fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
+  if (c.copies)
+    fused_copy_kernel_plan(&s->memory->arena, op, c.number, widths, &s->kernel);
+  else
+    fused_kernel_plan(&s->memory->arena, op, widths, c.leave, &s->kernel);
   memory_guard_end(&guard);
   if (s->kernel.is_empty) return true;
-  struct text *text = &s->memory->text;
-  const bool begun = text_begin(text, &s->memory->heap);
-  if (begun) fused_emit_kernel(&s->kernel, name, text->stream);
-  if (!begun || !text_end(text)) {
-    fused_source_free(s);
-    return false;
-  }
-  s->text = text->bytes;
-  make_key(s->text, s->key);
-  return true;
+  fused_emit_kernel(&s->kernel, name, s->memory->text.stream);
+  return end_source(s);
+}
+
+bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
+                       const char *name, struct fused_source *s) {
+  return make_source(op, widths, (struct choice){.leave = leave}, name, s);
+}
+
+bool fused_source_make_copy(const struct superop *op, uint32_t number, struct widths widths,
+                            const char *name, struct fused_source *s) {
+  return make_source(op, widths, (struct choice){true, number, 0}, name, s);
+}
+
+bool fused_source_make_tree(const struct superop *op, uint32_t first, enum fused_tree which,
+                            struct widths widths, const char *name, struct fused_source *s) {
+  if (!begin_source(s)) return false;
+  FILE *out = s->memory->text.stream;
+  fused_emit_kernel_prelude(&op, 1, widths, out);
+  fused_emit_tree_body(op, first, which, widths, name, out);
+  fused_emit_tree_entry(name, out);
+  return end_source(s);
 }
 
 void fused_source_free(struct fused_source *s) {

@@ -16,4 +16,12 @@ bool kernel_constant_spread(const struct superop *, const struct superop_node *)
  * of a slot is known. */
 bool kernel_looks_up(const struct fused_kernel *, uint32_t v, enum fused_task);
 
+/* An empty plan, and room for it in the arena. */
+void fused_kernel_room(struct arena *, const struct superop *, struct widths,
+                       struct fused_kernel *);
+/* Whether the node is a consumer of a combination. */
+bool kernel_is_tree(const struct superop_node *);
+/* The value whose elements a reduction, or a consumer of a combination, combines. */
+uint32_t kernel_combined(const struct superop *, const struct superop_node *);
+
 #endif

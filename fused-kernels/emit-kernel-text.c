@@ -4,7 +4,7 @@
  * The elementary functions are C; here they are made C++ for the device and for hosts, line by
  * line. NVRTC has no header, no 128-bit integers without an option, and no builtins of gcc.
  */
-#include "fused-kernels/emit-kernel.h"
+#include "fused-kernels/emit-kernel-body.h"
 
 #include "fused-kernels/emit-expression.h"
 
@@ -28,11 +28,13 @@ static const char basic_text[] =
     "#endif\n"
     "#if defined(__CUDACC__) || defined(__CUDACC_RTC__)\n"
     "#define EVERY_TIME   _Pragma(\"unroll\")\n"
+    "#define ROLLED       _Pragma(\"unroll 1\")\n"
     "#define HERE         __device__\n"
     "#define HERE_INLINE  __device__ __forceinline__\n"
     "#else\n"
     "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x == x */\n"
     "#define EVERY_TIME\n"
+    "#define ROLLED\n"
     "#define HERE\n"
     "#define HERE_INLINE  inline __attribute__((always_inline))\n"
     "#endif\n\n";
@@ -194,4 +196,5 @@ void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
   fault_numbers(out);
   emit_macros(widths, "HERE_INLINE", out);
   combinations(ops, count, widths, out);
+  emit_kernel_trees(ops, count, out);
 }

@@ -6,11 +6,13 @@
  * ASSERT needs is loaded and evaluated if its flag is false.
  *
  * At a position value V is vV, and the segment under descriptor K is sK; parameter K is pK, a
- * written value oV, the partial results of reduction K tK.
+ * written value oV, the partial results of reduction K, or the totals of a combination, tK; its
+ * waiting roots wK, and what it gives gK.
  */
-#include "fused-kernels/emit-kernel.h"
+#include "fused-kernels/emit-kernel-body.h"
 
 #include "fused-kernels/emit-expression.h"
+#include "fused-kernels/emit-kernel-copy.h"
 #include "fused-kernels/emit-kernel-plan.h"
 #include "fused-kernels/fused.h"
 
@@ -18,14 +20,7 @@
 
 /* ---- the struct ---- */
 
-struct body {
-  const struct fused_kernel *k;
-  const struct superop *op;
-  FILE *out;
-  const char *indent; /* of statements */
-};
-
-static const char *type_of(const struct body *b, uint32_t v) {
+const char *body_type(const struct body *b, uint32_t v) {
   return emit_type(b->k->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
@@ -44,14 +39,21 @@ static void members(const struct body *b) {
     const struct fused_member *m = &b->k->members[i];
     switch ((enum fused_member_kind)m->kind) {
     case MEMBER_OPERAND:
-      fprintf(b->out, "  ravel::operand<%s> p%u;\n", type_of(b, m->number), m->number);
+      fprintf(b->out, "  ravel::operand<%s> p%u;\n", body_type(b, m->number), m->number);
       break;
     case MEMBER_SEGMENTS: fprintf(b->out, "  ravel::segments p%u;\n", m->number); break;
+    case MEMBER_UNFIT: fputs("  ravel::ptr<int64_t> unfit;\n", b->out); break;
     case MEMBER_WRITTEN:
-      fprintf(b->out, "  ravel::ptr<%s> o%u;\n", type_of(b, m->number), m->number);
+      fprintf(b->out, "  ravel::ptr<%s> o%u;\n", body_type(b, m->number), m->number);
       break;
     case MEMBER_PARTIALS:
-      fprintf(b->out, "  ravel::ptr<%s> t%u;\n", type_of(b, reduction(b, m)->result),
+    case MEMBER_TOTALS:
+    case MEMBER_ROOTS:
+    case MEMBER_RESULTS:
+      fprintf(b->out, "  ravel::ptr<%s> %c%u;\n", body_type(b, reduction(b, m)->result),
+              m->kind == MEMBER_ROOTS     ? 'w'
+              : m->kind == MEMBER_RESULTS ? 'g'
+                                          : 't',
               m->number);
       break;
     }
@@ -69,7 +71,7 @@ static bool is_used(const struct body *b, const struct superop_node *node) {
 
 static void map(const struct body *b, const struct superop_node *node, uint32_t k) {
   const struct map_row *row = emit_row(node);
-  const char *type = type_of(b, node->result);
+  const char *type = body_type(b, node->result);
   if (node->checked) {
     fprintf(b->out, "%sconst bool ok%u = ", b->indent, k);
     emit_map(row->condition, node, b->out);
@@ -99,7 +101,7 @@ static void source(const struct body *b, const struct superop_node *node, unsign
 static void gather(const struct body *b, const struct superop_node *node, uint32_t k) {
   bool flagged = node->op == OPC_BFPERMUTE;
   bool wanted = is_used(b, node);
-  const char *type = type_of(b, node->result), *indent = b->indent;
+  const char *type = body_type(b, node->result), *indent = b->indent;
   char s[16] = "i", flag[32] = "";
   if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", kernel_near(node));
   if (flagged) snprintf(flag, sizeof flag, "v%u && ", node->operands[2]);
@@ -120,7 +122,7 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
 static void evaluate(const struct body *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
   uint32_t v = node->result, near = kernel_near(node);
-  const char *type = node->result_count > 0 ? type_of(b, v) : "";
+  const char *type = node->result_count > 0 ? body_type(b, v) : "";
   switch ((enum superop_role)node->role) {
   case ROLE_CONST:
     fprintf(b->out, "%sconst %s v%u = ", b->indent, type, v);
@@ -171,6 +173,7 @@ static bool is_loaded(const struct body *b, uint32_t v) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (b->k->tasks[k] != TASK_INSIDE) continue;
+    if (kernel_is_tree(node) && kernel_combined(op, node) == v) return true;
     for (unsigned i = 0; i < node->operand_count; i++) {
       if (reads_element(node, i) && superop_matters(node, i) && node->operands[i] == v)
         return true;
@@ -219,7 +222,7 @@ static void assertion(const struct body *b, uint32_t k) {
   find_report(b, k, &r);
   fprintf(b->out, "    if (!v%u) {\n", v[0]);
   for (uint32_t p = 0; p < b->op->param_count; p++) {
-    if (r.load[p]) fprintf(b->out, "      const %s v%u = p%u[i];\n", type_of(b, p), p, p);
+    if (r.load[p]) fprintf(b->out, "      const %s v%u = p%u[i];\n", body_type(b, p), p, p);
     if (r.lookup[p]) fprintf(b->out, "      const int64_t s%u = p%u.of(i);\n", p, p);
   }
   for (uint32_t j = 0; j < k; j++) {
@@ -235,7 +238,9 @@ static bool is_given(const struct body *b, uint32_t v) {
   if (b->k->written[v]) return true;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
-    if (m->kind == MEMBER_PARTIALS && reduction(b, m)->operands[0] == v) return true;
+    if ((m->kind == MEMBER_PARTIALS || m->kind == MEMBER_TOTALS) &&
+        kernel_combined(b->op, reduction(b, m)) == v)
+      return true;
   }
   return false;
 }
@@ -243,7 +248,7 @@ static bool is_given(const struct body *b, uint32_t v) {
 static void results(const struct body *b) {
   fputs("  struct results {\n", b->out);
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    if (is_given(b, v)) fprintf(b->out, "    %s v%u;\n", type_of(b, v), v);
+    if (is_given(b, v)) fprintf(b->out, "    %s v%u;\n", body_type(b, v), v);
   }
   fputs("  };\n\n", b->out);
 }
@@ -278,7 +283,7 @@ static void emit_at(const struct body *b) {
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!b->k->read[v]) continue;
     if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
-      fprintf(b->out, "    const %s v%u = p%u[i];\n", type_of(b, v), v, v);
+      fprintf(b->out, "    const %s v%u = p%u[i];\n", body_type(b, v), v, v);
     }
     if (op->kinds[v] == SUPEROP_SEGDES && kernel_looks_up(b->k, v, TASK_INSIDE)) {
       fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);
@@ -319,7 +324,7 @@ static void emit_put(const struct body *b) {
  * threads of a multiprocessor there are then enough loads under way, 32 bytes each. 1 where it
  * would cost much: with faults, whose report is a store, and with much to compute, which takes
  * registers. */
-static unsigned unrolled(const struct fused_kernel *k) {
+unsigned body_unrolled(const struct fused_kernel *k) {
   enum { BYTES = 32, MOST = 4, MOST_NODES = 24 };
   size_t bytes = 0;
   uint32_t nodes = 0;
@@ -336,21 +341,25 @@ static unsigned unrolled(const struct fused_kernel *k) {
 
 /* ---- the body ---- */
 
-/* Statements for each reduction: `format` has its node, and its node once more. */
-static void for_reductions(const struct body *b, const char *format) {
+void body_for_reductions(const struct body *b, const char *format) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind == MEMBER_PARTIALS) fprintf(b->out, format, m->number, m->number);
   }
 }
 
+void body_segment(const struct body *b, char more[16]) {
+  more[0] = '\0';
+  if (hands_segment(b)) snprintf(more, 16, ", s%u", b->op->segments);
+}
+
 /* Writes what a lane does with the results at a position, in its order. */
-static void emit_lane(const struct body *b) {
+void body_lane(const struct body *b) {
   fputs("  struct lane {\n", b->out);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
-    const char *type = type_of(b, reduction(b, m)->result);
+    const char *type = body_type(b, reduction(b, m)->result);
     fprintf(b->out, "    %s a%u = (%s)(%s);\n", type, m->number, type,
             emit_combination(reduction(b, m))->pad);
   }
@@ -367,10 +376,10 @@ static void emit_lane(const struct body *b) {
 
 /* Writes the loop of a lane over the positions of its slot. */
 static void lane_loop(const struct body *b) {
-  char more[16] = "";
-  if (hands_segment(b)) snprintf(more, sizeof more, ", s%u", b->op->segments);
+  char more[16];
+  body_segment(b, more);
   fputs("      int64_t i = first + t % ravel::WARP;\n", b->out);
-  if (unrolled(b->k) > 1) {
+  if (body_unrolled(b->k) > 1) {
     fprintf(b->out,
             "      for (; i + (unroll - 1) * ravel::WARP < last; i += unroll * ravel::WARP) {\n"
             "        results r[unroll];\n"
@@ -393,23 +402,48 @@ static void lane_loop(const struct body *b) {
           more);
 }
 
-static void by_slots(const struct body *b) {
-  uint32_t s = b->op->segments;
-  emit_lane(b);
-  fprintf(b->out,
-          "  enum { threads = %d * ravel::WARP };\n"
-          "  struct shared {};\n"
-          "  template <class B> HERE void operator()(B &block) const {\n",
-          FUSED_BLOCK_SLOTS);
+bool body_declare_reductions(const struct body *b) {
+  bool any = false;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
+    any = true;
     fprintf(b->out, "    typename B::template reg<%s> r%u;\n",
-            type_of(b, reduction(b, m)->result), m->number);
+            body_type(b, reduction(b, m)->result), m->number);
+  }
+  return any;
+}
+
+void body_fold(const struct body *b) {
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind != MEMBER_PARTIALS) continue;
+    const char *type = body_type(b, reduction(b, m)->result);
+    fprintf(b->out, "    block.fold(r%u, [](%s x, %s y) { return ", m->number, type, type);
+    combining(reduction(b, m), b->out);
+    fputs("(x, y); });\n", b->out);
   }
   fprintf(b->out,
           "    block.each([&](int t) {\n"
-          "      const int64_t slot = block.index() * %d + t / ravel::WARP;\n"
+          "      const int64_t slot = block.index() * %u + t / ravel::WARP;\n"
+          "      if (t %% ravel::WARP != 0 || slot >= n) return;\n",
+          b->k->block_slots);
+  body_for_reductions(b, "      t%u[slot] = r%u[t];\n");
+  fputs("    });\n", b->out);
+}
+
+static void by_slots(const struct body *b) {
+  uint32_t s = b->op->segments;
+  body_lane(b);
+  fprintf(b->out,
+          "  enum { threads = %u * ravel::WARP };\n"
+          "  struct shared {};\n"
+          "  template <class B> HERE void operator()(B &block) const {\n",
+          b->k->block_slots);
+  body_declare_reductions(b);
+  fprintf(b->out,
+          "    block.each([&](int t) {\n"
+          "      const int64_t slot = block.index() * %u + t / ravel::WARP;\n"
           "      int64_t s%u = 0, first = 0, last = 0;\n"
           "      if (slot < n) {\n"
           "        s%u = ravel::slot_segment(p%u, slot, %d);\n"
@@ -418,26 +452,28 @@ static void by_slots(const struct body *b) {
           "        last = first + %d < end ? first + %d : end;\n"
           "      }\n"
           "      lane l;\n",
-          FUSED_BLOCK_SLOTS, s, s, s, CVL_REDUCE_BLOCK, s, s, s, s, s, s, CVL_REDUCE_BLOCK,
+          b->k->block_slots, s, s, s, CVL_REDUCE_BLOCK, s, s, s, s, s, s, CVL_REDUCE_BLOCK,
           CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK);
   lane_loop(b);
-  for_reductions(b, "      r%u[t] = l.a%u;\n");
+  body_for_reductions(b, "      r%u[t] = l.a%u;\n");
   fputs("    });\n", b->out);
-  for (uint32_t i = 0; i < b->k->member_count; i++) {
-    const struct fused_member *m = &b->k->members[i];
-    if (m->kind != MEMBER_PARTIALS) continue;
-    const char *type = type_of(b, reduction(b, m)->result);
-    fprintf(b->out, "    block.fold(r%u, [](%s x, %s y) { return ", m->number, type, type);
-    combining(reduction(b, m), b->out);
-    fputs("(x, y); });\n", b->out);
-  }
-  fprintf(b->out,
-          "    block.each([&](int t) {\n"
-          "      const int64_t slot = block.index() * %d + t / ravel::WARP;\n"
-          "      if (t %% ravel::WARP != 0 || slot >= n) return;\n",
-          FUSED_BLOCK_SLOTS);
-  for_reductions(b, "      t%u[slot] = r%u[t];\n");
-  fputs("    });\n  }\n", b->out);
+  body_fold(b);
+  fputs("  }\n", b->out);
+}
+
+/* All but the members. */
+static void operators(const struct body *b) {
+  body_combinations(b);
+  fprintf(b->out, "  enum { unroll = %u };\n", body_unrolled(b->k));
+  results(b);
+  emit_at(b);
+  emit_put(b);
+  if (b->k->by_slots && b->k->block_slots == 1)
+    body_trees(b);
+  else if (b->k->by_slots)
+    by_slots(b);
+  else
+    fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", b->out);
 }
 
 void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE *out) {
@@ -445,21 +481,18 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   char formula[400];
   fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
   members(&b);
-  fprintf(out, "  enum { unroll = %u };\n", unrolled(k));
-  results(&b);
-  emit_at(&b);
-  emit_put(&b);
-  if (k->by_slots)
-    by_slots(&b);
+  if (k->copies)
+    emit_copy_body(k, out);
   else
-    fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", out);
+    operators(&b);
   fputs("};\n", out);
 }
 
 void fused_emit_kernel_entry(const struct fused_kernel *k, const char *name, FILE *out) {
-  const char *entry = k->by_slots        ? "RAVEL_KERNEL_BLOCKS"
-                      : unrolled(k) == 1 ? "RAVEL_KERNEL_N"
-                                         : "RAVEL_KERNEL_MAP";
+  const bool single = k->copies ? emit_copy_checks(k) : body_unrolled(k) == 1;
+  const char *entry = k->by_slots ? "RAVEL_KERNEL_BLOCKS"
+                      : single    ? "RAVEL_KERNEL_N"
+                                  : "RAVEL_KERNEL_MAP";
   fprintf(out, "%s(%s)\n", entry, name);
 }
 

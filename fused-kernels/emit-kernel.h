@@ -5,6 +5,9 @@
  * It reduces as far as one warp gets: a slot, CVL_REDUCE_BLOCK positions of a segment
  * (prelude.hpp: slot_count, first_slot). Everything else is done after it, on the values that
  * it has written, as `struct fused_kernel` says.
+ *
+ * Combinations, by a function of the program's own, have two more kernels each, for the levels
+ * of the tree that keeps order: one upwards, one downwards (combine-tree.hpp).
  */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_H
 #define RAVEL_FUSED_EMIT_KERNEL_H
@@ -17,8 +20,11 @@ enum fused_task {
   TASK_NONE,     /* not at all: its results have no use, and it cannot fail */
   TASK_INSIDE,   /* by the kernel; a reduction: the partial results of slots */
   TASK_REPORTED, /* by the kernel where a flag of an ASSERT is false, to report it */
-  TASK_LIBRARY /* by an operation of the library, after the kernel: scans, packs, scatters, and
-                  reductions if they are left */
+  TASK_LIBRARY, /* by an operation of the library, after the kernel: scans, packs, scatters, and
+                   reductions if they are left */
+  TASK_TREE /* of a combination: by its own kernels, after the kernel. One that is INSIDE has
+               the lowest level there: of reductions what `struct fused_member` says, of
+               scans the totals of slots */
 };
 
 /* The arguments of the kernel, in order: members of a struct, each at the next multiple of 8
@@ -29,24 +35,42 @@ enum fused_task {
  *   MEMBER_WRITTEN    ravel::ptr<T>, where the elements of a value go: one for each position
  *   MEMBER_PARTIALS   ravel::ptr<T>, where the partial results of a reduction go: one for each
  *                     slot; those of slots that are not used have no meaning
+ *   MEMBER_TOTALS     ravel::ptr<T>, of a consumer of a combination: where the totals of the
+ *                     slots go that are whole and not all of their segment: one for each slot
+ *   MEMBER_ROOTS      of a COMBINE_REDUCE, too: where the roots of the other slots wait, see
+ *                     fused_tree_roots
+ *   MEMBER_RESULTS    likewise: the result of segments that are one slot, or empty; one for
+ * each segment
+ *
+ *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels
  *
  * Pointers are plain (T *), or have their layout. After these come `ravel::faults` and
  * `int64_t n`, the number of positions, or of slots. */
-enum fused_member_kind { MEMBER_OPERAND, MEMBER_SEGMENTS, MEMBER_WRITTEN, MEMBER_PARTIALS };
+enum fused_member_kind {
+  MEMBER_OPERAND,
+  MEMBER_SEGMENTS,
+  MEMBER_WRITTEN,
+  MEMBER_PARTIALS,
+  MEMBER_TOTALS,
+  MEMBER_ROOTS,
+  MEMBER_RESULTS,
+  MEMBER_UNFIT
+};
 
 struct fused_member {
   uint8_t kind;      /* enum fused_member_kind */
   uint8_t elem;      /* enum cvl_elem: T */
   uint8_t looked_up; /* SEGMENTS: the kernel looks up the segments of positions */
-  uint32_t number;   /* of the value; PARTIALS: of the node */
+  uint32_t number;   /* of the value; PARTIALS and what follows: of the node */
 };
 
 struct fused_kernel {
   const struct superop *op;
   struct widths widths;
-  bool is_empty;  /* there is nothing for a kernel to do */
-  bool by_slots;  /* a warp for each slot of the descriptor op->segments, in blocks of
-                     FUSED_BLOCK_SLOTS; else a thread for each position */
+  bool is_empty; /* there is nothing for a kernel to do */
+  bool by_slots; /* a warp for each slot of the descriptor op->segments, in blocks of
+                    block_slots; else a thread for each position */
+  uint32_t block_slots;
   uint8_t *tasks; /* enum fused_task, of every node */
   bool *written;  /* of every value: the kernel writes it */
   bool *spread;   /* of every value: the result of a DIST or INDEX that is needed after the
@@ -55,16 +79,20 @@ struct fused_kernel {
   bool *reported; /* of every value: the report of an ASSERT depends on it */
   uint32_t member_count;
   struct fused_member *members;
+  bool copies;               /* it is one of a superoperator of copies; then also: */
+  bool *single;              /* of every value: it has to be a descriptor of one segment */
+  uint32_t over_count;       /* the number of positions is the greatest of these */
+  struct superop_size *over; /* TOTAL or COUNT of parameters, or the length of a result */
 };
 
-enum { FUSED_BLOCK_SLOTS = 4 };
+enum { FUSED_BLOCK_SLOTS = 4 }; /* block_slots, but 1 with combinations inside */
 
 /* What else a kernel leaves to the library, as a set of bits:
  *
  *   LEAVE_SPREADS     results of DIST and INDEX that are needed after it are `spread`, not
  *                     `written`
- *   LEAVE_REDUCTIONS  their operands are written and they are TASK_LIBRARY: better where
- *                     segments are short, of which a warp has little to do */
+ *   LEAVE_REDUCTIONS  their operands are written and they are TASK_LIBRARY, or TASK_TREE:
+ * better where segments are short, of which a warp has little to do */
 enum { LEAVE_NOTHING = 0, LEAVE_SPREADS = 1, LEAVE_REDUCTIONS = 2 };
 
 /* Plans the kernel, in the arena. */
@@ -77,12 +105,39 @@ void fused_kernel_plan(struct arena *, const struct superop *, struct widths, un
  * contraction of floating point (--fmad=false, -ffp-contract=off). */
 void fused_emit_kernel(const struct fused_kernel *, const char *name, FILE *);
 
+/* The kernels of the combination that begins with a node: of its type COLUMNS elements
+ * `arrays`, in memory, and `operands`, in any form, the structs level_up and level_down of
+ * combine-tree.hpp, without faults and n. A warp for each slot of the level, FUSED_TREE_BITS
+ * bits more than its entries stand for; prefixes and totals of a level are in the slots of the
+ * one below. */
+enum fused_tree { TREE_UP, TREE_DOWN };
+enum { FUSED_TREE_BITS = 10 };
+void fused_emit_tree_body(const struct superop *, uint32_t first, enum fused_tree,
+                          struct widths, const char *name, FILE *);
+void fused_emit_tree_entry(const char *name, FILE *);
+/* The elements that MEMBER_ROOTS needs if all segments together have `total`, and level_up for
+ * all its levels. */
+uint64_t fused_tree_roots(uint64_t total);
+
+/* ---- copies ---- */
+
+/* Whether a superoperator of copies has kernels: its scatters are by runs. They are correct
+ * unless an index is out of range, or the runs of a scatter overlap or are not in order. Kernel
+ * 0 finds that out (MEMBER_UNFIT), if it is not empty; each of the others gives the results of
+ * one size. */
+bool fused_copy_is_fit(const struct superop *);
+uint32_t fused_copy_kernels(const struct superop *);
+void fused_copy_kernel_plan(struct arena *, const struct superop *, uint32_t number,
+                            struct widths, struct fused_kernel *);
+
+/* ---- sources ---- */
+
 /* A plan with its text, in memory of their own. */
 struct fused_source {
-  struct fused_kernel kernel;
-  const char *text; /* NULL if the kernel is empty */
-  char key[40];     /* "fused_" and 32 digits made from the text: what the kernel is called in a
-                       module compiled ahead of time (fused_emit_cuda) */
+  struct fused_kernel kernel; /* without a plan if it is of a combination */
+  const char *text;           /* NULL if the kernel is empty */
+  char key[40]; /* "fused_" and 32 digits made from the text: what the kernel is called in a
+                   module compiled ahead of time (fused_emit_cuda) */
   struct fused_source_memory *memory;
 };
 
@@ -90,6 +145,12 @@ struct fused_source {
  * False if memory fails. */
 bool fused_source_make(const struct superop *, struct widths, unsigned leave, const char *name,
                        struct fused_source *);
+/* The same of a kernel of copies. */
+bool fused_source_make_copy(const struct superop *, uint32_t number, struct widths,
+                            const char *name, struct fused_source *);
+/* The same of a kernel of a combination. */
+bool fused_source_make_tree(const struct superop *, uint32_t first, enum fused_tree,
+                            struct widths, const char *name, struct fused_source *);
 void fused_source_free(struct fused_source *);
 
 /* The text in three functions: the beginning, once for all kernels of a file in the same

@@ -395,6 +395,11 @@ template <class F> struct host_block {
     const reg<T> old = from;
     for (int t = 0; t < F::threads; t++) to[t] = old[t / WARP * WARP + k];
   }
+  /* to[t] = from[t ^ k], k below WARP. */
+  template <class T> HD void exchange(reg<T> &to, const reg<T> &from, int k) {
+    const reg<T> old = from;
+    for (int t = 0; t < F::threads; t++) to[t] = old[t ^ k];
+  }
   /* to[t] = a bit for each lane of the warp whose `from` is not 0. */
   HD void ballot(reg<uint32_t> &to, const reg<uint32_t> &from) {
     for (int w = 0; w < F::threads / WARP; w++) {
@@ -437,6 +442,27 @@ template <class F> void run_blocks_on_host(const void *body, int64_t blocks, con
 #endif
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+/* Shuffles of an element; an item of several columns (emit-kernel-combine.c) is shuffled column
+ * by column. */
+#define RAVEL_SHUFFLE(NAME, OF_CUDA, OF)                                                       \
+  struct NAME {                                                                                \
+    OF k;                                                                                      \
+    template <class T> __device__ T operator()(T x) const {                                    \
+      return (T)OF_CUDA(0xffffffffu, x, k);                                                    \
+    }                                                                                          \
+  };
+RAVEL_SHUFFLE(down_by, __shfl_down_sync, unsigned)
+RAVEL_SHUFFLE(up_by, __shfl_up_sync, unsigned)
+RAVEL_SHUFFLE(from_lane, __shfl_sync, int)
+RAVEL_SHUFFLE(across_by, __shfl_xor_sync, int)
+template <class T, class S>
+__device__ auto shuffled(const T &x, S s, int) -> decltype(x.columns(s)) {
+  return x.columns(s);
+}
+template <class T, class S> __device__ T shuffled(const T &x, S s, long) {
+  return s(x);
+}
+
 template <class F> struct device_block {
   template <class T> struct reg {
     T own;
@@ -470,13 +496,16 @@ template <class F> struct device_block {
     }
   }
   template <class T> __device__ void shift_down(reg<T> &to, const reg<T> &from, int k) {
-    to.own = __shfl_down_sync(0xffffffffu, from.own, (unsigned)k);
+    to.own = shuffled(from.own, down_by{(unsigned)k}, 0);
   }
   template <class T> __device__ void shift_up(reg<T> &to, const reg<T> &from, int k) {
-    to.own = __shfl_up_sync(0xffffffffu, from.own, (unsigned)k);
+    to.own = shuffled(from.own, up_by{(unsigned)k}, 0);
   }
   template <class T> __device__ void broadcast(reg<T> &to, const reg<T> &from, int k) {
-    to.own = __shfl_sync(0xffffffffu, from.own, k);
+    to.own = shuffled(from.own, from_lane{k}, 0);
+  }
+  template <class T> __device__ void exchange(reg<T> &to, const reg<T> &from, int k) {
+    to.own = shuffled(from.own, across_by{k}, 0);
   }
   __device__ void ballot(reg<uint32_t> &to, const reg<uint32_t> &from) {
     to.own = __ballot_sync(0xffffffffu, from.own != 0);

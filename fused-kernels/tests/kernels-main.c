@@ -1,7 +1,7 @@
 /* kernels-main.c - ravel-kernels FILE.fcode ...: compiles the kernel of every superoperator of
  * these files by NVRTC, as the CUDA back end would, and prints for each the registers that it
- * takes. Fails if one is refused, warned of, or spills registers. The same kernel is compiled
- * once. scripts/check-kernels runs it over a corpus.
+ * takes; and those of its combinations. Fails if one is refused, warned of, or spills
+ * registers. The same kernel is compiled once. scripts/check-kernels runs it over a corpus.
  */
 #include "fused-kernels/emit-kernel.h"
 #include "fused-kernels/fused.h"
@@ -42,21 +42,48 @@ static char *read_file(const char *path, size_t *length) {
   return text;
 }
 
-static bool check(const struct nvrtc *n, const char *path, const struct fused_kernel *k) {
-  char formula[100], *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
-  if (out == NULL) abort();
-  fused_emit_kernel(k, "kernel", out);
-  fclose(out);
+/* Whether a text is accepted, and without spills. `what` it is of. */
+static bool check_text(const struct nvrtc *n, const char *path, const struct superop *op,
+                       const char *text, const char *what) {
+  char formula[100];
   struct nvrtc_report r = nvrtc_compile(n, text);
   bool good = r.good && r.spilled == 0 && r.stack == 0;
-  printf("%s %3d registers, %d bytes spilled: OP%u of %s: %s\n", good ? "ok  " : "FAIL",
-         r.registers, r.spilled, k->op->number, path,
-         fused_formula(k->op, formula, sizeof formula));
+  printf("%s %3d registers, %d bytes spilled: OP%u%s of %s: %s\n", good ? "ok  " : "FAIL",
+         r.registers, r.spilled, op->number, what, path,
+         fused_formula(op, formula, sizeof formula));
   if (!good) puts(r.log);
   free(r.log);
-  free(text);
+  return good;
+}
+
+static bool check(const struct nvrtc *n, const char *path, const struct superop *op) {
+  const struct widths w = {CVL_I64, CVL_F64};
+  const uint32_t count = !op->copies ? 1 : fused_copy_is_fit(op) ? fused_copy_kernels(op) : 0;
+  bool good = true;
+  for (uint32_t i = 0; i < count; i++) {
+    struct fused_source s;
+    const bool made = op->copies ? fused_source_make_copy(op, i, w, "kernel", &s)
+                                 : fused_source_make(op, w, LEAVE_SPREADS, "kernel", &s);
+    if (!made) abort();
+    if (!s.kernel.is_empty) good &= check_text(n, path, op, s.text, "");
+    fused_source_free(&s);
+  }
+  return good;
+}
+
+/* The kernels of the combination that begins with node k. */
+static bool check_trees(const struct nvrtc *n, const char *path, const struct superop *op,
+                        uint32_t k) {
+  const bool scans = op->nodes[superop_combination_at(op, k).ends].role == ROLE_COMBINE_SCAN;
+  bool good = true;
+  for (int which = TREE_UP; which <= (scans ? TREE_DOWN : TREE_UP); which++) {
+    struct fused_source s;
+    if (!fused_source_make_tree(op, k, (enum fused_tree)which,
+                                (struct widths){CVL_I64, CVL_F64}, "kernel", &s))
+      abort();
+    good &= check_text(n, path, op, s.text, which == TREE_UP ? ", upwards" : ", downwards");
+    fused_source_free(&s);
+  }
   return good;
 }
 
@@ -79,12 +106,14 @@ static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char 
       vcode_parse(&arena, path, text, length, (struct widths){CVL_I64, CVL_F64}, &diags);
   for (uint32_t i = 0; p != NULL && i < p->fused_count; i++) {
     struct superop *op = fused_parse(&arena, p, &p->fused[i], &diags);
-    struct fused_kernel k;
     if (op == NULL) bad++;
-    if (op == NULL || superop_has_combinations(op)) continue;
-    if (!is_new(seen, superop_hash(op))) continue;
-    fused_kernel_plan(&arena, op, p->widths, LEAVE_SPREADS, &k);
-    if (!k.is_empty && !check(n, path, &k)) bad++;
+    if (op == NULL || !is_new(seen, superop_hash(op))) continue;
+    if (!check(n, path, op)) bad++;
+    for (uint32_t k = 0; k < op->node_count; k++) {
+      const bool begins =
+          op->nodes[k].role == ROLE_COLUMN && (k == 0 || op->nodes[k - 1].role != ROLE_COLUMN);
+      if (begins && !check_trees(n, path, op, k)) bad++;
+    }
   }
   if (p == NULL || bad != 0) printf("FAIL %s: %u kernels\n", path, bad);
   arena_free(&arena);

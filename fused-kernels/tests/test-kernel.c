@@ -174,6 +174,10 @@ static void launch(struct run *r, kernel *call) {
       *t = host_vector(&r->s->heap, (enum cvl_elem)m->elem, n);
       pointer(&a, t->data);
       break;
+    case MEMBER_TOTALS: /* of combinations, which these have none of: test-trees.cpp */
+    case MEMBER_ROOTS:
+    case MEMBER_RESULTS:
+    case MEMBER_UNFIT: cr_assert_fail("member %u", i);
     }
   }
   static const int32_t directions[] = {1, -1, 0};
@@ -182,7 +186,7 @@ static void launch(struct run *r, kernel *call) {
   *(uint64_t *)take(&a, 8) = 0; /* site */
   *(int64_t *)take(&a, 8) = (int64_t)n;
   call(a.bytes,
-       r->k->by_slots ? (int64_t)((n + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS) : (int64_t)n,
+       r->k->by_slots ? (int64_t)((n + r->k->block_slots - 1) / r->k->block_slots) : (int64_t)n,
        &order);
   while (a.kept_count > 0) free(a.kept[--a.kept_count]);
 }

@@ -1,0 +1,99 @@
+/* fused-run.hpp - one run of a superoperator by kernels that are ready. Private to fused*.cpp.
+ */
+#ifndef RAVEL_CUDA_FUSED_RUN_HPP
+#define RAVEL_CUDA_FUSED_RUN_HPP
+
+#include "cvl-cuda/compiler.hpp"
+#include "cvl-cuda/fused-tree.hpp"
+
+namespace ravel {
+
+/* One of the kernels that a superoperator may run by. */
+struct variant {
+  fused_source source{};
+  bool made = false;
+  kernel_entry ready; /* compiled ahead of time, or empty */
+  compilation *code =
+      nullptr; /* else; null: there is nothing for a kernel to do, or no kernel */
+
+  bool has_kernel() const { return code || ready.kernel || ready.on_host; }
+  /* Whether nothing is missing. */
+  bool is_complete() const { return has_kernel() || (source.memory && source.kernel.is_empty); }
+};
+/* The kernels of a combination, ready to run. */
+struct ready_tree {
+  superop_combination at;
+  const kernel_entry *up, *down;
+};
+
+/* A vector that is held. */
+struct held_value {
+  cvl_value v{};
+
+  held_value() = default;
+  held_value(const held_value &) = delete;
+  held_value &operator=(const held_value &) = delete;
+  ~held_value() {
+    if (v.form == CVL_VECTOR) release(v.as.vector);
+  }
+};
+
+/* What the lowest level of a combination gives inside of a kernel. */
+struct lowest_level {
+  column_memory totals, roots, out;
+  std::vector<ref<cvl_vector>> results;
+};
+
+struct execution {
+  context &c;
+  const uint64_t site;
+  const superop &op;
+  std::vector<ready_tree> trees{};
+  std::vector<cvl_value> values; /* by number; results that are set are held here */
+
+  execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands)
+      : c(ctx), site(at), op(o), values(o.value_count) {
+    std::copy(operands, operands + op.param_count, values.begin());
+    for (uint32_t k = 0; k < op.node_count; k++) {
+      if (op.nodes[k].role == ROLE_CONST) values[op.nodes[k].result] = op.nodes[k].constant;
+    }
+  }
+  ~execution() {
+    for (uint32_t v = op.param_count; v < op.value_count; v++) drop(v);
+  }
+  execution(const execution &) = delete;
+  execution &operator=(const execution &) = delete;
+
+  bool is_small();
+  bool has_short_segments();
+  bool fits();
+  void launch_kernel(const fused_kernel &, const kernel_entry &);
+  bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);
+  void follow(const fused_kernel &);
+  void give(cvl_value *outs);
+
+private:
+  int64_t domain();
+  int64_t size_of(const superop_size &);
+  int64_t positions(const fused_kernel &);
+  void drop(uint32_t v);
+  void finish_reductions(work &, const fused_kernel &, const segments &,
+                         const std::vector<void *> &partials);
+  ref<pending> unfit;
+  void add_unfit(work &, arguments &);
+  void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);
+  void finish_trees(work &, const fused_kernel &, std::vector<lowest_level> &);
+  tree tree_of(work &, const ready_tree &, const segments &, int64_t longest) const;
+  const cvl_value &identity(const ready_tree &, uint32_t column) const;
+  void run_tree(const ready_tree &);
+  void run_scan(work &, const ready_tree &, const column_memory &totals);
+  void scatter_tree(const ready_tree &);
+  void find_slots(const ready_tree &, held_value &);
+  void run_node(uint32_t k);
+  void make_spread(const fused_kernel &, uint32_t v);
+  bool is_last_use(uint32_t v, uint32_t k) const;
+  void run_scatter(uint32_t k);
+};
+
+} // namespace ravel
+#endif

@@ -1,0 +1,43 @@
+/* emit-kernel-body.h - the struct that is a kernel's body, while it is written. Private to
+ * emit-kernel.c and emit-kernel-combine.c.
+ */
+#ifndef RAVEL_FUSED_EMIT_KERNEL_BODY_H
+#define RAVEL_FUSED_EMIT_KERNEL_BODY_H
+
+#include "fused-kernels/emit-kernel.h"
+
+struct body {
+  const struct fused_kernel *k;
+  const struct superop *op;
+  FILE *out;
+  const char *indent; /* of statements */
+};
+
+/* The C type of a value. */
+const char *body_type(const struct body *, uint32_t v);
+/* How many results of a thread there are at a time: the constant `unroll`. */
+unsigned body_unrolled(const struct fused_kernel *);
+/* What at() takes besides the position: `, sK`, or nothing. */
+void body_segment(const struct body *, char more[16]);
+
+/* ---- reductions ---- */
+
+/* Writes what a lane does with the results at a position, in its order: `lane` and `take`. */
+void body_lane(const struct body *);
+/* Declares what lanes have at the end, rK of node K; false if there are no reductions. */
+bool body_declare_reductions(const struct body *);
+/* Statements for each reduction: `format` has its node, and its node once more. */
+void body_for_reductions(const struct body *, const char *format);
+/* Writes how lanes become the partial results of a slot. */
+void body_fold(const struct body *);
+
+/* ---- combinations: emit-kernel-combine.c ---- */
+
+/* Writes the class of each combination with a level inside: combinationN, N its first node. */
+void body_combinations(const struct body *);
+/* Writes the operator of a kernel with such combinations. */
+void body_trees(const struct body *);
+/* Writes combine-tree.hpp if some of these superoperators has combinations. */
+void emit_kernel_trees(const struct superop *const *, uint32_t count, FILE *);
+
+#endif
