@@ -24,8 +24,8 @@ void body_segment(const struct body *, char more[16]);
 
 /* Writes what a lane does with the results at a position, in its order: `lane` and `take`. */
 void body_lane(const struct body *);
-/* Declares what lanes have at the end, rK of node K; false if there are no reductions. */
-bool body_declare_reductions(const struct body *);
+/* Declares what lanes have at the end, rK of node K. */
+void body_declare_reductions(const struct body *);
 /* Statements for each reduction: `format` has its node, and its node once more. */
 void body_for_reductions(const struct body *, const char *format);
 /* Writes how lanes become the partial results of a slot. */

@@ -238,9 +238,16 @@ static void give(const struct columns *c) {
   fputs("});\n    });\n", c->out);
 }
 
+static bool has_reductions(const struct fused_kernel *k) {
+  bool any = false;
+  for (uint32_t i = 0; i < k->member_count; i++) any |= k->members[i].kind == MEMBER_PARTIALS;
+  return any;
+}
+
 void body_trees(const struct body *b) {
   const uint32_t s = b->op->segments;
-  body_lane(b);
+  const bool reduces = has_reductions(b->k);
+  if (reduces) body_lane(b);
   fprintf(b->out,
           "  enum { threads = ravel::WARP };\n"
           "  struct shared {};\n"
@@ -249,7 +256,7 @@ void body_trees(const struct body *b) {
           "    const int64_t s%u = here.segment, last = here.first + here.count;\n"
           "    (void)s%u;\n",
           s, s, s);
-  const bool reduces = body_declare_reductions(b);
+  body_declare_reductions(b);
   if (reduces) fputs("    typename B::template reg<lane> l{};\n", b->out);
   each_combination(b, declare);
   rows(b, reduces);

@@ -402,16 +402,13 @@ static void lane_loop(const struct body *b) {
           more);
 }
 
-bool body_declare_reductions(const struct body *b) {
-  bool any = false;
+void body_declare_reductions(const struct body *b) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if (m->kind != MEMBER_PARTIALS) continue;
-    any = true;
     fprintf(b->out, "    typename B::template reg<%s> r%u;\n",
             body_type(b, reduction(b, m)->result), m->number);
   }
-  return any;
 }
 
 void body_fold(const struct body *b) {
