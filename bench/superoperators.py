@@ -71,9 +71,9 @@ same of a program of your own with `vinterp -O --profile` ([guide.md](guide.md))
   nodes that go through kernels are named. (A kernel that copies runs needs no INDEX.)
 - **node by node**: executed as the instructions that it was made from: single elements, or sizes that do not agree.
 
-A superoperator that runs on different segments may have several rows: a DIST over one segment is a constant of the
-run, over several it is written to a buffer. Gathers by affine indices count as compiled where segments are long
-enough to read them in their source.
+A superoperator that runs on different segments may have several rows: scatters are compiled where all segments are
+one, with at most four threads ([cpu.md](cpu.md), Scatters), and gathers by affine indices are read in their source
+where segments are long enough.
 
 *Work* is the elements that an instruction reads and writes, times the passes. Behind each name: the share of work that
 is in superoperators, and single instructions above 5 %. Below: calls of `reduce`, `scan` and so on whose function
