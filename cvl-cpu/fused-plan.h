@@ -229,14 +229,6 @@ enum fused_scattering { SCATTER_AFTERWARDS, SCATTER_IN_CHUNKS, SCATTER_BY_RANGES
 struct fused_compiled;
 struct copy_plan;
 
-/* A vector that is read in order, to be prefetched ahead of its foremost use. */
-struct fused_stream {
-  const char
-      *at; /* the element that this use reads at position 0; may lie outside the vector */
-  uint32_t param; /* the vector */
-  uint8_t bytes;  /* of an element */
-};
-
 /* The state of a superoperator in one run. Its arrays are made with the plan. */
 struct fused_run {
   uint64_t site, n;
@@ -343,8 +335,8 @@ struct fused_worker {
   uint64_t prefetch_line, prefetch_lines, prefetched, prefetch_pace;
   /* The current affine run, from run_first to before run_end. */
   uint64_t run_first, run_end;
-  bool skipping;                /* its steps are k->affine_steps */
-  struct fused_stream *streams; /* what is read from memory, stream_count of them */
+  bool skipping;               /* its steps are k->affine_steps */
+  struct tile_stream *streams; /* what is read from memory, stream_count of them */
   uint32_t stream_count;
   struct fused_affine *affine; /* from run_first on, by value number */
   const char **run_data; /* of affine gathers: their elements from run_first on, or NULL */

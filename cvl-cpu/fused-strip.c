@@ -117,7 +117,7 @@ void fused_stream(struct fused_worker *w, uint32_t param, const char *at) {
     if (at > w->streams[i].at) w->streams[i].at = at;
     return;
   }
-  w->streams[w->stream_count++] = (struct fused_stream){at, param, w->k->values[param].bytes};
+  w->streams[w->stream_count++] = (struct tile_stream){at, w->k->values[param].bytes, param};
 }
 
 void fused_streams_begin(struct fused_worker *w) {
@@ -136,7 +136,7 @@ void fused_streams_begin(struct fused_worker *w) {
 
 enum { LINE = 64, SECOND_LEVEL = 2 };
 
-static uint64_t prefetch_lines_of(const struct fused_worker *w, const struct fused_stream *s) {
+static uint64_t prefetch_lines_of(const struct fused_worker *w, const struct tile_stream *s) {
   return (w->prefetch_count * s->bytes + LINE - 1) / LINE;
 }
 
@@ -163,7 +163,7 @@ void fused_prefetch(struct fused_worker *w, uint32_t done) {
   uint64_t due = w->prefetch_pace * done >> 32;
   if (due > w->prefetch_lines) due = w->prefetch_lines;
   while (w->prefetched < due) {
-    const struct fused_stream *s = &w->streams[w->prefetch_stream];
+    const struct tile_stream *s = &w->streams[w->prefetch_stream];
     const uint64_t end = prefetch_lines_of(w, s);
     const char *at = s->at + w->prefetch_from * s->bytes;
     for (; w->prefetched < due && w->prefetch_line < end; w->prefetch_line++, w->prefetched++) {

@@ -7,8 +7,8 @@
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
-/* Bytes that are read ahead: a strip of the widest elements. */
-enum { AHEAD = FUSED_STRIP * 8 };
+/* Positions that are read ahead: a strip. */
+enum { AHEAD = FUSED_STRIP };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
   return a < b ? a : b;
@@ -259,6 +259,7 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
                           .scatters = (struct tile_scatter *)(void *)(memory + at.scatters),
                           .lanes = lanes,
                           .totals = w->fold_totals,
+                          .streams = w->streams,
                           .strip = k->run.strip,
                           .ahead = k->run.chunks > 1 || k->run.n > CHUNK_BYTES ? AHEAD : 0,
                           .skipped = w->skipped,
@@ -312,6 +313,7 @@ static void run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) 
   w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
   if (w->skipping != w->acts_skipping) set_acts(w);
   find_data(w, first);
+  w->tile.stream_count = w->stream_count;
   if (w->k->pack_count > 0) open_packs(w);
   fused_compiled_tile(w->k->compiled)(&w->tile, first, n, folds);
   if (w->k->pack_count > 0) close_packs(w);

@@ -342,7 +342,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
   const size_t packs = k->pack_count, reductions = k->reduction_count;
   at.compiled = reserve(&l, fused_tile_bytes(k));
-  at.streams = reserve(&l, k->op->param_count * sizeof(struct fused_stream));
+  at.streams = reserve(&l, k->op->param_count * sizeof(struct tile_stream));
   const size_t affine = k->run.has_affine_runs ? k->op->value_count : 0;
   at.affine = reserve(&l, affine * sizeof(struct fused_affine));
   at.run_data = reserve(&l, k->run.affine_gather_count * sizeof(char *));
@@ -390,7 +390,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   struct fused_worker *w = (struct fused_worker *)(void *)memory;
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
-                             .streams = (struct fused_stream *)(void *)(memory + at->streams),
+                             .streams = (struct tile_stream *)(void *)(memory + at->streams),
                              .affine = (struct fused_affine *)(void *)(memory + at->affine),
                              .run_data = (const char **)(void *)(memory + at->run_data),
                              .gathered = (const char **)(void *)(memory + at->gathered),

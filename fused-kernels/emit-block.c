@@ -419,23 +419,6 @@ static void body(const struct block *b, enum pass pass, const char *lane) {
   }
 }
 
-/* Prefetches what is `ahead` of the positions from `row` to before `end` into the second-level
- * cache, of all parameters: the hardware prefetcher stops at page boundaries, and there are
- * more streams than it follows. Lines are asked for a few at a time, since the processor waits
- * for few at once; the first-level cache would evict them before they are used. */
-static void prefetch(const struct block *b) {
-  fputs("#ifdef __GNUC__\n", b->out);
-  for (uint32_t v = 0; v < b->op->param_count; v++) {
-    if (!is_read(b, v)) continue;
-    fprintf(b->out,
-            "    for (uint64_t j = row; ahead && j < end; j += 64 / sizeof *in%u) {\n"
-            "      __builtin_prefetch((const char *)(in%u + j) + ahead, 0, 2);\n"
-            "    }\n",
-            v, v);
-  }
-  fputs("#endif\n", b->out);
-}
-
 /* Compilers ignore the restrict of many pointers, and then do not vectorise: EMIT_IVDEP says
  * once more that no output overlaps anything. */
 static void loop(const struct block *b, enum pass pass, const char *condition) {
@@ -443,7 +426,7 @@ static void loop(const struct block *b, enum pass pass, const char *condition) {
           "  for (uint64_t row = 0; %srow < n; row += ROW) {\n"
           "    const uint64_t end = n - row < ROW ? n : row + ROW;\n",
           condition);
-  if (pass != PASS_FLAGS) prefetch(b);
+  if (pass != PASS_FLAGS) fputs("    if (ahead) tile_prefetch(ahead, row, end);\n", b->out);
   fputs(EMIT_IVDEP "  for (uint64_t i = row; i < end; i++) {\n", b->out);
   body(b, pass, NULL);
   fputs("  }\n  }\n", b->out);
@@ -502,10 +485,8 @@ static void rows(const struct block *b) {
   take_lanes(b);
   fputs("  uint64_t row = 0;\n"
         "  for (; row + LANES <= n; row += LANES) {\n"
-        "    const uint64_t end = row + LANES;\n"
-        "    (void)end;\n",
+        "    if (ahead) tile_prefetch(ahead, row, row + LANES);\n",
         b->out);
-  prefetch(b);
   fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
                    "      const uint64_t i = row + j;\n",
         b->out);
@@ -525,7 +506,7 @@ static void emit(const struct block *b, const char *name) {
   for (int declared = 0; declared < 2; declared++) {
     fprintf(out,
             "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,\n"
-            "    uint64_t ahead%s)%s",
+            "    const struct tile_ahead *ahead%s)%s",
             name,
             b->folds
                 ? ", void *const *lanes, _Bool begin,\n    char *const *totals, uint64_t block"

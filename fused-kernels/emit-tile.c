@@ -216,7 +216,9 @@ static void prepare_stage(const struct tile_text *t, uint32_t stage) {
 
 static void call_stage(const struct tile_text *t, uint32_t stage) {
   const bool folds = t->functions->folds && stage + 1 == blocks(t)->stage_count;
-  const char *arguments = "(m, in, out, fault, t->ahead";
+  const bool last = stage + 1 == blocks(t)->stage_count;
+  const char *arguments =
+      last ? "(m, in, out, fault, t->ahead ? &ahead : 0" : "(m, in, out, fault, 0";
   if (folds) {
     fprintf(t->out,
             "    if (folds) {\n"
@@ -436,7 +438,9 @@ static void print_beginning(const struct tile_text *t) {
           "    const uint64_t last = first + at + m;\n"
           "    const int begins = t->begins && at %% BLOCK == 0;\n"
           "    const int ends = t->ends && ((at + m) %% BLOCK == 0 || at + m == n);\n"
-          "    (void)last, (void)begins, (void)ends;\n",
+          "    const struct tile_ahead ahead = {t->streams, t->stream_count, first + at, "
+          "t->ahead};\n"
+          "    (void)last, (void)begins, (void)ends, (void)ahead;\n",
           CVL_REDUCE_BLOCK, t->op->value_count, t->op->value_count + 1, t->op->node_count + 1);
 }
 

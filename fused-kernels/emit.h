@@ -81,7 +81,7 @@ void fused_emit_block_prelude(struct widths, FILE *);
 /* Writes the function of one stage,
  *
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               uint64_t ahead)
+ *               const struct tile_ahead *ahead)
  *
  * which computes all maps of the stage for n positions in one loop. in[v] and out[v] are
  * indexed by value number: in[v] has n elements of a value that the stage reads and does not
@@ -91,8 +91,8 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * CONST is a constant of the function. No array may overlap an output. fault[k] of every
  * checked node k of the stage becomes the first position whose element is at fault, of an
  * ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0. The values that
- * an ASSERT would report are not read. BOOL elements are bytes. Unless `ahead` is 0, what is so
- * many bytes ahead of each parameter is prefetched meanwhile. */
+ * an ASSERT would report are not read. BOOL elements are bytes. Unless `ahead` is NULL, what
+ * it says is prefetched meanwhile. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const char *name, FILE *);
 
@@ -104,8 +104,8 @@ bool fused_blocks_fold(const struct superop *, const struct fused_blocks *);
 /* Writes the function of the last stage for a block of the reproducible tree,
  *
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               uint64_t ahead, void *const *lanes, _Bool begin, char *const *totals,
- *               uint64_t block)
+ *               const struct tile_ahead *ahead, void *const *lanes, _Bool begin, char *const
+ * *totals, uint64_t block)
  *
  * which does what that of fused_emit_block does. But results whose only uses are reductions are
  * not written; they are combined, element i of a block into lane i mod 32 of the tree (cvl.h).

@@ -12,6 +12,26 @@
 #define SELDOM
 #endif
 
+#ifdef __GNUC__
+#define PREFETCH(at) __builtin_prefetch(at, 0, 2)
+#else
+#define PREFETCH(at) (void)(at)
+#endif
+
+/* Prefetches into the second-level cache what is read later than at positions `row` to before
+ * `end` of a strip: the hardware prefetcher stops at page boundaries, and there are more streams than
+ * it follows. Lines are asked for a few at a time, since the processor waits for few at once; the
+ * first-level cache would evict them before they are used. */
+static inline void tile_prefetch(const struct tile_ahead *a, uint64_t row, uint64_t end) {
+  for (uint64_t s = 0; s < a->count; s++) {
+    const uint64_t bytes = a->streams[s].bytes, from = a->position + a->far;
+    const uintptr_t at = (uintptr_t)a->streams[s].at;
+    for (uint64_t i = (from + row) * bytes; i < (from + end) * bytes; i += 64) {
+      PREFETCH((const void *)(at + i));
+    }
+  }
+}
+
 static inline uint64_t tile_start(const struct tile_walk *w, uint64_t k) {
   return w->offsets ? w->offsets[k] : k * w->equal;
 }
@@ -121,12 +141,6 @@ GATHER(tile_gather_i, INT)
 GATHER(tile_gather_f, FLOAT)
 GATHER(tile_gather_b, uint8_t)
 #undef GATHER
-
-#ifdef __GNUC__
-#define PREFETCH(at) __builtin_prefetch(at, 0, 2)
-#else
-#define PREFETCH(at) (void)(at)
-#endif
 
 /* Gathers runs. The first position whose index is out of range, or `last`; where runs begin no
  * hardware foresees. */

@@ -66,6 +66,20 @@ struct tile_pack {
   uint64_t count; /* ... of so many segments; near.segment: the next to begin */
 };
 
+/* A vector that is read in order, to be prefetched: what is read of it at position 0, which may
+ * lie outside of it; the bytes of an element; its number as a parameter. */
+struct tile_stream {
+  const char *at;
+  uint32_t bytes, param;
+};
+
+/* What a stage prefetches meanwhile: `far` positions behind each of its own, of which the first
+ * is `position`. */
+struct tile_ahead {
+  const struct tile_stream *streams;
+  uint64_t count, position, far;
+};
+
 /* A SCAN whose results are the same in any order of its operations. */
 struct tile_scan {
   char *out; /* its results, of position `from` and those behind it */
@@ -91,10 +105,12 @@ struct tile {
   struct tile_pack *packs; /* in the order of the nodes; so are these: */
   struct tile_scan *scans; /* of all SCANs */
   struct tile_scatter *scatters;
-  void *const *lanes;     /* of every reduction: room for CVL_REDUCE_LANES elements */
-  char *const *totals;    /* of every reduction: where the totals of blocks go */
-  uint64_t strip;         /* positions of a strip */
-  uint64_t ahead;         /* bytes to prefetch ahead, or 0 */
+  void *const *lanes;  /* of every reduction: room for CVL_REDUCE_LANES elements */
+  char *const *totals; /* of every reduction: where the totals of blocks go */
+  uint64_t strip;      /* positions of a strip */
+  const struct tile_stream *streams;
+  uint64_t stream_count;
+  uint64_t ahead;         /* positions to prefetch ahead, or 0 */
   const uint8_t *skipped; /* of every stage */
   int begins, ends;       /* of a fold: whether the positions begin a block, and end one */
   /* What the caller does: executes a node for n positions; hears of a fault; learns that a

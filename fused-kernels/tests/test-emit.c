@@ -8,7 +8,7 @@
 /* ---- blocks ---- */
 
 typedef void block_function(uint64_t n, const void *const *in, void *const *out,
-                            uint64_t *fault, uint64_t ahead);
+                            uint64_t *fault, const struct tile_ahead *ahead);
 
 /* Whether all that maps read is there although node `site` was at fault. */
 static bool has_operands(const struct superop *op, uint64_t site) {
@@ -75,9 +75,11 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
     gathered[k].values = values[node->operands[0]].data;
     in[node->result] = &gathered[k];
   }
+  const struct tile_stream stream = {.at = values[0].data, .bytes = 8};
+  const struct tile_ahead ahead = {.streams = &stream, .count = 1, .far = 512};
   for (uint32_t stage = 0; decided && n != 0 && stage < plan->stage_count; stage++) {
     block_function *f = (block_function *)symbol(b, "block%u_%u", op->number, stage);
-    f(n, in, out, fault, n % 2 ? 4096 : 0);
+    f(n, in, out, fault, n % 2 ? &ahead : NULL);
   }
   for (uint32_t k = 0; decided && n != 0 && k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
@@ -197,7 +199,7 @@ static void check_functions(struct widths w) {
   void *out[16];
   for (int v = 0; v < 16; v++) out[v] = room[v];
   uint64_t fault[16];
-  ((block_function *)symbol(&b, "block%u_%u", 0, 0))(ARGUMENTS, in, out, fault, 0);
+  ((block_function *)symbol(&b, "block%u_%u", 0, 0))(ARGUMENTS, in, out, fault, NULL);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (!plan.written[node->result]) continue;
@@ -249,7 +251,7 @@ Test(emit_block, the_first_fault_of_each_node) {
   int32_t room[4][4];
   void *out[] = {NULL, NULL, NULL, room[0], room[1], room[2], room[3]};
   uint64_t fault[4] = {77, 77, 77, 77};
-  ((block_function *)symbol(&b, "block%u_%u", 0, 0))(4, in, out, fault, 0);
+  ((block_function *)symbol(&b, "block%u_%u", 0, 0))(4, in, out, fault, NULL);
   cr_expect(fault[0] == 2 && fault[1] == 0 && fault[2] == 77 && fault[3] == UINT64_MAX);
   static const int32_t quotients[] = {3, INT32_MIN, 0, 0}, remainders[] = {0, 0, 0, 2};
   cr_expect(memcmp(room[0], quotients, sizeof quotients) == 0);
@@ -292,7 +294,7 @@ Test(emit_block, gathers_from_one_segment) {
                               of = {.values = reals, .count = 3};
   const void *in[VALUES] = {index, [7] = &all, [8] = &of, [9] = &of};
   void *out[VALUES] = {[7] = found, [8] = first, [9] = second};
-  f(N, in, out, fault, 0);
+  f(N, in, out, fault, NULL);
   for (int i = 0; i < N; i++) {
     cr_expect(found[i] == ints[2 * index[i]] && first[i] == reals[found[i]] &&
                   second[i] == reals[index[i]],
@@ -300,14 +302,14 @@ Test(emit_block, gathers_from_one_segment) {
   }
   cr_expect(fault[1] == UINT64_MAX && fault[2] == UINT64_MAX);
   in[7] = &few;
-  f(N, in, out, fault, 0);
+  f(N, in, out, fault, NULL);
   cr_expect(fault[1] == 0 && found[0] == ints[0] && found[2] == ints[2]);
   static const int32_t negative[N] = {0, 1, 1, -1, 2}, wild[5] = {1, 9, 3, 8, 2};
   const struct fused_gathered wide = {.values = wild, .count = 5};
   in[0] = negative;
   in[7] = &wide;
   in[9] = &(struct fused_gathered){.values = reals + 1, .count = 3};
-  f(4, in, out, fault, 0);
+  f(4, in, out, fault, NULL);
   cr_expect(fault[1] == 3 && fault[2] == 1, "%ju %ju", fault[1], fault[2]);
   clean(&b);
   unload(&l);
@@ -367,8 +369,9 @@ Test(emit_block, reductions_as_they_are_computed) {
   fused_emit_fold(l.ops[0], &plan, w, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
-  typedef void fold_function(uint64_t, const void *const *, void *const *, uint64_t *, uint64_t,
-                             void *const *, bool, char *const *, uint64_t);
+  typedef void fold_function(uint64_t, const void *const *, void *const *, uint64_t *,
+                             const struct tile_ahead *, void *const *, bool, char *const *,
+                             uint64_t);
   fold_function *f = (fold_function *)symbol(&b, "block%u_%u", 0, 0);
   static double x[N], differences[N], factors[N];
   const double factor = 1.7;
@@ -379,9 +382,9 @@ Test(emit_block, reductions_as_they_are_computed) {
   struct folded found, wanted = fold_plainly(x, factor, 0, SOME, false);
   void *lanes[] = {found.sums, found.most, found.rounded};
   f(FIRST, (const void *[VALUES]){x, [3] = factors}, (void *[VALUES]){[5] = differences}, NULL,
-    4096, lanes, true, NULL, 0);
+    NULL, lanes, true, NULL, 0);
   f(SOME - FIRST, (const void *[VALUES]){x + FIRST, [3] = factors},
-    (void *[VALUES]){[5] = differences + FIRST}, NULL, 0, lanes, false, NULL, 0);
+    (void *[VALUES]){[5] = differences + FIRST}, NULL, NULL, lanes, false, NULL, 0);
   cr_expect(memcmp(found.sums, wanted.sums, sizeof found.sums) == 0);
   cr_expect(memcmp(found.most, wanted.most, sizeof found.most) == 0);
   cr_expect(memcmp(found.rounded, wanted.rounded, sizeof found.rounded) == 0);
@@ -393,7 +396,7 @@ Test(emit_block, reductions_as_they_are_computed) {
     const int end = first + FOLD_BLOCK < N ? first + FOLD_BLOCK : N;
     const uint64_t n = (uint64_t)(end - first);
     f(n, (const void *[VALUES]){x + first, [3] = factors},
-      (void *[VALUES]){[5] = differences + first}, NULL, 0, lanes, true, totals,
+      (void *[VALUES]){[5] = differences + first}, NULL, NULL, lanes, true, totals,
       (uint64_t)block);
     wanted = fold_plainly(x, factor, first, end, true);
     cr_expect_eq(sums[block], wanted.sums[0], "%d", block);
