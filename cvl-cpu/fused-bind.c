@@ -270,7 +270,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   }
   if (k->has_runs) find_runs(k, operands);
   fused_combine_bind(k, operands);
-  fused_scatter_bind(k, operands);
+  fused_scatter_bind(k);
   find_live_steps(k);
   fused_affine_bind(k);
 }

@@ -269,7 +269,8 @@ static struct fused_worker *worker_at(struct cvl_kernel *k, unsigned worker) {
 static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
-  if (position < k->run.n) fused_walks_at(w, position);
+  const bool walks = !k->run.runs_compiled || k->run.has_affine_runs;
+  if (walks && position < k->run.n) fused_walks_at(w, position);
   if (k->run.runs_compiled) fused_tile_begin(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;

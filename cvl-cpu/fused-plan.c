@@ -362,6 +362,16 @@ static void plan_nodes(struct cvl_kernel *k) {
   k->serial_steps = SERIAL_BYTES / k->cost;
 }
 
+static void note_flat(struct cvl_kernel *k) {
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    uint32_t of[2];
+    fused_flat_operands(k->op, n, of);
+    for (int i = 0; i < 2; i++) {
+      if (of[i] != SUPEROP_NONE) k->flat_of[k->flat_count++] = of[i];
+    }
+  }
+}
+
 /* ---- the interface ---- */
 
 static struct cvl_kernel *enter(struct cvl_context *c, struct cvl_kernel *k,
@@ -413,7 +423,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t analysed_at = live_at + op->node_count * sizeof(uint32_t);
   const size_t affine_steps_at = analysed_at + op->node_count * sizeof(uint32_t);
   const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes = affine_gathers_at + op->node_count * sizeof(uint32_t);
+  const size_t flat_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
+  const size_t bytes = flat_at + 2 * op->node_count * sizeof(uint32_t);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -437,7 +448,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->run.affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   fused_combine_plan(k);
-  k->differs = fused_functions_differ(op);
+  k->flat_of = (uint32_t *)(void *)(block + flat_at);
+  note_flat(k);
   describe_values(k);
   note_runs(k);
   note_loops(k);
@@ -454,7 +466,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
     return NULL;
   }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->run.fault[n], FUSED_NONE);
-  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && !k->differs)
+  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && k->flat_count == 0)
     k->compiled =
         fused_compiled_new(k, false); /* else in the first run, when segments are known */
   if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */

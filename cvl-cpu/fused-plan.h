@@ -282,9 +282,11 @@ struct cvl_kernel {
   bool combines, scans_by; /* some combination reduces; some scans */
   bool gathers;            /* some node does */
   bool has_runs;           /* some value is as_runs */
-  bool differs;            /* compiled functions, for one segment and for others */
-  bool general;            /* some run was not flat: functions are compiled for any segments */
-  uint32_t *analysed;      /* the nodes of the affine analysis: analysed_count of them */
+  /* The descriptors that have one segment in a flat run: flat_count of them. */
+  uint32_t *flat_of;
+  uint32_t flat_count;
+  bool general;       /* some run was not flat: functions are compiled for any segments */
+  uint32_t *analysed; /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
   uint32_t strip_slots, tile_slots, walks;
   uint64_t usual_strip; /* positions of a strip without affine runs */
@@ -534,11 +536,10 @@ bool fused_combine_scatter(struct cvl_kernel *, uint32_t node,
                            const struct cvl_value *operands);
 
 /* fused-scatter.c. Decides how scatters are executed, their operands bound; makes their
- * results; of ranges, how many; after all chunks, false if an index occurs twice, or there is
- * no memory. */
-void fused_scatter_bind(struct cvl_kernel *, const struct cvl_value *operands);
+ * results; after all chunks, false if an index occurs twice, or there is no memory; frees the
+ * marks. */
+void fused_scatter_bind(struct cvl_kernel *);
 bool fused_scatter_results(struct cvl_kernel *, const struct cvl_value *operands);
-uint64_t fused_scatter_ranges(const struct cvl_kernel *);
 bool fused_scatter_finish(struct cvl_kernel *);
 void fused_scatter_end(struct cvl_kernel *);
 

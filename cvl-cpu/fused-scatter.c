@@ -55,13 +55,8 @@ static uint8_t scattering_of(const struct cvl_kernel *k) {
   return only_scatters(k) && threads <= MOST_RANGES ? SCATTER_BY_RANGES : SCATTER_AFTERWARDS;
 }
 
-void fused_scatter_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
-  (void)operands;
+void fused_scatter_bind(struct cvl_kernel *k) {
   k->run.scattering = scattering_of(k);
-}
-
-uint64_t fused_scatter_ranges(const struct cvl_kernel *k) {
-  return pool_threads(k->c->pool);
 }
 
 /* ---- results ---- */

@@ -422,7 +422,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
 static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   if (k->run.scattering == SCATTER_BY_RANGES) {
-    k->run.chunks = fused_scatter_ranges(k);
+    k->run.chunks = pool_threads(k->c->pool);
     k->run.grain = 1;
     k->run.most_positions = k->run.n;
     return;
@@ -513,12 +513,8 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
 
 /* Whether all INDEXes, gathers by data and scatters are of one segment. */
 static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
-  for (uint32_t n = 0; k->differs && n < k->op->node_count; n++) {
-    uint32_t of[2];
-    fused_flat_operands(k->op, n, of);
-    for (int i = 0; i < 2; i++) {
-      if (of[i] != SUPEROP_NONE && value_segments(&operands[of[i]]).count != 1) return false;
-    }
+  for (uint32_t i = 0; i < k->flat_count; i++) {
+    if (value_segments(&operands[k->flat_of[i]]).count != 1) return false;
   }
   return true;
 }

@@ -68,17 +68,23 @@ void tree::launch_level(const kernel_entry &entry, const arguments &a, int bits)
 
 /* ---- levels ---- */
 
-/* Entries are those of the columns where `from` is empty. Without `out` totals only. */
-void tree::level_up(int bits, const cvl_value *columns, const cvl_value *identities,
-                    const column_memory &from, const column_memory &above,
-                    const column_memory &roots, const column_memory &out) {
-  arguments a;
+/* Entries are those of the columns where `from` is empty. */
+void tree::add_source(arguments &a, int bits, const cvl_value *columns,
+                      const cvl_value *identities, const column_memory &from) {
   a.add(d);
   if (from.empty())
     add_values(a, columns);
   else
     add_entries(a, from);
   add_values(a, bits == 0 ? identities : nullptr);
+}
+
+/* Without `out` totals only. */
+void tree::level_up(int bits, const cvl_value *columns, const cvl_value *identities,
+                    const column_memory &from, const column_memory &above,
+                    const column_memory &roots, const column_memory &out) {
+  arguments a;
+  add_source(a, bits, columns, identities, from);
   add_pointers(a, above);
   add_pointers(a, roots);
   add_pointers(a, out);
@@ -91,12 +97,7 @@ void tree::level_down(int bits, const cvl_value *columns, const cvl_value *ident
                       const column_memory &from, const column_memory &above,
                       const column_memory &out) {
   arguments a;
-  a.add(d);
-  if (from.empty())
-    add_values(a, columns);
-  else
-    add_entries(a, from);
-  add_values(a, bits == 0 ? identities : nullptr);
+  add_source(a, bits, columns, identities, from);
   add_pointers(a, above);
   add_pointers(a, out);
   a.add((int64_t)bits);

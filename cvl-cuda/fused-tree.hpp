@@ -78,6 +78,8 @@ private:
   void add_memory(arguments &, const column_memory &);
   void add_entries(arguments &, const column_memory &);
   void add_pointers(arguments &, const column_memory &);
+  void add_source(arguments &, int bits, const cvl_value *columns, const cvl_value *identities,
+                  const column_memory &from);
   void launch_level(const kernel_entry &, const arguments &, int bits);
   void level_up(int bits, const cvl_value *columns, const cvl_value *identities,
                 const column_memory &from, const column_memory &above,
