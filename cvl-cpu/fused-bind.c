@@ -297,8 +297,7 @@ size_t fused_room_bytes(const struct cvl_kernel *k) {
   return bytes;
 }
 
-/* n copies of an element. */
-static void repeat(void *to, const void *one, size_t bytes, uint64_t n) {
+void fused_repeat(void *to, const void *one, size_t bytes, uint64_t n) {
   uint64_t x8;
   uint32_t x4;
   if (bytes == sizeof x8) {
@@ -334,7 +333,7 @@ bool fused_repeat_constants(struct cvl_kernel *k) {
   for (uint32_t i = 0; room && i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
     if (!constant_of(k, n)) continue;
-    repeat(room, constant_of(k, n), k->values[k->op->nodes[n].result].bytes, FUSED_STRIP);
+    fused_repeat(room, constant_of(k, n), k->values[k->op->nodes[n].result].bytes, FUSED_STRIP);
     k->nodes[n].repeated = room;
     room += constant_bytes(k, n);
   }
@@ -350,7 +349,7 @@ void fused_fill_room(struct cvl_kernel *k, char *room) {
     v->run.base = room;
     room += room_of(k, v);
     if (node->role == ROLE_SPREAD) {
-      repeat(v->run.base, v->run.one, v->bytes, length);
+      fused_repeat(v->run.base, v->run.one, v->bytes, length);
       continue;
     }
     const void *in[MAX_OPERANDS];

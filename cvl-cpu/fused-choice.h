@@ -37,12 +37,15 @@ struct fused_choice {
   struct fused_trial evaluated, compiled;
   /* Settled: the time of the runs since then, and that before the next trial; in seconds. */
   double since, rest;
+  bool brief;      /* settled: the last run that was timed took little longer than the clock does */
+  uint8_t untimed; /* runs since then */
 };
 
 /* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
 bool fused_choose(struct cvl_kernel *);
-/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. */
-bool fused_choice_open(const struct cvl_kernel *);
+/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once it
+ * is settled, one of some brief runs stands for all. */
+bool fused_choice_open(struct cvl_kernel *);
 double fused_clock(void);
 void fused_chosen(struct cvl_kernel *, double seconds);
 

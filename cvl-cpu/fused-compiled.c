@@ -36,6 +36,7 @@ struct fused_compiled {
   fused_scan_function **scans;         /* of each scan that tiles do */
   struct order_compiled *combinations; /* likewise */
   struct compiled_code *code;
+  struct fused_short few;
   bool loaded, flat;
   uint32_t slots;
 };
@@ -221,6 +222,7 @@ static bool plan(struct fused_compiled *f) {
   f->folds_many = f->functions.folds && folds_many(f);
   find_touched(f);
   assign_slots(f);
+  fused_short_plan(&f->arena, f->k, &f->functions, &f->few);
   return true;
 }
 
@@ -300,6 +302,8 @@ bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
   if (!load(f, "tile", &f->tile)) return false;
+  if (f->few.fits && !load(f, "block0", &f->few.block)) return false;
+  if (f->few.fits && f->few.folds && !load(f, "fold", &f->few.fold)) return false;
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
     if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
@@ -346,6 +350,10 @@ bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage
 }
 
 /* ---- running ---- */
+
+const struct fused_short *fused_compiled_short(const struct fused_compiled *f) {
+  return &f->few;
+}
 
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *f) {
   return &f->functions;

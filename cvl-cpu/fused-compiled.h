@@ -6,6 +6,7 @@
 #define RAVEL_CPU_FUSED_COMPILED_H
 
 #include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/fused-short.h"
 #include "fused-kernels/emit.h"
 
 struct fused_compiled;
@@ -24,6 +25,8 @@ bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
 /* Whether the function of a stage computes a node. */
 bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
+/* How few positions are run, once the functions are ready. */
+const struct fused_short *fused_compiled_short(const struct fused_compiled *);
 /* The plan; the function of tiles, once it is ready. */
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
 tile_function *fused_compiled_tile(const struct fused_compiled *);

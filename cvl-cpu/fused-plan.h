@@ -18,6 +18,7 @@
  *   fused-compiled.c     compiled functions: which there are
  *   fused-tile.c         tiles, executed by them
  *   fused-choice.c       whether a run uses those
+ *   fused-short.c        few positions, by one call of them
  *   fused-scatter.c      scatters by compiled functions
  *   fused-concatenate.c  scatters of contiguous vectors: concatenations
  *   fused-combine.h      combinations by functions of the program's own
@@ -235,6 +236,7 @@ struct fused_run {
   struct segments segments; /* of the consumers; one segment if there are none */
   bool cut_anywhere;        /* no consumers: chunks may begin at any position */
   bool runs_compiled;       /* maps are done by compiled functions */
+  bool in_one_call;         /* it was short (fused-short.h) */
   bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool streams;             /* something is written past the caches */
   bool has_affine_runs;     /* some gather is affine */
@@ -394,6 +396,8 @@ static inline char *fused_at(const struct fused_worker *w, const struct fused_va
 void fused_bind(struct cvl_kernel *, const struct cvl_value *operands);
 /* Repeats the constants that are spread, once for all runs; false: no memory. */
 bool fused_repeat_constants(struct cvl_kernel *);
+/* n copies of an element. */
+void fused_repeat(void *to, const void *one, size_t bytes, uint64_t n);
 /* Computes the other uniform values; `room` has fused_room_bytes. */
 size_t fused_room_bytes(const struct cvl_kernel *);
 void fused_fill_room(struct cvl_kernel *, char *room);

@@ -519,6 +519,15 @@ static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands
   return true;
 }
 
+static enum short_outcome run_short(struct cvl_kernel *k, const struct cvl_value *operands) {
+  k->run.in_one_call = false;
+  if (!k->run.runs_compiled) return SHORT_UNFIT;
+  const enum short_outcome outcome =
+      fused_short_run(k, fused_compiled_short(k->compiled), operands);
+  k->run.in_one_call = outcome == SHORT_DONE;
+  return outcome;
+}
+
 static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   k->run.n = fused_size(&op->domain, operands);
@@ -531,6 +540,8 @@ static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
   atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
   k->run.flat = is_flat(k, operands);
   k->run.runs_compiled = fused_choose(k);
+  const enum short_outcome outcome = run_short(k, operands);
+  if (outcome != SHORT_UNFIT) return outcome == SHORT_DONE;
   fused_bind(k, operands);
   const bool made = make_results(k, operands);
   if (made) cut(k);

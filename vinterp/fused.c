@@ -198,7 +198,7 @@ static bool run_whole(struct machine *m, const struct machine_site *site,
 static bool begin_superop(struct machine *m, const struct superop *op, uint32_t first,
                           struct machine_site *site) {
   return machine_next_sites(m, first, op->node_count, site) &&
-         (!superop_has_loops(op) || machine_settle(m, site));
+         (!op->grouped || !superop_has_loops(op) || machine_settle(m, site));
 }
 
 /* `kernel` may be NULL. */

@@ -1,0 +1,273 @@
+/* test-fused-short.c - superoperators of few positions, by one call of a compiled function,
+ * against the operations one by one: at sizes around a row, a strip and a block, with elements
+ * at fault, over several segments, and without memory.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "cvl-cpu/fused-compiled.h"
+#include "cvl-cpu/tests/prepared.h"
+#include "fused-kernels/tests/fixture.h"
+
+TestSuite(fused_short, .init = memory_begin, .fini = memory_end);
+
+enum { MOST = 5000, PARAMS = 8, RESULTS = 6 };
+static const struct cvl_backend *const cpu = &cvl_cpu_backend;
+
+enum content {
+  REALS,
+  NUMBERS,   /* INTs from 1 to 50 */
+  BITS,      /* BOOLs */
+  WITHIN,    /* INTs below 2 n */
+  REAL,      /* one FLOAT for each segment */
+  NUMBER,    /* one INT for each segment, positive */
+  ONES,      /* a 1 for each segment */
+  FAR_REALS, /* 2 n FLOATs */
+  WHOLE,     /* one segment of n elements, or several */
+  FAR,       /* of twice the lengths */
+};
+
+struct row {
+  const char *text;
+  enum content params[PARAMS];
+  unsigned count, outputs;
+  uint32_t spoiled; /* the parameter that gets an element at fault, or NOTHING */
+  uint64_t most;    /* so many positions are few */
+  bool segments;    /* those of several segments are few, too */
+};
+enum { NOTHING = PARAMS };
+#define DEFINITION(params, body) "fused OP0#1 (" params ") = " body
+
+static const struct row rows[] = {
+    {DEFINITION("$0 : FLOAT, $1 : FLOAT, $2 : SEGDES, $3 : INT, $4 : INT",
+                "$5 = (+ FLOAT @ (* FLOAT @ $0 $0) (DIST FLOAT @ $1 $2)) "
+                "$6 = (> INT @ $3 (DIST INT @ $4 $2)) -> $5 $6"),
+     {REALS, REAL, WHOLE, NUMBERS, NUMBER},
+     5,
+     2,
+     NOTHING,
+     MOST,
+     false},
+    {DEFINITION("$0 : FLOAT, $1 : BOOL, $2 : INT, $3 : SEGDES, $4 : FLOAT",
+                "$5 = (* FLOAT @ $0 $0) $6 = (+_REDUCE FLOAT @ $5 $3) "
+                "$7 = (MAX_REDUCE INT @ $2 $3) $8 = (OR_REDUCE BOOL @ (NOT BOOL @ $1) $3) "
+                "$9 = (- FLOAT @ $5 (DIST FLOAT @ $4 $3)) -> $9 $6 $8 $7"),
+     {REALS, BITS, NUMBERS, WHOLE, REAL},
+     5,
+     4,
+     NOTHING,
+     CVL_REDUCE_BLOCK,
+     false},
+    {DEFINITION("$0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES, $4 : INT, $5 : INT",
+                "$6 = (BPERMUTE FLOAT @ $0 $1 $2 $3) $7 = (INDEX @ $4 $5 $3) "
+                "$8 = (+ INT @ (* INT @ $7 (DIST INT @ $4 $3)) $1) -> $6 $8"),
+     {FAR_REALS, WITHIN, FAR, WHOLE, NUMBER, ONES},
+     6,
+     2,
+     1,
+     MOST,
+     false},
+    {DEFINITION("$0 : INT, $1 : INT", "$2 = (% @ $1 $0) $3 = (/ INT @ $1 $0) -> $3 $2"),
+     {NUMBERS, WITHIN},
+     2,
+     2,
+     0,
+     MOST,
+     true},
+    {DEFINITION("$0 : INT, $1 : INT, $2 : FLOAT",
+                "(ASSERT \"{v}, {w}\" @ (<= INT @ $0 (* INT @ $1 $1)) $0 $1) "
+                "$3 = (* FLOAT @ $2 $2) -> $3"),
+     {NUMBERS, NUMBERS, REALS},
+     3,
+     1,
+     1,
+     MOST,
+     true},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ---- operands ---- */
+
+struct data {
+  uint64_t n, segments;
+  int64_t lengths[3], ints[2 * MOST];
+  double reals[2 * MOST];
+  uint8_t bits[MOST];
+};
+
+/* Some sequence of numbers below n. */
+static uint64_t below(uint64_t i, uint64_t n) {
+  return (i * 2654435761u >> 7) % n;
+}
+
+static uint64_t length_of(const struct data *d, enum content content) {
+  if (content == FAR_REALS) return 2 * d->n;
+  return content == REAL || content == NUMBER || content == ONES ? d->segments : d->n;
+}
+
+static int64_t number(const struct data *d, enum content content, uint64_t i) {
+  if (content == ONES) return 1;
+  if (content == NUMBER) return (int64_t)(2 + i);
+  /* Within any segment, however short. */
+  const uint64_t most = d->segments == 1 ? 2 * d->n : 2;
+  return content == WITHIN ? (int64_t)below(i, most) : 1 + (int64_t)below(i, 50);
+}
+
+static struct cvl_value segments(struct cvl_context *c, const struct data *d, int64_t times) {
+  int64_t lengths[3];
+  struct cvl_value v;
+  if (d->segments == 1) return cvl_one_segment((uint64_t)times * d->n);
+  for (unsigned i = 0; i < 3; i++) lengths[i] = times * d->lengths[i];
+  cr_assert(cpu->segdes_from_host(c, 0, d->segments, lengths, &v));
+  return v;
+}
+
+static struct cvl_value operand(struct cvl_context *c, struct data *d, enum content content,
+                                bool spoiled) {
+  struct cvl_value v;
+  const uint64_t n = length_of(d, content);
+  const bool real = content == REALS || content == REAL || content == FAR_REALS;
+  if (content == WHOLE || content == FAR) return segments(c, d, content == FAR ? 2 : 1);
+  for (uint64_t i = 0; i < n; i++) {
+    if (content == BITS) d->bits[i] = below(i, 3) == 0;
+    if (real) d->reals[i] = (double)below(i, 1000) / 7 - 60;
+    if (content != BITS && !real) d->ints[i] = number(d, content, i);
+  }
+  if (spoiled) d->ints[n - 1 - n / 3] = content == WITHIN ? (int64_t)(2 * d->n) : 0;
+  const void *from = content == BITS ? (const void *)d->bits
+                     : real          ? (void *)d->reals
+                                     : d->ints;
+  cr_assert(cpu->from_host(c, 0,
+                           content == BITS ? CVL_BOOL
+                           : real          ? CVL_F64
+                                           : CVL_I64,
+                           n, from, &v));
+  return v;
+}
+
+/* ---- comparison ---- */
+
+static void expect_same(struct cvl_context *c, const struct cvl_value *a,
+                        const struct cvl_value *b, const char *what) {
+  char x[MOST * sizeof(double)], y[MOST * sizeof(double)];
+  const uint64_t n = cpu->length(c, a).bound;
+  cr_assert_eq(n, cpu->length(c, b).bound, "%s", what);
+  cr_assert(cpu->to_host(c, a, 0, n, x) && cpu->to_host(c, b, 0, n, y));
+  cr_expect(memcmp(x, y, n * elem_info((enum cvl_elem)a->elem)->bytes) == 0, "%s", what);
+}
+
+static void expect_fault(struct cvl_context *c, const struct cvl_error *expected,
+                         const char *what) {
+  struct cvl_error e;
+  cr_assert(cpu->check(c, true, &e), "%s", what);
+  cr_expect(e.kind == expected->kind && e.site == expected->site &&
+                e.position == expected->position && e.value == expected->value &&
+                e.limit == expected->limit && e.segment == expected->segment,
+            "%s: kind %d at %lld, node %llu", what, e.kind, (long long)e.position,
+            (unsigned long long)e.site);
+}
+
+static void compare(struct cvl_context *c, const struct superop *op, struct cvl_kernel *k,
+                    const struct cvl_value *operands, unsigned outputs, const char *what) {
+  struct cvl_value wanted[RESULTS], got[RESULTS];
+  struct cvl_error expected;
+  const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
+  if (!good) cr_assert(cpu->check(c, true, &expected));
+  cr_assert_eq(cpu->run(c, 1, k, operands, got), good, "%s", what);
+  if (!good) expect_fault(c, &expected, what);
+  for (unsigned i = 0; i < outputs && good; i++) {
+    expect_same(c, &wanted[i], &got[i], what);
+    cpu->release(c, &wanted[i]);
+    cpu->release(c, &got[i]);
+  }
+}
+
+/* In one segment or three; `spoiled`: with an element at fault. */
+static void compare_size(struct cvl_context *c, const struct superop *op, struct cvl_kernel *k,
+                         const struct row *row, struct data *d, bool spoiled) {
+  struct cvl_value operands[PARAMS];
+  char what[100];
+  snprintf(what, sizeof what, "row %u: %llu in %llu, spoiled %d", (unsigned)(row - rows),
+           (unsigned long long)d->n, (unsigned long long)d->segments, spoiled);
+  for (uint32_t i = 0; i < row->count; i++)
+    operands[i] = operand(c, d, row->params[i], spoiled && i == row->spoiled);
+  compare(c, op, k, operands, row->outputs, what);
+  const bool fits = !spoiled && d->n > 0 && d->n <= row->most && d->n <= k->serial_steps &&
+                    (d->segments == 1 || row->segments);
+  cr_expect_eq(k->run.in_one_call, fits, "%s: not as expected", what);
+  for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
+}
+
+static struct cvl_context *open(const char *directory) {
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = 2,
+                                      .compile = CVL_COMPILE_ALL,
+                                      .compile_waits = true,
+                                      .compile_directory = directory};
+  struct cvl_context *c = cpu->open(&options, NULL);
+  cr_assert_not_null(c);
+  return c;
+}
+
+static void compare_sizes(const struct row *row, const char *directory) {
+  static const uint64_t sizes[] = {0,   1,   2,   31,   32,   33,   127,  128,  129,
+                                   511, 512, 513, 1023, 1024, 1025, 1536, 3000, MOST};
+  struct data *d = calloc(1, sizeof *d);
+  struct loaded l;
+  struct cvl_context *c = open(directory);
+  load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
+  cr_assert(l.ops[0], "%s: %s", row->text,
+            l.diags.list.count ? l.diags.list.items[0].message : "");
+  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  for (unsigned segments = 1; segments <= 3; segments += 2) {
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      *d = (struct data){.n = sizes[i], .segments = segments};
+      d->lengths[0] = (int64_t)d->n / 3;
+      d->lengths[1] = (int64_t)d->n / 2;
+      d->lengths[2] = (int64_t)d->n - d->lengths[0] - d->lengths[1];
+      if (segments > 1 && d->n < 9) continue; /* no empty ones */
+      compare_size(c, l.ops[0], k, row, d, false);
+      if (row->spoiled != NOTHING && d->n > 0) compare_size(c, l.ops[0], k, row, d, true);
+    }
+  }
+  cpu->discard(c, k);
+  cpu->close(c);
+  unload(&l);
+  free(d);
+}
+
+/* The memory of results fails, of the first or a later one. */
+static void starve(const struct row *row, const char *directory) {
+  struct data *d = calloc(1, sizeof *d);
+  struct loaded l;
+  struct cvl_context *c = open(directory);
+  struct cvl_value operands[PARAMS], got[RESULTS];
+  struct cvl_error e;
+  load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
+  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  *d = (struct data){.n = 1000, .segments = 1};
+  for (uint32_t i = 0; i < row->count; i++) operands[i] = operand(c, d, row->params[i], false);
+  const uint64_t limit = c->heap.limit;
+  c->heap.limit = c->heap.live;
+  cr_assert(!cpu->run(c, 1, k, operands, got) && cpu->check(c, true, &e));
+  cr_expect(e.kind == CVL_E_MEMORY && e.site >= 1 && e.site <= l.ops[0]->node_count, "%d",
+            e.kind);
+  c->heap.limit = limit;
+  cr_assert(cpu->run(c, 1, k, operands, got) && k->run.in_one_call);
+  for (uint32_t i = 0; i < row->outputs; i++) cpu->release(c, &got[i]);
+  for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
+  cpu->discard(c, k);
+  cpu->close(c);
+  unload(&l);
+  free(d);
+}
+
+Test(fused_short, like_the_operations) {
+  char directory[] = "/tmp/ravel-short-XXXXXX", command[64];
+  cr_assert_not_null(mkdtemp(directory));
+  for (unsigned i = 0; i < ROWS; i++) compare_sizes(&rows[i], directory);
+  for (unsigned i = 0; i < 2; i++) starve(&rows[i], directory);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
