@@ -135,6 +135,14 @@ static void scan_group(struct fused_worker *w, uint32_t i, uint64_t p, const uin
              c->inclusive, &out, w->order_scratch);
 }
 
+/* The first result of each segment that is not empty; segment `first` is at position p. */
+static void put_identities(const struct fused_combination *c, uint64_t first, uint64_t p,
+                           const uint64_t *offsets, uint64_t many) {
+  for (uint64_t k = 0; k < many; k++) {
+    if (offsets[k] < offsets[k + 1]) combine_put_identity(c, p + offsets[k], first + k);
+  }
+}
+
 void fused_combine_scan(struct fused_worker *w, uint64_t first, uint64_t last) {
   const struct segments *s = &w->k->run.segments;
   uint64_t offsets[ORDER_TILE + 1];
@@ -153,12 +161,10 @@ void fused_combine_scan(struct fused_worker *w, uint64_t first, uint64_t last) {
       if (!is_scan(w, i)) continue;
       if (many > 0) {
         scan_group(w, i, p, offsets, many);
+        if (!c->inclusive) put_identities(c, first, p, offsets, many);
       } else {
         scan_segment(w, i, p, segment_start(s, first + 1));
-      }
-      for (uint64_t k = first; k < first + taken && !c->inclusive; k++) {
-        if (segment_start(s, k) < segment_start(s, k + 1))
-          combine_put_identity(c, segment_start(s, k), k);
+        if (!c->inclusive && segment_start(s, first + 1) > p) combine_put_identity(c, p, first);
       }
     }
     first += taken;

@@ -280,6 +280,7 @@ bool fused_combine_results(struct cvl_kernel *k) {
 void fused_combine_group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
                          uint64_t n, const uint64_t *offsets) {
   uint64_t equal[FUSED_TILE + 1];
+  const bool some_empty = offsets != NULL || n == 0;
   for (uint64_t i = 0; i <= many && !offsets; i++) equal[i] = i * (n / many);
   if (!offsets) offsets = equal;
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
@@ -288,7 +289,7 @@ void fused_combine_group(struct fused_worker *w, uint64_t k, uint64_t many, uint
     const struct order_columns x = combine_columns(w, c, p), out = combine_item(c, &c->out, k);
     order_reduce(&w->functions[i].call, &x, (struct order_segments){offsets, many}, &out,
                  w->order_scratch);
-    for (uint64_t s = 0; s < many; s++) {
+    for (uint64_t s = 0; s < many && some_empty; s++) {
       if (offsets[s] == offsets[s + 1]) combine_put_identity(c, k + s, k + s);
     }
   }

@@ -36,12 +36,22 @@ static inline struct order_columns combine_item(const struct fused_combination *
   return at;
 }
 
+/* memcpy of the bytes of an element, without a call. */
+static inline void combine_copy(char *to, const char *from, size_t bytes) {
+  if (bytes == sizeof(uint64_t))
+    memcpy(to, from, sizeof(uint64_t));
+  else if (bytes == sizeof(uint32_t))
+    memcpy(to, from, sizeof(uint32_t));
+  else
+    *to = *from;
+}
+
 /* Item i of the results becomes the identity of segment k. */
 static inline void combine_put_identity(const struct fused_combination *c, uint64_t i,
                                         uint64_t k) {
   for (uint32_t j = 0; j < c->columns; j++) {
-    memcpy(c->out.at[j] + i * c->bytes[j], c->identity[j] + k * c->identity_step[j],
-           c->bytes[j]);
+    combine_copy(c->out.at[j] + i * c->bytes[j], c->identity[j] + k * c->identity_step[j],
+                 c->bytes[j]);
   }
 }
 

@@ -67,6 +67,13 @@ static inline struct NAME(item) NAME(four)(struct NAME(arrays) x, uint64_t i) {
   return NAME(f)(NAME(two)(x, i), NAME(two)(x, i + 2));
 }
 
+/* The total of n elements, 0 < n < 8. */
+static inline struct NAME(item) NAME(few)(struct NAME(arrays) x, uint64_t n) {
+  struct NAME(item) v = n >= 4 ? NAME(four)(x, 0) : n >= 2 ? NAME(two)(x, 0) : NAME(get)(x, 0);
+  if (n >= 6) v = NAME(f)(v, NAME(two)(x, 4));
+  return (n & 1) && n > 1 ? NAME(f)(v, NAME(get)(x, n - 1)) : v;
+}
+
 /* The totals of n groups. y may be x: each is written in front of what is read later. The hardware
  * prefetcher stops at page boundaries, and a segment may be two pages: later elements are prefetched
  * into the second-level cache. */
@@ -122,17 +129,63 @@ void NAME(apply)(uint64_t n, char *const *left, char *const *right, char *const 
   }
 }
 
+static inline struct NAME(item) NAME(total)(struct NAME(arrays) x, uint64_t n) {
+  struct NAME(item) totals[16];
+  if (n < NAME(GROUP)) return NAME(few)(x, n);
+  unsigned left = NAME(subtrees)(x, n, totals);
+  struct NAME(item) v = totals[--left];
+  while (left > 0) v = NAME(f)(v, totals[--left]);
+  return v;
+}
+
+/* The length of all segments, if it is one whose subtrees all begin with whole groups; else 0. */
+static inline uint64_t NAME(even)(const uint64_t *offsets, uint64_t count) {
+  const uint64_t n = offsets[1] - offsets[0];
+  uint64_t differs = 0;
+  for (uint64_t k = 0; k < count; k++) differs |= (offsets[k + 1] - offsets[k]) ^ n;
+  return differs || count * n > NAME(MOST) || (n > NAME(GROUP) && n % NAME(GROUP) != 0) ? 0 : n;
+}
+
+/* The same for all segments at once, which have n elements each, so that there are whole vectors
+ * however short they are. */
+static void NAME(reduce_even)(struct NAME(arrays) x, uint64_t n, uint64_t count,
+                              struct NAME(arrays) to) {
+#define ROOM(c, type) type room##c[NAME(MOST) / NAME(GROUP)];
+  COLUMNS(ROOM)
+#undef ROOM
+  struct NAME(arrays) room;
+#define POINT(c, type) room.at##c = room##c;
+  COLUMNS(POINT)
+#undef POINT
+  for (; n >= NAME(GROUP) && n % NAME(GROUP) == 0; n /= NAME(GROUP)) {
+    NAME(groups)(count * n / NAME(GROUP), x, room);
+    x = room;
+  }
+  if (n == 4) {
+    INDEPENDENT
+    for (uint64_t k = 0; k < count; k++) NAME(put)(to, k, NAME(four)(x, 4 * k));
+  } else if (n == 2) {
+    INDEPENDENT
+    for (uint64_t k = 0; k < count; k++) NAME(put)(to, k, NAME(two)(x, 2 * k));
+  } else if (n == 1) {
+    INDEPENDENT
+    for (uint64_t k = 0; k < count; k++) NAME(put)(to, k, NAME(get)(x, k));
+  } else {
+    for (uint64_t k = 0; k < count; k++) NAME(put)(to, k, NAME(total)(NAME(from)(x, n * k), n));
+  }
+}
+
 /* The reductions of segments; nothing is written for an empty one. */
 void NAME(reduce)(char *const *x, const uint64_t *offsets, uint64_t count, char *const *out) {
   const struct NAME(arrays) from = NAME(of)(x), to = NAME(of)(out);
+  const uint64_t even = count > 1 ? NAME(even)(offsets, count) : 0;
+  if (even > 0) {
+    NAME(reduce_even)(NAME(from)(from, offsets[0]), even, count, to);
+    return;
+  }
   for (uint64_t k = 0; k < count; k++) {
-    struct NAME(item) totals[16];
     const uint64_t n = offsets[k + 1] - offsets[k];
-    if (n == 0) continue;
-    unsigned left = NAME(subtrees)(NAME(from)(from, offsets[k]), n, totals);
-    struct NAME(item) v = totals[--left];
-    while (left > 0) v = NAME(f)(v, totals[--left]);
-    NAME(put)(to, k, v);
+    if (n > 0) NAME(put)(to, k, NAME(total)(NAME(from)(from, offsets[k]), n));
   }
 }
 
@@ -213,6 +266,15 @@ static inline void NAME(scan_segment)(struct NAME(arrays) x, uint64_t n, _Bool a
 #define ROOM(c, type) type totals##c[ROOM_OF], above##c[ROOM_OF];
   COLUMNS(ROOM)
 #undef ROOM
+  struct NAME(arrays) to = out;
+#define BACK(c, type) to.at##c -= inclusive;
+  COLUMNS(BACK)
+#undef BACK
+  if (n < NAME(GROUP)) {
+    if (any && !inclusive) NAME(put)(out, 0, before);
+    NAME(prefixes)(x, inclusive ? n : n - 1, any, before, to);
+    return;
+  }
   struct NAME(arrays) totals[NAME(LEVELS) + 1], above[NAME(LEVELS) + 1];
   uint64_t count[NAME(LEVELS) + 1], used = 0;
   unsigned l = 0;
@@ -232,10 +294,6 @@ static inline void NAME(scan_segment)(struct NAME(arrays) x, uint64_t n, _Bool a
 #undef POINT
   NAME(put)(above[l + 1], 0, before);
   for (; l > 0; l--) NAME(level)(totals[l], count[l], any, above[l + 1], 1, above[l]);
-  struct NAME(arrays) to = out;
-#define BACK(c, type) to.at##c -= inclusive;
-  COLUMNS(BACK)
-#undef BACK
   NAME(level)(x, inclusive ? n : n - 1, any, above[1], any && !inclusive, to);
 }
 

@@ -5,7 +5,7 @@
  * by the next one: there is room for one more behind a buffer.
  */
 #ifdef __GNUC__
-#define APART  __attribute__((noinline, unused)) /* compiled once, or never */
+#define APART  __attribute__((noinline, unused, hot)) /* compiled once, or never; not cold as its caller is */
 #define SELDOM __attribute__((cold))     /* optimised for size */
 #else
 #define APART
@@ -75,14 +75,22 @@ DIST(tile_dist_f, FLOAT)
 DIST(tile_dist_b, uint8_t)
 #undef DIST
 
+/* In groups of eight, of which `steps` has the distances from the first: usually of one stride. */
 static APART void tile_index(struct tile_node *d, uint64_t at, uint64_t last, INT *out) {
   const INT *starts = d->values, *strides = d->strides;
+  if (!d->near.offsets && d->near.equal == 1) { /* each position is the first of its segment */
+    memcpy(out, starts + at, (last - at) * sizeof *out);
+    return;
+  }
+  uint64_t steps[8] = {0}, known = 0;
   while (at < last) {
     const uint64_t n = tile_end(&d->near, at, last) - at, k = d->near.segment;
     const uint64_t stride = (uint64_t)strides[k];
     uint64_t x = (uint64_t)starts[k] + stride * (at - tile_start(&d->near, k));
+    for (uint64_t j = 0; j < 8 && stride != known; j++) steps[j] = j * stride;
+    known = stride;
     for (uint64_t i = 0; i < n; i += 8) {
-      for (uint64_t j = 0; j < 8; j++) out[i + j] = (INT)(x + j * stride);
+      for (uint64_t j = 0; j < 8; j++) out[i + j] = (INT)(x + steps[j]);
       x += 8 * stride;
     }
     out += n;

@@ -119,7 +119,8 @@ static uint64_t next(void) {
 }
 
 /* Lengths of segments of N elements in all. */
-enum shape { ONE, LONG_AND_SHORT, SHORT, MIXED, SHAPES };
+enum shape { ONE, LONG_AND_SHORT, SHORT, MIXED, SHAPES, EQUAL };
+static uint64_t equal = 1; /* the length of EQUAL ones, but perhaps of the last */
 
 static uint64_t cut(enum shape shape, int64_t *lengths) {
   uint64_t count = 0, left = N;
@@ -127,6 +128,7 @@ static uint64_t cut(enum shape shape, int64_t *lengths) {
     uint64_t n = shape == ONE ? N : shape == SHORT ? next() % 6 : next() % 30000;
     if (shape == LONG_AND_SHORT) n = count % 5 == 0 ? 70001 : next() % 3;
     if (shape == MIXED && next() % 2) n = next() % 40;
+    if (shape == EQUAL) n = equal;
     if (n > left) n = left;
     lengths[count++] = (int64_t)n;
     left -= n;
@@ -173,9 +175,17 @@ static bool same(uint64_t i, struct item x) {
   return (uint64_t)results[0][i] == x.a && (uint64_t)results[1][i] == x.b;
 }
 
+/* Where compiled functions are kept; NULL: nothing is compiled. */
+static const char *directory;
+
 static struct cvl_context *opened(unsigned threads) {
-  const struct cvl_options options = {
-      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = threads, .device = -1};
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = threads,
+                                      .device = -1,
+                                      .compile = directory ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
+                                      .compile_waits = true,
+                                      .compile_directory = directory};
   const char *why;
   struct cvl_context *c = cvl_cpu_backend.open(&options, &why);
   cr_assert_not_null(c);
@@ -246,6 +256,28 @@ Test(fused_combine, scans) {
 
 Test(fused_combine, inclusive_scans) {
   check_shapes(SUPEROP_COMBINE_SCAN_INCLUSIVE);
+}
+
+/* Compiled: segments of the same length go through the tree together, short ones have no
+ * levels. */
+Test(fused_combine, compiled) {
+  static const uint64_t equals[] = {1,  2,  3,  4,  5,  6,  7,   8,   9,
+                                    16, 24, 31, 32, 64, 72, 128, 512, 1000};
+  static const uint32_t consumers[] = {SUPEROP_COMBINE_REDUCE, SUPEROP_COMBINE_SCAN,
+                                       SUPEROP_COMBINE_SCAN_INCLUSIVE};
+  char made[] = "/tmp/ravel-combine-XXXXXX", command[128];
+  cr_assert_not_null(directory = mkdtemp(made));
+  make_data();
+  for (int i = 0; i < 3; i++) {
+    for (int shape = 0; shape < SHAPES; shape++)
+      check_segments(consumers[i], (enum shape)shape, 2);
+    for (size_t j = 0; j < sizeof equals / sizeof *equals; j++) {
+      equal = equals[j];
+      check_segments(consumers[i], EQUAL, 2);
+    }
+  }
+  snprintf(command, sizeof command, "ls %s | grep -c so$ > /dev/null && rm -r %s", made, made);
+  cr_assert_eq(system(command), 0, "nothing was compiled");
 }
 
 /* ---- scatters ---- */
