@@ -103,9 +103,9 @@ static bool folds(const struct fused_schedule *s) {
 
 bool fused_functions_plan(struct arena *arena, const struct superop *op, bool flat,
                           struct fused_functions *f) {
-  const struct fused_target target = {.inside = 1U << PART_MAP | 1U << PART_GATHER_BY_DATA |
-                                                (flat ? 1U << PART_INDEX : 0),
-                                      .if_read = 1U << PART_INDEX,
+  const struct fused_target target = {.inside = 1U << STEP_MAP | 1U << STEP_GATHER_BY_DATA |
+                                                (flat ? 1U << STEP_INDEX : 0),
+                                      .if_read = 1U << STEP_INDEX,
                                       .stages = UINT8_MAX};
   *f = (struct fused_functions){.flat = flat};
   if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;

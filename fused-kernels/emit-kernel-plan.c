@@ -90,13 +90,13 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
 
 /* One kernel computes everything that has elements, or is combined as far as a warp gets. */
 static struct fused_target kernel_target(unsigned leave) {
-  const uint32_t spreads = 1U << PART_SPREAD | 1U << PART_INDEX;
+  const uint32_t spreads = 1U << STEP_SPREAD | 1U << STEP_INDEX;
   const uint32_t consumers =
-      1U << PART_REDUCE | 1U << PART_COMBINE_REDUCE | 1U << PART_COMBINE_SCAN;
+      1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
   const uint32_t left = leave & LEAVE_SPREADS ? spreads : 0;
   return (struct fused_target){
-      .inside = spreads | 1U << PART_CONST | 1U << PART_GATHER | 1U << PART_GATHER_BY_DATA |
-                1U << PART_MAP | 1U << PART_LOOP | (leave & LEAVE_REDUCTIONS ? 0 : consumers),
+      .inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER | 1U << STEP_GATHER_BY_DATA |
+                1U << STEP_MAP | 1U << STEP_LOOP | (leave & LEAVE_REDUCTIONS ? 0 : consumers),
       .if_read = left,
       .left = left,
       .stages = 1,

@@ -18,25 +18,25 @@
 /* ---- the description of a target ---- */
 
 /* What a node is for the function of a stage. */
-enum fused_part {
-  PART_CONST,
-  PART_SPREAD,
-  PART_INDEX,
-  PART_GATHER,         /* by arithmetic on positions, often a slice; BFPERMUTE, EXTRACT */
-  PART_GATHER_BY_DATA, /* BPERMUTE whose index depends on data */
-  PART_MAP,            /* ASSERT, too */
-  PART_LOOP,           /* every node of a loop */
-  PART_FUNCTION,       /* of a combination: its COLUMNs, and the maps of its function */
-  PART_REDUCE,
-  PART_COMBINE_REDUCE,
-  PART_COMBINE_SCAN,
-  PART_OTHER, /* scans, packs, scatters: never in a stage */
-  PARTS
+enum fused_step {
+  STEP_CONST,
+  STEP_SPREAD,
+  STEP_INDEX,
+  STEP_GATHER,         /* by arithmetic on positions, often a slice; BFPERMUTE, EXTRACT */
+  STEP_GATHER_BY_DATA, /* BPERMUTE whose index depends on data */
+  STEP_MAP,            /* ASSERT, too */
+  STEP_LOOP,           /* every node of a loop */
+  STEP_FUNCTION,       /* of a combination: its COLUMNs, and the maps of its function */
+  STEP_REDUCE,
+  STEP_COMBINE_REDUCE,
+  STEP_COMBINE_SCAN,
+  STEP_OTHER, /* scans, packs, scatters: never in a stage */
+  STEPS
 };
 
-/* Sets of parts are masks of 1 << PART. */
+/* Sets of steps are masks of 1 << STEP. */
 struct fused_target {
-  uint32_t inside;  /* the parts that the function of a stage executes; of consumers that is:
+  uint32_t inside;  /* the steps that the function of a stage executes; of consumers that is:
                        it takes their elements as they are computed. Of a COMBINE_SCAN it takes
                        totals only, and the elements are needed once more */
   uint32_t if_read; /* of these: only if a node inside reads the result at every position */
@@ -62,7 +62,7 @@ struct fused_schedule {
   const struct superop *op;
   struct fused_target target;
   uint32_t stage_count; /* 0: no node is inside */
-  const uint8_t *parts; /* enum fused_part, of every node */
+  const uint8_t *steps; /* enum fused_step, of every node */
   uint8_t *tasks;       /* enum fused_task, of every node */
   bool *apart; /* of every node: it is executed apart, before the function of its stage; what
                   is inside as well, after it */

@@ -31,7 +31,7 @@ static struct fused_schedule schedule_for(struct arena *arena, const struct supe
   if (target == MAPS_ONLY) {
     struct fused_schedule s;
     cr_assert(fused_schedule_make(
-        arena, op, (struct fused_target){.inside = 1U << PART_MAP, .stages = 200}, &s));
+        arena, op, (struct fused_target){.inside = 1U << STEP_MAP, .stages = 200}, &s));
     return s;
   }
   if (target == ANY_SEGMENTS || target == ONE_SEGMENT) {
@@ -212,7 +212,7 @@ Test(schedule, too_many_stages) {
     struct loaded l;
     struct fused_schedule s;
     load(&l, LATER, wide);
-    const struct fused_target target = {.inside = 1U << PART_MAP, .stages = stages};
+    const struct fused_target target = {.inside = 1U << STEP_MAP, .stages = stages};
     cr_expect_eq(fused_schedule_make(&l.arena, l.ops[0], target, &s), stages >= 3, "%u",
                  stages);
     unload(&l);
@@ -323,7 +323,7 @@ static void check_executed(const struct execution *e) {
   }
 }
 
-/* The elements that maps read, by the roles of superop.h; what is written has a reader or is an
+/* The elements that maps read, by the roles of superop.h; what is written is read, or is an
  * output, later. */
 static void check_values(const struct execution *e) {
   const struct superop *op = e->op;
@@ -348,7 +348,7 @@ static void check_values(const struct execution *e) {
                  e->name, v, op->number);
     const struct superop_node *node = node_of(op, v);
     const bool later = last > 0 && node && last - 1 > s->stages[node - op->nodes];
-    cr_expect(!s->written[v] || later, "%s: value %u of op%u has no reader", e->name, v,
+    cr_expect(!s->written[v] || later, "%s: value %u of op%u is not read", e->name, v,
               op->number);
   }
 }
