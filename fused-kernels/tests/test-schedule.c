@@ -48,6 +48,39 @@ static struct fused_schedule schedule_for(struct arena *arena, const struct supe
 
 #define FORM(body) "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =" body
 
+#define GATHER                                                                                 \
+  FORM("$4 = (+ INT @ $1 $1) $5 = (BPERMUTE INT @ $0 $4 $2 $3) $6 = (* INT @ $5 $1) -> $6")
+#define LATER                                                                                  \
+  FORM("$4 = (+ INT @ $1 $1) $5 = (- INT @ $1 $1) $6 = (EXTRACT INT @ $0 $4 $2)"               \
+       "$7 = (* INT @ $6 $5) $8 = (EXTRACT INT @ $0 $7 $2) $9 = (+ INT @ $8 $5) -> $9")
+#define COLD                                                                                   \
+  FORM("$4 = (+ INT @ $0 $1) $5 = (* INT @ $0 $0) $6 = (< INT @ $0 $1)"                        \
+       "(ASSERT \"x\" @ $6 $4 $5) $7 = (- INT @ $5 $1) -> $7")
+#define LOOP                                                                                   \
+  FORM("$4 = (+ INT @ $0 $1) $5 = (CARRY INT @ $4) $6 = (> INT @ $5 $5) (WHILE @ $6)"          \
+       "$7 = (- INT @ $5 $5) $8 = (NEXT INT @ $5 $7) $9 = (* INT @ $8 $1) -> $9")
+#define WAITING                                                                                \
+  FORM("$4 = (+ INT @ $0 $1) $5 = (CARRY INT @ $0) $6 = (CARRY INT @ $4)"                      \
+       "$7 = (> INT @ $5 $5) (WHILE @ $7) $8 = (- INT @ $5 $6)"                                \
+       "$9 = (NEXT INT @ $5 $8) $10 = (NEXT INT @ $6 $6) -> $9")
+#define COLUMN                                                                                 \
+  "$4 = (+ INT @ $0 $1) $5 = (CONST INT 1) $6 $7 = (COLUMN INT @ $4) $8 = (* INT @ $6 $7)"
+#define COMBINED        FORM(COLUMN "$9 = (COMBINE_REDUCE INT @ $6 $8 $5 $3) -> $9")
+#define COMBINE_SCANNED FORM(COLUMN "$9 = (COMBINE_SCAN INT @ $6 $8 $5 $3) -> $9")
+#define CONSUMED                                                                               \
+  FORM("$4 = (+ INT @ $0 $1) $5 = (< INT @ $0 $1) $6 $7 = (PACK INT @ $4 $5 $3)"               \
+       "$8 = (+_SCAN INT @ $4 $3) $9 = (+_REDUCE INT @ $4 $3) -> $6 $9")
+#define SPREAD                                                                                 \
+  FORM("$4 = (DIST INT @ $0 $3) $5 = (DIST INT @ $0 $3) $6 = (+ INT @ $4 $1) -> $4 $5 $6")
+#define SPREAD_REPORTED                                                                        \
+  FORM("$4 = (DIST INT @ $0 $3) $5 = (< INT @ $1 $1) (ASSERT \"x\" @ $5 $4 $1) -> $4")
+#define INDEX   "$4 = (CONST INT 0) $5 = (CONST INT 1) $6 = (INDEX @ $4 $5 $3)"
+#define COUNTED FORM(INDEX "$7 = (+ INT @ $6 $1) -> $7")
+#define SLICE   FORM(INDEX "$7 = (BPERMUTE INT @ $0 $6 $2 $3) $8 = (+ INT @ $7 $1) -> $8")
+#define UNUSED                                                                                 \
+  FORM("$4 = (+ INT @ $0 $1) $5 = (- INT @ $4 $1) $6 = (/ INT @ $0 $0) $7 = (* INT @ $0 $0)"   \
+       "-> $7")
+
 /* nodes: i inside, r for reports, l library, t tree, a only apart, . not at all; the stage; +
  * if it is apart as well. values, from $4 on: the stages that need it first and last, w if it
  * is written, l if it is left; . without use. loads: of each stage, the values. */
@@ -56,72 +89,46 @@ static const struct row {
   enum target target;
   const char *nodes, *values, *loads;
 } rows[] = {
-/* A gather by data between two maps: two stages, where functions do not gather. */
-#define GATHER                                                                                 \
-  FORM("$4 = (+ INT @ $1 $1) $5 = (BPERMUTE INT @ $0 $4 $2 $3) $6 = (* INT @ $5 $1) -> $6")
+    /* A gather by data between two maps: two stages, where functions do not gather. */
     {GATHER, MAPS_ONLY, "i0 a1 i1", "1-1w 1-1 2-2w", "1|1 5"},
     {GATHER, ANY_SEGMENTS, "i0 i0 i0", "0-0 0-0 1-1w", "1"},
     {GATHER, ONE_SEGMENT, "i0 i0 i0", "0-0 0-0 1-1w", "1"},
     {GATHER, KERNEL, "i0 i0 i0", "0-0 0-0 1-1w", "1"},
-/* What a later stage reads, too, is written. */
-#define LATER                                                                                  \
-  FORM("$4 = (+ INT @ $1 $1) $5 = (- INT @ $1 $1) $6 = (EXTRACT INT @ $0 $4 $2)"               \
-       "$7 = (* INT @ $6 $5) $8 = (EXTRACT INT @ $0 $7 $2) $9 = (+ INT @ $8 $5) -> $9")
+    /* What a later stage reads, too, is written. */
     {LATER, ONE_SEGMENT, "i0 i0 a1 i1 a2 i2", "1-1w 1-2w 1-1 2-2w 2-2 3-3w", "1|5 6|5 8"},
     {LATER, KERNEL, "i0 i0 i0 i0 i0 i0", "0-0 0-0 0-0 0-0 0-0 1-1w", "1"},
-/* $4 is only for the report, $5 is not. */
-#define COLD                                                                                   \
-  FORM("$4 = (+ INT @ $0 $1) $5 = (* INT @ $0 $0) $6 = (< INT @ $0 $1)"                        \
-       "(ASSERT \"x\" @ $6 $4 $5) $7 = (- INT @ $5 $1) -> $7")
+    /* $4 is only for the report, $5 is not. */
     {COLD, ANY_SEGMENTS, "r0 i0 i0 i0 i0", ". 0-0 0-0 1-1w", "0 1"},
     {COLD, KERNEL, "r0 i0 i0 i0 i0", ". 0-0 0-0 1-1w", "0 1"},
-#define LOOP                                                                                   \
-  FORM("$4 = (+ INT @ $0 $1) $5 = (CARRY INT @ $4) $6 = (> INT @ $5 $5) (WHILE @ $6)"          \
-       "$7 = (- INT @ $5 $5) $8 = (NEXT INT @ $5 $7) $9 = (* INT @ $8 $1) -> $9")
     {LOOP, ANY_SEGMENTS, "i0 a1 a1 a1 a1 a1 i1", "1-1w 1-1 1-1 1-1 1-1 2-2w", "0 1|1 8"},
     {LOOP, KERNEL, "i0 i0 i0 i0 i0 i0 i0", "0-0 0-0 0-0 0-0 0-0 1-1w", "0 1"},
-/* A combination of a computed column, with an identity; of a scan the column is needed once
- * more after the kernel, which takes totals. */
-#define COLUMN                                                                                 \
-  "$4 = (+ INT @ $0 $1) $5 = (CONST INT 1) $6 $7 = (COLUMN INT @ $4) $8 = (* INT @ $6 $7)"
-#define COMBINED        FORM(COLUMN "$9 = (COMBINE_REDUCE INT @ $6 $8 $5 $3) -> $9")
-#define COMBINE_SCANNED FORM(COLUMN "$9 = (COMBINE_SCAN INT @ $6 $8 $5 $3) -> $9")
+    /* A loop waits for all that it carries. */
+    {WAITING, ANY_SEGMENTS, "i0 a1 a1 a1 a1 a1 a1 a1", "1-1w 1-1 1-1 1-1 1-1 1-1 .", "0 1"},
+    /* A combination of a computed column, with an identity; of a scan the column is needed once
+     * more after the kernel, which takes totals. */
     {COMBINED, ANY_SEGMENTS, "i0 a0 a1 a1 t1", "1-1w 1-1 1-1 1-1 . 1-1", "0 1"},
     {COMBINED, KERNEL, "i0 .0 .0 .0 i0", "0-0 0-0 . . . 1-1", "0 1"},
     {COMBINED, KERNEL_ALL, "i0 .0 a1 a1 t1", "1-1w 1-1 1-1 1-1 . 1-1", "0 1"},
     {COMBINE_SCANNED, ANY_SEGMENTS, "i0 a0 a1 a1 t1", "1-1w 1-1 1-1 1-1 . 1-1", "0 1"},
     {COMBINE_SCANNED, KERNEL, "i0 .0 a1 a1 i0+", "0-1w 0-1 1-1 1-1 . 1-1", "0 1"},
-/* Packs and scans wait; the kernel reduces, and leaves out a scan without use. */
-#define CONSUMED                                                                               \
-  FORM("$4 = (+ INT @ $0 $1) $5 = (< INT @ $0 $1) $6 $7 = (PACK INT @ $4 $5 $3)"               \
-       "$8 = (+_SCAN INT @ $4 $3) $9 = (+_REDUCE INT @ $4 $3) -> $6 $9")
+    /* Packs and scans wait; the kernel reduces, and leaves out a scan without use. */
     {CONSUMED, ANY_SEGMENTS, "i0 i0 l1 l1 l1", "1-1w 1-1w 1-1 . . 1-1", "0 1"},
     {CONSUMED, KERNEL, "i0 i0 l1 .0 i0", "0-1w 1-1w 1-1 . . 1-1", "0 1"},
     {CONSUMED, KERNEL_ALL, "i0 i0 l1 .0 l1", "1-1w 1-1w 1-1 . . 1-1", "0 1"},
-/* Spreads: $4 is read, too. */
-#define SPREAD                                                                                 \
-  FORM("$4 = (DIST INT @ $0 $3) $5 = (DIST INT @ $0 $3) $6 = (+ INT @ $4 $1) -> $4 $5 $6")
+    /* Spreads: $4 is read, too. */
     {SPREAD, ONE_SEGMENT, "a0 a0 i0", "0-1 1-1 1-1w", "1 4"},
     {SPREAD, KERNEL, "i0 i0 i0", "0-1w 1-1w 1-1w", "1"},
     {SPREAD, KERNEL_SPREADS, "i0+ a0 i0", "0-1l 1-1l 1-1w", "1"},
-#define SPREAD_REPORTED                                                                        \
-  FORM("$4 = (DIST INT @ $0 $3) $5 = (< INT @ $1 $1) (ASSERT \"x\" @ $5 $4 $1) -> $4")
     {SPREAD_REPORTED, ANY_SEGMENTS, "r0+ i0 i0", "1-1 0-0", "1"},
     {SPREAD_REPORTED, KERNEL, "i0 i0 i0", "1-1w 0-0", "1"},
     {SPREAD_REPORTED, KERNEL_SPREADS, "r0+ i0 i0", "1-1l 0-0", "1"},
-/* An INDEX is computed inside where a map reads it, not for a slice. */
-#define INDEX   "$4 = (CONST INT 0) $5 = (CONST INT 1) $6 = (INDEX @ $4 $5 $3)"
-#define COUNTED FORM(INDEX "$7 = (+ INT @ $6 $1) -> $7")
-#define SLICE   FORM(INDEX "$7 = (BPERMUTE INT @ $0 $6 $2 $3) $8 = (+ INT @ $7 $1) -> $8")
+    /* An INDEX is computed inside where a map reads it, not for a slice. */
     {COUNTED, ONE_SEGMENT, "a0 a0 i0 i0", "0-0 0-0 0-0 1-1w", "1"},
     {COUNTED, ANY_SEGMENTS, "a0 a0 a0 i0", "0-0 0-0 0-0 1-1w", "1 6"},
     {COUNTED, KERNEL, "i0 i0 i0 i0", "0-0 0-0 0-0 1-1w", "1"},
     {SLICE, ONE_SEGMENT, "a0 a0 a0 a0 i0", "0-0 0-0 0-0 0-0 1-1w", "1 7"},
     {SLICE, KERNEL, "i0 i0 i0 i0 i0", "0-0 0-0 0-0 0-0 1-1w", "1"},
-/* What has no use: a kernel leaves it out, unless it may fail. */
-#define UNUSED                                                                                 \
-  FORM("$4 = (+ INT @ $0 $1) $5 = (- INT @ $4 $1) $6 = (/ INT @ $0 $0) $7 = (* INT @ $0 $0)"   \
-       "-> $7")
+    /* What has no use: a kernel leaves it out, unless it may fail. */
     {UNUSED, ANY_SEGMENTS, "i0 i0 i0 i0", "0-0 . . 1-1w", "0 1"},
     {UNUSED, KERNEL, ".0 .0 i0 i0", ". . . 1-1w", "0"},
 };
@@ -130,8 +137,8 @@ static void show_nodes(const struct fused_schedule *s, FILE *out) {
   for (uint32_t k = 0; k < s->op->node_count; k++) {
     const bool apart = s->apart[k], only = s->tasks[k] == TASK_NONE && apart;
     const bool twice = apart && (s->tasks[k] == TASK_INSIDE || s->tasks[k] == TASK_REPORTED);
-    fprintf(out, "%s%c%u%s", k > 0 ? " " : "", only ? 'a' : ".irlt"[s->tasks[k]],
-            s -> stages[k], twice ? "+" : "");
+    const char task = only ? 'a' : ".irlt"[s->tasks[k]];
+    fprintf(out, "%s%c%u%s", k > 0 ? " " : "", task, s->stages[k], twice ? "+" : "");
   }
 }
 
@@ -203,6 +210,11 @@ Test(schedule, what_is_looked_up) {
   cr_expect(r.node[0] && r.node[1] && !r.node[2], "$4 and $5");
   cr_expect(r.load[0] && !r.load[1], "$1 is at hand");
   cr_expect(r.lookup[3] && !r.lookup[2]);
+  unload(&l);
+  load(&l, FORM("$4 = (CONST INT 1) $5 = (DIST INT @ $4 $3) $6 = (+ INT @ $0 $5) -> $6"), wide);
+  s = schedule_for(&l.arena, l.ops[0], wide, KERNEL);
+  cr_expect_not(fused_schedule_looks_up(&s, 3, TASK_INSIDE),
+                "a constant is the same everywhere");
   unload(&l);
 }
 
