@@ -1,5 +1,5 @@
-/* emit-kernel-plan.c - the plan of a superoperator's kernel, from its schedule: how it runs, and
- * its arguments; and the plan together with the text.
+/* emit-kernel-plan.c - the plan of a superoperator's kernel, from its schedule: how it runs,
+ * and its arguments; and the plan together with the text.
  */
 #include "fused-kernels/emit-kernel-plan.h"
 
