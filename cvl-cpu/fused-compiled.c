@@ -42,39 +42,19 @@ struct fused_compiled {
 };
 
 bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
-  return fused_blocks_have(f->k->op, &f->functions.blocks, node);
+  return f->functions.schedule.tasks[node] == TASK_INSIDE;
 }
 
 static bool of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
-  return fused_compiled_does(f, node) && f->functions.blocks.stage[node] == stage;
+  return fused_schedule_executes(&f->functions.schedule, stage, node);
 }
 
-/* A DIST of a CONST is a constant of the compiled text. */
-static bool is_constant(const struct superop *op, uint32_t value) {
-  if (value < op->param_count) return false;
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    const struct superop_node *node = &op->nodes[n];
-    if (node->result != value || node->role != ROLE_SPREAD) continue;
-    const uint32_t from = node->operands[0];
-    for (uint32_t i = 0; i < op->node_count; i++) {
-      if (op->nodes[i].result == from && op->nodes[i].role == ROLE_CONST) return true;
-    }
-  }
-  return false;
-}
-
-/* Whether a node of the stage, or a reduction that it passes elements to, reads a value. */
+/* Whether the function of a stage, or a reduction that it passes elements to, reads a value. A
+ * DIST of a CONST is a constant of its text. */
 static bool stage_reads(const struct fused_compiled *f, uint32_t stage, uint32_t v) {
-  const struct superop *op = f->k->op;
-  const bool folds = f->functions.folds && stage + 1 == f->functions.blocks.stage_count;
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    const struct superop_node *node = &op->nodes[n];
-    if (folds && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
-    for (unsigned i = 0; of_stage(f, n, stage) && i < node->operand_count; i++) {
-      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
-    }
-  }
-  return false;
+  const uint32_t from = f->functions.schedule.definitions[v];
+  return fused_stage_reads(&f->functions, stage, fused_stage_folds(&f->functions, stage), v) &&
+         !(from != SUPEROP_NONE && fused_is_constant(f->k->op, &f->k->op->nodes[from]));
 }
 
 /* Finds what the function of a stage reads and writes, and whether some of its nodes may fail.
@@ -86,16 +66,15 @@ static void describe(struct fused_compiled *f, uint32_t number) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (!of_stage(f, n, number)) continue;
-    if (node->result_count > 0 && f->functions.blocks.written[node->result]) {
+    if (node->result_count > 0 && f->functions.schedule.written[node->result]) {
       written[s->written_count++] = node->result;
     }
     s->checks |= node->checked;
   }
   for (uint32_t v = 0; v < op->value_count; v++) {
-    const uint32_t definition = f->k->values[v].node;
-    if (!stage_reads(f, number, v) || is_constant(op, v)) continue;
-    if (definition != SUPEROP_NONE && of_stage(f, definition, number)) continue;
-    f->k->values[v].read_by_blocks = true;
+    if (stage_reads(f, number, v) &&
+        !fused_schedule_computes(&f->functions.schedule, number, v))
+      f->k->values[v].read_by_blocks = true;
   }
   s->written = written;
 }
@@ -106,7 +85,7 @@ static bool only_folded(const struct fused_compiled *f, uint32_t v) {
   if (f->k->values[v].is_output) return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
-    if (node->role == ROLE_REDUCE || of_stage(f, n, f->functions.blocks.stage_count - 1))
+    if (node->role == ROLE_REDUCE || of_stage(f, n, f->functions.schedule.stage_count - 1))
       continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
       if (node->operands[i] == v) return false;
@@ -122,7 +101,7 @@ static bool folds_many(const struct fused_compiled *f) {
   for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
     const struct fused_value *value = &k->values[v];
     if (value->compiled_buffer != IN_TILE) continue;
-    const bool last = of_stage(f, value->node, f->functions.blocks.stage_count - 1);
+    const bool last = of_stage(f, value->node, f->functions.schedule.stage_count - 1);
     if (!last || !only_folded(f, v)) return false;
   }
   return true;
@@ -164,7 +143,7 @@ static void find_walking(struct fused_compiled *f) {
   const uint32_t count = f->k->op->node_count;
   f->walking = arena_alloc(&f->arena, (count + 1) * sizeof *f->walking);
   for (uint32_t n = 0; n < count; n++) {
-    if (fused_tile_walks(f->k->op, &f->functions, n)) f->walking[f->walking_count++] = n;
+    if (fused_tile_walks(&f->functions, n)) f->walking[f->walking_count++] = n;
   }
 }
 
@@ -173,7 +152,7 @@ static void find_touched(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   bool *touched = arena_alloc(&f->arena, op->value_count + 1);
   for (uint32_t v = 0; v < op->value_count; v++)
-    touched[v] = f->k->values[v].read_by_blocks || f->functions.blocks.written[v];
+    touched[v] = f->k->values[v].read_by_blocks || f->functions.schedule.written[v];
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (node->role == ROLE_PACK) touched[node->operands[0]] = touched[node->operands[1]] = true;
@@ -181,7 +160,7 @@ static void find_touched(struct fused_compiled *f) {
     if (node->role == ROLE_SCATTER && f->functions.scatters) touch_scatter(f, node, touched);
     const bool gathers = node->role == ROLE_GATHER || node->role == ROLE_PICK;
     if (!gathers && node->role != ROLE_SPREAD && node->role != ROLE_INDEX) continue;
-    if (fused_compiled_does(f, n) || !fused_tile_walks(op, &f->functions, n)) continue;
+    if (fused_compiled_does(f, n) || !fused_tile_walks(&f->functions, n)) continue;
     touched[node->result] = true;
     if (gathers) touched[node->operands[1]] = true;
     if (node->op == OPC_BFPERMUTE) touched[node->operands[2]] = true;
@@ -203,7 +182,7 @@ static void assign_slots(struct fused_compiled *f) {
     if (v && v->compiled_buffer == IN_TILE && v->buffer != IN_TILE)
       v->slot = f->k->tile_slots++;
     if (!v || v->compiled_buffer != IN_STRIP) continue;
-    if (!fused_compiled_does(f, n) || f->functions.blocks.written[op->nodes[n].result]) {
+    if (!fused_compiled_does(f, n) || f->functions.schedule.written[op->nodes[n].result]) {
       v->compiled_slot = f->slots++;
     }
   }
@@ -215,10 +194,10 @@ static bool plan(struct fused_compiled *f) {
   f->scans = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->scans);
   f->combinations =
       arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
-  f->stages = arena_alloc(&f->arena, f->functions.blocks.stage_count * sizeof *f->stages);
+  f->stages = arena_alloc(&f->arena, f->functions.schedule.stage_count * sizeof *f->stages);
   for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
   choose_buffers(f);
-  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) describe(f, s);
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) describe(f, s);
   f->folds_many = f->functions.folds && folds_many(f);
   find_touched(f);
   assign_slots(f);
@@ -251,7 +230,7 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
   struct text text;
   if (make(f) && text_begin(&text, &k->c->heap)) {
     const struct widths widths = {k->c->int_elem, k->c->float_elem};
-    fused_emit_functions(k->op, &f->functions, widths, text.stream);
+    fused_emit_functions(&f->functions, widths, text.stream);
     if (text_end(&text)) f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
     text_free(&text);
   }
@@ -323,14 +302,14 @@ uint32_t fused_compiled_slots(const struct fused_compiled *f) {
 /* ---- affine runs ---- */
 
 void fused_compiled_skip_all(struct fused_compiled *f) {
-  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) {
     f->stages[s].skipped = !f->stages[s].checks;
   }
 }
 
 bool fused_compiled_keep(struct fused_compiled *f) {
   bool changed = false;
-  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) {
     struct stage *stage = &f->stages[s];
     const bool before = stage->skipped;
     for (uint32_t i = 0; i < stage->written_count; i++) {
@@ -342,7 +321,7 @@ bool fused_compiled_keep(struct fused_compiled *f) {
 }
 
 bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
-  return !fused_compiled_does(f, node) || f->stages[f->functions.blocks.stage[node]].skipped;
+  return !fused_compiled_does(f, node) || f->stages[f->functions.schedule.stages[node]].skipped;
 }
 
 bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage) {

@@ -60,7 +60,7 @@ static struct layout lay_out(const struct cvl_kernel *k) {
   l.rooms = next_array(&l.bytes, k->reduction_count * CVL_REDUCE_LANES * sizeof(uint64_t));
   l.totals = next_array(&l.bytes, k->reduction_count * sizeof(char *));
   l.bounds = next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
-  l.skipped = next_array(&l.bytes, f->blocks.stage_count + 1);
+  l.skipped = next_array(&l.bytes, f->schedule.stage_count + 1);
   return l;
 }
 
@@ -97,7 +97,7 @@ static void set_acts(struct fused_worker *w) {
   for (uint32_t i = steps.first; i < steps.end; i++) {
     w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
   }
-  for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->blocks.stage_count; s++) {
+  for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->schedule.stage_count; s++) {
     w->skipped[s] =
         k->run.has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
   }
@@ -165,16 +165,17 @@ static void start_scans(struct fused_worker *w, uint64_t position) {
 void fused_tile_begin(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   start_scans(w, position);
-  const struct fused_functions *f = fused_compiled_functions(k->compiled);
   uint32_t count;
   const uint32_t *walking = fused_compiled_walking(k->compiled, &count);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t n = walking[i];
     struct tile_node *node = &w->tile.nodes[n];
     const struct fused_node *p = &k->nodes[n];
+    const bool gathers =
+        k->op->nodes[n].role == ROLE_GATHER && fused_compiled_does(k->compiled, n);
     const bool walks = p->run.action == ACT_DIST || p->run.action == ACT_INDEX ||
                        p->run.action == ACT_GATHER_RUNS || p->run.action == ACT_GATHER ||
-                       f->blocks.gathers[n];
+                       gathers;
     if (walks) start_walk(&node->near, &p->run.near, position);
     if (p->run.action != ACT_GATHER_RUNS) continue;
     const uint32_t index = k->values[k->op->nodes[n].operands[1]].node;

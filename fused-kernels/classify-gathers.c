@@ -10,14 +10,13 @@
 
 struct gathers {
   const struct superop *op;
-  const struct fused_blocks *blocks;
+  const struct fused_schedule *s;
   const uint8_t *segments;
-  uint32_t *definition; /* of every value: its node; SUPEROP_NONE: a parameter */
-  bool *affine;         /* of every node: affine over runs */
-  bool *only;           /* a gather by such an index, or in such an index */
-  bool *gathered;       /* a gather whose runs are read in their source */
-  bool *kept;           /* of every value: read by what is executed */
-  bool *skips;          /* of every stage */
+  bool *affine;   /* of every node: affine over runs */
+  bool *only;     /* a gather by such an index, or in such an index */
+  bool *gathered; /* a gather whose runs are read in their source */
+  bool *kept;     /* of every value: read by what is executed */
+  bool *skips;    /* of every stage */
   bool *in_source, *copied;
 };
 
@@ -28,7 +27,7 @@ static bool is_long(const struct gathers *p, uint32_t descriptor) {
 /* The node that computes operand i; NULL: a parameter. */
 static const struct superop_node *operand(const struct gathers *p,
                                           const struct superop_node *node, unsigned i) {
-  const uint32_t k = p->definition[node->operands[i]];
+  const uint32_t k = p->s->definitions[node->operands[i]];
   return k == SUPEROP_NONE ? NULL : &p->op->nodes[k];
 }
 
@@ -61,12 +60,12 @@ static bool is_affine_map(const struct superop *op, const struct superop_node *n
 
 static bool may_be_affine(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
-  if (p->op->cold[k]) return false;
+  if (fused_schedule_is_cold(p->s, k)) return false;
   if (node->role == ROLE_INDEX) return true;
   if (node->role == ROLE_SPREAD) return p->op->kinds[node->result] != SUPEROP_FLOAT;
   bool affine = node->role == ROLE_MAP && is_affine_map(p->op, node);
   for (unsigned i = 0; i < node->operand_count && affine; i++) {
-    const uint32_t from = p->definition[node->operands[i]];
+    const uint32_t from = p->s->definitions[node->operands[i]];
     affine = from != SUPEROP_NONE && p->affine[from];
   }
   return affine;
@@ -76,13 +75,13 @@ static bool may_be_affine(const struct gathers *p, uint32_t k) {
 static void find_only(struct gathers *p) {
   for (uint32_t k = p->op->node_count; k-- > 0;) {
     const struct superop_node *node = &p->op->nodes[k];
-    if (node->op == OPC_BPERMUTE && !p->op->cold[k]) {
-      const uint32_t index = p->definition[node->operands[1]];
+    if (node->op == OPC_BPERMUTE && !fused_schedule_is_cold(p->s, k)) {
+      const uint32_t index = p->s->definitions[node->operands[1]];
       p->only[k] = index != SUPEROP_NONE && p->affine[index];
       if (p->only[k]) p->only[index] = true;
     }
     for (unsigned i = 0; node->role == ROLE_MAP && p->only[k] && i < node->operand_count; i++) {
-      p->only[p->definition[node->operands[i]]] = true;
+      p->only[p->s->definitions[node->operands[i]]] = true;
     }
   }
 }
@@ -95,9 +94,9 @@ static void bind_affine(struct gathers *p) {
     const uint32_t last = node->operands[node->operand_count - 1U];
     bool affine = node->role == ROLE_MAP || is_long(p, last);
     for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++) {
-      affine &= p->affine[p->definition[node->operands[i]]];
+      affine &= p->affine[p->s->definitions[node->operands[i]]];
     }
-    if (node->role == ROLE_GATHER) affine &= p->affine[p->definition[node->operands[1]]];
+    if (node->role == ROLE_GATHER) affine &= p->affine[p->s->definitions[node->operands[1]]];
     p->affine[k] = affine;
   }
 }
@@ -106,7 +105,7 @@ static void bind_affine(struct gathers *p) {
 
 /* Whether a value is start + position * stride in the whole vector, with a known stride. */
 static bool has_stride(const struct gathers *p, uint32_t value, int64_t *stride) {
-  const uint32_t k = p->definition[value];
+  const uint32_t k = p->s->definitions[value];
   if (k == SUPEROP_NONE) return false;
   const struct superop_node *node = &p->op->nodes[k];
   int64_t a = 0, b = 0;
@@ -147,21 +146,11 @@ static bool copies_runs(const struct gathers *p, uint32_t k) {
 /* ---- what is skipped ---- */
 
 static bool is_consumer(const struct superop_node *node) {
-  switch ((enum superop_role)node->role) {
-  case ROLE_REDUCE:
-  case ROLE_SCAN:
-  case ROLE_PACK:
-  case ROLE_SCATTER:
-  case ROLE_COLUMN:
-  case ROLE_COMBINE_REDUCE:
-  case ROLE_COMBINE_SCAN:
-  case ROLE_COMBINE_SCATTER: return true;
-  default: return false;
-  }
+  return node->role == ROLE_COLUMN || fused_is_consumer(node);
 }
 
 static bool function_has(const struct gathers *p, uint32_t k) {
-  return fused_blocks_have(p->op, p->blocks, k);
+  return p->s->tasks[k] == TASK_INSIDE;
 }
 
 /* Whether a value has to be in a buffer or in memory: a result, or of a consumer. */
@@ -189,7 +178,7 @@ static bool is_gathered_output(const struct superop *op, uint32_t k) {
 static bool is_skipped(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   return p->only[k] && p->affine[k] && !p->gathered[k] && !node->checked &&
-         !p->kept[node->result] && (!function_has(p, k) || p->skips[p->blocks->stage[k]]);
+         !p->kept[node->result] && (!function_has(p, k) || p->skips[p->s->stages[k]]);
 }
 
 /* Backwards: what is kept, and so what is skipped. */
@@ -198,7 +187,7 @@ static void find_skipped(struct gathers *p) {
   for (uint32_t i = 0; i < p->op->output_count; i++) p->kept[p->op->outputs[i]] = true;
   for (uint32_t k = p->op->node_count; k-- > 0;) {
     const struct superop_node *node = &p->op->nodes[k];
-    if (p->op->cold[k]) continue;
+    if (fused_schedule_is_cold(p->s, k)) continue;
     p->in_source[k] = p->gathered[k] || is_skipped(p, k);
     for (unsigned i = 0; i < node->operand_count; i++) {
       if (p->in_source[k] && !(p->gathered[k] && i != 1)) continue;
@@ -212,9 +201,9 @@ static bool keep_stages(struct gathers *p) {
   bool changed = false;
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     const struct superop_node *node = &p->op->nodes[k];
-    bool *skips = &p->skips[p->blocks->stage[k]];
+    bool *skips = &p->skips[p->s->stages[k]];
     if (!function_has(p, k) || !*skips) continue;
-    const bool written = node->result_count > 0 && p->blocks->written[node->result];
+    const bool written = node->result_count > 0 && p->s->written[node->result];
     if (!node->checked && !(written && !p->in_source[k])) continue;
     *skips = false;
     changed = true;
@@ -222,27 +211,24 @@ static bool keep_stages(struct gathers *p) {
   return changed;
 }
 
-struct fused_gathers fused_gathers(struct arena *arena, const struct superop *op,
-                                   const struct fused_blocks *blocks, const uint8_t *segments) {
-  struct gathers p = {.op = op, .blocks = blocks, .segments = segments};
-  p.definition = arena_alloc(arena, (op->value_count + 1) * sizeof *p.definition);
+struct fused_gathers fused_gathers(struct arena *arena, const struct fused_schedule *s,
+                                   const uint8_t *segments) {
+  const struct superop *op = s->op;
+  struct gathers p = {.op = op, .s = s, .segments = segments};
   bool **lists[] = {&p.affine, &p.only, &p.gathered, &p.in_source, &p.copied};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     *lists[i] = arena_alloc(arena, op->node_count + 1);
   p.kept = arena_alloc(arena, op->value_count + 1);
   p.skips = arena_alloc(arena, UINT8_MAX + 1);
   memset(p.skips, 1, UINT8_MAX + 1);
-  for (uint32_t v = 0; v < op->value_count; v++) p.definition[v] = SUPEROP_NONE;
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    for (unsigned r = 0; r < node->result_count; r++) p.definition[node->result + r] = k;
     p.affine[k] = !superop_has_loops(op) && may_be_affine(&p, k);
   }
   find_only(&p);
   bind_affine(&p);
   bool runs = false; /* those of gathers that are contiguous as a whole do not count */
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const bool gather = op->nodes[k].role == ROLE_GATHER && !op->cold[k];
+    const bool gather = op->nodes[k].role == ROLE_GATHER && !fused_schedule_is_cold(s, k);
     p.gathered[k] = gather && p.only[k] && p.affine[k] && !is_contiguous(&p, k);
     runs |= p.gathered[k];
   }
@@ -262,20 +248,22 @@ struct fused_gathers fused_gathers(struct arena *arena, const struct superop *op
 
 /* ---- what is needed ---- */
 
-const bool *fused_needed(struct arena *arena, const struct superop *op,
-                         const struct fused_blocks *blocks,
+const bool *fused_needed(struct arena *arena, const struct fused_schedule *s,
                          const struct fused_gathers *gathers) {
+  const struct superop *op = s->op;
   bool *needed = arena_alloc(arena, op->value_count + 1);
   for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
   for (uint32_t k = op->node_count; k-- > 0;) {
     const struct superop_node *node = &op->nodes[k];
-    const bool function = fused_blocks_have(op, blocks, k) || node->role == ROLE_CARRY;
-    const bool always = node->checked || function || is_consumer(node);
-    if (op->cold[k] || gathers->in_source[k] || (blocks->looped[k] && node->role == ROLE_MAP))
+    const bool inside = s->tasks[k] == TASK_INSIDE;
+    const bool always =
+        node->checked || inside || node->role == ROLE_CARRY || is_consumer(node);
+    if (fused_schedule_is_cold(s, k) || gathers->in_source[k] ||
+        (node->role == ROLE_MAP && !inside))
       continue;
     if (!always && !(node->result_count > 0 && needed[node->result])) continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
-      const bool reads = !fused_blocks_have(op, blocks, k) || fused_blocks_read(node, i);
+      const bool reads = !inside || fused_reads_elements(op, k, i);
       if (gathers->copied[k] && i == 1) continue;
       if (reads && superop_matters(node, i)) needed[node->operands[i]] = true;
     }

@@ -20,11 +20,10 @@ struct classifier {
 enum fused_segments fused_segments(uint64_t count, uint64_t total) {
   if (count == 1) return SEGMENTS_ONE;
   const uint64_t average = count > 0 ? total / count : 0;
-  return average >= 1024  ? SEGMENTS_1024
-         : average >= 128 ? SEGMENTS_128
-         : average >= 16  ? SEGMENTS_16
-         : average >= 4   ? SEGMENTS_4
-                          : SEGMENTS_SHORT;
+  return average >= 128  ? SEGMENTS_128
+         : average >= 16 ? SEGMENTS_16
+         : average >= 4  ? SEGMENTS_4
+                         : SEGMENTS_SHORT;
 }
 
 const char *fused_reason_text(enum fused_reason reason) {
@@ -182,15 +181,13 @@ struct fused_classified fused_classify(struct arena *arena, const struct superop
   if (op->copies) return (struct fused_classified){EXTENT_EVALUATED, 1, &copied};
   const bool compiled = c.compiled =
       fused_functions_plan(arena, op, is_flat(op, segments), &c.functions);
-  const struct fused_blocks *blocks = &c.functions.blocks;
+  const struct fused_schedule *s = &c.functions.schedule;
   c.reasons = arena_alloc(arena, (op->node_count + 1) * sizeof *c.reasons);
-  if (!compiled)
-    add(&c, SUPEROP_NONE, blocks->stage_count > 0 ? REASON_STAGES : REASON_NOTHING);
-  c.gathers = fused_gathers(arena, op, blocks, segments);
-  c.needed = fused_needed(arena, op, blocks, &c.gathers);
+  if (!compiled) add(&c, SUPEROP_NONE, s->stage_count > 0 ? REASON_STAGES : REASON_NOTHING);
+  c.gathers = fused_gathers(arena, s, segments);
+  c.needed = fused_needed(arena, s, &c.gathers);
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const bool function = fused_blocks_have(op, blocks, k);
-    if (!op->cold[k] && !function && !c.gathers.in_source[k]) classify_node(&c, k);
+    if (s->apart[k] && !c.gathers.in_source[k]) classify_node(&c, k);
   }
   const enum fused_extent extent = !compiled     ? EXTENT_EVALUATED
                                    : c.count > 0 ? EXTENT_SPLIT

@@ -14,14 +14,7 @@
 
 /* The segments of a descriptor, as far as they matter: one, or several whose average length has
  * these least values. */
-enum fused_segments {
-  SEGMENTS_SHORT,
-  SEGMENTS_4,
-  SEGMENTS_16,
-  SEGMENTS_128,
-  SEGMENTS_1024,
-  SEGMENTS_ONE
-};
+enum fused_segments { SEGMENTS_SHORT, SEGMENTS_4, SEGMENTS_16, SEGMENTS_128, SEGMENTS_ONE };
 enum fused_segments fused_segments(uint64_t count, uint64_t total);
 
 enum fused_extent {
@@ -77,10 +70,10 @@ char *fused_reasons(const struct fused_classified *, char *dst, size_t size);
 struct fused_gathers {
   const bool *in_source, *copied;
 };
-struct fused_gathers fused_gathers(struct arena *, const struct superop *,
-                                   const struct fused_blocks *, const uint8_t *segments);
+struct fused_gathers fused_gathers(struct arena *, const struct fused_schedule *,
+                                   const uint8_t *segments);
 /* Of every value, whether something that is executed reads it. */
-const bool *fused_needed(struct arena *, const struct superop *, const struct fused_blocks *,
+const bool *fused_needed(struct arena *, const struct fused_schedule *,
                          const struct fused_gathers *);
 
 #endif

@@ -5,186 +5,12 @@
  * loop finds out which. The last stage has a second function, whose loop passes its values to
  * the reductions.
  */
-#include "base/check.h"
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/fused.h"
 
-#include <string.h>
-
-enum { MOST_STAGES = UINT8_MAX };
-
-/* ---- the plan ---- */
-
-/* Whether a node is computed by the function of a stage. */
-static bool is_block(const struct superop *op, const struct fused_blocks *b, uint32_t k) {
-  return fused_blocks_have(op, b, k);
-}
-
-/* Whether a value is more than arithmetic on positions. */
-static bool depends_on_data(const struct superop *op, uint32_t value) {
-  const struct superop_node *node = emit_definition(op, value);
-  if (!node ||
-      (node->role != ROLE_MAP && node->role != ROLE_INDEX && node->role != ROLE_SPREAD))
-    return true;
-  bool depends = false;
-  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count && !depends; i++) {
-    depends = depends_on_data(op, node->operands[i]);
-  }
-  return depends;
-}
-
-bool fused_may_gather(const struct superop *op, uint32_t k) {
-  const struct superop_node *node = &op->nodes[k];
-  return node->op == OPC_BPERMUTE && node->role == ROLE_GATHER && !op->cold[k] &&
-         depends_on_data(op, node->operands[1]);
-}
-
-/* The first stage that may run a loop. */
-static unsigned stage_of_loop(const struct superop *op, const struct fused_blocks *b,
-                              const uint32_t *definitions, uint32_t first) {
-  unsigned stage = 0;
-  for (uint32_t k = first; op->nodes[k].role == ROLE_CARRY; k++) {
-    const uint32_t v = op->nodes[k].operands[0];
-    if (v < op->param_count) continue;
-    unsigned s = b->stage[definitions[v]] + (is_block(op, b, definitions[v]) ? 1U : 0U);
-    if (s > stage) stage = s;
-  }
-  return stage;
-}
-
-/* The nodes of a loop have a function of their own (emit-loop.c). */
-static void hide_loop(const struct superop *op, struct fused_blocks *b, uint32_t first) {
-  const uint32_t last = superop_loop_at(op, first).last;
-  for (uint32_t k = first; k <= last; k++) b->looped[k] = true;
-}
-
-/* So have those of a combination's function (emit-combine.c). */
-static void hide_combination(const struct superop *op, struct fused_blocks *b, uint32_t first) {
-  const struct superop_combination c = superop_combination_at(op, first);
-  for (uint32_t k = c.first; k < c.ends; k++) {
-    const uint8_t role = op->nodes[k].role;
-    b->looped[k] = role == ROLE_COLUMN || role == ROLE_MAP;
-  }
-}
-
-/* A stage reads only values of its own, and of earlier stages that write them. */
-static void check_plan(const struct superop *op, const struct fused_blocks *b,
-                       const uint32_t *definitions) {
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (!is_block(op, b, k)) continue;
-    invariant(b->stage[k] < b->stage_count);
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      const uint32_t v = node->operands[i];
-      if (v < op->param_count || !fused_blocks_read(node, i)) continue;
-      invariant(b->stage[definitions[v]] <= b->stage[k]);
-      invariant(!is_block(op, b, definitions[v]) || b->stage[definitions[v]] == b->stage[k] ||
-                b->written[v]);
-    }
-  }
-}
-
-/* Whether a node for blocks reads a value. */
-static bool blocks_read(const struct superop *op, const struct fused_blocks *b, uint32_t v) {
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    for (unsigned i = 0; i < node->operand_count && is_block(op, b, k); i++) {
-      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
-    }
-  }
-  return false;
-}
-
-/* Which nodes besides maps are executed. An INDEX that only gathers read, which may be slices,
- * is not. */
-static void find_others(const struct superop *op, bool flat, struct fused_blocks *b) {
-  b->flat = flat;
-  for (uint32_t k = 0; k < op->node_count; k++) b->gathers[k] = fused_may_gather(op, k);
-  for (uint32_t k = 0; k < op->node_count && flat; k++) {
-    b->indices[k] = op->nodes[k].role == ROLE_INDEX && !op->cold[k] &&
-                    blocks_read(op, b, op->nodes[k].result);
-  }
-}
-
-bool fused_blocks_plan(struct arena *arena, const struct superop *op, bool flat,
-                       struct fused_blocks *b) {
-  memset(b, 0, sizeof *b);
-  b->stage = arena_alloc(arena, op->node_count + 1);
-  b->written = arena_alloc(arena, (op->value_count + 1) * sizeof *b->written);
-  b->looped = arena_alloc(arena, op->node_count + 1);
-  b->gathers = arena_alloc(arena, op->node_count + 1);
-  b->indices = arena_alloc(arena, op->node_count + 1);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (fused_begins_loop(op, k)) hide_loop(op, b, k);
-    if (fused_begins_combination(op, k)) hide_combination(op, b, k);
-  }
-  find_others(op, flat, b);
-  uint32_t *definitions = arena_alloc(arena, (op->value_count + 1) * sizeof *definitions);
-  unsigned loop_stage = 0;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    unsigned stage = 0, count = node->operand_count;
-    if (fused_begins_loop(op, k)) loop_stage = stage_of_loop(op, b, definitions, k);
-    if (b->looped[k]) stage = loop_stage;
-    bool in_blocks = is_block(op, b, k);
-    if (op->cold[k]) count = 0; /* needs nothing */
-    if (node->role == ROLE_ASSERT) count = in_blocks;
-    for (unsigned i = 0; i < count; i++) {
-      if (node->operands[i] < op->param_count) continue;
-      uint32_t definition = definitions[node->operands[i]];
-      bool waits = is_block(op, b, definition) && !in_blocks;
-      unsigned s = b->stage[definition] + (waits ? 1U : 0U);
-      if (s > stage) stage = s;
-    }
-    if (stage >= MOST_STAGES) return false;
-    b->stage[k] = (uint8_t)stage;
-    if (in_blocks && stage >= b->stage_count) b->stage_count = stage + 1;
-    for (unsigned i = 0; i < count; i++) {
-      uint32_t v = node->operands[i];
-      if (v >= op->param_count && is_block(op, b, definitions[v]) &&
-          (!in_blocks || b->stage[definitions[v]] != stage)) {
-        b->written[v] = true;
-      }
-    }
-    for (unsigned r = 0; r < node->result_count; r++) definitions[node->result + r] = k;
-  }
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    uint32_t v = op->outputs[i];
-    if (is_block(op, b, definitions[v])) b->written[v] = true;
-  }
-  check_plan(op, b, definitions);
-  return true;
-}
-
-static bool is_reduced(const struct superop_node *node) {
-  return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
-}
-
-bool fused_blocks_fold(const struct superop *op, const struct fused_blocks *b) {
-  bool computed = false;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    const bool last = is_block(op, b, k) && b->stage[k] + 1U == b->stage_count;
-    if (last && is_reduced(node)) return false;
-    if (node->role != ROLE_REDUCE) continue;
-    for (uint32_t m = 0; m < op->node_count; m++) {
-      const struct superop_node *definition = &op->nodes[m];
-      if (definition->result_count == 0 || definition->result != node->operands[0]) continue;
-      if (is_block(op, b, m)) {
-        computed |= b->stage[m] + 1U == b->stage_count;
-      } else if (b->stage[m] >= b->stage_count) {
-        return false;
-      }
-    }
-  }
-  return computed;
-}
-
-/* ---- the function ---- */
-
 struct block {
   const struct superop *op;
-  const struct fused_blocks *plan;
+  const struct fused_functions *plan;
   struct widths widths;
   uint32_t stage;
   bool folds; /* reductions take their elements as they are computed */
@@ -192,45 +18,34 @@ struct block {
 };
 
 static bool is_in_stage(const struct block *b, uint32_t k) {
-  return is_block(b->op, b->plan, k) && b->plan->stage[k] == b->stage;
+  return fused_schedule_executes(&b->plan->schedule, b->stage, k);
 }
 
 static const char *type_of(const struct block *b, uint32_t v) {
   return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
-/* Whether nodes of the stage need value v. */
+/* Whether the stage needs the elements of value v. */
 static bool is_needed(const struct block *b, uint32_t v) {
-  for (uint32_t k = 0; k < b->op->node_count; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    for (unsigned i = 0; is_in_stage(b, k) && i < node->operand_count; i++) {
-      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
-    }
-    if (b->folds && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
-  }
-  return false;
+  return fused_stage_reads(b->plan, b->stage, b->folds, v);
 }
 
-/* Whether the stage reads value v and does not compute it. */
+/* Whether it does and does not compute them. */
 static bool is_read(const struct block *b, uint32_t v) {
-  for (uint32_t k = 0; k < b->op->node_count; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    if (is_in_stage(b, k) && node->result_count > 0 && node->result == v) return false;
-  }
-  return is_needed(b, v);
+  return is_needed(b, v) && !fused_schedule_computes(&b->plan->schedule, b->stage, v);
 }
 
 /* Whether value v of the stage is written: not if reductions that read it here are its only
  * uses.
  */
 static bool is_written(const struct block *b, uint32_t v) {
-  if (!b->folds || !b->plan->written[v]) return b->plan->written[v];
-  for (uint32_t i = 0; i < b->op->output_count; i++) {
-    if (b->op->outputs[i] == v) return true;
-  }
+  const struct fused_schedule *s = &b->plan->schedule;
+  if (!b->folds || !s->written[v]) return s->written[v];
+  if (b->op->last_use[v] == b->op->node_count) return true; /* an output */
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
-    if (node->role == ROLE_REDUCE || is_in_stage(b, k) || b->op->cold[k]) continue;
+    if (node->role == ROLE_REDUCE || is_in_stage(b, k) || fused_schedule_is_cold(s, k))
+      continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
       if (node->operands[i] == v) return true;
     }
@@ -252,7 +67,7 @@ static bool has_asserts(const struct block *b) {
 
 static bool has_reduced(const struct block *b) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
-    if (is_in_stage(b, k) && is_reduced(&b->op->nodes[k])) return true;
+    if (is_in_stage(b, k) && emit_in_two_passes(&b->op->nodes[k])) return true;
   }
   return false;
 }
@@ -377,7 +192,7 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   }
   fprintf(b->out, "    const %s v%u = ", type, node->result);
   if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
-  if (near && is_reduced(node)) {
+  if (near && emit_in_two_passes(node)) {
     const char *name = node->op == OPC_SIN ? "sin" : node->op == OPC_COS ? "cos" : "tan";
     fprintf(b->out, "(%s)e_near_%s((double)v%u);\n", type, name, node->operands[0]);
     fprintf(b->out, "    far |= (uint64_t)e_is_far((double)v%u);\n", node->operands[0]);
@@ -539,15 +354,15 @@ static void emit(const struct block *b, const char *name) {
   fputs("}\n\n", out);
 }
 
-void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
-                      struct widths widths, uint32_t stage, const char *name, FILE *out) {
-  const struct block b = {op, plan, widths, stage, false, out};
+void fused_emit_block(const struct fused_functions *f, struct widths widths, uint32_t stage,
+                      const char *name, FILE *out) {
+  const struct block b = {f->schedule.op, f, widths, stage, false, out};
   emit(&b, name);
 }
 
-void fused_emit_fold(const struct superop *op, const struct fused_blocks *plan,
-                     struct widths widths, const char *name, FILE *out) {
-  const struct block b = {op, plan, widths, plan->stage_count - 1, true, out};
+void fused_emit_fold(const struct fused_functions *f, struct widths widths, const char *name,
+                     FILE *out) {
+  const struct block b = {f->schedule.op, f, widths, f->schedule.stage_count - 1, true, out};
   emit(&b, name);
 }
 

@@ -59,6 +59,10 @@ const struct map_row *emit_row(const struct superop_node *node) {
   return opcode_map_row((enum opcode)node->op, (enum type_word)node->type);
 }
 
+bool emit_in_two_passes(const struct superop_node *node) {
+  return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
+}
+
 const struct combine_row *emit_combination(const struct superop_node *node) {
   return combine_row(opcode_info((enum opcode)node->op)->operation,
                      type_word_class((enum type_word)node->type));

@@ -12,6 +12,8 @@ const char *emit_type(struct widths, enum superop_kind kind);
 void emit_literal(const struct cvl_value *, FILE *);
 /* The row of a map node. */
 const struct map_row *emit_row(const struct superop_node *);
+/* Whether chunks compute a map twice, if they find a large argument: sine, cosine, tangent. */
+bool emit_in_two_passes(const struct superop_node *);
 /* The row of a node that reduces or scans. */
 const struct combine_row *emit_combination(const struct superop_node *);
 /* "add_f": how the function of a combination is called. */

@@ -13,7 +13,7 @@ void fused_flat_operands(const struct superop *op, uint32_t k, uint32_t of[2]) {
   const struct superop_node *node = &op->nodes[k];
   of[0] = of[1] = SUPEROP_NONE;
   if (node->role == ROLE_INDEX) of[0] = node->operands[2];
-  if (fused_may_gather(op, k)) of[0] = node->operands[3];
+  if (fused_is_by_data(op, k) && !op->cold[k]) of[0] = node->operands[3];
   if (node->role != ROLE_SCATTER) return;
   of[0] = node->operands[node->operand_count - 1];
   if (node->op != OPC_PERMUTE) of[1] = node->operands[node->operand_count - 2];
@@ -49,10 +49,10 @@ bool fused_may_scatter(const struct superop *op) {
   return some;
 }
 
-static bool needs_bounds(const struct superop *op, const struct fused_blocks *b, uint32_t k) {
-  const uint8_t role = op->nodes[k].role;
+static bool needs_bounds(const struct fused_functions *f, uint32_t k) {
+  const uint8_t role = f->schedule.op->nodes[k].role;
   if (role == ROLE_PICK) return true;
-  return role == ROLE_GATHER && !(b->gathers[k] && b->flat);
+  return role == ROLE_GATHER && !(f->schedule.tasks[k] == TASK_INSIDE && f->flat);
 }
 
 /* The descriptors between which a gather goes. */
@@ -66,7 +66,7 @@ static void number_bounds(struct arena *arena, const struct superop *op,
   f->bounds = arena_alloc(arena, (op->node_count + 1) * sizeof *f->bounds);
   for (uint32_t k = 0; k < op->node_count; k++) {
     f->bounds[k] = SUPEROP_NONE;
-    if (!needs_bounds(op, &f->blocks, k)) continue;
+    if (!needs_bounds(f, k)) continue;
     for (uint32_t i = 0; i < k && f->bounds[k] == SUPEROP_NONE; i++) {
       if (f->bounds[i] != SUPEROP_NONE && same_descriptors(&op->nodes[i], &op->nodes[k]))
         f->bounds[k] = f->bounds[i];
@@ -76,18 +76,41 @@ static void number_bounds(struct arena *arena, const struct superop *op,
 }
 
 /* Whether there is anything that is better compiled. */
-static bool is_worth_it(const struct superop *op, const struct fused_blocks *b) {
+static bool is_worth_it(const struct superop *op, uint32_t stage_count) {
   bool packs = false;
   for (uint32_t k = 0; k < op->node_count; k++) packs |= op->nodes[k].role == ROLE_PACK;
-  return b->stage_count > 0 || packs || superop_has_loops(op) || superop_has_combinations(op);
+  return stage_count > 0 || packs || superop_has_loops(op) || superop_has_combinations(op);
+}
+
+/* Whether the last stage can pass its values to reductions as it computes them: the operands of
+ * all reductions are available by then, at least one is of that stage, and none is computed in
+ * two passes. */
+static bool folds(const struct fused_schedule *s) {
+  bool computed = false;
+  if (s->stage_count == 0) return false;
+  for (uint32_t k = 0; k < s->op->node_count; k++) {
+    const struct superop_node *node = &s->op->nodes[k];
+    if (fused_schedule_executes(s, s->stage_count - 1, k) && emit_in_two_passes(node))
+      return false;
+    if (node->role != ROLE_REDUCE) continue;
+    const uint32_t from = s->definitions[node->operands[0]];
+    if (from == SUPEROP_NONE) continue;
+    if (s->tasks[from] != TASK_INSIDE && s->stages[from] >= s->stage_count) return false;
+    computed |= fused_schedule_executes(s, s->stage_count - 1, from);
+  }
+  return computed;
 }
 
 bool fused_functions_plan(struct arena *arena, const struct superop *op, bool flat,
                           struct fused_functions *f) {
-  memset(f, 0, sizeof *f);
-  if (!fused_blocks_plan(arena, op, flat, &f->blocks)) return false;
-  if (!is_worth_it(op, &f->blocks)) return false;
-  f->folds = f->blocks.stage_count > 0 && fused_blocks_fold(op, &f->blocks);
+  const struct fused_target target = {.inside = 1U << STEP_MAP | 1U << STEP_GATHER_BY_DATA |
+                                                (flat ? 1U << STEP_INDEX : 0),
+                                      .if_read = 1U << STEP_INDEX,
+                                      .stages = UINT8_MAX};
+  *f = (struct fused_functions){.flat = flat};
+  if (!fused_schedule_make(arena, op, target, &f->schedule)) return false;
+  if (!is_worth_it(op, f->schedule.stage_count)) return false;
+  f->folds = folds(&f->schedule);
   f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);
   return true;
@@ -96,12 +119,13 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
 /* ---- the text ---- */
 
 /* The functions, whose names begin with the prefix. */
-static void emit(const struct superop *op, const struct fused_functions *f,
-                 struct widths widths, const char *prefix, FILE *out) {
+static void emit(const struct fused_functions *f, struct widths widths, const char *prefix,
+                 FILE *out) {
+  const struct superop *op = f->schedule.op;
   char name[FUSED_NAME_MAX], block[FUSED_NAME_MAX], fold[FUSED_NAME_MAX];
-  for (uint32_t s = 0; s < f->blocks.stage_count; s++) {
+  for (uint32_t s = 0; s < f->schedule.stage_count; s++) {
     snprintf(name, sizeof name, "%sblock%u", prefix, s);
-    fused_emit_block(op, &f->blocks, widths, s, name, out);
+    fused_emit_block(f, widths, s, name, out);
   }
   for (uint32_t n = 0; n < op->node_count; n++) {
     snprintf(name, sizeof name, "%sloop%u", prefix, n);
@@ -114,14 +138,13 @@ static void emit(const struct superop *op, const struct fused_functions *f,
   snprintf(name, sizeof name, "%stile", prefix);
   snprintf(block, sizeof block, "%sblock", prefix);
   snprintf(fold, sizeof fold, "%sfold", prefix);
-  if (f->folds) fused_emit_fold(op, &f->blocks, widths, fold, out);
-  fused_emit_tile(op, f, widths, name, block, fold, out);
+  if (f->folds) fused_emit_fold(f, widths, fold, out);
+  fused_emit_tile(f, widths, name, block, fold, out);
 }
 
-void fused_emit_functions(const struct superop *op, const struct fused_functions *f,
-                          struct widths widths, FILE *out) {
+void fused_emit_functions(const struct fused_functions *f, struct widths widths, FILE *out) {
   fused_emit_block_prelude(widths, out);
-  emit(op, f, widths, "", out);
+  emit(f, widths, "", out);
 }
 
 void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]) {
@@ -163,11 +186,11 @@ struct file {
 };
 
 /* The prefix for a superoperator: from the text that a back end makes for it. */
-static void find_prefix(const struct file *file, const struct superop *op,
-                        const struct fused_functions *f, char prefix[FUSED_NAME_MAX]) {
+static void find_prefix(const struct file *file, const struct fused_functions *f,
+                        char prefix[FUSED_NAME_MAX]) {
   struct text text;
   if (!text_begin(&text, file->arena->heap)) memory_failed();
-  fused_emit_functions(op, f, file->widths, text.stream);
+  fused_emit_functions(f, file->widths, text.stream);
   const bool whole = text_end(&text);
   if (whole) fused_functions_prefix(text.bytes, text.length, prefix);
   text_free(&text);
@@ -180,13 +203,13 @@ static void emit_for(struct file *file, const struct superop *op, bool flat, FIL
   struct fused_functions f;
   char *prefix = file->prefixes[file->count];
   if (op->copies || !fused_functions_plan(file->arena, op, flat, &f)) return;
-  find_prefix(file, op, &f, prefix);
+  find_prefix(file, &f, prefix);
   for (uint32_t i = 0; i < file->count; i++) {
     if (strcmp(file->prefixes[i], prefix) == 0) return;
   }
   file->count++;
   fprintf(out, "\nconst char %s[] = \"\";\n", prefix);
-  emit(op, &f, file->widths, prefix, out);
+  emit(&f, file->widths, prefix, out);
 }
 
 void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint32_t count,

@@ -100,8 +100,7 @@ void fused_emit_tree_entry(const char *name, FILE *out) {
 
 /* Whether a combination with its lowest level in the kernel begins with node k. */
 static bool begins(const struct body *b, uint32_t k, struct columns *c) {
-  const struct superop_node *node = &b->op->nodes[k];
-  if (node->role != ROLE_COLUMN || (k > 0 && node[-1].role == ROLE_COLUMN)) return false;
+  if (!fused_begins_combination(b->op, k)) return false;
   *c = (struct columns){b->op, superop_combination_at(b->op, k), b->k->widths, b->out};
   return b->k->tasks[c->at.ends] == TASK_INSIDE;
 }

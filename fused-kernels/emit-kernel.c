@@ -16,8 +16,6 @@
 #include "fused-kernels/emit-kernel-plan.h"
 #include "fused-kernels/fused.h"
 
-#include <string.h>
-
 /* ---- the struct ---- */
 
 const char *body_type(const struct body *b, uint32_t v) {
@@ -93,7 +91,7 @@ static void map(const struct body *b, const struct superop_node *node, uint32_t 
 static void source(const struct body *b, const struct superop_node *node, unsigned i) {
   uint32_t v = node->operands[i];
   if (v < b->op->param_count)
-    fprintf(b->out, "p%u[s%u]", v, kernel_near(node));
+    fprintf(b->out, "p%u[s%u]", v, fused_near(node));
   else
     fprintf(b->out, "v%u", v);
 }
@@ -103,7 +101,7 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
   bool wanted = is_used(b, node);
   const char *type = body_type(b, node->result), *indent = b->indent;
   char s[16] = "i", flag[32] = "";
-  if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", kernel_near(node));
+  if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", fused_near(node));
   if (flagged) snprintf(flag, sizeof flag, "v%u && ", node->operands[2]);
   fprintf(b->out, "%sconst int64_t x%u = v%u;\n", indent, k, node->operands[1]);
   if (node->checked) {
@@ -121,7 +119,7 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
 
 static void evaluate(const struct body *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
-  uint32_t v = node->result, near = kernel_near(node);
+  uint32_t v = node->result, near = fused_near(node);
   const char *type = node->result_count > 0 ? body_type(b, v) : "";
   switch ((enum superop_role)node->role) {
   case ROLE_CONST:
@@ -159,71 +157,18 @@ static void evaluate(const struct body *b, uint32_t k) {
   }
 }
 
-/* Whether operand i of a node is read elementwise: not that of DIST or INDEX, or what a gather
- * takes from. */
-static bool reads_element(const struct superop_node *node, unsigned i) {
-  enum superop_role role = (enum superop_role)node->role;
-  return role == ROLE_MAP || role == ROLE_CARRY || role == ROLE_REDUCE || role == ROLE_ASSERT ||
-         ((role == ROLE_GATHER || role == ROLE_PICK) && i != 0);
-}
-
-/* Whether the kernel reads the elements of parameter v at every position. */
-static bool is_loaded(const struct body *b, uint32_t v) {
-  const struct superop *op = b->op;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (b->k->tasks[k] != TASK_INSIDE) continue;
-    if (kernel_is_tree(node) && kernel_combined(op, node) == v) return true;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (reads_element(node, i) && superop_matters(node, i) && node->operands[i] == v)
-        return true;
-    }
-  }
-  return false;
-}
-
 /* ---- what is reported of an ASSERT ---- */
-
-/* What the report of ASSERT k needs and is not at hand. */
-struct report {
-  bool node[SUPEROP_VALUES_MAX];   /* to be evaluated */
-  bool load[SUPEROP_VALUES_MAX];   /* parameters at the position */
-  bool lookup[SUPEROP_VALUES_MAX]; /* descriptors, for the segment of the position */
-};
-
-static void find_report(const struct body *b, uint32_t k, struct report *r) {
-  const struct superop *op = b->op;
-  bool wanted[SUPEROP_VALUES_MAX] = {false};
-  memset(r, 0, sizeof *r);
-  for (uint32_t j = k + 1; j-- > 0;) {
-    const struct superop_node *node = &op->nodes[j];
-    r->node[j] = j < k && b->k->tasks[j] == TASK_REPORTED && wanted[node->result];
-    if (j < k && !r->node[j]) continue;
-    unsigned first = j == k ? 1 : 0; /* v and w */
-    unsigned count = kernel_constant_spread(op, node) ? 1 : node->operand_count;
-    for (unsigned i = first; i < count; i++) {
-      wanted[node->operands[i]] = true;
-      if (reads_element(node, i)) r->load[node->operands[i]] = true;
-    }
-    uint32_t near = kernel_near(node);
-    if (near != SUPEROP_NONE && count > 1) r->lookup[near] = true;
-  }
-  for (uint32_t v = 0; v < op->param_count; v++) {
-    bool vector = op->kinds[v] != SUPEROP_SEGDES, slots = b->k->by_slots && v == op->segments;
-    r->load[v] = r->load[v] && vector && !is_loaded(b, v);
-    r->lookup[v] = r->lookup[v] && !slots && !kernel_looks_up(b->k, v, TASK_INSIDE);
-  }
-}
 
 static void assertion(const struct body *b, uint32_t k) {
   const uint32_t *v = b->op->nodes[k].operands;
   struct body inner = {b->k, b->op, b->out, "      "};
-  struct report r;
-  find_report(b, k, &r);
+  struct fused_report r;
+  fused_schedule_report(&b->k->schedule, k, &r);
   fprintf(b->out, "    if (!v%u) {\n", v[0]);
   for (uint32_t p = 0; p < b->op->param_count; p++) {
     if (r.load[p]) fprintf(b->out, "      const %s v%u = p%u[i];\n", body_type(b, p), p, p);
-    if (r.lookup[p]) fprintf(b->out, "      const int64_t s%u = p%u.of(i);\n", p, p);
+    if (r.lookup[p] && kernel_looks_up(b->k, p, TASK_REPORTED))
+      fprintf(b->out, "      const int64_t s%u = p%u.of(i);\n", p, p);
   }
   for (uint32_t j = 0; j < k; j++) {
     if (r.node[j]) evaluate(&inner, j);
@@ -239,7 +184,7 @@ static bool is_given(const struct body *b, uint32_t v) {
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if ((m->kind == MEMBER_PARTIALS || m->kind == MEMBER_TOTALS) &&
-        kernel_combined(b->op, reduction(b, m)) == v)
+        fused_combined(b->op, reduction(b, m)) == v)
       return true;
   }
   return false;
@@ -265,8 +210,7 @@ static bool hands_segment(const struct body *b) {
   for (uint32_t k = 0; b->k->by_slots && k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
     bool evaluated = b->k->tasks[k] == TASK_INSIDE || b->k->tasks[k] == TASK_REPORTED;
-    if (evaluated && kernel_near(node) == b->op->segments &&
-        !kernel_constant_spread(b->op, node))
+    if (evaluated && fused_near(node) == b->op->segments && !fused_is_constant(b->op, node))
       return true;
   }
   return false;
@@ -282,7 +226,7 @@ static void emit_at(const struct body *b) {
   if (checked) fputs("    ravel::fault_note fault;\n", b->out);
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!b->k->read[v]) continue;
-    if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
+    if (op->kinds[v] != SUPEROP_SEGDES && fused_schedule_loads(&b->k->schedule, 0, v)) {
       fprintf(b->out, "    const %s v%u = p%u[i];\n", body_type(b, v), v, v);
     }
     if (op->kinds[v] == SUPEROP_SEGDES && kernel_looks_up(b->k, v, TASK_INSIDE)) {

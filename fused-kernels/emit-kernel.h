@@ -12,20 +12,8 @@
 #ifndef RAVEL_FUSED_EMIT_KERNEL_H
 #define RAVEL_FUSED_EMIT_KERNEL_H
 
-#include "cvl/superop.h"
+#include "fused-kernels/schedule.h"
 #include "vcode/vcode.h"
-
-/* How a node is executed. */
-enum fused_task {
-  TASK_NONE,     /* not at all: its results have no use, and it cannot fail */
-  TASK_INSIDE,   /* by the kernel; a reduction: the partial results of slots */
-  TASK_REPORTED, /* by the kernel where a flag of an ASSERT is false, to report it */
-  TASK_LIBRARY, /* by an operation of the library, after the kernel: scans, packs, scatters, and
-                   reductions if they are left */
-  TASK_TREE /* of a combination: by its own kernels, after the kernel. One that is INSIDE has
-               the lowest level there: of reductions what `struct fused_member` says, of
-               scans the totals of slots */
-};
 
 /* The arguments of the kernel, in order: members of a struct, each at the next multiple of 8
  * bytes.
@@ -71,8 +59,9 @@ struct fused_kernel {
   bool by_slots; /* a warp for each slot of the descriptor op->segments, in blocks of
                     block_slots; else a thread for each position */
   uint32_t block_slots;
-  uint8_t *tasks; /* enum fused_task, of every node */
-  bool *written;  /* of every value: the kernel writes it */
+  struct fused_schedule schedule; /* not of copies; from it: */
+  uint8_t *tasks;                 /* enum fused_task, of every node */
+  bool *written;                  /* of every value: the kernel writes it */
   bool *spread;   /* of every value: the result of a DIST or INDEX that is needed after the
                      kernel, and is to be made by the library, which keeps it virtual */
   bool *read;     /* of every value: the kernel reads its elements */

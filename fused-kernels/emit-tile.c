@@ -13,12 +13,17 @@ struct tile_text {
   FILE *out;
 };
 
-static const struct fused_blocks *blocks(const struct tile_text *t) {
-  return &t->functions->blocks;
+static const struct fused_schedule *schedule(const struct tile_text *t) {
+  return &t->functions->schedule;
 }
 
 static bool of_stage(const struct tile_text *t, uint32_t k, uint32_t stage) {
-  return fused_blocks_have(t->op, blocks(t), k) && blocks(t)->stage[k] == stage;
+  return fused_schedule_executes(schedule(t), stage, k);
+}
+
+/* Whether the function of a stage executes a node that is a gather, or INDEX. */
+static bool is_inside(const struct tile_text *t, uint32_t k, enum superop_role role) {
+  return schedule(t)->tasks[k] == TASK_INSIDE && t->op->nodes[k].role == role;
 }
 
 static const char *type_of(const struct tile_text *t, uint32_t v) {
@@ -35,62 +40,31 @@ static void print_data(const struct tile_text *t, uint32_t v) {
   fprintf(t->out, "(void *)(t->data[%u] + at * t->step[%u])", v, v);
 }
 
-/* Whether anything but nodes of stages reads a value. */
-static bool is_read_outside(const struct superop *op, const struct fused_functions *f,
-                            uint32_t v) {
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    if (op->outputs[i] == v) return true;
-  }
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (op->cold[k] || fused_blocks_have(op, &f->blocks, k)) continue;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (node->operands[i] == v && superop_matters(node, i)) return true;
-    }
-  }
-  return false;
-}
-
-bool fused_tile_walks(const struct superop *op, const struct fused_functions *f, uint32_t k) {
-  const struct superop_node *node = &op->nodes[k];
+bool fused_tile_walks(const struct fused_functions *f, uint32_t k) {
+  const struct fused_schedule *s = &f->schedule;
+  const struct superop_node *node = &s->op->nodes[k];
   switch ((enum superop_role)node->role) {
   case ROLE_SPREAD:
-    return !op->cold[k] && (emit_spread_constant(op, node->result) == NULL ||
-                            is_read_outside(op, f, node->result));
+    return s->apart[k] && (!fused_is_constant(s->op, node) || s->needed[node->result]);
   case ROLE_INDEX:
   case ROLE_GATHER:
-  case ROLE_PICK: return !op->cold[k];
-  case ROLE_CARRY: return fused_begins_loop(op, k);
+  case ROLE_PICK: return s->apart[k] || s->tasks[k] == TASK_INSIDE;
+  case ROLE_CARRY: return fused_begins_loop(s->op, k);
   default: return false;
   }
 }
 
 /* ---- which values the stages read and write ---- */
 
-static bool stage_reads(const struct tile_text *t, uint32_t stage, uint32_t v) {
-  for (uint32_t k = 0; k < t->op->node_count; k++) {
-    const struct superop_node *node = &t->op->nodes[k];
-    const bool last = t->functions->folds && stage + 1 == blocks(t)->stage_count;
-    if (last && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
-    for (unsigned i = 0; of_stage(t, k, stage) && i < node->operand_count; i++) {
-      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
-    }
-  }
-  return false;
-}
-
-static bool stage_computes(const struct tile_text *t, uint32_t stage, uint32_t v) {
-  const struct superop_node *node = emit_definition(t->op, v);
-  return node != NULL && of_stage(t, (uint32_t)(node - t->op->nodes), stage);
-}
-
 /* in[v] and out[v] for a stage. */
 static void print_operands(const struct tile_text *t, uint32_t stage) {
+  const bool folds = fused_stage_folds(t->functions, stage);
   for (uint32_t v = 0; v < t->op->value_count; v++) {
-    if (stage_computes(t, stage, v)) {
-      if (!blocks(t)->written[v]) continue;
+    if (fused_schedule_computes(schedule(t), stage, v)) {
+      if (!schedule(t)->written[v]) continue;
       fprintf(t->out, "    out[%u] = ", v);
-    } else if (stage_reads(t, stage, v) && emit_spread_constant(t->op, v) == NULL) {
+    } else if (fused_stage_reads(t->functions, stage, folds, v) &&
+               emit_spread_constant(t->op, v) == NULL) {
       fprintf(t->out, "    in[%u] = ", v);
     } else {
       continue;
@@ -188,10 +162,10 @@ static void print_node(const struct tile_text *t, uint32_t k) {
 
 /* Whether node k is the first gather between its descriptors. */
 static bool finds_bounds(const struct tile_text *t, uint32_t k) {
-  if (blocks(t)->flat || !blocks(t)->gathers[k]) return false;
+  if (t->functions->flat || !is_inside(t, k, ROLE_GATHER)) return false;
   for (uint32_t i = 0; i < k; i++) {
-    if (blocks(t)->gathers[i] && t->functions->bounds[i] == t->functions->bounds[k] &&
-        blocks(t)->stage[i] <= blocks(t)->stage[k])
+    if (is_inside(t, i, ROLE_GATHER) && t->functions->bounds[i] == t->functions->bounds[k] &&
+        schedule(t)->stages[i] <= schedule(t)->stages[k])
       return false;
   }
   return true;
@@ -204,8 +178,9 @@ static void prepare_stage(const struct tile_text *t, uint32_t stage) {
     if (!of_stage(t, k, stage)) continue;
     if (finds_bounds(t, k))
       fprintf(t->out, "    tile_bounds(&t->nodes[%u], first + at, last);\n", k);
-    if (blocks(t)->gathers[k]) fprintf(t->out, "    in[%u] = &t->nodes[%u].gathered;\n", v, k);
-    if (!blocks(t)->indices[k]) continue;
+    if (is_inside(t, k, ROLE_GATHER))
+      fprintf(t->out, "    in[%u] = &t->nodes[%u].gathered;\n", v, k);
+    if (!is_inside(t, k, ROLE_INDEX)) continue;
     fprintf(t->out,
             "    struct fused_progression from%u = t->nodes[%u].index_of;\n"
             "    from%u.start += from%u.stride * (first + at);\n"
@@ -215,8 +190,8 @@ static void prepare_stage(const struct tile_text *t, uint32_t stage) {
 }
 
 static void call_stage(const struct tile_text *t, uint32_t stage) {
-  const bool folds = t->functions->folds && stage + 1 == blocks(t)->stage_count;
-  const bool last = stage + 1 == blocks(t)->stage_count;
+  const bool folds = fused_stage_folds(t->functions, stage);
+  const bool last = stage + 1 == schedule(t)->stage_count;
   const char *arguments =
       last ? "(m, in, out, fault, t->ahead ? &ahead : 0" : "(m, in, out, fault, 0";
   if (folds) {
@@ -244,11 +219,11 @@ static void report_stage(const struct tile_text *t, uint32_t stage) {
 
 static void print_stage(const struct tile_text *t, uint32_t stage) {
   for (uint32_t k = 0; k < t->op->node_count; k++) {
-    if (blocks(t)->stage[k] == stage && fused_tile_walks(t->op, t->functions, k) &&
-        !fused_blocks_have(t->op, blocks(t), k))
+    if (schedule(t)->stages[k] == stage && fused_tile_walks(t->functions, k) &&
+        schedule(t)->tasks[k] != TASK_INSIDE)
       print_node(t, k);
   }
-  if (stage >= blocks(t)->stage_count) return;
+  if (stage >= schedule(t)->stage_count) return;
   fprintf(t->out, "    if (!t->skipped[%u]) {\n", stage);
   prepare_stage(t, stage);
   print_operands(t, stage);
@@ -444,13 +419,13 @@ static void print_beginning(const struct tile_text *t) {
           CVL_REDUCE_BLOCK, t->op->value_count, t->op->value_count + 1, t->op->node_count + 1);
 }
 
-void fused_emit_tile(const struct superop *op, const struct fused_functions *f,
-                     struct widths widths, const char *name, const char *block,
-                     const char *fold, FILE *out) {
+void fused_emit_tile(const struct fused_functions *f, struct widths widths, const char *name,
+                     const char *block, const char *fold, FILE *out) {
+  const struct superop *op = f->schedule.op;
   const struct tile_text t = {op, f, widths, name, block, fold, out};
-  uint32_t stages = f->blocks.stage_count;
+  uint32_t stages = f->schedule.stage_count;
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (f->blocks.stage[k] > stages) stages = f->blocks.stage[k];
+    if (f->schedule.stages[k] > stages) stages = f->schedule.stages[k];
   }
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (fused_may_scan(op, k)) define_scan(&t, k);

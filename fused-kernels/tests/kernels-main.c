@@ -110,9 +110,7 @@ static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char 
     if (op == NULL || !is_new(seen, superop_hash(op))) continue;
     if (!check(n, path, op)) bad++;
     for (uint32_t k = 0; k < op->node_count; k++) {
-      const bool begins =
-          op->nodes[k].role == ROLE_COLUMN && (k == 0 || op->nodes[k - 1].role != ROLE_COLUMN);
-      if (begins && !check_trees(n, path, op, k)) bad++;
+      if (fused_begins_combination(op, k) && !check_trees(n, path, op, k)) bad++;
     }
   }
   if (p == NULL || bad != 0) printf("FAIL %s: %u kernels\n", path, bad);

@@ -25,11 +25,11 @@ static const struct row {
      SEGMENTS_SHORT, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(+ INT @ $0 (DIST INT @ $1 $2))"), SEGMENTS_ONE,
      EXTENT_WHOLE, ""},
-    {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(+ INT @ $0 (DIST INT @ $1 $2))"), SEGMENTS_1024,
+    {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(+ INT @ $0 (DIST INT @ $1 $2))"), SEGMENTS_128,
      EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES",
           "(+_REDUCE INT @ (* INT @ $0 (DIST INT @ $1 $2)) $2)"),
-     SEGMENTS_1024, EXTENT_WHOLE, ""},
+     SEGMENTS_128, EXTENT_WHOLE, ""},
     {FORM("$0 : INT, $1 : INT, $2 : SEGDES",
           "(+_REDUCE INT @ (* INT @ $0 (DIST INT @ $1 $2)) $2)"),
      SEGMENTS_128, EXTENT_WHOLE, ""},
@@ -138,7 +138,7 @@ Test(classify, segments) {
   cr_expect_eq(fused_segments(10, 40), SEGMENTS_4);
   cr_expect_eq(fused_segments(2, 255), SEGMENTS_16);
   cr_expect_eq(fused_segments(2, 256), SEGMENTS_128);
-  cr_expect_eq(fused_segments(3, 3072), SEGMENTS_1024);
+  cr_expect_eq(fused_segments(3, 3072), SEGMENTS_128);
 }
 
 /* A text that does not fit ends where the room does. */

@@ -10,6 +10,13 @@
 typedef void block_function(uint64_t n, const void *const *in, void *const *out,
                             uint64_t *fault, const struct tile_ahead *ahead);
 
+/* A map, or an ASSERT whose flags are read, that is not only for reports. */
+static bool is_elementwise(const struct superop *op, uint32_t k) {
+  const struct superop_node *node = &op->nodes[k];
+  return (node->role == ROLE_MAP && !op->cold[k]) ||
+         (node->role == ROLE_ASSERT && node->checked);
+}
+
 /* Whether all that maps read is there although node `site` was at fault. */
 static bool has_operands(const struct superop *op, uint64_t site) {
   for (uint32_t k = 0; k < op->node_count; k++) {
@@ -23,7 +30,7 @@ static bool has_operands(const struct superop *op, uint64_t site) {
     default: break;
     }
   }
-  return fused_in_blocks(op, (uint32_t)site);
+  return is_elementwise(op, (uint32_t)site);
 }
 
 /* Where the segments of `far` begin, and their lengths, for the n positions of `near`. */
@@ -44,7 +51,7 @@ static struct fused_gathered bounds_of(const struct host_value *far,
 
 /* All stages on what the oracle computed; every map's elements, and the lowest fault. */
 static void check_blocks(struct suite *s, const struct built *b, const struct superop_case *c,
-                         const struct fused_blocks *plan, uint64_t size, bool spoil) {
+                         const struct fused_schedule *plan, uint64_t size, bool spoil) {
   const struct superop *op = &c->op;
   struct host_value params[SUPEROP_PARAMS];
   superop_case_data(s, c, size, SHAPE_ONE, spoil, params);
@@ -58,7 +65,7 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
     const struct host_value *v =
         &values[op->nodes[k].role == ROLE_ASSERT ? op->nodes[k].operands[0]
                                                  : op->nodes[k].result];
-    if (fused_in_blocks(op, k) && v->form == HOST_VECTOR) n = v->n;
+    if (is_elementwise(op, k) && v->form == HOST_VECTOR) n = v->n;
   }
   const void **in = calloc(op->value_count, sizeof *in);
   void **out = calloc(op->value_count, sizeof *out);
@@ -70,7 +77,7 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
   struct fused_gathered *gathered = calloc(op->node_count, sizeof *gathered);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
-    if (!plan->gathers[k]) continue;
+    if (plan->tasks[k] != TASK_INSIDE || node->role != ROLE_GATHER) continue;
     gathered[k] = bounds_of(&values[node->operands[2]], &values[node->operands[3]], n);
     gathered[k].values = values[node->operands[0]].data;
     in[node->result] = &gathered[k];
@@ -83,7 +90,7 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
   }
   for (uint32_t k = 0; decided && n != 0 && k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
-    if (!fused_blocks_have(op, plan, k)) continue;
+    if (plan->tasks[k] != TASK_INSIDE) continue;
     bool at_fault = !fine && k == error.site;
     cr_expect(!node->checked || k > error.site ||
                   fault[k] == (at_fault ? (uint64_t)error.position : UINT64_MAX),
@@ -119,19 +126,20 @@ static void check_random(struct widths w, uint64_t seed) {
   struct random r;
   random_make(&r, w, seed, mixtures, 3, CASES);
   struct superop_case *cases = r.cases;
-  struct fused_blocks plans[CASES];
+  struct fused_functions plans[CASES];
   struct built b;
   make_directory(&b);
   FILE *c = create(&b, "emitted.c");
   fused_emit_block_prelude(w, c);
   unsigned staged = 0;
   for (uint32_t i = 0; i < CASES; i++) {
-    cr_assert(fused_blocks_plan(&r.arena, &cases[i].op, false, &plans[i]));
-    staged += plans[i].stage_count > 1;
-    for (uint32_t stage = 0; stage < plans[i].stage_count; stage++) {
+    cr_assert(fused_functions_plan(&r.arena, &cases[i].op, false, &plans[i]));
+    const uint32_t count = plans[i].schedule.stage_count;
+    staged += count > 1;
+    for (uint32_t stage = 0; stage < count; stage++) {
       char name[32];
       snprintf(name, sizeof name, "block%u_%u", i, stage);
-      fused_emit_block(&cases[i].op, &plans[i], w, stage, name, c);
+      fused_emit_block(&plans[i], w, stage, name, c);
     }
   }
   fclose(c);
@@ -139,8 +147,8 @@ static void check_random(struct widths w, uint64_t seed) {
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   for (uint32_t i = 0; i < CASES; i++) {
     for (uint64_t n = 1; n < 3000; n = 3 * n + 2) {
-      check_blocks(&r.suite, &b, &cases[i], &plans[i], n, false);
-      check_blocks(&r.suite, &b, &cases[i], &plans[i], n, true);
+      check_blocks(&r.suite, &b, &cases[i], &plans[i].schedule, n, false);
+      check_blocks(&r.suite, &b, &cases[i], &plans[i].schedule, n, true);
     }
   }
   clean(&b);
@@ -159,10 +167,10 @@ Test(emit_block, same_as_the_oracle_in_narrow_widths) {
 
 /* Loads a definition and begins the file for functions for its blocks. */
 static FILE *begin_blocks(struct loaded *l, const char *definition, struct widths w,
-                          struct fused_blocks *plan, struct built *b) {
+                          struct fused_functions *plan, struct built *b) {
   load(l, definition, w);
   cr_assert_not_null(l->ops[0]);
-  cr_assert(fused_blocks_plan(&l->arena, l->ops[0], false, plan));
+  cr_assert(fused_functions_plan(&l->arena, l->ops[0], false, plan));
   make_directory(b);
   FILE *c = create(b, "emitted.c");
   fused_emit_block_prelude(w, c);
@@ -180,12 +188,12 @@ static void check_functions(struct widths w) {
                                      1e9, -1e17, 1e30, INFINITY, -INFINITY, NAN, 0.1};
   enum { ARGUMENTS = sizeof arguments / sizeof arguments[0], FACTOR = 3 };
   struct loaded l;
-  struct fused_blocks plan;
+  struct fused_functions plan;
   struct built b;
   FILE *c = begin_blocks(&l, definition, w, &plan, &b);
   const struct superop *op = l.ops[0];
-  cr_assert_eq(plan.stage_count, 1);
-  fused_emit_block(op, &plan, w, 0, "block0_0", c);
+  cr_assert_eq(plan.schedule.stage_count, 1);
+  fused_emit_block(&plan, w, 0, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C " -O3 -march=native"), "%s", dlerror());
   struct host_value x = host_vector(&l.heap, w.float_elem, ARGUMENTS),
@@ -202,7 +210,7 @@ static void check_functions(struct widths w) {
   ((block_function *)symbol(&b, "block%u_%u", 0, 0))(ARGUMENTS, in, out, fault, NULL);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
-    if (!plan.written[node->result]) continue;
+    if (!plan.schedule.written[node->result]) continue;
     size_t bytes = elem_info(node->op == OPC_ROUND ? w.int_elem : w.float_elem)->bytes;
     for (uint64_t i = 0; i < ARGUMENTS; i++) {
       double argument = host_real(&x, i);
@@ -240,10 +248,10 @@ Test(emit_block, the_first_fault_of_each_node) {
                                    "-> $3 $4 $5 $6";
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
-  struct fused_blocks plan;
+  struct fused_functions plan;
   struct built b;
   FILE *c = begin_blocks(&l, definition, w, &plan, &b);
-  fused_emit_block(l.ops[0], &plan, w, 0, "block0_0", c);
+  fused_emit_block(&plan, w, 0, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   const int32_t x[] = {7, INT32_MIN, 9, 8}, y[] = {2, -1, 0, 0}, z[] = {0, -1, 0, 3};
@@ -273,14 +281,15 @@ Test(emit_block, gathers_from_one_segment) {
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
   struct built b;
-  struct fused_blocks plan;
+  struct fused_functions plan;
   load(&l, definition, w);
-  cr_assert(fused_blocks_plan(&l.arena, l.ops[0], true, &plan));
-  cr_expect(plan.stage_count == 1 && plan.gathers[1] && plan.gathers[2] && plan.gathers[3]);
+  cr_assert(fused_functions_plan(&l.arena, l.ops[0], true, &plan));
+  cr_expect_eq(plan.schedule.stage_count, 1);
+  for (int k = 1; k < 4; k++) cr_expect_eq(plan.schedule.tasks[k], TASK_INSIDE);
   make_directory(&b);
   FILE *c = create(&b, "emitted.c");
   fused_emit_block_prelude(w, c);
-  fused_emit_block(l.ops[0], &plan, w, 0, "block0_0", c);
+  fused_emit_block(&plan, w, 0, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C " -O3"), "%s", dlerror());
   block_function *f = (block_function *)symbol(&b, "block%u_%u", 0, 0);
@@ -362,11 +371,11 @@ Test(emit_block, reductions_as_they_are_computed) {
   enum { N = FOLD_POSITIONS, SOME = 589, FIRST = 512, VALUES = 10 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
-  struct fused_blocks plan;
+  struct fused_functions plan;
   struct built b;
   FILE *c = begin_blocks(&l, definition, w, &plan, &b);
-  cr_assert(fused_blocks_fold(l.ops[0], &plan));
-  fused_emit_fold(l.ops[0], &plan, w, "block0_0", c);
+  cr_assert(plan.folds);
+  fused_emit_fold(&plan, w, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   typedef void fold_function(uint64_t, const void *const *, void *const *, uint64_t *,
@@ -420,9 +429,9 @@ Test(emit_block, reductions_that_wait) {
     struct loaded l;
     load(&l, definitions[i], (struct widths){CVL_I64, CVL_F64});
     cr_assert_not_null(l.ops[0], "%zu", i);
-    struct fused_blocks plan;
-    cr_assert(fused_blocks_plan(&l.arena, l.ops[0], false, &plan));
-    cr_expect_not(fused_blocks_fold(l.ops[0], &plan), "%zu", i);
+    struct fused_functions plan;
+    fused_functions_plan(&l.arena, l.ops[0], false, &plan); /* of the first there are none */
+    cr_expect_not(plan.folds, "%zu", i);
     unload(&l);
   }
 }
