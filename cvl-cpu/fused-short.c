@@ -12,10 +12,6 @@ static bool is_param(const struct superop *op, uint32_t v) {
   return v < op->param_count;
 }
 
-static bool is_constant_spread(const struct cvl_kernel *k, const struct superop_node *node) {
-  return node->role == ROLE_SPREAD && !is_param(k->op, node->operands[0]);
-}
-
 static struct short_item *add(struct fused_short *s, enum short_kind kind, uint32_t value) {
   struct short_item *item = &s->items[s->item_count++];
   *item = (struct short_item){.kind = (uint8_t)kind, .value = value};
@@ -48,13 +44,13 @@ static void add_gather(struct fused_short *s, const struct superop_node *node) {
 static bool add_node(struct fused_short *s, const struct cvl_kernel *k,
                      const struct fused_functions *f, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
-  const bool in_stage = fused_blocks_have(k->op, &f->blocks, n);
+  const bool in_stage = fused_schedule_executes(&f->schedule, 0, n);
   if (node->checked) s->checked[s->checked_count++] = n;
   if (k->op->cold[n] || node->role == ROLE_CONST) return true;
-  if (is_constant_spread(k, node)) return !k->values[node->result].is_output;
+  if (fused_is_constant(k->op, node)) return !k->values[node->result].is_output;
   if (in_stage && node->role == ROLE_ASSERT) return true;
   if (node->role == ROLE_ASSERT) return !node->checked;
-  if (in_stage && f->blocks.written[node->result]) {
+  if (in_stage && f->schedule.written[node->result]) {
     if (k->values[node->result].is_output)
       add(s, SHORT_WRITTEN, node->result);
     else if (!s->folds)
@@ -89,8 +85,9 @@ static bool add_nodes(struct fused_short *s, const struct cvl_kernel *k,
 static bool may_fit(const struct cvl_kernel *k, const struct fused_functions *f) {
   const struct superop *op = k->op;
   bool gathers = false;
-  for (uint32_t n = 0; n < op->node_count; n++) gathers |= f->blocks.gathers[n];
-  return f->blocks.stage_count == 1 && (f->blocks.flat || !gathers) && !superop_has_loops(op) &&
+  for (uint32_t n = 0; n < op->node_count; n++)
+    gathers |= op->nodes[n].role == ROLE_GATHER && f->schedule.tasks[n] == TASK_INSIDE;
+  return f->schedule.stage_count == 1 && (f->flat || !gathers) && !superop_has_loops(op) &&
          !superop_has_combinations(op) && op->value_count <= MOST_VALUES &&
          op->node_count <= MOST_VALUES && k->reduction_count <= MOST_REDUCTIONS &&
          k->scan_count + k->pack_count + k->scatter_count == 0;
