@@ -14,7 +14,7 @@
 #include "cvl-cpu/locate.h"
 #include "cvl-cpu/ranges.h"
 
-enum { SCATTER_STEP = LOCATE_MOST, WIDEST = sizeof(uint64_t) };
+enum { SCATTER_STEP = LOCATE_MOST / 2, WIDEST = sizeof(uint64_t) };
 
 struct scatter_job {
   struct cvl_context *c;
@@ -25,6 +25,7 @@ struct scatter_job {
   size_t item;             /* bytes of all columns */
   uint64_t ranges;         /* of the destinations */
   _Atomic uint64_t fault;  /* lowest position of an index out of range */
+  bool checked;            /* all indices are known to be within range */
   char **own;              /* -exact.c: of each worker and column: an array of its own */
   struct group_job *group; /* -group.c */
 };

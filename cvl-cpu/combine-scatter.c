@@ -22,11 +22,25 @@ static uint64_t locate(const struct scatter_job *j, struct walk *w, uint64_t las
   if (is_located(j, w, last)) {
     *at = (const uint64_t *)(const void *)index;
     w->position = last;
-    return j->ints->within(n, index, segment_start(&j->s->far, w->segment));
+    return j->checked ? n : j->ints->within(n, index, segment_start(&j->s->far, w->segment));
   }
   return walk_in_one(w, last)
              ? locate_in_one(j->ints, &j->s->far, w, last, index, NULL, room)
              : locate_across(j->move, j->ints, &j->s->far, w, last, index, NULL, room);
+}
+
+/* Hardware stops at the end of a page: the next step is prefetched before this one. */
+static void fetch(const char *from, size_t bytes) {
+  for (size_t k = 0; k < SCATTER_STEP * bytes; k += VECTOR_SLACK)
+    __builtin_prefetch(from + SCATTER_STEP * bytes + k);
+}
+
+static void fetch_next(const struct scatter_job *j, uint64_t position) {
+  const size_t bytes = elem_bytes((uint8_t)j->c->int_elem);
+  fetch((const char *)j->s->index + position * bytes, bytes);
+  for (uint32_t c = 0; c < j->s->columns; c++) {
+    if (!j->s->column[c].same) fetch(scatter_values(j, c, position), j->bytes[c]);
+  }
 }
 
 static void visit(struct scatter_job *j, struct walk w, uint64_t end, scatter_take *take,
@@ -35,6 +49,7 @@ static void visit(struct scatter_job *j, struct walk w, uint64_t end, scatter_ta
   while (w.position < end && !pool_asked(j->c->pool)) {
     const uint64_t begin = w.position;
     const uint64_t n = end - begin < SCATTER_STEP ? end - begin : SCATTER_STEP;
+    fetch_next(j, begin);
     const uint64_t *at, found = locate(j, &w, begin + n, room, &at);
     if (found < n) {
       note_lowest(&j->fault, begin + found);
