@@ -88,20 +88,16 @@ static void count_pieces(void *job, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-/* Where the elements of a step go. A cache line of a part is written long after the one before
- * it, so that no hardware sees it coming: it is prefetched meanwhile. */
-static void find_places(const struct group_job *g, uint64_t n, const uint64_t *at,
-                        uint64_t *places, uint64_t *to) {
-  const uint64_t inside = (UINT64_C(1) << g->shift) - 1;
-  const size_t bytes = g->j->bytes[0];
-  const char *ahead = g->parted.at[0] + VECTOR_SLACK;
-  for (uint64_t i = 0; i < n; i++) {
-    const uint64_t place = to[i] = places[at[i] >> g->shift]++;
-    __builtin_prefetch(ahead + place * bytes, 1);
-    if (g->shift == 0) continue;
-    __builtin_prefetch(g->within + place + VECTOR_SLACK / sizeof *g->within, 1);
-    g->within[place] = (uint32_t)(at[i] & inside);
-  }
+/* Where element i of a step goes, i being the next one. A cache line of a part is written long
+ * after the one before it, so that no hardware sees it coming: it is prefetched meanwhile. */
+static inline uint64_t place_next(const struct group_job *g, uint64_t at, uint64_t *places,
+                                  size_t bytes) {
+  const uint64_t place = places[at >> g->shift]++;
+  __builtin_prefetch(g->parted.at[0] + VECTOR_SLACK + place * bytes, 1);
+  if (g->shift == 0) return place;
+  __builtin_prefetch(g->within + VECTOR_SLACK / sizeof *g->within + place, 1);
+  g->within[place] = (uint32_t)(at & ((UINT64_C(1) << g->shift) - 1));
+  return place;
 }
 
 /* Moves elements of one column to to[i]. */
@@ -116,18 +112,44 @@ static void move_column(const struct scatter_job *j, uint32_t c, uint64_t positi
   move_width(j->move, j->bytes[c])->scatter(n, v, to, 0, NOWHERE, j->group->parted.at[c]);
 }
 
-static void move_step(struct scatter_job *j, uint64_t position, uint64_t n, const uint64_t *at,
-                      void *with) {
-  const struct group_job *g = j->group;
+static void move_columns(struct scatter_job *j, uint64_t position, uint64_t n,
+                         const uint64_t *at, void *with) {
   uint64_t to[SCATTER_STEP];
-  find_places(g, n, at, with, to);
+  for (uint64_t i = 0; i < n; i++) to[i] = place_next(j->group, at[i], with, j->bytes[0]);
   for (uint32_t c = 0; c < j->s->columns; c++) move_column(j, c, position, n, to);
+}
+
+#define MOVES(suffix, type)                                                                    \
+  /* The same for one column. */                                                               \
+  static void move_##suffix(struct scatter_job *j, uint64_t position, uint64_t n,              \
+                            const uint64_t *at, void *with) {                                  \
+    const struct group_job *g = j->group;                                                      \
+    const type *v = (const type *)(const void *)scatter_values(j, 0, position);                \
+    type *out = (type *)(void *)g->parted.at[0];                                               \
+    const uint64_t step = !j->s->column[0].same;                                               \
+    for (uint64_t i = 0; i < n; i++) out[place_next(g, at[i], with, sizeof *v)] = v[i * step]; \
+  }                                                                                            \
+  /* From a part, grouped by destination. */                                                   \
+  static void group_##suffix(uint64_t n, const uint32_t *within, uint64_t *ends,               \
+                             const void *from, void *to) {                                     \
+    const type *v = from;                                                                      \
+    type *out = to;                                                                            \
+    for (uint64_t i = 0; i < n; i++) out[ends[within[i]]++] = v[i];                            \
+  }
+MOVES(u8, uint8_t)
+MOVES(u32, uint32_t)
+MOVES(u64, uint64_t)
+#undef MOVES
+
+static scatter_take *move_for(const struct scatter_job *j) {
+  if (j->s->columns > 1) return move_columns;
+  return j->bytes[0] == 8 ? move_u64 : j->bytes[0] == 4 ? move_u32 : move_u8;
 }
 
 static void move_pieces(void *job, uint64_t first, uint64_t last, unsigned worker) {
   struct group_job *g = job;
   (void)worker;
-  for (uint64_t i = first; i < last; i++) visit_piece(g, i, move_step);
+  for (uint64_t i = first; i < last; i++) visit_piece(g, i, move_for(g->j));
 }
 
 /* From counts to places. A part of one destination begins with its default. */
@@ -263,8 +285,7 @@ static void place_groups(const struct group_job *g, const struct part *x) {
   }
 }
 
-/* Moves the elements; ends[d] is then where those of d end. */
-static void move_groups(const struct group_job *g, const struct part *x) {
+static void group_columns(const struct group_job *g, const struct part *x) {
   const struct scatter_job *j = g->j;
   for (uint64_t i = 0; i < x->n; i += SCATTER_STEP) {
     const uint64_t n = least(x->n - i, SCATTER_STEP);
@@ -272,10 +293,26 @@ static void move_groups(const struct group_job *g, const struct part *x) {
     uint64_t to[SCATTER_STEP];
     for (uint64_t k = 0; k < n; k++) to[k] = x->ends[within[k]]++;
     for (uint32_t c = 0; c < j->s->columns; c++) {
-      move_width(j->move, j->bytes[c])
-          ->scatter(n, g->parted.at[c] + (x->from + i) * j->bytes[c], to, 0, NOWHERE,
-                    x->groups.at[c]);
+      const char *v = g->parted.at[c] + (x->from + i) * j->bytes[c];
+      move_width(j->move, j->bytes[c])->scatter(n, v, to, 0, NOWHERE, x->groups.at[c]);
     }
+  }
+}
+
+/* Moves the elements; ends[d] is then where those of d end. */
+static void group_part(const struct group_job *g, const struct part *x) {
+  const size_t bytes = g->j->bytes[0];
+  const uint32_t *within = g->within + x->from;
+  const char *v = g->parted.at[0] + x->from * bytes;
+  char *to = x->groups.at[0];
+  if (g->j->s->columns > 1) {
+    group_columns(g, x);
+  } else if (bytes == 8) {
+    group_u64(x->n, within, x->ends, v, to);
+  } else if (bytes == 4) {
+    group_u32(x->n, within, x->ends, v, to);
+  } else {
+    group_u8(x->n, within, x->ends, v, to);
   }
 }
 
@@ -320,7 +357,7 @@ static void reduce_parts(void *job, uint64_t first, uint64_t last, unsigned work
   for (uint64_t p = first; p < last && !pool_asked(g->j->c->pool); p++) {
     const struct part x = part_of(g, p, worker);
     place_groups(g, &x);
-    move_groups(g, &x);
+    group_part(g, &x);
     reduce_groups(g->j, &x, f, scratch);
   }
 }
