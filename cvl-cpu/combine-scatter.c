@@ -1,5 +1,5 @@
 /* combine-scatter.c - see combine-scatter.h: where the indices point to, and which way is
- * taken. Threads have pieces of the positions; or they have ranges of the destinations, for
+ * taken. Threads have chunks of the positions; or they have ranges of the destinations, for
  * which each reads all indices (ranges.h).
  */
 #include "cvl-cpu/combine-scatter-job.h"

@@ -342,7 +342,7 @@ Test(fused_combine, scatters) {
   }
 }
 
-/* Destinations around the limits of combine-scatter-group.c: parts of one and of more; tiles;
+/* Destinations around the limits of combine-scatter-group.c: buckets of one and of more; tiles;
  * and around those of combine-scatter-exact.c. */
 Test(fused_combine, scatters_around_limits) {
   enum { SOME = 40000 };
