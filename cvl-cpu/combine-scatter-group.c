@@ -12,7 +12,8 @@
 
 enum {
   BUCKETS_OF_ONE = 1024, /* the most buckets of one destination each */
-  BUCKETS_OF_MORE = 256, /* elements of these are written with the numbers of destinations */
+  BUCKETS_OF_MORE = 256, /* more only for millions of destinations */
+  SHIFT_MOST = 16,       /* destinations are numbered within a bucket */
   CHUNKS = 4,            /* of each thread, as threads do not run evenly */
   CHUNK_STEPS = 4096     /* the least, of segments and elements */
 };
@@ -26,7 +27,7 @@ struct group_job {
   uint64_t *starts; /* of each bucket, and the end */
   uint64_t *tiles;  /* of destinations that are buckets: likewise, in tiles */
   struct order_columns sorted; /* the elements, bucket by bucket */
-  uint32_t *within; /* with them, unless buckets are of one: destinations, in the bucket */
+  uint16_t *within; /* with them, unless buckets are of one: destinations, in the bucket */
   /* Where a bucket is grouped: in memory of the worker, or of its own, if it has many elements.
    */
   uint64_t *own_starts; /* of each bucket of many, in `own` */
@@ -97,7 +98,7 @@ static inline uint64_t take_slot(const struct group_job *g, uint64_t at, uint64_
   __builtin_prefetch(g->sorted.at[0] + VECTOR_SLACK + slot * bytes, 1);
   if (g->shift == 0) return slot;
   __builtin_prefetch(g->within + VECTOR_SLACK / sizeof *g->within + slot, 1);
-  g->within[slot] = (uint32_t)(at & ((UINT64_C(1) << g->shift) - 1));
+  g->within[slot] = (uint16_t)(at & ((UINT64_C(1) << g->shift) - 1));
   return slot;
 }
 
@@ -131,7 +132,7 @@ static void move_columns(struct scatter_job *j, uint64_t position, uint64_t n,
     for (uint64_t i = 0; i < n; i++) out[take_slot(g, at[i], with, sizeof *v)] = v[i * step];  \
   }                                                                                            \
   /* From a bucket, grouped by destination. */                                                 \
-  static void group_##suffix(uint64_t n, const uint32_t *within, uint64_t *ends,               \
+  static void group_##suffix(uint64_t n, const uint16_t *within, uint64_t *ends,               \
                              const void *from, void *to) {                                     \
     const type *v = from;                                                                      \
     type *out = to;                                                                            \
@@ -274,7 +275,7 @@ static struct bucket bucket_of(const struct group_job *g, uint64_t p, unsigned w
 
 /* Where each destination's elements go, its default written in front. */
 static void lay_out_groups(const struct group_job *g, const struct bucket *x) {
-  const uint32_t *within = g->within + x->from;
+  const uint16_t *within = g->within + x->from;
   uint64_t start = 0;
   for (uint64_t d = 0; d < x->count; d++) x->ends[d] = 1;
   for (uint64_t i = 0; i < x->n; i++) x->ends[within[i]]++;
@@ -290,7 +291,7 @@ static void group_columns(const struct group_job *g, const struct bucket *x) {
   const struct scatter_job *j = g->j;
   for (uint64_t i = 0; i < x->n; i += SCATTER_STEP) {
     const uint64_t n = least(x->n - i, SCATTER_STEP);
-    const uint32_t *within = g->within + x->from + i;
+    const uint16_t *within = g->within + x->from + i;
     uint64_t to[SCATTER_STEP];
     for (uint64_t k = 0; k < n; k++) to[k] = x->ends[within[k]]++;
     for (uint32_t c = 0; c < j->s->columns; c++) {
@@ -303,7 +304,7 @@ static void group_columns(const struct group_job *g, const struct bucket *x) {
 /* Moves the elements; ends[d] is then where those of d end. */
 static void group_bucket(const struct group_job *g, const struct bucket *x) {
   const size_t bytes = g->j->bytes[0];
-  const uint32_t *within = g->within + x->from;
+  const uint16_t *within = g->within + x->from;
   const char *v = g->sorted.at[0] + x->from * bytes;
   char *to = x->groups.at[0];
   if (g->j->s->columns > 1) {
@@ -418,7 +419,9 @@ static struct group_job plan(struct scatter_job *j) {
   const uint64_t chunks = (uint64_t)pool_threads(j->c->pool) * CHUNKS;
   if (grain_for(j->c, work, WIDEST) < work && pool_threads(j->c->pool) > 1)
     g.chunks = least(chunks, work / CHUNK_STEPS + 1);
-  while (far > BUCKETS_OF_ONE && (far - 1) >> g.shift >= BUCKETS_OF_MORE) g.shift++;
+  while (far > BUCKETS_OF_ONE && (far - 1) >> g.shift >= BUCKETS_OF_MORE &&
+         g.shift < SHIFT_MOST)
+    g.shift++;
   g.buckets = ((far - 1) >> g.shift) + 1;
   g.row = lines(g.buckets * sizeof *g.slots) / sizeof *g.slots;
   return g;
@@ -438,7 +441,7 @@ bool scatter_grouped(struct scatter_job *j, uint64_t site) {
   g.starts = g.slots + g.chunks * g.row;
   g.tiles = g.starts + g.buckets + 1;
   g.own_starts = g.tiles + g.buckets + 1;
-  g.within = (uint32_t *)(void *)(memory + tables);
+  g.within = (uint16_t *)(void *)(memory + tables);
   char *at = memory + tables + within;
   for (uint32_t c = 0; c < j->s->columns; at += lines(items * j->bytes[c]), c++)
     g.sorted.at[c] = at;
