@@ -34,9 +34,10 @@ static const struct exact_row *row_of(const struct scatter_column *c) {
   return &exact_rows[c->elem][c->exact];
 }
 
-static void accumulate_step(struct scatter_job *j, const struct range *r, uint64_t position,
-                            uint64_t n, uint64_t *at, void *with) {
-  (void)with;
+/* For a range of destinations, or all. */
+static void accumulate_step(struct scatter_job *j, uint64_t position, uint64_t n,
+                            const uint64_t *at, void *with) {
+  const struct range *r = with;
   for (uint32_t c = 0; c < j->s->columns; c++) {
     const struct scatter_column *column = &j->s->column[c];
     row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same, at, r->low,
@@ -48,13 +49,13 @@ static void accumulate_ranges(void *job, uint64_t first, uint64_t last, unsigned
   struct scatter_job *j = job;
   (void)worker;
   for (uint64_t i = first; i < last; i++) {
-    const struct range r = range_of(&j->s->far, j->ranges, i);
+    struct range r = range_of(&j->s->far, j->ranges, i);
     for (uint32_t c = 0; c < j->s->columns; c++) {
       const size_t bytes = j->bytes[c];
       memcpy(j->s->column[c].out + r.low * bytes, j->s->column[c].defaults + r.low * bytes,
              (r.high - r.low) * bytes);
     }
-    scatter_visit(j, &r, accumulate_step, NULL);
+    scatter_visit(j, &r, accumulate_step, &r);
   }
 }
 
@@ -62,20 +63,18 @@ static char *own(struct scatter_job *j, unsigned worker, uint32_t c) {
   return j->own[worker * SUPEROP_COLUMNS_MAX + c];
 }
 
-static void accumulate_own(void *job, uint64_t first, uint64_t last, unsigned worker) {
-  struct scatter_job *j = job;
-  uint64_t at[SCATTER_STEP + SPREAD_SLACK / sizeof(uint64_t)];
-  struct walk w = walk_from(&j->s->near, segments_split(&j->s->near, first));
-  const uint64_t end = segments_split(&j->s->near, last).position;
-  while (w.position < end && !pool_asked(j->c->pool)) {
-    const uint64_t position = w.position, n = scatter_locate(j, &w, end, at);
-    if (n == 0) return;
-    for (uint32_t c = 0; c < j->s->columns; c++) {
-      const struct scatter_column *column = &j->s->column[c];
-      row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same, at, 0,
-                                 NOWHERE, own(j, worker, c));
-    }
+static void accumulate_own_step(struct scatter_job *j, uint64_t position, uint64_t n,
+                                const uint64_t *at, void *with) {
+  const unsigned *worker = with;
+  for (uint32_t c = 0; c < j->s->columns; c++) {
+    const struct scatter_column *column = &j->s->column[c];
+    row_of(column)->accumulate(n, scatter_values(j, c, position), !column->same, at, 0, NOWHERE,
+                               own(j, *worker, c));
   }
+}
+
+static void accumulate_own(void *job, uint64_t first, uint64_t last, unsigned worker) {
+  scatter_steps(job, first, last, accumulate_own_step, &worker);
 }
 
 /* The first worker has the result, with the defaults; the others what is neutral. */

@@ -3,16 +3,23 @@
  */
 #include "cvl-cpu/combine.h"
 
+/* n <= SCATTER_STEP. Of a range, what goes there is first copied: whether an element does
+ * cannot be foreseen. */
 ALWAYS_INLINE void NAMED(accumulate_all)(enum cvl_op op, uint64_t n, const ELEMENT_TYPE *v,
                                          uint64_t step, const uint64_t *at, uint64_t low,
                                          uint64_t high, ELEMENT_TYPE *out) {
-  for (uint64_t i = 0; i < n && high == NOWHERE; i++) {
-    out[at[i]] = NAMED(combine)(op, out[at[i]], v[i * step]);
+  if (high == NOWHERE) {
+    for (uint64_t i = 0; i < n; i++) out[at[i]] = NAMED(combine)(op, out[at[i]], v[i * step]);
+    return;
   }
-  for (uint64_t i = 0; i < n && high != NOWHERE; i++) {
-    if (at[i] - low >= high - low) continue;
-    out[at[i]] = NAMED(combine)(op, out[at[i]], v[i * step]);
+  uint64_t to[SCATTER_STEP], count = 0;
+  ELEMENT_TYPE values[SCATTER_STEP];
+  for (uint64_t i = 0; i < n; i++) {
+    to[count] = at[i];
+    values[count] = v[i * step];
+    count += at[i] - low < high - low;
   }
+  for (uint64_t i = 0; i < count; i++) out[to[i]] = NAMED(combine)(op, out[to[i]], values[i]);
 }
 
 #define COMBINE(op, row, identity_of, pad_of, exact_of, text)                                  \

@@ -1,33 +1,77 @@
 /* combine-scatter.c - see combine-scatter.h: where the indices point to, and which way is
- * taken. Threads have ranges of destinations, for which each reads all indices (ranges.h), so
- * that the order of elements never depends on them.
+ * taken. Threads have chunks of the positions; or they have ranges of the destinations, for
+ * which each reads all indices (ranges.h).
  */
 #include "cvl-cpu/combine-scatter-job.h"
 
-uint64_t scatter_locate(struct scatter_job *j, struct walk *w, uint64_t end, uint64_t *at) {
-  const uint64_t begin = w->position;
-  const uint64_t n = end - begin < SCATTER_STEP ? end - begin : SCATTER_STEP;
-  const char *index = (const char *)j->s->index + begin * elem_bytes((uint8_t)j->c->int_elem);
-  const uint64_t found =
-      walk_in_one(w, begin + n)
-          ? locate_in_one(j->ints, &j->s->far, w, begin + n, index, NULL, at)
-          : locate_across(j->move, j->ints, &j->s->far, w, begin + n, index, NULL, at);
-  if (found == n) return n;
-  note_lowest(&j->fault, begin + found);
-  return 0;
+/* Whether the indices of a step are themselves where they point to: INTs as wide as positions,
+ * counted from the start of all destinations. */
+static bool is_located(const struct scatter_job *j, struct walk *w, uint64_t last) {
+  return j->c->int_elem == CVL_I64 && walk_in_one(w, last) &&
+         segment_start(&j->s->far, w->segment - 1) == 0;
+}
+
+/* Locates the indices from w->position to before `last`, in `room` or where they are. Returns
+ * how many are within range. */
+static uint64_t locate(const struct scatter_job *j, struct walk *w, uint64_t last,
+                       uint64_t *room, const uint64_t **at) {
+  const uint64_t n = last - w->position;
+  const char *index =
+      (const char *)j->s->index + w->position * elem_bytes((uint8_t)j->c->int_elem);
+  *at = room;
+  if (is_located(j, w, last)) {
+    *at = (const uint64_t *)(const void *)index;
+    w->position = last;
+    return j->checked ? n : j->ints->within(n, index, segment_start(&j->s->far, w->segment));
+  }
+  return walk_in_one(w, last)
+             ? locate_in_one(j->ints, &j->s->far, w, last, index, NULL, room)
+             : locate_across(j->move, j->ints, &j->s->far, w, last, index, NULL, room);
+}
+
+/* Hardware stops at the end of a page: the next step is prefetched before this one. */
+static void fetch(const char *from, size_t bytes) {
+  for (size_t k = 0; k < SCATTER_STEP * bytes; k += VECTOR_SLACK)
+    __builtin_prefetch(from + SCATTER_STEP * bytes + k);
+}
+
+static void fetch_next(const struct scatter_job *j, uint64_t position) {
+  const size_t bytes = elem_bytes((uint8_t)j->c->int_elem);
+  fetch((const char *)j->s->index + position * bytes, bytes);
+  for (uint32_t c = 0; c < j->s->columns; c++) {
+    if (!j->s->column[c].same) fetch(scatter_values(j, c, position), j->bytes[c]);
+  }
+}
+
+static void visit(struct scatter_job *j, struct walk w, uint64_t end, scatter_take *take,
+                  void *with) {
+  uint64_t room[SCATTER_STEP + SPREAD_SLACK / sizeof(uint64_t)];
+  while (w.position < end && !pool_asked(j->c->pool)) {
+    const uint64_t begin = w.position;
+    const uint64_t n = end - begin < SCATTER_STEP ? end - begin : SCATTER_STEP;
+    fetch_next(j, begin);
+    const uint64_t *at, found = locate(j, &w, begin + n, room, &at);
+    if (found < n) {
+      note_lowest(&j->fault, begin + found);
+      return;
+    }
+    take(j, begin, n, at, with);
+  }
+}
+
+void scatter_steps(struct scatter_job *j, uint64_t first, uint64_t last, scatter_take *take,
+                   void *with) {
+  const struct segments *near = &j->s->near;
+  visit(j, walk_from(near, segments_split(near, first)), segments_split(near, last).position,
+        take, with);
 }
 
 void scatter_visit(struct scatter_job *j, const struct range *r, scatter_take *take,
                    void *with) {
   const struct segments *near = &j->s->near;
-  uint64_t at[SCATTER_STEP + SPREAD_SLACK / sizeof(uint64_t)];
-  const uint64_t end = segment_start(near, r->past), first = segment_start(near, r->first);
-  struct walk w = walk_from(near, (struct path_coordinate){r->first, first});
-  while (w.position < end && !pool_asked(j->c->pool)) {
-    const uint64_t position = w.position, n = scatter_locate(j, &w, end, at);
-    if (n == 0) return;
-    take(j, r, position, n, at, with);
-  }
+  const uint64_t first = segment_start(near, r->first);
+  visit(j, walk_from(near, (struct path_coordinate){r->first, first}),
+        segment_start(near, r->past), take, with);
 }
 
 bool scatter_ranges(struct scatter_job *j, uint64_t site, pool_body *body) {
@@ -42,8 +86,7 @@ static bool scatter(struct scatter_job *j, uint64_t site) {
     all &= j->s->column[i].exact != OP_NONE;
     exact |= all && i + 1 == j->s->columns;
   }
-  if (exact) return scatter_exactly(j, site);
-  return scatter_is_few(j) ? scatter_few(j, site) : scatter_grouped(j, site);
+  return exact ? scatter_exactly(j, site) : scatter_grouped(j, site);
 }
 
 bool cpu_combine_scatter(struct cvl_context *c, uint64_t site,

@@ -55,8 +55,8 @@ CASES = [
          make=GROUPS["100 groups"], variants=GROUPS,
          reference=lambda a: [numpy.bincount(a[1], weights=a[0], minlength=a[2])],
          limit=lambda n, a: Limit(bytes=16 * n + 8 * a[2]),
-         remark="Sums are in the order of positions, in one tree, whatever the threads: elements of a group "
-                "wait until there is a block of them."),
+         remark="Sums are in the order of positions, in one tree, whatever the threads: elements are first "
+                "sorted by group."),
     Case("argmax", "Greatest value and its position", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 7, 5000],
          make=lambda n, rng: [rng.standard_normal(n)], reference=greatest,

@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "base/tests/every.h"
 #include "cvl-cpu/tests/prepared.h"
 
 TestSuite(fused_combine, .init = memory_begin, .fini = memory_end);
@@ -286,62 +287,142 @@ static struct item exactly(struct item l, struct item r) {
   return (struct item){l.a + r.a, (int64_t)l.b < (int64_t)r.b ? r.b : l.b};
 }
 
-static void expect_scatter(uint64_t count, bool exact) {
+/* Of n elements into `count` destinations; where[i] is that of element i. */
+static uint64_t where[N];
+
+static void expect_scatter(uint64_t n, uint64_t count, bool exact) {
   struct prefix *all = calloc(count, sizeof *all);
   struct item *sums = calloc(count, sizeof *sums);
   for (uint64_t d = 0; d < count; d++) {
     sums[d] = (struct item){(uint64_t)a[d], (uint64_t)a[d]};
     append(&all[d], sums[d]);
   }
-  for (uint64_t i = 0; i < N; i++) {
-    if (!exact) append(&all[index_of[i]], item_at(i));
-    sums[index_of[i]] = exactly(sums[index_of[i]], item_at(i));
+  for (uint64_t i = 0; i < n; i++) {
+    if (!exact) append(&all[where[i]], item_at(i));
+    sums[where[i]] = exactly(sums[where[i]], item_at(i));
   }
   for (uint64_t d = 0; d < count; d++) {
-    cr_assert(same(d, exact ? sums[d] : combined(&all[d])), "%ju of %ju", d, count);
+    cr_assert(same(d, exact ? sums[d] : combined(&all[d])), "%ju of %ju, of %ju elements", d,
+              count, n);
   }
   free(all);
   free(sums);
 }
 
-/* Into so many destinations, of which the last but one gets a third of all. */
-static void check_scatter(uint64_t count, bool exact, unsigned threads) {
+/* Which destinations elements have. FAVOURED: the last but one has a third of all. Of GAPS only
+ * every seventh has any. */
+enum spread { EVEN, FAVOURED, ALL_IN_ONE, SORTED, REVERSED, GAPS, SPREADS };
+
+static uint64_t destination(enum spread spread, uint64_t i, uint64_t n, uint64_t count) {
+  const uint64_t last_but_one = count > 1 ? count - 2 : 0;
+  switch (spread) {
+  case FAVOURED: return next() % 3 == 0 ? last_but_one : next() % count;
+  case ALL_IN_ONE: return last_but_one;
+  case SORTED: return i * count / n;
+  case REVERSED: return (n - 1 - i) * count / n;
+  case GAPS: return next() % count / 7 * 7;
+  default: return next() % count;
+  }
+}
+
+static struct cvl_value segdes(struct cvl_context *c, const int64_t *of, uint64_t count) {
+  struct cvl_value v;
+  cr_assert(cvl_cpu_backend.segdes_from_host(c, 1, count, of, &v));
+  return v;
+}
+
+/* Scatters n elements; both sides are one segment or, with cuts, three: an empty one, the cut
+ * first positions of each side, and the others, which stay within their segment. */
+struct scattered {
+  uint64_t n, count, near_cut, far_cut;
+};
+
+static void scatter(const struct scattered *s, bool exact, unsigned threads) {
   struct cvl_context *c = opened(threads);
   struct superop_node nodes[NODES];
   struct superop op = make_superop(SUPEROP_COMBINE_SCATTER, exact, nodes);
-  for (uint64_t i = 0; i < N; i++) {
-    index_of[i] = (int64_t)(next() % 3 == 0 ? (count > 1 ? count - 2 : 0) : next() % count);
-  }
-  struct cvl_value p[PARAMS] = {[P_A] = ints(c, a, N),
-                                [P_B] = ints(c, b, N),
-                                [P_SEGMENTS] = cvl_one_segment(N),
+  const int64_t near[] = {0, (int64_t)s->near_cut, (int64_t)(s->n - s->near_cut)},
+                far[] = {0, (int64_t)s->far_cut, (int64_t)(s->count - s->far_cut)};
+  const bool whole = s->near_cut == 0;
+  for (uint64_t i = 0; i < s->n; i++)
+    index_of[i] = (int64_t)(where[i] - (!whole && i >= s->near_cut ? s->far_cut : 0));
+  struct cvl_value p[PARAMS] = {[P_A] = ints(c, a, s->n),
+                                [P_B] = ints(c, b, s->n),
+                                [P_SEGMENTS] = cvl_one_segment(s->n),
                                 [P_IDENTITY] = ints(c, a, 1),
-                                [P_INDEX] = ints(c, index_of, N),
-                                [P_DEFAULTS] = ints(c, a, count),
-                                [P_FAR] = cvl_one_segment(count),
-                                [P_ALL] = cvl_one_segment(N)};
-  run(c, &op, p, count);
-  expect_scatter(count, exact);
+                                [P_INDEX] = ints(c, index_of, s->n),
+                                [P_DEFAULTS] = ints(c, a, s->count),
+                                [P_FAR] = whole ? cvl_one_segment(s->count) : segdes(c, far, 3),
+                                [P_ALL] = whole ? cvl_one_segment(s->n) : segdes(c, near, 3)};
+  run(c, &op, p, s->count);
+  expect_scatter(s->n, s->count, exact);
   cvl_cpu_backend.close(c);
+}
+
+static void check_scatter(enum spread spread, uint64_t n, uint64_t count, unsigned threads) {
+  for (uint64_t i = 0; i < n; i++) where[i] = destination(spread, i, n, count);
+  for (int exact = 0; exact < 2; exact++)
+    scatter(&(struct scattered){n, count, 0, 0}, exact, threads);
 }
 
 Test(fused_combine, scatters) {
   static const uint64_t counts[] = {1, 7, 100, 3000, 30000, 150000};
   make_data();
   for (unsigned threads = 1; threads <= 3; threads++) {
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-      check_scatter(counts[i], false, threads);
-      check_scatter(counts[i], true, threads);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+      check_scatter(FAVOURED, N, counts[i], threads);
+  }
+}
+
+/* Destinations around the limits of combine-scatter-group.c: buckets of one and of more; tiles;
+ * and around those of combine-scatter-exact.c. */
+Test(fused_combine, scatters_around_limits) {
+  enum { SOME = 40000 };
+  static const uint64_t counts[] = {1,    2,    8,    63,   64,    65,    100,
+                                    1023, 1024, 1025, 2049, 16384, 65535, 65537};
+  static const unsigned threads[] = {1, 2, 3, 8};
+  make_data();
+  for (size_t i = 0; i < sizeof counts / sizeof *counts * SPREADS; i += every()) {
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
+      check_scatter((enum spread)(i % SPREADS), SOME, counts[i / SPREADS], threads[t]);
+  }
+}
+
+/* Destinations of so many elements, with the default: around tiles and powers of two. */
+Test(fused_combine, scatters_of_tiles) {
+  static const uint64_t lengths_of[] = {1,    2,    3,    4,    5,    7,    8,     9,    63,
+                                        1022, 1023, 1024, 2046, 2047, 2048, 65535, 65536};
+  make_data();
+  for (size_t i = 0; i < sizeof lengths_of / sizeof *lengths_of; i++) {
+    for (uint64_t count = 1; count <= 3; count++) {
+      check_scatter(ALL_IN_ONE, lengths_of[i], count, 2);
+      check_scatter(SORTED, count * lengths_of[i], count, 3);
     }
+    check_scatter(SORTED, lengths_of[i], 1100, 2);
+    check_scatter(ALL_IN_ONE, lengths_of[i], 1100, 2);
+  }
+}
+
+/* Indices count from the start of their segment. */
+Test(fused_combine, scatters_in_segments) {
+  static const uint64_t counts[] = {100, 1200, 50000};
+  make_data();
+  for (int i = 0; i < 18; i++) {
+    const struct scattered s = {70000, counts[i / 6], i % 2 ? 69990 : 30011, counts[i / 6] / 3};
+    for (uint64_t k = 0; k < s.n; k++) {
+      const bool second = k >= s.near_cut;
+      where[k] = second ? s.far_cut + next() % (s.count - s.far_cut) : next() % s.far_cut;
+    }
+    for (int exact = 0; exact < 2; exact++) scatter(&s, exact, 1 + (unsigned)i / 2 % 3);
   }
 }
 
 /* The lowest position whose index is out of range, in all ways. */
 Test(fused_combine, indices_out_of_range) {
-  static const uint64_t counts[] = {7, 3000, 150000};
+  static const uint64_t counts[] = {7, 3000, 150000, 1};
   const struct cvl_backend *cpu = &cvl_cpu_backend;
   make_data();
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 8; i++) {
     const uint64_t count = counts[i / 2];
     struct cvl_context *c = opened(2);
     struct superop_node nodes[NODES];
