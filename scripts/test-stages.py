@@ -67,6 +67,8 @@ UNITS = "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-
 SANITIZED_UNITS = ("ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
                    " --output-on-failure")
 EVERY = "RAVEL_EVERY=5"
+# What tests compile at run time comes from the cache of the builds.
+CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
 
 def forms():
@@ -76,7 +78,7 @@ def forms():
 
 def units():
     # One more than processors: some tests wait for what they started.
-    yield Stage("unit tests", f"{EVERY} {UNITS} -L plain")
+    yield Stage("unit tests", f"{EVERY} {CACHED} {UNITS} -L plain")
 
 
 def conformance():
@@ -119,7 +121,7 @@ def programs():
 
 def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
-    yield Stage("sanitized: units", f"{EVERY} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
+    yield Stage("sanitized: units", f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config fused --every 3", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 8"
