@@ -72,8 +72,8 @@ CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
 
 def forms():
-    yield Stage("NESL: forms and library", f"{CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}} --sample 1"
-                " --seed 1", reads=FORMS)
+    yield Stage("NESL: forms and library", f"{CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}}"
+                " --sample 1 --seed 1", reads=FORMS)
 
 
 def units():
@@ -121,7 +121,8 @@ def programs():
 
 def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
-    yield Stage("sanitized: units", f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
+    yield Stage("sanitized: units",
+                f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config fused --every 3", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 8"
