@@ -304,7 +304,7 @@ static void compare_shapes(const struct row *row, unsigned number, unsigned thre
   free(d);
 }
 
-/* All are compiled once, and then found in the directory. A part of the cases: each on two of
+/* All are compiled once, and then found in the directory. With RAVEL_EVERY each runs on two of
  * the numbers of threads, in turn. */
 Test(fused_tile, like_the_operations) {
   static const unsigned threads[] = {1, 2, 3, 6};
