@@ -67,16 +67,18 @@ UNITS = "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-
 SANITIZED_UNITS = ("ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
                    " --output-on-failure")
 EVERY = "RAVEL_EVERY=5"
+# What tests compile at run time comes from the cache of the builds.
+CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
 
 def forms():
-    yield Stage("NESL: forms and library", "python3 nesl-tests/matrix.py --jobs {jobs} --sample 1"
-                " --seed 1", reads=FORMS)
+    yield Stage("NESL: forms and library", f"{CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}}"
+                " --sample 1 --seed 1", reads=FORMS)
 
 
 def units():
     # One more than processors: some tests wait for what they started.
-    yield Stage("unit tests", f"{EVERY} {UNITS} -L plain")
+    yield Stage("unit tests", f"{EVERY} {CACHED} {UNITS} -L plain")
 
 
 def conformance():
@@ -92,13 +94,13 @@ def conformance():
     yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2", reads=SUITE)
     yield Stage("conformance, compiled superoperators",
                 "mkdir -p build/native && rm -f build/native/* && "
-                f"{suite} --backend cpu --int 64 --float 64 --threads 2 --seed 1"
+                f"{CACHED} {suite} --backend cpu --int 64 --float 64 --threads 2 --seed 1"
                 " --native wait:build/native --only SUPEROP.FUNCTIONS", reads=SUITE)
     yield Stage("conformance, emulated GPU, 32-bit",
                 f"{EMULATION}deferred=random,order=reverse,seed=1,small=0 {suite} --backend cuda-emu"
                 " --seed 8 --int 32 --float 32", reads=SUITE)
     yield Stage("conformance, emulated GPU, compiled superoperators",
-                f"mkdir -p build/kernels && rm -f build/kernels/* && {WATCHED},seed=1 {suite}"
+                f"mkdir -p build/kernels && rm -f build/kernels/* && {CACHED} {WATCHED},seed=1 {suite}"
                 " --backend cuda-emu --int 64 --seed 1 --native wait:build/kernels"
                 " --only SUPEROP.GATHERS", reads=SUITE)
 
@@ -111,7 +113,7 @@ def programs():
         "optimised-64", "fused", "fused-32-32", "fused-delayed", "fused-checked", "file", "file-64",
         "file-vcode"), reads=PROGRAMS)
     yield Stage("programs, a sample compiled and emulated",
-                f"{DRIVE} --sample 3 --seed 1" + configs(
+                f"{CACHED} {DRIVE} --sample 3 --seed 1" + configs(
                     "native", "native-64", "cuda-emu", "cuda-emu-64", "cuda-emu-32-32",
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
@@ -119,7 +121,8 @@ def programs():
 
 def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
-    yield Stage("sanitized: units", f"{EVERY} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
+    yield Stage("sanitized: units",
+                f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config fused --every 3", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 8"
@@ -165,7 +168,7 @@ def pages():
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
-    yield Stage("functions of C from NESL", "python3 nesl-tests/libraries.py")
+    yield Stage("functions of C from NESL", f"{CACHED} python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
     yield Stage("the gallery", "scripts/gallery --check")
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")

@@ -6,6 +6,7 @@ which kernels are kept, the results are right, and what is amiss is said in one 
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import unittest
@@ -281,4 +282,6 @@ class Profile(CompilationTest):
 
 if __name__ == "__main__":
     FCODEOPT, VINTERP, CC, CXX, FAKE_NVRTC = (os.path.abspath(p) for p in sys.argv[1:6])
+    # What has its name on the path may know what was compiled before (scripts/tests/cached-compiler).
+    CXX = shutil.which(Path(CXX).name) or CXX
     unittest.main(argv=sys.argv[:1] + sys.argv[6:])

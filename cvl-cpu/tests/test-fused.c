@@ -12,609 +12,13 @@
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/tests/prepared.h"
+#include "cvl-cpu/tests/random-superop.h"
 #include "cvl/superop.h"
 #include "fused-kernels/fused.h"
 
 TestSuite(fused, .init = memory_begin, .fini = memory_end);
 
-/* ---- random numbers ---- */
-
-struct random {
-  uint64_t state;
-  bool long_sums; /* most segments are longer than a block, and all consumers are reductions */
-};
-
-static uint64_t draw(struct random *r) { /* splitmix64 (Vigna) */
-  uint64_t z = r->state += UINT64_C(0x9E3779B97F4A7C15);
-  z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-  z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-  return z ^ z >> 31;
-}
-
-static uint64_t below(struct random *r, uint64_t n) {
-  return n ? draw(r) % n : 0;
-}
-
-/* ---- parameters: always the same list, so that sizes are known ---- */
-
-enum {
-  P_MAIN,    /* SEGDES, total n: of the consumers */
-  P_WHOLE,   /* SEGDES, one segment of n */
-  P_SOURCE,  /* SEGDES, as many segments as P_MAIN: of gathered vectors, total m */
-  P_MANY,    /* SEGDES, n segments: for EXTRACT */
-  P_FAR,     /* SEGDES, one segment of m */
-  P_INT,     /* n */
-  P_INT2,    /* n */
-  P_FLOAT,   /* n */
-  P_FLOAT2,  /* n */
-  P_BOOL,    /* n */
-  P_FAR_INT, /* m */
-  P_FAR_FLOAT,
-  P_FAR_BOOL,
-  P_EACH_INT, /* count of P_MAIN */
-  P_EACH_FLOAT,
-  P_ONE_INT, /* 1 */
-  P_ONE_STRIDE,
-  P_PICK_FLOAT, /* total of P_MANY */
-  P_INDEX,      /* n: into P_SOURCE */
-  P_PERMUTED,   /* n: a permutation in each segment of P_MAIN */
-  P_PICKED,     /* n: into P_MANY */
-  P_EACH_ONE,   /* 1 for each segment of P_MAIN */
-  P_EACH_LAST,  /* last index of each segment of P_SOURCE */
-  P_RUN_START,  /* for each segment of P_MAIN: an INDEX of P_SOURCE */
-  P_RUN_STRIDE,
-  P_OTHER,       /* SEGDES, total n: cut elsewhere than P_MAIN */
-  P_OTHER_FLOAT, /* count of P_OTHER */
-  PARAMS
-};
-
-static const uint8_t param_kinds[PARAMS] = {
-    SUPEROP_SEGDES, SUPEROP_SEGDES, SUPEROP_SEGDES, SUPEROP_SEGDES, SUPEROP_SEGDES,
-    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_FLOAT,  SUPEROP_BOOL,
-    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_BOOL,   SUPEROP_INT,    SUPEROP_FLOAT,
-    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_INT,    SUPEROP_INT,
-    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT,
-    SUPEROP_SEGDES, SUPEROP_FLOAT};
-
-/* ---- a random superoperator ---- */
-
-enum { MOST_NODES = 160, MOST_VALUES = PARAMS + 2 * MOST_NODES };
-
-struct builder {
-  struct random *r;
-  struct superop_node nodes[MOST_NODES];
-  uint32_t node_count, value_count;
-  uint8_t kinds[MOST_VALUES];
-  bool elementwise[MOST_VALUES]; /* has an element for every position */
-  uint32_t outputs[MOST_VALUES];
-  uint32_t output_count;
-  enum cvl_elem int_elem, float_elem;
-};
-
-static uint32_t add(struct builder *m, enum opcode op, enum type_word type, unsigned count,
-                    const uint32_t *operands) {
-  if (opcode_info(op)->types == NO_TYPE && op != OPC_CONST) type = TW_NONE;
-  struct superop_node *n = &m->nodes[m->node_count++];
-  *n = (struct superop_node){.op = (uint16_t)op, .type = (uint8_t)type, .checked = true};
-  n->operand_count = (uint8_t)count;
-  memcpy(n->operands, operands, count * sizeof *operands);
-  return m->value_count++;
-}
-
-/* A value of this kind with an element for every position. */
-static uint32_t some(struct builder *m, enum superop_kind kind) {
-  uint32_t found[MOST_VALUES], count = 0;
-  for (uint32_t i = 0; i < m->value_count; i++) {
-    if (m->elementwise[i] && m->kinds[i] == kind) found[count++] = i;
-  }
-  /* Late ones are more frequent, so that expressions are deep. */
-  const uint32_t a = (uint32_t)below(m->r, count), b = (uint32_t)below(m->r, count);
-  return found[a > b ? a : b];
-}
-
-static void made(struct builder *m, uint32_t value, enum superop_kind kind) {
-  m->kinds[value] = (uint8_t)kind;
-  m->elementwise[value] = true;
-}
-
-static enum type_word word_of(enum superop_kind kind) {
-  return kind == SUPEROP_INT ? TW_INT : kind == SUPEROP_FLOAT ? TW_FLOAT : TW_BOOL;
-}
-
-static void add_producer(struct builder *m) {
-  struct random *r = m->r;
-  static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
-  const enum superop_kind kind = (enum superop_kind)below(r, 3);
-  uint32_t v;
-  enum { FIRST_DIST = 1, DISTS = 3, WAYS = 10 };
-  switch (r->long_sums && below(r, 2) ? FIRST_DIST + below(r, DISTS) : below(r, WAYS)) {
-  case 0:
-    v = add(m, OPC_CONST, TW_INT, 0, (uint32_t[]){0});
-    m->nodes[m->node_count - 1].constant =
-        below(r, 2) ? cvl_scalar_int(m->int_elem, (int64_t)below(r, 9) - 2)
-                    : cvl_scalar_float(m->float_elem, 0.5 * (double)below(r, 9));
-    m->kinds[v] =
-        m->nodes[m->node_count - 1].constant.elem == m->int_elem ? SUPEROP_INT : SUPEROP_FLOAT;
-    m->nodes[m->node_count - 1].type = (uint8_t)word_of((enum superop_kind)m->kinds[v]);
-    m->elementwise[v] = false;
-    made(m, add(m, OPC_DIST, word_of(m->kinds[v]), 2, (uint32_t[]){v, P_WHOLE}), m->kinds[v]);
-    return;
-  case 1:
-    made(m, add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_INT, P_MAIN}), SUPEROP_INT);
-    return;
-  case 2:
-    made(m, add(m, OPC_DIST, TW_FLOAT, 2, (uint32_t[]){P_EACH_FLOAT, P_MAIN}), SUPEROP_FLOAT);
-    return;
-  case 3:
-    made(m, add(m, OPC_DIST, TW_FLOAT, 2, (uint32_t[]){P_OTHER_FLOAT, P_OTHER}), SUPEROP_FLOAT);
-    return;
-  case 4: {
-    v = add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_ONE_INT, P_ONE_STRIDE, P_WHOLE});
-    made(m, v, SUPEROP_INT);
-    if (below(r, 3) == 0) return;
-    made(m, add(m, OPC_BPERMUTE, word_of(kind), 4, (uint32_t[]){far[kind], v, P_FAR, P_WHOLE}),
-         kind);
-    return;
-  }
-  case 5:
-    v = below(r, 8) ? P_INDEX : some(m, SUPEROP_INT);
-    made(m,
-         add(m, OPC_BPERMUTE, word_of(kind), 4, (uint32_t[]){far[kind], v, P_SOURCE, P_MAIN}),
-         kind);
-    return;
-  case 6:
-    v = below(r, 8) ? P_INDEX : some(m, SUPEROP_INT);
-    made(m,
-         add(m, OPC_BFPERMUTE, word_of(kind), 5,
-             (uint32_t[]){far[kind], v, some(m, SUPEROP_BOOL), P_SOURCE, P_MAIN}),
-         kind);
-    return;
-  case 8:
-    made(m, add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_EACH_INT, P_EACH_INT, P_MAIN}),
-         SUPEROP_INT);
-    return;
-  case 7:
-    v = below(r, 8) ? P_PICKED : some(m, SUPEROP_INT);
-    made(m, add(m, OPC_EXTRACT, TW_FLOAT, 3, (uint32_t[]){P_PICK_FLOAT, v, P_MANY}),
-         SUPEROP_FLOAT);
-    return;
-  default:
-    made(m, add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_ONE_INT, P_WHOLE}), SUPEROP_INT);
-    return;
-  }
-}
-
-static void add_binary(struct builder *m, enum opcode op, enum superop_kind operands,
-                       enum superop_kind result) {
-  made(m, add(m, op, word_of(operands), 2, (uint32_t[]){some(m, operands), some(m, operands)}),
-       result);
-}
-
-static void add_map(struct builder *m) {
-  struct random *r = m->r;
-  static const enum opcode ints[] = {OPC_ADD, OPC_SUB,    OPC_MUL,
-                                     OPC_AND, OPC_LSHIFT, OPC_RSHIFT};
-  static const enum opcode floats[] = {OPC_ADD, OPC_SUB, OPC_MUL, OPC_DIV};
-  static const enum opcode compare[] = {OPC_LT, OPC_GE, OPC_EQ};
-  static const enum opcode unary[] = {OPC_SQRT, OPC_EXP, OPC_SIN};
-  const enum superop_kind kind = (enum superop_kind)below(r, 3);
-  switch (below(r, 10)) {
-  case 0:
-  case 1: add_binary(m, ints[below(r, 6)], SUPEROP_INT, SUPEROP_INT); return;
-  case 2:
-  case 3: add_binary(m, floats[below(r, 4)], SUPEROP_FLOAT, SUPEROP_FLOAT); return;
-  case 4:
-  case 5:
-    add_binary(m, compare[below(r, 3)], below(r, 2) ? SUPEROP_INT : SUPEROP_FLOAT,
-               SUPEROP_BOOL);
-    return;
-  case 6:
-    made(m,
-         add(m, OPC_SELECT, word_of(kind), 3,
-             (uint32_t[]){some(m, SUPEROP_BOOL), some(m, kind), some(m, kind)}),
-         kind);
-    return;
-  case 7:
-    made(m, add(m, unary[below(r, 3)], TW_NONE, 1, (uint32_t[]){some(m, SUPEROP_FLOAT)}),
-         SUPEROP_FLOAT);
-    return;
-  case 8:
-    made(m, add(m, OPC_I_TO_F, TW_NONE, 1, (uint32_t[]){some(m, SUPEROP_INT)}), SUPEROP_FLOAT);
-    return;
-  default:
-    made(m, add(m, OPC_NOT, TW_BOOL, 1, (uint32_t[]){some(m, SUPEROP_BOOL)}), SUPEROP_BOOL);
-    return;
-  }
-}
-
-/* Flags, nearly always all T. */
-static uint32_t all_flags(struct builder *m) {
-  const uint32_t all = add(m, OPC_CONST, TW_BOOL, 0, (uint32_t[]){0});
-  m->nodes[m->node_count - 1].constant = cvl_scalar_bool(below(m->r, 8) > 0);
-  m->kinds[all] = SUPEROP_BOOL;
-  m->elementwise[all] = false;
-  const uint32_t flags = add(m, OPC_DIST, TW_BOOL, 2, (uint32_t[]){all, P_WHOLE});
-  made(m, flags, SUPEROP_BOOL);
-  return flags;
-}
-
-/* v from some position of P_FAR on, among other elements or zeros. */
-static uint32_t add_concatenation(struct builder *m, enum superop_kind kind, uint32_t v) {
-  static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
-  const uint32_t index =
-      add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_ONE_INT, P_ONE_STRIDE, P_WHOLE});
-  if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* with other uses */
-  if (below(m->r, 2)) {
-    return add(m, OPC_DPERMUTE, word_of(kind), 5,
-               (uint32_t[]){v, index, far[kind], P_WHOLE, P_FAR});
-  }
-  const uint32_t flags = all_flags(m);
-  return add(m, OPC_FPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, flags, P_WHOLE, P_FAR});
-}
-
-/* A DPERMUTE, or FPERMUTE with all flags T, by an INDEX. Its runs are the segments, or there is
- * one run, of one segment or across all. */
-static uint32_t add_runs(struct builder *m, uint32_t v, enum superop_kind kind) {
-  struct random *r = m->r;
-  const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
-  const bool one = below(r, 3) == 0, whole = one || below(r, 3) == 0;
-  const uint32_t runs[] = {one ? P_ONE_INT : P_RUN_START, one ? P_ONE_STRIDE : P_RUN_STRIDE,
-                           one ? P_WHOLE : P_MAIN};
-  const uint32_t index = add(m, OPC_INDEX, TW_NONE, 3, runs);
-  m->kinds[index] = SUPEROP_INT;
-  m->elementwise[index] = below(r, 4) == 0;
-  const uint32_t near = whole ? P_WHOLE : P_MAIN, to = whole ? P_FAR : P_SOURCE;
-  if (below(r, 2)) {
-    const uint32_t flags = all_flags(m);
-    return add(m, OPC_FPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, flags, near, to});
-  }
-  return add(m, OPC_DPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, far[kind], near, to});
-}
-
-static void add_consumer(struct builder *m) {
-  struct random *r = m->r;
-  static const enum opcode numbers[] = {OPC_ADD_REDUCE, OPC_MUL_REDUCE, OPC_MAX_REDUCE,
-                                        OPC_ADD_SCAN,   OPC_MUL_SCAN,   OPC_MIN_SCAN};
-  const bool all = !r->long_sums;
-  static const enum opcode flags[] = {OPC_AND_REDUCE, OPC_OR_REDUCE, OPC_XOR_SCAN,
-                                      OPC_AND_SCAN};
-  const enum superop_kind kind = (enum superop_kind)below(r, 3);
-  const uint32_t v = some(m, kind);
-  const enum type_word word = word_of(kind);
-  uint32_t out;
-  switch (all ? below(r, 9) : 0) {
-  case 0:
-  case 1:
-  case 2:
-    out = add(
-        m, kind == SUPEROP_BOOL ? flags[below(r, all ? 4 : 2)] : numbers[below(r, all ? 6 : 3)],
-        word, 2, (uint32_t[]){v, P_MAIN});
-    break;
-  case 3:
-  case 4:
-    out = add(m, OPC_PACK, word, 3, (uint32_t[]){v, some(m, SUPEROP_BOOL), P_MAIN});
-    m->kinds[out] = (uint8_t)kind;
-    m->value_count++;
-    if (below(r, 3)) m->outputs[m->output_count++] = out;
-    if (below(r, 3)) m->outputs[m->output_count++] = out + 1;
-    return;
-  case 5: {
-    const uint32_t index = below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT);
-    out = add(m, OPC_PERMUTE, word, 3, (uint32_t[]){v, index, P_MAIN});
-    if (below(r, 2)) break;
-    m->kinds[out] = (uint8_t)kind; /* and another vector by the same index */
-    m->outputs[m->output_count++] = out;
-    out = add(m, OPC_PERMUTE, word, 3, (uint32_t[]){some(m, kind), index, P_MAIN});
-    break;
-  }
-  case 6:
-  case 7: out = below(r, 2) ? add_concatenation(m, kind, v) : add_runs(m, v, kind); break;
-  default: {
-    const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
-    out = add(m, OPC_DFPERMUTE, word, 6,
-              (uint32_t[]){v, P_INDEX, some(m, SUPEROP_BOOL), far[kind], P_MAIN, P_SOURCE});
-    break;
-  }
-  }
-  m->kinds[out] = (uint8_t)kind;
-  m->outputs[m->output_count++] = out;
-}
-
-/* ---- stencils: gathers whose indices are arithmetic on positions ---- */
-
-static uint32_t number(struct builder *m, int64_t x) {
-  const uint32_t v = add(m, OPC_CONST, TW_INT, 0, (uint32_t[]){0});
-  m->nodes[m->node_count - 1].constant = cvl_scalar_int(m->int_elem, x);
-  m->kinds[v] = SUPEROP_INT;
-  return v;
-}
-
-static uint32_t spread(struct builder *m, int64_t x) {
-  return add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){number(m, x), P_WHOLE});
-}
-
-static uint32_t two(struct builder *m, enum opcode op, uint32_t a, uint32_t b) {
-  return add(m, op, TW_INT, 2, (uint32_t[]){a, b});
-}
-
-static uint32_t select_int(struct builder *m, uint32_t flag, uint32_t a, uint32_t b) {
-  return add(m, OPC_SELECT, TW_INT, 3, (uint32_t[]){flag, a, b});
-}
-
-/* A number about as large as an index of n positions, or small. */
-static int64_t bound(struct random *r, uint64_t n) {
-  return (int64_t)below(r, below(r, 2) ? n : 9) - (below(r, 6) == 0);
-}
-
-/* x, shifted, rotated, or something else from some bound on. */
-static uint32_t vary(struct builder *m, uint32_t x, uint32_t last, uint64_t n) {
-  static const enum opcode compare[] = {OPC_LT, OPC_LE, OPC_GT, OPC_GE, OPC_EQ, OPC_NE};
-  struct random *r = m->r;
-  const uint32_t c = spread(m, bound(r, n));
-  switch (below(r, 8)) {
-  case 0: return two(m, OPC_ADD, x, c);
-  case 1: return two(m, OPC_SUB, x, c);
-  case 2: return two(m, OPC_SUB, last, x);
-  case 3:
-    return two(m, below(r, 3) ? OPC_MOD : OPC_DIV, x, spread(m, 1 + (int64_t)below(r, n)));
-  case 4: return two(m, OPC_MUL, x, spread(m, bound(r, 3)));
-  case 5: { /* a rotation */
-    const uint32_t back = two(m, OPC_SUB, x, c);
-    return select_int(m, two(m, OPC_LT, x, c), two(m, OPC_ADD, back, last), back);
-  }
-  case 6: {
-    const uint32_t a = two(m, compare[below(r, 6)], x, c);
-    const uint32_t b = two(m, compare[below(r, 6)], spread(m, bound(r, n)), x);
-    const uint32_t both =
-        add(m, below(r, 2) ? OPC_AND : OPC_OR, TW_BOOL, 2, (uint32_t[]){a, b});
-    return select_int(m, both, two(m, OPC_ADD, x, c), x);
-  }
-  default: {
-    const uint32_t flag = two(m, compare[below(r, 6)], x, c);
-    return select_int(m, add(m, OPC_NOT, TW_BOOL, 1, (uint32_t[]){flag}), x, c);
-  }
-  }
-}
-
-/* n positions in all, `reach` in the source of the gather. Mostly, indices are kept in range.
- */
-static void add_stencil(struct builder *m, uint64_t n, uint64_t reach) {
-  struct random *r = m->r;
-  const bool whole = below(r, 2);
-  const uint32_t i =
-      whole ? add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){number(m, 0), number(m, 1), P_WHOLE})
-            : add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_EACH_INT, P_EACH_ONE, P_MAIN});
-  const uint32_t last = whole ? spread(m, (int64_t)reach - 1)
-                              : add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_LAST, P_MAIN});
-  const uint32_t zero = spread(m, 0);
-  uint32_t sum = P_FLOAT;
-  for (uint64_t gathers = 1 + below(r, 3); gathers > 0; gathers--) {
-    uint32_t x = i;
-    for (uint64_t steps = below(r, 4); steps > 0; steps--) x = vary(m, x, last, n);
-    if (below(r, 12) > 0) {
-      x = select_int(m, two(m, OPC_LT, x, zero), zero, x);
-      x = select_int(m, two(m, OPC_GT, x, last), last, x);
-    }
-    if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* with other uses */
-    const uint32_t found =
-        add(m, OPC_BPERMUTE, TW_FLOAT, 4,
-            (uint32_t[]){P_FAR_FLOAT, x, whole ? P_FAR : P_SOURCE, whole ? P_WHOLE : P_MAIN});
-    made(m, found, SUPEROP_FLOAT);
-    sum = add(m, OPC_ADD, TW_FLOAT, 2, (uint32_t[]){sum, found});
-    made(m, sum, SUPEROP_FLOAT);
-  }
-}
-
-/* NULL if the result is not a valid superoperator. */
-static struct superop *random_superop(struct random *r, struct arena *a, enum cvl_elem ie,
-                                      enum cvl_elem fe, uint64_t n, uint64_t reach) {
-  struct builder m = {.r = r, .value_count = PARAMS, .int_elem = ie, .float_elem = fe};
-  memcpy(m.kinds, param_kinds, sizeof param_kinds);
-  for (uint32_t p = P_INT; p <= P_BOOL; p++) m.elementwise[p] = true;
-  m.elementwise[P_INDEX] = true;
-  const uint64_t steps = 1 + below(r, r->long_sums ? 18 : 9),
-                 consumers = below(r, 4) + r->long_sums;
-  if (n > 0 && below(r, 2)) add_stencil(&m, n, reach);
-  for (uint64_t i = 0; i < steps; i++) {
-    if (below(r, 3) == 0) {
-      add_producer(&m);
-    } else {
-      add_map(&m);
-    }
-  }
-  for (uint32_t v = PARAMS; v < m.value_count; v++) {
-    if (m.elementwise[v] &&
-        (below(r, r->long_sums ? 16 : 4) == 0 || (consumers == 0 && v + 1 == m.value_count))) {
-      m.outputs[m.output_count++] = v;
-    }
-  }
-  for (uint64_t i = 0; i < consumers; i++) add_consumer(&m);
-  if (m.output_count == 0) return NULL;
-  struct superop *op = arena_alloc(a, sizeof *op);
-  *op = (struct superop){.param_count = PARAMS,
-                         .node_count = m.node_count,
-                         .output_count = m.output_count,
-                         .params = param_kinds};
-  op->nodes = arena_alloc(a, m.node_count * sizeof *op->nodes);
-  memcpy(op->nodes, m.nodes, m.node_count * sizeof *op->nodes);
-  uint32_t *outputs = arena_alloc(a, m.output_count * sizeof *outputs);
-  memcpy(outputs, m.outputs, m.output_count * sizeof *outputs);
-  op->outputs = outputs;
-  const char *why;
-  uint32_t node;
-  cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
-  return op;
-}
-
-/* ---- operands ---- */
-
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
-
-/* Segment lengths that add up to n. */
-static uint64_t random_lengths(struct random *r, uint64_t n, int64_t *lengths) {
-  if (n == 0) return below(r, 2) ? 0 : (lengths[0] = 0, 1);
-  uint64_t count = 0, left = n;
-  const uint64_t shape = r->long_sums ? 7 : below(r, 7);
-  uint64_t size = shape == 1 ? 1 : shape == 2 ? 1 + below(r, 9) : 1 + below(r, 40);
-  while (left > 0 || (count < n && below(r, 9) == 0)) {
-    uint64_t here = size;
-    if (shape == 0) here = left;
-    if (shape == 3) here = below(r, 12);
-    if (shape == 4) here = below(r, 4) ? below(r, 20) : below(r, 3000);
-    if (shape == 5) here = count == 3 ? n : below(r, 9);
-    if (shape == 6) here = 100 + below(r, 900);
-    if (shape == 7) here = below(r, 4) ? 1025 + below(r, 20000) : below(r, 40);
-    if (here > left || count + 1 >= n) here = left;
-    lengths[count++] = (int64_t)here;
-    left -= here;
-  }
-  return count;
-}
-
-static struct cvl_value segdes(struct cvl_context *c, uint64_t count, const int64_t *lengths) {
-  struct cvl_value d;
-  cr_assert(cpu->segdes_from_host(c, 0, count, lengths, &d));
-  return d;
-}
-
-static struct cvl_value ints(struct cvl_context *c, uint64_t n, const int64_t *x) {
-  const bool wide = c->int_elem == CVL_I64;
-  int32_t *narrow = malloc(n * sizeof *narrow + 1);
-  for (uint64_t i = 0; i < n; i++) narrow[i] = (int32_t)x[i];
-  struct cvl_value v;
-  cr_assert(cpu->from_host(c, 0, c->int_elem, n, wide ? (const void *)x : narrow, &v));
-  free(narrow);
-  return v;
-}
-
-static struct cvl_value floats(struct random *r, struct cvl_context *c, uint64_t n) {
-  const bool wide = c->float_elem == CVL_F64;
-  double *x = malloc(n * sizeof *x + 1);
-  float *narrow = malloc(n * sizeof *narrow + 1);
-  for (uint64_t i = 0; i < n; i++) {
-    x[i] = (double)(int64_t)draw(r) * 0x1p-60;
-    narrow[i] = (float)x[i];
-  }
-  struct cvl_value v;
-  cr_assert(cpu->from_host(c, 0, c->float_elem, n, wide ? (const void *)x : narrow, &v));
-  free(x);
-  free(narrow);
-  return v;
-}
-
-static struct cvl_value flags(struct random *r, struct cvl_context *c, uint64_t n) {
-  uint8_t *x = malloc(n + 1);
-  const uint64_t rare = 1 + below(r, 4);
-  for (uint64_t i = 0; i < n; i++) x[i] = below(r, 2 * rare) == 0;
-  struct cvl_value v;
-  cr_assert(cpu->from_host(c, 0, CVL_BOOL, n, x, &v));
-  free(x);
-  return v;
-}
-
-/* Runs that fit the segments of the source, forwards or backwards; rarely one does not. */
-static void make_runs(struct random *r, struct cvl_context *c, uint64_t count,
-                      const int64_t *lengths, const int64_t *source, struct cvl_value *p) {
-  int64_t *start = malloc(count * sizeof *start + 1),
-          *stride = malloc(count * sizeof *start + 1);
-  const bool faulty = below(r, 4) == 0;
-  for (uint64_t k = 0; k < count; k++) {
-    const int64_t steps = lengths[k] - 1, last = source[k] - 1;
-    const int64_t most = steps > 0 ? last / steps : 1 << 20;
-    stride[k] = (int64_t)below(r, (uint64_t)most + 1);
-    const int64_t reach = steps > 0 ? stride[k] * steps : 0;
-    start[k] = last > reach ? (int64_t)below(r, (uint64_t)(last - reach) + 1) : 0;
-    if (below(r, 3) == 0) {
-      start[k] += reach;
-      stride[k] = -stride[k];
-    }
-    if (faulty && below(r, count) == 0) *(below(r, 2) ? start : stride) += bound(r, 1 << 20);
-  }
-  p[P_RUN_START] = ints(c, count, start);
-  p[P_RUN_STRIDE] = ints(c, count, stride);
-  free(start);
-  free(stride);
-}
-
-static void make_operands(struct random *r, struct cvl_context *c, uint64_t n,
-                          struct cvl_value *p) {
-  int64_t *x = malloc((2 * n + 8) * sizeof *x), *lengths = malloc((2 * n + 8) * sizeof *x);
-  int64_t *source = malloc((2 * n + 8) * sizeof *x);
-  const uint64_t count = random_lengths(r, n, lengths);
-  p[P_MAIN] = count == 1 && below(r, 2) ? cvl_one_segment(n) : segdes(c, count, lengths);
-  p[P_WHOLE] = cvl_one_segment(n);
-  const uint64_t others = random_lengths(r, n, source);
-  p[P_OTHER] = segdes(c, others, source);
-  p[P_OTHER_FLOAT] = floats(r, c, others);
-  uint64_t m = 0;
-  const bool same = below(r, 2), sparse = below(r, 4) == 0;
-  for (uint64_t k = 0; k < count; k++) {
-    source[k] = same ? lengths[k] : lengths[k] + (int64_t)below(r, 3);
-    if (!same && source[k] > 2 && below(r, 4) == 0) source[k] /= 2;
-    if (sparse) source[k] *= 1 + (int64_t)below(r, 4);
-    if (source[k] == 0 && lengths[k]) source[k] = 1;
-    m += (uint64_t)source[k];
-  }
-  p[P_SOURCE] = segdes(c, count, source);
-  make_runs(r, c, count, lengths, source, p);
-  for (uint64_t k = 0; k < count; k++) x[k] = source[k] - 1;
-  p[P_EACH_LAST] = ints(c, count, x);
-  for (uint64_t k = 0; k < count; k++) x[k] = 1;
-  p[P_EACH_ONE] = ints(c, count, x);
-  p[P_FAR] = cvl_one_segment(m);
-  /* Rarely, an index is out of range, a divisor is zero, a position is written twice. */
-  const bool faulty = below(r, 3) == 0;
-  uint64_t at = 0;
-  for (uint64_t k = 0; k < count; k++) {
-    for (int64_t j = 0; j < lengths[k]; j++) {
-      x[at++] = faulty && below(r, n + 1) == 0 ? -1 - (int64_t)below(r, 3)
-                                               : (int64_t)below(r, (uint64_t)source[k]);
-    }
-  }
-  p[P_INDEX] = ints(c, n, x);
-  at = 0;
-  for (uint64_t k = 0; k < count; k++) {
-    const uint64_t turn = below(r, (uint64_t)lengths[k]);
-    for (uint64_t j = 0; j < (uint64_t)lengths[k]; j++) {
-      x[at + j] = (int64_t)((j + turn) % (uint64_t)lengths[k]);
-    }
-    if (faulty && lengths[k] > 1 && below(r, 9) == 0) x[at] = x[at + 1];
-    at += (uint64_t)lengths[k];
-  }
-  p[P_PERMUTED] = ints(c, n, x);
-  uint64_t many = 0;
-  for (uint64_t k = 0; k < n; k++) many += (uint64_t)(source[k] = 1 + (int64_t)below(r, 3));
-  p[P_MANY] = segdes(c, n, source);
-  for (uint64_t k = 0; k < n; k++) {
-    x[k] = (int64_t)below(r, (uint64_t)source[k] + (faulty && below(r, n) == 0));
-  }
-  p[P_PICKED] = ints(c, n, x);
-  p[P_PICK_FLOAT] = floats(r, c, many);
-  for (uint64_t i = 0; i < n; i++) x[i] = (int64_t)below(r, 100) - (faulty ? 1 : -1);
-  p[P_INT] = ints(c, n, x);
-  for (uint64_t i = 0; i < n; i++) x[i] = (int64_t)draw(r);
-  p[P_INT2] = ints(c, n, x);
-  for (uint64_t i = 0; i < m; i++) x[i % (2 * n + 8)] = (int64_t)below(r, 1000);
-  for (uint64_t i = 0; i < count; i++) lengths[i] = (int64_t)below(r, 7);
-  p[P_EACH_INT] = ints(c, count, lengths);
-  free(lengths);
-  lengths = malloc(m * sizeof *lengths + 1);
-  for (uint64_t i = 0; i < m; i++) lengths[i] = (int64_t)below(r, 1000);
-  p[P_FAR_INT] = ints(c, m, lengths);
-  p[P_FAR_FLOAT] = floats(r, c, m);
-  p[P_FAR_BOOL] = flags(r, c, m);
-  p[P_EACH_FLOAT] = floats(r, c, count);
-  p[P_FLOAT] = floats(r, c, n);
-  p[P_FLOAT2] = floats(r, c, n);
-  p[P_BOOL] = flags(r, c, n);
-  const int64_t start = m > n && below(r, 3) ? (int64_t)below(r, m - n + 1) : 0;
-  p[P_ONE_INT] = ints(c, 1, &start);
-  const int64_t stride = below(r, 4) ? 1 : (int64_t)below(r, 3);
-  p[P_ONE_STRIDE] = ints(c, 1, &stride);
-  free(x);
-  free(lengths);
-  free(source);
-}
 
 /* ---- comparison ---- */
 
@@ -745,7 +149,7 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
     uint64_t n = lengths[below(&r, 11)];
     if (n > most) n = below(&r, most);
     struct cvl_value operands[PARAMS];
-    make_operands(&r, c, n, operands);
+    random_operands(&r, c, n, operands);
     for (int i = 0; i < 4; i++) {
       const struct superop *op =
           random_superop(&r, &arena, options.int_elem, options.float_elem, n,
@@ -856,7 +260,7 @@ static void compare_by_seed(struct builder *m, uint64_t seed, const char *direct
                                       .compile_directory = directory};
   struct cvl_context *c = opened(&options);
   struct cvl_value operands[PARAMS];
-  make_operands(&r, c, 70000, operands);
+  random_operands(&r, c, 70000, operands);
   struct superop op = {.param_count = PARAMS,
                        .node_count = m->node_count,
                        .output_count = m->output_count,
@@ -882,26 +286,28 @@ static void compare_on_long_segments(struct builder *m, uint64_t first, uint64_t
 /* A value spread over segments is read by two stages, as an index and in a sum. */
 Test(fused, spread_for_two_stages) {
   struct builder m = {.value_count = PARAMS};
-  const uint32_t each = add(&m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_INT, P_MAIN});
-  const uint32_t index = add(&m, OPC_ADD, TW_INT, 2, (uint32_t[]){each, each});
+  const uint32_t each = builder_add(&m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_INT, P_MAIN});
+  const uint32_t index = builder_add(&m, OPC_ADD, TW_INT, 2, (uint32_t[]){each, each});
   const uint32_t there =
-      add(&m, OPC_BPERMUTE, TW_INT, 4, (uint32_t[]){P_FAR_INT, index, P_FAR, P_WHOLE});
-  const uint32_t product = add(&m, OPC_MUL, TW_INT, 2, (uint32_t[]){there, each});
+      builder_add(&m, OPC_BPERMUTE, TW_INT, 4, (uint32_t[]){P_FAR_INT, index, P_FAR, P_WHOLE});
+  const uint32_t product = builder_add(&m, OPC_MUL, TW_INT, 2, (uint32_t[]){there, each});
   m.outputs[m.output_count++] =
-      add(&m, OPC_ADD_REDUCE, TW_INT, 2, (uint32_t[]){product, P_MAIN});
+      builder_add(&m, OPC_ADD_REDUCE, TW_INT, 2, (uint32_t[]){product, P_MAIN});
   compare_on_long_segments(&m, 7, 1);
 }
 
 /* Only maps and reductions: several blocks at a time, of one segment and of many. */
 Test(fused, nothing_but_reductions) {
   struct builder m = {.value_count = PARAMS};
-  const uint32_t each = add(&m, OPC_DIST, TW_FLOAT, 2, (uint32_t[]){P_EACH_FLOAT, P_MAIN});
-  const uint32_t product = add(&m, OPC_MUL, TW_FLOAT, 2, (uint32_t[]){P_FLOAT, P_FLOAT2});
-  const uint32_t distance = add(&m, OPC_SUB, TW_FLOAT, 2, (uint32_t[]){product, each});
+  const uint32_t each =
+      builder_add(&m, OPC_DIST, TW_FLOAT, 2, (uint32_t[]){P_EACH_FLOAT, P_MAIN});
+  const uint32_t product =
+      builder_add(&m, OPC_MUL, TW_FLOAT, 2, (uint32_t[]){P_FLOAT, P_FLOAT2});
+  const uint32_t distance = builder_add(&m, OPC_SUB, TW_FLOAT, 2, (uint32_t[]){product, each});
   m.outputs[m.output_count++] =
-      add(&m, OPC_ADD_REDUCE, TW_FLOAT, 2, (uint32_t[]){distance, P_MAIN});
+      builder_add(&m, OPC_ADD_REDUCE, TW_FLOAT, 2, (uint32_t[]){distance, P_MAIN});
   m.outputs[m.output_count++] =
-      add(&m, OPC_MAX_REDUCE, TW_INT, 2, (uint32_t[]){P_INT2, P_MAIN});
+      builder_add(&m, OPC_MAX_REDUCE, TW_INT, 2, (uint32_t[]){P_INT2, P_MAIN});
   compare_on_long_segments(&m, 1, 8);
 }
 
@@ -909,10 +315,10 @@ Test(fused, nothing_but_reductions) {
 Test(fused, integers_and_back) {
   static const enum opcode to_int[] = {OPC_FLOOR, OPC_CEIL, OPC_TRUNC, OPC_ROUND};
   struct builder m = {.value_count = PARAMS};
-  const uint32_t each = add(&m, OPC_SIN, TW_NONE, 1, (uint32_t[]){P_FLOAT});
+  const uint32_t each = builder_add(&m, OPC_SIN, TW_NONE, 1, (uint32_t[]){P_FLOAT});
   for (int i = 0; i < 4; i++) {
-    const uint32_t there = add(&m, to_int[i], TW_NONE, 1, (uint32_t[]){each});
-    m.outputs[m.output_count++] = add(&m, OPC_I_TO_F, TW_NONE, 1, (uint32_t[]){there});
+    const uint32_t there = builder_add(&m, to_int[i], TW_NONE, 1, (uint32_t[]){each});
+    m.outputs[m.output_count++] = builder_add(&m, OPC_I_TO_F, TW_NONE, 1, (uint32_t[]){there});
   }
   compare_on_long_segments(&m, 1, 2);
 }

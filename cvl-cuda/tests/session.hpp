@@ -1,5 +1,5 @@
 /* session.hpp - a context on the emulated GPU, for tests: 64-bit INT, unless asked for another,
- * and FLOAT. */
+ * and FLOAT; and one that compiles superoperators. */
 #ifndef RAVEL_CUDA_TESTS_SESSION_HPP
 #define RAVEL_CUDA_TESTS_SESSION_HPP
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cvl-cuda/emulation.h"
+#include "cvl-cuda/tests/temporary.hpp"
 
 typedef std::vector<int64_t> ints;
 
@@ -20,15 +21,13 @@ struct emulated_session {
   /* `how`: as RAVEL_EMULATION, see emulation/options.hpp. */
   explicit emulated_session(const char *how, bool measure = false,
                             cvl_elem int_elem = CVL_I64) {
-    setenv("RAVEL_EMULATION", how, 1);
     cvl_options o{};
     o.int_elem = int_elem;
     o.float_elem = CVL_F64;
     o.measure = measure;
-    const char *why = "";
-    c = b->open(&o, &why);
-    cr_assert(c != nullptr, "%s", why);
+    open(how, o);
   }
+  emulated_session(const char *how, const cvl_options &o) { open(how, o); }
   ~emulated_session() { b->close(c); }
   emulated_session(const emulated_session &) = delete;
   emulated_session &operator=(const emulated_session &) = delete;
@@ -39,6 +38,67 @@ struct emulated_session {
     return v;
   }
   uint64_t launches() { return b->statistics(c).launches; }
+
+private:
+  void open(const char *how, const cvl_options &o) {
+    setenv("RAVEL_EMULATION", how, 1);
+    const char *why = "";
+    c = b->open(&o, &why);
+    cr_assert(c != nullptr, "%s", why);
+  }
+};
+
+/* ---- superoperators by kernels ---- */
+
+/* The kernels of all tests of a program, each of which is a process of its own: in a folder
+ * that is made before them (ReportHook(PRE_ALL)) and removed behind them (POST_ALL). */
+struct kernels_of_tests {
+  static void begin() {
+    here() = new temporary;
+    setenv(NAME, here()->folder.c_str(), 1);
+  }
+  static void end() { delete here(); }
+  static const char *folder() { return getenv(NAME); }
+
+private:
+  static constexpr const char *NAME = "RAVEL_TEST_KERNELS";
+  static temporary *&here() {
+    static temporary *made = nullptr;
+    return made;
+  }
+};
+
+/* 64-bit INT and FLOAT; superoperators are compiled before they run, or run by their nodes. */
+inline cvl_options options_of_superops(bool compiled) {
+  cvl_options o{};
+  o.int_elem = CVL_I64;
+  o.float_elem = CVL_F64;
+  o.compile = compiled ? CVL_COMPILE_ALL : CVL_COMPILE_NONE;
+  o.compile_waits = true;
+  o.compile_directory = compiled ? kernels_of_tests::folder() : "";
+  return o;
+}
+
+/* Operands are held until it ends; nothing else may then be left. */
+struct superop_session : emulated_session {
+  std::vector<cvl_value> held;
+
+  superop_session(const char *how, bool compiled)
+      : emulated_session(how, options_of_superops(compiled)) {}
+  ~superop_session() {
+    for (const cvl_value &v : held) b->release(c, &v);
+    cr_expect_eq(b->statistics(c).live_bytes, 0);
+  }
+  cvl_value upload(const ints &x) {
+    held.push_back(emulated_session::upload(x));
+    return held.back();
+  }
+  cvl_value segments(const ints &lengths) {
+    cvl_value v{};
+    cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &v));
+    held.push_back(v);
+    return v;
+  }
 };
 
 #endif

@@ -17,10 +17,7 @@ extern "C" {
 }
 #pragma GCC diagnostic pop
 
-#include "cvl-cuda/emulation.h"
-#include "cvl-cuda/tests/temporary.hpp"
-
-typedef std::vector<int64_t> ints;
+#include "cvl-cuda/tests/session.hpp"
 
 /* How runs are written: each in its segment; all in one segment; and as the first, from slices
  * of the operands, of which one is found by an index. */
@@ -113,44 +110,9 @@ struct outcome {
   uint64_t launches;
 };
 
-struct session {
-  const cvl_backend *b = cvl_cuda_emulation_backend();
-  cvl_context *c = nullptr;
-  std::vector<cvl_value> held;
-  uint64_t site = 0;
+struct session : superop_session {
+  explicit session(bool kernels) : superop_session("small=0,order=shuffled,check", kernels) {}
 
-  explicit session(bool kernels) {
-    setenv("RAVEL_EMULATION", "small=0,order=shuffled,check", 1);
-    cvl_options o{};
-    o.int_elem = CVL_I64;
-    o.float_elem = CVL_F64;
-    o.compile = kernels ? CVL_COMPILE_ALL : CVL_COMPILE_NONE;
-    o.compile_waits = true;
-    o.compile_directory = getenv("RAVEL_TEST_KERNELS");
-    const char *why = "";
-    c = b->open(&o, &why);
-    cr_assert(c != nullptr, "%s", why);
-  }
-  ~session() {
-    for (const cvl_value &v : held) b->release(c, &v);
-    cr_expect_eq(b->statistics(c).live_bytes, 0);
-    b->close(c);
-  }
-  session(const session &) = delete;
-  session &operator=(const session &) = delete;
-
-  cvl_value upload(const ints &x) {
-    cvl_value v{};
-    cr_assert(b->from_host(c, ++site, CVL_I64, x.size(), x.data(), &v));
-    held.push_back(v);
-    return v;
-  }
-  cvl_value segments(const ints &lengths) {
-    cvl_value v{};
-    cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &v));
-    held.push_back(v);
-    return v;
-  }
   std::vector<cvl_value> values(int which, const operands &in) {
     std::vector<cvl_value> v;
     for (int i = 0; i < 2; i++) {
@@ -170,10 +132,10 @@ struct session {
   outcome run(const superop *op, const std::vector<cvl_value> &v, cvl_kernel *kernel) {
     outcome o{};
     cvl_value out{};
-    const uint64_t before = b->statistics(c).launches;
+    const uint64_t before = launches();
     o.good = kernel ? b->run(c, 1000, kernel, v.data(), &out)
                     : superop_run(b, c, 1000, op, nullptr, v.data(), &out);
-    o.launches = b->statistics(c).launches - before;
+    o.launches = launches() - before;
     cvl_size n{};
     if (o.good) n = b->length(c, &out);
     o.elements.resize(n.bound);
@@ -221,15 +183,12 @@ static void compare(const superops *ops, int which, uint64_t seed, size_t segmen
   }
 }
 
-static temporary *folder;
-
 ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  folder = new temporary;
-  setenv("RAVEL_TEST_KERNELS", folder->folder.c_str(), 1);
+  kernels_of_tests::begin();
 }
 
 ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  delete folder;
+  kernels_of_tests::end();
 }
 
 Test(copies, as_node_by_node) {

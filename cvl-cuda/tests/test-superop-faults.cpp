@@ -19,10 +19,7 @@ extern "C" {
 }
 #pragma GCC diagnostic pop
 
-#include "cvl-cuda/emulation.h"
-#include "cvl-cuda/tests/temporary.hpp"
-
-typedef std::vector<int64_t> ints;
+#include "cvl-cuda/tests/session.hpp"
 
 /* PENDING: bytes of numbers that a lost device does not deliver any more, and for which its
  * context goes on waiting; less than any vector here. */
@@ -120,14 +117,9 @@ struct session {
   ~session() {
     if (c) b->close(c);
   }
-  /* `folder`: of compiled kernels; empty: superoperators run by their nodes. */
-  const char *open(const std::string &folder, uint64_t fail_allocation) {
-    cvl_options o{};
-    o.int_elem = CVL_I64;
-    o.float_elem = CVL_F64;
-    o.compile = folder.empty() ? CVL_COMPILE_NONE : CVL_COMPILE_ALL;
-    o.compile_waits = true;
-    o.compile_directory = folder.c_str();
+  /* Superoperators that are not compiled run by their nodes. */
+  const char *open(bool compiled, uint64_t fail_allocation) {
+    cvl_options o = options_of_superops(compiled);
     o.fail_allocation = fail_allocation;
     const char *why = nullptr;
     c = b->open(&o, &why);
@@ -261,9 +253,6 @@ static bool intact(session &s) {
   return true;
 }
 
-/* The variable of the environment that has the folder of the compiled kernels. */
-static const char KERNELS[] = "RAVEL_TEST_KERNELS";
-
 struct sweep {
   superops *ops = superops_load(definitions);
   data in;
@@ -277,7 +266,7 @@ struct sweep {
     setenv("RAVEL_EMULATION", device.c_str(), 1);
     outcome o;
     session s(ops, in);
-    const char *why = s.open(compiled ? getenv(KERNELS) : "", fail_allocation);
+    const char *why = s.open(compiled, fail_allocation);
     o.opened = s.c != nullptr;
     if (!o.opened) {
       cr_assert_not_null(why);
@@ -302,17 +291,14 @@ struct sweep {
 
 static const char *const devices[] = {"small=0", "small=0,deferred,check"};
 
-/* The kernels are compiled once: each test is a process of its own, and begins after this. */
-static temporary *kernels;
-
+/* The kernels are compiled once. */
 ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels = new temporary;
-  setenv(KERNELS, kernels->folder.c_str(), 1);
+  kernels_of_tests::begin();
   sweep().run(true, devices[0]);
 }
 
 ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  delete kernels;
+  kernels_of_tests::end();
 }
 
 static bool says_which(const std::string &text) {

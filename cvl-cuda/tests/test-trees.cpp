@@ -16,10 +16,7 @@ extern "C" {
 }
 #pragma GCC diagnostic pop
 
-#include "cvl-cuda/emulation.h"
-#include "cvl-cuda/tests/temporary.hpp"
-
-typedef std::vector<int64_t> ints;
+#include "cvl-cuda/tests/session.hpp"
 
 /* ---- the tree ---- */
 
@@ -105,25 +102,11 @@ static std::string definitions() {
                     "b");
 }
 
-struct session {
-  const cvl_backend *b = cvl_cuda_emulation_backend();
-  cvl_context *c = nullptr;
+struct session : superop_session {
   superops *ops = superops_load(definitions().c_str());
   cvl_kernel *kernels[SUPEROPS];
-  std::vector<cvl_value> held;
-  uint64_t site = 0;
 
-  explicit session(const char *how) {
-    setenv("RAVEL_EMULATION", how, 1);
-    cvl_options o{};
-    o.int_elem = CVL_I64;
-    o.float_elem = CVL_F64;
-    o.compile = CVL_COMPILE_ALL;
-    o.compile_waits = true;
-    o.compile_directory = getenv("RAVEL_TEST_KERNELS");
-    const char *why = "";
-    c = b->open(&o, &why);
-    cr_assert(c != nullptr, "%s", why);
+  explicit session(const char *how) : superop_session(how, true) {
     for (int k = 0; k < SUPEROPS; k++) {
       kernels[k] = b->prepare(c, ops->ops[k]);
       cr_assert(kernels[k] != nullptr, "superoperator %d has no kernel", k);
@@ -131,32 +114,17 @@ struct session {
   }
   ~session() {
     for (cvl_kernel *k : kernels) b->discard(c, k);
-    for (const cvl_value &v : held) b->release(c, &v);
-    cr_expect_eq(b->statistics(c).live_bytes, 0);
-    b->close(c);
     superops_free(ops);
   }
   session(const session &) = delete;
   session &operator=(const session &) = delete;
 
-  cvl_value upload(const ints &x) {
-    cvl_value v{};
-    cr_assert(b->from_host(c, ++site, CVL_I64, x.size(), x.data(), &v));
-    held.push_back(v);
-    return v;
-  }
-  cvl_value segments(const ints &lengths) {
-    cvl_value v{};
-    cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &v));
-    held.push_back(v);
-    return v;
-  }
   /* Two columns. */
   std::vector<item> run(int which, const std::vector<cvl_value> &operands) {
     cvl_value outs[2] = {};
-    const uint64_t before = b->statistics(c).launches;
+    const uint64_t before = launches();
     cr_assert(b->run(c, ++site, kernels[which], operands.data(), outs));
-    cr_expect_leq(b->statistics(c).launches - before, 24, "node by node?");
+    cr_expect_leq(launches() - before, 24, "node by node?");
     site += ops->ops[which]->node_count;
     cvl_size n = b->length(c, &outs[0]);
     cr_assert(b->resolve(c, &n));
@@ -236,16 +204,12 @@ static void check_segments(const char *how, const ints &lengths) {
 
 static const char CHECKED[] = "small=0,order=shuffled,check", PLAIN[] = "small=0";
 
-/* The kernels are compiled once: each test is a process of its own. */
-static temporary *kernels;
-
 ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels = new temporary;
-  setenv("RAVEL_TEST_KERNELS", kernels->folder.c_str(), 1);
+  kernels_of_tests::begin();
 }
 
 ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  delete kernels;
+  kernels_of_tests::end();
 }
 
 Test(trees, within_rows_and_blocks) {
