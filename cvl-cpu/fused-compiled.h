@@ -30,8 +30,8 @@ tile_function *fused_compiled_tile(const struct fused_compiled *);
 /* That of a scan, as fused_emit_scan says. */
 typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
-/* The values whose elements the function of tiles may touch, and the nodes that have an entry in
- * its struct tile. */
+/* The values whose elements the function of tiles may touch, and the nodes that have an entry
+ * in its struct tile. */
 const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
 const uint32_t *fused_compiled_walking(const struct fused_compiled *, uint32_t *count);
 /* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
@@ -50,6 +50,8 @@ uint32_t fused_compiled_slots(const struct fused_compiled *);
 void fused_compiled_skip_all(struct fused_compiled *);
 bool fused_compiled_keep(struct fused_compiled *);
 bool fused_compiled_skips(const struct fused_compiled *, uint32_t node);
+/* Whether the result of a node is written to a buffer. */
+bool fused_compiled_writes(const struct fused_compiled *, uint32_t node);
 bool fused_compiled_stage_skipped(const struct fused_compiled *, uint32_t stage);
 
 /* Whether the compiled function reduces blocks of one segment as it computes them. _many:

@@ -28,6 +28,7 @@
 #ifndef RAVEL_CPU_FUSED_PLAN_H
 #define RAVEL_CPU_FUSED_PLAN_H
 
+#include "cvl-cpu/affine.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/kernels-map.h"
@@ -83,7 +84,8 @@ struct fused_value_run {
   bool unwanted;    /* ... and these were all */
   uint32_t concatenated_by; /* the scatter whose result it is written to, or SUPEROP_NONE ... */
   uint64_t before;          /* ... where so many elements come before its own */
-  uint32_t affine_gather;   /* of an affine gather: its number in k->affine_gathers */
+  uint32_t affine_gather;   /* of an affine gather or filled value: its number in
+                               k->affine_gathers */
   struct cvl_value whole;   /* of a node's result: the vector that is returned or scattered */
 };
 
@@ -127,9 +129,10 @@ enum fused_action {
 
 /* The state of a node in one run. */
 struct fused_node_run {
-  uint8_t action;               /* enum fused_action */
-  bool affine;                  /* it is analysed, and its operands allow it */
-  bool skipped;                 /* not executed in an affine run: only known indices need it */
+  uint8_t action; /* enum fused_action */
+  bool affine;    /* it is analysed, and its operands allow it */
+  bool skipped;   /* not executed in an affine run: only known indices need it, or it is ... */
+  bool filled;    /* ... written from its symbolic form */
   bool concatenated;            /* may_concatenate, and its operands allow it ... */
   uint64_t start;               /* ... from this position of the result on */
   struct segments near, far;    /* see locate.h; the walk is over near */
@@ -245,9 +248,12 @@ struct fused_run {
   uint32_t live_from;
   uint32_t *affine_steps; /* those that an affine run executes: affine_step_count of them */
   uint32_t affine_step_count;
-  uint32_t *affine_gathers; /* the gathers whose index is affine: affine_gather_count of them */
-  uint32_t affine_gather_count;
-  uint32_t *copies; /* values to be copied to `whole` strip by strip: copy_count of them */
+  /* The gathers whose index is affine: affine_gather_count of them; then the nodes whose
+   * results are filled: affine_value_count with them. */
+  uint32_t *affine_gathers;
+  uint32_t affine_gather_count, affine_value_count;
+  uint64_t row_length; /* of the rows of affine rectangles; 0: segments are not equal */
+  uint32_t *copies;    /* values to be copied to `whole` strip by strip: copy_count of them */
   uint32_t copy_count;
   uint64_t strip;          /* positions of a strip */
   uint64_t chunks, grain;  /* grain: of steps of the segments' path, or of positions */
@@ -299,13 +305,27 @@ struct cvl_kernel {
   struct fused_run run;
 };
 
-/* The elements of a value from some position on: start + j * stride, wrapping; of a BOOL,
- * start.
+/* What an affine run reads instead of computing it, from the first position of a rectangle on.
  */
-struct fused_affine {
-  bool known;
-  int64_t start, stride;
+struct fused_source {
+  const char *at;      /* of a gather: the elements gathered; NULL: not contiguous */
+  uint64_t row_bytes;  /* added to `at` for each row */
+  struct affine value; /* of a filled value */
 };
+
+/* Affine runs that are alike: columns of some rows (affine.h). */
+struct fused_rectangle {
+  uint64_t first;       /* position */
+  uint64_t row, column; /* of it */
+  uint64_t rows, length;
+  bool skipping;                /* its steps are k->affine_steps */
+  uint32_t next;                /* the one that followed last */
+  struct fused_source *sources; /* by number in k->affine_gathers */
+};
+
+/* How many a worker remembers: those of three rows, for stencils of radius 1, with their
+ * corners. */
+enum { FUSED_RECTANGLES = 16 };
 
 /* Whether chunks wait for those before them. */
 static inline bool fused_hands_on(const struct cvl_kernel *k) {
@@ -335,14 +355,18 @@ struct fused_worker {
   uint64_t prefetch_from, prefetch_count;
   uint32_t prefetch_stream;
   uint64_t prefetch_line, prefetch_lines, prefetched, prefetch_pace;
-  /* The current affine run, from run_first to before run_end. */
-  uint64_t run_first, run_end;
-  bool skipping;               /* its steps are k->affine_steps */
-  struct tile_stream *streams; /* what is read from memory, stream_count of them */
+  /* The current affine run, from run_first to before run_end: its rectangle, its row, which
+   * begins at row_start. */
+  uint64_t run_first, run_end, row, row_start;
+  struct fused_rectangle rectangles[FUSED_RECTANGLES];
+  uint32_t rectangle, newest;
+  uint64_t begun, rectangles_found; /* the position of the chunk; since then */
+  bool skipping;                    /* its steps are k->affine_steps */
+  struct tile_stream *streams;      /* what is read from memory, stream_count of them */
   uint32_t stream_count;
-  struct fused_affine *affine; /* from run_first on, by value number */
-  const char **run_data; /* of affine gathers: their elements from run_first on, or NULL */
-  const char **gathered; /* of affine gathers: their elements of the strip */
+  struct affine *affine; /* of the rectangle that is being found, by value number */
+  const char **gathered; /* of affine gathers and filled values: their elements of the strip */
+  const char *all_true, *all_false; /* BOOLs: a strip */
   /* Of compiled functions (fused-tile.c); `data` to `skipped` are arrays of `tile`. */
   struct tile tile;
   char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
@@ -473,6 +497,9 @@ bool fused_affine_suits(const struct cvl_kernel *, uint32_t gather);
 uint64_t fused_affine_run(struct fused_worker *, uint64_t first, uint64_t n);
 /* Whether the affine run gives the result of a step for these positions. */
 bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
+/* What a worker needs: the bytes; sets it up there. */
+size_t fused_affine_bytes(const struct cvl_kernel *);
+void fused_affine_set_up(struct fused_worker *, char *memory);
 
 /* The steps that the current strip executes, in order: those from `first` to before `end`. */
 struct fused_steps {

@@ -15,7 +15,8 @@ static struct walk walk_at(const struct segments *s, uint64_t position) {
 
 void fused_walks_at(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
-  w->run_end = 0;
+  w->run_end = w->rectangles_found = 0;
+  w->begun = position;
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t number = k->steps[i];
     const struct fused_node *p = &k->nodes[number];
