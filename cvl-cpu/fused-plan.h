@@ -374,6 +374,8 @@ struct fused_worker {
   uint64_t *step;
   char **fold_totals;
   uint8_t *skipped;
+  uint32_t *moving; /* values whose `data` differ from strip to strip: moving_count of them */
+  uint32_t moving_count;
   uint64_t done_to;   /* the position behind the last tile */
   bool acts_skipping; /* `skipping`, when the acts of nodes were set */
   const void **in;    /* of loops, by value number */

@@ -27,7 +27,7 @@ static size_t next_array(size_t *at, size_t bytes) {
 
 struct layout {
   size_t in, out, data, step, nodes, packs, scans, scatters, scan_rooms, scan_data, lanes,
-      rooms, totals, bounds, skipped, bytes;
+      rooms, totals, bounds, skipped, moving, bytes;
 };
 
 static size_t bounds_bytes(const struct cvl_kernel *k) {
@@ -61,6 +61,7 @@ static struct layout lay_out(const struct cvl_kernel *k) {
   l.totals = next_array(&l.bytes, k->reduction_count * sizeof(char *));
   l.bounds = next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
   l.skipped = next_array(&l.bytes, f->blocks.stage_count + 1);
+  l.moving = next_array(&l.bytes, op->value_count * sizeof(uint32_t));
   return l;
 }
 
@@ -146,6 +147,38 @@ static void set_up_nodes(struct fused_worker *w, char *bounds) {
   set_acts(w);
 }
 
+/* ---- the start of a chunk, and of a tile ---- */
+
+static bool moves(const struct fused_value *v) {
+  return v->run.storage == IN_MEMORY || v->run.storage == IN_TILE ||
+         v->run.storage == IN_CHUNK || v->run.storage == IN_AFFINE_RUN;
+}
+
+/* Finds the values whose elements are elsewhere for each strip; those of others stay. */
+static void find_moving(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  uint32_t count;
+  const uint32_t *touched = fused_compiled_touched(k->compiled, &count);
+  w->moving_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct fused_value *v = &k->values[touched[i]];
+    const bool by_tile = moves(v) && v->run.storage != IN_AFFINE_RUN;
+    w->step[touched[i]] = by_tile ? v->bytes : 0;
+    if (moves(v)) {
+      w->moving[w->moving_count++] = touched[i];
+    } else {
+      w->data[touched[i]] = fused_at(w, v, w->origin[v->run.storage]);
+    }
+  }
+}
+
+/* Where the elements of values are for a tile. */
+static void find_data(struct fused_worker *w, uint64_t first) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < w->moving_count; i++)
+    w->data[w->moving[i]] = fused_at(w, &k->values[w->moving[i]], first);
+}
+
 static void start_walk(struct tile_walk *w, const struct segments *s, uint64_t position) {
   w->filled = NULL;
   w->segment = position < s->total ? segment_at(s, position) : 0;
@@ -164,6 +197,7 @@ static void start_scans(struct fused_worker *w, uint64_t position) {
 
 void fused_tile_begin(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
+  find_moving(w);
   start_scans(w, position);
   const struct fused_functions *f = fused_compiled_functions(k->compiled);
   uint32_t count;
@@ -250,6 +284,7 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
   w->step = (uint64_t *)(void *)(memory + at.step);
   w->fold_totals = (char **)(void *)(memory + at.totals);
   w->skipped = (uint8_t *)(memory + at.skipped);
+  w->moving = (uint32_t *)(void *)(memory + at.moving);
   void **lanes = (void **)(void *)(memory + at.lanes);
   w->tile = (struct tile){.data = w->data,
                           .step = w->step,
@@ -272,20 +307,6 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
   set_up_nodes(w, memory + at.bounds);
   set_up_scans(w, (char **)(void *)(memory + at.scan_rooms), memory + at.scan_data);
   for (uint32_t i = 0; i < k->scatter_count; i++) set_up_scatter(k, i, &w->tile.scatters[i]);
-}
-
-/* Where the elements of values are for a tile. */
-static void find_data(struct fused_worker *w, uint64_t first) {
-  const struct cvl_kernel *k = w->k;
-  uint32_t count;
-  const uint32_t *touched = fused_compiled_touched(k->compiled, &count);
-  for (uint32_t i = 0; i < count; i++) {
-    const struct fused_value *v = &k->values[touched[i]];
-    const bool moves =
-        v->run.storage == IN_MEMORY || v->run.storage == IN_TILE || v->run.storage == IN_CHUNK;
-    w->data[touched[i]] = fused_at(w, v, first);
-    w->step[touched[i]] = moves ? v->bytes : 0;
-  }
 }
 
 /* The packs append to what this chunk keeps. */
