@@ -93,7 +93,7 @@ static bool divides(const struct cvl_kernel *k, uint32_t n) {
 static void note_read(struct cvl_kernel *k, const struct superop_node *node) {
   for (unsigned i = 0; i < node->operand_count; i++) {
     const uint32_t from = definition(k, node, i);
-    if (from == SUPEROP_NONE || k->op->nodes[from].role != ROLE_MAP) continue;
+    if (from == SUPEROP_NONE || !superop_matters(node, i)) continue;
     if (k->nodes[from].run.affine && !divides(k, from)) k->nodes[from].analysed = true;
   }
 }
@@ -135,22 +135,23 @@ bool fused_affine_suits(const struct cvl_kernel *k, uint32_t gather) {
   return p->analysed && has_long_segments(&p->run.near) && has_long_segments(&index->run.near);
 }
 
-/* Finds the nodes that are affine given the operands; returns the number of gathers among them.
- */
-static uint32_t find_affine(struct cvl_kernel *k) {
+/* Finds the nodes that are affine given the operands, in runs or in columns; returns the number
+ * of gathers among them. */
+static uint32_t find_affine(struct cvl_kernel *k, bool by_columns) {
   uint32_t gathers = 0;
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_node *p = &k->nodes[n];
     p->run.skipped = p->run.filled = false;
-    p->run.affine = node->role == ROLE_MAP || has_long_segments(&p->run.near);
+    p->run.affine = node->role == ROLE_MAP || by_columns || has_long_segments(&p->run.near);
     for (unsigned j = 0; node->role == ROLE_MAP && j < node->operand_count; j++) {
       p->run.affine &= k->nodes[definition(k, node, j)].run.affine;
     }
     if (node->role != ROLE_GATHER) continue;
-    p->run.affine &= p->run.action == ACT_GATHER && k->values[node->result].run.needed &&
-                     k->nodes[definition(k, node, 1)].run.affine;
+    p->run.affine &=
+        (p->run.action == ACT_GATHER || (by_columns && p->run.action == ACT_GATHER_RUNS)) &&
+        k->values[node->result].run.needed && k->nodes[definition(k, node, 1)].run.affine;
     gathers += p->run.affine;
   }
   return gathers;
@@ -200,7 +201,8 @@ static void find_affine_steps(struct cvl_kernel *k) {
   for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
     const uint32_t n = k->run.live_steps[i];
     const struct fused_value *v = fused_result(k, n);
-    const bool in_source = v && v->run.storage == IN_AFFINE_RUN;
+    const bool gathered = k->run.by_columns && k->op->nodes[n].role == ROLE_GATHER;
+    const bool in_source = gathered || (v && v->run.storage == IN_AFFINE_RUN);
     if (k->nodes[n].analysed && (k->nodes[n].run.skipped || in_source)) continue;
     k->run.affine_steps[k->run.affine_step_count++] = n;
     if (v && v->run.storage == IN_STRIP) slots |= UINT64_C(1) << (v->slot % 64);
@@ -251,18 +253,39 @@ static void number_filled(struct cvl_kernel *k) {
   }
 }
 
-void fused_affine_bind(struct cvl_kernel *k) {
-  k->run.has_affine_runs = false;
+/* Whether an affine run only executes maps: no step that fills a buffer position by position.
+ */
+static bool executes_maps(const struct cvl_kernel *k) {
+  for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
+    const uint32_t n = k->run.live_steps[i];
+    const uint8_t role = k->op->nodes[n].role;
+    if (role != ROLE_MAP && role != ROLE_GATHER && !k->nodes[n].run.skipped) return false;
+  }
+  return true;
+}
+
+/* Decides between runs, columns, and neither. */
+static void choose(struct cvl_kernel *k) {
+  k->run.has_affine_runs = k->run.by_columns = false;
   k->run.affine_gather_count = k->run.affine_value_count = 0;
   k->run.strip = k->usual_strip;
-  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST || find_affine(k) == 0) return;
-  k->run.has_affine_runs = true;
+  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST) return;
+  k->run.has_affine_runs = find_affine(k, false) > 0;
+  k->run.by_columns = !k->run.has_affine_runs && find_affine(k, true) > 0 &&
+                      row_length(k) == k->run.segments.equal && fused_columns_suit(k);
+}
+
+void fused_affine_bind(struct cvl_kernel *k) {
+  choose(k);
+  if (!k->run.has_affine_runs && !k->run.by_columns) return;
   k->run.row_length = row_length(k);
-  number_gathers(k);
   if (k->run.runs_compiled) fused_compiled_skip_all(k->compiled);
   do {
     find_skipped(k);
   } while (k->run.runs_compiled && fused_compiled_keep(k->compiled));
+  k->run.by_columns &= executes_maps(k);
+  if (!k->run.has_affine_runs && !k->run.by_columns) return;
+  number_gathers(k);
   number_filled(k);
   find_affine_steps(k);
 }
@@ -328,10 +351,10 @@ static struct affine interpret(struct fused_worker *w, uint32_t n, uint64_t posi
   return affine_map(p->op, operands, bytes, k->values[node->operands[0]].bytes, e);
 }
 
-/* The elements gathered from a position on, in the source: not found if they are not
- * contiguous. A few are gathered one at a time. */
-static struct fused_source find_gathered(struct fused_worker *w, uint32_t n, uint64_t position,
-                                         struct affine_extent *e) {
+/* The element gathered at a position, in the source, if its index is below the limit in the
+ * whole rectangle. */
+static struct fused_source source_of(struct fused_worker *w, uint32_t n, uint64_t position,
+                                     struct affine_extent *e) {
   const struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
@@ -340,16 +363,25 @@ static struct fused_source find_gathered(struct fused_worker *w, uint32_t n, uin
   const uint64_t s = within_segment(w, p, position, e);
   const uint64_t from = segment_start(&p->run.far, s);
   const uint64_t limit = segment_start(&p->run.far, s + 1) - from;
-  if (index->stride != 1 && e->length < RUN_LEAST) e->length = 1;
-  if ((index->stride != 1 && e->length > 1) ||
-      !affine_is_below(index, limit, k->values[node->operands[1]].bytes, e))
+  if (!affine_is_below(index, limit, k->values[node->operands[1]].bytes, e))
     return (struct fused_source){0};
   uint64_t row_step = (uint64_t)index->row_stride;
   if (p->run.near.count > 1) row_step += p->run.far.equal;
   if (p->run.near.count > 1 && p->run.far.offsets) e->rows = 1;
   return (struct fused_source){.at = (const char *)p->run.values +
                                      (from + (uint64_t)index->start) * bytes,
+                               .bytes = (uint64_t)index->stride * bytes,
                                .row_bytes = row_step * bytes};
+}
+
+/* The elements gathered from a position on, in the source: not found if they are not
+ * contiguous. A few are gathered one at a time. */
+static struct fused_source find_gathered(struct fused_worker *w, uint32_t n, uint64_t position,
+                                         struct affine_extent *e) {
+  const struct affine *index = &w->affine[w->k->op->nodes[n].operands[1]];
+  if (index->stride != 1 && e->length < RUN_LEAST) e->length = 1;
+  if (index->stride != 1 && e->length > 1) return (struct fused_source){0};
+  return source_of(w, n, position, e);
 }
 
 static void move_walks(struct fused_worker *w, uint64_t first) {
@@ -379,6 +411,7 @@ static struct affine_extent extent_at(const struct fused_worker *w, uint64_t fir
 static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_rectangle *r) {
   const struct cvl_kernel *k = w->k;
   struct affine_extent e = extent_at(w, first);
+  const bool by_columns = k->run.by_columns;
   r->skipping = true;
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
@@ -386,7 +419,8 @@ static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_
     w->affine[k->op->nodes[n].result] = interpret(w, n, first, &e);
   }
   for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
-    r->sources[i] = find_gathered(w, k->run.affine_gathers[i], first, &e);
+    const uint32_t n = k->run.affine_gathers[i];
+    r->sources[i] = by_columns ? source_of(w, n, first, &e) : find_gathered(w, n, first, &e);
     r->skipping &= r->sources[i].at != NULL;
   }
   for (uint32_t i = k->run.affine_gather_count; i < k->run.affine_value_count; i++) {
@@ -468,19 +502,31 @@ static void find_run(struct fused_worker *w, uint64_t first) {
   w->run_end = w->run_first + r->length;
 }
 
-/* Writes n elements of an affine value. BOOLs are not written. */
-static const char *fill(struct fused_worker *w, const struct fused_value *v,
-                        const struct fused_source *s, uint64_t first, uint64_t n) {
+static void fill_ints(char *to, size_t bytes, uint64_t start, uint64_t stride, uint64_t n) {
+  for (uint64_t i = 0; i < n && bytes == 8; i++)
+    ((uint64_t *)(void *)to)[i] = start + i * stride;
+  for (uint64_t i = 0; i < n && bytes == 4; i++)
+    ((uint32_t *)(void *)to)[i] = (uint32_t)(start + i * stride);
+}
+
+/* The buffer of affine value i: that of the step may be another one's when this one is filled.
+ */
+static char *room_of(const struct fused_worker *w, uint32_t i) {
+  return w->filled + i * w->k->run.strip * sizeof(uint64_t);
+}
+
+/* Writes n elements of affine value i. BOOLs are not written. */
+static const char *fill(struct fused_worker *w, uint32_t i, const struct fused_value *v,
+                        uint64_t first, uint64_t n) {
   const struct fused_rectangle *r = &w->rectangles[w->rectangle];
-  char *const to = (char *)w + v->run.offset;
+  const struct fused_source *s = &r->sources[i];
+  char *const to = room_of(w, i);
   if (v->elem == CVL_BOOL) return s->value.start ? w->all_true : w->all_false;
   const uint64_t stride = (uint64_t)s->value.stride;
-  const uint64_t start = (uint64_t)s->value.start + (first - w->run_first) * stride +
-                         (w->row - r->row) * (uint64_t)s->value.row_stride;
-  for (uint64_t i = 0; i < n && v->bytes == 8; i++)
-    ((uint64_t *)(void *)to)[i] = start + i * stride;
-  for (uint64_t i = 0; i < n && v->bytes == 4; i++)
-    ((uint32_t *)(void *)to)[i] = (uint32_t)(start + i * stride);
+  fill_ints(to, v->bytes,
+            (uint64_t)s->value.start + (first - w->run_first) * stride +
+                (w->row - r->row) * (uint64_t)s->value.row_stride,
+            stride, n);
   return to;
 }
 
@@ -499,7 +545,7 @@ uint64_t fused_affine_run(struct fused_worker *w, uint64_t first, uint64_t n) {
   for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
     const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
     const bool filled = i >= k->run.affine_gather_count && w->skipping;
-    w->gathered[i] = filled ? fill(w, v, &s[i], first, n) : source_at(w, v, &s[i], first);
+    w->gathered[i] = filled ? fill(w, i, v, first, n) : source_at(w, v, &s[i], first);
   }
   return n;
 }
@@ -516,18 +562,110 @@ bool fused_affine_has(struct fused_worker *w, uint32_t number, uint64_t first, u
   return true;
 }
 
+/* ---- columns ---- */
+
+/* Whether what a gather reads in a column is contiguous, or the same in all rows. */
+static bool is_of_column(const struct fused_source *s, size_t bytes) {
+  return s->at && (s->row_bytes == bytes || s->row_bytes == 0);
+}
+
+static bool are_of_column(const struct fused_worker *w, const struct fused_rectangle *r) {
+  const struct cvl_kernel *k = w->k;
+  bool good = r->skipping;
+  for (uint32_t i = 0; i < k->run.affine_gather_count && good; i++) {
+    const struct superop_node *node = &k->op->nodes[k->run.affine_gathers[i]];
+    good = is_of_column(&r->sources[i], k->values[node->result].bytes);
+  }
+  return good;
+}
+
+uint64_t fused_affine_rows(struct fused_worker *w, uint64_t row, uint64_t most) {
+  const uint64_t columns = w->k->run.row_length;
+  w->row = row;
+  w->row_start = row * columns;
+  w->newest = w->rectangle = 0;
+  for (uint64_t c = 0, i = 0; c < columns; i++) {
+    if (i == FUSED_RECTANGLES) return 0;
+    struct fused_rectangle *r = &w->rectangles[i];
+    find_rectangle(w, w->row_start + c, r);
+    if (!are_of_column(w, r)) return 0;
+    if (r->rows < most) most = r->rows;
+    c += r->length;
+  }
+  return most;
+}
+
+void fused_affine_none(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
+    const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+    w->gathered[i] = (const char *)w + v->run.offset;
+  }
+}
+
+/* n copies of an element. */
+static void repeat(char *to, const char *one, size_t bytes, uint64_t n) {
+  int64_t x = 0;
+  memcpy(&x, one, bytes);
+  if (bytes == 1) {
+    memset(to, *one, n);
+  } else {
+    fill_ints(to, bytes, bytes == 8 ? (uint64_t)x : (uint64_t)int_element(one, 0, bytes), 0, n);
+  }
+}
+
+/* What gather number i reads in a column. */
+static const char *gathered_column(struct fused_worker *w, uint32_t i, uint64_t column,
+                                   uint64_t n) {
+  const struct fused_source *s = &w->rectangles[w->rectangle].sources[i];
+  const struct cvl_kernel *k = w->k;
+  const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+  const char *at = s->at + column * s->bytes;
+  if (s->row_bytes != 0) return at;
+  char *const to = room_of(w, i);
+  repeat(to, at, v->bytes, n);
+  return to;
+}
+
+static const char *filled_column(struct fused_worker *w, uint32_t i, uint64_t column,
+                                 uint64_t n) {
+  const struct affine *c = &w->rectangles[w->rectangle].sources[i].value;
+  const struct cvl_kernel *k = w->k;
+  const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+  if (v->elem == CVL_BOOL) return c->start ? w->all_true : w->all_false;
+  char *const to = room_of(w, i);
+  fill_ints(to, v->bytes, (uint64_t)c->start + column * (uint64_t)c->stride,
+            (uint64_t)c->row_stride, n);
+  return to;
+}
+
+void fused_affine_column(struct fused_worker *w, uint64_t column, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_rectangle *r = &w->rectangles[w->rectangle];
+  if (column >= r->column + r->length) r = &w->rectangles[++w->rectangle];
+  column -= r->column;
+  for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
+    const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+    w->gathered[i] = i < k->run.affine_gather_count ? gathered_column(w, i, column, n)
+                                                    : filled_column(w, i, column, n);
+    if (v->run.storage != IN_AFFINE_RUN)
+      memcpy(fused_at(w, v, first), w->gathered[i], n * v->bytes);
+  }
+}
+
 /* ---- the state of a worker ---- */
 
 size_t fused_affine_bytes(const struct cvl_kernel *k) {
-  if (!k->run.has_affine_runs) return 0;
+  if (k->run.affine_value_count == 0) return 0;
   return k->op->value_count * sizeof(struct affine) +
          FUSED_RECTANGLES * k->run.affine_value_count * sizeof(struct fused_source) +
-         k->run.affine_value_count * sizeof(char *) + 2 * FUSED_STRIP;
+         k->run.affine_value_count * (sizeof(char *) + k->run.strip * sizeof(uint64_t)) +
+         2 * FUSED_STRIP;
 }
 
 void fused_affine_set_up(struct fused_worker *w, char *memory) {
   const struct cvl_kernel *k = w->k;
-  if (!k->run.has_affine_runs) return;
+  if (k->run.affine_value_count == 0) return;
   w->affine = (struct affine *)(void *)memory;
   struct fused_source *sources =
       (struct fused_source *)(void *)(memory + k->op->value_count * sizeof *w->affine);
@@ -536,7 +674,8 @@ void fused_affine_set_up(struct fused_worker *w, char *memory) {
     sources += k->run.affine_value_count;
   }
   w->gathered = (const char **)(void *)sources;
-  char *flags = (char *)(void *)(w->gathered + k->run.affine_value_count);
+  w->filled = (char *)(void *)(w->gathered + k->run.affine_value_count);
+  char *flags = room_of(w, k->run.affine_value_count);
   w->all_true = memset(flags, 1, FUSED_STRIP);
   w->all_false = memset(flags + FUSED_STRIP, 0, FUSED_STRIP);
 }

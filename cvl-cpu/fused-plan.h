@@ -13,6 +13,7 @@
  *   fused-strip.c        evaluation of a strip
  *   fused-gather.c       gathers within a strip
  *   fused-affine.c       gathers by indices that are affine for a while
+ *   fused-columns.c      reductions of segments of one length, column by column
  *   fused-loop.c         loops, within a strip
  *   fused-chunk.c        evaluation of a chunk: tiles, reductions, packs, scans
  *   fused-compiled.c     compiled functions: which there are
@@ -241,6 +242,7 @@ struct fused_run {
   bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool streams;             /* something is written past the caches */
   bool has_affine_runs;     /* some gather is affine */
+  bool by_columns;          /* segments are reduced column by column: fused-columns.c */
   uint8_t scattering;       /* enum fused_scattering */
   bool again;           /* it failed in a way that only operations report: run it by them ... */
   bool by_operations;   /* ... now */
@@ -308,9 +310,9 @@ struct cvl_kernel {
 /* What an affine run reads instead of computing it, from the first position of a rectangle on.
  */
 struct fused_source {
-  const char *at;      /* of a gather: the elements gathered; NULL: not contiguous */
-  uint64_t row_bytes;  /* added to `at` for each row */
-  struct affine value; /* of a filled value */
+  const char *at;            /* of a gather: the elements gathered; NULL: not contiguous */
+  uint64_t bytes, row_bytes; /* added to `at` for each position, each row */
+  struct affine value;       /* of a filled value */
 };
 
 /* Affine runs that are alike: columns of some rows (affine.h). */
@@ -366,7 +368,9 @@ struct fused_worker {
   uint32_t stream_count;
   struct affine *affine; /* of the rectangle that is being found, by value number */
   const char **gathered; /* of affine gathers and filled values: their elements of the strip */
+  char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */
+  char *lanes;                      /* of each reduction, by columns */
   /* Of compiled functions (fused-tile.c); `data` to `skipped` are arrays of `tile`. */
   struct tile tile;
   char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
@@ -448,6 +452,8 @@ bool fused_concatenate(struct cvl_kernel *, uint32_t scatter, const struct cvl_v
 /* fused-strip.c: executes the steps for positions first .. first + n - 1, at most a strip.
  * False after a fault, which is recorded. */
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
+/* The same for n rows of a column. */
+void fused_strip_column(struct fused_worker *, uint64_t first, uint64_t n);
 /* Copies the results of nodes before `end` that were computed in buffers. */
 void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
 /* Plans the prefetching of the next strip's operands over so many steps; prefetches what is due
@@ -499,9 +505,21 @@ bool fused_affine_suits(const struct cvl_kernel *, uint32_t gather);
 uint64_t fused_affine_run(struct fused_worker *, uint64_t first, uint64_t n);
 /* Whether the affine run gives the result of a step for these positions. */
 bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
+/* By columns: how many rows from this one on, at most `most`, are affine in all columns. Sets
+ * w->gathered for n rows of a column, whose buffers begin at position `first`; for positions
+ * that are evaluated by all steps. */
+uint64_t fused_affine_rows(struct fused_worker *, uint64_t row, uint64_t most);
+void fused_affine_column(struct fused_worker *, uint64_t column, uint64_t first, uint64_t n);
+void fused_affine_none(struct fused_worker *);
 /* What a worker needs: the bytes; sets it up there. */
 size_t fused_affine_bytes(const struct cvl_kernel *);
 void fused_affine_set_up(struct fused_worker *, char *memory);
+
+/* fused-columns.c. Whether this run is by columns, all gathers affine. Reduces segments from
+ * one on by columns; returns how many, 0 if not here. */
+bool fused_columns_suit(const struct cvl_kernel *);
+uint64_t fused_columns(struct fused_worker *, uint64_t segment, uint64_t last);
+size_t fused_columns_bytes(const struct cvl_kernel *);
 
 /* The steps that the current strip executes, in order: those from `first` to before `end`. */
 struct fused_steps {
@@ -510,7 +528,7 @@ struct fused_steps {
 };
 static inline struct fused_steps fused_steps_here(const struct fused_worker *w) {
   const struct cvl_kernel *k = w->k;
-  if (k->run.has_affine_runs && w->skipping) {
+  if ((k->run.has_affine_runs || k->run.by_columns) && w->skipping) {
     return (struct fused_steps){k->run.affine_steps, 0, k->run.affine_step_count};
   }
   return (struct fused_steps){k->run.live_steps, k->run.live_from, k->step_count};

@@ -211,6 +211,11 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   return atomic_load_explicit(&k->run.failed, memory_order_relaxed) == FUSED_NONE;
 }
 
+void fused_strip_column(struct fused_worker *w, uint64_t first, uint64_t n) {
+  w->prefetch_count = 0;
+  strip(w, first, n);
+}
+
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const bool prefetches =

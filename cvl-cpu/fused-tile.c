@@ -99,8 +99,8 @@ static void set_acts(struct fused_worker *w) {
     w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
   }
   for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->blocks.stage_count; s++) {
-    w->skipped[s] =
-        k->run.has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
+    w->skipped[s] = (k->run.has_affine_runs || k->run.by_columns) && w->skipping &&
+                    fused_compiled_stage_skipped(k->compiled, s);
   }
   w->acts_skipping = w->skipping;
 }
@@ -360,6 +360,11 @@ static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool fol
     run(w, first, n, folds);
   }
   return atomic_load_explicit(&w->k->run.failed, memory_order_relaxed) == FUSED_NONE;
+}
+
+void fused_tile_column(struct fused_worker *w, uint64_t first, uint64_t n) {
+  w->tile.begins = w->tile.ends = 1;
+  run(w, first, n, false);
 }
 
 bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {

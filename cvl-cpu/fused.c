@@ -321,8 +321,8 @@ static size_t reserve(struct layout *l, size_t bytes) {
 
 /* Offsets in the memory of a worker. */
 struct worker_layout {
-  size_t compiled, streams, affine, located, walks, ranks, kept, totals, packed, block_totals,
-      window_totals, combinations, packs;
+  size_t compiled, streams, affine, lanes, located, walks, ranks, kept, totals, packed,
+      block_totals, window_totals, combinations, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -344,6 +344,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   at.compiled = reserve(&l, fused_tile_bytes(k));
   at.streams = reserve(&l, k->op->param_count * sizeof(struct tile_stream));
   at.affine = reserve(&l, fused_affine_bytes(k));
+  at.lanes = reserve(&l, fused_columns_bytes(k));
   at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
@@ -388,6 +389,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
                              .streams = (struct tile_stream *)(void *)(memory + at->streams),
+                             .lanes = memory + at->lanes,
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
                              .kept = (uint64_t *)(void *)(memory + at->kept),
