@@ -32,13 +32,18 @@ static bool is_executed(const struct cvl_kernel *k, uint32_t n) {
 static bool suits(const struct cvl_kernel *k, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
+  const bool affine = p->analysed && p->run.affine;
   switch ((enum superop_role)node->role) {
-  case ROLE_REDUCE: return true;
+  case ROLE_REDUCE: {
+    const uint32_t from = k->values[node->operands[0]].node;
+    return from != SUPEROP_NONE &&
+           (k->op->nodes[from].role == ROLE_MAP || k->op->nodes[from].role == ROLE_GATHER);
+  }
   case ROLE_MAP: return !node->checked;
-  case ROLE_INDEX: return p->run.affine;
-  case ROLE_SPREAD: return k->values[node->result].run.storage == UNIFORM || p->run.affine;
+  case ROLE_INDEX: return affine;
+  case ROLE_SPREAD: return affine || k->values[node->result].run.storage == UNIFORM;
   case ROLE_GATHER:
-    return p->run.affine && (p->run.action == ACT_GATHER || p->run.action == ACT_GATHER_RUNS);
+    return affine && (p->run.action == ACT_GATHER || p->run.action == ACT_GATHER_RUNS);
   default: return false;
   }
 }
