@@ -2,8 +2,8 @@
  *
  * Positions are divided into rows of equal length. Over a *rectangle* - some columns of some
  * rows - a value is affine if it is start + j * stride + i * row_stride at the j-th position of
- * the i-th row. Whatever is only true of part of a rectangle makes it smaller: it keeps its
- * first position, and loses columns, rows or both.
+ * the i-th row. What is not true of a whole rectangle makes it smaller: it keeps its first
+ * position, and loses columns, rows or both.
  */
 #ifndef RAVEL_CPU_AFFINE_H
 #define RAVEL_CPU_AFFINE_H

@@ -79,7 +79,8 @@ static bool may_be_affine(const struct cvl_kernel *k, uint32_t n) {
   return true;
 }
 
-/* Whether a quotient or remainder is part of a value: it may change its stride very often. */
+/* Whether a value is computed from a quotient or remainder: its stride may change very often.
+ */
 static bool divides(const struct cvl_kernel *k, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
   bool found = k->nodes[n].op == OP_DIV || k->nodes[n].op == OP_MOD;

@@ -27,8 +27,8 @@ static bool is_executed(const struct cvl_kernel *k, uint32_t n) {
   return !k->op->cold[n] && k->op->nodes[n].role != ROLE_CONST;
 }
 
-/* Whether a node may be part of a column: its elements are the same in each row, or affine, or
- * computed from such, and it never fails. */
+/* Whether a node may be evaluated by columns: its elements are the same in each row, or affine,
+ * or computed from such, and it never fails. */
 static bool suits(const struct cvl_kernel *k, uint32_t n) {
   const struct superop_node *node = &k->op->nodes[n];
   const struct fused_node *p = &k->nodes[n];
