@@ -72,10 +72,30 @@ static bool may_be_affine(const struct gathers *p, uint32_t k) {
   return affine;
 }
 
-/* Marks the gathers by affine indices, and the nodes of these. */
+/* Whether a value is computed from a quotient or remainder. */
+static bool divides(const struct gathers *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  bool found = node->op == OPC_DIV || node->op == OPC_MOD;
+  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count && !found; i++)
+    found = divides(p, p->definition[node->operands[i]]);
+  return found;
+}
+
+/* What a map reads of such arithmetic, and is written from its symbolic form. */
+static void note_read(struct gathers *p, const struct superop_node *node) {
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    const uint32_t from = p->definition[node->operands[i]];
+    if (from == SUPEROP_NONE || !superop_matters(node, i)) continue;
+    if (p->affine[from] && !divides(p, from)) p->only[from] = true;
+  }
+}
+
+/* Marks the gathers by affine indices, the nodes of these, and other arithmetic on positions.
+ */
 static void find_only(struct gathers *p) {
   for (uint32_t k = p->op->node_count; k-- > 0;) {
     const struct superop_node *node = &p->op->nodes[k];
+    if (node->role == ROLE_MAP && !p->affine[k] && !p->op->cold[k]) note_read(p, node);
     if (node->op == OPC_BPERMUTE && !p->op->cold[k]) {
       const uint32_t index = p->definition[node->operands[1]];
       p->only[k] = index != SUPEROP_NONE && p->affine[index];
@@ -185,11 +205,18 @@ static bool is_gathered_output(const struct superop *op, uint32_t k) {
   return output && op->nodes[k].role == ROLE_GATHER;
 }
 
-/* Whether a node only computes indices, given what later ones keep. */
+/* Whether a value may be written from its symbolic form: it is in the buffer of a strip. */
+static bool may_fill(const struct gathers *p, uint32_t k) {
+  const uint32_t v = p->op->nodes[k].result;
+  return !is_stored(p->op, v) && (!function_has(p, k) || p->blocks->written[v]);
+}
+
+/* Whether a node only computes indices, given what later ones keep, or is filled. */
 static bool is_skipped(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   return p->only[k] && p->affine[k] && !p->gathered[k] && !node->checked &&
-         !p->kept[node->result] && (!function_has(p, k) || p->skips[p->blocks->stage[k]]);
+         (!p->kept[node->result] || may_fill(p, k)) &&
+         (!function_has(p, k) || p->skips[p->blocks->stage[k]]);
 }
 
 /* Backwards: what is kept, and so what is skipped. */
