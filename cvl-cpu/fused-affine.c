@@ -4,14 +4,18 @@
  * An index is often computed from the position: i - s, or i - s + n where i < s (a rotation),
  * or max(i - 1, 0), within a row or in the whole vector. Such an index is piecewise affine:
  * over an *affine run* of positions it is start + j * stride at the j-th position. This file
- * interprets the index arithmetic symbolically. From a position on, each value of it is
- * represented by its start and stride, up to where the first comparison changes its outcome or
- * the first segment ends. If the index of a gather then has stride 1 and stays in range, the
+ * interprets the index arithmetic symbolically (affine.h). From a position on, each value of it
+ * is represented by its start and strides, up to where the first comparison changes its outcome
+ * or the first segment ends. If the index of a gather then has stride 1 and stays in range, the
  * gathered elements are contiguous: steps read them from the source, and the steps that only
- * compute such indices are skipped. A run costs a few operations on scalars, instead of
+ * compute such indices are skipped. What other steps read of them (the flags of a boundary) is
+ * written from its symbolic form. A run costs a few operations on scalars, instead of
  * operations on vectors.
  *
- * Where this does not apply, as at the few positions around a boundary, all steps are executed.
+ * In a matrix the runs of a row are those of the next one, too: they are found for several rows
+ * at once, as rectangles, and remembered (struct fused_rectangle).
+ *
+ * Where this does not apply, all steps are executed.
  */
 #include <string.h>
 
@@ -19,8 +23,10 @@
 #include "cvl-cpu/fused-plan.h"
 
 enum {
-  RUN_LEAST = 32,       /* positions; a shorter run is not worth a strip of its own */
+  RUN_LEAST = 32,       /* positions; many shorter runs are not worth a strip for each */
   RUN_BETWEEN = 64,     /* positions that are evaluated by all steps where there is no run */
+  SHORT_RUNS = 16,      /* so many rectangles are found in a chunk, however short */
+  ROWS_MOST = 256,      /* rows of a rectangle; more may not belong to the chunk */
   SEGMENT_AVERAGE = 128 /* positions; shorter segments have too many ends */
 };
 
@@ -73,13 +79,37 @@ static bool may_be_affine(const struct cvl_kernel *k, uint32_t n) {
   return true;
 }
 
+/* Whether the result of a node that may be affine is computed from a quotient or remainder: its
+ * stride may change very often. */
+static bool divides(const struct cvl_kernel *k, uint32_t n) {
+  const struct superop_node *node = &k->op->nodes[n];
+  bool found = k->nodes[n].op == OP_DIV || k->nodes[n].op == OP_MOD;
+  if (!k->nodes[n].run.affine) return false;
+  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++)
+    found |= k->nodes[definition(k, node, i)].divides;
+  return found;
+}
+
+/* A step that is not of the arithmetic of indices may read results of such arithmetic. */
+static void note_read(struct cvl_kernel *k, const struct superop_node *node) {
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    const uint32_t from = definition(k, node, i);
+    if (from == SUPEROP_NONE || !superop_matters(node, i)) continue;
+    if (k->nodes[from].run.affine && !k->nodes[from].divides) k->nodes[from].analysed = true;
+  }
+}
+
 void fused_affine_plan(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   if (superop_has_loops(op)) return; /* fused-loop.c executes their steps */
-  for (uint32_t n = 0; n < op->node_count; n++) k->nodes[n].run.affine = may_be_affine(k, n);
-  for (uint32_t n = op->node_count; n-- > 0;) { /* only the arithmetic of indices */
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    k->nodes[n].run.affine = may_be_affine(k, n);
+    k->nodes[n].divides = divides(k, n);
+  }
+  for (uint32_t n = op->node_count; n-- > 0;) { /* only arithmetic on positions */
     const struct superop_node *node = &op->nodes[n];
     struct fused_node *p = &k->nodes[n];
+    if (node->role == ROLE_MAP && !p->run.affine && !op->cold[n]) note_read(k, node);
     if (node->role == ROLE_GATHER && p->op == OP_BPERMUTE && !op->cold[n]) {
       const uint32_t index = definition(k, node, 1);
       p->run.affine = index != SUPEROP_NONE && k->nodes[index].run.affine;
@@ -109,28 +139,36 @@ bool fused_affine_suits(const struct cvl_kernel *k, uint32_t gather) {
   return p->analysed && has_long_segments(&p->run.near) && has_long_segments(&index->run.near);
 }
 
-/* Finds the nodes that are affine given the operands; returns the number of gathers among them.
- */
-static uint32_t find_affine(struct cvl_kernel *k) {
+/* Finds the nodes that are affine given the operands, in runs or in columns; returns the number
+ * of gathers among them. */
+static uint32_t find_affine(struct cvl_kernel *k, bool by_columns) {
   uint32_t gathers = 0;
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_node *p = &k->nodes[n];
-    p->run.skipped = false;
-    p->run.affine = node->role == ROLE_MAP || has_long_segments(&p->run.near);
+    p->run.skipped = p->run.filled = false;
+    p->run.affine = node->role == ROLE_MAP || by_columns || has_long_segments(&p->run.near);
     for (unsigned j = 0; node->role == ROLE_MAP && j < node->operand_count; j++) {
       p->run.affine &= k->nodes[definition(k, node, j)].run.affine;
     }
     if (node->role != ROLE_GATHER) continue;
-    p->run.affine &= p->run.action == ACT_GATHER && k->values[node->result].run.needed &&
-                     k->nodes[definition(k, node, 1)].run.affine;
+    p->run.affine &=
+        (p->run.action == ACT_GATHER || (by_columns && p->run.action == ACT_GATHER_RUNS)) &&
+        k->values[node->result].run.needed && k->nodes[definition(k, node, 1)].run.affine;
     gathers += p->run.affine;
   }
   return gathers;
 }
 
-/* Backwards: finds the steps that only compute indices of affine gathers. */
+/* Whether a value can be written from its symbolic form. */
+static bool may_fill(const struct cvl_kernel *k, const struct fused_value *v) {
+  return v->run.storage == IN_STRIP && !v->is_output && !v->consumed &&
+         (!k->run.runs_compiled || fused_compiled_writes(k->compiled, v->node));
+}
+
+/* Backwards: finds the steps that only compute indices of affine gathers, and those that only
+ * compute what is filled. */
 static void find_skipped(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) {
@@ -147,9 +185,10 @@ static void find_skipped(struct cvl_kernel *k) {
       continue;
     }
     const bool gather = node->role == ROLE_GATHER && p->analysed && p->run.affine;
-    p->run.skipped = p->analysed && p->run.affine && !gather && !node->checked &&
-                     !v->run.kept &&
-                     (!k->run.runs_compiled || fused_compiled_skips(k->compiled, n));
+    const bool known = p->analysed && p->run.affine && !gather && !node->checked &&
+                       (!k->run.runs_compiled || fused_compiled_skips(k->compiled, n));
+    p->run.filled = known && v->run.kept && may_fill(k, v);
+    p->run.skipped = known && (p->run.filled || !v->run.kept);
     for (unsigned i = 0; i < node->operand_count && !p->run.skipped; i++) {
       if (superop_matters(node, i) && !(gather && i == 1)) {
         k->values[node->operands[i]].run.kept = true;
@@ -166,7 +205,8 @@ static void find_affine_steps(struct cvl_kernel *k) {
   for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
     const uint32_t n = k->run.live_steps[i];
     const struct fused_value *v = fused_result(k, n);
-    const bool in_source = v && v->run.storage == IN_AFFINE_RUN;
+    const bool gathered = k->run.by_columns && k->op->nodes[n].role == ROLE_GATHER;
+    const bool in_source = gathered || (v && v->run.storage == IN_AFFINE_RUN);
     if (k->nodes[n].analysed && (k->nodes[n].run.skipped || in_source)) continue;
     k->run.affine_steps[k->run.affine_step_count++] = n;
     if (v && v->run.storage == IN_STRIP) slots |= UINT64_C(1) << (v->slot % 64);
@@ -175,12 +215,23 @@ static void find_affine_steps(struct cvl_kernel *k) {
     k->run.strip = FUSED_STRIP;
 }
 
-void fused_affine_bind(struct cvl_kernel *k) {
-  k->run.has_affine_runs = false;
-  k->run.affine_gather_count = 0;
-  k->run.strip = k->usual_strip;
-  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST || find_affine(k) == 0) return;
-  k->run.has_affine_runs = true;
+/* The length of rows that all segments of the analysis are, or are as long as together; 0:
+ * there is none. */
+static uint64_t row_length(const struct cvl_kernel *k) {
+  uint64_t length = k->run.n;
+  for (uint32_t i = 0; i < k->analysed_count; i++) {
+    const struct fused_node *p = &k->nodes[k->analysed[i]];
+    const struct segments *near = &p->run.near;
+    if (k->op->nodes[k->analysed[i]].role == ROLE_MAP || !p->run.affine || near->count == 1)
+      continue;
+    if (near->offsets || near->equal == 0 || (length < k->run.n && length != near->equal))
+      return 0;
+    length = near->equal;
+  }
+  return length;
+}
+
+static void number_gathers(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
     const struct superop_node *node = &k->op->nodes[n];
@@ -191,156 +242,150 @@ void fused_affine_bind(struct cvl_kernel *k) {
     if (v->run.storage == IN_STRIP && !v->consumed && !v->is_output)
       v->run.storage = IN_AFFINE_RUN;
   }
+}
+
+/* They come after the gathers. */
+static void number_filled(struct cvl_kernel *k) {
+  k->run.affine_value_count = k->run.affine_gather_count;
+  for (uint32_t i = 0; i < k->analysed_count; i++) {
+    const uint32_t n = k->analysed[i];
+    struct fused_value *v = &k->values[k->op->nodes[n].result];
+    if (!k->nodes[n].run.filled) continue;
+    v->run.affine_gather = k->run.affine_value_count;
+    k->run.affine_gathers[k->run.affine_value_count++] = n;
+    v->run.storage = IN_AFFINE_RUN;
+  }
+}
+
+/* Whether an affine run only executes maps: no step that fills a buffer position by position.
+ */
+static bool executes_maps(const struct cvl_kernel *k) {
+  for (uint32_t i = k->run.live_from; i < k->step_count; i++) {
+    const uint32_t n = k->run.live_steps[i];
+    const uint8_t role = k->op->nodes[n].role;
+    if (role != ROLE_MAP && role != ROLE_GATHER && !k->nodes[n].run.skipped) return false;
+  }
+  return true;
+}
+
+/* Decides between runs, columns, and neither. */
+static void choose(struct cvl_kernel *k) {
+  k->run.has_affine_runs = k->run.by_columns = false;
+  k->run.affine_gather_count = k->run.affine_value_count = 0;
+  k->run.strip = k->usual_strip;
+  if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST) return;
+  k->run.has_affine_runs = find_affine(k, false) > 0;
+  k->run.by_columns = !k->run.has_affine_runs && find_affine(k, true) > 0 &&
+                      row_length(k) == k->run.segments.equal && fused_columns_suit(k);
+}
+
+void fused_affine_bind(struct cvl_kernel *k) {
+  choose(k);
+  if (!k->run.has_affine_runs && !k->run.by_columns) return;
+  k->run.row_length = row_length(k);
   if (k->run.runs_compiled) fused_compiled_skip_all(k->compiled);
   do {
     find_skipped(k);
   } while (k->run.runs_compiled && fused_compiled_keep(k->compiled));
+  k->run.by_columns &= executes_maps(k);
+  if (!k->run.has_affine_runs && !k->run.by_columns) return;
+  number_gathers(k);
+  number_filled(k);
   find_affine_steps(k);
 }
 
 /* ---- symbolic values ---- */
 
-static uint64_t element(const void *x, uint64_t i, size_t bytes) {
-  return bytes == 1 ? ((const uint8_t *)x)[i] : (uint64_t)int_element(x, i, bytes);
-}
-
-static void shorten(uint64_t *length, uint64_t to) {
-  if (to < *length) *length = to;
-}
-
-/* Whether the value does not wrap within so many positions, nor come near to it. */
-static bool is_straight(const struct fused_affine *c, uint64_t length, size_t bytes) {
-  const int64_t most = bytes == 8 ? INT64_MAX / 4 : INT32_MAX;
-  int64_t last;
-  if (!c->known || length > INT64_MAX || __builtin_mul_overflow(c->stride, length - 1, &last) ||
-      __builtin_add_overflow(last, c->start, &last)) {
-    return false;
-  }
-  return -most <= c->start && c->start <= most && -most <= last && last <= most;
-}
-
-/* Whether start + j * stride is negative for j = 0; shortens the length to where this stays so.
- */
-static bool is_negative(int64_t start, int64_t stride, uint64_t *length) {
-  const uint64_t size = start < 0 ? 0 - (uint64_t)start : (uint64_t)start;
-  const uint64_t pace = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-  if (start < 0 && stride > 0) shorten(length, size / pace + (size % pace > 0));
-  if (start >= 0 && stride < 0) shorten(length, size / pace + 1);
-  return start < 0;
-}
-
-static bool is_zero(int64_t start, int64_t stride, uint64_t *length) {
-  if (stride == 0) return start == 0;
-  if (start == 0) {
-    *length = 1;
-  } else if ((start < 0) != (stride < 0) && start % stride == 0) {
-    shorten(length, 0 - (uint64_t)(start / stride));
-  }
-  return start == 0;
-}
-
-/* The outcome of a comparison, up to where it changes. */
-static struct fused_affine compare(enum cvl_op op, const struct fused_affine *a,
-                                   const struct fused_affine *b, size_t bytes,
-                                   uint64_t *length) {
-  struct fused_affine c = {0};
-  int64_t stride;
-  if (!is_straight(a, *length, bytes) || !is_straight(b, *length, bytes) ||
-      __builtin_sub_overflow(a->stride, b->stride, &stride) || stride == INT64_MIN) {
-    return c;
-  }
-  const int64_t start = a->start - b->start;
-  switch ((int)op) {
-  case OP_LT: c.start = is_negative(start, stride, length); break;
-  case OP_LE: c.start = is_negative(start - 1, stride, length); break;
-  case OP_GT: c.start = is_negative(-start, -stride, length); break;
-  case OP_GE: c.start = is_negative(-start - 1, -stride, length); break;
-  case OP_EQ: c.start = is_zero(start, stride, length); break;
-  default: c.start = !is_zero(start, stride, length); break;
-  }
-  c.known = true;
-  return c;
-}
-
-/* Quotient and remainder by one positive number, up to the next multiple of it. */
-static struct fused_affine divide(enum cvl_op op, const struct fused_affine *a,
-                                  const struct fused_affine *b, size_t bytes,
-                                  uint64_t *length) {
-  struct fused_affine c = {0};
-  if (!is_straight(a, *length, bytes) || !b->known || b->stride != 0 || b->start <= 0 ||
-      a->start < 0 || a->stride < 0 || a->stride > 1) {
-    return c;
-  }
-  const int64_t rest = a->start % b->start;
-  if (a->stride == 1) shorten(length, (uint64_t)(b->start - rest));
-  if (op == OP_DIV) return (struct fused_affine){true, a->start / b->start, 0};
-  return (struct fused_affine){true, rest, a->stride};
-}
-
-static struct fused_affine map(const struct cvl_kernel *k, const struct superop_node *node,
-                               enum cvl_op op, const struct fused_affine *affine,
-                               uint64_t *length) {
-  const size_t bytes = k->values[node->result].bytes;
-  const size_t operand_bytes = k->values[node->operands[0]].bytes;
-  const struct fused_affine *a = &affine[node->operands[0]];
-  const struct fused_affine *b = &affine[node->operands[node->operand_count - 1]];
-  const uint64_t a0 = (uint64_t)a->start, as = (uint64_t)a->stride;
-  const uint64_t b0 = (uint64_t)b->start, bs = (uint64_t)b->stride;
-  uint64_t start, stride;
-  switch ((int)op) {
-  case OP_SELECT:
-    if (!a->known) return (struct fused_affine){0};
-    return affine[node->operands[a->start ? 1 : 2]];
-  case OP_DIV:
-  case OP_MOD: return divide(op, a, b, bytes, length);
-  case OP_LT:
-  case OP_LE:
-  case OP_GT:
-  case OP_GE:
-  case OP_EQ:
-  case OP_NE: return compare(op, a, b, operand_bytes, length);
-  case OP_NOT: return (struct fused_affine){a->known, !a->start, 0};
-  case OP_AND: return (struct fused_affine){a->known && b->known, a0 && b0, 0};
-  case OP_OR: return (struct fused_affine){a->known && b->known, a0 || b0, 0};
-  case OP_ADD: start = a0 + b0, stride = as + bs; break;
-  case OP_SUB: start = a0 - b0, stride = as - bs; break;
-  case OP_MUL:
-    if (as != 0 && bs != 0) return (struct fused_affine){0};
-    start = a0 * b0, stride = as * b0 + a0 * bs;
-    break;
-  default: return (struct fused_affine){0};
-  }
-  return (struct fused_affine){a->known && b->known, int_wrapped(start, bytes),
-                               int_wrapped(stride, bytes)};
-}
-
-/* ---- affine runs ---- */
-
-/* The segment at the position; shortens the length to its end. */
+/* The segment at the position; shortens the extent to its end. */
 static uint64_t within_segment(struct fused_worker *w, const struct fused_node *p,
-                               uint64_t position, uint64_t *length) {
+                               uint64_t position, struct affine_extent *e) {
   if (p->run.near.count == 1) return 0;
+  if (w->k->run.row_length != 0) return w->row;
   const uint64_t s = walk_to(&w->walks[p->walk], &p->run.near, position);
-  shorten(length, segment_start(&p->run.near, s + 1) - position);
+  const uint64_t left = segment_start(&p->run.near, s + 1) - position;
+  if (left < e->length) e->length = left;
   return s;
 }
 
-/* The elements gathered from a position on, in the source: NULL if they are not contiguous. */
-static const char *find_gathered(struct fused_worker *w, const struct superop_node *node,
-                                 const struct fused_node *p, uint64_t position,
-                                 uint64_t *length) {
+/* As affine_row_stride says of what the nodes has for each segment, from segment s on. */
+static int64_t from_row_to_row(const struct fused_node *p, const void *x, uint64_t s,
+                               size_t bytes, struct affine_extent *e) {
+  return p->run.near.count == 1 ? 0 : affine_row_stride((const char *)x + s * bytes, bytes, e);
+}
+
+/* Element i: an INT, or a BOOL. */
+static int64_t element(const void *x, uint64_t i, size_t bytes) {
+  return bytes == 1 ? ((const uint8_t *)x)[i] : int_element(x, i, bytes);
+}
+
+static struct affine spread(struct fused_worker *w, const struct fused_node *p,
+                            uint64_t position, size_t bytes, struct affine_extent *e) {
+  const uint64_t s = within_segment(w, p, position, e);
+  return (struct affine){true, element(p->run.values, s, bytes), 0,
+                         from_row_to_row(p, p->run.values, s, bytes, e)};
+}
+
+static struct affine progression(struct fused_worker *w, const struct fused_node *p,
+                                 uint64_t position, size_t bytes, struct affine_extent *e) {
+  const uint64_t s = within_segment(w, p, position, e);
+  const int64_t stride = element(p->run.strides, s, bytes);
+  const uint64_t done = position - segment_start(&p->run.near, s);
+  const uint64_t start = (uint64_t)element(p->run.values, s, bytes) + done * (uint64_t)stride;
+  uint64_t row_stride = (uint64_t)stride * w->k->run.row_length;
+  if (p->run.near.count > 1) {
+    row_stride = (uint64_t)from_row_to_row(p, p->run.values, s, bytes, e);
+    if (from_row_to_row(p, p->run.strides, s, bytes, e) != 0) e->rows = 1;
+  }
+  return (struct affine){true, int_wrapped(start, bytes), stride,
+                         int_wrapped(row_stride, bytes)};
+}
+
+/* Interprets the node from a position on. */
+static struct affine interpret(struct fused_worker *w, uint32_t n, uint64_t position,
+                               struct affine_extent *e) {
   const struct cvl_kernel *k = w->k;
-  const struct fused_affine *index = &w->affine[node->operands[1]];
-  const uint64_t s = within_segment(w, p, position, length);
+  const struct superop_node *node = &k->op->nodes[n];
+  const struct fused_node *p = &k->nodes[n];
+  const size_t bytes = k->values[node->result].bytes;
+  if (node->role == ROLE_SPREAD) return spread(w, p, position, bytes, e);
+  if (node->role == ROLE_INDEX) return progression(w, p, position, bytes, e);
+  const struct affine *operands[MAX_OPERANDS];
+  for (unsigned i = 0; i < node->operand_count; i++)
+    operands[i] = &w->affine[node->operands[i]];
+  return affine_map(p->op, operands, bytes, k->values[node->operands[0]].bytes, e);
+}
+
+/* The element gathered at a position, in the source, if its index is below the limit in the
+ * whole rectangle. */
+static struct fused_source source_of(struct fused_worker *w, uint32_t n, uint64_t position,
+                                     struct affine_extent *e) {
+  const struct cvl_kernel *k = w->k;
+  const struct superop_node *node = &k->op->nodes[n];
+  const struct fused_node *p = &k->nodes[n];
+  const struct affine *index = &w->affine[node->operands[1]];
+  const size_t bytes = k->values[node->result].bytes;
+  const uint64_t s = within_segment(w, p, position, e);
   const uint64_t from = segment_start(&p->run.far, s);
   const uint64_t limit = segment_start(&p->run.far, s + 1) - from;
-  if (index->stride != 1 || index->start < 0 || (uint64_t)index->start >= limit ||
-      !is_straight(index, *length, k->values[node->operands[1]].bytes)) {
-    return NULL;
-  }
-  shorten(length, limit - (uint64_t)index->start);
-  return (const char *)p->run.values +
-         (from + (uint64_t)index->start) * k->values[node->result].bytes;
+  if (!affine_is_below(index, limit, k->values[node->operands[1]].bytes, e))
+    return (struct fused_source){0};
+  uint64_t row_step = (uint64_t)index->row_stride;
+  if (p->run.near.count > 1) row_step += p->run.far.equal;
+  if (p->run.near.count > 1 && p->run.far.offsets) e->rows = 1;
+  return (struct fused_source){.at = (const char *)p->run.values +
+                                     (from + (uint64_t)index->start) * bytes,
+                               .bytes = (uint64_t)index->stride * bytes,
+                               .row_bytes = row_step * bytes};
+}
+
+/* The elements gathered from a position on, in the source: not found if they are not
+ * contiguous. A few are gathered one at a time. */
+static struct fused_source find_gathered(struct fused_worker *w, uint32_t n, uint64_t position,
+                                         struct affine_extent *e) {
+  const struct affine *index = &w->affine[w->k->op->nodes[n].operands[1]];
+  if (index->stride != 1 && e->length < RUN_LEAST) e->length = 1;
+  if (index->stride != 1 && e->length > 1) return (struct fused_source){0};
+  return source_of(w, n, position, e);
 }
 
 static void move_walks(struct fused_worker *w, uint64_t first) {
@@ -354,66 +399,159 @@ static void move_walks(struct fused_worker *w, uint64_t first) {
   }
 }
 
-/* Finds the affine run that begins at a position. */
-static void find_run(struct fused_worker *w, uint64_t first) {
-  struct cvl_kernel *k = w->k;
-  uint64_t length = k->run.n - first;
-  w->skipping = true;
+/* ---- rectangles ---- */
+
+/* The most that a rectangle with this first position may be. */
+static struct affine_extent extent_at(const struct fused_worker *w, uint64_t first) {
+  const struct cvl_kernel *k = w->k;
+  const uint64_t length = k->run.row_length;
+  if (length == 0) return (struct affine_extent){k->run.n - first, 1};
+  const uint64_t rows = k->run.n / length - w->row;
+  return (struct affine_extent){length - (first - w->row_start),
+                                rows < ROWS_MOST ? rows : ROWS_MOST};
+}
+
+/* Finds the largest one. */
+static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_rectangle *r) {
+  const struct cvl_kernel *k = w->k;
+  struct affine_extent e = extent_at(w, first);
+  const bool by_columns = k->run.by_columns;
+  r->skipping = true;
   for (uint32_t i = 0; i < k->analysed_count; i++) {
     const uint32_t n = k->analysed[i];
-    const struct superop_node *node = &k->op->nodes[n];
-    const struct fused_node *p = &k->nodes[n];
-    const struct fused_value *v = &k->values[node->result];
-    struct fused_affine *c = &w->affine[node->result];
-    if (!p->run.affine) continue;
-    switch ((int)node->role) {
-    case ROLE_SPREAD: {
-      const uint64_t s = within_segment(w, p, first, &length);
-      *c = (struct fused_affine){true, (int64_t)element(p->run.values, s, v->bytes), 0};
-      break;
-    }
-    case ROLE_INDEX: {
-      const uint64_t s = within_segment(w, p, first, &length);
-      const uint64_t stride = element(p->run.strides, s, v->bytes);
-      const uint64_t start = element(p->run.values, s, v->bytes) +
-                             (first - segment_start(&p->run.near, s)) * stride;
-      *c = (struct fused_affine){true, int_wrapped(start, v->bytes),
-                                 int_wrapped(stride, v->bytes)};
-      break;
-    }
-    case ROLE_MAP: *c = map(k, node, p->op, w->affine, &length); break;
-    default: /* a gather */
-      w->run_data[v->run.affine_gather] = find_gathered(w, node, p, first, &length);
-      w->skipping &= w->run_data[v->run.affine_gather] != NULL;
-      break;
-    }
+    if (!k->nodes[n].run.affine || k->op->nodes[n].role == ROLE_GATHER) continue;
+    w->affine[k->op->nodes[n].result] = interpret(w, n, first, &e);
   }
-  if (length < RUN_LEAST) {
-    memset(w->run_data, 0, k->run.affine_gather_count * sizeof *w->run_data);
-    w->skipping = false;
-    length = RUN_BETWEEN;
+  for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
+    const uint32_t n = k->run.affine_gathers[i];
+    r->sources[i] = by_columns ? source_of(w, n, first, &e) : find_gathered(w, n, first, &e);
+    r->skipping &= r->sources[i].at != NULL;
   }
-  if (!w->skipping) move_walks(w, first);
+  for (uint32_t i = k->run.affine_gather_count; i < k->run.affine_value_count; i++) {
+    const uint32_t v = k->op->nodes[k->run.affine_gathers[i]].result;
+    r->sources[i] = (struct fused_source){.value = w->affine[v]};
+    r->skipping &= r->sources[i].value.known;
+  }
+  r->first = first;
+  r->row = w->row;
+  r->column = first - w->row_start;
+  r->length = e.length;
+  r->rows = e.rows;
+}
+
+/* Rectangles of few positions are only worth it if they recur. Where they do not, some
+ * positions are evaluated by all steps instead. */
+static void avoid_short(struct fused_worker *w, struct fused_rectangle *r) {
+  const bool recurs = (w->rectangles_found++ - SHORT_RUNS) * RUN_LEAST <= r->first - w->begun;
+  if (r->length >= RUN_LEAST || (r->skipping && (w->rectangles_found <= SHORT_RUNS || recurs)))
+    return;
+  r->skipping = false;
+  r->length = RUN_BETWEEN;
+  r->rows = 1;
+  for (uint32_t i = 0; i < w->k->run.affine_value_count; i++) r->sources[i].at = NULL;
+}
+
+static void find_streams(struct fused_worker *w, const struct fused_rectangle *r) {
+  const struct cvl_kernel *k = w->k;
   fused_streams_begin(w);
   for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
     const struct superop_node *node = &k->op->nodes[k->run.affine_gathers[i]];
-    const char *at = w->run_data[i];
-    if (at) fused_stream(w, node->operands[0], at - first * k->values[node->result].bytes);
+    const char *at = r->sources[i].at;
+    if (at) fused_stream(w, node->operands[0], at - r->first * k->values[node->result].bytes);
   }
-  w->run_first = first;
-  w->run_end = first + length;
+}
+
+static void move_row(struct fused_worker *w, uint64_t first) {
+  const uint64_t length = w->k->run.row_length;
+  if (length == 0 || first - w->row_start < length) return;
+  if (first - w->row_start < 2 * length) {
+    w->row++;
+    w->row_start += length;
+  } else {
+    w->row = first / length;
+    w->row_start = w->row * length;
+  }
+}
+
+/* The one with the current row in it. */
+static bool has_position(const struct fused_worker *w, const struct fused_rectangle *r,
+                         uint64_t first) {
+  return w->row - r->row < r->rows && first - w->row_start - r->column < r->length;
+}
+
+/* The rectangle of the position: mostly the one that followed in the row before. */
+static uint32_t rectangle_at(struct fused_worker *w, uint64_t first) {
+  struct fused_rectangle *all = w->rectangles;
+  const uint32_t next = all[w->rectangle].next;
+  if (has_position(w, &all[next], first)) return next;
+  for (uint32_t i = 0; i < FUSED_RECTANGLES; i++) {
+    if (has_position(w, &all[i], first)) return all[w->rectangle].next = i;
+  }
+  const uint32_t found = w->newest = (w->newest + 1) % FUSED_RECTANGLES;
+  find_rectangle(w, first, &all[found]);
+  avoid_short(w, &all[found]);
+  find_streams(w, &all[found]);
+  return all[w->rectangle].next = found;
+}
+
+/* ---- affine runs ---- */
+
+static void find_run(struct fused_worker *w, uint64_t first) {
+  move_row(w, first);
+  w->rectangle = rectangle_at(w, first);
+  const struct fused_rectangle *r = &w->rectangles[w->rectangle];
+  w->skipping = r->skipping;
+  if (!w->skipping) move_walks(w, first);
+  w->run_first = w->row_start + r->column;
+  w->run_end = w->run_first + r->length;
+}
+
+static void fill_ints(char *to, size_t bytes, uint64_t start, uint64_t stride, uint64_t n) {
+  for (uint64_t i = 0; i < n && bytes == 8; i++)
+    ((uint64_t *)(void *)to)[i] = start + i * stride;
+  for (uint64_t i = 0; i < n && bytes == 4; i++)
+    ((uint32_t *)(void *)to)[i] = (uint32_t)(start + i * stride);
+}
+
+/* The buffer of affine value i: that of the step may be another one's when this one is filled.
+ */
+static char *room_of(const struct fused_worker *w, uint32_t i) {
+  return w->filled + i * w->k->run.strip * sizeof(uint64_t);
+}
+
+/* Writes n elements of affine value i. BOOLs are not written. */
+static const char *fill(struct fused_worker *w, uint32_t i, const struct fused_value *v,
+                        uint64_t first, uint64_t n) {
+  const struct fused_rectangle *r = &w->rectangles[w->rectangle];
+  const struct fused_source *s = &r->sources[i];
+  char *const to = room_of(w, i);
+  if (v->elem == CVL_BOOL) return s->value.start ? w->all_true : w->all_false;
+  const uint64_t stride = (uint64_t)s->value.stride;
+  fill_ints(to, v->bytes,
+            (uint64_t)s->value.start + (first - w->run_first) * stride +
+                (w->row - r->row) * (uint64_t)s->value.row_stride,
+            stride, n);
+  return to;
+}
+
+static const char *source_at(const struct fused_worker *w, const struct fused_value *v,
+                             const struct fused_source *s, uint64_t first) {
+  const struct fused_rectangle *r = &w->rectangles[w->rectangle];
+  if (!s->at) return (const char *)w + v->run.offset;
+  return s->at + (w->row - r->row) * s->row_bytes + (first - w->run_first) * v->bytes;
 }
 
 uint64_t fused_affine_run(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   if (first < w->run_first || first >= w->run_end) find_run(w, first);
-  for (uint32_t i = 0; i < k->run.affine_gather_count; i++) {
+  if (n > w->run_end - first) n = w->run_end - first;
+  const struct fused_source *s = w->rectangles[w->rectangle].sources;
+  for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
     const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
-    const char *at = w->run_data[v->run.affine_gather];
-    w->gathered[v->run.affine_gather] =
-        at ? at + (first - w->run_first) * v->bytes : (const char *)w + v->run.offset;
+    const bool filled = i >= k->run.affine_gather_count && w->skipping;
+    w->gathered[i] = filled ? fill(w, i, v, first, n) : source_at(w, v, &s[i], first);
   }
-  return n < w->run_end - first ? n : w->run_end - first;
+  return n;
 }
 
 bool fused_affine_has(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
@@ -422,8 +560,126 @@ bool fused_affine_has(struct fused_worker *w, uint32_t number, uint64_t first, u
   if (!p->analysed || !p->run.affine) return false;
   if (p->run.action != ACT_GATHER) return false;
   const struct fused_value *v = &k->values[k->op->nodes[number].result];
-  if (!w->run_data[v->run.affine_gather]) return false;
+  if (!w->rectangles[w->rectangle].sources[v->run.affine_gather].at) return false;
   if (v->run.storage != IN_AFFINE_RUN)
     memcpy(fused_at(w, v, first), w->gathered[v->run.affine_gather], n * v->bytes);
   return true;
+}
+
+/* ---- columns ---- */
+
+/* Whether what a gather reads in a column is contiguous, or the same in all rows. */
+static bool is_of_column(const struct fused_source *s, size_t bytes) {
+  return s->at && (s->row_bytes == bytes || s->row_bytes == 0);
+}
+
+static bool are_of_column(const struct fused_worker *w, const struct fused_rectangle *r) {
+  const struct cvl_kernel *k = w->k;
+  bool good = r->skipping;
+  for (uint32_t i = 0; i < k->run.affine_gather_count && good; i++) {
+    const struct superop_node *node = &k->op->nodes[k->run.affine_gathers[i]];
+    good = is_of_column(&r->sources[i], k->values[node->result].bytes);
+  }
+  return good;
+}
+
+uint64_t fused_affine_rows(struct fused_worker *w, uint64_t row, uint64_t most) {
+  const uint64_t columns = w->k->run.row_length;
+  w->row = row;
+  w->row_start = row * columns;
+  w->newest = w->rectangle = 0;
+  for (uint64_t c = 0, i = 0; c < columns; i++) {
+    if (i == FUSED_RECTANGLES) return 0;
+    struct fused_rectangle *r = &w->rectangles[i];
+    find_rectangle(w, w->row_start + c, r);
+    if (!are_of_column(w, r)) return 0;
+    if (r->rows < most) most = r->rows;
+    c += r->length;
+  }
+  return most;
+}
+
+void fused_affine_none(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
+    const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+    w->gathered[i] = (const char *)w + v->run.offset;
+  }
+}
+
+/* n copies of an element. */
+static void repeat(char *to, const char *one, size_t bytes, uint64_t n) {
+  int64_t x = 0;
+  memcpy(&x, one, bytes);
+  if (bytes == 1) {
+    memset(to, *one, n);
+  } else {
+    fill_ints(to, bytes, bytes == 8 ? (uint64_t)x : (uint64_t)int_element(one, 0, bytes), 0, n);
+  }
+}
+
+/* What gather number i reads in a column. */
+static const char *gathered_column(struct fused_worker *w, uint32_t i, uint64_t column,
+                                   uint64_t n) {
+  const struct fused_source *s = &w->rectangles[w->rectangle].sources[i];
+  const struct cvl_kernel *k = w->k;
+  const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+  const char *at = s->at + column * s->bytes;
+  if (s->row_bytes != 0) return at;
+  char *const to = room_of(w, i);
+  repeat(to, at, v->bytes, n);
+  return to;
+}
+
+static const char *filled_column(struct fused_worker *w, uint32_t i, uint64_t column,
+                                 uint64_t n) {
+  const struct affine *c = &w->rectangles[w->rectangle].sources[i].value;
+  const struct cvl_kernel *k = w->k;
+  const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+  if (v->elem == CVL_BOOL) return c->start ? w->all_true : w->all_false;
+  char *const to = room_of(w, i);
+  fill_ints(to, v->bytes, (uint64_t)c->start + column * (uint64_t)c->stride,
+            (uint64_t)c->row_stride, n);
+  return to;
+}
+
+void fused_affine_column(struct fused_worker *w, uint64_t column, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_rectangle *r = &w->rectangles[w->rectangle];
+  if (column >= r->column + r->length) r = &w->rectangles[++w->rectangle];
+  column -= r->column;
+  for (uint32_t i = 0; i < k->run.affine_value_count; i++) {
+    const struct fused_value *v = &k->values[k->op->nodes[k->run.affine_gathers[i]].result];
+    w->gathered[i] = i < k->run.affine_gather_count ? gathered_column(w, i, column, n)
+                                                    : filled_column(w, i, column, n);
+    if (v->run.storage != IN_AFFINE_RUN)
+      memcpy(fused_at(w, v, first), w->gathered[i], n * v->bytes);
+  }
+}
+
+/* ---- the state of a worker ---- */
+
+size_t fused_affine_bytes(const struct cvl_kernel *k) {
+  if (k->run.affine_value_count == 0) return 0;
+  return k->op->value_count * sizeof(struct affine) +
+         FUSED_RECTANGLES * k->run.affine_value_count * sizeof(struct fused_source) +
+         k->run.affine_value_count * (sizeof(char *) + k->run.strip * sizeof(uint64_t)) +
+         2 * FUSED_STRIP;
+}
+
+void fused_affine_set_up(struct fused_worker *w, char *memory) {
+  const struct cvl_kernel *k = w->k;
+  if (k->run.affine_value_count == 0) return;
+  w->affine = (struct affine *)(void *)memory;
+  struct fused_source *sources =
+      (struct fused_source *)(void *)(memory + k->op->value_count * sizeof *w->affine);
+  for (uint32_t i = 0; i < FUSED_RECTANGLES; i++) {
+    w->rectangles[i] = (struct fused_rectangle){.sources = sources};
+    sources += k->run.affine_value_count;
+  }
+  w->gathered = (const char **)(void *)sources;
+  w->filled = (char *)(void *)(w->gathered + k->run.affine_value_count);
+  char *flags = room_of(w, k->run.affine_value_count);
+  w->all_true = memset(flags, 1, FUSED_STRIP);
+  w->all_false = memset(flags + FUSED_STRIP, 0, FUSED_STRIP);
 }

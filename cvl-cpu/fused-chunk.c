@@ -156,8 +156,10 @@ static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last
   const uint64_t most = equal ? FUSED_TILE / equal : FUSED_TILE;
   const bool short_ones = equal <= REDUCE_EQUAL;
   for (uint64_t i = 0; i <= most && !short_ones; i++) offsets[i] = i * equal;
-  for (uint64_t k = first; k < last; k += most) {
-    const uint64_t many = last - k < most ? last - k : most;
+  for (uint64_t k = first, many; k < last; k += many) {
+    many = w->k->run.by_columns ? fused_columns(w, k, last) : 0;
+    if (many > 0) continue;
+    many = last - k < most ? last - k : most;
     group(w, k, many, k * equal, many * equal, short_ones ? NULL : offsets);
   }
 }
@@ -270,6 +272,7 @@ static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
   w->origin[IN_CHUNK] = position;
   const bool walks = !k->run.runs_compiled || k->run.has_affine_runs;
+  w->skipping = false;
   if (walks && position < k->run.n) fused_walks_at(w, position);
   if (k->run.runs_compiled) fused_tile_begin(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {

@@ -324,6 +324,11 @@ bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
   return !fused_compiled_does(f, node) || f->stages[f->functions.schedule.stages[node]].skipped;
 }
 
+bool fused_compiled_writes(const struct fused_compiled *f, uint32_t node) {
+  return !fused_compiled_does(f, node) ||
+         f->functions.schedule.written[f->k->op->nodes[node].result];
+}
+
 bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage) {
   return f->stages[stage].skipped;
 }

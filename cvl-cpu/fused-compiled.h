@@ -33,8 +33,8 @@ tile_function *fused_compiled_tile(const struct fused_compiled *);
 /* That of a scan, as fused_emit_scan says. */
 typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
-/* The values whose elements the function of tiles may touch, and the nodes that have an entry in
- * its struct tile. */
+/* The values whose elements the function of tiles may touch, and the nodes that have an entry
+ * in its struct tile. */
 const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
 const uint32_t *fused_compiled_walking(const struct fused_compiled *, uint32_t *count);
 /* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
@@ -53,6 +53,8 @@ uint32_t fused_compiled_slots(const struct fused_compiled *);
 void fused_compiled_skip_all(struct fused_compiled *);
 bool fused_compiled_keep(struct fused_compiled *);
 bool fused_compiled_skips(const struct fused_compiled *, uint32_t node);
+/* Whether the result of a node is written to a buffer. */
+bool fused_compiled_writes(const struct fused_compiled *, uint32_t node);
 bool fused_compiled_stage_skipped(const struct fused_compiled *, uint32_t stage);
 
 /* Whether the compiled function reduces blocks of one segment as it computes them. _many:
@@ -75,8 +77,10 @@ void fused_tile_write_scans(struct fused_worker *, const struct segment_range *i
 /* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
  * them even after a fault: a stage has nodes from before and after it. False after a fault. */
 bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);
-/* The same for blocks of one segment, whose totals go to totals[r] for each reduction r, from
- * number `block` on. */
+/* Steps of an affine run for n rows of a column. */
+void fused_tile_column(struct fused_worker *, uint64_t first, uint64_t n);
+/* The same as fused_tile for blocks of one segment, whose totals go to totals[r] for each
+ * reduction r, from number `block` on. */
 bool fused_tile_folds(struct fused_worker *, uint64_t first, uint64_t n, char *const *totals,
                       uint64_t block);
 

@@ -13,6 +13,7 @@
  *   fused-strip.c        evaluation of a strip
  *   fused-gather.c       gathers within a strip
  *   fused-affine.c       gathers by indices that are affine for a while
+ *   fused-columns.c      reductions of segments of one length, column by column
  *   fused-loop.c         loops, within a strip
  *   fused-chunk.c        evaluation of a chunk: tiles, reductions, packs, scans
  *   fused-compiled.c     compiled functions: which there are
@@ -29,6 +30,7 @@
 #ifndef RAVEL_CPU_FUSED_PLAN_H
 #define RAVEL_CPU_FUSED_PLAN_H
 
+#include "cvl-cpu/affine.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/kernels-map.h"
@@ -84,7 +86,8 @@ struct fused_value_run {
   bool unwanted;    /* ... and these were all */
   uint32_t concatenated_by; /* the scatter whose result it is written to, or SUPEROP_NONE ... */
   uint64_t before;          /* ... where so many elements come before its own */
-  uint32_t affine_gather;   /* of an affine gather: its number in k->affine_gathers */
+  uint32_t affine_gather;   /* of an affine gather or filled value: its number in
+                               k->affine_gathers */
   struct cvl_value whole;   /* of a node's result: the vector that is returned or scattered */
 };
 
@@ -128,9 +131,10 @@ enum fused_action {
 
 /* The state of a node in one run. */
 struct fused_node_run {
-  uint8_t action;               /* enum fused_action */
-  bool affine;                  /* it is analysed, and its operands allow it */
-  bool skipped;                 /* not executed in an affine run: only known indices need it */
+  uint8_t action; /* enum fused_action */
+  bool affine;    /* it is analysed, and its operands allow it */
+  bool skipped;   /* not executed in an affine run: only known indices need it, or it is ... */
+  bool filled;    /* ... written from its symbolic form */
   bool concatenated;            /* may_concatenate, and its operands allow it ... */
   uint64_t start;               /* ... from this position of the result on */
   struct segments near, far;    /* see locate.h; the walk is over near */
@@ -146,6 +150,7 @@ struct fused_node {
   char *repeated;                /* DIST of a CONST: as often as a strip may need it */
   bool combined;                 /* it computes the function of a combination: no step */
   /* Gathers (fused-gather.c, fused-affine.c). */
+  bool divides;        /* its index arithmetic has quotients or remainders */
   bool analysed;       /* one that may have an affine index, or arithmetic for one */
   bool may_copy_runs;  /* if the operands allow it */
   uint32_t group;      /* the first gather by the same index; SUPEROP_NONE: in a loop */
@@ -240,6 +245,7 @@ struct fused_run {
   bool flat;                /* INDEXes, and what gathers read, are of one segment */
   bool streams;             /* something is written past the caches */
   bool has_affine_runs;     /* some gather is affine */
+  bool by_columns;          /* segments are reduced column by column: fused-columns.c */
   uint8_t scattering;       /* enum fused_scattering */
   bool again;           /* it failed in a way that only operations report: run it by them ... */
   bool by_operations;   /* ... now */
@@ -247,9 +253,12 @@ struct fused_run {
   uint32_t live_from;
   uint32_t *affine_steps; /* those that an affine run executes: affine_step_count of them */
   uint32_t affine_step_count;
-  uint32_t *affine_gathers; /* the gathers whose index is affine: affine_gather_count of them */
-  uint32_t affine_gather_count;
-  uint32_t *copies; /* values to be copied to `whole` strip by strip: copy_count of them */
+  /* The gathers whose index is affine: affine_gather_count of them; then the nodes whose
+   * results are filled: affine_value_count with them. */
+  uint32_t *affine_gathers;
+  uint32_t affine_gather_count, affine_value_count;
+  uint64_t row_length; /* of the rows of affine rectangles; 0: segments are not equal */
+  uint32_t *copies;    /* values to be copied to `whole` strip by strip: copy_count of them */
   uint32_t copy_count;
   uint64_t strip;          /* positions of a strip */
   uint64_t chunks, grain;  /* grain: of steps of the segments' path, or of positions */
@@ -301,13 +310,27 @@ struct cvl_kernel {
   struct fused_run run;
 };
 
-/* The elements of a value from some position on: start + j * stride, wrapping; of a BOOL,
- * start.
+/* What an affine run reads instead of computing it, from the first position of a rectangle on.
  */
-struct fused_affine {
-  bool known;
-  int64_t start, stride;
+struct fused_source {
+  const char *at;            /* of a gather: the elements gathered; NULL: not contiguous */
+  uint64_t bytes, row_bytes; /* added to `at` for each position, each row */
+  struct affine value;       /* of a filled value */
 };
+
+/* Affine runs that are alike: columns of some rows (affine.h). */
+struct fused_rectangle {
+  uint64_t first;       /* position */
+  uint64_t row, column; /* of it */
+  uint64_t rows, length;
+  bool skipping;                /* its steps are k->affine_steps */
+  uint32_t next;                /* the one that followed last */
+  struct fused_source *sources; /* by number in k->affine_gathers */
+};
+
+/* How many a worker remembers: those of three rows, for stencils of radius 1, with their
+ * corners. */
+enum { FUSED_RECTANGLES = 16 };
 
 /* Whether chunks wait for those before them. */
 static inline bool fused_hands_on(const struct cvl_kernel *k) {
@@ -337,14 +360,20 @@ struct fused_worker {
   uint64_t prefetch_from, prefetch_count;
   uint32_t prefetch_stream;
   uint64_t prefetch_line, prefetch_lines, prefetched, prefetch_pace;
-  /* The current affine run, from run_first to before run_end. */
-  uint64_t run_first, run_end;
-  bool skipping;               /* its steps are k->affine_steps */
-  struct tile_stream *streams; /* what is read from memory, stream_count of them */
+  /* The current affine run, from run_first to before run_end: its rectangle, its row, which
+   * begins at row_start. */
+  uint64_t run_first, run_end, row, row_start;
+  struct fused_rectangle rectangles[FUSED_RECTANGLES];
+  uint32_t rectangle, newest;
+  uint64_t begun, rectangles_found; /* the position of the chunk; since then */
+  bool skipping;                    /* its steps are k->affine_steps */
+  struct tile_stream *streams;      /* what is read from memory, stream_count of them */
   uint32_t stream_count;
-  struct fused_affine *affine; /* from run_first on, by value number */
-  const char **run_data; /* of affine gathers: their elements from run_first on, or NULL */
-  const char **gathered; /* of affine gathers: their elements of the strip */
+  struct affine *affine; /* of the rectangle that is being found, by value number */
+  const char **gathered; /* of affine gathers and filled values: their elements of the strip */
+  char *filled;          /* a strip for each of them */
+  const char *all_true, *all_false; /* BOOLs: a strip */
+  char *lanes;                      /* of each reduction, by columns */
   /* Of compiled functions (fused-tile.c); `data` to `skipped` are arrays of `tile`. */
   struct tile tile;
   char **scan_rooms; /* of each: what it computes of a chunk, or NULL: it writes the result */
@@ -352,6 +381,8 @@ struct fused_worker {
   uint64_t *step;
   char **fold_totals;
   uint8_t *skipped;
+  uint32_t *moving; /* values whose `data` differ from strip to strip: moving_count of them */
+  uint32_t moving_count;
   uint64_t done_to;   /* the position behind the last tile */
   bool acts_skipping; /* `skipping`, when the acts of nodes were set */
   const void **in;    /* of loops, by value number */
@@ -426,6 +457,8 @@ bool fused_concatenate(struct cvl_kernel *, uint32_t scatter, const struct cvl_v
 /* fused-strip.c: executes the steps for positions first .. first + n - 1, at most a strip.
  * False after a fault, which is recorded. */
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
+/* The same for n rows of a column. */
+void fused_strip_column(struct fused_worker *, uint64_t first, uint64_t n);
 /* Copies the results of nodes before `end` that were computed in buffers. */
 void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
 /* Plans the prefetching of the next strip's operands over so many steps; prefetches what is due
@@ -477,6 +510,21 @@ bool fused_affine_suits(const struct cvl_kernel *, uint32_t gather);
 uint64_t fused_affine_run(struct fused_worker *, uint64_t first, uint64_t n);
 /* Whether the affine run gives the result of a step for these positions. */
 bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
+/* By columns: how many rows from this one on, at most `most`, are affine in all columns. Sets
+ * w->gathered for n rows of a column, whose buffers begin at position `first`; for positions
+ * that are evaluated by all steps. */
+uint64_t fused_affine_rows(struct fused_worker *, uint64_t row, uint64_t most);
+void fused_affine_column(struct fused_worker *, uint64_t column, uint64_t first, uint64_t n);
+void fused_affine_none(struct fused_worker *);
+/* What a worker needs: the bytes; sets it up there. */
+size_t fused_affine_bytes(const struct cvl_kernel *);
+void fused_affine_set_up(struct fused_worker *, char *memory);
+
+/* fused-columns.c. Whether this run is by columns, all gathers affine. Reduces segments from
+ * one on by columns; returns how many, 0 if not here. */
+bool fused_columns_suit(const struct cvl_kernel *);
+uint64_t fused_columns(struct fused_worker *, uint64_t segment, uint64_t last);
+size_t fused_columns_bytes(const struct cvl_kernel *);
 
 /* The steps that the current strip executes, in order: those from `first` to before `end`. */
 struct fused_steps {
@@ -485,7 +533,7 @@ struct fused_steps {
 };
 static inline struct fused_steps fused_steps_here(const struct fused_worker *w) {
   const struct cvl_kernel *k = w->k;
-  if (k->run.has_affine_runs && w->skipping) {
+  if ((k->run.has_affine_runs || k->run.by_columns) && w->skipping) {
     return (struct fused_steps){k->run.affine_steps, 0, k->run.affine_step_count};
   }
   return (struct fused_steps){k->run.live_steps, k->run.live_from, k->step_count};

@@ -15,7 +15,8 @@ static struct walk walk_at(const struct segments *s, uint64_t position) {
 
 void fused_walks_at(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
-  w->run_end = 0;
+  w->run_end = w->rectangles_found = 0;
+  w->begun = position;
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t number = k->steps[i];
     const struct fused_node *p = &k->nodes[number];
@@ -208,6 +209,11 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
                 end < failed ? end
                              : failed); /* the computation of uniform values may have failed */
   return atomic_load_explicit(&k->run.failed, memory_order_relaxed) == FUSED_NONE;
+}
+
+void fused_strip_column(struct fused_worker *w, uint64_t first, uint64_t n) {
+  w->prefetch_count = 0;
+  strip(w, first, n);
 }
 
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {

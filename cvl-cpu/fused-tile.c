@@ -27,7 +27,7 @@ static size_t next_array(size_t *at, size_t bytes) {
 
 struct layout {
   size_t in, out, data, step, nodes, packs, scans, scatters, scan_rooms, scan_data, lanes,
-      rooms, totals, bounds, skipped, bytes;
+      rooms, totals, bounds, skipped, moving, bytes;
 };
 
 static size_t bounds_bytes(const struct cvl_kernel *k) {
@@ -61,6 +61,7 @@ static struct layout lay_out(const struct cvl_kernel *k) {
   l.totals = next_array(&l.bytes, k->reduction_count * sizeof(char *));
   l.bounds = next_array(&l.bytes, 2 * f->bounds_count * bounds_bytes(k));
   l.skipped = next_array(&l.bytes, f->schedule.stage_count + 1);
+  l.moving = next_array(&l.bytes, op->value_count * sizeof(uint32_t));
   return l;
 }
 
@@ -98,8 +99,8 @@ static void set_acts(struct fused_worker *w) {
     w->tile.nodes[steps.numbers[i]].act = act_of(k, steps.numbers[i]);
   }
   for (uint32_t s = 0; s < fused_compiled_functions(k->compiled)->schedule.stage_count; s++) {
-    w->skipped[s] =
-        k->run.has_affine_runs && w->skipping && fused_compiled_stage_skipped(k->compiled, s);
+    w->skipped[s] = (k->run.has_affine_runs || k->run.by_columns) && w->skipping &&
+                    fused_compiled_stage_skipped(k->compiled, s);
   }
   w->acts_skipping = w->skipping;
 }
@@ -146,6 +147,38 @@ static void set_up_nodes(struct fused_worker *w, char *bounds) {
   set_acts(w);
 }
 
+/* ---- the start of a chunk, and of a tile ---- */
+
+static bool moves(const struct fused_value *v) {
+  return v->run.storage == IN_MEMORY || v->run.storage == IN_TILE ||
+         v->run.storage == IN_CHUNK || v->run.storage == IN_AFFINE_RUN;
+}
+
+/* Finds the values whose elements are elsewhere for each strip; those of others stay. */
+static void find_moving(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  uint32_t count;
+  const uint32_t *touched = fused_compiled_touched(k->compiled, &count);
+  w->moving_count = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const struct fused_value *v = &k->values[touched[i]];
+    const bool by_tile = moves(v) && v->run.storage != IN_AFFINE_RUN;
+    w->step[touched[i]] = by_tile ? v->bytes : 0;
+    if (moves(v)) {
+      w->moving[w->moving_count++] = touched[i];
+    } else {
+      w->data[touched[i]] = fused_at(w, v, w->origin[v->run.storage]);
+    }
+  }
+}
+
+/* Where the elements of values are for a tile. */
+static void find_data(struct fused_worker *w, uint64_t first) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < w->moving_count; i++)
+    w->data[w->moving[i]] = fused_at(w, &k->values[w->moving[i]], first);
+}
+
 static void start_walk(struct tile_walk *w, const struct segments *s, uint64_t position) {
   w->filled = NULL;
   w->segment = position < s->total ? segment_at(s, position) : 0;
@@ -164,6 +197,7 @@ static void start_scans(struct fused_worker *w, uint64_t position) {
 
 void fused_tile_begin(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
+  find_moving(w);
   start_scans(w, position);
   uint32_t count;
   const uint32_t *walking = fused_compiled_walking(k->compiled, &count);
@@ -251,6 +285,7 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
   w->step = (uint64_t *)(void *)(memory + at.step);
   w->fold_totals = (char **)(void *)(memory + at.totals);
   w->skipped = (uint8_t *)(memory + at.skipped);
+  w->moving = (uint32_t *)(void *)(memory + at.moving);
   void **lanes = (void **)(void *)(memory + at.lanes);
   w->tile = (struct tile){.data = w->data,
                           .step = w->step,
@@ -273,20 +308,6 @@ void fused_tile_set_up(struct fused_worker *w, char *memory) {
   set_up_nodes(w, memory + at.bounds);
   set_up_scans(w, (char **)(void *)(memory + at.scan_rooms), memory + at.scan_data);
   for (uint32_t i = 0; i < k->scatter_count; i++) set_up_scatter(k, i, &w->tile.scatters[i]);
-}
-
-/* Where the elements of values are for a tile. */
-static void find_data(struct fused_worker *w, uint64_t first) {
-  const struct cvl_kernel *k = w->k;
-  uint32_t count;
-  const uint32_t *touched = fused_compiled_touched(k->compiled, &count);
-  for (uint32_t i = 0; i < count; i++) {
-    const struct fused_value *v = &k->values[touched[i]];
-    const bool moves =
-        v->run.storage == IN_MEMORY || v->run.storage == IN_TILE || v->run.storage == IN_CHUNK;
-    w->data[touched[i]] = fused_at(w, v, first);
-    w->step[touched[i]] = moves ? v->bytes : 0;
-  }
 }
 
 /* The packs append to what this chunk keeps. */
@@ -340,6 +361,11 @@ static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool fol
     run(w, first, n, folds);
   }
   return atomic_load_explicit(&w->k->run.failed, memory_order_relaxed) == FUSED_NONE;
+}
+
+void fused_tile_column(struct fused_worker *w, uint64_t first, uint64_t n) {
+  w->tile.begins = w->tile.ends = 1;
+  run(w, first, n, false);
 }
 
 bool fused_tile(struct fused_worker *w, uint64_t first, uint64_t n) {

@@ -321,8 +321,8 @@ static size_t reserve(struct layout *l, size_t bytes) {
 
 /* Offsets in the memory of a worker. */
 struct worker_layout {
-  size_t compiled, streams, affine, run_data, gathered, located, walks, ranks, kept, totals,
-      packed, block_totals, window_totals, combinations, packs;
+  size_t compiled, streams, affine, lanes, located, walks, ranks, kept, totals, packed,
+      block_totals, window_totals, combinations, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -343,10 +343,8 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   const size_t packs = k->pack_count, reductions = k->reduction_count;
   at.compiled = reserve(&l, fused_tile_bytes(k));
   at.streams = reserve(&l, k->op->param_count * sizeof(struct tile_stream));
-  const size_t affine = k->run.has_affine_runs ? k->op->value_count : 0;
-  at.affine = reserve(&l, affine * sizeof(struct fused_affine));
-  at.run_data = reserve(&l, k->run.affine_gather_count * sizeof(char *));
-  at.gathered = reserve(&l, k->run.affine_gather_count * sizeof(char *));
+  at.affine = reserve(&l, fused_affine_bytes(k));
+  at.lanes = reserve(&l, fused_columns_bytes(k));
   at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
@@ -391,9 +389,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
                              .streams = (struct tile_stream *)(void *)(memory + at->streams),
-                             .affine = (struct fused_affine *)(void *)(memory + at->affine),
-                             .run_data = (const char **)(void *)(memory + at->run_data),
-                             .gathered = (const char **)(void *)(memory + at->gathered),
+                             .lanes = memory + at->lanes,
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
                              .kept = (uint64_t *)(void *)(memory + at->kept),
@@ -405,6 +401,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
     w->located = (struct fused_located *)(void *)(memory + at->located);
     w->located->group = SUPEROP_NONE;
   }
+  fused_affine_set_up(w, memory + at->affine);
   fused_streams_begin(w);
   if (k->combination_count > 0) fused_combine_set_up(w, memory + at->combinations);
   char *room = memory + at->packs;

@@ -144,6 +144,12 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
   }
 }
 
+ALWAYS_INLINE void NAMED(lanes)(enum cvl_op op, void *lanes, const void *data, uint64_t n) {
+  ELEMENT_TYPE *restrict lane = lanes;
+  const ELEMENT_TYPE *restrict x = data;
+  for (uint64_t i = 0; i < n; i++) lane[i] = NAMED(combine)(op, lane[i], x[i]);
+}
+
 #define INSTANCE(name, op) COMBINE_EXPAND_NAME(name##_##op, KIND)
 #define COMBINE_INSTANCES(op)                                                                  \
   __attribute__((noinline)) static void INSTANCE(blocks, op)(const void *x, uint64_t n,        \
@@ -156,6 +162,9 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
   }                                                                                            \
   static void INSTANCE(equal, op)(const void *x, uint64_t n, uint64_t count, void *out) {      \
     NAMED(equal)(OP_##op, x, n, count, out);                                                   \
+  }                                                                                            \
+  static void INSTANCE(lanes, op)(void *lane, const void *x, uint64_t n) {                     \
+    NAMED(lanes)(OP_##op, lane, x, n);                                                         \
   }
 #define COMBINE(op, row, identity, pad, exact, expression)                                     \
   COMBINE_OF_CLASS(row)(COMBINE_INSTANCES(op))

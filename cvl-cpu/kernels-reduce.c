@@ -125,7 +125,8 @@ ALWAYS_INLINE void load_row_masked(size_t bytes, const void *x, unsigned mask, i
 #include "cvl-cpu/combine-types.h"
 
 #define ROW(op, kind)                                                                          \
-  [OP_##op] = {blocks_##op##_##kind, segments_##op##_##kind, equal_##op##_##kind},
+  [OP_##op] = {blocks_##op##_##kind, segments_##op##_##kind, equal_##op##_##kind,              \
+               lanes_##op##_##kind},
 const struct reduce_kernels KERNEL(reduce_kernels) = {{
 #include "cvl-cpu/combine-table.h"
 }};

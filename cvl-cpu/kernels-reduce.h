@@ -20,6 +20,8 @@ struct reduce_row {
   void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
   /* out[k] = the reduction of x[k * n .. k * n + n) for k < count; n <= REDUCE_EQUAL. */
   void (*equal)(const void *x, uint64_t n, uint64_t count, void *out);
+  /* lane[i] combined with x[i], for i < n. */
+  void (*lanes)(void *lane, const void *x, uint64_t n);
 };
 
 struct reduce_kernels {

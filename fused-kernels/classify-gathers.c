@@ -13,6 +13,7 @@ struct gathers {
   const struct fused_schedule *s;
   const uint8_t *segments;
   bool *affine;   /* of every node: affine over runs */
+  bool *divides;  /* of every node: see divides */
   bool *only;     /* a gather by such an index, or in such an index */
   bool *gathered; /* a gather whose runs are read in their source */
   bool *kept;     /* of every value: read by what is executed */
@@ -71,10 +72,32 @@ static bool may_be_affine(const struct gathers *p, uint32_t k) {
   return affine;
 }
 
-/* Marks the gathers by affine indices, and the nodes of these. */
+/* Whether the result of an affine node is computed from a quotient or remainder. */
+static bool divides(const struct gathers *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  bool found = node->op == OPC_DIV || node->op == OPC_MOD;
+  if (!p->affine[k]) return false;
+  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++)
+    found |= p->divides[p->s->definitions[node->operands[i]]];
+  return found;
+}
+
+/* What a map reads of such arithmetic, and is written from its symbolic form. */
+static void note_read(struct gathers *p, const struct superop_node *node) {
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    const uint32_t from = p->s->definitions[node->operands[i]];
+    if (from == SUPEROP_NONE || !superop_matters(node, i)) continue;
+    if (p->affine[from] && !p->divides[from]) p->only[from] = true;
+  }
+}
+
+/* Marks the gathers by affine indices, the nodes of these, and other arithmetic on positions.
+ */
 static void find_only(struct gathers *p) {
   for (uint32_t k = p->op->node_count; k-- > 0;) {
     const struct superop_node *node = &p->op->nodes[k];
+    if (node->role == ROLE_MAP && !p->affine[k] && !fused_schedule_is_cold(p->s, k))
+      note_read(p, node);
     if (node->op == OPC_BPERMUTE && !fused_schedule_is_cold(p->s, k)) {
       const uint32_t index = p->s->definitions[node->operands[1]];
       p->only[k] = index != SUPEROP_NONE && p->affine[index];
@@ -174,11 +197,18 @@ static bool is_gathered_output(const struct superop *op, uint32_t k) {
   return output && op->nodes[k].role == ROLE_GATHER;
 }
 
-/* Whether a node only computes indices, given what later ones keep. */
+/* Whether a value may be written from its symbolic form: it is in the buffer of a strip. */
+static bool may_fill(const struct gathers *p, uint32_t k) {
+  const uint32_t v = p->op->nodes[k].result;
+  return !is_stored(p->op, v) && (!function_has(p, k) || p->s->written[v]);
+}
+
+/* Whether a node only computes indices, given what later ones keep, or is filled. */
 static bool is_skipped(const struct gathers *p, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   return p->only[k] && p->affine[k] && !p->gathered[k] && !node->checked &&
-         !p->kept[node->result] && (!function_has(p, k) || p->skips[p->s->stages[k]]);
+         (!p->kept[node->result] || may_fill(p, k)) &&
+         (!function_has(p, k) || p->skips[p->s->stages[k]]);
 }
 
 /* Backwards: what is kept, and so what is skipped. */
@@ -215,7 +245,7 @@ struct fused_gathers fused_gathers(struct arena *arena, const struct fused_sched
                                    const uint8_t *segments) {
   const struct superop *op = s->op;
   struct gathers p = {.op = op, .s = s, .segments = segments};
-  bool **lists[] = {&p.affine, &p.only, &p.gathered, &p.in_source, &p.copied};
+  bool **lists[] = {&p.affine, &p.divides, &p.only, &p.gathered, &p.in_source, &p.copied};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     *lists[i] = arena_alloc(arena, op->node_count + 1);
   p.kept = arena_alloc(arena, op->value_count + 1);
@@ -223,6 +253,7 @@ struct fused_gathers fused_gathers(struct arena *arena, const struct fused_sched
   memset(p.skips, 1, UINT8_MAX + 1);
   for (uint32_t k = 0; k < op->node_count; k++) {
     p.affine[k] = !superop_has_loops(op) && may_be_affine(&p, k);
+    p.divides[k] = divides(&p, k);
   }
   find_only(&p);
   bind_affine(&p);

@@ -11,22 +11,25 @@
 /* ---- nodes, whatever the target ---- */
 
 /* Whether a value is more than arithmetic on positions. */
-static bool depends_on_data(const struct superop *op, uint32_t value) {
+static bool depends_on_data(const struct superop *op, uint32_t value, bool *seen) {
   const struct superop_node *node = emit_definition(op, value);
+  if (seen[value]) return false; /* or the answer would be known */
+  seen[value] = true;
   if (!node ||
       (node->role != ROLE_MAP && node->role != ROLE_INDEX && node->role != ROLE_SPREAD))
     return true;
   bool depends = false;
   for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count && !depends; i++) {
-    depends = depends_on_data(op, node->operands[i]);
+    depends = depends_on_data(op, node->operands[i], seen);
   }
   return depends;
 }
 
 bool fused_is_by_data(const struct superop *op, uint32_t k) {
   const struct superop_node *node = &op->nodes[k];
-  return node->op == OPC_BPERMUTE && node->role == ROLE_GATHER &&
-         depends_on_data(op, node->operands[1]);
+  if (node->op != OPC_BPERMUTE || node->role != ROLE_GATHER) return false;
+  bool seen[SUPEROP_VALUES_MAX] = {false};
+  return depends_on_data(op, node->operands[1], seen);
 }
 
 bool fused_reads_elements(const struct superop *op, uint32_t k, unsigned operand) {
