@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "fused-kernels/emit-expression.h"
+#include "fused-kernels/emit-kernel-stencil.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -217,6 +218,7 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
   k->reported = arena_alloc(arena, (op->value_count + 1) * sizeof *k->reported);
+  stencil_room(arena, k);
   k->single = arena_alloc(arena, (op->value_count + 1) * sizeof *k->single);
   k->over = arena_alloc(arena, (op->node_count + 1) * sizeof *k->over);
   k->members =
@@ -228,6 +230,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   fused_kernel_room(arena, op, widths, k);
   plan_consumers(k, leave);
   plan_nodes(k, leave);
+  stencil_plan(arena, k);
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!k->read[v] && !k->reported[v]) continue;
     add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
