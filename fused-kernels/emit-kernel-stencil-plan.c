@@ -89,8 +89,17 @@ static bool compares(const struct superop_node *node) {
                           node->op == OPC_GE || node->op == OPC_EQ || node->op == OPC_NE);
 }
 
+/* The dividend of a remainder by n; x of x + n, which is never negative. */
+static uint32_t dividend(const struct superop *op, const struct superop_node *node) {
+  const struct superop_node *sum = emit_definition(op, node->operands[0]);
+  const bool adds = sum != NULL && sum->op == OPC_ADD;
+  if (adds && sum->operands[0] == node->operands[1]) return sum->operands[1];
+  if (adds && sum->operands[1] == node->operands[1]) return sum->operands[0];
+  return node->operands[0];
+}
+
 uint32_t stencil_inner(const struct superop *op, const struct superop_node *node) {
-  if (node->op == OPC_MOD) return node->operands[0];
+  if (node->op == OPC_MOD) return dividend(op, node);
   if (node->op != OPC_SELECT) return SUPEROP_NONE;
   const struct superop_node *flag = emit_definition(op, node->operands[0]);
   for (unsigned i = 0; compares(flag) && i < 2; i++) {
