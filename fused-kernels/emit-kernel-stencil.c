@@ -49,7 +49,7 @@ static void begin_of(const struct body *b, uint32_t g) {
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (p.load[v])
       fprintf(b->out,
-              "    if (p%u.kind == ravel::FROM_MEMORY) return ravel::NOWHERE;\n"
+              "    if (p%u.kind == ravel::FROM_MEMORY) return ravel::nowhere();\n"
               "    const %s v%u = p%u[i];\n",
               v, body_type(b, v), v, v);
     if (p.lookup[v]) fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);

@@ -210,7 +210,9 @@ template <class T> struct operand {
 
 /* Where gathers begin to read if that is not known: farther from any index than a window is
  * long. */
-constexpr int64_t NOWHERE = -0x7fffffffffffffff - 1;
+HD inline int64_t nowhere() {
+  return -0x7fffffffffffffff - 1;
+}
 
 /* Parts of a vector in the memory of a block, for gathers of its threads that read near each
  * other (emit-kernel-stencil.h). Each of WINDOWS windows has `span` elements. Of a group of
@@ -224,8 +226,8 @@ constexpr int64_t NOWHERE = -0x7fffffffffffffff - 1;
  * group, for groups that lie before it; then reads of memory are aligned, too. */
 template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
   shared_array<T, WINDOWS * TUNING::span> elements;
-  shared_array<int64_t, WINDOWS> begins; /* of windows: where in the vector; NOWHERE: unused */
-  shared_array<int64_t, GROUPS> first;   /* of groups: where their window begins; or NOWHERE */
+  shared_array<int64_t, WINDOWS> begins; /* of windows: where in the vector; nowhere(): unused */
+  shared_array<int64_t, GROUPS> first;   /* of groups: where their window begins; or nowhere() */
   shared_array<int32_t, GROUPS> place;   /* of groups: where in `elements` that is */
 
   HD static int64_t before(int64_t begin) {
@@ -242,7 +244,7 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
     RAVEL_UNROLL
     for (int g = 0; g < GROUPS; g++) {
       leader[g] = g;
-      members[g] = begin[g] == NOWHERE ? 0 : gathers[g];
+      members[g] = begin[g] == nowhere() ? 0 : gathers[g];
       RAVEL_UNROLL
       for (int h = 0; h < GROUPS; h++) {
         if (h < g && leader[g] == g && leader[h] == h && joins(begin[g], begin[h])) {
@@ -261,7 +263,7 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
       window[g] = has ? used : -1;
       used += has;
     }
-    for (int w = used; w < WINDOWS; w++) begins[w] = NOWHERE;
+    for (int w = used; w < WINDOWS; w++) begins[w] = nowhere();
     RAVEL_UNROLL
     for (int g = 0; g < GROUPS; g++) {
       int32_t mine = window[g];
@@ -273,7 +275,7 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
           at = begin[h];
         }
       }
-      first[g] = mine < 0 ? NOWHERE : before(at);
+      first[g] = mine < 0 ? nowhere() : before(at);
       place[g] = mine < 0 ? 0 : mine * TUNING::span;
     }
   }
@@ -281,7 +283,7 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
   HD void load(const operand<T> &from, int64_t length, int t, int threads) {
     for (int w = 0; w < WINDOWS; w++) {
       const int64_t begin = begins[w];
-      if (begin == NOWHERE) continue;
+      if (begin == nowhere()) continue;
       for (int k = t; k < TUNING::span; k += threads) {
         const uint64_t i = (uint64_t)begin + (uint64_t)k;
         if (i < (uint64_t)length) elements[w * TUNING::span + k] = from[(int64_t)i];
