@@ -13,14 +13,14 @@
 /* ---- where groups begin ---- */
 
 /* What an index without its boundary consists of. */
-struct parts {
+struct needed {
   bool node[SUPEROP_VALUES_MAX];   /* to be evaluated */
   bool load[SUPEROP_VALUES_MAX];   /* parameters with positions */
   bool lookup[SUPEROP_VALUES_MAX]; /* descriptors, for the segment of the position */
 };
 
-static void find_parts(const struct superop *op, const struct superop_node *gather,
-                       struct parts *p) {
+static void find_needed(const struct superop *op, const struct superop_node *gather,
+                        struct needed *p) {
   bool wanted[SUPEROP_VALUES_MAX] = {false};
   memset(p, 0, sizeof *p);
   wanted[gather->operands[1]] = true;
@@ -43,8 +43,8 @@ static void find_parts(const struct superop *op, const struct superop_node *gath
 static void begin_of(const struct body *b, uint32_t g) {
   const struct superop *op = b->op;
   const struct superop_node *gather = &op->nodes[b->k->groups[g].lowest];
-  struct parts p;
-  find_parts(op, gather, &p);
+  struct needed p;
+  find_needed(op, gather, &p);
   fprintf(b->out, "  HERE int64_t near%u(int64_t i) const {\n", g);
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (p.load[v])

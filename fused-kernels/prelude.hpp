@@ -214,7 +214,7 @@ HD inline int64_t nowhere() {
   return -0x7fffffffffffffff - 1;
 }
 
-/* Parts of a vector in the memory of a block, for gathers of its threads that read near each
+/* Ranges of a vector in the memory of a block, for gathers of its threads that read near each
  * other (emit-kernel-stencil.h). Each of WINDOWS windows has `span` elements. Of a group of
  * gathers the host knows how they lie: within `spread` elements. Where groups lie, one thread
  * looks, with the first position of the block: groups near each other get one window, if there
@@ -226,9 +226,9 @@ HD inline int64_t nowhere() {
  * group, for groups that lie before it; then reads of memory are aligned, too. */
 template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
   shared_array<T, WINDOWS * TUNING::span> elements;
-  shared_array<int64_t, WINDOWS> begins; /* of windows: where in the vector; nowhere(): unused */
-  shared_array<int64_t, GROUPS> first;   /* of groups: where their window begins; or nowhere() */
-  shared_array<int32_t, GROUPS> place;   /* of groups: where in `elements` that is */
+  shared_array<int64_t, WINDOWS> begins; /* of windows; nowhere(): unused */
+  shared_array<int64_t, GROUPS> first;   /* of groups: begin of their window, or nowhere() */
+  shared_array<int32_t, GROUPS> offset;  /* of groups: where in `elements` that is */
 
   HD static int64_t before(int64_t begin) {
     return (int64_t)(((uint64_t)begin - TUNING::margin) & ~(uint64_t)(TUNING::margin - 1));
@@ -276,7 +276,7 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
         }
       }
       first[g] = mine < 0 ? nowhere() : before(at);
-      place[g] = mine < 0 ? 0 : mine * TUNING::span;
+      offset[g] = mine < 0 ? 0 : mine * TUNING::span;
     }
   }
   /* By each of the threads. */
@@ -292,7 +292,7 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
   }
   HD T read(int group, const operand<T> &from, int64_t i) const {
     const uint64_t k = (uint64_t)i - (uint64_t)(int64_t)first[group];
-    return k < (uint64_t)TUNING::span ? (T)elements[place[group] + (int32_t)k] : from[i];
+    return k < (uint64_t)TUNING::span ? (T)elements[offset[group] + (int32_t)k] : from[i];
   }
 };
 

@@ -1,4 +1,4 @@
-/* stencils.hpp - superoperators of stencils, as text and as plain loops, for test-stencils.cpp.
+/* stencils.hpp - superoperators of stencils, as text and as plain loops, for tests.
  */
 #ifndef RAVEL_CUDA_TESTS_STENCILS_HPP
 #define RAVEL_CUDA_TESTS_STENCILS_HPP
@@ -10,12 +10,12 @@
 
 /* What is read outside of n elements. REMAINDER: WRAP, written with two remainders. NOTHING: an
  * index that may be outside. */
-enum border { WRAP, REMAINDER, CLAMP, MIRROR, SYMMETRIC, NOTHING };
-enum { BORDERS = NOTHING };
+enum boundary { WRAP, REMAINDER, CLAMP, MIRROR, SYMMETRIC, NOTHING };
+static const std::vector<boundary> all_rules = {WRAP, REMAINDER, CLAMP, MIRROR, SYMMETRIC};
 
 /* The index of position i + o, by hand. A last clamp keeps indices of a vector inside that is
  * shorter than the rule wants. */
-inline int64_t index_of(border b, int64_t i, int64_t o, int64_t n) {
+inline int64_t index_of(boundary b, int64_t i, int64_t o, int64_t n) {
   int64_t p = i + o;
   if (b == NOTHING) return p;
   if (b == REMAINDER) return (p % n + n) % n;
@@ -62,7 +62,7 @@ struct axis {
   std::string at, n, d;
 
   /* The same index as index_of(b, at, o, n). */
-  std::string index(definition &t, border b, int64_t o) const {
+  std::string index(definition &t, boundary b, int64_t o) const {
     const std::string zero = t.number(0, d), one = t.number(1, d);
     const std::string last = t.op("- INT", n, one), twice = t.op("+ INT", n, n);
     std::string p = o == 0 ? at : t.op("+ INT", at, t.number(o, d));
@@ -83,22 +83,22 @@ struct axis {
   }
 };
 
-/* In one dimension: parameters d, n, then a source for each border. Every neighbour is an
+/* In one dimension: parameters d, n, then a source for each boundary. Every neighbour is an
  * output: of each source, all offsets from -radius to radius. `given`: the positions are a
  * parameter, too, behind n. */
-inline definition stencil_text(const std::vector<border> &borders,
+inline definition stencil_text(const std::vector<boundary> &rules,
                                const std::vector<const char *> &kinds, int64_t radius,
                                bool given = false) {
   definition t;
   std::vector<std::string> sources;
   const std::string d = t.param("SEGDES"), count = t.param("INT");
   const std::string positions = given ? t.param("INT") : "";
-  for (size_t s = 0; s < borders.size(); s++) sources.push_back(t.param(kinds[s]));
+  for (size_t s = 0; s < rules.size(); s++) sources.push_back(t.param(kinds[s]));
   const axis x = {given ? positions : t.value("INDEX @ (CONST INT 0) (CONST INT 1) " + d),
                   t.value("DIST INT @ " + count + " " + d), d};
-  for (size_t s = 0; s < borders.size(); s++) {
+  for (size_t s = 0; s < rules.size(); s++) {
     for (int64_t o = -radius; o <= radius; o++) {
-      const std::string at = x.index(t, borders[s], o);
+      const std::string at = x.index(t, rules[s], o);
       t.output(t.value(std::string("BPERMUTE ") + kinds[s] + " @ " + sources[s] + " " + at +
                        " " + d + " " + d));
     }
@@ -108,22 +108,22 @@ inline definition stencil_text(const std::vector<border> &borders,
 
 /* In two dimensions: parameters d of all elements, a descriptor of rows, the number of each
  * row, the numbers of rows and of columns, then the sources. */
-inline definition stencil2_text(const std::vector<border> &borders,
+inline definition stencil2_text(const std::vector<boundary> &rules,
                                 const std::vector<const char *> &kinds, int64_t radius) {
   definition t;
   std::vector<std::string> sources;
   const std::string d = t.param("SEGDES"), rows = t.param("SEGDES"), row = t.param("INT");
   const std::string height = t.param("INT"), width = t.param("INT");
-  for (size_t s = 0; s < borders.size(); s++) sources.push_back(t.param(kinds[s]));
+  for (size_t s = 0; s < rules.size(); s++) sources.push_back(t.param(kinds[s]));
   const axis y = {t.value("DIST INT @ " + row + " " + rows),
                   t.value("DIST INT @ " + height + " " + d), d};
   const axis x = {t.value("INDEX @ (CONST INT 0) (CONST INT 1) " + rows),
                   t.value("DIST INT @ " + width + " " + d), d};
-  for (size_t s = 0; s < borders.size(); s++) {
+  for (size_t s = 0; s < rules.size(); s++) {
     for (int64_t o = -radius; o <= radius; o++) {
-      const std::string start = t.op("* INT", y.index(t, borders[s], o), x.n);
+      const std::string start = t.op("* INT", y.index(t, rules[s], o), x.n);
       for (int64_t o2 = -radius; o2 <= radius; o2++) {
-        const std::string at = t.op("+ INT", start, x.index(t, borders[s], o2));
+        const std::string at = t.op("+ INT", start, x.index(t, rules[s], o2));
         t.output(t.value(std::string("BPERMUTE ") + kinds[s] + " @ " + sources[s] + " " + at +
                          " " + d + " " + d));
       }
