@@ -99,10 +99,12 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
   }
   a.add(w.bad());
   a.add(count);
-  const bool slots = plan.by_slots;
-  w.run({"superoperator", slots ? (count + plan.block_slots - 1) / plan.block_slots : count,
-         slots ? (int32_t)plan.block_slots * WARP : 0, entry.kernel, entry.on_host, nullptr,
-         a.bytes.data(), (uint32_t)a.bytes.size()});
+  const int64_t each = plan.by_slots ? plan.block_slots : plan.block_positions;
+  const int32_t threads = plan.by_slots ? (int32_t)plan.block_slots * WARP
+                          : each > 0    ? (int32_t)FUSED_BLOCK_THREADS
+                                        : 0;
+  w.run({"superoperator", each > 0 ? (count + each - 1) / each : count, threads, entry.kernel,
+         entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size()});
   finish_reductions(w, plan, slotted, partials);
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);

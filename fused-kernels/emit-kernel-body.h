@@ -1,5 +1,5 @@
 /* emit-kernel-body.h - the struct that is a kernel's body, while it is written. Private to
- * emit-kernel.c and emit-kernel-combine.c.
+ * emit-kernel.c, emit-kernel-combine.c and emit-kernel-stencil.c.
  */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_BODY_H
 #define RAVEL_FUSED_EMIT_KERNEL_BODY_H
@@ -13,6 +13,8 @@ struct body {
   const char *indent; /* of statements */
 };
 
+/* Writes a node of the kernel, at position i; operands are vV. */
+void body_evaluate(const struct body *, uint32_t k);
 /* The C type of a value. */
 const char *body_type(const struct body *, uint32_t v);
 /* How many results of a thread there are at a time: the constant `unroll`. */

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "fused-kernels/emit-expression.h"
+#include "fused-kernels/emit-kernel-stencil.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,6 +83,7 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
   k->reported = arena_alloc(arena, (op->value_count + 1) * sizeof *k->reported);
+  stencil_room(arena, k);
   k->single = arena_alloc(arena, (op->value_count + 1) * sizeof *k->single);
   k->over = arena_alloc(arena, (op->node_count + 1) * sizeof *k->over);
   k->members =
@@ -114,6 +116,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->read = k->schedule.read;
   k->reported = k->schedule.reported;
   plan_nodes(k);
+  stencil_plan(arena, k);
   plan_members(k);
 }
 

@@ -14,6 +14,7 @@
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/emit-kernel-copy.h"
 #include "fused-kernels/emit-kernel-plan.h"
+#include "fused-kernels/emit-kernel-stencil.h"
 #include "fused-kernels/fused.h"
 
 /* ---- the struct ---- */
@@ -100,7 +101,7 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
   bool flagged = node->op == OPC_BFPERMUTE;
   bool wanted = is_used(b, node);
   const char *type = body_type(b, node->result), *indent = b->indent;
-  char s[16] = "i", flag[32] = "";
+  char s[16] = "i", flag[32] = "", at[80];
   if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", fused_near(node));
   if (flagged) snprintf(flag, sizeof flag, "v%u && ", node->operands[2]);
   fprintf(b->out, "%sconst int64_t x%u = v%u;\n", indent, k, node->operands[1]);
@@ -114,10 +115,12 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
   fprintf(b->out, "%sconst %s v%u = ", indent, type, node->result);
   if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
   if (flagged) fprintf(b->out, "!v%u ? (%s)0 : ", node->operands[2], type);
-  fprintf(b->out, "p%u[p%u.start(%s) + x%u];\n", node->operands[0], kernel_far(node), s, k);
+  snprintf(at, sizeof at, "p%u.start(%s) + x%u", kernel_far(node), s, k);
+  body_gathered(b, k, at);
+  fputs(";\n", b->out);
 }
 
-static void evaluate(const struct body *b, uint32_t k) {
+void body_evaluate(const struct body *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
   uint32_t v = node->result, near = fused_near(node);
   const char *type = node->result_count > 0 ? body_type(b, v) : "";
@@ -171,7 +174,7 @@ static void assertion(const struct body *b, uint32_t k) {
       fprintf(b->out, "      const int64_t s%u = p%u.of(i);\n", p, p);
   }
   for (uint32_t j = 0; j < k; j++) {
-    if (r.node[j]) evaluate(&inner, j);
+    if (r.node[j]) body_evaluate(&inner, j);
   }
   fprintf(b->out, "      fault.note(FALSE_FLAG, v%u, v%u, 0, %u);\n    }\n", v[1], v[2], k);
 }
@@ -222,6 +225,7 @@ static void emit_at(const struct body *b) {
   bool checked = is_checked(b->k), first = true;
   fputs("  HERE results at(int64_t i", b->out);
   if (hands_segment(b)) fprintf(b->out, ", int64_t s%u", op->segments);
+  if (b->k->block_positions > 0) fputs(", const shared &w", b->out);
   fputs(") const {\n", b->out);
   if (checked) fputs("    ravel::fault_note fault;\n", b->out);
   for (uint32_t v = 0; v < op->param_count; v++) {
@@ -238,7 +242,7 @@ static void emit_at(const struct body *b) {
     if (op->nodes[k].role == ROLE_ASSERT)
       assertion(b, k);
     else
-      evaluate(b, k);
+      body_evaluate(b, k);
   }
   if (checked) fputs("    fault.report(bad, i);\n", b->out);
   fputs("    return {", b->out);
@@ -406,6 +410,7 @@ static void by_slots(const struct body *b) {
 static void operators(const struct body *b) {
   body_combinations(b);
   fprintf(b->out, "  enum { unroll = %u };\n", body_unrolled(b->k));
+  if (b->k->block_positions > 0) body_windows(b);
   results(b);
   emit_at(b);
   emit_put(b);
@@ -413,6 +418,8 @@ static void operators(const struct body *b) {
     body_trees(b);
   else if (b->k->by_slots)
     by_slots(b);
+  else if (b->k->block_positions > 0)
+    body_stencil(b);
   else
     fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", b->out);
 }
@@ -431,9 +438,10 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
 
 void fused_emit_kernel_entry(const struct fused_kernel *k, const char *name, FILE *out) {
   const bool single = k->copies ? emit_copy_checks(k) : body_unrolled(k) == 1;
-  const char *entry = k->by_slots ? "RAVEL_KERNEL_BLOCKS"
-                      : single    ? "RAVEL_KERNEL_N"
-                                  : "RAVEL_KERNEL_MAP";
+  const bool blocks = k->by_slots || k->block_positions > 0;
+  const char *entry = blocks   ? "RAVEL_KERNEL_BLOCKS"
+                      : single ? "RAVEL_KERNEL_N"
+                               : "RAVEL_KERNEL_MAP";
   fprintf(out, "%s(%s)\n", entry, name);
 }
 

@@ -52,13 +52,35 @@ struct fused_member {
   uint32_t number;   /* of the value; PARTIALS and what follows: of the node */
 };
 
+/* Gathers from one parameter whose indices differ by known numbers; emit-kernel-stencil.h. */
+struct fused_group {
+  uint32_t param;
+  uint32_t number; /* among the groups of this parameter */
+  uint32_t lowest; /* the node of the gather with the lowest index */
+  uint32_t count;  /* of its gathers */
+};
+
+/* A parameter of which blocks keep windows in their memory. */
+struct fused_windowed {
+  uint32_t param;
+  uint32_t far; /* a descriptor whose total is its length */
+  uint32_t groups, windows;
+};
+
 struct fused_kernel {
   const struct superop *op;
   struct widths widths;
   bool is_empty; /* there is nothing for a kernel to do */
   bool by_slots; /* a warp for each slot of the descriptor op->segments, in blocks of
-                    block_slots; else a thread for each position */
+                    block_slots; else a thread for each position, but: */
   uint32_t block_slots;
+  uint32_t block_positions; /* not 0: a block of FUSED_BLOCK_THREADS for so many positions,
+                               which keeps windows in its memory of what is gathered from: */
+  uint32_t block_bytes;     /* of all windows */
+  uint32_t windowed_count, group_count;
+  struct fused_windowed *windowed;
+  struct fused_group *groups;
+  uint32_t *group; /* of every node: of a gather that may read a window, else SUPEROP_NONE */
   struct fused_schedule schedule; /* not of copies; from it: */
   uint8_t *tasks;                 /* enum fused_task, of every node */
   bool *written;                  /* of every value: the kernel writes it */
@@ -74,6 +96,7 @@ struct fused_kernel {
   struct superop_size *over; /* TOTAL or COUNT of parameters, or the length of a result */
 };
 
+enum { FUSED_BLOCK_THREADS = 256 };
 enum { FUSED_BLOCK_SLOTS = 4 }; /* block_slots, but 1 with combinations inside */
 
 /* What else a kernel leaves to the library, as a set of bits:

@@ -200,6 +200,102 @@ template <class T> struct operand {
   }
 };
 
+/* ---- windows ---- */
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define RAVEL_UNROLL _Pragma("unroll")
+#else
+#define RAVEL_UNROLL
+#endif
+
+/* Where gathers begin to read if that is not known: farther from any index than a window is
+ * long. */
+HD inline int64_t nowhere() {
+  return -0x7fffffffffffffff - 1;
+}
+
+/* Ranges of a vector in the memory of a block, for gathers of its threads that read near each
+ * other (emit-kernel-stencil.h). Each of WINDOWS windows has `span` elements. Of a group of
+ * gathers the host knows how they lie: within `spread` elements. Where groups lie, one thread
+ * looks, with the first position of the block: groups near each other get one window, if there
+ * are several gathers in it, and if all windows together save `saved` reads of memory at a
+ * position, or more. Then all threads load the windows, and a gather reads its window, or what
+ * is not in it from memory.
+ *
+ * A window begins at a multiple of `margin`, margin .. 2 margin - 1 elements before its first
+ * group, for groups that lie before it; then reads of memory are aligned, too. */
+template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
+  shared_array<T, WINDOWS * TUNING::span> elements;
+  shared_array<int64_t, WINDOWS> begins; /* of windows; nowhere(): unused */
+  shared_array<int64_t, GROUPS> first;   /* of groups: begin of their window, or nowhere() */
+  shared_array<int32_t, GROUPS> offset;  /* of groups: where in `elements` that is */
+
+  HD static int64_t before(int64_t begin) {
+    return (int64_t)(((uint64_t)begin - TUNING::margin) & ~(uint64_t)(TUNING::margin - 1));
+  }
+  /* Whether a group that begins there fits into the window of the other. */
+  HD static bool joins(int64_t begin, int64_t other) {
+    return (uint64_t)begin - (uint64_t)before(other) <= 2 * TUNING::margin;
+  }
+  /* By one thread: where each group begins at the first position, and how many gathers it has.
+   */
+  HD void choose(const int64_t (&begin)[GROUPS], const int32_t (&gathers)[GROUPS]) {
+    int32_t leader[GROUPS], members[GROUPS], window[GROUPS], saved = 0, used = 0;
+    RAVEL_UNROLL
+    for (int g = 0; g < GROUPS; g++) {
+      leader[g] = g;
+      members[g] = begin[g] == nowhere() ? 0 : gathers[g];
+      RAVEL_UNROLL
+      for (int h = 0; h < GROUPS; h++) {
+        if (h < g && leader[g] == g && leader[h] == h && joins(begin[g], begin[h])) {
+          leader[g] = h;
+          members[h] += members[g];
+          members[g] = 0;
+        }
+      }
+    }
+    RAVEL_UNROLL
+    for (int g = 0; g < GROUPS; g++) saved += members[g] > 1 ? members[g] - 1 : 0;
+    RAVEL_UNROLL
+    for (int g = 0; g < GROUPS; g++) {
+      const bool has = saved >= TUNING::saved && members[g] > 1 && used < WINDOWS;
+      if (has) begins[used] = before(begin[g]);
+      window[g] = has ? used : -1;
+      used += has;
+    }
+    for (int w = used; w < WINDOWS; w++) begins[w] = nowhere();
+    RAVEL_UNROLL
+    for (int g = 0; g < GROUPS; g++) {
+      int32_t mine = window[g];
+      int64_t at = begin[g];
+      RAVEL_UNROLL
+      for (int h = 0; h < GROUPS; h++) {
+        if (h < g && leader[g] == h) {
+          mine = window[h];
+          at = begin[h];
+        }
+      }
+      first[g] = mine < 0 ? nowhere() : before(at);
+      offset[g] = mine < 0 ? 0 : mine * TUNING::span;
+    }
+  }
+  /* By each of the threads. */
+  HD void load(const operand<T> &from, int64_t length, int t, int threads) {
+    for (int w = 0; w < WINDOWS; w++) {
+      const int64_t begin = begins[w];
+      if (begin == nowhere()) continue;
+      for (int k = t; k < TUNING::span; k += threads) {
+        const uint64_t i = (uint64_t)begin + (uint64_t)k;
+        if (i < (uint64_t)length) elements[w * TUNING::span + k] = from[(int64_t)i];
+      }
+    }
+  }
+  HD T read(int group, const operand<T> &from, int64_t i) const {
+    const uint64_t k = (uint64_t)i - (uint64_t)(int64_t)first[group];
+    return k < (uint64_t)TUNING::span ? (T)elements[offset[group] + (int32_t)k] : from[i];
+  }
+};
+
 /* ---- faults ---- */
 
 /* The error slot in memory: the lowest site stays, of one site the lowest position. `kind` is

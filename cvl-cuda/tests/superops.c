@@ -19,9 +19,8 @@ static void give_up(const struct loaded *l) {
   abort();
 }
 
-struct superops *superops_load(const char *text) {
+struct superops *superops_load_in(struct widths widths, const char *text) {
   static const char program[] = "FUNC P RET";
-  const struct widths widths = {CVL_I64, CVL_F64};
   struct loaded *l = calloc(1, sizeof *l);
   if (!l) abort();
   heap_init(&l->heap, 0);
@@ -40,6 +39,10 @@ struct superops *superops_load(const char *text) {
     if (!l->superops.ops[k]) give_up(l);
   }
   return &l->superops;
+}
+
+struct superops *superops_load(const char *text) {
+  return superops_load_in((struct widths){CVL_I64, CVL_F64}, text);
 }
 
 void superops_free(struct superops *s) {

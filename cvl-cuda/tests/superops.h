@@ -1,8 +1,9 @@
-/* superops.h - superoperators from a text, for tests: 64-bit INT and FLOAT. */
+/* superops.h - superoperators from a text, for tests. */
 #ifndef RAVEL_CUDA_TESTS_SUPEROPS_H
 #define RAVEL_CUDA_TESTS_SUPEROPS_H
 
 #include "cvl/superop.h"
+#include "vcode/vcode.h"
 
 struct superops {
   unsigned count;
@@ -11,7 +12,8 @@ struct superops {
 
 /* Definitions in the notation of FCODE files; ends the process, saying why, if they are none.
  * Owned by the caller. */
-struct superops *superops_load(const char *text);
+struct superops *superops_load_in(struct widths, const char *text);
+struct superops *superops_load(const char *text); /* 64-bit INT and FLOAT */
 void superops_free(struct superops *);
 
 #endif

@@ -185,9 +185,10 @@ static void launch(struct run *r, kernel *call) {
   pointer(&a, &r->fault);
   *(uint64_t *)take(&a, 8) = 0; /* site */
   *(int64_t *)take(&a, 8) = (int64_t)n;
-  call(a.bytes,
-       r->k->by_slots ? (int64_t)((n + r->k->block_slots - 1) / r->k->block_slots) : (int64_t)n,
-       &order);
+  const uint64_t each = r->k->by_slots              ? r->k->block_slots
+                        : r->k->block_positions > 0 ? r->k->block_positions
+                                                    : 1;
+  call(a.bytes, (int64_t)((n + each - 1) / each), &order);
   while (a.kept_count > 0) free(a.kept[--a.kept_count]);
 }
 
