@@ -320,3 +320,30 @@ Test(fused_tile, like_the_operations) {
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
+/* An index that is twice another, which is twice another ...: each is looked at once, and not
+ * in every way through them. The first is 0, so that all gather the first element. */
+Test(fused_tile, long_index_arithmetic, .timeout = 60) {
+  enum { DOUBLED = 50, LENGTH = 300 };
+  char text[4000], *at = text;
+  double x[LENGTH] = {7}, y[LENGTH];
+  at += sprintf(at, "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = "
+                    "$2 = (INDEX @ (CONST INT 0) (CONST INT 0) $1) ");
+  for (int v = 2; v < 2 + DOUBLED; v++)
+    at += sprintf(at, "$%d = (+ INT @ $%d $%d) ", v + 1, v, v);
+  sprintf(at, "(BPERMUTE FLOAT @ $0 $%d $1 $1)", 2 + DOUBLED);
+  const struct cvl_options options = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1};
+  struct loaded l;
+  struct cvl_context *c = cpu->open(&options, NULL);
+  load(&l, text, (struct widths){CVL_I64, CVL_F64});
+  cr_assert(c && l.ops[0], "%s", l.diags.list.count ? l.diags.list.items[0].message : "");
+  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  struct cvl_value operands[2] = {[1] = cvl_one_segment(LENGTH)}, out;
+  cr_assert(cpu->from_host(c, 0, CVL_F64, LENGTH, x, &operands[0]));
+  cr_assert(cpu->run(c, 1, k, operands, &out) && cpu->to_host(c, &out, 0, LENGTH, y));
+  cr_expect(y[0] == 7 && y[LENGTH - 1] == 7);
+  cpu->release(c, &operands[0]);
+  cpu->release(c, &out);
+  cpu->discard(c, k);
+  cpu->close(c);
+  unload(&l);
+}
