@@ -175,7 +175,7 @@ static void check_equal(const char *how, const ints &lengths) {
   const columns in(sum(lengths), lengths.size(), 3);
   std::vector<item> inclusive;
   for (int64_t n : lengths) {
-    const std::vector<item> p = prefixes(&in.items[inclusive.size()], (size_t)n);
+    const std::vector<item> p = prefixes(in.items.data() + inclusive.size(), (size_t)n);
     inclusive.insert(inclusive.end(), p.begin(), p.end());
   }
   const std::vector<cvl_value> operands = {s.upload(in.x), s.upload(in.y), s.segments(lengths)};
@@ -189,7 +189,7 @@ static void check_segments(const char *how, const ints &lengths) {
   size_t start = 0;
   for (size_t k = 0; k < lengths.size(); k++) {
     const item identity = {(uint64_t)in.identities[k], IDENTITY};
-    const std::vector<item> p = prefixes(&in.items[start], (size_t)lengths[k]);
+    const std::vector<item> p = prefixes(in.items.data() + start, (size_t)lengths[k]);
     reduced.push_back(p.empty() ? identity : p.back());
     for (size_t i = 0; i < p.size(); i++) scanned.push_back(i == 0 ? identity : p[i - 1]);
     inclusive.insert(inclusive.end(), p.begin(), p.end());
