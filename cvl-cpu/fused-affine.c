@@ -662,7 +662,8 @@ void fused_affine_column(struct fused_worker *w, uint64_t column, uint64_t first
 size_t fused_affine_bytes(const struct cvl_kernel *k) {
   if (k->run.affine_value_count == 0) return 0;
   return k->op->value_count * sizeof(struct affine) +
-         FUSED_RECTANGLES * k->run.affine_value_count * sizeof(struct fused_source) +
+         FUSED_RECTANGLES * (sizeof(struct fused_rectangle) +
+                             k->run.affine_value_count * sizeof(struct fused_source)) +
          k->run.affine_value_count * (sizeof(char *) + k->run.strip * sizeof(uint64_t)) +
          2 * FUSED_STRIP;
 }
@@ -671,8 +672,9 @@ void fused_affine_set_up(struct fused_worker *w, char *memory) {
   const struct cvl_kernel *k = w->k;
   if (k->run.affine_value_count == 0) return;
   w->affine = (struct affine *)(void *)memory;
+  w->rectangles = (struct fused_rectangle *)(void *)(w->affine + k->op->value_count);
   struct fused_source *sources =
-      (struct fused_source *)(void *)(memory + k->op->value_count * sizeof *w->affine);
+      (struct fused_source *)(void *)(w->rectangles + FUSED_RECTANGLES);
   for (uint32_t i = 0; i < FUSED_RECTANGLES; i++) {
     w->rectangles[i] = (struct fused_rectangle){.sources = sources};
     sources += k->run.affine_value_count;

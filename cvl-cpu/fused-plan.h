@@ -363,7 +363,7 @@ struct fused_worker {
   /* The current affine run, from run_first to before run_end: its rectangle, its row, which
    * begins at row_start. */
   uint64_t run_first, run_end, row, row_start;
-  struct fused_rectangle rectangles[FUSED_RECTANGLES];
+  struct fused_rectangle *rectangles; /* FUSED_RECTANGLES of them, where anything is affine */
   uint32_t rectangle, newest;
   uint64_t begun, rectangles_found; /* the position of the chunk; since then */
   bool skipping;                    /* its steps are k->affine_steps */

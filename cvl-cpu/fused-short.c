@@ -22,7 +22,7 @@ static void add_spread(struct fused_short *s, const struct superop_node *node) {
   struct short_item *item = add(s, SHORT_SPREAD, node->result);
   item->from = node->operands[0];
   item->under[0] = node->operands[1];
-  s->spreads = true;
+  s->spreads++;
 }
 
 static void add_index(struct fused_short *s, const struct superop_node *node) {
@@ -80,8 +80,7 @@ static bool add_nodes(struct fused_short *s, const struct cvl_kernel *k,
   return true;
 }
 
-/* Whether it is no more than a stage, for one segment; fold functions also write what only
- * reductions read if they are called for blocks. */
+/* Whether there is one stage, and reductions at most besides, within the limits. */
 static bool may_fit(const struct cvl_kernel *k, const struct fused_functions *f) {
   const struct superop *op = k->op;
   bool gathers = false;
@@ -93,12 +92,6 @@ static bool may_fit(const struct cvl_kernel *k, const struct fused_functions *f)
          k->scan_count + k->pack_count + k->scatter_count == 0;
 }
 
-static bool spreads_fit(const struct fused_short *s) {
-  unsigned count = 0;
-  for (uint32_t i = 0; i < s->item_count; i++) count += s->items[i].kind == SHORT_SPREAD;
-  return count <= MOST_SPREADS;
-}
-
 void fused_short_plan(struct arena *arena, const struct cvl_kernel *k,
                       const struct fused_functions *f, struct fused_short *s) {
   const uint32_t count = k->op->node_count;
@@ -106,7 +99,7 @@ void fused_short_plan(struct arena *arena, const struct cvl_kernel *k,
   if (!may_fit(k, f)) return;
   s->items = arena_alloc(arena, (k->op->value_count + 2 * count + 1) * sizeof *s->items);
   s->checked = arena_alloc(arena, (count + 1) * sizeof *s->checked);
-  s->fits = add_nodes(s, k, f) && spreads_fit(s);
+  s->fits = add_nodes(s, k, f) && s->spreads <= MOST_SPREADS;
 }
 
 /* ---- a run ---- */
@@ -142,7 +135,7 @@ static bool is_one_segment(const struct short_run *r, uint32_t descriptor) {
   return value_segments(&r->operands[descriptor]).count == 1;
 }
 
-/* A vector for the strip; of segments of one element the vector itself. */
+/* A strip of the element of the one segment. */
 static bool open_spread(struct short_run *r, const struct short_item *item) {
   const size_t bytes = r->k->values[item->value].bytes;
   if (!is_one_segment(r, item->under[0])) return false;

@@ -41,7 +41,7 @@ struct fused_short {
   uint32_t item_count;
   uint32_t *checked; /* the nodes that may fail */
   uint32_t checked_count;
-  bool spreads; /* some item does */
+  uint32_t spreads; /* items that do */
   bool folds;
   short_block *block;
   short_fold *fold;

@@ -96,17 +96,17 @@ static inline void NAME(groups)(uint64_t n, struct NAME(arrays) x, struct NAME(a
   }
 }
 
+/* Room for the totals of the groups of a tile. */
+#define ROOM(c, type) type room##c[NAME(MOST) / NAME(GROUP)];
+#define POINT(c, type) room.at##c = room##c;
+
 /* The totals of the subtrees that n > 0 elements consist of, the smallest first. */
 static inline unsigned NAME(subtrees)(struct NAME(arrays) x, uint64_t n,
                                       struct NAME(item) *totals) {
   unsigned count = 0;
-#define ROOM(c, type) type room##c[NAME(MOST) / NAME(GROUP)];
   COLUMNS(ROOM)
-#undef ROOM
   struct NAME(arrays) room;
-#define POINT(c, type) room.at##c = room##c;
   COLUMNS(POINT)
-#undef POINT
   for (;;) {
     if (n & 1) totals[count++] = NAME(get)(x, n - 1);
     if (n & 2) totals[count++] = NAME(two)(x, n & ~UINT64_C(3));
@@ -150,13 +150,9 @@ static inline uint64_t NAME(even)(const uint64_t *offsets, uint64_t count) {
  * however short they are. */
 static void NAME(reduce_even)(struct NAME(arrays) x, uint64_t n, uint64_t count,
                               struct NAME(arrays) to) {
-#define ROOM(c, type) type room##c[NAME(MOST) / NAME(GROUP)];
   COLUMNS(ROOM)
-#undef ROOM
   struct NAME(arrays) room;
-#define POINT(c, type) room.at##c = room##c;
   COLUMNS(POINT)
-#undef POINT
   for (; n >= NAME(GROUP) && n % NAME(GROUP) == 0; n /= NAME(GROUP)) {
     NAME(groups)(count * n / NAME(GROUP), x, room);
     x = room;
@@ -174,6 +170,9 @@ static void NAME(reduce_even)(struct NAME(arrays) x, uint64_t n, uint64_t count,
     for (uint64_t k = 0; k < count; k++) NAME(put)(to, k, NAME(total)(NAME(from)(x, n * k), n));
   }
 }
+
+#undef ROOM
+#undef POINT
 
 /* The reductions of segments; nothing is written for an empty one. */
 void NAME(reduce)(char *const *x, const uint64_t *offsets, uint64_t count, char *const *out) {
