@@ -155,7 +155,7 @@ bool nvrtc::choose_options(std::string &why) {
     why = "NVRTC " + version_ + " does not compile for sm_" + std::to_string(architecture_);
     return false;
   }
-  virtual_ = best != architecture_;
+  virtual_ = best != architecture_ || loader_.wants_ptx;
   options_ = {std::string("--gpu-architecture=") + (virtual_ ? "compute_" : "sm_") +
                   std::to_string(best),
               "--std=c++17",

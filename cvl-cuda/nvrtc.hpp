@@ -16,6 +16,7 @@ struct kernel_loader {
   bool (*entry_of)(void *loaded, const std::string &kernel, kernel_entry &entry,
                    std::string &why) = nullptr;
   void (*unload)(void *loaded) = nullptr;
+  bool wants_ptx = false; /* not machine code */
 };
 
 /* `architecture`: of the device, 10 * major + minor. `library`: the file of NVRTC, or empty for

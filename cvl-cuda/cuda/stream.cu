@@ -72,6 +72,7 @@ struct gpu final : stream, event_clock {
   char why_[256];
   bool measures_ = false;
   spans kernels_{*this};
+  const interpreter *interpreter_ = nullptr;
 
   ~gpu() override;
   bool open(int device);
@@ -84,6 +85,8 @@ struct gpu final : stream, event_clock {
   void copy_up(void *device, const void *pinned, size_t bytes) override;
   void copy_down(void *pinned, const void *device, size_t bytes) override;
   void fill(void *device, uint8_t byte, size_t bytes) override;
+  void taken(void *p, size_t bytes) override;
+  void returned(void *p, size_t bytes) override;
   int number() override { return device_; }
   void *allocate_shared(size_t bytes, void (**end)(void *)) override;
   void copy_shared(void *to, const void *from, size_t bytes) override;
@@ -95,7 +98,9 @@ struct gpu final : stream, event_clock {
   void measure() override { measures_ = true; }
   uint64_t kernel_ns() override;
   toolchain *new_toolchain() override {
-    return nvrtc_toolchain(architecture_, cuda_loader()).release();
+    kernel_loader loader = cuda_loader();
+    loader.wants_ptx = interpreter_ != nullptr;
+    return nvrtc_toolchain(architecture_, loader).release();
   }
 
   event make_event() override;
@@ -269,6 +274,19 @@ void gpu::fill(void *device, uint8_t byte, size_t bytes) {
            [&] { good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync"); });
 }
 
+/* What was issued before it, copies that are due among them, comes first. */
+void gpu::taken(void *p, size_t bytes) {
+  if (interpreter_ == nullptr) return;
+  deliver_due(0);
+  interpreter_->taken(p, bytes);
+}
+
+void gpu::returned(void *p, size_t bytes) {
+  if (interpreter_ == nullptr) return;
+  deliver_due(0);
+  interpreter_->returned(p, bytes);
+}
+
 /* ---- memory that others use, too ---- */
 
 void *gpu::allocate_shared(size_t bytes, void (**end)(void *)) {
@@ -404,7 +422,7 @@ unsigned cuda_devices(cvl_device *out, unsigned most, const char **why) {
   return (unsigned)count;
 }
 
-stream *cuda_stream(int device, const char **why) {
+stream *cuda_stream(int device, const char **why, const interpreter *interprets) {
   static thread_local char reason[256];
   int count = 0;
   *why = count_devices(&count);
@@ -420,6 +438,7 @@ stream *cuda_stream(int device, const char **why) {
     *why = "out of memory";
     return nullptr;
   }
+  g->interpreter_ = interprets;
   if (g->open(device < 0 ? 0 : device)) return g;
   snprintf(reason, sizeof reason, "%s", g->failure());
   *why = reason;

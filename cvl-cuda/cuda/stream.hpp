@@ -12,8 +12,15 @@ namespace ravel {
 
 /* As cvl_backend.devices. */
 unsigned cuda_devices(cvl_device *out, unsigned most, const char **why);
-/* A new stream on a device, -1: the first; null with a reason. Owned by the caller. */
-stream *cuda_stream(int device, const char **why);
+/* What a device that interprets PTX (cvl-cuda/ptx) wants beside that: code as PTX, and to be told,
+ * in the order of the commands, which blocks of its memory are in use. */
+struct interpreter {
+  void (*taken)(void *, size_t);
+  void (*returned)(void *, size_t);
+};
+/* A new stream on a device, -1: the first; null with a reason. Owned by the caller. The
+ * interpreter, if it is one, outlives it. */
+stream *cuda_stream(int device, const char **why, const interpreter * = nullptr);
 
 } // namespace ravel
 #endif

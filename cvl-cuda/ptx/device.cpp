@@ -1,0 +1,124 @@
+/* device.cpp - see device.hpp. */
+#include "cvl-cuda/ptx/device.hpp"
+
+#include <stdio.h>
+
+#include <utility>
+
+namespace ravel {
+namespace ptx {
+
+device::device(const options &o)
+    : options_(o), memory_(o.memory, o.checked), random_(o.machine.seed + 88172645463325252) {}
+
+device::~device() {
+  write_coverage();
+}
+
+module *device::load(std::string text) {
+  modules_.emplace_back(new module(std::move(text), memory_));
+  return modules_.back().get();
+}
+
+/* ---- commands ---- */
+
+void device::execute_first() {
+  const command c = std::move(waiting_.front());
+  waiting_.pop_front();
+  if (!fault_.empty()) return;
+  try {
+    c();
+  } catch (const error &e) {
+    fault_ = e.what();
+  }
+}
+
+void device::put(command c) {
+  waiting_.push_back(std::move(c));
+  switch (options_.executed) {
+  case options::AT_ONCE: return finish();
+  case options::ON_WAIT: return;
+  case options::AT_RANDOM:
+    random_ = random_ * 6364136223846793005 + 1442695040888963407;
+    for (uint64_t n = random_ >> 62; n > 0 && !waiting_.empty(); n--) execute_first();
+  }
+}
+
+void device::finish() {
+  while (!waiting_.empty()) execute_first();
+}
+
+bool device::look() {
+  if (!waiting_.empty()) execute_first();
+  return waiting_.empty();
+}
+
+void device::launch(launch_of l) {
+  put([this, l = std::move(l)] { execute_launch(l); });
+}
+
+/* Each launch draws its own schedule. */
+void device::execute_launch(const launch_of &l) {
+  machine_options o = options_.machine;
+  o.seed += ++launches_;
+  std::vector<observer *> watching;
+  for (const auto &w : observers_) watching.push_back(w.get());
+  execute(l, o, memory_, counts_[l.of], watching);
+}
+
+/* Memory that nobody allocated here is the host's. */
+void device::check_range(const char *what, uint64_t address, uint64_t bytes) const {
+  const area *a = memory_.find(address);
+  if (a == nullptr || address + bytes <= a->end) return;
+  throw error(std::string(what) + ": " + std::to_string(bytes) + " bytes, but only " +
+              std::to_string(a->end - address) + " are allocated there");
+}
+
+void device::copy(uint64_t to, uint64_t from, uint64_t bytes) {
+  put([=] {
+    check_range("a copy writes", to, bytes);
+    check_range("a copy reads", from, bytes);
+    memory_.copy(to, from, bytes);
+  });
+}
+
+void device::fill(uint64_t to, uint8_t byte, uint64_t bytes) {
+  put([=] {
+    check_range("a fill writes", to, bytes);
+    memory_.fill(to, byte, bytes);
+  });
+}
+
+void device::taken(uint64_t address, uint64_t bytes) {
+  put([=] { memory_.taken(address, bytes); });
+}
+
+void device::returned(uint64_t address, uint64_t bytes) {
+  put([=] { memory_.returned(address, bytes); });
+}
+
+/* ---- coverage ---- */
+
+/* Kernel, index, line, groups, threads, taken, parted, instruction: with tabs between them. */
+void device::write_coverage() const {
+  if (options_.coverage.empty()) return;
+  FILE *f = fopen(options_.coverage.c_str(), "a");
+  if (f == nullptr) {
+    perror(("RAVEL_PTX: coverage: " + options_.coverage).c_str());
+    return;
+  }
+  for (const auto &of : counts_) {
+    const kernel &k = *of.first;
+    for (size_t n = 0; n < of.second.size(); n++) {
+      const executions &c = of.second[n];
+      fprintf(f, "%s\t%zu\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k.name.c_str(), n,
+              k.lines[k.code[n].statement], (unsigned long long)c.groups,
+              (unsigned long long)c.threads, (unsigned long long)c.taken,
+              (unsigned long long)c.parted, k.text[k.code[n].statement].c_str());
+    }
+  }
+  if (fclose(f) != 0) perror(("RAVEL_PTX: coverage: " + options_.coverage).c_str());
+}
+
+} // namespace ptx
+} // namespace ravel

@@ -1,0 +1,65 @@
+/* executor.hpp - what the handler of an instruction works on: the registers of the warp that
+ * runs, and memory.
+ */
+#ifndef RAVEL_PTX_EXECUTOR_HPP
+#define RAVEL_PTX_EXECUTOR_HPP
+
+#include <string.h>
+
+#include "cvl-cuda/ptx/instruction.hpp"
+
+namespace ravel {
+namespace ptx {
+
+enum access : uint8_t { READ, WRITE, CHANGE /* atomically */ };
+
+struct executor {
+  uint8_t *registers = nullptr; /* of the warp that runs */
+  lanes carry = 0;              /* its condition codes */
+  lanes taking_part = 0;        /* WARP_SYNC: the lanes that meet */
+  uint32_t member_mask = 0;     /* the mask that they named */
+
+  virtual ~executor() = default;
+
+  template <class T> T *lane(slot s) { return (T *)(registers + s.at); }
+  lanes &predicate(slot s) { return *(lanes *)(registers + s.at); }
+
+  /* The bytes of an access by a lane, which has been looked at; throws `error` where it must
+   * not be made. */
+  virtual uint8_t *reach(const instruction &, unsigned lane, uint64_t address, unsigned bytes,
+                         access) = 0;
+  /* The lanes of a store or an atomic operation come in this order. */
+  virtual unsigned first_lane() { return 0; }
+  virtual void fence(const instruction &, lanes) {}
+  [[noreturn]] virtual void refuse(const instruction &, unsigned lane, const std::string &) = 0;
+};
+
+/* Calls f(k) for each lane. */
+template <class F> inline void for_lanes(lanes l, F f) {
+  if (l == ALL_LANES) {
+    for (unsigned k = 0; k < WARP; k++) f(k);
+  } else {
+    for (; l; l &= l - 1) f((unsigned)__builtin_ctz(l));
+  }
+}
+
+/* The value of a lane as an integer of 64 bits; narrower ones extended by their type T. */
+template <class T> inline T read_as(const uint8_t *registers, slot s, unsigned lane) {
+  T x;
+  memcpy(&x, registers + s.at + lane * s.stride, sizeof x);
+  return x;
+}
+/* A register may be wider than what is written to it, which is extended to 64 bits. */
+inline void write_wide(uint8_t *registers, slot s, unsigned lane, uint64_t x) {
+  uint8_t *to = registers + s.at + lane * s.stride;
+  switch (s.stride) {
+  case 2: memcpy(to, &x, 2); break;
+  case 4: memcpy(to, &x, 4); break;
+  case 8: memcpy(to, &x, 8); break;
+  default: break; /* `_` */
+  }
+}
+
+} // namespace ptx
+} // namespace ravel
+#endif

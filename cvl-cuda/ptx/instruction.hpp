@@ -1,0 +1,197 @@
+/* instruction.hpp - a kernel ready to be executed.
+ *
+ * The registers of a warp lie in one piece of memory, a register after the other, each with a
+ * value for every lane: an operand is an offset into it, and an instruction is a loop over
+ * lanes. Constants and special registers are registers, too, filled when a warp begins. A
+ * predicate is one word, a bit for each lane.
+ */
+#ifndef RAVEL_PTX_INSTRUCTION_HPP
+#define RAVEL_PTX_INSTRUCTION_HPP
+
+#include <stdint.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cvl-cuda/ptx/text.hpp"
+#include "cvl-cuda/ptx/types.hpp"
+
+namespace ravel {
+namespace ptx {
+
+enum { WARP = 32, NO_REGISTER = UINT32_MAX };
+
+/* One bit for each lane of a warp. */
+typedef uint32_t lanes;
+enum : lanes { ALL_LANES = 0xffffffff };
+
+struct instruction;
+struct executor;
+/* Executes an instruction for some lanes of the executor's warp. */
+typedef void (*handler)(const instruction &, executor &, lanes);
+
+/* Where a value of each lane is. */
+struct slot {
+  uint32_t at = NO_REGISTER; /* bytes from the warp's first register */
+  uint8_t stride = 0;        /* bytes from lane to lane; 0: a predicate */
+};
+
+/* What the scheduler does with an instruction; all but PLAIN end a group's run or change it. */
+enum control : uint8_t {
+  PLAIN,         /* handler, then the next one */
+  BRANCH,        /* to `target` */
+  EXIT,          /* these lanes end */
+  BLOCK_BARRIER, /* waits for all threads of the block; with a handler, for a vote of theirs */
+  WARP_SYNC,     /* waits for the lanes that `mask` names, then the handler */
+};
+
+/* What an instruction is counted as. */
+enum instruction_class : uint8_t {
+  ARITHMETIC_INT,
+  ARITHMETIC_F32,
+  ARITHMETIC_F64,
+  CONVERSION,
+  MOVE,
+  CONTROL,
+  GLOBAL_LOAD,
+  GLOBAL_STORE,
+  SHARED_LOAD,
+  SHARED_STORE,
+  LOCAL_ACCESS,
+  PARAMETER_LOAD,
+  ATOMIC,
+  BARRIER,
+  WARP_EXCHANGE,
+  FENCE,
+  INSTRUCTION_CLASSES
+};
+const char *class_name(instruction_class);
+
+enum space : uint8_t { GLOBAL, SHARED, PARAM, LOCAL };
+
+/* How an access to memory takes part in the order of others (PTX ISA, "Memory Consistency
+ * Model"). */
+enum order_of : uint8_t { WEAK, RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIAL };
+enum scope : uint8_t { BLOCK_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };
+
+struct instruction {
+  handler run = nullptr;
+  slot d, a, b, c, e; /* result and operands */
+  slot guard;         /* a predicate, or none */
+  int64_t offset = 0; /* of an address, behind a */
+  uint32_t target = 0;
+  control control_of = PLAIN;
+  instruction_class counted = ARITHMETIC_INT;
+  bool negated = false; /* the guard */
+  /* Of accesses to memory: */
+  space where = GLOBAL;
+  order_of order = WEAK;
+  scope within = DEVICE_SCOPE;
+  uint8_t bytes = 0; /* of one element */
+  uint8_t count = 1;
+  type of = NO_TYPE;
+  slot elements[4];
+  uint32_t statement = 0; /* its text: kernel::text */
+};
+
+/* What a warp's registers hold before its first instruction. */
+struct constant {
+  slot where;
+  uint64_t value;
+};
+enum special : uint8_t {
+  THREAD,
+  THREADS,
+  BLOCK,
+  BLOCKS,
+  LANE,
+  LANES_BELOW,
+  LANES_UP_TO,
+  LANES_ABOVE,
+  LANES_FROM,
+  LANE_BIT,
+  ZERO,
+  ONE,
+  WARP_NUMBER,
+  WARPS,
+  PROCESSOR,
+  CLOCK,
+  SPECIALS
+};
+struct special_register {
+  slot where;
+  special of;
+};
+
+struct parameter {
+  uint32_t at, bytes;
+};
+
+struct module;
+
+struct kernel {
+  std::string name;
+  const module *from = nullptr;
+  std::vector<instruction> code;
+  std::vector<std::string> text; /* of its statements */
+  std::vector<uint32_t> lines;   /* likewise, where they are in the module's text */
+  std::vector<constant> constants;
+  std::vector<special_register> specials;
+  std::vector<parameter> parameters;
+  uint32_t parameter_bytes = 0;
+  uint32_t register_bytes = 0; /* of a warp */
+  uint32_t shared_bytes = 0;   /* of a block, as declared */
+  uint32_t local_bytes = 0;    /* of a thread */
+  bool extern_shared = false;  /* what a launch adds lies behind */
+  uint32_t most_threads = 0;   /* 0: 1024 */
+};
+
+/* A module's global variables are memory of the device. */
+struct global_memory {
+  virtual ~global_memory() = default;
+  virtual uint64_t variable(uint64_t bytes, uint64_t align, const void *initial) = 0;
+};
+
+struct module {
+  module(std::string text, global_memory &);
+  module(const module &) = delete;
+  module &operator=(const module &) = delete;
+
+  /* Null if there is none of this name; throws `error` if its body is not understood. */
+  kernel *find(const std::string &name);
+  std::vector<std::string> names() const;
+  /* The address of a global variable; 0 if there is none. */
+  uint64_t address_of(const std::string &name, uint64_t *bytes) const;
+
+  module_text text;
+
+private:
+  struct variable {
+    uint64_t address, bytes;
+  };
+  std::map<std::string, variable> variables_;
+  std::map<std::string, std::unique_ptr<kernel>> kernels_;
+  std::map<std::string, const kernel_text *> texts_;
+};
+
+/* In opcodes.cpp: gives an instruction its handler by its opcode; operands are resolved by
+ * `operands`. Throws `error` that names the opcode where there is none. */
+struct operand_source {
+  virtual ~operand_source() = default;
+  /* A register, or a constant of this type: where it is. */
+  virtual slot value(const operand_text &, type) = 0;
+  /* A register to be written; `_` gives none. */
+  virtual slot result(const operand_text &) = 0;
+  /* Base and offset of an address. */
+  virtual void address(const operand_text &, space, instruction &) = 0;
+  virtual void label(const operand_text &, instruction &) = 0;
+};
+void encode(const statement &, operand_source &operands, instruction &);
+/* The forms of opcodes that there are, as in "add.s32", for the test that covers them all. */
+std::vector<std::string> opcode_forms();
+
+} // namespace ptx
+} // namespace ravel
+#endif

@@ -1,0 +1,651 @@
+/* machine.cpp - see machine.hpp. */
+#include "cvl-cuda/ptx/machine.hpp"
+
+#include <cxxabi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "cvl-cuda/ptx/flow.hpp"
+
+namespace ravel {
+namespace ptx {
+namespace {
+
+enum : uint32_t { NEVER = UINT32_MAX };
+enum { SHARED_PATTERN = 0x5a };
+
+/* Lanes that run apart, and where they meet those of the part below (IN_STEP). */
+struct part {
+  lanes of;
+  uint32_t meets;
+};
+
+struct warp_state {
+  std::vector<uint64_t> registers;
+  lanes live = 0, at_barrier = 0, at_sync = 0, carry = 0;
+  uint32_t at[WARP];     /* the next instruction of each lane */
+  uint32_t member[WARP]; /* at_sync: the mask that it named */
+  uint32_t spun = NEVER; /* IN_ORDER: where a group was interrupted */
+  std::vector<part> parts;
+
+  lanes runnable() const { return live & ~at_barrier & ~at_sync; }
+};
+
+struct block_state {
+  uint32_t number = 0;
+  std::vector<warp_state> warps;
+  std::vector<uint8_t> shared, shared_written, local;
+  bool done() const {
+    return std::all_of(warps.begin(), warps.end(),
+                       [](const warp_state &w) { return w.live == 0; });
+  }
+};
+
+struct machine final : executor {
+  const launch_of &launch;
+  const kernel &k;
+  const machine_options &options;
+  memory &mem;
+  std::vector<executions> &counts;
+  const std::vector<observer *> &observers;
+  std::vector<std::unique_ptr<block_state>> resident;
+  std::vector<std::unique_ptr<block_state>> ended; /* to be used again */
+  std::vector<area> areas; /* of each instruction, the last one that it accessed */
+  std::vector<uint32_t> meets;
+  block_state *block = nullptr;
+  warp_state *warp = nullptr;
+  uint32_t warp_number = 0;
+  uint64_t random_state, steps = 0;
+  size_t turns = 0;
+  uint64_t addresses[WARP];
+
+  machine(const launch_of &l, const machine_options &o, memory &m, std::vector<executions> &c,
+          const std::vector<observer *> &w)
+      : launch(l), k(*l.of), options(o), mem(m), counts(c), observers(w),
+        areas(l.of->code.size(), area{1, 0, false}),
+        random_state(o.seed * 0x9e3779b97f4a7c15 + 88172645463325252) {
+    if (o.how == IN_STEP) meets = post_dominators(k);
+  }
+
+  /* xorshift64. */
+  uint64_t random() {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+  }
+
+  /* ---- what is wrong ---- */
+
+  [[noreturn]] void fail(const instruction &i, uint32_t thread, const std::string &what) {
+    throw error(readable(k.name) + ", block " + std::to_string(block->number) + " of " +
+                std::to_string(launch.blocks) + ", thread " + std::to_string(thread) + " of " +
+                std::to_string(launch.threads) + ": " + what + ", at `" + k.text[i.statement] +
+                "' (line " + std::to_string(k.lines[i.statement]) + " of the PTX)");
+  }
+  [[noreturn]] void refuse(const instruction &i, unsigned lane,
+                           const std::string &what) override {
+    fail(i, warp_number * WARP + lane, what);
+  }
+
+  /* ---- memory ---- */
+
+  std::string at_address(const char *what, uint64_t address, unsigned bytes) {
+    char text[120];
+    snprintf(text, sizeof text, "%s: %u bytes at 0x%llx", what, bytes,
+             (unsigned long long)address);
+    return text;
+  }
+  uint8_t *inside(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
+                  uint8_t *memory_of, uint64_t size, const char *what) {
+    if (address + bytes > size) {
+      refuse(i, lane, at_address(what, address, bytes) + ", of " + std::to_string(size));
+    }
+    return memory_of + address;
+  }
+  uint8_t *in_shared(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
+                     access a) {
+    uint8_t *p = inside(i, lane, address, bytes, block->shared.data(), block->shared.size(),
+                        "outside of the block's shared memory");
+    if (!mem.checked()) return p;
+    uint8_t *written = block->shared_written.data() + address;
+    for (unsigned b = 0; b < bytes; b++) {
+      if (a != WRITE && !written[b]) {
+        refuse(i, lane, at_address("shared memory that was never written", address, bytes));
+      }
+      if (a != READ) written[b] = 1;
+    }
+    return p;
+  }
+  const area &area_of(const instruction &i, unsigned lane, uint64_t address, unsigned bytes) {
+    area &known = areas[(size_t)(&i - k.code.data())];
+    if (address >= known.begin && address + bytes <= known.end) return known;
+    const area *found = mem.find(address);
+    if (found == nullptr || address + bytes > found->end) {
+      refuse(i, lane,
+             at_address("no memory was allocated there, or it was freed", address, bytes));
+    }
+    return known = *found;
+  }
+  uint8_t *in_global(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
+                     access a) {
+    const area &found = area_of(i, lane, address, bytes);
+    if (mem.checked() && !found.of_host) {
+      const memory_state s = mem.state(address, bytes, a != WRITE);
+      if (s == GIVEN_BACK) {
+        refuse(i, lane,
+               at_address("memory of no block, or of one that was given back", address, bytes));
+      }
+      if (s == NEVER_WRITTEN)
+        refuse(i, lane, at_address("memory that was never written", address, bytes));
+      if (a != READ) mem.wrote(address, bytes);
+    }
+    return (uint8_t *)address;
+  }
+  uint8_t *in_local(const instruction &i, unsigned lane, uint64_t address, unsigned bytes) {
+    uint8_t *own = block->local.data() + (size_t)(warp_number * WARP + lane) * k.local_bytes;
+    return inside(i, lane, address, bytes, own, k.local_bytes, "outside of local memory");
+  }
+  uint8_t *reach(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
+                 access a) override {
+    addresses[lane] = address;
+    if (address % bytes) refuse(i, lane, at_address("a misaligned address", address, bytes));
+    for (observer *o : observers) {
+      o->access(block->number, warp_number * WARP + lane, i, a, address, bytes);
+    }
+    switch (i.where) {
+    case GLOBAL: return in_global(i, lane, address, bytes, a);
+    case SHARED: return in_shared(i, lane, address, bytes, a);
+    case LOCAL: return in_local(i, lane, address, bytes);
+    default:
+      return inside(i, lane, address, bytes, const_cast<uint8_t *>(launch.parameters.data()),
+                    launch.parameters.size(), "outside of the parameters");
+    }
+  }
+  unsigned first_lane() override {
+    return options.how == SEEDED ? (unsigned)(random() % WARP) : 0;
+  }
+  void fence(const instruction &i, lanes l) override {
+    for (observer *o : observers) {
+      for_lanes(l,
+                [&](unsigned lane) { o->fenced(block->number, warp_number * WARP + lane, i); });
+    }
+  }
+
+  /* ---- blocks ---- */
+
+  uint64_t special_value(special s, uint32_t thread) {
+    const uint32_t lane = thread % WARP;
+    switch (s) {
+    case THREAD: return thread;
+    case THREADS: return launch.threads;
+    case BLOCK: return block->number;
+    case BLOCKS: return launch.blocks;
+    case LANE: return lane;
+    case LANES_BELOW: return ((uint64_t)1 << lane) - 1;
+    case LANES_UP_TO: return ((uint64_t)2 << lane) - 1;
+    case LANES_ABOVE: return ~(((uint64_t)2 << lane) - 1);
+    case LANES_FROM: return ~(((uint64_t)1 << lane) - 1);
+    case LANE_BIT: return (uint64_t)1 << lane;
+    case ONE: return 1;
+    case WARP_NUMBER: return thread / WARP;
+    case WARPS: return (launch.threads + WARP - 1) / WARP;
+    default: return 0;
+    }
+  }
+  void fill_registers(warp_state &w, uint32_t first_thread) {
+    const bool fresh = w.registers.empty();
+    w.registers.resize(k.register_bytes / sizeof(uint64_t) + 1, 0xdeadbeefcafef00d);
+    uint8_t *r = (uint8_t *)w.registers.data();
+    for (const constant &c : k.constants) {
+      if (!fresh) break; /* nothing writes them */
+      if (c.where.stride == 0) *(lanes *)(r + c.where.at) = c.value ? (lanes)ALL_LANES : 0;
+      for (unsigned lane = 0; lane < WARP; lane++) write_wide(r, c.where, lane, c.value);
+    }
+    for (const special_register &s : k.specials) {
+      for (unsigned lane = 0; lane < WARP; lane++) {
+        write_wide(r, s.where, lane, special_value(s.of, first_thread + lane));
+      }
+    }
+  }
+  void begin_warp(uint32_t number) {
+    warp_state &w = block->warps[number];
+    const uint32_t left = launch.threads - number * WARP;
+    w.live = left >= WARP ? ALL_LANES : ((lanes)1 << left) - 1;
+    w.at_barrier = w.at_sync = w.carry = 0;
+    w.spun = NEVER;
+    std::fill(w.at, w.at + WARP, 0);
+    w.parts.assign(1, part{w.live, (uint32_t)k.code.size()});
+    fill_registers(w, number * WARP);
+  }
+  void begin_block(uint32_t number) {
+    std::unique_ptr<block_state> b;
+    if (ended.empty()) {
+      b.reset(new block_state);
+    } else {
+      b = std::move(ended.back());
+      ended.pop_back();
+    }
+    block = b.get();
+    b->number = number;
+    const size_t bytes = k.shared_bytes + launch.dynamic_shared;
+    b->shared.assign(bytes, SHARED_PATTERN);
+    if (mem.checked()) b->shared_written.assign(bytes, 0);
+    b->local.assign((size_t)k.local_bytes * launch.threads, SHARED_PATTERN);
+    b->warps.resize((launch.threads + WARP - 1) / WARP);
+    for (uint32_t w = 0; w < b->warps.size(); w++) begin_warp(w);
+    for (observer *o : observers) o->block_begins(number);
+    resident.push_back(std::move(b));
+  }
+
+  /* ---- lanes that meet ---- */
+
+  /* Whether all threads that have not ended wait at the barrier; then they go on. */
+  void try_block_barrier() {
+    lanes any = 0;
+    for (const warp_state &w : block->warps) {
+      if (w.at_barrier != w.live) return;
+      any |= w.live;
+    }
+    if (any) open_block_barrier();
+  }
+  uint32_t one_place() {
+    uint32_t place = NEVER;
+    for (const warp_state &w : block->warps) {
+      for_lanes(w.live, [&](unsigned lane) {
+        if (place == NEVER) place = w.at[lane];
+        if (w.at[lane] == place) return;
+        const uint32_t number = (uint32_t)(&w - block->warps.data());
+        fail(k.code[w.at[lane]], number * WARP + lane,
+             "waits at another barrier than other threads, which wait at `" +
+                 k.text[k.code[place].statement] + "' (line " +
+                 std::to_string(k.lines[k.code[place].statement]) + ")");
+      });
+    }
+    return place;
+  }
+  /* The vote of all threads, as the barrier's handler wants it. */
+  uint32_t count_votes(const instruction &i) {
+    uint32_t votes = 0, threads = 0;
+    for (warp_state &w : block->warps) {
+      registers = (uint8_t *)w.registers.data();
+      votes += (uint32_t)__builtin_popcount(predicate(i.a) & w.live);
+      threads += (uint32_t)__builtin_popcount(w.live);
+    }
+    if (i.count == 3) return votes;
+    return i.count == 2 ? votes == threads : votes > 0;
+  }
+  void open_block_barrier() {
+    const uint32_t place = one_place();
+    const instruction &i = k.code[place];
+    const uint32_t votes = i.run ? count_votes(i) : 0;
+    for (warp_state &w : block->warps) {
+      if (i.run && w.live) {
+        registers = (uint8_t *)w.registers.data();
+        taking_part = votes;
+        i.run(i, *this, w.live);
+      }
+      for_lanes(w.live, [&](unsigned lane) { w.at[lane] = place + 1; });
+      w.at_barrier = 0;
+    }
+    if (warp) registers = (uint8_t *)warp->registers.data();
+    for (observer *o : observers) o->block_met(block->number);
+  }
+
+  /* Lets lanes go on that wait for each other within their warp and are complete. */
+  void try_warp_sync() {
+    for (lanes left = warp->at_sync; left;) {
+      const unsigned lane = (unsigned)__builtin_ctz(left);
+      const uint32_t mask = warp->member[lane];
+      lanes same = 0;
+      for_lanes(warp->at_sync, [&](unsigned other) {
+        if (warp->member[other] == mask) same |= (lanes)1 << other;
+      });
+      left &= ~same;
+      if ((mask & warp->live) == same) open_warp_sync(same, mask);
+    }
+  }
+  void open_warp_sync(lanes l, uint32_t mask) {
+    const uint32_t place = warp->at[__builtin_ctz(l)];
+    for_lanes(l, [&](unsigned lane) {
+      const instruction &i = k.code[warp->at[lane]];
+      if (warp->at[lane] != place && i.counted != BARRIER) {
+        refuse(i, lane, "lanes with the same mask meet at different instructions");
+      }
+    });
+    sync(k.code[place], l, mask);
+    for_lanes(l, [&](unsigned lane) { warp->at[lane]++; });
+    warp->at_sync &= ~l;
+  }
+  void sync(const instruction &i, lanes l, uint32_t mask) {
+    taking_part = l;
+    member_mask = mask;
+    i.run(i, *this, l);
+    if (i.counted != BARRIER) return;
+    for (observer *o : observers) o->lanes_met(block->number, warp_number, l);
+  }
+  /* A group at a WARP_SYNC; true if all that it names are there and it goes on at once. */
+  bool arrive(const instruction &i, lanes l) {
+    const uint32_t *mask = lane<uint32_t>(i.e);
+    const uint32_t first = mask[__builtin_ctz(l)];
+    bool complete = (first & warp->live) == l;
+    for_lanes(l, [&](unsigned lane) {
+      if (!(mask[lane] >> lane & 1))
+        refuse(i, lane, "its mask does not contain the lane itself");
+      complete = complete && mask[lane] == first;
+      warp->member[lane] = mask[lane];
+    });
+    if (complete) sync(i, l, first);
+    return complete;
+  }
+
+  /* ---- a group's run ---- */
+
+  void set_place(lanes l, uint32_t at) {
+    for_lanes(l, [&](unsigned lane) { warp->at[lane] = at; });
+  }
+  lanes guarded(const instruction &i, lanes l) {
+    if (i.guard.at == NO_REGISTER) return l;
+    const lanes p = predicate(i.guard);
+    return l & (i.negated ? ~p : p);
+  }
+  void end_lanes(lanes l) {
+    warp->live &= ~l;
+    try_block_barrier();
+    if (warp->at_sync) try_warp_sync();
+  }
+  /* Lanes wait; they stay at the instruction. */
+  void wait_at(const instruction &i, lanes now, uint32_t at) {
+    set_place(now, at);
+    if (i.control_of == BLOCK_BARRIER) {
+      warp->at_barrier |= now;
+      try_block_barrier();
+    } else {
+      warp->at_sync |= now;
+      try_warp_sync();
+    }
+  }
+  void observe(const instruction &i, lanes now) {
+    for (observer *o : observers) o->executed(block->number, warp_number, i, now, addresses);
+  }
+
+  /* Runs lanes that are at one place until they wait, part, end, come to a place in
+   * [meet, meet_last], or `most` instructions are done. Gives the lanes that could go on, which
+   * are at one place: warp->at. */
+  lanes run_group(lanes l, uint64_t most, uint32_t meet, uint32_t meet_last) {
+    uint32_t at = warp->at[__builtin_ctz(l)];
+    const instruction *code = k.code.data();
+    for (uint64_t n = 0; n < most; n++) {
+      const instruction &i = code[at];
+      const lanes now = guarded(i, l);
+      executions &c = counts[at];
+      c.groups++;
+      c.threads += (uint64_t)__builtin_popcount(now);
+      switch (i.control_of) {
+      case PLAIN:
+        if (now) i.run(i, *this, now);
+        at++;
+        break;
+      case BRANCH:
+        c.taken += (uint64_t)__builtin_popcount(now);
+        if (now == l) {
+          at = i.target;
+        } else if (now == 0) {
+          at++;
+        } else {
+          c.parted++;
+          set_place(now, i.target);
+          set_place(l & ~now, at + 1);
+          if (!observers.empty()) observe(i, now);
+          steps += n + 1;
+          return 0;
+        }
+        break;
+      case WARP_SYNC:
+        if (now == 0 || arrive(i, now)) {
+          at++;
+          break;
+        }
+        set_place(l & ~now, at + 1);
+        wait_at(i, now, at);
+        steps += n + 1;
+        return 0;
+      case BLOCK_BARRIER:
+        if (now == 0) {
+          at++;
+          break;
+        }
+        set_place(l & ~now, at + 1);
+        wait_at(i, now, at);
+        steps += n + 1;
+        return 0;
+      case EXIT:
+        set_place(l & ~now, at + 1);
+        end_lanes(now);
+        at++;
+        if ((l &= ~now) == 0) {
+          steps += n + 1;
+          return 0;
+        }
+        break;
+      }
+      if (!observers.empty()) observe(i, now);
+      if (at >= meet && at <= meet_last) {
+        set_place(l, at);
+        steps += n + 1;
+        return l;
+      }
+    }
+    set_place(l, at);
+    steps += most;
+    return l;
+  }
+
+  void enter(block_state &b, uint32_t number) {
+    block = &b;
+    warp_number = number;
+    warp = &b.warps[number];
+    registers = (uint8_t *)warp->registers.data();
+    carry = warp->carry;
+  }
+  void leave() { warp->carry = carry; }
+
+  /* ---- schedules ---- */
+
+  /* After so many instructions a group may be waiting in a loop for another. */
+  enum { SPIN = 20000 };
+
+  /* The lanes that are furthest behind; after an interruption those that come next, so that
+   * lanes which wait for others in a loop do not keep them from running. */
+  lanes behind(uint32_t &next_place) {
+    const lanes can = warp->runnable();
+    uint32_t place = NEVER, lowest = NEVER;
+    for_lanes(can, [&](unsigned lane) {
+      lowest = std::min(lowest, warp->at[lane]);
+      if (warp->spun != NEVER && warp->at[lane] <= warp->spun) return;
+      place = std::min(place, warp->at[lane]);
+    });
+    if (place == NEVER) place = lowest;
+    lanes group = 0;
+    next_place = NEVER;
+    for_lanes(can, [&](unsigned lane) {
+      if (warp->at[lane] == place) {
+        group |= (lanes)1 << lane;
+      } else if (warp->at[lane] > place) {
+        next_place = std::min(next_place, warp->at[lane]);
+      }
+    });
+    return group;
+  }
+  /* One block's warps, each as far as it gets or until it has spun. True if one ran. */
+  bool turn_in_order(block_state &b) {
+    bool ran = false;
+    for (uint32_t w = 0; w < b.warps.size(); w++) {
+      enter(b, w);
+      for (uint64_t used = 0; used < SPIN && warp->runnable();) {
+        uint32_t next = NEVER;
+        const lanes group = behind(next);
+        const uint64_t before = steps;
+        const lanes left = run_group(group, SPIN, next, NEVER);
+        used += steps - before;
+        warp->spun = left && steps - before >= SPIN ? warp->at[__builtin_ctz(left)] : NEVER;
+        ran = true;
+      }
+      leave();
+    }
+    return ran;
+  }
+
+  /* Warps of a block that have lanes to run. */
+  bool turn_seeded(block_state &b) {
+    const uint32_t count = (uint32_t)b.warps.size(), first = (uint32_t)(random() % count);
+    for (uint32_t w = 0; w < count; w++) {
+      enter(b, (first + w) % count);
+      const lanes can = warp->runnable();
+      if (can == 0) continue;
+      run_group(some_lanes(can), 1 + random() % options.quantum, NEVER, NEVER);
+      leave();
+      return true;
+    }
+    return false;
+  }
+  lanes some_lanes(lanes can) {
+    unsigned chosen = (unsigned)(random() % WARP);
+    while (!(can >> chosen & 1)) chosen = (chosen + 1) % WARP;
+    lanes same = 0;
+    for_lanes(can, [&](unsigned lane) {
+      if (warp->at[lane] == warp->at[chosen]) same |= (lanes)1 << lane;
+    });
+    const uint64_t way = random() % 4;
+    if (way == 0) return (lanes)1 << chosen;
+    if (way == 1) return (same & (lanes)random()) | (lanes)1 << chosen;
+    return same;
+  }
+
+  /* The warp's parts are a stack: the last one runs until it meets the one below. */
+  bool turn_in_step(block_state &b) {
+    bool ran = false;
+    for (uint32_t w = 0; w < b.warps.size(); w++) {
+      enter(b, w);
+      while (warp->runnable()) {
+        if (!run_part()) break;
+        ran = true;
+      }
+      leave();
+    }
+    return ran;
+  }
+  bool run_part() {
+    std::vector<part> &parts = warp->parts;
+    while (parts.size() > 1 && (parts.back().of & warp->live) == 0) parts.pop_back();
+    const lanes group = parts.back().of & warp->runnable();
+    if (group == 0) return take_other_part();
+    const lanes here = at_one_place(group);
+    const uint32_t at = warp->at[__builtin_ctz(here)];
+    if (here != group) {
+      split_part(group);
+    } else if (at == parts.back().meets && parts.size() > 1) {
+      parts.pop_back();
+    } else {
+      const uint64_t before = steps;
+      run_group(group, SPIN, parts.back().meets, parts.back().meets);
+      if (steps - before >= SPIN) take_other_part();
+    }
+    return true;
+  }
+  lanes at_one_place(lanes of) {
+    const uint32_t place = warp->at[__builtin_ctz(of)];
+    lanes here = 0;
+    for_lanes(of, [&](unsigned lane) { here |= (lanes)(warp->at[lane] == place) << lane; });
+    return here;
+  }
+  /* Lanes at several places: a part for each place but the one where they meet. */
+  void split_part(lanes group) {
+    uint32_t meet = warp->at[__builtin_ctz(group)];
+    for_lanes(group, [&](unsigned lane) { meet = meeting_point(meets, meet, warp->at[lane]); });
+    for (lanes here; group; group &= ~here) {
+      here = at_one_place(group);
+      if (warp->at[__builtin_ctz(here)] != meet) warp->parts.push_back({here, meet});
+    }
+  }
+  /* The part on top waits for lanes below it: those come first. */
+  bool take_other_part() {
+    lanes above = 0;
+    for (size_t n = warp->parts.size(); n-- > 0;) {
+      const part below = warp->parts[n];
+      const lanes group = below.of & warp->runnable() & ~above;
+      above |= below.of;
+      if (group == 0 || n + 1 == warp->parts.size()) continue;
+      warp->parts.push_back({group, below.meets});
+      return true;
+    }
+    return false;
+  }
+
+  [[noreturn]] void deadlock() {
+    std::string places;
+    unsigned shown = 0;
+    const uint32_t number = block->number;
+    for (uint32_t w = 0; w < block->warps.size(); w++) {
+      const warp_state &of = block->warps[w];
+      for_lanes(of.live, [&](unsigned lane) {
+        if (shown++ >= 4) return;
+        places += "\n  thread " + std::to_string(w * WARP + lane) + " waits at `" +
+                  k.text[k.code[of.at[lane]].statement] + "'";
+      });
+    }
+    throw error(readable(k.name) + ", block " + std::to_string(number) +
+                ": its threads wait for each other for ever" + places);
+  }
+
+  /* A turn of some resident block. */
+  void turn() {
+    const size_t n = (options.how == SEEDED ? random() : turns++) % resident.size();
+    block_state &b = *resident[n];
+    const bool ran = options.how == SEEDED    ? turn_seeded(b)
+                     : options.how == IN_STEP ? turn_in_step(b)
+                                              : turn_in_order(b);
+    if (b.done()) {
+      ended.push_back(std::move(resident[n]));
+      resident.erase(resident.begin() + (ptrdiff_t)n);
+    } else if (!ran) {
+      block = &b;
+      deadlock();
+    }
+    if (steps > options.most_steps) {
+      throw error(readable(k.name) + ": no end after " + std::to_string(steps) +
+                  " instructions");
+    }
+  }
+  void run() {
+    const uint32_t most = std::max(1u, options.resident);
+    for (observer *o : observers) o->begin(launch);
+    for (uint32_t next = 0; next < launch.blocks || !resident.empty();) {
+      while (next < launch.blocks && resident.size() < most) begin_block(next++);
+      turn();
+    }
+    for (observer *o : observers) o->end();
+  }
+};
+
+} // namespace
+
+void execute(const launch_of &l, const machine_options &o, memory &m,
+             std::vector<executions> &counts, const std::vector<observer *> &observers) {
+  counts.resize(l.of->code.size());
+  machine(l, o, m, counts, observers).run();
+}
+
+std::string readable(const std::string &mangled) {
+  int status = 0;
+  char *plain = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? plain : mangled;
+  free(plain);
+  for (size_t at; (at = name.find("ravel::")) != std::string::npos;) name.erase(at, 7);
+  return name.size() > 120 ? name.substr(0, 117) + "..." : name;
+}
+
+} // namespace ptx
+} // namespace ravel

@@ -1,0 +1,81 @@
+/* machine.hpp - a launch, executed.
+ *
+ * Threads have instruction counters of their own (independent thread scheduling, as since
+ * Volta); what runs at a time is a *group*: lanes of one warp that are at the same instruction.
+ * Which group, and for how many instructions, is the schedule's choice:
+ *
+ *   in order   the lanes that are behind the others of their warp, warp by warp, block by block
+ *   seeded     any lanes of any resident block, for a random number of instructions: every
+ *              interleaving can come up, and a seed always gives the same one
+ *   in step    all lanes of a warp together; those that part at a branch meet again at its
+ *              immediate post-dominator, as hardware does. For counting.
+ *
+ * An instruction of a group is executed for one lane after the other: that is one of the
+ * interleavings that a device may show.
+ */
+#ifndef RAVEL_PTX_MACHINE_HPP
+#define RAVEL_PTX_MACHINE_HPP
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cvl-cuda/ptx/executor.hpp"
+#include "cvl-cuda/ptx/memory.hpp"
+
+namespace ravel {
+namespace ptx {
+
+enum schedule : uint8_t { IN_ORDER, SEEDED, IN_STEP };
+
+struct machine_options {
+  schedule how = IN_ORDER;
+  uint64_t seed = 0;
+  uint32_t resident = 1;   /* blocks that run at the same time */
+  uint32_t quantum = 1000; /* SEEDED: the most instructions of a group until another runs */
+  uint64_t most_steps = (uint64_t)1
+                        << 34; /* instructions of groups until a launch is endless */
+};
+
+/* Bytes of arguments as the kernel's parameters lie. */
+struct launch_of {
+  kernel *of = nullptr;
+  uint32_t blocks = 0, threads = 0, dynamic_shared = 0;
+  std::vector<uint8_t> parameters;
+};
+
+/* How often an instruction was executed; of a branch, by how many it was taken. */
+struct executions {
+  uint64_t groups = 0, threads = 0, taken = 0, parted = 0;
+};
+
+/* Looks at what a machine does; every function may throw `error`. Threads are numbered in their
+ * block, blocks in their grid. */
+struct observer {
+  virtual ~observer() = default;
+  virtual void begin(const launch_of &) {}
+  virtual void end() {}
+  virtual void block_begins(uint32_t /*block*/) {}
+  /* Before an access by one thread; the address is that of its space. */
+  virtual void access(uint32_t /*block*/, uint32_t /*thread*/, const instruction &, ptx::access,
+                      uint64_t /*address*/, unsigned /*bytes*/) {}
+  virtual void fenced(uint32_t /*block*/, uint32_t /*thread*/, const instruction &) {}
+  /* All threads of a block met; these lanes of a warp met for bar.warp.sync. */
+  virtual void block_met(uint32_t /*block*/) {}
+  virtual void lanes_met(uint32_t /*block*/, uint32_t /*warp*/, lanes) {}
+  /* After an instruction of a group; `addresses` are those of its accesses. */
+  virtual void executed(uint32_t /*block*/, uint32_t /*warp*/, const instruction &, lanes,
+                        const uint64_t * /*addresses*/) {}
+};
+
+/* Executes a launch to its end; adds to `counts`, which has an element for each instruction.
+ * Throws `error` for what a device must not do. */
+void execute(const launch_of &, const machine_options &, memory &,
+             std::vector<executions> &counts, const std::vector<observer *> &);
+
+/* A kernel's name as in its source, shortened. */
+std::string readable(const std::string &mangled);
+
+} // namespace ptx
+} // namespace ravel
+#endif

@@ -1,0 +1,48 @@
+/* options.hpp - how a device that interprets PTX behaves: the environment variable RAVEL_PTX,
+ * words with commas between them. This is their one description.
+ *
+ *   seed=N        any interleaving of threads and blocks, drawn by N (machine.hpp: SEEDED)
+ *   resident=N    blocks that run at the same time: 1, with a seed 3
+ *   quantum=N     the most instructions of a group of lanes until others run: 1000
+ *   step          the lanes of a warp run in step and meet at post-dominators, as on hardware
+ *   unchecked     no look at never written memory, at blocks that were given back, and at races
+ *   late          commands are executed when the host waits, one at each look
+ *   late=random   or earlier, as the seed draws
+ *   processors=N  multiprocessors that the device claims to have: 4
+ *   memory=N      bytes of its memory: 8 GiB
+ *   fail=N        the N-th call of the runtime fails
+ *   fail=memory@N the N-th allocation fails
+ *   coverage=FILE at the end a line for each instruction of each kernel that was launched is
+ *                 added to the file: how often it was executed
+ */
+#ifndef RAVEL_PTX_OPTIONS_HPP
+#define RAVEL_PTX_OPTIONS_HPP
+
+#include <string>
+
+#include "cvl-cuda/ptx/machine.hpp"
+
+namespace ravel {
+namespace ptx {
+
+struct options {
+  enum when { AT_ONCE, ON_WAIT, AT_RANDOM };
+
+  machine_options machine;
+  when executed = AT_ONCE;
+  bool checked = true;
+  int processors = 4;
+  uint64_t memory = (uint64_t)8 << 30;
+  uint64_t failing_call = 0, failing_allocation = 0; /* 0: none */
+  std::string coverage;
+
+  /* Throws `error` that names the word which is no option. */
+  void parse(const std::string &text);
+};
+
+/* Those of the environment. */
+options options_from_environment();
+
+} // namespace ptx
+} // namespace ravel
+#endif

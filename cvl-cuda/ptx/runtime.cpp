@@ -1,0 +1,496 @@
+/* runtime.cpp - the calls of the CUDA runtime that the module makes, CUB's included, for one
+ * device that interprets PTX. It takes the place of libcudart: the same objects that are linked
+ * with it for a GPU are linked with this.
+ *
+ * One lock is held during every call: the device is one host thread's at a time.
+ */
+#include <cuda_runtime_api.h>
+#undef cudaGetDeviceProperties
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "cvl-cuda/ptx/device.hpp"
+#include "cvl-cuda/ptx/fatbin.hpp"
+#include "cvl-cuda/ptx/runtime.hpp"
+
+namespace ravel {
+namespace ptx {
+namespace {
+
+enum { ARCHITECTURE = 90, MOST_THREADS = 1024, VERSION = 13000 };
+enum { SHARED_BYTES = 48 << 10, MOST_SHARED_BYTES = 227 << 10 };
+
+/* A fat binary of the module, read when one of its kernels is wanted. */
+struct binary {
+  const void *data;
+  module *loaded = nullptr;
+};
+
+struct registered {
+  binary *in;
+  std::string name;
+};
+
+struct call_configuration {
+  dim3 blocks, threads;
+  size_t shared;
+  void *stream;
+};
+
+/* All there is. What programs register when they are loaded comes before main. */
+struct state {
+  std::recursive_mutex lock;
+  std::unique_ptr<device> of;
+  std::string why_none; /* the options are wrong, or there are no addresses */
+  std::vector<std::unique_ptr<binary>> binaries;
+  std::unordered_map<const void *, registered> functions;
+  std::unordered_map<const void *, kernel *> kernels; /* known by address of either kind */
+  std::unordered_map<cudaEvent_t, bool> events;
+  uint64_t calls = 0, allocations = 0;
+  std::string refused; /* why the last call failed, if the device goes on */
+};
+
+state &all() {
+  static state s;
+  return s;
+}
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local std::vector<call_configuration> configurations;
+
+cudaError_t result(cudaError_t e) {
+  if (e != cudaSuccess) last_error = e;
+  return e;
+}
+
+cudaError_t refuse(cudaError_t e, const std::string &why) {
+  all().refused = why;
+  return result(e);
+}
+
+/* The device, opened at the first call that wants it; null with a reason. */
+device *opened() {
+  state &s = all();
+  if (s.of || !s.why_none.empty()) return s.of.get();
+  try {
+    s.of.reset(new device(options_from_environment()));
+  } catch (const error &e) {
+    s.why_none = e.what();
+  }
+  return s.of.get();
+}
+
+/* A call of the runtime on the device: f(device) gives its result. */
+template <class F> cudaError_t on_device(F f) {
+  state &s = all();
+  const std::lock_guard<std::recursive_mutex> hold(s.lock);
+  device *d = opened();
+  if (d == nullptr) return refuse(cudaErrorNoDevice, s.why_none);
+  if (++s.calls == d->how().failing_call) {
+    return refuse(cudaErrorUnknown, "call " + std::to_string(s.calls) + " was to fail");
+  }
+  if (!d->fault().empty()) return result(cudaErrorLaunchFailure);
+  try {
+    const cudaError_t e = f(*d);
+    return result(e == cudaSuccess && !d->fault().empty() ? cudaErrorLaunchFailure : e);
+  } catch (const error &e) {
+    return refuse(cudaErrorInvalidValue, e.what());
+  }
+}
+
+/* ---- kernels ---- */
+
+module *module_of(device &d, binary &b) {
+  if (b.loaded == nullptr) b.loaded = d.load(ptx_of_fatbin(b.data));
+  return b.loaded;
+}
+
+/* By the address of its host function, or by what cudaLibraryGetKernel gave. */
+kernel *kernel_of(device &d, const void *function) {
+  state &s = all();
+  const auto known = s.kernels.find(function);
+  if (known != s.kernels.end()) return known->second;
+  const auto found = s.functions.find(function);
+  if (found == s.functions.end()) throw error("a kernel that is not registered was launched");
+  kernel *k = module_of(d, *found->second.in)->find(found->second.name);
+  if (k == nullptr) throw error("no kernel in the PTX: " + found->second.name);
+  return s.kernels[function] = k;
+}
+
+std::vector<uint8_t> argument_bytes(const kernel &k, void **arguments) {
+  std::vector<uint8_t> bytes(k.parameter_bytes, 0);
+  for (size_t n = 0; n < k.parameters.size(); n++) {
+    memcpy(&bytes[k.parameters[n].at], arguments[n], k.parameters[n].bytes);
+  }
+  return bytes;
+}
+
+bool one_dimension(dim3 d) {
+  return d.y == 1 && d.z == 1;
+}
+
+cudaError_t launch(const void *function, dim3 blocks, dim3 threads, void **arguments,
+                   size_t shared) {
+  return on_device([&](device &d) {
+    kernel *k = kernel_of(d, function);
+    if (!one_dimension(blocks) || !one_dimension(threads)) {
+      throw error(readable(k->name) +
+                  ": only grids and blocks of one dimension are understood");
+    }
+    const unsigned most = k->most_threads ? k->most_threads : (unsigned)MOST_THREADS;
+    if (blocks.x == 0 || threads.x == 0 || threads.x > most ||
+        k->shared_bytes + shared > (size_t)MOST_SHARED_BYTES) {
+      return refuse(cudaErrorInvalidConfiguration,
+                    readable(k->name) + ": " + std::to_string(blocks.x) + " blocks of " +
+                        std::to_string(threads.x) + " threads, of which it allows " +
+                        std::to_string(most));
+    }
+    launch_of l;
+    l.of = k;
+    l.blocks = blocks.x;
+    l.threads = threads.x;
+    l.dynamic_shared = (uint32_t)shared;
+    l.parameters = argument_bytes(*k, arguments);
+    d.launch(std::move(l));
+    return cudaSuccess;
+  });
+}
+
+/* ---- memory ---- */
+
+cudaError_t allocate(void **to, size_t bytes, bool of_host) {
+  *to = nullptr;
+  return on_device([&](device &d) {
+    const bool fails = ++all().allocations == d.how().failing_allocation;
+    *to = fails ? nullptr : (void *)d.memory().allocate(bytes, of_host);
+    return *to ? cudaSuccess : refuse(cudaErrorMemoryAllocation, "");
+  });
+}
+
+/* As on a device, what uses the memory is finished before. */
+cudaError_t release(void *p) {
+  if (p == nullptr) return cudaSuccess;
+  const std::lock_guard<std::recursive_mutex> hold(all().lock);
+  device *d = opened();
+  if (d == nullptr) return result(cudaErrorNoDevice);
+  d->finish();
+  return d->memory().free((uint64_t)p) ? cudaSuccess : result(cudaErrorInvalidValue);
+}
+
+const char *text_of(cudaError_t e) {
+  switch (e) {
+  case cudaSuccess: return "no error";
+  case cudaErrorMemoryAllocation: return "out of memory";
+  case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+  case cudaErrorNotReady: return "device not ready";
+  case cudaErrorInvalidValue: return "invalid argument";
+  case cudaErrorNoDevice: return "no device";
+  case cudaErrorInvalidKernelImage: return "device kernel image is invalid";
+  default: return "an error of the device that interprets PTX";
+  }
+}
+
+cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
+  switch (which) {
+  case cudaDevAttrMultiProcessorCount: *value = o.processors; break;
+  case cudaDevAttrComputeCapabilityMajor: *value = ARCHITECTURE / 10; break;
+  case cudaDevAttrComputeCapabilityMinor: *value = ARCHITECTURE % 10; break;
+  case cudaDevAttrMaxSharedMemoryPerBlock: *value = SHARED_BYTES; break;
+  case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = MOST_SHARED_BYTES; break;
+  case cudaDevAttrMaxGridDimX: *value = INT32_MAX; break;
+  case cudaDevAttrWarpSize: *value = WARP; break;
+  case cudaDevAttrMaxThreadsPerBlock: *value = MOST_THREADS; break;
+  default:
+    return refuse(cudaErrorInvalidValue, "unknown attribute " + std::to_string((int)which));
+  }
+  return cudaSuccess;
+}
+
+/* Blocks of some threads on one multiprocessor: all that its threads allow. */
+int blocks_that_fit(int threads) {
+  return threads > 0 ? 2048 / threads : 0;
+}
+
+} // namespace
+
+void block_taken(void *p, size_t bytes) {
+  on_device([&](device &d) {
+    d.taken((uint64_t)p, bytes);
+    return cudaSuccess;
+  });
+}
+
+void block_returned(void *p, size_t bytes) {
+  on_device([&](device &d) {
+    d.returned((uint64_t)p, bytes);
+    return cudaSuccess;
+  });
+}
+
+} // namespace ptx
+} // namespace ravel
+
+using namespace ravel::ptx;
+
+extern "C" {
+
+/* ---- what nvcc's objects call when they are loaded (crt/host_runtime.h) ---- */
+
+void **__cudaRegisterFatBinary(void *wrapper) {
+  struct {
+    int magic, version;
+    const void *data;
+    void *unused;
+  } w;
+  memcpy(&w, wrapper, sizeof w);
+  all().binaries.emplace_back(new binary{w.data});
+  return (void **)all().binaries.back().get();
+}
+void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaUnregisterFatBinary(void **) {}
+void __cudaRegisterFunction(void **in, const char *host, char *, const char *name, int, uint3 *,
+                            uint3 *, dim3 *, dim3 *, int *) {
+  all().functions[host] = {(binary *)in, name};
+}
+void __cudaRegisterVar(void **, char *, char *, const char *, int, size_t, int, int) {}
+char __cudaInitModule(void **) {
+  return 0;
+}
+unsigned __cudaPushCallConfiguration(dim3 blocks, dim3 threads, size_t shared, void *stream) {
+  configurations.push_back({blocks, threads, shared, stream});
+  return 0;
+}
+cudaError_t __cudaPopCallConfiguration(dim3 *blocks, dim3 *threads, size_t *shared,
+                                       void *stream) {
+  const call_configuration c = configurations.back();
+  configurations.pop_back();
+  *blocks = c.blocks;
+  *threads = c.threads;
+  *shared = c.shared;
+  memcpy(stream, &c.stream, sizeof c.stream);
+  return cudaSuccess;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *function) {
+  *kernel = (cudaKernel_t)function;
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 blocks, dim3 threads, void **arguments,
+                               size_t shared, cudaStream_t) {
+  return launch((const void *)kernel, blocks, threads, arguments, shared);
+}
+
+/* ---- launches ---- */
+
+cudaError_t cudaLaunchKernel(const void *function, dim3 blocks, dim3 threads, void **arguments,
+                             size_t shared, cudaStream_t) {
+  return launch(function, blocks, threads, arguments, shared);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *c, const void *function,
+                                void **arguments) {
+  return launch(function, c->gridDim, c->blockDim, arguments, c->dynamicSmemBytes);
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *function) {
+  return on_device([&](device &d) {
+    const kernel *k = kernel_of(d, function);
+    memset(a, 0, sizeof *a);
+    a->ptxVersion = a->binaryVersion = ARCHITECTURE;
+    a->maxThreadsPerBlock = k->most_threads ? (int)k->most_threads : (int)MOST_THREADS;
+    a->sharedSizeBytes = k->shared_bytes;
+    a->localSizeBytes = k->local_bytes;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *,
+                                                          int threads, size_t) {
+  *blocks = blocks_that_fit(threads);
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *,
+                                                                   int threads, size_t,
+                                                                   unsigned) {
+  *blocks = blocks_that_fit(threads);
+  return cudaSuccess;
+}
+
+/* ---- memory ---- */
+
+cudaError_t cudaMalloc(void **to, size_t bytes) {
+  return allocate(to, bytes, false);
+}
+cudaError_t cudaHostAlloc(void **to, size_t bytes, unsigned) {
+  return allocate(to, bytes, true);
+}
+cudaError_t cudaFree(void *p) {
+  return release(p);
+}
+cudaError_t cudaFreeHost(void *p) {
+  return release(p);
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind,
+                            cudaStream_t) {
+  return on_device([&](device &d) {
+    d.copy((uint64_t)to, (uint64_t)from, bytes);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+  const cudaError_t e = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
+  return e == cudaSuccess ? cudaDeviceSynchronize() : e;
+}
+cudaError_t cudaMemsetAsync(void *to, int byte, size_t bytes, cudaStream_t) {
+  return on_device([&](device &d) {
+    d.fill((uint64_t)to, (uint8_t)byte, bytes);
+    return cudaSuccess;
+  });
+}
+
+/* ---- streams and events: one stream, whatever they say ---- */
+
+cudaError_t cudaStreamQuery(cudaStream_t) {
+  return on_device([](device &d) { return d.look() ? cudaSuccess : cudaErrorNotReady; });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return on_device([](device &d) {
+    d.finish();
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaDeviceSynchronize() {
+  return cudaStreamSynchronize(nullptr);
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) {
+  *s = nullptr;
+  return on_device([&](device &) {
+    *s = (cudaStream_t)malloc(1);
+    return *s ? cudaSuccess : cudaErrorMemoryAllocation;
+  });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t s) {
+  free(s);
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *s) {
+  *s = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *e) {
+  return cudaStreamCreateWithFlags((cudaStream_t *)e, 0);
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags) {
+  return cudaStreamCreateWithFlags((cudaStream_t *)e, flags);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t e) {
+  free(e);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
+  return on_device([](device &) { return cudaSuccess; });
+}
+cudaError_t cudaEventQuery(cudaEvent_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return cudaStreamSynchronize(nullptr);
+}
+/* There is no device whose time could be measured. */
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
+  *ms = 0;
+  return on_device([](device &) { return cudaSuccess; });
+}
+
+/* ---- devices ---- */
+
+cudaError_t cudaSetDevice(int) {
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int *d) {
+  *d = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int *count) {
+  *count = 1;
+  return on_device([](device &) { return cudaSuccess; });
+}
+cudaError_t cudaDriverGetVersion(int *version) {
+  *version = VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int *version) {
+  *version = VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int) {
+  return on_device([&](device &d) { return attribute(value, which, d.how()); });
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int) {
+  return on_device([&](device &d) {
+    memset(p, 0, sizeof *p);
+    strcpy(p->name, "interpreter of PTX");
+    p->major = ARCHITECTURE / 10;
+    p->minor = ARCHITECTURE % 10;
+    p->totalGlobalMem = d.how().memory;
+    p->multiProcessorCount = d.how().processors;
+    return cudaSuccess;
+  });
+}
+
+/* ---- modules that are compiled at run time ---- */
+
+cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJitOption *,
+                                void **, unsigned, cudaLibraryOption *, void **, unsigned) {
+  return on_device([&](device &d) {
+    if (memcmp(code, "\177ELF", 4) == 0) {
+      return refuse(cudaErrorInvalidKernelImage,
+                    "machine code cannot be interpreted, only PTX");
+    }
+    *library = (cudaLibrary_t)d.load((const char *)code);
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaLibraryGetKernel(cudaKernel_t *k, cudaLibrary_t library, const char *name) {
+  return on_device([&](device &) {
+    kernel *found = ((module *)library)->find(name);
+    if (found == nullptr) return cudaErrorInvalidDeviceFunction;
+    all().kernels[found] = found;
+    *k = (cudaKernel_t)found;
+    return cudaSuccess;
+  });
+}
+cudaError_t cudaLibraryUnload(cudaLibrary_t) {
+  return cudaSuccess;
+}
+
+/* ---- errors ---- */
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t e = last_error;
+  last_error = cudaSuccess;
+  return e;
+}
+cudaError_t cudaPeekAtLastError() {
+  return last_error;
+}
+/* What was lost the device, or why the last call was refused; else a general text. */
+const char *cudaGetErrorString(cudaError_t e) {
+  const std::lock_guard<std::recursive_mutex> hold(all().lock);
+  static thread_local std::string text;
+  const state &s = all();
+  text = e == cudaErrorLaunchFailure && s.of ? s.of->fault()
+         : e != cudaErrorMemoryAllocation && e != cudaErrorNotReady && !s.refused.empty()
+             ? s.refused
+             : text_of(e);
+  return text.c_str();
+}
+const char *cudaGetErrorName(cudaError_t e) {
+  return cudaGetErrorString(e);
+}
+}
