@@ -155,15 +155,14 @@ void queue::mirror(const ref<block> &to, const ref<block> &from, size_t bytes) {
   mirrors_.push_back({to, from, bytes});
 }
 
+/* As early as a command may use it: one that is joined with a launch of the window runs with
+ * that, before what was issued since. */
 void queue::taken(void *p, size_t bytes, uint64_t since) {
-  if (since <
-      first) { /* no command of the window uses it: it may be written before the window */
+  if (since < first) { /* no command of the window uses it */
     device->taken(p, bytes);
-    return;
+  } else {
+    window_[since - first].taken_bytes = bytes; /* the command that returned it */
   }
-  command &c = push(command::TAKEN);
-  c.to = p;
-  c.bytes = bytes;
 }
 
 void queue::returned(void *p, size_t bytes) {
@@ -190,8 +189,10 @@ void queue::issue(const command &c) {
   case command::FILL: issue_timed([&] { device->fill(c.to, c.byte, c.bytes); }); break;
   case command::COPY_UP: device->copy_up(c.to, c.from, c.bytes); break;
   case command::COPY_DOWN: device->copy_down(c.to, c.from, c.bytes); break;
-  case command::TAKEN: device->taken(c.to, c.bytes); break;
-  case command::RETURNED: device->returned(c.to, c.bytes); break;
+  case command::RETURNED:
+    device->returned(c.to, c.bytes);
+    if (c.taken_bytes > 0) device->taken(c.to, c.taken_bytes);
+    break;
   }
 }
 

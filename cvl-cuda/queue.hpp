@@ -20,7 +20,7 @@ namespace ravel {
 
 /* A command in the window. */
 struct command {
-  enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, TAKEN, RETURNED } kind;
+  enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, RETURNED } kind;
   uint64_t number;
   launch l; /* LAUNCH; its body is in `body` */
   std::unique_ptr<char[]> body;
@@ -28,6 +28,7 @@ struct command {
   const void *from;
   size_t bytes;
   uint8_t byte;
+  size_t taken_bytes; /* RETURNED: of the block that is handed out there again; 0: none */
 };
 
 /* Adds the work of `body` to that of a launch still in the window; false if it does not fit. */

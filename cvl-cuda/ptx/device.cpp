@@ -63,7 +63,7 @@ void device::execute_launch(const launch_of &l) {
   o.seed += ++launches_;
   std::vector<observer *> watching;
   for (const auto &w : observers_) watching.push_back(w.get());
-  execute(l, o, memory_, counts_[l.of], watching);
+  execute(l, o, memory_, pool_, counts_[l.of], watching);
 }
 
 /* Memory that nobody allocated here is the host's. */

@@ -49,6 +49,7 @@ private:
 
   options options_;
   ptx::memory memory_;
+  block_pool pool_;
   std::vector<std::unique_ptr<module>> modules_;
   std::deque<command> waiting_;
   std::string fault_;

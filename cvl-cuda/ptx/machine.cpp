@@ -11,10 +11,11 @@
 
 namespace ravel {
 namespace ptx {
-namespace {
 
+namespace {
 enum : uint32_t { NEVER = UINT32_MAX };
 enum { SHARED_PATTERN = 0x5a };
+} // namespace
 
 /* Lanes that run apart, and where they meet those of the part below (IN_STEP). */
 struct part {
@@ -37,11 +38,17 @@ struct block_state {
   uint32_t number = 0;
   std::vector<warp_state> warps;
   std::vector<uint8_t> shared, shared_written, local;
+  const kernel *filled_for = nullptr; /* whose constants are in the registers */
   bool done() const {
     return std::all_of(warps.begin(), warps.end(),
                        [](const warp_state &w) { return w.live == 0; });
   }
 };
+
+block_pool::block_pool() = default;
+block_pool::~block_pool() = default;
+
+namespace {
 
 struct machine final : executor {
   const launch_of &launch;
@@ -51,22 +58,23 @@ struct machine final : executor {
   std::vector<executions> &counts;
   const std::vector<observer *> &observers;
   std::vector<std::unique_ptr<block_state>> resident;
-  std::vector<std::unique_ptr<block_state>> ended; /* to be used again */
+  block_pool &pool;
   std::vector<area> areas; /* of each instruction, the last one that it accessed */
-  std::vector<uint32_t> meets;
+  std::vector<uint32_t> post_dominator;
   block_state *block = nullptr;
   warp_state *warp = nullptr;
   uint32_t warp_number = 0;
   uint64_t random_state, steps = 0;
+  uint64_t looks = 0; /* accesses by which a thread may wait for another */
   size_t turns = 0;
   uint64_t addresses[WARP];
 
-  machine(const launch_of &l, const machine_options &o, memory &m, std::vector<executions> &c,
-          const std::vector<observer *> &w)
-      : launch(l), k(*l.of), options(o), mem(m), counts(c), observers(w),
+  machine(const launch_of &l, const machine_options &o, memory &m, block_pool &p,
+          std::vector<executions> &c, const std::vector<observer *> &w)
+      : launch(l), k(*l.of), options(o), mem(m), counts(c), observers(w), pool(p),
         areas(l.of->code.size(), area{1, 0, false}),
         random_state(o.seed * 0x9e3779b97f4a7c15 + 88172645463325252) {
-    if (o.how == IN_STEP) meets = post_dominators(k);
+    if (o.how == IN_STEP) post_dominator = post_dominators(k);
   }
 
   /* xorshift64. */
@@ -151,6 +159,7 @@ struct machine final : executor {
   uint8_t *reach(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
                  access a) override {
     addresses[lane] = address;
+    looks += i.order != WEAK;
     if (address % bytes) refuse(i, lane, at_address("a misaligned address", address, bytes));
     for (observer *o : observers) {
       o->access(block->number, warp_number * WARP + lane, i, a, address, bytes);
@@ -191,16 +200,16 @@ struct machine final : executor {
     case LANE_BIT: return (uint64_t)1 << lane;
     case ONE: return 1;
     case WARP_NUMBER: return thread / WARP;
-    case WARPS: return (launch.threads + WARP - 1) / WARP;
+    case WARPS: return warp_count();
     default: return 0;
     }
   }
   void fill_registers(warp_state &w, uint32_t first_thread) {
-    const bool fresh = w.registers.empty();
-    w.registers.resize(k.register_bytes / sizeof(uint64_t) + 1, 0xdeadbeefcafef00d);
+    const size_t words = k.register_bytes / sizeof(uint64_t) + 1;
+    if (w.registers.size() < words) w.registers.resize(words, 0xdeadbeefcafef00d);
     uint8_t *r = (uint8_t *)w.registers.data();
     for (const constant &c : k.constants) {
-      if (!fresh) break; /* nothing writes them */
+      if (block->filled_for == &k) break; /* nothing writes them */
       if (c.where.stride == 0) *(lanes *)(r + c.where.at) = c.value ? (lanes)ALL_LANES : 0;
       for (unsigned lane = 0; lane < WARP; lane++) write_wide(r, c.where, lane, c.value);
     }
@@ -220,13 +229,14 @@ struct machine final : executor {
     w.parts.assign(1, part{w.live, (uint32_t)k.code.size()});
     fill_registers(w, number * WARP);
   }
+  size_t warp_count() const { return (launch.threads + WARP - 1) / WARP; }
   void begin_block(uint32_t number) {
     std::unique_ptr<block_state> b;
-    if (ended.empty()) {
+    if (pool.blocks.empty()) {
       b.reset(new block_state);
     } else {
-      b = std::move(ended.back());
-      ended.pop_back();
+      b = std::move(pool.blocks.back());
+      pool.blocks.pop_back();
     }
     block = b.get();
     b->number = number;
@@ -234,8 +244,10 @@ struct machine final : executor {
     b->shared.assign(bytes, SHARED_PATTERN);
     if (mem.checked()) b->shared_written.assign(bytes, 0);
     b->local.assign((size_t)k.local_bytes * launch.threads, SHARED_PATTERN);
-    b->warps.resize((launch.threads + WARP - 1) / WARP);
+    if (b->warps.size() < warp_count()) b->filled_for = nullptr;
+    b->warps.resize(warp_count());
     for (uint32_t w = 0; w < b->warps.size(); w++) begin_warp(w);
+    b->filled_for = &k;
     for (observer *o : observers) o->block_begins(number);
     resident.push_back(std::move(b));
   }
@@ -454,8 +466,20 @@ struct machine final : executor {
 
   /* ---- schedules ---- */
 
-  /* After so many instructions a group may be waiting in a loop for another. */
-  enum { SPIN = 20000 };
+  void check_end() {
+    if (steps <= options.most_steps) return;
+    throw error(readable(k.name) + ": no end after " + std::to_string(steps) +
+                " instructions of groups");
+  }
+  /* After so many instructions it is asked whether a group waits in a loop for another. */
+  enum { SPIN = 1000 };
+  /* Runs a group; true if it may have waited for others all the time. */
+  bool spins(lanes group, uint32_t meet, uint32_t meet_last) {
+    const uint64_t before = steps, looked = looks;
+    run_group(group, SPIN, meet, meet_last);
+    check_end();
+    return steps - before >= SPIN && looks != looked;
+  }
 
   /* The lanes that are furthest behind; after an interruption those that come next, so that
    * lanes which wait for others in a loop do not keep them from running. */
@@ -484,13 +508,11 @@ struct machine final : executor {
     bool ran = false;
     for (uint32_t w = 0; w < b.warps.size(); w++) {
       enter(b, w);
-      for (uint64_t used = 0; used < SPIN && warp->runnable();) {
+      for (bool spun = false; !spun && warp->runnable();) {
         uint32_t next = NEVER;
         const lanes group = behind(next);
-        const uint64_t before = steps;
-        const lanes left = run_group(group, SPIN, next, NEVER);
-        used += steps - before;
-        warp->spun = left && steps - before >= SPIN ? warp->at[__builtin_ctz(left)] : NEVER;
+        spun = spins(group, next, NEVER);
+        warp->spun = spun ? warp->at[__builtin_ctz(group)] : NEVER;
         ran = true;
       }
       leave();
@@ -506,6 +528,7 @@ struct machine final : executor {
       const lanes can = warp->runnable();
       if (can == 0) continue;
       run_group(some_lanes(can), 1 + random() % options.quantum, NEVER, NEVER);
+      check_end();
       leave();
       return true;
     }
@@ -549,9 +572,8 @@ struct machine final : executor {
     } else if (at == parts.back().meets && parts.size() > 1) {
       parts.pop_back();
     } else {
-      const uint64_t before = steps;
-      run_group(group, SPIN, parts.back().meets, parts.back().meets);
-      if (steps - before >= SPIN) take_other_part();
+      const uint32_t meets = parts.back().meets;
+      if (spins(group, meets, meets)) take_other_part();
     }
     return true;
   }
@@ -564,7 +586,9 @@ struct machine final : executor {
   /* Lanes at several places: a part for each place but the one where they meet. */
   void split_part(lanes group) {
     uint32_t meet = warp->at[__builtin_ctz(group)];
-    for_lanes(group, [&](unsigned lane) { meet = meeting_point(meets, meet, warp->at[lane]); });
+    for_lanes(group, [&](unsigned lane) {
+      meet = meeting_point(post_dominator, meet, warp->at[lane]);
+    });
     for (lanes here; group; group &= ~here) {
       here = at_one_place(group);
       if (warp->at[__builtin_ctz(here)] != meet) warp->parts.push_back({here, meet});
@@ -578,7 +602,8 @@ struct machine final : executor {
       const lanes group = below.of & warp->runnable() & ~above;
       above |= below.of;
       if (group == 0 || n + 1 == warp->parts.size()) continue;
-      warp->parts.push_back({group, below.meets});
+      /* Not only to where it would meet those that wait for it. */
+      warp->parts.push_back({group, (uint32_t)k.code.size()});
       return true;
     }
     return false;
@@ -608,15 +633,11 @@ struct machine final : executor {
                      : options.how == IN_STEP ? turn_in_step(b)
                                               : turn_in_order(b);
     if (b.done()) {
-      ended.push_back(std::move(resident[n]));
+      pool.blocks.push_back(std::move(resident[n]));
       resident.erase(resident.begin() + (ptrdiff_t)n);
     } else if (!ran) {
       block = &b;
       deadlock();
-    }
-    if (steps > options.most_steps) {
-      throw error(readable(k.name) + ": no end after " + std::to_string(steps) +
-                  " instructions");
     }
   }
   void run() {
@@ -632,10 +653,10 @@ struct machine final : executor {
 
 } // namespace
 
-void execute(const launch_of &l, const machine_options &o, memory &m,
+void execute(const launch_of &l, const machine_options &o, memory &m, block_pool &pool,
              std::vector<executions> &counts, const std::vector<observer *> &observers) {
   counts.resize(l.of->code.size());
-  machine(l, o, m, counts, observers).run();
+  machine(l, o, m, pool, counts, observers).run();
 }
 
 std::string readable(const std::string &mangled) {

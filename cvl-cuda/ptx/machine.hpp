@@ -68,9 +68,19 @@ struct observer {
                         const uint64_t * /*addresses*/) {}
 };
 
+/* The memory of blocks that ended, for those of later launches. */
+struct block_state;
+struct block_pool {
+  block_pool();
+  ~block_pool();
+  block_pool(const block_pool &) = delete;
+  block_pool &operator=(const block_pool &) = delete;
+  std::vector<std::unique_ptr<block_state>> blocks;
+};
+
 /* Executes a launch to its end; adds to `counts`, which has an element for each instruction.
  * Throws `error` for what a device must not do. */
-void execute(const launch_of &, const machine_options &, memory &,
+void execute(const launch_of &, const machine_options &, memory &, block_pool &,
              std::vector<executions> &counts, const std::vector<observer *> &);
 
 /* A kernel's name as in its source, shortened. */

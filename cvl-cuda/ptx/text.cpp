@@ -199,7 +199,7 @@ statement read_directive(reader &r) {
 
 /* .loc and .file are lines without a semicolon. */
 bool skip_line_directive(reader &r) {
-  for (const char *word : {".loc", ".file"}) {
+  for (const char *word : {".loc ", ".loc\t", ".file "}) {
     if (r.text.compare(r.at, strlen(word), word) != 0) continue;
     while (r.at < r.end && r.text[r.at] != '\n') r.at++;
     return true;

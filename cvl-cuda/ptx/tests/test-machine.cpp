@@ -1,0 +1,395 @@
+/* test-machine.cpp - threads, barriers, memory, and what the interpreter says of faults. */
+#include "cvl-cuda/ptx/flow.hpp"
+#include "cvl-cuda/ptx/tests/rig.hpp"
+
+using namespace ravel::ptx;
+
+/* Thread t of block b writes to word t + b * threads: its address is %q1, its number %r1. */
+static const char own_word[] = "mov.u32 %r1, %tid.x;\nmov.u32 %r14, %ntid.x;\n"
+                               "mov.u32 %r15, %ctaid.x;\nmad.lo.s32 %r1, %r14, %r15, %r1;\n"
+                               "mul.wide.u32 %q1, %r1, 8;\nadd.s64 %q1, %base, %q1;\n";
+
+static const char *const schedules[] = {
+    "", "seed=1", "seed=2,quantum=1", "seed=3,quantum=3", "step", "resident=4"};
+
+static void check_contains(const std::string &wrong, const char *part) {
+  cr_assert(wrong.find(part) != std::string::npos, "wanted \"%s\" in: %s", part, wrong.c_str());
+}
+
+/* ---- control flow ---- */
+
+/* Loops of different length for each thread, with a branch inside. */
+static const char collatz[] = R"(
+  mov.u32 %r2, 0;
+  add.s32 %r3, %r1, 1;
+next:
+  setp.eq.s32 %p1, %r3, 1;
+  @%p1 bra done;
+  add.s32 %r2, %r2, 1;
+  and.b32 %r4, %r3, 1;
+  setp.eq.s32 %p2, %r4, 0;
+  @%p2 bra even;
+  mad.lo.s32 %r3, %r3, 3, 1;
+  bra next;
+even:
+  shr.u32 %r3, %r3, 1;
+  bra.uni next;
+done:
+  st.global.u32 [%q1], %r2;
+)";
+
+static uint32_t collatz_steps(uint32_t n) {
+  uint32_t steps = 0;
+  for (; n != 1; steps++) n = n % 2 ? 3 * n + 1 : n / 2;
+  return steps;
+}
+
+Test(ptx_machine, threads_part_and_meet) {
+  for (const char *schedule : schedules) {
+    rig r(200, schedule);
+    cr_assert(r.run(std::string(own_word) + collatz, 50, 4) == "", "%s", schedule);
+    for (uint32_t k = 0; k < 200; k++) {
+      cr_assert(r.word(k) == collatz_steps(k + 1), "%s: %u", schedule, k);
+    }
+  }
+}
+
+Test(ptx_machine, guarded_exit) {
+  for (const char *schedule : schedules) {
+    rig r(64, schedule);
+    cr_assert(r.run(std::string(own_word) + "setp.gt.s32 %p1, %r1, 40;\n@%p1 exit;\n"
+                                            "st.global.u64 [%q1], 1;",
+                    64) == "");
+    for (uint32_t k = 0; k < 64; k++) cr_assert(r.word(k) == (k <= 40));
+  }
+}
+
+/* ---- barriers ---- */
+
+/* Each thread writes its word of shared memory and reads that of the thread opposite. */
+static const char exchange[] = R"(
+  .shared .align 4 .b8 s[512];
+  mov.u32 %r2, %tid.x;
+  shl.b32 %r3, %r2, 2;
+  mov.u32 %r4, s;
+  add.s32 %r5, %r4, %r3;
+  st.shared.u32 [%r5], %r2;
+  BARRIER
+  sub.s32 %r6, 508, %r3;
+  add.s32 %r5, %r4, %r6;
+  ld.shared.u32 %r7, [%r5];
+  st.global.u32 [%q1], %r7;
+)";
+
+static std::string with_barrier(const char *barrier) {
+  std::string text = std::string(own_word) + exchange;
+  return text.replace(text.find("BARRIER"), 7, barrier);
+}
+
+Test(ptx_machine, barrier) {
+  for (const char *schedule : schedules) {
+    rig r(128, schedule);
+    cr_assert(r.run(with_barrier("bar.sync 0;"), 128) == "", "%s", schedule);
+    for (uint32_t k = 0; k < 128; k++) cr_assert(r.word(k) == 127 - k, "%s", schedule);
+  }
+}
+
+Test(ptx_machine, a_missing_barrier_is_found) {
+  for (const char *schedule : schedules) {
+    rig r(128, schedule);
+    check_contains(r.run(with_barrier(""), 128), "shared memory");
+  }
+}
+
+Test(ptx_machine, threads_that_ended_are_not_waited_for) {
+  for (const char *schedule : schedules) {
+    rig r(64, schedule);
+    cr_assert(r.run(std::string(own_word) + "setp.gt.s32 %p1, %r1, 40;\n@%p1 exit;\n"
+                                            "bar.sync 0;\nst.global.u64 [%q1], 1;",
+                    64) == "");
+    cr_assert(r.word(40) == 1 && r.word(41) == 0);
+  }
+}
+
+Test(ptx_machine, different_barriers) {
+  for (const char *schedule : schedules) {
+    rig r(64, schedule);
+    const std::string wrong =
+        r.run(std::string(own_word) + "setp.gt.s32 %p1, %r1, 40;\n"
+                                      "@%p1 bra other;\nbar.sync 0;\nbra.uni both;\nother:\n"
+                                      "bar.sync 0;\nboth:\nst.global.u64 [%q1], 1;",
+              64);
+    check_contains(wrong, "another barrier");
+  }
+}
+
+Test(ptx_machine, deadlock) {
+  for (const char *schedule : schedules) {
+    rig r(64, schedule);
+    const std::string wrong =
+        r.run(std::string(own_word) + "setp.gt.s32 %p1, %r1, 40;\n"
+                                      "@%p1 bra both;\nbar.sync 0;\nboth:\n"
+                                      "bar.warp.sync -1;",
+              64);
+    check_contains(wrong, "wait for each other");
+  }
+}
+
+/* ---- masks ---- */
+
+Test(ptx_machine, halves_of_a_warp_meet_by_mask) {
+  for (const char *schedule : schedules) {
+    rig r(32, schedule);
+    const std::string text =
+        std::string(own_word) +
+        "setp.gt.s32 %p1, %r1, 15;\n@%p1 bra high;\n"
+        "shfl.sync.idx.b32 %r2, %r1, 3, 31, 0xffff;\nbra.uni both;\nhigh:\n"
+        "shfl.sync.idx.b32 %r2, %r1, 20, 31, 0xffff0000;\nboth:\n"
+        "bar.warp.sync -1;\nst.global.u32 [%q1], %r2;";
+    const std::string wrong = r.run(text, 32);
+    cr_assert(wrong == "", "%s: %s", schedule, wrong.c_str());
+    for (uint32_t k = 0; k < 32; k++) cr_assert(r.word(k) == (k < 16 ? 3 : 20), "%s", schedule);
+  }
+}
+
+Test(ptx_machine, wrong_masks) {
+  for (const char *schedule : schedules) {
+    rig r(32, schedule);
+    check_contains(
+        r.run(std::string(own_word) + "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffff;", 32),
+        "does not contain the lane");
+    rig s(32, schedule);
+    check_contains(s.run(std::string(own_word) + "setp.gt.s32 %p1, %r1, 15;\n@%p1 exit;\n"
+                                                 "shfl.sync.idx.b32 %r2, %r1, 20, 31, -1;",
+                         32),
+                   "takes no part");
+    rig d(32, schedule);
+    check_contains(d.run(std::string(own_word) +
+                             "setp.gt.s32 %p1, %r1, 15;\n@%p1 bra high;\n"
+                             "shfl.sync.idx.b32 %r2, %r1, 3, 31, -1;\nbra.uni both;\nhigh:\n"
+                             "shfl.sync.idx.b32 %r2, %r1, 20, 31, -1;\nboth:\nret;",
+                         32),
+                   "different instructions");
+  }
+}
+
+/* ---- threads that wait for others in a loop ---- */
+
+/* A lock that each thread takes: lanes of one warp, and blocks. */
+static const char locked[] = R"(
+again:
+  atom.global.cas.b32 %r2, [%base], 0, 1;
+  setp.ne.s32 %p1, %r2, 0;
+  @%p1 bra again;
+  ld.volatile.global.u64 %q2, [%base+8];
+  add.s64 %q2, %q2, 1;
+  st.volatile.global.u64 [%base+8], %q2;
+  membar.gl;
+  atom.global.exch.b32 %r2, [%base], 0;
+)";
+
+Test(ptx_machine, a_lock) {
+  for (const char *schedule : schedules) {
+    rig r(2, schedule);
+    const std::string wrong = r.run(locked, 40, 3);
+    cr_assert(wrong == "", "%s: %s", schedule, wrong.c_str());
+    cr_assert(r.word(1) == 120, "%s: %llu", schedule, (unsigned long long)r.word(1));
+  }
+}
+
+Test(ptx_machine, no_end) {
+  rig r(1);
+  r.how.machine.most_steps = 100000;
+  r.of.reset(new device(r.how));
+  r.array = r.of->memory().allocate(8, false);
+  check_contains(r.run("again: bra again;"), "no end after");
+}
+
+/* ---- seeds ---- */
+
+/* The order in which threads come, as they draw numbers. */
+static std::vector<uint64_t> order_drawn(const char *schedule) {
+  rig r(200, schedule);
+  const std::string wrong =
+      r.run(std::string(own_word) + "atom.global.add.u64 %q2, [%base], 1;\n"
+                                    "st.global.u64 [%q1+8], %q2;",
+            33, 5);
+  cr_assert(wrong == "", "%s", wrong.c_str());
+  std::vector<uint64_t> all;
+  for (uint64_t k = 1; k <= 165; k++) all.push_back(r.word(k));
+  return all;
+}
+
+Test(ptx_machine, a_seed_gives_one_order_and_seeds_differ) {
+  const auto first = order_drawn("seed=5");
+  cr_assert(first == order_drawn("seed=5"));
+  cr_assert(first != order_drawn("seed=6"));
+  cr_assert(first != order_drawn(""));
+}
+
+/* ---- memory ---- */
+
+Test(ptx_machine, faults_of_memory) {
+  const struct {
+    const char *text, *part;
+  } of[] = {{"st.global.u64 [%base+16], 1;", "no memory was allocated there"},
+            {"st.global.u64 [%base+-8], 1;", "no memory was allocated there"},
+            {"ld.global.u64 %q1, [%base+4];", "a misaligned address"},
+            {"ld.global.v2.u64 {%q1, %q2}, [%base+8];", "a misaligned address"},
+            {"ld.global.u64 %q1, [64];", "no memory was allocated there"},
+            {".shared .align 4 .b8 s[8];\nst.shared.u32 [s+8], 1;", "shared memory"},
+            {".shared .align 4 .b8 s[8];\nld.shared.u32 %r1, [s];", "never written"},
+            {"ld.param.u64 %q1, [array+8];", "outside of the parameters"}};
+  for (const auto &o : of) {
+    rig r(2);
+    const std::string wrong = r.run(o.text);
+    check_contains(wrong, o.part);
+    check_contains(wrong, "block 0 of 1, thread 0 of 1");
+  }
+}
+
+Test(ptx_machine, memory_that_was_never_written) {
+  rig r(2);
+  r.of->taken(r.array, 16);
+  check_contains(r.run("ld.global.u64 %q1, [%base+8];"), "never written");
+  rig w(2);
+  w.of->taken(w.array, 16);
+  cr_assert(w.run("st.global.u32 [%base+8], 1;\nld.global.u32 %r1, [%base+8];") == "");
+  check_contains(w.run("ld.global.u64 %q1, [%base+8];"), "never written");
+}
+
+Test(ptx_machine, memory_that_was_given_back) {
+  rig r(4);
+  r.of->returned(r.array + 8, 8);
+  cr_assert(r.run("st.global.u64 [%base], 1;\nst.global.u64 [%base+16], 1;") == "");
+  check_contains(r.run("st.global.u64 [%base+8], 1;"), "given back");
+  rig f(4);
+  const uint64_t freed = f.array;
+  cr_assert(f.of->memory().free(freed) && !f.of->memory().free(freed));
+  check_contains(f.run("ld.global.u64 %q1, [%base];"), "it was freed");
+}
+
+Test(ptx_machine, copies) {
+  rig r(4);
+  uint64_t host[4] = {1, 2, 3, 4};
+  r.of->copy(r.array, (uint64_t)host, sizeof host);
+  cr_assert(r.word(3) == 4);
+  const uint64_t other = r.of->memory().allocate(16, false);
+  r.of->copy(r.array, other, 8); /* of nothing: what was copied was never written */
+  check_contains(r.run("ld.global.u64 %q1, [%base];"), "never written");
+  rig t(4);
+  t.of->fill(t.array, 1, 33);
+  check_contains(t.of->fault(), "33 bytes, but only 32");
+}
+
+Test(ptx_machine, no_memory) {
+  rig r(1);
+  cr_assert(r.of->memory().allocate((uint64_t)1 << 20, false) == 0);
+  cr_assert(r.of->memory().allocate(1 << 19, false) != 0);
+}
+
+/* ---- a late device ---- */
+
+Test(ptx_machine, commands_wait) {
+  rig r(1, "late");
+  r.of->finish();
+  launch_of l;
+  l.of = r.of->load(rig::kernel_text("st.global.u64 [%base], 7;"))->find("k");
+  l.blocks = l.threads = 1;
+  l.parameters.resize(8);
+  memcpy(l.parameters.data(), &r.array, 8);
+  r.of->launch(l);
+  r.of->fill(r.array, 0, 4);
+  cr_assert(r.word(0) == 0 && !r.of->look() && r.word(0) == 7);
+  cr_assert(r.of->look() && r.word(0) == 0);
+}
+
+/* ---- modules ---- */
+
+Test(ptx_machine, variables_of_a_module) {
+  rig r(2);
+  const std::string text =
+      ".global .align 4 .u32 v[3] = {5, 6, 0x7};\n.const .align 8 .u64 c = 9;\n" +
+      rig::kernel_text("mov.u64 %q1, v;\nld.global.u32 %r1, [%q1+8];\n"
+                       "ld.const.u64 %q2, [c];\ncvt.u64.u32 %q3, %r1;\n"
+                       "add.s64 %q2, %q2, %q3;\nst.global.u64 [%base], %q2;")
+          .substr(strlen(".version 8.0\n.target sm_90\n.address_size 64\n"));
+  launch_of l;
+  l.of = r.of->load(text)->find("k");
+  l.blocks = l.threads = 1;
+  l.parameters.resize(8);
+  memcpy(l.parameters.data(), &r.array, 8);
+  r.of->launch(l);
+  cr_assert(r.of->fault() == "" && r.word(0) == 16, "%s", r.of->fault().c_str());
+}
+
+Test(ptx_machine, modules_that_are_wrong) {
+  rig r(1);
+  for (const char *text : {".surprise", ".entry k() {", ".global .align 4 .u33 v;",
+                           ".global .u32 v[1] = {1, 2};", ".func f() { ret; }"}) {
+    bool refused = false;
+    try {
+      r.of->load(text);
+    } catch (const error &) {
+      refused = true;
+    }
+    cr_assert(refused, "%s", text);
+  }
+  cr_assert(r.of->load(rig::kernel_text(""))->find("other") == nullptr);
+}
+
+/* ---- post-dominators ---- */
+
+Test(ptx_machine, post_dominators) {
+  rig r(1);
+  const kernel &k = *r.of->load(rig::kernel_text("setp.eq.s32 %p1, 1, 2;\n@%p1 bra left;\n"
+                                                 "mov.u32 %r1, 1;\nbra join;\nleft:\n"
+                                                 "mov.u32 %r1, 2;\njoin:\n@%p1 bra join;\n"
+                                                 "@%p1 exit;\nmov.u32 %r2, 1;"))
+                         ->find("k");
+  /* 0 ld, 1 setp, 2 bra, 3 mov, 4 bra, 5 mov (left), 6 bra (join), 7 exit, 8 mov, 9 ret, 10 end
+   */
+  const std::vector<uint32_t> p = post_dominators(k);
+  const std::vector<uint32_t> wanted = {1, 2, 6, 4, 6, 6, 7, 11, 9, 11, 11, 11};
+  cr_assert(k.code.size() == 11 && p == wanted);
+  cr_assert(meeting_point(p, 3, 5) == 6 && meeting_point(p, 8, 3) == 11 &&
+            meeting_point(p, 3, 4) == 4);
+}
+
+/* In step, a warp executes what follows a branch's arms once. */
+Test(ptx_machine, lanes_in_step_meet) {
+  rig r(64, "step");
+  std::vector<executions> counts;
+  block_pool pool;
+  launch_of l;
+  l.of = r.of->load(rig::kernel_text(std::string(own_word) + collatz))->find("k");
+  l.blocks = 1;
+  l.threads = 32;
+  l.parameters.resize(8);
+  memcpy(l.parameters.data(), &r.array, 8);
+  execute(l, r.how.machine, r.of->memory(), pool, counts, {});
+  for (size_t k = 0; k < l.of->code.size(); k++) {
+    if (l.of->text[l.of->code[k].statement].find("st.global") == std::string::npos) continue;
+    cr_assert(counts[k].groups == 1 && counts[k].threads == 32);
+  }
+}
+
+/* ---- options ---- */
+
+Test(ptx_machine, options_that_are_none) {
+  for (const char *text :
+       {"sed=1", "seed=x", "seed=0", "late=often", "fail=memory@", "coverage="}) {
+    options o;
+    bool refused = false;
+    try {
+      o.parse(text);
+    } catch (const error &e) {
+      refused = strstr(e.what(), "RAVEL_PTX") != nullptr;
+    }
+    cr_assert(refused, "%s", text);
+  }
+  options o;
+  o.parse("seed=7,late=random,unchecked,fail=memory@3,processors=2,memory=100");
+  cr_assert(o.machine.seed == 7 && o.executed == options::AT_RANDOM && !o.checked);
+  cr_assert(o.failing_allocation == 3 && o.processors == 2 && o.memory == 100);
+}
