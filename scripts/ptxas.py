@@ -70,7 +70,11 @@ class Tools:
     @functools.cached_property
     def marks(self):
         """What results depend on besides PTX and architecture."""
-        return f"{FORM} {self.version} {version(self.nvdisasm) if self.nvdisasm else 'none'}"
+        return f"{FORM} {self.version}"
+
+    @functools.cached_property
+    def listing(self):
+        return version(self.nvdisasm) if self.nvdisasm else ""
 
 
 def version(program):
@@ -195,8 +199,11 @@ ENTRY = re.compile(r"^(?:\.visible |\.weak )?\.entry (\S+?)\((.*?)^\{", re.MULTI
 
 
 def read_bounds(ptx, kernels):
-    """What __launch_bounds__ says, from the PTX."""
-    for symbol, head in ENTRY.findall(ptx):
+    """What __launch_bounds__ says, from the PTX. It has the kernels of which ptxas spoke."""
+    entries = ENTRY.findall(ptx)
+    if {symbol for symbol, _ in entries} != set(kernels):
+        raise Failure(f"ptxas spoke of {len(kernels)} kernels, not of the {len(entries)} of the PTX")
+    for symbol, head in entries:
         sizes = re.search(r"\.maxntid (\d+)(?:, (\d+))?(?:, (\d+))?", head)
         if sizes:
             kernels[symbol].threads = int(sizes[1]) * int(sizes[2] or 1) * int(sizes[3] or 1)
@@ -309,17 +316,24 @@ def ptx_of(unit, tools, path, kept):
             "ptx": hashlib.sha256(path.read_bytes()).hexdigest()}
 
 
+def is_of(kept, ptx, tools):
+    """Whether what is kept is of this PTX and these tools. A listing that was searched once need
+    not be where nvdisasm is missing now."""
+    return (kept.get("ptx") == ptx and kept.get("marks") == tools.marks and
+            (kept.get("listing") == tools.listing or not tools.nvdisasm))
+
+
 def kernels_of(unit, tools, folder):
     """The kernels of a unit."""
     path = folder / f"{unit.name}-{unit.arch}.ptx"
     record = path.with_suffix(".json")
     kept = load(record)
     now = ptx_of(unit, tools, path, kept)
-    if kept.get("ptx") == now["ptx"] and kept.get("marks") == tools.marks:
-        now["kernels"] = kept["kernels"]
+    if is_of(kept, now["ptx"], tools):
+        now = {**kept, **now}
     else:
         now["kernels"] = [dataclasses.asdict(k) for k in make_kernels(unit, tools, path)]
-    now["marks"] = tools.marks
+        now.update(marks=tools.marks, listing=tools.listing)
     if now != kept:
         record.write_text(json.dumps(now, indent=0) + "\n")
     return [Kernel(**fields) for fields in now["kernels"]]
