@@ -117,6 +117,7 @@ def programs():
                     "native", "native-64", "cuda-emu", "cuda-emu-64", "cuda-emu-32-32",
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
+    yield Stage("kernels of the CUDA back end, by ptxas", "scripts/check-ptxas --jobs {jobs}")
 
 
 def sanitized():
@@ -159,6 +160,7 @@ def pages():
     """Documents that run, and the tests of what runs tests and benchmarks."""
     yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py")
     # What is written by hand is compiled through the cache of the builds.
+    yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
@@ -244,6 +246,10 @@ def whole_programs():
                 " --only bh.100 --only dotp.100000 --only '*.1000'" + configs(
                     "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
     yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
+    yield Stage("whole: kernels of the CUDA back end, by ptxas",
+                "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
+    yield Stage("whole: kernels of the examples in NESL, by ptxas",
+                "scripts/check-ptxas --jobs {jobs} --superoperators examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"
                 " --whole --build build --only conformance corpus fused big --minutes 60")
 
