@@ -7,7 +7,9 @@ changed, and the machine code if ptxas, the architecture or the PTX has. What pt
 and stack is compared with what the machine code's own tables say.
 """
 
+import contextlib
 import dataclasses
+import fcntl
 import functools
 import hashlib
 import json
@@ -125,12 +127,15 @@ def module_units(build):
 # ---- PTX ----
 
 
-@functools.lru_cache(maxsize=None)
-def file_digest(path):
+def digest_now(path):
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError:
         return "none"
+
+
+# Of a source, which does not change while this runs.
+file_digest = functools.lru_cache(maxsize=None)(digest_now)
 
 
 def read_dependencies(path):
@@ -299,6 +304,14 @@ def make_kernels(unit, tools, path):
 # ---- what is kept ----
 
 
+@contextlib.contextmanager
+def locked(path):
+    """While another run compiles the same, this one waits and then finds it made."""
+    with open(f"{path}.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def load(path):
     try:
         return json.loads(path.read_text())
@@ -309,11 +322,11 @@ def load(path):
 def ptx_of(unit, tools, path, kept):
     """Makes the PTX unless it is there; what is to be kept of it."""
     files = kept.get("files", [])
-    if files and path.exists() and kept.get("inputs") == inputs_digest(unit, tools, files):
+    if (files and kept["inputs"] == inputs_digest(unit, tools, files) and
+            kept["ptx"] == digest_now(path)):
         return {"files": files, "inputs": kept["inputs"], "ptx": kept["ptx"]}
     files = make_ptx(unit, tools, path)
-    return {"files": files, "inputs": inputs_digest(unit, tools, files),
-            "ptx": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return {"files": files, "inputs": inputs_digest(unit, tools, files), "ptx": digest_now(path)}
 
 
 def is_of(kept, ptx, tools):
@@ -326,6 +339,11 @@ def is_of(kept, ptx, tools):
 def kernels_of(unit, tools, folder):
     """The kernels of a unit."""
     path = folder / f"{unit.name}-{unit.arch}.ptx"
+    with locked(path):
+        return kernels_at(path, unit, tools)
+
+
+def kernels_at(path, unit, tools):
     record = path.with_suffix(".json")
     kept = load(record)
     now = ptx_of(unit, tools, path, kept)

@@ -103,7 +103,7 @@ class Findings(unittest.TestCase):
                 ({"registers": 81, "threads": 0}, "81 registers, at most 80 (ranks by comparison)"),
                 ({"shared": 40 << 10, "threads": 128}, "occupancy 31 %, at least 37 %"),
                 ({"resident": 4}, "3 blocks find room on a multiprocessor, its __launch_bounds__"
-                                  " ask for 4")):
+                                  " asks for 4")):
             with self.subTest(text=text):
                 found = self.said(**taken)
                 self.assertEqual(len(found), 1)
