@@ -109,6 +109,15 @@ class Findings(unittest.TestCase):
                 self.assertEqual(len(found), 1)
                 self.assertIn(text, found[0])
 
+    def test_what_is_exempt_is_so_on_one_architecture(self):
+        self.addCleanup(setattr, check, "EXEMPTIONS", check.EXEMPTIONS)
+        check.EXEMPTIONS = (check.Exemption(120, "compare_body<long", 16, ""),)
+        taken = {"stack": 16, "spill_loads": 16, "spill_stores": 16, "local": 8}
+        self.assertEqual(self.said(arch=120, **taken), [])
+        self.assertEqual(len(self.said(arch=90, **taken)), 3)
+        self.assertEqual(self.said(arch=120, **{**taken, "stack": 24}),
+                         ["24 bytes of local memory a thread, at most 16"])
+
     def test_each_name_has_a_limit(self):
         for name in ("kernel_n<map_body<unary_body<rows_of_64::EXP_of_F, plain_operand<double>>>>",
                      "kernel_blocks<reduction<combination<int, ADD>>>", "deliver", "superoperator x"):
