@@ -300,51 +300,120 @@ template <class T, int GROUPS, int WINDOWS, class TUNING> struct windows {
 
 /* The error slot in memory: the lowest site stays, of one site the lowest position. `kind` is
  * an enum cvl_error_kind, 0 while there is none. Of one site a LATE_FAULT (CVL_E_DUPLICATE)
- * comes after all others, wherever they are. */
+ * comes after all others, wherever they are. `version` is odd while a thread writes. */
 enum { LATE_FAULT = 5 };
 struct fault_slot {
-  uint32_t lock;
+  uint32_t version;
   int32_t kind;
   uint64_t site;
   int64_t position, value, limit, segment;
 };
 
+/* Accesses to what other threads change at the same time: whole, but in no order without a
+ * fence. On a device volatile is relaxed, and the fence acquires and releases. RAVEL_STEP is a
+ * test's, which lets another thread go on. */
+#ifndef RAVEL_STEP
+#define RAVEL_STEP (void)0
+#endif
+#if defined(__CUDA_ARCH__)
+template <class T> HD T loaded(const T *p) {
+  return *(const volatile T *)p;
+}
+template <class T> HD void stored(T *p, T x) {
+  *(volatile T *)p = x;
+}
+HD inline void fence() {
+  __threadfence();
+}
+HD inline bool exchanged(uint32_t *p, uint32_t old, uint32_t by) {
+  return atomicCAS(p, old, by) == old;
+}
+#else
+template <class T> HD T loaded(const T *p) {
+  RAVEL_STEP;
+  return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+template <class T> HD void stored(T *p, T x) {
+  RAVEL_STEP;
+  __atomic_store_n(p, x, __ATOMIC_RELAXED);
+}
+HD inline void fence() {
+  __atomic_thread_fence(__ATOMIC_ACQ_REL);
+}
+HD inline bool exchanged(uint32_t *p, uint32_t old, uint32_t by) {
+  RAVEL_STEP;
+  return __atomic_compare_exchange_n(p, &old, by, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+#endif
+
+/* Threads report at the same time; whatever their order, the slot keeps the fault that comes
+ * first. It is a sequence lock. Who writes makes the version odd, writes, and makes it even;
+ * who looks believes what was loaded between two equal, even versions. A fault in the slot only
+ * gives way to an earlier one: a thread whose fault comes after one that was ever there leaves,
+ * and so most of many threads at fault never take the lock. Any other takes it from the very
+ * version that it saw, or looks again if another was faster.
+ *
+ * Why this is right where a device orders nothing by itself (the PTX ISA, "Memory Consistency
+ * Model"): a fence before a store, and a fence behind a load that sees that store or a later
+ * one, are a release and an acquire pattern: what the one thread did before its fence happens
+ * before what the other does behind its own. Let w be the last to write of those of whose
+ * stores a look sees any. (1) w's fence behind its compare-and-swap and the fence before the
+ * second load of the version are such patterns: that load sees w's odd version or a later one.
+ * So does the first load, since both are equal, and it sees an even one: w's last, or a later
+ * one. (2) Then w's second fence and the fence behind the first load are such patterns, too:
+ * the look sees w's stores or later ones, hence w's. So what it believes stood there at one
+ * time. (3) The same patterns order who writes after w behind
+ * w's stores, since a compare-and-swap succeeds on the latest version only. All accesses are of
+ * the device's scope or wider, and of the same size. The version would have to come round, by
+ * 2^31 faults each before the last, during one look to be mistaken. */
 struct faults {
   fault_slot *slot;
   uint64_t site;
 
-  HD bool comes_first(int kind, int64_t position, uint64_t at_site) const {
-    const volatile fault_slot *s = slot;
-    const int other = s->kind;
-    if (other == 0 || at_site != s->site) return other == 0 || at_site < s->site;
-    const bool late = kind == LATE_FAULT, other_late = other == LATE_FAULT;
-    return late == other_late ? position < s->position : other_late;
+  HD static bool comes_first(const fault_slot &a, const fault_slot &b) {
+    if (b.kind == 0 || a.site != b.site) return b.kind == 0 || a.site < b.site;
+    const bool late = a.kind == LATE_FAULT, other_late = b.kind == LATE_FAULT;
+    return late == other_late ? a.position < b.position : other_late;
   }
-  HD void write(uint64_t at_site, int kind, int64_t position, int64_t value, int64_t limit,
-                int64_t segment) const {
-    if (!comes_first(kind, position, at_site)) return;
-    volatile fault_slot *s = slot;
-    s->site = at_site;
-    s->position = position;
-    s->value = value;
-    s->limit = limit;
-    s->segment = segment;
-    s->kind = kind;
+  /* Its version, and what decides between faults. */
+  HD fault_slot look() const {
+    fault_slot s{};
+    s.version = loaded(&slot->version);
+    fence();
+    s.kind = loaded(&slot->kind);
+    s.site = loaded(&slot->site);
+    s.position = loaded(&slot->position);
+    return s;
   }
-  /* Reports an element at fault; `node` is added to the site (superoperators). Rare: a lock. */
+  /* Only while the version is odd by this thread. */
+  HD void write(const fault_slot &s) const {
+    stored(&slot->kind, s.kind);
+    stored(&slot->site, s.site);
+    stored(&slot->position, s.position);
+    stored(&slot->value, s.value);
+    stored(&slot->limit, s.limit);
+    stored(&slot->segment, s.segment);
+  }
+  /* Whether `mine` is in the slot, or an earlier one; false: look again. */
+  HD bool settles(const fault_slot &mine) const {
+    const fault_slot there = look();
+    fence();
+    if (there.version % 2 != 0 || loaded(&slot->version) != there.version) return false;
+    if (!comes_first(mine, there)) return true;
+    if (!exchanged(&slot->version, there.version, there.version + 1)) return false;
+    fence();
+    write(mine);
+    fence();
+    stored(&slot->version, there.version + 2);
+    return true;
+  }
+  /* Reports an element at fault; `node` is added to the site (superoperators). A warp's threads
+   * that wait do not keep the one they wait for from going on: not since Volta. */
   HD void report(int kind, int64_t position, int64_t value, int64_t limit, int64_t segment,
                  uint32_t node = 0) const {
-#if defined(__CUDA_ARCH__)
-    if (!comes_first(kind, position, site + node)) return;
-    while (atomicCAS(&slot->lock, 0u, 1u) != 0u) {
+    const fault_slot mine{0, kind, site + node, position, value, limit, segment};
+    while (!settles(mine)) {
     }
-    __threadfence();
-    write(site + node, kind, position, value, limit, segment);
-    __threadfence();
-    atomicExch(&slot->lock, 0u);
-#else
-    write(site + node, kind, position, value, limit, segment);
-#endif
   }
 };
 
