@@ -1,7 +1,16 @@
 /* spans.hpp - how long a device works on its launches, by the device's own clock.
  *
- * An event goes into the stream before a launch and one after it; the time between the two is
- * read when both have passed, and the events are used again. Nothing here waits.
+ * An event is a time at which the device had done all before it. Two events around a launch on
+ * an idle device have the host between them: the first passes at once, and the launch comes a
+ * few microseconds later, when the host has issued it, which for a small kernel is most of what
+ * is measured. So the device is held back from before the first launch of a window until all of
+ * it is issued (`hold`); then it goes from one to the next without the host. A span is a run of
+ * launches with nothing else between them: an event before the first, one after the last. It
+ * contains what the device takes between two launches of its own, but no copies and no waiting.
+ * It is read when both events have passed, and they are used again. Nothing here waits.
+ *
+ * NVBench, NVIDIA's program for measuring kernels, holds its streams back in the same way
+ * (blocking_kernel).
  */
 #ifndef RAVEL_CUDA_SPANS_HPP
 #define RAVEL_CUDA_SPANS_HPP
@@ -22,6 +31,10 @@ struct event_clock {
   virtual bool record(event, const char *of) = 0;
   /* The time from one to the other; false if they have not both passed yet, or on failure. */
   virtual bool elapsed(event from, event to, uint64_t *ns) = 0;
+  /* Keeps the device from what is put into the stream from now on, until `let_go`, or for a few
+   * milliseconds: nothing may depend on it. */
+  virtual void hold() = 0;
+  virtual void let_go() = 0;
 };
 
 struct spans {
@@ -35,24 +48,35 @@ struct spans {
   spans(const spans &) = delete;
   spans &operator=(const spans &) = delete;
 
-  /* Around each launch. */
-  void before(const char *of) {
+  /* Before each launch. */
+  void launches(const char *of) {
+    last_ = of;
+    if (in_span_) return;
+    if (!held_) clock_.hold();
+    held_ = in_span_ = true;
     if (used_ == MOST) collect();
-    if (used_ == MOST) return; /* see `after` */
+    if (used_ == MOST) return; /* see `ends` */
     span &s = at(used_);
     if (!s.begin) s.begin = clock_.make_event();
     if (!s.end) s.end = clock_.make_event();
     begun_ = s.begin && s.end && clock_.record(s.begin, of);
   }
-  /* With all events under way the device is far behind the host, and goes from one launch to
-   * the next without a pause: the last span is extended over this launch, too. */
-  void after(const char *of) {
+  /* Before anything else is put into the stream. With all events under way the device is far
+   * behind the host, and goes from one launch to the next without a pause: the last span is
+   * extended to here, over what is between them. */
+  void ends() {
     if (begun_) {
-      if (clock_.record(at(used_).end, of)) used_++;
-    } else if (used_ == MOST) {
-      clock_.record(at(MOST - 1).end, of);
+      if (clock_.record(at(used_).end, last_)) used_++;
+    } else if (in_span_ && used_ == MOST) {
+      clock_.record(at(MOST - 1).end, last_);
     }
-    begun_ = false;
+    begun_ = in_span_ = false;
+  }
+  /* Behind the last launch of a window. */
+  void window_ends() {
+    ends();
+    if (held_) clock_.let_go();
+    held_ = false;
   }
   /* Reads what has passed: all before the last thing that was waited for. */
   void collect() {
@@ -81,7 +105,10 @@ private:
   event_clock &clock_;
   span ring_[MOST];
   unsigned first_ = 0, used_ = 0; /* those under way, in the order of the stream */
-  bool begun_ = false;            /* the launch of span `used_` is being issued */
+  const char *last_ = "";         /* launch */
+  bool held_ = false;             /* the device is */
+  bool in_span_ = false;          /* the last thing that was issued is a launch */
+  bool begun_ = false;            /* and the begin of span `used_` is recorded */
 
   span &at(unsigned k) { return ring_[(first_ + k) % MOST]; }
 };

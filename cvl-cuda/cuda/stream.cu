@@ -53,6 +53,19 @@ __global__ void __launch_bounds__(DELIVERY_THREADS) deliver(const delivery d) {
   if (threadIdx.x == 0) *d.word = d.epoch;
 }
 
+/* ---- what holds the device back, to measure it: spans.hpp ---- */
+
+/* Until the host has issued what comes behind, or for so many looks: each goes to the host's
+ * memory and takes the better part of a microsecond, so all take some milliseconds. The first
+ * launch of a kernel may load it, which may wait for the device: so nothing may wait here for
+ * ever. */
+enum { MOST_LOOKS = 5000 };
+
+__global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
+  for (int k = 0; k < MOST_LOOKS && *let_go < number; k++) {
+  }
+}
+
 /* ---- the stream ---- */
 
 /* Blocks of a grid for each multiprocessor: several times what can be resident, so that the
@@ -65,8 +78,9 @@ enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
 struct gpu final : stream, event_clock {
   int device_ = 0, processors_ = 0, architecture_ = 0;
   cudaStream_t stream_ = nullptr;
-  uint64_t *word_ = nullptr; /* pinned: the epoch reached */
-  delivery due_{};           /* copies not yet issued; nothing was issued since */
+  uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were let go */
+  uint64_t holds_ = 0;
+  delivery due_{}; /* copies not yet issued; nothing was issued since */
   calls calls_;
   bool lost_ = false;
   char why_[256];
@@ -107,6 +121,8 @@ struct gpu final : stream, event_clock {
   void end_event(event) override;
   bool record(event, const char *of) override;
   bool elapsed(event from, event to, uint64_t *ns) override;
+  void hold() override;
+  void let_go() override;
 
   bool usable();
   bool good(cudaError_t, const char *what, const char *of = "");
@@ -115,6 +131,7 @@ struct gpu final : stream, event_clock {
   void deliver_due(uint64_t epoch);
   void issue(const launch &);
   template <class G> void measured(const char *of, G launch);
+  bool unmeasured();
   void spin_until(uint64_t epoch);
 };
 
@@ -156,10 +173,10 @@ bool gpu::open(int device) {
       /* Whether the module has code for this device. */
       good(cudaFuncGetAttributes(&of_kernel, (const void *)deliver), "cudaFuncGetAttributes") &&
       good(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") &&
-      good(cudaHostAlloc(&word, sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc");
+      good(cudaHostAlloc(&word, 2 * sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc");
   architecture_ = 10 * major + minor;
   word_ = (uint64_t *)word;
-  if (opened) *word_ = 0;
+  if (opened) word_[0] = word_[1] = 0;
   return opened;
 }
 
@@ -217,9 +234,15 @@ static unsigned grid_for(int64_t blocks, int processors) {
 
 /* With its time on the device, if that is wanted. */
 template <class G> void gpu::measured(const char *of, G launch) {
-  if (measures_) kernels_.before(of);
+  if (measures_) kernels_.launches(of);
   if (!lost_) launch();
-  if (measures_) kernels_.after(of);
+}
+
+/* Without: a copy. */
+bool gpu::unmeasured() {
+  deliver_due(0);
+  if (measures_) kernels_.ends();
+  return usable();
 }
 
 void gpu::run(const launch &l) {
@@ -248,8 +271,7 @@ void gpu::issue(const launch &l) {
 }
 
 void gpu::copy_up(void *device, const void *pinned, size_t bytes) {
-  deliver_due(0);
-  if (!usable() || bytes == 0) return;
+  if (bytes == 0 || !unmeasured()) return;
   good(cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, stream_),
        "copy to the device");
 }
@@ -261,8 +283,7 @@ void gpu::copy_down(void *pinned, const void *device, size_t bytes) {
     due_.copy[due_.count++] = {(char *)pinned, (const char *)device, bytes};
     return;
   }
-  deliver_due(0);
-  if (!usable()) return;
+  if (!unmeasured()) return;
   good(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, stream_),
        "copy from the device");
 }
@@ -296,8 +317,7 @@ void *gpu::allocate_shared(size_t bytes, void (**end)(void *)) {
 
 /* Streams of others do not wait for one that does not block, nor it for them. */
 void gpu::copy_shared(void *to, const void *from, size_t bytes) {
-  deliver_due(0);
-  if (!usable() || bytes == 0) return;
+  if (bytes == 0 || !unmeasured()) return;
   if (good(cudaStreamSynchronize(cudaStreamLegacy), "wait", "the default stream") &&
       good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "copy", "a tensor")) {
     good(cudaStreamSynchronize(stream_), "wait", "a tensor");
@@ -324,6 +344,7 @@ void gpu::deliver_due(uint64_t epoch) {
 
 void gpu::mark(uint64_t epoch) {
   deliver_due(epoch);
+  if (measures_) kernels_.window_ends();
 }
 
 uint64_t gpu::reached() {
@@ -379,6 +400,19 @@ bool gpu::elapsed(event from, event to, uint64_t *ns) {
   }
   *ns = (uint64_t)((double)ms * 1e6);
   return good(e, "cudaEventElapsedTime");
+}
+
+void gpu::hold() {
+  const uint64_t *let_go = word_ + 1;
+  uint64_t number = ++holds_;
+  void *arguments[] = {&let_go, &number};
+  if (usable())
+    good(cudaLaunchKernel((const void *)hold_back, dim3(1), dim3(1), arguments, 0, stream_),
+         "launch", "what holds the device");
+}
+
+void gpu::let_go() {
+  __atomic_store_n(word_ + 1, holds_, __ATOMIC_RELEASE);
 }
 
 uint64_t gpu::kernel_ns() {

@@ -2,103 +2,176 @@
  * statistics() says of an emulated device. */
 #include <string.h>
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cvl-cuda/spans.hpp"
 #include "cvl-cuda/tests/session.hpp"
 
 using namespace ravel;
 
-/* ---- spans over a clock of the tests' own ---- */
+/* ---- spans over a device with a clock of the tests' own ---- */
 
-/* A stream of events: `now` is when the next one will pass; the device is `done` with some. */
-struct test_clock final : event_clock {
-  uint64_t now = 0, last = 0; /* last: the number of the last event recorded */
-  uint64_t done = UINT64_MAX; /* events numbered so far have passed */
-  uint64_t made = 0, ended = 0, records = 0;
-  uint64_t fail_at = 0; /* the call that fails, and all after it */
-  uint64_t called = 0;
+/* A host that issues, at `now`, and a device that does what was issued in order, as soon as it
+ * can. Events are numbered as they are recorded; `done` says how many are known to have passed.
+ */
+struct test_device final : event_clock {
+  uint64_t now = 0, free = 0; /* free: when the device has done what it was given */
+  uint64_t last = 0, done = UINT64_MAX;
+  uint64_t made = 0, ended = 0, holds = 0;
+  uint64_t fail_at = 0, called = 0; /* the call that fails, and all after it */
+  bool held = false;
   struct when {
     uint64_t number, time;
   };
   std::map<event, when> recorded;
+  std::vector<std::function<void()>> waiting; /* while it is held */
 
   bool fails() { return fail_at > 0 && ++called >= fail_at; }
+  void issue(const std::function<void()> &work) {
+    if (held) {
+      waiting.push_back(work);
+      return;
+    }
+    free = std::max(free, now);
+    work();
+  }
   event make_event() override { return fails() ? nullptr : (event)(uintptr_t)++made; }
   void end_event(event) override { ended++; }
   bool record(event e, const char *) override {
     if (fails()) return false;
-    records++;
-    recorded[e] = {++last, now};
+    const uint64_t number = ++last;
+    recorded[e] = {UINT64_MAX, 0};
+    issue([=] { recorded[e] = {number, free}; });
     return true;
   }
   bool elapsed(event from, event to, uint64_t *ns) override {
-    if (fails() || recorded[to].number > done) return false;
+    if (fails() || recorded[to].number == UINT64_MAX || recorded[to].number > done)
+      return false;
     *ns = recorded[to].time - recorded[from].time;
     return true;
   }
+  void hold() override {
+    held = true;
+    holds++;
+  }
+  void let_go() override {
+    held = false;
+    free = std::max(free, now);
+    for (const auto &work : waiting) work();
+    waiting.clear();
+  }
 };
 
-/* A launch that takes so long, after the device did nothing for some time. */
-static void launch_of(spans &s, test_clock &c, uint64_t ns, uint64_t idle) {
-  c.now += idle;
-  s.before("test");
-  c.now += ns;
-  s.after("test");
+enum { HOST = 1000 }; /* what issuing one thing takes the host */
+
+/* A launch that takes the device so long. */
+static void launch_of(spans &s, test_device &d, uint64_t ns) {
+  s.launches("test");
+  d.now += HOST;
+  d.issue([&d, ns] { d.free += ns; });
+}
+static void copy_of(spans &s, test_device &d, uint64_t ns) {
+  s.ends();
+  d.now += HOST;
+  d.issue([&d, ns] { d.free += ns; });
+}
+static void window_of(spans &s, test_device &d, uint64_t ns) {
+  launch_of(s, d, ns);
+  s.window_ends();
 }
 
-Test(time, is_that_of_launches_without_the_pauses_between) {
-  test_clock c;
-  spans s(c);
-  for (int k = 0; k < 10; k++) launch_of(s, c, 5, 1000);
+Test(time, is_that_of_launches_without_the_host) {
+  test_device d;
+  spans s(d);
+  for (int k = 0; k < 10; k++) {
+    launch_of(s, d, 5);
+    window_of(s, d, 6);
+  }
   cr_assert_eq(s.ns, 0);
   s.collect();
-  cr_assert_eq(s.ns, 50);
+  cr_assert_eq(s.ns, 110);
   s.collect();
-  cr_assert_eq(s.ns, 50, "spans are read twice");
+  cr_assert_eq(s.ns, 110, "spans are read twice");
+  cr_assert_eq(d.holds, 10, "a window holds the device once");
+  cr_assert_eq(d.last, 20, "two events for launches one behind the other");
+  s.end();
+}
+
+Test(time, is_not_that_of_copies) {
+  test_device d;
+  spans s(d);
+  copy_of(s, d, 70000);
+  s.window_ends();
+  cr_assert_eq(d.holds, 0, "nothing is measured");
+  copy_of(s, d, 70000);
+  launch_of(s, d, 5);
+  copy_of(s, d, 80000);
+  copy_of(s, d, 80000);
+  launch_of(s, d, 6);
+  window_of(s, d, 7);
+  s.collect();
+  cr_assert_eq(s.ns, 18);
+  cr_assert_eq(d.holds, 1);
+  s.end();
+}
+
+/* What is not let go would wait until it is. */
+Test(time, windows_let_the_device_go) {
+  test_device d;
+  spans s(d);
+  launch_of(s, d, 5);
+  copy_of(s, d, 8);
+  s.window_ends();
+  cr_assert_not(d.held);
+  s.collect();
+  cr_assert_eq(s.ns, 5);
   s.end();
 }
 
 Test(time, of_what_has_not_passed_is_left_for_later) {
-  test_clock c;
-  spans s(c);
-  for (int k = 0; k < 4; k++) launch_of(s, c, 7, 1);
-  c.done = 5; /* two launches, and the begin of the third */
+  test_device d;
+  spans s(d);
+  for (int k = 0; k < 4; k++) window_of(s, d, 7);
+  d.done = 5; /* two launches, and the begin of the third */
   s.collect();
   cr_assert_eq(s.ns, 14);
-  c.done = UINT64_MAX;
+  d.done = UINT64_MAX;
   s.collect();
   cr_assert_eq(s.ns, 28);
   s.end();
 }
 
 Test(time, events_are_used_again_and_given_back) {
-  test_clock c;
-  spans s(c);
-  for (int k = 0; k < 100 * spans::MOST; k++) launch_of(s, c, 3, 2);
+  test_device d;
+  spans s(d);
+  for (int k = 0; k < 100 * spans::MOST; k++) window_of(s, d, 3);
   s.collect();
   cr_assert_eq(s.ns, 300u * spans::MOST);
-  cr_assert_eq(c.made, 2u * spans::MOST);
+  cr_assert_eq(d.made, 2u * spans::MOST);
   s.end();
-  cr_assert_eq(c.ended, c.made);
+  cr_assert_eq(d.ended, d.made);
 }
 
 /* The device works through without a pause, as it does when so much is queued. */
 Test(time, of_more_launches_than_events_is_the_time_of_all) {
   enum { LAUNCHES = 3 * spans::MOST };
-  test_clock c;
-  spans s(c);
-  c.done = 0;
-  for (int k = 0; k < LAUNCHES; k++) launch_of(s, c, 11, 0);
+  test_device d;
+  spans s(d);
+  d.done = 0;
+  for (int k = 0; k < LAUNCHES; k++) window_of(s, d, 11 * HOST);
   s.collect();
   cr_assert_eq(s.ns, 0);
-  c.done = UINT64_MAX;
+  d.done = UINT64_MAX;
   s.collect();
-  cr_assert_eq(s.ns, 11u * LAUNCHES);
-  launch_of(s, c, 11, 500);
+  cr_assert_eq(s.ns, 11u * HOST * LAUNCHES);
+  d.now = d.free + 500;
+  window_of(s, d, 11);
   s.collect();
-  cr_assert_eq(s.ns, 11u * (LAUNCHES + 1));
+  cr_assert_eq(s.ns, 11u * HOST * LAUNCHES + 11);
   s.end();
 }
 
@@ -106,17 +179,18 @@ Test(time, of_more_launches_than_events_is_the_time_of_all) {
  */
 Test(time, a_clock_that_fails_adds_nothing) {
   for (uint64_t n = 1; n < 60; n++) {
-    test_clock c;
-    spans s(c);
-    c.fail_at = n;
+    test_device d;
+    spans s(d);
+    d.fail_at = n;
     for (int k = 0; k < 5; k++) {
-      launch_of(s, c, 5, 1000);
+      window_of(s, d, 5);
       s.collect();
     }
     cr_assert_eq(s.ns % 5, 0);
     cr_assert_leq(s.ns, 25);
+    cr_assert_not(d.held);
     s.end();
-    cr_assert_eq(c.ended, c.made, "call %d", (int)n);
+    cr_assert_eq(d.ended, d.made, "call %d", (int)n);
   }
 }
 
