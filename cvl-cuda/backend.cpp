@@ -46,11 +46,21 @@ static bool device_failed(context &c, uint64_t site) {
   return true;
 }
 
+/* Of each entry that calls the device: at its end the caller has its own current device. */
+struct entry {
+  stream *device;
+  explicit entry(stream *s) : device(s) {}
+  ~entry() { device->leave(); }
+  entry(const entry &) = delete;
+  entry &operator=(const entry &) = delete;
+};
+
 /* Runs an operation; on a fault known at once, `out` and `more` are released and not set. One
  * that is asked to end is not begun: what the device has been given to do before is done, since
  * a kernel cannot be ended, and so are waits, which are no operations. */
 template <class G>
 static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, G operation) {
+  const entry here(c->device);
   if (out) *out = cvl_value{};
   if (more) *more = cvl_value{};
   bool good = false;
@@ -87,6 +97,7 @@ context *open_context(stream *s, const cvl_options &o, const char **why) {
     const char *ids = getenv("RAVEL_CUDA_IDS");
     if (ids) c->ids = strcmp(ids, "0") != 0;
     c->kernels = open_kernels(s, o);
+    s->leave();
     if (s->failure() == nullptr) return c;
     delete c;
   } catch (const failure &) {
@@ -106,6 +117,7 @@ static void close_context(context *c) {
   c->work_queue.finish();
   stream *s = c->device;
   delete c;
+  s->leave();
   delete s;
 }
 
@@ -351,6 +363,7 @@ static bool check(context *c, bool wait, cvl_error *e) {
 }
 
 static cvl_statistics statistics(context *c) {
+  const entry here(c->device);
   cvl_statistics s{};
   s.live_bytes = c->memory.live;
   s.peak_bytes = c->memory.peak;

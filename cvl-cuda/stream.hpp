@@ -34,6 +34,9 @@ struct toolchain;
 struct stream {
   virtual ~stream() = default;
 
+  /* The end of an entry of the back end: the thread has its current device back (visit.hpp). */
+  virtual void leave() {}
+
   /* Memory of the device, of at least 256-byte alignment; null if there is none left. */
   virtual void *allocate(size_t bytes) = 0;
   virtual void free(void *) = 0;

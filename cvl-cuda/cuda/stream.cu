@@ -19,6 +19,7 @@
 #include "cvl-cuda/cuda/loader.hpp"
 #include "cvl-cuda/nvrtc.hpp"
 #include "cvl-cuda/spans.hpp"
+#include "cvl-cuda/visit.hpp"
 
 namespace ravel {
 namespace {
@@ -75,7 +76,7 @@ enum { BLOCKS_PER_PROCESSOR = 32, MAP_BLOCK = 256 };
 /* How long a wait spins before it looks after the device, and before it lets others run. */
 enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
 
-struct gpu final : stream, event_clock {
+struct gpu final : stream, event_clock, current_device {
   int device_ = 0, processors_ = 0, architecture_ = 0;
   cudaStream_t stream_ = nullptr;
   uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were let go */
@@ -87,10 +88,12 @@ struct gpu final : stream, event_clock {
   bool measures_ = false;
   spans kernels_{*this};
   const interpreter *interpreter_ = nullptr;
+  visit visit_{*this};
 
   ~gpu() override;
   bool open(int device);
 
+  void leave() override { visit_.leave(); }
   void *allocate(size_t bytes) override;
   void free(void *) override;
   void *allocate_pinned(size_t bytes) override;
@@ -124,6 +127,9 @@ struct gpu final : stream, event_clock {
   void hold() override;
   void let_go() override;
 
+  bool get_device(int *d) override { return good(cudaGetDevice(d), "cudaGetDevice"); }
+  bool set_device(int d) override { return good(cudaSetDevice(d), "cudaSetDevice"); }
+
   bool usable();
   bool good(cudaError_t, const char *what, const char *of = "");
   void lose(const char *what, const char *of, const char *why);
@@ -147,14 +153,9 @@ bool gpu::good(cudaError_t e, const char *what, const char *of) {
   return false;
 }
 
-/* Whether anything may be called; makes the device that of the calling thread. */
+/* Whether anything may be called; makes the device the calling thread's, until `leave`. */
 bool gpu::usable() {
-  static thread_local int current = -1;
-  if (lost_) return false;
-  if (current == device_) return true;
-  if (!good(cudaSetDevice(device_), "cudaSetDevice")) return false;
-  current = device_;
-  return true;
+  return !lost_ && visit_.enter(device_);
 }
 
 bool gpu::open(int device) {
@@ -186,6 +187,7 @@ gpu::~gpu() {
   kernels_.end();
   if (word_) cudaFreeHost(word_);
   if (stream_) cudaStreamDestroy(stream_);
+  leave();
   cudaGetLastError();
 }
 

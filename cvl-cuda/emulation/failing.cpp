@@ -26,6 +26,7 @@ struct failing final : stream {
     return false;
   }
 
+  void leave() override { inner_->leave(); }
   void *allocate(size_t bytes) override {
     if (!good("cudaMalloc") || calls_.out_of_memory()) return nullptr;
     return inner_->allocate(bytes);

@@ -2,6 +2,7 @@
  * the options (options.hpp) say so, and then executed in order. */
 #include "cvl-cuda/emulation/stream.hpp"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/emulation/watching.hpp"
 #include "cvl-cuda/nvrtc.hpp"
+#include "cvl-cuda/visit.hpp"
 
 namespace ravel {
 namespace {
@@ -30,26 +32,47 @@ struct command {
  * for memory of a GPU. */
 enum { NO_DEVICE = 1 << 20 };
 
-struct emulated final : stream {
+struct emulated final : stream, current_device {
   const emulation_options options_;
   std::unique_ptr<emulation::checker> check_;
   std::deque<command> queue_;
   uint64_t marked_ = 0, launches_ = 0, drawn_;
   bool measures_ = false;
   uint64_t kernel_ns_ = 0;
+  visit visit_{*this};
 
   explicit emulated(const emulation_options &o) : options_(o), drawn_(o.threads.seed) {
     if (o.check) check_.reset(new emulation::checker);
   }
 
+  bool get_device(int *d) override {
+    *d = emulated_current_device();
+    return true;
+  }
+  bool set_device(int d) override {
+    emulated_current_device() = d;
+    return true;
+  }
+  /* Before every call, as a GPU's do. */
+  void enter() {
+    visit_.enter(NO_DEVICE);
+    if (emulated_current_device() == NO_DEVICE) return;
+    fprintf(stderr, "the emulated device: a call that would go to device %d\n",
+            emulated_current_device());
+    abort();
+  }
+  void leave() override { visit_.leave(); }
+
   static void *plain(size_t bytes) { return aligned_alloc(256, (bytes + 255) / 256 * 256); }
   void *allocate(size_t bytes) override {
+    enter();
     return check_ ? check_->device.allocate(bytes) : plain(bytes);
   }
   void free(void *p) override {
     if (!check_) ::free(p);
   }
   void *allocate_pinned(size_t bytes) override {
+    enter();
     return check_ ? check_->pinned.allocate(bytes) : plain(bytes);
   }
   void free_pinned(void *p) override {
@@ -70,6 +93,7 @@ struct emulated final : stream {
   }
   int number() override { return NO_DEVICE; }
   void *allocate_shared(size_t bytes, void (**end)(void *)) override {
+    enter();
     *end = ::free;
     return plain(bytes);
   }
@@ -111,6 +135,7 @@ struct emulated final : stream {
 };
 
 command &emulated::issue(enum command::what kind, void *to, const void *from, size_t bytes) {
+  if (kind != command::TAKEN && kind != command::RETURNED) enter(); /* the checker's alone */
   queue_.push_back({kind, to, from, bytes, 0, launch{}, nullptr});
   return queue_.back();
 }
@@ -150,6 +175,7 @@ void emulated::copy_down(void *to, const void *from, size_t bytes) {
 
 /* What is shared is no memory that the checker knows. */
 void emulated::copy_shared(void *to, const void *from, size_t bytes) {
+  enter();
   execute_first(queue_.size());
   if (bytes == 0) return;
   if (check_) check_->commands_start();
@@ -189,6 +215,7 @@ uint64_t emulated::reached() {
 
 void emulated::wait(uint64_t epoch) {
   size_t n = 0;
+  enter();
   while (n < queue_.size() &&
          !(n > 0 && queue_[n - 1].kind == command::MARK && queue_[n - 1].number >= epoch))
     n++;
@@ -248,6 +275,11 @@ void emulated::execute(const command &c) {
 }
 
 } // namespace
+
+int &emulated_current_device() {
+  static thread_local int current = 0;
+  return current;
+}
 
 stream *emulated_stream(const emulation_options &o) {
   return new emulated(o);

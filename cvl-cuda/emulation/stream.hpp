@@ -7,6 +7,10 @@
 
 namespace ravel {
 
+/* The current device of the calling thread, as other libraries might set it: every call of an
+ * emulated device that would go to another one aborts. */
+int &emulated_current_device();
+
 /* A new emulated device. Owned by the caller. */
 stream *emulated_stream(const emulation_options &o = emulation_options());
 

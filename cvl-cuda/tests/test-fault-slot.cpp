@@ -61,7 +61,7 @@ Test(fault_slot, keeps_the_first_whatever_the_order) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-/* Only the version tells that nothing was written. */
+/* Only the version says whether something was written. */
 Test(fault_slot, is_not_locked_by_what_comes_later) {
   fault_slot slot{};
   report(&slot, by_rank[1]);
