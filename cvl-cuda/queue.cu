@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cvl-cuda/clock.hpp"
+#include "cvl-cuda/copies.hpp"
 #include "cvl-cuda/launch.hpp"
 
 namespace ravel {
@@ -20,21 +21,11 @@ namespace {
 struct copies_body {
   enum { threads = 128, most = 64 };
   struct shared {};
-  struct item {
-    ptr<uint32_t> to_words;
-    ptr<const uint32_t> from_words;
-    ptr<uint8_t> to; /* the same memory */
-    ptr<const uint8_t> from;
-    int64_t bytes;
-  } items[most];
+  byte_copy items[most];
 
   template <class B> HD void operator()(B &block) const {
-    const item &x = items[block.index()];
-    const int64_t words = x.bytes / 4;
-    block.each([&](int t) {
-      for (int64_t k = t; k < words; k += threads) x.to_words[k] = x.from_words[k];
-      for (int64_t k = words * 4 + t; k < x.bytes; k += threads) x.to[k] = x.from[k];
-    });
+    const byte_copy &x = items[block.index()];
+    block.each([&](int t) { x.run(t, threads); });
   }
 };
 
@@ -51,9 +42,7 @@ void queue::issue_uploads() {
     int64_t n = 0;
     for (size_t k = first_item; k < uploads_.size() && n < copies_body::most; k++) {
       const copy &c = uploads_[k];
-      body.items[n++] = {pointer_to<uint32_t>(c.to->at), pointer_to<const uint32_t>(c.from->at),
-                         pointer_to<uint8_t>(c.to->at), pointer_to<const uint8_t>(c.from->at),
-                         (int64_t)c.bytes};
+      body.items[n++] = copy_of_bytes(c.to->at, c.from->at, c.bytes);
     }
     issue_launch(launch_blocks("upload", n, body));
   }

@@ -16,6 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "cvl-cuda/calls.hpp"
+#include "cvl-cuda/copies.hpp"
 #include "cvl-cuda/cuda/loader.hpp"
 #include "cvl-cuda/nvrtc.hpp"
 #include "cvl-cuda/spans.hpp"
@@ -28,36 +29,46 @@ namespace {
 
 enum { MOST_COPIES = 32, SMALL_COPY = 4096, DELIVERY_THREADS = 256 };
 
-struct small_copy {
-  char *to;
-  const char *from;
-  size_t bytes;
-};
-
 /* Copies to pinned memory, and then, if `epoch` is not 0, the word that says that everything
  * before is done. */
 struct delivery {
-  small_copy copy[MOST_COPIES];
-  int count;
+  byte_copy copy[MOST_COPIES];
+  unsigned count;
+  unsigned *finished; /* blocks, of the device; 0 between launches */
   volatile uint64_t *word;
   uint64_t epoch;
 };
 
-__global__ void __launch_bounds__(DELIVERY_THREADS) deliver(const delivery d) {
-  for (int k = 0; k < d.count; k++) {
-    const small_copy c = d.copy[k];
-    for (size_t i = threadIdx.x; i < c.bytes; i += DELIVERY_THREADS) c.to[i] = c.from[i];
-  }
+/* A block for each copy, and at least one; the last to finish writes the word. A second launch
+ * for the word would cost the host and the device microseconds each; this costs a counter in
+ * the cache, and a fence in each block, which wait at the same time. With one block, nothing.
+ *
+ * The host may see the word only when it sees all copies. In the memory model of PTX: a block's
+ * copies happen before its barrier, and the barrier before what its first thread does then. A
+ * fence there makes its addition a release of all that happened before, of all threads. A fence
+ * in front of the barrier would release the thread's own copies alone, since a release is a
+ * fence and then a store in one thread. Additions are atomic: the last one sees, through those
+ * between, what each has released, and the fence behind it acquires that. The same fence makes
+ * the word a release for the host. All fences are of the system's scope. */
+__global__ void __launch_bounds__(DELIVERY_THREADS)
+    deliver(const __grid_constant__ delivery d) {
+  if (blockIdx.x < d.count) d.copy[blockIdx.x].run((int)threadIdx.x, DELIVERY_THREADS);
   if (d.epoch == 0) return;
-  __threadfence_system(); /* each thread's copies before the barrier, the word after it */
   __syncthreads();
-  if (threadIdx.x == 0) *d.word = d.epoch;
+  if (threadIdx.x != 0) return;
+  __threadfence_system();
+  if (gridDim.x > 1) {
+    if (atomicAdd(d.finished, 1u) != gridDim.x - 1) return;
+    *(volatile unsigned *)d.finished = 0;
+    __threadfence_system();
+  }
+  *d.word = d.epoch;
 }
 
 /* ---- what holds the device back, to measure it: spans.hpp ---- */
 
 /* Until the host has issued what comes behind, or for so many looks: each goes to the host's
- * memory and takes the better part of a microsecond, so all take some milliseconds. The first
+ * memory and takes most of a microsecond, so all take some milliseconds. The first
  * launch of a kernel may load it, which may wait for the device: so nothing may wait here for
  * ever. */
 enum { MOST_LOOKS = 5000 };
@@ -81,7 +92,8 @@ struct gpu final : stream, event_clock, current_device {
   cudaStream_t stream_ = nullptr;
   uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were let go */
   uint64_t holds_ = 0;
-  delivery due_{}; /* copies not yet issued; nothing was issued since */
+  unsigned *finished_ = nullptr; /* of the device: delivery::finished */
+  delivery due_{};               /* copies not yet issued; nothing was issued since */
   calls calls_;
   bool lost_ = false;
   char why_[256];
@@ -162,7 +174,7 @@ bool gpu::open(int device) {
   device_ = device;
   int major = 0, minor = 0;
   struct cudaFuncAttributes of_kernel;
-  void *word = nullptr;
+  void *word = nullptr, *finished = nullptr;
   const bool opened =
       usable() &&
       good(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
@@ -174,9 +186,12 @@ bool gpu::open(int device) {
       /* Whether the module has code for this device. */
       good(cudaFuncGetAttributes(&of_kernel, (const void *)deliver), "cudaFuncGetAttributes") &&
       good(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") &&
-      good(cudaHostAlloc(&word, 2 * sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc");
+      good(cudaHostAlloc(&word, 2 * sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc") &&
+      good(cudaMalloc(&finished, sizeof *finished_), "cudaMalloc") &&
+      good(cudaMemsetAsync(finished, 0, sizeof *finished_, stream_), "cudaMemsetAsync");
   architecture_ = 10 * major + minor;
   word_ = (uint64_t *)word;
+  finished_ = (unsigned *)finished;
   if (opened) word_[0] = word_[1] = 0;
   return opened;
 }
@@ -186,6 +201,7 @@ gpu::~gpu() {
   if (stream_) cudaStreamSynchronize(stream_);
   kernels_.end();
   if (word_) cudaFreeHost(word_);
+  if (finished_) cudaFree(finished_);
   if (stream_) cudaStreamDestroy(stream_);
   leave();
   cudaGetLastError();
@@ -282,7 +298,7 @@ void gpu::copy_down(void *pinned, const void *device, size_t bytes) {
   if (bytes == 0) return;
   if (bytes <= SMALL_COPY) {
     if (due_.count == MOST_COPIES) deliver_due(0);
-    due_.copy[due_.count++] = {(char *)pinned, (const char *)device, bytes};
+    due_.copy[due_.count++] = copy_of_bytes(pinned, device, bytes);
     return;
   }
   if (!unmeasured()) return;
@@ -332,12 +348,14 @@ void gpu::copy_shared(void *to, const void *from, size_t bytes) {
 void gpu::deliver_due(uint64_t epoch) {
   if (due_.count == 0 && epoch == 0) return;
   due_.word = word_;
+  due_.finished = finished_;
   due_.epoch = epoch;
+  const dim3 grid(due_.count > 0 ? due_.count : 1);
   void *arguments[] = {&due_};
   if (usable()) {
     measured("delivery", [&] {
-      good(cudaLaunchKernel((const void *)deliver, dim3(1), dim3(DELIVERY_THREADS), arguments,
-                            0, stream_),
+      good(cudaLaunchKernel((const void *)deliver, grid, dim3(DELIVERY_THREADS), arguments, 0,
+                            stream_),
            "launch", "delivery");
     });
   }

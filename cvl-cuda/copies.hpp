@@ -1,0 +1,48 @@
+/* copies.hpp - copies of a few kilobytes by the threads of a block: several in one launch. */
+#ifndef RAVEL_CUDA_COPIES_HPP
+#define RAVEL_CUDA_COPIES_HPP
+
+#include "cvl-cuda/pointer.hpp"
+
+namespace ravel {
+
+/* What one load and one store of a thread move at most. */
+struct alignas(16) sixteen_bytes {
+  uint64_t half[2];
+};
+
+/* One copy: bytes up to an address that is a multiple of 16, then 16 at a time, then bytes. All
+ * of them are bytes where the two sides are not aligned alike. */
+struct byte_copy {
+  ptr<uint8_t> to;
+  ptr<const uint8_t> from;
+  ptr<sixteen_bytes> wide_to; /* the same memory, behind the head */
+  ptr<const sixteen_bytes> wide_from;
+  uint32_t bytes, head;
+
+  /* Thread t of so many. */
+  HD void run(int t, int threads) const {
+    const uint32_t wide = (bytes - head) / 16, tail = head + 16 * wide;
+    for (uint32_t k = (uint32_t)t; k < wide; k += (uint32_t)threads) {
+      const sixteen_bytes x = wide_from[k];
+      wide_to[k] = x;
+    }
+    for (uint32_t k = (uint32_t)t; k < head; k += (uint32_t)threads) to[k] = from[k];
+    for (uint32_t k = tail + (uint32_t)t; k < bytes; k += (uint32_t)threads) to[k] = from[k];
+  }
+};
+
+inline byte_copy copy_of_bytes(void *to, const void *from, size_t bytes) {
+  const bool alike = ((uintptr_t)to ^ (uintptr_t)from) % 16 == 0;
+  const size_t before = (16 - (uintptr_t)to % 16) % 16;
+  const size_t head = alike && before < bytes ? before : bytes;
+  return {pointer_to<uint8_t>(to),
+          pointer_to<const uint8_t>(const_cast<void *>(from)),
+          pointer_to<sixteen_bytes>((char *)to + head),
+          pointer_to<const sixteen_bytes>((char *)const_cast<void *>(from) + head),
+          (uint32_t)bytes,
+          (uint32_t)head};
+}
+
+} // namespace ravel
+#endif
