@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <new>
 
 #include "cvl-cuda/fused.hpp"
@@ -148,6 +149,33 @@ static bool from_host(context *c, uint64_t site, cvl_elem elem, uint64_t n, cons
   });
 }
 
+/* Bytes of the device, in ranges of which two are under way: the host reads the one while the
+ * device copies the other. */
+static void read_device_block(context &c, const char *from, size_t bytes, char *dst) {
+  queue &q = c.work_queue;
+  staged_copy under_way[2];
+  size_t asked = 0;
+  const auto ask = [&](unsigned k) {
+    const size_t n = std::min(bytes - asked, q.ring.most);
+    if (n > 0) under_way[k] = q.stage_down(from + asked, n, 0);
+    asked += n;
+  };
+  ask(0);
+  ask(1);
+  finish(c); /* with what the error slot says */
+  unsigned k = 0;
+  for (size_t read = 0; read < bytes; k ^= 1) {
+    const staged_copy s = under_way[k];
+    q.finish(s.epoch);
+    if (c.device->failure()) fail(CVL_E_DEVICE, UINT64_MAX);
+    c.device->host_reads(s.at, s.bytes);
+    memcpy(dst + read, s.at, s.bytes);
+    read += s.bytes;
+    ask(k);
+    q.flush();
+  }
+}
+
 /* Bytes of a block that both sides may have; waits if only the device has it. */
 static void read_block(context &c, const ref<block> &host, uint64_t arrives,
                        const ref<block> &device, size_t first, size_t bytes, void *dst) {
@@ -158,11 +186,7 @@ static void read_block(context &c, const ref<block> &host, uint64_t arrives,
     memcpy(dst, host->at + first, bytes);
     return;
   }
-  const ref<block> pinned(c.memory.take(memory_space::host, bytes, 0));
-  c.work_queue.download(pinned->at, device->at + first, bytes);
-  finish(c);
-  c.device->host_reads(pinned->at, bytes);
-  memcpy(dst, pinned->at, bytes);
+  read_device_block(c, device->at + first, bytes, (char *)dst);
 }
 
 static void read_lengths(context &c, const cvl_value &d, uint64_t first, uint64_t n,

@@ -22,7 +22,7 @@ heap::~heap() {
   for (void *p : pinned_chunks) device->free_pinned(p);
 }
 
-static failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit) {
+failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit) {
   failure f{};
   f.error.kind = CVL_E_MEMORY;
   f.error.site = site;
@@ -78,7 +78,7 @@ bool heap::give_back() {
   return any;
 }
 
-block *heap::find(memory_space side, size_t bytes) {
+block *heap::find(memory_space side, size_t bytes, bool counted) {
   const size_t size = class_of(bytes);
   std::deque<free_range> &list = (side == memory_space::device ? free_device : free_host)[size];
   free_range range{nullptr, false, 0};
@@ -91,10 +91,11 @@ block *heap::find(memory_space side, size_t bytes) {
       range.at = carve(*this, side, size, &range.own_chunk);
   }
   if (range.at == nullptr) return nullptr;
-  live += bytes;
+  if (counted) live += bytes;
   if (live > peak) peak = live;
   if (side == memory_space::device) order->taken(range.at, bytes, range.since);
-  return new block{1, side, bytes, size, range.at, this, range.own_chunk, range.since, 0};
+  return new block{1,       side,        bytes, size, range.at, this, range.own_chunk,
+                   counted, range.since, 0};
 }
 
 block *heap::take(memory_space side, size_t bytes, uint64_t site) {
@@ -102,14 +103,20 @@ block *heap::take(memory_space side, size_t bytes, uint64_t site) {
   if (fail_in > 0 && --fail_in == 0) throw out_of_memory(site, bytes, 0);
   if (limit > 0 && (bytes > limit || live > limit - bytes))
     throw out_of_memory(site, bytes, limit);
-  block *b = find(side, bytes);
+  block *b = find(side, bytes, true);
   if (b == nullptr) throw out_of_memory(site, bytes, limit);
   return b;
 }
 
 block *heap::try_take(memory_space side, size_t bytes) {
   if (limit > 0 && (bytes > limit || live > limit - bytes)) return nullptr;
-  return find(side, bytes);
+  return find(side, bytes, true);
+}
+
+block *heap::take_for_copy(size_t bytes, uint64_t site) {
+  block *b = find(memory_space::host, bytes, false);
+  if (b == nullptr) throw out_of_memory(site, bytes, 0);
+  return b;
 }
 
 void retain(block *b) {
@@ -119,7 +126,7 @@ void retain(block *b) {
 void release(block *b) {
   if (--b->refs > 0) return;
   heap &h = *b->home;
-  h.live -= b->bytes;
+  if (b->counted) h.live -= b->bytes;
   if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
   if (h.device->blocks_apart()) {
     if (b->side == memory_space::host) h.device->free_pinned(b->at);

@@ -30,6 +30,9 @@ struct failure {
   cvl_error error;
 };
 
+/* CVL_E_MEMORY. */
+failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit);
+
 struct block;
 struct pending;
 void retain(block *);
@@ -90,6 +93,7 @@ struct block {
   char *at;
   heap *home;
   bool own_chunk; /* the memory is a chunk of its own, which can be returned to the device */
+  bool counted;   /* among the program's */
   uint64_t free_since; /* number of the last command before it was free: queue.hpp */
   uint64_t written;    /* number of the last command that writes it */
 };
@@ -123,9 +127,12 @@ struct heap {
   block *take(memory_space, size_t bytes, uint64_t site);
   /* The same for optional memory: null if there is none left; not counted as an allocation. */
   block *try_take(memory_space, size_t bytes);
+  /* Pinned memory of the back end's own, for a small copy under way: neither limited nor
+   * counted, or what fits would depend on how far the device is. */
+  block *take_for_copy(size_t bytes, uint64_t site);
 
 private:
-  block *find(memory_space, size_t bytes);
+  block *find(memory_space, size_t bytes, bool counted);
   bool give_back();
 };
 

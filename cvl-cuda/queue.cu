@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <algorithm>
+
 #include "cvl-cuda/clock.hpp"
 #include "cvl-cuda/copies.hpp"
 #include "cvl-cuda/launch.hpp"
@@ -17,7 +19,7 @@ enum { WINDOW = 64, WINDOW_IDLE = 16, SMALL_COPY = 32 << 10 };
 
 namespace {
 
-/* One block for each copy; a copy moves words of 4 bytes and then what is left. */
+/* One block for each copy. */
 struct copies_body {
   enum { threads = 128, most = 64 };
   struct shared {};
@@ -63,6 +65,41 @@ void queue::issue_mirrors() {
     in_flight_.emplace_back(epoch, m.to);
   }
   mirrors_.clear();
+}
+
+/* ---- longer copies ---- */
+
+queue::~queue() {
+  for (const staging::buffer &b : ring.buffers) device->free_pinned(b.at);
+}
+
+/* Of a buffer of which all copies are done. */
+void queue::enlarge(staging::buffer &b, size_t bytes, uint64_t site) {
+  size_t capacity = staging::LEAST;
+  while (capacity < bytes) capacity *= 2;
+  capacity = std::min(capacity, ring.most);
+  device->free_pinned(b.at);
+  b = staging::buffer();
+  b.at = (char *)device->allocate_pinned(capacity);
+  if (b.at == nullptr) throw out_of_memory(site, capacity, 0);
+  b.capacity = capacity;
+}
+
+/* Pinned memory for a copy that is put into this window. */
+char *queue::stage(size_t bytes, uint64_t site) {
+  staging::buffer *b = &ring.buffers[ring.now];
+  if (b->capacity - b->used < bytes) {
+    ring.now ^= 1;
+    b = &ring.buffers[ring.now];
+    finish(b->epoch);
+    b->used = 0;
+    if (b->capacity < bytes) enlarge(*b, bytes, site);
+  }
+  char *range = b->at + b->used;
+  b->used = std::min(b->capacity,
+                     b->used + (bytes + staging::APART - 1) / staging::APART * staging::APART);
+  b->epoch = epoch;
+  return range;
 }
 
 /* ---- the window ---- */
@@ -114,22 +151,45 @@ void queue::fill(void *device_memory, uint8_t byte, size_t bytes) {
   maybe_flush();
 }
 
-void queue::upload(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
-  if (bytes == 0) return;
-  ref<block> source(h.take(memory_space::host, bytes, site));
+void queue::copy_up(void *to, const void *from, size_t bytes, block *of) {
+  command &c = push(command::COPY_UP);
+  c.to = to;
+  c.from = from;
+  c.bytes = bytes;
+  bytes_up += bytes;
+  of->written = c.number;
+}
+
+void queue::upload_small(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
+  ref<block> source(h.take_for_copy(bytes, site));
   memcpy(source->at, from, bytes);
-  if (bytes <= SMALL_COPY &&
-      to->free_since < first) { /* before the window: no command of it uses it */
+  if (to->free_since < first) { /* before the window: no command of it uses it */
     uploads_.push_back({ref<block>::to(to), source, bytes});
     return;
   }
-  command &c = push(command::COPY_UP);
-  c.to = to->at;
-  c.from = source->at;
-  c.bytes = bytes;
-  bytes_up += bytes;
-  to->written = c.number;
+  copy_up(to->at, source->at, bytes, to);
   in_flight_.emplace_back(epoch, source);
+}
+
+void queue::upload(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
+  if (bytes == 0) return;
+  if (bytes <= SMALL_COPY && bytes <= ring.most) {
+    upload_small(h, to, from, bytes, site);
+    return;
+  }
+  for (size_t begin = 0; begin < bytes; begin += ring.most) {
+    const size_t n = std::min(bytes - begin, ring.most);
+    char *range = stage(n, site);
+    memcpy(range, (const char *)from + begin, n);
+    copy_up(to->at + begin, range, n, to);
+    if (begin + n < bytes) flush(); /* the device copies while the host goes on */
+  }
+}
+
+staged_copy queue::stage_down(const void *from_device, size_t bytes, uint64_t site) {
+  char *range = stage(bytes, site);
+  download(range, from_device, bytes);
+  return {range, bytes, epoch};
 }
 
 void queue::download(void *pinned, const void *from_device, size_t bytes) {
@@ -206,13 +266,17 @@ bool queue::reached(uint64_t e) {
 
 void queue::finish() {
   flush();
-  const uint64_t last = epoch - 1;
-  if (reached(last)) return;
+  finish(epoch - 1);
+}
+
+void queue::finish(uint64_t e) {
+  if (e == epoch) flush();
+  if (reached(e)) return;
   const uint64_t start = now_ns();
   waits++;
-  device->wait(last);
+  device->wait(e);
   wait_ns += now_ns() - start;
-  reached(last);
+  reached(e);
   if (device->failure()) in_flight_.clear(); /* nothing will arrive any more */
 }
 

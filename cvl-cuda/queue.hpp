@@ -31,6 +31,28 @@ struct command {
   size_t taken_bytes; /* RETURNED: of the block that is handed out there again; 0: none */
 };
 
+/* Bytes of the device on their way to the host. */
+struct staged_copy {
+  const char *at;
+  size_t bytes;
+  uint64_t epoch;
+};
+
+/* Two pinned buffers through which longer copies pass, in either direction: a copy's next range
+ * is put into one while the device copies from the other. They are the back end's own: not
+ * counted as the program's memory, and not larger than the longest copy needs. Ranges lie one
+ * behind the other, and an epoch says when all of a buffer are done. */
+struct staging {
+  enum : size_t { MOST = (size_t)32 << 20, LEAST = (size_t)1 << 20, APART = 256 };
+  struct buffer {
+    char *at = nullptr;
+    size_t capacity = 0, used = 0;
+    uint64_t epoch = 0; /* of the last range */
+  } buffers[2];
+  unsigned now = 0;   /* the buffer that ranges are taken from */
+  size_t most = MOST; /* of a buffer, and so of a range; tests have less */
+};
+
 /* Adds the work of `body` to that of a launch still in the window; false if it does not fit. */
 typedef bool (*join_function)(void *waiting_body, launch *waiting, const void *body);
 
@@ -44,7 +66,12 @@ struct queue {
   uint64_t runs = 0;   /* kernels put into the window so far */
   uint64_t first = 1;  /* number of the window's first command */
 
+  staging ring;
+
   explicit queue(stream *s) : device(s) {}
+  ~queue();
+  queue(const queue &) = delete;
+  queue &operator=(const queue &) = delete;
 
   /* Runs in order with everything issued before. Gives the number of the command. */
   uint64_t run(const launch &);
@@ -54,6 +81,9 @@ struct queue {
   void fill(void *device_memory, uint8_t byte, size_t bytes);
   /* Copies host memory of any kind to the device; `from` may change as soon as this returns. */
   void upload(heap &, block *to, const void *from, size_t bytes, uint64_t site);
+  /* Copies at most `ring.most` bytes of the device's memory to where they are given, once
+   * the epoch they are of is reached. They stay until the next but one is asked for. */
+  staged_copy stage_down(const void *from_device, size_t bytes, uint64_t site);
   /* Copies to pinned memory, which is there when the current epoch is reached. */
   void download(void *pinned, const void *from_device, size_t bytes);
   /* The same at the end of the window, for small blocks, unless the queue has the last
@@ -70,6 +100,8 @@ struct queue {
   bool reached(uint64_t e);
   /* Waits for everything issued so far; counted as a wait if something was not done. */
   void finish();
+  /* The same for everything of an epoch. */
+  void finish(uint64_t epoch);
 
 private:
   struct copy {
@@ -82,6 +114,10 @@ private:
   size_t held_ = 0;                                       /* launches and fills in the window */
 
   command &push(enum command::what);
+  char *stage(size_t bytes, uint64_t site);
+  void enlarge(staging::buffer &, size_t bytes, uint64_t site);
+  void upload_small(heap &, block *to, const void *from, size_t bytes, uint64_t site);
+  void copy_up(void *to, const void *from, size_t bytes, block *of);
   void issue(const command &);
   template <class G> void issue_timed(G give);
   void issue_launch(const launch &);

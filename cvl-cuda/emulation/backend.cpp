@@ -14,6 +14,7 @@ static cvl_context *open_emulation(const cvl_options *o, const char **why) {
   ravel::stream *device = ravel::failing_stream(ravel::emulated_stream(how), how.fails);
   ravel::context *c = ravel::open_context(device, *o, why);
   if (c && how.has_small) c->small = how.small;
+  if (c && how.staging) c->work_queue.ring.most = how.staging;
   return c;
 }
 

@@ -44,6 +44,7 @@ static bool set(emulation_options &o, const std::string &name, const std::string
   if (name == "order") return set_order(o, value);
   if (name == "seed") return number(value, &o.threads.seed);
   if (name == "small") return o.has_small = number(value, &o.small);
+  if (name == "staging") return number(value, &o.staging) && o.staging > 0;
   if (name == "fail") return set_failing(o, value);
   if (name == "check" || name == "nvrtc") {
     (name == "check" ? o.check : o.nvrtc) = true;

@@ -14,6 +14,7 @@
  *               leave it nothing that has elements, or nothing at all
  *   nvrtc       superoperators are compiled by NVRTC, for a GPU that is not there: they never
  *               run as kernels, and what the program says of that is what it says on a GPU
+ *   staging=N   buffers for longer copies have N bytes (queue.hpp), so that short ones are longer
  *   fail=N      the device is lost at its N-th call (calls.hpp)
  *   fail=memory@N
  *               from its N-th call on it has no memory left
@@ -37,6 +38,7 @@ struct emulation_options {
   bool nvrtc = false;
   bool has_small = false;
   int64_t small = 0;
+  uint64_t staging = 0; /* 0: as on a GPU */
   calls fails;
 
   /* Adds what a text says; false if there is something in it that is no option. */

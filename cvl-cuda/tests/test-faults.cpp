@@ -151,7 +151,8 @@ Test(faults, none_where_no_call_fails) {
 
 /* Of a device that does everything at once, and of one that does it when somebody waits, and is
  * watched: nothing is read that did not arrive. */
-static const char *const devices[] = {"", "small=0,deferred,check"};
+static const char *const devices[] = {"", "small=0,deferred,check",
+                                      "small=0,deferred,check,staging=50000"};
 
 static void lose_at_each_call(const char *device) {
   setenv("RAVEL_EMULATION", device, 1);

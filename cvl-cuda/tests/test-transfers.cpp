@@ -1,11 +1,13 @@
 /* test-transfers.cpp - copies between the host and the device: by the threads of a block, 16
- * bytes at a time where they can. */
+ * bytes at a time where they can, and of vectors longer than the buffers that they pass. */
 #include <criterion/criterion.h>
 
 #include <string>
 
+#include "cvl-cuda/context.hpp"
 #include "cvl-cuda/copies.hpp"
 #include "cvl-cuda/tests/rig.hpp"
+#include "cvl-cuda/tests/session.hpp"
 
 /* ---- by the threads of a block ---- */
 
@@ -63,4 +65,108 @@ Test(transfers, by_blocks_are_wide_where_both_sides_are_aligned_alike) {
   cr_assert_eq((uintptr_t)address(c.wide_from) % 16, 0);
   cr_assert_eq(copy_of_bytes(a + 3, b + 4, 100).head, 100);
   cr_assert_eq(copy_of_bytes(a + 3, b + 3, 10).head, 10);
+}
+
+/* ---- longer than the buffers ---- */
+
+static ints values_of(size_t n, int64_t from) {
+  ints x(n);
+  for (size_t k = 0; k < n; k++) x[k] = from + (int64_t)(k * k);
+  return x;
+}
+
+static void expect_elements(emulated_session &s, const cvl_value &v, const ints &want,
+                            size_t first) {
+  ints got(want.size() - first, -1);
+  cr_assert(s.b->to_host(s.c, &v, first, got.size(), got.data()));
+  for (size_t k = 0; k < got.size(); k++)
+    cr_assert_eq(got[k], want[k + first], "element %d of %d", (int)k, (int)want.size());
+}
+
+/* Many uploads, of which none is waited for, then all of them back, whole and without their
+ * first. */
+static void there_and_back(const std::string &how) {
+  emulated_session s(how.c_str());
+  std::vector<cvl_value> held;
+  std::vector<ints> want;
+  for (size_t n : {1, 2, 7, 8, 9, 16, 17, 33, 100, 1000, 40, 5, 64}) {
+    want.push_back(values_of(n, (int64_t)n));
+    held.push_back(s.upload(want.back()));
+    const cvl_value of[] = {held.back(), held.back()};
+    cvl_value sum{};
+    cr_assert(s.b->elementwise(s.c, ++s.site, OP_ADD, 2, of, &sum));
+    held.push_back(sum);
+    want.push_back(want.back());
+    for (int64_t &x : want.back()) x *= 2;
+  }
+  for (size_t first : {0, 1, 6}) {
+    for (size_t k = 0; k < held.size(); k++)
+      if (want[k].size() > first) expect_elements(s, held[k], want[k], first);
+  }
+  for (const cvl_value &v : held) s.b->release(s.c, &v);
+  cr_assert_eq(s.b->statistics(s.c).live_bytes, 0);
+  for (const staging::buffer &b : s.c->work_queue.ring.buffers)
+    cr_assert_leq(b.capacity, s.c->work_queue.ring.most);
+}
+
+Test(transfers, pass_buffers_of_any_size) {
+  for (const char *way : ways) {
+    for (const char *size : {"8", "24", "64", "200", "4096"})
+      there_and_back(std::string(way) + ",small=0,staging=" + size);
+    expect_clean();
+  }
+}
+
+/* Two buffers, whose size is what the longest copy needs, rounded up; no other memory. */
+Test(transfers, take_no_more_memory_than_two_buffers) {
+  emulated_session s("small=0");
+  const staging &ring = s.c->work_queue.ring;
+  const size_t pinned = s.c->memory.pinned_chunks.size();
+  cr_assert_eq(ring.buffers[0].capacity + ring.buffers[1].capacity, 0, "before the first copy");
+  for (size_t n : {100000, 300000, 10000000, 9000000}) {
+    const ints x = values_of(n, 1);
+    const cvl_value v = s.upload(x);
+    expect_elements(s, v, x, 0);
+    s.b->release(s.c, &v);
+    size_t most = 0;
+    for (const staging::buffer &b : ring.buffers) most = std::max(most, b.capacity);
+    if (n == 100000) cr_assert_eq(most, staging::LEAST);
+    if (n == 300000) cr_assert_eq(most, 4 * staging::LEAST);
+  }
+  cr_assert_eq(ring.buffers[0].capacity, staging::MOST);
+  cr_assert_eq(ring.buffers[1].capacity, staging::MOST);
+  cr_assert_eq(s.c->memory.pinned_chunks.size(), pinned);
+}
+
+/* A program may have as much as fits, not half of it; what is under way is not the program's.
+ */
+Test(transfers, are_not_counted) {
+  for (size_t n : {500, 100000}) {
+    cvl_options o{};
+    o.int_elem = CVL_I64;
+    o.float_elem = CVL_F64;
+    o.memory_limit = n * sizeof(int64_t);
+    emulated_session s("small=0,deferred", o);
+    const ints x = values_of(n, 3);
+    const cvl_value v = s.upload(x);
+    cr_assert_eq(s.b->statistics(s.c).live_bytes, n * sizeof(int64_t));
+    expect_elements(s, v, x, 0);
+    cr_assert_eq(s.b->statistics(s.c).peak_bytes, n * sizeof(int64_t));
+    s.b->release(s.c, &v);
+  }
+}
+
+/* As many waits as ranges, at most: those of the first two are one. */
+Test(transfers, wait_once_where_they_fit) {
+  for (const char *how : {"small=0,deferred", "small=0,deferred,staging=40000"}) {
+    emulated_session s(how);
+    const ints x = values_of(10000, 3);
+    const cvl_value v = s.upload(x);
+    cvl_error e{};
+    cr_assert_not(s.b->check(s.c, true, &e));
+    const uint64_t before = s.b->statistics(s.c).waits;
+    expect_elements(s, v, x, 0);
+    cr_assert_eq(s.b->statistics(s.c).waits - before, 1, "%s", how);
+    s.b->release(s.c, &v);
+  }
 }
