@@ -119,7 +119,10 @@ struct emulated final : stream, current_device {
   const char *failure() override { return nullptr; }
   int processors() override { return 4; }
   void measure() override { measures_ = true; }
-  uint64_t kernel_ns() override { return kernel_ns_; }
+  uint64_t kernel_ns() override {
+    enter(); /* events are asked for */
+    return kernel_ns_;
+  }
   toolchain *new_toolchain() override {
     if (options_.nvrtc) return nvrtc_toolchain(90, kernel_loader()).release();
     return host_toolchain("", check_ ? watching() : companion()).release();
