@@ -64,7 +64,9 @@ Test(options, are_read) {
   cr_assert_eq(o.small, -1);
   cr_assert_eq(o.executed, emulation_options::ON_WAIT);
   cr_assert_eq(o.fails.fail_at, (uint64_t)12);
-  cr_assert(o.parse("seed=0x5eed2311"));
+  cr_assert_eq(o.staging, (uint64_t)0);
+  cr_assert(o.parse("seed=0x5eed2311,staging=64"));
+  cr_assert_eq(o.staging, (uint64_t)64);
   cr_assert_eq(o.threads.seed, 0x5eed2311);
   cr_assert(o.parse("order=reverse,deferred=random,fail=memory@3"));
   cr_assert_eq(o.threads.direction, -1);
@@ -73,8 +75,9 @@ Test(options, are_read) {
 }
 
 Test(options, are_refused_when_unknown) {
-  for (const char *text : {"checks", "order=", "order=up", "seed=x", "seed=-1", "small=",
-                           "deferred=no", "check=1", "fail=", "fail=memory@", ",check"}) {
+  for (const char *text :
+       {"checks", "order=", "order=up", "seed=x", "seed=-1", "small=", "deferred=no", "check=1",
+        "staging=", "staging=0", "fail=", "fail=memory@", ",check"}) {
     emulation_options o;
     cr_assert_not(o.parse(text), "%s", text);
   }
