@@ -3,9 +3,9 @@
  * The suite reaches a back end through its table of functions only and compares everything it
  * does with the oracle: every operation and class of element (the list is made from the
  * tables), lengths around every block size, all shapes of segments, special values, every form
- * and ownership of operands, faults, failing allocations. Bits must agree; only the
- * transcendental functions may differ, by CONFORMANCE_ULPS, and then must give the same bits
- * at any position and with any number of threads.
+ * and ownership of operands, faults, failing allocations. Bits must agree, but any NaN is as
+ * good as another (cvl.h); only the transcendental functions may differ, by CONFORMANCE_ULPS,
+ * and then must give the same bits at any position and with any number of threads.
  */
 #ifndef RAVEL_CVL_CONFORMANCE_H
 #define RAVEL_CVL_CONFORMANCE_H

@@ -2,7 +2,7 @@
  *
  * A back end is one constant table of functions, `struct cvl_backend`. The machine, the tests
  * and the benchmarks reach it through nothing else; the conformance suite (conformance.h)
- * holds every back end to what is written here, bit for bit.
+ * holds every back end to what is written here, bit for bit, except for which NaN a NaN is.
  *
  * ## Values
  *
@@ -47,6 +47,14 @@
  * order.
  *
  * Memory: a failed allocation is a fault like any other (CVL_E_MEMORY), never an abort.
+ *
+ * ## NaN
+ *
+ * No operation makes a difference between one NaN and another; the contract does not say
+ * which a result is. Operations that move elements keep sign and payload, and functions of
+ * elementary.h give the NaN of the NAN macro, but the NaN of an arithmetic operation is the
+ * processor's: 0.0 / 0.0 has the sign bit set on x86, and need not elsewhere. Only who looks at
+ * the bits of FLOATs that have left a back end sees it.
  *
  * ## The reproducible tree
  *
