@@ -1,6 +1,6 @@
 /* visit.hpp - the device that is current for a thread while the back end calls CUDA.
  *
- * * Other libraries of the process (PyTorch, CuPy) change the current device as they please, so
+ * Other libraries of the process (PyTorch, CuPy) change the current device as they please, so
  * it is asked for once in each entry of the back end, and given back at its end. An entry that
  * makes no call of a device, as most on few elements, asks for nothing. */
 #ifndef RAVEL_CUDA_VISIT_HPP

@@ -69,7 +69,9 @@ enum instruction_class : uint8_t {
 };
 const char *class_name(instruction_class);
 
-enum space : uint8_t { GLOBAL, SHARED, PARAM, LOCAL };
+enum space : uint8_t { GLOBAL, SHARED, PARAM, LOCAL, GENERIC };
+/* Generic addresses of shared memory lie behind this one; all others are global. */
+enum : uint64_t { SHARED_WINDOW = (uint64_t)1 << 56 };
 
 /* How an access to memory takes part in the order of others (PTX ISA, "Memory Consistency
  * Model"). */

@@ -165,6 +165,10 @@ struct machine final : executor {
       o->access(block->number, warp_number * WARP + lane, i, a, address, bytes);
     }
     switch (i.where) {
+    case GENERIC:
+      if (address >= SHARED_WINDOW)
+        return in_shared(i, lane, address - SHARED_WINDOW, bytes, a);
+      return in_global(i, lane, address, bytes, a);
     case GLOBAL: return in_global(i, lane, address, bytes, a);
     case SHARED: return in_shared(i, lane, address, bytes, a);
     case LOCAL: return in_local(i, lane, address, bytes);

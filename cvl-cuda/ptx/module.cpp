@@ -135,7 +135,8 @@ struct assembler final : operand_source {
     uint64_t base = 0;
     const auto declared = spaces.find(o.name);
     if (!symbol(o.name, base)) refuse("unknown name " + o.name);
-    if ((declared == spaces.end() ? GLOBAL : declared->second) != where) {
+    const space lies = declared == spaces.end() ? GLOBAL : declared->second;
+    if (lies != where && !(lies == GLOBAL && where == GENERIC)) {
       refuse(o.name + " is in another state space");
     }
     i.offset += (int64_t)base;

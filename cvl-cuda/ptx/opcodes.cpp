@@ -408,11 +408,18 @@ void encode_move(const form &f, operand_source &o, instruction &i) {
   i.run = by_width<moving>(std::max(2u, bytes_of(f.last())));
 }
 
-/* cvta.to.global: generic addresses are those of global memory here. */
+/* Generic addresses are those of global memory, or lie in the window of shared memory. */
+template <bool TO_GENERIC> void shared_address(const instruction &i, executor &x, lanes l) {
+  for_lanes(l, [&](unsigned k) {
+    const uint64_t window = TO_GENERIC ? SHARED_WINDOW : (uint64_t)0 - SHARED_WINDOW;
+    write_wide(x.registers, i.d, k, read_as<uint64_t>(x.registers, i.a, k) + window);
+  });
+}
 void encode_cvta(const form &f, operand_source &o, instruction &i) {
-  if (!f.has("global")) f.refuse();
-  f.only_modifiers({"to", "global"});
+  f.only_modifiers({"to", "global", "const", "shared"});
+  if (f.last() != U64) f.refuse();
   encode_move(f, o, i);
+  if (f.has("shared")) i.run = f.has("to") ? shared_address<false> : shared_address<true>;
 }
 
 void encode_selp(const form &f, operand_source &o, instruction &i) {
@@ -676,7 +683,7 @@ uint64_t address_of(const instruction &i, executor &x, unsigned k) {
   uint64_t base = 0;
   if (i.a.at != NO_REGISTER) memcpy(&base, x.registers + i.a.at + k * i.a.stride, i.a.stride);
   const uint64_t address = base + (uint64_t)i.offset;
-  return i.where == GLOBAL ? address : (uint32_t)address;
+  return i.where == GLOBAL || i.where == GENERIC ? address : (uint32_t)address;
 }
 
 /* T: of an element in memory. */
@@ -708,8 +715,8 @@ template <class T> void store(const instruction &i, executor &x, lanes l) {
   in_some_order(x, l, [&](unsigned k) { store_lane<T>(i, x, k); });
 }
 
-/* Those of a space that begin with its base, as `st.shared` does. */
-bool space_of(const form &f, instruction &i) {
+/* As in `st.shared`; without one, a generic address. */
+void space_of(const form &f, instruction &i) {
   static const struct {
     const char *name;
     space of;
@@ -718,12 +725,10 @@ bool space_of(const form &f, instruction &i) {
                 {"shared", SHARED},
                 {"param", PARAM},
                 {"local", LOCAL}};
+  i.where = GENERIC;
   for (const auto &s : spaces) {
-    if (!f.has(s.name)) continue;
-    i.where = s.of;
-    return true;
+    if (f.has(s.name)) i.where = s.of;
   }
-  return false;
 }
 
 void order_and_scope(const form &f, instruction &i) {
@@ -796,17 +801,18 @@ void encode_access(const form &f, operand_source &o, instruction &i) {
                     "L1::evict_first",
                     "L2::128B",
                     "L2::256B"});
-  if (!space_of(f, i) || f.types.size() != 1) f.refuse();
+  space_of(f, i);
+  if (f.types.size() != 1) f.refuse();
   order_and_scope(f, i);
   i.of = f.last();
   i.bytes = (uint8_t)bytes_of(i.of);
   o.address(f.operand(loads_it ? 1 : 0), i.where, i);
   elements_of(f, f.operand(loads_it ? 0 : 1), o, i, loads_it);
   i.run = by_type(i.of, loads_it ? loads : stores);
-  i.counted = i.where == GLOBAL   ? (loads_it ? GLOBAL_LOAD : GLOBAL_STORE)
-              : i.where == SHARED ? (loads_it ? SHARED_LOAD : SHARED_STORE)
-              : i.where == PARAM  ? PARAMETER_LOAD
-                                  : LOCAL_ACCESS;
+  i.counted = i.where == GLOBAL || i.where == GENERIC ? (loads_it ? GLOBAL_LOAD : GLOBAL_STORE)
+              : i.where == SHARED                     ? (loads_it ? SHARED_LOAD : SHARED_STORE)
+              : i.where == PARAM                      ? PARAMETER_LOAD
+                                                      : LOCAL_ACCESS;
   if (i.where == PARAM && !loads_it) f.refuse();
 }
 
@@ -891,7 +897,7 @@ void encode_atomic(const form &f, operand_source &o, instruction &i) {
   f.only_modifiers({"global", "shared", "relaxed", "acquire", "release", "acq_rel", "cta",
                     "gpu", "sys", "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc",
                     "dec"});
-  if (!space_of(f, i)) f.refuse();
+  space_of(f, i);
   i.order = RELAXED;
   order_and_scope(f, i);
   const atomic_row *found = nullptr;

@@ -576,6 +576,17 @@ Test(ptx_opcodes, spaces) {
   cr_assert(result_of("cvta.to.global.u64 %q1, %base;\nred.global.add.u64 [%q1], 4;") == 4);
 }
 
+Test(ptx_opcodes, generic_addresses) {
+  cr_assert(result_of("st.u64 [%base], 3;\nld.relaxed.gpu.u64 %q1, [%base];\n"
+                      "st.relaxed.gpu.u64 [%base+8], %q1;",
+                      1) == 3);
+  cr_assert(
+      result_of(".shared .align 8 .b8 s[16];\nmov.u64 %q1, s;\ncvta.shared.u64 %q2, %q1;\n"
+                "st.u64 [%q2+8], 5;\nld.u64 %q3, [%q2+8];\ncvta.to.shared.u64 %q4, %q2;\n"
+                "ld.shared.u64 %q5, [%q4+8];\nadd.s64 %q3, %q3, %q5;\n"
+                "st.global.u64 [%base], %q3;") == 10);
+}
+
 /* Every lane's result of an exchange: lanes hold 100 + lane, as %r1; the result is %r2. */
 static std::vector<uint64_t> lanes_of(const std::string &text, uint32_t threads = WARP) {
   rig r(64);
