@@ -12,7 +12,7 @@ namespace ravel {
 
 /* The address itself, and a pointer from one. */
 #ifndef RAVEL_HAS_PTR
-template <class T> T *address(T *p) {
+template <class T> HD T *address(T *p) {
   return p;
 }
 template <class T> ptr<T> pointer_to(void *p) {

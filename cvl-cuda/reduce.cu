@@ -8,12 +8,14 @@
  * tree.hpp, a warp for each.
  *
  * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
- * above the first level a thousandth of that.
+ * above the first level a thousandth of that. A lane has eight loads of numbers in flight, or
+ * two of sixteen flags each.
  */
 #include <algorithm>
 
 #include "cvl-cuda/combine.hpp"
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/together.hpp"
 #include "cvl-cuda/tree.hpp"
 
 namespace ravel {
@@ -24,6 +26,77 @@ constexpr int64_t BLOCK = (int64_t)1 << BLOCK_BITS;
 static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LANES,
               "the tree of cvl.h");
 
+/* ---- entries in memory ---- */
+
+/* What a lane of a warp has of n entries before the lanes are folded. Several are loaded at a
+ * time; nothing may come between the loads, not even a test. */
+template <class C, class T> HD T lane_of_numbers(ptr<const T> from, int64_t n, int lane) {
+  enum { UNROLL = 8 };
+  T sum = C::pad();
+  for (int64_t k = lane; k < n; k += WARP * UNROLL) {
+    T v[UNROLL];
+    RAVEL_UNROLL
+    for (int q = 0; q < UNROLL; q++) v[q] = k + q * WARP < n ? (T)from[k + q * WARP] : C::pad();
+    RAVEL_UNROLL
+    for (int q = 0; q < UNROLL; q++) sum = C{}(sum, v[q]);
+  }
+  return sum;
+}
+
+/* Sixteen flags, as they are loaded at once. */
+struct alignas(16) sixteen {
+  uint64_t half[2];
+};
+
+/* A combination of flags, of many at a time: it is one of bits. */
+template <class C> struct of_bits;
+template <cvl_op OP> struct of_bits<combination<uint8_t, OP>> {
+  static_assert(OP == OP_AND || OP == OP_OR || OP == OP_XOR, "bit by bit");
+  using type = combination<int64_t, OP>;
+};
+
+HD inline int64_t flags_before_word(ptr<const uint8_t> from) {
+  return (int64_t)(-(uint64_t)(uintptr_t)address(from) % sizeof(sixteen));
+}
+
+/* The same of flags, whose order does not matter: aligned words, and of the flags before and
+ * after them one. */
+template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, int lane) {
+  using words = typename of_bits<C>::type;
+  enum { UNROLL = 2, SIZE = sizeof(sixteen) };
+  const int64_t before = flags_before_word(from), head = before < n ? before : n;
+  const int64_t count = (n - head) / SIZE, tail = head + count * SIZE;
+  const ptr<const sixteen> word = retyped<const sixteen>(from + head);
+  const int64_t single = lane < SIZE ? lane : tail + (lane - SIZE);
+  const bool any = single < (lane < SIZE ? head : n);
+  const int64_t pad = C::pad() * (int64_t)(~(uint64_t)0 / 255);
+  const uint8_t one = any ? (uint8_t)from[single] : C::pad();
+  int64_t sum = pad;
+  for (int64_t k = lane; k < count; k += WARP * UNROLL) {
+    sixteen v[UNROLL];
+    RAVEL_UNROLL
+    for (int q = 0; q < UNROLL; q++) {
+      v[q] = {{(uint64_t)pad, (uint64_t)pad}};
+      if (k + q * WARP < count) v[q] = word[k + q * WARP];
+    }
+    RAVEL_UNROLL
+    for (int q = 0; q < UNROLL; q++)
+      sum = words{}(sum, words{}((int64_t)v[q].half[0], (int64_t)v[q].half[1]));
+  }
+  RAVEL_UNROLL
+  for (int bits = 32; bits >= 8; bits /= 2)
+    sum = words{}(sum, (int64_t)((uint64_t)sum >> bits));
+  return C{}((uint8_t)sum, one);
+}
+
+template <class C, class T> HD T lane_in_memory(ptr<const T> from, int64_t n, int lane) {
+  if constexpr (sizeof(T) == 1) {
+    return lane_of_flags<C>(from, n, lane);
+  } else {
+    return lane_of_numbers<C, T>(from, n, lane);
+  }
+}
+
 /* ---- on the device ---- */
 
 /* One level of the tree. An entry is an element on the lowest level, where bits = 0; above, it
@@ -32,7 +105,7 @@ static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LAN
 template <class C> struct reduction {
   using T = typename C::type;
   enum { threads = 256, resident = 4 };
-  static constexpr int WARPS = threads / WARP, ALONE = 8, UNROLL = 8, STAGED = 2048;
+  static constexpr int WARPS = threads / WARP, ALONE = 8, STAGED = 2048;
 
   struct shared {
     shared_array<T, STAGED + STAGED / 8> staged;
@@ -57,24 +130,12 @@ template <class C> struct reduction {
    * each. */
   HD static int32_t spread(int64_t i) { return (int32_t)(i + (i >> 3)); }
 
-  /* What a lane of a warp has of n entries before the lanes are folded. Entries in memory are
-   * loaded several at a time; nothing may come between the loads, not even a test. */
+  /* What a lane of a warp has of n entries before the lanes are folded: of computed ones, and
+   * of those in shared memory. */
   template <class X> HD static T lane_of(const X &at, int64_t first, int64_t n, int lane) {
     T sum = C::pad();
     RAVEL_ROLLED
     for (int64_t i = lane; i < n; i += WARP) sum = C{}(sum, at(first + i));
-    return sum;
-  }
-  HD static T lane_in_memory(const ptr<const T> from, int64_t n, int lane) {
-    T sum = C::pad();
-    for (int64_t k = lane; k < n; k += WARP * UNROLL) {
-      T v[UNROLL];
-      RAVEL_UNROLL
-      for (int q = 0; q < UNROLL; q++)
-        v[q] = k + q * WARP < n ? (T)from[k + q * WARP] : C::pad();
-      RAVEL_UNROLL
-      for (int q = 0; q < UNROLL; q++) sum = C{}(sum, v[q]);
-    }
     return sum;
   }
   /* Up to eight entries: the tree, of which all other lanes would be padding. */
@@ -102,11 +163,13 @@ template <class C> struct reduction {
       sum[t] = C::pad();
       slot[t] = -1;
       if (candidate >= longer.candidates || !longer.find(d, candidate, at)) return;
-      const int64_t n = entries(d.length(at.segment)) - at.number * BLOCK;
+      const int64_t left = entries(d.length(at.segment)) - at.number * BLOCK;
+      const int64_t n = left < BLOCK ? left : BLOCK;
+      const int64_t first = first_entry(at.segment) + at.number * BLOCK;
       slot[t] = slot_of(d, at.segment, longer.bits) + at.number;
-      sum[t] =
-          lane_of([&](int64_t i) { return x[i]; }, first_entry(at.segment) + at.number * BLOCK,
-                  n < BLOCK ? n : BLOCK, t % WARP);
+      sum[t] = x.kind == FROM_MEMORY
+                   ? lane_in_memory<C, T>(x.data + first, n, t % WARP)
+                   : lane_of([&](int64_t i) { return x[i]; }, first, n, t % WARP);
     });
     block.fold(sum, C{});
     block.each([&](int t) {
@@ -159,8 +222,9 @@ template <class C> struct reduction {
         if (k + t / WARP >= waiting) return;
         const int64_t s = first + memory.waiting[k + t / WARP];
         const int64_t begin = first_entry(s), n = entries(d.length(s));
-        sum[t] = !staged && x.kind == FROM_MEMORY ? lane_in_memory(x.data + begin, n, t % WARP)
-                                                  : lane_of(at, begin, n, t % WARP);
+        sum[t] = !staged && x.kind == FROM_MEMORY
+                     ? lane_in_memory<C, T>(x.data + begin, n, t % WARP)
+                     : lane_of(at, begin, n, t % WARP);
       });
       block.fold(sum, C{});
       block.each([&](int t) {
