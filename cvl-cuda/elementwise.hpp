@@ -63,40 +63,70 @@ template <class T> ref<cvl_vector> all_equal(T x, int64_t n) {
 }
 
 /* ---- bodies: a ROW has X and R, the types of its operands and its result, name, and of() ----
- */
+ *
+ * load(i) gives the operands of a position, result(i, operands) computes: the operand that is
+ * the same everywhere is a branch, and a sum that stands between two branches would wait for
+ * its loads before the next begin. */
 
 template <class ROW, class A> struct unary_body {
+  using operands = typename ROW::X;
   A x;
-  HD typename ROW::R operator()(int64_t i) const { return ROW::of(x[i]); }
+  HD operands load(int64_t i) const { return x[i]; }
+  HD typename ROW::R result(int64_t, const operands &v) const { return ROW::of(v); }
 };
 
+template <class X> struct two { X a, b; };
+
 template <class ROW, class A> struct binary_body {
+  using operands = two<typename ROW::X>;
   A x, y;
-  HD typename ROW::R operator()(int64_t i) const { return ROW::of(x[i], y[i]); }
+  HD operands load(int64_t i) const { return {x[i], y[i]}; }
+  HD typename ROW::R result(int64_t, const operands &v) const { return ROW::of(v.a, v.b); }
 };
 
 template <class ROW, class A> struct checked_body {
+  using operands = two<typename ROW::X>;
   A x, y;
   faults bad;
-  HD typename ROW::R operator()(int64_t i) const {
-    const typename ROW::X a = x[i], b = y[i];
-    if (ROW::good(a, b)) return ROW::of(a, b);
+  HD operands load(int64_t i) const { return {x[i], y[i]}; }
+  HD typename ROW::R result(int64_t i, const operands &v) const {
+    if (ROW::good(v.a, v.b)) return ROW::of(v.a, v.b);
     bad.report(ROW::error, i, 0, 0, 0);
     return 0;
   }
 };
 
 template <class ROW, class A, class F> struct select_body {
+  struct operands {
+    uint8_t flag;
+    typename ROW::X a, b;
+  };
   F f;
   A x, y;
-  HD typename ROW::R operator()(int64_t i) const { return ROW::of(f[i], x[i], y[i]); }
+  HD operands load(int64_t i) const { return {f[i], x[i], y[i]}; }
+  HD typename ROW::R result(int64_t, const operands &v) const {
+    return ROW::of(v.flag, v.a, v.b);
+  }
+};
+
+/* The kernel: all loads of a thread come before the first result. */
+template <class B> struct row_body {
+  using results = typename B::operands;
+  using R = decltype(B().result(0, results()));
+  enum { unroll = 4 };
+
+  B f;
+  ptr<R> out;
+  HD results at(int64_t i) const { return f.load(i); }
+  HD void put(int64_t i, const results &v) const { out[i] = f.result(i, v); }
+  HD void operator()(int64_t i) const { put(i, at(i)); }
 };
 
 /* The result of a body in new memory, where all operands are plain: loads are grouped. */
 template <class R, class B>
 ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
   const ref<cvl_vector> r = w.make(elem_of<R>(), n);
-  w.run(launch_map(name, n, map_body<B, R>{body, w.data<R>(r)}));
+  w.run(launch_map(name, n, row_body<B>{body, w.data<R>(r)}));
   return r;
 }
 
@@ -105,7 +135,7 @@ ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
 template <class R, class B>
 ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n) {
   const ref<cvl_vector> r = w.make(elem_of<R>(), n);
-  w.run(launch_n(name, n, map_body<B, R>{body, w.data<R>(r)}));
+  w.run(launch_n(name, n, row_body<B>{body, w.data<R>(r)}));
   return r;
 }
 
@@ -122,32 +152,43 @@ template <class ROW> HD uint8_t row_of(const uint8_t (&v)[3]) {
   return ROW::of(v[0], v[1], v[2]);
 }
 
-/* Index k is that of word k, or of the flags that do not fill a word. */
+/* Index k is that of word k, or of the flags that do not fill a word: those are loaded when
+ * they are stored, so that nothing but a test comes between the loads of words. */
 template <class ROW, int ARITY> struct flags_body {
+  struct results {
+    uint64_t of[ARITY];
+  };
+  enum { unroll = 4 };
+
   plain_operand<uint8_t> flags[ARITY];
   plain_operand<uint64_t> words[ARITY]; /* the same */
   ptr<uint8_t> out;
   ptr<uint64_t> out_words;
   int64_t n;
 
-  HD void operator()(int64_t k) const {
+  HD results at(int64_t k) const {
+    results from;
+    for (int a = 0; a < ARITY; a++) from.of[a] = k < n / 8 ? words[a][k] : 0;
+    return from;
+  }
+  HD void put(int64_t k, const results &from) const {
     if (k == n / 8) {
       for (int64_t i = 8 * k; i < n; i++) out[i] = flag(i);
     } else {
-      out_words[k] = word(k);
+      out_words[k] = word(from);
     }
   }
+  HD void operator()(int64_t k) const { put(k, at(k)); }
   HD uint8_t flag(int64_t i) const {
     uint8_t v[ARITY];
     for (int a = 0; a < ARITY; a++) v[a] = flags[a][i];
     return row_of<ROW>(v);
   }
-  HD uint64_t word(int64_t k) const {
-    uint64_t from[ARITY], to = 0;
-    for (int a = 0; a < ARITY; a++) from[a] = words[a][k];
+  HD static uint64_t word(const results &from) {
+    uint64_t to = 0;
     for (int bit = 0; bit < 64; bit += 8) {
       uint8_t v[ARITY];
-      for (int a = 0; a < ARITY; a++) v[a] = (uint8_t)(from[a] >> bit);
+      for (int a = 0; a < ARITY; a++) v[a] = (uint8_t)(from.of[a] >> bit);
       to |= (uint64_t)row_of<ROW>(v) << bit;
     }
     return to;
@@ -167,7 +208,7 @@ ref<cvl_vector> map_flags(work &w, const plain_operand<uint8_t> (&x)[ARITY], int
   body.out = w.data<uint8_t>(r);
   body.out_words = w.data<uint64_t>(r);
   body.n = n;
-  w.run(launch_n(ROW::name(), n / 8 + (n % 8 != 0), body));
+  w.run(launch_map(ROW::name(), n / 8 + (n % 8 != 0), body));
   return r;
 }
 

@@ -104,7 +104,8 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
                           : each > 0    ? (int32_t)FUSED_BLOCK_THREADS
                                         : 0;
   w.run({"superoperator", each > 0 ? (count + each - 1) / each : count, threads, entry.kernel,
-         entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size()});
+         entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size(),
+         (int32_t)fused_kernel_unroll(&plan)});
   finish_reductions(w, plan, slotted, partials);
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);

@@ -8,13 +8,17 @@
 
 namespace ravel {
 
-/* A map: element i of the result is f(i). Unlike a body that stores, this one lets a kernel
- * load for several elements before it stores any: a compiler cannot move loads over a store
- * that may alias. */
+/* A map: element i of the result is f(i). Unlike a body that stores, one in two halves lets a
+ * kernel load for several elements before it stores any (run_map in prelude.hpp). */
 template <class F, class R> struct map_body {
+  using results = R;
+  enum { unroll = 4 };
+
   F f;
   ptr<R> out;
-  HD void operator()(int64_t i) const { out[i] = f(i); }
+  HD R at(int64_t i) const { return f(i); }
+  HD void put(int64_t i, const R &r) const { out[i] = r; }
+  HD void operator()(int64_t i) const { put(i, at(i)); }
 };
 
 /* How many blocks of a cooperative body are to find room on a multiprocessor at once: its
@@ -27,10 +31,9 @@ template <class F> struct resident_blocks<F, std::void_t<decltype(F::resident)>>
 };
 
 #ifdef __CUDACC__
-enum { MAP_UNROLL = 4, MAP_THREADS = 256 };
-
 /* A bound without a number of blocks makes ptxas spill small kernels to reach 32 registers. */
-template <class F> __global__ void __launch_bounds__(256, 1) kernel_n(const F f, int64_t n) {
+template <class F>
+__global__ void __launch_bounds__(MAP_THREADS, 1) kernel_n(const F f, int64_t n) {
   run_n(f, n);
 }
 template <class F>
@@ -38,19 +41,9 @@ __global__ void __launch_bounds__(F::threads, resident_blocks<F>::value)
     kernel_blocks(const __grid_constant__ F f, int64_t blocks) { /* read where it lies */
   run_blocks(f, blocks);
 }
-template <class F, class R>
-__global__ void __launch_bounds__(MAP_THREADS, 1)
-    kernel_map(const map_body<F, R> m, int64_t n) {
-  const int64_t step = (int64_t)gridDim.x * MAP_THREADS;
-  int64_t i = (int64_t)blockIdx.x * MAP_THREADS + threadIdx.x;
-  for (; i + (MAP_UNROLL - 1) * step < n; i += MAP_UNROLL * step) {
-    R r[MAP_UNROLL];
-#pragma unroll
-    for (int k = 0; k < MAP_UNROLL; k++) r[k] = m.f(i + k * step);
-#pragma unroll
-    for (int k = 0; k < MAP_UNROLL; k++) m.out[i + k * step] = r[k];
-  }
-  for (; i < n; i += step) m.out[i] = m.f(i);
+template <class F>
+__global__ void __launch_bounds__(MAP_THREADS, 1) kernel_map(const F f, int64_t n) {
+  run_map(f, n);
 }
 #define RAVEL_KERNEL_OF(...)    ((const void *)(__VA_ARGS__))
 #define RAVEL_EMULATION_OF(...) nullptr
@@ -84,12 +77,11 @@ launch launch_blocks_on_device(const char *name, int64_t blocks, const F &f) {
           &f,
           sizeof f};
 }
-template <class F, class R>
-launch launch_map(const char *name, int64_t n, const map_body<F, R> &m) {
+/* The same for a body in two halves. */
+template <class F> launch launch_map(const char *name, int64_t n, const F &f) {
   static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
-  return {
-      name,    n,  0,       RAVEL_KERNEL_OF(kernel_map<F, R>), run_n_on_host<map_body<F, R>>,
-      nullptr, &m, sizeof m};
+  return {name, n,        0,        RAVEL_KERNEL_OF(kernel_map<F>), run_n_on_host<F>, nullptr,
+          &f,   sizeof f, F::unroll};
 }
 
 } // namespace ravel

@@ -45,11 +45,12 @@ HD int64_t scaled(const words &w, int64_t bound) {
 }
 
 template <class T, class A> struct random_body {
+  using operands = T;
   uint64_t seed, k;
   A bounds;
   faults bad;
-  HD T operator()(int64_t j) const {
-    const T bound = bounds[j];
+  HD T load(int64_t j) const { return bounds[j]; }
+  HD T result(int64_t j, T bound) const {
     if (bound > 0) return scaled(philox(seed, (uint64_t)j, k), bound);
     bad.report(CVL_E_BOUND, j, (int64_t)bound, 0, 0);
     return 0;

@@ -27,6 +27,7 @@ struct launch {
   const char *(*on_device)(const void *body, int64_t count, void *native_stream);
   const void *body;
   uint32_t size;
+  int32_t unroll = 1; /* threads = 0: for how many indices a thread can load at a time */
 };
 
 struct toolchain;

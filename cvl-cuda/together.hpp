@@ -4,9 +4,10 @@
  * The body is a functor of one element, as for launch_n, that can also do U of them:
  *
  *     struct body {
- *       HD bool simple() const;                                            // whether U > 1 may
- * be template <int U> HD void together(int64_t i, int64_t step) const;  // i + k * step HD void
- * operator()(int64_t i) const { together<1>(i, 0); }
+ *       HD bool simple() const;                             // whether U > 1 may be
+ *       template <int U>
+ *       HD void together(int64_t i, int64_t step) const;    // i + k * step
+ *       HD void operator()(int64_t i) const { together<1>(i, 0); }
  *     };
  *
  * Memory of elements whose type is known at run time only, as their width, is reached through
@@ -19,29 +20,35 @@
 namespace ravel {
 
 /* Loads in flight for a thread are enough with four: more cost registers, hence threads. */
-enum { TOGETHER = 4, TOGETHER_THREADS = 256, ONE_BLOCK_THREADS = 1024 };
+enum { TOGETHER = 4, ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
 /* The body stays in parameter memory: it may be too large for registers, and is indexed.
  * Without a number of blocks the compiler would spill to reach full occupancy. */
-template <class F>
-__global__ void __launch_bounds__(TOGETHER_THREADS, 1)
-    kernel_together(const __grid_constant__ F f, int64_t n) {
-  const int64_t step = (int64_t)gridDim.x * TOGETHER_THREADS;
-  int64_t i = (int64_t)blockIdx.x * TOGETHER_THREADS + threadIdx.x;
-  if (f.simple()) {
-    for (; i + (TOGETHER - 1) * step < n; i += TOGETHER * step)
-      f.template together<TOGETHER>(i, step);
+template <class F> struct tile_of_together {
+  const F &f;
+  __device__ void many(int64_t i) const {
+    if (f.simple()) {
+      f.template together<TOGETHER>(i, MAP_THREADS);
+    } else {
+      RAVEL_ROLLED
+      for (int k = 0; k < TOGETHER; k++) one(i + k * MAP_THREADS);
+    }
   }
-  for (; i < n; i += step) f.template together<1>(i, step);
+  __device__ void one(int64_t i) const { f.template together<1>(i, MAP_THREADS); }
+};
+template <class F>
+__global__ void __launch_bounds__(MAP_THREADS, 1)
+    kernel_together(const __grid_constant__ F f, int64_t n) {
+  run_tiles<TOGETHER>(tile_of_together<F>{f}, n);
 }
 #endif
 
 /* f for every i in 0 .. n-1, in any order. */
 template <class F> launch launch_together(const char *name, int64_t n, const F &f) {
   static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
-  return {name,    n,  0,       RAVEL_KERNEL_OF(kernel_together<F>), run_n_on_host<F>,
-          nullptr, &f, sizeof f};
+  return {name,    n,  0,        RAVEL_KERNEL_OF(kernel_together<F>), run_n_on_host<F>,
+          nullptr, &f, sizeof f, f.simple() ? (int32_t)TOGETHER : 1};
 }
 
 /* Runs several bodies one after the other in a single block, by one launch: for few elements,

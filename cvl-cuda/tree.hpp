@@ -13,16 +13,6 @@
 
 #include "cvl-cuda/context.hpp"
 
-/* Before a loop: unroll it, so that its arrays are registers; or do not, since its body is
- * long. */
-#ifdef __CUDACC__
-#define RAVEL_UNROLL _Pragma("unroll")
-#define RAVEL_ROLLED _Pragma("unroll 1")
-#else
-#define RAVEL_UNROLL
-#define RAVEL_ROLLED
-#endif
-
 namespace ravel {
 
 struct chunk {

@@ -365,7 +365,7 @@ static const char last_run_text[] = "  /* The last run that starts at position i
                                     "  }\n";
 
 static void results(const struct fused_kernel *k, FILE *out) {
-  fputs("  enum { unroll = 4 };\n  struct results {\n", out);
+  fprintf(out, "  enum { unroll = %u };\n  struct results {\n", emit_copy_unrolled(k));
   for (uint32_t v = 0; v < k->op->value_count; v++) {
     if (k->written[v]) fprintf(out, "    %s v%u;\n", type_of(k, v), v);
   }
@@ -392,6 +392,11 @@ void emit_copy_body(const struct fused_kernel *k, FILE *out) {
     checks(k, out);
   else
     results(k, out);
+}
+
+unsigned emit_copy_unrolled(const struct fused_kernel *k) {
+  enum { RESULTS = 4 };
+  return emit_copy_checks(k) ? 1 : RESULTS;
 }
 
 bool emit_copy_checks(const struct fused_kernel *k) {

@@ -436,12 +436,19 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   fputs("};\n", out);
 }
 
+static bool in_blocks(const struct fused_kernel *k) {
+  return k->by_slots || k->block_positions > 0;
+}
+
+unsigned fused_kernel_unroll(const struct fused_kernel *k) {
+  if (in_blocks(k)) return 1;
+  return k->copies ? emit_copy_unrolled(k) : body_unrolled(k);
+}
+
 void fused_emit_kernel_entry(const struct fused_kernel *k, const char *name, FILE *out) {
-  const bool single = k->copies ? emit_copy_checks(k) : body_unrolled(k) == 1;
-  const bool blocks = k->by_slots || k->block_positions > 0;
-  const char *entry = blocks   ? "RAVEL_KERNEL_BLOCKS"
-                      : single ? "RAVEL_KERNEL_N"
-                               : "RAVEL_KERNEL_MAP";
+  const char *entry = in_blocks(k)                  ? "RAVEL_KERNEL_BLOCKS"
+                      : fused_kernel_unroll(k) == 1 ? "RAVEL_KERNEL_N"
+                                                    : "RAVEL_KERNEL_MAP";
   fprintf(out, "%s(%s)\n", entry, name);
 }
 

@@ -117,6 +117,10 @@ void fused_kernel_plan(struct arena *, const struct superop *, struct widths, un
  * contraction of floating point (--fmad=false, -ffp-contract=off). */
 void fused_emit_kernel(const struct fused_kernel *, const char *name, FILE *);
 
+/* For how many positions a thread of the kernel loads before it stores: what a grid is made for
+ * (map_tiles in prelude.hpp). 1 where positions are not divided among threads. */
+unsigned fused_kernel_unroll(const struct fused_kernel *);
+
 /* The kernels of the combination that begins with a node: of its type COLUMNS elements
  * `arrays`, in memory, and `operands`, in any form, the structs level_up and level_down of
  * combine-tree.hpp, without faults and n. A warp for each slot of the level, FUSED_TREE_BITS

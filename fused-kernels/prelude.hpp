@@ -33,6 +33,16 @@ typedef unsigned long long uint64_t;
 #define HD
 #endif
 
+/* Before a loop: unroll it, so that its arrays are registers; or do not, since its body is
+ * long. */
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define RAVEL_UNROLL _Pragma("unroll")
+#define RAVEL_ROLLED _Pragma("unroll 1")
+#else
+#define RAVEL_UNROLL
+#define RAVEL_ROLLED
+#endif
+
 namespace ravel {
 
 #ifndef RAVEL_HAS_PTR
@@ -201,12 +211,6 @@ template <class T> struct operand {
 };
 
 /* ---- windows ---- */
-
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-#define RAVEL_UNROLL _Pragma("unroll")
-#else
-#define RAVEL_UNROLL
-#endif
 
 /* Where gathers begin to read if that is not known: farther from any index than a window is
  * long. */
@@ -433,6 +437,37 @@ struct fault_note {
   }
   HD void report(const faults &to, int64_t position) const {
     if (kind != 0) to.report(kind, position, value, limit, segment, node);
+  }
+};
+
+/* ---- kernels of independent threads ---- */
+
+enum { MAP_THREADS = 256 }; /* of a block */
+
+/* How the indices 0 .. n-1 are divided among blocks whose threads can do `unroll` of them at a
+ * time: first tiles of unroll * MAP_THREADS, then what is no whole tile, an index for each
+ * thread. So no thread does one index after another while others are idle. A grid with a thread
+ * for each index, as `grid` makes it where there are too few tiles for all processors, has no
+ * tiles. */
+struct map_tiles {
+  int64_t n, tile, whole;
+
+  HD map_tiles(int64_t count, int unroll, int64_t grid)
+      : n(count), tile(unroll * (int64_t)MAP_THREADS),
+        whole(grid * MAP_THREADS >= count ? 0 : count / tile) {}
+  HD int64_t blocks() const {
+    return whole + (n - whole * tile + MAP_THREADS - 1) / MAP_THREADS;
+  }
+  /* The first index of a block. */
+  HD int64_t first(int64_t b) const {
+    return b < whole ? b * tile : whole * tile + (b - whole) * MAP_THREADS;
+  }
+  /* The blocks of a launch: at least one for each processor, while there are indices, and at
+   * most `most`. */
+  HD static int64_t grid(int64_t count, int unroll, int64_t processors, int64_t most) {
+    const bool few = count < processors * unroll * MAP_THREADS;
+    const int64_t all = map_tiles(count, unroll, few ? count : 0).blocks();
+    return all < most ? all : most;
   }
 };
 
@@ -681,19 +716,36 @@ template <class F> __device__ void run_n(const F &f, int64_t n) {
   const int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) f(i);
 }
+/* Calls f.many(i) where a thread is to do U indices, i + k * MAP_THREADS for k below U, and
+ * f.one(i) where it is to do i. */
+template <int U, class F> __device__ void run_tiles(const F &f, int64_t n) {
+  const map_tiles tiles(n, U, gridDim.x);
+  for (int64_t b = blockIdx.x; b < tiles.blocks(); b += gridDim.x) {
+    const int64_t i = tiles.first(b) + threadIdx.x;
+    if (b < tiles.whole) {
+      f.many(i);
+    } else if (i < n) {
+      f.one(i);
+    }
+  }
+}
 /* A body in two halves: at(i) loads and computes, put(i, results) stores. Several of the one
  * come before any of the other, since a compiler cannot move a load over a store. */
-template <class F> __device__ void run_map(const F &f, int64_t n) {
-  const int64_t step = (int64_t)gridDim.x * blockDim.x;
-  int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  for (; i + (F::unroll - 1) * step < n; i += F::unroll * step) {
+template <class F> struct halves {
+  const F &f;
+  __device__ void many(int64_t i) const {
     typename F::results r[F::unroll];
 #pragma unroll
-    for (int k = 0; k < F::unroll; k++) r[k] = f.at(i + k * step);
+    for (int k = 0; k < F::unroll; k++) r[k] = f.at(i + k * MAP_THREADS);
 #pragma unroll
-    for (int k = 0; k < F::unroll; k++) f.put(i + k * step, r[k]);
+    for (int k = 0; k < F::unroll; k++) f.put(i + k * MAP_THREADS, r[k]);
   }
-  for (; i < n; i += step) f(i);
+  __device__ void one(int64_t i) const {
+    f.put(i, f.at(i));
+  }
+};
+template <class F> __device__ void run_map(const F &f, int64_t n) {
+  run_tiles<F::unroll>(halves<F>{f}, n);
 }
 template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
   __shared__ typename F::shared memory;

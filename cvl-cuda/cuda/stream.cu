@@ -82,7 +82,7 @@ __global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
 
 /* Blocks of a grid for each multiprocessor: several times what can be resident, so that the
  * last ones to run leave little idle whatever the registers allow. An estimate. */
-enum { BLOCKS_PER_PROCESSOR = 32, MAP_BLOCK = 256 };
+enum { BLOCKS_PER_PROCESSOR = 32 };
 
 /* How long a wait spins before it looks after the device, and before it lets others run. */
 enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
@@ -245,11 +245,6 @@ void gpu::free_pinned(void *p) {
 
 /* ---- work ---- */
 
-static unsigned grid_for(int64_t blocks, int processors) {
-  const int64_t most = (int64_t)processors * BLOCKS_PER_PROCESSOR;
-  return (unsigned)(blocks < most ? blocks : most);
-}
-
 /* With its time on the device, if that is wanted. */
 template <class G> void gpu::measured(const char *of, G launch) {
   if (measures_) kernels_.launches(of);
@@ -280,9 +275,10 @@ void gpu::issue(const launch &l) {
     return;
   }
   const bool map = l.threads == 0;
-  const int64_t blocks = map ? (l.count + MAP_BLOCK - 1) / MAP_BLOCK : l.count;
-  const dim3 grid(grid_for(blocks, processors_)),
-      block(map ? (unsigned)MAP_BLOCK : (unsigned)l.threads);
+  const int64_t most = (int64_t)processors_ * BLOCKS_PER_PROCESSOR,
+                blocks = map ? map_tiles::grid(l.count, l.unroll, processors_, most) : l.count;
+  const dim3 grid((unsigned)(blocks < most ? blocks : most)),
+      block(map ? (unsigned)MAP_THREADS : (unsigned)l.threads);
   int64_t count = l.count;
   void *arguments[] = {const_cast<void *>(l.body), &count};
   good(cudaLaunchKernel(l.kernel, grid, block, arguments, 0, stream_), "launch", l.name);

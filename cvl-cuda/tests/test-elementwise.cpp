@@ -4,6 +4,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include <algorithm>
+
 #include "cvl-cuda/backend.hpp"
 #include "cvl-cuda/emulation/stream.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -50,6 +52,44 @@ struct rig {
   }
   void drop(cvl_value v) { table.release(c, &v); }
 };
+
+/* ---- how indices are divided among blocks ---- */
+
+/* How often each index is done by the threads of a grid, as run_tiles in prelude.hpp does it.
+ */
+static std::vector<int> times_done(int64_t n, int unroll, int64_t grid) {
+  std::vector<int> times((size_t)n, 0);
+  const map_tiles tiles(n, unroll, grid);
+  for (int64_t b = 0; b < tiles.blocks(); b++) {
+    for (int64_t t = 0; t < MAP_THREADS; t++) {
+      const int64_t i = tiles.first(b) + t;
+      const int each = b < tiles.whole ? unroll : i < n ? 1 : 0;
+      for (int k = 0; k < each; k++) times.at((size_t)(i + k * MAP_THREADS))++;
+    }
+  }
+  return times;
+}
+
+Test(elementwise, each_index_is_done_once_by_a_grid_that_fills_the_device) {
+  const int64_t tile = 4 * MAP_THREADS;
+  for (int64_t processors : {1, 3, 132}) {
+    const int64_t most = 8 * processors, few = processors * tile;
+    for (int64_t n : {(int64_t)1, (int64_t)MAP_THREADS, (int64_t)MAP_THREADS + 1, tile, few - 1,
+                      few, few + 1, few + tile - 1, 2 * few + 700, most * tile + 5}) {
+      for (int unroll : {1, 2, 4}) {
+        const int64_t grid = map_tiles::grid(n, unroll, processors, most),
+                      threads = (n + MAP_THREADS - 1) / MAP_THREADS;
+        cr_assert(grid <= most && grid >= std::min(processors, threads), "%ld of %ld",
+                  (long)grid, (long)n);
+        for (int times : times_done(n, unroll, grid)) cr_assert_eq(times, 1);
+        const map_tiles tiles(n, unroll, grid);
+        cr_assert(grid == most || grid == tiles.blocks(), "no block does two");
+        cr_assert(unroll == 1 || n < few || tiles.whole == n / tiles.tile, "%ld by %d", (long)n,
+                  unroll);
+      }
+    }
+  }
+}
 
 /* ---- constants ---- */
 
