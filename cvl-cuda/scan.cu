@@ -3,7 +3,13 @@
  * One launch if no segment has more than 8192 elements, and for longer ones two more, up to
  * 2^28 elements; four more beyond. Elements of segments of up to 8192 are read once and written
  * once; those of longer ones are read twice. Added to that are the descriptor's offsets, once.
+ *
+ * On a device, combinations that are exact in any order need no tree: with longer segments they
+ * take one launch of this room, two kernels of CUB (look-back.hpp), which moves each element in
+ * and out once, and the rank directory (R = 0.25 bytes an element) if there are several
+ * unequal segments. Of FLOAT these are MAX and MIN of one segment.
  */
+#include "cvl-cuda/look-back.hpp"
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/scan-kernels.hpp"
 
@@ -15,8 +21,8 @@ namespace {
 constexpr int TILE_BITS = 15;
 
 template <class C, class T>
-void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t longest,
-                    ptr<T> out) {
+void scan_by_tree(work &w, const segments &d, const operand<T> &x, int64_t longest,
+                  ptr<T> out) {
   scan_pass<C> p{};
   p.d = d;
   p.x = x;
@@ -40,6 +46,30 @@ void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t lon
   p.last = true;
   p.short_blocks = 0;
   w.run(launch_blocks_on_device("scan-chunks", p.longer.candidates, p));
+}
+
+/* Exact combinations of elements in memory need no tree. False: that is not so, or there is
+ * nothing to gain, or no CUB. */
+template <class C, class T>
+bool scan_by_look_back(work &w, const cvl_value &dv, const segments &d, const operand<T> &x,
+                       int64_t longest, ptr<T> out) {
+#ifdef __CUDACC__
+  if constexpr (looks_back<C>()) {
+    const bool one = d.count == 1,
+               several = looks_back_by_segment<C>() && d.count <= (int64_t)UINT32_MAX;
+    if (longest <= CHUNK || x.kind != FROM_MEMORY || !(one || several)) return false;
+    scan_job<T> j{};
+    j.d = one ? d : w.view(dv, true);
+    j.from = x.data;
+    j.to = out;
+    j.scratch_bytes = scan_scratch<C>(j.d);
+    j.scratch = w.scratch<uint8_t>(j.scratch_bytes);
+    w.run(launch_scan<C>("scan", j));
+    return true;
+  }
+#endif
+  (void)w, (void)dv, (void)d, (void)x, (void)longest, (void)out;
+  return false;
 }
 
 /* ---- on the host ---- */
@@ -116,7 +146,9 @@ void scan_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out) {
   if (w.on_host) {
     scan_on_host<C, T>(d, x, w.data<T>(r));
   } else {
-    scan_on_device<C, T>(w, d, x, longest_segment(w.c, dv), w.data<T>(r));
+    const int64_t longest = longest_segment(w.c, dv);
+    if (!scan_by_look_back<C>(w, dv, d, x, longest, w.data<T>(r)))
+      scan_by_tree<C, T>(w, d, x, longest, w.data<T>(r));
   }
   w.give(out, r);
 }
