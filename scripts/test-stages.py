@@ -118,6 +118,7 @@ def programs():
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
     yield Stage("kernels of the CUDA back end, by ptxas", "scripts/check-ptxas --jobs {jobs}")
+    yield Stage("kernels of the CUDA back end, their PTX interpreted", "scripts/check-ptx --jobs {jobs}")
 
 
 def sanitized():
@@ -248,6 +249,8 @@ def whole_programs():
     yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
+    yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
+                "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
     yield Stage("whole: kernels of the examples in NESL, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --superoperators examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"

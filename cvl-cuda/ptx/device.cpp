@@ -5,11 +5,15 @@
 
 #include <utility>
 
+#include "cvl-cuda/ptx/races.hpp"
+
 namespace ravel {
 namespace ptx {
 
 device::device(const options &o)
-    : options_(o), memory_(o.memory, o.checked), random_(o.machine.seed + 88172645463325252) {}
+    : options_(o), memory_(o.memory, o.checked), random_(o.machine.seed + 88172645463325252) {
+  if (o.checked) observers_.emplace_back(new races);
+}
 
 device::~device() {
   write_coverage();
@@ -17,7 +21,10 @@ device::~device() {
 
 module *device::load(std::string text) {
   modules_.emplace_back(new module(std::move(text), memory_));
-  return modules_.back().get();
+  module *m = modules_.back().get();
+  m->dropped_from = options_.dropped_from;
+  m->dropped = options_.dropped;
+  return m;
 }
 
 /* ---- commands ---- */

@@ -168,6 +168,10 @@ struct module {
   uint64_t address_of(const std::string &name, uint64_t *bytes) const;
 
   module_text text;
+  /* A barrier or fence that is left out, to see whether a test notices: a kernel's name, and
+   * the index of the instruction. */
+  std::string dropped_from;
+  uint32_t dropped = 0;
 
 private:
   struct variable {

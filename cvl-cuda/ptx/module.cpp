@@ -295,6 +295,16 @@ module::module(std::string source,
   for (const kernel_text &k : text.kernels) texts_[k.name] = &k;
 }
 
+static void drop(kernel &k, uint32_t index) {
+  instruction &i = k.code.at(index);
+  const bool votes = i.control_of == BLOCK_BARRIER && i.run != nullptr;
+  if ((i.counted != BARRIER && i.counted != FENCE) || votes) {
+    throw error("RAVEL_PTX: drop: `" + k.text[i.statement] + "' is no barrier or fence");
+  }
+  i.control_of = PLAIN;
+  i.run = [](const instruction &, executor &, lanes) {};
+}
+
 kernel *module::find(const std::string &name) {
   const auto made = kernels_.find(name);
   if (made != kernels_.end()) return made->second.get();
@@ -311,6 +321,7 @@ kernel *module::find(const std::string &name) {
   for (const statement &s : body) a.read(s);
   a.resolve_branches();
   a.end_with_exit();
+  if (name == dropped_from) drop(*k, dropped);
   return (kernels_[name] = std::move(k)).get();
 }
 

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
+
 namespace ravel {
 namespace ptx {
 namespace {
@@ -46,6 +48,18 @@ bool set_number(options &o, const word &w) {
   return true;
 }
 
+/* KERNEL@N. */
+void set_dropped(options &o, const word &w) {
+  const size_t at = std::min(w.value.rfind('@'), w.value.size());
+  char *end = nullptr;
+  const std::string index = w.value.substr(std::min(at + 1, w.value.size()));
+  o.dropped_from = w.value.substr(0, at);
+  o.dropped = (uint32_t)strtoul(index.c_str(), &end, 10);
+  if (o.dropped_from.empty() || index.empty() || *end != '\0') {
+    throw error("RAVEL_PTX: drop wants KERNEL@N, not \"" + w.value + "\"");
+  }
+}
+
 bool set_word(options &o, const word &w) {
   static const std::string memory = "memory@";
   if (w.name == "step" && w.value.empty()) {
@@ -56,6 +70,8 @@ bool set_word(options &o, const word &w) {
     o.executed = w.value.empty() ? options::ON_WAIT : options::AT_RANDOM;
   } else if (w.name == "coverage" && !w.value.empty()) {
     o.coverage = w.value;
+  } else if (w.name == "drop") {
+    set_dropped(o, w);
   } else if (w.name == "fail" && w.value.compare(0, memory.size(), memory) == 0) {
     o.failing_allocation = number(w, w.value.substr(memory.size()));
   } else if (w.name == "fail") {

@@ -14,6 +14,7 @@
  *   fail=memory@N the N-th allocation fails
  *   coverage=FILE at the end a line for each instruction of each kernel that was launched is
  *                 added to the file: how often it was executed
+ *   drop=KERNEL@N leaves out instruction N of a kernel, a barrier or fence: does a test notice?
  */
 #ifndef RAVEL_PTX_OPTIONS_HPP
 #define RAVEL_PTX_OPTIONS_HPP
@@ -34,7 +35,8 @@ struct options {
   int processors = 4;
   uint64_t memory = (uint64_t)8 << 30;
   uint64_t failing_call = 0, failing_allocation = 0; /* 0: none */
-  std::string coverage;
+  std::string coverage, dropped_from;
+  uint32_t dropped = 0;
 
   /* Throws `error` that names the word which is no option. */
   void parse(const std::string &text);

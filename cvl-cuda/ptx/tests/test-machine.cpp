@@ -101,6 +101,18 @@ Test(ptx_machine, a_missing_barrier_is_found) {
   }
 }
 
+/* The same by leaving the barrier out of a kernel that has it. */
+Test(ptx_machine, a_dropped_barrier_is_found) {
+  rig all(128);
+  const kernel &k = *all.of->load(rig::kernel_text(with_barrier("bar.sync 0;")))->find("k");
+  for (size_t n = 0; n < k.code.size(); n++) {
+    const bool barrier = k.code[n].control_of == BLOCK_BARRIER;
+    rig r(128, "drop=k@" + std::to_string(n));
+    check_contains(r.run(with_barrier("bar.sync 0;"), 128),
+                   barrier ? "shared memory" : "is no barrier or fence");
+  }
+}
+
 Test(ptx_machine, threads_that_ended_are_not_waited_for) {
   for (const char *schedule : schedules) {
     rig r(64, schedule);
@@ -377,8 +389,8 @@ Test(ptx_machine, lanes_in_step_meet) {
 /* ---- options ---- */
 
 Test(ptx_machine, options_that_are_none) {
-  for (const char *text :
-       {"sed=1", "seed=x", "seed=0", "late=often", "fail=memory@", "coverage="}) {
+  for (const char *text : {"sed=1", "seed=x", "seed=0", "late=often", "fail=memory@",
+                           "coverage=", "drop=k", "drop=@3", "drop=k@x"}) {
     options o;
     bool refused = false;
     try {

@@ -1,0 +1,146 @@
+/* test-races.cpp - what races.hpp finds, and what it must not report. */
+#include "cvl-cuda/ptx/races.hpp"
+#include "cvl-cuda/ptx/tests/rig.hpp"
+
+using namespace ravel::ptx;
+
+/* Threads of a block: %r1 its number in the grid, %r3 in the block; %q1 its own word. */
+static const char own[] =
+    "mov.u32 %r3, %tid.x;\nmov.u32 %r14, %ntid.x;\nmov.u32 %r15, %ctaid.x;\n"
+    "mad.lo.s32 %r1, %r14, %r15, %r3;\nmul.wide.u32 %q1, %r1, 8;\n"
+    "add.s64 %q1, %base, %q1;\n";
+/* The word of the thread after it. */
+static const char next[] = "ld.global.u64 %q2, [%q1+8];\n";
+
+static const char *const schedules[] = {"", "seed=1", "seed=2,quantum=1", "step"};
+
+static void expect(const char *what, const std::string &body, uint32_t threads, uint32_t blocks,
+                   bool race) {
+  for (const char *schedule : schedules) {
+    rig r(256, schedule);
+    const std::string wrong = r.run(own + body, threads, blocks);
+    const bool found = wrong.find("a race") != std::string::npos;
+    cr_assert(found == race && (race || wrong.empty()), "%s, %s: %s", what, schedule,
+              wrong.c_str());
+  }
+}
+
+Test(ptx_races, of_a_block) {
+  const std::string write = "st.global.u64 [%q1], 1;\n";
+  expect("nothing between", write + next, 32, 1, true);
+  expect("a barrier", write + "bar.sync 0;\n" + next, 100, 1, false);
+  expect("a barrier of the warp",
+         write + "bar.warp.sync -1;\n" + "setp.eq.s32 %p1, %r3, 31;\n@%p1 exit;\n" + next, 32,
+         1, false);
+  expect("a barrier of the warp, but two warps", write + "bar.warp.sync -1;\n" + next, 64, 1,
+         true);
+  expect("read before write", next + std::string(write), 32, 1, true);
+  expect("read, barrier, write", next + std::string("bar.sync 0;\n") + write, 64, 1, false);
+  expect("written twice", "st.global.u64 [%base], 1;", 2, 1, true);
+  expect("a shuffle orders nothing",
+         write +
+             "shfl.sync.idx.b32 %r5, %r3, 0, 31, -1;\nsetp.eq.s32 %p1, %r3, 31;\n@%p1 exit;\n" +
+             next,
+         32, 1, true);
+  expect("neighbouring bytes",
+         "cvt.s64.s32 %q2, %r1;\nadd.s64 %q2, %base, %q2;\n"
+         "st.global.u8 [%q2], 1;",
+         64, 2, false);
+}
+
+Test(ptx_races, of_shared_memory) {
+  const std::string write =
+      ".shared .align 4 .b8 s[256];\nshl.b32 %r5, %r3, 2;\nmov.u32 %r6, s;\n"
+      "add.s32 %r5, %r5, %r6;\nst.shared.u32 [%r5], %r3;\n";
+  const std::string read = "xor.b32 %r7, %r5, 4;\nld.shared.u32 %r8, [%r7];\n";
+  expect("a barrier of the warp for two warps",
+         write + "bar.sync 0;\nst.shared.u32 [%r5], 0;\nbar.warp.sync -1;\n"
+                 "xor.b32 %r7, %r5, 128;\nld.shared.u32 %r8, [%r7];\n",
+         64, 1, true);
+  expect("a barrier", write + "bar.sync 0;\n" + read, 64, 2, false);
+  expect("a barrier of the warp", write + "bar.warp.sync -1;\n" + read, 64, 2, false);
+  expect("written again without a barrier",
+         write + "bar.sync 0;\n" + read + "st.shared.u32 [%r5], 0;\n", 64, 1, true);
+}
+
+/* Block 0 writes a word and raises a flag; the others wait for it. */
+static std::string flag(const std::string &before_flag, const std::string &raise,
+                        const std::string &wait, const std::string &behind) {
+  return "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra reader;\nst.global.u64 [%base+64], 7;\n" +
+         before_flag + raise + "bra.uni done;\nreader:\n" + wait +
+         "setp.eq.s32 %p2, %r4, 0;\n@%p2 bra reader;\n" + behind +
+         "ld.global.u64 %q3, [%base+64];\ndone:\n";
+}
+
+Test(ptx_races, between_blocks) {
+  const std::string volatile_raise = "st.volatile.global.u32 [%base], 1;\n",
+                    volatile_wait = "ld.volatile.global.u32 %r4, [%base];\n",
+                    fence = "membar.gl;\n";
+  expect("fences on both sides", flag(fence, volatile_raise, volatile_wait, fence), 1, 3,
+         false);
+  expect("no fence before the flag", flag("", volatile_raise, volatile_wait, fence), 1, 3,
+         true);
+  expect("no fence behind it", flag(fence, volatile_raise, volatile_wait, ""), 1, 3, true);
+  expect("release and acquire",
+         flag("", "st.release.gpu.global.u32 [%base], 1;\n",
+              "ld.acquire.gpu.global.u32 %r4, [%base];\n", ""),
+         1, 3, false);
+  expect("a relaxed load",
+         flag("", "st.release.gpu.global.u32 [%base], 1;\n",
+              "ld.relaxed.gpu.global.u32 %r4, [%base];\n", ""),
+         1, 3, true);
+  expect("an atomic flag",
+         flag(fence, "atom.global.exch.b32 %r9, [%base], 1;\n",
+              "atom.global.add.u32 %r4, [%base], 0;\n", fence),
+         1, 3, false);
+  expect("a flag that is weak",
+         flag(fence, "st.global.u32 [%base], 1;\n", volatile_wait, fence), 1, 3, true);
+}
+
+/* All threads write, meet, and one tells the other blocks: as the last block does it. */
+Test(ptx_races, barrier_then_flag) {
+  const std::string body =
+      "st.global.u64 [%q1], 5;\nFENCES bar.sync 0;\nsetp.ne.s32 %p1, %r3, 0;\n@%p1 bra.uni "
+      "all;\n"
+      "membar.gl;\natom.global.add.u64 %q4, [%base+1024], 1;\nsetp.ne.s64 %p2, %q4, 1;\n"
+      "@%p2 bra all;\nmembar.gl;\nld.global.u64 %q5, [%base];\nld.global.u64 %q6, "
+      "[%base+504];\nall:\n";
+  std::string good = body, bad = body;
+  good.replace(good.find("FENCES"), 6, "");
+  expect("the last block reads all", good, 32, 2, false);
+  bad.replace(bad.find("FENCES"), 6, "");
+  bad.replace(bad.find("bar.sync 0;"), 11, "bar.warp.sync -1;");
+  expect("a warp's barrier for two warps", bad, 64, 2, true);
+}
+
+/* A counter that each thread changes; what a lock protects. */
+Test(ptx_races, locks) {
+  const std::string body =
+      "again:\natom.global.cas.b32 %r5, [%base], 0, 1;\nsetp.ne.s32 %p1, %r5, 0;\n"
+      "@%p1 bra again;\nFIRST ld.global.u64 %q2, [%base+8];\nadd.s64 %q2, %q2, 1;\n"
+      "st.global.u64 [%base+8], %q2;\nSECOND atom.global.exch.b32 %r5, [%base], 0;\n";
+  for (int missing = 0; missing < 3; missing++) {
+    std::string text = body;
+    text.replace(text.find("FIRST"), 5, missing == 1 ? "" : "membar.gl;\n");
+    text.replace(text.find("SECOND"), 6, missing == 2 ? "" : "membar.gl;\n");
+    expect(missing ? "a fence is missing" : "a lock", text, 8, 3, missing != 0);
+  }
+}
+
+Test(ptx_races, launches_are_ordered) {
+  rig r(4);
+  cr_assert(r.run("st.global.u64 [%base], 1;") == "");
+  cr_assert(r.run("st.global.u64 [%base], 2;") == "");
+  cr_assert(r.run("ld.global.u64 %q1, [%base];") == "");
+}
+
+Test(ptx_races, knowledge) {
+  knowledge k;
+  k.add({3, 7, 2, 5});
+  cr_assert(k.has({3, 7, 2, 5}) && k.has({3, 9, 1, 99}) && !k.has({3, 7, 2, 6}));
+  cr_assert(!k.has({3, 8, 2, 1}) && !k.has({3, 7, 3, 1}) && !k.has({4, 7, 2, 5}));
+  knowledge other;
+  other.add({3, 8, 3, 1});
+  k.add(other);
+  cr_assert(k.has({3, 7, 2, 6}) && k.has({3, 8, 3, 1}) && !k.has({3, 7, 3, 1}));
+}
