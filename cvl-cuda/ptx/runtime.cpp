@@ -23,7 +23,7 @@ namespace ravel {
 namespace ptx {
 namespace {
 
-enum { ARCHITECTURE = 90, MOST_THREADS = 1024, VERSION = 13000 };
+enum { ARCHITECTURE = 90, MOST_THREADS = 1024, THREADS_OF_PROCESSOR = 2048, VERSION = 13000 };
 enum { SHARED_BYTES = 48 << 10, MOST_SHARED_BYTES = 227 << 10 };
 
 /* A fat binary of the module, read when one of its kernels is wanted. */
@@ -53,7 +53,8 @@ struct state {
   std::unordered_map<const void *, kernel *> kernels; /* known by address of either kind */
   std::unordered_map<cudaEvent_t, bool> events;
   uint64_t calls = 0, allocations = 0;
-  std::string refused; /* why the last call failed, if the device goes on */
+  cudaError_t refusal = cudaSuccess; /* of the last call that was refused, and why */
+  std::string refused;
 };
 
 state &all() {
@@ -69,8 +70,22 @@ cudaError_t result(cudaError_t e) {
   return e;
 }
 
+const char *text_of(cudaError_t e) {
+  switch (e) {
+  case cudaSuccess: return "no error";
+  case cudaErrorMemoryAllocation: return "out of memory";
+  case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+  case cudaErrorNotReady: return "device not ready";
+  case cudaErrorInvalidValue: return "invalid argument";
+  case cudaErrorNoDevice: return "no device";
+  case cudaErrorInvalidKernelImage: return "device kernel image is invalid";
+  default: return "an error of the device that interprets PTX";
+  }
+}
+
 cudaError_t refuse(cudaError_t e, const std::string &why) {
-  all().refused = why;
+  all().refusal = e;
+  all().refused = why.empty() ? text_of(e) : why;
   return result(e);
 }
 
@@ -183,19 +198,6 @@ cudaError_t release(void *p) {
   return d->memory().free((uint64_t)p) ? cudaSuccess : result(cudaErrorInvalidValue);
 }
 
-const char *text_of(cudaError_t e) {
-  switch (e) {
-  case cudaSuccess: return "no error";
-  case cudaErrorMemoryAllocation: return "out of memory";
-  case cudaErrorInvalidConfiguration: return "invalid configuration argument";
-  case cudaErrorNotReady: return "device not ready";
-  case cudaErrorInvalidValue: return "invalid argument";
-  case cudaErrorNoDevice: return "no device";
-  case cudaErrorInvalidKernelImage: return "device kernel image is invalid";
-  default: return "an error of the device that interprets PTX";
-  }
-}
-
 cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
   switch (which) {
   case cudaDevAttrMultiProcessorCount: *value = o.processors; break;
@@ -206,6 +208,8 @@ cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
   case cudaDevAttrMaxGridDimX: *value = INT32_MAX; break;
   case cudaDevAttrWarpSize: *value = WARP; break;
   case cudaDevAttrMaxThreadsPerBlock: *value = MOST_THREADS; break;
+  case cudaDevAttrMaxThreadsPerMultiProcessor: *value = THREADS_OF_PROCESSOR; break;
+  case cudaDevAttrUnifiedAddressing: *value = 1; break;
   default:
     return refuse(cudaErrorInvalidValue, "unknown attribute " + std::to_string((int)which));
   }
@@ -214,7 +218,7 @@ cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
 
 /* Blocks of some threads on one multiprocessor: all that its threads allow. */
 int blocks_that_fit(int threads) {
-  return threads > 0 ? 2048 / threads : 0;
+  return threads > 0 ? THREADS_OF_PROCESSOR / threads : 0;
 }
 
 } // namespace
@@ -484,10 +488,9 @@ const char *cudaGetErrorString(cudaError_t e) {
   const std::lock_guard<std::recursive_mutex> hold(all().lock);
   static thread_local std::string text;
   const state &s = all();
-  text = e == cudaErrorLaunchFailure && s.of ? s.of->fault()
-         : e != cudaErrorMemoryAllocation && e != cudaErrorNotReady && !s.refused.empty()
-             ? s.refused
-             : text_of(e);
+  text = e == cudaErrorLaunchFailure && s.of  ? s.of->fault()
+         : e == s.refusal && e != cudaSuccess ? s.refused
+                                              : text_of(e);
   return text.c_str();
 }
 const char *cudaGetErrorName(cudaError_t e) {
