@@ -1,6 +1,7 @@
 """Compiles sources of CUDA by nvcc and ptxas, without a GPU, and reads what a kernel takes.
 
-A unit is a source for one architecture. nvcc makes PTX of it with the options of the build, for
+A unit is a source for one architecture. What the build's object has for that architecture is read
+from there (`kernels_of_object`). Otherwise nvcc makes PTX of it with the options of the build, for
 each architecture anew, since sources and CUB look at __CUDA_ARCH__; ptxas makes machine code of that.
 Both are kept in a folder: the PTX is made again if nvcc, its options or a file that it read has
 changed, and the machine code if ptxas, the architecture or the PTX has. What ptxas says of registers
@@ -8,6 +9,8 @@ and stack is compared with what the machine code's own tables say.
 """
 
 import contextlib
+import ctypes
+import ctypes.util
 import dataclasses
 import fcntl
 import functools
@@ -49,11 +52,13 @@ class Kernel:
 
 @dataclasses.dataclass
 class Unit:
-    """A source with the command of nvcc that compiles it, without architecture and output."""
+    """A source with the command of nvcc that compiles it, without architecture and output, and
+    the object that the build made of it."""
 
     name: str
     command: list
     arch: int = 0
+    object: Path | None = None
 
 
 @dataclasses.dataclass
@@ -117,10 +122,11 @@ def module_units(build):
                             check=True).stdout
     units = []
     for entry in json.loads(listed):
-        if "cvl-cuda.dir" in entry["output"] and entry["file"].endswith(".cu"):
+        if "cvl-cuda-objects.dir" in entry["output"] and entry["file"].endswith(".cu"):
             words = shlex.split(entry["command"])
             nvcc = next(i for i, word in enumerate(words) if Path(word).name == "nvcc")
-            units.append(Unit(Path(entry["file"]).name, without_outputs(words[nvcc:])))
+            units.append(Unit(Path(entry["file"]).name, without_outputs(words[nvcc:]),
+                              object=build / entry["output"]))
     return units
 
 
@@ -301,6 +307,86 @@ def make_kernels(unit, tools, path):
     return list(kernels.values())
 
 
+# ---- the build's objects ----
+
+FATBIN, PTX_ENTRY, CUBIN_ENTRY = 0xBA55ED50, 1, 2
+RESERVED = 1024  # bytes of shared memory of each block that the system has, since sm_80
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+
+
+def decompressed(data):
+    """A frame of Zstandard, which nvcc uses, by the system's library."""
+    name = ctypes.util.find_library("zstd")
+    if not name:
+        raise Failure("the PTX in the object is compressed, and libzstd cannot be found")
+    library = ctypes.CDLL(name)
+    library.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+    library.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    for function in (library.ZSTD_getFrameContentSize, library.ZSTD_findFrameCompressedSize):
+        function.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    library.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t] * 2
+    size = library.ZSTD_getFrameContentSize(data, len(data))
+    text = ctypes.create_string_buffer(size)
+    frame = library.ZSTD_findFrameCompressedSize(data, len(data))
+    got = library.ZSTD_decompress(text, size, data, frame)
+    if got != size:
+        raise Failure("the PTX in the object cannot be decompressed")
+    return text.raw
+
+
+def fatbin_entries(data):
+    """(kind, architecture, contents) of each entry of the fat binaries in an object. The format is
+    not documented; cvl-cuda/ptx/fatbin.hpp says what is used of it."""
+    at = data.find(struct.pack("<I", FATBIN))
+    while at >= 0:
+        head, size = struct.unpack_from("<HQ", data, at + 6)
+        end, at = at + head + size, at + head
+        while at < end:
+            kind, _, head, size = struct.unpack_from("<HHIQ", data, at)
+            arch = struct.unpack_from("<I", data, at + 28)[0]
+            contents = data[at + head:at + head + size]
+            if contents.startswith(ZSTANDARD):
+                contents = decompressed(contents)
+            yield kind, arch, contents
+            at += head + size
+        at = data.find(struct.pack("<I", FATBIN), at)
+
+
+def shared_bytes(data):
+    """Static shared memory of each kernel of a cubin, by symbol: sections without contents, with
+    what the system reserves in each block."""
+    start = struct.unpack_from("<Q", data, 0x28)[0]
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    heads = [struct.unpack_from("<IIQQQQII", data, start + i * size) for i in range(count)]
+    text = data[heads[names][4]:]
+    named = [(text[h[0]:text.index(b"\0", h[0])].decode(), h[5]) for h in heads]
+    reserved = RESERVED if any(name.startswith(".nv.shared.reserved.") for name, _ in named) else 0
+    return {name.removeprefix(".nv.shared."): max(0, b - reserved) for name, b in named
+            if name.startswith(".nv.shared.")}
+
+
+def kernels_of_object(unit):
+    """The kernels of a unit, from its object's machine code; none if it has none for the
+    architecture. Spilled registers show as stack."""
+    if unit.object is None or not unit.object.exists():
+        return None
+    entries = list(fatbin_entries(unit.object.read_bytes()))
+    cubin = next((c for kind, arch, c in entries if kind == CUBIN_ENTRY and arch == unit.arch), None)
+    ptx = next((c for kind, _, c in entries if kind == PTX_ENTRY), None)
+    if cubin is None or ptx is None:
+        return None
+    table, local = read_cubin(cubin)
+    shared = shared_bytes(cubin)
+    text = ptx.rstrip(b"\0").decode()
+    kernels = {symbol: Kernel(symbol, registers=table[(REGISTERS, symbol)],
+                              stack=table[(MIN_STACK_SIZE, symbol)] + local.get(symbol, 0),
+                              shared=shared.get(symbol, 0))
+               for symbol, _ in ENTRY.findall(text)}
+    read_bounds(text, kernels)
+    return list(kernels.values())
+
+
 # ---- what is kept ----
 
 
@@ -338,6 +424,9 @@ def is_of(kept, ptx, tools):
 
 def kernels_of(unit, tools, folder):
     """The kernels of a unit."""
+    built = kernels_of_object(unit)
+    if built is not None:
+        return built
     path = folder / f"{unit.name}-{unit.arch}.ptx"
     with locked(path):
         return kernels_at(path, unit, tools)
