@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #undef cudaGetDeviceProperties
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ struct state {
   std::unordered_map<const void *, kernel *> kernels; /* known by address of either kind */
   std::unordered_map<cudaEvent_t, bool> events;
   uint64_t calls = 0, allocations = 0;
+  bool said = false;                 /* what was lost the device */
   cudaError_t refusal = cudaSuccess; /* of the last call that was refused, and why */
   std::string refused;
 };
@@ -101,6 +103,16 @@ device *opened() {
   return s.of.get();
 }
 
+/* A fault is printed when it is found: who asks for it may see no more than that there is one.
+ */
+bool faulted(const device &d) {
+  state &s = all();
+  if (d.fault().empty()) return false;
+  if (!s.said) fprintf(stderr, "cuda-ptx: %s\n", d.fault().c_str());
+  s.said = true;
+  return true;
+}
+
 /* A call of the runtime on the device: f(device) gives its result. */
 template <class F> cudaError_t on_device(F f) {
   state &s = all();
@@ -110,10 +122,10 @@ template <class F> cudaError_t on_device(F f) {
   if (++s.calls == d->how().failing_call) {
     return refuse(cudaErrorUnknown, "call " + std::to_string(s.calls) + " was to fail");
   }
-  if (!d->fault().empty()) return result(cudaErrorLaunchFailure);
+  if (faulted(*d)) return result(cudaErrorLaunchFailure);
   try {
     const cudaError_t e = f(*d);
-    return result(e == cudaSuccess && !d->fault().empty() ? cudaErrorLaunchFailure : e);
+    return result(faulted(*d) && e == cudaSuccess ? cudaErrorLaunchFailure : e);
   } catch (const error &e) {
     return refuse(cudaErrorInvalidValue, e.what());
   }
