@@ -12,7 +12,7 @@ namespace ravel {
 
 /* As cvl_backend.devices. */
 unsigned cuda_devices(cvl_device *out, unsigned most, const char **why);
-/* What a device that interprets PTX (cvl-cuda/ptx) wants beside that: code as PTX, and to be told,
+/* What a device that interprets PTX (cvl-cuda/ptx) wants beside that: code as PTX, and to know,
  * in the order of the commands, which blocks of its memory are in use. */
 struct interpreter {
   void (*taken)(void *, size_t);

@@ -106,7 +106,8 @@ void device::returned(uint64_t address, uint64_t bytes) {
 
 /* ---- coverage ---- */
 
-/* Kernel, index, line, groups, threads, taken, parted, instruction: with tabs between them. */
+/* Kernel, index, line, groups, threads, taken, diverged, instruction: with tabs between them.
+ */
 void device::write_coverage() const {
   if (options_.coverage.empty()) return;
   FILE *f = fopen(options_.coverage.c_str(), "a");
@@ -121,7 +122,7 @@ void device::write_coverage() const {
       fprintf(f, "%s\t%zu\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k.name.c_str(), n,
               k.lines[k.code[n].statement], (unsigned long long)c.groups,
               (unsigned long long)c.threads, (unsigned long long)c.taken,
-              (unsigned long long)c.parted, k.text[k.code[n].statement].c_str());
+              (unsigned long long)c.diverged, k.text[k.code[n].statement].c_str());
     }
   }
   if (fclose(f) != 0) perror(("RAVEL_PTX: coverage: " + options_.coverage).c_str());

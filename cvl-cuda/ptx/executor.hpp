@@ -16,7 +16,7 @@ enum access : uint8_t { READ, WRITE, CHANGE /* atomically */ };
 struct executor {
   uint8_t *registers = nullptr; /* of the warp that runs */
   lanes carry = 0;              /* its condition codes */
-  lanes taking_part = 0;        /* WARP_SYNC: the lanes that meet */
+  lanes participants = 0;       /* WARP_SYNC: the lanes that meet */
   uint32_t member_mask = 0;     /* the mask that they named */
 
   virtual ~executor() = default;

@@ -1,4 +1,4 @@
-/* flow.hpp - where the lanes of a warp that part at a branch meet again.
+/* flow.hpp - where the lanes of a warp that diverge at a branch meet again.
  *
  * Hardware lets them meet at the branch's immediate post-dominator: the first instruction that
  * every way from the branch to the kernel's end leads through.

@@ -1,6 +1,6 @@
 /* instruction.hpp - a kernel ready to be executed.
  *
- * The registers of a warp lie in one piece of memory, a register after the other, each with a
+ * The registers of a warp lie in one array, a register after the other, each with a
  * value for every lane: an operand is an offset into it, and an instruction is a loop over
  * lanes. Constants and special registers are registers, too, filled when a warp begins. A
  * predicate is one word, a bit for each lane.
@@ -73,7 +73,7 @@ enum space : uint8_t { GLOBAL, SHARED, PARAM, LOCAL, GENERIC };
 /* Generic addresses of shared memory lie behind this one; all others are global. */
 enum : uint64_t { SHARED_WINDOW = (uint64_t)1 << 56 };
 
-/* How an access to memory takes part in the order of others (PTX ISA, "Memory Consistency
+/* What an access to memory orders (PTX ISA, "Memory Consistency
  * Model"). */
 enum order_of : uint8_t { WEAK, RELAXED, ACQUIRE, RELEASE, ACQUIRE_RELEASE, SEQUENTIAL };
 enum scope : uint8_t { BLOCK_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };

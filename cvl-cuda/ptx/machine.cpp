@@ -17,8 +17,8 @@ enum : uint32_t { NEVER = UINT32_MAX };
 enum { SHARED_PATTERN = 0x5a };
 } // namespace
 
-/* Lanes that run apart, and where they meet those of the part below (IN_STEP). */
-struct part {
+/* Lanes that run apart, and where they meet those of the path below (IN_STEP). */
+struct path {
   lanes of;
   uint32_t meets;
 };
@@ -29,7 +29,7 @@ struct warp_state {
   uint32_t at[WARP];     /* the next instruction of each lane */
   uint32_t member[WARP]; /* at_sync: the mask that it named */
   uint32_t spun = NEVER; /* IN_ORDER: where a group was interrupted */
-  std::vector<part> parts;
+  std::vector<path> paths;
 
   lanes runnable() const { return live & ~at_barrier & ~at_sync; }
 };
@@ -230,7 +230,7 @@ struct machine final : executor {
     w.at_barrier = w.at_sync = w.carry = 0;
     w.spun = NEVER;
     std::fill(w.at, w.at + WARP, 0);
-    w.parts.assign(1, part{w.live, (uint32_t)k.code.size()});
+    w.paths.assign(1, path{w.live, (uint32_t)k.code.size()});
     fill_registers(w, number * WARP);
   }
   size_t warp_count() const { return (launch.threads + WARP - 1) / WARP; }
@@ -267,20 +267,20 @@ struct machine final : executor {
     }
     if (any) open_block_barrier();
   }
-  uint32_t one_place() {
-    uint32_t place = NEVER;
+  uint32_t one_pc() {
+    uint32_t pc = NEVER;
     for (const warp_state &w : block->warps) {
       for_lanes(w.live, [&](unsigned lane) {
-        if (place == NEVER) place = w.at[lane];
-        if (w.at[lane] == place) return;
+        if (pc == NEVER) pc = w.at[lane];
+        if (w.at[lane] == pc) return;
         const uint32_t number = (uint32_t)(&w - block->warps.data());
         fail(k.code[w.at[lane]], number * WARP + lane,
              "waits at another barrier than other threads, which wait at `" +
-                 k.text[k.code[place].statement] + "' (line " +
-                 std::to_string(k.lines[k.code[place].statement]) + ")");
+                 k.text[k.code[pc].statement] + "' (line " +
+                 std::to_string(k.lines[k.code[pc].statement]) + ")");
       });
     }
-    return place;
+    return pc;
   }
   /* The vote of all threads, as the barrier's handler wants it. */
   uint32_t count_votes(const instruction &i) {
@@ -294,16 +294,16 @@ struct machine final : executor {
     return i.count == 2 ? votes == threads : votes > 0;
   }
   void open_block_barrier() {
-    const uint32_t place = one_place();
-    const instruction &i = k.code[place];
+    const uint32_t pc = one_pc();
+    const instruction &i = k.code[pc];
     const uint32_t votes = i.run ? count_votes(i) : 0;
     for (warp_state &w : block->warps) {
       if (i.run && w.live) {
         registers = (uint8_t *)w.registers.data();
-        taking_part = votes;
+        participants = votes;
         i.run(i, *this, w.live);
       }
-      for_lanes(w.live, [&](unsigned lane) { w.at[lane] = place + 1; });
+      for_lanes(w.live, [&](unsigned lane) { w.at[lane] = pc + 1; });
       w.at_barrier = 0;
     }
     if (warp) registers = (uint8_t *)warp->registers.data();
@@ -324,19 +324,19 @@ struct machine final : executor {
     }
   }
   void open_warp_sync(lanes l, uint32_t mask) {
-    const uint32_t place = warp->at[__builtin_ctz(l)];
+    const uint32_t pc = warp->at[__builtin_ctz(l)];
     for_lanes(l, [&](unsigned lane) {
       const instruction &i = k.code[warp->at[lane]];
-      if (warp->at[lane] != place && i.counted != BARRIER) {
+      if (warp->at[lane] != pc && i.counted != BARRIER) {
         refuse(i, lane, "lanes with the same mask meet at different instructions");
       }
     });
-    sync(k.code[place], l, mask);
+    sync(k.code[pc], l, mask);
     for_lanes(l, [&](unsigned lane) { warp->at[lane]++; });
     warp->at_sync &= ~l;
   }
   void sync(const instruction &i, lanes l, uint32_t mask) {
-    taking_part = l;
+    participants = l;
     member_mask = mask;
     i.run(i, *this, l);
     if (i.counted != BARRIER) return;
@@ -359,7 +359,7 @@ struct machine final : executor {
 
   /* ---- a group's run ---- */
 
-  void set_place(lanes l, uint32_t at) {
+  void set_pc(lanes l, uint32_t at) {
     for_lanes(l, [&](unsigned lane) { warp->at[lane] = at; });
   }
   lanes guarded(const instruction &i, lanes l) {
@@ -374,7 +374,7 @@ struct machine final : executor {
   }
   /* Lanes wait; they stay at the instruction. */
   void wait_at(const instruction &i, lanes now, uint32_t at) {
-    set_place(now, at);
+    set_pc(now, at);
     if (i.control_of == BLOCK_BARRIER) {
       warp->at_barrier |= now;
       try_block_barrier();
@@ -387,9 +387,9 @@ struct machine final : executor {
     for (observer *o : observers) o->executed(block->number, warp_number, i, now, addresses);
   }
 
-  /* Runs lanes that are at one place until they wait, part, end, come to a place in
+  /* Runs lanes that are at one instruction until they wait, diverge, end, come to one in
    * [meet, meet_last], or `most` instructions are done. Gives the lanes that could go on, which
-   * are at one place: warp->at. */
+   * are at one instruction: warp->at. */
   lanes run_group(lanes l, uint64_t most, uint32_t meet, uint32_t meet_last) {
     uint32_t at = warp->at[__builtin_ctz(l)];
     const instruction *code = k.code.data();
@@ -411,9 +411,9 @@ struct machine final : executor {
         } else if (now == 0) {
           at++;
         } else {
-          c.parted++;
-          set_place(now, i.target);
-          set_place(l & ~now, at + 1);
+          c.diverged++;
+          set_pc(now, i.target);
+          set_pc(l & ~now, at + 1);
           if (!observers.empty()) observe(i, now);
           steps += n + 1;
           return 0;
@@ -424,7 +424,7 @@ struct machine final : executor {
           at++;
           break;
         }
-        set_place(l & ~now, at + 1);
+        set_pc(l & ~now, at + 1);
         wait_at(i, now, at);
         steps += n + 1;
         return 0;
@@ -433,12 +433,12 @@ struct machine final : executor {
           at++;
           break;
         }
-        set_place(l & ~now, at + 1);
+        set_pc(l & ~now, at + 1);
         wait_at(i, now, at);
         steps += n + 1;
         return 0;
       case EXIT:
-        set_place(l & ~now, at + 1);
+        set_pc(l & ~now, at + 1);
         end_lanes(now);
         at++;
         if ((l &= ~now) == 0) {
@@ -449,12 +449,12 @@ struct machine final : executor {
       }
       if (!observers.empty()) observe(i, now);
       if (at >= meet && at <= meet_last) {
-        set_place(l, at);
+        set_pc(l, at);
         steps += n + 1;
         return l;
       }
     }
-    set_place(l, at);
+    set_pc(l, at);
     steps += most;
     return l;
   }
@@ -487,22 +487,22 @@ struct machine final : executor {
 
   /* The lanes that are furthest behind; after an interruption those that come next, so that
    * lanes which wait for others in a loop do not keep them from running. */
-  lanes behind(uint32_t &next_place) {
+  lanes behind(uint32_t &next_pc) {
     const lanes can = warp->runnable();
-    uint32_t place = NEVER, lowest = NEVER;
+    uint32_t pc = NEVER, lowest = NEVER;
     for_lanes(can, [&](unsigned lane) {
       lowest = std::min(lowest, warp->at[lane]);
       if (warp->spun != NEVER && warp->at[lane] <= warp->spun) return;
-      place = std::min(place, warp->at[lane]);
+      pc = std::min(pc, warp->at[lane]);
     });
-    if (place == NEVER) place = lowest;
+    if (pc == NEVER) pc = lowest;
     lanes group = 0;
-    next_place = NEVER;
+    next_pc = NEVER;
     for_lanes(can, [&](unsigned lane) {
-      if (warp->at[lane] == place) {
+      if (warp->at[lane] == pc) {
         group |= (lanes)1 << lane;
-      } else if (warp->at[lane] > place) {
-        next_place = std::min(next_place, warp->at[lane]);
+      } else if (warp->at[lane] > pc) {
+        next_pc = std::min(next_pc, warp->at[lane]);
       }
     });
     return group;
@@ -551,82 +551,82 @@ struct machine final : executor {
     return same;
   }
 
-  /* The warp's parts are a stack: the last one runs until it meets the one below. */
+  /* The warp's paths are a stack: the last one runs until it meets the one below. */
   bool turn_in_step(block_state &b) {
     bool ran = false;
     for (uint32_t w = 0; w < b.warps.size(); w++) {
       enter(b, w);
       while (warp->runnable()) {
-        if (!run_part()) break;
+        if (!run_path()) break;
         ran = true;
       }
       leave();
     }
     return ran;
   }
-  bool run_part() {
-    std::vector<part> &parts = warp->parts;
-    while (parts.size() > 1 && (parts.back().of & warp->live) == 0) parts.pop_back();
-    const lanes group = parts.back().of & warp->runnable();
-    if (group == 0) return take_other_part();
-    const lanes here = at_one_place(group);
+  bool run_path() {
+    std::vector<path> &paths = warp->paths;
+    while (paths.size() > 1 && (paths.back().of & warp->live) == 0) paths.pop_back();
+    const lanes group = paths.back().of & warp->runnable();
+    if (group == 0) return take_other_path();
+    const lanes here = at_one_pc(group);
     const uint32_t at = warp->at[__builtin_ctz(here)];
     if (here != group) {
-      split_part(group);
-    } else if (at == parts.back().meets && parts.size() > 1) {
-      parts.pop_back();
+      split_path(group);
+    } else if (at == paths.back().meets && paths.size() > 1) {
+      paths.pop_back();
     } else {
-      const uint32_t meets = parts.back().meets;
-      if (spins(group, meets, meets)) take_other_part();
+      const uint32_t meets = paths.back().meets;
+      if (spins(group, meets, meets)) take_other_path();
     }
     return true;
   }
-  lanes at_one_place(lanes of) {
-    const uint32_t place = warp->at[__builtin_ctz(of)];
+  lanes at_one_pc(lanes of) {
+    const uint32_t pc = warp->at[__builtin_ctz(of)];
     lanes here = 0;
-    for_lanes(of, [&](unsigned lane) { here |= (lanes)(warp->at[lane] == place) << lane; });
+    for_lanes(of, [&](unsigned lane) { here |= (lanes)(warp->at[lane] == pc) << lane; });
     return here;
   }
-  /* Lanes at several places: a part for each place but the one where they meet. */
-  void split_part(lanes group) {
+  /* Lanes at several instructions: a path for each but the one where they meet. */
+  void split_path(lanes group) {
     uint32_t meet = warp->at[__builtin_ctz(group)];
     for_lanes(group, [&](unsigned lane) {
       meet = meeting_point(post_dominator, meet, warp->at[lane]);
     });
     for (lanes here; group; group &= ~here) {
-      here = at_one_place(group);
-      if (warp->at[__builtin_ctz(here)] != meet) warp->parts.push_back({here, meet});
+      here = at_one_pc(group);
+      if (warp->at[__builtin_ctz(here)] != meet) warp->paths.push_back({here, meet});
     }
   }
-  /* The part on top waits for lanes below it: those come first. */
-  bool take_other_part() {
+  /* The path on top waits for lanes below it: those come first. */
+  bool take_other_path() {
     lanes above = 0;
-    for (size_t n = warp->parts.size(); n-- > 0;) {
-      const part below = warp->parts[n];
+    for (size_t n = warp->paths.size(); n-- > 0;) {
+      const path below = warp->paths[n];
       const lanes group = below.of & warp->runnable() & ~above;
       above |= below.of;
-      if (group == 0 || n + 1 == warp->parts.size()) continue;
+      if (group == 0 || n + 1 == warp->paths.size()) continue;
       /* Not only to where it would meet those that wait for it. */
-      warp->parts.push_back({group, (uint32_t)k.code.size()});
+      warp->paths.push_back({group, (uint32_t)k.code.size()});
       return true;
     }
     return false;
   }
 
   [[noreturn]] void deadlock() {
-    std::string places;
+    std::string waiting_at;
     unsigned shown = 0;
     const uint32_t number = block->number;
     for (uint32_t w = 0; w < block->warps.size(); w++) {
       const warp_state &of = block->warps[w];
       for_lanes(of.live, [&](unsigned lane) {
         if (shown++ >= 4) return;
-        places += "\n  thread " + std::to_string(w * WARP + lane) + " waits at `" +
-                  k.text[k.code[of.at[lane]].statement] + "'";
+        waiting_at += "\n  thread " + std::to_string(w * WARP + lane) + " waits at `" +
+                      k.text[k.code[of.at[lane]].statement] + "'";
       });
     }
     throw error(readable(k.name) + ", block " + std::to_string(number) +
-                ": its threads wait for each other for ever" + places);
+                ": its threads wait for each other for ever" + waiting_at);
   }
 
   /* A turn of some resident block. */

@@ -7,7 +7,7 @@
  *   in order   the lanes that are behind the others of their warp, warp by warp, block by block
  *   seeded     any lanes of any resident block, for a random number of instructions: every
  *              interleaving can come up, and a seed always gives the same one
- *   in step    all lanes of a warp together; those that part at a branch meet again at its
+ *   in step    all lanes of a warp together; those that diverge at a branch meet again at its
  *              immediate post-dominator, as hardware does. For counting.
  *
  * An instruction of a group is executed for one lane after the other: that is one of the
@@ -46,7 +46,7 @@ struct launch_of {
 
 /* How often an instruction was executed; of a branch, by how many it was taken. */
 struct executions {
-  uint64_t groups = 0, threads = 0, taken = 0, parted = 0;
+  uint64_t groups = 0, threads = 0, taken = 0, diverged = 0;
 };
 
 /* Looks at what a machine does; every function may throw `error`. Threads are numbered in their

@@ -147,7 +147,7 @@ struct assembler final : operand_source {
 
   /* ---- declarations ---- */
 
-  void place(const variable_text &v, space where, uint32_t &bytes) {
+  void lay_out(const variable_text &v, space where, uint32_t &bytes) {
     bytes = (uint32_t)rounded(bytes, v.align);
     symbols[v.name] = bytes;
     spaces[v.name] = where;
@@ -155,7 +155,7 @@ struct assembler final : operand_source {
   }
   void declare_parameters(const kernel_text &text) {
     for (const variable_text &v : text.parameters) {
-      place(v, PARAM, k.parameter_bytes);
+      lay_out(v, PARAM, k.parameter_bytes);
       const uint32_t bytes = (uint32_t)(v.count * bytes_of(v.of));
       k.parameters.push_back({k.parameter_bytes - bytes, bytes});
     }
@@ -166,13 +166,13 @@ struct assembler final : operand_source {
     for (const statement &s : body) {
       now = &s;
       if (s.kind != statement::DIRECTIVE || s.text.compare(0, 7, ".shared") != 0) continue;
-      place(read_variable(s.text.substr(7), s.line), SHARED, k.shared_bytes);
+      lay_out(read_variable(s.text.substr(7), s.line), SHARED, k.shared_bytes);
     }
     const std::string all = m.text.text.substr(text.begin, text.end - text.begin);
     for (const bool external : {false, true}) {
       for (const variable_text &v : m.text.shared) {
         if ((v.count == 0) != external || all.find(v.name) == std::string::npos) continue;
-        place(v, SHARED, k.shared_bytes);
+        lay_out(v, SHARED, k.shared_bytes);
         k.extern_shared = k.extern_shared || external;
       }
     }
@@ -209,7 +209,7 @@ struct assembler final : operand_source {
     if (what == ".reg") {
       declare_registers(rest);
     } else if (what == ".local") {
-      place(read_variable(rest, now->line), LOCAL, k.local_bytes);
+      lay_out(read_variable(rest, now->line), LOCAL, k.local_bytes);
     } else if (what != ".pragma" && what != ".shared") {
       refuse("unknown directive");
     }

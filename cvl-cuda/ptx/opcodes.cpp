@@ -360,9 +360,9 @@ void pack(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     uint64_t v = 0;
     for (unsigned e = i.count; e-- > 0;) {
-      uint64_t part = 0;
-      memcpy(&part, x.registers + i.elements[e].at + k * i.elements[e].stride, i.bytes);
-      v = v << 8 * i.bytes % 64 | part;
+      uint64_t element = 0;
+      memcpy(&element, x.registers + i.elements[e].at + k * i.elements[e].stride, i.bytes);
+      v = v << 8 * i.bytes % 64 | element;
     }
     write_wide(x.registers, i.d, k, v);
   });
@@ -640,9 +640,9 @@ template <class T, int HOW> void with_carry(const instruction &i, executor &x, l
   for_lanes(l, [&](unsigned k) {
     const T a = x.lane<T>(i.a)[k], b = x.lane<T>(i.b)[k];
     const T in = HOW & USES_CARRY ? (T)(x.carry >> k & 1) : 0;
-    const T part = HOW & SUBTRACTS ? (T)(a - b) : (T)(a + b);
-    const T r = HOW & SUBTRACTS ? (T)(part - in) : (T)(part + in);
-    const bool out = HOW & SUBTRACTS ? a < b || part < in : part < a || r < part;
+    const T without = HOW & SUBTRACTS ? (T)(a - b) : (T)(a + b);
+    const T r = HOW & SUBTRACTS ? (T)(without - in) : (T)(without + in);
+    const bool out = HOW & SUBTRACTS ? a < b || without < in : without < a || r < without;
     x.lane<T>(i.d)[k] = r;
     if (HOW & SETS_CARRY) x.carry = (x.carry & ~((lanes)1 << k)) | (lanes)out << k;
   });
@@ -937,7 +937,7 @@ bool encode_fence(const form &f, instruction &i) {
 
 enum shuffle_mode { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, SHUFFLE_INDEX };
 
-/* The lane that lane k reads, and whether it is inside of its part of the warp. */
+/* The lane that lane k reads, and whether it is inside of its segment of the warp. */
 template <shuffle_mode MODE>
 unsigned source_lane(unsigned k, uint32_t b, uint32_t c, bool &in) {
   const uint32_t distance = b & 31, clamp = c & 31, segment = c >> 8 & 31;
@@ -957,7 +957,7 @@ template <shuffle_mode MODE> void shuffle(const instruction &i, executor &x, lan
     bool in = false;
     const unsigned j =
         source_lane<MODE>(k, x.lane<uint32_t>(i.b)[k], x.lane<uint32_t>(i.c)[k], in);
-    if (!(l >> (j & 31) & 1)) x.refuse(i, k, "reads a lane that takes no part");
+    if (!(l >> (j & 31) & 1)) x.refuse(i, k, "reads a lane that does not participate");
     x.lane<uint32_t>(i.d)[k] = old[j & 31];
     inside |= (lanes)in << k;
   });
@@ -1040,13 +1040,13 @@ void active_lanes(const instruction &i, executor &x, lanes l) {
 
 void nothing(const instruction &, executor &, lanes) {}
 
-/* The scheduler gives the vote of all threads in `taking_part`: any, all, or their number. */
+/* The scheduler gives the vote of all threads in `participants`: any, all, or their number. */
 void barrier_vote(const instruction &i, executor &x, lanes l) {
   lanes &r = x.predicate(i.d);
-  r = (r & ~l) | (x.taking_part ? l : 0);
+  r = (r & ~l) | (x.participants ? l : 0);
 }
 void barrier_count(const instruction &i, executor &x, lanes l) {
-  for_lanes(l, [&](unsigned k) { x.lane<uint32_t>(i.d)[k] = x.taking_part; });
+  for_lanes(l, [&](unsigned k) { x.lane<uint32_t>(i.d)[k] = x.participants; });
 }
 
 void encode_warp_barrier(const form &f, operand_source &o, instruction &i) {

@@ -6,7 +6,7 @@
 namespace ravel {
 namespace ptx {
 
-enum { MOST_READERS = 32, PAGE_BYTES = 4096 };
+enum { MOST_LOADS = 32, PAGE_BYTES = 4096 };
 /* Addresses of a block's shared memory, apart from global ones and from other blocks'. */
 enum : uint64_t { SHARED_SPACE = (uint64_t)1 << 60 };
 
@@ -150,7 +150,7 @@ races::cell &races::at(uint64_t address) {
   if (c.launch != number_) {
     c.launch = number_;
     c.written = false;
-    c.readers.clear();
+    c.loads.clear();
   }
   return c;
 }
@@ -176,20 +176,20 @@ void races::look(cell &c, const moment &m, thread_state &t, const instruction &i
           address);
   }
   if (a == READ) {
-    for (reader &r : c.readers) {
+    for (load &r : c.loads) {
       if (r.at.block != m.block || r.at.thread != m.thread) continue;
       r = {m, weak};
       return;
     }
-    if (c.readers.size() == MOST_READERS) c.readers.erase(c.readers.begin());
-    c.readers.push_back({m, weak});
+    if (c.loads.size() == MOST_LOADS) c.loads.erase(c.loads.begin());
+    c.loads.push_back({m, weak});
     return;
   }
-  for (const reader &r : c.readers) {
+  for (const load &r : c.loads) {
     if ((weak || r.weak) && !ordered(r.at, m, t))
       found("writes what was read by", m, r.at, i, address);
   }
-  c.readers.clear();
+  c.loads.clear();
   c.written = true;
   c.weak_write = weak;
   c.write = m;

@@ -15,7 +15,7 @@
  * Time in a thread is counted by its releases (vector clocks: Lamport, "Time, Clocks, and the
  * Ordering of Events", 1978; Flanagan and Freund, "FastTrack", 2009), but knowledge is kept as
  * the hierarchy of threads allows: per block up to which barrier all of it is known, and beyond
- * that per thread. Of the readers of a byte the last few are remembered: a race with a
+ * that per thread. Of the loads of a byte the last few are remembered: a race with a
  * forgotten one is missed. A fence counts for every scope.
  */
 #ifndef RAVEL_PTX_RACES_HPP
@@ -73,7 +73,7 @@ private:
     uint32_t barriers = 0;
     std::vector<thread_state> threads;
   };
-  struct reader {
+  struct load {
     moment at;
     bool weak;
   };
@@ -81,7 +81,7 @@ private:
     uint64_t launch = 0; /* whose accesses these are */
     bool written = false, weak_write = false;
     moment write{};
-    std::vector<reader> readers;
+    std::vector<load> loads;
   };
   struct page;
 

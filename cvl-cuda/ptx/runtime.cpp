@@ -1,5 +1,5 @@
 /* runtime.cpp - the calls of the CUDA runtime that the module makes, CUB's included, for one
- * device that interprets PTX. It takes the place of libcudart: the same objects that are linked
+ * device that interprets PTX. It replaces libcudart: the same objects that are linked
  * with it for a GPU are linked with this.
  *
  * One lock is held during every call: the device is one host thread's at a time.

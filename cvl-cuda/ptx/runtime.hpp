@@ -1,4 +1,4 @@
-/* runtime.hpp - what the interpreting runtime is told beyond the calls of CUDA. */
+/* runtime.hpp - calls of the interpreting runtime beside those of CUDA. */
 #ifndef RAVEL_PTX_RUNTIME_HPP
 #define RAVEL_PTX_RUNTIME_HPP
 

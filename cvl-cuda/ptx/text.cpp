@@ -43,15 +43,15 @@ void blank_comments(std::string &t) {
   }
 }
 
-/* ---- pieces of a line ---- */
+/* ---- words of a line ---- */
 
 /* A text, and how far it has been read. */
-struct reader {
+struct cursor {
   const std::string &text;
   size_t at, end;
   uint32_t line;
 
-  reader(const std::string &t, size_t from, size_t to, uint32_t first_line)
+  cursor(const std::string &t, size_t from, size_t to, uint32_t first_line)
       : text(t), at(from), end(to), line(first_line) {}
 
   bool skip_spaces() {
@@ -88,7 +88,7 @@ bool is_number(const std::string &w) {
 }
 
 /* Digits of C, with U behind them, or the bits of a float: 0f3F800000, 0d... */
-operand_text number(reader &r, bool negative) {
+operand_text number(cursor &r, bool negative) {
   const std::string w = r.word();
   operand_text o;
   o.kind = operand_text::NUMBER;
@@ -104,7 +104,7 @@ operand_text number(reader &r, bool negative) {
 }
 
 /* A name and a constant behind it. */
-operand_text name(reader &r) {
+operand_text name(cursor &r) {
   operand_text o;
   o.kind = operand_text::NAME;
   o.name = r.word();
@@ -119,7 +119,7 @@ operand_text name(reader &r) {
   return o;
 }
 
-operand_text operand(reader &r) {
+operand_text operand(cursor &r) {
   operand_text o;
   if (r.take('{')) {
     o.kind = operand_text::VECTOR;
@@ -144,40 +144,40 @@ operand_text operand(reader &r) {
 
 /* ---- statements ---- */
 
-std::vector<std::string> parts_of(const std::string &opcode) {
-  std::vector<std::string> parts;
+std::vector<std::string> words_of(const std::string &opcode) {
+  std::vector<std::string> words;
   size_t begin = 0;
   for (size_t dot; (dot = opcode.find('.', begin)) != std::string::npos; begin = dot + 1) {
-    parts.push_back(opcode.substr(begin, dot - begin));
+    words.push_back(opcode.substr(begin, dot - begin));
   }
-  parts.push_back(opcode.substr(begin));
+  words.push_back(opcode.substr(begin));
   /* L1::no_allocate and the like are hints, which words do not contain. */
-  return parts;
+  return words;
 }
 
-void read_opcode(reader &r, statement &s) {
+void read_opcode(cursor &r, statement &s) {
   std::string opcode = r.word();
   while (r.at + 1 < r.end && r.text.compare(r.at, 2, "::") == 0) {
     r.at += 2;
     opcode += "::" + r.word();
   }
-  s.opcode = parts_of(opcode);
+  s.opcode = words_of(opcode);
 }
 
-void read_guard(reader &r, statement &s) {
+void read_guard(cursor &r, statement &s) {
   if (!r.take('@')) return;
   s.negated = r.take('!');
   s.guard = r.word();
 }
 
 /* The text of what was read, on one line. */
-std::string shown(const reader &r, size_t begin) {
+std::string shown(const cursor &r, size_t begin) {
   std::string s = trimmed(r.text.substr(begin, r.at - begin));
   std::replace_if(s.begin(), s.end(), is_space, ' ');
   return s;
 }
 
-statement read_instruction(reader &r) {
+statement read_instruction(cursor &r) {
   statement s{statement::INSTRUCTION, "", r.line, "", false, {}, {}};
   const size_t begin = r.at;
   read_guard(r, s);
@@ -191,14 +191,14 @@ statement read_instruction(reader &r) {
   return s;
 }
 
-statement read_directive(reader &r) {
+statement read_directive(cursor &r) {
   statement s{statement::DIRECTIVE, "", r.line, "", false, {}, {}};
   s.text = trimmed(r.until(';'));
   return s;
 }
 
 /* .loc and .file are lines without a semicolon. */
-bool skip_line_directive(reader &r) {
+bool skip_line_directive(cursor &r) {
   for (const char *word : {".loc ", ".loc\t", ".file "}) {
     if (r.text.compare(r.at, strlen(word), word) != 0) continue;
     while (r.at < r.end && r.text[r.at] != '\n') r.at++;
@@ -207,13 +207,13 @@ bool skip_line_directive(reader &r) {
   return false;
 }
 
-bool at_label(const reader &r) {
+bool at_label(const cursor &r) {
   size_t i = r.at;
   while (i < r.end && is_word(r.text[i])) i++;
   return i > r.at && i < r.end && r.text[i] == ':' && (i + 1 == r.end || r.text[i + 1] != ':');
 }
 
-statement read_statement(reader &r) {
+statement read_statement(cursor &r) {
   if (r.take('{')) return {statement::OPEN, "{", r.line, "", false, {}, {}};
   if (r.take('}')) return {statement::CLOSE, "}", r.line, "", false, {}, {}};
   if (at_label(r)) {
@@ -228,7 +228,7 @@ statement read_statement(reader &r) {
 
 std::vector<statement> read_body(const module_text &m, const kernel_text &k) {
   std::vector<statement> body;
-  reader r(m.text, k.begin, k.end, k.line);
+  cursor r(m.text, k.begin, k.end, k.line);
   while (r.skip_spaces()) {
     if (!skip_line_directive(r)) body.push_back(read_statement(r));
   }
@@ -237,7 +237,7 @@ std::vector<statement> read_body(const module_text &m, const kernel_text &k) {
 
 /* ---- declarations ---- */
 
-static void read_values(reader &r, variable_text &v) {
+static void read_values(cursor &r, variable_text &v) {
   if (!r.take('=')) return;
   const bool many = r.take('{');
   do v.values.push_back(trimmed(r.word()));
@@ -247,7 +247,7 @@ static void read_values(reader &r, variable_text &v) {
 
 variable_text read_variable(const std::string &text, uint32_t line) {
   variable_text v;
-  reader r(text, 0, text.size(), line);
+  cursor r(text, 0, text.size(), line);
   std::string w = r.word();
   if (w == ".align") {
     v.align = number(r, false).number;
@@ -269,7 +269,7 @@ variable_text read_variable(const std::string &text, uint32_t line) {
 
 namespace {
 
-void read_parameters(reader &r, kernel_text &k) {
+void read_parameters(cursor &r, kernel_text &k) {
   if (!r.take('(')) return;
   if (r.take(')')) return;
   do {
@@ -291,7 +291,7 @@ void read_parameters(reader &r, kernel_text &k) {
 }
 
 /* .maxntid 256, 1, 1 and others, which say nothing to an interpreter. */
-void read_limits(reader &r, kernel_text &k) {
+void read_limits(cursor &r, kernel_text &k) {
   while (r.next() == '.') {
     const std::string limit = r.word();
     uint64_t product = 1;
@@ -303,7 +303,7 @@ void read_limits(reader &r, kernel_text &k) {
   }
 }
 
-void skip_body(reader &r, kernel_text &k) {
+void skip_body(cursor &r, kernel_text &k) {
   r.want('{');
   k.begin = r.at;
   k.line = r.line;
@@ -317,7 +317,7 @@ void skip_body(reader &r, kernel_text &k) {
   k.end = r.at - 1;
 }
 
-kernel_text read_kernel(reader &r) {
+kernel_text read_kernel(cursor &r) {
   kernel_text k;
   k.name = r.word();
   read_parameters(r, k);
@@ -326,11 +326,11 @@ kernel_text read_kernel(reader &r) {
   return k;
 }
 
-void skip_line(reader &r) {
+void skip_line(cursor &r) {
   while (r.at < r.end && r.text[r.at] != '\n') r.at++;
 }
 
-void read_item(reader &r, module_text &m) {
+void read_item(cursor &r, module_text &m) {
   const std::string w = r.word();
   if (w == ".version" || w == ".target" || w == ".address_size" || w == ".file") {
     skip_line(r);
@@ -353,7 +353,7 @@ module_text read_module(std::string text) {
   module_text m;
   m.text = std::move(text);
   blank_comments(m.text);
-  reader r(m.text, 0, m.text.size(), 1);
+  cursor r(m.text, 0, m.text.size(), 1);
   while (r.skip_spaces()) read_item(r, m);
   return m;
 }

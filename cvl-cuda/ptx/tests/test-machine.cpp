@@ -12,8 +12,9 @@ static const char own_word[] = "mov.u32 %r1, %tid.x;\nmov.u32 %r14, %ntid.x;\n"
 static const char *const schedules[] = {
     "", "seed=1", "seed=2,quantum=1", "seed=3,quantum=3", "step", "resident=4"};
 
-static void check_contains(const std::string &wrong, const char *part) {
-  cr_assert(wrong.find(part) != std::string::npos, "wanted \"%s\" in: %s", part, wrong.c_str());
+static void check_contains(const std::string &wrong, const char *wanted) {
+  cr_assert(wrong.find(wanted) != std::string::npos, "expected \"%s\" in: %s", wanted,
+            wrong.c_str());
 }
 
 /* ---- control flow ---- */
@@ -44,7 +45,7 @@ static uint32_t collatz_steps(uint32_t n) {
   return steps;
 }
 
-Test(ptx_machine, threads_part_and_meet) {
+Test(ptx_machine, threads_diverge_and_meet) {
   for (const char *schedule : schedules) {
     rig r(200, schedule);
     cr_assert(r.run(std::string(own_word) + collatz, 50, 4) == "", "%s", schedule);
@@ -174,7 +175,7 @@ Test(ptx_machine, wrong_masks) {
     check_contains(s.run(std::string(own_word) + "setp.gt.s32 %p1, %r1, 15;\n@%p1 exit;\n"
                                                  "shfl.sync.idx.b32 %r2, %r1, 20, 31, -1;",
                          32),
-                   "takes no part");
+                   "does not participate");
     rig d(32, schedule);
     check_contains(d.run(std::string(own_word) +
                              "setp.gt.s32 %p1, %r1, 15;\n@%p1 bra high;\n"
@@ -243,7 +244,7 @@ Test(ptx_machine, a_seed_gives_one_order_and_seeds_differ) {
 
 Test(ptx_machine, faults_of_memory) {
   const struct {
-    const char *text, *part;
+    const char *text, *wanted;
   } of[] = {{"st.global.u64 [%base+16], 1;", "no memory was allocated there"},
             {"st.global.u64 [%base+-8], 1;", "no memory was allocated there"},
             {"ld.global.u64 %q1, [%base+4];", "a misaligned address"},
@@ -255,7 +256,7 @@ Test(ptx_machine, faults_of_memory) {
   for (const auto &o : of) {
     rig r(2);
     const std::string wrong = r.run(o.text);
-    check_contains(wrong, o.part);
+    check_contains(wrong, o.wanted);
     check_contains(wrong, "block 0 of 1, thread 0 of 1");
   }
 }

@@ -365,8 +365,8 @@ static std::vector<test_case> all_cases() {
 
 static std::vector<type> types_of(const std::string &opcode) {
   std::vector<type> found;
-  std::istringstream parts(opcode);
-  for (std::string p; std::getline(parts, p, '.');) {
+  std::istringstream words(opcode);
+  for (std::string p; std::getline(words, p, '.');) {
     if (type_named(p) != NO_TYPE) found.push_back(type_named(p));
   }
   return found;
@@ -609,9 +609,9 @@ Test(ptx_opcodes, shuffles) {
   cr_assert(butterfly[0] == 101 && butterfly[1] == 100 && butterfly[31] == 130);
   const auto index = lanes_of("shfl.sync.idx.b32 %r2, %r1, 5, 31, -1;");
   cr_assert(index[0] == 105 && index[31] == 105);
-  /* Parts of 8 lanes: the segment mask is 24, the clamp 7. */
-  const auto parts = lanes_of("shfl.sync.idx.b32 %r2, %r1, 5, 0x1807, -1;");
-  cr_assert(parts[0] == 105 && parts[8] == 113 && parts[31] == 129);
+  /* Segments of 8 lanes: the segment mask is 24, the clamp 7. */
+  const auto segments = lanes_of("shfl.sync.idx.b32 %r2, %r1, 5, 0x1807, -1;");
+  cr_assert(segments[0] == 105 && segments[8] == 113 && segments[31] == 129);
   const auto inside =
       lanes_of("shfl.sync.up.b32 %r3|%p1, %r1, 2, 0, -1;\nselp.u32 %r2, 1, 0, %p1;");
   cr_assert(inside[0] == 0 && inside[1] == 0 && inside[2] == 1 && inside[31] == 1);
@@ -677,7 +677,7 @@ Test(ptx_opcodes, votes_of_blocks) {
 
 Test(ptx_opcodes, unknown_ones_are_named) {
   const struct {
-    const char *text, *part;
+    const char *text, *wanted;
   } of[] = {{"wmma.load.a.sync.aligned.row.m16n16k16.f16 %r1, [%base], 16;", "wmma.load"},
             {"add.rz.f32 %r1, 0f00000000, 0f00000000;", "add.rz.f32"},
             {"add.s32 %r1, 1;", "wrong number of operands"},
@@ -691,7 +691,7 @@ Test(ptx_opcodes, unknown_ones_are_named) {
   for (const auto &o : of) {
     rig r(1);
     const std::string wrong = r.run(o.text);
-    cr_assert(wrong.find(o.part) != std::string::npos, "%s: %s", o.text, wrong.c_str());
+    cr_assert(wrong.find(o.wanted) != std::string::npos, "%s: %s", o.text, wrong.c_str());
     cr_assert(wrong.find("PTX, line") != std::string::npos, "%s", wrong.c_str());
   }
 }

@@ -66,9 +66,9 @@ Test(ptx_races, of_shared_memory) {
 /* Block 0 writes a word and raises a flag; the others wait for it. */
 static std::string flag(const std::string &before_flag, const std::string &raise,
                         const std::string &wait, const std::string &behind) {
-  return "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra reader;\nst.global.u64 [%base+64], 7;\n" +
+  return "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra waits;\nst.global.u64 [%base+64], 7;\n" +
          before_flag + raise + "bra.uni done;\nreader:\n" + wait +
-         "setp.eq.s32 %p2, %r4, 0;\n@%p2 bra reader;\n" + behind +
+         "setp.eq.s32 %p2, %r4, 0;\n@%p2 bra waits;\n" + behind +
          "ld.global.u64 %q3, [%base+64];\ndone:\n";
 }
 
@@ -97,7 +97,7 @@ Test(ptx_races, between_blocks) {
          flag(fence, "st.global.u32 [%base], 1;\n", volatile_wait, fence), 1, 3, true);
 }
 
-/* All threads write, meet, and one tells the other blocks: as the last block does it. */
+/* All threads write, meet, and one signals the other blocks: as the last block does it. */
 Test(ptx_races, barrier_then_flag) {
   const std::string body =
       "st.global.u64 [%q1], 5;\nFENCES bar.sync 0;\nsetp.ne.s32 %p1, %r3, 0;\n@%p1 bra.uni "
