@@ -67,7 +67,7 @@ Test(ptx_races, of_shared_memory) {
 static std::string flag(const std::string &before_flag, const std::string &raise,
                         const std::string &wait, const std::string &behind) {
   return "setp.ne.s32 %p1, %r1, 0;\n@%p1 bra waits;\nst.global.u64 [%base+64], 7;\n" +
-         before_flag + raise + "bra.uni done;\nreader:\n" + wait +
+         before_flag + raise + "bra.uni done;\nwaits:\n" + wait +
          "setp.eq.s32 %p2, %r4, 0;\n@%p2 bra waits;\n" + behind +
          "ld.global.u64 %q3, [%base+64];\ndone:\n";
 }
