@@ -420,16 +420,8 @@ struct machine final : executor {
         }
         break;
       case WARP_SYNC:
-        if (now == 0 || arrive(i, now)) {
-          at++;
-          break;
-        }
-        set_pc(l & ~now, at + 1);
-        wait_at(i, now, at);
-        steps += n + 1;
-        return 0;
       case BLOCK_BARRIER:
-        if (now == 0) {
+        if (now == 0 || (i.control_of == WARP_SYNC && arrive(i, now))) {
           at++;
           break;
         }
