@@ -118,7 +118,7 @@ template <class F> cudaError_t on_device(F f) {
   state &s = all();
   const std::lock_guard<std::recursive_mutex> hold(s.lock);
   device *d = opened();
-  if (d == nullptr) return refuse(cudaErrorNoDevice, s.why_none);
+  if (d == nullptr) return refuse(cudaErrorInitializationError, s.why_none);
   if (++s.calls == d->how().failing_call) {
     return refuse(cudaErrorUnknown, "call " + std::to_string(s.calls) + " was to fail");
   }
