@@ -23,8 +23,6 @@ namespace ravel {
 enum { TOGETHER = 4, ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
-/* The body stays in parameter memory: it may be too large for registers, and is indexed.
- * Without a number of blocks the compiler would spill to reach full occupancy. */
 template <class F> struct tile_of_together {
   const F &f;
   __device__ void many(int64_t i) const {
@@ -37,6 +35,8 @@ template <class F> struct tile_of_together {
   }
   __device__ void one(int64_t i) const { f.template together<1>(i, MAP_THREADS); }
 };
+/* The body stays in parameter memory: it may be too large for registers, and is indexed.
+ * Without a number of blocks the compiler would spill to reach full occupancy. */
 template <class F>
 __global__ void __launch_bounds__(MAP_THREADS, 1)
     kernel_together(const __grid_constant__ F f, int64_t n) {

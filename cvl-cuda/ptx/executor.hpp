@@ -17,7 +17,6 @@ struct executor {
   uint8_t *registers = nullptr; /* of the warp that runs */
   lanes carry = 0;              /* its condition codes */
   lanes participants = 0;       /* WARP_SYNC: the lanes that meet */
-  uint32_t member_mask = 0;     /* the mask that they named */
 
   virtual ~executor() = default;
 

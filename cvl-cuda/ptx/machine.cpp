@@ -320,10 +320,10 @@ struct machine final : executor {
         if (warp->member[other] == mask) same |= (lanes)1 << other;
       });
       left &= ~same;
-      if ((mask & warp->live) == same) open_warp_sync(same, mask);
+      if ((mask & warp->live) == same) open_warp_sync(same);
     }
   }
-  void open_warp_sync(lanes l, uint32_t mask) {
+  void open_warp_sync(lanes l) {
     const uint32_t pc = warp->at[__builtin_ctz(l)];
     for_lanes(l, [&](unsigned lane) {
       const instruction &i = k.code[warp->at[lane]];
@@ -331,13 +331,12 @@ struct machine final : executor {
         refuse(i, lane, "lanes with the same mask meet at different instructions");
       }
     });
-    sync(k.code[pc], l, mask);
+    sync(k.code[pc], l);
     for_lanes(l, [&](unsigned lane) { warp->at[lane]++; });
     warp->at_sync &= ~l;
   }
-  void sync(const instruction &i, lanes l, uint32_t mask) {
+  void sync(const instruction &i, lanes l) {
     participants = l;
-    member_mask = mask;
     i.run(i, *this, l);
     if (i.counted != BARRIER) return;
     for (observer *o : observers) o->lanes_met(block->number, warp_number, l);
@@ -353,7 +352,7 @@ struct machine final : executor {
       complete = complete && mask[lane] == first;
       warp->member[lane] = mask[lane];
     });
-    if (complete) sync(i, l, first);
+    if (complete) sync(i, l);
     return complete;
   }
 

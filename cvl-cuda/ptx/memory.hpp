@@ -58,9 +58,6 @@ public:
   void fill(uint64_t to, uint8_t byte, uint64_t bytes);
 
   bool checked() const { return checked_; }
-  uint64_t most() const { return most_; }
-  uint64_t used() const { return used_; }
-  uint64_t begin() const { return base_; }
 
 private:
   uint64_t base_ = 0, reserved_ = 0, top_ = 0, most_, used_ = 0;

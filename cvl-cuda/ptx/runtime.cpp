@@ -52,7 +52,6 @@ struct state {
   std::vector<std::unique_ptr<binary>> binaries;
   std::unordered_map<const void *, registered> functions;
   std::unordered_map<const void *, kernel *> kernels; /* known by address of either kind */
-  std::unordered_map<cudaEvent_t, bool> events;
   uint64_t calls = 0, allocations = 0;
   bool said = false;                 /* what was lost the device */
   cudaError_t refusal = cudaSuccess; /* of the last call that was refused, and why */
