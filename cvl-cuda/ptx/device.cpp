@@ -13,6 +13,9 @@ namespace ptx {
 device::device(const options &o)
     : options_(o), memory_(o.memory, o.checked), random_(o.machine.seed + 88172645463325252) {
   if (o.checked) observers_.emplace_back(new races);
+  if (o.count.empty()) return;
+  counting_ = new counting(o.count, o.l2, memory_);
+  observers_.emplace_back(counting_);
 }
 
 device::~device() {
@@ -55,6 +58,10 @@ void device::finish() {
   while (!waiting_.empty()) execute_first();
 }
 
+void device::waited() {
+  if (counting_) counting_->waited();
+}
+
 bool device::look() {
   if (!waiting_.empty()) execute_first();
   return waiting_.empty();
@@ -86,6 +93,7 @@ void device::copy(uint64_t to, uint64_t from, uint64_t bytes) {
     check_range("a copy writes", to, bytes);
     check_range("a copy reads", from, bytes);
     memory_.copy(to, from, bytes);
+    if (counting_) counting_->copied(to, from, bytes);
   });
 }
 
@@ -93,15 +101,22 @@ void device::fill(uint64_t to, uint8_t byte, uint64_t bytes) {
   put([=] {
     check_range("a fill writes", to, bytes);
     memory_.fill(to, byte, bytes);
+    if (counting_) counting_->filled(bytes);
   });
 }
 
 void device::taken(uint64_t address, uint64_t bytes) {
-  put([=] { memory_.taken(address, bytes); });
+  put([=] {
+    memory_.taken(address, bytes);
+    if (counting_) counting_->taken(address, bytes);
+  });
 }
 
 void device::returned(uint64_t address, uint64_t bytes) {
-  put([=] { memory_.returned(address, bytes); });
+  put([=] {
+    memory_.returned(address, bytes);
+    if (counting_) counting_->returned(address);
+  });
 }
 
 /* ---- coverage ---- */

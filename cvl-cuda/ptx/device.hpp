@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "cvl-cuda/ptx/counting.hpp"
 #include "cvl-cuda/ptx/options.hpp"
 
 namespace ravel {
@@ -34,6 +35,8 @@ public:
   void fill(uint64_t to, uint8_t byte, uint64_t bytes);
   void taken(uint64_t address, uint64_t bytes);
   void returned(uint64_t address, uint64_t bytes);
+  /* The host waits for them, or looks whether they are done. */
+  void waited();
   /* Executes all of them. */
   void finish();
   /* The host looks whether they are done: true if they are. A late device does one more. */
@@ -55,6 +58,7 @@ private:
   std::string fault_;
   std::map<const kernel *, std::vector<executions>> counts_;
   std::vector<std::unique_ptr<observer>> observers_;
+  counting *counting_ = nullptr; /* one of them, or none */
   uint64_t launches_ = 0, random_;
 
   void put(command);

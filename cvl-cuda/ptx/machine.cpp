@@ -405,6 +405,7 @@ struct machine final : executor {
         break;
       case BRANCH:
         c.taken += (uint64_t)__builtin_popcount(now);
+        for (observer *o : observers) o->branched(block->number, warp_number, now, l);
         if (now == l) {
           at = i.target;
         } else if (now == 0) {
@@ -425,6 +426,7 @@ struct machine final : executor {
           break;
         }
         set_pc(l & ~now, at + 1);
+        if (!observers.empty()) observe(i, now);
         wait_at(i, now, at);
         steps += n + 1;
         return 0;
@@ -433,6 +435,7 @@ struct machine final : executor {
         end_lanes(now);
         at++;
         if ((l &= ~now) == 0) {
+          if (!observers.empty()) observe(i, now);
           steps += n + 1;
           return 0;
         }
@@ -628,6 +631,7 @@ struct machine final : executor {
                      : options.how == IN_STEP ? turn_in_step(b)
                                               : turn_in_order(b);
     if (b.done()) {
+      for (observer *o : observers) o->block_ends(b.number);
       pool.blocks.push_back(std::move(resident[n]));
       resident.erase(resident.begin() + (ptrdiff_t)n);
     } else if (!ran) {

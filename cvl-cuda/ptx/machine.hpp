@@ -56,6 +56,7 @@ struct observer {
   virtual void begin(const launch_of &) {}
   virtual void end() {}
   virtual void block_begins(uint32_t /*block*/) {}
+  virtual void block_ends(uint32_t /*block*/) {}
   /* Before an access by one thread; the address is that of its space. */
   virtual void access(uint32_t /*block*/, uint32_t /*thread*/, const instruction &, ptx::access,
                       uint64_t /*address*/, unsigned /*bytes*/) {}
@@ -63,6 +64,8 @@ struct observer {
   /* All threads of a block met; these lanes of a warp met for bar.warp.sync. */
   virtual void block_met(uint32_t /*block*/) {}
   virtual void lanes_met(uint32_t /*block*/, uint32_t /*warp*/, lanes) {}
+  /* Lanes that took a branch, of those that came to it. */
+  virtual void branched(uint32_t /*block*/, uint32_t /*warp*/, lanes /*taken*/, lanes /*of*/) {}
   /* After an instruction of a group; `addresses` are those of its accesses. */
   virtual void executed(uint32_t /*block*/, uint32_t /*warp*/, const instruction &, lanes,
                         const uint64_t * /*addresses*/) {}

@@ -42,6 +42,8 @@ bool set_number(options &o, const word &w) {
     o.processors = (int)number(w, w.value);
   } else if (w.name == "memory") {
     o.memory = number(w, w.value);
+  } else if (w.name == "l2") {
+    o.l2 = number(w, w.value);
   } else {
     return false;
   }
@@ -68,6 +70,9 @@ bool set_word(options &o, const word &w) {
     o.checked = false;
   } else if (w.name == "late" && (w.value.empty() || w.value == "random")) {
     o.executed = w.value.empty() ? options::ON_WAIT : options::AT_RANDOM;
+  } else if (w.name == "count" && !w.value.empty()) {
+    o.count = w.value;
+    o.machine.how = IN_STEP;
   } else if (w.name == "coverage" && !w.value.empty()) {
     o.coverage = w.value;
   } else if (w.name == "drop") {

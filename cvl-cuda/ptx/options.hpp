@@ -12,6 +12,8 @@
  *   memory=N      bytes of its memory: 8 GiB
  *   fail=N        the N-th call of the runtime fails
  *   fail=memory@N the N-th allocation fails
+ *   count=FILE    what a GPU would have to do is added to the file (counting.hpp); implies
+ * `step` l2=N          bytes of the second-level cache that `count` imitates: 50 MB
  *   coverage=FILE at the end a line for each instruction of each kernel that was launched is
  *                 added to the file: how often it was executed
  *   drop=KERNEL@N leaves out instruction N of a kernel, a barrier or fence: does a test notice?
@@ -35,7 +37,8 @@ struct options {
   int processors = 4;
   uint64_t memory = (uint64_t)8 << 30;
   uint64_t failing_call = 0, failing_allocation = 0; /* 0: none */
-  std::string coverage, dropped_from;
+  uint64_t l2 = 50000000;
+  std::string count, coverage, dropped_from;
   uint32_t dropped = 0;
 
   /* Throws `error` that names the word which is no option. */

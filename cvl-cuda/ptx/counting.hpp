@@ -1,0 +1,106 @@
+/* counting.hpp - what a GPU would have to do, counted while launches are interpreted
+ * (RAVEL_PTX, `count=FILE`): the file gets a line for each launch, for each copy, and for each
+ * time that the host waits, each an object of JSON; bench/gpu-model reads them. Programs that
+ * want to say which lines are whose append lines of their own.
+ *
+ *     {"launch": name, "symbol": name in the module, "blocks": b, "threads": of a block,
+ *      "shared": bytes of a block, "static_shared": ..., "groups": {class: instructions of
+ * warps}, "lanes": instructions of threads, "branches": of warps, "diverged": of these,
+ *      "loads": [requests, sectors, bytes wanted], "stores": likewise, "atomics": likewise,
+ *      "atomic_lanes": n, "collisions": lanes beyond the first at one address in a request,
+ *      "read": bytes, "written": bytes,               what is compulsory for the launch alone
+ *      "fetched": sectors, "written_back": sectors, "dirty": sectors at its end,     of the L2
+ *      "shared_requests": n, "wavefronts": n, "least_wavefronts": n, "round_trips": of warps,
+ *      "arrays": [[offset of a pointer to it in the arguments or -1, its bytes, sectors loaded,
+ *                  sectors stored, bytes read, bytes written], ...]}
+ *     {"copy": bytes, "way": "in", "out", "on" (the device) or "fill"}
+ *     {"wait": commands since the last one}
+ *
+ * Warps run in step, and a block after the other or some at a time: in what order blocks use
+ * the second-level cache is this schedule's, not a device's.
+ */
+#ifndef RAVEL_PTX_COUNTING_HPP
+#define RAVEL_PTX_COUNTING_HPP
+
+#include <stdio.h>
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cvl-cuda/ptx/machine.hpp"
+#include "cvl-cuda/ptx/traffic.hpp"
+
+namespace ravel {
+namespace ptx {
+
+struct request_counts {
+  uint64_t requests = 0, sectors = 0, bytes = 0;
+};
+
+struct array_counts {
+  uint64_t bytes, loaded = 0, stored = 0, read = 0, written = 0;
+};
+
+struct launch_counts {
+  uint64_t groups[INSTRUCTION_CLASSES] = {0}, of_lanes = 0, branches = 0, diverged = 0;
+  request_counts loads, stores, atomics;
+  uint64_t atomic_lanes = 0, collisions = 0, read = 0, written = 0;
+  uint64_t shared_requests = 0, round_trips = 0;
+  uint64_t wavefronts_taken = 0, wavefronts_least = 0;
+  std::map<uint64_t, array_counts> arrays; /* by their first address */
+};
+
+class counting final : public observer {
+public:
+  /* Throws `error` if the file cannot be written. `l2`: bytes of the second-level cache. */
+  counting(const std::string &file, uint64_t l2, const memory &);
+  ~counting() override;
+
+  void begin(const launch_of &) override;
+  void end() override;
+  void block_ends(uint32_t block) override;
+  void branched(uint32_t block, uint32_t warp, lanes taken, lanes of) override;
+  void executed(uint32_t block, uint32_t warp, const instruction &, lanes,
+                const uint64_t *addresses) override;
+
+  /* What the host does. Blocks of memory that the back end gives out are arrays. */
+  void taken(uint64_t address, uint64_t bytes);
+  void returned(uint64_t address);
+  void copied(uint64_t to, uint64_t from, uint64_t bytes);
+  void filled(uint64_t bytes);
+  void waited();
+
+  const launch_counts &counts() const { return counts_; } /* of the last launch */
+
+private:
+  struct span {
+    uint64_t begin, end;
+  };
+  FILE *file_;
+  std::string name_;
+  const memory &memory_;
+  second_level l2_;
+  touched_bytes touched_;
+  uint64_t fetched_before_ = 0, written_back_before_ = 0, commands_ = 0;
+  const launch_of *launch_ = nullptr;
+  launch_counts counts_;
+  std::unordered_map<uint32_t, std::vector<loads_in_flight>> in_flight_; /* by block, warp */
+  std::map<uint64_t, uint64_t> taken_;  /* blocks, last address to first */
+  span last_{1, 0};                     /* the array that was accessed last */
+  array_counts *last_counts_ = nullptr; /* its */
+
+  void global_access(const instruction &, lanes, const uint64_t *addresses);
+  void shared_access(const instruction &, lanes, const uint64_t *addresses);
+  void touch(const sector &, bool reads, bool writes, array_counts &);
+  span array_at(uint64_t address) const;
+  array_counts &array_of(uint64_t address);
+  int64_t argument_of(uint64_t begin, uint64_t bytes) const;
+  void write_line();
+  void put(const std::string &line);
+};
+
+} // namespace ptx
+} // namespace ravel
+#endif

@@ -1,0 +1,203 @@
+/* test-counting.cpp - what is counted of kernels whose numbers can be worked out by hand. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cvl-cuda/ptx/tests/rig.hpp"
+
+using namespace ravel::ptx;
+
+namespace {
+
+/* A device that counts into a file of its own. */
+struct counted {
+  std::string file;
+  rig on;
+
+  static std::string new_file() {
+    char name[] = "/tmp/test-counting-XXXXXX";
+    const int f = mkstemp(name);
+    cr_assert(f >= 0);
+    close(f);
+    return name;
+  }
+  explicit counted(uint64_t words, const std::string &more = "")
+      : file(new_file()), on(words, "unchecked,count=" + file + more) {}
+  ~counted() { unlink(file.c_str()); }
+
+  std::string lines() const {
+    std::string all;
+    char text[1 << 12];
+    FILE *f = fopen(file.c_str(), "r");
+    cr_assert(f != nullptr);
+    for (size_t n; (n = fread(text, 1, sizeof text, f)) > 0;) all.append(text, n);
+    fclose(f);
+    return all;
+  }
+  void run(const std::string &body, uint32_t threads = 32, uint32_t blocks = 1) {
+    const std::string fault = on.run(body, threads, blocks);
+    cr_assert(fault.empty(), "%s", fault.c_str());
+  }
+  void says(const std::string &wanted) const {
+    const std::string all = lines();
+    cr_assert(all.find(wanted) != std::string::npos, "%s is not in\n%s", wanted.c_str(),
+              all.c_str());
+  }
+};
+
+/* %q1: the address of the word of each thread times a stride of words. */
+std::string address_of_thread(unsigned stride) {
+  return "mov.u32 %r1, %tid.x;\nmul.wide.u32 %q0, %r1, " + std::to_string(8 * stride) +
+         ";\nadd.s64 %q1, %base, %q0;\n";
+}
+/* %r2: a thread's address in shared memory. */
+std::string in_shared(unsigned stride_bytes) {
+  return ".shared .align 16 .b8 s[8192];\nmov.u32 %r1, %tid.x;\nmul.lo.u32 %r2, %r1, " +
+         std::to_string(stride_bytes) + ";\nmov.u32 %r3, s;\nadd.u32 %r2, %r2, %r3;\n";
+}
+
+} // namespace
+
+Test(ptx_counting, neighbours_share_sectors) {
+  counted c(1024);
+  c.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nst.global.u64 [%q1], %q2;");
+  c.says("\"loads\": [1, 8, 256], \"stores\": [1, 8, 256]");
+  c.says("\"read\": 256, \"written\": 256");
+}
+
+Test(ptx_counting, strides_ask_for_a_sector_each) {
+  counted c(1024);
+  c.run(address_of_thread(4) + "ld.global.u64 %q2, [%q1];");
+  c.says("\"loads\": [1, 32, 256]");
+}
+
+Test(ptx_counting, lanes_that_want_the_same_bytes_move_them_once) {
+  counted c(1024);
+  c.run("ld.global.u64 %q2, [%base];");
+  c.says("\"loads\": [1, 1, 8]");
+}
+
+Test(ptx_counting, vectors_of_a_lane_are_one_request) {
+  counted c(1024);
+  c.run(address_of_thread(2) + "ld.global.v2.u64 {%q2, %q3}, [%q1];");
+  c.says("\"loads\": [1, 16, 512]");
+}
+
+Test(ptx_counting, what_was_written_need_not_be_read) {
+  counted c(1024);
+  c.run(address_of_thread(1) +
+        "st.global.u64 [%q1], %q1;\nld.global.u64 %q2, [%q1];\nst.global.u64 [%q1], %q2;");
+  c.says("\"read\": 0, \"written\": 256");
+}
+
+Test(ptx_counting, each_launch_counts_its_own) {
+  counted c(1024);
+  const std::string body = address_of_thread(1) + "ld.global.u64 %q2, [%q1];";
+  c.run(body);
+  c.run(body);
+  const std::string all = c.lines();
+  const std::string wanted = "\"read\": 256";
+  cr_assert(all.find(wanted) != all.rfind(wanted), "%s", all.c_str());
+}
+
+Test(ptx_counting, banks_of_shared_memory) {
+  const struct {
+    unsigned stride;
+    const char *store, *wanted;
+  } cases[] = {
+      {4, "st.shared.u32 [%r2], %r1;", "\"wavefronts\": 1, \"least_wavefronts\": 1"},
+      {8, "st.shared.u32 [%r2], %r1;", "\"wavefronts\": 2, \"least_wavefronts\": 1"},
+      {128, "st.shared.u32 [%r2], %r1;", "\"wavefronts\": 32, \"least_wavefronts\": 1"},
+      {0, "st.shared.u32 [%r2], %r1;", "\"wavefronts\": 1, \"least_wavefronts\": 1"},
+      {132, "st.shared.u32 [%r2], %r1;", "\"wavefronts\": 1, \"least_wavefronts\": 1"},
+      {8, "st.shared.u64 [%r2], %q1;", "\"wavefronts\": 2, \"least_wavefronts\": 2"},
+      {16, "st.shared.u64 [%r2], %q1;", "\"wavefronts\": 4, \"least_wavefronts\": 2"},
+      {16, "st.shared.v2.u64 [%r2], {%q1, %q1};", "\"wavefronts\": 4, \"least_wavefronts\": 4"},
+  };
+  for (const auto &k : cases) {
+    counted c(1);
+    c.run(in_shared(k.stride) + k.store);
+    c.says(k.wanted);
+  }
+}
+
+Test(ptx_counting, branches_that_diverge) {
+  counted c(1);
+  c.run(
+      "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 40;\n@%p1 bra L;\nadd.u32 %r2, %r1, 1;\nL:",
+      96);
+  c.says("\"branches\": 3, \"diverged\": 1");
+}
+
+Test(ptx_counting, atomics_that_collide) {
+  counted c(1);
+  c.run("mov.u32 %r1, %tid.x;\natom.global.add.u32 %r2, [%base], %r1;");
+  c.says("\"atomics\": [1, 1, 4]");
+  c.says("\"atomic_lanes\": 32, \"collisions\": 31");
+}
+
+Test(ptx_counting, loads_that_are_issued_together_are_one_round_trip) {
+  const std::string two = "ld.global.u64 %q2, [%q1];\nld.global.u64 %q3, [%q1+8];\n";
+  counted together(64), apart(64);
+  together.run(address_of_thread(1) + two + "add.s64 %q4, %q2, %q3;\nadd.s64 %q4, %q2, %q3;");
+  together.says("\"round_trips\": 1");
+  apart.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nadd.s64 %q4, %q2, 1;\n"
+                                   "ld.global.u64 %q3, [%q1+8];\nadd.s64 %q4, %q3, 1;");
+  apart.says("\"round_trips\": 2");
+}
+
+Test(ptx_counting, the_second_level_keeps_what_fits) {
+  const std::string twice = address_of_thread(1) + "ld.global.u64 %q2, [%q1];\n";
+  counted fits(1024, ",l2=16384"), larger(1024, ",l2=2048");
+  for (counted *c : {&fits, &larger}) {
+    c->run(twice, 1024);
+    c->run(twice, 1024);
+  }
+  fits.says("\"fetched\": 0, \"written_back\": 0, \"dirty\": 0");
+  const std::string all = larger.lines();
+  const std::string wanted = "\"fetched\": 256";
+  cr_assert(all.find(wanted) != all.rfind(wanted), "%s", all.c_str());
+}
+
+Test(ptx_counting, the_second_level_writes_what_leaves_it) {
+  counted c(1024, ",l2=2048");
+  c.run(address_of_thread(1) + "st.global.u64 [%q1], %q1;", 1024);
+  c.says("\"fetched\": 0, \"written_back\": 192, \"dirty\": 64");
+}
+
+Test(ptx_counting, arrays_are_the_blocks_that_were_given_out) {
+  counted c(1024);
+  c.on.of->taken(c.on.array, 512);
+  c.on.of->taken(c.on.array + 512, 512);
+  c.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nst.global.u64 [%q1+512], %q2;");
+  c.says("\"arrays\": [[0, 512, 8, 0, 256, 0], [-1, 512, 0, 8, 0, 256]]");
+  c.on.of->returned(c.on.array + 512, 512);
+  c.run(address_of_thread(1) + "st.global.u64 [%q1+512], %q1;");
+  c.says("\"arrays\": [[0, 8192, 0, 8, 0, 256]]");
+}
+
+Test(ptx_counting, copies_and_waits) {
+  counted c(64);
+  char host[64] = {0};
+  c.on.of->copy(c.on.array, (uint64_t)host, sizeof host);
+  c.on.of->copy((uint64_t)host, c.on.array, 8);
+  c.on.of->waited();
+  c.on.of->waited();
+  c.says("{\"copy\": 64, \"way\": \"in\"}\n{\"copy\": 8, \"way\": \"out\"}\n{\"wait\": 3}\n");
+}
+
+Test(ptx_counting, classes_of_instructions) {
+  counted c(1);
+  c.run("mov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;", 64);
+  c.says(std::string("\"") + class_name(ARITHMETIC_INT) + "\": 2");
+  c.says(std::string("\"") + class_name(BARRIER) + "\": 2");
+}
+
+Test(ptx_counting, a_file_that_cannot_be_written_is_named) {
+  try {
+    rig r(1, "count=/nowhere/at/all");
+    cr_assert_fail();
+  } catch (const error &e) {
+    cr_assert_str_eq(e.what(), "RAVEL_PTX: count: /nowhere/at/all: No such file or directory");
+  }
+}

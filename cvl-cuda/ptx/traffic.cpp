@@ -1,0 +1,180 @@
+/* traffic.cpp - see traffic.hpp. */
+#include "cvl-cuda/ptx/traffic.hpp"
+
+#include <algorithm>
+
+#include "cvl-cuda/ptx/executor.hpp"
+
+namespace ravel {
+namespace ptx {
+
+/* ---- requests ---- */
+
+static sector &among(sector *found, unsigned &count, uint64_t number) {
+  for (unsigned s = count; s-- > 0;) {
+    if (found[s].number == number) return found[s];
+  }
+  found[count] = sector{number, 0};
+  return found[count++];
+}
+
+unsigned sectors_of(lanes l, const uint64_t *addresses, unsigned bytes, sector *found) {
+  unsigned count = 0;
+  const uint32_t mask = (uint32_t)(((uint64_t)1 << bytes) - 1);
+  for_lanes(l, [&](unsigned lane) {
+    const uint64_t address = addresses[lane];
+    among(found, count, address / SECTOR).wanted |= mask << address % SECTOR;
+  });
+  return count;
+}
+
+namespace {
+
+enum { BANKS = 32, WORD = 4 };
+
+/* The words that lanes want of each bank, each once. */
+struct bank_load {
+  uint64_t words[BANKS][WARP];
+  unsigned counts[BANKS] = {0};
+
+  void add(uint64_t word) {
+    uint64_t *of = words[word % BANKS];
+    unsigned &count = counts[word % BANKS];
+    if (std::find(of, of + count, word) == of + count) of[count++] = word;
+  }
+  unsigned most() const { return *std::max_element(counts, counts + BANKS); }
+};
+
+/* Those of the lanes that are served together. */
+unsigned conflicts(lanes l, const uint64_t *addresses, unsigned bytes) {
+  bank_load banks;
+  for_lanes(l, [&](unsigned lane) {
+    for (unsigned b = 0; b < bytes; b += WORD) banks.add((addresses[lane] + b) / WORD);
+  });
+  return banks.most();
+}
+
+} // namespace
+
+wavefronts wavefronts_of(lanes l, const uint64_t *addresses, unsigned bytes) {
+  const unsigned turns = std::max(1u, bytes / WORD), together = WARP / turns;
+  wavefronts w{0, 0};
+  for (unsigned turn = 0; turn < turns; turn++) {
+    const lanes first = together == WARP ? (lanes)ALL_LANES : ((lanes)1 << together) - 1;
+    const lanes served = l & first << turn * together;
+    if (served == 0) continue;
+    w.taken += conflicts(served, addresses, bytes);
+    w.least++;
+  }
+  return w;
+}
+
+/* ---- bytes ---- */
+
+touched_bytes::page &touched_bytes::page_of(uint64_t sector_number) {
+  const uint64_t number = sector_number / SECTORS;
+  if (number != last_number_) {
+    std::unique_ptr<page> &p = pages_[number];
+    if (!p) p.reset(new page);
+    last_ = p.get();
+    last_number_ = number;
+  }
+  if (last_->as_of != now_) {
+    std::fill(last_->read, last_->read + SECTORS, 0);
+    std::fill(last_->written, last_->written + SECTORS, 0);
+    last_->as_of = now_;
+  }
+  return *last_;
+}
+
+unsigned touched_bytes::read(const sector &s) {
+  page &p = page_of(s.number);
+  uint32_t &known = p.read[s.number % SECTORS];
+  const uint32_t fresh = s.wanted & ~(known | p.written[s.number % SECTORS]);
+  known |= s.wanted;
+  return (unsigned)__builtin_popcount(fresh);
+}
+
+unsigned touched_bytes::write(const sector &s) {
+  uint32_t &known = page_of(s.number).written[s.number % SECTORS];
+  const uint32_t fresh = s.wanted & ~known;
+  known |= s.wanted;
+  return (unsigned)__builtin_popcount(fresh);
+}
+
+/* ---- the second-level cache ---- */
+
+second_level::second_level(uint64_t bytes)
+    : sets_(std::max((uint64_t)1, bytes / (SECTOR * LINE * WAYS))) {
+  lines_.resize(sets_ * WAYS);
+}
+
+void second_level::leave(line &l) {
+  const unsigned count = (unsigned)__builtin_popcount(l.dirty);
+  written_back += count;
+  dirty -= count;
+  l.valid = l.dirty = 0;
+}
+
+/* Its line, which takes the place of another if it is not there. Sets are spread by a
+ * multiplication, as hardware spreads them by a hash, so that strides do not meet in one. */
+second_level::line &second_level::line_of(uint64_t sector_number) {
+  const uint64_t number = sector_number / LINE;
+  const uint64_t mixed = (number ^ number >> 15) * 0x9e3779b97f4a7c15;
+  line *set = &lines_[(mixed >> 32) % sets_ * WAYS], *oldest = set;
+  clock_++;
+  for (line *l = set; l < set + WAYS; l++) {
+    if (l->number == number) {
+      l->used = clock_;
+      return *l;
+    }
+    if (l->used < oldest->used) oldest = l;
+  }
+  leave(*oldest);
+  oldest->number = number;
+  oldest->used = clock_;
+  return *oldest;
+}
+
+void second_level::read(uint64_t sector_number) {
+  line &l = line_of(sector_number);
+  const uint8_t bit = (uint8_t)(1 << sector_number % LINE);
+  if (l.valid & bit) return;
+  l.valid |= bit;
+  fetched++;
+}
+
+void second_level::write(uint64_t sector_number) {
+  line &l = line_of(sector_number);
+  const uint8_t bit = (uint8_t)(1 << sector_number % LINE);
+  l.valid |= bit;
+  if (l.dirty & bit) return;
+  l.dirty |= bit;
+  dirty++;
+}
+
+/* ---- loads in flight ---- */
+
+void loads_in_flight::issue(const instruction &i) {
+  if (i.counted == ATOMIC) {
+    if (i.d.at != NO_REGISTER) waited_.push_back(i.d.at);
+    return;
+  }
+  for (unsigned e = 0; e < i.count; e++) waited_.push_back(i.elements[e].at);
+}
+
+bool loads_in_flight::wanted(const slot &s) const {
+  return s.at != NO_REGISTER &&
+         std::find(waited_.begin(), waited_.end(), s.at) != waited_.end();
+}
+
+bool loads_in_flight::waits_for(const instruction &i) {
+  if (waited_.empty()) return false;
+  bool waits = wanted(i.a) || wanted(i.b) || wanted(i.c) || wanted(i.e) || wanted(i.guard);
+  for (unsigned e = 0; e < 4 && !waits; e++) waits = wanted(i.elements[e]);
+  if (waits) waited_.clear();
+  return waits;
+}
+
+} // namespace ptx
+} // namespace ravel

@@ -1,0 +1,111 @@
+/* traffic.hpp - what accesses of warps mean for memory, in the units in which a GPU moves data:
+ *
+ *   a request    an instruction of a warp that accesses memory
+ *   a sector     32 aligned bytes: the least that is moved between caches and DRAM
+ *   a wavefront  a cycle of shared memory, in which each of its 32 banks gives one word of 4
+ * bytes
+ *
+ * Nothing here knows of launches or files; counting.hpp puts it together.
+ */
+#ifndef RAVEL_PTX_TRAFFIC_HPP
+#define RAVEL_PTX_TRAFFIC_HPP
+
+#include <stdint.h>
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "cvl-cuda/ptx/instruction.hpp"
+
+namespace ravel {
+namespace ptx {
+
+enum : uint64_t { SECTOR = 32 };
+
+/* A sector that a request asks for, with a bit for each byte that a lane wants. */
+struct sector {
+  uint64_t number; /* address / SECTOR */
+  uint32_t wanted;
+};
+
+/* The sectors of a request, each once; an access of a lane lies within one, because it is
+ * aligned to its size, which is at most 16. `found` has room for WARP; gives how many there
+ * are. */
+unsigned sectors_of(lanes, const uint64_t *addresses, unsigned bytes, sector *found);
+
+/* The wavefronts that a request to shared memory takes, and those it would take without
+ * conflicts. Lanes of 8 bytes are served by halves of a warp, of 16 by quarters; those that
+ * want the same word get it together (CUDA C++ Programming Guide, "Shared Memory"). */
+struct wavefronts {
+  unsigned taken, least;
+};
+wavefronts wavefronts_of(lanes, const uint64_t *addresses, unsigned bytes);
+
+/* Which bytes of global memory were read and written since `begin`: their number is what had to
+ * be moved if nothing was in a cache and everything stayed in one. */
+class touched_bytes {
+public:
+  void begin() { now_++; }
+  /* Bytes of it that were neither read nor written before. */
+  unsigned read(const sector &);
+  /* Bytes of it that were not written before. */
+  unsigned write(const sector &);
+
+private:
+  enum : uint64_t { SECTORS = 128 }; /* of a page */
+  struct page {
+    uint64_t as_of = 0;
+    uint32_t read[SECTORS], written[SECTORS];
+  };
+  std::unordered_map<uint64_t, std::unique_ptr<page>> pages_;
+  uint64_t now_ = 0, last_number_ = UINT64_MAX;
+  page *last_ = nullptr;
+
+  page &page_of(uint64_t sector_number);
+};
+
+/* A second-level cache: lines of four sectors, of which those are moved that are wanted; 16
+ * ways; the line that was not used for longest leaves. What is written stays until it leaves;
+ * a sector that is written in part is not read first (its other bytes are masked). */
+class second_level {
+public:
+  explicit second_level(uint64_t bytes);
+  void read(uint64_t sector_number);
+  void write(uint64_t sector_number);
+
+  /* Sectors moved from and to DRAM, and those that must still be written. */
+  uint64_t fetched = 0, written_back = 0, dirty = 0;
+
+private:
+  enum { WAYS = 16, LINE = 4 /* sectors */ };
+  struct line {
+    uint64_t number = UINT64_MAX, used = 0;
+    uint8_t valid = 0, dirty = 0; /* a bit for each sector */
+  };
+  std::vector<line> lines_;
+  uint64_t sets_, clock_ = 0;
+
+  line &line_of(uint64_t sector_number);
+  void leave(line &);
+};
+
+/* Loads of a warp whose values no instruction has wanted yet. An instruction that wants one
+ * waits for it, and with it for all that were issued before: a round trip to memory, in which
+ * so many bytes were in flight. (The order is that of the PTX; ptxas may move loads ahead.) */
+class loads_in_flight {
+public:
+  void issue(const instruction &);
+  /* True if the instruction waits. */
+  bool waits_for(const instruction &);
+  void clear() { waited_.clear(); }
+
+private:
+  std::vector<uint32_t> waited_; /* registers */
+
+  bool wanted(const slot &) const;
+};
+
+} // namespace ptx
+} // namespace ravel
+#endif
