@@ -8,24 +8,31 @@ enum {
   COPY_BYTES = 1 << 28, /* of a buffer: several times what caches hold */
   COPIES = 4,
   MOST_TIMES = 1000, /* an operation in a sequence */
-  MOST_FRESH = 64    /* operands never seen before, at a time */
+  MOST_FRESH = 64,   /* operands never seen before, at a time */
+  SWEPT = 1 << 19    /* elements that fill a cache */
 };
 static const double SEQUENCE = 5e-3;   /* seconds that a sequence should take */
 static const double FRESH_BYTES = 8e9; /* that operands never seen before may take */
 
+/* NULL if there is no name; ends the program if it cannot be opened. */
+static FILE *open_file(const char *name, const char *mode) {
+  FILE *f = name ? fopen(name, mode) : NULL;
+  if (!name || f) return f;
+  perror(name);
+  exit(1);
+}
+
 void device_open(struct device *d, const struct measure_options *o) {
-  *d = (struct device){.b = {.options = o}};
+  *d = (struct device){.b = {.options = o}, .end = measure_now(o, 1) + o->seconds};
+  d->count = open_file(o->count, "a");
+  if (d->count) return;
   const bool on_gpu = strcmp(o->backend, "cuda") == 0;
   const char *why = copier_open(&d->copier, on_gpu ? COPY_BYTES : COPY_BYTES / 16, on_gpu);
   if (why) {
     fprintf(stderr, "%s: %s\n", o->backend, why);
     exit(1);
   }
-  d->end = measure_now(o, 1) + o->seconds;
-  if (o->json && !(d->json = fopen(o->json, "w"))) {
-    perror(o->json);
-    exit(1);
-  }
+  d->json = open_file(o->json, "w");
   copier_seconds(&d->copier, COPIES); /* warms up */
   const double seconds = copier_seconds(&d->copier, COPIES);
   const double bandwidth = 2.0 * (double)d->copier.bytes / seconds;
@@ -42,6 +49,10 @@ void device_open(struct device *d, const struct measure_options *o) {
 
 void device_close(struct device *d) {
   if (d->left_out) printf("%u rows left out: no time\n", d->left_out);
+  if (d->count) {
+    fclose(d->count);
+    return;
+  }
   if (d->json) {
     fprintf(d->json, "{\"left_out\": %u}\n", d->left_out);
     fclose(d->json);
@@ -124,6 +135,33 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
 
 /* ---- time ---- */
 
+/* ---- counts ---- */
+
+/* Fills the second-level cache with what nothing uses and nothing must write back. */
+static void sweep(struct device *d) {
+  const struct cvl_value all = cvl_one_segment(SWEPT);
+  struct cvl_value sum = {.form = CVL_NOTHING};
+  if (d->swept.form == CVL_NOTHING) d->swept = device_vector(d, CLASS_INT, SWEPT, 99);
+  const bool done = d->b.backend->reduce(d->b.context, 1, OP_ADD, &d->swept, &all, &sum);
+  good(d, done, "filling the cache");
+  drop(&d->b, &sum);
+}
+
+void device_leave(struct device *d) {
+  drop(&d->b, &d->swept);
+  bench_close(&d->b);
+}
+
+/* Between its lines lies what the back end did for a row. */
+static void mark(struct device *d, const struct row *row) {
+  fprintf(d->count,
+          "{\"family\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"shape\": \"%s\", "
+          "\"n\": %llu, \"bytes\": %.0f}\n",
+          row->family, row->work.name, elem_text(&d->b, row->class), row->work.detail,
+          (unsigned long long)row->n, row->bytes);
+  fflush(d->count);
+}
+
 /* Seconds for each of `times` runs, issued without a wait between; negative after a fault. Run
  * k has operand fresh - 1 from `fresh_ones`. */
 static double sequence(struct device *d, const struct row *row, unsigned times,
@@ -132,6 +170,10 @@ static double sequence(struct device *d, const struct row *row, unsigned times,
   struct work w = row->work;
   struct cvl_error error = {.kind = CVL_E_NONE};
   bool done = true;
+  if (d->count) {
+    sweep(d);
+    mark(d, row);
+  }
   const double start = measure_now(b->options, b->threads);
   for (unsigned i = 0; i < times && done; i++) {
     struct cvl_value out[2] = {{.form = CVL_NOTHING}, {.form = CVL_NOTHING}};
@@ -143,6 +185,10 @@ static double sequence(struct device *d, const struct row *row, unsigned times,
   }
   const bool fault = b->backend->check(b->context, true, &error);
   const double seconds = measure_now(b->options, b->threads) - start;
+  if (d->count) {
+    fprintf(d->count, "{\"end\": %.3f}\n", seconds);
+    fflush(d->count);
+  }
   if (done && !fault) return seconds / times;
   fprintf(stderr, "%s %s: fault of kind %d\n", w.name, w.detail, (int)error.kind);
   return -1.0;
@@ -204,7 +250,7 @@ void device_measure(struct device *d, const struct row *row) {
   double seconds[MOST_ROUNDS], part[MOST_ROUNDS];
   struct result r = {.times = 1};
   /* Warms up: memory, code, what the back end keeps. Then as many as fill the time. */
-  if (fresh_sequence(d, row, 1) < 0.0) return;
+  if (fresh_sequence(d, row, 1) < 0.0 || d->count) return;
   double once = fresh_sequence(d, row, 1);
   const double room = FRESH_BYTES / (8.0 * (double)row->n);
   const unsigned most = !row->fresh          ? MOST_TIMES

@@ -11,9 +11,11 @@
 struct device {
   struct bench b;
   struct copier copier;
-  FILE *json;        /* a line an object, or NULL */
-  double end;        /* by measure_now: after that rows are left out */
-  unsigned left_out; /* rows */
+  FILE *json;             /* a line an object, or NULL */
+  FILE *count;            /* rows are counted, not timed: device_measure; or NULL */
+  struct cvl_value swept; /* fills a cache; belongs to the present context */
+  double end;             /* by measure_now: after that rows are left out */
+  unsigned left_out;      /* rows */
 };
 
 /* What is measured: one operation on one size and shape. */
@@ -34,10 +36,14 @@ struct row {
 
 void device_open(struct device *, const struct measure_options *);
 void device_close(struct device *);
+/* Closes the context that bench_open has opened. */
+void device_leave(struct device *);
 
 /* Whether there is time for a row with this name, and it is wanted. Counts what is left out. */
 bool device_wants(struct device *, const char *name);
-/* Measures a row and reports it. */
+/* Measures a row and reports it. With --count it runs once, with nothing of its operands in the
+ * second-level cache, and lines before and behind it go to the file in which the interpreter of
+ * PTX counts (RAVEL_PTX, `count`): the row as an object, and {"end": seconds}. */
 void device_measure(struct device *, const struct row *);
 
 /* n elements made by the back end itself, nothing copied: INT from 1 to 2^30, FLOAT between 0.1

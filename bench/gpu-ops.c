@@ -234,7 +234,7 @@ static void measure_without_ids(struct device *d, int wide, uint64_t n) {
   setenv("RAVEL_CUDA_IDS", "0", 1);
   bench_open(&d->b, wide, 1);
   measure_ranks_under(d, n, false);
-  bench_close(&d->b);
+  device_leave(d);
   unsetenv("RAVEL_CUDA_IDS");
 }
 
@@ -251,7 +251,7 @@ int main(int argc, char **argv) {
       const uint64_t n = UINT64_C(1) << (o.sizes[0] > 4 ? o.sizes[0] - 2 : 4);
       if (s == 0) measure_shapes(&d, n);
       if (s == 0) measure_ranks_under(&d, n, true);
-      bench_close(&d.b);
+      device_leave(&d);
       if (s == 0) measure_without_ids(&d, wide, n);
     }
   }

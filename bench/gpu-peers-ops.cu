@@ -1,5 +1,5 @@
 /* gpu-peers-ops.cu - the peers on one element type: compiled once for each, with PEERS_ELEM
- * i32, i64, f32 or f64.
+ * i32, i64, f32 or f64; with PEERS_COUNTED CUB's work alone, for the interpreter of PTX.
  *
  * Sums are those of the library, in its order: for FLOAT scans not reproducible ones, which is
  * what they are compared with.
@@ -13,6 +13,7 @@
 #include <cub/device/device_select.cuh>
 #include <cub/device/device_transform.cuh>
 #include <cuda/std/tuple>
+#if !PEERS_COUNTED
 #include <thrust/copy.h>
 #include <thrust/execution_policy.h>
 #include <thrust/functional.h>
@@ -22,7 +23,9 @@
 #include <thrust/scan.h>
 #include <thrust/scatter.h>
 #include <thrust/transform.h>
+#endif
 
+#include <iterator>
 #include <type_traits>
 
 #define PEERS_TEXT_(x)    #x
@@ -101,9 +104,11 @@ __global__ void fill_keys(int32_t *key, int64_t n, const int64_t *offsets, int64
 
 /* ---- whole vectors ---- */
 
+#if !PEERS_COUNTED
 struct add {
   __host__ __device__ elem operator()(elem a, elem b) const { return (elem)(a + b); }
 };
+#endif
 
 struct data {
   bench &b;
@@ -133,13 +138,18 @@ struct data {
   template <class F> std::function<void()> cub_call(F call) {
     return with_scratch(scratch, call);
   }
+#if !PEERS_COUNTED
   /* Thrust's way of not waiting. */
-  auto policy() const { return thrust::cuda::par_nosync.on(b.stream); }
+  auto policy() const {
+    return thrust::cuda::par_nosync.on(b.stream);
+  }
+#endif
 };
 
 void whole_by_cub(data &d) {
   const double size = sizeof(elem);
-  const elem *x = d.x.data, *y = d.y.data;
+  const elem *x = d.x.data;
+  [[maybe_unused]] const elem *y = d.y.data;
   elem *out = d.out.data;
   const int64_t n = d.n;
   const cudaStream_t s = d.b.stream;
@@ -147,10 +157,12 @@ void whole_by_cub(data &d) {
     check(cudaMemcpyAsync(out, x, (size_t)n * sizeof(elem), cudaMemcpyDeviceToDevice, s),
           "copying");
   });
+#if !PEERS_COUNTED /* its bulk copies are no instructions that the interpreter knows */
   d.row("CUB", "ADD", "one", 3 * size, [=] {
     check(cub::DeviceTransform::Transform(::cuda::std::make_tuple(x, y), out, n, add{}, s),
           "a call of CUB");
   });
+#endif
   d.row("CUB", "ADD_REDUCE", "one", size, d.cub_call([=](void *t, size_t &bytes) {
     return cub::DeviceReduce::Sum(t, bytes, x, out, n, s);
   }));
@@ -161,6 +173,9 @@ void whole_by_cub(data &d) {
         d.cub_call([=, flags = d.flags.data, number = d.number.data](void *t, size_t &bytes) {
           return cub::DeviceSelect::Flagged(t, bytes, x, flags, out, number, n, s);
         }));
+  d.row("CUB", "SORT_UP", "one", 2 * size * (size + 1), d.cub_call([=](void *t, size_t &bytes) {
+    return cub::DeviceRadixSort::SortKeys(t, bytes, x, out, n, 0, (int)(8 * sizeof(elem)), s);
+  }));
   /* Keys with their indices: what a rank sorts before it scatters. */
   d.row(
       "CUB", "RANK_UP", "one", 8 * (double)(sizeof(elem) * (sizeof(elem) + 4)) / 4,
@@ -170,6 +185,9 @@ void whole_by_cub(data &d) {
       }));
 }
 
+#if PEERS_COUNTED
+void whole_by_thrust(data &) {}
+#else
 void whole_by_thrust(data &d) {
   const double size = sizeof(elem);
   const elem *x = d.x.data, *y = d.y.data;
@@ -205,6 +223,8 @@ void whole_by_thrust(data &d) {
   }
 }
 
+#endif
+
 template <class T> void by_blas(data &d) {
   if constexpr (std::is_floating_point<T>::value) {
     if (!d.b.blas) return;
@@ -234,12 +254,28 @@ int64_t length_of(int shape, uint64_t k, int64_t n) {
     const uint64_t u = mixed(6, k);
     return u & 1 ? (int64_t)(1 + (u >> 32) % 31) : 0;
   }
-  default: return (int64_t)k == n / 8 ? n / 2 : 2;
+  case 7: return (int64_t)k == n / 8 ? n / 2 : 2;
+  case 8: return 1;
+  default: return (int64_t)(0x1p53 / (double)((mixed(7, k) >> 11) + 1));
   }
 }
 
-const char *const shape_names[] = {"one",         "4 each", "32 each",    "1000 each",
-                                   "100000 each", "random", "half empty", "long, tiny"};
+const char *const shape_names[] = {"one",         "4 each",   "32 each",    "1000 each",
+                                   "100000 each", "random",   "half empty", "long, tiny",
+                                   "1 each",      "power law"};
+
+#if PEERS_COUNTED
+void scan_by_thrust(data &, const char *, const int32_t *) {}
+#else
+void scan_by_thrust(data &d, const char *shape, const int32_t *key) {
+  const elem *x = d.x.data;
+  d.row("Thrust", "+_SCAN", shape, 2 * sizeof(elem) + 4,
+        [=, policy = d.policy(), n = d.n, out = d.out.data] {
+          thrust::exclusive_scan_by_key(policy, key, key + n, x, out, elem{},
+                                        ::cuda::std::equal_to<int32_t>{}, add{});
+        });
+}
+#endif
 
 void segmented(data &d) {
   const double size = sizeof(elem);
@@ -247,7 +283,7 @@ void segmented(data &d) {
   elem *out = d.out.data;
   const int64_t n = d.n;
   const cudaStream_t s = d.b.stream;
-  for (int shape = 0; shape < 8; shape++) {
+  for (int shape = 0; shape < (int)std::size(shape_names); shape++) {
     if (now() > d.b.end) return;
     std::vector<int64_t> starts;
     for (int64_t at = 0; at < n; at += length_of(shape, starts.size() - 1, n))
@@ -270,11 +306,7 @@ void segmented(data &d) {
           d.cub_call([=](void *t, size_t &bytes) {
             return cub::DeviceSegmentedReduce::Sum(t, bytes, x, out, count, o, o + 1, s);
           }));
-    const auto policy = d.policy();
-    d.row("Thrust", "+_SCAN", shape_names[shape], 2 * size + 4, [=] {
-      thrust::exclusive_scan_by_key(policy, k, k + n, x, out, elem{},
-                                    ::cuda::std::equal_to<int32_t>{}, add{});
-    });
+    scan_by_thrust(d, shape_names[shape], k);
     check(cudaStreamSynchronize(s), "running");
   }
 }

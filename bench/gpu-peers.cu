@@ -2,6 +2,10 @@
  * gpu-peers.hpp.
  *
  *     bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] [--sizes LOG2,LOG2...]
+ *     bench-gpu-peers-ptx --count FILE [--width 32|64] [--sizes LOG2,LOG2...]
+ *
+ * The second one is linked with the interpreter of PTX instead of the CUDA runtime, and has
+ * CUB's work alone: bench/gpu-model counts it.
  */
 #include "gpu-peers.hpp"
 
@@ -86,8 +90,6 @@ bool blas_axpy(const bench &b, int64_t n, const double *a, const double *x, doub
   return b.blas && !blas().daxpy(b.blas, (int)n, a, x, 1, y, 1);
 }
 
-/* ---- time ---- */
-
 /* Seconds of each of `times` issues, by the device's clock. */
 static double sequence(bench &b, unsigned times, const std::function<void()> &issue) {
   float ms = 0;
@@ -99,12 +101,54 @@ static double sequence(bench &b, unsigned times, const std::function<void()> &is
   return 1e-3 * ms / times;
 }
 
+/* ---- counts ---- */
+
+namespace {
+
+enum { SWEPT = 1 << 19 };
+
+__global__ void read_all(const int64_t *x, int64_t *sum) {
+  int64_t s = 0;
+  for (int i = (int)threadIdx.x; i < SWEPT; i += (int)blockDim.x) s += x[i];
+  if (s != 0) *sum = s;
+}
+
+/* Fills the second-level cache with what nothing uses and nothing must write back. */
+void sweep(bench &b) {
+  static device_vector<int64_t> zeros(SWEPT + 1);
+  static const cudaError_t filled =
+      cudaMemsetAsync(zeros.data, 0, (SWEPT + 1) * sizeof(int64_t), b.stream);
+  check(filled, "filling a cache");
+  read_all<<<1, 1024, 0, b.stream>>>(zeros.data, zeros.data + SWEPT);
+  check(cudaStreamSynchronize(b.stream), "running");
+}
+
+void count(bench &b, const char *peer, const char *name, const char *elem, const char *shape,
+           int64_t n, double bytes, const std::function<void()> &issue) {
+  issue();
+  sweep(b);
+  fprintf(b.count,
+          "{\"peer\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"shape\": \"%s\", "
+          "\"n\": %lld, \"bytes\": %.0f}\n",
+          peer, name, elem, shape, (long long)n, bytes);
+  fflush(b.count);
+  issue();
+  check(cudaStreamSynchronize(b.stream), "running");
+  fprintf(b.count, "{\"end\": 0}\n");
+  fflush(b.count);
+}
+
+} // namespace
+
+/* ---- time ---- */
+
 void measure(bench &b, const char *peer, const char *name, const char *elem, const char *shape,
              int64_t n, double bytes, const std::function<void()> &issue) {
   if (now() > b.end) {
     b.left_out++;
     return;
   }
+  if (b.count) return count(b, peer, name, elem, shape, n, bytes, issue);
   sequence(b, 2, issue); /* warms up: code, memory */
   const double once = std::max(1e-6, sequence(b, 1, issue));
   const unsigned times = (unsigned)std::max(1.0, std::min(1000.0, 5e-3 / once));
@@ -129,7 +173,7 @@ void measure(bench &b, const char *peer, const char *name, const char *elem, con
 
 static void usage() {
   fprintf(stderr, "usage: bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] "
-                  "[--sizes LOG2,LOG2...]\n");
+                  "[--sizes LOG2,LOG2...] [--count FILE] [--width 32|64]\n");
   exit(2);
 }
 
@@ -141,10 +185,16 @@ static void parse(bench &b, int argc, char **argv) {
     if (name == "--json") {
       b.json = fopen(argv[i + 1], "w");
       if (!b.json) perror(argv[i + 1]);
+    } else if (name == "--count") {
+      b.count = fopen(argv[i + 1], "a");
+      if (!b.count) perror(argv[i + 1]);
     } else if (name == "--rounds" && number > 0) {
       b.rounds = (unsigned)number;
     } else if (name == "--seconds" && number > 0) {
       b.end = now() + number;
+    } else if (name == "--width" && (number == 32 || number == 64)) {
+      b.narrow = number == 32;
+      b.wide = number == 64;
     } else if (name == "--sizes") {
       b.sizes.clear();
       for (const char *word = strtok(argv[i + 1], ","); word; word = strtok(nullptr, ",")) {
@@ -165,6 +215,7 @@ int main(int argc, char **argv) {
   b.rounds = 5;
   b.end = now() + 1e9;
   b.sizes = {28, 24, 20, 16};
+  b.narrow = b.wide = true;
   parse(b, argc, argv);
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
@@ -178,12 +229,13 @@ int main(int argc, char **argv) {
   if (!b.blas) printf("cuBLAS SKIPPED: it is not here\n");
   for (const int log_size : b.sizes) {
     const int64_t n = (int64_t)1 << log_size;
-    measure_i32(b, n);
-    measure_f32(b, n);
-    measure_i64(b, n);
-    measure_f64(b, n);
+    if (b.narrow) measure_i32(b, n);
+    if (b.narrow) measure_f32(b, n);
+    if (b.wide) measure_i64(b, n);
+    if (b.wide) measure_f64(b, n);
   }
   if (b.left_out) printf("%u lines left out: no time\n", b.left_out);
   if (b.json) fclose(b.json);
+  if (b.count) fclose(b.count);
   return 0;
 }

@@ -41,9 +41,11 @@ template <class T> struct device_vector {
 struct bench {
   cudaStream_t stream;
   cudaEvent_t start, stop;
-  FILE *json; /* or nullptr */
+  FILE *json;  /* or nullptr */
+  FILE *count; /* where the interpreter of PTX counts; nothing is timed. Or nullptr */
   unsigned rounds;
-  double end; /* seconds, by now() */
+  bool narrow, wide; /* i32 and f32, i64 and f64 */
+  double end;        /* seconds, by now() */
   unsigned left_out;
   std::vector<int> sizes; /* log2 */
   void *blas;             /* handle of cuBLAS, or nullptr */
@@ -51,8 +53,9 @@ struct bench {
 
 double now();
 
-/* Measures issue(), which puts work that moves so many bytes into the stream: warms up, then
- * sequences of a few milliseconds; median, least and most over the rounds. */
+/* With `count`: writes a line, issues once, waits and writes a line, as bench-gpu-ops does.
+ * Else measures issue(), which puts work that moves so many bytes into the stream: warms up,
+ * then sequences of a few milliseconds; median, least and most over the rounds. */
 void measure(bench &, const char *peer, const char *name, const char *elem, const char *shape,
              int64_t n, double bytes, const std::function<void()> &issue);
 

@@ -16,6 +16,9 @@ static const double DIRECTORY = 0.2; /* bytes an element: which segment it is in
 static uint64_t one(uint64_t k, uint64_t n) {
   return (void)k, n;
 }
+static uint64_t equal_1(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 1;
+}
 static uint64_t equal_4(uint64_t k, uint64_t n) {
   return (void)k, (void)n, 4;
 }
@@ -40,6 +43,11 @@ static uint64_t long_and_tiny(uint64_t k, uint64_t n) {
   return k == n / 8 ? n / 2 : 2;
 }
 
+/* As many of at least 2 x elements as half of those of at least x. */
+static uint64_t power_law(uint64_t k, uint64_t n) {
+  return (void)n, (uint64_t)(0x1p53 / (double)((measure_random(7, k) >> 11) + 1));
+}
+
 static const struct shape {
   const char *name;
   uint64_t (*length)(uint64_t k, uint64_t n);
@@ -51,7 +59,9 @@ static const struct shape {
               {"100000 each", equal_100000, false},
               {"random", random_length, true},
               {"half empty", half_empty, true},
-              {"long, tiny", long_and_tiny, true}};
+              {"long, tiny", long_and_tiny, true},
+              {"1 each", equal_1, false},
+              {"power law", power_law, true}};
 
 /* A descriptor of one shape and what goes with it. */
 struct segments {

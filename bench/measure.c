@@ -14,7 +14,7 @@ static void measure_usage(const char *program) {
   fprintf(stderr,
           "usage: %s [--json FILE] [--only TEXT] [--backend NAME] [--rounds N] [--mib N]\n"
           "       [--threads N,N...] [--width 32|64] [--clock wall|cpu]\n"
-          "       [--sizes LOG2,LOG2...] [--seconds N]\n",
+          "       [--sizes LOG2,LOG2...] [--seconds N] [--count FILE]\n",
           program);
   exit(2);
 }
@@ -59,6 +59,8 @@ struct measure_options measure_options(int argc, char **argv) {
       o.only = value;
     } else if (strcmp(argv[i], "--backend") == 0) {
       o.backend = value;
+    } else if (strcmp(argv[i], "--count") == 0) {
+      o.count = value;
     } else if (strcmp(argv[i], "--rounds") == 0) {
       o.rounds = (unsigned)parse_count(argv[0], value, MOST_ROUNDS);
     } else if (strcmp(argv[i], "--mib") == 0) {
@@ -83,8 +85,22 @@ struct measure_options measure_options(int argc, char **argv) {
   return o;
 }
 
+static bool contains(const char *text, const char *word, size_t length) {
+  for (; strlen(text) >= length; text++) {
+    if (strncmp(text, word, length) == 0) return true;
+    if (*text == '\0') return false;
+  }
+  return false;
+}
+
 bool measure_wants(const struct measure_options *o, const char *name) {
-  return !o->only || strstr(name, o->only);
+  if (!o->only) return true;
+  for (const char *word = o->only;; word++) {
+    const size_t length = strcspn(word, "|");
+    if (contains(name, word, length)) return true;
+    word += length;
+    if (*word == '\0') return false;
+  }
 }
 
 /* ---- time, threads, memory ---- */

@@ -11,8 +11,9 @@ enum { MOST_ROUNDS = 64, MOST_THREAD_COUNTS = 8, MOST_SIZES = 16, MOST_LOG_SIZE 
 
 /* The command line, the same for all programs; see measure_usage in measure.c. */
 struct measure_options {
-  const char *json;    /* file for the machine-readable report, or NULL */
-  const char *only;    /* measure only what has this in its name, or NULL */
+  const char *json; /* file for the machine-readable report, or NULL */
+  const char
+      *only; /* measure only what has one of these, with | between them, in its name, or NULL */
   const char *backend; /* of cvl_backends() */
   unsigned rounds;
   uint64_t bytes; /* of a working set */
@@ -22,6 +23,8 @@ struct measure_options {
    * after which what is not done is left out. */
   unsigned sizes[MOST_SIZES], size_count;
   double seconds;
+  const char
+      *count;     /* gpu-ops: where the interpreter of PTX counts; nothing is timed. Or NULL */
   bool cpu_clock; /* time is the processor's, a thread, not the wall's: see measure_now */
 };
 

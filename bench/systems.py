@@ -231,8 +231,14 @@ class Cuda(Compiled):
         return compiled_cuda(source, widths)
 
 
-def compiled_cuda(source, widths, arch="native", link=True):
-    """A baseline for the GPU; not linked where it is only to be seen that it compiles."""
+# What replaces CUDA's runtime by the interpreter of PTX, in a build's folder.
+PTX_RUNTIME = ("cvl-cuda/cuda/ptx/libravel_ptx-runtime.a", "cvl-cuda/libravel_ptx.a",
+               "base/libravel_base.a")
+
+
+def compiled_cuda(source, widths, arch="native", link=True, interpreted=None):
+    """A baseline for the GPU; not linked where it is only to be seen that it compiles. `interpreted`:
+    the folder of a build with the interpreter of PTX, which then executes it."""
     nvcc, serve = find_nvcc(), BASELINES / "serve.c"
     flags = ["-std=c++17", "-O3", f"-arch={arch}", "--extended-lambda", "-Werror", "all-warnings",
              "-Xcompiler", "-Wall,-Wextra", f"-DINT_BITS={INT_BITS[widths]}",
@@ -242,6 +248,11 @@ def compiled_cuda(source, widths, arch="native", link=True):
                  relative(serve), "-o", "$dir/serve.o"],
                 *([nvcc, *flags, "-c", relative(s), "-o", f"$dir/{s.stem}.cu.o"] for s in sources)]
     objects = ["$dir/serve.o", *(f"$dir/{s.stem}.cu.o" for s in sources)]
+    if interpreted:
+        runtime = [relative(Path(interpreted) / path) for path in PTX_RUNTIME]
+        commands.append([nvcc, f"-arch={arch}", "-cudart", "none", *objects, *runtime, "-o",
+                         "$dir/program", "-lzstd", "-lpthread", "-ldl"])
+        return build(commands, f"{source.stem}.cu-ptx", [serve, *sources, *map(Path, runtime)])
     commands.append([nvcc, f"-arch={arch}", *objects, "-o", "$dir/program", "-lcublas",
                      "-lcusparse"] if link
                     else ["cp", objects[-1], "$dir/program"])

@@ -550,14 +550,15 @@ struct machine final : executor {
     bool ran = false;
     for (uint32_t w = 0; w < b.warps.size(); w++) {
       enter(b, w);
-      while (warp->runnable()) {
-        if (!run_path()) break;
-        ran = true;
+      const uint64_t before = steps;
+      while (warp->runnable() && run_path()) {
       }
+      ran = ran || steps != before;
       leave();
     }
     return ran;
   }
+  /* False if others have to run first. */
   bool run_path() {
     std::vector<path> &paths = warp->paths;
     while (paths.size() > 1 && (paths.back().of & warp->live) == 0) paths.pop_back();
@@ -571,7 +572,10 @@ struct machine final : executor {
       paths.pop_back();
     } else {
       const uint32_t meets = paths.back().meets;
-      if (spins(group, meets, meets)) take_other_path();
+      if (spins(group, meets, meets)) {
+        take_other_path();
+        return false;
+      }
     }
     return true;
   }

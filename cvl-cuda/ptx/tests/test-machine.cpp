@@ -210,6 +210,29 @@ Test(ptx_machine, a_lock) {
   }
 }
 
+/* The first block waits for the last one, as blocks of a look-back do in the other direction. */
+Test(ptx_machine, a_block_waits_for_another) {
+  static const char waits[] = R"(
+  mov.u32 %r1, %ctaid.x;
+  setp.ne.s32 %p1, %r1, 0;
+  @%p1 bra last;
+again:
+  ld.volatile.global.u32 %r2, [%base];
+  setp.eq.s32 %p2, %r2, 0;
+  @%p2 bra again;
+  ret;
+last:
+  setp.ne.s32 %p1, %r1, 3;
+  @%p1 bra done;
+  atom.global.exch.b32 %r2, [%base], 1;
+done:
+)";
+  for (const char *schedule : {"resident=4", "seed=1,resident=4", "step,resident=4"}) {
+    rig r(1, schedule);
+    cr_assert(r.run(waits, 32, 4) == "", "%s", schedule);
+  }
+}
+
 Test(ptx_machine, no_end) {
   rig r(1);
   r.how.machine.most_steps = 100000;

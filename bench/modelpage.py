@@ -1,0 +1,193 @@
+"""The page docs/results-gpu-model.md, from what gpu-model has counted."""
+
+import modelling
+from modelling import DEVICES, H100
+from tables import digits, grid
+
+CORPUS = ["muladd", "dotp.100000", "black-scholes.1000", "qs.1000", "quickhull.1000", "bh.100"]
+SHAPES = ["one", "1 each", "4 each", "32 each", "1000 each", "100000 each", "power law", "random",
+          "half empty", "long, tiny"]
+# In which CUB does the same: names of bench-gpu-ops, of bench-gpu-peers.
+SAME = {"RANK_UP": "RANK_UP", "SORT_UP": "SORT_UP"}
+
+HEAD = """# What a GPU would do: counts and a model
+
+No GPU has run any of this. The interpreter of PTX ([cvl-cuda/ptx](../cvl-cuda/ptx/README.md)) executes the module's own
+code and counts what it asks of memory; a model turns that into times. Counts are exact for the PTX and for one schedule of
+blocks; **times are modelled: they inform, they prove nothing.**
+
+Made by `{command}`.
+
+- *moved*: bytes from and to DRAM, through a second-level cache that held nothing of the operands before, over those that
+  the operation cannot avoid: its operands and results once ([bench/README.md](../bench/README.md), the table of bytes).
+- *touched*: bytes that each launch alone reads and writes, likewise: what would be moved without a cache between launches.
+- *sectors*: bytes that threads asked for over those of the sectors of 32 bytes that hold them; 1 is best.
+- *banks*: cycles of shared memory over those without bank conflicts; 1 is best.
+- *in flight*: bytes of loads in flight over those that DRAM's bandwidth needs, in the launch that moves most; 1 is enough. The PTX's
+  order of loads is what counts, from which ptxas may depart.
+- *us H100*, *us H200*: modelled microseconds, with {launch} us a launch and {wait} us a wait; *binds*: what takes longest on the H100.
+
+"""
+
+OPERATIONS = """## Operations
+
+{n} elements of {width} bits on {few} of {all} multiprocessors, with as large a part of bandwidth and cache: as {whole} elements on a
+whole device. *CUB*: its time over Ravel's is in the last column, on the same data and by the same model; CUB does not do FLOAT sums
+in an order that is always the same.
+
+"""
+
+SEGMENTS = """## Segments
+
+A quarter of the elements, by the lengths of segments. *of one*: the modelled time over that of one segment (target: at most {target}).
+
+"""
+
+PROGRAMS = """## Programs
+
+On a whole device; Ravel's superoperators are compiled by NVRTC, for which 32 registers a thread are assumed. *by hand*: the kernels of
+`bench/baselines/*.cu` on the same data. Launches and waits are those of the whole program, its data being made or read.
+
+"""
+
+CONSTANTS = """## The model's constants
+
+They are in [bench/modelling.py](../bench/modelling.py) with their sources.
+
+"""
+
+LIMITS = """## What the model does not know
+
+- Time in the caches and in the memory controller, replays, the texture and first-level caches (a request that asks again for
+  a sector asks the second level), how a warp's instructions depend on each other, and that launches overlap.
+- What ptxas makes of the PTX: instructions are those of the PTX, of which it leaves out many (moves, conversions).
+- The order of blocks: {resident} run at a time, in turns.
+- CUB's transform (its bulk copies are not interpreted), cuBLAS and cuSPARSE (no PTX).
+"""
+
+
+def share(x):
+    return "" if x is None else f"{x:.2f}"
+
+
+def micro(seconds):
+    return digits(seconds * 1e6)
+
+
+class Page:
+    def __init__(self, options, processors, resident, registers):
+        self.options, self.processors, self.resident = options, processors, resident
+        self.registers = registers
+        self.figures = []
+
+    def devices(self, part):
+        return [d.part(self.processors) if part else d for d in DEVICES]
+
+    # ---- rows ----
+
+    def figure(self, work, system, part):
+        """What is known of a piece of work, by name; also kept for --json."""
+        devices = self.devices(part)
+        timed = [work.seconds(self.registers, d) for d in devices]
+        needed = work.about.get("bytes")
+        f = {"system": system, **work.about, "launches": len(work.launches), "waits": work.waits,
+             "moved": work.moved(), "touched": work.touched(),
+             "sector_efficiency": work.sector_efficiency(), "conflicts": work.conflicts(),
+             "in_flight": work.in_flight(self.registers, devices[0]),
+             "seconds": {d.name: s for d, (s, _) in zip(DEVICES, timed)}, "binds": timed[0][1],
+             "collisions": work.total(lambda l: l["collisions"]),
+             "diverged": work.total(lambda l: l["diverged"]),
+             "branches": work.total(lambda l: l["branches"])}
+        if needed:
+            f["moved_ratio"], f["touched_ratio"] = work.moved() / needed, work.touched() / needed
+        self.figures.append(f)
+        return f
+
+    @staticmethod
+    def cells(f):
+        return [share(f.get("moved_ratio")), share(f.get("touched_ratio")),
+                share(f["sector_efficiency"]), share(f["conflicts"]), share(f["in_flight"]),
+                f["launches"], *(micro(s) for s in f["seconds"].values()), f["binds"]]
+
+    COLUMNS = ["moved", "touched", "sectors", "banks", "in flight", "launches",
+               *(f"us {d.name}" for d in DEVICES), "binds"]
+
+    # ---- tables ----
+
+    def operations(self, mine, peers):
+        rows = []
+        for f in mine:
+            peer = peers.get((f["name"], f["elem"], f["shape"]))
+            ratio = peer["seconds"]["H100"] / f["seconds"]["H100"] if peer else None
+            rows.append([f"{f['name']} {f['elem']}" + ("" if f["shape"] == "one" else f", {f['shape']}"),
+                         *self.cells(f), share(ratio)])
+        return grid(["operation", *self.COLUMNS, "CUB/Ravel"], rows)
+
+    def peer_rows(self, peers):
+        return grid(["CUB's", *self.COLUMNS],
+                    [[f"{name} {elem}" + ("" if shape == "one" else f", {shape}"), *self.cells(f)]
+                     for (name, elem, shape), f in peers.items() if not name.startswith("+_")])
+
+    def segments(self, mine, peers):
+        one = {(f["name"], f["elem"]): f["seconds"]["H100"] for f in mine if f["shape"] == "one"}
+        rows = []
+        for f in sorted(mine, key=lambda f: (f["name"], f["elem"], SHAPES.index(f["shape"]))):
+            base = one.get((f["name"], f["elem"]))
+            peer = peers.get((f["name"], f["elem"], f["shape"]))
+            rows.append([f"{f['name']} {f['elem']}, {f['shape']}", *self.cells(f),
+                         share(f["seconds"]["H100"] / base if base else None),
+                         share(peer["seconds"]["H100"] / f["seconds"]["H100"] if peer else None)])
+        return grid(["operation", *self.COLUMNS, "of one", "CUB/Ravel"], rows)
+
+    def programs(self, by_hand, corpus):
+        rows = []
+        for mine, hand in by_hand:
+            f, h = self.figure(mine, "Ravel", False), self.figure(hand, "by hand", False)
+            rows.append([f"{f['name']}, n = {f['n']:,}", *self.program_cells(f)])
+            rows.append([f"{f['name']}, by hand", *self.program_cells(h)])
+        for work in corpus:
+            f = self.figure(work, "Ravel", False)
+            rows.append([f"{f['name']} (corpus)", *self.program_cells(f)])
+        return grid(["program", "MB moved", "sectors", "banks", "launches", "waits",
+                     *(f"us {d.name}" for d in DEVICES), "binds"], rows)
+
+    @staticmethod
+    def program_cells(f):
+        return [digits(f["moved"] / 1e6), share(f["sector_efficiency"]), share(f["conflicts"]),
+                f["launches"], f["waits"], *(micro(s) for s in f["seconds"].values()), f["binds"]]
+
+    @staticmethod
+    def constants():
+        rows = [(d.name, d.processors, f"{d.clock / 1e6:.0f} MHz", f"{d.dram / 1e12:.2f} TB/s",
+                 f"{d.l2_bandwidth / 1e12:.1f} TB/s", f"{d.l2 / 1e6:.0f} MB", f"{d.in_flight / 1024:.0f} KiB",
+                 f"{d.launch * 1e6} us", f"{d.wait * 1e6:.0f} us") for d in DEVICES]
+        return grid(["device", "multiprocessors", "clock", "DRAM", "L2", "L2 holds", "in flight, each",
+                     "launch", "wait"], rows)
+
+    # ---- the page ----
+
+    def text(self, works, peers, by_hand, corpus, command):
+        found = [self.figure(w, "Ravel", True) for w in works]
+        others = {(f["name"], f["elem"], f["shape"]): f
+                  for f in (self.figure(w, "CUB", True) for w in peers)}
+        segments = [f for f in found if f["family"] == "segmented"]
+        operations = [f for f in found if f["family"] != "segmented"]
+        n = 1 << self.options.size
+        out = [HEAD.format(command=command, launch=H100.launch * 1e6, wait=round(H100.wait * 1e6))]
+        if operations:
+            whole = n * H100.processors // self.processors
+            out += [OPERATIONS.format(n=f"{n:,}", width=self.options.width, few=self.processors,
+                                      all=H100.processors, whole=f"{whole:,}"),
+                    *self.lines(self.operations(operations, others)),
+                    *self.lines(self.peer_rows(others))]
+        if segments:
+            out += [SEGMENTS.format(target=modelling.SEGMENTED),
+                    *self.lines(self.segments(segments, others))]
+        if by_hand or corpus:
+            out += [PROGRAMS, *self.lines(self.programs(by_hand, corpus))]
+        out += [CONSTANTS, *self.lines(self.constants()), LIMITS.format(resident=self.resident)]
+        return "".join(out)
+
+    @staticmethod
+    def lines(table):
+        return [line + "\n" for line in table]
