@@ -38,8 +38,8 @@ class Device:
     l2_bandwidth: float
     in_flight: float      # bytes of a multiprocessor at which DRAM's bandwidth is reached
     round_trip: float     # of a load from DRAM
-    launch: float = 2.5e-6  # shared/spec/gpu.md, "Budget": the least time of a kernel in a stream
-    wait: float = 10e-6     # issue 20
+    launch: float = 2.5e-6  # a guess for the least time of a kernel in a stream
+    wait: float = 10e-6     # a guess: four of what a kernel takes at least
 
     def part(self, processors):
         """A device of so many multiprocessors with as much of everything else."""
@@ -57,7 +57,6 @@ H100 = Device("H100", 132, 1.755e9, 0.9 * 3.35e12, 50e6, 5.5e12, 32 * 1024, 0.6e
 H200 = Device("H200", 132, 1.755e9, 0.9 * 4.8e12, 50e6, 5.5e12, 48 * 1024, 0.6e-6)
 DEVICES = (H100, H200)
 
-SEGMENTED = 1.5  # target of issue 20: times of an unsegmented operation
 ISSUED = 4  # instructions a cycle of a multiprocessor
 
 

@@ -1,14 +1,25 @@
 """The page docs/results-gpu-model.md, from what gpu-model has counted."""
 
-import modelling
+from dataclasses import replace
+
 from modelling import DEVICES, H100
 from tables import digits, grid
+from targets import VALUES
 
 CORPUS = ["muladd", "dotp.100000", "black-scholes.1000", "qs.1000", "quickhull.1000", "bh.100"]
 SHAPES = ["one", "1 each", "4 each", "32 each", "1000 each", "100000 each", "power law", "random",
           "half empty", "long, tiny"]
-# In which CUB does the same: names of bench-gpu-ops, of bench-gpu-peers.
-SAME = {"RANK_UP": "RANK_UP", "SORT_UP": "SORT_UP"}
+STREAMING = ("map", "reduce", "exact scan", "pack")
+# Target, what it is of, the families held to it, the figure, and whether it is an upper bound.
+TARGETS = (
+    ("MODEL_TOUCHED", STREAMING, "touched_ratio", True),
+    ("MODEL_SECTORS", STREAMING, "sector_efficiency", False),
+    ("MODEL_BANKS", (*STREAMING, "float scan", "segmented", "rank"), "conflicts", True),
+    ("MODEL_IN_FLIGHT", STREAMING, "in_flight", False),
+    ("MODEL_SEGMENTED", ("segmented",), "of_one", True),
+    ("MODEL_PEER", (*STREAMING, "segmented", "rank"), "of_peer", True),
+    ("MODEL_SORT", ("sort",), "of_peer", True),
+)
 
 HEAD = """# What a GPU would do: counts and a model
 
@@ -25,28 +36,37 @@ Made by `{command}`.
 - *banks*: cycles of shared memory over those without bank conflicts; 1 is best.
 - *in flight*: bytes of loads in flight over those that DRAM's bandwidth needs, in the launch that moves most; 1 is enough. The PTX's
   order of loads is what counts, from which ptxas may depart.
-- *us H100*, *us H200*: modelled microseconds, with {launch} us a launch and {wait} us a wait; *binds*: what takes longest on the H100.
+- *us H100*, *us H200*: modelled microseconds, in kernels and with {launch} us a launch; *us waiting*: {wait} us
+  each time that the host waits; *binds*: what takes longest on the H100.
 
 """
 
 OPERATIONS = """## Operations
 
 {n} elements of {width} bits on {few} of {all} multiprocessors, with as large a part of bandwidth and cache: as {whole} elements on a
-whole device. *CUB*: its time over Ravel's is in the last column, on the same data and by the same model; CUB does not do FLOAT sums
-in an order that is always the same.
+whole device. *of CUB*: the modelled time over that of CUB's operation on the same data; CUB does not do FLOAT sums in an order that
+is always the same.
 
 """
 
 SEGMENTS = """## Segments
 
-A quarter of the elements, by the lengths of segments. *of one*: the modelled time over that of one segment (target: at most {target}).
+A quarter of the elements, by the lengths of segments. *of one*: the modelled time over that of one segment (target: at most {target}); *of CUB*: over that of CUB's operation by key or by
+offsets.
 
 """
 
 PROGRAMS = """## Programs
 
 On a whole device; Ravel's superoperators are compiled by NVRTC, for which 32 registers a thread are assumed. *by hand*: the kernels of
-`bench/baselines/*.cu` on the same data. Launches and waits are those of the whole program, its data being made or read.
+`bench/baselines/*.cu` on the same data. Launches and waits are those of the whole program, its data being made or read: those by
+hand wait for each argument that is copied in.
+
+"""
+
+JUDGED = """## Targets
+
+Those of [bench/targets.def](../bench/targets.def), which are counts and ratios in this model. *missed by*: the worst first.
 
 """
 
@@ -64,6 +84,13 @@ LIMITS = """## What the model does not know
 - The order of blocks: {resident} run at a time, in turns.
 - CUB's transform (its bulk copies are not interpreted), cuBLAS and cuSPARSE (no PTX).
 """
+
+
+WORST = 6  # that are named
+
+
+def title(f, always=False):
+    return f"{f['name']} {f['elem']}" + (f", {f['shape']}" if always or f["shape"] != "one" else "")
 
 
 def share(x):
@@ -88,13 +115,14 @@ class Page:
     def figure(self, work, system, part):
         """What is known of a piece of work, by name; also kept for --json."""
         devices = self.devices(part)
-        timed = [work.seconds(self.registers, d) for d in devices]
+        timed = [work.seconds(self.registers, replace(d, wait=0.0)) for d in devices]
         needed = work.about.get("bytes")
         f = {"system": system, **work.about, "launches": len(work.launches), "waits": work.waits,
              "moved": work.moved(), "touched": work.touched(),
              "sector_efficiency": work.sector_efficiency(), "conflicts": work.conflicts(),
              "in_flight": work.in_flight(self.registers, devices[0]),
              "seconds": {d.name: s for d, (s, _) in zip(DEVICES, timed)}, "binds": timed[0][1],
+             "seconds_waiting": work.waits * H100.wait,
              "collisions": work.total(lambda l: l["collisions"]),
              "diverged": work.total(lambda l: l["diverged"]),
              "branches": work.total(lambda l: l["branches"])}
@@ -112,32 +140,45 @@ class Page:
     COLUMNS = ["moved", "touched", "sectors", "banks", "in flight", "launches",
                *(f"us {d.name}" for d in DEVICES), "binds"]
 
+    @staticmethod
+    def compare(mine, peers):
+        """Adds modelled times over those of one segment and of CUB."""
+        one = {(f["name"], f["elem"]): f["seconds"]["H100"] for f in mine if f["shape"] == "one"}
+        for f in mine:
+            base = one.get((f["name"], f["elem"]))
+            peer = peers.get((f["name"], f["elem"], f["shape"]))
+            f["of_one"] = f["seconds"]["H100"] / base if base else None
+            f["of_peer"] = f["seconds"]["H100"] / peer["seconds"]["H100"] if peer else None
+
     # ---- tables ----
 
-    def operations(self, mine, peers):
-        rows = []
-        for f in mine:
-            peer = peers.get((f["name"], f["elem"], f["shape"]))
-            ratio = peer["seconds"]["H100"] / f["seconds"]["H100"] if peer else None
-            rows.append([f"{f['name']} {f['elem']}" + ("" if f["shape"] == "one" else f", {f['shape']}"),
-                         *self.cells(f), share(ratio)])
-        return grid(["operation", *self.COLUMNS, "CUB/Ravel"], rows)
+    def operations(self, mine):
+        rows = [[title(f), *self.cells(f), share(f["of_peer"])] for f in mine]
+        return grid(["operation", *self.COLUMNS, "of CUB"], rows)
 
     def peer_rows(self, peers):
         return grid(["CUB's", *self.COLUMNS],
-                    [[f"{name} {elem}" + ("" if shape == "one" else f", {shape}"), *self.cells(f)]
-                     for (name, elem, shape), f in peers.items() if not name.startswith("+_")])
+                    [[title(f), *self.cells(f)] for f in peers.values()
+                     if not f["name"].startswith("+_")])
 
-    def segments(self, mine, peers):
-        one = {(f["name"], f["elem"]): f["seconds"]["H100"] for f in mine if f["shape"] == "one"}
+    def segments(self, mine):
+        mine = sorted(mine, key=lambda f: (f["name"], f["elem"], SHAPES.index(f["shape"])))
+        rows = [[title(f, always=True), *self.cells(f), share(f["of_one"]), share(f["of_peer"])]
+                for f in mine]
+        return grid(["operation", *self.COLUMNS, "of one", "of CUB"], rows)
+
+    @staticmethod
+    def judged(found):
         rows = []
-        for f in sorted(mine, key=lambda f: (f["name"], f["elem"], SHAPES.index(f["shape"]))):
-            base = one.get((f["name"], f["elem"]))
-            peer = peers.get((f["name"], f["elem"], f["shape"]))
-            rows.append([f"{f['name']} {f['elem']}, {f['shape']}", *self.cells(f),
-                         share(f["seconds"]["H100"] / base if base else None),
-                         share(peer["seconds"]["H100"] / f["seconds"]["H100"] if peer else None)])
-        return grid(["operation", *self.COLUMNS, "of one", "CUB/Ravel"], rows)
+        for name, families, figure, at_most in TARGETS:
+            bound = VALUES[name]
+            held = [f for f in found if f["family"] in families and f.get(figure) is not None]
+            missed = [f for f in held if (f[figure] > bound if at_most else f[figure] < bound)]
+            missed.sort(key=lambda f: f[figure], reverse=at_most)
+            rows.append([f"{figure.replace('_', ' ')} {'at most' if at_most else 'at least'} {bound}",
+                         ", ".join(families), len(held) - len(missed), len(missed),
+                         "; ".join(f"{title(f)} {f[figure]:.2f}" for f in missed[:WORST])])
+        return grid(["target", "of", "met", "missed", "missed by"], rows)
 
     def programs(self, by_hand, corpus):
         rows = []
@@ -148,13 +189,14 @@ class Page:
         for work in corpus:
             f = self.figure(work, "Ravel", False)
             rows.append([f"{f['name']} (corpus)", *self.program_cells(f)])
-        return grid(["program", "MB moved", "sectors", "banks", "launches", "waits",
-                     *(f"us {d.name}" for d in DEVICES), "binds"], rows)
+        return grid(["program", "MB moved", "sectors", "banks", "launches",
+                     *(f"us {d.name}" for d in DEVICES), "binds", "waits", "us waiting"], rows)
 
     @staticmethod
     def program_cells(f):
         return [digits(f["moved"] / 1e6), share(f["sector_efficiency"]), share(f["conflicts"]),
-                f["launches"], f["waits"], *(micro(s) for s in f["seconds"].values()), f["binds"]]
+                f["launches"], *(micro(s) for s in f["seconds"].values()), f["binds"], f["waits"],
+                micro(f["seconds_waiting"])]
 
     @staticmethod
     def constants():
@@ -172,17 +214,21 @@ class Page:
                   for f in (self.figure(w, "CUB", True) for w in peers)}
         segments = [f for f in found if f["family"] == "segmented"]
         operations = [f for f in found if f["family"] != "segmented"]
+        for group in (operations, segments):
+            self.compare(group, others)
         n = 1 << self.options.size
         out = [HEAD.format(command=command, launch=H100.launch * 1e6, wait=round(H100.wait * 1e6))]
         if operations:
             whole = n * H100.processors // self.processors
             out += [OPERATIONS.format(n=f"{n:,}", width=self.options.width, few=self.processors,
                                       all=H100.processors, whole=f"{whole:,}"),
-                    *self.lines(self.operations(operations, others)),
+                    *self.lines(self.operations(operations)),
                     *self.lines(self.peer_rows(others))]
         if segments:
-            out += [SEGMENTS.format(target=modelling.SEGMENTED),
-                    *self.lines(self.segments(segments, others))]
+            out += [SEGMENTS.format(target=VALUES["MODEL_SEGMENTED"]),
+                    *self.lines(self.segments(segments))]
+        if found:
+            out += [JUDGED, *self.lines(self.judged(found))]
         if by_hand or corpus:
             out += [PROGRAMS, *self.lines(self.programs(by_hand, corpus))]
         out += [CONSTANTS, *self.lines(self.constants()), LIMITS.format(resident=self.resident)]

@@ -132,12 +132,12 @@ def standard_flags(source, openmp, contract, widths):
             f"-I{relative(BASELINES)}", *own_flags(source)]
 
 
-def build(commands, target, sources):
-    """Runs the commands, which make $dir/program, unless they did so before from the same sources
-    and headers of the baselines. Returns where it is: a file named after `target`."""
+def build(commands, target, sources, linked=()):
+    """Runs the commands, which make $dir/program, unless they did so before from the same sources,
+    headers of the baselines and libraries. Returns where it is: a file named after `target`."""
     key = hashlib.sha256()
     included = [path for source in sources for path in includes(source)]
-    for source in [*sources, *included, *sorted(BASELINES.glob("*.h"))]:
+    for source in [*sources, *included, *sorted(BASELINES.glob("*.h")), *linked]:
         key.update(source.read_bytes())
     for command in commands:
         key.update("\0".join(command).encode() + compiler_version(command[0]).encode())
@@ -252,7 +252,8 @@ def compiled_cuda(source, widths, arch="native", link=True, interpreted=None):
         runtime = [relative(Path(interpreted) / path) for path in PTX_RUNTIME]
         commands.append([nvcc, f"-arch={arch}", "-cudart", "none", *objects, *runtime, "-o",
                          "$dir/program", "-lzstd", "-lpthread", "-ldl"])
-        return build(commands, f"{source.stem}.cu-ptx", [serve, *sources, *map(Path, runtime)])
+        return build(commands, f"{source.stem}.cu-ptx", [serve, *sources],
+                     [Path(interpreted) / path for path in PTX_RUNTIME])
     commands.append([nvcc, f"-arch={arch}", *objects, "-o", "$dir/program", "-lcublas",
                      "-lcusparse"] if link
                     else ["cp", objects[-1], "$dir/program"])

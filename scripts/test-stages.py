@@ -167,6 +167,7 @@ def pages():
                 " --systems ravel,direct,c")
     yield Stage("what is compiled of each program", "bench/superoperators.py --check --jobs {jobs}")
     yield Stage("benchmark harness", "bench/tests/harness.py")
+    yield Stage("the model of a GPU", "bench/tests/model.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
