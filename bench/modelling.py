@@ -9,7 +9,7 @@ A launch takes as long as the slowest of these, if everything else overlaps with
                bandwidth is bytes in flight over latency)
     issue      instructions of warps, four a cycle and multiprocessor
     shared     wavefronts of shared memory, one a cycle and multiprocessor
-    latency    the longest chain of round trips to memory that a warp makes, one after the other
+    latency    the round trips to memory that a warp makes, one after the other
 
 and a fixed time for each launch and each wait of the host besides.
 """
@@ -200,7 +200,7 @@ def works(lines):
 
 
 def whole(lines, about):
-    """All lines as one piece of work."""
+    """All lines as one work."""
     work = Work(about)
     for line in lines:
         add(work, line)

@@ -113,7 +113,7 @@ class Page:
     # ---- rows ----
 
     def figure(self, work, system, part):
-        """What is known of a piece of work, by name; also kept for --json."""
+        """What is known of a work, by name; also kept for --json."""
         devices = self.devices(part)
         timed = [work.seconds(self.registers, replace(d, wait=0.0)) for d in devices]
         needed = work.about.get("bytes")
@@ -233,6 +233,23 @@ class Page:
             out += [PROGRAMS, *self.lines(self.programs(by_hand, corpus))]
         out += [CONSTANTS, *self.lines(self.constants()), LIMITS.format(resident=self.resident)]
         return "".join(out)
+
+    def against(self, measured):
+        """Times of a GPU over modelled ones, each by element, at the largest size that was measured."""
+        times = {}
+        for row in measured.get("ops", {}).get("rows", []):
+            times.setdefault((row["name"], row["elem"], row["shape"]), []).append(row)
+        rows = []
+        for f in self.figures:
+            found = max(times.get((f["name"], f["elem"], f["shape"]), []), key=lambda r: r["n"],
+                        default=None)
+            if found is None or f["system"] != "Ravel":
+                continue
+            elements = f["n"] * H100.processors / self.processors
+            ratios = [found["seconds"] / found["n"] / (s / elements) for s in f["seconds"].values()]
+            rows.append([title(f), f"{found['n']:,}", *(share(r) for r in ratios), f["binds"]])
+        return self.lines(grid(["measured over modelled", "n", *(d.name for d in DEVICES), "binds"],
+                               rows)) or ["nothing that was measured is modelled\n"]
 
     @staticmethod
     def lines(table):

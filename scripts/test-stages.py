@@ -252,6 +252,8 @@ def whole_programs():
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
                 "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
+    yield Stage("whole: what launches would ask of a GPU",
+                "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check")
     yield Stage("whole: kernels of the examples in NESL, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --superoperators examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"

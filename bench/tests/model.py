@@ -65,7 +65,7 @@ class Launches(unittest.TestCase):
         self.assertAlmostEqual(seconds(issue, device(processors=4))["issue"], 2e-6)
         self.assertAlmostEqual(seconds({**issue, "blocks": 4}, device(processors=4))["issue"], 0.5e-6)
 
-    def test_shared_memory_and_chains(self):
+    def test_shared_memory_and_round_trips(self):
         self.assertAlmostEqual(seconds(launch(wavefronts=3000))["shared"], 3e-6)
         self.assertAlmostEqual(seconds(launch(round_trips=7))["latency"], 7e-6)
 
@@ -133,6 +133,17 @@ class Pages(unittest.TestCase):
         self.assertRegex(text, r"\| in flight at least 0\.9 \|.*\| 0 \| 0 \|")
         self.assertRegex(text, r"\| \+_SCAN i64, one \|.*\| 1\.00 \|")
         self.assertEqual({f["system"] for f in page.figures}, {"Ravel", "CUB"})
+
+    def test_measured_times_are_compared_by_element(self):
+        options = type("Options", (), {"size": 5, "width": "64"})
+        page = modelpage.Page(options, 4, 8, lambda _: 32)
+        about = {"elem": "i64", "n": 32, "shape": "one", "name": "ADD_REDUCE", "family": "reduce"}
+        page.text([work(launch(round_trips=0), **about)], [], [], [], "command")
+        modelled = page.figures[0]["seconds"]["H100"]
+        rows = [{**about, "n": n, "seconds": 2 * modelled * n / (32 * 33)} for n in (64, 4096)]
+        self.assertRegex("".join(page.against({"ops": {"rows": rows}})),
+                         r"\| ADD_REDUCE i64 \| 4,096 \| 2\.00 \|")
+        self.assertEqual(page.against({}), ["nothing that was measured is modelled\n"])
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ void second_level::leave(line &l) {
   l.valid = l.dirty = 0;
 }
 
-/* Its line, which takes the place of another if it is not there. Sets are spread by a
+/* Its line, in which another one leaves if it is not there. Sets are spread by a
  * multiplication, as hardware spreads them by a hash, so that strides do not meet in one. */
 second_level::line &second_level::line_of(uint64_t sector_number) {
   const uint64_t number = sector_number / LINE;

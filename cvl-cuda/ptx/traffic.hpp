@@ -67,7 +67,7 @@ private:
 
 /* A second-level cache: lines of four sectors, of which those are moved that are wanted; 16
  * ways; the line that was not used for longest leaves. What is written stays until it leaves;
- * a sector that is written in part is not read first (its other bytes are masked). */
+ * a sector of which only some bytes are written is not read first (the others are masked). */
 class second_level {
 public:
   explicit second_level(uint64_t bytes);

@@ -58,7 +58,7 @@ std::string in_shared(unsigned stride_bytes) {
 
 } // namespace
 
-Test(ptx_counting, neighbours_share_sectors) {
+Test(ptx_counting, neighbours_are_in_one_sector) {
   counted c(1024);
   c.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nst.global.u64 [%q1], %q2;");
   c.says("\"loads\": [1, 8, 256], \"stores\": [1, 8, 256]");
