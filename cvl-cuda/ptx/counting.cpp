@@ -213,44 +213,54 @@ std::string classes(const uint64_t *groups) {
 
 } // namespace
 
+/* [offset in the arguments, bytes, sectors loaded and stored, bytes read and written] of each.
+ */
+std::string counting::arrays_text() const {
+  std::string text;
+  for (const auto &of : counts_.arrays) {
+    const array_counts &a = of.second;
+    text += text.empty() ? "[" : ", [";
+    text += std::to_string(argument_of(of.first, a.bytes));
+    for (const uint64_t n : {a.bytes, a.loaded, a.stored, a.read, a.written}) {
+      text += ", " + std::to_string(n);
+    }
+    text += "]";
+  }
+  return "[" + text + "]";
+}
+
 void counting::write_line() {
   const launch_counts &c = counts_;
   fields f;
   f.raw("launch", quoted(readable(launch_->of->name)));
   f.raw("symbol", quoted(launch_->of->name));
-  f.number("blocks", launch_->blocks);
-  f.number("threads", launch_->threads);
-  f.number("shared", launch_->dynamic_shared);
-  f.number("static_shared", launch_->of->shared_bytes);
   f.raw("groups", classes(c.groups));
-  f.number("lanes", c.of_lanes);
-  f.number("branches", c.branches);
-  f.number("diverged", c.diverged);
   f.requests("loads", c.loads);
   f.requests("stores", c.stores);
   f.requests("atomics", c.atomics);
-  f.number("atomic_lanes", c.atomic_lanes);
-  f.number("collisions", c.collisions);
-  f.number("read", c.read);
-  f.number("written", c.written);
-  f.number("fetched", l2_.fetched - fetched_before_);
-  f.number("written_back", l2_.written_back - written_back_before_);
-  f.number("dirty", l2_.dirty);
-  f.number("shared_requests", c.shared_requests);
-  f.number("wavefronts", c.wavefronts_taken);
-  f.number("least_wavefronts", c.wavefronts_least);
-  f.number("round_trips", c.round_trips);
-  std::string arrays;
-  for (const auto &a : c.arrays) {
-    if (!arrays.empty()) arrays += ", ";
-    arrays += "[" + std::to_string(argument_of(a.first, a.second.bytes));
-    for (const uint64_t n :
-         {a.second.bytes, a.second.loaded, a.second.stored, a.second.read, a.second.written}) {
-      arrays += ", " + std::to_string(n);
-    }
-    arrays += "]";
-  }
-  f.raw("arrays", "[" + arrays + "]");
+  const struct {
+    const char *name;
+    uint64_t value;
+  } numbers[] = {{"blocks", launch_->blocks},
+                 {"threads", launch_->threads},
+                 {"shared", launch_->dynamic_shared},
+                 {"static_shared", launch_->of->shared_bytes},
+                 {"lanes", c.of_lanes},
+                 {"branches", c.branches},
+                 {"diverged", c.diverged},
+                 {"atomic_lanes", c.atomic_lanes},
+                 {"collisions", c.collisions},
+                 {"read", c.read},
+                 {"written", c.written},
+                 {"fetched", l2_.fetched - fetched_before_},
+                 {"written_back", l2_.written_back - written_back_before_},
+                 {"dirty", l2_.dirty},
+                 {"shared_requests", c.shared_requests},
+                 {"wavefronts", c.wavefronts_taken},
+                 {"least_wavefronts", c.wavefronts_least},
+                 {"round_trips", c.round_trips}};
+  for (const auto &n : numbers) f.number(n.name, n.value);
+  f.raw("arrays", arrays_text());
   put(f.text + "}");
 }
 

@@ -3,16 +3,17 @@
  * time that the host waits, each an object of JSON; bench/gpu-model reads them. Programs that
  * want to say which lines are whose append lines of their own.
  *
- *     {"launch": name, "symbol": name in the module, "blocks": b, "threads": of a block,
- *      "shared": bytes of a block, "static_shared": ..., "groups": {class: instructions of
- * warps}, "lanes": instructions of threads, "branches": of warps, "diverged": of these,
+ *     {"launch": name, "symbol": name in the module,
+ *      "groups": {class of instructions: how many warps executed},
  *      "loads": [requests, sectors, bytes wanted], "stores": likewise, "atomics": likewise,
- *      "atomic_lanes": n, "collisions": lanes beyond the first at one address in a request,
- *      "read": bytes, "written": bytes,               what is compulsory for the launch alone
- *      "fetched": sectors, "written_back": sectors, "dirty": sectors at its end,     of the L2
- *      "shared_requests": n, "wavefronts": n, "least_wavefronts": n, "round_trips": of warps,
- *      "arrays": [[offset of a pointer to it in the arguments or -1, its bytes, sectors loaded,
- *                  sectors stored, bytes read, bytes written], ...]}
+ *      "blocks", "threads": of a block, "shared", "static_shared": bytes of a block,
+ *      "lanes": instructions of threads, "branches": of warps, "diverged": of these,
+ *      "atomic_lanes", "collisions": lanes beyond the first at one address in a request,
+ *      "read", "written": bytes that the launch alone has to move,
+ *      "fetched", "written_back", "dirty" at its end: sectors of the second-level cache,
+ *      "shared_requests", "wavefronts", "least_wavefronts", "round_trips": traffic.hpp,
+ *      "arrays": [[offset of a pointer to it in the arguments or -1, its bytes,
+ *                  sectors loaded, sectors stored, bytes read, bytes written], ...]}
  *     {"copy": bytes, "way": "in", "out", "on" (the device) or "fill"}
  *     {"wait": commands since the last one}
  *
@@ -97,6 +98,7 @@ private:
   span array_at(uint64_t address) const;
   array_counts &array_of(uint64_t address);
   int64_t argument_of(uint64_t begin, uint64_t bytes) const;
+  std::string arrays_text() const;
   void write_line();
   void put(const std::string &line);
 };
