@@ -224,7 +224,7 @@ static bool call(struct short_run *r) {
     for (uint32_t i = 0; i < s->item_count; i++) move_item(r, &s->items[i], at);
     if (s->folds)
       s->fold(m, r->in, r->out, r->fault, NULL, r->lanes, at == 0,
-              at + m == n ? r->totals : NULL, 0);
+              at + m == n ? r->totals : NULL, 0, at);
     else
       s->block(m, r->in, r->out, r->fault, NULL);
     sound = is_sound(r);

@@ -33,7 +33,7 @@ typedef void short_block(uint64_t n, const void *const *in, void *const *out, ui
                          const struct tile_ahead *);
 typedef void short_fold(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
                         const struct tile_ahead *, void *const *lanes, _Bool begin,
-                        char *const *totals, uint64_t block);
+                        char *const *totals, uint64_t block, uint64_t lead);
 
 struct fused_short {
   bool fits;                /* the superoperator is such a one, and then: */

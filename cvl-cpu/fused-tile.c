@@ -346,6 +346,7 @@ static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool
   for (uint64_t at = 0; at < n;) {
     const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
     w->tile.begins = at == 0;
+    w->tile.lead = at;
     w->tile.ends = at + count == n;
     run(w, first + at, count, folds);
     at += count;
@@ -355,6 +356,7 @@ static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool
 static bool run_all(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   w->done_to = first + n;
   w->tile.begins = w->tile.ends = 1;
+  w->tile.lead = 0;
   if (w->k->run.has_affine_runs) {
     run_by_runs(w, first, n, folds);
   } else {

@@ -295,20 +295,26 @@ static void give_lanes(const struct block *b) {
   }
 }
 
-/* The same, row by row, for reductions. */
+/* The same, row by row, for reductions. Rows that are not whole come one by one: the last of
+ * the block, and where the caller's run of positions begins or ends within one. */
 static void rows(const struct block *b) {
   take_lanes(b);
-  fputs("  uint64_t row = 0;\n"
-        "  for (; row + LANES <= n; row += LANES) {\n"
-        "    if (ahead) tile_prefetch(ahead, row, row + LANES);\n",
-        b->out);
+  fputs(
+      "  for (uint64_t row = 0; row < n;) {\n"
+      "    const uint64_t lane = (lead + row) % LANES, whole = lane ? 0 : (n - row) / LANES;\n"
+      "    for (const uint64_t end = row + whole * LANES; row < end; row += LANES) {\n"
+      "    if (ahead) tile_prefetch(ahead, row, row + LANES);\n",
+      b->out);
   fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
                    "      const uint64_t i = row + j;\n",
         b->out);
   body(b, PASS_WHOLE, "j");
-  fputs("    }\n    }\n    for (uint64_t i = row; i < n; i++) {\n", b->out);
-  body(b, PASS_WHOLE, "i % LANES");
-  fputs("    }\n", b->out);
+  fputs("    }\n    }\n"
+        "    const uint64_t end = n - row < LANES - lane ? n : row + LANES - lane;\n"
+        "    for (uint64_t i = row; i < end; i++) {\n",
+        b->out);
+  body(b, PASS_WHOLE, "(lead + i) % LANES");
+  fputs("    }\n    row = end;\n  }\n", b->out);
   give_lanes(b);
 }
 
@@ -319,14 +325,16 @@ static void emit(const struct block *b, const char *name) {
   fprintf(out, "/* Of %s: stage %u. */\n", fused_formula(op, formula, sizeof formula),
           b->stage);
   for (int declared = 0; declared < 2; declared++) {
-    fprintf(out,
-            "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,\n"
-            "    const struct tile_ahead *ahead%s)%s",
-            name,
-            b->folds
-                ? ", void *const *lanes, _Bool begin,\n    char *const *totals, uint64_t block"
-                : "",
-            declared ? " {\n" : ";\n");
+    fprintf(
+        out,
+        "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,\n"
+        "    const struct tile_ahead *ahead%s)%s",
+        name,
+        b->folds
+            ? ", void *const *lanes, _Bool begin,\n    char *const *totals, uint64_t block, "
+              "uint64_t lead"
+            : "",
+        declared ? " {\n" : ";\n");
   }
   fprintf(out, "  enum { LANES = %d, ROW = 128 };\n", CVL_REDUCE_LANES);
   declarations(b);

@@ -198,7 +198,7 @@ static void call_stage(const struct tile_text *t, uint32_t stage) {
     fprintf(t->out,
             "    if (folds) {\n"
             "      %s%s, t->lanes, begins, ends ? t->totals : 0,\n"
-            "          at / BLOCK);\n"
+            "          at / BLOCK, t->lead + at);\n"
             "    } else {\n"
             "      %s%u%s);\n    }\n",
             t->fold, arguments, t->block, stage, arguments);

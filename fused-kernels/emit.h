@@ -89,14 +89,15 @@ void fused_emit_block(const struct fused_functions *, struct widths, uint32_t st
  * tree,
  *
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               const struct tile_ahead *ahead, void *const *lanes, _Bool begin, char *const
- * *totals, uint64_t block)
+ *               const struct tile_ahead *ahead, void *const *lanes, _Bool begin,
+ *               char *const *totals, uint64_t block, uint64_t lead)
  *
  * which does what that of fused_emit_block does. But results whose only uses are reductions are
  * not written; they are combined, element i of a block into lane i mod 32 of the tree (cvl.h).
- * lanes[r] has the 32 lanes of the r-th reduction, which `begin` initialises; all calls for the
- * block but the last have a multiple of 32 positions. The last has `totals`: totals[r][block]
- * gets the total. in[v] also has the operands of reductions that the stage does not compute. */
+ * lanes[r] has the 32 lanes of the r-th reduction, which `begin` initialises; `lead` positions
+ * of the block, or as many modulo 32, were in earlier calls. The last call has `totals`:
+ * totals[r][block] gets the total. in[v] also has the operands of reductions that the stage
+ * does not compute. */
 void fused_emit_fold(const struct fused_functions *, struct widths, const char *name, FILE *);
 
 /* Writes the function of the loop whose first node is `first`,

@@ -113,6 +113,7 @@ struct tile {
   uint64_t ahead;         /* positions to prefetch ahead, or 0 */
   const uint8_t *skipped; /* of every stage */
   int begins, ends;       /* of a fold: whether the positions begin a block, and end one */
+  uint64_t lead;          /* of a fold: positions of the block before these */
   /* What the caller does: executes a node for n positions; hears of a fault; learns that a
    * strip is done, or NULL. */
   void *with;

@@ -368,7 +368,7 @@ Test(emit_block, reductions_as_they_are_computed) {
       "$6 = (+_REDUCE FLOAT @ $4 $2) $7 = (MAX_REDUCE FLOAT @ $0 $2)"
       "$8 = (+_REDUCE INT @ (ROUND @ $5) $2)"
       "-> $5 $6 $7 $8";
-  enum { N = FOLD_POSITIONS, SOME = 589, FIRST = 512, VALUES = 10 };
+  enum { N = FOLD_POSITIONS, SOME = 589, VALUES = 10 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
   struct fused_functions plan;
@@ -380,7 +380,7 @@ Test(emit_block, reductions_as_they_are_computed) {
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   typedef void fold_function(uint64_t, const void *const *, void *const *, uint64_t *,
                              const struct tile_ahead *, void *const *, bool, char *const *,
-                             uint64_t);
+                             uint64_t, uint64_t);
   fold_function *f = (fold_function *)symbol(&b, "block%u_%u", 0, 0);
   static double x[N], differences[N], factors[N];
   const double factor = 1.7;
@@ -390,13 +390,18 @@ Test(emit_block, reductions_as_they_are_computed) {
   }
   struct folded found, wanted = fold_plainly(x, factor, 0, SOME, false);
   void *lanes[] = {found.sums, found.most, found.rounded};
-  f(FIRST, (const void *[VALUES]){x, [3] = factors}, (void *[VALUES]){[5] = differences}, NULL,
-    NULL, lanes, true, NULL, 0);
-  f(SOME - FIRST, (const void *[VALUES]){x + FIRST, [3] = factors},
-    (void *[VALUES]){[5] = differences + FIRST}, NULL, NULL, lanes, false, NULL, 0);
-  cr_expect(memcmp(found.sums, wanted.sums, sizeof found.sums) == 0);
-  cr_expect(memcmp(found.most, wanted.most, sizeof found.most) == 0);
-  cr_expect(memcmp(found.rounded, wanted.rounded, sizeof found.rounded) == 0);
+  /* In calls whose positions begin and end anywhere in a row of lanes. */
+  static const uint64_t cuts[][4] = {
+      {512, SOME}, {1, 2, 269, SOME}, {5, 37, 512, SOME}, {SOME}};
+  for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+    for (uint64_t at = 0, k = 0; at < SOME; at = cuts[c][k++]) {
+      f(cuts[c][k] - at, (const void *[VALUES]){x + at, [3] = factors},
+        (void *[VALUES]){[5] = differences + at}, NULL, NULL, lanes, at == 0, NULL, 0, at);
+    }
+    cr_expect(memcmp(found.sums, wanted.sums, sizeof found.sums) == 0, "cuts %zu", c);
+    cr_expect(memcmp(found.most, wanted.most, sizeof found.most) == 0, "cuts %zu", c);
+    cr_expect(memcmp(found.rounded, wanted.rounded, sizeof found.rounded) == 0, "cuts %zu", c);
+  }
   for (int i = 0; i < SOME; i++) cr_expect_eq(differences[i], x[i] - factor, "%d", i);
   double sums[3], most[3];
   int32_t rounded[3];
@@ -406,7 +411,7 @@ Test(emit_block, reductions_as_they_are_computed) {
     const uint64_t n = (uint64_t)(end - first);
     f(n, (const void *[VALUES]){x + first, [3] = factors},
       (void *[VALUES]){[5] = differences + first}, NULL, NULL, lanes, true, totals,
-      (uint64_t)block);
+      (uint64_t)block, 0);
     wanted = fold_plainly(x, factor, first, end, true);
     cr_expect_eq(sums[block], wanted.sums[0], "%d", block);
     cr_expect_eq(most[block], wanted.most[0], "%d", block);
