@@ -57,14 +57,22 @@ static void add_constant(struct builder *b, const struct ir_binding *x) {
   node->constant = constant_element(b->c->o->program->widths, x->as.constant, 0);
 }
 
+/* Not a constant by itself: that is a vector of one element, which only INDEX and DIST take as
+ * a number. */
+static bool is_spread(const struct builder *b, ir_var v) {
+  const struct ir_binding *known = b->c->definitions[v];
+  return known && known->form != IR_CONST;
+}
+
 /* Whether operand i of x is computed here again: runs, flags that are T, zeros. */
 static bool is_known(const struct builder *b, const struct ir_binding *x, uint32_t i) {
   const ir_var v = x->operands[i];
   switch ((enum opcode)x->op) {
   case OPC_BPERMUTE:
   case OPC_PERMUTE: return i == 1;
-  case OPC_FPERMUTE: return i == 1 || i == 2;
-  case OPC_DPERMUTE: return i == 1 || (i == 2 && copies_constant(b->c, v, 0));
+  case OPC_FPERMUTE: return i == 1 || (i == 2 && is_spread(b, v));
+  case OPC_DPERMUTE:
+    return i == 1 || (i == 2 && is_spread(b, v) && copies_constant(b->c, v, 0));
   case OPC_INDEX: return i < 2 && (copies_constant(b->c, v, 0) || copies_constant(b->c, v, 1));
   default: return i == 0; /* DIST */
   }

@@ -98,3 +98,27 @@ Test(copies, nothing_moves_across_a_timer) {
           "yield v19 v20\nend\n",
           false, body, sizeof body);
 }
+
+/* A constant is a vector of one element, which a superoperator has as a number only: for the
+ * start of a run, but not as a default or flags. */
+Test(copies, a_default_of_one_element) {
+  char body[6000];
+  rewrite("fun M () -> (INT) @1:1\n" VECTORS "v18 = MAKE_SEGDES v11 @2:1\n"
+          "v19 = INDEX v11 v11 v7 @2:2\n"
+          "v20 = BPERMUTE INT v3 v14 v9 v7 @2:3\n"
+          "v21 = DPERMUTE INT v20 v19 v10 v7 v18 @3:1\n"
+          "yield v21\nend\n",
+          true, body, sizeof body);
+  expect(body, "v21 = FUSED 0", 1);
+}
+
+Test(copies, flags_of_one_element) {
+  char body[6000];
+  rewrite("fun M () -> (INT) @1:1\n" VECTORS "v18 = MAKE_SEGDES v11 @2:1\n"
+          "v19 = INDEX v10 v11 v18 @2:2\n"
+          "v20 = BPERMUTE INT v3 v19 v9 v18 @2:3\n"
+          "v21 = FPERMUTE INT v20 v19 v16 v18 v7 @3:1\n"
+          "yield v21\nend\n",
+          true, body, sizeof body);
+  expect(body, "v21 = FUSED 0", 1);
+}
