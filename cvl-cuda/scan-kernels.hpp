@@ -235,7 +235,7 @@ template <class C> struct scan_pass {
       if (!here && t == 0) m.found[0] = 0;
     });
     block.each([&](int t) { found[t] = m.found[0]; });
-    return found[0];
+    return block.uniform(found);
   }
 
   /* The inclusive prefixes of up to 32 windows of a segment, each in its first. */
@@ -351,7 +351,7 @@ template <class C> struct scan_pass {
     for (int32_t job = 0; job < jobs; job++) {
       if (is_short) {
         block.each([&](int t) { segment[t] = m.longer[job]; });
-        at.segment = first + segment[0];
+        at.segment = first + block.uniform(segment);
       }
       const int64_t skipped = at.number << CHUNK_BITS;
       const int64_t begin = d.start(at.segment) + skipped;

@@ -79,7 +79,7 @@ HD int32_t list_marked(B &block, const MARKS &marks, LIST &list, COUNTS &of_warp
     const uint32_t lower = together[t] & (((uint32_t)1 << t % WARP) - 1);
     if (marks[t]) list[before + count_bits(lower)] = t;
   });
-  return total[0]; /* the same in all threads */
+  return block.uniform(total);
 }
 
 /* An operand in memory. */

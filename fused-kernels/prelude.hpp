@@ -486,8 +486,10 @@ struct map_tiles {
  *       }
  *     };
  *
- * Every statement outside of each() is the same for all threads of a block. On the host a phase
- * is a loop over the threads; in the emulation in any order.
+ * Every statement outside of each() is the same for all threads of a block. What decides it in
+ * registers is asked for by block.uniform(x). Shared memory is accessed in phases only: so the
+ * barrier of the last one stands between a block and the next that the same threads do. On the
+ * host a phase is a loop over the threads; in the emulation in any order.
  */
 enum { WARP = 32 };
 
@@ -538,13 +540,18 @@ struct walk {
 HD inline void thread_starts(int64_t) {}
 HD inline void block_starts(int64_t) {}
 HD inline void phase_ends() {}
+/* Which register is meant: a device has only that of the running thread. */
+HD inline int own_register(int t) {
+  return t;
+}
+template <class T> HD void expect_uniform(const T *, int) {}
 #endif
 
 template <class F> struct host_block {
   template <class T> struct reg {
-    T of_thread[F::threads];
-    HD T &operator[](int t) { return of_thread[t]; }
-    HD const T &operator[](int t) const { return of_thread[t]; }
+    T of[F::threads]; /* by thread */
+    HD T &operator[](int t) { return of[own_register(t)]; }
+    HD const T &operator[](int t) const { return of[own_register(t)]; }
   };
   typename F::shared shared;
   int64_t number, number_of_blocks;
@@ -561,12 +568,17 @@ template <class F> struct host_block {
     }
     phase_ends();
   }
+  /* What all threads have in a register. */
+  template <class T> HD T uniform(const reg<T> &x) {
+    expect_uniform(x.of, F::threads);
+    return x.of[0];
+  }
   /* Combines the lanes of each warp as the reproducible tree does: for w = 16, 8, 4, 2, 1
    * x[t] = combine(x[t], x[t + w]). Lane 0 then has the result, the others nothing of use. */
   template <class T, class C> HD void fold(reg<T> &x, C combine) {
     for (int first = 0; first < F::threads; first += WARP) {
       for (int w = WARP / 2; w > 0; w /= 2) {
-        for (int t = first; t < first + w; t++) x[t] = combine(x[t], x[t + w]);
+        for (int t = first; t < first + w; t++) x.of[t] = combine(x.of[t], x.of[t + w]);
       }
     }
   }
@@ -576,36 +588,37 @@ template <class F> struct host_block {
   template <class T, class C> HD void prefix(reg<T> &x, int w, C combine) {
     for (int s = 1; s < w; s *= 2) {
       for (int t = F::threads - 1; t >= 0; t--) {
-        if (t % w >= s) x[t] = combine(x[t - s], x[t]);
+        if (t % w >= s) x.of[t] = combine(x.of[t - s], x.of[t]);
       }
     }
   }
   /* to[t] = from[t + k] within the warp; from[t] where there is no such thread. */
   template <class T> HD void shift_down(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
-    for (int t = 0; t < F::threads; t++) to[t] = t % WARP + k < WARP ? old[t + k] : old[t];
+    for (int t = 0; t < F::threads; t++)
+      to.of[t] = t % WARP + k < WARP ? old.of[t + k] : old.of[t];
   }
   /* to[t] = from[t - k] within the warp; from[t] where there is no such thread. */
   template <class T> HD void shift_up(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
-    for (int t = 0; t < F::threads; t++) to[t] = t % WARP >= k ? old[t - k] : old[t];
+    for (int t = 0; t < F::threads; t++) to.of[t] = t % WARP >= k ? old.of[t - k] : old.of[t];
   }
   /* to[t] = from of lane k of the same warp. */
   template <class T> HD void broadcast(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
-    for (int t = 0; t < F::threads; t++) to[t] = old[t / WARP * WARP + k];
+    for (int t = 0; t < F::threads; t++) to.of[t] = old.of[t / WARP * WARP + k];
   }
   /* to[t] = from[t ^ k], k below WARP. */
   template <class T> HD void exchange(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
-    for (int t = 0; t < F::threads; t++) to[t] = old[t ^ k];
+    for (int t = 0; t < F::threads; t++) to.of[t] = old.of[t ^ k];
   }
   /* to[t] = a bit for each lane of the warp whose `from` is not 0. */
   HD void ballot(reg<uint32_t> &to, const reg<uint32_t> &from) {
     for (int w = 0; w < F::threads / WARP; w++) {
       uint32_t bits = 0;
-      for (int t = 0; t < WARP; t++) bits |= (uint32_t)(from[w * WARP + t] != 0) << t;
-      for (int t = 0; t < WARP; t++) to[w * WARP + t] = bits;
+      for (int t = 0; t < WARP; t++) bits |= (uint32_t)(from.of[w * WARP + t] != 0) << t;
+      for (int t = 0; t < WARP; t++) to.of[w * WARP + t] = bits;
     }
   }
 };
@@ -682,6 +695,7 @@ template <class F> struct device_block {
       __syncwarp();
     }
   }
+  template <class T> __device__ T uniform(const reg<T> &x) { return x.own; }
   template <class T, class C> __device__ void fold(reg<T> &x, C combine) {
 #pragma unroll
     for (int w = WARP / 2; w > 0; w /= 2) {
@@ -752,7 +766,6 @@ template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
   for (int64_t k = blockIdx.x; k < blocks; k += gridDim.x) {
     device_block<F> b{memory, k, blocks};
     f(b);
-    __syncthreads();
   }
 }
 #endif

@@ -44,6 +44,10 @@ bool reads(const void *, size_t width, size_t alignment, shared_cell *shared);
 bool writes(const void *, size_t width, size_t alignment, shared_cell *shared);
 bool changes(const void *, size_t width, size_t alignment); /* atomically */
 bool shared_index(int64_t i, int64_t n);
+/* The thread that runs now, which is to be the one named. */
+int64_t running_thread(int64_t named);
+/* A register that decides for all threads of a block is not that of thread 0 in this one. */
+void report_different(int64_t thread, int64_t of_first, int64_t of_this);
 
 void report_thread(int64_t thread);
 void report_block(int64_t block);
@@ -55,6 +59,8 @@ struct watcher {
   bool (*writes)(const void *, size_t width, size_t alignment, shared_cell *);
   bool (*changes)(const void *, size_t width, size_t alignment);
   bool (*shared_index)(int64_t i, int64_t n);
+  int64_t (*running_thread)(int64_t named);
+  void (*report_different)(int64_t thread, int64_t of_first, int64_t of_this);
   void (*report_thread)(int64_t);
   void (*report_block)(int64_t);
   void (*report_phase_end)();
@@ -74,6 +80,12 @@ bool changes(const void *p, size_t width, size_t alignment) {
 }
 bool shared_index(int64_t i, int64_t n) {
   return watched_by->shared_index(i, n);
+}
+int64_t running_thread(int64_t named) {
+  return watched_by->running_thread(named);
+}
+void report_different(int64_t thread, int64_t of_first, int64_t of_this) {
+  watched_by->report_different(thread, of_first, of_this);
 }
 void report_thread(int64_t thread) {
   watched_by->report_thread(thread);
@@ -230,6 +242,16 @@ inline void block_starts(int64_t block) {
 }
 inline void phase_ends() {
   if (emulation::checking) emulation::report_phase_end();
+}
+inline int own_register(int t) {
+  return emulation::checking ? (int)emulation::running_thread(t) : t;
+}
+template <class T> void expect_uniform(const T *of, int threads) {
+  static_assert(std::is_integral<T>::value, "reports show it as a number");
+  for (int t = 1; emulation::checking && t < threads; t++) {
+    if (of[t] == of[0]) continue;
+    return emulation::report_different(t, (int64_t)of[0], (int64_t)of[t]);
+  }
 }
 
 } // namespace ravel

@@ -76,6 +76,8 @@ uint64_t count_reports() {
 
 static thread_local checker *running = nullptr;        /* of the launch on this thread */
 static thread_local const char *on_host_now = nullptr; /* the body run on the host */
+/* Of either; -1: none, or all of a block. */
+static thread_local int64_t thread_now = -1;
 
 static struct {
   std::mutex lock;
@@ -123,13 +125,37 @@ bool shared_index(int64_t i, int64_t n) {
   return running ? running->shared_index(i, n) : true;
 }
 void report_thread(int64_t thread) {
+  thread_now = thread;
   if (running) running->thread_starts(thread);
 }
 void report_block(int64_t block) {
+  thread_now = -1;
   if (running) running->block_starts(block);
 }
 void report_phase_end() {
+  thread_now = -1;
   if (running) running->phase_ends();
+}
+
+/* ---- registers ---- */
+
+static std::string here() {
+  if (running) return running->here();
+  const std::string body = text_of("\"%s\" on the host: ", who_on_host());
+  return body + (thread_now < 0 ? "a block" : text_of("thread %" PRId64, thread_now));
+}
+
+int64_t running_thread(int64_t named) {
+  if (named == thread_now) return named;
+  add_report(ANOTHERS_REGISTER,
+             here() + text_of(", the register named is that of thread %" PRId64, named));
+  return thread_now < 0 ? 0 : thread_now;
+}
+
+void report_different(int64_t thread, int64_t of_first, int64_t of_this) {
+  add_report(NOT_UNIFORM, here() + text_of(", not the same in all threads: %" PRId64
+                                           " in thread 0, %" PRId64 " in thread %" PRId64,
+                                           of_first, of_this, thread));
 }
 
 /* Code of the host that goes around the pointers ends here, if the memory is that of a device:
@@ -263,6 +289,10 @@ std::string checker::in_launch() const {
   return text_of("kernel \"%s\" (launch %" PRIu64 "): ", launch_->name, launch_number_);
 }
 
+std::string checker::here() const {
+  return in_launch() + who(now_);
+}
+
 /* The thread with a number of this launch. */
 std::string checker::who(uint32_t number) const {
   if (launch_->threads == 0) {
@@ -393,6 +423,7 @@ bool checker::reads(const touched &x, size_t alignment) {
   size_t n = 1;
   if (x.shared) {
     watched_ = true;
+    if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " read", x);
     states = &x.shared->memory;
     cells = &x.shared->access;
   } else {

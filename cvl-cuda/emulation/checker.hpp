@@ -7,7 +7,8 @@
  * barrier is between them: barriers order the phases of one block, nothing orders blocks.
  *
  * Statements of a cooperative kernel outside of each() are made by all threads of the block:
- * they count as one more thread in the phase that follows, which may read only.
+ * they count as one more thread in the phase that follows, which may read only, and no shared
+ * memory.
  *
  * Host memory that the device copies from and to ("pinned") lies in a range of its own, filled
  * with POISON when it is handed out, and where a copy is to arrive.
@@ -29,7 +30,10 @@ enum finding {
   WRITTEN_TWICE,       /* two threads of a launch write one element */
   READ_AND_WRITTEN,    /* one reads what another writes */
   PLAIN_AND_ATOMIC,    /* one changes atomically what another does not */
-  OUTSIDE_PHASE,       /* a write outside of each(): by all threads of a block */
+  OUTSIDE_PHASE,       /* by all threads of a block, outside of each(): a write, or a use of
+                          shared memory */
+  ANOTHERS_REGISTER,   /* a thread names the register of another, where a device has its own */
+  NOT_UNIFORM,         /* what decides for all threads of a block differs between them */
   UNINITIALISED,       /* a read of uninitialised memory */
   OUT_OF_BOUNDS,       /* not in any block, or in the gap behind one */
   FREED,               /* in a block that its owner has given back */
@@ -126,6 +130,8 @@ public:
   bool writes(const touched &, size_t alignment);
   bool changes(const touched &, size_t alignment);
   bool shared_index(int64_t i, int64_t n);
+  /* "kernel "scan" (launch 3): thread 5 of block 0": what runs now. */
+  std::string here() const;
   void thread_starts(int64_t thread);
   void block_starts(int64_t block);
   void phase_ends();

@@ -10,8 +10,9 @@ namespace ravel {
 
 companion watching() {
   using namespace emulation;
-  static const watcher table = {reads,         writes,       changes,         shared_index,
-                                report_thread, report_block, report_phase_end};
+  static const watcher table = {reads,         writes,         changes,
+                                shared_index,  running_thread, report_different,
+                                report_thread, report_block,   report_phase_end};
   companion c;
   c.text = "#define RAVEL_WATCHED\n";
   for (const char *const *line = ravel_checked_text; *line != nullptr; line++) c.text += *line;

@@ -400,18 +400,13 @@ Test(checker, finds_blocks_that_wait_for_each_other) {
 
 struct uniform_write {
   enum { threads = 32 };
-  struct shared {
-    shared_array<int64_t, 1> total;
-  };
+  struct shared {};
   ptr<int64_t> out;
-  bool outside, late;
+  bool outside;
 
   template <class B> HD void operator()(B &block) const {
     const bool defect = outside;
-    block.each([&](int t) {
-      if (t == 0) block.shared.total[0] = block.index();
-    });
-    const int64_t total = block.shared.total[0];
+    const int64_t total = block.index();
     if (outside) out[block.index()] = total;
     block.each([&](int t) {
       if (t == 0 && !defect) out[block.index()] = total;
@@ -422,36 +417,143 @@ struct uniform_write {
 Test(checker, finds_writes_outside_of_phases) {
   planted(OUTSIDE_PHASE, {"kernel \"total\"", "all threads of block ", "write block "},
           [](rig &r, bool defect) {
-            r.blocks("total", 3, uniform_write{r.fresh<int64_t>(3), defect, false});
+            r.blocks("total", 3, uniform_write{r.fresh<int64_t>(3), defect});
           });
 }
 
 /* What all threads read between phases must not be written in the next one. */
 struct uniform_read {
   enum { threads = 32 };
-  struct shared {
-    shared_array<int64_t, 2> total;
-  };
-  ptr<int64_t> out;
+  struct shared {};
+  ptr<int64_t> out, total;
   int64_t next;
 
   template <class B> HD void operator()(B &block) const {
     block.each([&](int t) {
-      if (t < 2) block.shared.total[t] = 1;
+      if (t < 2) total[2 * block.index() + t] = 1;
     });
-    const int64_t total = block.shared.total[0];
+    const int64_t sum = total[2 * block.index()];
     block.each([&](int t) {
-      if (t == 0) block.shared.total[next] = 2;
-      if (t == 1) out[block.index()] = total;
+      if (t == 0) total[2 * block.index() + next] = 2;
+      if (t == 1) out[block.index()] = sum;
     });
   }
 };
 
 Test(checker, finds_a_read_between_phases_without_a_barrier_behind) {
   planted(READ_AND_WRITTEN,
-          {"kernel \"between\"", "all threads of block ", "element 0 of a sh"},
+          {"kernel \"between\"", "all threads of block ", "block 2 (32 bytes), element "},
           [](rig &r, bool defect) {
-            r.blocks("between", 2, uniform_read{r.fresh<int64_t>(2), defect ? 0 : 1});
+            const ptr<int64_t> out = r.fresh<int64_t>(2);
+            r.blocks("between", 2, uniform_read{out, r.fresh<int64_t>(4), defect ? 0 : 1});
+          });
+}
+
+/* Shared memory, too: nothing stands between such a read and the next block of these threads.
+ */
+struct shared_between {
+  enum { threads = 32 };
+  struct shared {
+    shared_array<int64_t, 1> total;
+  };
+  ptr<int64_t> out;
+  bool between;
+
+  template <class B> HD void operator()(B &block) const {
+    block.each([&](int t) {
+      if (t == 0) block.shared.total[0] = block.index();
+    });
+    int64_t total = 0;
+    if (between) total = block.shared.total[0];
+    block.each([&](int t) {
+      if (t == 1) out[block.index()] = between ? total : (int64_t)block.shared.total[0];
+    });
+  }
+};
+
+Test(checker, finds_reads_of_shared_memory_between_phases) {
+  planted(OUTSIDE_PHASE,
+          {"kernel \"between\"", "all threads of block ", "read element 0 of a shared array"},
+          [](rig &r, bool defect) {
+            r.blocks("between", 2, shared_between{r.fresh<int64_t>(2), defect});
+          });
+}
+
+/* ---- registers ---- */
+
+/* A device ignores the index: it would give each thread its own. */
+struct neighbour_in_register {
+  enum { threads = 64 };
+  struct shared {};
+  ptr<int64_t> out;
+  int at;
+
+  template <class B> HD void operator()(B &block) const {
+    typename B::template reg<int64_t> x;
+    block.each([&](int t) { x[t] = t; });
+    block.each([&](int t) { out[block.index() * threads + t] = x[t == 40 ? at : t]; });
+  }
+};
+
+Test(checker, finds_registers_of_other_threads) {
+  planted(ANOTHERS_REGISTER,
+          {"kernel \"neighbour\" (launch 1): thread 40 of block ",
+           "the register named is that of thread 41"},
+          [](rig &r, bool defect) {
+            const ptr<int64_t> out = r.fresh<int64_t>(128);
+            r.blocks("neighbour", 2, neighbour_in_register{out, defect ? 41 : 40});
+          });
+}
+
+/* There is nothing behind the last one: what is used then is what a device would use. */
+Test(checker, takes_the_register_that_a_device_has) {
+  rig r("check");
+  const ptr<int64_t> out = r.fresh<int64_t>(64);
+  r.blocks("neighbour", 1, neighbour_in_register{out, 1 << 20});
+  cr_assert_eq(r.download(out, 64)[40], 40);
+  expect_found(ANOTHERS_REGISTER, {"that of thread 1048576"});
+}
+
+Test(checker, finds_registers_of_other_threads_on_the_host) {
+  planted(ANOTHERS_REGISTER, {"\"neighbour\" on the host: thread 40, the register"},
+          [](rig &r, bool defect) {
+            const ptr<int64_t> out = pointer_to<int64_t>(r.pinned<int64_t>(64));
+            const neighbour_in_register body{out, defect ? 41 : 40};
+            r.device->run_here(launch_blocks("neighbour", 1, body));
+          });
+}
+
+/* Between phases all threads would go by what each of them has. */
+struct decides {
+  enum { threads = 64 };
+  struct shared {};
+  ptr<int64_t> out;
+  bool by_index, differs;
+
+  template <class B> HD void operator()(B &block) const {
+    typename B::template reg<int32_t> turns;
+    block.each([&](int t) { turns[t] = differs && t == 33 ? 7 : 3; });
+    const int32_t n = by_index ? turns[0] : block.uniform(turns);
+    for (int32_t k = 0; k < n; k++) {
+      block.each([&](int t) { out[block.index() * threads + t] = k; });
+    }
+  }
+};
+
+Test(checker, finds_decisions_for_a_block_that_differ_between_threads) {
+  planted(NOT_UNIFORM,
+          {"kernel \"decides\" (launch 1): all threads of block ",
+           "not the same in all threads: 3 in thread 0, 7 in thread 33"},
+          [](rig &r, bool defect) {
+            r.blocks("decides", 2, decides{r.fresh<int64_t>(128), false, defect});
+          });
+}
+
+Test(checker, finds_a_register_used_between_phases) {
+  planted(ANOTHERS_REGISTER,
+          {"kernel \"decides\" (launch 1): all threads of block ", "that of thread 0"},
+          [](rig &r, bool defect) {
+            r.blocks("decides", 2, decides{r.fresh<int64_t>(128), defect, false});
           });
 }
 

@@ -111,24 +111,32 @@ struct sum_body {
 
 enum { SEGMENTS = 5, EACH = 10 };
 
+static void run_sum(rig &r, const kernel_entry &kernel, bool defect) {
+  const ptr<int64_t> x = r.upload(numbers(SEGMENTS * EACH));
+  sum_body body{in_memory<int64_t>(x), {}, r.fresh<int64_t>(SEGMENTS), {}, SEGMENTS};
+  body.d.count = SEGMENTS;
+  body.d.equal = EACH;
+  body.d.total = SEGMENTS * EACH;
+  const int64_t blocks = (SEGMENTS + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS;
+  r.device->run({"superoperator", blocks, FUSED_BLOCK_SLOTS * WARP, nullptr, kernel.on_host,
+                 nullptr, &body, sizeof body});
+  if (defect) return;
+  const std::vector<int64_t> sums = r.download(body.partial, SEGMENTS);
+  for (int64_t s = 0; s < SEGMENTS; s++) cr_assert_eq(sums[(size_t)s], 2000 * s + 900);
+}
+
 Test(watched, a_lane_that_is_not_the_first) {
+  planted_in(generated(sum_text), "if (t % ravel::WARP != 0 || slot >= n)",
+             "if (t % ravel::WARP > 1 || slot >= n)", WRITTEN_TWICE,
+             {"kernel \"superoperator\"", " of block ", "both write block 2 (40 bytes)"},
+             run_sum);
+}
+
+Test(watched, the_register_of_another_lane) {
   planted_in(
-      generated(sum_text), "if (t % ravel::WARP != 0 || slot >= n)",
-      "if (t % ravel::WARP > 1 || slot >= n)", WRITTEN_TWICE,
-      {"kernel \"superoperator\"", " of block ", "both write block 2 (40 bytes)"},
-      [](rig &r, const kernel_entry &kernel, bool defect) {
-        const ptr<int64_t> x = r.upload(numbers(SEGMENTS * EACH));
-        sum_body body{in_memory<int64_t>(x), {}, r.fresh<int64_t>(SEGMENTS), {}, SEGMENTS};
-        body.d.count = SEGMENTS;
-        body.d.equal = EACH;
-        body.d.total = SEGMENTS * EACH;
-        const int64_t blocks = (SEGMENTS + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS;
-        r.device->run({"superoperator", blocks, FUSED_BLOCK_SLOTS * WARP, nullptr,
-                       kernel.on_host, nullptr, &body, sizeof body});
-        if (defect) return;
-        const std::vector<int64_t> sums = r.download(body.partial, SEGMENTS);
-        for (int64_t s = 0; s < SEGMENTS; s++) cr_assert_eq(sums[(size_t)s], 2000 * s + 900);
-      });
+      generated(sum_text), "t1[slot] = r1[t];", "t1[slot] = r1[t + 1];", ANOTHERS_REGISTER,
+      {"kernel \"superoperator\"", " of block ", "the register named is that of thread "},
+      run_sum);
 }
 
 /* ---- kernels without a checker ---- */
