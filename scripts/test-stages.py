@@ -119,6 +119,7 @@ def programs():
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
     yield Stage("kernels of the CUDA back end, by ptxas", "scripts/check-ptxas --jobs {jobs}")
     yield Stage("kernels of the CUDA back end, their PTX interpreted", "scripts/check-ptx --jobs {jobs}")
+    yield Stage("calls of the CUDA runtime that fail", "scripts/check-failures --jobs {jobs}")
 
 
 def sanitized():
@@ -162,6 +163,7 @@ def pages():
     yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py")
     # What is written by hand is compiled through the cache of the builds.
     yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
+    yield Stage("the check of kernels, interpreted", "scripts/tests/test_check_ptx.py")
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
@@ -254,6 +256,8 @@ def whole_programs():
                 "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
     yield Stage("whole: what launches would ask of a GPU",
                 "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check")
+    yield Stage("whole: calls of the CUDA runtime that fail, each of them",
+                "scripts/check-failures --jobs {jobs} --every")
     yield Stage("whole: kernels of the examples in NESL, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --superoperators examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"

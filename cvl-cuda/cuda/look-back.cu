@@ -2,6 +2,8 @@
  * of each element's segment. */
 #include "cvl-cuda/look-back.hpp"
 
+#include "cvl-cuda/cuda/cub-call.hpp"
+
 #include <cub/device/device_scan.cuh>
 
 namespace ravel {
@@ -73,17 +75,14 @@ cudaError_t scan_all(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStr
 template <class C> const char *scan_on_device(const void *body, int64_t, void *native_stream) {
   const scan_job<typename C::type> &j = *(const scan_job<typename C::type> *)body;
   size_t bytes = (size_t)j.scratch_bytes;
-  const cudaError_t e = scan_all<C>(j.scratch, bytes, j, (cudaStream_t)native_stream);
-  return e == cudaSuccess ? nullptr : cudaGetErrorString(e);
+  return cub_failure(
+      [&] { return scan_all<C>(j.scratch, bytes, j, (cudaStream_t)native_stream); });
 }
 
-/* As with the sort, a failure shows when the scan itself is tried, and a null is a question. */
 template <class C> int64_t scan_scratch(const segments &d) {
   scan_job<typename C::type> j{};
   j.d = d;
-  size_t bytes = 0;
-  if (scan_all<C>(nullptr, bytes, j, nullptr) != cudaSuccess) cudaGetLastError();
-  return bytes > 0 ? (int64_t)bytes : 1;
+  return cub_scratch([&](size_t &bytes) { return scan_all<C>(nullptr, bytes, j, nullptr); });
 }
 
 /* One for each row that is exact, and type of its class. */

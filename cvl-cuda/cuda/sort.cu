@@ -1,6 +1,8 @@
 /* sort.cu - CUB's radix sort behind sort.hpp: keys of 32 and 64 bits, values likewise. */
 #include "cvl-cuda/sort.hpp"
 
+#include "cvl-cuda/cuda/cub-call.hpp"
+
 #include <cub/device/device_radix_sort.cuh>
 
 namespace ravel {
@@ -16,18 +18,15 @@ template <class K, class V>
 const char *sort_on_device(const void *body, int64_t n, void *native_stream) {
   const sort_job<K, V> &j = *(const sort_job<K, V> *)body;
   size_t bytes = (size_t)j.scratch_bytes;
-  const cudaError_t e = sort_pairs<K, V>(j.scratch, bytes, j, n, (cudaStream_t)native_stream);
-  return e == cudaSuccess ? nullptr : cudaGetErrorString(e);
+  return cub_failure(
+      [&] { return sort_pairs<K, V>(j.scratch, bytes, j, n, (cudaStream_t)native_stream); });
 }
 
-/* A failure shows when the sort itself is tried. CUB takes a null for the question how much, so
- * that at least a byte must be given. */
 template <class K, class V> int64_t sort_scratch_on_device(int64_t n) {
   sort_job<K, V> j{};
   j.end_bit = 8 * sizeof(K);
-  size_t bytes = 0;
-  if (sort_pairs<K, V>(nullptr, bytes, j, n, nullptr) != cudaSuccess) cudaGetLastError();
-  return bytes > 0 ? (int64_t)bytes : 1;
+  return cub_scratch(
+      [&](size_t &bytes) { return sort_pairs<K, V>(nullptr, bytes, j, n, nullptr); });
 }
 
 #define INSTANCE(K, V)                                                                         \

@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <atomic>
@@ -84,11 +85,20 @@ __global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
  * last ones to run leave little idle whatever the registers allow. An estimate. */
 enum { BLOCKS_PER_PROCESSOR = 32 };
 
+/* The most blocks of a grid. RAVEL_CUDA_BLOCKS=N is for tests: with few blocks each does
+ * several, one after the other, as with long vectors only. */
+static int64_t most_blocks(int processors) {
+  const char *text = getenv("RAVEL_CUDA_BLOCKS");
+  const long long n = text ? strtoll(text, nullptr, 10) : 0;
+  return n > 0 ? n : (int64_t)processors * BLOCKS_PER_PROCESSOR;
+}
+
 /* How long a wait spins before it looks after the device, and before it lets others run. */
 enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
 
 struct gpu final : stream, event_clock, current_device {
   int device_ = 0, processors_ = 0, architecture_ = 0;
+  int64_t most_blocks_ = 0;
   cudaStream_t stream_ = nullptr;
   uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were let go */
   uint64_t holds_ = 0;
@@ -190,6 +200,7 @@ bool gpu::open(int device) {
       good(cudaMalloc(&finished, sizeof *finished_), "cudaMalloc") &&
       good(cudaMemsetAsync(finished, 0, sizeof *finished_, stream_), "cudaMemsetAsync");
   architecture_ = 10 * major + minor;
+  most_blocks_ = most_blocks(processors_);
   word_ = (uint64_t *)word;
   finished_ = (unsigned *)finished;
   if (opened) word_[0] = word_[1] = 0;
@@ -275,7 +286,7 @@ void gpu::issue(const launch &l) {
     return;
   }
   const bool map = l.threads == 0;
-  const int64_t most = (int64_t)processors_ * BLOCKS_PER_PROCESSOR,
+  const int64_t most = most_blocks_,
                 blocks = map ? map_tiles::grid(l.count, l.unroll, processors_, most) : l.count;
   const dim3 grid((unsigned)(blocks < most ? blocks : most)),
       block(map ? (unsigned)MAP_THREADS : (unsigned)l.threads);

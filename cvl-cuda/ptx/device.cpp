@@ -5,14 +5,18 @@
 
 #include <utility>
 
-#include "cvl-cuda/ptx/races.hpp"
+#include "cvl-cuda/ptx/host-view.hpp"
 
 namespace ravel {
 namespace ptx {
 
 device::device(const options &o)
     : options_(o), memory_(o.memory, o.checked), random_(o.machine.seed + 88172645463325252) {
-  if (o.checked) observers_.emplace_back(new races);
+  if (o.checked) {
+    races *r = new races;
+    observers_.emplace_back(r);
+    observers_.emplace_back(new host_view(memory_, *r));
+  }
   if (o.count.empty()) return;
   counting_ = new counting(o.count, o.l2, memory_);
   observers_.emplace_back(counting_);
@@ -25,8 +29,7 @@ device::~device() {
 module *device::load(std::string text) {
   modules_.emplace_back(new module(std::move(text), memory_));
   module *m = modules_.back().get();
-  m->dropped_from = options_.dropped_from;
-  m->dropped = options_.dropped;
+  m->mutated = options_.mutated;
   return m;
 }
 

@@ -86,7 +86,8 @@ struct instruction {
   uint32_t target = 0;
   control control_of = PLAIN;
   instruction_class counted = ARITHMETIC_INT;
-  bool negated = false; /* the guard */
+  bool negated = false;  /* the guard */
+  bool narrowed = false; /* WARP_SYNC: its mask lacks a lane, see mutation */
   /* Of accesses to memory: */
   space where = GLOBAL;
   order_of order = WEAK;
@@ -156,6 +157,15 @@ struct global_memory {
   virtual uint64_t variable(uint64_t bytes, uint64_t align, const void *initial) = 0;
 };
 
+/* A defect to be planted, to see whether a test notices: in the kernel of this name, by the
+ * index of the instruction. A barrier or fence is left out; or a mask lacks the highest of its
+ * lanes. */
+struct mutation {
+  std::string kernel;
+  uint32_t index = 0;
+  bool narrows = false;
+};
+
 struct module {
   module(std::string text, global_memory &);
   module(const module &) = delete;
@@ -168,10 +178,7 @@ struct module {
   uint64_t address_of(const std::string &name, uint64_t *bytes) const;
 
   module_text text;
-  /* A barrier or fence that is left out, to see whether a test notices: a kernel's name, and
-   * the index of the instruction. */
-  std::string dropped_from;
-  uint32_t dropped = 0;
+  mutation mutated;
 
 private:
   struct variable {

@@ -341,9 +341,18 @@ struct machine final : executor {
     if (i.counted != BARRIER) return;
     for (observer *o : observers) o->lanes_met(block->number, warp_number, l);
   }
+  /* The masks of a planted defect. */
+  const uint32_t *without_highest(const instruction &i, lanes l, uint32_t (&fewer)[WARP]) {
+    const uint32_t *mask = lane<uint32_t>(i.e);
+    for_lanes(l, [&](unsigned at) {
+      fewer[at] = mask[at] ? mask[at] & ~((uint32_t)1 << (31 - __builtin_clz(mask[at]))) : 0;
+    });
+    return fewer;
+  }
   /* A group at a WARP_SYNC; true if all that it names are there and it goes on at once. */
   bool arrive(const instruction &i, lanes l) {
-    const uint32_t *mask = lane<uint32_t>(i.e);
+    uint32_t fewer[WARP];
+    const uint32_t *mask = i.narrowed ? without_highest(i, l, fewer) : lane<uint32_t>(i.e);
     const uint32_t first = mask[__builtin_ctz(l)];
     bool complete = (first & warp->live) == l;
     for_lanes(l, [&](unsigned lane) {

@@ -122,6 +122,7 @@ const area *memory::find(uint64_t address) const {
 uint64_t memory::variable(uint64_t bytes, uint64_t, const void *initial) {
   const uint64_t address = allocate(bytes ? bytes : 1, false);
   if (address == 0) throw error("no memory for a module's variable");
+  variables_++;
   memcpy((void *)address, initial, bytes);
   wrote(address, bytes);
   return address;

@@ -44,6 +44,8 @@ public:
   uint64_t allocate(uint64_t bytes, bool of_host);
   /* False if nothing was allocated there. */
   bool free(uint64_t address);
+  /* How many there are; the variables of modules aside, which nobody gives back. */
+  size_t allocations() const { return areas_.size() - variables_; }
   /* The allocation that an address lies in; null if there is none. */
   const area *find(uint64_t address) const;
   uint64_t variable(uint64_t bytes, uint64_t align, const void *initial) override;
@@ -64,6 +66,7 @@ private:
   /* A bit for each byte: written; given back. Both are 0 in what is new. */
   uint8_t *written_ = nullptr, *away_ = nullptr;
   bool checked_;
+  size_t variables_ = 0;
   std::map<uint64_t, area> areas_; /* by their end */
 
   void release(const area &);

@@ -295,14 +295,27 @@ module::module(std::string source,
   for (const kernel_text &k : text.kernels) texts_[k.name] = &k;
 }
 
-static void drop(kernel &k, uint32_t index) {
-  instruction &i = k.code.at(index);
+static void narrow(kernel &k, instruction &i) {
+  if (i.control_of != WARP_SYNC) {
+    throw error("RAVEL_PTX: narrow: `" + k.text[i.statement] + "' has no mask");
+  }
+  i.narrowed = true;
+}
+
+static void drop(kernel &k, instruction &i) {
   const bool votes = i.control_of == BLOCK_BARRIER && i.run != nullptr;
   if ((i.counted != BARRIER && i.counted != FENCE) || votes) {
     throw error("RAVEL_PTX: drop: `" + k.text[i.statement] + "' is no barrier or fence");
   }
   i.control_of = PLAIN;
   i.run = [](const instruction &, executor &, lanes) {};
+}
+
+static void mutate(kernel &k, const mutation &m) {
+  if (m.index >= k.code.size()) {
+    throw error("RAVEL_PTX: " + k.name + " has no instruction " + std::to_string(m.index));
+  }
+  (m.narrows ? narrow : drop)(k, k.code[m.index]);
 }
 
 kernel *module::find(const std::string &name) {
@@ -321,7 +334,7 @@ kernel *module::find(const std::string &name) {
   for (const statement &s : body) a.read(s);
   a.resolve_branches();
   a.end_with_exit();
-  if (name == dropped_from) drop(*k, dropped);
+  if (name == mutated.kernel) mutate(*k, mutated);
   return (kernels_[name] = std::move(k)).get();
 }
 

@@ -51,14 +51,15 @@ bool set_number(options &o, const word &w) {
 }
 
 /* KERNEL@N. */
-void set_dropped(options &o, const word &w) {
+void set_mutation(mutation &m, const word &w) {
   const size_t at = std::min(w.value.rfind('@'), w.value.size());
   char *end = nullptr;
   const std::string index = w.value.substr(std::min(at + 1, w.value.size()));
-  o.dropped_from = w.value.substr(0, at);
-  o.dropped = (uint32_t)strtoul(index.c_str(), &end, 10);
-  if (o.dropped_from.empty() || index.empty() || *end != '\0') {
-    throw error("RAVEL_PTX: drop wants KERNEL@N, not \"" + w.value + "\"");
+  m.kernel = w.value.substr(0, at);
+  m.index = (uint32_t)strtoul(index.c_str(), &end, 10);
+  m.narrows = w.name == "narrow";
+  if (m.kernel.empty() || index.empty() || *end != '\0') {
+    throw error("RAVEL_PTX: " + w.name + " wants KERNEL@N, not \"" + w.value + "\"");
   }
 }
 
@@ -68,6 +69,8 @@ bool set_word(options &o, const word &w) {
     o.machine.how = IN_STEP;
   } else if (w.name == "unchecked" && w.value.empty()) {
     o.checked = false;
+  } else if (w.name == "leaks" && w.value.empty()) {
+    o.leaks = true;
   } else if (w.name == "late" && (w.value.empty() || w.value == "random")) {
     o.executed = w.value.empty() ? options::ON_WAIT : options::AT_RANDOM;
   } else if (w.name == "count" && !w.value.empty()) {
@@ -75,8 +78,8 @@ bool set_word(options &o, const word &w) {
     o.machine.how = IN_STEP;
   } else if (w.name == "coverage" && !w.value.empty()) {
     o.coverage = w.value;
-  } else if (w.name == "drop") {
-    set_dropped(o, w);
+  } else if (w.name == "drop" || w.name == "narrow") {
+    set_mutation(o.mutated, w);
   } else if (w.name == "fail" && w.value.compare(0, memory.size(), memory) == 0) {
     o.failing_allocation = number(w, w.value.substr(memory.size()));
   } else if (w.name == "fail") {

@@ -10,13 +10,17 @@
  *   late=random   or earlier, as the seed draws
  *   processors=N  multiprocessors that the device claims to have: 4
  *   memory=N      bytes of its memory: 8 GiB
- *   fail=N        the N-th call of the runtime fails
+ *   fail=N        the N-th call of the runtime fails; at the end: how many there were, if fewer
  *   fail=memory@N the N-th allocation fails
- *   count=FILE    what a GPU would have to do is added to the file (counting.hpp); implies
- * `step` l2=N          bytes of the second-level cache that `count` imitates: 50 MB
+ *   leaks         at the end: how many allocations, streams and events nobody gave back
+ *   count=FILE    what a GPU would have to do is added to the file (counting.hpp); implies step
+ *   l2=N          bytes of the second-level cache that `count` imitates: 50 MB
  *   coverage=FILE at the end a line for each instruction of each kernel that was launched is
  *                 added to the file: how often it was executed
  *   drop=KERNEL@N leaves out instruction N of a kernel, a barrier or fence: does a test notice?
+ *   narrow=KERNEL@N
+ *                 the mask of instruction N, which exchanges values between lanes or lets them
+ *                 meet, lacks the highest of its lanes
  */
 #ifndef RAVEL_PTX_OPTIONS_HPP
 #define RAVEL_PTX_OPTIONS_HPP
@@ -33,13 +37,13 @@ struct options {
 
   machine_options machine;
   when executed = AT_ONCE;
-  bool checked = true;
+  bool checked = true, leaks = false;
   int processors = 4;
   uint64_t memory = (uint64_t)8 << 30;
   uint64_t failing_call = 0, failing_allocation = 0; /* 0: none */
   uint64_t l2 = 50000000;
-  std::string count, coverage, dropped_from;
-  uint32_t dropped = 0;
+  std::string count, coverage;
+  mutation mutated;
 
   /* Throws `error` that names the word which is no option. */
   void parse(const std::string &text);

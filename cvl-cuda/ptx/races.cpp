@@ -79,6 +79,11 @@ moment races::now(uint32_t block, uint32_t thread) {
   return {block, thread, b.barriers, b.threads[thread].time};
 }
 
+bool races::has_released(uint32_t block, uint32_t thread, const moment &before) {
+  const shared_knowledge &all = state(block, thread).releases;
+  return all && all->has(before);
+}
+
 bool races::ordered(const moment &before, const moment &m, const thread_state &t) const {
   if (before.block == m.block) {
     if (before.thread == m.thread || before.barriers < m.barriers) return true;

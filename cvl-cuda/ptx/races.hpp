@@ -60,6 +60,10 @@ public:
   void block_met(uint32_t block) override;
   void lanes_met(uint32_t block, uint32_t warp, lanes) override;
 
+  moment now(uint32_t block, uint32_t thread);
+  /* Whether who sees what this thread stores next, and acquires, sees what was done then. */
+  bool has_released(uint32_t block, uint32_t thread, const moment &);
+
 private:
   typedef std::shared_ptr<const knowledge> shared_knowledge;
 
@@ -94,7 +98,6 @@ private:
   page *last_ = nullptr;
 
   thread_state &state(uint32_t block, uint32_t thread);
-  moment now(uint32_t block, uint32_t thread);
   bool ordered(const moment &before, const moment &now, const thread_state &) const;
   cell &at(uint64_t address);
   void look(cell &, const moment &, thread_state &, const instruction &, ptx::access,

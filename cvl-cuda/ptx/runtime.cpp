@@ -53,9 +53,12 @@ struct state {
   std::unordered_map<const void *, registered> functions;
   std::unordered_map<const void *, kernel *> kernels; /* known by address of either kind */
   uint64_t calls = 0, allocations = 0;
+  int64_t kept = 0;                  /* streams and events that were made and not destroyed */
   bool said = false;                 /* what was lost the device */
   cudaError_t refusal = cudaSuccess; /* of the last call that was refused, and why */
   std::string refused;
+
+  ~state();
 };
 
 state &all() {
@@ -112,15 +115,21 @@ bool faulted(const device &d) {
   return true;
 }
 
+/* Whether this call of the runtime is the one that fails. */
+bool fails(const device &d) {
+  state &s = all();
+  if (++s.calls != d.how().failing_call) return false;
+  refuse(cudaErrorUnknown, "call " + std::to_string(s.calls) + " was to fail");
+  return true;
+}
+
 /* A call of the runtime on the device: f(device) gives its result. */
 template <class F> cudaError_t on_device(F f) {
   state &s = all();
   const std::lock_guard<std::recursive_mutex> hold(s.lock);
   device *d = opened();
   if (d == nullptr) return refuse(cudaErrorInitializationError, s.why_none);
-  if (++s.calls == d->how().failing_call) {
-    return refuse(cudaErrorUnknown, "call " + std::to_string(s.calls) + " was to fail");
-  }
+  if (fails(*d)) return s.refusal;
   if (faulted(*d)) return result(cudaErrorLaunchFailure);
   try {
     const cudaError_t e = f(*d);
@@ -199,14 +208,53 @@ cudaError_t allocate(void **to, size_t bytes, bool of_host) {
   });
 }
 
-/* As on a device, what uses the memory is finished before. */
+/* As on a device, what uses the memory is finished before. A call that fails releases it, too:
+ * nobody may try again. */
 cudaError_t release(void *p) {
   if (p == nullptr) return cudaSuccess;
   const std::lock_guard<std::recursive_mutex> hold(all().lock);
   device *d = opened();
   if (d == nullptr) return result(cudaErrorNoDevice);
   d->finish();
-  return d->memory().free((uint64_t)p) ? cudaSuccess : result(cudaErrorInvalidValue);
+  if (!d->memory().free((uint64_t)p)) return result(cudaErrorInvalidValue);
+  return fails(*d) ? all().refusal : cudaSuccess;
+}
+
+/* A call that asks the device for nothing but may fail like any other. */
+cudaError_t plain_call() {
+  return on_device([](device &) { return cudaSuccess; });
+}
+
+cudaError_t make_handle(void **to) {
+  *to = nullptr;
+  return on_device([&](device &) {
+    *to = malloc(1);
+    if (*to == nullptr) return cudaErrorMemoryAllocation;
+    all().kept++;
+    return cudaSuccess;
+  });
+}
+cudaError_t end_handle(void *h) {
+  const std::lock_guard<std::recursive_mutex> hold(all().lock);
+  if (h) all().kept--;
+  free(h);
+  return plain_call();
+}
+
+/* At the end of the process, for tests: what there was to fail, and what nobody gave back. */
+state::~state() {
+  if (!of) return;
+  const options &o = of->how();
+  if (o.failing_call > calls || o.failing_allocation > allocations) {
+    fprintf(stderr, "cuda-ptx: only %llu calls and %llu allocations were made\n",
+            (unsigned long long)calls, (unsigned long long)allocations);
+  }
+  const size_t left = of->memory().allocations();
+  if (o.leaks && (left > 0 || kept != 0)) {
+    fprintf(stderr,
+            "cuda-ptx: %zu allocations and %lld streams and events were not given back\n", left,
+            (long long)kept);
+  }
 }
 
 cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
@@ -234,18 +282,15 @@ int blocks_that_fit(int threads) {
 
 } // namespace
 
+/* No calls of the runtime: neither counted nor made to fail. */
 void block_taken(void *p, size_t bytes) {
-  on_device([&](device &d) {
-    d.taken((uint64_t)p, bytes);
-    return cudaSuccess;
-  });
+  const std::lock_guard<std::recursive_mutex> hold(all().lock);
+  if (device *d = opened()) d->taken((uint64_t)p, bytes);
 }
 
 void block_returned(void *p, size_t bytes) {
-  on_device([&](device &d) {
-    d.returned((uint64_t)p, bytes);
-    return cudaSuccess;
-  });
+  const std::lock_guard<std::recursive_mutex> hold(all().lock);
+  if (device *d = opened()) d->returned((uint64_t)p, bytes);
 }
 
 } // namespace ptx
@@ -322,18 +367,18 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *function) {
   });
 }
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) {
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *,
                                                           int threads, size_t) {
   *blocks = blocks_that_fit(threads);
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *,
                                                                    int threads, size_t,
                                                                    unsigned) {
   *blocks = blocks_that_fit(threads);
-  return cudaSuccess;
+  return plain_call();
 }
 
 /* ---- memory ---- */
@@ -388,35 +433,29 @@ cudaError_t cudaDeviceSynchronize() {
   return cudaStreamSynchronize(nullptr);
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned) {
-  *s = nullptr;
-  return on_device([&](device &) {
-    *s = (cudaStream_t)malloc(1);
-    return *s ? cudaSuccess : cudaErrorMemoryAllocation;
-  });
+  return make_handle((void **)s);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t s) {
-  free(s);
-  return cudaSuccess;
+  return end_handle(s);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus *s) {
   *s = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaEventCreate(cudaEvent_t *e) {
-  return cudaStreamCreateWithFlags((cudaStream_t *)e, 0);
+  return make_handle((void **)e);
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags) {
-  return cudaStreamCreateWithFlags((cudaStream_t *)e, flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) {
+  return make_handle((void **)e);
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
-  free(e);
-  return cudaSuccess;
+  return end_handle(e);
 }
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
-  return on_device([](device &) { return cudaSuccess; });
+  return plain_call();
 }
 cudaError_t cudaEventQuery(cudaEvent_t) {
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t) {
   return cudaStreamSynchronize(nullptr);
@@ -424,29 +463,29 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) {
 /* There is no device whose time could be measured. */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
   *ms = 0;
-  return on_device([](device &) { return cudaSuccess; });
+  return plain_call();
 }
 
 /* ---- devices ---- */
 
 cudaError_t cudaSetDevice(int) {
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaGetDevice(int *d) {
   *d = 0;
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaGetDeviceCount(int *count) {
   *count = 1;
-  return on_device([](device &) { return cudaSuccess; });
+  return plain_call();
 }
 cudaError_t cudaDriverGetVersion(int *version) {
   *version = VERSION;
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaRuntimeGetVersion(int *version) {
   *version = VERSION;
-  return cudaSuccess;
+  return plain_call();
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr which, int) {
   return on_device([&](device &d) { return attribute(value, which, d.how()); });
@@ -486,7 +525,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t *k, cudaLibrary_t library, const c
   });
 }
 cudaError_t cudaLibraryUnload(cudaLibrary_t) {
-  return cudaSuccess;
+  return plain_call();
 }
 
 /* ---- errors ---- */

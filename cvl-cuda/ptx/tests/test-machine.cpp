@@ -114,6 +114,30 @@ Test(ptx_machine, a_dropped_barrier_is_found) {
   }
 }
 
+/* Masks that lack a lane: those of a shuffle, a vote and a barrier of a warp. A lane that is
+ * not there does not miss itself. */
+Test(ptx_machine, a_narrowed_mask_is_found) {
+  const std::string exchanges = std::string(own_word) +
+                                "mov.b32 %r9, -1;\n"
+                                "shfl.sync.idx.b32 %r2, %r1, 0, 31, %r9;\n"
+                                "setp.eq.s32 %p1, %r2, 0;\n"
+                                "vote.sync.ballot.b32 %r3, %p1, 0xffffffff;\n"
+                                "bar.warp.sync 0xffffffff;";
+  rig all(32);
+  const kernel &k = *all.of->load(rig::kernel_text(exchanges))->find("k");
+  unsigned masks = 0;
+  for (size_t n = 0; n < k.code.size(); n++) {
+    const bool masked = k.code[n].control_of == WARP_SYNC;
+    masks += masked;
+    const std::string said = "narrow=k@" + std::to_string(n);
+    check_contains(rig(32, said).run(exchanges, 32),
+                   masked ? "its mask does not contain the lane itself" : "has no mask");
+    if (masked) cr_assert(rig(32, said).run(exchanges, 31) == "");
+  }
+  cr_assert(masks == 3);
+  check_contains(rig(32, "narrow=k@1000").run(exchanges, 32), "no instruction 1000");
+}
+
 Test(ptx_machine, threads_that_ended_are_not_waited_for) {
   for (const char *schedule : schedules) {
     rig r(64, schedule);
@@ -413,8 +437,9 @@ Test(ptx_machine, lanes_in_step_meet) {
 /* ---- options ---- */
 
 Test(ptx_machine, options_that_are_none) {
-  for (const char *text : {"sed=1", "seed=x", "seed=0", "late=often", "fail=memory@",
-                           "coverage=", "drop=k", "drop=@3", "drop=k@x"}) {
+  for (const char *text :
+       {"sed=1", "seed=x", "seed=0", "late=often", "fail=memory@", "coverage=", "drop=k",
+        "drop=@3", "drop=k@x", "narrow=k", "leaks=1"}) {
     options o;
     bool refused = false;
     try {
@@ -425,7 +450,8 @@ Test(ptx_machine, options_that_are_none) {
     cr_assert(refused, "%s", text);
   }
   options o;
-  o.parse("seed=7,late=random,unchecked,fail=memory@3,processors=2,memory=100");
+  o.parse("seed=7,late=random,unchecked,fail=memory@3,processors=2,memory=100,leaks,drop=a@2");
+  cr_assert(o.leaks && o.mutated.kernel == "a" && o.mutated.index == 2 && !o.mutated.narrows);
   cr_assert(o.machine.seed == 7 && o.executed == options::AT_RANDOM && !o.checked);
   cr_assert(o.failing_allocation == 3 && o.processors == 2 && o.memory == 100);
 }

@@ -1,5 +1,5 @@
 /* test-races.cpp - what races.hpp finds, and what it must not report. */
-#include "cvl-cuda/ptx/races.hpp"
+#include "cvl-cuda/ptx/host-view.hpp"
 #include "cvl-cuda/ptx/tests/rig.hpp"
 
 using namespace ravel::ptx;
@@ -132,6 +132,59 @@ Test(ptx_races, launches_are_ordered) {
   cr_assert(r.run("st.global.u64 [%base], 1;") == "");
   cr_assert(r.run("st.global.u64 [%base], 2;") == "");
   cr_assert(r.run("ld.global.u64 %q1, [%base];") == "");
+}
+
+/* ---- what the host may see ---- */
+
+/* Threads write to memory of the host, and then one of them the word that the host waits for:
+ * the first of a block, or of the block that comes last to a counter in memory of the device.
+ */
+static std::string delivery(const std::string &barrier, const std::string &fence,
+                            const std::string &count, const std::string &behind) {
+  return std::string(own) + "st.global.u64 [%q1], 7;\n" + barrier +
+         "setp.ne.s32 %p1, %r3, 0;\n@%p1 bra done;\n" + fence + count +
+         "st.volatile.global.u64 [%base+2048], 1;\ndone:\n" + behind;
+}
+
+/* What is wrong with it, in every schedule the same, or nothing. */
+static void expect_delivery(const std::string &wrong, uint32_t blocks,
+                            const std::string &body) {
+  for (const char *schedule : schedules) {
+    rig r(1, schedule);
+    std::string text = body;
+    const size_t counter = text.find("COUNTER");
+    if (counter != std::string::npos) text.replace(counter, 7, std::to_string(r.array));
+    r.array = r.of->memory().allocate(4096, true);
+    const std::string found = r.run(text, 64, blocks);
+    cr_assert(wrong.empty() ? found.empty() : found.find(wrong) != std::string::npos,
+              "%s: %s\n%s", schedule, found.c_str(), text.c_str());
+  }
+}
+
+static const char early[] = "the host may see what", barrier[] = "bar.sync 0;\n",
+                  fence[] = "membar.sys;\n";
+
+Test(ptx_host_view, of_one_block) {
+  expect_delivery("", 1, delivery(barrier, fence, "", ""));
+  expect_delivery(early, 1, delivery("", fence, "", ""));
+  expect_delivery(early, 1, delivery(barrier, "", "", ""));
+  expect_delivery(early, 1, delivery(std::string(fence) + barrier, "", "", ""));
+}
+
+/* The fence behind the counter acquires what other blocks have released in front of it. */
+Test(ptx_host_view, of_several_blocks) {
+  const std::string count = "mov.u64 %q5, COUNTER;\natom.global.add.u32 %r4, [%q5], 1;\n"
+                            "setp.ne.s32 %p1, %r4, 2;\n@%p1 bra done;\n";
+  expect_delivery("", 3, delivery(barrier, fence, count + fence, ""));
+  expect_delivery(early, 3, delivery("", fence, count + fence, ""));
+  expect_delivery(early, 3, delivery(barrier, "", count + fence, ""));
+  expect_delivery(early, 3, delivery(barrier, fence, count, ""));
+  expect_delivery("the host", 3, delivery(barrier, fence, "", "")); /* each is a word */
+}
+
+Test(ptx_host_view, what_is_written_behind_the_word) {
+  const std::string late = "st.global.u64 [%q1], 8;\n";
+  expect_delivery("behind the word", 1, delivery(barrier, fence, "", barrier + late));
 }
 
 Test(ptx_races, knowledge) {

@@ -1,0 +1,42 @@
+/* host-view.hpp - what the host may see of a kernel that runs while it looks.
+ *
+ * A kernel hands results to the host through pinned memory: it stores them, and then a word
+ * that the host waits for, by an access that is not weak (volatile, or stronger). The host may
+ * act as soon as it sees the word. So by then the thread that stores it must have released all
+ * that the launch has written there: a fence behind what the thread knows of (races.hpp),
+ * before the word. And nothing may be written there afterwards. What earlier launches wrote
+ * comes before, in the order of the stream.
+ */
+#ifndef RAVEL_PTX_HOST_VIEW_HPP
+#define RAVEL_PTX_HOST_VIEW_HPP
+
+#include <map>
+
+#include "cvl-cuda/ptx/races.hpp"
+
+namespace ravel {
+namespace ptx {
+
+class host_view final : public observer {
+public:
+  host_view(const memory &m, races &r) : memory_(m), races_(r) {}
+  void begin(const launch_of &) override;
+  void access(uint32_t block, uint32_t thread, const instruction &, ptx::access,
+              uint64_t address, unsigned bytes) override;
+
+private:
+  const memory &memory_;
+  races &races_; /* looks first: it knows the moment */
+  const launch_of *launch_ = nullptr;
+  area last_{0, 0, false}; /* that was asked for */
+  std::map<std::pair<uint32_t, uint32_t>, moment>
+      last_writes_;        /* of each thread, to the host */
+  bool announced_ = false; /* a word was stored */
+
+  bool is_of_host(uint64_t address);
+  [[noreturn]] void found(const std::string &what, const instruction &) const;
+};
+
+} // namespace ptx
+} // namespace ravel
+#endif

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Tests of scripts/check-ptx: which kernels are of one template, which instructions are mutated, how a
+run is said to a person, and when one has noticed. Needs no module."""
+
+import importlib.machinery
+import importlib.util
+import sys
+import unittest
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parent.parent
+
+
+def load_check():
+    loader = importlib.machinery.SourceFileLoader("check_ptx", str(SCRIPTS / "check-ptx"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_ptx", loader))
+    loader.exec_module(module)
+    return module
+
+
+sys.dont_write_bytecode = True
+check = load_check()
+
+
+def kernel_of(*texts):
+    kernel = check.Kernel()
+    for number, text in enumerate(texts):
+        kernel.add(("k", str(number), "7", "1", "0" if "never" in text else "32", "0", "0", text))
+    return kernel
+
+
+class Mutations(unittest.TestCase):
+    def test_templates(self):
+        for name, expected in (
+            ("void ravel::kernel_blocks<ravel::keep>(ravel::keep, long)", "kernel_blocks<keep>"),
+            ("void ravel::kernel_blocks<ravel::(anonymous namespace)::reduction<ravel::combination<int,"
+             " (cvl_op)0> > >(ravel::(anonymous namespace)::reduction<int>, long)",
+             "kernel_blocks<reduction>"),
+            ("ravel::(anonymous namespace)::deliver(ravel::(anonymous namespace)::delivery)", "deliver"),
+            ("void cub::v::detail::radix_sort::DeviceRadixSortOnesweepKernel<int, 2>(int*)",
+             "DeviceRadixSortOnesweepKernel"),
+        ):
+            self.assertEqual(check.family(name), expected)
+
+    def test_instructions(self):
+        kernel = kernel_of("add.s32 %r1, %r2, 1", "bar.sync 0", "@%p1 membar.sys",
+                           "shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1", "bar.warp.sync -1",
+                           "bar.sync 0 // never")
+        found = [(m.how, m.number) for m in check.mutations_of("k", kernel)]
+        self.assertEqual(found, [("drop", 1), ("drop", 2), ("narrow", 3), ("drop", 4), ("narrow", 4)])
+
+    def test_variables(self):
+        self.assertEqual(check.variables("late,seed=3,grid=2"),
+                         {"RAVEL_CUDA_SMALL": "0", "RAVEL_CUDA_BLOCKS": "2", "RAVEL_PTX": "late,seed=3"})
+        self.assertEqual(check.variables("late", "file")["RAVEL_PTX"], "late,coverage=file")
+
+    def test_notices(self):
+        for program, seconds, noticed in (
+            ("print('conformance: cuda-ptx, 5 cases, 0 failures')", 60, False),
+            ("print('conformance: cuda-ptx, 5 cases, 1 failures')", 60, True),
+            ("import time; print('a race', flush=True); time.sleep(60)", 60, True),
+            ("import time; time.sleep(60)", 0.5, True),
+            ("raise SystemExit(1)", 60, True),
+        ):
+            self.assertEqual(check.first_notice([sys.executable, "-c", program], "late", seconds), noticed)
+
+
+if __name__ == "__main__":
+    unittest.main()
