@@ -234,7 +234,8 @@ Test(ptx_machine, a_lock) {
   }
 }
 
-/* The first block waits for the last one, as blocks of a look-back do in the other direction. */
+/* The first block waits for the last one, as blocks of a look-back do in the other direction.
+ */
 Test(ptx_machine, a_block_waits_for_another) {
   static const char waits[] = R"(
   mov.u32 %r1, %ctaid.x;
