@@ -245,7 +245,7 @@ Test(fused, compiled) {
   cr_assert_eq(system(command), 0, "nothing was compiled");
   run_random(1, rounds, 3000, false, directory);
   run_random(1, 2 * rounds, 20000, true, directory);
-  /* A sum of a stencil, whose borders end in the middle of a row of the tree's lanes. */
+  /* A sum of a stencil, whose edges end in the middle of a row of the tree's lanes. */
   run_random(56, 1, 20000, true, directory);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
