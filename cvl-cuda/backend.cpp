@@ -11,6 +11,7 @@
 
 #include "cvl-cuda/fused.hpp"
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/sort.hpp"
 
 extern "C" {
 #include "cvl/superop.h"
@@ -455,18 +456,27 @@ static bool permute_entry(context *c, uint64_t site, const cvl_permute_args *arg
   return good;
 }
 
-/* Sorts by ranks that are released at once. */
+/* Sorts by ranks that are released at once. Operands are borrowed. */
+static bool sort_by_ranks(context *c, uint64_t site, cvl_op op, const cvl_value &v,
+                          const cvl_value &d, cvl_value *out) {
+  cvl_value ranks{};
+  if (!rank_entry(c, site, op == OP_SORT_UP ? OP_RANK_UP : OP_RANK_DOWN, &v, &d, &ranks))
+    return false;
+  ranks.owned = 1;
+  const cvl_permute_args args{OP_PERMUTE, v, ranks, {}, {}, d, d};
+  return permute_entry(c, site, &args, out);
+}
+
 static bool sort_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
                        const cvl_value *d, cvl_value *out) {
   const cvl_value of = *v, under = *d; /* out may be one of them */
-  cvl_value x = of, s = under, ranks{};
+  if (count_of(under) <= SORTED_SEGMENTS)
+    return of_two(c, site, of, under, out, [&](const cvl_value &x, const cvl_value &s) {
+      sort(*c, site, op, x, s, out);
+    });
+  cvl_value x = of, s = under;
   x.owned = s.owned = 0;
-  bool good = rank_entry(c, site, op == OP_SORT_UP ? OP_RANK_UP : OP_RANK_DOWN, &x, &s, &ranks);
-  if (good) {
-    ranks.owned = 1;
-    const cvl_permute_args args{OP_PERMUTE, x, ranks, {}, {}, s, s};
-    good = permute_entry(c, site, &args, out);
-  }
+  const bool good = sort_by_ranks(c, site, op, x, s, out);
   release_owned(of);
   release_owned(under);
   return good;

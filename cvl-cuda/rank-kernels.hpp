@@ -1,5 +1,6 @@
-/* rank-kernels.hpp - the bodies of rank.cu: keys (elements as unsigned numbers of the same
- * order), and the steps before and after sorting them. */
+/* rank-kernels.hpp - the bodies of rank.cu, and of it and sort-segments.cu: keys (elements as
+ * unsigned numbers of the same order), comparing them, and the steps before and after sorting
+ * them. */
 #ifndef RAVEL_CUDA_RANK_KERNELS_HPP
 #define RAVEL_CUDA_RANK_KERNELS_HPP
 
@@ -37,20 +38,30 @@ template <class T> HD key_of<T> key(T x, bool down) {
 
 /* ---- by comparing ---- */
 
+/* Elements of a segment that are compared with each other: then that costs no more than the
+ * dozen passes of a sort. */
+enum { COMPARED = 64 };
+
+/* How many of the elements first .. last - 1 come before element i, one of them. */
+template <class T>
+HD int64_t rank_among(ptr<const T> x, int64_t first, int64_t last, int64_t i, bool down) {
+  const key_of<T> mine = key((T)x[i], down);
+  int64_t before = 0;
+  for (int64_t j = first; j < last; j++) {
+    const key_of<T> other = key((T)x[j], down);
+    before += other < mine || (other == mine && j < i);
+  }
+  return before;
+}
+
 template <class T, class I> struct compare_body {
   ptr<const T> x;
   segments d;
   bool down;
 
   HD I operator()(int64_t i) const {
-    const int64_t s = d.of(i), first = d.start(s), last = first + d.length(s);
-    const key_of<T> mine = key((T)x[i], down);
-    int64_t before = 0;
-    for (int64_t j = first; j < last; j++) {
-      const key_of<T> other = key((T)x[j], down);
-      before += other < mine || (other == mine && j < i);
-    }
-    return (I)before;
+    const int64_t s = d.of(i), first = d.start(s);
+    return (I)rank_among(x, first, first + d.length(s), i, down);
   }
 };
 
@@ -94,7 +105,7 @@ template <class V, class I> struct ranks_body {
   }
 };
 
-/* ---- ranks that do not fit an INT ---- */
+/* ---- of both operations ---- */
 
 struct fits_body {
   segments d;
@@ -104,6 +115,33 @@ struct fits_body {
     if (d.length(s) > most) bad.report(CVL_E_INT_RANGE, s, d.length(s), 0, 0);
   }
 };
+
+/* A fault if there are ranks that do not fit an INT. */
+inline void require_fit(work &w, const segments &d) {
+  if (w.c.int_elem == CVL_I64 || d.total <= INT32_MAX) return;
+  if (d.equal > INT32_MAX && d.count > 0) fail(CVL_E_INT_RANGE, w.site, 0, d.equal);
+  if (d.equal < 0) w.run(launch_n("rank: fits", d.count, fits_body{d, INT32_MAX, w.bad()}));
+}
+
+/* The longest segment, or a bound of it if only the device knows. */
+inline int64_t longest_known(context &c, const cvl_value &d, const segments &s) {
+  if (s.equal >= 0) return s.equal;
+  if (!at_hand(c, d)) return s.total;
+  const int64_t *offsets = (const int64_t *)(const void *)d.as.segdes->host_offsets->at;
+  int64_t longest = 0;
+  for (int64_t k = 0; k < s.count; k++) {
+    const int64_t length = offsets[k + 1] - offsets[k];
+    if (length > longest) longest = length;
+  }
+  return longest;
+}
+
+/* Bits that the numbers up to `most` take. */
+inline int bits_of(int64_t most) {
+  int bits = 0;
+  for (; most > 0; most >>= 1) bits++;
+  return bits;
+}
 
 } // namespace ravel
 #endif

@@ -21,10 +21,6 @@
 namespace ravel {
 namespace {
 
-/* Elements of a segment that are compared with each other: then that costs no more than the
- * dozen passes of a sort. */
-enum { COMPARED = 64 };
-
 /* Keys with positions, and room to sort them. */
 template <class K, class V> struct sorter {
   work &w;
@@ -37,21 +33,16 @@ template <class K, class V> struct sorter {
   sorter(work &at, int64_t count)
       : w(at), n(count), keys(w.scratch<K>(n)), sorted_keys(w.scratch<K>(n)),
         positions(w.scratch<V>(n)), sorted(w.scratch<V>(n)), room(nullptr),
-        room_bytes(sort_scratch<K, V>(w.on_host, n)) {
+        room_bytes(sort_scratch<number_order<K>, V>(w.on_host, n)) {
     if (room_bytes > 0) room = w.scratch<uint8_t>(room_bytes);
   }
   /* By the lowest `bits` bits of the keys. */
   void sort(int bits) {
-    const sort_job<K, V> job{keys, positions, sorted_keys, sorted, 0, bits, room, room_bytes};
+    const sort_job<number_order<K>, V> job{keys, positions, sorted_keys, sorted,
+                                           0,    bits,      room,        room_bytes};
     w.run(launch_sort("sort", n, job));
   }
 };
-
-int bits_of(int64_t most) {
-  int bits = 0;
-  for (; most > 0; most >>= 1) bits++;
-  return bits;
-}
 
 template <class T, class K, class V, class I>
 void rank_by_sorting(work &w, const cvl_value &v, const cvl_value &descriptor,
@@ -94,27 +85,6 @@ void rank_any(work &w, const cvl_value &v, const cvl_value &descriptor, const se
   } else {
     rank_by_sorting<T, uint64_t, uint64_t>(w, v, descriptor, d, down, out);
   }
-}
-
-/* The longest segment, or a bound of it if only the device knows. */
-int64_t longest_known(context &c, const cvl_value &d, const segments &s) {
-  if (s.equal >= 0) return s.equal;
-  if (!at_hand(c, d)) return s.total;
-  const int64_t *offsets = (const int64_t *)(const void *)d.as.segdes->host_offsets->at;
-  int64_t longest = 0;
-  for (int64_t k = 0; k < s.count; k++) {
-    const int64_t length = offsets[k + 1] - offsets[k];
-    if (length > longest) longest = length;
-  }
-  return longest;
-}
-
-/* ---- ranks that do not fit an INT ---- */
-
-void require_fit(work &w, const segments &d) {
-  if (w.c.int_elem == CVL_I64 || d.total <= INT32_MAX) return;
-  if (d.equal > INT32_MAX && d.count > 0) fail(CVL_E_INT_RANGE, w.site, 0, d.equal);
-  if (d.equal < 0) w.run(launch_n("rank: fits", d.count, fits_body{d, INT32_MAX, w.bad()}));
 }
 
 } // namespace

@@ -55,7 +55,8 @@ int bits_below(int64_t n) {
 
 template <class I, class K>
 scatter_groups sort_groups(work &w, const cvl_value &slots, int64_t n, int64_t m) {
-  const int64_t all = n + m, room_bytes = sort_scratch<K, uint64_t>(w.on_host, all);
+  const int64_t all = n + m,
+                room_bytes = sort_scratch<number_order<K>, uint64_t>(w.on_host, all);
   const ptr<K> keys = w.scratch<K>(all), sorted = w.scratch<K>(all);
   const ptr<uint64_t> numbers = w.scratch<uint64_t>(all), order = w.scratch<uint64_t>(all);
   const ptr<int64_t> starts = w.scratch<int64_t>(n + 1);
@@ -63,8 +64,8 @@ scatter_groups sort_groups(work &w, const cvl_value &slots, int64_t n, int64_t m
   if (room_bytes > 0) room = w.scratch<uint8_t>(room_bytes);
   w.run(launch_n("scatter groups: keys", all,
                  group_keys_body<I, K>{w.read<I>(slots), n, keys, numbers}));
-  const sort_job<K, uint64_t> job{keys, numbers,       sorted, order,
-                                  0,    bits_below(n), room,   room_bytes};
+  const sort_job<number_order<K>, uint64_t> job{keys, numbers,       sorted, order,
+                                                0,    bits_below(n), room,   room_bytes};
   w.run(launch_sort("sort", all, job));
   w.run(launch_n("scatter groups: starts", all,
                  group_starts_body<K>{sorted, order, n, all, starts}));
