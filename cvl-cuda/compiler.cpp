@@ -17,7 +17,7 @@
 namespace ravel {
 
 enum stage {
-  UNDER_WAY, /* the thread's */
+  UNDER_WAY, /* a thread's */
   MADE,      /* the owner's from here on: bytes */
   READY,     /* loaded */
   FAILED     /* why */
@@ -36,17 +36,26 @@ struct compilation {
   compilation(const std::string &t, const std::string &n) : text(t), name(n) {}
 };
 
-compiler::compiler(std::unique_ptr<toolchain> tools, cache kept, speaker say)
-    : tools_(std::move(tools)), say_(std::move(say)), cache_(std::move(kept)) {}
+/* One thread a processor, within the limit; one where nobody knows how many there are. */
+static size_t usual_threads() {
+  const unsigned processors = std::thread::hardware_concurrency();
+  return std::min<unsigned>(std::max(processors, 1U), compiler::MOST_THREADS);
+}
+
+compiler::compiler(std::unique_ptr<toolchain> tools, cache kept, speaker say,
+                   unsigned most_threads)
+    : tools_(std::move(tools)), say_(std::move(say)),
+      most_threads_(most_threads > 0 ? most_threads : usual_threads()),
+      cache_(std::move(kept)) {}
 
 compiler::~compiler() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     closing_ = true;
-    if (working_) working_->stop = true;
+    for (const shared &c : working_) c->stop = true;
   }
-  more_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  more_.notify_all();
+  for (std::thread &t : threads_) t.join();
   for (const shared &c : known_) {
     if (c->loaded) tools_->unload(c->loaded);
   }
@@ -70,9 +79,10 @@ bool compiler::in_module(const std::string &name, kernel_entry &entry) {
   return module_ && tools_->entry_of(module_, name, entry, why);
 }
 
-/* ---- the thread ---- */
+/* ---- the threads ---- */
 
 bool compiler::open_tools(std::string &why) {
+  std::lock_guard<std::mutex> lock(opening_);
   if (!opened_) {
     opened_ = true;
     if (tools_->open(cannot_)) {
@@ -95,44 +105,66 @@ bool compiler::make(compilation &c) {
   }
   if (!tools_->compile(c.text, c.name, c.stop, c.bytes, c.why)) return false;
   compiled_++;
-  cache_.keep(key, c.bytes);
+  keep(key, c.bytes);
   return true;
+}
+
+/* One at a time: the cache notes what is wrong, and counts the bytes of its files. */
+void compiler::keep(const std::string &key, const std::string &bytes) {
+  std::string trouble;
+  {
+    std::lock_guard<std::mutex> lock(keeping_);
+    cache_.keep(key, bytes);
+    trouble = cache_.complaint();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  cache_trouble_ = trouble;
+}
+
+bool compiler::try_to_make(compilation &c) {
+  try {
+    return make(c);
+  } catch (const std::exception &e) { /* no memory */
+    c.why = e.what();
+    return false;
+  }
 }
 
 void compiler::work() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
+    idle_++;
     more_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+    idle_--;
     if (closing_) return;
-    working_ = queue_.front();
+    const shared c = queue_.front();
     queue_.pop_front();
-    const shared c = working_;
+    working_.push_back(c);
     lock.unlock();
-    bool made = false;
-    try {
-      made = make(*c);
-    } catch (const std::exception &e) { /* no memory */
-      c->why = e.what();
-    }
+    const bool made = try_to_make(*c);
     lock.lock();
-    working_ = nullptr;
-    cache_trouble_ = cache_.complaint();
+    working_.erase(std::find(working_.begin(), working_.end(), c));
     c->stage = made ? MADE : FAILED;
     done_.notify_all();
   }
 }
 
-/* Signals are for the threads that expect them. */
+/* One more thread, if there is none for what waits. Signals are for the threads that expect
+ * them. False if there is no thread at all. */
 bool compiler::start() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (threads_.size() == most_threads_ || queue_.size() <= idle_) return true;
+  }
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    if (!thread_.joinable()) thread_ = std::thread(&compiler::work, this);
+    threads_.emplace_back(&compiler::work, this);
   } catch (const std::system_error &) {
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread_.joinable();
+  return !threads_.empty();
 }
 
 /* ---- the owner ---- */
@@ -146,11 +178,13 @@ compilation *compiler::request(const std::string &text, const std::string &name)
   }
   const shared c = std::make_shared<compilation>(text, name);
   known_.push_back(c);
-  if (start()) {
+  {
     std::lock_guard<std::mutex> lock(mutex_);
     queue_.push_back(c);
-    more_.notify_one();
-  } else {
+  }
+  more_.notify_one();
+  if (!start()) {
+    queue_.clear(); /* nobody else has it */
     c->why = "no thread could be started";
     c->stage = FAILED;
   }
@@ -162,7 +196,7 @@ void compiler::speak(bool &said, const std::string &line) {
   said = true;
 }
 
-/* What the owner does once about a compilation that the thread is done with. */
+/* What the owner does once about a compilation that its thread is done with. */
 void compiler::settle(compilation &c) {
   c.settled = true;
   if (c.stage == MADE) {

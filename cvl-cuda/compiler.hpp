@@ -1,8 +1,10 @@
 /* compiler.hpp - kernels compiled at run time, in the background, and kept.
  *
  * A program requests a kernel and continues without it; a thread finds it on disk, or compiles
- * and stores it. No operation fails here: without a kernel the caller runs the separate
- * operations. The reason is reported once for all kernels.
+ * and stores it. There are as many threads as kernels were waiting at once, within a limit: a
+ * program's kernels are requested together, and each takes half a second. No operation fails
+ * here: without a kernel the caller runs the separate operations. The reason is reported once
+ * for all kernels.
  */
 #ifndef RAVEL_CUDA_COMPILER_HPP
 #define RAVEL_CUDA_COMPILER_HPP
@@ -27,10 +29,14 @@ struct compilation;
 /* Of one thread, the one that owns the device, like a context. */
 struct compiler {
   using speaker = std::function<void(const std::string &)>;
+  enum : unsigned {
+    MOST_THREADS = 4
+  }; /* the program and its other threads need processors, too */
 
   /* `say` gets the messages for the user, from the owner's thread: each kind of failure once, a
-   * line without its newline. Null: nobody. */
-  compiler(std::unique_ptr<toolchain>, cache, speaker say = nullptr);
+   * line without its newline. Null: nobody. `most_threads`: 0 for one a processor, MOST_THREADS
+   * at most. */
+  compiler(std::unique_ptr<toolchain>, cache, speaker say = nullptr, unsigned most_threads = 0);
   /* Ends what is under way and unloads everything; no kernel may be running. */
   ~compiler();
   compiler(const compiler &) = delete;
@@ -59,6 +65,8 @@ struct compiler {
   /* How many kernels were compiled, and how many were found on disk. */
   unsigned compiled() const { return compiled_; }
   unsigned found() const { return found_; }
+  /* How many threads were started. */
+  size_t threads() const { return threads_.size(); }
 
 private:
   using shared = std::shared_ptr<compilation>;
@@ -68,19 +76,23 @@ private:
   speaker say_;
   void *module_ = nullptr;
   std::vector<shared> known_;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
+  const size_t most_threads_;
   bool said_failure_ = false, said_cache_ = false;
 
-  /* The thread's. */
-  cache cache_;
+  /* The threads': the tools under one mutex, what is written to the cache under another. */
+  std::mutex opening_;
   bool opened_ = false;
-  std::string cannot_, identity_;
+  std::string cannot_, identity_; /* constant once it is opened */
+  std::mutex keeping_;
+  cache cache_;
 
-  /* Of both, under the mutex. */
+  /* Of all, under the mutex. */
   std::mutex mutex_;
   std::condition_variable more_, done_;
   std::deque<shared> queue_;
-  shared working_;
+  std::vector<shared> working_;
+  size_t idle_ = 0; /* threads that wait for more */
   bool closing_ = false;
   std::string cache_trouble_;
 
@@ -88,7 +100,9 @@ private:
 
   bool start();
   void work();
+  bool try_to_make(compilation &);
   bool make(compilation &);
+  void keep(const std::string &key, const std::string &bytes);
   bool open_tools(std::string &why);
   void settle(compilation &);
   void speak(bool &said, const std::string &line);

@@ -34,6 +34,9 @@ struct toolchain {
   /* All that compiled bytes depend on besides the text: compiler, version, target, options.
    * Only after open(). */
   virtual std::string identity() = 0;
+
+  /* -- after that from several threads at once -- */
+
   /* Text to bytes that load() understands, here or in another process. False with a reason, if
    * it does not compile or once *stop is set. Touches no device. */
   virtual bool compile(const std::string &text, const std::string &name,

@@ -180,7 +180,7 @@ Test(compiler, reports_what_cannot_be_loaded) {
 
 Test(compiler, gives_up_what_is_discarded) {
   script s;
-  compiler c(tools(s), cache(""));
+  compiler c(tools(s), cache(""), nullptr, 1);
   s.held = true;
   compilation *a = c.request("a", "k"), *b = c.request("b", "k"), *d = c.request("d", "k");
   while (s.begun == 0) pause_briefly();
@@ -211,12 +211,70 @@ Test(compiler, ends_at_once_whatever_is_under_way) {
   script s;
   s.held = true;
   {
-    compiler c(tools(s), cache(""));
+    compiler c(tools(s), cache(""), nullptr, 2);
     for (const char *name : {"a", "b", "c"}) c.request("text", name);
-    while (s.begun == 0) pause_briefly();
+    while (s.begun < 2) pause_briefly();
   }
-  cr_assert_eq(s.begun, 1);
-  cr_assert_eq(s.stopped, 1);
+  cr_assert_eq(s.begun, 2);
+  cr_assert_eq(s.stopped, 2);
+}
+
+/* All that are held were begun, each by a thread of its own; the others wait. */
+Test(compiler, compiles_as_many_at_once_as_it_may) {
+  enum { MOST = 3, REQUESTED = 7 };
+  script s;
+  compiler c(tools(s), cache(""), nullptr, MOST);
+  compilation *k[REQUESTED];
+  s.held = true;
+  for (int i = 0; i < REQUESTED; i++) k[i] = c.request("text " + std::to_string(i), "k");
+  for (int i = 0; i < 200000 && s.begun < MOST; i++) pause_briefly();
+  for (int i = 0; i < 20; i++) pause_briefly(); /* for one too many */
+  cr_assert_eq(s.begun, MOST);
+  cr_assert_eq(c.threads(), MOST);
+  s.held = false;
+  for (int i = REQUESTED; i-- > 0;) {
+    const kernel_entry *e = c.wait(k[i]);
+    cr_assert_not_null(e);
+    cr_assert_str_eq((const char *)e->kernel, ("code of text " + std::to_string(i)).c_str());
+  }
+  cr_assert_eq(c.compiled(), REQUESTED);
+}
+
+Test(compiler, starts_no_thread_while_one_is_idle) {
+  script s;
+  compiler c(tools(s), cache(""), nullptr, 4);
+  for (const char *name : {"a", "b", "c"}) {
+    cr_assert_not_null(c.wait(c.request("text", name)));
+    for (int i = 0; i < 20; i++) pause_briefly(); /* until it waits again */
+  }
+  cr_assert_eq(c.threads(), 1);
+}
+
+Test(compiler, takes_a_thread_a_processor_at_most) {
+  script s;
+  compiler c(tools(s), cache(""));
+  s.held = true;
+  for (unsigned i = 0; i < 2 * compiler::MOST_THREADS; i++)
+    c.request("text " + std::to_string(i), "k");
+  const unsigned processors = std::thread::hardware_concurrency();
+  cr_assert_leq(c.threads(), (size_t)compiler::MOST_THREADS);
+  cr_assert_leq(c.threads(), processors > 0 ? processors : 1);
+  s.held = false;
+}
+
+/* Threads that find and keep kernels in one folder, and load none: a thread sanitizer looks on.
+ */
+Test(compiler, keeps_and_finds_kernels_from_several_threads) {
+  temporary t;
+  script s;
+  for (int round = 0; round < 2; round++) {
+    compiler c(tools(s), cache(t.folder), nullptr, 4);
+    std::vector<compilation *> k;
+    for (int i = 0; i < 24; i++) k.push_back(c.request("text " + std::to_string(i), "k"));
+    for (compilation *one : k) cr_assert_not_null(c.wait(one));
+    cr_assert_eq(c.found(), round == 0 ? 0U : 24U);
+    cr_assert_eq(c.compiled(), round == 0 ? 24U : 0U);
+  }
 }
 
 Test(compiler, finds_on_disk_what_was_compiled_before) {
@@ -393,6 +451,25 @@ Test(nvrtc, compiles_for_a_device_that_is_not_there) {
   cr_assert(contains(tool->identity(), "--fmad=false"));
   cr_assert_null(tool->load(bytes, why));
   cr_assert(contains(why, "no device"));
+}
+
+/* What the compiler's threads do: the same bytes as one after the other. */
+Test(nvrtc, compiles_in_several_threads_at_once) {
+  enum { THREADS = 3 };
+  const auto tool = nvrtc_here(90);
+  std::string why, alone, bytes[THREADS], reasons[THREADS];
+  cr_assert(tool->open(why), "%s", why.c_str());
+  cr_assert(compile(*tool, doubling_text(), alone, why), "%s", why.c_str());
+  bool good[THREADS];
+  std::vector<std::thread> threads;
+  for (int i = 0; i < THREADS; i++)
+    threads.emplace_back(
+        [&, i] { good[i] = compile(*tool, doubling_text(), bytes[i], reasons[i]); });
+  for (std::thread &one : threads) one.join();
+  for (int i = 0; i < THREADS; i++) {
+    cr_assert(good[i], "%s", reasons[i].c_str());
+    cr_assert(bytes[i] == alone);
+  }
 }
 
 Test(nvrtc, leaves_devices_newer_than_itself_to_the_driver) {
