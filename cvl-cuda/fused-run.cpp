@@ -5,12 +5,15 @@
 #include <algorithm>
 
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/tree.hpp"
 
 namespace ravel {
 
 /* Segments this long on the average keep a warp busy for as long as it takes to find them: an
  * estimate, from some twenty reads of the second-level cache, one after the other. */
 enum { LONG_SEGMENT = 256 };
+static_assert(1 << FUSED_TREE_BITS == (int)CVL_REDUCE_BLOCK,
+              "the blocks of both trees are slots");
 
 /* ---- before ---- */
 
@@ -60,17 +63,52 @@ int64_t execution::positions(const fused_kernel &plan) {
   return n;
 }
 
+/* Groups of so many segments that their positions usually find room in a block's memory, three
+ * quarters of which they fill on the average; but not fewer than warps, and enough blocks for
+ * all processors. */
+kernel_grid execution::groups_of(const fused_kernel &plan, const segments &d, int64_t longest) {
+  const int64_t each = std::max<int64_t>(d.total / d.count, 1);
+  const int64_t fitting = fused_kernel_staged(&plan) * 3 / 4 / each;
+  const int64_t busy = d.count / (2 * (int64_t)c.device->processors()) + 1;
+  const int64_t least = FUSED_GROUP_WARPS, most = FUSED_BLOCK_THREADS;
+  kernel_grid g{};
+  g.n = std::min(std::max(std::min(fitting, busy), least), most);
+  g.blocks = (d.count + g.n - 1) / g.n;
+  g.threads = FUSED_BLOCK_THREADS;
+  g.longest = longest;
+  g.d = d;
+  if (longest <= CVL_REDUCE_BLOCK) return g;
+  const int64_t candidates = chunks_of(d, FUSED_TREE_BITS, FUSED_TREE_BITS, true).candidates;
+  g.blocks += (candidates + FUSED_GROUP_WARPS - 1) / FUSED_GROUP_WARPS;
+  g.slots = slot_count(d.total, d.count, CVL_REDUCE_BLOCK);
+  return g;
+}
+
+kernel_grid execution::grid_of(work &w, const fused_kernel &plan) {
+  kernel_grid g{};
+  if (plan.by_groups) {
+    const cvl_value &d = values[op.segments];
+    return groups_of(plan, w.view(d), longest_segment(c, d));
+  }
+  if (plan.by_slots) {
+    g.d = w.view(values[op.segments]);
+    g.n = g.slots = slot_count(g.d.total, g.d.count, CVL_REDUCE_BLOCK);
+    g.threads = (int32_t)plan.block_slots * WARP;
+  } else {
+    g.n = positions(plan);
+    if (plan.block_positions > 0) g.threads = FUSED_BLOCK_THREADS;
+  }
+  const int64_t each = plan.by_slots ? plan.block_slots : plan.block_positions;
+  g.blocks = each > 0 ? (g.n + each - 1) / each : g.n;
+  return g;
+}
+
 void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entry) {
   work w(c, site, {}, INT64_MAX); /* on the device */
   arguments a;
-  const int64_t n = positions(plan);
-  segments slotted{};
-  int64_t count = n;
-  if (plan.by_slots) {
-    slotted = w.view(values[op.segments]);
-    count = slot_count(slotted.total, slotted.count, CVL_REDUCE_BLOCK);
-  }
+  const kernel_grid grid = grid_of(w, plan);
   std::vector<void *> partials(op.node_count);
+  std::vector<ref<cvl_vector>> results(op.node_count);
   std::vector<lowest_level> lowest(trees.size());
   std::vector<ref<cvl_vector>> written(op.value_count);
   for (uint32_t i = 0; i < plan.member_count; i++) {
@@ -82,31 +120,36 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
       break;
     case MEMBER_SEGMENTS: a.add(w.view(values[m.number], m.looked_up)); break;
     case MEMBER_WRITTEN:
-      written[m.number] = w.make(elem, n);
+      written[m.number] = w.make(elem, positions(plan));
       with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(written[m.number])); });
       break;
     case MEMBER_PARTIALS:
       with_type(elem, [&](auto t) {
-        partials[m.number] = address(w.scratch<decltype(t)>(count));
+        if (grid.slots > 0) partials[m.number] = address(w.scratch<decltype(t)>(grid.slots));
         a.add(partials[m.number]);
       });
       break;
+    case MEMBER_RESULTS:
+      if (!plan.by_groups) {
+        add_tree_member(w, m, a, lowest);
+        break;
+      }
+      results[m.number] = w.make(elem, grid.d.count);
+      with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(results[m.number])); });
+      break;
     case MEMBER_TOTALS:
-    case MEMBER_ROOTS:
-    case MEMBER_RESULTS: add_tree_member(w, m, a, lowest); break;
+    case MEMBER_ROOTS: add_tree_member(w, m, a, lowest); break;
     case MEMBER_UNFIT: add_unfit(w, a); break;
     }
   }
   a.add(w.bad());
-  a.add(count);
-  const int64_t each = plan.by_slots ? plan.block_slots : plan.block_positions;
-  const int32_t threads = plan.by_slots ? (int32_t)plan.block_slots * WARP
-                          : each > 0    ? (int32_t)FUSED_BLOCK_THREADS
-                                        : 0;
-  w.run({"superoperator", each > 0 ? (count + each - 1) / each : count, threads, entry.kernel,
-         entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size(),
-         (int32_t)fused_kernel_unroll(&plan)});
-  finish_reductions(w, plan, slotted, partials);
+  a.add(grid.n);
+  w.run({"superoperator", grid.blocks, grid.threads, entry.kernel, entry.on_host, nullptr,
+         a.bytes.data(), (uint32_t)a.bytes.size(), (int32_t)fused_kernel_unroll(&plan)});
+  if (plan.by_groups)
+    give_results(w, plan, grid, partials, results);
+  else
+    finish_reductions(w, plan, grid.d, partials);
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);
   }
@@ -126,6 +169,25 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
                           pointer_to<const T>(partials[m.number]), w.data<T>(r));
       w.give(&values[node.result], r);
     });
+  }
+}
+
+/* What groups have given, once the segments that are longer than a slot are finished. */
+void execution::give_results(work &w, const fused_kernel &plan, const kernel_grid &grid,
+                             const std::vector<void *> &partials,
+                             const std::vector<ref<cvl_vector>> &results) {
+  for (uint32_t i = 0; i < plan.member_count; i++) {
+    const fused_member &m = plan.members[i];
+    if (m.kind != MEMBER_PARTIALS) continue;
+    const superop_node &node = op.nodes[m.number];
+    if (grid.slots > 0)
+      with_type((cvl_elem)m.elem, [&](auto t) {
+        using T = decltype(t);
+        finish_long_reduction<T>(w, opcode_info((opcode)node.op)->operation, grid.d,
+                                 grid.longest, pointer_to<const T>(partials[m.number]),
+                                 w.data<T>(results[m.number]));
+      });
+    w.give(&values[node.result], results[m.number]);
   }
 }
 

@@ -44,6 +44,16 @@ struct lowest_level {
   std::vector<ref<cvl_vector>> results;
 };
 
+/* How a kernel is launched. */
+struct kernel_grid {
+  int64_t blocks = 0; /* of cooperative kernels; else threads */
+  int32_t threads = 0;
+  int64_t n = 0;     /* what the kernel takes for it: emit-kernel.h */
+  int64_t slots = 0; /* of partial results */
+  int64_t longest = 0;
+  segments d{}; /* of reductions */
+};
+
 struct execution {
   context &c;
   const uint64_t site;
@@ -79,6 +89,11 @@ private:
   void drop(uint32_t v);
   void finish_reductions(work &, const fused_kernel &, const segments &,
                          const std::vector<void *> &partials);
+  void give_results(work &, const fused_kernel &, const kernel_grid &,
+                    const std::vector<void *> &partials,
+                    const std::vector<ref<cvl_vector>> &results);
+  kernel_grid grid_of(work &, const fused_kernel &);
+  kernel_grid groups_of(const fused_kernel &, const segments &, int64_t longest);
   ref<pending> unfit;
   void add_unfit(work &, arguments &);
   void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);

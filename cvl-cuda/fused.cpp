@@ -1,11 +1,11 @@
 /* fused.cpp - superoperators as kernels compiled at run time.
  *
- * A kernel evaluates what is elementwise and the lowest level of reductions
- * (fused-kernels/emit-kernel.h); its plan says what it takes and what it leaves over. That is
- * done by the library, on what the kernel has written: reductions are finished, and scans,
- * packs and scatters run as operations. DIST and INDEX that are needed outside are given to the
- * library too, which computes nothing for them. Combinations have kernels of their own for the
- * levels of their trees: fused-tree.hpp.
+ * A kernel evaluates what is elementwise and the lowest level of reductions, which is all of
+ * them where segments are short (fused-kernels/emit-kernel.h); its plan says what it takes and
+ * what it leaves over. That is done by the library, on what the kernel has written: reductions
+ * are finished, and scans, packs and scatters run as operations. DIST and INDEX that are needed
+ * outside are given to the library too, which computes nothing for them. Combinations have
+ * kernels of their own for the levels of their trees: fused-tree.hpp.
  */
 #include "cvl-cuda/fused.hpp"
 
@@ -23,8 +23,8 @@ struct combination_kernels {
 
 struct cvl_kernel {
   const superop *op;
-  ravel::variant whole;   /* reduces too; for long segments */
-  ravel::variant written; /* leaves reductions to the library; for short ones */
+  ravel::variant whole;          /* for long segments, or no reductions */
+  ravel::variant short_segments; /* for short ones */
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
   uint64_t last_run = 0;                /* epoch of the last launch */
@@ -128,7 +128,7 @@ static void end_variant(context &c, variant &v) {
 
 static void end_kernels(context &c, cvl_kernel &k) {
   end_variant(c, k.whole);
-  end_variant(c, k.written);
+  end_variant(c, k.short_segments);
   for (combination_kernels &t : k.trees) {
     end_variant(c, t.up);
     end_variant(c, t.down);
@@ -217,9 +217,9 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
   if (k->op->copies) return run_copies(c, *k, e, outs);
   if (e.is_small() || !find_trees(c, *k, e) || !e.fits()) return false;
   const fused_kernel &plan = k->whole.source.kernel;
-  const bool leave = plan.by_slots && k->trees.empty() && e.has_short_segments();
-  variant &v = leave ? k->written : k->whole;
-  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | LEAVE_REDUCTIONS, v);
+  const bool by_groups = plan.by_slots && k->trees.empty() && e.has_short_segments();
+  variant &v = by_groups ? k->short_segments : k->whole;
+  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS, v);
   if (!v.is_complete()) return false;
   const bool launches = !v.source.kernel.is_empty;
   const kernel_entry *entry = launches ? entry_of(c, v) : nullptr;

@@ -243,15 +243,17 @@ template <class C> struct reduction {
   }
 };
 
-/* Levels from the one whose entries stand for 2^bits elements. */
+/* Levels from the one whose entries stand for 2^bits elements, of segments of more than `done`.
+ */
 template <class C, class T>
-void levels(work &w, const segments &d, operand<T> x, int bits, int64_t longest, ptr<T> out) {
+void levels(work &w, const segments &d, operand<T> x, int bits, int64_t done, int64_t longest,
+            ptr<T> out) {
   const int64_t warps = (int64_t)w.c.device->processors() * reduction<C>::WARPS;
   const int64_t average = d.count / warps + 1;
   reduction<C> r{};
   r.d = d;
   r.out = out;
-  r.done = -1;
+  r.done = done;
   const int64_t least = reduction<C>::WARPS, most = reduction<C>::threads;
   r.per_block = (int32_t)std::min(std::max(average, least), most);
   for (bool more = true; more; bits += BLOCK_BITS) {
@@ -327,7 +329,7 @@ void reduce_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out)
     for (int64_t s = 0; s < d.count; s++)
       to[s] = host_tree<C, operand<T>>{x, d.start(s), d.length(s)}.reduce();
   } else {
-    levels<C, T>(w, d, x, 0, longest_segment(w.c, dv), to);
+    levels<C, T>(w, d, x, 0, -1, longest_segment(w.c, dv), to);
   }
   w.give(out, r);
 }
@@ -335,7 +337,7 @@ void reduce_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out)
 template <class C, class T>
 void finish_as(work &w, const segments &d, ptr<const T> partial, ptr<T> out) {
   if (!w.on_host) {
-    levels<C, T>(w, d, in_memory<T>(partial), BLOCK_BITS, d.equal >= 0 ? d.equal : d.total,
+    levels<C, T>(w, d, in_memory<T>(partial), BLOCK_BITS, -1, d.equal >= 0 ? d.equal : d.total,
                  out);
     return;
   }
@@ -361,14 +363,23 @@ void finish_reduction(work &w, cvl_op op, const segments &d, ptr<const T> partia
   with_combination<T>(op, [&](auto of) { finish_as<decltype(of), T>(w, d, partial, out); });
 }
 
-template void finish_reduction(work &, cvl_op, const segments &, ptr<const int32_t>,
-                               ptr<int32_t>);
-template void finish_reduction(work &, cvl_op, const segments &, ptr<const int64_t>,
-                               ptr<int64_t>);
-template void finish_reduction(work &, cvl_op, const segments &, ptr<const float>, ptr<float>);
-template void finish_reduction(work &, cvl_op, const segments &, ptr<const double>,
-                               ptr<double>);
-template void finish_reduction(work &, cvl_op, const segments &, ptr<const uint8_t>,
-                               ptr<uint8_t>);
+template <class T>
+void finish_long_reduction(work &w, cvl_op op, const segments &d, int64_t longest,
+                           ptr<const T> partial, ptr<T> out) {
+  with_combination<T>(op, [&](auto of) {
+    levels<decltype(of), T>(w, d, in_memory<T>(partial), BLOCK_BITS, BLOCK, longest, out);
+  });
+}
+
+#define INSTANCES(T)                                                                           \
+  template void finish_reduction(work &, cvl_op, const segments &, ptr<const T>, ptr<T>);      \
+  template void finish_long_reduction(work &, cvl_op, const segments &, int64_t, ptr<const T>, \
+                                      ptr<T>);
+INSTANCES(int32_t)
+INSTANCES(int64_t)
+INSTANCES(float)
+INSTANCES(double)
+INSTANCES(uint8_t)
+#undef INSTANCES
 
 } // namespace ravel

@@ -13,8 +13,7 @@ static const char file_text[] =
     " *   vinterp --backend cuda --kernels prog.cubin prog.fcode\n"
     " */\n";
 
-/* Whether there are two ways to do what consumers want: reductions in the kernel or after it.
- * Combinations are always in it. */
+/* Whether there is another kernel for short segments. Combinations have one for all. */
 static bool reduces(const struct superop *op) {
   bool any = false;
   for (uint32_t k = 0; k < op->node_count; k++) any |= op->nodes[k].role == ROLE_REDUCE;
@@ -100,8 +99,7 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
       continue;
     }
     module_kernel(&m, ops[i], widths, LEAVE_SPREADS, cu);
-    if (reduces(ops[i]))
-      module_kernel(&m, ops[i], widths, LEAVE_SPREADS | LEAVE_REDUCTIONS, cu);
+    if (reduces(ops[i])) module_kernel(&m, ops[i], widths, LEAVE_SPREADS | SHORT_SEGMENTS, cu);
     module_trees(&m, ops[i], widths, cu);
   }
 }

@@ -1,5 +1,5 @@
 /* emit-kernel-body.h - the struct that is a kernel's body, while it is written. Private to
- * emit-kernel.c, emit-kernel-combine.c and emit-kernel-stencil.c.
+ * emit-kernel*.c.
  */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_BODY_H
 #define RAVEL_FUSED_EMIT_KERNEL_BODY_H
@@ -30,8 +30,16 @@ void body_lane(const struct body *);
 void body_declare_reductions(const struct body *);
 /* Statements for each reduction: `format` has its node, and its node once more. */
 void body_for_reductions(const struct body *, const char *format);
+/* Writes the loop of a lane over positions first .. last - 1, which takes it its results. */
+void body_lane_loop(const struct body *);
 /* Writes how lanes become the partial results of a slot. */
 void body_fold(const struct body *);
+
+/* ---- groups of short segments: emit-kernel-groups.c ---- */
+
+/* Writes the operator, and what it needs; and chunks.hpp, which comes before the struct. */
+void body_groups(const struct body *);
+void emit_kernel_chunks(FILE *);
 
 /* ---- combinations: emit-kernel-combine.c ---- */
 

@@ -45,12 +45,15 @@ static void add_tree_members(struct fused_kernel *k, uint32_t i) {
   add_member(k, MEMBER_RESULTS, i, node->result);
 }
 
-/* What the kernel does besides maps, and how: by slots where something is combined inside. */
-static void plan_nodes(struct fused_kernel *k) {
+/* What the kernel does besides maps, and how: by slots or groups where something is combined
+ * inside. */
+static void plan_nodes(struct fused_kernel *k, unsigned leave) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
-    if (fused_is_consumer(node)) k->by_slots = true;
+    if (fused_is_consumer(node))
+      *(leave & SHORT_SEGMENTS ? &k->by_groups : &k->by_slots) = true;
+    invariant(!k->by_groups || !fused_is_tree(node));
     if (fused_is_tree(node)) k->block_slots = 1;
     k->is_empty &= node->role == ROLE_CONST;
   }
@@ -68,6 +71,7 @@ static void plan_members(struct fused_kernel *k) {
   for (uint32_t i = 0; i < op->node_count; i++) {
     if (op->nodes[i].role == ROLE_REDUCE && k->tasks[i] == TASK_INSIDE) {
       add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
+      if (k->by_groups) add_member(k, MEMBER_RESULTS, i, op->nodes[i].result);
     }
     add_tree_members(k, i);
   }
@@ -96,13 +100,13 @@ static struct fused_target kernel_target(unsigned leave) {
   const uint32_t consumers =
       1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
   const uint32_t left = leave & LEAVE_SPREADS ? spreads : 0;
-  return (struct fused_target){
-      .inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER | 1U << STEP_GATHER_BY_DATA |
-                1U << STEP_MAP | 1U << STEP_LOOP | (leave & LEAVE_REDUCTIONS ? 0 : consumers),
-      .if_read = left,
-      .left = left,
-      .stages = 1,
-      .drops = true};
+  return (struct fused_target){.inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER |
+                                         1U << STEP_GATHER_BY_DATA | 1U << STEP_MAP |
+                                         1U << STEP_LOOP | consumers,
+                               .if_read = left,
+                               .left = left,
+                               .stages = 1,
+                               .drops = true};
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
@@ -115,7 +119,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->spread = k->schedule.left;
   k->read = k->schedule.read;
   k->reported = k->schedule.reported;
-  plan_nodes(k);
+  plan_nodes(k, leave);
   stencil_plan(arena, k);
   plan_members(k);
 }

@@ -273,7 +273,8 @@ void stencil_room(struct arena *arena, struct fused_kernel *k) {
 void stencil_plan(struct arena *arena, struct fused_kernel *k) {
   struct candidate *c = arena_alloc(arena, (k->op->node_count + 1) * sizeof *c);
   const struct sum *of = find_sums(arena, k->op);
-  uint32_t count = k->by_slots ? 0 : drop_small(c, find_candidates(k, of, c)), end;
+  uint32_t count = k->by_slots || k->by_groups ? 0 : drop_small(c, find_candidates(k, of, c)),
+           end;
   for (uint32_t i = 0; i < count; i = end) {
     for (end = i + 1; end < count && c[end].param == c[i].param; end++) {
     }

@@ -322,8 +322,7 @@ void body_lane(const struct body *b) {
   fputs("  }\n\n", b->out);
 }
 
-/* Writes the loop of a lane over the positions of its slot. */
-static void lane_loop(const struct body *b) {
+void body_lane_loop(const struct body *b) {
   char more[16];
   body_segment(b, more);
   fputs("      int64_t i = first + t % ravel::WARP;\n", b->out);
@@ -399,7 +398,7 @@ static void by_slots(const struct body *b) {
           "      lane l;\n",
           b->k->block_slots, s, s, s, CVL_REDUCE_BLOCK, s, s, s, s, s, s, CVL_REDUCE_BLOCK,
           CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK);
-  lane_loop(b);
+  body_lane_loop(b);
   body_for_reductions(b, "      r%u[t] = l.a%u;\n");
   fputs("    });\n", b->out);
   body_fold(b);
@@ -418,6 +417,8 @@ static void operators(const struct body *b) {
     body_trees(b);
   else if (b->k->by_slots)
     by_slots(b);
+  else if (b->k->by_groups)
+    body_groups(b);
   else if (b->k->block_positions > 0)
     body_stencil(b);
   else
@@ -427,6 +428,7 @@ static void operators(const struct body *b) {
 void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE *out) {
   struct body b = {k, k->op, out, "    "};
   char formula[400];
+  if (k->by_groups) emit_kernel_chunks(out);
   fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
   members(&b);
   if (k->copies)
@@ -437,7 +439,7 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
 }
 
 static bool in_blocks(const struct fused_kernel *k) {
-  return k->by_slots || k->block_positions > 0;
+  return k->by_slots || k->by_groups || k->block_positions > 0;
 }
 
 unsigned fused_kernel_unroll(const struct fused_kernel *k) {

@@ -4,7 +4,9 @@
  * The kernel evaluates all maps (nodes other than consumers) at every position of the domain.
  * It reduces as far as one warp gets: a slot, CVL_REDUCE_BLOCK positions of a segment
  * (prelude.hpp: slot_count, first_slot). Everything else is done after it, on the values that
- * it has written, as `struct fused_kernel` says.
+ * it has written, as `struct fused_kernel` says. Where segments are short, a slot each would
+ * leave a warp little to do: another kernel has blocks for groups of segments, and gives the
+ * results of those that are no longer than a slot.
  *
  * Combinations, by a function of the program's own, have two more kernels each, for the levels
  * of the tree that keeps order: one upwards, one downwards (combine-tree.hpp).
@@ -27,13 +29,13 @@
  *                     slots go that are whole and not all of their segment: one for each slot
  *   MEMBER_ROOTS      of a COMBINE_REDUCE, too: where the roots of the other slots wait, see
  *                     fused_tree_roots
- *   MEMBER_RESULTS    likewise: the result of segments that are one slot, or empty; one for
- * each segment
+ *   MEMBER_RESULTS    likewise, and of a reduction by groups: the result of segments that are
+ *                     one slot, or empty; one for each segment
  *
  *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels
  *
  * Pointers are plain (T *), or have their layout. After these come `ravel::faults` and
- * `int64_t n`, the number of positions, or of slots. */
+ * `int64_t n`, the number of positions, of slots, or of the segments of a group. */
 enum fused_member_kind {
   MEMBER_OPERAND,
   MEMBER_SEGMENTS,
@@ -70,9 +72,13 @@ struct fused_windowed {
 struct fused_kernel {
   const struct superop *op;
   struct widths widths;
-  bool is_empty; /* there is nothing for a kernel to do */
-  bool by_slots; /* a warp for each slot of the descriptor op->segments, in blocks of
-                    block_slots; else a thread for each position, but: */
+  bool is_empty;  /* there is nothing for a kernel to do */
+  bool by_slots;  /* a warp for each slot of the descriptor op->segments, in blocks of
+                     block_slots; else a thread for each position, but: */
+  bool by_groups; /* a block of FUSED_BLOCK_THREADS for so many segments of op->segments as the
+                     host likes, at most as many as threads; and behind these blocks one for
+                     each FUSED_GROUP_WARPS candidates (chunks.hpp) of segments longer than a
+                     slot, if there may be some */
   uint32_t block_slots;
   uint32_t block_positions; /* not 0: a block of FUSED_BLOCK_THREADS for so many positions,
                                which keeps windows in its memory of what is gathered from: */
@@ -96,16 +102,17 @@ struct fused_kernel {
   struct superop_size *over; /* TOTAL or COUNT of parameters, or the length of a result */
 };
 
-enum { FUSED_BLOCK_THREADS = 256 };
+enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 };
 enum { FUSED_BLOCK_SLOTS = 4 }; /* block_slots, but 1 with combinations inside */
 
-/* What else a kernel leaves to the library, as a set of bits:
+/* What else a kernel leaves to the library, and what it is for, as a set of bits:
  *
  *   LEAVE_SPREADS     results of DIST and INDEX that are needed after it are `spread`, not
  *                     `written`
- *   LEAVE_REDUCTIONS  their operands are written and they are TASK_LIBRARY, or TASK_TREE:
- * better where segments are short, of which a warp has little to do */
-enum { LEAVE_NOTHING = 0, LEAVE_SPREADS = 1, LEAVE_REDUCTIONS = 2 };
+ *   SHORT_SEGMENTS    reductions by groups; not with combinations */
+enum { LEAVE_NOTHING = 0, LEAVE_SPREADS = 1, SHORT_SEGMENTS = 2 };
+/* The positions of a group that find room in a block's memory. */
+unsigned fused_kernel_staged(const struct fused_kernel *);
 
 /* Plans the kernel, in the arena. */
 void fused_kernel_plan(struct arena *, const struct superop *, struct widths, unsigned leave,

@@ -71,6 +71,18 @@ static bool check(const struct nvrtc *n, const char *path, const struct superop 
   return good;
 }
 
+/* The kernel for short segments, if there is another than that for long ones. */
+static bool check_short(const struct nvrtc *n, const char *path, const struct superop *op) {
+  const struct widths w = {CVL_I64, CVL_F64};
+  struct fused_source s;
+  if (op->copies || superop_has_combinations(op)) return true;
+  if (!fused_source_make(op, w, LEAVE_SPREADS | SHORT_SEGMENTS, "kernel", &s)) abort();
+  const bool good =
+      !s.kernel.by_groups || check_text(n, path, op, s.text, ", for short segments");
+  fused_source_free(&s);
+  return good;
+}
+
 /* The kernels of the combination that begins with node k. */
 static bool check_trees(const struct nvrtc *n, const char *path, const struct superop *op,
                         uint32_t k) {
@@ -109,6 +121,7 @@ static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char 
     if (op == NULL) bad++;
     if (op == NULL || !is_new(seen, superop_hash(op))) continue;
     if (!check(n, path, op)) bad++;
+    if (!check_short(n, path, op)) bad++;
     for (uint32_t k = 0; k < op->node_count; k++) {
       if (fused_begins_combination(op, k) && !check_trees(n, path, op, k)) bad++;
     }

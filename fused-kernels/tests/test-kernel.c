@@ -134,8 +134,8 @@ struct run {
   struct suite *s;
   const struct superop *op;
   const struct fused_kernel *k;
-  struct host_value *values;   /* of every number */
-  struct host_value *partials; /* of every node */
+  struct host_value *values;             /* of every number */
+  struct host_value *partials, *results; /* of every node */
   struct fault_slot fault;
   struct cvl_error error;
 };
@@ -149,16 +149,34 @@ static uint64_t domain(const struct run *r) {
   }
 }
 
+/* How many blocks, or threads, a kernel is launched with, and what it takes for n. */
+static uint64_t grid(struct run *r, uint64_t *n) {
+  const struct fused_kernel *k = r->k;
+  const struct host_value *d = k->by_slots || k->by_groups ? &r->values[r->op->segments] : NULL;
+  if (k->by_groups) { /* and blocks for long segments, whether there are any or not */
+    const uint64_t tiles = (d->total + CVL_REDUCE_BLOCK - 1) / CVL_REDUCE_BLOCK;
+    const uint64_t candidates = (d->n < tiles ? d->n : tiles) + tiles;
+    *n = 1 + rng_below(&r->s->rng, FUSED_BLOCK_THREADS);
+    return (d->n + *n - 1) / *n + (candidates + FUSED_GROUP_WARPS - 1) / FUSED_GROUP_WARPS;
+  }
+  *n = k->by_slots ? d->total / CVL_REDUCE_BLOCK + d->n : domain(r);
+  const uint64_t each = k->by_slots              ? k->block_slots
+                        : k->block_positions > 0 ? k->block_positions
+                                                 : 1;
+  return (*n + each - 1) / each;
+}
+
 static void launch(struct run *r, kernel *call) {
   struct arguments a = {.used = 0};
-  uint64_t n = domain(r);
-  if (r->k->by_slots) {
-    const struct host_value *d = &r->values[r->op->segments];
-    n = d->total / CVL_REDUCE_BLOCK + d->n;
-  }
+  uint64_t n, slots = 0;
+  const uint64_t blocks = grid(r, &n);
+  const struct host_value *d =
+      r->op->segments == SUPEROP_NONE ? NULL : &r->values[r->op->segments];
+  if (d) slots = d->total / CVL_REDUCE_BLOCK + d->n;
   for (uint32_t i = 0; i < r->k->member_count; i++) {
     const struct fused_member *m = &r->k->members[i];
-    struct host_value *v = &r->values[m->number], *t = &r->partials[m->number];
+    struct host_value *v = &r->values[m->number], *t = &r->partials[m->number],
+                      *g = &r->results[m->number];
     struct segments s;
     switch ((enum fused_member_kind)m->kind) {
     case MEMBER_OPERAND: operand(&a, &r->s->rng, v); break;
@@ -171,12 +189,16 @@ static void launch(struct run *r, kernel *call) {
       pointer(&a, v->data);
       break;
     case MEMBER_PARTIALS:
-      *t = host_vector(&r->s->heap, (enum cvl_elem)m->elem, n);
+      *t = host_vector(&r->s->heap, (enum cvl_elem)m->elem, slots);
       pointer(&a, t->data);
+      break;
+    case MEMBER_RESULTS:
+      cr_assert(r->k->by_groups);
+      *g = host_vector(&r->s->heap, (enum cvl_elem)m->elem, d->n);
+      pointer(&a, g->data);
       break;
     case MEMBER_TOTALS: /* of combinations, which these have none of: test-trees.cpp */
     case MEMBER_ROOTS:
-    case MEMBER_RESULTS:
     case MEMBER_UNFIT: cr_assert_fail("member %u", i);
     }
   }
@@ -185,10 +207,7 @@ static void launch(struct run *r, kernel *call) {
   pointer(&a, &r->fault);
   *(uint64_t *)take(&a, 8) = 0; /* site */
   *(int64_t *)take(&a, 8) = (int64_t)n;
-  const uint64_t each = r->k->by_slots              ? r->k->block_slots
-                        : r->k->block_positions > 0 ? r->k->block_positions
-                                                    : 1;
-  call(a.bytes, (int64_t)((n + each - 1) / each), &order);
+  call(a.bytes, (int64_t)blocks, &order);
   while (a.kept_count > 0) free(a.kept[--a.kept_count]);
 }
 
@@ -203,7 +222,16 @@ static bool execute(struct run *r, uint32_t node) {
   return ok;
 }
 
-/* The reduction of what slots have given: the levels above the lowest one. */
+/* Of segments up to a slot the result is what groups have given. */
+static void take_results(struct run *r, uint32_t node, struct host_value *finished) {
+  const struct host_value *d = &r->values[r->op->segments], *g = &r->results[node];
+  for (uint64_t s = 0; s < d->n; s++) {
+    if (host_segment(d, s) <= CVL_REDUCE_BLOCK) host_copy(finished, s, g, s);
+  }
+}
+
+/* The reduction of what slots have given: the levels above the lowest one. Groups use the slots
+ * of long segments only: any others have no meaning, and their results are not taken. */
 static void finish(struct run *r, uint32_t node) {
   const struct host_value *d = &r->values[r->op->segments], *t = &r->partials[node];
   struct oracle_call call = {.kind = CALL_REDUCE,
@@ -228,6 +256,7 @@ static void finish(struct run *r, uint32_t node) {
   call.operand[1] = blocks;
   struct oracle_outcome outcome = {0};
   cr_assert(oracle_run(&r->s->heap, &call, &outcome));
+  if (r->k->by_groups) take_results(r, node, &outcome.out[0]);
   r->values[r->op->nodes[node].result] = outcome.out[0];
   used.n = t->n;
   host_free(&r->s->heap, &used);
@@ -277,6 +306,7 @@ static bool check_run(struct suite *s, const struct superop_case *c,
   struct run r = {.s = s, .op = op, .k = k};
   r.values = calloc(op->value_count, sizeof *r.values);
   r.partials = calloc(op->value_count + op->node_count, sizeof *r.partials);
+  r.results = calloc(op->value_count + op->node_count, sizeof *r.results);
   memcpy(values, params, op->param_count * sizeof *values);
   memcpy(r.values, params, op->param_count * sizeof *values);
   struct cvl_error error = {.kind = CVL_E_NONE};
@@ -299,8 +329,12 @@ static bool check_run(struct suite *s, const struct superop_case *c,
   }
   free_values(s, op, values);
   free_values(s, op, r.values);
-  for (uint32_t i = 0; i < op->node_count; i++) host_free(&s->heap, &r.partials[i]);
+  for (uint32_t i = 0; i < op->node_count; i++) {
+    host_free(&s->heap, &r.partials[i]);
+    host_free(&s->heap, &r.results[i]);
+  }
   free(r.partials);
+  free(r.results);
   superop_case_free_data(s, c, params);
   return !fine;
 }
@@ -364,7 +398,15 @@ Test(kernel, same_as_the_oracle_in_wide_widths) {
 }
 
 Test(kernel, same_as_the_oracle_in_narrow_widths) {
-  check_random((struct widths){CVL_I32, CVL_F32}, 3, LEAVE_SPREADS | LEAVE_REDUCTIONS, "g++");
+  check_random((struct widths){CVL_I32, CVL_F32}, 3, LEAVE_SPREADS, "g++");
+}
+
+Test(kernel, same_as_the_oracle_by_groups_of_segments) {
+  check_random((struct widths){CVL_I32, CVL_F32}, 4, LEAVE_SPREADS | SHORT_SEGMENTS, "g++");
+}
+
+Test(kernel, same_as_the_oracle_by_groups_in_wide_widths) {
+  check_random((struct widths){CVL_I64, CVL_F64}, 5, SHORT_SEGMENTS, "clang++");
 }
 
 /* ---- modules ---- */
@@ -372,7 +414,7 @@ Test(kernel, same_as_the_oracle_in_narrow_widths) {
 /* Every kernel is there under its key; once, though two superoperators have the same. */
 Test(kernel, module_has_the_kernels_by_their_keys) {
   if (system("g++ --version > /dev/null 2>&1") != 0) cr_skip_test("no g++ here");
-  static const unsigned leaves[] = {LEAVE_SPREADS, LEAVE_SPREADS | LEAVE_REDUCTIONS};
+  static const unsigned leaves[] = {LEAVE_SPREADS, LEAVE_SPREADS | SHORT_SEGMENTS};
   enum { SOME = 6 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct random r;

@@ -9,25 +9,16 @@ static const struct widths wide = {CVL_I64, CVL_F64};
 
 /* ---- targets ---- */
 
-enum target {
-  MAPS_ONLY,
-  ANY_SEGMENTS,
-  ONE_SEGMENT,
-  KERNEL,
-  KERNEL_SPREADS,
-  KERNEL_ALL,
-  TARGETS
-};
+enum target { MAPS_ONLY, ANY_SEGMENTS, ONE_SEGMENT, KERNEL, KERNEL_SPREADS, TARGETS };
 
-static const char *const target_names[TARGETS] = {
-    "maps only", "functions for any segments", "functions for one segment",
-    "kernel",    "kernel, LEAVE_SPREADS",      "kernel that leaves all"};
+static const char *const target_names[TARGETS] = {"maps only", "functions for any segments",
+                                                  "functions for one segment", "kernel",
+                                                  "kernel, LEAVE_SPREADS"};
 
 /* The schedule as the plans of both targets make it. */
 static struct fused_schedule schedule_for(struct arena *arena, const struct superop *op,
                                           struct widths widths, enum target target) {
-  static const unsigned leave[TARGETS] = {
-      [KERNEL_SPREADS] = LEAVE_SPREADS, [KERNEL_ALL] = LEAVE_SPREADS | LEAVE_REDUCTIONS};
+  static const unsigned leave[TARGETS] = {[KERNEL_SPREADS] = LEAVE_SPREADS};
   if (target == MAPS_ONLY) {
     struct fused_schedule s;
     cr_assert(fused_schedule_make(
@@ -108,13 +99,11 @@ static const struct row {
      * more after the kernel, which takes totals. */
     {COMBINED, ANY_SEGMENTS, "i0 a0 a1 a1 t1", "1-1w 1-1 1-1 1-1 . 1-1", "0 1"},
     {COMBINED, KERNEL, "i0 .0 .0 .0 i0", "0-0 0-0 . . . 1-1", "0 1"},
-    {COMBINED, KERNEL_ALL, "i0 .0 a1 a1 t1", "1-1w 1-1 1-1 1-1 . 1-1", "0 1"},
     {COMBINE_SCANNED, ANY_SEGMENTS, "i0 a0 a1 a1 t1", "1-1w 1-1 1-1 1-1 . 1-1", "0 1"},
     {COMBINE_SCANNED, KERNEL, "i0 .0 a1 a1 i0+", "0-1w 0-1 1-1 1-1 . 1-1", "0 1"},
     /* Packs and scans wait; the kernel reduces, and leaves out a scan without use. */
     {CONSUMED, ANY_SEGMENTS, "i0 i0 l1 l1 l1", "1-1w 1-1w 1-1 . . 1-1", "0 1"},
     {CONSUMED, KERNEL, "i0 i0 l1 .0 i0", "0-1w 1-1w 1-1 . . 1-1", "0 1"},
-    {CONSUMED, KERNEL_ALL, "i0 i0 l1 .0 l1", "1-1w 1-1w 1-1 . . 1-1", "0 1"},
     /* Spreads: $4 is read, too. */
     {SPREAD, ONE_SEGMENT, "a0 a0 i0", "0-1 1-1 1-1w", "1 4"},
     {SPREAD, KERNEL, "i0 i0 i0", "0-1w 1-1w 1-1w", "1"},
