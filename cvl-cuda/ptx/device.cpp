@@ -6,16 +6,19 @@
 #include <utility>
 
 #include "cvl-cuda/ptx/host-view.hpp"
+#include "cvl-cuda/ptx/races.hpp"
 
 namespace ravel {
 namespace ptx {
 
 device::device(const options &o)
     : options_(o), memory_(o.memory, o.checked), random_(o.machine.seed + 88172645463325252) {
-  if (o.checked) {
-    races *r = new races;
-    observers_.emplace_back(r);
-    observers_.emplace_back(new host_view(memory_, *r));
+  if (o.checked || o.weak) {
+    clocks *c = new clocks(o.weak);
+    observers_.emplace_back(c);
+    weak_.reset(new weak_memory(*c, o.weak, o.torn));
+    if (o.checked) observers_.emplace_back(new races(*c));
+    if (o.checked) observers_.emplace_back(new host_view(memory_, *c));
   }
   if (o.count.empty()) return;
   counting_ = new counting(o.count, o.l2, memory_);
@@ -80,7 +83,7 @@ void device::execute_launch(const launch_of &l) {
   o.seed += ++launches_;
   std::vector<observer *> watching;
   for (const auto &w : observers_) watching.push_back(w.get());
-  execute(l, o, memory_, pool_, counts_[l.of], watching);
+  execute(l, o, memory_, pool_, counts_[l.of], watching, weak_.get());
 }
 
 /* Memory that nobody allocated here is the host's. */

@@ -15,6 +15,7 @@
 
 #include "cvl-cuda/ptx/counting.hpp"
 #include "cvl-cuda/ptx/options.hpp"
+#include "cvl-cuda/ptx/weak.hpp"
 
 namespace ravel {
 namespace ptx {
@@ -59,6 +60,7 @@ private:
   std::map<const kernel *, std::vector<executions>> counts_;
   std::vector<std::unique_ptr<observer>> observers_;
   counting *counting_ = nullptr; /* one of them, or none */
+  std::unique_ptr<weak_memory> weak_;
   uint64_t launches_ = 0, random_;
 
   void put(command);

@@ -39,11 +39,12 @@ void host_view::access(uint32_t block, uint32_t thread, const instruction &i, pt
                 " writes to the host's memory behind the word that the host" + " waits for",
             i);
     }
-    last_writes_[{block, thread}] = races_.now(block, thread);
+    last_writes_[{block, thread}] = clocks_.now(block, thread);
     return;
   }
+  const shared_knowledge released = clocks_.state(block, thread).releases.to_host;
   for (const auto &w : last_writes_) {
-    if (races_.has_released(block, thread, w.second)) continue;
+    if (released && released->has(w.second)) continue;
     found("the host may see what " + named(block, thread) + " stores before what " +
               named(w.first.first, w.first.second) + " has written to its memory",
           i);

@@ -3,30 +3,30 @@
  * A kernel hands results to the host through pinned memory: it stores them, and then a word
  * that the host waits for, by an access that is not weak (volatile, or stronger). The host may
  * act as soon as it sees the word. So by then the thread that stores it must have released all
- * that the launch has written there: a fence behind what the thread knows of (races.hpp),
- * before the word. And nothing may be written there afterwards. What earlier launches wrote
- * comes before, in the order of the stream.
+ * that the launch has written there: a fence of the system's scope behind what the thread
+ * knows of (clocks.hpp), before the word. And nothing may be written there afterwards. What
+ * earlier launches wrote comes before, in the order of the stream.
  */
 #ifndef RAVEL_PTX_HOST_VIEW_HPP
 #define RAVEL_PTX_HOST_VIEW_HPP
 
 #include <map>
 
-#include "cvl-cuda/ptx/races.hpp"
+#include "cvl-cuda/ptx/clocks.hpp"
 
 namespace ravel {
 namespace ptx {
 
 class host_view final : public observer {
 public:
-  host_view(const memory &m, races &r) : memory_(m), races_(r) {}
+  host_view(const memory &m, clocks &c) : memory_(m), clocks_(c) {}
   void begin(const launch_of &) override;
   void access(uint32_t block, uint32_t thread, const instruction &, ptx::access,
               uint64_t address, unsigned bytes) override;
 
 private:
   const memory &memory_;
-  races &races_; /* looks first: it knows the moment */
+  clocks &clocks_;
   const launch_of *launch_ = nullptr;
   area last_{0, 0, false}; /* that was asked for */
   std::map<std::pair<uint32_t, uint32_t>, moment>

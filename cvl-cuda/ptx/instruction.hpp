@@ -97,6 +97,9 @@ struct instruction {
   type of = NO_TYPE;
   slot elements[4];
   uint32_t statement = 0; /* its text: kernel::text */
+
+  bool acquires() const { return order == ACQUIRE || order == ACQUIRE_RELEASE; }
+  bool releases() const { return order == RELEASE || order == ACQUIRE_RELEASE; }
 };
 
 /* What a warp's registers hold before its first instruction. */

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "cvl-cuda/ptx/flow.hpp"
+#include "cvl-cuda/ptx/weak.hpp"
 
 namespace ravel {
 namespace ptx {
@@ -23,6 +24,12 @@ struct path {
   uint32_t meets;
 };
 
+/* A load whose value is not drawn yet (weak.hpp). */
+struct delayed_load {
+  unsigned lane;
+  access_of access;
+};
+
 struct warp_state {
   std::vector<uint64_t> registers;
   lanes live = 0, at_barrier = 0, at_sync = 0, carry = 0;
@@ -30,6 +37,7 @@ struct warp_state {
   uint32_t member[WARP]; /* at_sync: the mask that it named */
   uint32_t spun = NEVER; /* IN_ORDER: where a group was interrupted */
   std::vector<path> paths;
+  std::vector<delayed_load> delayed;
 
   lanes runnable() const { return live & ~at_barrier & ~at_sync; }
 };
@@ -57,6 +65,9 @@ struct machine final : executor {
   memory &mem;
   std::vector<executions> &counts;
   const std::vector<observer *> &observers;
+  weak_memory *weak;
+  const bool mixes;                 /* gives_way */
+  const access_of *drawn = nullptr; /* a delayed load that is repeated */
   std::vector<std::unique_ptr<block_state>> resident;
   block_pool &pool;
   std::vector<area> areas; /* of each instruction, the last one that it accessed */
@@ -70,8 +81,9 @@ struct machine final : executor {
   uint64_t addresses[WARP];
 
   machine(const launch_of &l, const machine_options &o, memory &m, block_pool &p,
-          std::vector<executions> &c, const std::vector<observer *> &w)
-      : launch(l), k(*l.of), options(o), mem(m), counts(c), observers(w), pool(p),
+          std::vector<executions> &c, const std::vector<observer *> &w, weak_memory *order)
+      : launch(l), k(*l.of), options(o), mem(m), counts(c), observers(w), weak(order),
+        mixes(o.how == SEEDED && order && order->any()), pool(p),
         areas(l.of->code.size(), area{1, 0, false}),
         random_state(o.seed * 0x9e3779b97f4a7c15 + 88172645463325252) {
     if (o.how == IN_STEP) post_dominator = post_dominators(k);
@@ -158,12 +170,21 @@ struct machine final : executor {
   }
   uint8_t *reach(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
                  access a) override {
+    if (drawn) return weak->reach(*drawn);
     addresses[lane] = address;
     looks += i.order != WEAK;
     if (address % bytes) refuse(i, lane, at_address("a misaligned address", address, bytes));
     for (observer *o : observers) {
       o->access(block->number, warp_number * WARP + lane, i, a, address, bytes);
     }
+    uint8_t *at = in_space(i, lane, address, bytes, a);
+    if (weak == nullptr || (i.order == WEAK && warp->delayed.empty())) return at;
+    if (i.where == PARAM || i.where == LOCAL) return at;
+    return seen(lane, {block->number, warp_number * WARP + lane, &i, a,
+                       address_of_block(block->number, i, address), bytes, at});
+  }
+  uint8_t *in_space(const instruction &i, unsigned lane, uint64_t address, unsigned bytes,
+                    access a) {
     switch (i.where) {
     case GENERIC:
       if (address >= SHARED_WINDOW)
@@ -177,10 +198,61 @@ struct machine final : executor {
                     launch.parameters.size(), "outside of the parameters");
     }
   }
+
+  /* ---- weak memory ---- */
+
+  /* What the access reads or writes; a load that is delayed sees something for now. */
+  uint8_t *seen(unsigned lane, const access_of &a) {
+    if (!warp->delayed.empty()) {
+      draw_delayed([&](const delayed_load &d) {
+        return d.lane == lane &&
+               (a.by->releases() || (d.access.address < a.address + a.bytes &&
+                                     a.address < d.access.address + d.access.bytes));
+      });
+    }
+    if (!weak->delays(a)) return weak->reach(a);
+    warp->delayed.push_back({lane, a});
+    return a.memory;
+  }
+  /* Draws the values of those delayed loads for which `now` holds: the load is executed again,
+   * whatever its address registers hold by now. */
+  template <class F> void draw_delayed(F now) {
+    std::vector<delayed_load> &all = warp->delayed;
+    for (size_t n = 0; n < all.size();) {
+      const delayed_load d = all[n];
+      if (!now(d)) {
+        n++;
+        continue;
+      }
+      all.erase(all.begin() + (ptrdiff_t)n);
+      drawn = &d.access;
+      d.access.by->run(*d.access.by, *this, (lanes)1 << d.lane);
+      drawn = nullptr;
+    }
+  }
+  void draw_all(lanes of) {
+    draw_delayed([&](const delayed_load &d) { return of >> d.lane & 1; });
+  }
+  /* Before an instruction: the loads whose registers it names. */
+  void draw_named(const instruction &i, lanes of) {
+    draw_delayed([&](const delayed_load &d) {
+      const instruction &load = *d.access.by;
+      return (of >> d.lane & 1) != 0 &&
+             std::any_of(load.elements, load.elements + load.count,
+                         [&](const slot &s) { return names(i, s.at); });
+    });
+  }
+  static bool names(const instruction &i, uint32_t reg) {
+    if (reg == NO_REGISTER) return false;
+    return i.d.at == reg || i.a.at == reg || i.b.at == reg || i.c.at == reg || i.e.at == reg ||
+           std::any_of(i.elements, i.elements + 4, [&](const slot &s) { return s.at == reg; });
+  }
+
   unsigned first_lane() override {
     return options.how == SEEDED ? (unsigned)(random() % WARP) : 0;
   }
   void fence(const instruction &i, lanes l) override {
+    draw_all(l);
     for (observer *o : observers) {
       for_lanes(l,
                 [&](unsigned lane) { o->fenced(block->number, warp_number * WARP + lane, i); });
@@ -229,6 +301,7 @@ struct machine final : executor {
     w.live = left >= WARP ? ALL_LANES : ((lanes)1 << left) - 1;
     w.at_barrier = w.at_sync = w.carry = 0;
     w.spun = NEVER;
+    w.delayed.clear();
     std::fill(w.at, w.at + WARP, 0);
     w.paths.assign(1, path{w.live, (uint32_t)k.code.size()});
     fill_registers(w, number * WARP);
@@ -376,6 +449,7 @@ struct machine final : executor {
     return l & (i.negated ? ~p : p);
   }
   void end_lanes(lanes l) {
+    draw_all(l);
     warp->live &= ~l;
     try_block_barrier();
     if (warp->at_sync) try_warp_sync();
@@ -383,6 +457,7 @@ struct machine final : executor {
   /* Lanes wait; they stay at the instruction. */
   void wait_at(const instruction &i, lanes now, uint32_t at) {
     set_pc(now, at);
+    if (i.counted == BARRIER) draw_all(now);
     if (i.control_of == BLOCK_BARRIER) {
       warp->at_barrier |= now;
       try_block_barrier();
@@ -395,14 +470,20 @@ struct machine final : executor {
     for (observer *o : observers) o->executed(block->number, warp_number, i, now, addresses);
   }
 
+  /* With weak memory a group is often interrupted behind a strong access: what others do
+   * just then is what matters. */
+  bool gives_way(uint64_t looked) { return mixes && looks != looked && random() % 2; }
+
   /* Runs lanes that are at one instruction until they wait, diverge, end, come to one in
    * [meet, meet_last], or `most` instructions are done. Gives the lanes that could go on, which
    * are at one instruction: warp->at. */
   lanes run_group(lanes l, uint64_t most, uint32_t meet, uint32_t meet_last) {
     uint32_t at = warp->at[__builtin_ctz(l)];
     const instruction *code = k.code.data();
+    const uint64_t looked = looks;
     for (uint64_t n = 0; n < most; n++) {
       const instruction &i = code[at];
+      if (!warp->delayed.empty()) draw_named(i, l);
       const lanes now = guarded(i, l);
       executions &c = counts[at];
       c.groups++;
@@ -451,7 +532,7 @@ struct machine final : executor {
         break;
       }
       if (!observers.empty()) observe(i, now);
-      if (at >= meet && at <= meet_last) {
+      if ((at >= meet && at <= meet_last) || gives_way(looked)) {
         set_pc(l, at);
         steps += n + 1;
         return l;
@@ -527,19 +608,19 @@ struct machine final : executor {
     return ran;
   }
 
-  /* Warps of a block that have lanes to run. */
+  /* Any warp of a block that has lanes to run. */
   bool turn_seeded(block_state &b) {
-    const uint32_t count = (uint32_t)b.warps.size(), first = (uint32_t)(random() % count);
-    for (uint32_t w = 0; w < count; w++) {
-      enter(b, (first + w) % count);
-      const lanes can = warp->runnable();
-      if (can == 0) continue;
-      run_group(some_lanes(can), 1 + random() % options.quantum, NEVER, NEVER);
-      check_end();
-      leave();
-      return true;
+    uint32_t can = 0, number = 0;
+    for (const warp_state &w : b.warps) can += w.runnable() != 0;
+    if (can == 0) return false;
+    for (uint64_t before = random() % can;; number++) {
+      if (b.warps[number].runnable() && before-- == 0) break;
     }
-    return false;
+    enter(b, number);
+    run_group(some_lanes(warp->runnable()), 1 + random() % options.quantum, NEVER, NEVER);
+    check_end();
+    leave();
+    return true;
   }
   lanes some_lanes(lanes can) {
     unsigned chosen = (unsigned)(random() % WARP);
@@ -666,9 +747,11 @@ struct machine final : executor {
 } // namespace
 
 void execute(const launch_of &l, const machine_options &o, memory &m, block_pool &pool,
-             std::vector<executions> &counts, const std::vector<observer *> &observers) {
+             std::vector<executions> &counts, const std::vector<observer *> &observers,
+             weak_memory *weak) {
   counts.resize(l.of->code.size());
-  machine(l, o, m, pool, counts, observers).run();
+  if (weak) weak->begin(o.seed);
+  machine(l, o, m, pool, counts, observers, weak).run();
 }
 
 std::string readable(const std::string &mangled) {

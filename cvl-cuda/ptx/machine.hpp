@@ -49,6 +49,14 @@ struct executions {
   uint64_t groups = 0, threads = 0, taken = 0, diverged = 0;
 };
 
+/* A block's shared memory has addresses of its own there: what global memory and other blocks
+ * have are others. */
+enum : uint64_t { SHARED_SPACE = (uint64_t)1 << 60, BLOCK_BYTES = (uint64_t)1 << 20 };
+inline uint64_t address_of_block(uint32_t block, const instruction &i, uint64_t address) {
+  if (i.where != SHARED && address < SHARED_WINDOW) return address;
+  return SHARED_SPACE | block * BLOCK_BYTES | address % BLOCK_BYTES;
+}
+
 /* Looks at what a machine does; every function may throw `error`. Threads are numbered in their
  * block, blocks in their grid. */
 struct observer {
@@ -82,9 +90,12 @@ struct block_pool {
 };
 
 /* Executes a launch to its end; adds to `counts`, which has an element for each instruction.
- * Throws `error` for what a device must not do. */
+ * What strong accesses see is the business of a weak_memory (weak.hpp), or, without one, what
+ * memory holds. Throws `error` for what a device must not do. */
+class weak_memory;
 void execute(const launch_of &, const machine_options &, memory &, block_pool &,
-             std::vector<executions> &counts, const std::vector<observer *> &);
+             std::vector<executions> &counts, const std::vector<observer *> &,
+             weak_memory * = nullptr);
 
 /* A kernel's name as in its source, shortened. */
 std::string readable(const std::string &mangled);

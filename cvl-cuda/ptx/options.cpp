@@ -71,6 +71,9 @@ bool set_word(options &o, const word &w) {
     o.checked = false;
   } else if (w.name == "leaks" && w.value.empty()) {
     o.leaks = true;
+  } else if (w.name == "weak" && (w.value.empty() || w.value == "torn")) {
+    o.weak = true;
+    o.torn = !w.value.empty();
   } else if (w.name == "late" && (w.value.empty() || w.value == "random")) {
     o.executed = w.value.empty() ? options::ON_WAIT : options::AT_RANDOM;
   } else if (w.name == "count" && !w.value.empty()) {

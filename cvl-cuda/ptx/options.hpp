@@ -4,6 +4,9 @@
  *   seed=N        any interleaving of threads and blocks, drawn by N (machine.hpp: SEEDED)
  *   resident=N    blocks that run at the same time: 1, with a seed 3
  *   quantum=N     the most instructions of a group of lanes until others run: 1000
+ *   weak          loads may see older stores, as the memory model allows; drawn by the seed
+ *                 (weak.hpp)
+ *   weak=torn     and vector accesses are one for each element: CUB's scans fail then
  *   step          the lanes of a warp run in step and meet at post-dominators, as on hardware
  *   unchecked     no look at never written memory, at blocks that were given back, and at races
  *   late          commands are executed when the host waits, one at each look
@@ -37,7 +40,7 @@ struct options {
 
   machine_options machine;
   when executed = AT_ONCE;
-  bool checked = true, leaks = false;
+  bool checked = true, weak = false, torn = false, leaks = false;
   int processors = 4;
   uint64_t memory = (uint64_t)8 << 30;
   uint64_t failing_call = 0, failing_allocation = 0; /* 0: none */

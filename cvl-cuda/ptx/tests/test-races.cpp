@@ -1,4 +1,6 @@
 /* test-races.cpp - what races.hpp finds, and what it must not report. */
+#include "cvl-cuda/ptx/races.hpp"
+
 #include "cvl-cuda/ptx/host-view.hpp"
 #include "cvl-cuda/ptx/tests/rig.hpp"
 
@@ -179,6 +181,7 @@ Test(ptx_host_view, of_several_blocks) {
   expect_delivery(early, 3, delivery("", fence, count + fence, ""));
   expect_delivery(early, 3, delivery(barrier, "", count + fence, ""));
   expect_delivery(early, 3, delivery(barrier, fence, count, ""));
+  expect_delivery(early, 3, delivery(barrier, fence, count + "membar.gl;\n", ""));
   expect_delivery("the host", 3, delivery(barrier, fence, "", "")); /* each is a word */
 }
 
@@ -196,4 +199,13 @@ Test(ptx_races, knowledge) {
   other.add({3, 8, 3, 1});
   k.add(other);
   cr_assert(k.has({3, 7, 2, 6}) && k.has({3, 8, 3, 1}) && !k.has({3, 7, 3, 1}));
+  cr_assert(k.has_all(other) && other.has_all(k));
+  k.add({3, 1, 3, 7});
+  for (const moment &m : {moment{3, 9, 3, 4}, moment{3, 2, 3, 2}, moment{5, 1, 0, 1}}) {
+    cr_assert(!k.has(m));
+    other.add(m);
+    cr_assert(!k.has_all(other));
+    k.add(other);
+    cr_assert(k.has(m) && k.has_all(other) && k.has({3, 1, 3, 7}) && k.has({3, 8, 3, 1}));
+  }
 }

@@ -1,0 +1,127 @@
+/* weak.hpp - what a load may see, and what it learns by that (PTX ISA, "Memory Consistency
+ * Model"; Lustig, Sahasrabuddhe and Giroux, "A Formal Analysis of the NVIDIA PTX Memory
+ * Consistency Model", 2019).
+ *
+ * Each location that accesses reach which are not weak (volatile, relaxed, acquire, release,
+ * atomic) has a history: its stores in coherence order. With a store goes what its thread had
+ * released by then; who sees the store, and then acquires, knows that, too (clocks.hpp).
+ * Without `any` the history is the last store, which every load sees: accesses are in order,
+ * and this is only about who learns what. With `any` (RAVEL_PTX=weak) values are those of any
+ * execution that the model allows, up to the limits below, drawn by a seed:
+ *
+ *   loads     see any store that is not older than one which the thread knows: which was
+ *             written, or seen, before what the thread does now. So stores show late, and
+ *             to each thread in another order
+ *   stores    come behind all that the thread knows, but not always last in coherence order
+ *   atomics   change any such store that no other has changed, and come right behind it;
+ *             mostly the last one
+ *   delayed   a relaxed load may see stores that come after it: its value is drawn when an
+ *             instruction names its register, or when the thread comes to a fence, a barrier,
+ *             a release, its end, or the same bytes again. So stores overtake loads (load
+ *             buffering), but no value comes out of thin air
+ *
+ * It is the search of tsan11 (Lidbury and Donaldson, "Dynamic Race Detection for C++11", 2017),
+ * with stores that are not last and loads that are delayed. What a thread knows by vector
+ * clocks is its view in the sense of Kang et al., "A Promising Semantics for Relaxed-Memory
+ * Concurrency", 2017; instead of promises there are delayed loads.
+ *
+ * Weak accesses read and write the last store: if nothing races, there is no other that they
+ * could see, and races.hpp finds those that race.
+ *
+ * Limits:
+ *   - A vector access (.v2, .v4) is whole, as on devices. To the model it is one access for
+ *     each element, in any order; with `torn` it is that, but its stores are the last ones.
+ *   - Where accesses of several sizes overlap, only the last value stays to be seen. The model
+ *     says nothing of races between such.
+ *   - Weak loads and atomic operations are not delayed; nor is a load behind an instruction
+ *     with its register, though a device might guess. A delayed load sees nothing older than
+ *     what the thread knows when it is drawn; the model asks for what it knew before.
+ *   - A history keeps its last MOST_STORES stores.
+ *   - What a fence of the block's scope released reaches, through an atomic operation of
+ *     another block, also that block.
+ *   - The host reads when a launch is over (but see host-view.hpp).
+ */
+#ifndef RAVEL_PTX_WEAK_HPP
+#define RAVEL_PTX_WEAK_HPP
+
+#include <unordered_map>
+#include <vector>
+
+#include "cvl-cuda/ptx/clocks.hpp"
+
+namespace ravel {
+namespace ptx {
+
+/* An access that may be made: by whom, and the bytes of memory. */
+struct access_of {
+  uint32_t block, thread;
+  const instruction *by;
+  access kind;
+  uint64_t address; /* see address_of_block */
+  unsigned bytes;
+  uint8_t *memory;
+};
+
+class weak_memory {
+public:
+  /* `torn`: a vector access is one for each element. */
+  weak_memory(clocks &c, bool any, bool torn) : clocks_(c), any_(any), torn_(torn) {}
+
+  /* A launch begins. */
+  void begin(uint64_t seed);
+  bool any() const { return any_; }
+  /* Whether the load's value is drawn later: then `reach` is called for it later, in the
+   * name of the same thread. */
+  bool delays(const access_of &);
+  /* The bytes that are read, written or changed, until the next access. */
+  uint8_t *reach(const access_of &);
+
+private:
+  enum { MOST_BYTES = 32, MOST_STORES = 64 };
+  struct store {
+    moment at;
+    bool initial = false; /* of before; everyone knows it */
+    scope within = SYSTEM_SCOPE;
+    by_scope released, released_here; /* all; by the store itself */
+    bool changed = false;             /* by an atomic operation, which comes next */
+    std::vector<moment> seen_by;      /* by thread; its first time */
+    uint8_t bytes[MOST_BYTES];        /* but those of the last store are in memory */
+  };
+  struct location {
+    uint64_t address;
+    unsigned bytes;
+    uint8_t *memory;
+    std::vector<store> history; /* in coherence order */
+  };
+  /* Of an access: the thread that makes it, and when. */
+  struct view {
+    moment now;
+    clocks::thread_state &thread;
+    const instruction &by;
+  };
+
+  clocks &clocks_;
+  bool any_, torn_;
+  uint8_t elements_[MOST_BYTES]; /* what a vector load has seen */
+  uint64_t random_ = 1;
+  std::unordered_map<uint64_t, std::vector<location>> lines_; /* by address / MOST_BYTES */
+
+  size_t draw(size_t below);
+  location &at(const access_of &);
+  void forget(const access_of &);
+  bool knows(const store &, const view &) const;
+  size_t oldest(const location &, const view &) const;
+  view view_of(const access_of &);
+  uint8_t *reach_elements(const access_of &);
+  uint8_t *load(location &, const view &);
+  uint8_t *write(location &, const view &);
+  uint8_t *change(location &, const view &);
+  void see(location &, size_t, const view &);
+  static by_scope passed(const store &, const view &);
+  store made(const location &, const view &);
+  uint8_t *insert(location &, size_t, store);
+};
+
+} // namespace ptx
+} // namespace ravel
+#endif
