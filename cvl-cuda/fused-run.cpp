@@ -200,8 +200,8 @@ void execution::add_unfit(work &w, arguments &a) {
   a.add(address(at));
 }
 
-/* Waits for what the first kernel finds. False, and nothing is done, where the others would be
- * wrong. */
+/* False, and nothing is done, where the kernels would be wrong. That may depend on what the
+ * first one finds, which then is waited for. */
 bool execution::launch_copies(const std::vector<variant> &kernels,
                               const std::vector<const kernel_entry *> &entries) {
   const fused_kernel &checks = kernels[0].source.kernel;
@@ -210,12 +210,13 @@ bool execution::launch_copies(const std::vector<variant> &kernels,
   }
   if (!checks.is_empty) {
     launch_kernel(checks, *entries[0]);
-    if (settle(c, *unfit.get()) != 0) return false;
+    if (unfit && settle(c, *unfit.get()) != 0) return false;
   }
   for (size_t i = 1; i < kernels.size(); i++)
     launch_kernel(kernels[i].source.kernel, *entries[i]);
   return true;
 }
+
 /* ---- after the kernel ---- */
 
 /* Whether node k is the last use of value v, so that its elements may be overwritten. One

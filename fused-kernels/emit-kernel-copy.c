@@ -7,6 +7,9 @@
  * asked. Runs begin at start[k], k a segment of the INDEX. If that has the descriptor of the
  * scatter's values, each is in its own segment of the result. Else there is one segment, and
  * runs have to be in the order of the result.
+ *
+ * An index out of range is reported as the node would, by the kernel that checks. The others
+ * run all the same: no position reads what is not there, and nobody has to wait for an answer.
  */
 #include "fused-kernels/emit-kernel-copy.h"
 
@@ -122,11 +125,16 @@ static void need(struct fused_kernel *k, uint32_t v) {
   if (node->role == ROLE_GATHER) need_segments(k, node->operands[last - 1], false);
 }
 
+/* Whether the runs of a node have to be in order: those of a scatter, all in one segment. */
+static bool needs_order(const struct superop *op, const struct superop_node *node) {
+  return node->role == ROLE_SCATTER &&
+         !is_aligned(runs_of(op, node->operands[1]), near_of(node));
+}
+
 /* Whether something is to be checked of a node: elements, or that runs are in order. */
 static bool has_check(const struct superop *op, const struct superop_node *node) {
-  if (node->role == ROLE_SCATTER)
-    return node->checked || !is_aligned(runs_of(op, node->operands[1]), near_of(node));
-  return node->role == ROLE_GATHER && node->checked;
+  const bool moves = node->role == ROLE_SCATTER || node->role == ROLE_GATHER;
+  return (moves && node->checked) || needs_order(op, node);
 }
 
 static void need_check(struct fused_kernel *k, const struct superop_node *node) {
@@ -191,6 +199,7 @@ void fused_copy_kernel_plan(struct arena *arena, const struct superop *op, uint3
                             struct widths widths, struct fused_kernel *k) {
   fused_kernel_room(arena, op, widths, k);
   k->copies = true;
+  k->checks = number == 0;
   for (uint32_t i = 0; number == 0 && i < op->node_count; i++) {
     if (has_check(op, &op->nodes[i])) need_check(k, &op->nodes[i]);
   }
@@ -203,7 +212,11 @@ void fused_copy_kernel_plan(struct arena *arena, const struct superop *op, uint3
   for (uint32_t v = op->param_count; v < op->value_count; v++) {
     if (k->written[v]) add_member(k, MEMBER_WRITTEN, v);
   }
-  if (number == 0) add_member(k, MEMBER_UNFIT, 0);
+  for (uint32_t i = 0; number == 0 && i < op->node_count; i++) {
+    if (!needs_order(op, &op->nodes[i])) continue;
+    add_member(k, MEMBER_UNFIT, 0);
+    break;
+  }
 }
 
 /* ---- values ---- */
@@ -233,11 +246,15 @@ static void index_value(const struct fused_kernel *k, const struct superop_node 
 
 static void gather_value(const struct fused_kernel *k, const struct superop_node *node,
                          FILE *out) {
+  const uint32_t far = node->operands[2];
   char at[64];
   fputs("    const int64_t x = ", out);
   element(k, node->operands[1], "i", out);
-  fprintf(out, ";\n    return ");
-  snprintf(at, sizeof at, "p%u.start(p%u.of(i)) + x", node->operands[2], node->operands[3]);
+  fprintf(out, ", s = p%u.of(i);\n", node->operands[3]);
+  if (node->checked) /* what fails is reported elsewhere, and harmless here */
+    fprintf(out, "    if ((uint64_t)x >= (uint64_t)p%u.length(s)) return 0;\n", far);
+  fputs("    return ", out);
+  snprintf(at, sizeof at, "p%u.start(s) + x", far);
   element(k, node->operands[0], at, out);
   fputs(";\n", out);
 }
@@ -292,24 +309,21 @@ static void value(const struct fused_kernel *k, const struct superop_node *node,
 
 /* ---- checks ---- */
 
-/* Of run i: within the result, or the source; and in front of the next one, where runs of a
- * scatter are in one segment. */
-static void check_run(const struct fused_kernel *k, const struct superop_node *node,
-                      const struct superop_node *index, uint32_t limit, FILE *out) {
+/* Run i of a scatter, all in one segment: within the result, and in front of the next one. */
+static void check_order(const struct fused_kernel *k, const struct superop_node *index,
+                        uint32_t limit, FILE *out) {
   const uint32_t d = index->operands[2];
-  const bool aligned = is_aligned(index, near_of(node));
   fprintf(out,
           "    if (i < p%u.count) {\n      const int64_t length = p%u.length(i), start = ", d,
           d);
   element(k, index->operands[0], "i", out);
   fprintf(out,
-          ";\n      const int64_t limit = p%u.length(%s);\n"
+          ";\n      const int64_t limit = p%u.length(0);\n"
           "      if (length > 0 && (start < 0 || start > limit - length)) fit = false;\n",
-          limit, aligned ? "i" : "0");
-  if (node->role == ROLE_SCATTER && !aligned &&
-      constant_of(k->op, index->operands[0]) != NULL) {
+          limit);
+  if (constant_of(k->op, index->operands[0]) != NULL) {
     fputs("      if (i > 0) fit = false;\n", out);
-  } else if (node->role == ROLE_SCATTER && !aligned) {
+  } else {
     fprintf(out, "      if (i + 1 < p%u.count && start + length > ", d);
     element(k, index->operands[0], "i + 1", out);
     fputs(") fit = false;\n", out);
@@ -317,32 +331,66 @@ static void check_run(const struct fused_kernel *k, const struct superop_node *n
   fputs("    }\n", out);
 }
 
-static void check_element(const struct fused_kernel *k, const struct superop_node *node,
-                          FILE *out) {
+/* Run i of node `number`: its first element that is out of range is reported. Elements of a
+ * run that begins within the range leave it where it ends. */
+static void check_run(const struct fused_kernel *k, uint32_t number, uint32_t limit,
+                      FILE *out) {
+  const struct superop_node *node = &k->op->nodes[number];
+  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const uint32_t d = index->operands[2];
+  const char *segment = is_aligned(index, near_of(node)) ? "i" : "0";
+  fprintf(out,
+          "    if (i < p%u.count) {\n      const int64_t length = p%u.length(i), start = ", d,
+          d);
+  element(k, index->operands[0], "i", out);
+  fprintf(out,
+          ";\n      const int64_t limit = p%u.length(%s);\n"
+          "      const int64_t x = start < 0 || start > limit ? start : limit;\n"
+          "      if (length > 0 && (start < 0 || start > limit - length))\n"
+          "        bad.report(OUTSIDE, p%u.start(i) + (x - start), x, limit, %s, %u);\n"
+          "    }\n",
+          limit, segment, d, segment, number);
+}
+
+/* Element i of node `number`. */
+static void check_element(const struct fused_kernel *k, uint32_t number, FILE *out) {
+  const struct superop_node *node = &k->op->nodes[number];
   const uint32_t near = near_of(node);
   fprintf(out, "    if (i < p%u.total) {\n      const int64_t x = ", near);
   element(k, node->operands[1], "i", out);
   fprintf(out,
-          ";\n      if ((uint64_t)x >= (uint64_t)p%u.length(p%u.of(i))) fit = false;\n    }\n",
-          node->operands[2], near);
+          ", s = p%u.of(i), limit = p%u.length(s);\n"
+          "      if ((uint64_t)x >= (uint64_t)limit) bad.report(OUTSIDE, i, x, limit, s, %u);\n"
+          "    }\n",
+          near, node->operands[2], number);
+}
+
+static void check(const struct fused_kernel *k, uint32_t number, FILE *out) {
+  const struct superop_node *node = &k->op->nodes[number];
+  const struct superop_node *index = runs_of(k->op, node->operands[1]);
+  const uint32_t limit =
+      node->role == ROLE_GATHER
+          ? node->operands[2]
+          : operand_at(node, permute_operands((enum opcode)node->op).destination);
+  if (needs_order(k->op, node))
+    check_order(k, index, limit, out);
+  else if (index != NULL)
+    check_run(k, number, limit, out);
+  else
+    check_element(k, number, out);
 }
 
 static void checks(const struct fused_kernel *k, FILE *out) {
-  fputs("  HERE void operator()(int64_t i) const {\n    bool fit = true;\n", out);
+  bool order = false;
+  for (uint32_t i = 0; i < k->op->node_count; i++)
+    order |= needs_order(k->op, &k->op->nodes[i]);
+  fputs("  HERE void operator()(int64_t i) const {\n", out);
+  if (order) fputs("    bool fit = true;\n", out);
   for (uint32_t i = 0; i < k->op->node_count; i++) {
-    const struct superop_node *node = &k->op->nodes[i];
-    if (!has_check(k->op, node)) continue;
-    const struct superop_node *index = runs_of(k->op, node->operands[1]);
-    const uint32_t limit =
-        node->role == ROLE_GATHER
-            ? node->operands[2]
-            : operand_at(node, permute_operands((enum opcode)node->op).destination);
-    if (index != NULL)
-      check_run(k, node, index, limit, out);
-    else
-      check_element(k, node, out);
+    if (has_check(k->op, &k->op->nodes[i])) check(k, i, out);
   }
-  fputs("    if (!fit) ravel::atomic_max(unfit, (int64_t)1);\n  }\n", out);
+  if (order) fputs("    if (!fit) ravel::atomic_max(unfit, (int64_t)1);\n", out);
+  fputs("  }\n", out);
 }
 
 /* ---- the body ---- */
@@ -388,7 +436,7 @@ void emit_copy_body(const struct fused_kernel *k, FILE *out) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     if (k->tasks[i] == TASK_INSIDE) value(k, &k->op->nodes[i], out);
   }
-  if (emit_copy_checks(k))
+  if (k->checks)
     checks(k, out);
   else
     results(k, out);
@@ -396,9 +444,5 @@ void emit_copy_body(const struct fused_kernel *k, FILE *out) {
 
 unsigned emit_copy_unrolled(const struct fused_kernel *k) {
   enum { RESULTS = 4 };
-  return emit_copy_checks(k) ? 1 : RESULTS;
-}
-
-bool emit_copy_checks(const struct fused_kernel *k) {
-  return k->members[k->member_count - 1].kind == MEMBER_UNFIT;
+  return k->checks ? 1 : RESULTS;
 }

@@ -8,8 +8,6 @@
 
 /* The functions of values, and the operator, of a kernel that has been planned. */
 void emit_copy_body(const struct fused_kernel *, FILE *);
-/* Whether it is the one that checks. */
-bool emit_copy_checks(const struct fused_kernel *);
 /* How many results of a thread there are at a time: the constant `unroll`. */
 unsigned emit_copy_unrolled(const struct fused_kernel *);
 

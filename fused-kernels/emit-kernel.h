@@ -32,7 +32,8 @@
  *   MEMBER_RESULTS    likewise, and of a reduction by groups: the result of segments that are
  *                     one slot, or empty; one for each segment
  *
- *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels
+ *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels;
+ *                     those whose order does not matter do not have it
  *
  * Pointers are plain (T *), or have their layout. After these come `ravel::faults` and
  * `int64_t n`, the number of positions, of slots, or of the segments of a group. */
@@ -97,6 +98,7 @@ struct fused_kernel {
   uint32_t member_count;
   struct fused_member *members;
   bool copies;               /* it is one of a superoperator of copies; then also: */
+  bool checks;               /* it is the one that checks */
   bool *single;              /* of every value: it has to be a descriptor of one segment */
   uint32_t over_count;       /* the number of positions is the greatest of these */
   struct superop_size *over; /* TOTAL or COUNT of parameters, or the length of a result */
@@ -144,10 +146,11 @@ uint64_t fused_tree_roots(uint64_t total);
 
 /* ---- copies ---- */
 
-/* Whether a superoperator of copies has kernels: its scatters are by runs. They are correct
- * unless an index is out of range, or the runs of a scatter overlap or are not in order. Kernel
- * 0 finds that out (MEMBER_UNFIT), if it is not empty; each of the others gives the results of
- * one size. */
+/* Whether a superoperator of copies has kernels: its scatters are by runs. Kernel 0 checks, if
+ * it is not empty: it reports indices out of range as the nodes would, and the others are
+ * harmless then. They are wrong only where all runs of a scatter are in one segment, and
+ * overlap, or are not in order, or leave it. Kernel 0 finds that out (MEMBER_UNFIT). Each of
+ * the others gives the results of one size. */
 bool fused_copy_is_fit(const struct superop *);
 uint32_t fused_copy_kernels(const struct superop *);
 void fused_copy_kernel_plan(struct arena *, const struct superop *, uint32_t number,
