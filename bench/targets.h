@@ -7,7 +7,9 @@
 #define REAL_TIME(name, ratio)
 #define GPU_TIME(name, milliseconds)
 #define GPU_COUNTS(name, launches, waits)
+#define SMALL_COUNTS(name, size, launches, waits)
 #include "bench/targets.def"
+#undef SMALL_COUNTS
 #undef GPU_COUNTS
 #undef GPU_TIME
 #undef REAL_TIME

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include <algorithm>
+
 #include "cvl-cuda/ops.hpp"
 
 /* Measured in the model of traffic between host and device: the best for all programs. */
@@ -95,7 +97,24 @@ void finish(context &c) {
 
 /* ---- pending numbers ---- */
 
-/* Takes note of the pending numbers that have arrived. */
+/* A number that has arrived. */
+static int64_t arrived(const context &c, const pending &p) {
+  int64_t value;
+  c.device->host_reads(p.mirror->at, sizeof value);
+  memcpy(&value, p.mirror->at, sizeof value);
+  return value;
+}
+
+/* Likewise as an INT, and a length. */
+static int64_t arrived_length(context &c, const pending &p) {
+  const int64_t x = c.int_elem == CVL_I32 ? (int32_t)p.of->value : p.of->value;
+  if (x >= 0) return x;
+  note_fault(c, {CVL_E_NEGATIVE_LENGTH, p.site, 0, x, 0, 0, nullptr});
+  return 0;
+}
+
+/* Takes note of the pending numbers that have arrived. One that another becomes stands before
+ * it. */
 static void look(context &c) {
   size_t kept = 0;
   for (const ref<pending> &q : c.outstanding) {
@@ -103,8 +122,7 @@ static void look(context &c) {
       c.outstanding[kept++] = q;
       continue;
     }
-    c.device->host_reads(q->mirror->at, sizeof q->value);
-    memcpy(&q->value, q->mirror->at, sizeof q->value);
+    q->value = q->of ? arrived_length(c, *q.get()) : arrived(c, *q.get());
     q->known = true;
     c.settled[q->symbol] = q->value;
     if (c.settled.size() > MOST_SETTLED) c.settled.erase(c.settled.begin());
@@ -114,10 +132,48 @@ static void look(context &c) {
   c.outstanding.resize(kept);
 }
 
-int64_t settle(context &c, pending &p) {
+bool is_known(context &c, pending &p) {
   if (!p.known) look(c);
-  if (!p.known) finish(c);
+  return p.known;
+}
+
+int64_t settle(context &c, pending &p) {
+  if (!is_known(c, p)) finish(c);
   return p.value;
+}
+
+void expect_sum(const context &c, cvl_vector &lengths, const ref<pending> &p) {
+  lengths.sum_is = p;
+  lengths.sum_faults = c.faults_taken;
+}
+
+ref<pending> sum_later(const context &c, const cvl_vector &v) {
+  return v.sum_faults == c.faults_taken ? v.sum_is : ref<pending>();
+}
+
+ref<cvl_vector> int_of_pending(const context &c, const ref<pending> &p) {
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = c.int_elem;
+  v->length = 1;
+  v->device = p->at; /* of a number of 64 bits the lower half comes first */
+  v->host = p->mirror;
+  v->arrives = p->epoch;
+  expect_sum(c, *v.get(), p);
+  return v;
+}
+
+ref<pending> length_of_pending(context &c, uint64_t site, const ref<pending> &p) {
+  if (p->bound <= most_of_int(c)) return p;
+  ref<pending> q(new pending);
+  q->symbol = ++c.last_symbol;
+  q->bound = most_of_int(c);
+  q->at = p->at;
+  q->mirror = p->mirror;
+  q->epoch = p->epoch;
+  q->of = p;
+  q->site = site;
+  c.outstanding.push_back(q);
+  return q;
 }
 
 int64_t settled_length(context &c, const cvl_vector &v) {
@@ -180,6 +236,14 @@ bool at_hand(context &c, const cvl_value &v) {
   return true;
 }
 
+int64_t longest_on_host(const cvl_segdes &d) {
+  const int64_t *offsets = (const int64_t *)(const void *)d.host_offsets->at;
+  int64_t longest = 0;
+  for (int64_t k = 0; k < d.count; k++)
+    longest = std::max(longest, offsets[k + 1] - offsets[k]);
+  return longest;
+}
+
 /* ---- an operation ---- */
 
 /* The most elements an operand brings; settles what is pending. */
@@ -227,16 +291,16 @@ void work::run(const launch &l) {
   }
 }
 
-void work::run_joined(const launch &l, join_function join) {
+uint64_t work::run_joined(const launch &l, join_function join, uint64_t after) {
   if (on_host || l.count == 0) {
     run(l);
-    return;
+    return 0;
   }
-  uint64_t after = read_after_;
-  for (const ref<block> &b : made_) {
-    if (b->free_since > after) after = b->free_since;
-  }
-  note_written(c.work_queue.run_joined(l, join, after));
+  after = std::max(after, read_after_);
+  for (const ref<block> &b : made_) after = std::max(after, b->free_since);
+  const uint64_t number = c.work_queue.run_joined(l, join, after);
+  note_written(number);
+  return number;
 }
 
 /* What this operation writes is written by this command, or by an earlier one of its own. */
@@ -266,6 +330,20 @@ void work::fill_bytes(void *p, uint8_t byte, size_t bytes) {
     c.work_queue.fill(p, byte, bytes);
     note_written(c.work_queue.number);
   }
+}
+
+/* Of a new block. */
+void work::set_block(const ref<block> &b, uint8_t byte, size_t bytes) {
+  if (on_host) {
+    memset(b->at, byte, bytes);
+    return;
+  }
+  const uint64_t number = c.work_queue.set(*b.get(), byte, bytes);
+  if (number > 0) note_written(number);
+}
+
+void work::set(const ref<cvl_vector> &v, uint8_t byte) {
+  set_block(on_host ? v->host : v->device, byte, (size_t)v->length * elem_info(v->elem)->bytes);
 }
 
 faults work::bad() {
@@ -430,6 +508,12 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   }
   made_.push_back(p->at);
   later_.push_back(p);
+  return p;
+}
+
+ref<pending> work::greatest_later(int64_t bound, ptr<int64_t> *at) {
+  const ref<pending> p = later(bound, at);
+  set_block(p->at, 0, sizeof(int64_t));
   return p;
 }
 

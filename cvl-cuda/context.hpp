@@ -64,6 +64,8 @@ using context = cvl_context;
 void note_fault(context &, const cvl_error &);
 [[noreturn]] void fail(cvl_error_kind, uint64_t site, int64_t position = 0, int64_t value = 0,
                        int64_t limit = 0, int64_t segment = 0);
+/* Whether a pending number has arrived; never waits. */
+bool is_known(context &, pending &);
 /* Waits until a pending number is known, and all others with it. */
 int64_t settle(context &, pending &);
 /* Waits for all work, and takes note of what the device's error slot holds. */
@@ -77,6 +79,16 @@ int64_t settled_total(context &, const cvl_segdes &);
 void exact(context &, cvl_vector &);
 void exact(context &, cvl_segdes &);
 
+/* Lengths, and that number as their sum; and the sum of a vector if it has one and no fault was
+ * reported since, or null. */
+void expect_sum(const context &, cvl_vector &lengths, const ref<pending> &);
+ref<pending> sum_later(const context &, const cvl_vector &);
+/* A pending number as a vector of one INT, which has its memory: no launch, no wait. */
+ref<cvl_vector> int_of_pending(const context &, const ref<pending> &);
+/* The same number as the length of a segment, which an operation at `site` was given. Where it
+ * may not fit an INT the result is another number, the INT's, and a fault if it is negative. */
+ref<pending> length_of_pending(context &, uint64_t site, const ref<pending> &);
+
 /* Number of elements (of a descriptor: segments) as far as it is known without waiting. */
 int64_t length_bound(const cvl_value &);
 /* Number of segments and total of a descriptor in either form; the total is settled. */
@@ -85,6 +97,9 @@ int64_t total_of(context &, const cvl_value &d);
 
 /* Whether the host can read the value's elements now, without waiting. */
 bool at_hand(context &, const cvl_value &);
+
+/* The longest segment of a descriptor with offsets that the host can read. */
+int64_t longest_on_host(const cvl_segdes &);
 
 /* Gives t(T{}) for the C type T of elements of type e, and likewise for the INT or FLOAT only.
  */
@@ -98,6 +113,9 @@ template <class G> auto with_type(cvl_elem e, G g) {
   case CVL_ELEM_COUNT: break;
   }
   return g(uint8_t{});
+}
+inline int64_t most_of_int(const cvl_context &c) {
+  return c.int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
 }
 template <class G> auto with_int(cvl_elem e, G g) {
   return e == CVL_I32 ? g(int32_t{}) : g(int64_t{});
@@ -185,16 +203,23 @@ struct work {
   template <class T> void fill(ptr<T> p, uint8_t byte, int64_t n) {
     fill_bytes(address(p), byte, (size_t)n * sizeof(T));
   }
+  /* The same of a vector that this operation has made and not used yet: where that can be, all
+   * of a window in one launch before it. */
+  void set(const ref<cvl_vector> &, uint8_t byte);
   faults bad();
 
   /* A number that this operation's kernels write at the pointer it gives, exact from then on;
    * `bound`: an upper bound. On the host it is known when `run` returns. */
   ref<pending> later(int64_t bound, ptr<int64_t> *at);
+  /* The same of a number that is 0 before: kernels may make it greater. */
+  ref<pending> greatest_later(int64_t bound, ptr<int64_t> *at);
 
   void run(const launch &);
   /* The same, or joined with a launch that is still in the window (queue.hpp), if all operands
-   * were complete before it and `join` can combine the two. */
-  void run_joined(const launch &, join_function join);
+   * were complete before it and `join` can combine the two; and if it is behind command
+   * `after`, which wrote what the launch reads of this operation's own. The number of the
+   * command. */
+  uint64_t run_joined(const launch &, join_function join, uint64_t after = 0);
 
   void give(cvl_value *out, const ref<cvl_vector> &);
   void give(cvl_value *out, const ref<cvl_segdes> &);
@@ -211,6 +236,7 @@ private:
   void *elements_here(cvl_vector &);
   void *scratch_bytes(size_t);
   void fill_bytes(void *, uint8_t, size_t);
+  void set_block(const ref<block> &, uint8_t, size_t);
   void note_written(uint64_t number);
   void *reads(const ref<block> &);
 };

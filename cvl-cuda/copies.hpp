@@ -1,4 +1,5 @@
-/* copies.hpp - copies of a few kilobytes by the threads of a block: several in one launch. */
+/* copies.hpp - copies of a few kilobytes by the threads of a block: several in one launch; and
+ * memory that is set to a byte. */
 #ifndef RAVEL_CUDA_COPIES_HPP
 #define RAVEL_CUDA_COPIES_HPP
 
@@ -31,6 +32,27 @@ struct byte_copy {
     for (uint32_t k = tail + (uint32_t)t; k < bytes; k += (uint32_t)threads) to[k] = from[k];
   }
 };
+
+/* Memory of which every byte becomes the same; it begins at a multiple of 16. */
+struct byte_fill {
+  ptr<uint8_t> to;
+  ptr<sixteen_bytes> wide_to; /* the same memory */
+  size_t bytes;
+  uint8_t byte;
+
+  /* Thread t of so many that do the bytes first .. first + most - 1, multiples of 16. */
+  HD void run(size_t first, size_t most, int t, int threads) const {
+    const size_t end = bytes - first < most ? bytes : first + most, whole = end / 16 * 16;
+    const uint64_t half = byte * (~(uint64_t)0 / 255);
+    for (size_t k = first / 16 + (size_t)t; k < whole / 16; k += (size_t)threads)
+      wide_to[k] = sixteen_bytes{{half, half}};
+    for (size_t k = whole + (size_t)t; k < end; k += (size_t)threads) to[k] = byte;
+  }
+};
+
+inline byte_fill fill_of_bytes(void *to, uint8_t byte, size_t bytes) {
+  return {pointer_to<uint8_t>(to), pointer_to<sixteen_bytes>(to), bytes, byte};
+}
 
 inline byte_copy copy_of_bytes(void *to, const void *from, size_t bytes) {
   const bool alike = ((uintptr_t)to ^ (uintptr_t)from) % 16 == 0;

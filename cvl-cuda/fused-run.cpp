@@ -146,10 +146,11 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
   a.add(grid.n);
   w.run({"superoperator", grid.blocks, grid.threads, entry.kernel, entry.on_host, nullptr,
          a.bytes.data(), (uint32_t)a.bytes.size(), (int32_t)fused_kernel_unroll(&plan)});
+  const uint64_t after = c.work_queue.number;
   if (plan.by_groups)
-    give_results(w, plan, grid, partials, results);
+    give_results(w, plan, grid, partials, after, results);
   else
-    finish_reductions(w, plan, grid.d, partials);
+    finish_reductions(w, plan, grid.d, partials, after);
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);
   }
@@ -157,7 +158,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
 }
 
 void execution::finish_reductions(work &w, const fused_kernel &plan, const segments &d,
-                                  const std::vector<void *> &partials) {
+                                  const std::vector<void *> &partials, uint64_t after) {
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
     if (m.kind != MEMBER_PARTIALS) continue;
@@ -166,7 +167,8 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
       using T = decltype(t);
       const ref<cvl_vector> r = w.make((cvl_elem)m.elem, d.count);
       finish_reduction<T>(w, opcode_info((opcode)node.op)->operation, d,
-                          pointer_to<const T>(partials[m.number]), w.data<T>(r));
+                          longest_segment(c, values[op.segments]),
+                          pointer_to<const T>(partials[m.number]), after, w.data<T>(r));
       w.give(&values[node.result], r);
     });
   }
@@ -174,7 +176,7 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
 
 /* What groups have given, once the segments that are longer than a slot are finished. */
 void execution::give_results(work &w, const fused_kernel &plan, const kernel_grid &grid,
-                             const std::vector<void *> &partials,
+                             const std::vector<void *> &partials, uint64_t after,
                              const std::vector<ref<cvl_vector>> &results) {
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
@@ -184,7 +186,7 @@ void execution::give_results(work &w, const fused_kernel &plan, const kernel_gri
       with_type((cvl_elem)m.elem, [&](auto t) {
         using T = decltype(t);
         finish_long_reduction<T>(w, opcode_info((opcode)node.op)->operation, grid.d,
-                                 grid.longest, pointer_to<const T>(partials[m.number]),
+                                 grid.longest, pointer_to<const T>(partials[m.number]), after,
                                  w.data<T>(results[m.number]));
       });
     w.give(&values[node.result], results[m.number]);

@@ -88,9 +88,9 @@ private:
   int64_t positions(const fused_kernel &);
   void drop(uint32_t v);
   void finish_reductions(work &, const fused_kernel &, const segments &,
-                         const std::vector<void *> &partials);
+                         const std::vector<void *> &partials, uint64_t after);
   void give_results(work &, const fused_kernel &, const kernel_grid &,
-                    const std::vector<void *> &partials,
+                    const std::vector<void *> &partials, uint64_t after,
                     const std::vector<ref<cvl_vector>> &results);
   kernel_grid grid_of(work &, const fused_kernel &);
   kernel_grid groups_of(const fused_kernel &, const segments &, int64_t longest);

@@ -5,7 +5,13 @@
 
 namespace ravel {
 
-enum : size_t { LEAST = 256, CHUNK = (size_t)64 << 20, PINNED_CHUNK = (size_t)1 << 20 };
+/* SMALL: blocks of which there may be a few more, see `find`. */
+enum : size_t {
+  SMALL = (size_t)8 << 20,
+  LEAST = 256,
+  CHUNK = (size_t)64 << 20,
+  PINNED_CHUNK = (size_t)1 << 20
+};
 
 /* Size classes: powers of two and the means between them. At most a third is wasted. */
 static size_t class_of(size_t bytes) {
@@ -78,18 +84,24 @@ bool heap::give_back() {
   return any;
 }
 
+/* What a command of the window still uses keeps the next one from being joined with an earlier
+ * one, and from having its memory set before the window: small blocks rather become more. */
+static bool is_used(const heap &h, memory_space side, const heap::free_range &r, size_t size) {
+  return side == memory_space::device && size <= SMALL && r.since >= h.order->first;
+}
+
 block *heap::find(memory_space side, size_t bytes, bool counted) {
   const size_t size = class_of(bytes);
   std::deque<free_range> &list = (side == memory_space::device ? free_device : free_host)[size];
   free_range range{nullptr, false, 0};
-  if (!list.empty()) {
+  if (list.empty() || is_used(*this, side, list.front(), size))
+    range.at = carve(*this, side, size, &range.own_chunk);
+  if (range.at == nullptr && !list.empty()) {
     range = list.front();
     list.pop_front();
-  } else {
-    range.at = carve(*this, side, size, &range.own_chunk);
-    if (range.at == nullptr && side == memory_space::device && give_back())
-      range.at = carve(*this, side, size, &range.own_chunk);
   }
+  if (range.at == nullptr && side == memory_space::device && give_back())
+    range.at = carve(*this, side, size, &range.own_chunk);
   if (range.at == nullptr) return nullptr;
   if (counted) live += bytes;
   if (live > peak) peak = live;

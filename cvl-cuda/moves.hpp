@@ -175,6 +175,7 @@ template <class I> struct gather_body {
 
 /* A claim says which source goes to a position: the lowest claim wins. `last` < 0: source i
  * claims with i; else with last - i, so that the highest source wins. */
+enum : uint8_t { UNCLAIMED_BYTE = 0xff }; /* of which it consists */
 template <class C> HD inline C unclaimed() {
   return (C) ~(C)0;
 }

@@ -19,9 +19,11 @@ void assert_all(context &, uint64_t site, const cvl_value &flags, const cvl_valu
 void reduce(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
             cvl_value *out);
 /* The end of a reduction whose first level is done: partial[slot] is the combination of one
- * block of CVL_REDUCE_BLOCK elements of a segment (prelude.hpp: slots). For superoperators. */
+ * block of CVL_REDUCE_BLOCK elements of a segment (prelude.hpp: slots), written by command
+ * `after`; `longest`: as longest_segment gives it. For superoperators. */
 template <class T>
-void finish_reduction(work &, cvl_op, const segments &, ptr<const T> partial, ptr<T> out);
+void finish_reduction(work &, cvl_op, const segments &, int64_t longest, ptr<const T> partial,
+                      uint64_t after, ptr<T> out);
 /* scan.cu */
 void scan(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
           cvl_value *out);

@@ -20,10 +20,26 @@ HD inline uint8_t bits_of_bytes(uint64_t flags) {
   return (uint8_t)((flags * 0x0102040810204080u) >> 56);
 }
 
+/* One vector of flags; its tiles are done by the blocks from `first` on. */
+struct flags_to_index {
+  operand<uint8_t> flags;
+  ptr<const uint64_t> eights; /* the same memory; null: they are computed */
+  int64_t n, first;
+  ptr<pack_word> words;
+  ptr<uint64_t> tiles;
+
+  HD uint64_t eight_flags(int64_t from) const {
+    if (eights != nullptr && from + 8 <= n) return eights[from / 8];
+    uint64_t x = 0;
+    for (int k = 0; k < 8 && from + k < n; k++) x |= (uint64_t)flags[from + k] << 8 * k;
+    return x;
+  }
+};
+
 /* Words of a tile of flags. A thread reads 8 flags at a time, next to its neighbours', and then
  * makes one word. */
 struct index_flags {
-  enum { threads = INDEX_THREADS };
+  enum { threads = INDEX_THREADS, most = 8 };
   struct shared {
     shared_array<uint8_t, threads * 8> bits;
     shared_array<uint32_t, threads / WARP> of_warp;
@@ -31,48 +47,44 @@ struct index_flags {
   struct add {
     HD uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
   };
-  ptr<const uint8_t> flags;
-  ptr<const uint64_t> eights; /* the same memory */
-  int64_t n;
-  ptr<pack_word> words;
-  ptr<uint64_t> tiles;
-
-  HD uint64_t eight_flags(int64_t first) const {
-    if (first + 8 <= n) return eights[first / 8];
-    uint64_t x = 0;
-    for (int k = 0; first + k < n; k++) x |= (uint64_t)flags[first + k] << 8 * k;
-    return x;
-  }
+  int32_t count;
+  flags_to_index list[most];
 
   template <class B> HD void operator()(B &block) const {
-    typename B::template reg<uint32_t> count, upto;
+    int which = count - 1;
+    while (block.index() < list[which].first) which--;
+    tile_of(block, list[which], block.index() - list[which].first);
+  }
+  template <class B> HD void tile_of(B &block, const flags_to_index &x, int64_t tile) const {
+    typename B::template reg<uint32_t> set, upto;
     typename B::template reg<uint64_t> word;
-    const int64_t tile = block.index(), first = tile * PACK_TILE;
+    const int64_t first = tile * PACK_TILE;
     block.each([&](int t) {
-      uint64_t x[INDEX_EACH];
-      if (first + PACK_TILE <= n) { /* without a test for each */
-        for (int r = 0; r < INDEX_EACH; r++) x[r] = eights[first / 8 + r * threads + t];
+      uint64_t of[INDEX_EACH];
+      if (x.eights != nullptr && first + PACK_TILE <= x.n) { /* without a test for each */
+        for (int r = 0; r < INDEX_EACH; r++) of[r] = x.eights[first / 8 + r * threads + t];
       } else {
-        for (int r = 0; r < INDEX_EACH; r++) x[r] = eight_flags(first + (r * threads + t) * 8);
+        for (int r = 0; r < INDEX_EACH; r++)
+          of[r] = x.eight_flags(first + (r * threads + t) * 8);
       }
       for (int r = 0; r < INDEX_EACH; r++)
-        block.shared.bits[r * threads + t] = bits_of_bytes(x[r]);
+        block.shared.bits[r * threads + t] = bits_of_bytes(of[r]);
     });
     block.each([&](int t) {
       word[t] = 0;
       for (int k = 0; k < 8; k++) word[t] |= (uint64_t)block.shared.bits[t * 8 + k] << 8 * k;
-      count[t] = upto[t] = (uint32_t)count_bits(word[t]);
+      set[t] = upto[t] = (uint32_t)count_bits(word[t]);
     });
     block.prefix(upto, WARP, add());
     block.each([&](int t) {
       if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = upto[t];
     });
     block.each([&](int t) {
-      uint32_t before = upto[t] - count[t];
+      uint32_t before = upto[t] - set[t];
       for (int w = 0; w < t / WARP; w++) before += block.shared.of_warp[w];
-      if (first + t * 64 < n) words[tile * threads + t] = {word[t], (int64_t)before};
+      if (first + t * 64 < x.n) x.words[tile * threads + t] = {word[t], (int64_t)before};
       if (t != threads - 1) return;
-      tiles[tile] = before + count[t];
+      x.tiles[tile] = before + set[t];
     });
   }
 };
@@ -81,18 +93,38 @@ enum {
   KEEP_THREADS = 256,
   KEEP_EACH = 8,
   KEEP_TILE = KEEP_THREADS * KEEP_EACH,
-  MOST_KEPT = 16
+  MOST_KEPT = 16,
+  MOST_FLAGS = 4
 };
 
-/* One of the vectors packed by the same flags; elements are moved as bits. */
+/* One of the vectors that are packed; elements are moved as bits. */
 struct kept_vector {
-  int32_t width;
-  bool to_the_end; /* write also behind the last kept element: all is copied to the host */
+  int32_t width, by; /* by: the number of its flags */
+  bool to_the_end;   /* write also behind the last kept element: all is copied to the host */
   operand<uint64_t> from;
   ptr<uint64_t> to;
 };
 
-/* The elements, in the first `moves` blocks; in those after them the new offsets. */
+/* Flags as words, and what is made by them: of vectors, in the first `moves` of the blocks from
+ * `first` on, and in those after them the new offsets. */
+struct kept_flags {
+  ptr<const pack_word> words;
+  ptr<const int64_t> sums; /* of the tiles; or their prefixes, if there are many */
+  int64_t n, tiles, moves, first;
+  segments d;
+  ptr<int64_t> offsets, total; /* null: not wanted */
+
+  HD bool scanned() const { return tiles > KEEP_THREADS; }
+  /* Flags of a word that are set before flag i. */
+  HD static int64_t below(const pack_word &w, int64_t i) {
+    return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
+  }
+  HD int64_t rank_in_tile(int64_t i) const {
+    const pack_word w = words[i >> 6];
+    return w.before + below(w, i);
+  }
+};
+
 struct keep {
   enum { threads = KEEP_THREADS, resident = 3 };
   struct shared {
@@ -102,20 +134,17 @@ struct keep {
   struct add {
     HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
   };
-  ptr<const pack_word> words;
-  ptr<const int64_t> sums; /* of the tiles; or their prefixes, if there are many */
-  int64_t n, tiles, moves;
-  segments d;
-  ptr<int64_t> offsets, total; /* null: not wanted */
-  int32_t count;
+  int32_t count, flags_count;
+  kept_flags flags[MOST_FLAGS];
   kept_vector list[MOST_KEPT];
 
-  HD bool scanned() const { return tiles > threads; }
-
   template <class B> HD void operator()(B &block) const {
+    int32_t which = flags_count - 1;
+    while (block.index() < flags[which].first) which--;
+    const kept_flags &f = flags[which];
     typename B::template reg<int64_t> x;
-    if (!scanned()) {
-      block.each([&](int t) { x[t] = t < tiles ? (int64_t)sums[t] : 0; });
+    if (!f.scanned()) {
+      block.each([&](int t) { x[t] = t < f.tiles ? (int64_t)f.sums[t] : 0; });
       block.prefix(x, WARP, add());
       block.each([&](int t) {
         if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
@@ -127,51 +156,49 @@ struct keep {
         if (t == 0) block.shared.before[0] = 0;
       });
     }
-    const int64_t b = block.index();
+    const int64_t b = block.index() - f.first;
     block.each([&](int t) {
-      if (b < moves) {
-        move(block.shared, b, t);
+      if (b < f.moves) {
+        move(block.shared, which, b, t);
       } else {
-        put_offsets(block.shared, (b - moves) * KEEP_TILE + t);
+        put_offsets(block.shared, f, (b - f.moves) * KEEP_TILE + t);
       }
-      if (b == 0 && t == 0 && total != nullptr) *total = before(block.shared, tiles);
+      if (b == 0 && t == 0 && f.total != nullptr) *f.total = before(block.shared, f, f.tiles);
     });
   }
 
-  HD int64_t before(const shared &s, int64_t tile) const {
-    return scanned() ? (int64_t)sums[tile] : (int64_t)s.before[tile];
-  }
-  /* Flags of a word that are set before flag i. */
-  HD static int64_t below(const pack_word &w, int64_t i) {
-    return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
+  HD static int64_t before(const shared &s, const kept_flags &f, int64_t tile) {
+    return f.scanned() ? (int64_t)f.sums[tile] : (int64_t)s.before[tile];
   }
 
   /* A warp moves adjacent elements, KEEP_EACH per thread, all flagged by the same few words. */
-  HD void move(const shared &s, int64_t tile, int t) const {
+  HD void move(const shared &s, int32_t which, int64_t tile, int t) const {
     enum { WORDS = KEEP_EACH * WARP / 64 };
+    const kept_flags &f = flags[which];
     const int64_t first = tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
-    const int64_t lane = t % WARP, last_word = (n - 1) >> 6;
-    const int64_t start = before(s, first / PACK_TILE);
+    const int64_t lane = t % WARP, last_word = (f.n - 1) >> 6;
+    const int64_t start = before(s, f, first / PACK_TILE);
     pack_word w[WORDS];
     int64_t from[KEEP_EACH], to[KEEP_EACH];
     for (int k = 0; k < WORDS; k++) {
       const int64_t word = (first >> 6) + k;
-      w[k] = words[word < last_word ? word : last_word];
+      w[k] = f.words[word < last_word ? word : last_word];
     }
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t i = first + r * WARP + lane;
       const pack_word &mine = w[r * WARP / 64];
-      const bool kept = i < n && (mine.bits >> (i & 63) & 1) != 0;
+      const bool kept = i < f.n && (mine.bits >> (i & 63) & 1) != 0;
       from[r] = kept ? i : -1;
-      to[r] = start + mine.before + below(mine, i);
+      to[r] = start + mine.before + kept_flags::below(mine, i);
     }
     for (int v = 0; v < count; v++) {
+      if (list[v].by != which) continue;
       switch (list[v].width) {
       case 1: move_as<uint8_t>(list[v], from, to); break;
       case 4: move_as<uint32_t>(list[v], from, to); break;
       default: move_as<uint64_t>(list[v], from, to); break;
       }
-      if (list[v].to_the_end) clear(list[v], before(s, tiles), first + lane);
+      if (list[v].to_the_end) clear(list[v], f.n, before(s, f, f.tiles), first + lane);
     }
   }
   template <class T>
@@ -192,7 +219,7 @@ struct keep {
     }
   }
   /* Few elements (a small vector): need not be fast. */
-  HD void clear(const kept_vector &v, int64_t kept, int64_t first) const {
+  HD void clear(const kept_vector &v, int64_t n, int64_t kept, int64_t first) const {
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t i = first + r * WARP;
       if (i < kept || i >= n) continue;
@@ -201,21 +228,17 @@ struct keep {
       if (v.width == 8) v.to[i] = 0;
     }
   }
-  HD void put_offsets(const shared &s, int64_t first) const {
+  HD void put_offsets(const shared &s, const kept_flags &f, int64_t first) const {
     int64_t x[KEEP_EACH];
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t k = first + r * threads;
-      const int64_t i = k < d.count ? d.start(k) : n;
-      x[r] = i < n ? before(s, i / PACK_TILE) + rank_in_tile(i) : before(s, tiles);
+      const int64_t i = k < f.d.count ? f.d.start(k) : f.n;
+      x[r] = i < f.n ? before(s, f, i / PACK_TILE) + f.rank_in_tile(i) : before(s, f, f.tiles);
     }
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t k = first + r * threads;
-      if (k <= d.count) offsets[k] = x[r];
+      if (k <= f.d.count) f.offsets[k] = x[r];
     }
-  }
-  HD int64_t rank_in_tile(int64_t i) const {
-    const pack_word w = words[i >> 6];
-    return w.before + below(w, i);
   }
 };
 

@@ -3,9 +3,10 @@
  * Flags become words of 64 bits with the number of flags before each (pack_word): that is kept
  * with the flags, so that the next vector packed by them is one launch, which moves
  * E + 0.25 + E k/n bytes for each of n elements, k of them kept, or joins a launch that is
- * still in the window. The first vector takes one launch more (two from 2^22 flags on), 1.25
- * bytes for each flag. The new offset of a segment is the number of flags set before its start,
- * so empty segments cost nothing more.
+ * still in the window, also if that packs by other flags. The first vector takes one launch
+ * more (two from 2^22 flags on), 1.25 bytes for each flag, which joins one of other flags. The
+ * new offset of a segment is the number of flags set before its start, so empty segments cost
+ * nothing more.
  *
  * The number of kept elements stays on the device until it is needed: until then results have
  * memory for all elements, one pending number for all vectors packed by the same flags, and one
@@ -32,13 +33,39 @@ struct pack_plan {
 
 namespace {
 
-/* One more vector for a launch that packs by the same flags. */
-bool join_keeps(void *waiting, launch *, const void *body) {
+/* More flags for a launch that makes words of them. */
+bool join_flags(void *waiting, launch *l, const void *body) {
+  index_flags &x = *(index_flags *)waiting;
+  const index_flags &y = *(const index_flags *)body;
+  if (x.count == index_flags::most) return false;
+  x.list[x.count] = y.list[0];
+  x.list[x.count++].first = l->count;
+  l->count += (y.list[0].n + PACK_TILE - 1) / PACK_TILE;
+  return true;
+}
+
+/* Blocks that flags take. */
+int64_t keep_blocks(const kept_flags &f) {
+  return f.moves + (f.offsets != nullptr ? (f.d.count + KEEP_TILE) / KEEP_TILE : 0);
+}
+
+/* One more vector for a launch that packs by the same flags, or by others. */
+bool join_keeps(void *waiting, launch *l, const void *body) {
   keep &x = *(keep *)waiting;
   const keep &y = *(const keep *)body;
-  if (x.count == MOST_KEPT || x.words != y.words || y.offsets != nullptr || y.total != nullptr)
-    return false;
-  x.list[x.count++] = y.list[0];
+  const kept_flags &f = y.flags[0];
+  int32_t by = 0;
+  while (by < x.flags_count && (x.flags[by].words != f.words || f.offsets != nullptr ||
+                                f.total != nullptr || x.flags[by].moves != f.moves))
+    by++;
+  if (x.count == MOST_KEPT || by == MOST_FLAGS) return false;
+  if (by == x.flags_count) {
+    x.flags[x.flags_count++] = f;
+    x.flags[by].first = l->count;
+    l->count += keep_blocks(f);
+  }
+  x.list[x.count] = y.list[0];
+  x.list[x.count++].by = by;
   return true;
 }
 
@@ -74,27 +101,43 @@ static void index_on_device(context &c, uint64_t site, const cvl_value &flags, i
   const ref<cvl_vector> words = w.make(CVL_I64, tiles * INDEX_THREADS * 2);
   const ref<cvl_vector> sums = w.make(CVL_I64, tiles + 1);
   index_flags body{};
-  body.flags = w.elements<uint8_t>(flags);
-  body.eights = w.elements<uint64_t>(flags);
-  body.n = n;
-  body.words = w.data<pack_word>(words);
-  body.tiles = w.data<uint64_t>(sums);
-  w.run(launch_blocks("index flags", tiles, body));
+  flags_to_index &x = body.list[body.count++];
+  x.flags = w.read<uint8_t>(flags);
+  if (x.flags.kind == FROM_MEMORY) x.eights = w.elements<uint64_t>(flags);
+  x.n = n;
+  x.words = w.data<pack_word>(words);
+  x.tiles = w.data<uint64_t>(sums);
+  w.run_joined(launch_blocks("index flags", tiles, body), join_flags);
   if (tiles > KEEP_THREADS)
-    w.run(launch_blocks("scan counts", 1, scan_counts{body.tiles, tiles, nullptr}));
+    w.run(launch_blocks("scan counts", 1, scan_counts{x.tiles, tiles, nullptr}));
   plan.words = words->device;
   plan.tiles = sums->device;
 }
 
 /* ---- on the device ---- */
 
-/* The descriptor of the result, its offsets to be written. */
-static ref<cvl_segdes> new_segments(work &w, int64_t count, int64_t total) {
-  if (count != 1) return w.make_segdes(count, total);
+/* The descriptor of the result, its offsets to be written. None of its segments is longer than
+ * what was packed. */
+static ref<cvl_segdes> new_segments(work &w, const cvl_value &before, int64_t total) {
+  if (count_of(before) != 1) {
+    const cvl_segdes &s = *before.as.segdes;
+    const ref<cvl_segdes> d = w.make_segdes(s.count, total);
+    d->longest = s.equal >= 0 ? s.equal : s.longest;
+    d->longest_later = s.longest_later;
+    return d;
+  }
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = 1;
   d->total = total;
   return d;
+}
+
+/* The words of flags, for a kernel that packs by them. */
+static void find_words(work &w, int64_t n, const pack_plan &plan, kept_flags &f) {
+  f.words = w.elements_of<pack_word>(plan.words);
+  f.sums = w.elements_of<int64_t>(plan.tiles);
+  f.n = n;
+  f.tiles = (n + PACK_TILE - 1) / PACK_TILE;
 }
 
 /* Waits for the number of flags that are set, by a launch that moves nothing. */
@@ -103,13 +146,11 @@ static void count_now(context &c, uint64_t site, int64_t n, pack_plan &plan) {
     work w(c, site, {}, 0);
     w.on_host = false;
     keep body{};
-    body.words = w.elements_of<pack_word>(plan.words);
-    body.sums = w.elements_of<int64_t>(plan.tiles);
-    body.n = n;
-    body.tiles = (n + PACK_TILE - 1) / PACK_TILE;
-    body.moves = 1;
-    if (!plan.kept) plan.kept = w.later(n, &body.total);
-    if (body.total != nullptr) w.run(launch_blocks("count", 1, body));
+    kept_flags &f = body.flags[body.flags_count++];
+    find_words(w, n, plan, f);
+    f.moves = 1;
+    if (!plan.kept) plan.kept = w.later(n, &f.total);
+    if (f.total != nullptr) w.run(launch_blocks("count", 1, body));
   }
   plan.count = settle(c, *plan.kept.get());
   plan.counted = true;
@@ -125,13 +166,11 @@ static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int6
   const ref<cvl_vector> r = w.make((cvl_elem)v.elem, bound);
   ref<cvl_segdes> kept = known_segments(plan, d);
   const bool segments_known = (bool)kept;
-  if (!kept) kept = new_segments(w, count_of(d), bound);
+  if (!kept) kept = new_segments(w, d, bound);
   keep body{};
-  body.words = w.elements_of<pack_word>(plan.words);
-  body.sums = w.elements_of<int64_t>(plan.tiles);
-  body.n = n;
-  body.tiles = (n + PACK_TILE - 1) / PACK_TILE;
-  body.moves = (n + KEEP_TILE - 1) / KEEP_TILE;
+  kept_flags &f = body.flags[body.flags_count++];
+  find_words(w, n, plan, f);
+  f.moves = (n + KEEP_TILE - 1) / KEEP_TILE;
   body.count = 1;
   kept_vector &mine = body.list[0];
   mine.width = (int32_t)elem_info((cvl_elem)v.elem)->bytes;
@@ -140,16 +179,14 @@ static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int6
                                 : w.read<uint64_t>(v);
   mine.to = w.data<uint64_t>(r);
   mine.to_the_end = !plan.counted && n <= w.c.small;
-  int64_t blocks = body.moves;
   if (!segments_known && kept->count > 1) {
-    body.d = w.view(d);
-    body.offsets = w.offsets(kept);
-    blocks += (kept->count + KEEP_TILE) / KEEP_TILE;
+    f.d = w.view(d);
+    f.offsets = w.offsets(kept);
   }
-  if (!plan.counted && !plan.kept) plan.kept = w.later(n, &body.total);
+  if (!plan.counted && !plan.kept) plan.kept = w.later(n, &f.total);
   if (!plan.counted) r->size = plan.kept;
   if (!plan.counted && !segments_known) kept->size = plan.kept;
-  w.run_joined(launch_blocks("pack", blocks, body), join_keeps);
+  w.run_joined(launch_blocks("pack", keep_blocks(f), body), join_keeps);
   note_segments(plan, d, kept);
   w.give(out, r);
   w.give(out_d, kept);

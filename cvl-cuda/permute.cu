@@ -1,10 +1,12 @@
 /* permute.cu - the six forms of PERMUTE. Launches on a device:
  *
  *   BPERMUTE, BFPERMUTE             one; of tuples one for up to 16 vectors in a row
- *   PERMUTE                         two; four for many elements, which then cost few bytes
- *   DPERMUTE, FPERMUTE, DFPERMUTE   three: of several sources the highest must win, so they
+ *   PERMUTE                         one; four for many elements, which then cost few bytes
+ *   DPERMUTE, FPERMUTE, DFPERMUTE   two: of several sources the highest must win, so they
  *                                   claim their positions first; then each position fetches
  *                                   from the winner
+ *   before these                    memory is set: no claims, no elements. All of a window in
+ *                                   one launch (queue.hpp)
  *   a scatter by an index again     one, of tuples one for up to 16 vectors in a row
  *   PERMUTE ... of few elements     one: the same bodies in one block
  *
@@ -216,7 +218,7 @@ template <class I, class C> void permutation::scatter() {
   if (few()) {
     w.run(launch_blocks("scatter few", 1, one_block_of(unclaim, n, claim, sources, fetch, n)));
   } else {
-    w.run(launch_together("unclaim", n, unclaim));
+    w.set(claims, UNCLAIMED_BYTE);
     w.run(launch_together("claim", sources, claim));
     w.is_written(claims);
     deliver(fetch);
@@ -235,7 +237,8 @@ template <class I, class C> void permutation::scatter_exclusively() {
   if (few()) {
     w.run(launch_blocks("permute few", 1, one_block_of(prepare, n, move, n)));
   } else {
-    w.run(launch_together("prepare", n, prepare));
+    w.set(claims, UNCLAIMED_BYTE);
+    w.set(result, 0);
     w.run(launch_together("permute", n, move));
   }
   keep(claims, -1);

@@ -1,4 +1,5 @@
-/* queue.cu - the window, and the one kernel it has of its own: many small uploads at once. */
+/* queue.cu - the window, and the one kernel it has of its own: many small uploads at once, and
+ * memory that is set. */
 #include "cvl-cuda/queue.hpp"
 
 #include <string.h>
@@ -13,46 +14,76 @@ namespace ravel {
 
 /* Launches held back at most, and when the device is idle: enough to put uploads and mirrors
  * together, few enough to keep the device busy while the host goes on. */
-enum { WINDOW = 64, WINDOW_IDLE = 16, SMALL_COPY = 32 << 10 };
+enum { WINDOW = 64, WINDOW_IDLE = 24, SMALL_COPY = 32 << 10 };
 
 /* ---- many small copies ---- */
 
 namespace {
 
-/* One block for each copy. */
-struct copies_body {
-  enum { threads = 128, most = 64 };
+/* One block for each copy, and behind these one for so many bytes of memory that is set. */
+struct beginning_body {
+  enum { threads = 128, most = 48, SET = 32 << 10 };
   struct shared {};
-  byte_copy items[most];
+  byte_copy copies[most];
+  byte_fill fills[most];
+  int64_t first[most]; /* block of each fill */
+  int32_t copied, filled;
+
+  int64_t blocks() const {
+    if (filled == 0) return copied;
+    const byte_fill &last = fills[filled - 1];
+    return first[filled - 1] + (int64_t)((last.bytes + SET - 1) / SET);
+  }
+  bool is_full() const { return copied == most || filled == most; }
+  void add(const byte_fill &x) {
+    first[filled] = blocks();
+    fills[filled++] = x;
+  }
 
   template <class B> HD void operator()(B &block) const {
-    const byte_copy &x = items[block.index()];
-    block.each([&](int t) { x.run(t, threads); });
+    const int64_t b = block.index();
+    int k = filled - 1;
+    while (k > 0 && b < first[k]) k--;
+    block.each([&](int t) {
+      if (b < copied) {
+        copies[b].run(t, threads);
+      } else {
+        fills[k].run((size_t)(b - first[k]) * SET, SET, t, threads);
+      }
+    });
   }
 };
 
 } // namespace
 
-/* The uploads of the window. */
-void queue::issue_uploads() {
-  if (uploads_.size() == 1) {
+/* The uploads of the window, and the memory that is set before it. */
+void queue::issue_beginning() {
+  const size_t all = uploads_.size() + settings_.size();
+  if (all == 1 && !uploads_.empty())
     device->copy_up(uploads_[0].to->at, uploads_[0].from->at, uploads_[0].bytes);
+  if (all == 1 && uploads_.empty()) {
+    const setting &x = settings_[0];
+    issue_timed([&] { device->fill(x.to, x.byte, x.bytes); });
   }
-  for (size_t first_item = 0; uploads_.size() > 1 && first_item < uploads_.size();
-       first_item += copies_body::most) {
-    copies_body body{};
-    int64_t n = 0;
-    for (size_t k = first_item; k < uploads_.size() && n < copies_body::most; k++) {
-      const copy &c = uploads_[k];
-      body.items[n++] = copy_of_bytes(c.to->at, c.from->at, c.bytes);
+  size_t copied = 0, set = 0;
+  while (all > 1 && copied + set < all) {
+    beginning_body body{};
+    for (; copied < uploads_.size() && !body.is_full(); copied++) {
+      const copy &c = uploads_[copied];
+      body.copies[body.copied++] = copy_of_bytes(c.to->at, c.from->at, c.bytes);
     }
-    issue_launch(launch_blocks("upload", n, body));
+    for (; set < settings_.size() && !body.is_full(); set++) {
+      const setting &x = settings_[set];
+      body.add(fill_of_bytes(x.to, x.byte, x.bytes));
+    }
+    issue_launch(launch_blocks("window begins", body.blocks(), body));
   }
   for (const copy &c : uploads_) {
     bytes_up += c.bytes;
     in_flight_.emplace_back(epoch, c.from);
   }
   uploads_.clear();
+  settings_.clear();
 }
 
 /* Mirrors the small results of the window that are still referenced. The stream copies them and
@@ -108,6 +139,7 @@ command &queue::push(enum command::what kind) {
   window_.emplace_back();
   command &c = window_.back();
   c.kind = kind;
+  works_ = works_ || kind != command::RETURNED;
   c.number = ++number;
   return c;
 }
@@ -132,8 +164,8 @@ uint64_t queue::run(const launch &l) {
 
 uint64_t queue::run_joined(const launch &l, join_function join, uint64_t after) {
   for (auto c = window_.rbegin(); c != window_.rend() && c->number > after; ++c) {
-    if (c->kind == command::LAUNCH && c->l.on_host == l.on_host && c->l.name == l.name &&
-        join(c->body.get(), &c->l, l.body)) {
+    if (c->kind == command::LAUNCH && c->l.on_host == l.on_host && c->l.kernel == l.kernel &&
+        c->l.name == l.name && join(c->body.get(), &c->l, l.body)) {
       runs++;
       return c->number;
     }
@@ -149,6 +181,16 @@ void queue::fill(void *device_memory, uint8_t byte, size_t bytes) {
   c.bytes = bytes;
   held_++;
   maybe_flush();
+}
+
+uint64_t queue::set(const block &to, uint8_t byte, size_t bytes) {
+  if (bytes == 0) return 0;
+  if (to.free_since < first) { /* before the window: no command of it uses it */
+    settings_.push_back({to.at, byte, bytes});
+    return 0;
+  }
+  fill(to.at, byte, bytes);
+  return number;
 }
 
 void queue::copy_up(void *to, const void *from, size_t bytes, block *of) {
@@ -246,14 +288,15 @@ void queue::issue(const command &c) {
 }
 
 void queue::flush() {
-  if (window_.empty() && uploads_.empty() && mirrors_.empty()) return;
-  issue_uploads();
+  const bool works = works_ || !uploads_.empty() || !settings_.empty() || !mirrors_.empty();
+  issue_beginning();
   for (const command &c : window_) issue(c);
   issue_mirrors();
   window_.clear();
   held_ = 0;
-  issue_timed([&] { device->mark(epoch++); }); /* a launch on a device */
+  works_ = false;
   first = number + 1;
+  if (works) issue_timed([&] { device->mark(epoch++); }); /* a launch on a device */
 }
 
 bool queue::reached(uint64_t e) {

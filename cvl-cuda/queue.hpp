@@ -1,8 +1,9 @@
 /* queue.hpp - the window: commands that are issued but not yet passed to the device.
  *
- * The delay makes fewer launches of many small ones: all uploads of a window are one launch
- * before it, all small results are mirrored to the host by one launch behind it, and a move may
- * join an earlier one with the same index (`join`). The window is passed to the device
+ * The delay makes fewer launches of many small ones: all uploads of a window, and memory that
+ * is set before it is used (`set`), are one launch before it, all small results are mirrored to
+ * the host by one launch behind it, and a move may join an earlier one with the same index
+ * (`join`). The window is passed to the device
  * (`flush`) when the host waits, when it is long, or when the device is idle.
  *
  * Every command has a number; every window is an epoch. `reached(e)` says whether everything of
@@ -79,6 +80,9 @@ struct queue {
    * numbered after `after`. */
   uint64_t run_joined(const launch &, join_function join, uint64_t after);
   void fill(void *device_memory, uint8_t byte, size_t bytes);
+  /* Sets bytes of a block that was handed out and not used yet: before the window, if nothing
+   * of the window has used the memory. The number of the command, 0 if it is not one. */
+  uint64_t set(const block &, uint8_t byte, size_t bytes);
   /* Copies host memory of any kind to the device; `from` may change as soon as this returns. */
   void upload(heap &, block *to, const void *from, size_t bytes, uint64_t site);
   /* Copies at most `ring.most` bytes of the device's memory to where they are given, once
@@ -109,9 +113,16 @@ private:
     size_t bytes;
   };
   std::deque<command> window_;
+  struct setting {
+    void *to;
+    uint8_t byte;
+    size_t bytes;
+  };
   std::vector<copy> uploads_, mirrors_;
+  std::vector<setting> settings_;
   std::deque<std::pair<uint64_t, ref<block>>> in_flight_; /* pinned memory, by epoch */
   size_t held_ = 0;                                       /* launches and fills in the window */
+  bool works_ = false; /* the window has commands that do something on a device */
 
   command &push(enum command::what);
   char *stage(size_t bytes, uint64_t site);
@@ -121,7 +132,7 @@ private:
   void issue(const command &);
   template <class G> void issue_timed(G give);
   void issue_launch(const launch &);
-  void issue_uploads();
+  void issue_beginning();
   void issue_mirrors();
   void maybe_flush();
 };

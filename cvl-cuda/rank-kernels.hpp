@@ -123,19 +123,6 @@ inline void require_fit(work &w, const segments &d) {
   if (d.equal < 0) w.run(launch_n("rank: fits", d.count, fits_body{d, INT32_MAX, w.bad()}));
 }
 
-/* The longest segment, or a bound of it if only the device knows. */
-inline int64_t longest_known(context &c, const cvl_value &d, const segments &s) {
-  if (s.equal >= 0) return s.equal;
-  if (!at_hand(c, d)) return s.total;
-  const int64_t *offsets = (const int64_t *)(const void *)d.as.segdes->host_offsets->at;
-  int64_t longest = 0;
-  for (int64_t k = 0; k < s.count; k++) {
-    const int64_t length = offsets[k + 1] - offsets[k];
-    if (length > longest) longest = length;
-  }
-  return longest;
-}
-
 /* Bits that the numbers up to `most` take. */
 inline int bits_of(int64_t most) {
   int bits = 0;

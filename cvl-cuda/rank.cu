@@ -17,6 +17,7 @@
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/rank-kernels.hpp"
 #include "cvl-cuda/sort.hpp"
+#include "cvl-cuda/tree.hpp"
 
 namespace ravel {
 namespace {
@@ -93,7 +94,7 @@ void rank(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_va
           cvl_value *out) {
   work w(c, site, {&v, &d}, 0);
   const segments s = w.view(d, true);
-  const int64_t longest = longest_known(c, d, s);
+  const int64_t longest = longest_segment(c, d);
   const bool down = op == OP_RANK_DOWN;
   require_fit(w, s);
   const ref<cvl_vector> r = w.make(c.int_elem, s.total);

@@ -5,7 +5,8 @@
  * those that do not, whose partial results go to slots (prelude.hpp). Segments that end
  * on this level are divided among blocks by number, and within a block by length: up to eight
  * elements are reduced by a thread, more by a warp. Blocks of longer ones are found by
- * tree.hpp, a warp for each.
+ * tree.hpp, a warp for each. Vectors under one descriptor, reduced by the same operation, are
+ * done by the same launches while these are in the window.
  *
  * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
  * above the first level a thousandth of that. A lane has eight loads of numbers in flight, or
@@ -99,12 +100,19 @@ template <class C, class T> HD T lane_in_memory(ptr<const T> from, int64_t n, in
 
 /* ---- on the device ---- */
 
-/* One level of the tree. An entry is an element on the lowest level, where bits = 0; above, it
- * stands for a block of 2^bits elements, and entry k of a segment is in slot k of its slots of
- * that size. Segments of at most `done` elements are left alone. */
+/* One of the vectors that are reduced by the same launch. */
+template <class T> struct reduced {
+  operand<T> x;
+  ptr<T> partial, out;
+};
+
+/* One level of the tree, of up to `most` vectors under the same descriptor. An entry is an
+ * element on the lowest level, where bits = 0; above, it stands for a block of 2^bits elements,
+ * and entry k of a segment is in slot k of its slots of that size. Segments of at most `done`
+ * elements are left alone. */
 template <class C> struct reduction {
   using T = typename C::type;
-  enum { threads = 256, resident = 4 };
+  enum { threads = 256, resident = 4, most = 8 };
   static constexpr int WARPS = threads / WARP, ALONE = 8, STAGED = 2048;
 
   struct shared {
@@ -114,11 +122,11 @@ template <class C> struct reduction {
   };
 
   segments d;
-  operand<T> x;
-  int32_t bits, per_block; /* segments for each of the first blocks */
-  int64_t done, short_blocks;
+  int32_t bits, per_block;            /* segments for each of the first blocks */
+  int64_t done, short_blocks, blocks; /* blocks: of each vector */
   chunks longer;
-  ptr<T> partial, out;
+  int32_t vectors;
+  reduced<T> list[most];
 
   HD int64_t entries(int64_t length) const {
     return (length + ((int64_t)1 << bits) - 1) >> bits;
@@ -153,10 +161,9 @@ template <class C> struct reduction {
   }
 
   /* A block of a longer segment for each warp. */
-  template <class B> HD void one_level(B &block) const {
+  template <class B> HD void one_level(B &block, const reduced<T> &v, int64_t group) const {
     typename B::template reg<T> sum;
     typename B::template reg<int64_t> slot;
-    const int64_t group = block.index() - short_blocks;
     block.each([&](int t) {
       const int64_t candidate = group * WARPS + t / WARP;
       chunk at{};
@@ -167,42 +174,42 @@ template <class C> struct reduction {
       const int64_t n = left < BLOCK ? left : BLOCK;
       const int64_t first = first_entry(at.segment) + at.number * BLOCK;
       slot[t] = slot_of(d, at.segment, longer.bits) + at.number;
-      sum[t] = x.kind == FROM_MEMORY
-                   ? lane_in_memory<C, T>(x.data + first, n, t % WARP)
-                   : lane_of([&](int64_t i) { return x[i]; }, first, n, t % WARP);
+      sum[t] = v.x.kind == FROM_MEMORY
+                   ? lane_in_memory<C, T>(v.x.data + first, n, t % WARP)
+                   : lane_of([&](int64_t i) { return v.x[i]; }, first, n, t % WARP);
     });
     block.fold(sum, C{});
     block.each([&](int t) {
-      if (t % WARP == 0 && slot[t] >= 0) partial[slot[t]] = sum[t];
+      if (t % WARP == 0 && slot[t] >= 0) v.partial[slot[t]] = sum[t];
     });
   }
 
   /* Segments `first` and following, those which end on this level. */
-  template <class B> HD void to_the_end(B &block, int64_t first) const {
+  template <class B> HD void to_the_end(B &block, const reduced<T> &v, int64_t first) const {
     const int64_t left = d.count - first, count = left < per_block ? left : per_block;
     /* Many short ones together: their reads are coalesced, whatever their lengths */
     const int64_t base = d.start(first),
                   span = d.start(first + count - 1) - base + d.length(first + count - 1);
-    const bool staged = bits == 0 && x.kind == FROM_MEMORY && count > WARP && span <= STAGED;
+    const bool staged = bits == 0 && v.x.kind == FROM_MEMORY && count > WARP && span <= STAGED;
     auto &memory = block.shared;
     if (staged) {
       block.each([&](int t) {
-        T v[STAGED / threads];
-        const ptr<const T> from = x.data + base;
+        T loaded[STAGED / threads];
+        const ptr<const T> from = v.x.data + base;
         RAVEL_UNROLL
         for (int q = 0; q < STAGED / threads; q++) {
           const int64_t i = q * threads + t;
-          v[q] = i < span ? (T)from[i] : C::pad();
+          loaded[q] = i < span ? (T)from[i] : C::pad();
         }
         RAVEL_UNROLL
         for (int q = 0; q < STAGED / threads; q++) {
           const int64_t i = q * threads + t;
-          if (i < span) memory.staged[spread(i)] = v[q];
+          if (i < span) memory.staged[spread(i)] = loaded[q];
         }
       });
     }
     const auto at = [&](int64_t i) -> T {
-      return staged ? (T)memory.staged[spread(i - base)] : x[i];
+      return staged ? (T)memory.staged[spread(i - base)] : v.x[i];
     };
 
     typename B::template reg<uint32_t> waits;
@@ -212,7 +219,7 @@ template <class C> struct reduction {
       const int64_t s = first + t, length = d.length(s), n = entries(length);
       if (length <= done || n > BLOCK) return;
       waits[t] = n > ALONE;
-      if (n <= ALONE) out[s] = alone(at, first_entry(s), n);
+      if (n <= ALONE) v.out[s] = alone(at, first_entry(s), n);
     });
     const int32_t waiting = list_marked(block, waits, memory.waiting, memory.of_warp, WARPS);
     typename B::template reg<T> sum;
@@ -222,53 +229,70 @@ template <class C> struct reduction {
         if (k + t / WARP >= waiting) return;
         const int64_t s = first + memory.waiting[k + t / WARP];
         const int64_t begin = first_entry(s), n = entries(d.length(s));
-        sum[t] = !staged && x.kind == FROM_MEMORY
-                     ? lane_in_memory<C, T>(x.data + begin, n, t % WARP)
+        sum[t] = !staged && v.x.kind == FROM_MEMORY
+                     ? lane_in_memory<C, T>(v.x.data + begin, n, t % WARP)
                      : lane_of(at, begin, n, t % WARP);
       });
       block.fold(sum, C{});
       block.each([&](int t) {
         if (t % WARP == 0 && k + t / WARP < waiting)
-          out[first + memory.waiting[k + t / WARP]] = sum[t];
+          v.out[first + memory.waiting[k + t / WARP]] = sum[t];
       });
     }
   }
 
   template <class B> HD void operator()(B &block) const {
-    if (block.index() >= short_blocks) {
-      one_level(block);
+    const reduced<T> &v = list[block.index() / blocks];
+    const int64_t b = block.index() % blocks;
+    if (b >= short_blocks) {
+      one_level(block, v, b - short_blocks);
     } else {
-      to_the_end(block, block.index() * per_block);
+      to_the_end(block, v, b * per_block);
     }
   }
 };
 
+/* One more vector, on the same level and under the same descriptor. */
+template <class C> bool join_reductions(void *waiting, launch *l, const void *body) {
+  reduction<C> &x = *(reduction<C> *)waiting;
+  const reduction<C> &y = *(const reduction<C> *)body;
+  if (x.vectors == x.most || !same(x.d, y.d) || x.bits != y.bits || x.done != y.done ||
+      x.blocks != y.blocks || x.short_blocks != y.short_blocks)
+    return false;
+  x.list[x.vectors++] = y.list[0];
+  l->count += x.blocks;
+  return true;
+}
+
 /* Levels from the one whose entries stand for 2^bits elements, of segments of more than `done`.
- */
+ * Command `after` wrote them, unless they are an operand's. */
 template <class C, class T>
 void levels(work &w, const segments &d, operand<T> x, int bits, int64_t done, int64_t longest,
-            ptr<T> out) {
+            ptr<T> out, uint64_t after) {
   const int64_t warps = (int64_t)w.c.device->processors() * reduction<C>::WARPS;
   const int64_t average = d.count / warps + 1;
   reduction<C> r{};
   r.d = d;
-  r.out = out;
   r.done = done;
+  r.vectors = 1;
+  r.list[0].out = out;
   const int64_t least = reduction<C>::WARPS, most = reduction<C>::threads;
   r.per_block = (int32_t)std::min(std::max(average, least), most);
   for (bool more = true; more; bits += BLOCK_BITS) {
     const int next = bits + BLOCK_BITS;
     more = longest > (int64_t)1 << next;
     r.bits = bits;
-    r.x = x;
+    r.list[0].x = x;
     r.short_blocks = more && d.equal >= 0 ? 0 : (d.count + r.per_block - 1) / r.per_block;
     r.longer = more ? chunks_of(d, next, next, true) : chunks{next, next, 0, 0};
-    if (more) r.partial = w.scratch<T>(slots(d, next));
+    if (more) r.list[0].partial = w.scratch<T>(slots(d, next));
     const int64_t long_blocks =
         (r.longer.candidates + reduction<C>::WARPS - 1) / reduction<C>::WARPS;
-    w.run(launch_blocks_on_device("reduce", r.short_blocks + long_blocks, r));
+    r.blocks = r.short_blocks + long_blocks;
+    after =
+        w.run_joined(launch_blocks_on_device("reduce", r.blocks, r), join_reductions<C>, after);
     r.done = (int64_t)1 << next;
-    x = in_memory<T>(r.partial);
+    x = in_memory<T>(r.list[0].partial);
   }
 }
 
@@ -329,16 +353,16 @@ void reduce_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out)
     for (int64_t s = 0; s < d.count; s++)
       to[s] = host_tree<C, operand<T>>{x, d.start(s), d.length(s)}.reduce();
   } else {
-    levels<C, T>(w, d, x, 0, -1, longest_segment(w.c, dv), to);
+    levels<C, T>(w, d, x, 0, -1, longest_segment(w.c, dv), to, 0);
   }
   w.give(out, r);
 }
 
 template <class C, class T>
-void finish_as(work &w, const segments &d, ptr<const T> partial, ptr<T> out) {
+void finish_as(work &w, const segments &d, int64_t longest, ptr<const T> partial,
+               uint64_t after, ptr<T> out) {
   if (!w.on_host) {
-    levels<C, T>(w, d, in_memory<T>(partial), BLOCK_BITS, -1, d.equal >= 0 ? d.equal : d.total,
-                 out);
+    levels<C, T>(w, d, in_memory<T>(partial), BLOCK_BITS, -1, longest, out, after);
     return;
   }
   for (int64_t s = 0; s < d.count; s++) {
@@ -348,10 +372,29 @@ void finish_as(work &w, const segments &d, ptr<const T> partial, ptr<T> out) {
   }
 }
 
+/* The sum of INTs of one segment, where it is known, or comes from elsewhere. */
+bool give_known_sum(context &c, cvl_op op, const cvl_value &v, const cvl_value &d,
+                    cvl_value *out) {
+  if (op != OP_ADD || v.form != CVL_VECTOR || count_of(d) != 1) return false;
+  const cvl_vector &x = *v.as.vector;
+  const ref<pending> sum = sum_later(c, x);
+  if (x.has_sum || (sum && is_known(c, *sum.get()))) {
+    *out = cvl_scalar_int((cvl_elem)v.elem, x.has_sum ? x.sum : sum->value);
+  } else if (sum) {
+    out->form = CVL_VECTOR;
+    out->elem = v.elem;
+    out->as.vector = int_of_pending(c, sum).give();
+  } else {
+    return false;
+  }
+  return true;
+}
+
 } // namespace
 
 void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
             cvl_value *out) {
+  if (give_known_sum(c, op, v, d, out)) return;
   work w(c, site, {&v, &d}, 0);
   with_typed_combination((cvl_elem)v.elem, op, [&](auto of, auto x) {
     reduce_as<decltype(of), decltype(x)>(w, v, d, out);
@@ -359,22 +402,26 @@ void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_
 }
 
 template <class T>
-void finish_reduction(work &w, cvl_op op, const segments &d, ptr<const T> partial, ptr<T> out) {
-  with_combination<T>(op, [&](auto of) { finish_as<decltype(of), T>(w, d, partial, out); });
+void finish_reduction(work &w, cvl_op op, const segments &d, int64_t longest,
+                      ptr<const T> partial, uint64_t after, ptr<T> out) {
+  with_combination<T>(
+      op, [&](auto of) { finish_as<decltype(of), T>(w, d, longest, partial, after, out); });
 }
 
 template <class T>
 void finish_long_reduction(work &w, cvl_op op, const segments &d, int64_t longest,
-                           ptr<const T> partial, ptr<T> out) {
+                           ptr<const T> partial, uint64_t after, ptr<T> out) {
   with_combination<T>(op, [&](auto of) {
-    levels<decltype(of), T>(w, d, in_memory<T>(partial), BLOCK_BITS, BLOCK, longest, out);
+    levels<decltype(of), T>(w, d, in_memory<T>(partial), BLOCK_BITS, BLOCK, longest, out,
+                            after);
   });
 }
 
 #define INSTANCES(T)                                                                           \
-  template void finish_reduction(work &, cvl_op, const segments &, ptr<const T>, ptr<T>);      \
+  template void finish_reduction(work &, cvl_op, const segments &, int64_t, ptr<const T>,      \
+                                 uint64_t, ptr<T>);                                            \
   template void finish_long_reduction(work &, cvl_op, const segments &, int64_t, ptr<const T>, \
-                                      ptr<T>);
+                                      uint64_t, ptr<T>);
 INSTANCES(int32_t)
 INSTANCES(int64_t)
 INSTANCES(float)

@@ -64,6 +64,9 @@ template <class T> struct sum_lengths {
  * but the last one, which has `fallback` elements. */
 template <class T> struct write_offsets {
   enum { threads = OFFSETS_THREADS };
+  struct greater {
+    HD int64_t operator()(int64_t a, int64_t b) const { return a > b ? a : b; }
+  };
   struct shared {
     shared_array<uint64_t, threads / WARP> of_warp, of_tiles, of_tiles_before;
     shared_array<uint32_t, threads / WARP> negative;
@@ -72,7 +75,7 @@ template <class T> struct write_offsets {
   int64_t count, tiles;
   ptr<const uint64_t> sums;
   bool scanned;
-  ptr<int64_t> offsets, total; /* total: null if it is known */
+  ptr<int64_t> offsets, total, longest; /* total: null if it is known; longest: or not wanted */
   int64_t fallback;
   faults bad;
 
@@ -81,6 +84,7 @@ template <class T> struct write_offsets {
     const int64_t first = block.index() * OFFSETS_TILE;
     typename B::template reg<uint64_t> x[OFFSETS_EACH], last, carry, tile, tile_before;
     typename B::template reg<uint32_t> negative;
+    typename B::template reg<int64_t> most;
     block.each([&](int t) {
       T length[OFFSETS_EACH];
       for (int r = 0; r < OFFSETS_EACH; r++) {
@@ -88,10 +92,12 @@ template <class T> struct write_offsets {
         length[r] = k < count ? lengths[k] : 0;
       }
       carry[t] = negative[t] = 0;
+      most[t] = 0;
       tile[t] = sums != nullptr && !scanned && t < tiles ? (uint64_t)sums[t] : 0;
       tile_before[t] = t < block.index() ? tile[t] : 0;
       for (int r = 0; r < OFFSETS_EACH; r++) {
         x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
+        if (length[r] > most[t]) most[t] = length[r];
         if (length[r] >= 0) continue;
         negative[t] = 1;
         if (sums == nullptr)
@@ -99,6 +105,7 @@ template <class T> struct write_offsets {
       }
     });
     block.ballot(negative, negative);
+    if (longest != nullptr) block.fold(most, greater());
     block.fold(tile, add);
     block.fold(tile_before, add);
     for (int r = 0; r < OFFSETS_EACH; r++) { /* inclusive prefixes within a warp */
@@ -111,6 +118,7 @@ template <class T> struct write_offsets {
     }
     block.each([&](int t) {
       if (t % WARP != 0) return;
+      if (longest != nullptr) atomic_max(longest, (int64_t)most[t]);
       block.shared.of_warp[t / WARP] = carry[t];
       block.shared.negative[t / WARP] = negative[t];
       block.shared.of_tiles[t / WARP] = tile[t];
@@ -148,22 +156,44 @@ template <class T> struct write_offsets {
     }
     if (tile != 0 || t != 0) return;
     offsets[0] = 0;
+    if (longest != nullptr && !good) atomic_max(longest, fallback);
     if (total != nullptr) *total = good ? (int64_t)all : 0;
   }
 };
 
 /* ---- lengths ---- */
 
-template <class T> struct length_at {
+/* Of one descriptor: as INTs, which are at fault if they do not fit. */
+template <class T> struct lengths_of {
   ptr<const int64_t> offsets;
-  int64_t most;
+  ptr<T> out;
   faults bad;
+};
 
-  HD T operator()(int64_t k) const {
-    const int64_t length = (int64_t)offsets[k + 1] - (int64_t)offsets[k];
-    if (length > most) bad.report(CVL_E_INT_RANGE, k, length, 0, 0);
+/* Of several descriptors with the same number of segments, one behind the other. */
+template <class T> struct lengths_body {
+  using results = T;
+  enum { unroll = 4, most = 4 };
+  int64_t n, greatest;
+  int32_t count;
+  lengths_of<T> list[most];
+
+  HD static int which(int64_t &i, int64_t n) {
+    int k = 0;
+    for (; i >= n; i -= n) k++;
+    return k;
+  }
+  HD T at(int64_t i) const {
+    const lengths_of<T> &x = list[which(i, n)];
+    const int64_t length = (int64_t)x.offsets[i + 1] - (int64_t)x.offsets[i];
+    if (length > greatest) x.bad.report(CVL_E_INT_RANGE, i, length, 0, 0);
     return (T)length;
   }
+  HD void put(int64_t i, T length) const {
+    const lengths_of<T> &x = list[which(i, n)];
+    x.out[i] = length;
+  }
+  HD void operator()(int64_t i) const { put(i, at(i)); }
 };
 
 /* ---- rank directories ---- */

@@ -4,7 +4,10 @@
  * is its offsets: on the device one launch for up to OFFSETS_TILE lengths (I + 8 bytes for
  * each), two for more (2 I + 8), three beyond 2^21. The total is known if the sum of the
  * lengths is (LENGTHS, and what is made of it), and pending if not; no operation waits here.
- * LENGTHS is one launch (8 + I bytes), the first time.
+ * LENGTHS is one launch (8 + I bytes), the first time. A total that is pending is also the sum
+ * of the lengths, and a descriptor of one segment of that length: they have its memory, and
+ * take no launch. The longest segment comes with the offsets, and is known when something else
+ * was waited for: until then all segments may be as long as the total.
  *
  * Two answers to "which segment is element i in?", made when first asked for, a launch each,
  * and kept. The rank directory: 16 bytes for each 64 elements, and a search for each of those
@@ -24,10 +27,6 @@
 namespace ravel {
 
 /* ---- on the host ---- */
-
-static int64_t most_of_int(const context &c) {
-  return c.int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
-}
 
 static void give_one(cvl_value *out, int64_t length) {
   *out = cvl_value{};
@@ -62,11 +61,13 @@ static ref<cvl_segdes> segdes_on_host(context &c, uint64_t site, int64_t count, 
       c.memory.take(memory_space::host, (size_t)(count + 1) * sizeof(int64_t), site));
   int64_t *offsets = (int64_t *)(void *)d->host_offsets->at;
   offsets[0] = 0;
+  d->longest = 0;
   for (int64_t k = 0; k < count; k++) {
     const int64_t x = length(k);
     if (x < 0) fail(CVL_E_NEGATIVE_LENGTH, site, k, x);
     if (x > INT64_MAX - offsets[k]) fail(CVL_E_TOTAL, site, k);
     offsets[k + 1] = offsets[k] + x;
+    if (x > d->longest) d->longest = x;
   }
   d->total = offsets[count];
   recognise_equal(*d.get());
@@ -99,10 +100,22 @@ static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) 
 
 /* ---- offsets on the device ---- */
 
+/* The total of a descriptor of lengths whose sum is not known: `*at` is where a kernel writes
+ * it, unless it comes anyway. Then lengths that are made of the descriptor have it, too. */
+static void expect_total(work &w, cvl_vector &lengths, cvl_segdes &d, ptr<int64_t> *at) {
+  int64_t bound;
+  if (lengths.elem == CVL_I64 || __builtin_mul_overflow(d.count, (int64_t)INT32_MAX, &bound))
+    bound = INT64_MAX;
+  d.size = sum_later(w.c, lengths);
+  if (!d.size) d.size = w.later(bound, at);
+  expect_sum(w.c, lengths, d.size);
+  d.total = d.size->bound;
+}
+
 /* Lengths of which the host knows the sum at most. */
 template <class T>
 static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value *out) {
-  const cvl_vector &vector = *v.as.vector;
+  cvl_vector &vector = *v.as.vector;
   const int64_t tiles = (count + OFFSETS_TILE - 1) / OFFSETS_TILE;
   const bool known = vector.has_sum;
   const int64_t total = known && vector.sum > 0 ? vector.sum : 0;
@@ -122,15 +135,12 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
     body.scanned = tiles > OFFSETS_THREADS;
     if (body.scanned) w.run(launch_blocks("scan counts", 1, scan_counts{sums, tiles, nullptr}));
   }
-  if (!known) {
-    int64_t bound;
-    if (vector.elem == CVL_I64 || __builtin_mul_overflow(count, (int64_t)INT32_MAX, &bound))
-      bound = INT64_MAX;
-    d->size = w.later(bound, &body.total);
-    d->total = bound;
-  }
+  if (!known) expect_total(w, vector, *d.get(), &body.total);
+  if (count >= w.c.small) d->longest_later = w.greatest_later(INT64_MAX, &body.longest);
   w.run(launch_blocks("offsets", tiles, body));
-  d->lengths = ref<cvl_vector>::to(v.as.vector);
+  d->lengths = ref<cvl_vector>::to(&vector);
+  d->faults_taken = w.c.faults_taken;
+  vector.made = d.get();
   w.give(out, d);
 }
 
@@ -140,8 +150,19 @@ static void make_on_host(work &w, const cvl_value &v, int64_t count, cvl_value *
   const ref<cvl_segdes> d = segdes_on_host(w.c, w.site, count, [&](int64_t k) { return x[k]; });
   cvl_vector &lengths = *v.as.vector;
   d->lengths = ref<cvl_vector>::to(&lengths);
+  d->faults_taken = w.c.faults_taken;
   lengths.made = d.get();
   w.give(out, d);
+}
+
+/* One length, which is pending: the descriptor of one segment that waits for nothing. */
+static void give_one_later(context &c, uint64_t site, const ref<pending> &p, cvl_value *out) {
+  ref<cvl_segdes> d(new cvl_segdes);
+  d->count = 1;
+  d->size = length_of_pending(c, site, p);
+  d->total = d->size->bound;
+  out->form = CVL_SEGDES;
+  out->as.segdes = d.give();
 }
 
 /* What all lengths are, if the host knows that. */
@@ -168,7 +189,8 @@ void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) 
     return;
   }
   cvl_vector &lengths = *v.as.vector;
-  if (lengths.made) { /* these are the lengths of a descriptor that is still there */
+  /* These may be the lengths of a descriptor that is still there, and without fault. */
+  if (lengths.made && lengths.made->faults_taken == c.faults_taken) {
     *out = cvl_value{};
     out->form = CVL_SEGDES;
     out->as.segdes = ref<cvl_segdes>::to(lengths.made).give();
@@ -177,6 +199,11 @@ void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) 
   const int64_t count = lengths.length;
   if (lengths.has_sum && count == 1) {
     give_equal(site, count, lengths.sum, out);
+    return;
+  }
+  const ref<pending> sum = sum_later(c, lengths);
+  if (sum && count == 1 && !is_known(c, *sum.get())) {
+    give_one_later(c, site, sum, out);
     return;
   }
   work w(c, site, {&v}, count);
@@ -218,12 +245,32 @@ static void give_lengths(const context &c, uint64_t site, int64_t count, int64_t
   out->as.vector = v.give();
 }
 
+/* A size that is pending, and fits an INT; false if it is not so. */
+static bool give_int_later(context &c, const ref<pending> &size, cvl_value *out) {
+  if (!size || is_known(c, *size.get()) || size->bound > most_of_int(c)) return false;
+  out->form = CVL_VECTOR;
+  out->elem = (uint8_t)c.int_elem;
+  out->as.vector = int_of_pending(c, size).give();
+  return true;
+}
+
+/* One more descriptor. */
+template <class T> static bool join_lengths(void *waiting, launch *l, const void *body) {
+  lengths_body<T> &x = *(lengths_body<T> *)waiting;
+  const lengths_body<T> &y = *(const lengths_body<T> *)body;
+  if (x.count == x.most || x.n != y.n) return false;
+  x.list[x.count++] = y.list[0];
+  l->count += x.n;
+  return true;
+}
+
 void lengths(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
   if (v.form == CVL_ONE_SEGMENT) {
     give_lengths(c, site, 1, (int64_t)v.as.one_segment, out);
     return;
   }
   cvl_segdes &d = *v.as.segdes;
+  if (d.count == 1 && give_int_later(c, d.size, out)) return;
   if (d.count == 1) exact(c, d);
   if (d.equal >= 0) {
     give_lengths(c, site, d.count, d.equal, out);
@@ -235,26 +282,33 @@ void lengths(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
     const ref<cvl_vector> r = w.make(c.int_elem, d.count);
     with_int(c.int_elem, [&](auto zero) {
       typedef decltype(zero) T;
-      const length_at<T> f{w.offsets_here(d), most_of_int(c), w.bad()};
-      w.run(launch_map("lengths", d.count, map_body<length_at<T>, T>{f, w.data<T>(r)}));
+      lengths_body<T> body{};
+      body.n = d.count;
+      body.greatest = most_of_int(c);
+      body.list[body.count++] = {w.offsets_here(d), w.data<T>(r), w.bad()};
+      w.run_joined(launch_map("lengths", d.count, body), join_lengths<T>);
       return 0;
     });
     if (!d.size) {
       r->has_sum = true;
       r->sum = r->most = d.total;
       r->least = 0;
+    } else {
+      expect_sum(c, *r.get(), d.size);
     }
     if (d.total > most_of_int(c)) { /* perhaps a fault, which must be reported */
       w.give(out, r);
       return;
     }
     d.lengths = r;
+    d.faults_taken = c.faults_taken;
     r->made = &d;
   }
   w.give(out, d.lengths);
 }
 
 void length_of(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
+  if (v.form == CVL_VECTOR && give_int_later(c, v.as.vector->size, out)) return;
   if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
   const int64_t n = length_bound(v);
   if (n > most_of_int(c)) fail(CVL_E_INT_RANGE, site, 0, n);

@@ -14,6 +14,7 @@
 #include "cvl-cuda/rank-kernels.hpp"
 #include "cvl-cuda/sort.hpp"
 #include "cvl-cuda/together.hpp"
+#include "cvl-cuda/tree.hpp"
 
 namespace ravel {
 namespace {
@@ -90,7 +91,7 @@ void sort(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_va
           cvl_value *out) {
   work w(c, site, {&v, &d}, 0);
   const segments s = w.view(d, true);
-  const int64_t longest = longest_known(c, d, s);
+  const int64_t longest = longest_segment(c, d);
   const bool down = op == OP_SORT_DOWN;
   require_fit(w, s);
   const ref<cvl_vector> r = w.make((cvl_elem)v.elem, s.total);

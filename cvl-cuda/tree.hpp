@@ -25,27 +25,24 @@ template <class T> operand<T> in_memory(ptr<const T> data) {
   return x;
 }
 
-/* An upper bound of the segment lengths that is known without waiting or a long search. */
+/* An upper bound of the segment lengths, as far as it is known without waiting: launches that
+ * only longer segments would need are saved. */
 inline int64_t longest_segment(context &c, const cvl_value &d) {
-  enum { LOOKED_AT = 1024 };
   if (d.form != CVL_SEGDES) return (int64_t)d.as.one_segment;
-  const cvl_segdes &s = *d.as.segdes;
+  cvl_segdes &s = *d.as.segdes;
   if (s.equal >= 0) return s.equal;
+  if (s.longest < 0 && s.longest_later && is_known(c, *s.longest_later.get()))
+    s.longest = s.longest_later->value;
+  if (s.longest < 0 && at_hand(c, d)) s.longest = longest_on_host(s);
   const int64_t total = settled_total(c, s);
-  if (s.count > LOOKED_AT || !at_hand(c, d)) return total;
-  const int64_t *offsets = (const int64_t *)(const void *)s.host_offsets->at;
-  int64_t longest = 0;
-  for (int64_t k = 0; k < s.count; k++) {
-    if (offsets[k + 1] - offsets[k] > longest) longest = offsets[k + 1] - offsets[k];
-  }
-  return longest;
+  return s.longest >= 0 && s.longest < total ? s.longest : total;
 }
 
 /* The end of a reduction of segments of at most `longest` elements: as finish_reduction in
  * ops.hpp, but of those longer than a block only. What the others have is in `out`. */
 template <class T>
 void finish_long_reduction(work &, cvl_op, const segments &, int64_t longest,
-                           ptr<const T> partial, ptr<T> out);
+                           ptr<const T> partial, uint64_t after, ptr<T> out);
 
 } // namespace ravel
 #endif

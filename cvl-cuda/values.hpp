@@ -26,6 +26,8 @@ struct pending {
   ref<block> at;      /* the device writes it here: one int64_t */
   ref<block> mirror;  /* its copy in pinned memory, once one is under way */
   uint64_t epoch = 0; /* when the mirror is there */
+  ref<pending> of;    /* not null: it is that one as an INT, the length that an operation at */
+  uint64_t site = 0;  /* this site was given, and whose fault it is if it is negative */
 };
 
 } // namespace ravel
@@ -49,7 +51,11 @@ struct cvl_vector {
 
   bool has_sum = false; /* INT: the sum of the elements, wrapping not having happened */
   int64_t sum = 0;
-  int64_t least = INT64_MIN, most = INT64_MAX;  /* where has_sum: bounds of each element */
+  int64_t least = INT64_MIN, most = INT64_MAX; /* where has_sum: bounds of each element */
+  /* INT, lengths of segments: the sum, which an INT may have to wrap; the element, if there is
+   * but one. No longer right if a fault was reported since: see sum_later in context.hpp. */
+  ravel::ref<ravel::pending> sum_is;
+  uint64_t sum_faults = 0;
   std::shared_ptr<ravel::pack_plan> pack;       /* of flags: the plan of PACK: pack.cu */
   std::shared_ptr<ravel::scatter_plan> scatter; /* of an index: its claims: permute.cu */
   cvl_segdes *made = nullptr; /* the descriptor, while there is one, whose lengths these are */
@@ -65,7 +71,10 @@ struct cvl_segdes {
   ravel::ref<ravel::block> host_offsets, device_offsets;
   uint64_t arrives = 0; /* of host_offsets */
   ravel::ref<ravel::block> host_ranks, device_ranks, device_ids;
-  ravel::ref<cvl_vector> lengths; /* as a vector, once requested */
+  int64_t longest = -1;                     /* a bound of the lengths; -1: not known */
+  ravel::ref<ravel::pending> longest_later; /* likewise, once it has arrived */
+  ravel::ref<cvl_vector> lengths;           /* as a vector, once requested */
+  uint64_t faults_taken = 0; /* when it was made from `lengths`: see the context */
 };
 
 #endif

@@ -116,6 +116,7 @@ def programs():
                 f"{CACHED} {DRIVE} --sample 3 --seed 1" + configs(
                     "native", "native-64", "cuda-emu", "cuda-emu-64", "cuda-emu-32-32",
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
+    yield Stage("launches and waits, emulated GPU", "bench/launches.py")
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
     yield Stage("kernels of the CUDA back end, by ptxas", "scripts/check-ptxas --jobs {jobs}")
     yield Stage("kernels of the CUDA back end, their PTX interpreted", "scripts/check-ptx --jobs {jobs}")
@@ -249,6 +250,7 @@ def whole_programs():
     yield Stage("whole: real programs, emulated GPU", f"{DRIVE} --suite real --only muladd"
                 " --only bh.100 --only dotp.100000 --only '*.1000'" + configs(
                     "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
+    yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/launches.py --whole")
     yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")

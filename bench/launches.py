@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Launches and waits of programs of the corpus on the emulated GPU, held to limits: targets.def.
+
+    bench/launches.py                a few seconds: smaller problems, their separate operations
+    bench/launches.py --whole        the sizes of the targets, superoperators compiled (minutes)
+
+The emulated device does what it is given when the host waits, so counts are always the same. A
+limit of a small problem is what it takes now: who needs more says why in the same commit."""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from targets import GPU_COUNTS, SMALL_COUNTS
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
+CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
+WHOLE = ["-O", "--native=wait"]
+SMALL = ["-O", "--native=off"]
+# Operations on up to so many elements stay on the host: fewer than usual, for small problems.
+ON_HOST = 256
+
+
+def counted(vinterp, program, options, on_host):
+    """Launches and waits of a run, or what went wrong."""
+    small = "" if on_host is None else f",small={on_host}"
+    environment = {**os.environ, "RAVEL_EMULATION": "deferred" + small}
+    command = [vinterp, "--backend", "cuda-emu", "--int", "32", "--float", "32", *options,
+               "--allow-files", "--seed", "0", "--profile=device", "--json", program]
+    run = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False,
+                         stdin=subprocess.DEVNULL, env=environment)
+    if run.returncode or "{" not in run.stderr:
+        return None, (run.stderr.strip() or f"exit status {run.returncode}")[-300:]
+    device = json.loads(run.stderr[run.stderr.index("{"):])
+    return (device["launches"], device["waits"]), None
+
+
+def smaller(name, size, folder):
+    """A program of the corpus with another problem size: the one constant of its first lines."""
+    source = max(CORPUS.glob(f"{name}.*.vcode"), key=lambda p: int(p.suffixes[0][1:]))
+    old = source.suffixes[0][1:]
+    text = source.read_text().replace(f"CONST INT {old}\n", f"CONST INT {size}\n", 1)
+    program = Path(folder) / f"{name}.{size}.vcode"
+    program.write_text(text)
+    return program
+
+
+def programs(whole, folder):
+    """Each with its limits, and how it is run."""
+    if whole:
+        for name, most in GPU_COUNTS.items():
+            yield name, CORPUS / f"{name}.vcode", most, WHOLE, None
+        return
+    for (name, size), most in SMALL_COUNTS.items():
+        yield f"{name}.{size}", smaller(name, size, folder), most, SMALL, ON_HOST
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--vinterp", type=Path, default=ROOT / "build" / "bin" / "vinterp-tests")
+    options = parser.parse_args()
+    if not CORPUS.is_dir():
+        print("SKIPPED: launches and waits: the corpus is not here")
+        return 0
+    passed = failed = 0
+    with tempfile.TemporaryDirectory(prefix="ravel-") as folder:
+        for name, program, most, how, on_host in programs(options.whole, folder):
+            counts, wrong = counted(options.vinterp, program, how, on_host)
+            good = counts is not None and all(n <= limit for n, limit in zip(counts, most))
+            passed, failed = passed + good, failed + (not good)
+            print(f"  {name:20} " + (wrong or f"{counts[0]:6} launches of {most[0]}, {counts[1]:4} waits"
+                                     f" of {most[1]}") + ("" if good else "   FAILED"), flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

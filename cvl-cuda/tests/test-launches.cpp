@@ -1,0 +1,296 @@
+/* test-launches.cpp - what launches and waits operations save together: sums that are pending,
+ * vectors that are reduced or packed by one launch, memory set before a window, lengths that
+ * need no level of the tree. And that the results are those of one operation after the other.
+ */
+#include <algorithm>
+#include <numeric>
+
+#include "cvl-cuda/context.hpp"
+#include "cvl-cuda/emulation/checker.hpp"
+#include "cvl-cuda/tests/session.hpp"
+
+/* A flush with results for the host, or with uploads, is a launch of its own. */
+enum { WINDOW = 1, BEGINNING = 1 };
+
+struct session : emulated_session {
+  std::vector<cvl_value> held;
+
+  explicit session(cvl_elem int_elem = CVL_I64)
+      : emulated_session("order=shuffled,seed=3,deferred,check,small=0", false, int_elem) {}
+  ~session() {
+    for (const cvl_value &v : held) b->release(c, &v);
+    cr_expect_eq(ravel::emulation::count_reports(), (uint64_t)0);
+  }
+  cvl_value hold(const cvl_value &v) {
+    held.push_back(v);
+    return v;
+  }
+  cvl_value upload(const ints &x) { return hold(emulated_session::upload(x)); }
+  cvl_value upload(const std::vector<uint8_t> &x) {
+    cvl_value v{};
+    cr_assert(b->from_host(c, ++site, CVL_BOOL, x.size(), x.data(), &v));
+    return hold(v);
+  }
+  cvl_value segments(const ints &lengths) {
+    cvl_value d{};
+    cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &d));
+    return hold(d);
+  }
+  cvl_value make_segdes(const cvl_value &lengths) {
+    cvl_value d{};
+    cr_assert(b->make_segdes(c, ++site, &lengths, &d));
+    return hold(d);
+  }
+  cvl_value lengths(const cvl_value &d) {
+    cvl_value v{};
+    cr_assert(b->lengths(c, ++site, &d, &v));
+    return hold(v);
+  }
+  cvl_value reduce(cvl_op op, const cvl_value &v, const cvl_value &d) {
+    cvl_value r{};
+    cr_assert(b->reduce(c, ++site, op, &v, &d, &r));
+    return hold(r);
+  }
+  /* All that was issued is done. */
+  void settle() {
+    cvl_error e{};
+    cr_assert_not(b->check(c, true, &e));
+  }
+  ints fetch(const cvl_value &v) {
+    const bool segdes = v.form == CVL_SEGDES || v.form == CVL_ONE_SEGMENT;
+    cvl_size n = segdes ? b->count(c, &v) : b->length(c, &v);
+    cr_assert(b->resolve(c, &n));
+    ints x(n.bound);
+    if (!segdes && v.elem == CVL_I32) {
+      std::vector<int32_t> narrow(n.bound);
+      cr_assert(b->to_host(c, &v, 0, n.bound, narrow.data()));
+      return ints(narrow.begin(), narrow.end());
+    }
+    cr_assert(b->to_host(c, &v, 0, n.bound, x.data()));
+    return x;
+  }
+  uint64_t total(const cvl_value &d) {
+    cvl_size n = b->length(c, &d);
+    cr_assert(b->resolve(c, &n));
+    return n.bound;
+  }
+  uint64_t waits() { return b->statistics(c).waits; }
+};
+
+static ints some(size_t n, uint64_t seed) {
+  ints x(n);
+  for (int64_t &y : x) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    y = (int64_t)(seed >> 40);
+  }
+  return x;
+}
+
+/* ---- sums that are pending ---- */
+
+Test(launches, the_total_is_the_sum_of_the_lengths_and_a_length) {
+  session s;
+  const ints lengths = {3, 0, 5, 9};
+  const cvl_value v = s.upload(lengths);
+  s.settle();
+  const uint64_t waits = s.waits(), launches = s.launches();
+  const cvl_value d = s.make_segdes(v), l = s.lengths(d),
+                  sum = s.reduce(OP_ADD, l, cvl_one_segment(4)), one = s.make_segdes(sum),
+                  length = s.lengths(one);
+  cr_assert_eq(s.waits(), waits, "nothing here has to be known");
+  cr_assert_neq(s.b->length(s.c, &one).symbol, 0);
+  cr_assert_eq(s.b->length(s.c, &one).symbol, s.b->length(s.c, &d).symbol);
+  s.settle();
+  cr_assert_eq(s.launches() - launches, BEGINNING + 1 + WINDOW, "offsets, and nothing else");
+  cr_assert_eq(s.total(one), 17);
+  cr_assert(s.fetch(sum) == ints{17});
+  cr_assert(s.fetch(length) == ints{17});
+  cr_assert(s.fetch(s.reduce(OP_ADD, l, cvl_one_segment(4))) == ints{17}, "now a scalar");
+  cr_assert_eq(s.total(s.make_segdes(length)), 17);
+}
+
+Test(launches, a_number_of_kept_elements_is_a_length) {
+  session s;
+  std::vector<uint8_t> set(5000);
+  for (size_t i = 0; i < set.size(); i++) set[i] = i % 3 == 0;
+  const cvl_value v = s.upload(some(set.size(), 1)), f = s.upload(set),
+                  d = cvl_one_segment(set.size());
+  cvl_value kept{}, kept_d{}, n{};
+  s.settle();
+  const uint64_t waits = s.waits();
+  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &kept, &kept_d));
+  const cvl_value length = s.lengths(s.hold(kept_d));
+  cr_assert(s.b->length_of(s.c, ++s.site, &kept, &n));
+  s.hold(kept);
+  cr_assert_eq(s.waits(), waits);
+  cr_assert(s.fetch(s.hold(n)) == ints{1667});
+  cr_assert(s.fetch(length) == ints{1667});
+}
+
+/* In 32 bits the sum of lengths may wrap: then it is what an addition would give, and a fault
+ * where it is the length of a segment. */
+Test(launches, a_sum_that_wraps_is_at_fault_as_a_length) {
+  session s(CVL_I32);
+  const std::vector<int32_t> lengths(2, INT32_MAX);
+  cvl_value v{};
+  cvl_error e{};
+  cr_assert(s.b->from_host(s.c, ++s.site, CVL_I32, 2, lengths.data(), &v));
+  const cvl_value d = s.make_segdes(s.hold(v)), l = s.lengths(d),
+                  sum = s.reduce(OP_ADD, l, cvl_one_segment(2));
+  cr_assert(s.fetch(sum) == ints{-2}, "the sum before it is known");
+  cr_assert(s.fetch(s.reduce(OP_ADD, l, cvl_one_segment(2))) == ints{-2}, "and then");
+  cr_assert(s.b->from_host(s.c, ++s.site, CVL_I32, 2, lengths.data(), &v));
+  s.make_segdes(s.reduce(OP_ADD, s.lengths(s.make_segdes(s.hold(v))), cvl_one_segment(2)));
+  cr_assert(s.b->check(s.c, true, &e));
+  cr_assert_eq(e.kind, CVL_E_NEGATIVE_LENGTH);
+  cr_assert_eq(e.site, s.site);
+  cr_assert_eq(e.value, -2);
+}
+
+/* A sum that a fault has spoilt is not believed afterwards. */
+Test(launches, after_a_fault_sums_are_computed) {
+  session s;
+  cvl_error e{};
+  const cvl_value v = s.upload(ints{5, -2, 4});
+  s.make_segdes(v);
+  cr_assert(s.b->check(s.c, true, &e));
+  cr_assert_eq(e.kind, CVL_E_NEGATIVE_LENGTH);
+  cr_assert(s.fetch(s.reduce(OP_ADD, v, cvl_one_segment(3))) == ints{7});
+  s.make_segdes(v);
+  cr_assert(s.b->check(s.c, true, &e), "and the lengths are at fault again");
+}
+
+/* ---- launches for several vectors ---- */
+
+Test(launches, vectors_are_reduced_together) {
+  enum { N = 5000, VECTORS = 9 };
+  session s;
+  const ints lengths = {0, 3000, 1, 1024, 975};
+  const cvl_value d = s.segments(lengths);
+  cvl_value v[VECTORS], sum[VECTORS], most[VECTORS];
+  for (int k = 0; k < VECTORS; k++) v[k] = s.upload(some(N, (uint64_t)k + 1));
+  for (int k = 0; k < VECTORS; k++) s.reduce(OP_XOR, v[k], cvl_one_segment(N));
+  s.settle();
+  const uint64_t before = s.launches();
+  for (int k = 0; k < VECTORS; k++) {
+    sum[k] = s.reduce(OP_ADD, v[k], d);
+    most[k] = s.reduce(OP_MAX, v[k], d);
+  }
+  s.settle();
+  cr_assert_eq(s.launches() - before, 2 * 2 * 2 + WINDOW,
+               "two levels of two launches for eight vectors and one, but %d",
+               (int)(s.launches() - before));
+  for (int k = 0; k < VECTORS; k++) {
+    const ints x = some(N, (uint64_t)k + 1), sums = s.fetch(sum[k]),
+               greatest = s.fetch(most[k]);
+    size_t at = 0;
+    for (size_t i = 0; i < lengths.size(); at += (size_t)lengths[i++]) {
+      const auto from = x.begin() + (std::ptrdiff_t)at, to = from + lengths[i];
+      cr_assert_eq(sums[i], std::accumulate(from, to, (int64_t)0));
+      if (from != to) cr_assert_eq(greatest[i], *std::max_element(from, to));
+    }
+  }
+}
+
+Test(launches, vectors_are_packed_together_by_several_flags) {
+  enum { N = 40000, FLAGS = 5 };
+  session s;
+  const ints x = some(N, 1), lengths = {N / 2, 0, N / 2};
+  const cvl_value v = s.upload(x), d = s.segments(lengths);
+  cvl_value f[FLAGS], out[FLAGS], out_d[FLAGS], more, more_d;
+  for (int k = 0; k < FLAGS; k++) {
+    std::vector<uint8_t> set(N);
+    for (size_t i = 0; i < N; i++) set[i] = x[i] % FLAGS == k;
+    f[k] = s.upload(set);
+    s.reduce(OP_OR, f[k], cvl_one_segment(N));
+  }
+  s.reduce(OP_ADD, v, d);
+  s.settle();
+  const uint64_t before = s.launches();
+  for (int k = 0; k < FLAGS; k++) {
+    cr_assert(s.b->pack(s.c, ++s.site, &v, &f[k], &d, &out[k], &out_d[k]));
+    s.hold(out[k]);
+    s.hold(out_d[k]);
+  }
+  cr_assert(s.b->pack(s.c, ++s.site, &v, &f[1], &d, &more, &more_d));
+  s.hold(more);
+  s.hold(more_d);
+  s.settle();
+  cr_assert_leq(s.launches() - before, 1 + 2 + WINDOW + BEGINNING,
+                "words; four flags and one; but %d", (int)(s.launches() - before));
+  for (int k = 0; k < FLAGS; k++) {
+    ints want, kept(3);
+    for (size_t i = 0; i < N; i++) {
+      if (x[i] % FLAGS != k) continue;
+      want.push_back(x[i]);
+      kept[i < N / 2 ? 0 : 2]++;
+    }
+    cr_assert(s.fetch(out[k]) == want);
+    cr_assert(s.fetch(out_d[k]) == kept);
+    if (k == 1) cr_assert(s.fetch(more) == want);
+  }
+}
+
+/* ---- memory that is set ---- */
+
+Test(launches, memory_is_set_before_the_window) {
+  enum { N = 6000 };
+  session s;
+  ints turned(N);
+  for (size_t i = 0; i < N; i++) turned[i] = (int64_t)(N - 1 - i);
+  const ints x = some(N, 1);
+  const cvl_value v = s.upload(x), d = cvl_one_segment(N);
+  cvl_value index[3], out[3];
+  for (cvl_value &i : index) i = s.upload(turned);
+  for (cvl_value &i : index) s.reduce(OP_MAX, i, d);
+  s.reduce(OP_MAX, v, d);
+  s.settle();
+  const uint64_t before = s.launches();
+  for (int k = 0; k < 3; k++) {
+    const cvl_permute_args a{OP_PERMUTE, v, index[k], {}, {}, d, d};
+    cr_assert(s.b->permute(s.c, ++s.site, &a, &out[k]));
+    s.hold(out[k]);
+  }
+  s.settle();
+  cr_assert_eq(s.launches() - before, BEGINNING + 3 + WINDOW, "%d",
+               (int)(s.launches() - before));
+  for (const cvl_value &r : out) {
+    const ints y = s.fetch(r);
+    for (size_t i = 0; i < N; i++) cr_assert_eq(y[i], x[N - 1 - i]);
+  }
+}
+
+/* ---- the longest segment ---- */
+
+Test(launches, many_short_segments_take_one_level_once_their_lengths_are_there) {
+  enum { SEGMENTS = 3000, EACH = 7 };
+  session s;
+  ints lengths(SEGMENTS, EACH);
+  lengths[5] = EACH + 1;
+  lengths[6] = EACH - 1;
+  const cvl_value d = s.make_segdes(s.upload(lengths)), v = s.upload(ints(SEGMENTS * EACH, 1));
+  cr_assert_eq(s.total(d), SEGMENTS * EACH);
+  for (cvl_op op : {OP_XOR, OP_ADD}) { /* the first one uploads */
+    s.settle();
+    const uint64_t before = s.launches();
+    const cvl_value r = s.reduce(op, v, d);
+    s.settle();
+    if (op == OP_XOR) continue;
+    cr_assert_eq(s.launches() - before, 1 + WINDOW, "%d", (int)(s.launches() - before));
+    cr_assert(s.fetch(r) == lengths);
+  }
+}
+
+/* ---- waits for nothing ---- */
+
+Test(launches, nothing_is_waited_for_where_nothing_was_done) {
+  session s;
+  s.reduce(OP_ADD, s.upload(some(5000, 1)), cvl_one_segment(5000));
+  s.settle();
+  const uint64_t waits = s.waits(), launches = s.launches();
+  s.b->release(s.c, &s.held.back()); /* memory goes back, no more */
+  s.held.pop_back();
+  s.settle();
+  cr_assert_eq(s.waits(), waits);
+  cr_assert_eq(s.launches(), launches);
+}
