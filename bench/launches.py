@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Launches and waits of programs of the corpus on the emulated GPU, held to limits: targets.def.
 
-    bench/launches.py                a few seconds: smaller problems, their separate operations
-    bench/launches.py --whole        the sizes of the targets, superoperators compiled (minutes)
+    bench/launches.py            seconds: small problems, their separate operations
+    bench/launches.py --whole    minutes: the sizes of the targets, superoperators compiled
 
 The emulated device does what it is given when the host waits, so counts are always the same. A
-limit of a small problem is what it takes now: who needs more says why in the same commit."""
+limit is what a program takes now; who needs more says why in the same commit."""
 
 import argparse
 import json
@@ -15,15 +15,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from targets import GPU_COUNTS, SMALL_COUNTS
+from targets import TAKES
 
 ROOT = Path(__file__).resolve().parent.parent
 CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
 CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
-WHOLE = ["-O", "--native=wait"]
-SMALL = ["-O", "--native=off"]
-# Operations on up to so many elements stay on the host: fewer than usual, for small problems.
-ON_HOST = 256
+# How superoperators run, and up to how many elements an operation stays on the host: fewer than
+# usual for small problems.
+WAYS = {"compiled": (["-O", "--native=wait"], None), "separate": (["-O", "--native=off"], 256)}
 
 
 def counted(vinterp, program, options, on_host):
@@ -40,24 +39,15 @@ def counted(vinterp, program, options, on_host):
     return (device["launches"], device["waits"]), None
 
 
-def smaller(name, size, folder):
+def of_size(name, size, folder):
     """A program of the corpus with another problem size: the one constant of its first lines."""
     source = max(CORPUS.glob(f"{name}.*.vcode"), key=lambda p: int(p.suffixes[0][1:]))
-    old = source.suffixes[0][1:]
-    text = source.read_text().replace(f"CONST INT {old}\n", f"CONST INT {size}\n", 1)
+    text = source.read_text()
+    old = f"CONST INT {source.suffixes[0][1:]}\n"
+    assert text.count(old) == 1, source
     program = Path(folder) / f"{name}.{size}.vcode"
-    program.write_text(text)
+    program.write_text(text.replace(old, f"CONST INT {size}\n"))
     return program
-
-
-def programs(whole, folder):
-    """Each with its limits, and how it is run."""
-    if whole:
-        for name, most in GPU_COUNTS.items():
-            yield name, CORPUS / f"{name}.vcode", most, WHOLE, None
-        return
-    for (name, size), most in SMALL_COUNTS.items():
-        yield f"{name}.{size}", smaller(name, size, folder), most, SMALL, ON_HOST
 
 
 def main():
@@ -71,12 +61,15 @@ def main():
         return 0
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="ravel-") as folder:
-        for name, program, most, how, on_host in programs(options.whole, folder):
-            counts, wrong = counted(options.vinterp, program, how, on_host)
+        for (name, size, way), most in TAKES.items():
+            if way != ("compiled" if options.whole else "separate"):
+                continue
+            counts, wrong = counted(options.vinterp, of_size(name, size, folder), *WAYS[way])
             good = counts is not None and all(n <= limit for n, limit in zip(counts, most))
             passed, failed = passed + good, failed + (not good)
-            print(f"  {name:20} " + (wrong or f"{counts[0]:6} launches of {most[0]}, {counts[1]:4} waits"
-                                     f" of {most[1]}") + ("" if good else "   FAILED"), flush=True)
+            said = wrong or (f"{counts[0]:6} launches of {most[0]}, {counts[1]:4} waits of"
+                             f" {most[1]}")
+            print(f"  {name}.{size:<12} {said}{'' if good else '   FAILED'}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -7,9 +7,9 @@
 #define REAL_TIME(name, ratio)
 #define GPU_TIME(name, milliseconds)
 #define GPU_COUNTS(name, launches, waits)
-#define SMALL_COUNTS(name, size, launches, waits)
+#define TAKES(name, size, how, launches, waits)
 #include "bench/targets.def"
-#undef SMALL_COUNTS
+#undef TAKES
 #undef GPU_COUNTS
 #undef GPU_TIME
 #undef REAL_TIME

@@ -18,8 +18,8 @@ CLASSES = {name: kind.lower() for name, kind in rows("PROGRAM")}
 REAL_TIMES = {name: float(ratio) for name, ratio in rows("REAL_TIME")}
 GPU_TIMES = {name: float(value) for name, value in rows("GPU_TIME")}
 GPU_COUNTS = {name: tuple(map(int, counts)) for name, *counts in rows("GPU_COUNTS")}
-SMALL_COUNTS = {(name, int(size)): tuple(map(int, counts))
-                for name, size, *counts in rows("SMALL_COUNTS")}
+TAKES = {(name, int(size), how): tuple(map(int, counts))
+         for name, size, how, *counts in rows("TAKES")}
 
 
 def of_program(name):

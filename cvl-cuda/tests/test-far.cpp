@@ -75,11 +75,13 @@ struct packed {
   packed() {
     for (int64_t i = 0; i < SOME; i++) flags[(size_t)i] = is_set(HUGE + i);
     index_flags body{};
-    body.flags = from_on<const uint8_t>(HUGE, flags);
-    body.eights = from_on<const uint64_t>(HUGE / 8, flags);
-    body.n = HUGE + SOME;
-    body.words = from_on<pack_word>(HUGE / 64, words);
-    body.tiles = from_on<uint64_t>(HUGE / PACK_TILE, tiles);
+    flags_to_index &x = body.list[body.count++];
+    x.flags.kind = FROM_MEMORY;
+    x.flags.data = from_on<const uint8_t>(HUGE, flags);
+    x.eights = from_on<const uint64_t>(HUGE / 8, flags);
+    x.n = HUGE + SOME;
+    x.words = from_on<pack_word>(HUGE / 64, words);
+    x.tiles = from_on<uint64_t>(HUGE / PACK_TILE, tiles);
     for (int64_t tile : {0, 1}) run_block(body, HUGE / PACK_TILE + tile);
   }
   static int64_t set_before(int64_t i, int64_t from = HUGE) {
@@ -108,14 +110,15 @@ struct keeping : packed {
   std::vector<int64_t> sums = {BEFORE, BEFORE + (int64_t)tiles[0],
                                BEFORE + (int64_t)(tiles[0] + tiles[1])};
   keep body{};
+  kept_flags &f = body.flags[0];
 
   keeping() {
-    body.words = from_on<const pack_word>(HUGE / 64, words);
-    body.sums = from_on<const int64_t>(HUGE / PACK_TILE, sums);
-    body.n = HUGE + SOME;
-    body.tiles = HUGE / PACK_TILE + 2;
-    body.moves = (body.n + KEEP_TILE - 1) / KEEP_TILE;
-    body.count = 1;
+    f.words = from_on<const pack_word>(HUGE / 64, words);
+    f.sums = from_on<const int64_t>(HUGE / PACK_TILE, sums);
+    f.n = HUGE + SOME;
+    f.tiles = HUGE / PACK_TILE + 2;
+    f.moves = (f.n + KEEP_TILE - 1) / KEEP_TILE;
+    body.count = body.flags_count = 1;
   }
 };
 
@@ -132,7 +135,7 @@ Test(far, pack_elements) {
       v.from.data = from_on<const uint64_t>(HUGE, values);
     }
     v.to = from_on<uint64_t>(BEFORE, out);
-    for (int64_t b = HUGE / KEEP_TILE; b < k.body.moves; b++) run_block(k.body, b);
+    for (int64_t b = HUGE / KEEP_TILE; b < k.f.moves; b++) run_block(k.body, b);
     size_t at = 0;
     for (int64_t i = 0; i < SOME; i++) {
       if (is_set(HUGE + i)) cr_assert_eq(out[at++], values[(size_t)i]);
@@ -146,31 +149,31 @@ Test(far, pack_offsets) {
   keeping k;
   std::vector<int64_t> starts = {HUGE, HUGE + 70, HUGE + 70, HUGE + 20000 % SOME, HUGE + SOME},
                        offsets(starts.size(), -1);
-  k.body.d = with_offsets(starts);
-  k.body.offsets = pointer_to<int64_t>(offsets.data());
-  run_block(k.body, k.body.moves);
+  k.f.d = with_offsets(starts);
+  k.f.offsets = pointer_to<int64_t>(offsets.data());
+  run_block(k.body, k.f.moves);
   for (size_t s = 0; s < starts.size(); s++)
     cr_assert_eq(offsets[s], BEFORE + packed::set_before(starts[s]));
 
   std::vector<int64_t> many(SOME + 1, -1);
-  k.body.d = equal_segments(k.body.n, 1);
-  k.body.offsets = from_on<int64_t>(HUGE, many);
-  for (int64_t first = HUGE; first <= k.body.n; first += KEEP_TILE)
-    run_block(k.body, k.body.moves + first / KEEP_TILE);
+  k.f.d = equal_segments(k.f.n, 1);
+  k.f.offsets = from_on<int64_t>(HUGE, many);
+  for (int64_t first = HUGE; first <= k.f.n; first += KEEP_TILE)
+    run_block(k.body, k.f.moves + first / KEEP_TILE);
   for (int64_t i = 0; i <= SOME; i++)
     cr_assert_eq(many[(size_t)i], BEFORE + packed::set_before(HUGE + i));
 }
 
 Test(far, pack_total) {
   keeping k;
-  std::vector<int64_t> all((size_t)k.body.tiles + 1, 0);
+  std::vector<int64_t> all((size_t)k.f.tiles + 1, 0);
   std::vector<pack_word> first(KEEP_TILE / 64, pack_word{0, 0});
   int64_t total = 0;
   all.back() = BEFORE;
-  k.body.sums = pointer_to<const int64_t>(all.data());
-  k.body.words = pointer_to<const pack_word>(first.data());
+  k.f.sums = pointer_to<const int64_t>(all.data());
+  k.f.words = pointer_to<const pack_word>(first.data());
   k.body.list[0].width = 8;
-  k.body.total = pointer_to<int64_t>(&total);
+  k.f.total = pointer_to<int64_t>(&total);
   run_block(k.body, 0);
   cr_assert_eq(total, BEFORE);
 }
@@ -213,11 +216,17 @@ Test(far, offsets) {
 Test(far, lengths) {
   std::vector<int64_t> offsets = {HUGE, 3 * HUGE, 3 * HUGE + 8};
   fault_slot slot{};
-  length_at<int64_t> f{from_on<const int64_t>(HUGE, offsets), INT64_MAX, {&slot, 1}};
-  cr_assert_eq(f(HUGE), 2 * HUGE);
-  cr_assert_eq(f(HUGE + 1), 8);
-  f.most = INT32_MAX;
-  f(HUGE);
+  lengths_body<int64_t> f{};
+  f.n = HUGE + 2;
+  f.greatest = INT64_MAX;
+  for (; f.count < 2; f.count++) /* of two descriptors, one behind the other */
+    f.list[f.count] = {from_on<const int64_t>(HUGE, offsets), nullptr, {&slot, 1}};
+  for (int64_t before : {(int64_t)0, f.n}) {
+    cr_assert_eq(f.at(before + HUGE), 2 * HUGE);
+    cr_assert_eq(f.at(before + HUGE + 1), 8);
+  }
+  f.greatest = INT32_MAX;
+  f.at(f.n + HUGE);
   cr_assert_eq(slot.kind, CVL_E_INT_RANGE);
   cr_assert_eq(slot.position, HUGE);
   cr_assert_eq(slot.value, 2 * HUGE);
