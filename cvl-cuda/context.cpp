@@ -270,9 +270,21 @@ work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value
   for (const cvl_value *v : operands) on_host = on_host && at_hand(c, *v);
 }
 
+/* A number that no kernel writes, since the operation failed before. */
+static void forget(context &c, pending &p) {
+  p.known = true;
+  for (size_t k = 0; k < c.outstanding.size(); k++) {
+    if (c.outstanding[k].get() != &p) continue;
+    c.outstanding.erase(c.outstanding.begin() + (std::ptrdiff_t)k);
+    return;
+  }
+}
+
 work::~work() {
   for (const ref<pending> &p : later_) {
-    if (on_host) {
+    if (!on_host && p->at->written == 0) {
+      forget(c, *p.get());
+    } else if (on_host) {
       memcpy(&p->value, p->at->at, sizeof p->value);
       p->known = true;
     } else {

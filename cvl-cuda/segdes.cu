@@ -102,13 +102,12 @@ static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) 
 
 /* The total of a descriptor of lengths whose sum is not known: `*at` is where a kernel writes
  * it, unless it comes anyway. Then lengths that are made of the descriptor have it, too. */
-static void expect_total(work &w, cvl_vector &lengths, cvl_segdes &d, ptr<int64_t> *at) {
+static void expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d, ptr<int64_t> *at) {
   int64_t bound;
   if (lengths.elem == CVL_I64 || __builtin_mul_overflow(d.count, (int64_t)INT32_MAX, &bound))
     bound = INT64_MAX;
   d.size = sum_later(w.c, lengths);
   if (!d.size) d.size = w.later(bound, at);
-  expect_sum(w.c, lengths, d.size);
   d.total = d.size->bound;
 }
 
@@ -138,6 +137,7 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
   if (!known) expect_total(w, vector, *d.get(), &body.total);
   if (count >= w.c.small) d->longest_later = w.greatest_later(INT64_MAX, &body.longest);
   w.run(launch_blocks("offsets", tiles, body));
+  if (!known) expect_sum(w.c, vector, d->size); /* nothing can fail any more */
   d->lengths = ref<cvl_vector>::to(&vector);
   d->faults_taken = w.c.faults_taken;
   vector.made = d.get();

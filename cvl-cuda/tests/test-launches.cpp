@@ -160,6 +160,24 @@ Test(launches, after_a_fault_sums_are_computed) {
   cr_assert(s.b->check(s.c, true, &e), "and the lengths are at fault again");
 }
 
+/* A sum that nobody will compute, since memory was short, is not expected. */
+Test(launches, a_total_that_failed_is_no_sum) {
+  session s;
+  const cvl_value v = s.upload(ints{5, 2, 4});
+  bool good = false;
+  for (uint64_t nth = 1; !good; nth++) {
+    cvl_value d{};
+    cvl_error e{};
+    s.b->fail_allocation(s.c, nth);
+    good = s.b->make_segdes(s.c, ++s.site, &v, &d);
+    s.b->fail_allocation(s.c, 0);
+    if (good) s.hold(d);
+    cr_assert_eq(s.b->check(s.c, true, &e), !good);
+    cr_assert(s.fetch(s.reduce(OP_ADD, v, cvl_one_segment(3))) == ints{11}, "allocation %d",
+              (int)nth);
+  }
+}
+
 /* ---- launches for several vectors ---- */
 
 Test(launches, vectors_are_reduced_together) {
