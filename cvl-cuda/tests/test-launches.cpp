@@ -184,7 +184,7 @@ Test(launches, vectors_are_reduced_together) {
   enum { N = 5000, VECTORS = 9 };
   session s;
   const ints lengths = {0, 3000, 1, 1024, 975};
-  const cvl_value d = s.segments(lengths);
+  const cvl_value d = s.segments(lengths), other = s.segments({1000, 2000, 1000, 500, 500});
   cvl_value v[VECTORS], sum[VECTORS], most[VECTORS];
   for (int k = 0; k < VECTORS; k++) v[k] = s.upload(some(N, (uint64_t)k + 1));
   for (int k = 0; k < VECTORS; k++) s.reduce(OP_XOR, v[k], cvl_one_segment(N));
@@ -194,10 +194,15 @@ Test(launches, vectors_are_reduced_together) {
     sum[k] = s.reduce(OP_ADD, v[k], d);
     most[k] = s.reduce(OP_MAX, v[k], d);
   }
+  const cvl_value by_other = s.reduce(OP_ADD, v[0], other);
   s.settle();
-  cr_assert_eq(s.launches() - before, 2 * 2 * 2 + WINDOW,
-               "two levels of two launches for eight vectors and one, but %d",
-               (int)(s.launches() - before));
+  cr_assert_eq(
+      s.launches() - before, 2 * 2 * 2 + 2 + WINDOW + BEGINNING,
+      "two levels of two launches for eight vectors and one, and of another descriptor: %d",
+      (int)(s.launches() - before));
+  const ints first = some(N, 1);
+  cr_assert_eq(s.fetch(by_other)[0],
+               std::accumulate(first.begin(), first.begin() + 1000, (int64_t)0));
   for (int k = 0; k < VECTORS; k++) {
     const ints x = some(N, (uint64_t)k + 1), sums = s.fetch(sum[k]),
                greatest = s.fetch(most[k]);
