@@ -114,7 +114,8 @@ static bool may_be_apart(const struct scatter_job *j) {
   enum { LESS = 4 };
   const unsigned threads = pool_threads(j->c->pool);
   const uint64_t n = j->s->near.total;
-  return threads > 1 && n > SERIAL_BYTES / WIDEST && j->s->far.total <= n / threads / LESS;
+  return threads > 1 && n > tuned(j->c, SERIAL_BYTES) / WIDEST &&
+         j->s->far.total <= n / threads / LESS;
 }
 
 bool scatter_exactly(struct scatter_job *j, uint64_t site) {

@@ -13,13 +13,15 @@
 
 #include "base/heap.h"
 #include "cvl/cvl.h"
+#include "cvl/tuning.h"
 
 /* ---- threads (pool.c) ---- */
 
 /* A pool of threads that sleep between operations and spin briefly before they do. One pool
  * belongs to one context; the calling thread is worker 0. */
 struct pool;
-struct pool *pool_new(struct heap *, unsigned threads); /* NULL: no memory or no thread */
+/* spin: looks of an idle thread before it sleeps. NULL: no memory or no thread. */
+struct pool *pool_new(struct heap *, unsigned threads, uint64_t spin);
 void pool_free(struct pool *);
 unsigned pool_default_threads(void); /* as many as the machine has processors */
 unsigned pool_threads(const struct pool *);
@@ -48,8 +50,9 @@ bool pool_asked(struct pool *);
  * size classes, large ones in regions (regions.h), freed blocks kept for reuse. Blocks are
  * aligned to 64 bytes and may be read up to 64 bytes past their end. */
 struct memory;
-struct memory *memory_new(struct heap *); /* NULL: no memory */
-void memory_free(struct memory *);        /* every block must have been returned */
+/* keep: freed bytes that are kept however little was ever in use. NULL: no memory. */
+struct memory *memory_new(struct heap *, uint64_t keep);
+void memory_free(struct memory *); /* every block must have been returned */
 /* A block of at least `bytes`, contents undefined; NULL when the heap refuses although all
  * cached blocks have been given back, or when it is this allocation's turn to fail. */
 void *memory_take(struct memory *, size_t bytes);
@@ -121,6 +124,7 @@ struct cpu_kernels; /* the kernels of one instruction set: kernels.h */
 
 struct cvl_context {
   enum cvl_elem int_elem, float_elem;
+  struct tuning tuning; /* all values */
   struct cvl_stop stop;
   uint64_t memory_limit; /* of the options; the heap's includes the context's own needs */
   struct heap heap;
@@ -135,26 +139,17 @@ struct cvl_context {
   struct cvl_error error; /* the slot */
 };
 
-/* Tuning; docs/cpu.md has the reasons. A loop over less than SERIAL_BYTES of data does not
- * touch the pool; chunks of a parallel loop are about CHUNK_BYTES; one thread alone takes
- * LONE_BYTES between two looks at whether it is to end; a result of STREAM_BYTES or
- * more bypasses the caches, in debug builds also smaller ones, so that tests stream too;
- * STAGING_BYTES of a result are made in the first-level cache. */
+/* A tuning value (tables/tuning.def; docs/cpu.md has the reasons): tuned(c, STREAM_BYTES). */
+#define tuned(c, id) ((c)->tuning.value[TUNE_CPU_##id])
+
 enum {
-  SERIAL_BYTES = 128 << 10,
-  CHUNK_BYTES = 256 << 10,
-  LONE_BYTES = 4 << 20,
-#ifdef RAVEL_DEBUG
-  STREAM_BYTES = 16 << 10,
-#else
-  STREAM_BYTES = 8 << 20,
-#endif
-  STAGING_BYTES = 4 << 10,
+  STAGING_BYTES = COMPILED_CPU_STAGING_BYTES,
   VECTOR_SLACK = 64 /* bytes behind every block that belong to nobody */
 };
 
 /* Grain for pool_for over `items` that take `bytes` each: all of them where the pool would
- * cost more than it gains, but no more than LONE_BYTES; otherwise a multiple of 64. */
+ * cost more than it gains, but no more than one thread takes between two looks at whether it is
+ * to end; otherwise a multiple of 64. */
 uint64_t grain_for(const struct cvl_context *, uint64_t items, uint64_t bytes);
 
 /* Scratch memory for one operation; NULL after recording a CVL_E_MEMORY fault. */

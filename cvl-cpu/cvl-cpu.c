@@ -36,6 +36,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     *why = "no memory for a context";
     return NULL;
   }
+  c->tuning = tuning_complete(options->tuning, 0);
   c->int_elem = options->int_elem;
   c->stop = options->stop;
   c->float_elem = options->float_elem;
@@ -47,8 +48,8 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
   }
   c->map_rows = &c->kernels->map->widths[c->int_elem == CVL_I64][c->float_elem == CVL_F64];
   heap_init(&c->heap, 0);
-  c->memory = memory_new(&c->heap);
-  c->pool = c->memory ? pool_new(&c->heap, options->threads) : NULL;
+  c->memory = memory_new(&c->heap, tuned(c, KEEP_BYTES));
+  c->pool = c->memory ? pool_new(&c->heap, options->threads, tuned(c, SPIN_ROUNDS)) : NULL;
   if (!c->pool) {
     *why = c->memory ? "cannot start the threads" : "no memory for a context";
     cpu_close(c);

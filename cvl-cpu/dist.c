@@ -72,7 +72,7 @@ static bool spread(struct cvl_context *c, uint64_t site, struct spread_job *job,
   struct cvl_value result;
   if (!result_new(c, site, elem, n, NULL, &result)) return false;
   job->out = result_data(&result);
-  job->streaming = n * job->bytes >= STREAM_BYTES;
+  job->streaming = n * job->bytes >= tuned(c, STREAM_BYTES);
   const bool repeats = job->streaming && job->width && job->segments.count == 1;
   const uint64_t steps = repeats ? n : segments_steps(&job->segments);
   const bool done = pool_for(c->pool, steps, grain_for(c, steps, job->bytes),

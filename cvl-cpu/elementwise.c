@@ -85,7 +85,7 @@ bool cpu_elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsig
   struct cvl_value result;
   if (!result_new(c, site, (enum cvl_elem)entry->out, n, reuse, &result)) return false;
   job.out = result_data(&result);
-  job.streaming = !reuse && n * job.out_bytes >= STREAM_BYTES;
+  job.streaming = !reuse && n * job.out_bytes >= tuned(c, STREAM_BYTES);
   const bool done = pool_for(c->pool, n, grain_for(c, n, traffic), map_chunk, &job);
   if (!all_done(c, site, done)) {
     result_drop(c, &result);

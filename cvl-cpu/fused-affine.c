@@ -23,11 +23,10 @@
 #include "cvl-cpu/fused-plan.h"
 
 enum {
-  RUN_LEAST = 32,       /* positions; many shorter runs are not worth a strip for each */
-  RUN_BETWEEN = 64,     /* positions that are evaluated by all steps where there is no run */
-  SHORT_RUNS = 16,      /* so many rectangles are found in a chunk, however short */
-  ROWS_MOST = 256,      /* rows of a rectangle; more may not belong to the chunk */
-  SEGMENT_AVERAGE = 128 /* positions; shorter segments have too many ends */
+  RUN_LEAST = 32,   /* positions; many shorter runs are not worth a strip for each */
+  RUN_BETWEEN = 64, /* positions that are evaluated by all steps where there is no run */
+  SHORT_RUNS = 16,  /* so many rectangles are found in a chunk, however short */
+  ROWS_MOST = 256   /* rows of a rectangle; more may not belong to the chunk */
 };
 
 /* ---- the plan ---- */
@@ -128,15 +127,17 @@ void fused_affine_plan(struct cvl_kernel *k) {
 
 /* ---- the start of a run ---- */
 
-/* Whether the segments are long enough on average. */
-static bool has_long_segments(const struct segments *s) {
-  return s->count == 1 || (s->count > 0 && s->total / s->count >= SEGMENT_AVERAGE);
+/* Whether the segments are long enough on average: shorter ones have too many ends. */
+static bool has_long_segments(const struct cvl_kernel *k, const struct segments *s) {
+  const uint64_t least = tuned(k->c, AFFINE_SEGMENT);
+  return s->count == 1 || (s->count > 0 && s->total / s->count >= least);
 }
 
 bool fused_affine_suits(const struct cvl_kernel *k, uint32_t gather) {
   const struct fused_node *p = &k->nodes[gather];
   const struct fused_node *index = &k->nodes[definition(k, &k->op->nodes[gather], 1)];
-  return p->analysed && has_long_segments(&p->run.near) && has_long_segments(&index->run.near);
+  return p->analysed && has_long_segments(k, &p->run.near) &&
+         has_long_segments(k, &index->run.near);
 }
 
 /* Finds the nodes that are affine given the operands, in runs or in columns; returns the number
@@ -148,7 +149,7 @@ static uint32_t find_affine(struct cvl_kernel *k, bool by_columns) {
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_node *p = &k->nodes[n];
     p->run.skipped = p->run.filled = false;
-    p->run.affine = node->role == ROLE_MAP || by_columns || has_long_segments(&p->run.near);
+    p->run.affine = node->role == ROLE_MAP || by_columns || has_long_segments(k, &p->run.near);
     for (unsigned j = 0; node->role == ROLE_MAP && j < node->operand_count; j++) {
       p->run.affine &= k->nodes[definition(k, node, j)].run.affine;
     }

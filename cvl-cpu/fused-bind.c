@@ -163,17 +163,18 @@ static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
 /* Finds the indices of DPERMUTEs, and of FPERMUTEs with all flags T, that are a few long runs
  * and need not be written. */
 static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
-  enum { RUN_LEAST = 16 }; /* positions; with shorter runs writing the index is faster */
+  /* With shorter runs writing the index is faster. */
+  const uint64_t least = tuned(k->c, SCATTER_RUN);
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
     if (node->role == ROLE_INDEX && k->values[node->result].as_runs) {
       struct fused_value *v = &k->values[node->result];
-      v->run.in_runs = !v->run.unwanted && k->nodes[n].run.near.count <= k->run.n / RUN_LEAST;
+      v->run.in_runs = !v->run.unwanted && k->nodes[n].run.near.count <= k->run.n / least;
     } else if (node->role == ROLE_SCATTER && k->values[node->operands[1]].run.in_runs) {
       const struct segments near = value_segments(&operands[node->operands[3]]);
       const struct fused_value *flags = &k->values[node->operands[2]];
       const bool all = node->op == OPC_DPERMUTE || fused_is_true(flags);
-      if (!all || near.count > k->run.n / RUN_LEAST)
+      if (!all || near.count > k->run.n / least)
         k->values[node->operands[1]].run.in_runs = false;
     }
   }

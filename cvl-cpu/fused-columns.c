@@ -17,8 +17,7 @@
 #include "cvl-cpu/kernels.h"
 
 enum {
-  COLUMNS_ROWS = 256, /* of a strip: 32 lanes of them are 64 KB */
-  ROWS_LEAST = 32     /* fewer rows are evaluated as usual */
+  COLUMNS_ROWS = 256 /* of a strip: 32 lanes of them are 64 KB */
 };
 
 /* ---- start of a run ---- */
@@ -51,7 +50,7 @@ static bool suits(const struct cvl_kernel *k, uint32_t n) {
 bool fused_columns_suit(const struct cvl_kernel *k) {
   const struct segments *s = &k->run.segments;
   if (k->reduction_count == 0 || fused_hands_on(k) || k->combines || s->offsets ||
-      s->equal < 2 || s->equal > CVL_REDUCE_BLOCK || s->count < ROWS_LEAST)
+      s->equal < 2 || s->equal > CVL_REDUCE_BLOCK || s->count < tuned(k->c, COLUMN_ROWS))
     return false;
   for (uint32_t v = 0; v < k->op->value_count; v++) {
     const struct fused_value *value = &k->values[v];
@@ -104,7 +103,7 @@ uint64_t fused_columns(struct fused_worker *w, uint64_t row, uint64_t last) {
   const uint64_t room = w->k->run.strip < COLUMNS_ROWS ? w->k->run.strip : COLUMNS_ROWS;
   const uint64_t most = last - row < room ? last - row : room;
   const uint64_t rows = fused_affine_rows(w, row, most);
-  w->skipping = rows >= ROWS_LEAST;
+  w->skipping = rows >= tuned(w->k->c, COLUMN_ROWS);
   if (!w->skipping) {
     if (!w->k->run.runs_compiled) fused_walks_at(w, first);
     fused_affine_none(w);

@@ -228,7 +228,7 @@ static enum copy_outcome copy_target(struct cvl_context *c, uint64_t site, struc
   if (!result_new(c, site, elem, job->total, reuse, &result)) return COPY_FAILED;
   job->out = result_data(&result);
   job->over = reuse != NULL;
-  job->streaming = !reuse && job->total * job->bytes >= STREAM_BYTES;
+  job->streaming = !reuse && job->total * job->bytes >= tuned(c, STREAM_BYTES);
   enum copy_outcome done = pass(c, site, job);
   const struct bound_input *first = &job->inputs[job->target->first];
   if (done == COPY_UNFIT && job->target->whole && first->values)

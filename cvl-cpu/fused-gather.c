@@ -52,12 +52,12 @@ static bool counts_by_one(const struct cvl_kernel *k, const struct superop_node 
 }
 
 bool fused_copies_runs(const struct cvl_kernel *k, uint32_t gather) {
-  enum { LEAST = 4 }; /* positions on average; shorter runs are gathered as fast */
+  const uint64_t least = tuned(k->c, GATHER_RUN); /* shorter runs are gathered as fast */
   const struct fused_node *p = &k->nodes[gather];
   if (!p->may_copy_runs || k->run.n == 0) return false;
   const uint32_t index = k->values[k->op->nodes[gather].operands[1]].node;
   const struct fused_node *x = &k->nodes[index];
-  if (p->run.near.count > k->run.n / LEAST || x->run.near.count > k->run.n / LEAST)
+  if (p->run.near.count > k->run.n / least || x->run.near.count > k->run.n / least)
     return false;
   if (fused_affine_suits(k, gather)) return false;
   return counts_by_one(k, &k->op->nodes[index], x);

@@ -359,7 +359,7 @@ static void plan_nodes(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     k->cost += k->values[k->op->outputs[i]].bytes;
   }
-  k->serial_steps = SERIAL_BYTES / k->cost;
+  k->serial_steps = tuned(k->c, SERIAL_BYTES) / k->cost;
 }
 
 static void note_flat(struct cvl_kernel *k) {

@@ -219,7 +219,7 @@ void fused_strip_column(struct fused_worker *w, uint64_t first, uint64_t n) {
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const bool prefetches =
-      (k->run.chunks > 1 || k->run.n > CHUNK_BYTES) && k->run.n - first >= 2 * n;
+      (k->run.chunks > 1 || k->run.n > tuned(k->c, CHUNK_BYTES)) && k->run.n - first >= 2 * n;
   if (!k->run.has_affine_runs) {
     /* Groups of segments end in shorter strips: continue where prefetching stopped. */
     const uint64_t end = first + n + k->run.strip, next = w->prefetch_from + w->prefetch_count;

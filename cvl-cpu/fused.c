@@ -53,7 +53,7 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
       return false;
     }
   }
-  v->run.streaming = !reuse && k->run.n * v->bytes >= STREAM_BYTES;
+  v->run.streaming = !reuse && k->run.n * v->bytes >= tuned(k->c, STREAM_BYTES);
   k->run.streams |= v->run.streaming;
   const uint8_t action = k->nodes[v->node].run.action;
   const bool writes_exactly = action == ACT_MAP || action == ACT_GATHER ||
@@ -74,7 +74,7 @@ static bool make_pack(struct cvl_kernel *k, struct fused_pack *p) {
   p->kept = 0;
   p->offsets = NULL;
   p->out = NULL;
-  p->streaming = k->run.n * p->v->bytes >= STREAM_BYTES;
+  p->streaming = k->run.n * p->v->bytes >= tuned(k->c, STREAM_BYTES);
   k->run.streams |= p->streaming;
   if (p->wants_result) { /* room for all; the length comes later */
     struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->run.n);
@@ -118,7 +118,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
       return false;
     }
     s->out = result_data(result);
-    s->streaming = k->run.n * s->v->bytes >= STREAM_BYTES;
+    s->streaming = k->run.n * s->v->bytes >= tuned(k->c, STREAM_BYTES);
     s->compiled = k->run.runs_compiled && fused_may_scan(k->op, s->node);
     k->run.streams |= s->streaming;
   }
@@ -431,8 +431,8 @@ static void cut(struct cvl_kernel *k) {
   k->run.most_positions = k->run.n;
   if (steps <= k->serial_steps) return;
   const bool alone = threads == 1 && !fused_hands_on(k);
-  uint64_t grain =
-      alone ? LONE_BYTES / k->cost : least_of(CHUNK_BYTES / k->cost, steps / threads + 1);
+  uint64_t grain = alone ? tuned(k->c, LONE_BYTES) / k->cost
+                         : least_of(tuned(k->c, CHUNK_BYTES) / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;

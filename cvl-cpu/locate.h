@@ -5,8 +5,9 @@
 #define RAVEL_CPU_LOCATE_H
 
 #include "cvl-cpu/kernels-move.h"
+#include "cvl/tuning.h"
 
-enum { LOCATE_MOST = 512 }; /* indices at a time: two buffers of 4 KB */
+enum { LOCATE_MOST = COMPILED_CPU_STRIP }; /* indices at a time: two buffers of 4 KB */
 
 /* Advances w, over s, to a position; returns the segment there. */
 static inline uint64_t walk_to(struct walk *w, const struct segments *s, uint64_t position) {

@@ -19,15 +19,14 @@
 #include "cvl-cpu/regions.h"
 
 enum {
-  UNIT = 64,                /* sizes are multiples of this */
-  STEPS_LOG = 3,            /* 2^3 classes to a doubling: at most an eighth is wasted */
-  CLASSES = 72,             /* enough for LARGE_BYTES */
-  LARGE = CLASSES,          /* instead of a class: the block is in a region */
-  LARGE_BYTES = 64 << 10,   /* less fits into the second-level cache, and is soon cleared */
-  KEEP_AT_LEAST = 64 << 20, /* bytes kept however little was ever in use */
-  LOOK_BYTES = 16 << 20,    /* more held than after a trim: worth another */
-  PERIOD = 16,              /* in takes of all that is held */
-  JUNK = 0xa5               /* what debug builds fill a block with */
+  UNIT = 64,              /* sizes are multiples of this */
+  STEPS_LOG = 3,          /* 2^3 classes to a doubling: at most an eighth is wasted */
+  CLASSES = 72,           /* enough for LARGE_BYTES */
+  LARGE = CLASSES,        /* instead of a class: the block is in a region */
+  LARGE_BYTES = 64 << 10, /* less fits into the second-level cache, and is soon cleared */
+  LOOK_BYTES = 16 << 20,  /* more held than after a trim: worth another */
+  PERIOD = 16,            /* in takes of all that is held */
+  JUNK = 0xa5             /* what debug builds fill a block with */
 };
 
 /* What lies before a block; a whole UNIT, to keep the block aligned. */
@@ -40,6 +39,7 @@ struct head {
 struct memory {
   struct heap *heap;
   struct regions *regions;
+  uint64_t keep; /* bytes, however little was ever in use */
   struct head *kept[CLASSES];
   uint64_t kept_bytes, small_bytes; /* small blocks kept, and given out, in class sizes */
   uint64_t taken;                   /* in this period */
@@ -147,7 +147,7 @@ static bool give_back_all(struct memory *m) {
  * once. Beyond that the sizes in demand have changed. */
 static uint64_t bound(const struct memory *m) {
   const uint64_t most = m->most > m->most_before ? m->most : m->most_before;
-  return most + most / 2 + KEEP_AT_LEAST;
+  return most + most / 2 + m->keep;
 }
 
 /* Where blocks lie far apart, what is kept between them is not all that counts: a trim that has
@@ -166,7 +166,7 @@ static void note_taken(struct memory *m, size_t bytes) {
   m->taken += bytes;
   const uint64_t now = used(m);
   if (now > m->most) m->most = now;
-  if (m->taken / PERIOD > used_and_kept(m) + KEEP_AT_LEAST) {
+  if (m->taken / PERIOD > used_and_kept(m) + m->keep) {
     m->most_before = m->most;
     m->most = now;
     m->taken = m->trimmed = 0;
@@ -176,11 +176,12 @@ static void note_taken(struct memory *m, size_t bytes) {
 
 /* ---- the interface ---- */
 
-struct memory *memory_new(struct heap *heap) {
+struct memory *memory_new(struct heap *heap, uint64_t keep) {
   struct memory *m = heap_alloc(heap, sizeof *m);
   if (!m) return NULL;
   memset(m, 0, sizeof *m);
   m->heap = heap;
+  m->keep = keep;
   m->regions = regions_new(heap);
   if (m->regions) return m;
   heap_free(heap, m, sizeof *m);

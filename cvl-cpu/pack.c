@@ -124,7 +124,7 @@ bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
   bool good = result_new(c, site, (enum cvl_elem)v->elem, total, NULL, &result);
   if (good) {
     job.out = result_data(&result);
-    job.streaming = total * job.bytes >= STREAM_BYTES;
+    job.streaming = total * job.bytes >= tuned(c, STREAM_BYTES);
     good = all_done(c, site, pool_for(c->pool, steps, job.grain, pack_chunk, &job));
     if (!good) result_drop(c, &result);
   }

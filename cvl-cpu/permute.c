@@ -109,7 +109,7 @@ static void gather_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
 
 static bool gather_all(struct cvl_context *c, uint64_t site, struct permute_job *job) {
   const uint64_t steps = segments_steps(&job->near);
-  job->streaming = job->near.total * job->bytes >= STREAM_BYTES;
+  job->streaming = job->near.total * job->bytes >= tuned(c, STREAM_BYTES);
   const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
   return all_done(c, site, pool_for(c->pool, steps, grain, gather_chunk, job));
 }
@@ -117,9 +117,10 @@ static bool gather_all(struct cvl_context *c, uint64_t site, struct permute_job 
 /* ---- scatters where the highest source wins: DPERMUTE, FPERMUTE, DFPERMUTE ---- */
 
 static void prepare_range(const struct permute_job *job, uint64_t low, uint64_t high) {
+  enum { UNASKED = 4 << 20 }; /* bytes */
   if (job->over_defaults) return;
-  for (uint64_t at = low * job->bytes, end = high * job->bytes; at < end; at += LONE_BYTES) {
-    const uint64_t n = end - at < LONE_BYTES ? end - at : LONE_BYTES;
+  for (uint64_t at = low * job->bytes, end = high * job->bytes; at < end; at += UNASKED) {
+    const uint64_t n = end - at < UNASKED ? end - at : UNASKED;
     if (pool_asked(job->pool)) return;
     if (job->defaults) {
       memcpy(job->out + at, job->defaults + at, n);
@@ -257,7 +258,7 @@ static bool permute_all(struct cvl_context *c, uint64_t site, struct permute_job
                         uint64_t *duplicate) {
   const uint64_t n = *duplicate = job->near.total, steps = segments_steps(&job->near);
   const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
-  job->streaming = n * job->bytes >= STREAM_BYTES;
+  job->streaming = n * job->bytes >= tuned(c, STREAM_BYTES);
   if (job->mark && !clear_bytes(c, site, job->mark, n)) return false;
   if (!all_done(c, site, pool_for(c->pool, steps, grain, mark_chunk, job))) return false;
   if (job->fault != UINT64_MAX || !job->mark) return true;

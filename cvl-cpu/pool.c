@@ -25,10 +25,6 @@
 
 #include "cvl-cpu/cpu.h"
 
-/* How long an idle worker spins before it sleeps, in rounds of one pause instruction (some 40
- * to 140 cycles): about 30 microseconds, longer than a serial operation between two parallel
- * ones, shorter than anything a person or a scheduler notices. */
-enum { SPIN_ROUNDS = 500 };
 /* Rounds of waiting for workers between two looks at whether to end: about as long. */
 enum { ROUNDS_UNASKED = 1024 };
 enum { LINE = 64 };
@@ -47,7 +43,11 @@ struct pool {
   struct heap *heap;
   unsigned threads;
   unsigned started; /* threads other than the caller that really run */
-  unsigned spin;    /* rounds before sleeping; 0 where threads outnumber processors */
+  /* Rounds of one pause instruction (some 40 to 140 cycles) before an idle worker sleeps: with
+   * the default about 30 microseconds, longer than a serial operation between two parallel
+   * ones, shorter than anything a person or a scheduler notices. 0 where threads outnumber
+   * processors. */
+  uint64_t spin;
   /* The open loop: written by the caller while it is closed and nobody is counted in. */
   pool_body *body;
   void *arg;
@@ -99,7 +99,7 @@ static void take_chunks(struct pool *p, unsigned worker) {
 
 /* Waits until a loop other than `seen` opens; its ticket, or 0 to quit. */
 static uint64_t await_loop(struct pool *p, uint64_t seen) {
-  for (unsigned round = 0; round < p->spin; round++) {
+  for (uint64_t round = 0; round < p->spin; round++) {
     const uint64_t now = atomic_load_explicit(&p->ticket, memory_order_relaxed);
     if ((now & 1) && now != seen) return now;
     if (atomic_load_explicit(&p->quit, memory_order_relaxed)) return 0;
@@ -243,7 +243,7 @@ static bool start_workers(struct pool *p) {
   return good;
 }
 
-struct pool *pool_new(struct heap *heap, unsigned threads) {
+struct pool *pool_new(struct heap *heap, unsigned threads, uint64_t spin) {
   const unsigned processors = pool_default_threads();
   if (threads == 0) threads = processors;
   struct pool *p = heap_alloc(heap, pool_bytes(threads));
@@ -253,7 +253,7 @@ struct pool *pool_new(struct heap *heap, unsigned threads) {
   p->started = 0;
   p->stop = (struct cvl_stop){0};
   atomic_init(&p->stopped, false);
-  p->spin = processors >= threads ? SPIN_ROUNDS : 0;
+  p->spin = processors >= threads ? spin : 0;
   for (unsigned i = 0; i < threads; i++) atomic_init(&p->workers[i].next, 0);
   atomic_init(&p->ticket, 2); /* 0 means quit */
   atomic_init(&p->joined, 0);

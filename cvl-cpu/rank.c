@@ -2,7 +2,8 @@
  *
  * Short segments are ranked by comparisons, in the vector kernels; others by radix sorting of
  * (key, position). The path of segment starts and elements is cut into chunks; the chunk that
- * a segment starts in ranks it. Segments longer than LONG_SEGMENT are ranked last, one after
+ * a segment starts in ranks it. Segments longer than RANK_LONG (a tuning value: with the spare
+ * buffer about the second-level cache) are ranked last, one after
  * the other, each by all threads together.
  */
 #include <string.h>
@@ -12,8 +13,7 @@
 #include "cvl-cpu/rank.h"
 
 enum {
-  LONG_SEGMENT = 64 << 10, /* elements: with the spare buffer about the second-level cache */
-  ON_STACK = 256           /* elements that are sorted without allocating */
+  ON_STACK = 256 /* elements that are sorted without allocating: at most RANK_LONG */
 };
 
 /* ---- the loop over segments ---- */
@@ -28,10 +28,10 @@ static void rank_segments(const struct rank_job *j, uint64_t first, uint64_t las
     /* The batch is done, or the segment at `first` is too long for the kernel. */
     const uint64_t p = segment_start(&j->s, first), n = segment_start(&j->s, first + 1) - p;
     if (n <= RANK_SOME) continue;
-    if (n <= LONG_SEGMENT) {
+    if (n <= j->long_from) {
       j->medium_segment(j, p, n, room);
     } else {
-      j->long_segments[p / LONG_SEGMENT] = first + 1;
+      j->long_segments[p / j->long_from] = first + 1;
     }
     first++;
   }
@@ -45,7 +45,7 @@ static void rank_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
 }
 
 static bool rank_long_segments(struct cvl_context *c, uint64_t site, const struct rank_job *j) {
-  for (uint64_t w = 0; w <= j->s.total / LONG_SEGMENT; w++) {
+  for (uint64_t w = 0; w <= j->s.total / j->long_from; w++) {
     if (j->long_segments[w] == 0) continue;
     const uint64_t k = j->long_segments[w] - 1, p = segment_start(&j->s, k);
     if (!j->long_segment(c, site, j, p, segment_start(&j->s, k + 1) - p)) return false;
@@ -54,14 +54,15 @@ static bool rank_long_segments(struct cvl_context *c, uint64_t site, const struc
 }
 
 static bool rank_run(struct cvl_context *c, uint64_t site, struct rank_job *j) {
+  j->long_from = tuned(c, RANK_LONG);
   if (j->s.total <= ON_STACK && j->s.count <= BATCH) {
     struct wide_item room[2 * ON_STACK];
     rank_segments(j, 0, j->s.count, (char *)room);
     return true;
   }
-  const uint64_t windows = j->s.total / LONG_SEGMENT + 1;
+  const uint64_t windows = j->s.total / j->long_from + 1;
   j->room_bytes =
-      (size_t)(j->s.total < LONG_SEGMENT ? j->s.total : LONG_SEGMENT) * j->room_each;
+      (size_t)(j->s.total < j->long_from ? j->s.total : j->long_from) * j->room_each;
   const size_t long_segments_bytes = (size_t)windows * sizeof *j->long_segments;
   const size_t room_bytes = j->room_bytes * pool_threads(c->pool);
   char *scratch = scratch_alloc(c, site, long_segments_bytes + room_bytes);
@@ -89,7 +90,7 @@ struct radix_keys rank_all_keys(const struct radix_keys *k, uint64_t chunks) {
 
 /* ---- one segment ---- */
 
-/* A segment of n <= LONG_SEGMENT elements at position p. */
+/* A segment of n <= job.long_from elements at position p. */
 static void rank_segment(const struct rank_job *j, uint64_t p, uint64_t n, char *room) {
   const char *x = j->x + p * j->element;
   const struct radix_keys keys = j->row->keys(x, n);

@@ -21,10 +21,10 @@ struct rank_job {
   bool (*long_segment)(struct cvl_context *, uint64_t site, const struct rank_job *, uint64_t p,
                        uint64_t n);
   /* Set by rank_run. */
+  uint64_t long_from; /* all threads together do a segment of more elements */
   char *room;
-  size_t room_bytes; /* of each worker */
-  uint64_t
-      *long_segments; /* [w]: 1 + the one that starts in window w of LONG_SEGMENT positions */
+  size_t room_bytes;       /* of each worker */
+  uint64_t *long_segments; /* [w]: 1 + the one that starts in window w of long_from positions */
 };
 
 /* Of the vector under a descriptor, without what says how each segment is done. */

@@ -134,7 +134,8 @@ bool cpu_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op, const stru
                   .x = value_data(v)};
   if (!result_new(c, site, e, j.s.count, NULL, out)) return false;
   j.out = result_data(out);
-  if (j.s.total <= SERIAL_BYTES / j.element && j.s.count <= SERIAL_BYTES / SEGMENT_COST &&
+  const uint64_t serial = tuned(c, SERIAL_BYTES);
+  if (j.s.total <= serial / j.element && j.s.count <= serial / SEGMENT_COST &&
       j.s.total <= REDUCE_WHOLE) {
     reduce_segments(&j, 0, j.s.count);
     return true;

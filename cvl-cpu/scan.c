@@ -116,11 +116,11 @@ bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
                   .x = value_data(v)};
   if (!result_new(c, site, e, j.s.total, reuse, out)) return false;
   j.out = result_data(out);
-  const bool streaming = !reuse && j.s.total * j.element >= STREAM_BYTES;
+  const bool streaming = !reuse && j.s.total * j.element >= tuned(c, STREAM_BYTES);
   j.put = streaming ? j.move->stream : put_in_caches;
   const uint64_t steps = segments_steps(&j.s);
   const bool alone = pool_threads(c->pool) == 1;
-  j.grain = alone ? CHUNK_BYTES / j.element : grain_for(c, steps, j.element);
+  j.grain = alone ? tuned(c, CHUNK_BYTES) / j.element : grain_for(c, steps, j.element);
   if (j.grain >= steps || (alone && steps <= ONE_VISIT)) {
     scan_segments(&j, 0, j.s.count);
     j.move->stream_end();

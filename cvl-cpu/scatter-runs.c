@@ -236,7 +236,7 @@ bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_per
   const uint64_t n = job.far.total;
   if (!result_new(c, site, (enum cvl_elem)a->values.elem, n, reuse, &result)) return false;
   job.out = result_data(&result);
-  job.streaming = n * bytes >= STREAM_BYTES;
+  job.streaming = n * bytes >= tuned(c, STREAM_BYTES);
   job.ranges = count_ranges(c, &job);
   if (!all_done(c, site, pool_for(c->pool, job.ranges, 1, runs_chunk, &job))) {
     result_drop(c, &result);

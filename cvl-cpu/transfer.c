@@ -27,7 +27,7 @@ static void copy_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
 bool copy_bytes(struct cvl_context *c, uint64_t site, void *to, const void *from,
                 uint64_t bytes) {
   if (bytes == 0) return true;
-  struct copy_job job = {c->kernels->move, to, from, bytes >= STREAM_BYTES};
+  struct copy_job job = {c->kernels->move, to, from, bytes >= tuned(c, STREAM_BYTES)};
   return all_done(c, site, pool_for(c->pool, bytes, grain_for(c, bytes, 2), copy_chunk, &job));
 }
 

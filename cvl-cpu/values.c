@@ -181,8 +181,9 @@ struct path_coordinate segments_split(const struct segments *s, uint64_t step) {
 
 uint64_t grain_for(const struct cvl_context *c, uint64_t items, uint64_t bytes) {
   if (bytes == 0) bytes = 1;
-  if (items <= SERIAL_BYTES / bytes) return items ? items : 1;
-  uint64_t grain = (pool_threads(c->pool) == 1 ? LONE_BYTES : CHUNK_BYTES) / bytes;
+  if (items <= tuned(c, SERIAL_BYTES) / bytes) return items ? items : 1;
+  const bool alone = pool_threads(c->pool) == 1;
+  uint64_t grain = (alone ? tuned(c, LONE_BYTES) : tuned(c, CHUNK_BYTES)) / bytes;
   /* Middling work: one chunk a thread. */
   const uint64_t per_thread = items / pool_threads(c->pool) + 1;
   if (grain > per_thread) grain = per_thread;

@@ -8,16 +8,19 @@
 
 #include "cvl-cuda/ops.hpp"
 
-/* Measured in the model of traffic between host and device: the best for all programs. */
-enum { SMALL = 2048 };
-
 /* Sizes are asked for soon after they were handed out: so many are remembered. */
 enum { MOST_SETTLED = 1 << 16 };
 
 cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
     : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
-      small(SMALL) {
+      tuning(tuning_complete(o.tuning, s->architecture())),
+      /* The default was measured in the model of traffic between host and device: the best for
+       * all programs. */
+      small((int64_t)tuning.value[TUNE_CUDA_HOST_ELEMENTS]) {
   using namespace ravel;
+  work_queue.most_held = tuning.value[TUNE_CUDA_WINDOW];
+  work_queue.most_held_idle = tuning.value[TUNE_CUDA_WINDOW_IDLE];
+  device->set_grid_blocks(tuning.value[TUNE_CUDA_GRID_BLOCKS]);
   memory.order = &work_queue;
   device_faults = ref<block>(memory.take(memory_space::device, sizeof(fault_slot), 0));
   seen_faults = ref<block>(memory.take(memory_space::host, sizeof(fault_slot), 0));

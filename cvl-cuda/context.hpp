@@ -25,6 +25,7 @@
 #include "cvl-cuda/launch.hpp"
 #include "cvl-cuda/queue.hpp"
 #include "cvl-cuda/values.hpp"
+#include "cvl/tuning.h"
 
 namespace ravel {
 struct kernel_store;
@@ -37,6 +38,7 @@ struct cvl_context {
   ravel::queue work_queue;
   cvl_elem int_elem, float_elem;
   cvl_stop stop{};
+  ::tuning tuning; /* all values */
   int64_t small;   /* operations on up to so many elements may run on the host */
   bool ids = true; /* expanded ids are made (RAVEL_CUDA_IDS) */
   ravel::fault_slot host_faults{};        /* of bodies that ran on the host */

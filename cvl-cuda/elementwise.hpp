@@ -113,7 +113,7 @@ template <class ROW, class A, class F> struct select_body {
 template <class B> struct row_body {
   using results = typename B::operands;
   using R = decltype(B().result(0, results()));
-  enum { unroll = 4 };
+  enum { unroll = COMPILED_CUDA_MAP_UNROLL };
 
   B f;
   ptr<R> out;
@@ -158,7 +158,7 @@ template <class ROW, int ARITY> struct flags_body {
   struct results {
     uint64_t of[ARITY];
   };
-  enum { unroll = 4 };
+  enum { unroll = COMPILED_CUDA_MAP_UNROLL };
 
   plain_operand<uint8_t> flags[ARITY];
   plain_operand<uint64_t> words[ARITY]; /* the same */

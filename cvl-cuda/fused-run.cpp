@@ -9,9 +9,6 @@
 
 namespace ravel {
 
-/* Segments this long on the average keep a warp busy for as long as it takes to find them: an
- * estimate, from some twenty reads of the second-level cache, one after the other. */
-enum { LONG_SEGMENT = 256 };
 static_assert(1 << FUSED_TREE_BITS == (int)CVL_REDUCE_BLOCK,
               "the blocks of both trees are slots");
 
@@ -39,10 +36,14 @@ bool execution::is_small() {
   return here && most <= c.small;
 }
 
+/* Segments of cuda.long-segment on the average keep a warp busy for as long as it takes to find
+ * them. The default is an estimate, from some twenty reads of the second-level cache, one after
+ * the other. */
 bool execution::has_short_segments() {
   if (op.segments == SUPEROP_NONE) return false;
   const cvl_value &d = values[op.segments];
-  return total_of(c, d) / LONG_SEGMENT < count_of(d) && count_of(d) > 1;
+  const int64_t long_segment = (int64_t)c.tuning.value[TUNE_CUDA_LONG_SEGMENT];
+  return total_of(c, d) / long_segment < count_of(d) && count_of(d) > 1;
 }
 
 int64_t execution::size_of(const superop_size &size) {

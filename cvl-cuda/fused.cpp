@@ -98,7 +98,7 @@ static void find_planned(context &c, variant &v) {
 static void make_variant(context &c, const superop *op, unsigned leave, variant &v) {
   v.made = true;
   const widths w = {c.int_elem, c.float_elem};
-  if (fused_source_make(op, w, leave, "fused", &v.source)) find_planned(c, v);
+  if (fused_source_make(op, w, leave, &c.tuning, "fused", &v.source)) find_planned(c, v);
 }
 
 /* The kernels of copies; false if one of them is missing. */
@@ -108,7 +108,7 @@ static bool make_copies(context &c, cvl_kernel &k) {
   for (uint32_t i = 0; i < fused_copy_kernels(k.op); i++) {
     k.copies.push_back({});
     variant &v = k.copies.back();
-    if (fused_source_make_copy(k.op, i, w, "fused", &v.source)) find_planned(c, v);
+    if (fused_source_make_copy(k.op, i, w, &c.tuning, "fused", &v.source)) find_planned(c, v);
     if (!v.is_complete()) return false;
   }
   return true;

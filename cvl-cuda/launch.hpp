@@ -5,14 +5,17 @@
 #include <type_traits>
 
 #include "cvl-cuda/stream.hpp"
+#include "cvl/tuning.h"
 
 namespace ravel {
+
+static_assert((int)MAP_THREADS == (int)COMPILED_CUDA_MAP_THREADS, "what --tuning=list says");
 
 /* A map: element i of the result is f(i). Unlike a body that stores, one in two halves lets a
  * kernel load for several elements before it stores any (run_map in prelude.hpp). */
 template <class F, class R> struct map_body {
   using results = R;
-  enum { unroll = 4 };
+  enum { unroll = COMPILED_CUDA_MAP_UNROLL };
 
   F f;
   ptr<R> out;

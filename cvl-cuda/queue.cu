@@ -12,9 +12,7 @@
 
 namespace ravel {
 
-/* Launches held back at most, and when the device is idle: enough to put uploads and mirrors
- * together, few enough to keep the device busy while the host goes on. */
-enum { WINDOW = 64, WINDOW_IDLE = 24, SMALL_COPY = 32 << 10 };
+enum { SMALL_COPY = 32 << 10 };
 
 /* ---- many small copies ---- */
 
@@ -145,7 +143,7 @@ command &queue::push(enum command::what kind) {
 }
 
 void queue::maybe_flush() {
-  if (held_ >= WINDOW || (held_ >= WINDOW_IDLE && reached(epoch - 1))) flush();
+  if (held_ >= most_held || (held_ >= most_held_idle && reached(epoch - 1))) flush();
 }
 
 uint64_t queue::run(const launch &l) {

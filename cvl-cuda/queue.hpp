@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "cvl-cuda/memory.hpp"
+#include "cvl/tuning.h"
 
 namespace ravel {
 
@@ -68,6 +69,10 @@ struct queue {
   uint64_t first = 1;  /* number of the window's first command */
 
   staging ring;
+  /* Launches held back at most, and when the device is idle: enough to put uploads and mirrors
+   * together, few enough to keep the device busy while the host goes on. Tuning values. */
+  uint64_t most_held = tuning_default(TUNE_CUDA_WINDOW, 0);
+  uint64_t most_held_idle = tuning_default(TUNE_CUDA_WINDOW_IDLE, 0);
 
   explicit queue(stream *s) : device(s) {}
   ~queue();

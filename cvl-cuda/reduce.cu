@@ -32,7 +32,7 @@ static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LAN
 /* What a lane of a warp has of n entries before the lanes are folded. Several are loaded at a
  * time; nothing may come between the loads, not even a test. */
 template <class C, class T> HD T lane_of_numbers(ptr<const T> from, int64_t n, int lane) {
-  enum { UNROLL = 8 };
+  enum { UNROLL = COMPILED_CUDA_REDUCE_UNROLL };
   T sum = C::pad();
   for (int64_t k = lane; k < n; k += WARP * UNROLL) {
     T v[UNROLL];
@@ -112,7 +112,7 @@ template <class T> struct reduced {
  * elements are left alone. */
 template <class C> struct reduction {
   using T = typename C::type;
-  enum { threads = 256, resident = 4, most = 8 };
+  enum { threads = COMPILED_CUDA_REDUCE_THREADS, resident = 4, most = 8 };
   static constexpr int WARPS = threads / WARP, ALONE = 8, STAGED = 2048;
 
   struct shared {

@@ -47,7 +47,7 @@ template <class C, class T> HD void exclude(eight<T> &a, T before) {
 
 /* ---- rows ---- */
 
-enum { SCAN_THREADS = 512 };
+enum { SCAN_THREADS = COMPILED_CUDA_SCAN_THREADS };
 
 template <class T> struct row_memory {
   static constexpr int WARPS = SCAN_THREADS / WARP;

@@ -10,7 +10,11 @@ namespace ravel {
 
 /* ---- offsets ---- */
 
-enum { OFFSETS_THREADS = 512, OFFSETS_EACH = 8, OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH };
+enum {
+  OFFSETS_THREADS = COMPILED_CUDA_OFFSETS_THREADS,
+  OFFSETS_EACH = COMPILED_CUDA_OFFSETS_EACH,
+  OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH
+};
 
 /* The index of the r-th length of thread t: a warp reads adjacent ones. */
 HD inline int64_t index_in_tile(int t, int r) {

@@ -86,6 +86,10 @@ struct stream {
   virtual const char *failure() = 0;
   /* How many multiprocessors to spread over. */
   virtual int processors() = 0;
+  /* Ten times the compute capability; 0: not known. */
+  virtual unsigned architecture() { return 0; }
+  /* Blocks of a grid for each multiprocessor, at most: a tuning value. */
+  virtual void set_grid_blocks(uint64_t) {}
   /* From now on the time that launches and fills take on the device is added up. */
   virtual void measure() = 0;
   /* The sum so far, of what is known to be done: never waits. */

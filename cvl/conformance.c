@@ -50,7 +50,8 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
                           .compile = s->options->compile_directory ? CVL_COMPILE_ALL
                                                                    : CVL_COMPILE_NONE,
                           .compile_waits = s->options->compile_waits,
-                          .compile_directory = s->options->compile_directory};
+                          .compile_directory = s->options->compile_directory,
+                          .tuning = s->options->tuning};
   const char *why = "no reason given";
   s->ctx = s->b->open(&o, &why);
   s->site = 0;

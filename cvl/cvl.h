@@ -177,6 +177,7 @@ struct cvl_error {
 struct cvl_context; /* opaque: the back end's */
 struct cvl_kernel;  /* likewise: a superoperator made ready */
 struct superop;     /* superop.h */
+struct tuning;      /* tuning.h */
 
 /* Who may want work without a limit to end. Asked now and then, by any thread of a back end,
  * until the operation returns. */
@@ -218,13 +219,16 @@ struct cvl_options {
   struct cvl_stop stop;   /* ends operations, in CVL_E_STOPPED: soon, however long they are;
                              on a device what it has been given to do is done first */
   struct cvl_speaker say; /* why superoperators that should be compiled are not */
+  const struct tuning *tuning; /* values other than the defaults (tuning.h); or NULL. Read by
+                                  open, and not later */
 };
 
 /* Something a back end can run on. */
 struct cvl_device {
   char name[128];
-  uint64_t memory;     /* bytes; 0: not known */
-  unsigned processors; /* cores, multiprocessors */
+  uint64_t memory;       /* bytes; 0: not known */
+  unsigned processors;   /* cores, multiprocessors */
+  unsigned architecture; /* of a GPU: ten times its compute capability; else 0 */
 };
 
 struct cvl_statistics {
@@ -269,7 +273,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 5 };
+enum { CVL_VERSION = 6 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */

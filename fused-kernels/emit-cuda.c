@@ -49,7 +49,7 @@ static void module_source(struct module *m, struct fused_source *s, FILE *cu) {
 static void module_kernel(struct module *m, const struct superop *op, struct widths widths,
                           unsigned leave, FILE *cu) {
   struct fused_source s;
-  if (!fused_source_make(op, widths, leave, "fused", &s)) memory_failed();
+  if (!fused_source_make(op, widths, leave, NULL, "fused", &s)) memory_failed();
   module_source(m, &s, cu);
 }
 
@@ -57,7 +57,7 @@ static void module_copies(struct module *m, const struct superop *op, struct wid
                           FILE *cu) {
   struct fused_source s;
   for (uint32_t i = 0; fused_copy_is_fit(op) && i < fused_copy_kernels(op); i++) {
-    if (!fused_source_make_copy(op, i, widths, "fused", &s)) memory_failed();
+    if (!fused_source_make_copy(op, i, widths, NULL, "fused", &s)) memory_failed();
     module_source(m, &s, cu);
   }
 }

@@ -196,8 +196,9 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
 }
 
 void fused_copy_kernel_plan(struct arena *arena, const struct superop *op, uint32_t number,
-                            struct widths widths, struct fused_kernel *k) {
-  fused_kernel_room(arena, op, widths, k);
+                            struct widths widths, const struct tuning *tuning,
+                            struct fused_kernel *k) {
+  fused_kernel_room(arena, op, widths, tuning, k);
   k->copies = true;
   k->checks = number == 0;
   for (uint32_t i = 0; number == 0 && i < op->node_count; i++) {
@@ -443,6 +444,5 @@ void emit_copy_body(const struct fused_kernel *k, FILE *out) {
 }
 
 unsigned emit_copy_unrolled(const struct fused_kernel *k) {
-  enum { RESULTS = 4 };
-  return k->checks ? 1 : RESULTS;
+  return k->checks ? 1 : (unsigned)k->tuning.value[TUNE_CUDA_UNROLL_MOST];
 }

@@ -79,9 +79,10 @@ static void plan_members(struct fused_kernel *k) {
 }
 
 void fused_kernel_room(struct arena *arena, const struct superop *op, struct widths widths,
-                       struct fused_kernel *k) {
+                       const struct tuning *tuning, struct fused_kernel *k) {
   *k = (struct fused_kernel){
-      .op = op, .widths = widths, .is_empty = true, .block_slots = FUSED_BLOCK_SLOTS};
+      .op = op, .widths = widths, .tuning = tuning_complete(tuning, 0), .is_empty = true};
+  k->block_slots = (uint32_t)k->tuning.value[TUNE_CUDA_BLOCK_SLOTS];
   k->tasks = arena_alloc(arena, op->node_count + 1);
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
@@ -110,8 +111,8 @@ static struct fused_target kernel_target(unsigned leave) {
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
-                       unsigned leave, struct fused_kernel *k) {
-  fused_kernel_room(arena, op, widths, k);
+                       unsigned leave, const struct tuning *tuning, struct fused_kernel *k) {
+  fused_kernel_room(arena, op, widths, tuning, k);
   if (!fused_schedule_make(arena, op, kernel_target(leave), &k->schedule))
     invariant(false); /* nothing apart is an operand */
   k->tasks = k->schedule.tasks;
@@ -167,6 +168,7 @@ struct choice {
   bool copies;
   uint32_t number; /* of copies */
   unsigned leave;
+  const struct tuning *tuning;
 };
 
 static bool make_source(const struct superop *op, struct widths widths, struct choice c,
@@ -179,9 +181,9 @@ static bool make_source(const struct superop *op, struct widths widths, struct c
     return false;
   }
   if (c.copies)
-    fused_copy_kernel_plan(&s->memory->arena, op, c.number, widths, &s->kernel);
+    fused_copy_kernel_plan(&s->memory->arena, op, c.number, widths, c.tuning, &s->kernel);
   else
-    fused_kernel_plan(&s->memory->arena, op, widths, c.leave, &s->kernel);
+    fused_kernel_plan(&s->memory->arena, op, widths, c.leave, c.tuning, &s->kernel);
   memory_guard_end(&guard);
   if (s->kernel.is_empty) return true;
   fused_emit_kernel(&s->kernel, name, s->memory->text.stream);
@@ -189,13 +191,14 @@ static bool make_source(const struct superop *op, struct widths widths, struct c
 }
 
 bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
-                       const char *name, struct fused_source *s) {
-  return make_source(op, widths, (struct choice){.leave = leave}, name, s);
+                       const struct tuning *tuning, const char *name, struct fused_source *s) {
+  return make_source(op, widths, (struct choice){.leave = leave, .tuning = tuning}, name, s);
 }
 
 bool fused_source_make_copy(const struct superop *op, uint32_t number, struct widths widths,
-                            const char *name, struct fused_source *s) {
-  return make_source(op, widths, (struct choice){true, number, 0}, name, s);
+                            const struct tuning *tuning, const char *name,
+                            struct fused_source *s) {
+  return make_source(op, widths, (struct choice){true, number, 0, tuning}, name, s);
 }
 
 bool fused_source_make_tree(const struct superop *op, uint32_t first, enum fused_tree which,

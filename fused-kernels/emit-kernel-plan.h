@@ -14,6 +14,6 @@ bool kernel_looks_up(const struct fused_kernel *, uint32_t v, enum fused_task);
 
 /* An empty plan, and room for it in the arena. */
 void fused_kernel_room(struct arena *, const struct superop *, struct widths,
-                       struct fused_kernel *);
+                       const struct tuning *, struct fused_kernel *);
 
 #endif

@@ -256,9 +256,10 @@ static void take_window(struct fused_kernel *k) {
 }
 
 static void fit(struct fused_kernel *k) {
-  while (window_bytes(k, STENCIL_LEAST_POSITIONS) > STENCIL_BYTES) take_window(k);
-  k->block_positions = STENCIL_POSITIONS;
-  while (window_bytes(k, k->block_positions) > STENCIL_BYTES) k->block_positions /= 2;
+  const uint64_t most = k->tuning.value[TUNE_CUDA_STENCIL_BYTES];
+  while (window_bytes(k, STENCIL_LEAST_POSITIONS) > most) take_window(k);
+  k->block_positions = (uint32_t)k->tuning.value[TUNE_CUDA_STENCIL_POSITIONS];
+  while (window_bytes(k, k->block_positions) > most) k->block_positions /= 2;
   k->block_bytes = window_bytes(k, k->block_positions);
 }
 

@@ -20,8 +20,10 @@
  * than it would by one window each: three gathers of one group, or two pairs. A window needs an
  * index that moves with the position by 1; what is known only while the kernel runs, such as
  * positions that the host keeps as a PROGRESSION, is looked at by the kernel. Windows have as
- * many positions as fit STENCIL_BYTES, STENCIL_POSITIONS at most; if they do not fit, there are
- * fewer. Kernels that reduce go by slots, and have none.
+ * many positions as fit cuda.stencil-bytes, cuda.stencil-positions at most (tables/tuning.def):
+ * by default 16 KiB, with 8 blocks, which is all the threads of a multiprocessor of sm_90, 128
+ * of its 228 KiB; and 4 positions for each of the FUSED_BLOCK_THREADS. If they do not fit,
+ * there are fewer windows. Kernels that reduce go by slots, and have none.
  */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_STENCIL_H
 #define RAVEL_FUSED_EMIT_KERNEL_STENCIL_H
@@ -30,10 +32,8 @@
 
 /* What the choice and the windows depend on. None was measured on a GPU. */
 enum {
-  STENCIL_BYTES = 16 << 10, /* of the windows of a block: with 8 blocks, which is all the
-                               threads of a multiprocessor of sm_90, 128 of its 228 KiB */
-  STENCIL_POSITIONS = 1024, /* of a block, at most: 4 for each of its FUSED_BLOCK_THREADS */
-  STENCIL_LEAST_POSITIONS = 256, /* at least */
+  STENCIL_LEAST_POSITIONS = 256, /* of a block, at least: a window of 8 bytes for each of the
+                                    sources below fits the least cuda.stencil-bytes */
   STENCIL_GROUPS = 16,           /* of a parameter: the others read memory */
   STENCIL_SOURCES = 6, /* parameters; a warp of the block chooses windows for each, and
                           each has at least one */

@@ -269,11 +269,13 @@ static void emit_put(const struct body *b) {
 }
 
 /* The number of positions for which a thread loads before it stores: with the few thousand
- * threads of a multiprocessor there are then enough loads under way, 32 bytes each. 1 where it
- * would cost much: with faults, whose report is a store, and with much to compute, which takes
- * registers. */
+ * threads of a multiprocessor there are then enough loads under way, cuda.unroll-bytes each. 1
+ * where it would cost much: with faults, whose report is a store, and with much to compute,
+ * which takes registers. */
 unsigned body_unrolled(const struct fused_kernel *k) {
-  enum { BYTES = 32, MOST = 4, MOST_NODES = 24 };
+  enum { MOST_NODES = 24 };
+  const uint64_t most = k->tuning.value[TUNE_CUDA_UNROLL_MOST];
+  const uint64_t most_bytes = k->tuning.value[TUNE_CUDA_UNROLL_BYTES];
   size_t bytes = 0;
   uint32_t nodes = 0;
   struct emit_needs needs = {false};
@@ -284,7 +286,9 @@ unsigned body_unrolled(const struct fused_kernel *k) {
   }
   for (uint32_t i = 0; i < k->op->node_count; i++) nodes += k->tasks[i] == TASK_INSIDE;
   if (bytes == 0 || is_checked(k) || needs.functions || nodes > MOST_NODES) return 1;
-  return bytes > BYTES / 2 ? 1 : bytes > BYTES / MOST ? 2 : MOST;
+  unsigned unrolled = 1;
+  while (2 * unrolled <= most && 2 * unrolled * bytes <= most_bytes) unrolled *= 2;
+  return unrolled;
 }
 
 /* ---- the body ---- */

@@ -14,6 +14,7 @@
 #ifndef RAVEL_FUSED_EMIT_KERNEL_H
 #define RAVEL_FUSED_EMIT_KERNEL_H
 
+#include "cvl/tuning.h"
 #include "fused-kernels/schedule.h"
 #include "vcode/vcode.h"
 
@@ -73,14 +74,15 @@ struct fused_windowed {
 struct fused_kernel {
   const struct superop *op;
   struct widths widths;
-  bool is_empty;  /* there is nothing for a kernel to do */
-  bool by_slots;  /* a warp for each slot of the descriptor op->segments, in blocks of
-                     block_slots; else a thread for each position, but: */
+  struct tuning tuning; /* all values */
+  bool is_empty;        /* there is nothing for a kernel to do */
+  bool by_slots;        /* a warp for each slot of the descriptor op->segments, in blocks of
+                           block_slots; else a thread for each position, but: */
   bool by_groups; /* a block of FUSED_BLOCK_THREADS for so many segments of op->segments as the
                      host likes, at most as many as threads; and behind these blocks one for
                      each FUSED_GROUP_WARPS candidates (chunks.hpp) of segments longer than a
                      slot, if there may be some */
-  uint32_t block_slots;
+  uint32_t block_slots;     /* tuned, but 1 with combinations inside */
   uint32_t block_positions; /* not 0: a block of FUSED_BLOCK_THREADS for so many positions,
                                which keeps windows in its memory of what is gathered from: */
   uint32_t block_bytes;     /* of all windows */
@@ -105,7 +107,6 @@ struct fused_kernel {
 };
 
 enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 };
-enum { FUSED_BLOCK_SLOTS = 4 }; /* block_slots, but 1 with combinations inside */
 
 /* What else a kernel leaves to the library, and what it is for, as a set of bits:
  *
@@ -116,9 +117,9 @@ enum { LEAVE_NOTHING = 0, LEAVE_SPREADS = 1, SHORT_SEGMENTS = 2 };
 /* The positions of a group that find room in a block's memory. */
 unsigned fused_kernel_staged(const struct fused_kernel *);
 
-/* Plans the kernel, in the arena. */
+/* Plans the kernel, in the arena. `tuning`: NULL, or values other than the defaults. */
 void fused_kernel_plan(struct arena *, const struct superop *, struct widths, unsigned leave,
-                       struct fused_kernel *);
+                       const struct tuning *, struct fused_kernel *);
 
 /* Writes the whole text for a kernel that is not empty: the functions of prelude.hpp, the
  * elementary functions if they are needed, struct NAME and its entry points NAME_kernel or
@@ -154,7 +155,7 @@ uint64_t fused_tree_roots(uint64_t total);
 bool fused_copy_is_fit(const struct superop *);
 uint32_t fused_copy_kernels(const struct superop *);
 void fused_copy_kernel_plan(struct arena *, const struct superop *, uint32_t number,
-                            struct widths, struct fused_kernel *);
+                            struct widths, const struct tuning *, struct fused_kernel *);
 
 /* ---- sources ---- */
 
@@ -169,11 +170,11 @@ struct fused_source {
 
 /* Plans and writes a kernel called `name`; the superoperator is borrowed and must last as long.
  * False if memory fails. */
-bool fused_source_make(const struct superop *, struct widths, unsigned leave, const char *name,
-                       struct fused_source *);
+bool fused_source_make(const struct superop *, struct widths, unsigned leave,
+                       const struct tuning *, const char *name, struct fused_source *);
 /* The same of a kernel of copies. */
 bool fused_source_make_copy(const struct superop *, uint32_t number, struct widths,
-                            const char *name, struct fused_source *);
+                            const struct tuning *, const char *name, struct fused_source *);
 /* The same of a kernel of a combination. */
 bool fused_source_make_tree(const struct superop *, uint32_t first, enum fused_tree,
                             struct widths, const char *name, struct fused_source *);

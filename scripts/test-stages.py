@@ -29,6 +29,7 @@ SANITIZER_OPTIONS = {
 TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
+TUNINGS = ("smallest", "largest")
 PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
 FORMS = ("build/bin/nesl-tests", "nesl-tests", "examples")
 
@@ -92,6 +93,9 @@ def conformance():
         yield Stage(f"conformance, classic, {backend}",
                     f"{suite} --int 32 --float 64 --seed 1 --backend {backend}", reads=SUITE)
     yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2", reads=SUITE)
+    yield Stage("conformance, tuning values at both ends", " && ".join(
+        f"{suite} --brief --backend cpu --int 64 --seed 1 --tuning cvl/tests/{end}.tuning"
+        for end in TUNINGS), reads=(*SUITE, "cvl/tests"))
     yield Stage("conformance, compiled superoperators",
                 "mkdir -p build/native && rm -f build/native/* && "
                 f"{CACHED} {suite} --backend cpu --int 64 --float 64 --threads 2 --seed 1"
@@ -213,6 +217,11 @@ def whole_conformance():
     yield Stage("whole: conformance, compiled superoperators", "mkdir -p build/native-whole && "
                 f"{suite} --quick --backend cpu --int 64 --float 64 --threads 2 --seed 7"
                 " --native wait:build/native-whole --only SUPEROP", reads=SUITE)
+    for end in TUNINGS:
+        yield Stage(f"whole: conformance, {end} tuning values", "mkdir -p build/native-tuned && "
+                    f"{suite} --quick --seed 0x{{seed}} --tuning cvl/tests/{end}.tuning && {suite} --brief"
+                    " --backend cuda-emu --int 64 --seed 0x{seed} --native wait:build/native-tuned"
+                    f" --only SUPEROP --tuning cvl/tests/{end}.tuning", reads=(*SUITE, "cvl/tests"))
     emulated = f"{suite} --quick --backend cuda-emu"
     for order, (width, real, _) in zip(("forward", "reverse", "shuffled", "forward"), widths):
         yield Stage(f"whole: conformance, emulated GPU, {order}, {width}/{real}",

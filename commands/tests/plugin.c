@@ -1,11 +1,15 @@
 /* plugin.c - a module for tests: the oracle under another name, which counts launches as a
  * device would. RAVEL_TEST_PLUGIN in the environment makes it worse: "refuse" (no device, open
- * fails), "null" (ravel_backend serves no version), "old" (its table is of another one).
+ * fails), "null" (ravel_backend serves no version), "old" (its table is of another one), "slow"
+ * (reductions sleep, for a time that depends on the tuning value cpu.serial-bytes), "wrong"
+ * (their result depends on it).
  */
 #include "cvl/oracle.h"
+#include "cvl/tuning.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifdef WITHOUT_ENTRY
 #define ravel_backend something_else
@@ -21,15 +25,34 @@ static bool wants(const char *what) {
 }
 
 static unsigned paper_devices(struct cvl_device *out, unsigned most, const char **why) {
-  static const struct cvl_device sheets[2] = {{"a white sheet", UINT64_C(3) << 30, 1},
-                                              {"a grey sheet", 0, 132}};
+  static const struct cvl_device sheets[2] = {{"a white sheet", UINT64_C(3) << 30, 1, 0},
+                                              {"a grey sheet", 0, 132, 0}};
   *why = out_of_paper;
   if (wants("refuse")) return 0;
   for (unsigned i = 0; i < most && i < 2; i++) out[i] = sheets[i];
   return 2;
 }
 
+static uint64_t serial_bytes; /* of the context that was opened last */
+
+/* So long that it can be measured beside whatever else the machine does. */
+static void sleep_as_tuned(void) {
+  const bool more = serial_bytes > tuning_default(TUNE_CPU_SERIAL_BYTES, 0);
+  nanosleep(&(struct timespec){.tv_nsec = more ? 5000000 : 30000000}, NULL);
+}
+
+static bool paper_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                         const struct cvl_value *v, const struct cvl_value *d,
+                         struct cvl_value *out) {
+  if (wants("slow")) sleep_as_tuned();
+  const bool good = cvl_oracle_backend.reduce(c, site, op, v, d, out);
+  if (good && wants("wrong") && serial_bytes > tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
+    *out = (struct cvl_value){.form = CVL_SCALAR, .elem = out->elem, .as = {.i64 = 7}};
+  return good;
+}
+
 static struct cvl_context *paper_open(const struct cvl_options *options, const char **why) {
+  serial_bytes = tuning_complete(options->tuning, 0).value[TUNE_CPU_SERIAL_BYTES];
   if (!wants("refuse") && options->device < 2) return cvl_oracle_backend.open(options, why);
   *why = wants("refuse") ? out_of_paper : "there are two sheets";
   return NULL;
@@ -56,6 +79,7 @@ const struct cvl_backend *ravel_backend(uint32_t version) {
   paper.doc = "for tests: by hand";
   paper.devices = paper_devices;
   paper.open = paper_open;
+  paper.reduce = paper_reduce;
   paper.statistics = paper_statistics;
   return &paper;
 }

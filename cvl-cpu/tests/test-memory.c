@@ -8,7 +8,7 @@
 
 static struct memory *memory_in(struct heap *h, uint64_t limit) {
   heap_init(h, limit);
-  struct memory *m = memory_new(h);
+  struct memory *m = memory_new(h, (uint64_t)64 << 20);
   cr_assert_not_null(m);
   return m;
 }

@@ -22,6 +22,7 @@
 #include "cvl-cuda/nvrtc.hpp"
 #include "cvl-cuda/spans.hpp"
 #include "cvl-cuda/visit.hpp"
+#include "cvl/tuning.h"
 
 namespace ravel {
 namespace {
@@ -81,16 +82,14 @@ __global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
 
 /* ---- the stream ---- */
 
-/* Blocks of a grid for each multiprocessor: several times what can be resident, so that the
- * last ones to run leave little idle whatever the registers allow. An estimate. */
-enum { BLOCKS_PER_PROCESSOR = 32 };
-
-/* The most blocks of a grid. RAVEL_CUDA_BLOCKS=N is for tests: with few blocks each does
- * several, one after the other, as with long vectors only. */
-static int64_t most_blocks(int processors) {
+/* The most blocks of a grid, so many for each multiprocessor: several times what can be
+ * resident, so that the last ones to run leave little idle whatever the registers allow. The
+ * default is an estimate. RAVEL_CUDA_BLOCKS=N is for tests: with few blocks each does several,
+ * one after the other, as with long vectors only. */
+static int64_t most_blocks(int processors, uint64_t each) {
   const char *text = getenv("RAVEL_CUDA_BLOCKS");
   const long long n = text ? strtoll(text, nullptr, 10) : 0;
-  return n > 0 ? n : (int64_t)processors * BLOCKS_PER_PROCESSOR;
+  return n > 0 ? n : processors * (int64_t)each;
 }
 
 /* How long a wait spins before it looks after the device, and before it lets others run. */
@@ -134,6 +133,10 @@ struct gpu final : stream, event_clock, current_device {
   void wait(uint64_t epoch) override;
   const char *failure() override { return lost_ ? why_ : nullptr; }
   int processors() override { return processors_; }
+  unsigned architecture() override { return (unsigned)architecture_; }
+  void set_grid_blocks(uint64_t blocks) override {
+    most_blocks_ = most_blocks(processors_, blocks);
+  }
   void measure() override { measures_ = true; }
   uint64_t kernel_ns() override;
   toolchain *new_toolchain() override {
@@ -200,7 +203,7 @@ bool gpu::open(int device) {
       good(cudaMalloc(&finished, sizeof *finished_), "cudaMalloc") &&
       good(cudaMemsetAsync(finished, 0, sizeof *finished_, stream_), "cudaMemsetAsync");
   architecture_ = 10 * major + minor;
-  most_blocks_ = most_blocks(processors_);
+  most_blocks_ = most_blocks(processors_, tuning_default(TUNE_CUDA_GRID_BLOCKS, 0));
   word_ = (uint64_t *)word;
   finished_ = (unsigned *)finished;
   if (opened) word_[0] = word_[1] = 0;
@@ -479,6 +482,7 @@ unsigned cuda_devices(cvl_device *out, unsigned most, const char **why) {
     snprintf(out[k].name, sizeof out[k].name, "%.100s (sm_%d%d)", p.name, p.major, p.minor);
     out[k].memory = p.totalGlobalMem;
     out[k].processors = (unsigned)p.multiProcessorCount;
+    out[k].architecture = (unsigned)(10 * p.major + p.minor);
   }
   return (unsigned)count;
 }

@@ -27,8 +27,8 @@ struct generated {
   std::string text;
 
   explicit generated(const char *definition) : ops(superops_load(definition)) {
-    cr_assert(
-        fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, "fused", &source));
+    cr_assert(fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, nullptr,
+                                "fused", &source));
     text = source.text;
   }
   ~generated() {

@@ -449,24 +449,24 @@ struct sum_of_slots {
   int64_t n;
 };
 
-/* More slots than 2^31; a block has four of them. */
+/* More slots than 2^31; a block has a few of them. */
+static const int64_t BLOCK_SLOTS = (int64_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS, 0);
 Test(far, generated_reductions) {
   const generated k(
       "fused OP0#1 ($0 : INT, $1 : SEGDES) = (+_REDUCE INT @ (+ INT @ $0 $0) $1)\n");
   const built one(host_toolchain(), for_one(k));
   const int64_t length = HUGE * CVL_REDUCE_BLOCK + 7;
-  std::vector<int64_t> partial(4, 0);
+  std::vector<int64_t> partial((size_t)BLOCK_SLOTS, 0);
   sum_of_slots body{};
   body.x = line<int64_t>(0, 1);
   body.x.under = equal_segments(1, 3 * length);
   body.d = equal_segments(3, length);
   body.n = slot_count(body.d.total, body.d.count, CVL_REDUCE_BLOCK);
-  const int64_t slot =
-      first_slot(body.d, 1, CVL_REDUCE_BLOCK) / FUSED_BLOCK_SLOTS * FUSED_BLOCK_SLOTS;
-  body.partial = from_on<int64_t>(slot + FUSED_BLOCK_SLOTS, partial);
-  one.entry.on_host(&body, slot / FUSED_BLOCK_SLOTS + 1, nullptr);
-  for (int64_t p = 0; p < FUSED_BLOCK_SLOTS; p++) {
-    const int64_t b = slot + FUSED_BLOCK_SLOTS + p - first_slot(body.d, 1, CVL_REDUCE_BLOCK);
+  const int64_t slot = first_slot(body.d, 1, CVL_REDUCE_BLOCK) / BLOCK_SLOTS * BLOCK_SLOTS;
+  body.partial = from_on<int64_t>(slot + BLOCK_SLOTS, partial);
+  one.entry.on_host(&body, slot / BLOCK_SLOTS + 1, nullptr);
+  for (int64_t p = 0; p < BLOCK_SLOTS; p++) {
+    const int64_t b = slot + BLOCK_SLOTS + p - first_slot(body.d, 1, CVL_REDUCE_BLOCK);
     const int64_t first = length + b * CVL_REDUCE_BLOCK;
     cr_assert_eq(partial[(size_t)p], CVL_REDUCE_BLOCK * (2 * first + CVL_REDUCE_BLOCK - 1),
                  "slot %d", (int)p);

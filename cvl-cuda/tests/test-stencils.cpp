@@ -150,7 +150,7 @@ static const char *const devices[] = {"check", "check,order=reverse",
 /* The plan has windows of all sources, of a memory that is not too large. */
 static void expect_windows(const session &s, uint32_t sources, uint32_t positions) {
   fused_source source{};
-  cr_assert(fused_source_make(s.ops->ops[0], s.w, LEAVE_SPREADS, "fused", &source));
+  cr_assert(fused_source_make(s.ops->ops[0], s.w, LEAVE_SPREADS, nullptr, "fused", &source));
   const fused_kernel &k = source.kernel;
   cr_assert_eq(k.windowed_count, sources, "%u", k.windowed_count);
   cr_assert_eq(k.block_positions, positions, "%u", k.block_positions);

@@ -117,9 +117,10 @@ static void run_sum(rig &r, const kernel_entry &kernel, bool defect) {
   body.d.count = SEGMENTS;
   body.d.equal = EACH;
   body.d.total = SEGMENTS * EACH;
-  const int64_t blocks = (SEGMENTS + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS;
-  r.device->run({"superoperator", blocks, FUSED_BLOCK_SLOTS * WARP, nullptr, kernel.on_host,
-                 nullptr, &body, sizeof body});
+  const int32_t slots = (int32_t)tuning_default(TUNE_CUDA_BLOCK_SLOTS, 0);
+  const int64_t blocks = (SEGMENTS + slots - 1) / slots;
+  r.device->run({"superoperator", blocks, slots * WARP, nullptr, kernel.on_host, nullptr, &body,
+                 sizeof body});
   if (defect) return;
   const std::vector<int64_t> sums = r.download(body.partial, SEGMENTS);
   for (int64_t s = 0; s < SEGMENTS; s++) cr_assert_eq(sums[(size_t)s], 2000 * s + 900);

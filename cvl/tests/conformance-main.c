@@ -1,10 +1,12 @@
 /* conformance-main.c - the conformance suite as a command, over the back ends linked with it,
  * or over one that comes as a module.
  */
+#include "base/diag.h"
 #include "cvl/conformance.h"
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
 #include "cvl/plugin.h"
+#include "cvl/tuning.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -45,6 +47,7 @@ static const char usage[] =
     "  --seed S           of all random values (default: 1)\n"
     "  --native DIR       superoperators are compiled, and kept there: wait:DIR waits for "
     "that\n"
+    "  --tuning FILE      tuning values, see tables/tuning.def\n"
     "  --only ITEM        one item of --list, or all of one operation\n"
     "  --quick | --full   how much (default: --quick)\n"
     "  --brief            no lengths of 65537 and more, half of the shapes, fewer seeds\n"
@@ -55,6 +58,7 @@ struct arguments {
   int int_width, float_width; /* 0: not given */
   bool list;
   struct conformance_options options;
+  struct tuning tuning;
 };
 
 static _Noreturn void wrong_usage(const char *what) {
@@ -77,6 +81,25 @@ static void parse_threads(const char *text, struct conformance_options *o) {
     if (o->threads_count == CONFORMANCE_THREADS_MAX) wrong_usage("too many numbers of threads");
     o->threads[o->threads_count++] = (unsigned)n;
   }
+}
+
+static void read_tuning(const char *file, struct tuning *values) {
+  enum { MOST = 1 << 16 };
+  static char text[MOST];
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  FILE *in = fopen(file, "re");
+  if (!in) wrong_usage("the file of --tuning cannot be read");
+  const size_t length = fread(text, 1, MOST, in);
+  fclose(in);
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  const bool fine = tuning_parse(file, text, length, values, &diags);
+  diag_print(&diags, "conformance", 0, stderr);
+  arena_free(&arena);
+  if (!fine) exit(2);
 }
 
 static int parse_width(const char *text) {
@@ -119,6 +142,9 @@ static void parse(int argc, char **argv, struct arguments *a) {
       a->options.seed = strtoull(value, NULL, 0);
     } else if (!strcmp(name, "--native")) {
       parse_compile(value, &a->options);
+    } else if (!strcmp(name, "--tuning")) {
+      read_tuning(value, &a->tuning);
+      a->options.tuning = &a->tuning;
     } else if (!strcmp(name, "--only")) {
       a->options.only = value;
     } else {

@@ -62,8 +62,8 @@ static bool check(const struct nvrtc *n, const char *path, const struct superop 
   bool good = true;
   for (uint32_t i = 0; i < count; i++) {
     struct fused_source s;
-    const bool made = op->copies ? fused_source_make_copy(op, i, w, "kernel", &s)
-                                 : fused_source_make(op, w, LEAVE_SPREADS, "kernel", &s);
+    const bool made = op->copies ? fused_source_make_copy(op, i, w, NULL, "kernel", &s)
+                                 : fused_source_make(op, w, LEAVE_SPREADS, NULL, "kernel", &s);
     if (!made) abort();
     if (!s.kernel.is_empty) good &= check_text(n, path, op, s.text, "");
     fused_source_free(&s);

@@ -363,7 +363,7 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, const c
   make_directory(&b);
   for (uint32_t i = 0; i < CASES; i += every()) {
     char name[32];
-    fused_kernel_plan(&r.arena, r.ops[i], w, leave, &kernels[i]);
+    fused_kernel_plan(&r.arena, r.ops[i], w, leave, NULL, &kernels[i]);
     if (kernels[i].is_empty) continue;
     snprintf(name, sizeof name, "emitted%u.cpp", i);
     FILE *file = create(&b, name);
@@ -431,7 +431,7 @@ Test(kernel, module_has_the_kernels_by_their_keys) {
     struct fused_source s[2];
     for (int j = 0; j < 2; j++) {
       char name[64];
-      cr_assert(fused_source_make(r.ops[i], w, leaves[j], "fused", &s[j]));
+      cr_assert(fused_source_make(r.ops[i], w, leaves[j], NULL, "fused", &s[j]));
       snprintf(name, sizeof name, "%s_host", s[j].key);
       if (!s[j].kernel.is_empty) cr_expect_not_null(dlsym(b.library, name), "%s", name);
     }
@@ -461,7 +461,7 @@ static void write_texts(struct random *r, struct widths w, uint32_t count, char 
     struct fused_kernel k;
     size_t length;
     texts[i] = NULL;
-    fused_kernel_plan(&r->arena, r->ops[i], w, LEAVE_NOTHING, &k);
+    fused_kernel_plan(&r->arena, r->ops[i], w, LEAVE_NOTHING, NULL, &k);
     cr_assert_not(k.is_empty);
     FILE *out = open_memstream(&texts[i], &length);
     fused_emit_kernel(&k, "kernel", out);
@@ -536,7 +536,7 @@ Test(kernel, functions_give_the_bits_of_one_element) {
   struct built b;
   load(&l, definition, w);
   cr_assert_not_null(l.ops[0]);
-  fused_kernel_plan(&l.arena, l.ops[0], w, LEAVE_NOTHING, &k);
+  fused_kernel_plan(&l.arena, l.ops[0], w, LEAVE_NOTHING, NULL, &k);
   make_directory(&b);
   FILE *file = create(&b, "kernel.cpp");
   fused_emit_kernel(&k, "op0", file);

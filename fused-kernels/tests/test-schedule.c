@@ -31,7 +31,7 @@ static struct fused_schedule schedule_for(struct arena *arena, const struct supe
     return f.schedule;
   }
   struct fused_kernel k;
-  fused_kernel_plan(arena, op, widths, leave[target], &k);
+  fused_kernel_plan(arena, op, widths, leave[target], NULL, &k);
   return k.schedule;
 }
 

@@ -1,0 +1,73 @@
+/* tuning.h - the values of tables/tuning.def: the defaults of an architecture, and those that a
+ * text sets. A back end reads them when a context opens (cvl_options.tuning); results depend on
+ * none of them.
+ *
+ * The text has one value a line, "NAME VALUE", where VALUE may end in K, M or G (times 1024 and
+ * so on); # begins a comment. Every line ends with a newline, so that a file that was cut off
+ * is found out.
+ */
+#ifndef RAVEL_CVL_TUNING_H
+#define RAVEL_CVL_TUNING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct diag_list; /* base/diag.h */
+
+enum tuning_id {
+#define TUNED_CPU(id, name, value, least, most, form, doc)                 TUNE_CPU_##id,
+#define TUNED_CUDA(id, name, sm_80, sm_90, sm_120, least, most, form, doc) TUNE_CUDA_##id,
+#include "tables/tuning.def"
+  TUNING_COUNT
+};
+
+/* What is compiled in. */
+enum {
+#define COMPILED(id, name, value, doc) COMPILED_##id = value,
+#include "tables/tuning.def"
+};
+
+/* The values by their ids; 0: the default. */
+struct tuning {
+  uint64_t value[TUNING_COUNT];
+};
+
+struct tuning_row {
+  const char *name;
+  uint64_t least, most;
+  bool power; /* of two */
+  const char *doc;
+};
+const struct tuning_row *tuning_info(enum tuning_id);
+
+/* The default where the compute capability, times ten, is `architecture`; of the rows of a CPU
+ * it is the same for all. */
+uint64_t tuning_default(enum tuning_id, unsigned architecture);
+bool tuning_is_legal(enum tuning_id, uint64_t value);
+/* All values: those that are set in *asked (or NULL), else defaults. */
+struct tuning tuning_complete(const struct tuning *asked, unsigned architecture);
+/* Whether a back end of this name reads the value: "cpu" those of a CPU, "cuda" and its
+ * relatives those of a GPU. */
+bool tuning_concerns(enum tuning_id, const char *backend);
+
+/* Sets the values that a text names. False with diagnostics that name `file` and the line. */
+bool tuning_parse(const char *file, const char *text, size_t length, struct tuning *,
+                  struct diag_list *);
+/* A value as such a text has it: 262144 as "256K". */
+enum { TUNING_TEXT = 32 };
+void tuning_text(char text[TUNING_TEXT], uint64_t value);
+/* Prints the whole table as such a text: the values that differ from the defaults as they are,
+ * the others, and what is compiled in, as comments. */
+void tuning_list(const struct tuning *, unsigned architecture, FILE *);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
