@@ -167,14 +167,14 @@ static bool synchronise(int fd) {
   return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
 }
 
-static bool write_whole(int fd, const void *data, size_t bytes) {
+static bool write_trailer(int fd, const void *data, size_t bytes) {
   struct trailer t = {.bytes = bytes};
   struct sha256_state state;
   memcpy(t.magic, magic, sizeof magic);
   sha256_begin(&state);
   sha256_add(&state, data, bytes);
   sha256_end(&state, t.digest);
-  return write_all(fd, data, bytes) && write_all(fd, &t, sizeof t) && synchronise(fd);
+  return write_all(fd, &t, sizeof t);
 }
 
 /* A temporary name; creating it shows whether it is new. False: it is too long. */
@@ -184,7 +184,7 @@ static bool other_name(const char *name, int attempt, char *other, size_t size) 
   return length > 0 && (size_t)length < size;
 }
 
-int cache_keep(int directory, const char *name, const void *data, size_t bytes) {
+static int keep(int directory, const char *name, const void *data, size_t bytes, bool is_text) {
   char other[NAME_MAX + 1];
   int fd = -1, error = EEXIST;
   for (int i = 0; i < ATTEMPTS && fd < 0 && error == EEXIST; i++) {
@@ -193,11 +193,22 @@ int cache_keep(int directory, const char *name, const void *data, size_t bytes) 
     error = fd < 0 ? errno : 0;
   }
   if (fd < 0) return error;
-  if (!write_whole(fd, data, bytes)) error = errno;
+  if (!write_all(fd, data, bytes) || !(is_text || write_trailer(fd, data, bytes)) ||
+      !synchronise(fd)) {
+    error = errno;
+  }
   if (close(fd) != 0 && !error) error = errno;
   if (!error && renameat(directory, other, directory, name) != 0) error = errno;
   if (error) unlinkat(directory, other, 0);
   return error;
+}
+
+int cache_keep(int directory, const char *name, const void *data, size_t bytes) {
+  return keep(directory, name, data, bytes, false);
+}
+
+int cache_keep_text(int directory, const char *name, const char *text, size_t length) {
+  return keep(directory, name, text, length, true);
 }
 
 /* ---- work in progress ---- */

@@ -35,6 +35,8 @@ int cache_find(int directory, const char *name, uint64_t *bytes);
 
 /* Keeps bytes under a name. 0 or an errno: then an older file remains. */
 int cache_keep(int directory, const char *name, const void *data, size_t bytes);
+/* The same for a text that people read and that is not executed: without length and SHA-256. */
+int cache_keep_text(int directory, const char *name, const char *text, size_t length);
 
 /* A new directory within it for this user alone, whose name begins with `name`, for work in
  * progress. A descriptor to be closed and its name, or -1 and errno. cache_end_scratch removes

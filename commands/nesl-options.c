@@ -47,7 +47,7 @@ static bool count_value(const char *name, const char *text, int64_t least, int64
 static bool apply(void *options, unsigned id, const char *value) {
   struct nesl_options *o = options;
   const struct run_options run_options = {&o->machine, &o->backend_name, &o->seconds,
-                                          &o->native};
+                                          &o->native, &o->tuning};
   const char *name = rows[id].name;
   int64_t x = 0;
   bool ok = true;

@@ -4,6 +4,7 @@
 
 #include "commands/run-options.h"
 #include "commands/shared-options.h"
+#include "commands/tuned.h"
 
 enum nesl_mode {
   NESL_PROMPT,     /* nesl, nesl FILE...: the files are loaded first */
@@ -33,7 +34,9 @@ struct nesl_options {
   uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
   const char *times; /* file for the measurements, or NULL */
   enum native_wish native;
-  char cache[4096]; /* compile_directory of the machine */
+  const char *tuning; /* --tuning, or NULL */
+  struct tuned tuned; /* its values */
+  char cache[4096];   /* compile_directory of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
 };
 

@@ -40,6 +40,8 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
                      sizeof options->cache, &options->machine, &n->diags)) {
     return false;
   }
+  if (!tuned_begin(&options->tuned, options->tuning, NULL, &options->machine, &n->diags))
+    return false;
   n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
                                  : evaluator_compiled(options, &n->heap, &n->diags);
   if (n->evaluator && make_session(n)) return true;

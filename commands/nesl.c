@@ -128,6 +128,8 @@ static int command(int argc, char **argv) {
   if (shared_answered(&options.shared, nesl_options_help, "nesl (Ravel) " RAVEL_VERSION)) {
     return STATUS_DONE;
   }
+  int status;
+  if (run_tuning_listed("nesl", options.tuning, &status)) return status;
   return execute(&options);
 }
 

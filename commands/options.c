@@ -3,6 +3,8 @@
 #include "base/number.h"
 #include "commands/arguments.h"
 #include "commands/run-options.h"
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,11 +56,21 @@ static bool dump_value(const char *text, enum dump *dump) {
   return true;
 }
 
+static bool tune_value(const char *text, double *seconds) {
+  char *end;
+  *seconds = 60;
+  if (!text) return true;
+  *seconds = strtod(text, &end);
+  if (end != text && *end == '\0' && isfinite(*seconds) && *seconds > 0) return true;
+  return complain("--tune must be followed by a positive number of seconds, not '%.40s'", text);
+}
+
 /* Does what one option says; value is NULL if it has none. */
 static bool apply(void *options, unsigned id, const char *value) {
   struct command_options *o = options;
   struct machine_options *m = &o->machine;
-  const struct run_options run_options = {m, &o->backend_name, &o->seconds, &o->native};
+  const struct run_options run_options = {m, &o->backend_name, &o->seconds, &o->native,
+                                          &o->tuning};
   int64_t x;
   switch ((enum option_id)id) {
   case OPT_OPTIMISE: o->optimise = true; break;
@@ -71,6 +83,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_DUMP: return dump_value(value, &o->dump);
   case OPT_PROFILE: return profile_value(value, m);
   case OPT_JSON: o->json = true; break;
+  case OPT_TUNE: return tune_value(value, &o->tune_seconds);
   case OPT_CHECKED: m->checked = true; break;
   case OPT_PROGRESS: m->progress_fd = STDERR_FILENO; break;
   case OPT_ELAPSED: o->elapsed = true; break;
@@ -95,9 +108,25 @@ static bool apply(void *options, unsigned id, const char *value) {
 
 /* ---- the whole command line ---- */
 
+static bool lists_tuning(const struct command_options *o) {
+  return o->tuning && strcmp(o->tuning, "list") == 0;
+}
+
+/* What goes with --tune, which prints only what it tries. */
+static bool check_tune(const struct command_options *o) {
+  if (o->tuning)
+    return complain("--tune begins with the defaults: it does not go with --tuning");
+  if (o->check || o->dump != DUMP_NOTHING || o->machine.profile || o->trace || o->elapsed ||
+      o->machine.progress_fd >= 0) {
+    return complain("--tune runs the program many times: it does not go with --check, --dump, "
+                    "--profile, --trace, --progress and -t");
+  }
+  return !o->no_fusion || o->optimise || complain("--no-fusion goes with -O");
+}
+
 /* What holds between options. */
 static bool check_together(const struct command_options *o) {
-  if (o->shared.help || o->shared.version || o->devices) return true;
+  if (o->shared.help || o->shared.version || o->devices || lists_tuning(o)) return true;
   if (!o->source.file) return complain("which program? FILE is missing");
   if (o->source.file[0] == '\0') return complain("the file name is empty");
   if (o->json && !o->machine.profile) return complain("--json goes with --profile");
@@ -109,6 +138,7 @@ static bool check_together(const struct command_options *o) {
   if (o->dump == DUMP_VCODE && o->optimise) {
     return complain("--dump=vcode prints the program as read; fcodeopt prints it optimised");
   }
+  if (o->tune_seconds > 0) return check_tune(o);
   if (o->no_fusion && !o->optimise) return complain("--no-fusion goes with -O");
   return true;
 }

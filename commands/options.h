@@ -22,6 +22,8 @@ struct command_options {
   bool optimise;            /* -O */
   bool no_fusion;           /* with it */
   enum native_wish native;
+  const char *tuning;  /* --tuning, or NULL */
+  double tune_seconds; /* --tune; 0: no */
   enum dump dump;
   bool devices; /* list them instead of running */
   bool check;   /* verify only */

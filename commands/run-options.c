@@ -1,6 +1,8 @@
 /* run-options.c - see run-options.h. */
 #include "commands/run-options.h"
 #include "commands/arguments.h"
+#include "commands/process.h"
+#include "commands/tuned.h"
 #include "vinterp/choose.h"
 
 #include <limits.h>
@@ -43,6 +45,7 @@ bool run_option(const char *command, enum run_option id, const char *value,
     ok = int_value(command, "device", value, 0, INT_MAX, &x);
     m->device = (int)x;
     break;
+  case RUN_TUNING: *o->tuning = value; break;
   case RUN_SEED:
     ok = int_value(command, "seed", value, INT64_MIN, INT64_MAX, &x);
     m->seed = (uint64_t)x;
@@ -56,6 +59,23 @@ bool run_option(const char *command, enum run_option id, const char *value,
   case RUN_ALLOW_SPAWN: m->permissions.processes = true; break;
   }
   return ok;
+}
+
+bool run_tuning_listed(const char *command, const char *tuning, int *status) {
+  struct tuned tuned;
+  struct machine_options options = machine_default_options();
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  if (!tuning || strcmp(tuning, "list") != 0) return false;
+  heap_init(&heap, DIAG_MEMORY);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  *status = tuned_begin(&tuned, NULL, NULL, &options, &diags) ? STATUS_DONE : STATUS_FAILED;
+  if (*status == STATUS_DONE) tuning_list(&tuned.values, 0, stdout);
+  diag_print(&diags, command, MAX_ERRORS_SHOWN, stderr);
+  arena_free(&arena);
+  return true;
 }
 
 struct machine *run_machine(const char *backend_name, const struct machine_options *options,

@@ -13,6 +13,7 @@ struct run_options {
   const char **backend_name;       /* choose_knows it */
   double *seconds;                 /* --time */
   enum native_wish *native;
+  const char **tuning; /* --tuning: for tuned_begin, or "list": run_tuning_listed */
 };
 
 enum run_option {
@@ -24,6 +25,10 @@ enum run_option {
 /* Does what an option says; false after a complaint in the name of the command. */
 bool run_option(const char *command, enum run_option, const char *value,
                 const struct run_options *);
+
+/* Whether --tuning is "list". Then prints the tuning values, those of RAVEL_TUNING or else the
+ * defaults; *status is that of the command. */
+bool run_tuning_listed(const char *command, const char *tuning, int *status);
 
 /* choose_machine; if there is none, a note says where to look. */
 struct machine *run_machine(const char *backend_name, const struct machine_options *,

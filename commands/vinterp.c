@@ -4,6 +4,7 @@
 #include "commands/process.h"
 #include "commands/program-arguments.h"
 #include "commands/run-options.h"
+#include "commands/tune.h"
 #include "fcode-opt/fcode-opt.h"
 #include "vinterp/choose.h"
 #include <errno.h>
@@ -21,23 +22,42 @@ static int status_of(enum machine_outcome outcome) {
   return STATUS_FAILED;
 }
 
+/* What a loaded program is run on. */
+struct arguments {
+  const struct machine_item *items;
+  uint64_t count;
+};
+
 /* Runs a loaded program; the exit status. *began: whether there was a machine to run it. */
-static int run(struct program *p, const struct command_options *o,
-               const struct machine_options *options, bool *began) {
-  const struct machine_item *items = NULL;
-  uint64_t item_count = 0;
-  if (!program_arguments(p, o->arguments, o->argument_count, &items, &item_count))
-    return STATUS_FAILED;
+static int run_on(struct program *p, const struct command_options *o,
+                  const struct machine_options *options, const struct arguments *a,
+                  bool *began) {
   double start = seconds_now();
   struct machine *machine = run_machine(o->backend_name, options, &p->diags);
   *began = machine != NULL;
   if (!*began) return STATUS_FAILED;
-  int status = status_of(machine_run_on(machine, p->ir, items, item_count, &p->diags));
+  int status = status_of(machine_run_on(machine, p->ir, a->items, a->count, &p->diags));
   double end = seconds_now();
   if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
   if (options->profile) machine_profile(machine, stderr, o->json);
   machine_free(machine);
   return status;
+}
+
+/* The same with its arguments and tuning values, or searches those. */
+static int run(struct program *p, const struct command_options *o,
+               struct machine_options *options, bool *began) {
+  struct arguments a = {0};
+  struct tuned_program identity = {0};
+  struct tuned tuned;
+  if (!program_arguments(p, o->arguments, o->argument_count, &a.items, &a.count))
+    return STATUS_FAILED;
+  const bool tunes = o->tune_seconds > 0, known = tunes || tuned_any();
+  if (known) identity = tune_identity(p, o, a.items, a.count);
+  if (tunes) return tune(&(struct tune_task){p, o, options, a.items, a.count, identity});
+  if (!tuned_begin(&tuned, o->tuning, known ? &identity : NULL, options, &p->diags))
+    return STATUS_FAILED;
+  return run_on(p, o, options, &a, began);
 }
 
 /* Opens what the run needs, runs, and closes it again; the exit status. */
@@ -46,8 +66,8 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   options.widths = p->widths;
   options.stop = process_stop();
   options.permissions = process_listing(options.permissions);
-  if (!output_native(o->native, false, p->cache_path, sizeof p->cache_path, &options,
-                     &p->diags)) {
+  if (!output_native(o->native, o->tune_seconds > 0, p->cache_path, sizeof p->cache_path,
+                     &options, &p->diags)) {
     return STATUS_FAILED;
   }
   struct output trace;
@@ -145,6 +165,8 @@ static int command(int argc, char **argv) {
   if (shared_answered(&options.shared, options_help, "vinterp (Ravel) " RAVEL_VERSION)) {
     return STATUS_DONE;
   }
+  int status;
+  if (run_tuning_listed("vinterp", options.tuning, &status)) return status;
   if (!options.devices) return execute(&options);
   choose_list(stdout);
   return STATUS_DONE;

@@ -218,10 +218,14 @@ def whole_conformance():
                 f"{suite} --quick --backend cpu --int 64 --float 64 --threads 2 --seed 7"
                 " --native wait:build/native-whole --only SUPEROP", reads=SUITE)
     for end in TUNINGS:
-        yield Stage(f"whole: conformance, {end} tuning values", "mkdir -p build/native-tuned && "
-                    f"{suite} --quick --seed 0x{{seed}} --tuning cvl/tests/{end}.tuning && {suite} --brief"
-                    " --backend cuda-emu --int 64 --seed 0x{seed} --native wait:build/native-tuned"
-                    f" --only SUPEROP --tuning cvl/tests/{end}.tuning", reads=(*SUITE, "cvl/tests"))
+        tuned = f"{suite} --seed 0x{{seed}} --tuning cvl/tests/{end}.tuning"
+        yield Stage(f"whole: conformance, {end} tuning values", f"{tuned} --quick",
+                    reads=(*SUITE, "cvl/tests"))
+        for backend in ("cpu", "cuda-emu"):
+            yield Stage(f"whole: conformance, {end} tuning values, compiled superoperators, {backend}",
+                        f"mkdir -p build/native-tuned-{backend} && {tuned} --brief --backend {backend}"
+                        f" --int 64 --native wait:build/native-tuned-{backend} --only SUPEROP",
+                        reads=(*SUITE, "cvl/tests"))
     emulated = f"{suite} --quick --backend cuda-emu"
     for order, (width, real, _) in zip(("forward", "reverse", "shuffled", "forward"), widths):
         yield Stage(f"whole: conformance, emulated GPU, {order}, {width}/{real}",

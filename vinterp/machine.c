@@ -42,6 +42,9 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     if (!m->profile) return fail_new(m, diags, "out of memory");
   }
   m->measured = (m->profile && !options->undisturbed) || options->trace;
+  const struct machine_tuned *tuned = NULL;
+  if (options->tuning.of) tuned = options->tuning.of(options->tuning.with, m->backend, options);
+  if (m->profile && tuned) profile_tuned(m->profile, tuned->from);
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
@@ -55,7 +58,8 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .kernels = options->kernels,
                             .stop = {machine_asks_to_stop, m},
                             .measure = options->profile,
-                            .say = options->say};
+                            .say = options->say,
+                            .tuning = tuned ? tuned->values : NULL};
   const char *why = "the back end gives no reason";
   if (m->backend->version != CVL_VERSION) {
     return fail_new(m, diags, "the back end is of another version");

@@ -12,6 +12,22 @@
 #include "cvl/cvl.h"
 #include "ir/ir.h"
 
+struct machine_options;
+
+/* Tuning values (cvl/tuning.h), and what the profile says of where they are from. */
+struct machine_tuned {
+  const struct tuning *values;
+  const char *from;
+};
+
+/* Who knows them: asked for a back end that is about to be opened. NULL, and if it returns
+ * NULL: the defaults. */
+struct machine_tuning {
+  const struct machine_tuned *(*of)(void *with, const struct cvl_backend *,
+                                    const struct machine_options *);
+  void *with;
+};
+
 struct machine_options {
   struct widths widths;
   const struct cvl_backend *backend;
@@ -39,6 +55,7 @@ struct machine_options {
                                caller's, who begins its limit of time; or NULL */
   uint64_t fail_allocation; /* tests: the n-th allocation of the run fails; 0: none */
   struct cvl_speaker say;   /* as in cvl_options */
+  struct machine_tuning tuning;
 };
 
 struct machine;

@@ -36,6 +36,7 @@ struct profile {
   struct rows functions, superops;
   struct map known; /* rows of superoperators by key, from 1 */
   const char *backend;
+  const char *tuned; /* where the tuning values are from, or NULL: they are the defaults */
   bool instructions; /* are counted */
   uint64_t runs;
   double elapsed;
@@ -87,6 +88,10 @@ void profile_free(struct profile *p) {
   arena_free(&p->functions.arena);
   arena_free(&p->superops.arena);
   heap_free(p->heap, p, sizeof *p);
+}
+
+void profile_tuned(struct profile *p, const char *from) {
+  p->tuned = from;
 }
 
 static void clear_rows(struct rows *rows) {
@@ -310,6 +315,7 @@ enum { OPCODE_TABLE, SUPEROP_TABLE, FUNCTION_TABLE, TABLES };
 
 /* What the back end did beside computing on the host; nothing if it did nothing. */
 static void print_device(const struct profile *p, FILE *out) {
+  if (p->tuned) fprintf(out, "tuning values of %s\n", p->tuned);
   const struct cvl_statistics *s = &p->statistics;
   if (!(s->launches | s->waits | s->bytes_up | s->bytes_down)) return;
   char up[NUMBER_TEXT_MAX], down[NUMBER_TEXT_MAX];
@@ -408,6 +414,10 @@ static void json_device(const struct profile *p, FILE *out) {
   const struct cvl_statistics *s = &p->statistics;
   fputs(" \"backend\": ", out);
   json_string(out, p->backend);
+  if (p->tuned) {
+    fputs(", \"tuning\": ", out);
+    json_string(out, p->tuned);
+  }
   fprintf(out,
           ", \"launches\": %llu, \"waits\": %llu, \"bytes_up\": %llu, \"bytes_down\": %llu, ",
           (unsigned long long)s->launches, (unsigned long long)s->waits,

@@ -36,6 +36,8 @@ struct profile_entry {
  * and only the sums of the run are printed. NULL: no memory. */
 struct profile *profile_new(struct heap *, const char *backend, bool instructions);
 void profile_free(struct profile *); /* NULL is ignored */
+/* Where the tuning values are from; borrowed. */
+void profile_tuned(struct profile *, const char *from);
 /* Forgets all runs; rows stay. From now on the statistics of the back end count from these. */
 void profile_begin(struct profile *, const struct cvl_statistics *);
 

@@ -121,6 +121,23 @@ Test(cache, is_made_for_the_user_alone) {
   end(&p);
 }
 
+/* A text for people has nothing behind it, and is no file to execute. */
+Test(cache, keeps_texts_as_they_are) {
+  struct fixture p = begin();
+  char text[100];
+  const int directory = opened(p.path, true);
+  cr_assert_eq(cache_keep_text(directory, "a", "first\n", 6), 0);
+  cr_assert_eq(cache_keep_text(directory, "a", "second\n", 7), 0);
+  const int fd = openat(directory, "a", O_RDONLY);
+  cr_expect_eq(read(fd, text, sizeof text), 7);
+  cr_expect_eq(memcmp(text, "second\n", 7), 0);
+  cr_expect_null(found(directory, "a"));
+  cr_expect_eq(count_files(p.path), 1);
+  close(fd);
+  close(directory);
+  end(&p);
+}
+
 Test(cache, refuses_what_others_may_write) {
   struct fixture p = begin();
   close(opened(p.path, true));
