@@ -27,7 +27,7 @@ No GPU has run any of this. The interpreter of PTX ([cvl-cuda/ptx](../cvl-cuda/p
 code and counts what it asks of memory; a model turns that into times. Counts are exact for the PTX and for one schedule of
 blocks; **times are modelled: they inform, they prove nothing.**
 
-Made by `{command}`.
+Made by `{command}` of commit {commit}.
 
 - *moved*: bytes from and to DRAM, through a second-level cache that held nothing of the operands before, over those that
   the operation cannot avoid: its operands and results once ([bench/README.md](../bench/README.md), the table of bytes).
@@ -51,8 +51,8 @@ is always the same.
 
 SEGMENTS = """## Segments
 
-A quarter of the elements, by the lengths of segments. *of one*: the modelled time over that of one segment (target: at most {target}); *of CUB*: over that of CUB's operation by key or by
-offsets.
+A quarter of the elements, by the lengths of segments. *of one*: the modelled time over that of one segment (target: at most
+{target}); *of CUB*: over that of CUB's operation by key or by offsets.
 
 """
 
@@ -208,7 +208,7 @@ class Page:
 
     # ---- the page ----
 
-    def text(self, works, peers, by_hand, corpus, command):
+    def text(self, works, peers, by_hand, corpus, command, commit="unknown"):
         found = [self.figure(w, "Ravel", True) for w in works]
         others = {(f["name"], f["elem"], f["shape"]): f
                   for f in (self.figure(w, "CUB", True) for w in peers)}
@@ -217,7 +217,8 @@ class Page:
         for group in (operations, segments):
             self.compare(group, others)
         n = 1 << self.options.size
-        out = [HEAD.format(command=command, launch=H100.launch * 1e6, wait=round(H100.wait * 1e6))]
+        out = [HEAD.format(command=command, commit=commit, launch=H100.launch * 1e6,
+                           wait=round(H100.wait * 1e6))]
         if operations:
             whole = n * H100.processors // self.processors
             out += [OPERATIONS.format(n=f"{n:,}", width=self.options.width, few=self.processors,

@@ -76,7 +76,7 @@ static bool check_short(const struct nvrtc *n, const char *path, const struct su
   const struct widths w = {CVL_I64, CVL_F64};
   struct fused_source s;
   if (op->copies || superop_has_combinations(op)) return true;
-  if (!fused_source_make(op, w, LEAVE_SPREADS | SHORT_SEGMENTS, "kernel", &s)) abort();
+  if (!fused_source_make(op, w, LEAVE_SPREADS | SHORT_SEGMENTS, NULL, "kernel", &s)) abort();
   const bool good =
       !s.kernel.by_groups || check_text(n, path, op, s.text, ", for short segments");
   fused_source_free(&s);
