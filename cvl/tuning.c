@@ -185,7 +185,7 @@ void tuning_text(char text[TUNING_TEXT], uint64_t value) {
     value /= 1024;
     unit++;
   }
-  snprintf(text, TUNING_TEXT, "%" PRIu64 "%.*s", value, unit > 0, "\0KMG" + unit);
+  snprintf(text, TUNING_TEXT, "%" PRIu64 "%.*s", value, unit > 0, &"\0KMG"[unit]);
 }
 
 static void list_row(enum tuning_id id, uint64_t value, uint64_t standard, FILE *out) {

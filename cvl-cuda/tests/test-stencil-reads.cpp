@@ -69,12 +69,17 @@ static bool allow_index(int64_t i, int64_t n) {
   cr_assert(i >= 0 && i < n, "element %d of %d of a block's memory", (int)i, (int)n);
   return true;
 }
+static int64_t allow_thread(int64_t named) {
+  return named;
+}
+static void ignore_different(int64_t, int64_t, int64_t) {}
 static void ignore(int64_t) {}
 static void ignore_phase() {}
 
 static std::unique_ptr<toolchain> counting() {
-  static const emulation::watcher table = {count_read, allow,  allow_atomic, allow_index,
-                                           ignore,     ignore, ignore_phase};
+  static const emulation::watcher table = {count_read,  allow,        allow_atomic,
+                                           allow_index, allow_thread, ignore_different,
+                                           ignore,      ignore,       ignore_phase};
   companion c = watching();
   c.argument = &table;
   return host_toolchain("", c);
