@@ -397,16 +397,8 @@ Test(kernel, same_as_the_oracle_in_wide_widths) {
   check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, "clang++");
 }
 
-Test(kernel, same_as_the_oracle_in_narrow_widths) {
-  check_random((struct widths){CVL_I32, CVL_F32}, 3, LEAVE_SPREADS, "g++");
-}
-
-Test(kernel, same_as_the_oracle_by_groups_of_segments) {
+Test(kernel, same_as_the_oracle_in_narrow_widths_by_groups_of_segments) {
   check_random((struct widths){CVL_I32, CVL_F32}, 4, LEAVE_SPREADS | SHORT_SEGMENTS, "g++");
-}
-
-Test(kernel, same_as_the_oracle_by_groups_in_wide_widths) {
-  check_random((struct widths){CVL_I64, CVL_F64}, 5, SHORT_SEGMENTS, "clang++");
 }
 
 /* ---- modules ---- */
