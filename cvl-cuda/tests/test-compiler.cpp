@@ -235,7 +235,8 @@ Test(compiler, compiles_as_many_at_once_as_it_may) {
   for (int i = REQUESTED; i-- > 0;) {
     const kernel_entry *e = c.wait(k[i]);
     cr_assert_not_null(e);
-    cr_assert_str_eq((const char *)e->kernel, ("code of text " + std::to_string(i)).c_str());
+    const std::string made = "code of text " + std::to_string(i);
+    cr_assert_str_eq((const char *)e->kernel, made.c_str());
   }
   cr_assert_eq(c.compiled(), REQUESTED);
 }
