@@ -60,14 +60,6 @@ DEVICES = (H100, H200)
 ISSUED = 4  # instructions a cycle of a multiprocessor
 
 
-@dataclass
-class Resources:
-    """Of a kernel's machine code: registers of a thread, bytes of static shared memory."""
-
-    registers: int = UNKNOWN_REGISTERS
-    known: bool = False
-
-
 def resident_warps(launch, registers, device):
     """On a multiprocessor, on average while the launch has blocks for all."""
     shared = launch["static_shared"] + launch["shared"]

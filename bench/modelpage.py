@@ -30,7 +30,7 @@ blocks; **times are modelled: they inform, they prove nothing.**
 Made by `{command}` of commit {commit}.
 
 - *moved*: bytes from and to DRAM, through a second-level cache that held nothing of the operands before, over those that
-  the operation cannot avoid: its operands and results once ([bench/README.md](../bench/README.md), the table of bytes).
+  the operation cannot avoid: its operands and results once, as [bench/gpu-ops.c](../bench/gpu-ops.c) counts them.
 - *touched*: bytes that each launch alone reads and writes, likewise: what would be moved without a cache between launches.
 - *sectors*: bytes that threads asked for over those of the sectors of 32 bytes that hold them; 1 is best.
 - *banks*: cycles of shared memory over those without bank conflicts; 1 is best.

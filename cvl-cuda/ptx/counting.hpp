@@ -73,8 +73,6 @@ public:
   void filled(uint64_t bytes);
   void waited();
 
-  const launch_counts &counts() const { return counts_; } /* of the last launch */
-
 private:
   struct span {
     uint64_t begin, end;
