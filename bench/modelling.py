@@ -49,10 +49,10 @@ class Device:
                                    l2_bandwidth=self.l2_bandwidth * p)
 
 
-# processors, DRAM and L2: NVIDIA's data sheets of H100 SXM and H200 (3.35 and 4.8 TB/s), of which
-# 90 % are taken as what can be had. Clock: 1755 MHz, the boost clock. L2's bandwidth and the time of a
-# round trip: measured on an H100 PCIe by Chips and Cheese ("Nvidia's H100: Funny L2, and Tons of
-# Bandwidth", 2023), rounded. Bytes in flight: what CUB's transform asks for on these devices.
+# Processors, DRAM and the size of the L2: NVIDIA's data sheets of H100 SXM and H200 (3.35 and 4.8 TB/s),
+# of which 90 % are taken as what can be had. Clock: 1755 MHz, the most that Chips and Cheese saw of an
+# H100 PCIe ("Nvidia's H100: Funny L2, and Tons of Bandwidth", 2023). Bytes in flight: what CUB's
+# transform asks for on these devices. The L2's bandwidth and the time of a round trip are guesses.
 H100 = Device("H100", 132, 1.755e9, 0.9 * 3.35e12, 50e6, 5.5e12, 32 * 1024, 0.6e-6)
 H200 = Device("H200", 132, 1.755e9, 0.9 * 4.8e12, 50e6, 5.5e12, 48 * 1024, 0.6e-6)
 DEVICES = (H100, H200)

@@ -72,7 +72,8 @@ Those of [bench/targets.def](../bench/targets.def), which are counts and ratios 
 
 CONSTANTS = """## The model's constants
 
-They are in [bench/modelling.py](../bench/modelling.py) with their sources.
+They are in [bench/modelling.py](../bench/modelling.py) with their sources. The L2's bandwidth, the 0.6 us of a round trip, and
+what a launch and a wait take are guesses.
 
 """
 
