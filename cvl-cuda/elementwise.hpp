@@ -3,8 +3,9 @@
  *
  * One launch for a result in memory, none for one that is the same everywhere. It moves what
  * the operands have in memory and the result, each once. A kernel comes in two variants: one
- * whose operands are in memory or constant, where all loads come first, and one
- * for operands that are computed as they are needed (DIST, INDEX).
+ * whose operands are in memory or constant, and one for operands that are computed as they are
+ * needed (DIST, INDEX), by looks at their descriptors, which come together for several
+ * elements.
  */
 #ifndef RAVEL_CUDA_ELEMENTWISE_HPP
 #define RAVEL_CUDA_ELEMENTWISE_HPP
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/together.hpp"
 
 namespace ravel {
 
@@ -72,15 +74,31 @@ template <class ROW, class A> struct unary_body {
   using operands = typename ROW::X;
   A x;
   HD operands load(int64_t i) const { return x[i]; }
+  template <int U> HD void load_many(int64_t i, int64_t step, operands (&to)[U]) const {
+    load_computed(x, i, step, to);
+  }
   HD typename ROW::R result(int64_t, const operands &v) const { return ROW::of(v); }
 };
 
 template <class X> struct two { X a, b; };
 
+template <class A, class X, int U>
+HD void load_two(const A &x, const A &y, int64_t i, int64_t step, two<X> (&to)[U]) {
+  X a[U], b[U];
+  load_memory(x, i, step, a);
+  load_memory(y, i, step, b);
+  load_others(x, i, step, a);
+  load_others(y, i, step, b);
+  for (int k = 0; k < U; k++) to[k] = {a[k], b[k]};
+}
+
 template <class ROW, class A> struct binary_body {
   using operands = two<typename ROW::X>;
   A x, y;
   HD operands load(int64_t i) const { return {x[i], y[i]}; }
+  template <int U> HD void load_many(int64_t i, int64_t step, operands (&to)[U]) const {
+    load_two(x, y, i, step, to);
+  }
   HD typename ROW::R result(int64_t, const operands &v) const { return ROW::of(v.a, v.b); }
 };
 
@@ -89,6 +107,9 @@ template <class ROW, class A> struct checked_body {
   A x, y;
   faults bad;
   HD operands load(int64_t i) const { return {x[i], y[i]}; }
+  template <int U> HD void load_many(int64_t i, int64_t step, operands (&to)[U]) const {
+    load_two(x, y, i, step, to);
+  }
   HD typename ROW::R result(int64_t i, const operands &v) const {
     if (ROW::good(v.a, v.b)) return ROW::of(v.a, v.b);
     bad.report(ROW::error, i, 0, 0, 0);
@@ -104,12 +125,35 @@ template <class ROW, class A, class F> struct select_body {
   F f;
   A x, y;
   HD operands load(int64_t i) const { return {f[i], x[i], y[i]}; }
+  template <int U> HD void load_many(int64_t i, int64_t step, operands (&to)[U]) const {
+    uint8_t flag[U];
+    two<typename ROW::X> v[U];
+    load_memory(f, i, step, flag);
+    load_two(x, y, i, step, v);
+    load_others(f, i, step, flag);
+    for (int k = 0; k < U; k++) to[k] = {flag[k], v[k].a, v[k].b};
+  }
   HD typename ROW::R result(int64_t, const operands &v) const {
     return ROW::of(v.flag, v.a, v.b);
   }
 };
 
 /* The kernel: all loads of a thread come before the first result. */
+template <class B> struct computed_row_body {
+  using R = decltype(B().result(0, typename B::operands()));
+
+  B f;
+  ptr<R> out;
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    typename B::operands v[U];
+    f.load_many(i, step, v);
+    for (int k = 0; k < U; k++) out[i + k * step] = f.result(i + k * step, v[k]);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* The same where all operands are plain. */
 template <class B> struct row_body {
   using results = typename B::operands;
   using R = decltype(B().result(0, results()));
@@ -130,12 +174,11 @@ ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
   return r;
 }
 
-/* The same with operands that are computed: those wait for their descriptors anyway, nothing
- * would be gained by several elements at a time, and registers would run out. */
+/* The same with operands that are computed. */
 template <class R, class B>
 ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n) {
   const ref<cvl_vector> r = w.make(elem_of<R>(), n);
-  w.run(launch_n(name, n, row_body<B>{body, w.data<R>(r)}));
+  w.run(launch_together(name, n, computed_row_body<B>{body, w.data<R>(r)}));
   return r;
 }
 

@@ -119,20 +119,24 @@ struct kept_flags {
   HD static int64_t below(const pack_word &w, int64_t i) {
     return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
   }
-  HD int64_t rank_in_tile(int64_t i) const {
-    const pack_word w = words[i >> 6];
-    return w.before + below(w, i);
-  }
 };
 
 struct keep {
-  enum { threads = KEEP_THREADS, resident = 3 };
+  enum { threads = KEEP_THREADS, resident = 3, WORDS = KEEP_EACH * WARP / 64, OFFSETS = 4 };
   struct shared {
     shared_array<int64_t, threads + 1> before; /* flags set before each tile */
     shared_array<int64_t, threads / WARP> of_warp;
+    shared_array<pack_word, threads / WARP * WORDS> words; /* of each warp's elements */
   };
   struct add {
     HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
+  };
+  /* Of each of a thread's elements: where it is, or some other if it is not kept, from the
+   * first of the warp's; where it goes, from where the first of the tile goes. */
+  struct moving {
+    int64_t first, start;
+    int32_t from[KEEP_EACH], to[KEEP_EACH];
+    uint32_t kept; /* a bit each */
   };
   int32_t count, flags_count;
   kept_flags flags[MOST_FLAGS];
@@ -142,9 +146,14 @@ struct keep {
     int32_t which = flags_count - 1;
     while (block.index() < flags[which].first) which--;
     const kept_flags &f = flags[which];
+    const int64_t b = block.index() - f.first;
     typename B::template reg<int64_t> x;
+    block.each([&](int t) {
+      x[t] = !f.scanned() && t < f.tiles ? (int64_t)f.sums[t] : 0;
+      if (b < f.moves && t % WARP < WORDS)
+        block.shared.words[t / WARP * WORDS + t % WARP] = word_of(f, first_of(b, t), t % WARP);
+    });
     if (!f.scanned()) {
-      block.each([&](int t) { x[t] = t < f.tiles ? (int64_t)f.sums[t] : 0; });
       block.prefix(x, WARP, add());
       block.each([&](int t) {
         if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
@@ -156,10 +165,9 @@ struct keep {
         if (t == 0) block.shared.before[0] = 0;
       });
     }
-    const int64_t b = block.index() - f.first;
     block.each([&](int t) {
       if (b < f.moves) {
-        move(block.shared, which, b, t);
+        move(block.shared, which, first_of(b, t), t);
       } else {
         put_offsets(block.shared, f, (b - f.moves) * KEEP_TILE + t);
       }
@@ -170,52 +178,66 @@ struct keep {
   HD static int64_t before(const shared &s, const kept_flags &f, int64_t tile) {
     return f.scanned() ? (int64_t)f.sums[tile] : (int64_t)s.before[tile];
   }
-
   /* A warp moves adjacent elements, KEEP_EACH per thread, all flagged by the same few words. */
-  HD void move(const shared &s, int32_t which, int64_t tile, int t) const {
-    enum { WORDS = KEEP_EACH * WARP / 64 };
+  HD static int64_t first_of(int64_t tile, int t) {
+    return tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
+  }
+  HD static pack_word word_of(const kept_flags &f, int64_t first, int k) {
+    const int64_t last_word = (f.n - 1) >> 6, word = (first >> 6) + k;
+    return f.words[word < last_word ? word : last_word];
+  }
+
+  HD void move(const shared &s, int32_t which, int64_t first, int t) const {
     const kept_flags &f = flags[which];
-    const int64_t first = tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
-    const int64_t lane = t % WARP, last_word = (f.n - 1) >> 6;
-    const int64_t start = before(s, f, first / PACK_TILE);
-    pack_word w[WORDS];
-    int64_t from[KEEP_EACH], to[KEEP_EACH];
-    for (int k = 0; k < WORDS; k++) {
-      const int64_t word = (first >> 6) + k;
-      w[k] = f.words[word < last_word ? word : last_word];
-    }
+    const int lane = t % WARP;
+    const int32_t left =
+        f.n - first < KEEP_EACH * WARP ? (int32_t)(f.n - first) : (int32_t)(KEEP_EACH * WARP);
+    moving m;
+    m.first = first;
+    m.start = before(s, f, first / PACK_TILE);
+    m.kept = 0;
+    RAVEL_UNROLL
     for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t i = first + r * WARP + lane;
-      const pack_word &mine = w[r * WARP / 64];
-      const bool kept = i < f.n && (mine.bits >> (i & 63) & 1) != 0;
-      from[r] = kept ? i : -1;
-      to[r] = start + mine.before + kept_flags::below(mine, i);
+      const int32_t i = r * WARP + lane;
+      const pack_word mine = s.words[t / WARP * WORDS + r * WARP / 64];
+      const bool kept = i < left && (mine.bits >> (i & 63) & 1) != 0;
+      m.kept |= (uint32_t)kept << r;
+      m.from[r] = kept ? i : instead(mine.bits, i < left ? i : left - 1);
+      m.to[r] = (int32_t)(mine.before + kept_flags::below(mine, i));
     }
     for (int v = 0; v < count; v++) {
       if (list[v].by != which) continue;
       switch (list[v].width) {
-      case 1: move_as<uint8_t>(list[v], from, to); break;
-      case 4: move_as<uint32_t>(list[v], from, to); break;
-      default: move_as<uint64_t>(list[v], from, to); break;
+      case 1: move_as<uint8_t>(list[v], m); break;
+      case 4: move_as<uint32_t>(list[v], m); break;
+      default: move_as<uint64_t>(list[v], m); break;
       }
       if (list[v].to_the_end) clear(list[v], f.n, before(s, f, f.tiles), first + lane);
     }
   }
-  template <class T>
-  HD void move_as(const kept_vector &v, const int64_t (&from)[KEEP_EACH],
-                  const int64_t (&to)[KEEP_EACH]) const {
+  /* What is loaded instead of an element that is not kept, since a load without a test does not
+   * wait for the one before it: the element where most are kept, so that their sectors are read
+   * anyway; else the first kept one of the word. */
+  HD static int32_t instead(uint64_t bits, int32_t i) {
+    if (count_bits(bits) >= 32) return i;
+    if (bits == 0) return i < 0 ? i : 0;
+    return (i & ~63) + count_bits((bits & (~bits + 1)) - 1);
+  }
+  template <class T> HD void move_as(const kept_vector &v, const moving &m) const {
     const operand<T> x = retyped<T>(v.from);
-    const ptr<T> out = retyped<T>(v.to);
+    const ptr<T> out = retyped<T>(v.to) + m.start;
     T y[KEEP_EACH];
-    if (is_simple(x)) {
-      load_at(x, from, y);
-      for (int r = 0; r < KEEP_EACH; r++) {
-        if (from[r] >= 0) out[to[r]] = y[r];
-      }
+    if (x.kind == FROM_MEMORY) {
+      const ptr<const T> from = x.data + m.first;
+      RAVEL_UNROLL
+      for (int r = 0; r < KEEP_EACH; r++) y[r] = from[m.from[r]];
     } else {
-      for (int r = 0; r < KEEP_EACH; r++) {
-        if (from[r] >= 0) out[to[r]] = x[from[r]];
-      }
+      for (int r = 0; r < KEEP_EACH; r++)
+        y[r] = m.kept >> r & 1 ? x[m.first + m.from[r]] : (T)0;
+    }
+    RAVEL_UNROLL
+    for (int r = 0; r < KEEP_EACH; r++) {
+      if (m.kept >> r & 1) out[m.to[r]] = y[r];
     }
   }
   /* Few elements (a small vector): need not be fast. */
@@ -229,15 +251,27 @@ struct keep {
     }
   }
   HD void put_offsets(const shared &s, const kept_flags &f, int64_t first) const {
-    int64_t x[KEEP_EACH];
-    for (int r = 0; r < KEEP_EACH; r++) {
+    RAVEL_ROLLED
+    for (int r = 0; r < KEEP_EACH; r += OFFSETS) some_offsets(s, f, first + r * threads);
+  }
+  HD void some_offsets(const shared &s, const kept_flags &f, int64_t first) const {
+    const int64_t all = before(s, f, f.tiles);
+    int64_t start[OFFSETS];
+    pack_word w[OFFSETS];
+    RAVEL_UNROLL
+    for (int r = 0; r < OFFSETS; r++) {
       const int64_t k = first + r * threads;
-      const int64_t i = k < f.d.count ? f.d.start(k) : f.n;
-      x[r] = i < f.n ? before(s, f, i / PACK_TILE) + f.rank_in_tile(i) : before(s, f, f.tiles);
+      start[r] = f.d.start(k < f.d.count ? k : f.d.count);
     }
-    for (int r = 0; r < KEEP_EACH; r++) {
+    RAVEL_UNROLL
+    for (int r = 0; r < OFFSETS; r++)
+      w[r] = f.words[(start[r] < f.n ? start[r] : f.n - 1) >> 6];
+    RAVEL_UNROLL
+    for (int r = 0; r < OFFSETS; r++) {
       const int64_t k = first + r * threads;
-      if (k <= f.d.count) f.offsets[k] = x[r];
+      const int64_t here =
+          before(s, f, start[r] / PACK_TILE) + w[r].before + kept_flags::below(w[r], start[r]);
+      if (k <= f.d.count) f.offsets[k] = start[r] < f.n ? here : all;
     }
   }
 };

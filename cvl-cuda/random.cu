@@ -50,6 +50,9 @@ template <class T, class A> struct random_body {
   A bounds;
   faults bad;
   HD T load(int64_t j) const { return bounds[j]; }
+  template <int U> HD void load_many(int64_t j, int64_t step, T (&to)[U]) const {
+    load_computed(bounds, j, step, to);
+  }
   HD T result(int64_t j, T bound) const {
     if (bound > 0) return scaled(philox(seed, (uint64_t)j, k), bound);
     bad.report(CVL_E_BOUND, j, (int64_t)bound, 0, 0);

@@ -4,9 +4,10 @@
  * level of the tree above. A launch does all segments that end on its level, and one level of
  * those that do not, whose partial results go to slots (prelude.hpp). Segments that end
  * on this level are divided among blocks by number, and within a block by length: up to eight
- * elements are reduced by a thread, more by a warp. Blocks of longer ones are found by
- * tree.hpp, a warp for each. Vectors under one descriptor, reduced by the same operation, are
- * done by the same launches while these are in the window.
+ * elements are reduced by a thread, more by a warp; where they are short on average, all
+ * threads load for these. Blocks of longer ones are found by tree.hpp, a warp for each. Vectors
+ * under one descriptor, reduced by the same operation, are done by the same launches while
+ * these are in the window.
  *
  * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
  * above the first level a thousandth of that. A lane has eight loads of numbers in flight, or
@@ -112,12 +113,21 @@ template <class T> struct reduced {
  * elements are left alone. */
 template <class C> struct reduction {
   using T = typename C::type;
-  enum { threads = COMPILED_CUDA_REDUCE_THREADS, resident = 4, most = 8 };
-  static constexpr int WARPS = threads / WARP, ALONE = 8, STAGED = 2048;
+  using wide_product = combination<int64_t, OP_MUL>;
+  enum { threads = COMPILED_CUDA_REDUCE_THREADS, most = 8 };
+  /* Four blocks leave a thread 64 registers: too few for products of 64-bit integers. */
+  enum { resident = std::is_same<C, wide_product>::value ? 3 : 4 };
+  static constexpr int WARPS = threads / WARP, FEW = 8, STAGED = 2048;
+  /* Segments of a block, and those which a warp reads by itself: longer ones on average. */
+  static constexpr int EACH = 4, SEGMENTS = EACH * threads, LONG = 128;
+  /* Padding of one element after each 128 bytes avoids bank conflicts between threads that read
+   * some consecutive elements each. */
+  static constexpr int BANKS = 128 / (int)sizeof(T);
 
   struct shared {
-    shared_array<T, STAGED + STAGED / 8> staged;
-    shared_array<int32_t, threads> waiting; /* segments that a warp is to do */
+    shared_array<T, STAGED + STAGED / BANKS> staged;
+    shared_array<int32_t, SEGMENTS + 1> start; /* of the block's segments, from its first */
+    shared_array<int32_t, threads> waiting;    /* segments that a warp is to do */
     shared_array<int32_t, WARPS> of_warp;
   };
 
@@ -134,9 +144,7 @@ template <class C> struct reduction {
   HD int64_t first_entry(int64_t s) const {
     return bits == 0 ? d.start(s) : slot_of(d, s, bits);
   }
-  /* Pads elements to avoid bank conflicts between threads that read eight consecutive ones
-   * each. */
-  HD static int32_t spread(int64_t i) { return (int32_t)(i + (i >> 3)); }
+  HD static int32_t padded(int32_t i) { return i + i / BANKS; }
 
   /* What a lane of a warp has of n entries before the lanes are folded: of computed ones, and
    * of those in shared memory. */
@@ -146,30 +154,42 @@ template <class C> struct reduction {
     for (int64_t i = lane; i < n; i += WARP) sum = C{}(sum, at(first + i));
     return sum;
   }
-  /* Up to eight entries: the tree, of which all other lanes would be padding. */
-  template <class X> HD static T alone(const X &at, int64_t first, int64_t n) {
+  /* Up to MOST entries, at most one for each lane: the tree, of which all other lanes would be
+   * padding. */
+  template <int MOST, class X> HD static T alone(const X &at, int64_t first, int64_t n) {
     if (n == 0) return C::identity();
-    T v[ALONE];
-    RAVEL_UNROLL
-    for (int q = 0; q < ALONE; q++) v[q] = q < n ? at(first + q) : C::pad();
-    RAVEL_UNROLL
-    for (int w = ALONE / 2; w > 0; w /= 2) {
-      RAVEL_UNROLL
-      for (int q = 0; q < w; q++) v[q] = C{}(v[q], v[q + w]);
+    const auto entry = [&](int q) -> T { return q < n ? at(first + q) : C::pad(); };
+    if (n <= 2) return lane_of_tree<2, 1, 0>(entry);
+    if (n <= FEW) return lane_of_tree<FEW, 1, 0>(entry);
+    return lane_of_tree<MOST, 1, 0>(entry);
+  }
+  /* What lane Q of N has when lanes have met those W and more behind them: depth first, since
+   * that takes the fewest registers. */
+  template <int N, int W, int Q, class X> HD static T lane_of_tree(const X &entry) {
+    if constexpr (W == N) {
+      return entry(Q);
+    } else {
+      const T one = lane_of_tree<N, 2 * W, Q>(entry);
+      return C{}(one, lane_of_tree<N, 2 * W, Q + W>(entry));
     }
-    return v[0];
   }
 
   /* A block of a longer segment for each warp. */
   template <class B> HD void one_level(B &block, const reduced<T> &v, int64_t group) const {
     typename B::template reg<T> sum;
-    typename B::template reg<int64_t> slot;
+    typename B::template reg<int64_t> slot, element, segment;
     block.each([&](int t) {
       const int64_t candidate = group * WARPS + t / WARP;
-      chunk at{};
+      segment[t] = candidate;
+      element[t] = candidate < longer.candidates ? longer.element_of(d, candidate) : -1;
+    });
+    segments_by_warps(block, d, element, segment);
+    block.each([&](int t) {
+      const int64_t candidate = group * WARPS + t / WARP;
+      chunk at{element[t] < 0 ? candidate : (int64_t)segment[t], 0};
       sum[t] = C::pad();
       slot[t] = -1;
-      if (candidate >= longer.candidates || !longer.find(d, candidate, at)) return;
+      if (candidate >= longer.candidates || !longer.is_chunk(d, candidate, at)) return;
       const int64_t left = entries(d.length(at.segment)) - at.number * BLOCK;
       const int64_t n = left < BLOCK ? left : BLOCK;
       const int64_t first = first_entry(at.segment) + at.number * BLOCK;
@@ -184,60 +204,171 @@ template <class C> struct reduction {
     });
   }
 
-  /* Segments `first` and following, those which end on this level. */
-  template <class B> HD void to_the_end(B &block, const reduced<T> &v, int64_t first) const {
-    const int64_t left = d.count - first, count = left < per_block ? left : per_block;
-    /* Many short ones together: their reads are coalesced, whatever their lengths */
-    const int64_t base = d.start(first),
-                  span = d.start(first + count - 1) - base + d.length(first + count - 1);
-    const bool staged = bits == 0 && v.x.kind == FROM_MEMORY && count > WARP && span <= STAGED;
-    auto &memory = block.shared;
-    if (staged) {
-      block.each([&](int t) {
-        T loaded[STAGED / threads];
-        const ptr<const T> from = v.x.data + base;
-        RAVEL_UNROLL
-        for (int q = 0; q < STAGED / threads; q++) {
-          const int64_t i = q * threads + t;
-          loaded[q] = i < span ? (T)from[i] : C::pad();
-        }
-        RAVEL_UNROLL
-        for (int q = 0; q < STAGED / threads; q++) {
-          const int64_t i = q * threads + t;
-          if (i < span) memory.staged[spread(i)] = loaded[q];
-        }
-      });
-    }
-    const auto at = [&](int64_t i) -> T {
-      return staged ? (T)memory.staged[spread(i - base)] : v.x[i];
-    };
-
+  /* Segments `first` and following, those which end on this level, by a thread or a warp each,
+   * which read entries where they are. */
+  template <class B>
+  HD void where_they_are(B &block, const reduced<T> &v, int64_t first, int32_t count) const {
+    for (int32_t some = 0; some < count; some += threads)
+      some_where_they_are(block, v, first + some,
+                          count - some < threads ? count - some : (int32_t)threads);
+  }
+  template <class B>
+  HD void some_where_they_are(B &block, const reduced<T> &v, int64_t first,
+                              int32_t count) const {
+    const auto at = [&](int64_t i) -> T { return v.x[i]; };
     typename B::template reg<uint32_t> waits;
     block.each([&](int t) {
       waits[t] = 0;
       if (t >= count) return;
       const int64_t s = first + t, length = d.length(s), n = entries(length);
       if (length <= done || n > BLOCK) return;
-      waits[t] = n > ALONE;
-      if (n <= ALONE) v.out[s] = alone(at, first_entry(s), n);
+      waits[t] = n > FEW;
+      if (n <= FEW) v.out[s] = alone<FEW>(at, first_entry(s), n);
     });
-    const int32_t waiting = list_marked(block, waits, memory.waiting, memory.of_warp, WARPS);
+    by_warps(
+        block, list_marked(block, waits, block.shared.waiting, block.shared.of_warp, WARPS),
+        [&](int32_t k, int lane) {
+          const int64_t s = first + k, begin = first_entry(s), n = entries(d.length(s));
+          return v.x.kind == FROM_MEMORY ? lane_in_memory<C, T>(v.x.data + begin, n, lane)
+                                         : lane_of(at, begin, n, lane);
+        },
+        [&](int32_t k, T sum) { v.out[first + k] = sum; });
+  }
+
+  /* Warps do what the `waiting` threads of the list are for: of(thread, lane) is what a lane
+   * has of it, put(thread, result) is called by one lane. */
+  template <class B, class OF, class PUT>
+  HD void by_warps(B &block, int32_t waiting, OF of, PUT put) const {
+    auto &memory = block.shared;
     typename B::template reg<T> sum;
     for (int32_t k = 0; k < waiting; k += WARPS) {
       block.each([&](int t) {
         sum[t] = C::pad();
         if (k + t / WARP >= waiting) return;
-        const int64_t s = first + memory.waiting[k + t / WARP];
-        const int64_t begin = first_entry(s), n = entries(d.length(s));
-        sum[t] = !staged && v.x.kind == FROM_MEMORY
-                     ? lane_in_memory<C, T>(v.x.data + begin, n, t % WARP)
-                     : lane_of(at, begin, n, t % WARP);
+        const int32_t thread = memory.waiting[k + t / WARP];
+        sum[t] = of(thread, t % WARP);
       });
       block.fold(sum, C{});
       block.each([&](int t) {
-        if (t % WARP == 0 && k + t / WARP < waiting)
-          v.out[first + memory.waiting[k + t / WARP]] = sum[t];
+        if (t % WARP != 0 || k + t / WARP >= waiting) return;
+        const int32_t thread = memory.waiting[k + t / WARP];
+        put(thread, sum[t]);
       });
+    }
+  }
+
+  /* Many short segments in memory, in turns of up to STAGED elements, which all threads
+   * together read into shared memory: so reads are coalesced, and many are in flight, whatever
+   * the lengths. Segments of more than a block are left alone. */
+  template <class B>
+  HD void in_turns(B &block, const reduced<T> &v, int64_t first, int64_t base,
+                   int32_t count) const {
+    auto &memory = block.shared;
+    typename B::template reg<int32_t> next;
+    for (int32_t begin = 0; begin < count;) {
+      block.each([&](int t) {
+        next[t] = end_of_turn(memory, begin, count);
+        stage(memory, v.x.data + base, begin, next[t], t);
+      });
+      const int32_t end = block.uniform(next);
+      one_turn(block, v, first, begin, end);
+      begin = end;
+    }
+  }
+  /* The segments from `begin` on that have room, or one that has not. */
+  HD static int32_t end_of_turn(const shared &memory, int32_t begin, int32_t count) {
+    int32_t low = begin, high = count;
+    const int64_t room = (int64_t)(int32_t)memory.start[begin] + STAGED;
+    while (low < high) {
+      const int32_t middle = (low + high + 1) / 2;
+      if (memory.start[middle] <= room) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low > begin ? low : begin + 1;
+  }
+  HD static void stage(shared &memory, ptr<const T> from, int32_t begin, int32_t end, int t) {
+    const int32_t start = memory.start[begin], all = memory.start[end] - start;
+    const int32_t n = all <= STAGED ? all : 0;
+    T loaded[STAGED / threads];
+    RAVEL_UNROLL
+    for (int q = 0; q < STAGED / threads; q++)
+      loaded[q] = q * threads + t < n ? (T)from[start + q * threads + t] : C::pad();
+    RAVEL_UNROLL
+    for (int q = 0; q < STAGED / threads; q++) {
+      const int32_t i = q * threads + t;
+      if (i < n) memory.staged[padded(i)] = loaded[q];
+    }
+  }
+  template <class B>
+  HD void one_turn(B &block, const reduced<T> &v, int64_t first, int32_t begin,
+                   int32_t end) const {
+    auto &memory = block.shared;
+    const auto at = [&](int64_t i) -> T { return memory.staged[padded((int32_t)i)]; };
+    typename B::template reg<uint32_t> waits;
+    block.each([&](int t) {
+      waits[t] = 0;
+      RAVEL_ROLLED
+      for (int32_t s = begin + t; s < end; s += threads) {
+        const int32_t from = memory.start[s], n = memory.start[s + 1] - from;
+        if (n <= WARP) v.out[first + s] = alone<WARP>(at, from - memory.start[begin], n);
+        waits[t] |= n > WARP;
+      }
+    });
+    const int32_t waiting = list_marked(block, waits, memory.waiting, memory.of_warp, WARPS);
+    for (int32_t some = begin; some < end && waiting > 0; some += threads) {
+      const auto length = [&](int32_t k) -> int32_t {
+        return some + k < end ? memory.start[some + k + 1] - memory.start[some + k] : 0;
+      };
+      by_warps(
+          block, waiting,
+          [&](int32_t k, int lane) {
+            const int32_t n = length(k);
+            if (n <= WARP || n > BLOCK) return C::pad();
+            return lane_of(at, memory.start[some + k] - memory.start[begin], n, lane);
+          },
+          [&](int32_t k, T sum) {
+            const int32_t n = length(k);
+            if (n > WARP && n <= BLOCK) v.out[first + some + k] = sum;
+          });
+    }
+  }
+
+  /* More than that is a segment for where_they_are. */
+  HD static int32_t near(int64_t distance) {
+    return distance < INT32_MAX ? (int32_t)distance : INT32_MAX;
+  }
+  /* The segments of block b of those that end on this level. */
+  template <class B> HD void short_block(B &block, const reduced<T> &v, int64_t b) const {
+    const int64_t first = b * per_block, left = d.count - first;
+    const int32_t count = (int32_t)(left < per_block ? left : per_block);
+    if (bits != 0 || v.x.kind != FROM_MEMORY) {
+      where_they_are(block, v, first, count);
+      return;
+    }
+    auto &memory = block.shared;
+    const int64_t base = d.start(first);
+    typename B::template reg<int32_t> span;
+    block.each([&](int t) {
+      int64_t start[EACH + 1];
+      RAVEL_UNROLL
+      for (int q = 0; q <= EACH; q++) {
+        const int32_t s = q * threads + t;
+        start[q] = d.start(first + (s < count ? s : count));
+      }
+      RAVEL_UNROLL
+      for (int q = 0; q <= EACH; q++) {
+        const int32_t s = q * threads + t;
+        if (s <= count) memory.start[s] = near(start[q] - base);
+      }
+    });
+    block.each([&](int t) { span[t] = memory.start[count]; });
+    if (block.uniform(span) / count < LONG) {
+      in_turns(block, v, first, base, count);
+    } else {
+      where_they_are(block, v, first, count);
     }
   }
 
@@ -247,7 +378,7 @@ template <class C> struct reduction {
     if (b >= short_blocks) {
       one_level(block, v, b - short_blocks);
     } else {
-      to_the_end(block, v, b * per_block);
+      short_block(block, v, b);
     }
   }
 };
@@ -264,20 +395,28 @@ template <class C> bool join_reductions(void *waiting, launch *l, const void *bo
   return true;
 }
 
+/* So many that all warps of the device have work, or less: those of a turn, which may be longer
+ * than on average; of long ones, what threads look at together. */
+template <class C> int64_t segments_of_block(int64_t of_warp, int64_t mean) {
+  using R = reduction<C>;
+  const int64_t least = R::WARPS, turn = R::STAGED / 8 * 7 / mean;
+  const int64_t most = mean < R::LONG ? turn : (int64_t)R::threads;
+  return std::min(std::max(std::min(of_warp, most), least), (int64_t)R::SEGMENTS);
+}
+
 /* Levels from the one whose entries stand for 2^bits elements, of segments of more than `done`.
  * Command `after` wrote them, unless they are an operand's. */
 template <class C, class T>
 void levels(work &w, const segments &d, operand<T> x, int bits, int64_t done, int64_t longest,
             ptr<T> out, uint64_t after) {
   const int64_t warps = (int64_t)w.c.device->processors() * reduction<C>::WARPS;
-  const int64_t average = d.count / warps + 1;
+  const int64_t mean = d.count > 0 ? d.total / d.count + 1 : 1;
   reduction<C> r{};
   r.d = d;
   r.done = done;
   r.vectors = 1;
   r.list[0].out = out;
-  const int64_t least = reduction<C>::WARPS, most = reduction<C>::threads;
-  r.per_block = (int32_t)std::min(std::max(average, least), most);
+  r.per_block = (int32_t)segments_of_block<C>(d.count / warps + 1, mean);
   for (bool more = true; more; bits += BLOCK_BITS) {
     const int next = bits + BLOCK_BITS;
     more = longest > (int64_t)1 << next;

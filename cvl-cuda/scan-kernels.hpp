@@ -1,12 +1,9 @@
-/* scan-kernels.hpp - the kernels of scans, in the tree of cvl.h.
+/* scan-kernels.hpp - the kernels of scans, in the tree of cvl.h: they read each element once
+ * from the device's memory, and write it once.
  *
  * A thread scans a window of 8 elements, a warp a window of 32 of those (a *row* of 256), a
- * block a window of 32 rows (a *chunk* of 8192). Above, the tree has windows of 32 chunks.
- *
- *   scan_pass, the first    scans segments of up to a chunk; for the chunks of longer ones, the
- *                           prefixes of their rows and their totals
- *   upper_levels            replaces the totals by the prefix before each chunk
- *   scan_pass, the last     scans the chunks of longer segments, with these prefixes
+ * block a window of 32 rows (a *chunk* of 8192), or a row or less of many segments. Above, the
+ * tree has windows of 32 chunks, whose totals blocks publish (published_totals).
  *
  * Adjacent threads read and write adjacent elements (coalesced), and exchange them in shared
  * memory, so that each thread gets the window that it scans.
@@ -80,9 +77,14 @@ template <class C, class B> struct rows {
   }
   HD static int own(int t) { return t / WARP * ROW_LENGTH; }
 
+  /* Whether a warp has a row of the n elements: else it only waits for the others. */
+  HD static bool has_row(int32_t n, int32_t first, int t) {
+    return (first + t / WARP) * ROW_LENGTH < n;
+  }
   /* Loads rows; then inclusive prefixes of elements in windows and of windows in rows. */
   HD void up(int64_t begin, int32_t n, int32_t first) {
     block.each([&](int t) {
+      if (!has_row(n, first, t)) return;
       const int32_t k = of_thread(first, t);
       if (x.kind == FROM_MEMORY) {
         const ptr<const T> from = x.data + (begin + k);
@@ -102,6 +104,8 @@ template <class C, class B> struct rows {
       }
     });
     block.each([&](int t) {
+      window[t] = C::pad();
+      if (!has_row(n, first, t)) return;
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
         a[t].v[q] = m.elements[memory::padded(own(t) + t % WARP * SCAN_ROW + q)];
@@ -116,6 +120,7 @@ template <class C, class B> struct rows {
   HD void down(int64_t begin, int32_t n, int32_t first, T before, bool at_start, ptr<T> out) {
     block.shift_up(window, window, 1);
     block.each([&](int t) {
+      if (!has_row(n, first, t)) return;
       const int32_t row = first + t / WARP;
       T so_far = row == 0 ? before : C{}(before, (T)m.of_row[row - 1]);
       if (t % WARP != 0) so_far = C{}(so_far, window[t]);
@@ -154,85 +159,96 @@ template <class C, class B> struct rows {
       if (t < WARP) m.of_row[t] = row[t];
     });
   }
+  /* After up_all, which of up to a turn left all at hand. */
+  HD void down_all(int64_t begin, int32_t n, T before, bool at_start, ptr<T> out) {
+    const bool at_hand = n <= memory::WARPS * ROW_LENGTH;
+    for (int32_t turn = 0; turn * ROW_LENGTH < n; turn += memory::WARPS) {
+      if (!at_hand) up(begin, n, turn);
+      down(begin, n, turn, before, at_start, out);
+    }
+  }
 };
 
-/* ---- segments that end within a chunk, and chunks of others ---- */
+/* ---- segments of up to a chunk ---- */
+
+/* How many blocks are to find room on a multiprocessor: two leave a thread 64 registers, too
+ * few for products of 64-bit integers. */
+template <class C> constexpr int resident_scans() {
+  return std::is_same<C, combination<int64_t, OP_MUL>>::value ? 1 : 2;
+}
 
 /* Segments of up to a row are done together, by a thread for each window: windows have slots
  * of 8 elements, and a block has all slots of the segments whose first slot is among its own;
  * so much of a segment may stand after them. The segments of more than a row that begin there
  * are done one after another by the whole block: they are few, as slots are many for them.
- * Blocks beyond these do a chunk of a longer segment each. */
+ * Those of more than a chunk are left alone. */
 template <class C> struct scan_pass {
-  using wide_product = combination<int64_t, OP_MUL>;
   using T = typename C::type;
-  /* Two blocks leave a thread 64 registers: too few for products of 64-bit integers. */
-  enum { threads = SCAN_THREADS, resident = std::is_same<C, wide_product>::value ? 1 : 2 };
+  enum { threads = SCAN_THREADS, resident = resident_scans<C>() };
   static constexpr int WARPS = threads / WARP, SLOT_BITS = 3;
   static constexpr int SLOTS = threads - ROW_LENGTH / SCAN_ROW; /* of a block */
 
+  /* Where the segments of the block begin, from its first, and their slots, from the block's:
+   * of one more than there are. What is too far is FAR. */
+  enum : int32_t { FAR = INT32_MAX };
   struct shared {
     row_memory<T> m;
     shared_array<T, threads> of_window;
-    shared_array<int32_t, threads> start, length, slot; /* of segments, from the first */
+    shared_array<int32_t, threads> start, slot;
     shared_array<int32_t, WARPS> longer, of_warp;
     shared_array<int32_t, 1> found;
+    shared_array<int64_t, 1> first;
   };
 
   segments d;
   operand<T> x;
   ptr<T> out;
-  int64_t short_blocks;
-  int32_t longest; /* segments; more than a row counts as that */
-  bool last;       /* pass */
-  chunks longer;
-  ptr<T> of_rows, of_chunks; /* of longer segments, in their slots */
+  int32_t longest; /* segments; all of more than a row count as one element more than that */
 
-  HD int64_t slot(const chunk &at) const {
-    return slot_of(d, at.segment, CHUNK_BITS) + at.number;
+  HD static int32_t near(int64_t distance) {
+    return distance < FAR ? (int32_t)distance : (int32_t)FAR;
   }
-  HD int64_t row_slot(const chunk &at) const {
-    return slot_of(d, at.segment, ROW_BITS) + (at.number << (CHUNK_BITS - ROW_BITS));
-  }
-  /* The first segment whose first slot is `slot` or a later one. */
-  HD int64_t segment_from(int64_t slot) const {
-    const int64_t earlier = slot - (d.total >> SLOT_BITS);
-    int64_t low = earlier > 0 ? earlier : 0, high = slot < d.count ? slot : d.count;
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      if (slot_of(d, middle, SLOT_BITS) >= slot) {
-        high = middle;
-      } else {
-        low = middle + 1;
-      }
-    }
-    return low;
+
+  /* ---- which segments ---- */
+
+  /* The first segment whose first slot is `slot` or a later one: the first warp looks for it.
+   */
+  template <class B> HD int64_t segment_from(B &block, int64_t slot) const {
+    auto &m = block.shared;
+    typename B::template reg<int64_t> low, high;
+    const int64_t before = slot - (d.total >> SLOT_BITS);
+    const int64_t lowest = before > 0 ? before : 0, highest = slot < d.count ? slot : d.count;
+    block.each([&](int t) {
+      low[t] = lowest;
+      high[t] = t < WARP ? highest : lowest;
+    });
+    search_by_warps(block, low, high, highest - lowest,
+                    [&](int, int64_t s) { return slot_of(d, s, SLOT_BITS) < slot; });
+    block.each([&](int t) {
+      if (t == 0) m.first[0] = low[t];
+    });
+    block.each([&](int t) { low[t] = m.first[0]; });
+    return block.uniform(low);
   }
 
   /* Looks at the segments that begin in this block's slots; gives how many there are. */
   template <class B, class REG>
-  HD int32_t look(B &block, int64_t first_slot, int64_t first, REG &is_longer) const {
+  HD int32_t look(B &block, int64_t first_slot, int64_t first, int64_t base,
+                  REG &is_longer) const {
     auto &m = block.shared;
-    const int64_t base = first < d.count ? d.start(first) : 0;
     typename B::template reg<int32_t> found;
     block.each([&](int t) {
+      const int64_t s = first + t, start = d.start(s < d.count ? s : d.count);
+      m.start[t] = near(start - base);
+      m.slot[t] = s < d.count ? near((start >> SLOT_BITS) + s - first_slot) : (int32_t)FAR;
+      if (t == 0) m.found[0] = 0;
+    });
+    block.each([&](int t) {
       is_longer[t] = 0;
-      const int64_t s = first + t, end_slot = first_slot + SLOTS;
-      bool here = false, next = false;
-      if (s < d.count) {
-        const int64_t start = d.start(s), length = d.length(s);
-        const int64_t slot = (start >> SLOT_BITS) + s;
-        here = slot < end_slot;
-        next = here && s + 1 < d.count && ((start + length) >> SLOT_BITS) + s + 1 < end_slot;
-        if (here) {
-          m.start[t] = (int32_t)(start - base);
-          m.length[t] = (int32_t)(length <= CHUNK ? length : CHUNK + 1);
-          m.slot[t] = (int32_t)(slot - first_slot);
-          is_longer[t] = length > ROW_LENGTH && length <= CHUNK;
-        }
-      }
-      if (here && !next) m.found[0] = t + 1;
-      if (!here && t == 0) m.found[0] = 0;
+      if (m.slot[t] >= SLOTS) return;
+      const int32_t length = m.start[t + 1] - m.start[t];
+      is_longer[t] = length > ROW_LENGTH && length <= CHUNK;
+      if (m.slot[t + 1] >= SLOTS) m.found[0] = t + 1;
     });
     block.each([&](int t) { found[t] = m.found[0]; });
     return block.uniform(found);
@@ -252,30 +268,37 @@ template <class C> struct scan_pass {
     }
   }
 
-  /* Segments of up to a row among the `found` that begin here. If the whole range from the
-   * first to the last fits in shared memory, accesses are coalesced; else each thread reads and
-   * writes its own elements. */
-  template <class B>
-  HD void short_ones(B &block, int64_t first, int32_t found, bool any_longer) const {
+  /* Behind the elements of the `found` segments that begin here, but for those of a last one of
+   * more than a row, from the block's first. */
+  HD static int32_t end_of(const shared &m, int32_t found) {
+    const int32_t start = m.start[found - 1], end = m.start[found];
+    return end - start > ROW_LENGTH ? start : end;
+  }
+
+  /* Segments of up to a row among the `found` that begin here. If all elements from the first
+   * to the last fit in shared memory, accesses are coalesced, and elements of longer segments
+   * between them are copied, to be written anew; else each thread reads and writes its own
+   * elements. */
+  template <class B> HD void short_ones(B &block, int64_t base, int32_t found) const {
     auto &m = block.shared;
     using memory = row_memory<T>;
-    const int64_t base = d.start(first), last_one = first + found - 1;
-    const int64_t span = d.start(last_one) + d.length(last_one) - base;
-    const bool together = x.kind == FROM_MEMORY && span <= memory::CAPACITY && !any_longer;
-    if (together) {
-      block.each([&](int t) {
-        const ptr<const T> from = x.data + (base + t);
-        T v[SCAN_ROW];
-        RAVEL_UNROLL
-        for (int q = 0; q < SCAN_ROW; q++)
-          v[q] = t + q * threads < span ? (T)from[q * threads] : C::pad();
-        RAVEL_UNROLL
-        for (int q = 0; q < SCAN_ROW; q++) m.m.elements[memory::padded(t + q * threads)] = v[q];
-      });
-    }
+    const auto together = [&](int32_t end) {
+      return x.kind == FROM_MEMORY && end <= memory::CAPACITY;
+    };
+    block.each([&](int t) {
+      const int32_t end = end_of(m, found);
+      if (!together(end)) return;
+      const ptr<const T> from = x.data + (base + t);
+      T v[SCAN_ROW];
+      RAVEL_UNROLL
+      for (int q = 0; q < SCAN_ROW; q++)
+        v[q] = t + q * threads < end ? (T)from[q * threads] : C::pad();
+      RAVEL_UNROLL
+      for (int q = 0; q < SCAN_ROW; q++) m.m.elements[memory::padded(t + q * threads)] = v[q];
+    });
 
     typename B::template reg<eight<T>> a;
-    typename B::template reg<int32_t> at, count, number;
+    typename B::template reg<int32_t> at, count, number, position;
     block.each([&](int t) {
       int low = 0, high = found - 1;
       while (low < high) {
@@ -286,20 +309,21 @@ template <class C> struct scan_pass {
           high = middle - 1;
         }
       }
-      const int32_t k = t - (int32_t)m.slot[low], length = m.length[low];
+      const bool at_hand = together(end_of(m, found));
+      const int32_t k = t - (int32_t)m.slot[low], length = m.start[low + 1] - m.start[low];
       const int32_t left = k >= 0 && length <= ROW_LENGTH ? length - k * SCAN_ROW : 0;
       number[t] = left > 0 ? k : 0;
       at[t] = m.start[low] + k * SCAN_ROW;
       count[t] = left < 0 ? 0 : left < SCAN_ROW ? left : SCAN_ROW;
-      const int position = together ? at[t] : t * SCAN_ROW;
-      if (!together) {
+      position[t] = at_hand ? at[t] : t * SCAN_ROW;
+      if (!at_hand) {
         RAVEL_ROLLED
         for (int q = 0; q < count[t]; q++)
-          m.m.elements[memory::padded(position + q)] = x[base + at[t] + q];
+          m.m.elements[memory::padded(position[t] + q)] = x[base + at[t] + q];
       }
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        a[t].v[q] = q < count[t] ? (T)m.m.elements[memory::padded(position + q)] : C::pad();
+        a[t].v[q] = q < count[t] ? (T)m.m.elements[memory::padded(position[t] + q)] : C::pad();
       prefix_of_eight<C>(a[t]);
       m.of_window[t] = a[t].v[SCAN_ROW - 1];
     });
@@ -307,202 +331,218 @@ template <class C> struct scan_pass {
     block.each([&](int t) {
       exclude<C>(a[t], number[t] > 0 ? (T)m.of_window[t - 1] : C::pad());
       if (number[t] == 0) a[t].v[0] = C::identity();
-      const int position = together ? at[t] : t * SCAN_ROW;
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++) {
-        if (q < count[t]) m.m.elements[memory::padded(position + q)] = a[t].v[q];
+        if (q < count[t]) m.m.elements[memory::padded(position[t] + q)] = a[t].v[q];
       }
-      if (!together) {
-        RAVEL_ROLLED
-        for (int q = 0; q < count[t]; q++)
-          out[base + at[t] + q] = m.m.elements[memory::padded(position + q)];
+      if (together(end_of(m, found))) return;
+      RAVEL_ROLLED
+      for (int q = 0; q < count[t]; q++)
+        out[base + at[t] + q] = m.m.elements[memory::padded(position[t] + q)];
+    });
+    block.each([&](int t) {
+      const int32_t end = end_of(m, found);
+      if (!together(end)) return;
+      RAVEL_UNROLL
+      for (int q = 0; q < SCAN_ROW; q++) {
+        const int i = t + q * threads;
+        if (i < end) out[base + i] = m.m.elements[memory::padded(i)];
       }
     });
-    if (together) {
-      block.each([&](int t) {
-        RAVEL_UNROLL
-        for (int q = 0; q < SCAN_ROW; q++) {
-          const int i = t + q * threads;
-          if (i < span) out[base + i] = m.m.elements[memory::padded(i)];
-        }
-      });
-    }
   }
+
+  /* ---- all ---- */
 
   template <class B> HD void operator()(B &block) const {
     auto &m = block.shared;
-    const bool is_short = block.index() < short_blocks;
-    int64_t first = 0;
-    int32_t jobs = 0;
-    chunk at{};
-    if (is_short) {
-      const int64_t first_slot = block.index() * SLOTS;
-      first = segment_from(first_slot);
-      typename B::template reg<uint32_t> is_longer;
-      const int32_t found = look(block, first_slot, first, is_longer);
-      if (found == 0) return;
-      jobs = list_marked(block, is_longer, m.longer, m.of_warp, WARPS);
-      short_ones(block, first, found, jobs > 0);
-    } else {
-      jobs = longer.find(d, block.index() - short_blocks, at) ? 1 : 0;
-    }
-    /* What the whole block does: segments of up to a chunk, or a chunk of one. */
-    typename B::template reg<int32_t> segment;
-    for (int32_t job = 0; job < jobs; job++) {
-      if (is_short) {
-        block.each([&](int t) { segment[t] = m.longer[job]; });
-        at.segment = first + block.uniform(segment);
-      }
-      const int64_t skipped = at.number << CHUNK_BITS;
-      const int64_t begin = d.start(at.segment) + skipped;
-      const int64_t left = d.length(at.segment) - skipped;
-      const int32_t n = (int32_t)(left < CHUNK ? left : CHUNK);
+    const int64_t slot = block.index() * SLOTS, first = segment_from(block, slot);
+    const int64_t base = d.start(first);
+    typename B::template reg<uint32_t> is_longer;
+    typename B::template reg<int32_t> begin, left;
+    const int32_t found = look(block, slot, first, base, is_longer);
+    if (found == 0) return;
+    const int32_t jobs =
+        longest > ROW_LENGTH ? list_marked(block, is_longer, m.longer, m.of_warp, WARPS) : 0;
+    if (jobs < found) short_ones(block, base, found);
+    for (int32_t k = 0; k < jobs; k++) {
+      block.each([&](int t) {
+        const int32_t its = m.longer[k];
+        begin[t] = m.start[its];
+        left[t] = m.start[its + 1] - begin[t];
+      });
+      const int64_t start = base + block.uniform(begin);
       rows<C, B> r{block, m.m, x, {}, {}};
-      if (last) {
-        block.each([&](int t) {
-          if (t < WARP)
-            m.m.of_row[t] = t * ROW_LENGTH < n ? (T)of_rows[row_slot(at) + t] : C::pad();
-        });
-      } else {
-        r.up_all(begin, n);
-        if (!is_short) {
-          block.each([&](int t) {
-            if (t < WARP && t * ROW_LENGTH < n) of_rows[row_slot(at) + t] = m.m.of_row[t];
-            if (t == 0 && left > CHUNK) of_chunks[slot(at)] = m.m.of_row[WARP - 1];
-          });
-          continue;
-        }
-      }
-      const T before = at.number == 0 ? C::pad() : (T)of_chunks[slot(at)];
-      const bool at_hand = !last && n <= WARPS * ROW_LENGTH; /* one turn, which is done */
-      for (int32_t turn = 0; turn * ROW_LENGTH < n; turn += WARPS) {
-        if (!at_hand) r.up(begin, n, turn);
-        r.down(begin, n, turn, before, at.number == 0, out);
-      }
+      r.up_all(start, block.uniform(left));
+      r.down_all(start, block.uniform(left), C::pad(), true, out);
     }
+  }
+};
+
+/* ---- what blocks publish ---- */
+
+/* The totals of chunks that are whole and have another one behind them; of windows of 32 of
+ * those, and so on. What stands before a chunk is then the combination of at most 31 totals of
+ * each level, which are there as soon as the chunks before it have been added up: no block
+ * waits for what stands before another one, as it would in Merrill and Garland's look-back
+ * ("Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), which combines in an
+ * order that varies.
+ *
+ * No two windows of a level begin within the same 8192 * 32^level elements, counted from the
+ * first of all: since each has as many, that is where its total is. All is zero at first. It is
+ * written once, by one thread: the fence between value and mark, and the one behind a look that
+ * sees the mark, are a release and an acquire pattern of the PTX ISA's memory model. */
+template <class T> struct published_totals {
+  struct total {
+    T value;
+    uint32_t is_there;
+  };
+  enum { LEVEL_BITS = 5, LEVELS = (63 - CHUNK_BITS) / LEVEL_BITS };
+
+  total *totals; /* not `ptr`: that blocks access it at the same time is meant */
+  int64_t elements;
+
+  HD static int level_bits(int level) { return CHUNK_BITS + level * LEVEL_BITS; }
+  /* How many there are on the levels below. */
+  HD static int64_t count(int64_t elements, int level = LEVELS) {
+    int64_t all = 0;
+    for (int l = 0; l < level; l++) all += (elements >> level_bits(l)) + 1;
+    return all;
+  }
+  HD total *of(int level, int64_t begin) const {
+    return totals + (count(elements, level) + (begin >> level_bits(level)));
+  }
+  HD void publish(int level, int64_t begin, T value) const {
+    total *const p = of(level, begin);
+    stored(&p->value, value);
+    fence();
+    stored(&p->is_there, (uint32_t)1);
+  }
+  HD T wait_for(int level, int64_t begin) const {
+    const total *const p = of(level, begin);
+    while (loaded(&p->is_there) == 0) {
+    }
+    fence();
+    return loaded(&p->value);
   }
 };
 
 /* ---- longer segments ---- */
 
-/* Above the chunks the tree has windows of 32 on all levels. An entry is the total of 2^bits
- * elements, in its slot. A block does a tile of 2^tile_bits entries, three levels of windows, a
- * warp one window at a time. It computes the totals of tiles, or replaces each entry by the
- * prefix before it. The last entry of a segment is not read. */
-template <class C> struct upper_levels {
+/* A chunk of a segment for each block. Blocks take chunks by a counter, in the order in which
+ * they begin, so that a block waits only for blocks that are running or done: a chunk has a
+ * higher number than those before it. On a host blocks run one after the other, and none waits.
+ */
+template <class C> struct scan_chunks {
   using T = typename C::type;
-  enum { threads = 1024 };
-  static constexpr int WARPS = threads / WARP, WINDOWS = 1024;
+  using totals_of_chunks = published_totals<T>;
+  enum { threads = SCAN_THREADS, resident = resident_scans<C>() };
 
   struct shared {
-    shared_array<T, WINDOWS> of_window;
-    shared_array<T, WARP> of_group; /* of 32 windows */
+    row_memory<T> m;
+    shared_array<int64_t, 1> taken;
+    shared_array<int64_t, 3> of_chunk; /* its segment's start and end, and its number */
+    shared_array<T, 1> total;          /* on the level that is looked at */
+    shared_array<T, totals_of_chunks::LEVELS> earlier; /* in the chunk's window */
   };
 
   segments d;
-  int32_t bits, tile_bits; /* at most 15 */
-  bool totals_only;
-  chunks tiles; /* of 2^(bits + tile_bits) elements */
-  ptr<T> entry;
-  ptr<T> above; /* of tiles, in their slots: totals to write, or prefixes to read */
+  operand<T> x;
+  ptr<T> out;
+  chunks longer;
+  totals_of_chunks totals;
+  ptr<uint64_t> next; /* number of a block */
+
+  /* The number of what this block does. */
+  template <class B> HD int64_t take(B &block) const {
+    auto &m = block.shared;
+    typename B::template reg<int64_t> mine;
+    block.each([&](int t) {
+      if (t == 0) m.taken[0] = (int64_t)atomic_add(next, 1);
+    });
+    block.each([&](int t) { mine[t] = m.taken[0]; });
+    return block.uniform(mine);
+  }
+
+  /* The chunk of a candidate: false if it has none. */
+  template <class B> HD bool find_chunk(B &block, int64_t candidate) const {
+    auto &m = block.shared;
+    typename B::template reg<int64_t> element, segment;
+    block.each([&](int t) {
+      element[t] = t < WARP ? longer.element_of(d, candidate) : -1;
+      segment[t] = candidate;
+    });
+    if (longer.element_of(d, candidate) >= 0) segments_by_warps(block, d, element, segment);
+    block.each([&](int t) {
+      if (t != 0) return;
+      chunk at{segment[t], 0};
+      const bool any = longer.is_chunk(d, candidate, at);
+      m.of_chunk[0] = d.start(at.segment);
+      m.of_chunk[1] = d.start(at.segment) + d.length(at.segment);
+      m.of_chunk[2] = any ? at.number : -1;
+    });
+    block.each([&](int t) { element[t] = m.of_chunk[2]; });
+    return block.uniform(element) >= 0;
+  }
+  /* The number of a chunk in its segment, or of its window on a level. */
+  HD static int64_t on_level(int64_t chunk, int level) {
+    return chunk >> level * totals_of_chunks::LEVEL_BITS;
+  }
+
+  /* What stands before a chunk of the segment at `start`. Level by level: the totals before it
+   * in its window; with its own, which is in shared memory, the window's total, if it ends all
+   * windows below and there is another chunk behind it. */
+  template <class B> HD T before(B &block, int64_t start, int64_t number, bool goes_on) const {
+    auto &m = block.shared;
+    typename B::template reg<T> v;
+    int level = 0;
+    for (; on_level(number, level) > 0; level++) {
+      const int bits = totals_of_chunks::level_bits(level);
+      const int64_t k = on_level(number, level), first = k / WARP * WARP;
+      const bool ends = goes_on && on_level(number + 1, level) > k;
+      block.each([&](int t) {
+        v[t] = C::pad();
+        if (t < k - first) v[t] = totals.wait_for(level, start + ((first + t) << bits));
+        if (t == k - first && ends) v[t] = m.total[0];
+      });
+      block.prefix(v, WARP, C{});
+      block.each([&](int t) {
+        if (t == k - first - 1) m.earlier[level] = v[t];
+        if (t != WARP - 1 || t != k - first || !ends) return;
+        m.total[0] = v[t];
+        totals.publish(level + 1, start + (first << bits), v[t]);
+      });
+    }
+    block.each([&](int t) {
+      v[t] = C::pad();
+      for (int l = level - 1; l >= 0; l--) {
+        if (on_level(number, l) % WARP != 0) v[t] = C{}(v[t], (T)m.earlier[l]);
+      }
+    });
+    return block.uniform(v);
+  }
 
   template <class B> HD void operator()(B &block) const {
-    using reg = typename B::template reg<T>;
     auto &m = block.shared;
-    chunk at{};
-    if (!tiles.find(d, block.index(), at)) return;
-    const int64_t tile = (int64_t)1 << tile_bits, first = at.number << tile_bits;
-    const int64_t all = (d.length(at.segment) + ((int64_t)1 << bits) - 1) >> bits;
-    const int64_t left = all - first;
-    const int32_t n = (int32_t)(left < tile ? left : tile);
-    const int32_t known = (int32_t)(left - 1 < tile ? left - 1 : tile);
-    if (totals_only && left <= tile) return;
-    const ptr<T> of_tile = entry + (slot_of(d, at.segment, bits) + first);
-    const int64_t above_slot = slot_of(d, at.segment, bits + tile_bits) + at.number;
-    const int32_t used = (n + WARP - 1) / WARP;
-    reg x, y;
-
-    const auto load = [&](int32_t round) {
-      block.each([&](int t) {
-        const int32_t i = round * threads + t;
-        x[t] = i < known ? (T)of_tile[i] : C::pad();
-      });
-      block.prefix(x, WARP, C{});
-    };
-    block.each([&](int t) { m.of_window[t] = C::pad(); });
-    for (int32_t round = 0; round * WARPS < used; round++) {
-      load(round);
-      block.each([&](int t) {
-        if (t % WARP == WARP - 1) m.of_window[round * WARPS + t / WARP] = x[t];
-      });
-    }
-    /* Windows in their groups; groups in the tile. */
-    block.each([&](int t) { x[t] = m.of_window[t]; });
-    block.prefix(x, WARP, C{});
+    typename B::template reg<int64_t> its_start, its_end, its_number;
+    if (!find_chunk(block, take(block))) return;
     block.each([&](int t) {
-      if (t % WARP == WARP - 1) m.of_group[t / WARP] = x[t];
+      its_start[t] = m.of_chunk[0];
+      its_end[t] = m.of_chunk[1];
+      its_number[t] = m.of_chunk[2];
     });
-    block.each([&](int t) { y[t] = m.of_group[t % WARP]; });
-    block.prefix(y, WARP, C{});
-    if (totals_only) {
-      block.each([&](int t) {
-        if (t == WARP - 1) above[above_slot] = y[t];
-      });
-      return;
-    }
-    const T so_far = at.number == 0 ? C::pad() : (T)above[above_slot];
+    const int64_t start = block.uniform(its_start), number = block.uniform(its_number);
+    const int64_t begin = start + (number << CHUNK_BITS), left = block.uniform(its_end) - begin;
+    const int32_t n = (int32_t)(left < CHUNK ? left : CHUNK);
+    rows<C, B> r{block, m.m, x, {}, {}};
+    r.up_all(begin, n);
     block.each([&](int t) {
-      if (t < WARP) m.of_group[t] = y[t];
+      if (t != 0) return;
+      m.total[0] = m.m.of_row[WARP - 1];
+      if (left > CHUNK) totals.publish(0, begin, m.m.of_row[WARP - 1]);
     });
-    block.shift_up(y, x, 1);
-    block.each([&](int t) {
-      const int group = t / WARP;
-      T before = group == 0 ? so_far : C{}(so_far, (T)m.of_group[group - 1]);
-      if (t % WARP != 0) before = C{}(before, y[t]);
-      m.of_window[t] = before;
-    });
-    for (int32_t round = 0; round * WARPS < used; round++) {
-      load(round);
-      block.shift_up(y, x, 1);
-      block.each([&](int t) {
-        const int32_t i = round * threads + t;
-        const T before = m.of_window[round * WARPS + t / WARP];
-        if (i < n) of_tile[i] = t % WARP == 0 ? before : C{}(before, y[t]);
-      });
-    }
+    r.down_all(begin, n, before(block, start, number, left > CHUNK), number == 0, out);
   }
 };
-
-/* Replaces the totals of 2^bits elements of the longer segments by the prefixes before them:
- * calls `run` on each kernel in order. `above`: memory for the totals of tiles, if a segment
- * has more than one. No segment has more than 2^tile_bits tiles. */
-template <class C, class T, class RUN>
-void scan_totals(const segments &d, int64_t longest, int bits, int tile_bits, ptr<T> totals,
-                 ptr<T> above, RUN run) {
-  const int above_bits = bits + tile_bits;
-  const bool many = longest > (int64_t)1 << above_bits;
-  upper_levels<C> u{};
-  u.d = d;
-  u.bits = bits;
-  u.tile_bits = tile_bits;
-  u.entry = totals;
-  u.above = above;
-  if (many) {
-    u.totals_only = true;
-    u.tiles = chunks_of(d, above_bits, above_bits, true);
-    run(u);
-    upper_levels<C> top = u;
-    top.totals_only = false;
-    top.bits = above_bits;
-    top.entry = above;
-    top.above = ptr<T>{};
-    top.tiles = chunks_of(d, above_bits + tile_bits, above_bits, false);
-    run(top);
-  }
-  u.totals_only = false;
-  u.tiles = chunks_of(d, above_bits, bits, many);
-  run(u);
-}
 
 } // namespace ravel
 #endif

@@ -1,74 +1,69 @@
-/* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
+/* scan.cu - exclusive scans, in the tree of cvl.h; the kernel is in scan-kernels.hpp.
  *
- * One launch if no segment has more than 8192 elements, and for longer ones two more, up to
- * 2^28 elements; four more beyond. Elements of segments of up to 8192 are read once and written
- * once; those of longer ones are read twice. Added to that are the descriptor's offsets, once.
+ * One launch, after one that clears what blocks publish if there may be segments of
+ * more than 8192 elements. Each element moves in and out once; added to that are the
+ * descriptor's offsets, once.
  *
- * On a device, combinations that are exact in any order need no tree: with longer segments they
- * take one launch of this room, two kernels of CUB (look-back.hpp), which moves each element in
- * and out once, and the rank directory (R = 0.25 bytes an element) if there are several
- * unequal segments. Of FLOAT these are MAX and MIN of one segment.
+ * On a device, one long segment whose combinations are exact in any order needs no tree: two
+ * kernels of CUB (look-back.hpp) move as much.
  */
 #include "cvl-cuda/look-back.hpp"
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/scan-kernels.hpp"
+#include "cvl-cuda/together.hpp"
 
 namespace ravel {
 namespace {
 
 /* ---- on the device ---- */
 
-constexpr int TILE_BITS = 15;
+template <class C, class T>
+void scan_longer(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
+  using totals = published_totals<T>;
+  const int64_t bytes = totals::count(d.total) * (int64_t)sizeof(typename totals::total);
+  const ptr<uint8_t> memory = w.scratch<uint8_t>(bytes + (int64_t)sizeof(uint64_t));
+  w.fill(memory, 0, bytes + (int64_t)sizeof(uint64_t));
+  scan_chunks<C> s{};
+  s.d = d;
+  s.x = x;
+  s.out = out;
+  s.longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
+  s.totals = {(typename totals::total *)(void *)(uintptr_t)address(memory), d.total};
+  s.next = retyped<uint64_t>(memory + bytes);
+  w.run(launch_blocks_on_device("scan-chunks", s.longer.candidates, s));
+}
 
 template <class C, class T>
 void scan_by_tree(work &w, const segments &d, const operand<T> &x, int64_t longest,
                   ptr<T> out) {
+  if (longest > CHUNK) scan_longer<C, T>(w, d, x, out);
+  if (longest > CHUNK && d.equal >= 0) return;
   scan_pass<C> p{};
   p.d = d;
   p.x = x;
   p.out = out;
-  p.longest = (int32_t)(longest < ROW_LENGTH ? longest : ROW_LENGTH);
-  p.longer = {CHUNK_BITS, CHUNK_BITS, 0, 0};
-  const bool more = longest > CHUNK;
-  if (!more || d.equal < 0) p.short_blocks = (slots(d, p.SLOT_BITS) + p.SLOTS - 1) / p.SLOTS;
-  if (more) {
-    p.longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
-    p.of_rows = w.scratch<T>(slots(d, ROW_BITS));
-    p.of_chunks = w.scratch<T>(slots(d, CHUNK_BITS));
-  }
-  w.run(launch_blocks_on_device("scan", p.short_blocks + p.longer.candidates, p));
-  if (!more) return;
-  const bool many = longest > (int64_t)1 << (CHUNK_BITS + TILE_BITS);
-  const ptr<T> above = many ? w.scratch<T>(slots(d, CHUNK_BITS + TILE_BITS)) : ptr<T>{};
-  scan_totals<C>(d, longest, CHUNK_BITS, TILE_BITS, p.of_chunks, above, [&](auto u) {
-    w.run(launch_blocks_on_device("scan-totals", u.tiles.candidates, u));
-  });
-  p.last = true;
-  p.short_blocks = 0;
-  w.run(launch_blocks_on_device("scan-chunks", p.longer.candidates, p));
+  p.longest = (int32_t)(longest < ROW_LENGTH ? longest : ROW_LENGTH + 1);
+  w.run(launch_blocks_on_device("scan", (slots(d, p.SLOT_BITS) + p.SLOTS - 1) / p.SLOTS, p));
 }
 
-/* Exact combinations of elements in memory need no tree. False: that is not so, or there is
- * nothing to gain, or no CUB. */
+/* One long segment in memory by CUB. False: it is not that, or combinations are not exact, or
+ * there is no CUB. */
 template <class C, class T>
-bool scan_by_look_back(work &w, const cvl_value &dv, const segments &d, const operand<T> &x,
-                       int64_t longest, ptr<T> out) {
+bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
   if constexpr (looks_back<C>()) {
-    const bool one = d.count == 1,
-               several = looks_back_by_segment<C>() && d.count <= (int64_t)UINT32_MAX;
-    if (longest <= CHUNK || x.kind != FROM_MEMORY || !(one || several)) return false;
+    if (x.kind != FROM_MEMORY || d.count != 1 || d.total <= CHUNK) return false;
     scan_job<T> j{};
-    j.d = one ? d : w.view(dv, true);
+    j.n = d.total;
     j.from = x.data;
     j.to = out;
-    j.scratch_bytes = scan_scratch<C>(j.d);
+    j.scratch_bytes = scan_scratch<C>(d.total);
     j.scratch = w.scratch<uint8_t>(j.scratch_bytes);
     w.run(launch_scan<C>("scan", j));
     return true;
   }
 #endif
-  (void)w, (void)dv, (void)d, (void)x, (void)longest, (void)out;
+  (void)w, (void)d, (void)x, (void)out;
   return false;
 }
 
@@ -146,9 +141,9 @@ void scan_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out) {
   if (w.on_host) {
     scan_on_host<C, T>(d, x, w.data<T>(r));
   } else {
-    const int64_t longest = longest_segment(w.c, dv);
-    if (!scan_by_look_back<C>(w, dv, d, x, longest, w.data<T>(r)))
-      scan_by_tree<C, T>(w, d, x, longest, w.data<T>(r));
+    const ptr<T> to = w.data<T>(r);
+    if (!scan_by_look_back<C>(w, d, x, to))
+      scan_by_tree<C>(w, d, x, longest_segment(w.c, dv), to);
   }
   w.give(out, r);
 }

@@ -202,27 +202,36 @@ template <class T> struct lengths_body {
 
 /* ---- rank directories ---- */
 
-/* A word of the directory (prelude.hpp). The first empty segment among those that begin in the
- * word ends the walk, since then its bits are not used: at most 63 steps, whatever the run of
- * empty segments. An empty one before the word's first element, or after its last, does not
- * matter. */
+/* A word of the directory (prelude.hpp). Segments are walked AHEAD at a time, by loads that do
+ * not wait for each other; a long run of empty ones is jumped over. So there are at most 63
+ * steps, whatever the run. An empty segment before the word's first element, or after its last,
+ * does not matter. */
 struct word_at {
+  enum { AHEAD = 8 };
   segments s;
 
   HD rank_word operator()(int64_t word) const {
     const int64_t first = word * 64;
     const int64_t end = s.total - first < 64 ? s.total : first + 64;
-    rank_word w{0, s.search(first, 0, s.count - 1)};
-    for (int64_t k = w.base + 1; k < s.count; k++) {
-      const int64_t at = s.offsets[k];
-      if (at >= end) break;
-      if ((int64_t)s.offsets[k + 1] == at) {
-        w.heads |= 1;
-        break;
-      }
-      w.heads |= (uint64_t)1 << (at - first);
-    }
+    rank_word w{0, s.of(first)};
+    if (s.start(w.base) == first) w.heads = 1;
+    int64_t k = w.base + 1;
+    RAVEL_ROLLED
+    while (k >= 0) k = walk(w, k, first, end);
     return w;
+  }
+  /* Segments from k on; the next one to look at, or -1. */
+  HD int64_t walk(rank_word &w, int64_t k, int64_t first, int64_t end) const {
+    int64_t at[AHEAD + 1];
+    RAVEL_UNROLL
+    for (int j = 0; j <= AHEAD; j++) at[j] = s.start(k + j < s.count ? k + j : s.count);
+    RAVEL_UNROLL
+    for (int j = 0; j < AHEAD; j++) {
+      if (at[j] >= end) return -1;
+      w.heads |= (uint64_t)1 << (at[j] - first); /* whatever begins there last has elements */
+      if (at[j + 1] == at[j]) w.base = ~w.first();
+    }
+    return at[0] == at[AHEAD] ? s.gallop(at[0], k) : k + AHEAD;
   }
 };
 

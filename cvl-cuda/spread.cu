@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/together.hpp"
 
 namespace ravel {
 
@@ -149,9 +150,17 @@ void index(context &c, uint64_t, const cvl_value &start, const cvl_value &stride
 
 namespace {
 
-template <class T> struct element_of {
+template <class T> struct spread_body {
   operand<T> x;
-  HD T operator()(int64_t i) const { return x[i]; }
+  ptr<T> out;
+
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    T v[U];
+    load_computed(x, i, step, v);
+    for (int k = 0; k < U; k++) out[i + k * step] = v[k];
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
 } // namespace
@@ -163,9 +172,9 @@ template <class T> static void write_elements(work &w, cvl_vector &v) {
   as_value.elem = (uint8_t)v.elem;
   as_value.as.vector = &v;
   const int64_t n = settled_length(w.c, v);
-  const element_of<T> f{w.read<T>(as_value)};
+  const operand<T> x = w.read<T>(as_value);
   const ref<cvl_vector> r = w.make(v.elem, n);
-  w.run(launch_map("spread", n, map_body<element_of<T>, T>{f, w.data<T>(r)}));
+  w.run(launch_together("spread", n, spread_body<T>{x, w.data<T>(r)}));
   if (w.on_host) {
     v.host = r->host;
     v.arrives = 0;

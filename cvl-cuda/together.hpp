@@ -121,8 +121,19 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
     return;
   }
   rank_word w[U];
+  int64_t sign = 0; /* of all of their bases: a test of each would stand between loads */
+  RAVEL_UNROLL
   for (int k = 0; k < U; k++) w[k] = d.ranks[(i + k * step) >> 6];
-  for (int k = 0; k < U; k++) to[k] = d.within(w[k], i + k * step);
+  RAVEL_UNROLL
+  for (int k = 0; k < U; k++) {
+    to[k] = w[k].base + segments::count_begun(w[k], i + k * step);
+    sign |= w[k].base;
+  }
+  if (sign >= 0) return;
+  RAVEL_UNROLL
+  for (int k = 0; k < U; k++) {
+    if (!w[k].counts()) to[k] = d.gallop(i + k * step, w[k].first());
+  }
 }
 
 /* Where segments begin, and how long they are. */
@@ -136,6 +147,40 @@ HD void load_bounds(const segments &d, const int64_t (&s)[U], int64_t (&start)[U
     for (int k = 0; k < U; k++) start[k] = d.offsets[s[k]];
     for (int k = 0; k < U; k++) length[k] = (int64_t)d.offsets[s[k] + 1] - start[k];
   }
+}
+
+/* Several elements of an operand that is not in memory, in whatever form. */
+template <class T, int U>
+HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
+  if (x.kind == ALL_EQUAL) {
+    for (int k = 0; k < U; k++) to[k] = x.first;
+    return;
+  }
+  int64_t s[U], start[U];
+  T by[U];
+  load_segments(x.under, i, step, s);
+  if (x.kind == SPREAD) {
+    for (int k = 0; k < U; k++) to[k] = x.data[s[k]];
+    return;
+  }
+  for (int k = 0; k < U; k++) to[k] = x.data == nullptr ? x.first : (T)x.data[s[k]];
+  for (int k = 0; k < U; k++) by[k] = x.steps == nullptr ? x.step : (T)x.steps[s[k]];
+  for (int k = 0; k < U; k++) start[k] = x.under.start(s[k]);
+  for (int k = 0; k < U; k++) to[k] = progression<T>::at(to[k], i + k * step - start[k], by[k]);
+}
+
+/* For a body of several operands: those in memory are asked for before any other waits. */
+template <class T, int U>
+HD void load_memory(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
+  if (x.kind == FROM_MEMORY) {
+    for (int k = 0; k < U; k++) to[k] = x.data[i + k * step];
+  } else {
+    for (int k = 0; k < U; k++) to[k] = (T)0;
+  }
+}
+template <class T, int U>
+HD void load_others(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
+  if (x.kind != FROM_MEMORY) load_computed(x, i, step, to);
 }
 
 /* ---- types at run time ---- */

@@ -28,19 +28,27 @@ struct chunks {
 
   /* The chunk of a candidate; false if it has none. */
   HD bool find(const segments &d, int64_t candidate, chunk &at) const {
+    const int64_t element = element_of(d, candidate);
+    at.segment = element < 0 ? candidate : d.of(element);
+    return is_chunk(d, candidate, at);
+  }
+  /* The same in two steps: the element whose segment is meant, or -1 if that is the candidate's
+   * number; then, with that segment, the chunk. */
+  HD int64_t element_of(const segments &d, int64_t candidate) const {
+    if (candidate >= firsts) return (candidate - firsts) << bits;
+    const int64_t tile = (int64_t)1 << long_bits, first = candidate << long_bits;
+    return firsts == d.count ? -1 : (first + tile < d.total ? first + tile : d.total) - 1;
+  }
+  HD bool is_chunk(const segments &d, int64_t candidate, chunk &at) const {
+    const int64_t start = d.start(at.segment), length = d.length(at.segment);
     if (candidate < firsts) {
-      const int64_t tile = (int64_t)1 << long_bits, first = candidate << long_bits;
       at.number = 0;
-      at.segment = candidate;
-      if (firsts == d.count) return d.length(candidate) > tile;
-      at.segment = d.of((first + tile < d.total ? first + tile : d.total) - 1);
-      return d.start(at.segment) >= first && d.length(at.segment) > tile;
+      const bool here = firsts == d.count || start >= candidate << long_bits;
+      return here && length > (int64_t)1 << long_bits;
     }
-    const int64_t first = (candidate - firsts) << bits;
-    at.segment = d.of(first);
-    const int64_t before = first - d.start(at.segment);
+    const int64_t before = ((candidate - firsts) << bits) - start;
     at.number = (before + ((int64_t)1 << bits) - 1) >> bits;
-    return at.number > 0 && at.number << bits < d.length(at.segment);
+    return at.number > 0 && at.number << bits < length;
   }
 };
 
@@ -74,6 +82,51 @@ HD int32_t list_marked(B &block, const MARKS &marks, LIST &list, COUNTS &of_warp
     if (marks[t]) list[before + count_bits(lower)] = t;
   });
   return block.uniform(total);
+}
+
+/* Searches by warps, each for the first number from low on, below high, of which
+ * is_before(thread, number) is false; that becomes low and high. Of the thread only its warp
+ * may matter, and is_before is true up to some number. A warp looks at 32 numbers at once,
+ * which leave a 33rd of them. `span`: high - low of any warp at most. */
+template <class B, class REG, class F>
+HD void search_by_warps(B &block, REG &low, REG &high, int64_t span, F is_before) {
+  const auto look_at = [](int64_t from, int64_t to, int lane) {
+    return from + (to - from) * (lane + 1) / (WARP + 1);
+  };
+  typename B::template reg<uint32_t> before;
+  for (int64_t n = span; n > 0; n /= WARP + 1) {
+    block.each([&](int t) {
+      before[t] =
+          low[t] < high[t] && is_before(t, look_at(low[t], high[t], t % WARP)) ? 1u : 0u;
+    });
+    block.ballot(before, before);
+    block.each([&](int t) {
+      const int64_t from = low[t], to = high[t];
+      const int k = count_bits(before[t]);
+      if (from == to) return;
+      if (k > 0) low[t] = look_at(from, to, k - 1) + 1;
+      if (k < WARP) high[t] = look_at(from, to, k);
+    });
+  }
+}
+
+/* The segment of an element of each warp; of a negative number nothing of use. */
+template <class B, class REG>
+HD void segments_by_warps(B &block, const segments &d, const REG &element, REG &segment) {
+  if (d.equal >= 0 || d.ranks != nullptr) {
+    block.each([&](int t) {
+      if (element[t] >= 0) segment[t] = d.of(element[t]);
+    });
+    return;
+  }
+  REG high;
+  block.each([&](int t) {
+    segment[t] = 1;
+    high[t] = element[t] < 0 ? 1 : d.count;
+  });
+  search_by_warps(block, segment, high, d.count - 1,
+                  [&](int t, int64_t s) { return d.start(s) <= element[t]; });
+  block.each([&](int t) { segment[t] -= 1; });
 }
 
 } // namespace ravel

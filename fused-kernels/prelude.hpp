@@ -78,6 +78,17 @@ RAVEL_ATOMIC(atomic_max, atomicMax, int64_t, long long, >)
 RAVEL_ATOMIC(atomic_max, atomicMax, uint32_t, unsigned, >)
 RAVEL_ATOMIC(atomic_max, atomicMax, uint64_t, unsigned long long, >)
 
+HD inline uint64_t atomic_add(ptr<uint64_t> p, uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return (uint64_t)atomicAdd((unsigned long long *)atomic_address(p), (unsigned long long)x);
+#else
+  uint64_t *at = atomic_address(p);
+  const uint64_t old = *at;
+  *at = old + x;
+  return old;
+#endif
+}
+
 /* ---- bits ---- */
 
 HD inline int count_bits(uint64_t x) {
@@ -91,12 +102,16 @@ HD inline int count_bits(uint64_t x) {
 /* ---- segment descriptors ---- */
 
 /* The rank directory: one word for every 64 elements, so that the segment of an element is one
- * load and a count of bits. Bit k > 0 of `heads`: a segment with elements begins at element k
- * of the word. Bit 0: an empty segment stands somewhere after the word's first element, so that
- * counting would miss it: search. `base`: the segment of the word's first element. */
+ * load and a count of bits. Bit k of `heads`: a segment with elements begins at element k of
+ * the word. `base`: the segment of the word's first element; or its complement, a negative
+ * number, if an empty segment stands somewhere after that element, so that counting would miss
+ * it. */
 struct rank_word {
   uint64_t heads;
   int64_t base;
+
+  HD bool counts() const { return base >= 0; }
+  HD int64_t first() const { return base < 0 ? ~base : base; }
 };
 
 /* A descriptor in one of its canonical forms. One segment: count 1, equal = total. All lengths
@@ -123,9 +138,12 @@ struct segments {
   }
   /* The same, where the word of the directory that i lies in is at hand. */
   HD int64_t within(const rank_word &w, int64_t i) const {
-    const uint64_t before = w.heads & (~(uint64_t)0 >> (63 - (i & 63)));
-    if (w.heads & 1) return gallop(i, w.base);
-    return w.base + count_bits(before);
+    if (!w.counts()) return gallop(i, w.first());
+    return w.base + count_begun(w, i);
+  }
+  /* How many segments begin behind the word's first element, up to element i. */
+  HD static int count_begun(const rank_word &w, int64_t i) {
+    return count_bits(w.heads & (~(uint64_t)0 >> (63 - (i & 63))) & ~(uint64_t)1);
   }
   /* `search` from a segment that begins at i or before, and is probably near. */
   HD int64_t gallop(int64_t i, int64_t low) const {
@@ -335,11 +353,13 @@ HD inline bool exchanged(uint32_t *p, uint32_t old, uint32_t by) {
 #else
 template <class T> HD T loaded(const T *p) {
   RAVEL_STEP;
-  return __atomic_load_n(p, __ATOMIC_RELAXED);
+  T x;
+  __atomic_load(p, &x, __ATOMIC_RELAXED);
+  return x;
 }
 template <class T> HD void stored(T *p, T x) {
   RAVEL_STEP;
-  __atomic_store_n(p, x, __ATOMIC_RELAXED);
+  __atomic_store(p, &x, __ATOMIC_RELAXED);
 }
 HD inline void fence() {
   __atomic_thread_fence(__ATOMIC_ACQ_REL);

@@ -1,5 +1,4 @@
-/* look-back.cu - CUB's scans behind look-back.hpp: of one segment, and of several by the number
- * of each element's segment. */
+/* look-back.cu - CUB's scans behind look-back.hpp. */
 #include "cvl-cuda/look-back.hpp"
 
 #include "cvl-cuda/cuda/cub-call.hpp"
@@ -8,22 +7,6 @@
 
 namespace ravel {
 namespace {
-
-/* The numbers of the segments of elements, as an iterator; neighbours are compared. */
-struct numbers_of_segments {
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = uint32_t;
-  using difference_type = int64_t;
-  using pointer = const uint32_t *;
-  using reference = uint32_t;
-
-  segments d;
-  int64_t at;
-
-  HD uint32_t operator*() const { return (uint32_t)d.of(at); }
-  HD uint32_t operator[](int64_t i) const { return (uint32_t)d.of(at + i); }
-  HD numbers_of_segments operator+(int64_t i) const { return {d, at + i}; }
-};
 
 /* The result in memory but for the first element, which is the identity. What CUB gives there
  * is neutral in every bit, and of FLOAT the identity is not. */
@@ -51,23 +34,12 @@ template <class C> struct after_identity {
 template <class C, class T>
 cudaError_t scan_one(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStream_t stream) {
   if constexpr (std::is_integral<T>::value) {
-    return cub::DeviceScan::ExclusiveScan(scratch, bytes, j.from, j.to, C{}, C::identity(),
-                                          j.d.total, stream);
+    return cub::DeviceScan::ExclusiveScan(scratch, bytes, j.from, j.to, C{}, C::identity(), j.n,
+                                          stream);
   } else {
     return cub::DeviceScan::ExclusiveScan(scratch, bytes, j.from, after_identity<C>{j.to, 0},
-                                          C{}, C::pad(), j.d.total, stream);
+                                          C{}, C::pad(), j.n, stream);
   }
-}
-
-template <class C, class T>
-cudaError_t scan_all(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStream_t stream) {
-  if constexpr (looks_back_by_segment<C>()) {
-    if (j.d.count != 1)
-      return cub::DeviceScan::ExclusiveScanByKey(scratch, bytes, numbers_of_segments{j.d, 0},
-                                                 j.from, j.to, C{}, C::identity(), j.d.total,
-                                                 ::cuda::std::equal_to<>{}, stream);
-  }
-  return scan_one<C>(scratch, bytes, j, stream);
 }
 
 } // namespace
@@ -76,19 +48,19 @@ template <class C> const char *scan_on_device(const void *body, int64_t, void *n
   const scan_job<typename C::type> &j = *(const scan_job<typename C::type> *)body;
   size_t bytes = (size_t)j.scratch_bytes;
   return cub_failure(
-      [&] { return scan_all<C>(j.scratch, bytes, j, (cudaStream_t)native_stream); });
+      [&] { return scan_one<C>(j.scratch, bytes, j, (cudaStream_t)native_stream); });
 }
 
-template <class C> int64_t scan_scratch(const segments &d) {
+template <class C> int64_t scan_scratch(int64_t n) {
   scan_job<typename C::type> j{};
-  j.d = d;
-  return cub_scratch([&](size_t &bytes) { return scan_all<C>(nullptr, bytes, j, nullptr); });
+  j.n = n;
+  return cub_scratch([&](size_t &bytes) { return scan_one<C>(nullptr, bytes, j, nullptr); });
 }
 
 /* One for each row that is exact, and type of its class. */
 #define INSTANCE(op, T)                                                                        \
   template const char *scan_on_device<combination<T, OP_##op>>(const void *, int64_t, void *); \
-  template int64_t scan_scratch<combination<T, OP_##op>>(const segments &);
+  template int64_t scan_scratch<combination<T, OP_##op>>(int64_t);
 #define INSTANCES_I(op) INSTANCE(op, int32_t) INSTANCE(op, int64_t)
 #define INSTANCES_F(op) INSTANCE(op, float) INSTANCE(op, double)
 #define INSTANCES_B(op) INSTANCE(op, uint8_t)

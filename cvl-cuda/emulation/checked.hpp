@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <string.h>
+
 #include <type_traits>
 
 #define RAVEL_HAS_PTR
@@ -246,11 +248,18 @@ inline void phase_ends() {
 inline int own_register(int t) {
   return emulation::checking ? (int)emulation::running_thread(t) : t;
 }
+/* What a report shows: the number, or the bits of a FLOAT, which may differ where numbers do
+ * not. */
+template <class T> int64_t shown(T x) {
+  if constexpr (std::is_integral<T>::value) return (int64_t)x;
+  int64_t bits = 0;
+  memcpy(&bits, &x, sizeof x);
+  return bits;
+}
 template <class T> void expect_uniform(const T *of, int threads) {
-  static_assert(std::is_integral<T>::value, "reports show it as a number");
   for (int t = 1; emulation::checking && t < threads; t++) {
-    if (of[t] == of[0]) continue;
-    return emulation::report_different(t, (int64_t)of[0], (int64_t)of[t]);
+    if (shown(of[t]) == shown(of[0])) continue;
+    return emulation::report_different(t, shown(of[0]), shown(of[t]));
   }
 }
 

@@ -103,54 +103,58 @@ static std::vector<double> prefix(const std::vector<double> &x) {
   return e;
 }
 
-/* Entries stand for 2^bits elements; the last of each segment for fewer. */
-static void scan_entries(int bits, int tile_bits, const std::vector<int64_t> &entries,
-                         int direction) {
+/* The levels above the chunks of a scan, of which only the totals are given. */
+struct above_chunks {
+  using scan = ::ravel::scan_chunks<sum>;
+  using shared = scan::shared;
+  enum { threads = scan::threads };
+
+  scan p;
+  int64_t start, chunks;
+  const double *totals;
+  double *before;
+
+  template <class B> void operator()(B &block) const {
+    const int64_t chunk = p.take(block), begin = start + chunk * CHUNK;
+    const bool goes_on = chunk + 1 < chunks;
+    block.each([&](int t) {
+      if (t != 0) return;
+      block.shared.total[0] = totals[chunk];
+      if (goes_on) p.totals.publish(0, begin, totals[chunk]);
+    });
+    before[chunk] = p.before(block, start, chunk, goes_on);
+  }
+};
+
+/* Segments of so many chunks, one behind the other, with the same memory for their totals; the
+ * last chunk of each has a few elements only. */
+static void scan_segments(const std::vector<int64_t> &segments, int direction) {
+  using totals = published_totals<double>;
   uint64_t random = 7;
-  std::vector<int64_t> offsets{0};
-  int64_t longest = 0;
-  for (int64_t n : entries) {
-    const int64_t length = n == 0 ? 1 : (n << bits) - (bits > 0 ? 1 : 0);
-    longest = length > longest ? length : longest;
-    offsets.push_back(offsets.back() + length);
-  }
-  const segments d = ragged(offsets);
-  std::vector<double> totals((size_t)slots(d, bits), NAN), above;
-  std::vector<std::vector<double>> want;
-  for (size_t s = 0; s < entries.size(); s++) {
-    std::vector<double> x;
-    for (int64_t k = 0; k < entries[s]; k++) x.push_back((double)next(random) * 0x1p-20);
-    for (int64_t k = 0; k + 1 < entries[s]; k++)
-      totals[(size_t)(slot_of(d, (int64_t)s, bits) + k)] = x[(size_t)k];
-    want.push_back(prefix(x));
-  }
-  above.resize((size_t)slots(d, bits + tile_bits), NAN);
-  int runs = 0;
-  scan_totals<sum>(d, longest, bits, tile_bits, pointer_to<double>(totals.data()),
-                   pointer_to<double>(above.data()), [&](auto u) {
-                     const order o{direction, 5};
-                     run_blocks_on_host<decltype(u)>(&u, u.tiles.candidates, &o);
-                     runs++;
-                   });
-  cr_assert_eq(runs, longest > (int64_t)1 << (bits + tile_bits) ? 3 : 1);
-  for (size_t s = 0; s < entries.size(); s++) {
-    if (entries[s] < 2) continue; /* no longer segment: these are not read */
-    for (size_t k = 0; k < want[s].size(); k++) {
-      const double got = totals[(size_t)slot_of(d, (int64_t)s, bits) + k];
-      cr_assert_eq(got, want[s][k], "segment %zu, entry %zu: %a, not %a", s, k, got,
-                   want[s][k]);
-    }
+  int64_t elements = 0, start = 0;
+  for (int64_t chunks : segments) elements += (chunks - 1) * CHUNK + 5;
+  std::vector<totals::total> memory((size_t)totals::count(elements));
+  for (int64_t chunks : segments) {
+    uint64_t taken = 0;
+    std::vector<double> x, got((size_t)chunks, NAN);
+    for (int64_t k = 0; k < chunks; k++) x.push_back((double)next(random) * 0x1p-20);
+    above_chunks body{{}, start, chunks, x.data(), got.data()};
+    body.p.totals = {memory.data(), elements};
+    body.p.next = pointer_to<uint64_t>(&taken);
+    const order o{direction, 5};
+    run_blocks_on_host<above_chunks>(&body, chunks, &o);
+    const std::vector<double> want = prefix(x);
+    for (size_t k = 0; k < want.size(); k++)
+      cr_assert_eq(got[k], want[k], "%d chunks, chunk %zu: %a, not %a", (int)chunks, k, got[k],
+                   want[k]);
+    start += (chunks - 1) * CHUNK + 5;
   }
 }
 
-Test(tree, prefixes_of_chunks_in_one_tile) {
-  for (int direction : {1, -1, 0})
-    scan_entries(13, 15, {1, 2, 33, 0, 1024, 5000, 0, 1025, 32768}, direction);
-}
-
-Test(tree, prefixes_of_chunks_in_many_tiles) {
+Test(tree, what_stands_before_chunks) {
   for (int direction : {1, -1, 0}) {
-    scan_entries(13, 10, {1, 1024, 1025, 0, 0, 40000, 33, 2048, 100, 70001}, direction);
-    scan_entries(13, 5, {1, 32, 33, 1000, 0, 1024, 7}, direction);
+    scan_segments({1, 2, 32, 33, 1, 64, 31, 1025}, direction);
+    scan_segments({32, 32, 32, 1024, 1, 1, 1024, 65}, direction);
   }
+  scan_segments({33, 32 * 1024 + 33, 2}, 1); /* three levels */
 }

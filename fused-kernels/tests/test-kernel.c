@@ -79,18 +79,19 @@ static struct segments descriptor(struct arguments *a, struct rng *rng,
   if (rng_one_in(rng, 2)) return s;
   struct rank_word *ranks = keep(a, calloc(d->total / 64 + 1, sizeof *ranks));
   uint64_t segment = 0;
+  bool hidden = false; /* an empty segment in the word */
   for (uint64_t i = 0; i < d->total; i++) {
     bool begins = i == 0;
+    if (i % 64 == 0) hidden = false;
     while ((uint64_t)offsets[segment + 1] <= i) {
       bool empty = offsets[segment + 1] == offsets[segment];
-      if (i % 64 != 0 && empty) ranks[i / 64].heads |= 1;
+      hidden |= i % 64 != 0 && empty;
       segment++;
       begins = true;
     }
-    if (i % 64 == 0)
-      ranks[i / 64].base = (int64_t)segment;
-    else if (begins)
-      ranks[i / 64].heads |= (uint64_t)1 << i % 64;
+    if (i % 64 == 0) ranks[i / 64].base = (int64_t)segment;
+    if (hidden && ranks[i / 64].base >= 0) ranks[i / 64].base = ~ranks[i / 64].base;
+    if (begins) ranks[i / 64].heads |= (uint64_t)1 << i % 64;
   }
   s.ranks = ranks;
   return s;
