@@ -4,14 +4,7 @@
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
-
-/* Elements converted at a time, so that the narrow ones need little memory of their own. */
-enum { TRANSFER = 4096 };
-
-union narrow {
-  int32_t i32[TRANSFER];
-  float f32[TRANSFER];
-};
+#include <string.h>
 
 /* ---- in ---- */
 
@@ -86,21 +79,27 @@ static size_t item_bytes(const struct machine_item *item) {
   return (size_t)item->length * each;
 }
 
-/* Fetches n narrow elements and widens them. */
-static bool fetch_narrow(struct machine *m, const struct machine_site *site,
-                         const struct value *v, uint64_t n, void *data) {
-  union narrow buffer;
-  for (uint64_t first = 0; first < n; first += TRANSFER) {
-    uint64_t here = n - first < TRANSFER ? n - first : TRANSFER;
-    if (!machine_to_host(m, site, v, first, here, &buffer)) return false;
-    for (uint64_t k = 0; k < here; k++) {
-      if (v->flat.elem == CVL_F32) {
-        ((double *)data)[first + k] = (double)buffer.f32[k];
-      } else {
-        ((int64_t *)data)[first + k] = buffer.i32[k];
-      }
-    }
+/* Widens n elements that lie in the second half of the memory, from the first on: what is
+ * written never reaches what is still to be read. */
+static void widen(enum cvl_elem elem, uint64_t n, char *data) {
+  const char *from = data + n * sizeof(int32_t);
+  for (uint64_t k = 0; k < n; k++) {
+    int32_t i;
+    float f;
+    memcpy(&i, from + k * sizeof i, sizeof i);
+    memcpy(&f, from + k * sizeof f, sizeof f);
+    const int64_t wide = i;
+    const double real = (double)f;
+    memcpy(data + k * sizeof wide, elem == CVL_F32 ? (const void *)&real : &wide, sizeof wide);
   }
+}
+
+/* Fetches n narrow elements at once, since a device takes as long for few as for many, and
+ * widens them. */
+static bool fetch_narrow(struct machine *m, const struct machine_site *site,
+                         const struct value *v, uint64_t n, char *data) {
+  if (!machine_to_host(m, site, v, 0, n, data + n * sizeof(int32_t))) return false;
+  widen((enum cvl_elem)v->flat.elem, n, data);
   return true;
 }
 

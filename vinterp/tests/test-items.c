@@ -78,6 +78,39 @@ Test(items, results_are_host_data) {
   }
 }
 
+/* ---- narrow results ---- */
+
+static unsigned fetches;
+static bool counted_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t first,
+                            uint64_t n, void *data) {
+  fetches++;
+  return cvl_oracle_backend.to_host(c, v, first, n, data);
+}
+
+/* A device takes as long for few elements as for many: each result is fetched once. */
+Test(items, narrow_results_are_fetched_at_once) {
+  enum { COUNT = 100000 };
+  struct cvl_backend backend = cvl_oracle_backend;
+  backend.to_host = counted_to_host;
+  struct machine_options options = test_options();
+  options.widths = all_widths[1];
+  options.backend = &backend;
+  fetches = 0;
+  struct evaluation e;
+  evaluate(&e,
+           "FUNC MAIN CONST INT -5 CONST INT 3 CONST INT 100000 MAKE_SEGDES INDEX "
+           "COPY 1 0 I_TO_F RET",
+           options, NULL, 0);
+  cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+  cr_assert(e.results.count == 2 && e.results.items[0].length == COUNT);
+  for (int64_t k = 0; k < COUNT; k++) {
+    cr_assert_eq(e.results.items[0].as.ints[k], 3 * k - 5);
+    cr_assert(e.results.items[1].as.floats[k] == (double)(3 * k - 5));
+  }
+  cr_expect_lt(fetches, 10);
+  end(&e);
+}
+
 Test(items, arguments_are_on_the_stack) {
   static const int64_t ints[] = {10, 20, 30}, lengths[] = {1, 0, 4};
   static const double floats[] = {2.5};
