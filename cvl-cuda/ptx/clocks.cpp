@@ -95,7 +95,7 @@ void by_scope::add(const by_scope &other) {
 /* ---- threads ---- */
 
 void clocks::begin(const launch_of &l) {
-  threads_ = l.threads;
+  threads_ = l.threads.count();
   blocks_.clear();
   fences_.reset();
 }

@@ -144,12 +144,47 @@ void counting::executed(uint32_t block, uint32_t warp, const instruction &i, lan
   counts_.groups[i.counted]++;
   counts_.of_lanes += (unsigned)__builtin_popcount(l);
   std::vector<loads_in_flight> &warps = in_flight_[block];
-  if (warps.size() <= warp) warps.resize(warp + 1);
+  if (warps.empty()) warps.resize((launch_->threads.count() + WARP - 1) / WARP);
   counts_.round_trips += warps[warp].waits_for(i);
+  if (l && i.copies == STARTS_COPY) return copies(warps, warp, i, l, addresses);
   if (l == 0 || !accesses_memory(i)) return;
   if (in_shared(i, addresses[__builtin_ctz(l)])) return shared_access(i, l, addresses);
   global_access(i, l, addresses);
   if (i.counted != GLOBAL_STORE) warps[warp].issue(i);
+}
+
+/* Those of lanes are a request like others; a bulk copy, for which all warps of its block wait,
+ * is one for as many bytes as a warp's widest. */
+void counting::copies(std::vector<loads_in_flight> &warps, uint32_t warp, const instruction &i,
+                      lanes l, const uint64_t *addresses) {
+  if (i.counted != BULK_COPY) {
+    global_access(i, l, addresses);
+    shared_access(i, l, addresses + WARP);
+    warps[warp].issue_copy();
+    return;
+  }
+  for_lanes(l, [&](unsigned lane) {
+    bulk_copy(addresses[lane], addresses[WARP + lane], addresses[2 * WARP + lane]);
+  });
+  for (loads_in_flight &w : warps) w.issue_copy();
+}
+
+void counting::bulk_copy(uint64_t from, uint64_t to, uint64_t bytes) {
+  enum : uint64_t { OF_LANE = 16 };
+  instruction load;
+  load.counted = GLOBAL_LOAD;
+  load.bytes = OF_LANE;
+  for (uint64_t at = 0; at < bytes; at += OF_LANE * WARP) {
+    const uint64_t count = std::min<uint64_t>(WARP, (bytes - at) / OF_LANE);
+    uint64_t read[WARP], written[WARP];
+    for (uint64_t k = 0; k < count; k++) {
+      read[k] = from + at + k * OF_LANE;
+      written[k] = to + at + k * OF_LANE;
+    }
+    const lanes those = ALL_LANES >> (WARP - count);
+    global_access(load, those, read);
+    shared_access(load, those, written);
+  }
 }
 
 void counting::branched(uint32_t, uint32_t, lanes taken, lanes of) {
@@ -241,8 +276,8 @@ void counting::write_line() {
   const struct {
     const char *name;
     uint64_t value;
-  } numbers[] = {{"blocks", launch_->blocks},
-                 {"threads", launch_->threads},
+  } numbers[] = {{"blocks", launch_->blocks.count()},
+                 {"threads", launch_->threads.count()},
                  {"shared", launch_->dynamic_shared},
                  {"static_shared", launch_->of->shared_bytes},
                  {"lanes", c.of_lanes},

@@ -91,6 +91,9 @@ private:
   array_counts *last_counts_ = nullptr; /* its */
 
   void global_access(const instruction &, lanes, const uint64_t *addresses);
+  void copies(std::vector<loads_in_flight> &, uint32_t warp, const instruction &, lanes,
+              const uint64_t *addresses);
+  void bulk_copy(uint64_t from, uint64_t to, uint64_t bytes);
   void shared_access(const instruction &, lanes, const uint64_t *addresses);
   void touch(const sector &, bool reads, bool writes, array_counts &);
   span array_at(uint64_t address) const;

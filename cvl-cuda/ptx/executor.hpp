@@ -12,6 +12,7 @@ namespace ravel {
 namespace ptx {
 
 enum access : uint8_t { READ, WRITE, CHANGE /* atomically */ };
+struct async_copy;
 
 struct executor {
   uint8_t *registers = nullptr; /* of the warp that runs */
@@ -27,9 +28,27 @@ struct executor {
    * not be made. */
   virtual uint8_t *reach(const instruction &, unsigned lane, uint64_t address, unsigned bytes,
                          access) = 0;
+  /* Copies to shared memory that go on while their threads do (async.hpp): one begins; those of
+   * a lane so far are a group; all but its last groups are to be done; a barrier is looked at.
+   */
+  virtual void start(const async_copy &) {}
+  virtual void end_group(unsigned /*lane*/) {}
+  virtual void await_groups(unsigned /*lane*/, uint32_t /*but*/) {}
+  virtual void look_at_barrier(uint64_t /*address*/) {}
   /* The lanes of a store or an atomic operation come in this order. */
   virtual unsigned first_lane() { return 0; }
   virtual void fence(const instruction &, lanes) {}
+  /* That of a lane's access, as an offset in its space where that is no global memory. */
+  uint64_t address_of(const instruction &i, unsigned k) {
+    const uint64_t address = at(i.a, k) + (uint64_t)i.offset;
+    return i.where == GLOBAL || i.where == GENERIC ? address : (uint32_t)address;
+  }
+  /* What a lane has in a register, 0 where there is none. */
+  uint64_t at(const slot &s, unsigned k) const {
+    uint64_t value = 0;
+    if (s.at != NO_REGISTER) memcpy(&value, registers + s.at + k * s.stride, s.stride);
+    return value;
+  }
   [[noreturn]] virtual void refuse(const instruction &, unsigned lane, const std::string &) = 0;
 };
 

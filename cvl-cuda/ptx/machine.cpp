@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "cvl-cuda/ptx/async.hpp"
 #include "cvl-cuda/ptx/flow.hpp"
 #include "cvl-cuda/ptx/weak.hpp"
 
@@ -30,11 +31,18 @@ struct delayed_load {
   access_of access;
 };
 
+/* A copy that is not made yet (async.hpp). */
+struct pending_copy {
+  async_copy copy;
+  uint32_t warp, group;
+};
+
 struct warp_state {
   std::vector<uint64_t> registers;
   lanes live = 0, at_barrier = 0, at_sync = 0, carry = 0;
   uint32_t at[WARP];     /* the next instruction of each lane */
   uint32_t member[WARP]; /* at_sync: the mask that it named */
+  uint32_t groups[WARP]; /* of copies, that each lane has ended */
   uint32_t spun = NEVER; /* IN_ORDER: where a group was interrupted */
   std::vector<path> paths;
   std::vector<delayed_load> delayed;
@@ -46,6 +54,7 @@ struct block_state {
   uint32_t number = 0;
   std::vector<warp_state> warps;
   std::vector<uint8_t> shared, shared_written, local;
+  std::vector<pending_copy> copies;
   const kernel *filled_for = nullptr; /* whose constants are in the registers */
   bool done() const {
     return std::all_of(warps.begin(), warps.end(),
@@ -78,7 +87,7 @@ struct machine final : executor {
   uint64_t random_state, steps = 0;
   uint64_t looks = 0; /* accesses by which a thread may wait for another */
   size_t turns = 0;
-  uint64_t addresses[WARP];
+  uint64_t addresses[3 * WARP];
 
   machine(const launch_of &l, const machine_options &o, memory &m, block_pool &p,
           std::vector<executions> &c, const std::vector<observer *> &w, weak_memory *order)
@@ -99,11 +108,22 @@ struct machine final : executor {
 
   /* ---- what is wrong ---- */
 
+  /* `5 of 8', of several dimensions with the coordinates: `5 (1, 2, 0) of 8'. */
+  static std::string numbered(uint32_t number, const extent &of) {
+    std::string text = std::to_string(number);
+    if (of.count() != of.x) {
+      text += " (" + std::to_string(number % of.x) + ", " +
+              std::to_string(number / of.x % of.y) + ", " +
+              std::to_string(number / of.x / of.y) + ")";
+    }
+    return text + " of " + std::to_string(of.count());
+  }
+
   [[noreturn]] void fail(const instruction &i, uint32_t thread, const std::string &what) {
-    throw error(readable(k.name) + ", block " + std::to_string(block->number) + " of " +
-                std::to_string(launch.blocks) + ", thread " + std::to_string(thread) + " of " +
-                std::to_string(launch.threads) + ": " + what + ", at `" + k.text[i.statement] +
-                "' (line " + std::to_string(k.lines[i.statement]) + " of the PTX)");
+    throw error(readable(k.name) + ", block " + numbered(block->number, launch.blocks) +
+                ", thread " + numbered(thread, launch.threads) + ": " + what + ", at `" +
+                k.text[i.statement] + "' (line " + std::to_string(k.lines[i.statement]) +
+                " of the PTX)");
   }
   [[noreturn]] void refuse(const instruction &i, unsigned lane,
                            const std::string &what) override {
@@ -140,7 +160,7 @@ struct machine final : executor {
     return p;
   }
   const area &area_of(const instruction &i, unsigned lane, uint64_t address, unsigned bytes) {
-    area &known = areas[(size_t)(&i - k.code.data())];
+    area &known = areas[i.statement];
     if (address >= known.begin && address + bytes <= known.end) return known;
     const area *found = mem.find(address);
     if (found == nullptr || address + bytes > found->end) {
@@ -197,6 +217,63 @@ struct machine final : executor {
       return inside(i, lane, address, bytes, const_cast<uint8_t *>(launch.parameters.data()),
                     launch.parameters.size(), "outside of the parameters");
     }
+  }
+
+  /* ---- copies that go on by themselves ---- */
+
+  void start(const async_copy &c) override {
+    addresses[c.lane] = c.from;
+    addresses[WARP + c.lane] = c.to;
+    addresses[2 * WARP + c.lane] = c.bytes;
+    const pending_copy p{c, warp_number, warp->groups[c.lane]};
+    if (options.how == SEEDED && random() % 2) return make(p);
+    block->copies.push_back(p);
+  }
+  void end_group(unsigned lane) override { warp->groups[lane]++; }
+  void await_groups(unsigned lane, uint32_t but) override {
+    make_those([&](const pending_copy &p) {
+      return !p.copy.bulk() && p.warp == warp_number && p.copy.lane == lane &&
+             (uint64_t)p.group + but < warp->groups[lane];
+    });
+  }
+  /* With a seed who looks may come too early. */
+  void look_at_barrier(uint64_t address) override {
+    make_those([&](const pending_copy &p) {
+      const bool its = p.copy.bulk() && p.copy.barrier == address;
+      return its && (options.how != SEEDED || random() % 2);
+    });
+  }
+  template <class F> void make_those(F wanted) {
+    std::vector<pending_copy> &all = block->copies;
+    for (size_t n = 0; n < all.size();) {
+      const pending_copy p = all[n];
+      if (!wanted(p)) {
+        n++;
+        continue;
+      }
+      all.erase(all.begin() + (ptrdiff_t)n);
+      make(p);
+    }
+  }
+  /* In the name of the thread that started it, whichever looks. */
+  void make(const pending_copy &p) {
+    const uint32_t looking = warp_number;
+    const uint64_t address = addresses[p.copy.lane];
+    warp_number = p.warp;
+    warp = &block->warps[p.warp];
+    make_copy(p.copy, *this);
+    addresses[p.copy.lane] = address;
+    warp_number = looking;
+    warp = &block->warps[looking];
+  }
+  /* Bytes that a bulk copy would write to memory of no block. */
+  void check_copies() {
+    for (const pending_copy &p : block->copies) {
+      if (!p.copy.bulk()) continue;
+      fail(*p.copy.by, p.warp * WARP + p.copy.lane,
+           "its block has ended, and nobody has waited for the copy");
+    }
+    block->copies.clear();
   }
 
   /* ---- weak memory ---- */
@@ -264,17 +341,24 @@ struct machine final : executor {
   uint64_t special_value(special s, uint32_t thread) {
     const uint32_t lane = thread % WARP;
     switch (s) {
-    case THREAD: return thread;
-    case THREADS: return launch.threads;
-    case BLOCK: return block->number;
-    case BLOCKS: return launch.blocks;
+    case THREAD: return thread % launch.threads.x;
+    case THREAD_Y: return thread / launch.threads.x % launch.threads.y;
+    case THREAD_Z: return thread / launch.threads.x / launch.threads.y;
+    case THREADS: return launch.threads.x;
+    case THREADS_Y: return launch.threads.y;
+    case THREADS_Z: return launch.threads.z;
+    case BLOCK: return block->number % launch.blocks.x;
+    case BLOCK_Y: return block->number / launch.blocks.x % launch.blocks.y;
+    case BLOCK_Z: return block->number / launch.blocks.x / launch.blocks.y;
+    case BLOCKS: return launch.blocks.x;
+    case BLOCKS_Y: return launch.blocks.y;
+    case BLOCKS_Z: return launch.blocks.z;
     case LANE: return lane;
     case LANES_BELOW: return ((uint64_t)1 << lane) - 1;
     case LANES_UP_TO: return ((uint64_t)2 << lane) - 1;
     case LANES_ABOVE: return ~(((uint64_t)2 << lane) - 1);
     case LANES_FROM: return ~(((uint64_t)1 << lane) - 1);
     case LANE_BIT: return (uint64_t)1 << lane;
-    case ONE: return 1;
     case WARP_NUMBER: return thread / WARP;
     case WARPS: return warp_count();
     default: return 0;
@@ -297,16 +381,17 @@ struct machine final : executor {
   }
   void begin_warp(uint32_t number) {
     warp_state &w = block->warps[number];
-    const uint32_t left = launch.threads - number * WARP;
+    const uint32_t left = launch.threads.count() - number * WARP;
     w.live = left >= WARP ? ALL_LANES : ((lanes)1 << left) - 1;
     w.at_barrier = w.at_sync = w.carry = 0;
     w.spun = NEVER;
     w.delayed.clear();
+    std::fill(w.groups, w.groups + WARP, 0);
     std::fill(w.at, w.at + WARP, 0);
     w.paths.assign(1, path{w.live, (uint32_t)k.code.size()});
     fill_registers(w, number * WARP);
   }
-  size_t warp_count() const { return (launch.threads + WARP - 1) / WARP; }
+  size_t warp_count() const { return (launch.threads.count() + WARP - 1) / WARP; }
   void begin_block(uint32_t number) {
     std::unique_ptr<block_state> b;
     if (pool.blocks.empty()) {
@@ -320,7 +405,7 @@ struct machine final : executor {
     const size_t bytes = k.shared_bytes + launch.dynamic_shared;
     b->shared.assign(bytes, SHARED_PATTERN);
     if (mem.checked()) b->shared_written.assign(bytes, 0);
-    b->local.assign((size_t)k.local_bytes * launch.threads, SHARED_PATTERN);
+    b->local.assign((size_t)k.local_bytes * launch.threads.count(), SHARED_PATTERN);
     if (b->warps.size() < warp_count()) b->filled_for = nullptr;
     b->warps.resize(warp_count());
     for (uint32_t w = 0; w < b->warps.size(); w++) begin_warp(w);
@@ -725,6 +810,8 @@ struct machine final : executor {
                      : options.how == IN_STEP ? turn_in_step(b)
                                               : turn_in_order(b);
     if (b.done()) {
+      block = &b;
+      check_copies();
       for (observer *o : observers) o->block_ends(b.number);
       pool.blocks.push_back(std::move(resident[n]));
       resident.erase(resident.begin() + (ptrdiff_t)n);
@@ -736,8 +823,9 @@ struct machine final : executor {
   void run() {
     const uint32_t most = std::max(1u, options.resident);
     for (observer *o : observers) o->begin(launch);
-    for (uint32_t next = 0; next < launch.blocks || !resident.empty();) {
-      while (next < launch.blocks && resident.size() < most) begin_block(next++);
+    const uint32_t blocks = launch.blocks.count();
+    for (uint32_t next = 0; next < blocks || !resident.empty();) {
+      while (next < blocks && resident.size() < most) begin_block(next++);
       turn();
     }
     for (observer *o : observers) o->end();

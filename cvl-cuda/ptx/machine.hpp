@@ -37,10 +37,19 @@ struct machine_options {
                         << 34; /* instructions of groups until a launch is endless */
 };
 
+/* Of blocks in a grid, or threads in a block: they are numbered along x, then y, then z. */
+struct extent {
+  uint32_t x, y, z;
+  extent(uint32_t along_x = 0, uint32_t along_y = 1, uint32_t along_z = 1)
+      : x(along_x), y(along_y), z(along_z) {}
+  uint32_t count() const { return x * y * z; }
+};
+
 /* Bytes of arguments as the kernel's parameters lie. */
 struct launch_of {
   kernel *of = nullptr;
-  uint32_t blocks = 0, threads = 0, dynamic_shared = 0;
+  extent blocks, threads;
+  uint32_t dynamic_shared = 0;
   std::vector<uint8_t> parameters;
 };
 
@@ -74,7 +83,8 @@ struct observer {
   virtual void lanes_met(uint32_t /*block*/, uint32_t /*warp*/, lanes) {}
   /* Lanes that took a branch, of those that came to it. */
   virtual void branched(uint32_t /*block*/, uint32_t /*warp*/, lanes /*taken*/, lanes /*of*/) {}
-  /* After an instruction of a group; `addresses` are those of its accesses. */
+  /* After an instruction of a group; `addresses` are those of its accesses. Where it starts
+   * copies they are what each lane's reads, WARP behind what it writes, then its bytes. */
   virtual void executed(uint32_t /*block*/, uint32_t /*warp*/, const instruction &, lanes,
                         const uint64_t * /*addresses*/) {}
 };

@@ -10,7 +10,9 @@
 #include <cmath>
 #include <type_traits>
 
+#include "cvl-cuda/ptx/async.hpp"
 #include "cvl-cuda/ptx/executor.hpp"
+#include "cvl-cuda/ptx/form.hpp"
 
 namespace ravel {
 namespace ptx {
@@ -208,50 +210,6 @@ const std::vector<row> &rows() {
   };
   return all;
 }
-
-/* ---- an opcode's name, modifiers and types ---- */
-
-struct form {
-  const statement &s;
-  std::string name; /* with all that is no type */
-  std::vector<type> types;
-
-  explicit form(const statement &of) : s(of) {
-    for (size_t k = 0; k < s.opcode.size(); k++) {
-      const type t = k ? type_named(s.opcode[k]) : NO_TYPE;
-      if (t != NO_TYPE) {
-        types.push_back(t);
-      } else {
-        name += (k ? "." : "") + s.opcode[k];
-      }
-    }
-  }
-  const std::string &base() const { return s.opcode[0]; }
-  bool has(const char *modifier) const {
-    return std::find(s.opcode.begin() + 1, s.opcode.end(), modifier) != s.opcode.end();
-  }
-  type last() const { return types.empty() ? NO_TYPE : types.back(); }
-  const operand_text &operand(size_t k) const { return s.operands[k]; }
-  void want(size_t least, size_t most) const {
-    if (s.operands.size() < least || s.operands.size() > most)
-      refuse("wrong number of operands");
-  }
-  void want(size_t count) const { want(count, count); }
-  [[noreturn]] void refuse(const char *what = "unknown opcode") const {
-    std::string all = s.opcode[0];
-    for (size_t k = 1; k < s.opcode.size(); k++) all += "." + s.opcode[k];
-    throw error(std::string(what) + " " + all);
-  }
-  /* Throws if there is a modifier beside types and these. */
-  void only_modifiers(std::initializer_list<const char *> known) const {
-    for (size_t k = 1; k < s.opcode.size(); k++) {
-      if (type_named(s.opcode[k]) != NO_TYPE) continue;
-      const bool fine = std::any_of(known.begin(), known.end(),
-                                    [&](const char *m) { return s.opcode[k] == m; });
-      if (!fine) refuse();
-    }
-  }
-};
 
 /* Modifiers that say how floats are rounded: the only way here, or any way. */
 std::string without_rounding(const form &f) {
@@ -679,18 +637,11 @@ bool encode_carry(const form &f, operand_source &o, instruction &i) {
 
 /* ---- memory ---- */
 
-uint64_t address_of(const instruction &i, executor &x, unsigned k) {
-  uint64_t base = 0;
-  if (i.a.at != NO_REGISTER) memcpy(&base, x.registers + i.a.at + k * i.a.stride, i.a.stride);
-  const uint64_t address = base + (uint64_t)i.offset;
-  return i.where == GLOBAL || i.where == GENERIC ? address : (uint32_t)address;
-}
-
 /* T: of an element in memory. */
 template <class T> void load(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) {
     const uint8_t *from =
-        x.reach(i, k, address_of(i, x, k), (unsigned)sizeof(T) * i.count, READ);
+        x.reach(i, k, x.address_of(i, k), (unsigned)sizeof(T) * i.count, READ);
     for (unsigned e = 0; e < i.count; e++) {
       T v;
       memcpy(&v, from + e * sizeof v, sizeof v);
@@ -699,7 +650,7 @@ template <class T> void load(const instruction &i, executor &x, lanes l) {
   });
 }
 template <class T> void store_lane(const instruction &i, executor &x, unsigned k) {
-  uint8_t *to = x.reach(i, k, address_of(i, x, k), (unsigned)sizeof(T) * i.count, WRITE);
+  uint8_t *to = x.reach(i, k, x.address_of(i, k), (unsigned)sizeof(T) * i.count, WRITE);
   for (unsigned e = 0; e < i.count; e++) {
     const T v = read_as<T>(x.registers, i.elements[e], k);
     memcpy(to + e * sizeof v, &v, sizeof v);
@@ -853,7 +804,7 @@ struct atomic_dec {
 
 template <class T, class F> void atomic(const instruction &i, executor &x, lanes l) {
   in_some_order(x, l, [&](unsigned k) {
-    uint8_t *at = x.reach(i, k, address_of(i, x, k), sizeof(T), CHANGE);
+    uint8_t *at = x.reach(i, k, x.address_of(i, k), sizeof(T), CHANGE);
     T old;
     memcpy(&old, at, sizeof old);
     const T now = F::of(old, x.lane<T>(i.b)[k]);
@@ -863,7 +814,7 @@ template <class T, class F> void atomic(const instruction &i, executor &x, lanes
 }
 template <class T> void compare_and_swap(const instruction &i, executor &x, lanes l) {
   in_some_order(x, l, [&](unsigned k) {
-    uint8_t *at = x.reach(i, k, address_of(i, x, k), sizeof(T), CHANGE);
+    uint8_t *at = x.reach(i, k, x.address_of(i, k), sizeof(T), CHANGE);
     T old;
     memcpy(&old, at, sizeof old);
     if (old == x.lane<T>(i.b)[k]) memcpy(at, &x.lane<T>(i.c)[k], sizeof old);
@@ -923,8 +874,18 @@ void encode_atomic(const form &f, operand_source &o, instruction &i) {
 void fence(const instruction &i, executor &x, lanes l) {
   x.fence(i, l);
 }
+/* Between accesses by threads and those of copies: all are in one order here. */
+void no_effect(const instruction &, executor &, lanes) {}
+bool encode_proxy_fence(const form &f, instruction &i) {
+  f.only_modifiers({"proxy", "async", "global", "shared::cta", "shared::cluster"});
+  if (!f.has("async")) f.refuse();
+  i.counted = FENCE;
+  i.run = no_effect;
+  return true;
+}
 bool encode_fence(const form &f, instruction &i) {
   if (f.base() != "membar" && f.base() != "fence") return false;
+  if (f.has("proxy")) return encode_proxy_fence(f, i);
   f.only_modifiers({"cta", "gl", "sys", "gpu", "sc", "acq_rel"});
   i.order = f.base() == "membar" || f.has("sc") ? SEQUENTIAL : ACQUIRE_RELEASE;
   i.within = f.has("cta") ? BLOCK_SCOPE : f.has("sys") ? SYSTEM_SCOPE : DEVICE_SCOPE;
@@ -1031,14 +992,64 @@ void encode_match(const form &f, operand_source &o, instruction &i) {
   i.counted = WARP_EXCHANGE;
 }
 
+/* One value of all lanes. */
+template <class T, class F> void reduce_lanes(const instruction &i, executor &x, lanes l) {
+  const unsigned first = (unsigned)__builtin_ctz(l);
+  T sum = x.lane<T>(i.a)[first];
+  for_lanes(l & (l - 1), [&](unsigned k) { sum = F::of(sum, x.lane<T>(i.a)[k]); });
+  for_lanes(l, [&](unsigned k) { x.lane<T>(i.d)[k] = sum; });
+}
+const atomic_row redux_rows[] = {
+    {"add", U32, reduce_lanes<uint32_t, atomic_add>},
+    {"add", S32, reduce_lanes<int32_t, atomic_add>},
+    {"min", U32, reduce_lanes<uint32_t, atomic_min>},
+    {"min", S32, reduce_lanes<int32_t, atomic_min>},
+    {"max", U32, reduce_lanes<uint32_t, atomic_max>},
+    {"max", S32, reduce_lanes<int32_t, atomic_max>},
+    {"and", B32, reduce_lanes<uint32_t, atomic_and>},
+    {"or", B32, reduce_lanes<uint32_t, atomic_or>},
+    {"xor", B32, reduce_lanes<uint32_t, atomic_xor>},
+};
+void encode_redux(const form &f, operand_source &o, instruction &i) {
+  f.want(3);
+  f.only_modifiers({"sync", "add", "min", "max", "and", "or", "xor"});
+  for (const atomic_row &r : redux_rows) {
+    if (f.has("sync") && f.has(r.name) && f.last() == r.of) i.run = r.run;
+  }
+  if (i.run == nullptr) f.refuse();
+  i.d = o.result(f.operand(0));
+  i.a = o.value(f.operand(1), f.last());
+  i.e = o.value(f.operand(2), U32);
+  i.control_of = WARP_SYNC;
+  i.counted = WARP_EXCHANGE;
+}
+
+/* The lowest lane is the one that is elected. */
+void elect(const instruction &i, executor &x, lanes l) {
+  const unsigned first = (unsigned)__builtin_ctz(l);
+  if (i.d.at != NO_REGISTER)
+    for_lanes(l, [&](unsigned k) { x.lane<uint32_t>(i.d)[k] = first; });
+  lanes &p = x.predicate(i.elements[0]);
+  p = (p & ~l) | (lanes)1 << first;
+}
+void encode_elect(const form &f, operand_source &o, instruction &i) {
+  f.want(2);
+  f.only_modifiers({"sync"});
+  if (!f.has("sync") || f.operand(0).elements.empty()) f.refuse();
+  i.d = o.result(f.operand(0));
+  i.elements[0] = o.result(f.operand(0).elements[0]);
+  i.e = o.value(f.operand(1), U32);
+  i.run = elect;
+  i.control_of = WARP_SYNC;
+  i.counted = WARP_EXCHANGE;
+}
+
 /* The lanes that run together: those of the group. */
 void active_lanes(const instruction &i, executor &x, lanes l) {
   for_lanes(l, [&](unsigned k) { x.lane<uint32_t>(i.d)[k] = l; });
 }
 
 /* ---- barriers and branches ---- */
-
-void nothing(const instruction &, executor &, lanes) {}
 
 /* The scheduler gives the vote of all threads in `participants`: any, all, or their number. */
 void barrier_vote(const instruction &i, executor &x, lanes l) {
@@ -1090,7 +1101,7 @@ bool encode_control(const form &f, operand_source &o, instruction &i) {
     f.only_modifiers({"uni"});
     i.control_of = EXIT;
   } else if (n == "nanosleep" || n == "griddepcontrol" || n == "pragma") {
-    i.run = nothing;
+    i.run = no_effect;
   } else if (n == "activemask") {
     f.want(1);
     i.d = o.result(f.operand(0));
@@ -1108,11 +1119,12 @@ const struct {
   const char *name;
   encoder of;
 } encoders[] = {
-    {"mov", encode_move},        {"cvta", encode_cvta},   {"selp", encode_selp},
-    {"cvt", encode_convert},     {"ld", encode_access},   {"st", encode_access},
-    {"atom", encode_atomic},     {"red", encode_atomic},  {"shfl", encode_shuffle},
-    {"vote", encode_vote},       {"match", encode_match}, {"bar", encode_barrier},
-    {"barrier", encode_barrier},
+    {"mov", encode_move},          {"cvta", encode_cvta},   {"selp", encode_selp},
+    {"cvt", encode_convert},       {"ld", encode_access},   {"st", encode_access},
+    {"atom", encode_atomic},       {"red", encode_atomic},  {"shfl", encode_shuffle},
+    {"vote", encode_vote},         {"match", encode_match}, {"bar", encode_barrier},
+    {"barrier", encode_barrier},   {"redux", encode_redux}, {"elect", encode_elect},
+    {"mbarrier", encode_mbarrier}, {"cp", encode_copy},
 };
 
 } // namespace
@@ -1150,7 +1162,7 @@ const char *class_name(instruction_class c) {
   static const char *const names[INSTRUCTION_CLASSES] = {
       "integer",     "float",        "double",      "conversion",   "move",  "control",
       "global load", "global store", "shared load", "shared store", "local", "parameter",
-      "atomic",      "barrier",      "exchange",    "fence"};
+      "atomic",      "bulk copy",    "barrier",     "exchange",     "fence"};
   return names[c];
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -25,7 +26,10 @@ namespace ptx {
 namespace {
 
 enum { ARCHITECTURE = 90, MOST_THREADS = 1024, THREADS_OF_PROCESSOR = 2048, VERSION = 13000 };
+enum { MOST_THREADS_Z = 64, MOST_BLOCKS_Y = 65535 };
 enum { SHARED_BYTES = 48 << 10, MOST_SHARED_BYTES = 227 << 10 };
+enum { SHARED_BYTES_OF_PROCESSOR = 228 << 10, RESERVED_SHARED_BYTES = 1 << 10 };
+enum { MOST_BLOCKS_OF_PROCESSOR = 32 };
 
 /* A fat binary of the module, read when one of its kernels is wanted. */
 struct binary {
@@ -166,30 +170,44 @@ std::vector<uint8_t> argument_bytes(const kernel &k, void **arguments) {
   return bytes;
 }
 
-bool one_dimension(dim3 d) {
-  return d.y == 1 && d.z == 1;
+/* What a device of this architecture allows (CUDA C++ Programming Guide, "Compute
+ * Capabilities"). */
+bool allowed(dim3 blocks, dim3 threads, unsigned most_threads) {
+  const uint64_t count = (uint64_t)threads.x * threads.y * threads.z;
+  return blocks.x > 0 && blocks.y > 0 && blocks.z > 0 && blocks.x <= INT32_MAX &&
+         blocks.y <= MOST_BLOCKS_Y && blocks.z <= MOST_BLOCKS_Y && count > 0 &&
+         count <= most_threads && threads.x <= MOST_THREADS && threads.y <= MOST_THREADS &&
+         threads.z <= MOST_THREADS_Z;
+}
+
+std::string text_of(dim3 d) {
+  const std::string x = std::to_string(d.x);
+  if (d.y == 1 && d.z == 1) return x;
+  return x + " x " + std::to_string(d.y) + " x " + std::to_string(d.z);
 }
 
 cudaError_t launch(const void *function, dim3 blocks, dim3 threads, void **arguments,
                    size_t shared) {
   return on_device([&](device &d) {
     kernel *k = kernel_of(d, function);
-    if (!one_dimension(blocks) || !one_dimension(threads)) {
-      throw error(readable(k->name) +
-                  ": only grids and blocks of one dimension are understood");
-    }
     const unsigned most = k->most_threads ? k->most_threads : (unsigned)MOST_THREADS;
-    if (blocks.x == 0 || threads.x == 0 || threads.x > most ||
+    if (!allowed(blocks, threads, most) ||
         k->shared_bytes + shared > (size_t)MOST_SHARED_BYTES) {
-      return refuse(cudaErrorInvalidConfiguration,
-                    readable(k->name) + ": " + std::to_string(blocks.x) + " blocks of " +
-                        std::to_string(threads.x) + " threads, of which it allows " +
-                        std::to_string(most));
+      return refuse(
+          cudaErrorInvalidConfiguration,
+          readable(k->name) + ": " + text_of(blocks) + " blocks of " + text_of(threads) +
+              " threads, of which it allows " + std::to_string(most) + ", and " +
+              std::to_string(k->shared_bytes + shared) + " bytes of shared memory, of " +
+              std::to_string((int)MOST_SHARED_BYTES));
+    }
+    if ((uint64_t)blocks.x * blocks.y * blocks.z > UINT32_MAX) {
+      throw error(readable(k->name) + ": a grid of " + text_of(blocks) +
+                  " blocks is more than the interpreter numbers, 4294967295");
     }
     launch_of l;
     l.of = k;
-    l.blocks = blocks.x;
-    l.threads = threads.x;
+    l.blocks = {blocks.x, blocks.y, blocks.z};
+    l.threads = {threads.x, threads.y, threads.z};
     l.dynamic_shared = (uint32_t)shared;
     l.parameters = argument_bytes(*k, arguments);
     d.launch(std::move(l));
@@ -275,9 +293,18 @@ cudaError_t attribute(int *value, cudaDeviceAttr which, const options &o) {
   return cudaSuccess;
 }
 
-/* Blocks of some threads on one multiprocessor: all that its threads allow. */
-int blocks_that_fit(int threads) {
-  return threads > 0 ? THREADS_OF_PROCESSOR / threads : 0;
+/* Blocks of a kernel on one multiprocessor: as many as its threads and its shared memory, of
+ * which each block takes a little more, allow. Of registers only ptxas knows. */
+cudaError_t blocks_that_fit(int *blocks, const void *function, int threads, size_t shared) {
+  return on_device([&](device &d) {
+    const kernel *k = kernel_of(d, function);
+    const unsigned warps = ((unsigned)std::max(threads, 1) + WARP - 1) / WARP;
+    const size_t bytes = k->shared_bytes + shared + RESERVED_SHARED_BYTES;
+    *blocks = (int)std::min<size_t>(
+        SHARED_BYTES_OF_PROCESSOR / bytes,
+        std::min<unsigned>(THREADS_OF_PROCESSOR / WARP / warps, MOST_BLOCKS_OF_PROCESSOR));
+    return cudaSuccess;
+  });
 }
 
 } // namespace
@@ -369,16 +396,15 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *function) {
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) {
   return plain_call();
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *,
-                                                          int threads, size_t) {
-  *blocks = blocks_that_fit(threads);
-  return plain_call();
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
+                                                          int threads, size_t shared) {
+  return blocks_that_fit(blocks, function, threads, shared);
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *,
-                                                                   int threads, size_t,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+                                                                   const void *function,
+                                                                   int threads, size_t shared,
                                                                    unsigned) {
-  *blocks = blocks_that_fit(threads);
-  return plain_call();
+  return blocks_that_fit(blocks, function, threads, shared);
 }
 
 /* ---- memory ---- */

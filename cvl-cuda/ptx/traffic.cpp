@@ -169,9 +169,13 @@ bool loads_in_flight::wanted(const slot &s) const {
 }
 
 bool loads_in_flight::waits_for(const instruction &i) {
-  if (waited_.empty()) return false;
+  if (waited_.empty() && !copies_) return false;
   bool waits = wanted(i.a) || wanted(i.b) || wanted(i.c) || wanted(i.e) || wanted(i.guard);
   for (unsigned e = 0; e < 4 && !waits; e++) waits = wanted(i.elements[e]);
+  if (i.copies == AWAITS_COPIES && copies_) {
+    waits = true;
+    copies_ = false;
+  }
   if (waits) waited_.clear();
   return waits;
 }

@@ -98,10 +98,12 @@ public:
   void issue(const instruction &);
   /* True if the instruction waits. */
   bool waits_for(const instruction &);
-  void clear() { waited_.clear(); }
+  /* A copy, which no register but an instruction of its own waits for. */
+  void issue_copy() { copies_ = true; }
 
 private:
   std::vector<uint32_t> waited_; /* registers */
+  bool copies_ = false;
 
   bool wanted(const slot &) const;
 };

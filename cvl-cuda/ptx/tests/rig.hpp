@@ -37,7 +37,8 @@ struct rig {
   }
 
   /* What went wrong, or nothing. */
-  std::string run(const std::string &body, uint32_t threads = 1, uint32_t blocks = 1) {
+  std::string run(const std::string &body, const extent &threads = 1,
+                  const extent &blocks = 1) {
     launch_of l;
     try {
       l.of = of->load(kernel_text(body))->find("k");

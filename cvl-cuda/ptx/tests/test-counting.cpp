@@ -146,6 +146,35 @@ Test(ptx_counting, loads_that_are_issued_together_are_one_round_trip) {
   apart.says("\"round_trips\": 2");
 }
 
+/* 512 bytes that two warps wait for: as many sectors, and a round trip of each. */
+Test(ptx_counting, bulk_copies) {
+  counted c(64);
+  c.run(".shared .align 128 .b8 s[640];\nmov.u32 %r10, s;\nmov.u32 %r12, %tid.x;\n"
+        "setp.eq.u32 %p9, %r12, 0;\n@%p9 mbarrier.init.shared.b64 [%r10], 1;\n"
+        "@%p9 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10+128], "
+        "[%base], 512, [%r10];\n"
+        "@%p9 mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%r10], 512;\n"
+        "bar.sync 0;\nagain:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r10], 0;\n@!%p1 bra again;",
+        64);
+  c.says("\"bulk copy\": 2"); /* an instruction of each warp, though one lane has it copy */
+  c.says("\"loads\": [1, 16, 512]");
+  c.says("\"read\": 512, \"written\": 0");
+  c.says("\"round_trips\": 2");
+}
+
+/* Both sides of what lanes copy: a request, and wavefronts, here of banks that conflict. */
+Test(ptx_counting, copies_of_lanes) {
+  counted c(64);
+  c.run(in_shared(8) + address_of_thread(1).substr(strlen("mov.u32 %r1, %tid.x;\n")) +
+        "cp.async.ca.shared.global [%r2], [%q1], 4;\n"
+        "cp.async.ca.shared.global [%r2+4], [%q1+4], 4;\ncp.async.wait_all;\n"
+        "ld.shared.u64 %q2, [%r2];");
+  c.says("\"loads\": [2, 16, 256]");
+  c.says("\"wavefronts\": 6, \"least_wavefronts\": 4");
+  c.says("\"round_trips\": 1");
+}
+
 Test(ptx_counting, the_second_level_keeps_what_fits) {
   const std::string twice = address_of_thread(1) + "ld.global.u64 %q2, [%q1];\n";
   counted fits(1024, ",l2=16384"), larger(1024, ",l2=2048");

@@ -288,6 +288,65 @@ Test(ptx_machine, a_seed_gives_one_order_and_seeds_differ) {
   cr_assert(first != order_drawn(""));
 }
 
+/* ---- several dimensions ---- */
+
+/* Each thread stores its coordinates, its block's, and the extents at its number in the grid:
+ * that of its block times threads, and its own along x, then y, then z. */
+static const char coordinates[] = R"(
+  mov.u32 %r1, %tid.x;    mov.u32 %r2, %tid.y;    mov.u32 %r3, %tid.z;
+  mov.u32 %r4, %ctaid.x;  mov.u32 %r5, %ctaid.y;  mov.u32 %r6, %ctaid.z;
+  mov.u32 %r7, %ntid.x;   mov.u32 %r8, %ntid.y;   mov.u32 %r9, %ntid.z;
+  mov.u32 %r10, %nctaid.x; mov.u32 %r11, %nctaid.y; mov.u32 %r12, %nctaid.z;
+  mad.lo.u32 %r13, %r6, %r11, %r5;
+  mad.lo.u32 %r13, %r13, %r10, %r4;
+  mad.lo.u32 %r13, %r13, %r9, %r3;
+  mad.lo.u32 %r13, %r13, %r8, %r2;
+  mad.lo.u32 %r13, %r13, %r7, %r1;
+  mul.wide.u32 %q1, %r13, 8;
+  add.s64 %q1, %base, %q1;
+  mad.lo.u32 %r1, %r1, 10, %r2;
+  mad.lo.u32 %r1, %r1, 10, %r3;
+  mad.lo.u32 %r1, %r1, 10, %r4;
+  mad.lo.u32 %r1, %r1, 10, %r5;
+  mad.lo.u32 %r1, %r1, 10, %r6;
+  st.global.u32 [%q1], %r1;
+)";
+
+Test(ptx_machine, grids_and_blocks_of_three_dimensions) {
+  const extent threads(5, 4, 3), blocks(2, 3, 2);
+  for (const char *schedule : schedules) {
+    rig r(60 * 12, schedule);
+    const std::string wrong = r.run(coordinates, threads, blocks);
+    cr_assert(wrong == "", "%s: %s", schedule, wrong.c_str());
+    for (uint32_t n = 0; n < 60 * 12; n++) {
+      const uint32_t t = n % 60, b = n / 60;
+      const uint32_t digits[] = {t % 5, t / 5 % 4, t / 20, b % 2, b / 2 % 3, b / 6};
+      uint64_t wanted = 0;
+      for (const uint32_t digit : digits) wanted = 10 * wanted + digit;
+      cr_assert(r.word(n) == wanted, "%s: %u: %llu", schedule, n,
+                (unsigned long long)r.word(n));
+    }
+  }
+}
+
+/* A warp is 32 neighbours in that order, whatever the extents: lanes of two rows shuffle. */
+Test(ptx_machine, a_warp_spans_rows_of_a_block) {
+  rig r(1);
+  cr_assert(r.run("mov.u32 %r1, %tid.y;\n"
+                  "shfl.sync.idx.b32 %r2, %r1, 31, 31, -1;\nmov.u32 %r3, %laneid;\n"
+                  "setp.ne.s32 %p1, %r3, 0;\n@%p1 exit;\nst.global.u32 [%base], %r2;",
+                  extent(8, 4)) == "");
+  cr_assert(r.word(0) == 3);
+}
+
+Test(ptx_machine, faults_name_coordinates) {
+  rig r(2);
+  check_contains(r.run("mov.u32 %r1, %tid.y;\nsetp.ne.s32 %p1, %r1, 1;\n@%p1 exit;\n"
+                       "ld.global.u64 %q1, [%base+16];",
+                       extent(2, 2)),
+                 "block 0 of 1, thread 2 (0, 1, 0) of 4");
+}
+
 /* ---- memory ---- */
 
 Test(ptx_machine, faults_of_memory) {
