@@ -104,11 +104,9 @@ __global__ void fill_keys(int32_t *key, int64_t n, const int64_t *offsets, int64
 
 /* ---- whole vectors ---- */
 
-#if !PEERS_COUNTED
 struct add {
   __host__ __device__ elem operator()(elem a, elem b) const { return (elem)(a + b); }
 };
-#endif
 
 struct data {
   bench &b;
@@ -149,7 +147,7 @@ struct data {
 void whole_by_cub(data &d) {
   const double size = sizeof(elem);
   const elem *x = d.x.data;
-  [[maybe_unused]] const elem *y = d.y.data;
+  const elem *y = d.y.data;
   elem *out = d.out.data;
   const int64_t n = d.n;
   const cudaStream_t s = d.b.stream;
@@ -157,12 +155,10 @@ void whole_by_cub(data &d) {
     check(cudaMemcpyAsync(out, x, (size_t)n * sizeof(elem), cudaMemcpyDeviceToDevice, s),
           "copying");
   });
-#if !PEERS_COUNTED /* its bulk copies are no instructions that the interpreter knows */
   d.row("CUB", "ADD", "one", 3 * size, [=] {
     check(cub::DeviceTransform::Transform(::cuda::std::make_tuple(x, y), out, n, add{}, s),
           "a call of CUB");
   });
-#endif
   d.row("CUB", "ADD_REDUCE", "one", size, d.cub_call([=](void *t, size_t &bytes) {
     return cub::DeviceReduce::Sum(t, bytes, x, out, n, s);
   }));

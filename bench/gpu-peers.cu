@@ -2,7 +2,7 @@
  * gpu-peers.hpp.
  *
  *     bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] [--sizes LOG2,LOG2...]
- *     bench-gpu-peers-ptx --count FILE [--width 32|64] [--sizes LOG2,LOG2...]
+ *     bench-gpu-peers-ptx --count FILE [--width 32|64] [--sizes LOG2,LOG2...] [--only NAME]
  *
  * The second one is linked with the interpreter of PTX instead of the CUDA runtime, and has
  * CUB's work alone: bench/gpu-model counts it.
@@ -144,6 +144,7 @@ void count(bench &b, const char *peer, const char *name, const char *elem, const
 
 void measure(bench &b, const char *peer, const char *name, const char *elem, const char *shape,
              int64_t n, double bytes, const std::function<void()> &issue) {
+  if (b.only && strcmp(b.only, name) != 0) return;
   if (now() > b.end) {
     b.left_out++;
     return;
@@ -173,7 +174,7 @@ void measure(bench &b, const char *peer, const char *name, const char *elem, con
 
 static void usage() {
   fprintf(stderr, "usage: bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] "
-                  "[--sizes LOG2,LOG2...] [--count FILE] [--width 32|64]\n");
+                  "[--sizes LOG2,LOG2...] [--count FILE] [--width 32|64] [--only NAME]\n");
   exit(2);
 }
 
@@ -195,6 +196,8 @@ static void parse(bench &b, int argc, char **argv) {
     } else if (name == "--width" && (number == 32 || number == 64)) {
       b.narrow = number == 32;
       b.wide = number == 64;
+    } else if (name == "--only") {
+      b.only = argv[i + 1];
     } else if (name == "--sizes") {
       b.sizes.clear();
       for (const char *word = strtok(argv[i + 1], ","); word; word = strtok(nullptr, ",")) {

@@ -45,6 +45,7 @@ struct bench {
   FILE *count; /* where the interpreter of PTX counts; nothing is timed. Or nullptr */
   unsigned rounds;
   bool narrow, wide; /* i32 and f32, i64 and f64 */
+  const char *only;  /* the name of what is measured alone; or nullptr */
   double end;        /* seconds, by now() */
   unsigned left_out;
   std::vector<int> sizes; /* log2 */

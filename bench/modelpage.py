@@ -83,7 +83,7 @@ LIMITS = """## What the model does not know
   a sector asks the second level), how a warp's instructions depend on each other, and that launches overlap.
 - What ptxas makes of the PTX: instructions are those of the PTX, of which it leaves out many (moves, conversions).
 - The order of blocks: {resident} run at a time, in turns.
-- CUB's transform (its bulk copies are not interpreted), cuBLAS and cuSPARSE (no PTX).
+- cuBLAS and cuSPARSE (no PTX).
 """
 
 

@@ -1,6 +1,7 @@
 // radix-sort.cu - CUB's radix sort.
 extern "C" {
 #include "baseline.h"
+#include "serve-gpu.h"
 }
 
 #include <cub/device/device_radix_sort.cuh>
@@ -10,6 +11,6 @@ extern "C" void baseline(const struct array *arguments, struct array *results) {
   const int64_t n = arguments[0].length;
   integer *sorted = result(results, 0, ARRAY_INTEGER, n)->as.i;
   size_t bytes = 0;
-  cub::DeviceRadixSort::SortKeys(nullptr, bytes, keys, sorted, n);
-  cub::DeviceRadixSort::SortKeys(scratch(0, bytes), bytes, keys, sorted, n);
+  device_check(cub::DeviceRadixSort::SortKeys(nullptr, bytes, keys, sorted, n));
+  device_check(cub::DeviceRadixSort::SortKeys(scratch(0, bytes), bytes, keys, sorted, n));
 }

@@ -1,6 +1,7 @@
 // reduce.cu - CUB's sum.
 extern "C" {
 #include "baseline.h"
+#include "serve-gpu.h"
 }
 
 #include <cub/device/device_reduce.cuh>
@@ -10,6 +11,6 @@ extern "C" void baseline(const struct array *arguments, struct array *results) {
   const int64_t n = arguments[0].length;
   integer *sum = result(results, 0, ARRAY_INTEGER, 1)->as.i;
   size_t bytes = 0;
-  cub::DeviceReduce::Sum(nullptr, bytes, x, sum, n);
-  cub::DeviceReduce::Sum(scratch(0, bytes), bytes, x, sum, n);
+  device_check(cub::DeviceReduce::Sum(nullptr, bytes, x, sum, n));
+  device_check(cub::DeviceReduce::Sum(scratch(0, bytes), bytes, x, sum, n));
 }

@@ -42,6 +42,10 @@ void device_copy_out(void *host, const void *device, size_t bytes) {
   check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
 }
 
+void device_check(int error) {
+  check((cudaError_t)error);
+}
+
 void device_wait(void) {
   check(cudaGetLastError());
   check(cudaDeviceSynchronize());

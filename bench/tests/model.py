@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Tests of the model of a GPU: numbers that can be worked out by hand."""
 
+import importlib.machinery
+import importlib.util
 import json
 import sys
 import tempfile
@@ -12,6 +14,18 @@ sys.path[:0] = [str(BENCH), str(BENCH.parent / "scripts")]
 
 import modelling  # noqa: E402
 import modelpage  # noqa: E402
+from collection import BenchError  # noqa: E402
+
+
+def command_module():
+    """bench/gpu-model, whose name has no suffix."""
+    loader = importlib.machinery.SourceFileLoader("gpu_model", str(BENCH / "gpu-model"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_model", loader))
+    loader.exec_module(module)
+    return module
+
+
+gpu_model = command_module()
 
 
 def device(**changes):
@@ -117,6 +131,39 @@ class Lines(unittest.TestCase):
     def test_a_line_that_is_cut_is_named(self):
         with self.assertRaisesRegex(SystemExit, "line 2: not an object of JSON"):
             self.read('{"name": "ADD"}\n{"launch": "k", "blo')
+
+
+class Programs(unittest.TestCase):
+    """Of a program that writes these results, the work is taken only if they are right."""
+
+    def counted(self, result, launches=1):
+        reference = gpu_model.load_cases()["reduce"]
+        data = gpu_model.Data(reference, "", reference.test_sizes[1])
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "0.npy"
+
+            class Fake:
+                def run(self, command, processors, l2):
+                    gpu_model.checking.numpy.save(output, [result])
+                    return [launch() | {"launch": "k"}] * launches
+
+            return gpu_model.count_right(data, "by hand", [], [output], Fake()), data
+
+    def right(self):
+        reference = gpu_model.load_cases()["reduce"]
+        data = gpu_model.Data(reference, "", reference.test_sizes[1])
+        return int(gpu_model.checking.expected(data)[0][0])
+
+    def test_results_are_looked_at(self):
+        found, data = self.counted(self.right())
+        self.assertEqual((len(found.launches), found.about["n"]), (1, data.n))
+        with self.assertRaisesRegex(BenchError, "reduce, by hand, n = "):
+            self.counted(self.right() + 1)
+
+    def test_a_program_without_launches_is_an_error(self):
+        found, _ = self.counted(self.right(), launches=0)
+        with self.assertRaisesRegex(BenchError, "reduce by hand: no launch was counted"):
+            gpu_model.launched(found, "by hand")
 
 
 class Pages(unittest.TestCase):
