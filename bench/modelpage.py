@@ -60,7 +60,8 @@ PROGRAMS = """## Programs
 
 On a whole device; Ravel's superoperators are compiled by NVRTC, for which 32 registers a thread are assumed. *by hand*: the kernels of
 `bench/baselines/*.cu` on the same data. Launches and waits are those of the whole program, its data being made or read: those by
-hand wait for each argument that is copied in.
+hand wait for each argument that is copied in. The results of these programs are compared with those that are right. A loop is not compiled for
+a GPU ([cuda.md](cuda.md)): at each of its 255 steps mandelbrot takes about 20 operations, each a launch, and a wait.
 
 """
 
