@@ -173,6 +173,7 @@ static void make_alias(struct suite *s, struct test_case *t, unsigned a, unsigne
   if (t->call.kind != CALL_PERMUTE && rng_below(&s->rng, 8) != 0) return;
   memcpy(y->data, x->data, host_bytes(x));
   t->alias[b] = (int)a;
+  case_unmake(s, t, b);
 }
 
 static void make_aliases(struct suite *s, struct test_case *t) {
@@ -191,6 +192,8 @@ static void make_aliases(struct suite *s, struct test_case *t) {
         c->operand[0].elem == c->operand[1].elem) {
       memcpy(c->operand[0].data, c->operand[1].data, host_bytes(&c->operand[0]));
       t->alias[1] = 0;
+      case_unmake(s, t, 0);
+      case_unmake(s, t, 1);
     }
     return;
 #define SEGMENTED(kind, function) case CALL_##kind:
@@ -262,11 +265,16 @@ void case_make(struct suite *s, uint64_t n, enum shape shape, bool grid, struct 
                                    .k = rng_one_in(&s->rng, 2) ? 0 : rng_next(&s->rng)}};
   for (unsigned i = 0; i < CALL_OPERANDS; i++) t->alias[i] = -1;
   make_operands(s, n, shape, grid, &t->call);
-  if (!grid) make_aliases(s, t);
+  if (grid) return;
+  case_make_computed(s, t);
+  make_aliases(s, t);
 }
 
 void case_free(struct suite *s, struct test_case *t) {
-  for (unsigned i = 0; i < CALL_OPERANDS; i++) host_free(&s->heap, &t->call.operand[i]);
+  for (unsigned i = 0; i < CALL_OPERANDS; i++) {
+    host_free(&s->heap, &t->call.operand[i]);
+    case_unmake(s, t, i);
+  }
 }
 
 /* ---- faults ---- */
@@ -304,9 +312,11 @@ bool case_spoil(struct suite *s, struct test_case *t) {
   switch (c->kind) {
   case CALL_ELEMENTWISE:
     if (map_row(c->op, s->item->klass)->fault == CVL_E_NONE) return false;
+    case_unmake(s, t, 1);
     spoil(s, &c->operand[1], zero, 1);
     return true;
   case CALL_PERMUTE:
+    case_unmake(s, t, 1);
     if (c->op == OP_PERMUTE) {
       spoil_permutation(s, c, outside, 7);
     } else {
@@ -314,7 +324,10 @@ bool case_spoil(struct suite *s, struct test_case *t) {
     }
     return true;
   case CALL_EXTRACT:
-  case CALL_REPLACE: spoil(s, &c->operand[1], outside, 7); return true;
+  case CALL_REPLACE:
+    case_unmake(s, t, 1);
+    spoil(s, &c->operand[1], outside, 7);
+    return true;
   case CALL_MAKE_SEGDES:
     if (s->int_elem == CVL_I64 && rng_one_in(&s->rng, 2)) {
       spoil(s, &c->operand[0], huge, 3);
@@ -323,8 +336,14 @@ bool case_spoil(struct suite *s, struct test_case *t) {
       spoil(s, &c->operand[0], negative, 3);
     }
     return true;
-  case CALL_RANDOM: spoil(s, &c->operand[0], not_positive, 3); return true;
-  case CALL_ASSERT: spoil(s, &c->operand[0], zero, 1); return true;
+  case CALL_RANDOM:
+    case_unmake(s, t, 0);
+    spoil(s, &c->operand[0], not_positive, 3);
+    return true;
+  case CALL_ASSERT:
+    case_unmake(s, t, 0);
+    spoil(s, &c->operand[0], zero, 1);
+    return true;
 #define SEGMENTED(kind, function) case CALL_##kind:
 #include "cvl/segmented.def"
   case CALL_DIST:

@@ -14,8 +14,12 @@ enum ownership {
   OWNERSHIPS
 };
 
+/* In which form operands come, where they have several: in the second half those that
+ * operations compute are computed. */
+enum { STORED, STORED_OTHERWISE, COMPUTED, COMPUTED_OTHERWISE, FORMS };
+
 struct presentation {
-  bool other_form;
+  unsigned form;
   enum ownership ownership;
 };
 
@@ -46,7 +50,9 @@ static bool upload_all(struct suite *s, const struct test_case *t, struct presen
       *v = u->call.operand[t->alias[i]];
       v->owned = 0;
       s->b->retain(s->ctx, v);
-    } else if (!suite_upload(s, &t->call.operand[i], p.other_form, v)) {
+    } else if (!(p.form >= COMPUTED && t->made[i]
+                     ? case_upload_computed(s, t, i, p.form % 2, v)
+                     : suite_upload(s, &t->call.operand[i], p.form % 2, v))) {
       release_held(s, u);
       return false;
     }
@@ -184,8 +190,8 @@ static void run_presentation(struct suite *s, const struct test_case *t,
                              struct presentation p) {
   static const char *const names[] = {"borrowed", "owned", "owned and held"};
   size_t length = strlen(s->where);
-  snprintf(s->where + length, sizeof s->where - length, ", operands %s%s", names[p.ownership],
-           p.other_form ? ", other form" : "");
+  snprintf(s->where + length, sizeof s->where - length, ", operands %s%s%s", names[p.ownership],
+           p.form % 2 ? ", other form" : "", p.form >= COMPUTED ? ", computed" : "");
   struct uploaded u;
   struct cvl_value out[CALL_RESULTS];
   if (upload_all(s, t, p, &u)) {
@@ -221,7 +227,9 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
       return;
     }
   }
-  struct presentation one = {rng_one_in(&s->rng, 2),
+  const bool computed = case_is_computed(t);
+  const unsigned form = computed && !rng_one_in(&s->rng, 4) ? COMPUTED : STORED;
+  struct presentation one = {form + rng_one_in(&s->rng, 2),
                              (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
   struct host_value folded = fold(s, t, &want);
   if (s->failed) {
@@ -229,9 +237,10 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   } else if (!variants) {
     run_presentation(s, t, &want, &folded, one);
   } else {
-    for (int form = 0; form < 2; form++) {
+    const unsigned forms = computed ? FORMS : COMPUTED;
+    for (unsigned f = STORED; f < forms; f++) {
       for (int o = 0; o < OWNERSHIPS && !s->failed; o++) {
-        run_presentation(s, t, &want, &folded, (struct presentation){form, (enum ownership)o});
+        run_presentation(s, t, &want, &folded, (struct presentation){f, (enum ownership)o});
       }
     }
   }
@@ -287,7 +296,8 @@ void case_sweep(struct suite *s, struct test_case *t) {
     for (uint64_t n = 1; !done && n <= MOST_ALLOCATIONS; n++) {
       snprintf(s->where + length, sizeof s->where - length, ", allocation %" PRIu64 " fails",
                n);
-      done = sweep_step(s, t, &want, (struct presentation){o % 2, (enum ownership)o}, n);
+      done =
+          sweep_step(s, t, &want, (struct presentation){(unsigned)o % 2, (enum ownership)o}, n);
     }
     if (!done) suite_fail(s, "more than %d allocations", MOST_ALLOCATIONS);
   }

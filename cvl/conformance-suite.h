@@ -90,7 +90,12 @@ struct test_case {
   struct oracle_call call;
   int alias[CALL_OPERANDS]; /* the same object as this earlier operand; -1: its own */
   bool faulty;              /* faults were put in on purpose */
+  /* Operands that may be results of operations on these segments (conformance-computed.c). */
+  uint8_t made[CALL_OPERANDS]; /* enum made_by */
+  struct host_value runs[CALL_OPERANDS];
+  int64_t step[CALL_OPERANDS];
 };
+enum made_by { MADE_BY_NOTHING, MADE_BY_DIST, MADE_BY_INDEX };
 
 /* Makes a case for the current item: about n elements. `grid`: pairs of special values; for
  * reductions and scans, ties (data_fill_ties). */
@@ -99,6 +104,28 @@ void case_make(struct suite *, uint64_t n, enum shape, bool grid, struct test_ca
  */
 bool case_spoil(struct suite *, struct test_case *);
 void case_free(struct suite *, struct test_case *);
+/* How a back end may have the elements of a vector. */
+enum operand_form {
+  STORED_ELEMENTS,
+  ALL_EQUAL_ELEMENTS, /* by DIST over one segment */
+  SPREAD_ONES,        /* over segments of one element, */
+  SPREAD_EQUAL,       /* of equal lengths, */
+  SPREAD_UNEQUAL,     /* and of others */
+  ONE_PROGRESSION,    /* INTs by INDEX, likewise; others by DIST */
+  EQUAL_PROGRESSIONS,
+  PROGRESSIONS,
+  OPERAND_FORMS
+};
+/* Makes elements of operands such that operations can compute them, in these forms. */
+void case_make_forms(struct suite *, struct test_case *, const enum operand_form *);
+/* The same for some operands of some cases, at random. */
+void case_make_computed(struct suite *, struct test_case *);
+bool case_is_computed(const struct test_case *);
+/* The operand is only stored, because its elements have changed. */
+void case_unmake(struct suite *, struct test_case *, unsigned operand);
+/* Uploads the operand as a result of DIST or INDEX. */
+bool case_upload_computed(struct suite *, const struct test_case *, unsigned operand,
+                          bool other, struct cvl_value *);
 
 /* A descriptor of n elements in this shape; some shapes round n down. */
 struct host_value shape_make(struct suite *, enum shape, uint64_t n);

@@ -53,6 +53,25 @@ class Mutations(unittest.TestCase):
         self.assertEqual(check.variables("late,seed=3,grid=2"),
                          {"RAVEL_CUDA_SMALL": "0", "RAVEL_CUDA_BLOCKS": "2", "RAVEL_PTX": "late,seed=3"})
         self.assertEqual(check.variables("late", "file")["RAVEL_PTX"], "late,coverage=file")
+        self.assertEqual(check.variables("small=16,late")["RAVEL_CUDA_SMALL"], "16")
+
+    def test_branches_are_executed_by_those_that_do_not_take_them(self):
+        kernel = check.Kernel()
+        kernel.add(("k", "0", "7", "3", "0", "0", "0", "@%p1 bra L"))
+        kernel.add(("k", "1", "8", "3", "0", "0", "0", "@%p1 ld.global.u32 %r1, [%rd1]"))
+        self.assertEqual(kernel.missed(), [1])
+
+    def test_divisions_of_wide_integers(self):
+        kernel = kernel_of("setp.ne.s64 %p1, %rd1, 0", "@%p1 bra L // never", "div.s64 %rd3, %rd1, %rd2 // never",
+                           "bra.uni M // never", "add.s64 %rd3, %rd3, 1", "st.global.u64 [%rd4], %rd3 // never")
+        kernel.executed[1] = kernel.executed[3] = 0  # branches that nobody comes to
+        self.assertEqual((kernel.missed(), kernel.wide_divisions()), ([1, 2, 3, 5], [1, 2, 3]))
+        self.assertAlmostEqual(kernel.share(but=3), 2 / 3)
+
+    def test_long_programs(self):
+        options = type("Options", (), {"weak": None, "only": None, "whole": True, "seed": "1"})
+        self.assertEqual(len(list(check.long_runs(options))), len(check.LONG) * len(check.LONG_RUNS) * 2)
+        self.assertIn("look-back", check.LONG)
 
     def test_notices(self):
         for program, seconds, noticed in (
