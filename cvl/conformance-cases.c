@@ -329,6 +329,7 @@ bool case_spoil(struct suite *s, struct test_case *t) {
     spoil(s, &c->operand[1], outside, 7);
     return true;
   case CALL_MAKE_SEGDES:
+    case_unmake(s, t, 0);
     if (s->int_elem == CVL_I64 && rng_one_in(&s->rng, 2)) {
       spoil(s, &c->operand[0], huge, 3);
       spoil(s, &c->operand[0], huge, 3);
