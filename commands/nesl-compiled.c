@@ -188,6 +188,7 @@ static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
       c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, reported);
   const struct cvl_backend *backend = machine_backend(c->machine);
   if (outcome == MACHINE_DONE) machine_keep_random(c->machine);
+  c->base.seconds += seconds_now() - loading.begin;
   m->load_seconds += loading.seconds;
   m->backend = backend->name;
   if (e->measurement) m->threads = threads_of(c, backend);
@@ -249,7 +250,7 @@ struct evaluator *evaluator_compiled(const struct nesl_options *options, struct 
     diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "out of memory");
     return NULL;
   }
-  c->base = (struct evaluator){evaluate, release, close_compiled};
+  c->base = (struct evaluator){evaluate, release, close_compiled, 0};
   c->options = options;
   arena_init(&c->work, heap);
   return &c->base;

@@ -150,6 +150,7 @@ bool nesl_take_arguments(struct nesl *n, const struct checked *call) {
   const double before = seconds_now();
   if (a.expressions.count > 0 && !evaluate_expressions(&a, call)) return false;
   n->load_seconds += seconds_now() - before;
+  n->evaluator->seconds = 0; /* what counts is the call */
   n->parameters = a.parameters.items;
   n->parameter_count = (uint32_t)a.parameters.count;
   return true;

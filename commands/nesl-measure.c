@@ -2,6 +2,7 @@
  */
 #include "commands/nesl.h"
 #include "commands/output.h"
+#include "vinterp/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,13 @@ static void print_json(const struct nesl *n, const struct measurement *m, FILE *
   fprintf(out, " \"launches\": %llu, \"waits\": %llu, \"peak_bytes\": %llu,\n",
           (unsigned long long)r->launches, (unsigned long long)r->waits,
           (unsigned long long)r->peak_bytes);
-  fprintf(out, " \"threads\": %u, \"backend\": \"%s\", \"int\": %d, \"float\": %d}\n",
-          m->threads, m->backend, w->int_elem == CVL_I32 ? 32 : 64,
-          w->float_elem == CVL_F32 ? 32 : 64);
+  fprintf(out, " \"threads\": %u, \"backend\": \"%s\", \"int\": %d, \"float\": %d", m->threads,
+          m->backend, w->int_elem == CVL_I32 ? 32 : 64, w->float_elem == CVL_F32 ? 32 : 64);
+  if (n->options->tuned.used) {
+    fputs(",\n \"tuning\": ", out);
+    json_string(out, n->options->tuned.path);
+  }
+  fputs("}\n", out);
 }
 
 bool nesl_report(struct nesl *n, const struct measurement *m) {

@@ -47,7 +47,7 @@ static bool count_value(const char *name, const char *text, int64_t least, int64
 static bool apply(void *options, unsigned id, const char *value) {
   struct nesl_options *o = options;
   const struct run_options run_options = {&o->machine, &o->backend_name, &o->seconds,
-                                          &o->native, &o->tuning};
+                                          &o->native,  &o->tuning,       &o->tune_seconds};
   const char *name = rows[id].name;
   int64_t x = 0;
   bool ok = true;
@@ -144,9 +144,21 @@ static bool check_measuring(const struct nesl_options *o) {
   return true;
 }
 
+/* What goes with --tune, which prints only what it tries. */
+static bool check_tune(const struct nesl_options *o) {
+  if (o->tuning) {
+    return usage_error("nesl", "--tune begins with the defaults: it does not go with --tuning");
+  }
+  if (o->mode != NESL_RUN) return usage_error("nesl", "--tune goes with run and -e");
+  if (o->direct) return usage_error("nesl", "--direct compiles nothing: nothing is tuned");
+  return (o->repeat == 0 && o->output_count == 0) ||
+         usage_error("nesl",
+                     "--tune runs the program many times: it does not go with --repeat, "
+                     "--times and -o");
+}
+
 /* What holds between options. */
-static bool check_together(struct nesl_options *o) {
-  if (o->shared.help || o->shared.version) return true;
+static bool check_modes(struct nesl_options *o) {
   if (!check_measuring(o)) return false;
   if (o->output_count > 0 && !o->expression && !o->entry) {
     return usage_error("nesl", "-o goes with -e and --entry, which have a result");
@@ -179,6 +191,11 @@ static bool check_together(struct nesl_options *o) {
     return usage_error("nesl", "--direct compiles nothing: there is nothing to optimise");
   }
   return true;
+}
+
+static bool check_together(struct nesl_options *o) {
+  if (o->shared.help || o->shared.version) return true;
+  return check_modes(o) && (o->tune_seconds == 0 || check_tune(o));
 }
 
 /* The command that permits a program to open files, for messages, if it fits in a line. */

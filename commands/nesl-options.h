@@ -34,9 +34,12 @@ struct nesl_options {
   uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
   const char *times; /* file for the measurements, or NULL */
   enum native_wish native;
-  const char *tuning; /* --tuning, or NULL */
-  struct tuned tuned; /* its values */
-  char cache[4096];   /* compile_directory of the machine */
+  const char *tuning;             /* --tuning, or NULL */
+  struct tuned tuned;             /* its values */
+  double tune_seconds;            /* --tune; 0: no */
+  struct tuned_program identity;  /* what values may be kept for, if has_identity */
+  bool has_identity, reads_input; /* set with it: whether a source may read standard input */
+  char cache[4096];               /* compile_directory of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
 };
 

@@ -36,12 +36,16 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
   options->machine.widths = options->widths;
   options->machine.stop = stop;
   options->machine.permissions = process_listing(options->machine.permissions);
-  if (!output_native(options->native, options->repeat > 0, options->cache,
+  const bool tunes = options->tune_seconds > 0; /* then the machine has its tuning */
+  if (!output_native(options->native, options->repeat > 0 || tunes, options->cache,
                      sizeof options->cache, &options->machine, &n->diags)) {
     return false;
   }
-  if (!tuned_begin(&options->tuned, options->tuning, NULL, &options->machine, &n->diags))
+  if (!tunes && !tuned_begin(&options->tuned, options->tuning,
+                             options->has_identity ? &options->identity : NULL,
+                             &options->machine, &n->diags)) {
     return false;
+  }
   n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
                                  : evaluator_compiled(options, &n->heap, &n->diags);
   if (n->evaluator && make_session(n)) return true;
@@ -53,6 +57,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
 }
 
 void nesl_end(struct nesl *n) {
+  n->run_seconds = n->evaluator ? n->evaluator->seconds : 0;
   if (n->evaluator) n->evaluator->close(n->evaluator);
   if (n->session) session_free(n->session);
   free(n->last_loaded);

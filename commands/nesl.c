@@ -100,6 +100,17 @@ static int run_guarded(struct nesl *n, struct nesl_options *options, FILE *out) 
   return status;
 }
 
+/* A session that prints its results to `out`; its exit status. */
+static int run_once(struct nesl_options *options, FILE *out, double *seconds) {
+  struct nesl n = {0};
+  heap_init(&n.message_heap, DIAG_MEMORY);
+  arena_init(&n.messages, &n.message_heap);
+  const int status = run_guarded(&n, options, out);
+  nesl_end(&n);
+  *seconds = n.run_seconds;
+  return status;
+}
+
 static int execute(struct nesl_options *options) {
   struct nesl n = {0};
   FILE *out = stdout;
@@ -107,6 +118,8 @@ static int execute(struct nesl_options *options) {
   const bool one_by_one = captures || options->mode == NESL_PROMPT;
   if (!one_by_one) process_limit(options->seconds);
   if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
+  nesl_identify(options);
+  if (options->tune_seconds > 0) return nesl_tune(options, run_once);
   heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
   heap_init(&n.capture_heap, machine_memory(&options->machine));

@@ -10,6 +10,7 @@
  *   nesl-entry.c       --entry: a call, and its arguments as values
  *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
+ *   nesl-tune.c        --tune, and what tuning values are kept for
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  */
 #ifndef RAVEL_NESL_H
@@ -33,6 +34,7 @@ struct nesl {
   struct global **parameters; /* their variables */
   uint32_t parameter_count;
   double load_seconds; /* spent on reading and evaluating them */
+  double run_seconds;  /* at the end: that the machine took, with --entry for the call */
   bool is_call;        /* the form that is read now is this call */
   bool measures;       /* expressions are evaluated repeatedly, and their times printed */
   FILE *out;           /* results, and what programs print */
@@ -120,6 +122,16 @@ const struct source *nesl_typed_source(struct nesl *, const char *text);
 
 /* Executes a command; false after complaining. */
 bool nesl_command(struct nesl *, const struct form *);
+
+/* ---- tuning ---- */
+
+/* Sets the options' identity, if a run is one for which values may be kept: of `run` and -e,
+ * with sources in regular files, which can be read twice. nesl-tune.c */
+void nesl_identify(struct nesl_options *);
+/* --tune; the exit status. `run` executes a session that prints to a stream, and says how long
+ * its machine took. */
+typedef int nesl_session_run(struct nesl_options *, FILE *out, double *seconds);
+int nesl_tune(struct nesl_options *, nesl_session_run *run);
 
 /* ---- modes ---- */
 

@@ -56,21 +56,12 @@ static bool dump_value(const char *text, enum dump *dump) {
   return true;
 }
 
-static bool tune_value(const char *text, double *seconds) {
-  char *end;
-  *seconds = 60;
-  if (!text) return true;
-  *seconds = strtod(text, &end);
-  if (end != text && *end == '\0' && isfinite(*seconds) && *seconds > 0) return true;
-  return complain("--tune must be followed by a positive number of seconds, not '%.40s'", text);
-}
-
 /* Does what one option says; value is NULL if it has none. */
 static bool apply(void *options, unsigned id, const char *value) {
   struct command_options *o = options;
   struct machine_options *m = &o->machine;
-  const struct run_options run_options = {m, &o->backend_name, &o->seconds, &o->native,
-                                          &o->tuning};
+  const struct run_options run_options = {m,          &o->backend_name, &o->seconds,
+                                          &o->native, &o->tuning,       &o->tune_seconds};
   int64_t x;
   switch ((enum option_id)id) {
   case OPT_OPTIMISE: o->optimise = true; break;
@@ -83,7 +74,6 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_DUMP: return dump_value(value, &o->dump);
   case OPT_PROFILE: return profile_value(value, m);
   case OPT_JSON: o->json = true; break;
-  case OPT_TUNE: return tune_value(value, &o->tune_seconds);
   case OPT_CHECKED: m->checked = true; break;
   case OPT_PROGRESS: m->progress_fd = STDERR_FILENO; break;
   case OPT_ELAPSED: o->elapsed = true; break;

@@ -29,6 +29,16 @@ static bool native_value(const char *command, const char *text, enum native_wish
   return usage_error(command, "--native may be followed by =wait or =off, not '%.40s'", text);
 }
 
+static bool tune_value(const char *command, const char *text, double *seconds) {
+  char *end;
+  *seconds = 60;
+  if (!text) return true;
+  *seconds = strtod(text, &end);
+  if (end != text && *end == '\0' && isfinite(*seconds) && *seconds > 0) return true;
+  return usage_error(
+      command, "--tune must be followed by a positive number of seconds, not '%.40s'", text);
+}
+
 bool run_option(const char *command, enum run_option id, const char *value,
                 const struct run_options *o) {
   struct machine_options *m = o->machine;
@@ -46,6 +56,7 @@ bool run_option(const char *command, enum run_option id, const char *value,
     m->device = (int)x;
     break;
   case RUN_TUNING: *o->tuning = value; break;
+  case RUN_TUNE: return tune_value(command, value, o->tune_seconds);
   case RUN_SEED:
     ok = int_value(command, "seed", value, INT64_MIN, INT64_MAX, &x);
     m->seed = (uint64_t)x;

@@ -13,7 +13,8 @@ struct run_options {
   const char **backend_name;       /* choose_knows it */
   double *seconds;                 /* --time */
   enum native_wish *native;
-  const char **tuning; /* --tuning: for tuned_begin, or "list": run_tuning_listed */
+  const char **tuning;  /* --tuning: for tuned_begin, or "list": run_tuning_listed */
+  double *tune_seconds; /* --tune; 0: no */
 };
 
 enum run_option {

@@ -2,8 +2,8 @@
 #include "commands/tune.h"
 
 #include "base/number.h"
+#include "commands/output.h"
 #include "commands/process.h"
-#include "commands/run-options.h"
 #include "commands/tune-search.h"
 
 #include <errno.h>
@@ -18,55 +18,14 @@ static bool is_default(const struct tuning *values) {
   return memcmp(values, &none, sizeof none) == 0;
 }
 
-/* ---- what values are kept for ---- */
+/* ---- standard input, for every run anew ---- */
 
-static bool reads_input(const struct program *p) {
-  for (uint32_t f = 0; f < p->vcode->function_count; f++) {
-    const struct vcode_function *function = &p->vcode->functions[f];
-    for (uint32_t i = 0; i < function->length; i++) {
-      const enum opcode op = (enum opcode)function->code[i].op;
-      if (op == OPC_READ || op == OPC_FREAD || op == OPC_FREAD_CHAR) return true;
-    }
-  }
-  return false;
-}
-
-/* What is left to read in a regular file; 0 of any other. */
-static uint64_t bytes_left(int fd) {
+uint64_t tune_input_bytes(void) {
   struct stat about;
-  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
-  const off_t at = lseek(fd, 0, SEEK_CUR);
+  if (fstat(STDIN_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
+  const off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
   return at >= 0 && at < about.st_size ? (uint64_t)(about.st_size - at) : 0;
 }
-
-static uint64_t input_bytes(const struct program *p, const struct command_options *o,
-                            const struct machine_item *items, uint64_t item_count) {
-  uint64_t bytes = 0;
-  for (uint64_t i = 0; i < item_count; i++)
-    bytes += items[i].length * (items[i].kind == MACHINE_BOOL ? 1 : sizeof(int64_t));
-  if (strcmp(o->source.file, "-") != 0 && reads_input(p)) bytes += bytes_left(STDIN_FILENO);
-  return bytes;
-}
-
-struct tuned_program tune_identity(const struct program *p, const struct command_options *o,
-                                   const struct machine_item *items, uint64_t item_count) {
-  const uint8_t ways[] = {(uint8_t)p->widths.int_elem,
-                          (uint8_t)p->widths.float_elem,
-                          o->optimise,
-                          o->no_fusion,
-                          o->machine.checked,
-                          (uint8_t)o->native};
-  struct tuned_program t = {.input_class = tuned_class(input_bytes(p, o, items, item_count))};
-  struct sha256_state state;
-  sha256_begin(&state);
-  sha256_add(&state, ways, sizeof ways);
-  sha256_add(&state, p->source.text, p->source.length);
-  if (p->sop.text) sha256_add(&state, p->sop.text, p->sop.length);
-  sha256_end(&state, t.digest);
-  return t;
-}
-
-/* ---- standard input, for every run anew ---- */
 
 struct replayed {
   int fd; /* -1: there is nothing to read */
@@ -87,16 +46,16 @@ static bool copy_input(int to) {
 /* A file is read from where it stands; from a pipe all is read now. */
 static bool replay_begin(struct replayed *r, const struct tune_task *t) {
   *r = (struct replayed){.fd = -1};
-  if (strcmp(t->options->source.file, "-") == 0 || !reads_input(t->program)) return true;
+  if (!t->reads_input) return true;
   r->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
   if (r->begin >= 0) {
     r->fd = dup(STDIN_FILENO);
-    return r->fd >= 0 || output_complain(&t->program->diags, "standard input", errno);
+    return r->fd >= 0 || output_complain(t->diags, "standard input", errno);
   }
   r->begin = 0;
   r->fd = memfd_create("ravel-input", MFD_CLOEXEC);
   if (r->fd >= 0 && copy_input(r->fd)) return true;
-  return output_complain(&t->program->diags, "standard input", errno);
+  return output_complain(t->diags, "standard input", errno);
 }
 
 static FILE *replay_open(const struct replayed *r) {
@@ -165,23 +124,9 @@ static bool same_output(struct tuning_run *r, struct digested streams[2]) {
 }
 
 static bool complain(const struct tuning_run *r, const char *text) {
-  diag_add(&r->task->program->diags, SEVERITY_ERROR, r->task->options->source.file,
-           (struct source_pos){0}, NULL, "%s", text);
+  diag_add(r->task->diags, SEVERITY_ERROR, r->task->program, (struct source_pos){0}, NULL, "%s",
+           text);
   return false;
-}
-
-/* Runs the machine on its arguments; the seconds of that, or a negative number with
- * diagnostics. */
-static double timed_run(struct tuning_run *r, const struct machine_options *options) {
-  struct program *p = r->task->program;
-  struct machine *machine = run_machine(r->task->options->backend_name, options, &p->diags);
-  if (!machine) return -1;
-  const double start = seconds_now();
-  const enum machine_outcome outcome =
-      machine_run_on(machine, p->ir, r->task->items, r->task->item_count, &p->diags);
-  const double seconds = seconds_now() - start;
-  machine_free(machine);
-  return outcome == MACHINE_DONE || outcome == MACHINE_EXIT ? seconds : -1;
 }
 
 static double run(void *with, const struct tuning *values) {
@@ -195,9 +140,9 @@ static double run(void *with, const struct tuning *values) {
   if (options.in && digest_begin(&streams[0]) && digest_begin(&streams[1])) {
     options.out = streams[0].stream;
     options.err = streams[1].stream;
-    seconds = timed_run(r, &options);
+    seconds = r->task->run(r->task->with, &options);
   } else {
-    output_complain(&r->task->program->diags, "standard input", errno);
+    output_complain(r->task->diags, "standard input", errno);
   }
   for (int i = 0; i < 2; i++) {
     if (streams[i].stream) fclose(streams[i].stream);
@@ -242,8 +187,8 @@ static void print_processors(const struct tuning_run *r, char *text, size_t size
 static void print_head(const struct tuning_run *r) {
   char processors[64];
   print_processors(r, processors, sizeof processors);
-  printf("%s on %s: %.127s, %s\n", r->task->options->source.file, r->backend->name,
-         r->device.name, processors);
+  printf("%s on %s: %.127s, %s\n", r->task->program, r->backend->name, r->device.name,
+         processors);
   printf("%-24s %8s %15s %8s %9s %8s\n", "", "value", "median", "spread", "", "ratio");
 }
 
@@ -267,17 +212,17 @@ static bool keep(const struct tuning_run *r, const char *path) {
   char *text = NULL, processors[64];
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
-  if (!out) return output_complain(&r->task->program->diags, path, errno);
-  fputs("# made by vinterp --tune of ", out);
-  print_plainly(r->task->options->source.file, out);
+  if (!out) return output_complain(r->task->diags, path, errno);
+  fprintf(out, "# made by %s --tune of ", r->task->command);
+  print_plainly(r->task->program, out);
   fprintf(out, "\n# on %s, ", r->backend->name);
   print_plainly(r->device.name, out);
   print_processors(r, processors, sizeof processors);
   fprintf(out, ", %s\n# %.3f of the time of the defaults\n", processors, r->search->ratio);
   print_values(&r->search->best, out);
   const bool written = fclose(out) == 0 && text;
-  const bool kept = written ? tuned_keep(path, text, length, &r->task->program->diags)
-                            : output_complain(&r->task->program->diags, path, ENOMEM);
+  const bool kept = written ? tuned_keep(path, text, length, r->task->diags)
+                            : output_complain(r->task->diags, path, ENOMEM);
   free(text);
   return kept;
 }
@@ -317,14 +262,20 @@ static int failed(const struct tuning_run *r) {
   return STATUS_FAILED;
 }
 
+/* The first run, which also finds out the back end, and what the program prints. */
+static bool run_first(struct tuning_run *r) {
+  const struct tuning none = {0};
+  if (run(r, &none) < 0) return false;
+  return r->backend || complain(r, "nothing of it runs on a back end: it has no tuning values");
+}
+
 int tune(const struct tune_task *task) {
   struct tune_search search = {
-      .seconds = task->options->tune_seconds, .run = run, .clock = now, .tried = print_trial};
+      .seconds = task->seconds, .run = run, .clock = now, .tried = print_trial};
   struct tuning_run r = {.task = task, .search = &search};
-  const struct tuning none = {0};
   if (!replay_begin(&r.input, task)) return STATUS_FAILED;
   int status = STATUS_FAILED;
-  if (run(&r, &none) >= 0) { /* also finds out the back end, and what the program prints */
+  if (run_first(&r)) {
     search.with = &r;
     search.backend = r.backend->name;
     search.architecture = r.device.architecture;

@@ -1,28 +1,30 @@
-/* tune.h - vinterp --tune: runs a program with one tuning value after the other, prints what
- * that takes, and keeps what is best (tuned.h) for later runs.
+/* tune.h - --tune of vinterp and nesl: runs a program with one tuning value after the other,
+ * prints what that takes, and keeps what is best (tuned.h) for later runs.
  */
 #ifndef RAVEL_TUNE_H
 #define RAVEL_TUNE_H
 
-#include "commands/options.h"
 #include "commands/tuned.h"
 
-/* What is tuned. The machine options are complete, but for tuning. */
+/* What is tuned. */
 struct tune_task {
-  struct program *program;
-  const struct command_options *options;
-  const struct machine_options *machine;
-  const struct machine_item *items; /* its arguments */
-  uint64_t item_count;
+  const char *command, *program; /* "vinterp"; the name of the program, for messages */
+  double seconds;                /* of the search */
+  bool reads_input;              /* standard input, which every run gets anew */
   struct tuned_program identity; /* what the outcome is kept for */
+  /* Complete, but for tuning and for what a run reads and writes. */
+  const struct machine_options *machine;
+  struct diag_list *diags;
+  /* Runs the program on a machine with these options; the seconds that the machine took, or a
+   * negative number after a failure, which has been reported or is in diags. */
+  double (*run)(void *with, const struct machine_options *);
+  void *with;
 };
 
-/* What the values of a program are kept for: its text and widths, whether it is optimised, and
- * the size of its arguments and of standard input, if it reads that and knows its size. */
-struct tuned_program tune_identity(const struct program *, const struct command_options *,
-                                   const struct machine_item *, uint64_t item_count);
+/* What is left to read of standard input if it is a regular file; else 0. */
+uint64_t tune_input_bytes(void);
 
-/* Prints to standard output. The exit status; diagnostics are the program's. */
+/* Prints to standard output. The exit status. */
 int tune(const struct tune_task *);
 
 #endif

@@ -32,9 +32,11 @@ static bool read_values(const char *file, struct tuning *values, struct diag_lis
 
 static const struct machine_tuned *of_file(void *with, const struct cvl_backend *b,
                                            const struct machine_options *o) {
+  struct tuned *t = with;
   (void)b;
   (void)o;
-  return &((struct tuned *)with)->machine;
+  t->used = true;
+  return &t->machine;
 }
 
 /* ---- values that are kept ---- */
@@ -102,7 +104,7 @@ static bool read_kept(struct tuned *t) {
   if (read_values(t->path, &t->values, &problems)) return true;
   const struct diag *first = problems.list.count > 0 ? &problems.list.items[0] : NULL;
   diag_add(t->diags, SEVERITY_WARNING, t->path, first ? first->pos : (struct source_pos){0},
-           NULL, "%s; vinterp --tune makes this file, which is not used as it is",
+           NULL, "%s; --tune makes this file, which is not used as it is",
            first ? first->message : "out of memory");
   return false;
 }
@@ -115,8 +117,8 @@ static const struct machine_tuned *of_kept(void *with, const struct cvl_backend 
   const int directory = cache_open(t->path, 0, why); /* that nobody else may write */
   if (directory < 0) return NULL;
   close(directory);
-  if (!tuned_path(t->program, b, o, t->path) || !read_kept(t)) return NULL;
-  return &t->machine;
+  t->used = tuned_path(t->program, b, o, t->path) && read_kept(t);
+  return t->used ? &t->machine : NULL;
 }
 
 static const char *name_of(const char *path) {

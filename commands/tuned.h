@@ -1,5 +1,5 @@
-/* tuned.h - the tuning values of a run: of a file that the user named, else those that vinterp
- * --tune has kept for the program, the device and inputs of this size.
+/* tuned.h - the tuning values of a run: of a file that the user named, else those that --tune
+ * has kept for the program, the device and inputs of this size.
  *
  * They are kept as texts in the folder `tuning` of the cache: in $RAVEL_CACHE, else
  * $XDG_CACHE_HOME/ravel or ~/.cache/ravel. An empty RAVEL_CACHE: nowhere.
@@ -32,6 +32,7 @@ struct tuned {
   const struct tuned_program *program; /* look for those that are kept; or NULL */
   struct diag_list *diags;             /* gets warnings */
   char path[PATH_MAX];
+  bool used; /* a machine has them, from that file */
 };
 
 /* Reads the file that `wish`, the value of --tuning, names; without one that of RAVEL_TUNING.

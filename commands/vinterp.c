@@ -4,7 +4,7 @@
 #include "commands/process.h"
 #include "commands/program-arguments.h"
 #include "commands/run-options.h"
-#include "commands/tune.h"
+#include "commands/vinterp-tune.h"
 #include "fcode-opt/fcode-opt.h"
 #include "vinterp/choose.h"
 #include <errno.h>
@@ -53,8 +53,9 @@ static int run(struct program *p, const struct command_options *o,
   if (!program_arguments(p, o->arguments, o->argument_count, &a.items, &a.count))
     return STATUS_FAILED;
   const bool tunes = o->tune_seconds > 0, known = tunes || tuned_any();
-  if (known) identity = tune_identity(p, o, a.items, a.count);
-  if (tunes) return tune(&(struct tune_task){p, o, options, a.items, a.count, identity});
+  const struct vinterp_task task = {p, o, options, a.items, a.count};
+  if (known) identity = vinterp_identity(&task);
+  if (tunes) return vinterp_tune(&task, &identity);
   if (!tuned_begin(&tuned, o->tuning, known ? &identity : NULL, options, &p->diags))
     return STATUS_FAILED;
   return run_on(p, o, options, &a, began);

@@ -1,4 +1,4 @@
-"""Tuning values from outside: --tuning, and what vinterp --tune tries, keeps and refuses.
+"""Tuning values from outside: --tuning, and what --tune tries, keeps and refuses.
 
 usage: tune_command.py VINTERP NESL PLUGIN [unittest options]
 
@@ -181,7 +181,7 @@ class Tune(TuneTest):
         paper = ("--backend", "paper", "--threads", "2")
         result = self.vinterp(*paper, "prog.vcode")
         self.assertEqual((result.returncode, result.stdout), (0, SUM_OF_SQUARES_RESULT))
-        self.assertIn(f"{path}:4: warning: the file ends in the middle of a line; vinterp --tune "
+        self.assertIn(f"{path}:4: warning: the file ends in the middle of a line; --tune "
                       "makes this file", result.stderr)
         self.write(text, path)
         os.chmod(os.path.dirname(path), 0o777)  # others may write there: not trusted
@@ -252,6 +252,139 @@ class Tune(TuneTest):
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertRegex(result.stdout, r"(?m)^prog\.vcode on cpu: ")
         self.assertNotIn("cuda.", result.stdout)
+
+
+SUMS = """
+function squares(v) = {x * x : x in v};
+function total(n) = sum({x * 3 : x in [0:n]});
+function many(n) = squares([0:n]);
+sum(squares([0:1000]));
+"""
+READS_LINES = """
+let (line, rest) = read_line(stdin) in (line, sum([0:1000]));
+"""
+
+
+class TuneNesl(TuneTest):
+    """nesl --tune, by the same search."""
+
+    def setUp(self):
+        super().setUp()
+        self.write(SUMS, "sums.nesl")
+
+    def nesl(self, *arguments, **more):
+        # which sleeps in reductions alone, not in superoperators
+        return self.run_command(NESL, "--backend", "paper", "--no-fusion", *arguments, **more)
+
+    def tune(self, *arguments, seconds="0.05", **more):
+        return self.nesl(f"--tune={seconds}", *arguments, **more)
+
+    def used(self, *arguments):
+        """Which tuning values a measured run has used; None: the defaults."""
+        result = self.nesl("--repeat", "1", "--times", "t.json", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(self.text("t.json")).get("tuning")
+
+    def found(self, *arguments):
+        """The file that a search has added."""
+        before = self.kept()
+        result = self.tune_until_found(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        (path,) = set(self.kept()) - set(before)
+        self.assertIn(f"kept in {path}: ", result.stdout)
+        return path
+
+    def test_finds_and_keeps(self):
+        path = self.found("run", "sums.nesl")
+        first, second, third, value = self.text(path).splitlines()
+        self.assertEqual((first, value), ("# made by nesl --tune of sums.nesl",
+                                          "cpu.serial-bytes 256K"))
+        self.assertIn("on paper, a white sheet, ", second)
+        self.assertIn(" of the time of the defaults", third)
+
+    def test_results_are_not_printed(self):
+        result = self.tune("run", "sums.nesl", env={"RAVEL_TEST_PLUGIN": ""})
+        self.assertRegex(result.stdout, r"\Asums\.nesl on paper: a white sheet, ")
+        self.assertNotIn("it =", result.stdout)
+        self.assertEqual(self.kept(), [])
+
+    def test_sizes_of_arguments(self):
+        path = self.found("run", "sums.nesl", "--entry", "total", "1000")
+        for argument, wanted in (("1000", path), ("1001", path), ("100000", None),
+                                 ("500 + 500", None)):
+            self.assertEqual(self.used("run", "sums.nesl", "--entry", "total", argument), wanted)
+        self.assertIsNone(self.used("--tuning", "off", "run", "sums.nesl", "--entry", "total", "1000"))
+        self.assertIsNone(self.used("--unchecked", "run", "sums.nesl", "--entry", "total", "1000"))
+        path = self.found("run", "sums.nesl", "--entry", "total", "400 + 600")
+        self.assertEqual(self.used("run", "sums.nesl", "--entry", "total", "400 + 600"), path)
+
+    def test_sizes_of_files(self):
+        for length, name in ((100, "small.csv"), (101, "as-small.csv"), (1000, "large.csv")):
+            self.write("x\n" + "1\n" * length, name)
+        self.write("function total(v) = sum(v) + 1;\n", "totals.nesl")
+        path = self.found("run", "totals.nesl", "--entry", "total", "small.csv")
+        for name, wanted in (("small.csv", path), ("as-small.csv", path), ("large.csv", None)):
+            self.assertEqual(self.used("run", "totals.nesl", "--entry", "total", name), wanted)
+
+    def test_expressions(self):
+        path = self.found("-e", "sum([0:1000])")
+        self.assertEqual(self.used("-e", "sum([0:1000])"), path)
+        self.assertIsNone(self.used("-e", "sum([0:1001])"))
+        path = self.found("sums.nesl", "-e", "sum(squares([0:50]))")
+        self.assertEqual(self.used("sums.nesl", "-e", "sum(squares([0:50]))"), path)
+
+    def test_a_changed_program_has_none(self):
+        self.found("run", "sums.nesl", "--entry", "total", "1000")
+        self.write(SUMS + "\n", "sums.nesl")
+        self.assertIsNone(self.used("run", "sums.nesl", "--entry", "total", "1000"))
+
+    def test_input_is_read_anew(self):
+        self.write(READS_LINES, "reads.nesl")
+        self.write("one\ntwo\n", "input")
+        for given in ({"text": "one\ntwo\n"}, {"stdin": self.path("input")}):
+            if "stdin" in given:
+                with open(given["stdin"], encoding="ascii") as opened:
+                    result = self.tune("run", "reads.nesl", stdin=opened)
+            else:
+                result = self.tune("run", "reads.nesl", **given)
+            self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+
+    def test_what_cannot_be_compared(self):
+        self.failed(self.tune("-e", "sum([0:1000])", env={"RAVEL_TEST_PLUGIN": "wrong"}),
+                    "another tuning value has changed what the program prints")
+        self.failed(self.tune("-e", "time(sum([0:1000]))"), "is not the same in each run")
+        self.write("sum([0:1000]);\nsum([0:10])[1];\n", "fails.nesl")
+        self.failed(self.tune("run", "fails.nesl"), "fails.nesl:2:")
+        self.write("function f1(x) = x;\n", "nothing.nesl")
+        self.failed(self.tune("run", "nothing.nesl"),
+                    "nothing.nesl: error: nothing of it runs on a back end")
+        self.failed(self.tune("run", "nowhere.nesl"), "nowhere.nesl: error: No such file")
+        self.failed(self.tune("run", "-", text="sum([0:10]);\n"), "it must be a regular file")
+        self.assertEqual(self.kept(), [])
+
+    def test_arguments_are_not_measured(self):
+        """The call has no reduction that the back end would make faster; its argument has one."""
+        result = self.tune("run", "sums.nesl", "--entry", "many", "sum([0:100]) - 4940")
+        self.assertIn("nothing is clearly better than the defaults\n", result.stdout)
+
+    def test_all_of_a_long_result_is_compared(self):
+        """With --print-length 1 only the first element would be."""
+        self.write("[0:2] ++ [sum({x * x : x in [0:1000]})];", "long.nesl")
+        result = self.tune("--print-length", "1", "run", "long.nesl",
+                           env={"RAVEL_TEST_PLUGIN": "wrong"})
+        self.failed(result, "another tuning value has changed what the program prints")
+
+    def test_misuse(self):
+        for message, *arguments in (
+                ("--tune goes with run and -e", "sums.nesl"),
+                ("--tune goes with run and -e", "check", "sums.nesl"),
+                ("it does not go with --tuning", "--tuning=off", "run", "sums.nesl"),
+                ("--direct compiles nothing", "--direct", "run", "sums.nesl"),
+                ("it does not go with --repeat", "--repeat", "2", "-e", "1"),
+                ("it does not go with --repeat", "-o", "x.npy", "-e", "[1]")):
+            result = self.tune(*arguments)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn(message, result.stderr)
 
 
 if __name__ == "__main__":
