@@ -91,6 +91,15 @@ static void show_value(const struct nesl *n, const struct checked *c,
   type_show(c->value->type, true, out);
 }
 
+/* All bits of a value, for --tune, which compares them. */
+static void write_value(const struct nesl_value *value, FILE *out) {
+  for (uint32_t i = 0; i < value->count; i++) {
+    const struct column *column = &value->columns[i];
+    fwrite(&column->length, sizeof column->length, 1, out);
+    fwrite(column->as.ints, 1, column_bytes(column), out);
+  }
+}
+
 static void show_definition(const struct checked *c, FILE *out) {
   fprintf(out, "%s = fn : ", c->global->name->text);
   type_show(c->global->scheme.type, true, out);
@@ -137,7 +146,11 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
              "the result contains an infinity or a NaN");
     fine = false;
   }
-  if (fine) show_value(n, c, &value, out);
+  if (fine && n->options->tune_seconds > 0) {
+    write_value(&value, n->out);
+  } else if (fine) {
+    show_value(n, c, &value, out);
+  }
   if (!fine || stop_asks(n->stop) != STOP_NOT) return false;
   session_bind_checked(n->session, c, &value);
   return true;

@@ -143,7 +143,6 @@ int nesl_tune(struct nesl_options *o, nesl_session_run *session) {
   arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
   const char *once = read_but_once(o);
-  o->print_length = INT64_MAX; /* so that all of the results is compared */
   int status = STATUS_FAILED;
   if (once) {
     diag_add(&diags, SEVERITY_ERROR, once, (struct source_pos){0}, NULL,

@@ -16,7 +16,7 @@
 
 /* ---- columns ---- */
 
-static size_t column_bytes(const struct column *column) {
+size_t column_bytes(const struct column *column) {
   switch ((enum column_kind)column->kind) {
   case COLUMN_INT:
   case COLUMN_SEGDES: return column->length * sizeof *column->as.ints;

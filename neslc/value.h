@@ -28,6 +28,8 @@ struct nesl_value {
   struct column *columns;
 };
 
+/* The bytes of its elements. */
+size_t column_bytes(const struct column *);
 /* A column with its elements in the arena. */
 struct column column_copy(struct arena *, const struct column *);
 
