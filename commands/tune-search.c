@@ -133,7 +133,24 @@ static bool go(struct state *state, enum tuning_id id, bool up, bool *any) {
   return true;
 }
 
+/* Compares the best with each other value. */
+static bool try_all(struct state *state, enum tuning_id id) {
+  const struct tuning_row *row = tuning_info(id);
+  bool gains;
+  for (uint64_t value = row->least; value <= row->most; value++) {
+    const struct tuning now = tuning_complete(&state->s->best, state->s->architecture);
+    if (value == now.value[id] || value == tuning_default(id, state->s->architecture)) continue;
+    if (!has_time(state)) {
+      state->s->complete = false;
+      return true;
+    }
+    if (!try_value(state, id, value, &gains)) return false;
+  }
+  return true;
+}
+
 static bool search_value(struct state *state, enum tuning_id id) {
+  if (tuning_info(id)->choice) return try_all(state, id);
   bool any = false;
   return go(state, id, true, &any) && (any || go(state, id, false, &any));
 }

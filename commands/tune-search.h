@@ -1,5 +1,5 @@
 /* tune-search.h - searches tuning values by time: coordinate by coordinate from the defaults,
- * each value doubled and halved as long as that gains.
+ * each value doubled and halved as long as that gains; of a choice, each.
  *
  * The machine may be busy with other work, so a candidate and the best so far run in turns, and
  * the candidate replaces it only if its median is at least TUNE_GAIN less and it was the faster

@@ -19,6 +19,7 @@
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/together.hpp"
 #include "cvl-cuda/tree.hpp"
+#include "cvl-cuda/variants.hpp"
 
 namespace ravel {
 namespace {
@@ -491,7 +492,7 @@ void reduce_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out)
   if (w.on_host) {
     for (int64_t s = 0; s < d.count; s++)
       to[s] = host_tree<C, operand<T>>{x, d.start(s), d.length(s)}.reduce();
-  } else {
+  } else if (!reduced_by_choice<C>(w, d, x, to)) {
     levels<C, T>(w, d, x, 0, -1, longest_segment(w.c, dv), to, 0);
   }
   w.give(out, r);

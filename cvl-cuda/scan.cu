@@ -1,7 +1,7 @@
-/* scan.cu - exclusive scans, in the tree of cvl.h; the kernel is in scan-kernels.hpp.
+/* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
  *
- * One launch, after one that clears what blocks publish if there may be segments of
- * more than 8192 elements. Each element moves in and out once; added to that are the
+ * One launch for segments of up to 8192 elements, and one for longer ones, after one that clears
+ * what its blocks publish. Each element moves in and out once; added to that are the
  * descriptor's offsets, once.
  *
  * On a device, one long segment whose combinations are exact in any order needs no tree: two
@@ -11,6 +11,7 @@
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/scan-kernels.hpp"
 #include "cvl-cuda/together.hpp"
+#include "cvl-cuda/variants.hpp"
 
 namespace ravel {
 namespace {
@@ -52,7 +53,9 @@ template <class C, class T>
 bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
   if constexpr (looks_back<C>()) {
-    if (x.kind != FROM_MEMORY || d.count != 1 || d.total <= CHUNK) return false;
+    if (x.kind != FROM_MEMORY || d.count != 1 || d.total <= CHUNK ||
+        w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL] == SCAN_BY_TREE)
+      return false;
     scan_job<T> j{};
     j.n = d.total;
     j.from = x.data;
@@ -140,7 +143,7 @@ void scan_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out) {
   const ref<cvl_vector> r = w.make(elem_of<T>(), d.total);
   if (w.on_host) {
     scan_on_host<C, T>(d, x, w.data<T>(r));
-  } else {
+  } else if (!scanned_by_choice<C>(w, d, x, w.data<T>(r))) {
     const ptr<T> to = w.data<T>(r);
     if (!scan_by_look_back<C>(w, d, x, to))
       scan_by_tree<C>(w, d, x, longest_segment(w.c, dv), to);

@@ -9,13 +9,14 @@
 
 /* ---- the table ---- */
 
-enum { POWER = 1, ANY = 0 };
+enum { ANY, POWER, CHOICE };
 enum { SM_80, SM_90, SM_120, ARCHITECTURES };
 
 static const struct tuning_row rows[TUNING_COUNT] = {
-#define TUNED_CPU(id, name, value, least, most, form, doc) {name, least, most, form, doc},
+#define TUNED_CPU(id, name, value, least, most, form, doc)                                     \
+  {name, least, most, form == POWER, form == CHOICE, doc},
 #define TUNED_CUDA(id, name, sm_80, sm_90, sm_120, least, most, form, doc)                     \
-  {name, least, most, form, doc},
+  {name, least, most, form == POWER, form == CHOICE, doc},
 #include "tables/tuning.def"
 };
 
@@ -102,7 +103,7 @@ static bool read_number(const char *text, size_t length, uint64_t *value) {
   const char *units = "KMG";
   const char *unit = length > 0 ? memchr(units, text[length - 1], 3) : NULL;
   const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-  if (!parse_int(text, unit ? length - 1 : length, 1, INT64_MAX >> shift, &digits))
+  if (!parse_int(text, unit ? length - 1 : length, 0, INT64_MAX >> shift, &digits))
     return false;
   *value = (uint64_t)digits << shift;
   return true;

@@ -33,7 +33,7 @@ enum {
 #include "tables/tuning.def"
 };
 
-/* The values by their ids; 0: the default. */
+/* The values by their ids; 0: the default, which of a choice is 0. */
 struct tuning {
   uint64_t value[TUNING_COUNT];
 };
@@ -41,7 +41,8 @@ struct tuning {
 struct tuning_row {
   const char *name;
   uint64_t least, most;
-  bool power; /* of two */
+  bool power;  /* of two */
+  bool choice; /* one of several ways: neighbours have nothing to do with each other */
   const char *doc;
 };
 const struct tuning_row *tuning_info(enum tuning_id);

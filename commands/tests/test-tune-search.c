@@ -8,6 +8,7 @@
 /* A machine whose runs take as long as the formula says; its clock is the sum of them. */
 struct model {
   double (*seconds)(const struct tuning *, uint64_t run);
+  const char *backend; /* NULL: cpu */
   double now;
   uint64_t runs, most_runs;
   unsigned trials, defaults, best, kept;
@@ -35,7 +36,7 @@ static void note(void *with, const struct tune_trial *t) {
 }
 
 static struct tune_search search(struct model *m, double seconds, bool *good) {
-  struct tune_search s = {.backend = "cpu",
+  struct tune_search s = {.backend = m->backend ? m->backend : "cpu",
                           .seconds = seconds,
                           .run = run,
                           .clock = clock_of,
@@ -148,6 +149,21 @@ Test(tune_search, ends_when_a_run_does_not) {
     search(&m, 1e9, &good);
     cr_expect(!good);
   }
+}
+
+/* One of several ways is better, and those before it are not. */
+static double fifth(const struct tuning *t, uint64_t run) {
+  (void)run;
+  const uint64_t way = t->value[TUNE_CUDA_REDUCE_KERNEL];
+  return way == 5 ? 0.005 : way == 0 ? 0.01 : 0.02;
+}
+
+Test(tune_search, every_choice_is_tried) {
+  struct model m = {.seconds = fifth, .backend = "cuda"};
+  bool good;
+  const struct tune_search s = search(&m, 1e9, &good);
+  cr_assert(good);
+  cr_expect(s.best.value[TUNE_CUDA_REDUCE_KERNEL] == 5 && s.ratio == 0.5, "%f", s.ratio);
 }
 
 /* Illegal values are never tried. */

@@ -49,6 +49,23 @@ Test(tuning, defaults_are_legal) {
   }
 }
 
+/* A value that is not set is 0, too. */
+Test(tuning, zero_is_the_default_or_not_legal) {
+  for (unsigned id = 0; id < TUNING_COUNT; id++) {
+    const bool legal = tuning_is_legal((enum tuning_id)id, 0);
+    cr_expect_eq(legal, tuning_info((enum tuning_id)id)->choice);
+    for (unsigned architecture = 0; legal && architecture <= 120; architecture += 10)
+      cr_expect_eq(tuning_default((enum tuning_id)id, architecture), 0);
+  }
+}
+
+Test(tuning, a_choice_may_be_named_by_0) {
+  const struct outcome o = parse("cuda.scan-kernel 3\ncuda.scan-kernel 0\n");
+  cr_expect(o.fine && o.values.value[TUNE_CUDA_SCAN_KERNEL] == 0, "%s", o.message);
+  refused("cuda.reduce-kernel 8\n", 1, 20,
+          "cuda.reduce-kernel is an integer from 0 to 7, not '8'");
+}
+
 Test(tuning, bounds_are_legal_and_what_lies_outside_is_not) {
   for (unsigned id = 0; id < TUNING_COUNT; id++) {
     const struct tuning_row *row = tuning_info((enum tuning_id)id);
@@ -60,7 +77,6 @@ Test(tuning, bounds_are_legal_and_what_lies_outside_is_not) {
     cr_expect(!tuning_is_legal((enum tuning_id)id, 2 * row->most), "%s", row->name);
     cr_expect(!row->power || !tuning_is_legal((enum tuning_id)id, row->most - 1), "%s",
               row->name);
-    cr_expect(!tuning_is_legal((enum tuning_id)id, 0), "%s", row->name);
   }
 }
 
