@@ -208,9 +208,11 @@ class Caches(CompilationTest):
         self.assertEqual(len(self.files()), KERNELS - 1)
 
     def test_a_disk_that_is_full(self):
-        """There is room for what the compiler wrote, but not for the header before it; with what
-        debuggers want, that is more than its source, which has to be written too."""
-        compiler = f"{self.compiler} -g3"
+        """There is room for what the compiler wrote, but not for the header before it; with a large
+        constant that is more than its source, which has to be written too."""
+        large = self.here / "large.h"
+        large.write_text("__attribute__((used)) static const char large[1 << 20] = {1};\n", encoding="ascii")
+        compiler = f"{self.compiler} -include {large}"
         self.runs_by_kernels(CXX=compiler)
         most = max(file.stat().st_size for file in self.files())
         for file in self.files():

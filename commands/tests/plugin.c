@@ -46,9 +46,11 @@ static bool paper_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op,
                          struct cvl_value *out) {
   if (wants("slow")) sleep_as_tuned();
   const bool good = cvl_oracle_backend.reduce(c, site, op, v, d, out);
-  if (good && wants("wrong") && serial_bytes > tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
-    *out = (struct cvl_value){.form = CVL_SCALAR, .elem = out->elem, .as = {.i64 = 7}};
-  return good;
+  if (!good || !wants("wrong") || serial_bytes <= tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
+    return good;
+  cvl_oracle_backend.release(c, out);
+  *out = (struct cvl_value){.form = CVL_SCALAR, .elem = out->elem, .as = {.i64 = 7}};
+  return true;
 }
 
 static struct cvl_context *paper_open(const struct cvl_options *options, const char **why) {
