@@ -83,8 +83,8 @@ def moved(launch):
 
 
 def bytes_in_flight(launch, registers, device):
-    """Of a multiprocessor, between the issue of loads and the first instruction that waits for one;
-    None if nothing waits."""
+    """Of a multiprocessor, in a round trip to memory (cvl-cuda/ptx/traffic.hpp says what one is); None if
+    nothing waits."""
     loaded = SECTOR * (launch["loads"][1] + launch["atomics"][1])
     if not launch["round_trips"] or not loaded:
         return None

@@ -34,8 +34,8 @@ Made by `{command}` of commit {commit}.
 - *touched*: bytes that each launch alone reads and writes, likewise: what would be moved without a cache between launches.
 - *sectors*: bytes that threads asked for over those of the sectors of 32 bytes that hold them; 1 is best.
 - *banks*: cycles of shared memory over those without bank conflicts; 1 is best.
-- *in flight*: bytes of loads in flight over those that DRAM's bandwidth needs, in the launch that moves most; 1 is enough. The PTX's
-  order of loads is what counts, from which ptxas may depart.
+- *in flight*: bytes of loads in flight over those that DRAM's bandwidth needs, in the launch that moves most; 1 is enough. ptxas is
+  taken to issue the loads between two branches together, unless their addresses wait for others or a store stands between them.
 - *us H100*, *us H200*: modelled microseconds, in kernels and with {launch} us a launch; *us waiting*: {wait} us
   each time that the host waits; *binds*: what takes longest on the H100.
 

@@ -334,8 +334,9 @@ bool ranks_pay(const context &c, const cvl_segdes &d) {
 void make_ranks(work &w, cvl_segdes &d) {
   const int64_t words = (d.total + 63) / 64;
   const ref<cvl_vector> r = w.make(CVL_I64, 2 * words); /* rank_word is two of them */
-  w.run(launch_map("ranks", words,
-                   map_body<word_at, rank_word>{{w.view(&d)}, w.data<rank_word>(r)}));
+  /* A word for each thread: there are few, and each waits for a search. */
+  w.run(launch_n("ranks", words,
+                 map_body<word_at, rank_word>{{w.view(&d)}, w.data<rank_word>(r)}));
   (w.on_host ? d.host_ranks : d.device_ranks) = w.on_host ? r->host : r->device;
 }
 

@@ -114,10 +114,53 @@ HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
   }
 }
 
+/* Moves each segment `at` on to the last that begins at its element, i + k * step, or before,
+ * by up to 2 * most - 1 segments: the loads of a step do not wait for each other. */
+template <int U>
+HD void climb(const segments &d, int64_t i, int64_t step, int64_t most, int64_t (&at)[U]) {
+  for (int64_t by = most; by > 0; by /= 2) {
+    int64_t start[U];
+    RAVEL_UNROLL
+    for (int k = 0; k < U; k++)
+      start[k] = d.offsets[at[k] + by < d.count ? at[k] + by : d.count - 1];
+    RAVEL_UNROLL
+    for (int k = 0; k < U; k++) {
+      if (at[k] + by < d.count && start[k] <= i + k * step) at[k] += by;
+    }
+  }
+}
+/* The same by any number of segments, which is probably small. */
+template <int U>
+HD void climb_on(const segments &d, int64_t i, int64_t step, int64_t (&at)[U]) {
+  int64_t by = 1, moved = 1;
+  for (; moved != 0 && by < d.count; by *= 2) {
+    moved = 0;
+    int64_t start[U];
+    RAVEL_UNROLL
+    for (int k = 0; k < U; k++)
+      start[k] = d.offsets[at[k] + by < d.count ? at[k] + by : d.count - 1];
+    RAVEL_UNROLL
+    for (int k = 0; k < U; k++) {
+      const bool further = at[k] + by < d.count && start[k] <= i + k * step;
+      at[k] += further ? by : 0;
+      moved += further;
+    }
+  }
+  climb(d, i, step, by / 2, at);
+}
+
+/* Which segments elements are in. */
 template <int U>
 HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[U]) {
-  if (d.ranks == nullptr) {
+  if (U == 1 || d.equal >= 0) {
     for (int k = 0; k < U; k++) to[k] = d.of(i + k * step);
+    return;
+  }
+  if (d.ranks == nullptr) { /* few */
+    int64_t most = 1;
+    while (2 * most < d.count) most *= 2;
+    for (int k = 0; k < U; k++) to[k] = 0;
+    climb(d, i, step, most, to);
     return;
   }
   rank_word w[U];
@@ -131,9 +174,8 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
   }
   if (sign >= 0) return;
   RAVEL_UNROLL
-  for (int k = 0; k < U; k++) {
-    if (!w[k].counts()) to[k] = d.gallop(i + k * step, w[k].first());
-  }
+  for (int k = 0; k < U; k++) to[k] = w[k].counts() ? to[k] : w[k].first();
+  climb_on(d, i, step, to);
 }
 
 /* Where segments begin, and how long they are. */

@@ -143,19 +143,19 @@ void counting::executed(uint32_t block, uint32_t warp, const instruction &i, lan
                         const uint64_t *addresses) {
   counts_.groups[i.counted]++;
   counts_.of_lanes += (unsigned)__builtin_popcount(l);
-  std::vector<loads_in_flight> &warps = in_flight_[block];
+  std::vector<round_trips> &warps = trips_[block];
   if (warps.empty()) warps.resize((launch_->threads.count() + WARP - 1) / WARP);
-  counts_.round_trips += warps[warp].waits_for(i);
-  if (l && i.copies == STARTS_COPY) return copies(warps, warp, i, l, addresses);
-  if (l == 0 || !accesses_memory(i)) return;
-  if (in_shared(i, addresses[__builtin_ctz(l)])) return shared_access(i, l, addresses);
-  global_access(i, l, addresses);
-  if (i.counted != GLOBAL_STORE) warps[warp].issue(i);
+  const bool accesses = l != 0 && accesses_memory(i) && i.copies != STARTS_COPY,
+             shared = accesses && in_shared(i, addresses[__builtin_ctz(l)]);
+  counts_.round_trips += warps[warp].executed(i, accesses && !shared);
+  if (l != 0 && i.copies == STARTS_COPY) return copies(warps, warp, i, l, addresses);
+  if (shared) return shared_access(i, l, addresses);
+  if (accesses) global_access(i, l, addresses);
 }
 
 /* Those of lanes are a request like others; a bulk copy, for which all warps of its block wait,
  * is one for as many bytes as a warp's widest. */
-void counting::copies(std::vector<loads_in_flight> &warps, uint32_t warp, const instruction &i,
+void counting::copies(std::vector<round_trips> &warps, uint32_t warp, const instruction &i,
                       lanes l, const uint64_t *addresses) {
   if (i.counted != BULK_COPY) {
     global_access(i, l, addresses);
@@ -166,7 +166,7 @@ void counting::copies(std::vector<loads_in_flight> &warps, uint32_t warp, const 
   for_lanes(l, [&](unsigned lane) {
     bulk_copy(addresses[lane], addresses[WARP + lane], addresses[2 * WARP + lane]);
   });
-  for (loads_in_flight &w : warps) w.issue_copy();
+  for (round_trips &w : warps) w.issue_copy();
 }
 
 void counting::bulk_copy(uint64_t from, uint64_t to, uint64_t bytes) {
@@ -193,7 +193,7 @@ void counting::branched(uint32_t, uint32_t, lanes taken, lanes of) {
 }
 
 void counting::block_ends(uint32_t block) {
-  in_flight_.erase(block);
+  trips_.erase(block);
 }
 
 /* ---- launches ---- */
@@ -204,7 +204,7 @@ void counting::begin(const launch_of &l) {
   counts_ = launch_counts();
   last_ = span{1, 0};
   touched_.begin();
-  in_flight_.clear();
+  trips_.clear();
   fetched_before_ = l2_.fetched;
   written_back_before_ = l2_.written_back;
 }

@@ -85,13 +85,13 @@ private:
   uint64_t fetched_before_ = 0, written_back_before_ = 0, commands_ = 0;
   const launch_of *launch_ = nullptr;
   launch_counts counts_;
-  std::unordered_map<uint32_t, std::vector<loads_in_flight>> in_flight_; /* by block, warp */
+  std::unordered_map<uint32_t, std::vector<round_trips>> trips_; /* by block, warp */
   std::map<uint64_t, uint64_t> taken_;  /* blocks, last address to first */
   span last_{1, 0};                     /* the array that was accessed last */
   array_counts *last_counts_ = nullptr; /* its */
 
   void global_access(const instruction &, lanes, const uint64_t *addresses);
-  void copies(std::vector<loads_in_flight> &, uint32_t warp, const instruction &, lanes,
+  void copies(std::vector<round_trips> &, uint32_t warp, const instruction &, lanes,
               const uint64_t *addresses);
   void bulk_copy(uint64_t from, uint64_t to, uint64_t bytes);
   void shared_access(const instruction &, lanes, const uint64_t *addresses);

@@ -153,31 +153,57 @@ void second_level::write(uint64_t sector_number) {
   dirty++;
 }
 
-/* ---- loads in flight ---- */
+/* ---- round trips ---- */
 
-void loads_in_flight::issue(const instruction &i) {
-  if (i.counted == ATOMIC) {
-    if (i.d.at != NO_REGISTER) waited_.push_back(i.d.at);
-    return;
+uint32_t round_trips::trip_of(const slot &s) const {
+  for (const value &v : coming_) {
+    if (v.at == s.at) return v.trip;
   }
-  for (unsigned e = 0; e < i.count; e++) waited_.push_back(i.elements[e].at);
+  return 0;
 }
 
-bool loads_in_flight::wanted(const slot &s) const {
-  return s.at != NO_REGISTER &&
-         std::find(waited_.begin(), waited_.end(), s.at) != waited_.end();
+/* After which the operands are there. */
+uint32_t round_trips::trip_of(const instruction &i, bool stores) const {
+  uint32_t trip = now_;
+  for (const slot *s : {&i.a, &i.b, &i.c, &i.e, &i.guard}) trip = std::max(trip, trip_of(*s));
+  for (unsigned k = 0; stores && k < 4; k++) trip = std::max(trip, trip_of(i.elements[k]));
+  return trip;
 }
 
-bool loads_in_flight::waits_for(const instruction &i) {
-  if (waited_.empty() && !copies_) return false;
-  bool waits = wanted(i.a) || wanted(i.b) || wanted(i.c) || wanted(i.e) || wanted(i.guard);
-  for (unsigned e = 0; e < 4 && !waits; e++) waits = wanted(i.elements[e]);
-  if (i.copies == AWAITS_COPIES && copies_) {
-    waits = true;
-    copies_ = false;
+void round_trips::comes(const slot &s, uint32_t trip) {
+  if (s.at == NO_REGISTER) return;
+  const auto old = std::find_if(coming_.begin(), coming_.end(),
+                                [&](const value &v) { return v.at == s.at; });
+  if (old != coming_.end()) coming_.erase(old);
+  if (trip > now_) coming_.push_back({s.at, trip});
+}
+
+void round_trips::results_come(const instruction &i, uint32_t trip) {
+  comes(i.d, trip);
+  for (unsigned k = 0; k < 4; k++) comes(i.elements[k], trip);
+}
+
+void round_trips::wait(uint32_t trip) {
+  now_ = std::max(now_, trip);
+  coming_.erase(std::remove_if(coming_.begin(), coming_.end(),
+                               [&](const value &v) { return v.trip <= now_; }),
+                coming_.end());
+}
+
+unsigned round_trips::executed(const instruction &i, bool global) {
+  const bool stores = i.counted == GLOBAL_STORE || i.counted == SHARED_STORE;
+  const uint32_t before = now_, ready = trip_of(i, stores);
+  const bool in_order = i.counted == ATOMIC || i.order != WEAK;
+  if (i.copies == AWAITS_COPIES) wait(copies_);
+  if (i.control_of != PLAIN || i.counted == FENCE || (global && in_order)) {
+    wait(std::max(ready, wanted_));
+  } else if (global && stores) {
+    wait(ready);
+  } else if (!global) {
+    wanted_ = std::max(wanted_, ready);
   }
-  if (waits) waited_.clear();
-  return waits;
+  if (!stores) results_come(i, std::max(ready, now_) + (global ? 1 : 0));
+  return now_ - before;
 }
 
 } // namespace ptx

@@ -90,22 +90,34 @@ private:
   void leave(line &);
 };
 
-/* Loads of a warp whose values no instruction has wanted yet. An instruction that wants one
- * waits for it, and with it for all that were issued before: a round trip to memory, in which
- * so many bytes were in flight. (The order is that of the PTX; ptxas may move loads ahead.) */
-class loads_in_flight {
+/* The round trips to memory that a warp waits for, one behind the other. ptxas orders the
+ * instructions between two branches anew, which the PTX does not show: it is taken to issue
+ * loads as soon as their addresses are known, but none ahead of a store, an atomic, a fence, a
+ * barrier or a branch, and to let what needs a value wait until then. (It stands still at a
+ * label, too, and may turn short branches into predicates; neither is looked at.) */
+class round_trips {
 public:
-  void issue(const instruction &);
-  /* True if the instruction waits. */
-  bool waits_for(const instruction &);
+  /* An instruction is executed; `global`: on global memory. How many more trips are waited for.
+   */
+  unsigned executed(const instruction &, bool global);
   /* A copy, which no register but an instruction of its own waits for. */
-  void issue_copy() { copies_ = true; }
+  void issue_copy() { copies_ = now_ + 1; }
 
 private:
-  std::vector<uint32_t> waited_; /* registers */
-  bool copies_ = false;
+  struct value {
+    uint32_t at;   /* register */
+    uint32_t trip; /* after which it is there */
+  };
+  std::vector<value> coming_;
+  uint32_t now_ = 0;    /* trips waited for */
+  uint32_t wanted_ = 0; /* and those that something since the last branch waits for */
+  uint32_t copies_ = 0;
 
-  bool wanted(const slot &) const;
+  uint32_t trip_of(const slot &) const;
+  uint32_t trip_of(const instruction &, bool stores) const;
+  void comes(const slot &, uint32_t trip);
+  void results_come(const instruction &, uint32_t trip);
+  void wait(uint32_t trip);
 };
 
 } // namespace ptx

@@ -136,17 +136,35 @@ Test(ptx_counting, atomics_that_collide) {
   c.says("\"atomic_lanes\": 32, \"collisions\": 31");
 }
 
-Test(ptx_counting, loads_that_are_issued_together_are_one_round_trip) {
-  const std::string two = "ld.global.u64 %q2, [%q1];\nld.global.u64 %q3, [%q1+8];\n";
-  counted together(64), apart(64);
-  together.run(address_of_thread(1) + two + "add.s64 %q4, %q2, %q3;\nadd.s64 %q4, %q2, %q3;");
-  together.says("\"round_trips\": 1");
-  apart.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nadd.s64 %q4, %q2, 1;\n"
-                                   "ld.global.u64 %q3, [%q1+8];\nadd.s64 %q4, %q3, 1;");
-  apart.says("\"round_trips\": 2");
+/* What a stretch of code between two branches waits for, whatever the order of its text. */
+Test(ptx_counting, loads_that_wait_for_each_other_are_round_trips) {
+  const std::string one = "ld.global.u64 %q2, [%q1];\nadd.s64 %q4, %q2, 1;\n",
+                    other = "ld.global.u64 %q3, [%q1+8];\nadd.s64 %q4, %q3, 1;\n",
+                    store = "st.global.u64 [%q1], %q4;\n",
+                    its_address = "and.b64 %q2, %q2, 0;\nadd.s64 %q1, %q1, %q2;\n";
+  const struct {
+    std::string code;
+    const char *wanted;
+  } cases[] = {
+      {one + other, "\"round_trips\": 1"},
+      {one + store + other, "\"round_trips\": 2"},
+      {one + "setp.eq.u64 %p1, %q4, 7;\n@%p1 bra L;\nL:\n" + other, "\"round_trips\": 2"},
+      {one + "setp.eq.u64 %p1, %q1, 7;\n@%p1 bra L;\nL:\n" + other, "\"round_trips\": 2"},
+      {"ld.global.u64 %q2, [%q1];\nbar.sync 0;\n" + other, "\"round_trips\": 1"},
+      {one + "bar.sync 0;\n" + other, "\"round_trips\": 2"},
+      {one + its_address + other, "\"round_trips\": 2"},
+      {one + other + its_address + other, "\"round_trips\": 2"},
+      {"atom.global.add.u64 %q2, [%q1], 1;\nadd.s64 %q4, %q2, 1;\n" + other,
+       "\"round_trips\": 1"},
+      {"ld.global.u64 %q2, [%q1];\n", "\"round_trips\": 0"},
+  };
+  for (const auto &k : cases) {
+    counted c(64);
+    c.run(address_of_thread(1) + k.code);
+    c.says(k.wanted);
+  }
 }
 
-/* 512 bytes that two warps wait for: as many sectors, and a round trip of each. */
 Test(ptx_counting, bulk_copies) {
   counted c(64);
   c.run(".shared .align 128 .b8 s[640];\nmov.u32 %r10, s;\nmov.u32 %r12, %tid.x;\n"
