@@ -14,7 +14,7 @@ static void measure_usage(const char *program) {
   fprintf(stderr,
           "usage: %s [--json FILE] [--only TEXT] [--backend NAME] [--rounds N] [--mib N]\n"
           "       [--threads N,N...] [--width 32|64] [--clock wall|cpu]\n"
-          "       [--sizes LOG2,LOG2...] [--seconds N] [--count FILE]\n",
+          "       [--sizes LOG2,LOG2...] [--seconds N] [--count FILE] [--tuning FILE]\n",
           program);
   exit(2);
 }
@@ -59,6 +59,8 @@ struct measure_options measure_options(int argc, char **argv) {
       o.only = value;
     } else if (strcmp(argv[i], "--backend") == 0) {
       o.backend = value;
+    } else if (strcmp(argv[i], "--tuning") == 0) {
+      o.tuning = value;
     } else if (strcmp(argv[i], "--count") == 0) {
       o.count = value;
     } else if (strcmp(argv[i], "--rounds") == 0) {

@@ -15,6 +15,7 @@ struct measure_options {
   const char
       *only; /* measure only what has one of these, with | between them, in its name, or NULL */
   const char *backend; /* of cvl_backends() */
+  const char *tuning;  /* file of tuning values (cvl/tuning.h), or NULL: the defaults */
   unsigned rounds;
   uint64_t bytes; /* of a working set */
   unsigned threads[MOST_THREAD_COUNTS], thread_counts;

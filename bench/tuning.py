@@ -72,10 +72,10 @@ class Search:
             yield seconds[("--tuning=off",)], seconds[()]
 
 
-def middle(values, unit=1.0, places=2):
+def middle(values, unit=1.0, digits=2):
     """Median, and the range in which half of the values lie."""
     low, median, high = statistics.quantiles(values, n=4, method="inclusive")
-    return f"{median * unit:.{places}f} ({low * unit:.{places}f} to {high * unit:.{places}f})"
+    return f"{median * unit:.{digits}f} ({low * unit:.{digits}f} to {high * unit:.{digits}f})"
 
 
 def row(search):
@@ -85,7 +85,7 @@ def row(search):
         return [*cells, "", "", ""]
     pairs = list(search.turns())
     before, after = zip(*pairs)
-    return [*cells, middle(before, 1e3), middle(after, 1e3), middle([b / a for a, b in pairs], places=3)]
+    return [*cells, middle(before, 1e3), middle(after, 1e3), middle([b / a for a, b in pairs], digits=3)]
 
 
 def parse():

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
+#include "base/diag.h"
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl/plugin.h"
+#include "cvl/tuning.h"
 #ifdef RAVEL_HAS_CUDA_EMULATION
 #include "cvl-cuda/emulation.h"
 #endif
@@ -22,6 +24,29 @@ static _Noreturn void give_up(const struct bench *b, const char *what) {
   exit(1);
 }
 
+/* The values of --tuning; ends the program if there is something wrong with them. */
+static struct tuning tuning_of(const struct bench *b) {
+  enum { MOST = 1 << 16 };
+  static char text[MOST];
+  struct tuning values = {0};
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  FILE *in = b->options->tuning ? fopen(b->options->tuning, "re") : NULL;
+  if (b->options->tuning && !in) give_up(b, "the file of --tuning cannot be read");
+  if (!in) return values;
+  const size_t length = fread(text, 1, MOST, in);
+  fclose(in);
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  const bool fine = tuning_parse(b->options->tuning, text, length, &values, &diags);
+  diag_print(&diags, "bench", 0, stderr);
+  arena_free(&arena);
+  if (!fine) exit(2);
+  return values;
+}
+
 void bench_open(struct bench *b, bool wide, unsigned threads) {
   char none[PLUGIN_WHY_MAX];
   b->backend = cvl_backend_find(b->options->backend);
@@ -31,10 +56,12 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
   b->elem_of[CLASS_FLOAT] = wide ? CVL_F64 : CVL_F32;
   b->elem_of[CLASS_BOOL] = CVL_BOOL;
   b->threads = threads;
+  const struct tuning tuning = tuning_of(b);
   const struct cvl_options options = {.int_elem = b->elem_of[CLASS_INT],
                                       .float_elem = b->elem_of[CLASS_FLOAT],
                                       .threads = threads,
                                       .device = -1,
+                                      .tuning = &tuning,
                                       .compile = b->native ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
                                       .compile_waits = true,
                                       .compile_directory = b->native};
@@ -48,10 +75,10 @@ void bench_close(struct bench *b) {
   b->context = NULL;
 }
 
-int bench_main(int argc, char **argv, const char *name, size_t (*arena_bytes)(size_t wanted),
+int bench_main(int argc, char **argv, const char *name, size_t (*arena_size)(size_t wanted),
                void (*measure_all)(struct bench *)) {
   const struct measure_options o = measure_options(argc, argv);
-  struct bench b = {.options = &o, .arena_bytes = arena_bytes(o.bytes)};
+  struct bench b = {.options = &o, .arena_bytes = arena_size(o.bytes)};
   b.arena = measure_memory(b.arena_bytes);
   b.report = report_open(&o, name);
   for (int wide = 0; wide < 2; wide++) {
