@@ -61,8 +61,7 @@ template <class C, int KERNEL> struct reduction_of_blocks {
   ptr<T> to; /* a result for each block */
 
   /* The first level. Of as many values as TOGETHER, AT_ONCE elements each are loaded before any
-   * is used: so does ptxas order them, as its machine code shows, and so must the PTX, for what
-   * counts its loads in flight. */
+   * is used: no test comes between loads, which ptxas then puts first. */
   template <class E> HD static void first_level(const E &e, int t, shared &m) {
     RAVEL_ROLLED
     for (int32_t v = t; v < FIRST; v += THREADS * TOGETHER) {

@@ -270,7 +270,8 @@ def whole_programs():
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
                 "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
     yield Stage("whole: what launches would ask of a GPU",
-                "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check")
+                "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check"
+                " && bench/variants.py --check --width 64")
     yield Stage("whole: calls of the CUDA runtime that fail, each of them",
                 "scripts/check-failures --jobs {jobs} --every")
     yield Stage("whole: kernels of the examples in NESL, by ptxas",
