@@ -9,6 +9,7 @@ something to find on any machine.
 import glob
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -363,9 +364,10 @@ class TuneNesl(TuneTest):
         self.assertEqual(self.kept(), [])
 
     def test_arguments_are_not_measured(self):
-        """The call has no reduction that the back end would make faster; its argument has one."""
+        """The call has no reduction, each of which takes 30 ms; its argument has one."""
         result = self.tune("run", "sums.nesl", "--entry", "many", "sum([0:100]) - 4940")
-        self.assertIn("nothing is clearly better than the defaults\n", result.stdout)
+        median = re.search(r"(?m)^\(the defaults\) +(\d+\.\d+) ms", result.stdout)[1]
+        self.assertLess(float(median), 30)
 
     def test_all_of_a_long_result_is_compared(self):
         """With --print-length 1 only the first element would be."""
