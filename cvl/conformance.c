@@ -77,10 +77,11 @@ void suite_close(struct suite *s) {
 
 /* ---- one item ---- */
 
-enum { MIDDLE = 1023, LARGE = 65537, HUGE_LENGTH = 1000003 };
+/* TILES: two and a half of what the threads of a device's block do at once. */
+enum { MIDDLE = 1023, TILES = 2560, LARGE = 65537, HUGE_LENGTH = 1000003 };
 
-static const uint64_t lengths[] = {0,   1,   2,   3,      31,    32,         33,
-                                   255, 256, 257, MIDDLE, LARGE, HUGE_LENGTH};
+static const uint64_t lengths[] = {0,   1,   2,   3,      31,    32,    33,
+                                   255, 256, 257, MIDDLE, TILES, LARGE, HUGE_LENGTH};
 
 /* How much of the large lengths is worth its time: reductions, scans, ranks, sorting,
  * permutations and packs change their algorithm there; other operations only repeat it. */
