@@ -5,6 +5,7 @@ run is said to a person, and when one has noticed. Needs no module."""
 import importlib.machinery
 import importlib.util
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -60,6 +61,13 @@ class Mutations(unittest.TestCase):
         kernel.add(("k", "0", "7", "3", "0", "0", "0", "@%p1 bra L"))
         kernel.add(("k", "1", "8", "3", "0", "0", "0", "@%p1 ld.global.u32 %r1, [%rd1]"))
         self.assertEqual(kernel.missed(), [1])
+
+    def test_kernels_of_one_name_are_apart(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for number, text in enumerate(("add.s32", "sub.s32", "add.s32")):
+                Path(folder, str(number)).write_text(f"k\t0\t7\t1\t{number}\t0\t0\t{text} %r1, %r2, 1\n")
+            found = check.read_coverage(folder)
+        self.assertEqual([kernel.executed[0] for kernel in found.values()], [0 + 2, 1])
 
     def test_divisions_of_wide_integers(self):
         kernel = kernel_of("setp.ne.s64 %p1, %rd1, 0", "@%p1 bra L // never", "div.s64 %rd3, %rd1, %rd2 // never",
