@@ -136,7 +136,7 @@ Test(ptx_counting, atomics_that_collide) {
   c.says("\"atomic_lanes\": 32, \"collisions\": 31");
 }
 
-/* What a stretch of code between two branches waits for, whatever the order of its text. */
+/* What code between two branches waits for, whatever the order of its text. */
 Test(ptx_counting, loads_that_wait_for_each_other_are_round_trips) {
   const std::string one = "ld.global.u64 %q2, [%q1];\nadd.s64 %q4, %q2, 1;\n",
                     other = "ld.global.u64 %q3, [%q1+8];\nadd.s64 %q4, %q3, 1;\n",
