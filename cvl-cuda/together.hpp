@@ -114,39 +114,35 @@ HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
   }
 }
 
-/* Moves each segment `at` on to the last that begins at its element, i + k * step, or before,
- * by up to 2 * most - 1 segments: the loads of a step do not wait for each other. */
+/* Moves each segment at[k] on by `by` if that one, too, begins at element i + k * step or
+ * before; how many were moved. The loads do not wait for each other. */
 template <int U>
-HD void climb(const segments &d, int64_t i, int64_t step, int64_t most, int64_t (&at)[U]) {
-  for (int64_t by = most; by > 0; by /= 2) {
-    int64_t start[U];
-    RAVEL_UNROLL
-    for (int k = 0; k < U; k++)
-      start[k] = d.offsets[at[k] + by < d.count ? at[k] + by : d.count - 1];
-    RAVEL_UNROLL
-    for (int k = 0; k < U; k++) {
-      if (at[k] + by < d.count && start[k] <= i + k * step) at[k] += by;
-    }
+HD int climb(const segments &d, int64_t i, int64_t step, int64_t by, int64_t (&at)[U]) {
+  int64_t start[U];
+  int moved = 0;
+  RAVEL_UNROLL
+  for (int k = 0; k < U; k++)
+    start[k] = d.offsets[at[k] + by < d.count ? at[k] + by : d.count - 1];
+  RAVEL_UNROLL
+  for (int k = 0; k < U; k++) {
+    const bool further = at[k] + by < d.count && start[k] <= i + k * step;
+    at[k] += further ? by : 0;
+    moved += further;
   }
+  return moved;
 }
-/* The same by any number of segments, which is probably small. */
+/* To the last that begins there, which is less than 2 * `most` behind at[k]. */
+template <int U>
+HD void climb_within(const segments &d, int64_t i, int64_t step, int64_t most,
+                     int64_t (&at)[U]) {
+  for (int64_t by = most; by > 0; by /= 2) climb(d, i, step, by, at);
+}
+/* The same, however far it is: probably near. */
 template <int U>
 HD void climb_on(const segments &d, int64_t i, int64_t step, int64_t (&at)[U]) {
-  int64_t by = 1, moved = 1;
-  for (; moved != 0 && by < d.count; by *= 2) {
-    moved = 0;
-    int64_t start[U];
-    RAVEL_UNROLL
-    for (int k = 0; k < U; k++)
-      start[k] = d.offsets[at[k] + by < d.count ? at[k] + by : d.count - 1];
-    RAVEL_UNROLL
-    for (int k = 0; k < U; k++) {
-      const bool further = at[k] + by < d.count && start[k] <= i + k * step;
-      at[k] += further ? by : 0;
-      moved += further;
-    }
-  }
-  climb(d, i, step, by / 2, at);
+  int64_t by = 1;
+  while (by < d.count && climb(d, i, step, by, at) != 0) by *= 2;
+  climb_within(d, i, step, by, at);
 }
 
 /* Which segments elements are in. */
@@ -160,7 +156,7 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
     int64_t most = 1;
     while (2 * most < d.count) most *= 2;
     for (int k = 0; k < U; k++) to[k] = 0;
-    climb(d, i, step, most, to);
+    climb_within(d, i, step, most, to);
     return;
   }
   rank_word w[U];
