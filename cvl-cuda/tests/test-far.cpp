@@ -173,6 +173,7 @@ Test(far, pack_total) {
   k.f.sums = pointer_to<const int64_t>(all.data());
   k.f.words = pointer_to<const pack_word>(first.data());
   k.body.list[0].width = 8;
+  k.body.list[0].from.kind = ALL_EQUAL;
   k.f.total = pointer_to<int64_t>(&total);
   run_block(k.body, 0);
   cr_assert_eq(total, BEFORE);
