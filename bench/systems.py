@@ -57,8 +57,10 @@ class System:
         raise NotImplementedError
 
     def environment(self, threads):
+        """Of a run. Tuning values that somebody keeps do not count, those of RAVEL_TUNING do."""
         return {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads),
-                "MKL_NUM_THREADS": str(threads)}
+                "MKL_NUM_THREADS": str(threads),
+                "RAVEL_TUNING": os.environ.get("RAVEL_TUNING") or "off"}
 
     def prepare(self, case, widths):
         """Compiles what has to be."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import xml.dom.minidom
 from pathlib import Path
 
@@ -133,6 +134,18 @@ class Limits(unittest.TestCase):
             self.assertEqual((found.threads, found.seconds), (2, 8))
             plan.backend = "cuda"
             self.assertEqual(measuring.machine_streams(plan, case.streamed([800])), [])
+
+
+class Environment(unittest.TestCase):
+    """Of runs: what somebody keeps on this machine must not change what is measured."""
+
+    def test_kept_tuning_values_do_not_count(self):
+        for said, wanted in (({}, "off"), ({"RAVEL_TUNING": ""}, "off"),
+                             ({"RAVEL_TUNING": "some.tuning"}, "some.tuning")):
+            with unittest.mock.patch.dict("os.environ", said):
+                if not said:
+                    systems.os.environ.pop("RAVEL_TUNING", None)
+                self.assertEqual(systems.System().environment(1)["RAVEL_TUNING"], wanted)
 
 
 class Comparison(unittest.TestCase):
