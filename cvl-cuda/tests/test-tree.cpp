@@ -142,7 +142,11 @@ static void scan_segments(const std::vector<int64_t> &segments, int direction) {
     body.p.totals = {memory.data(), elements};
     body.p.next = pointer_to<uint64_t>(&taken);
     const order o{direction, 5};
+    const std::vector<totals::total> earlier = memory;
     run_blocks_on_host<above_chunks>(&body, chunks, &o);
+    for (size_t k = 0; k < memory.size(); k++) /* a device runs them at the same time */
+      cr_assert(!earlier[k].is_there || memory[k].value == earlier[k].value,
+                "%d chunks: total %zu is another segment's", (int)chunks, k);
     const std::vector<double> want = prefix(x);
     for (size_t k = 0; k < want.size(); k++)
       cr_assert_eq(got[k], want[k], "%d chunks, chunk %zu: %a, not %a", (int)chunks, k, got[k],
