@@ -2,7 +2,7 @@
  *
  * Those that are as wide as in the vector are copied. Others are converted on their way in in
  * the memory of the back end, by any of its threads; on their way out by way of int64_t or
- * double, some thousand at a time.
+ * double, some at a time.
  */
 #include "libravel/import.h"
 #include "libravel/private.h"
@@ -146,12 +146,8 @@ enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element el
 
 /* ---- out ---- */
 
-enum { CHUNK = 4096 };
-
-union chunk {
-  int64_t ints[CHUNK];
-  double floats[CHUNK];
-};
+/* On the host chunks stay in its first caches; a device takes as long for few as for many. */
+enum { HOST_CHUNK = 1 << 12, DEVICE_CHUNK = 1 << 20, FEW = 64 };
 
 static const double past_int64 = 9223372036854775808.0;
 
@@ -228,6 +224,24 @@ static bool store(enum ravel_element element, enum cvl_elem elem, const void *fr
   return (is_float || is_double(x, &d)) && store_float(element, d, to);
 }
 
+/* By chunks of `most` elements, for which there is room at `chunk`. */
+static enum ravel_code by_chunks(struct ravel_context *c, const struct cvl_value *v,
+                                 enum ravel_element element, size_t first, size_t count,
+                                 void *chunk, size_t most, char *to) {
+  const size_t each = ravel_element_bytes(element);
+  for (size_t done = 0; done < count; done += most) {
+    const size_t n = count - done < most ? count - done : most;
+    if (!machine_value_copy(c->machine, v, first + done, n, chunk, c->diags))
+      return ravel_fail_machine(c);
+    for (size_t k = 0; k < n; k++) {
+      if (store(element, (enum cvl_elem)v->elem, chunk, k, to + (done + k) * each)) continue;
+      return ravel_fail(c, RAVEL_DATA, "element %zu would change its value in this type",
+                        first + done + k);
+    }
+  }
+  return RAVEL_OK;
+}
+
 enum ravel_code ravel_elements_out(struct ravel_context *c, const struct cvl_value *v,
                                    enum ravel_element element, size_t first, size_t count,
                                    void *data) {
@@ -239,19 +253,12 @@ enum ravel_code ravel_elements_out(struct ravel_context *c, const struct cvl_val
                ? RAVEL_OK
                : ravel_fail_machine(c);
   }
-  const size_t each = ravel_element_bytes(element);
-  union chunk chunk;
-  for (size_t done = 0; done < count; done += CHUNK) {
-    const size_t n = count - done < CHUNK ? count - done : CHUNK;
-    if (!machine_value_copy(c->machine, v, first + done, n, &chunk, c->diags)) {
-      return ravel_fail_machine(c);
-    }
-    for (size_t k = 0; k < n; k++) {
-      if (store(element, (enum cvl_elem)v->elem, &chunk, k, (char *)data + (done + k) * each))
-        continue;
-      return ravel_fail(c, RAVEL_DATA, "element %zu would change its value in this type",
-                        first + done + k);
-    }
-  }
-  return RAVEL_OK;
+  int64_t few[FEW];
+  const size_t usual = ravel_cuda_device(c) < 0 ? HOST_CHUNK : DEVICE_CHUNK;
+  const size_t most = count < usual ? count : usual;
+  void *chunk = count <= FEW ? few : heap_alloc(&c->heap, most * sizeof few[0]);
+  if (!chunk) return ravel_fail_memory(c);
+  const enum ravel_code code = by_chunks(c, v, element, first, count, chunk, most, data);
+  if (count > FEW) heap_free(&c->heap, chunk, most * sizeof few[0]);
+  return code;
 }
