@@ -1,5 +1,5 @@
 /* test-tree.cpp - what conformance cannot reach of reductions and scans: descriptors of more
- * elements than memory holds, and the levels of a scan above 2^28 elements. */
+ * elements than memory holds, and the levels of a scan above its chunks. */
 #include <criterion/criterion.h>
 
 #include <set>
