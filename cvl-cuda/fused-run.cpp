@@ -97,9 +97,11 @@ kernel_grid execution::grid_of(work &w, const fused_kernel &plan) {
     g.threads = (int32_t)plan.block_slots * WARP;
   } else {
     g.n = positions(plan);
-    if (plan.block_positions > 0) g.threads = FUSED_BLOCK_THREADS;
+    if (plan.by_packs || plan.block_positions > 0) g.threads = FUSED_BLOCK_THREADS;
   }
-  const int64_t each = plan.by_slots ? plan.block_slots : plan.block_positions;
+  const int64_t each = plan.by_packs   ? fused_kernel_tile(&plan)
+                       : plan.by_slots ? plan.block_slots
+                                       : plan.block_positions;
   g.blocks = each > 0 ? (g.n + each - 1) / each : g.n;
   return g;
 }
@@ -112,6 +114,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
   std::vector<ref<cvl_vector>> results(op.node_count);
   std::vector<lowest_level> lowest(trees.size());
   std::vector<ref<cvl_vector>> written(op.value_count);
+  packs packed{};
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
     const cvl_elem elem = (cvl_elem)m.elem;
@@ -140,6 +143,9 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
       break;
     case MEMBER_TOTALS:
     case MEMBER_ROOTS: add_tree_member(w, m, a, lowest); break;
+    case MEMBER_TILES: add_tiles(w, plan, a, packed); break;
+    case MEMBER_PACKING: add_list(w, m, a, packed); break;
+    case MEMBER_KEPT: add_kept(w, m, a, packed); break;
     case MEMBER_UNFIT: add_unfit(w, a); break;
     }
   }
@@ -155,6 +161,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);
   }
+  give_packed(w, packed);
   finish_trees(w, plan, lowest);
 }
 

@@ -44,6 +44,25 @@ struct lowest_level {
   std::vector<ref<cvl_vector>> results;
 };
 
+/* What PACKs by the same flags have in common; what one of them keeps; and all of a kernel. */
+struct packed_list {
+  uint32_t flags;
+  ref<cvl_segdes> d;
+  ref<pending> kept;
+};
+struct packed_result {
+  uint32_t node;
+  ref<cvl_vector> kept;
+};
+struct packs {
+  ptr<int64_t> published{}; /* `words` of each list; 0: there is one tile */
+  int64_t words = 0;
+  std::vector<packed_list> lists;
+  std::vector<packed_result> results;
+
+  const packed_list &of(uint32_t flags) const;
+};
+
 /* How a kernel is launched. */
 struct kernel_grid {
   int64_t blocks = 0; /* of cooperative kernels; else threads */
@@ -78,6 +97,8 @@ struct execution {
   bool has_short_segments();
   bool fits();
   void launch_kernel(const fused_kernel &, const kernel_entry &);
+  /* The same of a kernel that packs; false: it cannot be run, and nothing is done. */
+  bool launch_packs(const fused_kernel &, const kernel_entry &);
   bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);
   void follow(const fused_kernel &);
   void give(cvl_value *outs);
@@ -98,6 +119,10 @@ private:
   void add_unfit(work &, arguments &);
   void add_tree_member(work &, const fused_member &, arguments &, std::vector<lowest_level> &);
   void finish_trees(work &, const fused_kernel &, std::vector<lowest_level> &);
+  void add_tiles(work &, const fused_kernel &, arguments &, packs &);
+  void add_list(work &, const fused_member &, arguments &, packs &);
+  void add_kept(work &, const fused_member &, arguments &, packs &);
+  void give_packed(work &, const packs &);
   tree tree_of(work &, const ready_tree &, const segments &, int64_t longest) const;
   const cvl_value &identity(const ready_tree &, uint32_t column) const;
   void run_tree(const ready_tree &);

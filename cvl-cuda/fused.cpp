@@ -3,9 +3,9 @@
  * A kernel evaluates what is elementwise and the lowest level of reductions, which is all of
  * them where segments are short (fused-kernels/emit-kernel.h); its plan says what it takes and
  * what it leaves over. That is done by the library, on what the kernel has written: reductions
- * are finished, and scans, packs and scatters run as operations. DIST and INDEX that are needed
- * outside are given to the library too, which computes nothing for them. Combinations have
- * kernels of their own for the levels of their trees: fused-tree.hpp.
+ * are finished, and scans and scatters run as operations. PACKs are inside, in one pass. DIST
+ * and INDEX that are needed outside are given to the library too, which computes nothing for
+ * them. Combinations have kernels of their own for the levels of their trees: fused-tree.hpp.
  */
 #include "cvl-cuda/fused.hpp"
 
@@ -23,8 +23,10 @@ struct combination_kernels {
 
 struct cvl_kernel {
   const superop *op;
-  ravel::variant whole;          /* for long segments, or no reductions */
-  ravel::variant short_segments; /* for short ones */
+  ravel::variant whole;            /* for long segments, or no reductions */
+  ravel::variant short_segments;   /* for short ones */
+  ravel::variant packs{};          /* where PACKs have a kernel of their own, it */
+  unsigned leave[FUSED_KERNELS]{}; /* fused_kernels: of `whole`, and of `packs` */
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
   uint64_t last_run = 0;                /* epoch of the last launch */
@@ -72,12 +74,15 @@ static size_t argument_bytes(const fused_kernel &k) {
   for (uint32_t i = 0; i < k.member_count; i++) {
     switch ((fused_member_kind)k.members[i].kind) {
     case MEMBER_OPERAND: bytes += 80; break; /* the largest: of elements of 8 bytes */
-    case MEMBER_SEGMENTS: bytes += 40; break;
+    case MEMBER_SEGMENTS:
+    case MEMBER_PACKING: bytes += 40; break;
     case MEMBER_WRITTEN:
     case MEMBER_PARTIALS:
     case MEMBER_TOTALS:
     case MEMBER_ROOTS:
     case MEMBER_RESULTS:
+    case MEMBER_TILES:
+    case MEMBER_KEPT:
     case MEMBER_UNFIT: bytes += sizeof(void *); break;
     }
   }
@@ -128,6 +133,7 @@ static void end_variant(context &c, variant &v) {
 
 static void end_kernels(context &c, cvl_kernel &k) {
   end_variant(c, k.whole);
+  end_variant(c, k.packs);
   end_variant(c, k.short_segments);
   for (combination_kernels &t : k.trees) {
     end_variant(c, t.up);
@@ -161,9 +167,11 @@ cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (op->copies) {
     good = make_copies(c, *k);
   } else {
-    make_variant(c, op, LEAVE_SPREADS, k->whole);
+    const uint32_t kernels = fused_kernels(op, k->leave);
+    make_variant(c, op, LEAVE_SPREADS | k->leave[0], k->whole);
+    if (kernels > 1) make_variant(c, op, LEAVE_SPREADS | k->leave[1], k->packs);
     good = superop_has_combinations(op) ? k->whole.is_complete() && make_trees(c, *k)
-                                        : k->whole.has_kernel();
+                                        : k->whole.has_kernel() || k->packs.has_kernel();
   }
   if (good) return k.release();
   end_kernels(c, *k);
@@ -211,6 +219,25 @@ static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs)
   return done;
 }
 
+/* Whether what a variant has to do can be done now; its kernel, null if there is nothing. */
+static bool find_entry(context &c, variant &v, const kernel_entry *&entry) {
+  entry = nullptr;
+  if (!v.is_complete()) return false;
+  if (!v.source.kernel.is_empty) entry = entry_of(c, v);
+  return v.source.kernel.is_empty || entry;
+}
+
+/* Launches what packs, if anything, and then the rest; false: nothing was done. */
+static bool launch_all(context &c, execution &e, variant &v, variant &packs) {
+  const kernel_entry *entry, *packing = nullptr;
+  const fused_kernel &plan = v.source.kernel;
+  if (!find_entry(c, v, entry) || (packs.made && !find_entry(c, packs, packing))) return false;
+  if (packing && !e.launch_packs(packs.source.kernel, *packing)) return false;
+  if (plan.by_packs) return e.launch_packs(plan, *entry);
+  if (entry) e.launch_kernel(plan, *entry);
+  return true;
+}
+
 bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                 cvl_value *outs) {
   execution e(c, site, *k->op, operands);
@@ -219,12 +246,8 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
   const fused_kernel &plan = k->whole.source.kernel;
   const bool by_groups = plan.by_slots && k->trees.empty() && e.has_short_segments();
   variant &v = by_groups ? k->short_segments : k->whole;
-  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS, v);
-  if (!v.is_complete()) return false;
-  const bool launches = !v.source.kernel.is_empty;
-  const kernel_entry *entry = launches ? entry_of(c, v) : nullptr;
-  if (launches && entry == nullptr) return false;
-  if (launches) e.launch_kernel(v.source.kernel, *entry);
+  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS | k->leave[0], v);
+  if (!launch_all(c, e, v, k->packs)) return false;
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
   e.follow(v.source.kernel);
   if (!e.trees.empty()) k->last_run = c.work_queue.epoch;

@@ -46,6 +46,9 @@ void materialise(work &w, cvl_vector &);
 /* pack.cu */
 void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d);
+/* The descriptor of what is packed under another one, its offsets to be written if there are
+ * several segments. */
+ref<cvl_segdes> packed_segments(work &, const cvl_value &before, int64_t total);
 /* Moves a vector whose pending length is now known to a smaller block, if that saves much. */
 void trim(context &, cvl_vector &);
 /* segdes.cu */

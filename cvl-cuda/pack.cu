@@ -116,9 +116,8 @@ static void index_on_device(context &c, uint64_t site, const cvl_value &flags, i
 
 /* ---- on the device ---- */
 
-/* The descriptor of the result, its offsets to be written. None of its segments is longer than
- * what was packed. */
-static ref<cvl_segdes> new_segments(work &w, const cvl_value &before, int64_t total) {
+/* None of its segments is longer than what was packed. */
+ref<cvl_segdes> packed_segments(work &w, const cvl_value &before, int64_t total) {
   if (count_of(before) != 1) {
     const cvl_segdes &s = *before.as.segdes;
     const ref<cvl_segdes> d = w.make_segdes(s.count, total);
@@ -166,7 +165,7 @@ static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int6
   const ref<cvl_vector> r = w.make((cvl_elem)v.elem, bound);
   ref<cvl_segdes> kept = known_segments(plan, d);
   const bool segments_known = (bool)kept;
-  if (!kept) kept = new_segments(w, d, bound);
+  if (!kept) kept = packed_segments(w, d, bound);
   keep body{};
   kept_flags &f = body.flags[body.flags_count++];
   find_words(w, n, plan, f);

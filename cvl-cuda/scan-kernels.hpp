@@ -13,6 +13,7 @@
 
 #include "cvl-cuda/combine.hpp"
 #include "cvl-cuda/tree.hpp"
+#include "fused-kernels/published.hpp"
 
 namespace ravel {
 
@@ -378,54 +379,6 @@ template <class C> struct scan_pass {
   }
 };
 
-/* ---- what blocks publish ---- */
-
-/* The totals of chunks that are whole and have another one behind them; of windows of 32 of
- * those, and so on. What stands before a chunk is then the combination of at most 31 totals of
- * each level, which are there as soon as the chunks before it have been added up: no block
- * waits for what stands before another one, as it would in Merrill and Garland's look-back
- * ("Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), which combines in an
- * order that varies.
- *
- * No two windows of a level begin within the same 8192 * 32^level elements, counted from the
- * first of all: since each has as many, that is where its total is. All is zero at first. It is
- * written once, by one thread: the fence between value and mark, and the one behind a look that
- * sees the mark, are a release and an acquire pattern of the PTX ISA's memory model. */
-template <class T> struct published_totals {
-  struct total {
-    T value;
-    uint32_t is_there;
-  };
-  enum { LEVEL_BITS = 5, LEVELS = (63 - CHUNK_BITS) / LEVEL_BITS };
-
-  total *totals; /* not `ptr`: that blocks access it at the same time is meant */
-  int64_t elements;
-
-  HD static int level_bits(int level) { return CHUNK_BITS + level * LEVEL_BITS; }
-  /* How many there are on the levels below. */
-  HD static int64_t count(int64_t elements, int level = LEVELS) {
-    int64_t all = 0;
-    for (int l = 0; l < level; l++) all += (elements >> level_bits(l)) + 1;
-    return all;
-  }
-  HD total *of(int level, int64_t begin) const {
-    return totals + (count(elements, level) + (begin >> level_bits(level)));
-  }
-  HD void publish(int level, int64_t begin, T value) const {
-    total *const p = of(level, begin);
-    stored(&p->value, value);
-    fence();
-    stored(&p->is_there, (uint32_t)1);
-  }
-  HD T wait_for(int level, int64_t begin) const {
-    const total *const p = of(level, begin);
-    while (loaded(&p->is_there) == 0) {
-    }
-    fence();
-    return loaded(&p->value);
-  }
-};
-
 /* ---- longer segments ---- */
 
 /* A chunk of a segment for each block. Blocks take chunks by a counter, in the order in which
@@ -434,7 +387,7 @@ template <class T> struct published_totals {
  */
 template <class C> struct scan_chunks {
   using T = typename C::type;
-  using totals_of_chunks = published_totals<T>;
+  using totals_of_chunks = published_totals<T, CHUNK_BITS>;
   enum { threads = SCAN_THREADS, resident = resident_scans<C>() };
 
   struct shared {
@@ -483,41 +436,13 @@ template <class C> struct scan_chunks {
     block.each([&](int t) { element[t] = m.of_chunk[2]; });
     return block.uniform(element) >= 0;
   }
-  /* The number of a chunk in its segment, or of its window on a level. */
-  HD static int64_t on_level(int64_t chunk, int level) {
-    return chunk >> level * totals_of_chunks::LEVEL_BITS;
-  }
-
-  /* What stands before a chunk of the segment at `start`. Level by level: the totals before it
-   * in its window; with its own, which is in shared memory, the window's total, if it ends all
-   * windows below and there is another chunk behind it. */
+  /* What stands before a chunk of the segment at `start`. */
   template <class B> HD T before(B &block, int64_t start, int64_t number, bool goes_on) const {
     auto &m = block.shared;
     typename B::template reg<T> v;
-    int level = 0;
-    for (; on_level(number, level) > 0; level++) {
-      const int bits = totals_of_chunks::level_bits(level);
-      const int64_t k = on_level(number, level), first = k / WARP * WARP;
-      const bool ends = goes_on && on_level(number + 1, level) > k;
-      block.each([&](int t) {
-        v[t] = C::pad();
-        if (t < k - first) v[t] = totals.wait_for(level, start + ((first + t) << bits));
-        if (t == k - first && ends) v[t] = m.total[0];
-      });
-      block.prefix(v, WARP, C{});
-      block.each([&](int t) {
-        if (t == k - first - 1) m.earlier[level] = v[t];
-        if (t != WARP - 1 || t != k - first || !ends) return;
-        m.total[0] = v[t];
-        totals.publish(level + 1, start + (first << bits), v[t]);
-      });
-    }
-    block.each([&](int t) {
-      v[t] = C::pad();
-      for (int l = level - 1; l >= 0; l--) {
-        if (on_level(number, l) % WARP != 0) v[t] = C{}(v[t], (T)m.earlier[l]);
-      }
-    });
+    combine_before<totals_of_chunks, C>(
+        block, 1, start, number, goes_on, C{}, [&](int) { return totals; }, m.total, m.earlier,
+        v);
     return block.uniform(v);
   }
 

@@ -1,7 +1,7 @@
 /* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
  *
- * One launch for segments of up to 8192 elements, and one for longer ones, after one that clears
- * what its blocks publish. Each element moves in and out once; added to that are the
+ * One launch for segments of up to 8192 elements, and one for longer ones, after one that
+ * clears what its blocks publish. Each element moves in and out once; added to that are the
  * descriptor's offsets, once.
  *
  * On a device, one long segment whose combinations are exact in any order needs no tree: two
@@ -20,7 +20,7 @@ namespace {
 
 template <class C, class T>
 void scan_longer(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
-  using totals = published_totals<T>;
+  using totals = published_totals<T, CHUNK_BITS>;
   const int64_t bytes = totals::count(d.total) * (int64_t)sizeof(typename totals::total);
   const ptr<uint8_t> memory = w.scratch<uint8_t>(bytes + (int64_t)sizeof(uint64_t));
   w.fill(memory, 0, bytes + (int64_t)sizeof(uint64_t));

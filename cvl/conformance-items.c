@@ -100,6 +100,7 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SUPEROP.REDUCTIONS", chapter_superop_reductions);
   add_chapter(list, "SUPEROP.SCANS", chapter_superop_scans);
   add_chapter(list, "SUPEROP.PACKS", chapter_superop_packs);
+  add_chapter(list, "SUPEROP.FAILING-PACKS", chapter_superop_failing_packs);
   add_chapter(list, "SUPEROP.SCATTERS", chapter_superop_scatters);
   add_chapter(list, "SUPEROP.MIXED", chapter_superop_mixed);
   add_chapter(list, "SUPEROP.COPIES", chapter_superop_copies);

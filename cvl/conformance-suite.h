@@ -197,6 +197,7 @@ void chapter_superop_gathers(struct suite *);
 void chapter_superop_reductions(struct suite *);
 void chapter_superop_scans(struct suite *);
 void chapter_superop_packs(struct suite *);
+void chapter_superop_failing_packs(struct suite *);
 void chapter_superop_scatters(struct suite *);
 void chapter_superop_mixed(struct suite *);
 void chapter_superop_copies(struct suite *);

@@ -449,6 +449,8 @@ CHAPTER(gathers, .maps = 3, .spreads = 2, .gathers = 3)
 CHAPTER(reductions, .maps = 4, .spreads = 1, .gathers = 1, .reductions = 4)
 CHAPTER(scans, .maps = 4, .spreads = 1, .reductions = 1, .scans = 3)
 CHAPTER(packs, .maps = 4, .spreads = 1, .reductions = 1, .packs = 3)
+CHAPTER(failing_packs, .maps = 4, .spreads = 2, .gathers = 2, .scans = 1, .packs = 4,
+        .wild = true)
 CHAPTER(scatters, .maps = 3, .spreads = 1, .gathers = 1, .scatters = 2)
 CHAPTER(mixed, .maps = 8, .spreads = 3, .gathers = 2, .reductions = 3, .scans = 2, .packs = 2,
         .scatters = 1)

@@ -41,6 +41,11 @@ bool suite_fail(struct suite *s, const char *format, ...) {
 
 /* ---- contexts ---- */
 
+/* A superoperator whose compilation fails would run as single operations, and pass. */
+static void say(void *suite, const char *line) {
+  suite_fail(suite, "not compiled: %s", line);
+}
+
 bool suite_open(struct suite *s, uint64_t memory_limit) {
   struct cvl_options o = {.int_elem = s->int_elem,
                           .float_elem = s->float_elem,
@@ -51,6 +56,7 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
                                                                    : CVL_COMPILE_NONE,
                           .compile_waits = s->options->compile_waits,
                           .compile_directory = s->options->compile_directory,
+                          .say = {say, s},
                           .tuning = s->options->tuning};
   const char *why = "no reason given";
   s->ctx = s->b->open(&o, &why);

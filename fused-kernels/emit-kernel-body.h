@@ -41,6 +41,17 @@ void body_fold(const struct body *);
 void body_groups(const struct body *);
 void emit_kernel_chunks(FILE *);
 
+/* ---- packs: emit-kernel-packs.c ---- */
+
+/* Writes the constants that members need, of the struct `name`; a member; the operator, and
+ * what it needs; and what comes before the struct. */
+void packs_declare(const struct body *, const char *name);
+void packs_member(const struct body *, const struct fused_member *);
+void body_packs(const struct body *);
+void emit_kernel_packs(FILE *);
+/* Whether PACKs of the kernel need a value at the position. */
+bool packs_give(const struct fused_kernel *, uint32_t v);
+
 /* ---- combinations: emit-kernel-combine.c ---- */
 
 /* Writes the class of each combination with a level inside: combinationN, N its first node. */

@@ -52,7 +52,9 @@ static void plan_nodes(struct fused_kernel *k, unsigned leave) {
     const struct superop_node *node = &k->op->nodes[i];
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
     if (fused_is_consumer(node))
-      *(leave & SHORT_SEGMENTS ? &k->by_groups : &k->by_slots) = true;
+      *(node->role == ROLE_PACK  ? &k->by_packs
+        : leave & SHORT_SEGMENTS ? &k->by_groups
+                                 : &k->by_slots) = true;
     invariant(!k->by_groups || !fused_is_tree(node));
     if (fused_is_tree(node)) k->block_slots = 1;
     k->is_empty &= node->role == ROLE_CONST;
@@ -75,7 +77,8 @@ static void plan_members(struct fused_kernel *k) {
     }
     add_tree_members(k, i);
   }
-  invariant(k->member_count <= op->value_count + 3 * op->node_count);
+  packs_add_members(k, add_member);
+  invariant(k->member_count <= op->value_count + 3 * op->node_count + 1);
 }
 
 void fused_kernel_room(struct arena *arena, const struct superop *op, struct widths widths,
@@ -92,7 +95,14 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
   k->single = arena_alloc(arena, (op->value_count + 1) * sizeof *k->single);
   k->over = arena_alloc(arena, (op->node_count + 1) * sizeof *k->over);
   k->members =
-      arena_alloc(arena, (op->value_count + 3 * op->node_count + 1) * sizeof *k->members);
+      arena_alloc(arena, (op->value_count + 3 * op->node_count + 2) * sizeof *k->members);
+}
+
+/* The steps that are not those of a kernel. */
+static uint32_t others(unsigned leave) {
+  const uint32_t consumers = 1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE |
+                             1U << STEP_COMBINE_SCAN | 1U << STEP_OTHER;
+  return leave & PACK_ELSEWHERE ? 1U << STEP_PACK : leave & PACK_ONLY ? consumers : 0;
 }
 
 /* One kernel computes everything that has elements, or is combined as far as a warp gets. */
@@ -101,13 +111,16 @@ static struct fused_target kernel_target(unsigned leave) {
   const uint32_t consumers =
       1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
   const uint32_t left = leave & LEAVE_SPREADS ? spreads : 0;
+  const uint32_t packs = leave & (PACK_INSIDE | PACK_ONLY) ? 1U << STEP_PACK : 0;
   return (struct fused_target){.inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER |
                                          1U << STEP_GATHER_BY_DATA | 1U << STEP_MAP |
-                                         1U << STEP_LOOP | consumers,
+                                         1U << STEP_LOOP | consumers | packs,
                                .if_read = left,
                                .left = left,
                                .stages = 1,
-                               .drops = true};
+                               .drops = true,
+                               .others = others(leave),
+                               .partial = (leave & PACK_ONLY) != 0};
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,

@@ -12,6 +12,12 @@ uint32_t kernel_far(const struct superop_node *);
  * of a slot is known. */
 bool kernel_looks_up(const struct fused_kernel *, uint32_t v, enum fused_task);
 
+/* Adds the members of packs: `add` has the member's kind and number, and a value of its type.
+ */
+typedef void kernel_add_member(struct fused_kernel *, enum fused_member_kind, uint32_t number,
+                               uint32_t value);
+void packs_add_members(struct fused_kernel *, kernel_add_member *add);
+
 /* An empty plan, and room for it in the arena. */
 void fused_kernel_room(struct arena *, const struct superop *, struct widths,
                        const struct tuning *, struct fused_kernel *);

@@ -274,7 +274,9 @@ void stencil_room(struct arena *arena, struct fused_kernel *k) {
 void stencil_plan(struct arena *arena, struct fused_kernel *k) {
   struct candidate *c = arena_alloc(arena, (k->op->node_count + 1) * sizeof *c);
   const struct sum *of = find_sums(arena, k->op);
-  uint32_t count = k->by_slots || k->by_groups ? 0 : drop_small(c, find_candidates(k, of, c)),
+  uint32_t count = k->by_slots || k->by_groups || k->by_packs
+                       ? 0
+                       : drop_small(c, find_candidates(k, of, c)),
            end;
   for (uint32_t i = 0; i < count; i = end) {
     for (end = i + 1; end < count && c[end].param == c[i].param; end++) {

@@ -55,6 +55,9 @@ static void members(const struct body *b) {
                                           : 't',
               m->number);
       break;
+    case MEMBER_TILES:
+    case MEMBER_PACKING:
+    case MEMBER_KEPT: packs_member(b, m); break;
     }
   }
   fputs("  ravel::faults bad;\n  int64_t n;\n\n", b->out);
@@ -183,7 +186,7 @@ static void assertion(const struct body *b, uint32_t k) {
 
 /* The results at a position: the values that are written, and those that are reduced. */
 static bool is_given(const struct body *b, uint32_t v) {
-  if (b->k->written[v]) return true;
+  if (b->k->written[v] || packs_give(b->k, v)) return true;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if ((m->kind == MEMBER_PARTIALS || m->kind == MEMBER_TOTALS) &&
@@ -423,6 +426,8 @@ static void operators(const struct body *b) {
     by_slots(b);
   else if (b->k->by_groups)
     body_groups(b);
+  else if (b->k->by_packs)
+    body_packs(b);
   else if (b->k->block_positions > 0)
     body_stencil(b);
   else
@@ -433,7 +438,9 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   struct body b = {k, k->op, out, "    "};
   char formula[400];
   if (k->by_groups) emit_kernel_chunks(out);
+  if (k->by_packs) emit_kernel_packs(out);
   fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
+  if (k->by_packs) packs_declare(&b, name);
   members(&b);
   if (k->copies)
     emit_copy_body(k, out);
@@ -443,7 +450,7 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
 }
 
 static bool in_blocks(const struct fused_kernel *k) {
-  return k->by_slots || k->by_groups || k->block_positions > 0;
+  return k->by_slots || k->by_groups || k->by_packs || k->block_positions > 0;
 }
 
 unsigned fused_kernel_unroll(const struct fused_kernel *k) {

@@ -33,6 +33,10 @@
  *   MEMBER_RESULTS    likewise, and of a reduction by groups: the result of segments that are
  *                     one slot, or empty; one for each segment
  *
+ *   MEMBER_TILES      ravel::ptr<uint64_t>, of packs: the number of tiles taken, 0 at first; or
+ *                     null, if there is one tile
+ *   MEMBER_PACKING    ravel::packing, of packs: a list; one after the other
+ *   MEMBER_KEPT       ravel::ptr<T>, where the values go that a PACK keeps
  *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels;
  *                     those whose order does not matter do not have it
  *
@@ -46,6 +50,9 @@ enum fused_member_kind {
   MEMBER_TOTALS,
   MEMBER_ROOTS,
   MEMBER_RESULTS,
+  MEMBER_TILES,
+  MEMBER_PACKING,
+  MEMBER_KEPT,
   MEMBER_UNFIT
 };
 
@@ -53,7 +60,8 @@ struct fused_member {
   uint8_t kind;      /* enum fused_member_kind */
   uint8_t elem;      /* enum cvl_elem: T */
   uint8_t looked_up; /* SEGMENTS: the kernel looks up the segments of positions */
-  uint32_t number;   /* of the value; PARTIALS and what follows: of the node */
+  uint32_t number;   /* of the value; of the flags of a PACKING; PARTIALS and what follows: of
+                        the node */
 };
 
 /* Gathers from one parameter whose indices differ by known numbers; emit-kernel-stencil.h. */
@@ -82,6 +90,8 @@ struct fused_kernel {
                      host likes, at most as many as threads; and behind these blocks one for
                      each FUSED_GROUP_WARPS candidates (chunks.hpp) of segments longer than a
                      slot, if there may be some */
+  bool by_packs;  /* a block of FUSED_BLOCK_THREADS for each tile of fused_kernel_tile positions
+                     of op->segments, which are not none: packs.hpp */
   uint32_t block_slots;     /* tuned, but 1 with combinations inside */
   uint32_t block_positions; /* not 0: a block of FUSED_BLOCK_THREADS for so many positions,
                                which keeps windows in its memory of what is gathered from: */
@@ -112,8 +122,26 @@ enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 }
  *
  *   LEAVE_SPREADS     results of DIST and INDEX that are needed after it are `spread`, not
  *                     `written`
- *   SHORT_SEGMENTS    reductions by groups; not with combinations */
-enum { LEAVE_NOTHING = 0, LEAVE_SPREADS = 1, SHORT_SEGMENTS = 2 };
+ *   SHORT_SEGMENTS    reductions by groups; not with combinations
+ *   PACK_INSIDE       the kernel packs, too; no reductions and combinations
+ *   PACK_ONLY         likewise, and nothing else: the rest is another kernel's
+ *   PACK_ELSEWHERE    PACKs are another kernel's */
+enum {
+  LEAVE_NOTHING = 0,
+  LEAVE_SPREADS = 1,
+  SHORT_SEGMENTS = 2,
+  PACK_INSIDE = 4,
+  PACK_ONLY = 8,
+  PACK_ELSEWHERE = 16
+};
+/* How many kernels a superoperator has, other than those of copies and combinations, and what
+ * each leaves besides: one, which packs if there is nothing to reduce; or a second one, which
+ * packs and is to be launched first. PACKs are left to the library where they need much that
+ * would have to be computed twice. */
+enum { FUSED_KERNELS = 2 };
+uint32_t fused_kernels(const struct superop *, unsigned leave[FUSED_KERNELS]);
+/* The positions of a tile of a kernel by packs. */
+unsigned fused_kernel_tile(const struct fused_kernel *);
 /* The positions of a group that find room in a block's memory. */
 unsigned fused_kernel_staged(const struct fused_kernel *);
 

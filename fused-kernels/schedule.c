@@ -106,9 +106,9 @@ static enum fused_step step_of(const struct superop *op, uint32_t k) {
   case ROLE_COMBINE_REDUCE: return STEP_COMBINE_REDUCE;
   case ROLE_COMBINE_SCAN: return STEP_COMBINE_SCAN;
   case ROLE_REDUCE: return STEP_REDUCE;
+  case ROLE_PACK: return STEP_PACK;
   case ROLE_COMBINE_SCATTER:
   case ROLE_SCAN:
-  case ROLE_PACK:
   case ROLE_SCATTER: break;
   }
   return STEP_OTHER;
@@ -133,23 +133,24 @@ static void find_steps(struct scheduler *p) {
 /* ---- what is executed ---- */
 
 /* Whether what a consumer gives, or checks, is wanted. */
-static bool is_wanted(const struct scheduler *p, const struct superop_node *node) {
+static bool is_wanted(const struct scheduler *p, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
   const bool scatters = node->role == ROLE_SCATTER || node->role == ROLE_COMBINE_SCATTER;
   bool wanted = !p->s->target.drops || (scatters && node->checked);
   for (unsigned r = 0; r < node->result_count; r++)
     wanted |= p->op->last_use[node->result + r] == p->op->node_count;
-  return wanted;
+  return wanted && !is_in(p->s->target.others, p->steps[k]);
 }
 
 /* A combination is executed as a whole, if any of its results is wanted. */
 static void find_wanted(struct scheduler *p) {
   const struct superop *op = p->op;
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (fused_is_consumer(&op->nodes[k])) p->wanted[k] |= is_wanted(p, &op->nodes[k]);
+    if (fused_is_consumer(&op->nodes[k])) p->wanted[k] |= is_wanted(p, k);
     if (!fused_begins_combination(op, k)) continue;
     const struct superop_combination c = superop_combination_at(op, k);
     bool wanted = false;
-    for (uint32_t i = 0; i < c.count; i++) wanted |= is_wanted(p, &op->nodes[c.ends + i]);
+    for (uint32_t i = 0; i < c.count; i++) wanted |= is_wanted(p, c.ends + i);
     memset(p->wanted + k, wanted, c.ends + c.count - k);
   }
 }
@@ -159,7 +160,8 @@ static bool is_executed(const struct scheduler *p, uint32_t k) {
   const struct fused_schedule *s = p->s;
   const uint32_t v = node->result;
   if (fused_is_consumer(node) || p->steps[k] == STEP_FUNCTION) return p->wanted[k];
-  if (node->role == ROLE_ASSERT || node->checked) return node->checked;
+  if ((node->role == ROLE_ASSERT || node->checked) && !s->target.partial) return node->checked;
+  if (node->role == ROLE_ASSERT) return false;
   if (p->steps[k] == STEP_LOOP && node->role != ROLE_MAP) return true;
   if (s->read[v] || p->memory[v]) return true;
   return !s->target.drops && (s->needed[v] || !s->reported[v]);
@@ -401,7 +403,10 @@ bool fused_schedule_make(struct arena *arena, const struct superop *op,
   }
   find_steps(&p);
   find_wanted(&p);
-  for (uint32_t i = 0; i < op->output_count; i++) need(&p, op->outputs[i]);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const bool here = !target.partial || fused_is_consumer(emit_definition(op, op->outputs[i]));
+    if (here) need(&p, op->outputs[i]);
+  }
   for (uint32_t k = op->node_count; k-- > 0;) decide(&p, k);
   if (!find_stages(&p)) return false;
   find_values(arena, &p);

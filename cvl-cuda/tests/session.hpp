@@ -69,8 +69,9 @@ private:
 };
 
 /* 64-bit INT and FLOAT; superoperators are compiled before they run, or run by their nodes. */
-inline cvl_options options_of_superops(bool compiled) {
+inline cvl_options options_of_superops(bool compiled, uint64_t memory_limit = 0) {
   cvl_options o{};
+  o.memory_limit = memory_limit;
   o.int_elem = CVL_I64;
   o.float_elem = CVL_F64;
   o.compile = compiled ? CVL_COMPILE_ALL : CVL_COMPILE_NONE;
@@ -83,8 +84,8 @@ inline cvl_options options_of_superops(bool compiled) {
 struct superop_session : emulated_session {
   std::vector<cvl_value> held;
 
-  superop_session(const char *how, bool compiled)
-      : emulated_session(how, options_of_superops(compiled)) {}
+  superop_session(const char *how, bool compiled, uint64_t memory_limit = 0)
+      : emulated_session(how, options_of_superops(compiled, memory_limit)) {}
   ~superop_session() {
     for (const cvl_value &v : held) b->release(c, &v);
     cr_expect_eq(b->statistics(c).live_bytes, 0);

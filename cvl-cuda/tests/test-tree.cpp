@@ -129,7 +129,7 @@ struct above_chunks {
 /* Segments of so many chunks, one behind the other, with the same memory for their totals; the
  * last chunk of each has a few elements only. */
 static void scan_segments(const std::vector<int64_t> &segments, int direction) {
-  using totals = published_totals<double>;
+  using totals = published_totals<double, CHUNK_BITS>;
   uint64_t random = 7;
   int64_t elements = 0, start = 0;
   for (int64_t chunks : segments) elements += (chunks - 1) * CHUNK + 5;

@@ -58,12 +58,16 @@ static bool check_text(const struct nvrtc *n, const char *path, const struct sup
 
 static bool check(const struct nvrtc *n, const char *path, const struct superop *op) {
   const struct widths w = {CVL_I64, CVL_F64};
-  const uint32_t count = !op->copies ? 1 : fused_copy_is_fit(op) ? fused_copy_kernels(op) : 0;
+  unsigned leave[FUSED_KERNELS];
+  const uint32_t count = !op->copies             ? fused_kernels(op, leave)
+                         : fused_copy_is_fit(op) ? fused_copy_kernels(op)
+                                                 : 0;
   bool good = true;
   for (uint32_t i = 0; i < count; i++) {
     struct fused_source s;
-    const bool made = op->copies ? fused_source_make_copy(op, i, w, NULL, "kernel", &s)
-                                 : fused_source_make(op, w, LEAVE_SPREADS, NULL, "kernel", &s);
+    const bool made =
+        op->copies ? fused_source_make_copy(op, i, w, NULL, "kernel", &s)
+                   : fused_source_make(op, w, LEAVE_SPREADS | leave[i], NULL, "kernel", &s);
     if (!made) abort();
     if (!s.kernel.is_empty) good &= check_text(n, path, op, s.text, "");
     fused_source_free(&s);
@@ -75,8 +79,11 @@ static bool check(const struct nvrtc *n, const char *path, const struct superop 
 static bool check_short(const struct nvrtc *n, const char *path, const struct superop *op) {
   const struct widths w = {CVL_I64, CVL_F64};
   struct fused_source s;
+  unsigned leave[FUSED_KERNELS];
   if (op->copies || superop_has_combinations(op)) return true;
-  if (!fused_source_make(op, w, LEAVE_SPREADS | SHORT_SEGMENTS, NULL, "kernel", &s)) abort();
+  fused_kernels(op, leave);
+  if (!fused_source_make(op, w, LEAVE_SPREADS | SHORT_SEGMENTS | leave[0], NULL, "kernel", &s))
+    abort();
   const bool good =
       !s.kernel.by_groups || check_text(n, path, op, s.text, ", for short segments");
   fused_source_free(&s);

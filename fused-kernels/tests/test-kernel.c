@@ -127,6 +127,30 @@ static void pointer(struct arguments *a, void *memory) {
   memcpy(take(a, sizeof memory), &memory, sizeof memory);
 }
 
+/* ---- packs: the structs of packs.hpp ---- */
+
+struct packing {
+  void *totals;
+  int64_t elements;
+  int64_t *offsets, *total;
+  int64_t clear;
+};
+
+enum { MOST_LISTS = 8, PUBLISHED_BYTES = 16 };
+
+/* What a kernel gives of a list of PACKs. */
+struct list {
+  uint32_t flags;
+  struct packing packing;
+};
+
+/* Zeros for whatever blocks publish of n elements. */
+static void *unpublished(struct arguments *a, uint64_t n, unsigned tile) {
+  uint64_t count = 0;
+  for (uint64_t each = tile, level = 0; level < 11; level++, each *= 32) count += n / each + 1;
+  return keep(a, calloc(count, PUBLISHED_BYTES));
+}
+
 /* ---- one run ---- */
 
 typedef void kernel(const void *body, int64_t count, const struct order *);
@@ -137,6 +161,8 @@ struct run {
   const struct fused_kernel *k;
   struct host_value *values;             /* of every number */
   struct host_value *partials, *results; /* of every node */
+  struct list lists[MOST_LISTS];
+  uint32_t list_count;
   struct fault_slot fault;
   struct cvl_error error;
 };
@@ -161,10 +187,51 @@ static uint64_t grid(struct run *r, uint64_t *n) {
     return (d->n + *n - 1) / *n + (candidates + FUSED_GROUP_WARPS - 1) / FUSED_GROUP_WARPS;
   }
   *n = k->by_slots ? d->total / CVL_REDUCE_BLOCK + d->n : domain(r);
-  const uint64_t each = k->by_slots              ? k->block_slots
+  const uint64_t each = k->by_packs              ? fused_kernel_tile(k)
+                        : k->by_slots            ? k->block_slots
                         : k->block_positions > 0 ? k->block_positions
                                                  : 1;
   return (*n + each - 1) / each;
+}
+
+/* A list: its memory, and that some results are to be zero behind what is kept. */
+static void add_list(struct run *r, struct arguments *a, uint32_t flags, uint64_t n) {
+  const struct host_value *d = &r->values[r->op->segments];
+  cr_assert_lt(r->list_count, MOST_LISTS);
+  struct list *l = &r->lists[r->list_count++];
+  *l = (struct list){.flags = flags, .packing = {.elements = (int64_t)n}};
+  l->packing.totals = unpublished(a, n, fused_kernel_tile(r->k));
+  l->packing.total = keep(a, calloc(1, sizeof *l->packing.total));
+  if (d->n != 1) l->packing.offsets = keep(a, calloc(d->n + 1, sizeof *l->packing.offsets));
+  if (rng_one_in(&r->s->rng, 2)) l->packing.clear = (int64_t)n;
+  memcpy(take(a, sizeof l->packing), &l->packing, sizeof l->packing);
+}
+
+static const struct packing *packing_of(const struct run *r, uint32_t flags) {
+  uint32_t i = 0;
+  while (r->lists[i].flags != flags) i++;
+  return &r->lists[i].packing;
+}
+
+/* The results of a PACK inside the kernel. */
+static void take_packed(struct run *r, uint32_t node) {
+  const struct superop_node *of = &r->op->nodes[node];
+  const struct packing *p = packing_of(r, of->operands[1]);
+  struct host_value *v = &r->values[of->result], *d = &r->values[of->result + 1];
+  const size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes;
+  for (uint64_t i = (uint64_t)*p->total * bytes; i < (uint64_t)p->clear * bytes; i++)
+    cr_expect_eq(((char *)v->data)[i], 0, "op%u: byte %lu behind what is kept", r->op->number,
+                 i);
+  struct host_value all = *v;
+  *v = host_vector(&r->s->heap, (enum cvl_elem)all.elem, (uint64_t)*p->total);
+  memcpy(v->data, all.data, v->n * bytes);
+  host_free(&r->s->heap, &all);
+  *d = host_segdes(&r->s->heap, r->values[r->op->segments].n);
+  d->total = v->n;
+  for (uint64_t k = 0; k < d->n; k++) {
+    const int64_t length = p->offsets ? p->offsets[k + 1] - p->offsets[k] : *p->total;
+    host_put_int(d, k, length);
+  }
 }
 
 static void launch(struct run *r, kernel *call) {
@@ -198,6 +265,16 @@ static void launch(struct run *r, kernel *call) {
       *g = host_vector(&r->s->heap, (enum cvl_elem)m->elem, d->n);
       pointer(&a, g->data);
       break;
+    case MEMBER_TILES:
+      pointer(&a, blocks == 1 ? NULL : keep(&a, calloc(1, sizeof(uint64_t))));
+      break;
+    case MEMBER_PACKING: add_list(r, &a, m->number, n); break;
+    case MEMBER_KEPT:
+      v = &r->values[r->op->nodes[m->number].result];
+      *v = host_vector(&r->s->heap, (enum cvl_elem)m->elem, n);
+      memset(v->data, 0x5a, n * elem_info((enum cvl_elem)m->elem)->bytes);
+      pointer(&a, v->data);
+      break;
     case MEMBER_TOTALS: /* of combinations, which these have none of: test-trees.cpp */
     case MEMBER_ROOTS:
     case MEMBER_UNFIT: cr_assert_fail("member %u", i);
@@ -209,6 +286,9 @@ static void launch(struct run *r, kernel *call) {
   *(uint64_t *)take(&a, 8) = 0; /* site */
   *(int64_t *)take(&a, 8) = (int64_t)n;
   call(a.bytes, (int64_t)blocks, &order);
+  for (uint32_t i = 0; i < r->op->node_count; i++) {
+    if (r->op->nodes[i].role == ROLE_PACK && r->k->tasks[i] == TASK_INSIDE) take_packed(r, i);
+  }
   while (a.kept_count > 0) free(a.kept[--a.kept_count]);
 }
 
@@ -264,13 +344,32 @@ static void finish(struct run *r, uint32_t node) {
   host_free(&r->s->heap, &blocks);
 }
 
+/* Without a kernel, as nobody runs one that packs nothing. */
+static bool execute_nodes(struct run *r) {
+  for (uint32_t i = 0; i < r->op->node_count; i++) {
+    if (r->op->nodes[i].role != ROLE_CONST && !execute(r, i)) return false;
+  }
+  return true;
+}
+
+/* The kernels of a superoperator; one that packs comes first. */
+struct kernels {
+  uint32_t count;
+  struct fused_kernel plan[FUSED_KERNELS];
+  kernel *call[FUSED_KERNELS];
+};
+
 /* The whole superoperator; false with r->error if it fails. */
-static bool execute_all(struct run *r, kernel *call) {
+static bool execute_all(struct run *r, const struct kernels *kernels) {
   for (uint32_t i = 0; i < r->op->node_count; i++) { /* CONST cannot fail, nor is it costly */
     const struct superop_node *node = &r->op->nodes[i];
     if (node->role == ROLE_CONST) cr_assert(execute(r, i));
   }
-  if (call != NULL) launch(r, call);
+  for (uint32_t i = kernels->count; i-- > 0;) {
+    r->k = &kernels->plan[i];
+    if (r->k->by_packs && domain(r) == 0) return execute_nodes(r);
+    if (kernels->call[i] != NULL) launch(r, kernels->call[i]);
+  }
   for (uint32_t i = 0; i < r->op->node_count; i++) {
     const struct superop_node *node = &r->op->nodes[i];
     if (r->fault.kind != 0 && r->fault.site <= i) break;
@@ -296,7 +395,7 @@ static void free_values(struct suite *s, const struct superop *op, struct host_v
 
 /* One run on data as it comes. Returns whether there was a fault. */
 static bool check_run(struct suite *s, const struct superop_case *c,
-                      const struct fused_kernel *k, kernel *call, uint64_t n, bool spoil) {
+                      const struct kernels *kernels, uint64_t n, bool spoil) {
   const struct superop *op = &c->op;
   enum shape shape = n == 0 ? (enum shape)(SHAPE_NONE + rng_below(&s->rng, 3))
                             : (enum shape)rng_below(&s->rng, SHAPES);
@@ -304,7 +403,7 @@ static bool check_run(struct suite *s, const struct superop_case *c,
   struct host_value params[SUPEROP_PARAMS];
   superop_case_data(s, c, n, shape, spoil, params);
   struct host_value *values = calloc(op->value_count, sizeof *values);
-  struct run r = {.s = s, .op = op, .k = k};
+  struct run r = {.s = s, .op = op, .k = kernels->plan};
   r.values = calloc(op->value_count, sizeof *r.values);
   r.partials = calloc(op->value_count + op->node_count, sizeof *r.partials);
   r.results = calloc(op->value_count + op->node_count, sizeof *r.results);
@@ -313,7 +412,7 @@ static bool check_run(struct suite *s, const struct superop_case *c,
   struct cvl_error error = {.kind = CVL_E_NONE};
   bool fine = oracle_superop(&s->heap, op, s->int_elem, s->float_elem, values, &error);
   if (error.kind != CVL_E_SIZE) {
-    bool found = execute_all(&r, call);
+    bool found = execute_all(&r, kernels);
     cr_expect_eq(found, fine, "op%u: fault %d, wanted %d", op->number, r.error.kind,
                  error.kind);
     cr_expect(fine || (r.error.kind == error.kind && r.error.site == error.site &&
@@ -350,36 +449,61 @@ static const struct mixture mixtures[] = {
     {.maps = 4, .spreads = 2, .gathers = 1, .scans = 1, .asserts = 3, .wild = true},
     {.maps = 4, .spreads = 1, .reductions = 2, .scatters = 1, .asserts = 3, .wild = true},
     {.maps = 4, .spreads = 1, .reductions = 1, .loops = 2},
+    {.maps = 4,
+     .spreads = 2,
+     .gathers = 1,
+     .packs = 3,
+     .scans = 1,
+     .scatters = 1,
+     .wild = true},
 };
 
-static void check_random(struct widths w, uint64_t seed, unsigned leave, const char *compiler) {
+/* Plans and writes the kernels of superoperator i: with `packs` those that pack, too. */
+static void write_kernels(struct random *r, struct built *b, struct widths w, uint32_t i,
+                          unsigned leave, bool packs, struct kernels *kernels) {
+  unsigned besides[FUSED_KERNELS] = {LEAVE_NOTHING};
+  *kernels = (struct kernels){.count = packs ? fused_kernels(r->ops[i], besides) : 1};
+  for (uint32_t j = 0; j < kernels->count; j++) {
+    char name[32];
+    struct fused_kernel *plan = &kernels->plan[j];
+    fused_kernel_plan(&r->arena, r->ops[i], w, leave | besides[j], NULL, plan);
+    if (plan->is_empty) continue;
+    snprintf(name, sizeof name, "emitted%u-%u.cpp", i, j);
+    FILE *file = create(b, name);
+    snprintf(name, sizeof name, "op%u_%u", i, j);
+    fused_emit_kernel(plan, name, file);
+    fclose(file);
+  }
+}
+
+static void find_kernels(struct built *b, uint32_t i, struct kernels *kernels) {
+  for (uint32_t j = 0; j < kernels->count; j++) {
+    if (!kernels->plan[j].is_empty)
+      kernels->call[j] = (kernel *)symbol(b, "op%u_%u_host", i, j);
+  }
+}
+
+static void check_random(struct widths w, uint64_t seed, unsigned leave, bool packs,
+                         const char *compiler) {
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   char command[96];
   snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", compiler);
   if (system(command) != 0) cr_skip_test("no %s here", compiler);
   struct random r;
-  random_make(&r, w, seed, mixtures, 7, CASES);
-  struct fused_kernel kernels[CASES];
+  random_make(&r, w, seed, mixtures, 8, CASES);
+  struct kernels kernels[CASES];
   struct built b;
   make_directory(&b);
-  for (uint32_t i = 0; i < CASES; i += every()) {
-    char name[32];
-    fused_kernel_plan(&r.arena, r.ops[i], w, leave, NULL, &kernels[i]);
-    if (kernels[i].is_empty) continue;
-    snprintf(name, sizeof name, "emitted%u.cpp", i);
-    FILE *file = create(&b, name);
-    snprintf(name, sizeof name, "op%u", i);
-    fused_emit_kernel(&kernels[i], name, file);
-    fclose(file);
-  }
+  for (uint32_t i = 0; i < CASES; i += every())
+    write_kernels(&r, &b, w, i, leave, packs, &kernels[i]);
   snprintf(command, sizeof command, "%s -std=c++17 -O1 *.cpp", compiler);
   cr_assert(compile(&b, command), "%s", dlerror());
   uint64_t runs = 0, faults = 0;
   for (uint32_t i = 0; i < CASES; i += every()) {
-    kernel *call = kernels[i].is_empty ? NULL : (kernel *)symbol(&b, "op%u_host", i, 0);
+    find_kernels(&b, i, &kernels[i]);
     for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
       for (int spoil = 0; spoil <= (r.cases[i].wild ? 2 : 0); spoil++) {
-        faults += check_run(&r.suite, &r.cases[i], &kernels[i], call, sizes[n], spoil > 0);
+        faults += check_run(&r.suite, &r.cases[i], &kernels[i], sizes[n], spoil > 0);
         runs++;
       }
     }
@@ -391,15 +515,20 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, const c
 }
 
 Test(kernel, same_as_the_oracle_in_classic_widths) {
-  check_random((struct widths){CVL_I32, CVL_F64}, 1, LEAVE_NOTHING, "g++");
+  check_random((struct widths){CVL_I32, CVL_F64}, 1, LEAVE_NOTHING, false, "g++");
 }
 
 Test(kernel, same_as_the_oracle_in_wide_widths) {
-  check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, "clang++");
+  check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, false, "clang++");
+}
+
+Test(kernel, same_as_the_oracle_where_kernels_pack) {
+  check_random((struct widths){CVL_I32, CVL_F64}, 3, LEAVE_SPREADS, true, "g++");
 }
 
 Test(kernel, same_as_the_oracle_in_narrow_widths_by_groups_of_segments) {
-  check_random((struct widths){CVL_I32, CVL_F32}, 4, LEAVE_SPREADS | SHORT_SEGMENTS, "g++");
+  check_random((struct widths){CVL_I32, CVL_F32}, 4, LEAVE_SPREADS | SHORT_SEGMENTS, true,
+               "g++");
 }
 
 /* ---- modules ---- */
@@ -411,7 +540,7 @@ Test(kernel, module_has_the_kernels_by_their_keys) {
   enum { SOME = 6 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct random r;
-  random_make(&r, w, 9, mixtures, 7, SOME);
+  random_make(&r, w, 9, mixtures, 8, SOME);
   r.ops[SOME] = r.ops[0];
   struct built b;
   make_directory(&b);
@@ -454,7 +583,9 @@ static void write_texts(struct random *r, struct widths w, uint32_t count, char 
     struct fused_kernel k;
     size_t length;
     texts[i] = NULL;
-    fused_kernel_plan(&r->arena, r->ops[i], w, LEAVE_NOTHING, NULL, &k);
+    unsigned leave[FUSED_KERNELS];
+    fused_kernels(r->ops[i], leave);
+    fused_kernel_plan(&r->arena, r->ops[i], w, leave[0], NULL, &k);
     cr_assert_not(k.is_empty);
     FILE *out = open_memstream(&texts[i], &length);
     fused_emit_kernel(&k, "kernel", out);
@@ -462,13 +593,15 @@ static void write_texts(struct random *r, struct widths w, uint32_t count, char 
   }
 }
 
-static void check_nvrtc(struct widths w, uint64_t seed) {
+static const struct mixture packing = {.maps = 6, .gathers = 1, .packs = 3, .wild = true};
+
+static void check_nvrtc(struct widths w, uint64_t seed, const struct mixture *mixture) {
   enum { SOME = 2 }; /* scripts/check-kernels compiles many */
   struct nvrtc n;
   if (!nvrtc_open(&n)) cr_skip_test("no NVRTC here");
   struct random r;
   char *texts[SOME];
-  random_make(&r, w, seed, &everything, 1, SOME);
+  random_make(&r, w, seed, mixture, 1, SOME);
   write_texts(&r, w, SOME, texts);
   for (uint32_t i = 0; i < SOME; i++) {
     struct nvrtc_report report = nvrtc_compile(&n, texts[i]);
@@ -480,9 +613,10 @@ static void check_nvrtc(struct widths w, uint64_t seed) {
 }
 
 Test(kernel, compiles_by_nvrtc) {
-  check_nvrtc((struct widths){CVL_I32, CVL_F64}, 5);
-  check_nvrtc((struct widths){CVL_I64, CVL_F64}, 6);
-  check_nvrtc((struct widths){CVL_I32, CVL_F32}, 7);
+  check_nvrtc((struct widths){CVL_I32, CVL_F64}, 5, &everything);
+  check_nvrtc((struct widths){CVL_I64, CVL_F64}, 6, &everything);
+  check_nvrtc((struct widths){CVL_I32, CVL_F32}, 7, &everything);
+  check_nvrtc((struct widths){CVL_I64, CVL_F64}, 8, &packing);
 }
 
 Test(kernel, compiles_by_nvcc) {

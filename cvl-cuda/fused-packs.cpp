@@ -1,0 +1,100 @@
+/* fused-packs.cpp - the PACKs inside of a superoperator's kernel (fused-kernels/packs.hpp):
+ * memory for what is kept, and their results, whose lengths are pending.
+ */
+#include "cvl-cuda/fused-run.hpp"
+#include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/tree.hpp"
+#include "fused-kernels/published.hpp"
+
+#include "fused-kernels/packs.hpp"
+
+namespace ravel {
+
+/* A `packing` of any tile is this one to a host. */
+using any_packing = packing<packing_bits(1)>;
+
+/* What blocks publish of a list, in elements of 8 bytes. */
+static int64_t published_words(int64_t n, unsigned tile) {
+  int bits = 0;
+  while (1u << bits < tile) bits++;
+  const int64_t bytes = (int64_t)sizeof(published_totals<int64_t, packing_bits(1)>::total);
+  return published_count(n, bits, published_levels(bits)) * bytes / (int64_t)sizeof(int64_t);
+}
+
+static uint32_t count_lists(const fused_kernel &plan) {
+  uint32_t lists = 0;
+  for (uint32_t i = 0; i < plan.member_count; i++)
+    lists += plan.members[i].kind == MEMBER_PACKING;
+  return lists;
+}
+
+/* The number of the next tile, and behind it what blocks publish: null, as long as there is one
+ * tile. */
+void execution::add_tiles(work &w, const fused_kernel &plan, arguments &a, packs &p) {
+  const int64_t n = domain();
+  const unsigned tile = fused_kernel_tile(&plan);
+  ptr<int64_t> at{};
+  if (n > tile) {
+    p.words = published_words(n, tile);
+    const ref<cvl_vector> all = w.make(CVL_I64, 1 + count_lists(plan) * p.words);
+    w.set(all, 0);
+    at = w.data<int64_t>(all);
+    p.published = at + 1;
+  }
+  a.add(at);
+}
+
+/* A list: the length is pending, and so is the descriptor's total. */
+void execution::add_list(work &w, const fused_member &m, arguments &a, packs &p) {
+  const int64_t n = domain();
+  const cvl_value &d = values[op.segments];
+  packed_list l{m.number, packed_segments(w, d, n), {}};
+  any_packing x{};
+  if (p.words > 0) {
+    const ptr<int64_t> mine = p.published + (int64_t)p.lists.size() * p.words;
+    x.totals = {(decltype(x.totals.totals))address(mine), n};
+  }
+  if (l.d->count > 1) x.offsets = w.offsets(l.d);
+  l.kept = w.later(n, &x.total);
+  l.d->size = l.kept;
+  x.clear = n <= c.small ? n : 0;
+  a.add(x);
+  p.lists.push_back(l);
+}
+
+const packed_list &packs::of(uint32_t flags) const {
+  size_t i = 0;
+  while (lists[i].flags != flags) i++;
+  return lists[i];
+}
+
+void execution::add_kept(work &w, const fused_member &m, arguments &a, packs &p) {
+  const cvl_elem elem = (cvl_elem)m.elem;
+  const ref<cvl_vector> r = w.make(elem, domain());
+  r->size = p.of(op.nodes[m.number].operands[1]).kept;
+  with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(r)); });
+  p.results.push_back({m.number, r});
+}
+
+void execution::give_packed(work &w, const packs &p) {
+  for (const packed_result &x : p.results) {
+    const superop_node &node = op.nodes[x.node];
+    w.give(&values[node.result], x.kept);
+    w.give(&values[node.result + 1], p.of(node.operands[1]).d);
+  }
+}
+
+/* Results have memory for all elements: without that the operations are run one by one, of
+ * which PACK counts first. */
+bool execution::launch_packs(const fused_kernel &plan, const kernel_entry &entry) {
+  if (domain() == 0) return false;
+  try {
+    launch_kernel(plan, entry);
+  } catch (const failure &f) {
+    if (f.error.kind != CVL_E_MEMORY) throw;
+    return false;
+  }
+  return true;
+}
+
+} // namespace ravel

@@ -1,0 +1,175 @@
+/* test-packs.cpp - PACKs inside of a superoperator's kernel: what the separate operations give,
+ * in one launch; of tiles whose counts blocks publish on up to three levels. */
+#include <criterion/criterion.h>
+#include <criterion/hooks.h>
+#include <string.h>
+
+#include <vector>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+extern "C" {
+#include "cvl-cuda/tests/superops.h"
+}
+#pragma GCC diagnostic pop
+
+#include "cvl-cuda/tests/session.hpp"
+
+/* Folders for kernels, for all tests. */
+ReportHook(PRE_ALL)(struct criterion_test_set *) {
+  kernels_of_tests::begin();
+}
+ReportHook(POST_ALL)(struct criterion_global_stats *) {
+  kernels_of_tests::end();
+}
+
+/* Less than the number of the segment, twice by the same flags; the double of what is equal to
+ * it; and all. */
+static const char text[] =
+    "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+    "$3 = (DIST INT @ $1 $2) $4 = (< INT @ $0 $3) $5 $6 = (PACK INT @ $0 $4 $2)\n"
+    "$7 $8 = (PACK BOOL @ $4 $4 $2) $9 = (= INT @ $0 $3) $10 = (+ INT @ $0 $0)\n"
+    "$11 $12 = (PACK INT @ $10 $9 $2) $13 = (- INT @ $0 $3) -> $5 $6 $7 $8 $11 $12 $13\n";
+
+/* The same, and a sum, for which there is a second kernel. */
+static const char with_sum[] =
+    "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+    "$3 = (DIST INT @ $1 $2) $4 = (< INT @ $0 $3) $5 $6 = (PACK INT @ $0 $4 $2)\n"
+    "$7 = (- INT @ $0 $3) $8 = (+_REDUCE INT @ $7 $2) $9 = (* INT @ $0 $7) -> $5 $6 $8 $9\n";
+
+/* Nothing runs on the host, threads and blocks in no order, all accesses looked at. */
+static const char checked[] = "order=shuffled,seed=5,check,small=0";
+static const char quick[] = "small=0";
+
+/* All results as numbers, one after the other; the launches of the superoperator. */
+struct outcome {
+  ints numbers;
+  uint64_t launches;
+};
+
+struct session : superop_session {
+  superops *ops;
+  cvl_kernel *kernel;
+
+  session(const char *definition, const char *how, bool compiled, uint64_t memory = 0)
+      : superop_session(how, compiled, memory), ops(superops_load(definition)) {
+    kernel = b->prepare(c, ops->ops[0]);
+    cr_assert_eq(kernel != nullptr, compiled);
+  }
+  ~session() {
+    if (kernel) b->discard(c, kernel);
+    superops_free(ops);
+  }
+  session(const session &) = delete;
+  session &operator=(const session &) = delete;
+
+  void read(const cvl_value &v, ints &to) {
+    cvl_value numbers{};
+    if (v.form == CVL_SCALAR) {
+      to.push_back(v.elem == CVL_BOOL ? v.as.b : cvl_int_of(&v));
+      return;
+    }
+    if (v.form != CVL_VECTOR) {
+      cr_assert(b->lengths(c, ++site, &v, &numbers));
+    } else if (v.elem == CVL_BOOL) {
+      cr_assert(b->elementwise(c, ++site, OP_B_TO_I, 1, &v, &numbers));
+    }
+    const cvl_value &x = numbers.form == CVL_NOTHING ? v : numbers;
+    cvl_size n = b->length(c, &x);
+    cr_assert(b->resolve(c, &n));
+    const size_t at = to.size();
+    to.resize(at + n.bound);
+    cr_assert(b->to_host(c, &x, 0, n.bound, to.data() + at));
+    b->release(c, &numbers);
+  }
+  /* Of numbers under segments of these lengths. */
+  outcome run(const ints &lengths) {
+    ints x, of_segment;
+    for (size_t s = 0; s < lengths.size(); s++) {
+      of_segment.push_back((int64_t)s % 90 + 5);
+      for (int64_t i = 0; i < lengths[s]; i++) x.push_back((int64_t)(x.size() * 7919 % 97));
+    }
+    const cvl_value operands[] = {upload(x), upload(of_segment), segments(lengths)};
+    const superop &op = *ops->ops[0];
+    std::vector<cvl_value> outs(op.output_count);
+    cvl_error e{};
+    cr_assert_not(b->check(c, true, &e));
+    const uint64_t before = launches();
+    site += op.node_count;
+    const bool good = kernel ? b->run(c, ++site, kernel, operands, outs.data())
+                             : superop_run(b, c, ++site, &op, nullptr, operands, outs.data());
+    if (!good || b->check(c, true, &e)) b->check(c, true, &e);
+    cr_assert(e.kind == CVL_E_NONE, "fault %d of node %ld", e.kind, (long)(e.site - site));
+    outcome o{{}, launches() - before};
+    for (const cvl_value &v : outs) read(v, o.numbers);
+    for (const cvl_value &v : outs) b->release(c, &v);
+    return o;
+  }
+};
+
+static outcome expect_same(const char *definition, const ints &lengths,
+                           const char *how = checked) {
+  const outcome wanted = session(definition, quick, false).run(lengths);
+  const outcome found = session(definition, how, true).run(lengths);
+  cr_expect(wanted.numbers == found.numbers, "%zu segments of %ld ...", lengths.size(),
+            (long)lengths[0]);
+  return found;
+}
+
+static ints ragged(int64_t total) {
+  ints lengths;
+  for (int64_t s = 0; total > 0; s++) {
+    const int64_t length = s % 11 == 3 ? 700 : s * 37 % 23;
+    lengths.push_back(length < total ? length : total);
+    total -= lengths.back();
+  }
+  lengths.insert(lengths.end(), 300, 0);
+  return lengths;
+}
+
+/* Copies to or from the device; the rank directory, which positions want; what is zero before;
+ * all. Separate operations take 9 or 10. */
+enum { LAUNCHES = 4 };
+
+Test(packs, of_one_tile) {
+  expect_same(text, {1});
+  expect_same(text, {0, 0, 1, 0});
+  expect_same(text, ragged(1000));
+  cr_expect_leq(expect_same(text, ragged(2048)).launches, LAUNCHES);
+}
+
+Test(packs, of_tiles_that_end_where_segments_begin) {
+  expect_same(text, ints(5, 2048));
+  expect_same(text, {2048, 0, 0, 2048, 0, 2047, 0, 0, 1, 0});
+}
+
+Test(packs, of_many_tiles) {
+  cr_expect_leq(expect_same(text, ragged(10000)).launches, LAUNCHES);
+  expect_same(text, {30001});
+}
+
+Test(packs, with_windows_of_tiles) {
+  expect_same(text, ragged(34 * 2048 + 5), quick);
+  expect_same(text, ragged(64 * 2048), quick);
+}
+
+Test(packs, with_windows_of_windows) {
+  expect_same(text, ragged(1100 * 2048), quick);
+}
+
+Test(packs, beside_a_reduction) {
+  expect_same(with_sum, ragged(5000));
+  expect_same(with_sum, {4000});
+  expect_same(with_sum, ints(3, 0));
+}
+
+/* Without memory for all elements, the separate operations count first. */
+Test(packs, with_memory_for_what_is_kept_only) {
+  const ints lengths = {200000};
+  const uint64_t memory = 6000000; /* the kernel would need 6.6 MB */
+  const outcome wanted = session(text, quick, false).run(lengths);
+  const outcome found = session(text, quick, true, memory).run(lengths);
+  cr_expect(wanted.numbers == found.numbers);
+  cr_expect_gt(found.launches, LAUNCHES);
+}
