@@ -99,6 +99,11 @@ struct execution {
   void launch_kernel(const fused_kernel &, const kernel_entry &);
   /* The same of a kernel that packs; false: it cannot be run, and nothing is done. */
   bool launch_packs(const fused_kernel &, const kernel_entry &);
+  /* Whether there may be segments of more than a chunk of a scan; of less. */
+  bool has_chunks();
+  bool has_rows();
+  /* The kernels of a scan, for these and those segments; null where there are none. */
+  void launch_scan(const fused_kernel &, const kernel_entry *usual, const kernel_entry *longer);
   bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);
   void follow(const fused_kernel &);
   void give(cvl_value *outs);
@@ -122,6 +127,7 @@ private:
   void add_tiles(work &, const fused_kernel &, arguments &, packs &);
   void add_list(work &, const fused_member &, arguments &, packs &);
   void add_kept(work &, const fused_member &, arguments &, packs &);
+  void add_elements(work &, const fused_kernel &, arguments &);
   void give_packed(work &, const packs &);
   tree tree_of(work &, const ready_tree &, const segments &, int64_t longest) const;
   const cvl_value &identity(const ready_tree &, uint32_t column) const;

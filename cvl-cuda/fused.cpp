@@ -3,7 +3,7 @@
  * A kernel evaluates what is elementwise and the lowest level of reductions, which is all of
  * them where segments are short (fused-kernels/emit-kernel.h); its plan says what it takes and
  * what it leaves over. That is done by the library, on what the kernel has written: reductions
- * are finished, and scans and scatters run as operations. PACKs are inside, in one pass. DIST
+ * are finished, scatters and some scans run as operations. PACKs are inside, in one pass. DIST
  * and INDEX that are needed outside are given to the library too, which computes nothing for
  * them. Combinations have kernels of their own for the levels of their trees: fused-tree.hpp.
  */
@@ -19,14 +19,21 @@ struct combination_kernels {
   variant up, down; /* down: of scans */
 };
 
+/* The kernels of a scan that computes what it scans, made when they are needed first. */
+struct scan_kernels {
+  unsigned leave;
+  variant usual, longer;
+};
+
 } // namespace ravel
 
 struct cvl_kernel {
   const superop *op;
-  ravel::variant whole;            /* for long segments, or no reductions */
-  ravel::variant short_segments;   /* for short ones */
-  ravel::variant packs{};          /* where PACKs have a kernel of their own, it */
-  unsigned leave[FUSED_KERNELS]{}; /* fused_kernels: of `whole`, and of `packs` */
+  ravel::variant whole;           /* for long segments, or no reductions */
+  ravel::variant short_segments;  /* for short ones */
+  ravel::variant packs{};         /* where PACKs have a kernel of their own, it */
+  unsigned leave = LEAVE_NOTHING; /* fused_kernels: of `whole` */
+  std::vector<ravel::scan_kernels> scans{};
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
   uint64_t last_run = 0;                /* epoch of the last launch */
@@ -135,6 +142,10 @@ static void end_kernels(context &c, cvl_kernel &k) {
   end_variant(c, k.whole);
   end_variant(c, k.packs);
   end_variant(c, k.short_segments);
+  for (scan_kernels &s : k.scans) {
+    end_variant(c, s.usual);
+    end_variant(c, s.longer);
+  }
   for (combination_kernels &t : k.trees) {
     end_variant(c, t.up);
     end_variant(c, t.down);
@@ -160,6 +171,24 @@ static bool make_trees(context &c, cvl_kernel &k) {
   return good;
 }
 
+/* All but those that are made when they are needed. */
+static void make_kernels(context &c, cvl_kernel &k) {
+  unsigned leave[FUSED_KERNELS];
+  const uint32_t kernels = fused_kernels(k.op, leave);
+  k.leave = leave[0];
+  make_variant(c, k.op, LEAVE_SPREADS | k.leave, k.whole);
+  for (uint32_t i = 1; i < kernels; i++) {
+    if (leave[i] & SCAN_BIT)
+      k.scans.push_back({leave[i], {}, {}});
+    else
+      make_variant(c, k.op, LEAVE_SPREADS | leave[i], k.packs);
+  }
+}
+
+static bool has_kernels(const cvl_kernel &k) {
+  return k.whole.has_kernel() || k.packs.has_kernel() || !k.scans.empty();
+}
+
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
@@ -167,11 +196,9 @@ cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (op->copies) {
     good = make_copies(c, *k);
   } else {
-    const uint32_t kernels = fused_kernels(op, k->leave);
-    make_variant(c, op, LEAVE_SPREADS | k->leave[0], k->whole);
-    if (kernels > 1) make_variant(c, op, LEAVE_SPREADS | k->leave[1], k->packs);
+    make_kernels(c, *k);
     good = superop_has_combinations(op) ? k->whole.is_complete() && make_trees(c, *k)
-                                        : k->whole.has_kernel() || k->packs.has_kernel();
+                                        : has_kernels(*k);
   }
   if (good) return k.release();
   end_kernels(c, *k);
@@ -227,14 +254,46 @@ static bool find_entry(context &c, variant &v, const kernel_entry *&entry) {
   return v.source.kernel.is_empty || entry;
 }
 
-/* Launches what packs, if anything, and then the rest; false: nothing was done. */
-static bool launch_all(context &c, execution &e, variant &v, variant &packs) {
+/* The kernels of a scan, ready to run. */
+struct ready_scan {
+  const fused_kernel *plan;
+  const kernel_entry *usual, *longer;
+};
+
+static bool find_scan(context &c, execution &e, variant &v, unsigned leave, bool is_needed,
+                      ready_scan &r, const kernel_entry *&entry) {
+  entry = nullptr;
+  if (!is_needed) return true;
+  if (!v.made) make_variant(c, &e.op, LEAVE_SPREADS | leave, v);
+  r.plan = &v.source.kernel;
+  return find_entry(c, v, entry) && entry;
+}
+
+/* Whether all scans can be run now. */
+static bool find_scans(context &c, cvl_kernel &k, execution &e,
+                       std::vector<ready_scan> &ready) {
+  bool good = true;
+  for (scan_kernels &s : k.scans) {
+    ready_scan r{};
+    good = find_scan(c, e, s.usual, s.leave, e.has_rows(), r, r.usual) && good;
+    good = find_scan(c, e, s.longer, s.leave | SCAN_LONG, e.has_chunks(), r, r.longer) && good;
+    ready.push_back(r);
+  }
+  return good;
+}
+
+/* Launches what packs, if anything, what scans, and the rest; false: nothing was done. */
+static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v) {
   const kernel_entry *entry, *packing = nullptr;
   const fused_kernel &plan = v.source.kernel;
-  if (!find_entry(c, v, entry) || (packs.made && !find_entry(c, packs, packing))) return false;
-  if (packing && !e.launch_packs(packs.source.kernel, *packing)) return false;
-  if (plan.by_packs) return e.launch_packs(plan, *entry);
-  if (entry) e.launch_kernel(plan, *entry);
+  std::vector<ready_scan> scans;
+  if (!find_scans(c, k, e, scans) || !find_entry(c, v, entry) ||
+      (k.packs.made && !find_entry(c, k.packs, packing)))
+    return false;
+  if (packing && !e.launch_packs(k.packs.source.kernel, *packing)) return false;
+  if (plan.by_packs && !e.launch_packs(plan, *entry)) return false;
+  for (const ready_scan &s : scans) e.launch_scan(*s.plan, s.usual, s.longer);
+  if (entry && !plan.by_packs) e.launch_kernel(plan, *entry);
   return true;
 }
 
@@ -246,8 +305,8 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
   const fused_kernel &plan = k->whole.source.kernel;
   const bool by_groups = plan.by_slots && k->trees.empty() && e.has_short_segments();
   variant &v = by_groups ? k->short_segments : k->whole;
-  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS | k->leave[0], v);
-  if (!launch_all(c, e, v, k->packs)) return false;
+  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS | k->leave, v);
+  if (!launch_all(c, e, *k, v)) return false;
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
   e.follow(v.source.kernel);
   if (!e.trees.empty()) k->last_run = c.work_queue.epoch;

@@ -88,7 +88,8 @@ static void module_trees(struct module *m, const struct superop *op, struct widt
 void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint32_t count,
                      struct widths widths, FILE *cu) {
   size_t most = 0;
-  for (uint32_t i = 0; i < count; i++) most += 3 + 2 * (size_t)ops[i]->node_count;
+  for (uint32_t i = 0; i < count; i++)
+    most += 3 + 2 * FUSED_SCANS + 2 * (size_t)ops[i]->node_count;
   struct module m = {arena_alloc(arena, (most + 1) * sizeof *m.keys), 0};
   fputs(file_text, cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
@@ -100,8 +101,11 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
     }
     unsigned leave[FUSED_KERNELS];
     const uint32_t kernels = fused_kernels(ops[i], leave);
-    for (uint32_t k = 0; k < kernels; k++)
+    for (uint32_t k = 0; k < kernels; k++) {
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | leave[k], cu);
+      if (leave[k] & SCAN_BIT)
+        module_kernel(&m, ops[i], widths, LEAVE_SPREADS | SCAN_LONG | leave[k], cu);
+    }
     if (reduces(ops[i]))
       module_kernel(&m, ops[i], widths, LEAVE_SPREADS | SHORT_SEGMENTS | leave[0], cu);
     module_trees(&m, ops[i], widths, cu);

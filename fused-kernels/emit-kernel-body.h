@@ -52,6 +52,18 @@ void emit_kernel_packs(FILE *);
 /* Whether PACKs of the kernel need a value at the position. */
 bool packs_give(const struct fused_kernel *, uint32_t v);
 
+/* ---- scans: emit-kernel-scans.c ---- */
+
+/* The struct with the nodes, NAME_elements, only gives elements: writes how; the struct NAME
+ * that scans them; and what comes before both. */
+void body_scan(const struct body *);
+void scans_around(const struct body *, const char *name);
+void emit_kernel_scans(FILE *);
+/* For how many positions a thread loads at a time. */
+unsigned scans_unrolled(const struct fused_kernel *);
+/* Whether it is this value that the kernel scans. */
+bool scans_give(const struct fused_kernel *, uint32_t v);
+
 /* ---- combinations: emit-kernel-combine.c ---- */
 
 /* Writes the class of each combination with a level inside: combinationN, N its first node. */

@@ -42,15 +42,14 @@ static bool is_listed(const struct superop *op, uint32_t k) {
   return false;
 }
 
-/* Whether what PACKs need may be computed by a kernel of their own, and again by another one.
- */
-static bool is_light(const struct superop *op) {
+bool emit_is_light(const struct superop *op) {
   struct emit_needs needs = {false};
   emit_add_needs(&needs, op);
   return !needs.functions && !superop_has_loops(op) && op->node_count <= MOST_NODES;
 }
 
-uint32_t fused_kernels(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
+/* What the kernels for PACKs leave: how many there are. */
+static uint32_t with_packs(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
   uint32_t lists = 0;
   bool reduces = false;
   leave[0] = LEAVE_NOTHING;
@@ -59,10 +58,20 @@ uint32_t fused_kernels(const struct superop *op, unsigned leave[FUSED_KERNELS]) 
     reduces |= role == ROLE_REDUCE || role == ROLE_COLUMN;
     lists += role == ROLE_PACK && !is_listed(op, k);
   }
-  if (lists == 0 || lists > MOST_LISTS || (reduces && !is_light(op))) return 1;
+  if (lists == 0 || lists > MOST_LISTS || (reduces && !emit_is_light(op))) return 1;
   leave[0] = reduces ? PACK_ELSEWHERE : PACK_INSIDE;
   leave[1] = PACK_ONLY;
   return reduces ? 2 : 1;
+}
+
+uint32_t fused_kernels(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
+  uint32_t count = with_packs(op, leave);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (!scans_own(op, k)) continue;
+    leave[0] |= SCANS_ELSEWHERE;
+    leave[count++] = SCAN_ONLY(k);
+  }
+  return count;
 }
 
 /* ---- the plan ---- */

@@ -51,7 +51,10 @@ static void plan_nodes(struct fused_kernel *k, unsigned leave) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
-    if (fused_is_consumer(node))
+    if (node->role == ROLE_SCAN) {
+      k->scan = i;
+      k->scans_long = (leave & SCAN_LONG) != 0;
+    } else if (fused_is_consumer(node))
       *(node->role == ROLE_PACK  ? &k->by_packs
         : leave & SHORT_SEGMENTS ? &k->by_groups
                                  : &k->by_slots) = true;
@@ -83,8 +86,11 @@ static void plan_members(struct fused_kernel *k) {
 
 void fused_kernel_room(struct arena *arena, const struct superop *op, struct widths widths,
                        const struct tuning *tuning, struct fused_kernel *k) {
-  *k = (struct fused_kernel){
-      .op = op, .widths = widths, .tuning = tuning_complete(tuning, 0), .is_empty = true};
+  *k = (struct fused_kernel){.op = op,
+                             .widths = widths,
+                             .tuning = tuning_complete(tuning, 0),
+                             .is_empty = true,
+                             .scan = SUPEROP_NONE};
   k->block_slots = (uint32_t)k->tuning.value[TUNE_CUDA_BLOCK_SLOTS];
   k->tasks = arena_alloc(arena, op->node_count + 1);
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
@@ -98,35 +104,44 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
       arena_alloc(arena, (op->value_count + 3 * op->node_count + 2) * sizeof *k->members);
 }
 
-/* The steps that are not those of a kernel. */
-static uint32_t others(unsigned leave) {
-  const uint32_t consumers = 1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE |
-                             1U << STEP_COMBINE_SCAN | 1U << STEP_OTHER;
-  return leave & PACK_ELSEWHERE ? 1U << STEP_PACK : leave & PACK_ONLY ? consumers : 0;
+/* Whether consumer i is another kernel's. */
+static bool is_elsewhere(const struct superop *op, uint32_t i, unsigned leave) {
+  const bool packs = op->nodes[i].role == ROLE_PACK;
+  if (leave & SCAN_BIT) return i != leave >> SCAN_SHIFT;
+  if (leave & PACK_ONLY) return !packs;
+  return (packs && leave & PACK_ELSEWHERE) || (leave & SCANS_ELSEWHERE && scans_own(op, i));
+}
+
+static const bool *elsewhere(struct arena *arena, const struct superop *op, unsigned leave) {
+  bool *is = arena_alloc(arena, (op->node_count + 1) * sizeof *is);
+  for (uint32_t i = 0; i < op->node_count; i++) is[i] = is_elsewhere(op, i, leave);
+  return is;
 }
 
 /* One kernel computes everything that has elements, or is combined as far as a warp gets. */
-static struct fused_target kernel_target(unsigned leave) {
+static struct fused_target kernel_target(unsigned leave, const bool *others) {
   const uint32_t spreads = 1U << STEP_SPREAD | 1U << STEP_INDEX;
   const uint32_t consumers =
       1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
   const uint32_t left = leave & LEAVE_SPREADS ? spreads : 0;
   const uint32_t packs = leave & (PACK_INSIDE | PACK_ONLY) ? 1U << STEP_PACK : 0;
+  const uint32_t scans = leave & SCAN_BIT ? 1U << STEP_SCAN : 0;
   return (struct fused_target){.inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER |
                                          1U << STEP_GATHER_BY_DATA | 1U << STEP_MAP |
-                                         1U << STEP_LOOP | consumers | packs,
+                                         1U << STEP_LOOP | consumers | packs | scans,
                                .if_read = left,
                                .left = left,
                                .stages = 1,
                                .drops = true,
-                               .others = others(leave),
-                               .partial = (leave & PACK_ONLY) != 0};
+                               .elsewhere = others,
+                               .partial = (leave & (PACK_ONLY | SCAN_BIT)) != 0};
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
                        unsigned leave, const struct tuning *tuning, struct fused_kernel *k) {
   fused_kernel_room(arena, op, widths, tuning, k);
-  if (!fused_schedule_make(arena, op, kernel_target(leave), &k->schedule))
+  const struct fused_target target = kernel_target(leave, elsewhere(arena, op, leave));
+  if (!fused_schedule_make(arena, op, target, &k->schedule))
     invariant(false); /* nothing apart is an operand */
   k->tasks = k->schedule.tasks;
   k->written = k->schedule.written;

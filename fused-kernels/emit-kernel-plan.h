@@ -18,6 +18,12 @@ typedef void kernel_add_member(struct fused_kernel *, enum fused_member_kind, ui
                                uint32_t value);
 void packs_add_members(struct fused_kernel *, kernel_add_member *add);
 
+/* Whether node k is a scan that has a kernel of its own. */
+bool scans_own(const struct superop *, uint32_t k);
+/* Whether what a consumer needs may be computed by a kernel of its own, and again by another.
+ */
+bool emit_is_light(const struct superop *);
+
 /* An empty plan, and room for it in the arena. */
 void fused_kernel_room(struct arena *, const struct superop *, struct widths,
                        const struct tuning *, struct fused_kernel *);

@@ -186,7 +186,7 @@ static void assertion(const struct body *b, uint32_t k) {
 
 /* The results at a position: the values that are written, and those that are reduced. */
 static bool is_given(const struct body *b, uint32_t v) {
-  if (b->k->written[v] || packs_give(b->k, v)) return true;
+  if (b->k->written[v] || packs_give(b->k, v) || scans_give(b->k, v)) return true;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if ((m->kind == MEMBER_PARTIALS || m->kind == MEMBER_TOTALS) &&
@@ -415,7 +415,9 @@ static void by_slots(const struct body *b) {
 /* All but the members. */
 static void operators(const struct body *b) {
   body_combinations(b);
-  fprintf(b->out, "  enum { unroll = %u };\n", body_unrolled(b->k));
+  const bool scans = b->k->scan != SUPEROP_NONE;
+  fprintf(b->out, "  enum { unroll = %u };\n",
+          scans ? scans_unrolled(b->k) : body_unrolled(b->k));
   if (b->k->block_positions > 0) body_windows(b);
   results(b);
   emit_at(b);
@@ -428,6 +430,8 @@ static void operators(const struct body *b) {
     body_groups(b);
   else if (b->k->by_packs)
     body_packs(b);
+  else if (b->k->scan != SUPEROP_NONE)
+    body_scan(b);
   else if (b->k->block_positions > 0)
     body_stencil(b);
   else
@@ -439,7 +443,9 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   char formula[400];
   if (k->by_groups) emit_kernel_chunks(out);
   if (k->by_packs) emit_kernel_packs(out);
-  fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
+  if (k->scan != SUPEROP_NONE) emit_kernel_scans(out);
+  fprintf(out, "/* %s */\nstruct %s%s {\n", fused_formula(k->op, formula, sizeof formula), name,
+          k->scan == SUPEROP_NONE ? "" : "_elements");
   if (k->by_packs) packs_declare(&b, name);
   members(&b);
   if (k->copies)
@@ -447,10 +453,12 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   else
     operators(&b);
   fputs("};\n", out);
+  if (k->scan != SUPEROP_NONE) scans_around(&b, name);
 }
 
 static bool in_blocks(const struct fused_kernel *k) {
-  return k->by_slots || k->by_groups || k->by_packs || k->block_positions > 0;
+  return k->by_slots || k->by_groups || k->by_packs || k->scan != SUPEROP_NONE ||
+         k->block_positions > 0;
 }
 
 unsigned fused_kernel_unroll(const struct fused_kernel *k) {

@@ -86,12 +86,15 @@ struct fused_kernel {
   bool is_empty;        /* there is nothing for a kernel to do */
   bool by_slots;        /* a warp for each slot of the descriptor op->segments, in blocks of
                            block_slots; else a thread for each position, but: */
-  bool by_groups; /* a block of FUSED_BLOCK_THREADS for so many segments of op->segments as the
-                     host likes, at most as many as threads; and behind these blocks one for
-                     each FUSED_GROUP_WARPS candidates (chunks.hpp) of segments longer than a
-                     slot, if there may be some */
-  bool by_packs;  /* a block of FUSED_BLOCK_THREADS for each tile of fused_kernel_tile positions
-                     of op->segments, which are not none: packs.hpp */
+  bool by_groups;  /* a block of FUSED_BLOCK_THREADS for so many segments of op->segments as the
+                      host likes, at most as many as threads; and behind these blocks one for
+                      each FUSED_GROUP_WARPS candidates (chunks.hpp) of segments longer than a
+                      slot, if there may be some */
+  uint32_t scan;   /* not SUPEROP_NONE: the scan of a kernel for nothing else, which takes the
+                      members of scans.hpp's structs: of scan_pass, or scan_chunks if... */
+  bool scans_long; /* ... this */
+  bool by_packs; /* a block of FUSED_BLOCK_THREADS for each tile of fused_kernel_tile positions
+                    of op->segments, which are not none: packs.hpp */
   uint32_t block_slots;     /* tuned, but 1 with combinations inside */
   uint32_t block_positions; /* not 0: a block of FUSED_BLOCK_THREADS for so many positions,
                                which keeps windows in its memory of what is gathered from: */
@@ -125,20 +128,29 @@ enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 }
  *   SHORT_SEGMENTS    reductions by groups; not with combinations
  *   PACK_INSIDE       the kernel packs, too; no reductions and combinations
  *   PACK_ONLY         likewise, and nothing else: the rest is another kernel's
- *   PACK_ELSEWHERE    PACKs are another kernel's */
+ *   PACK_ELSEWHERE    PACKs are another kernel's
+ *   SCAN_ONLY(k)      the kernel computes what scan k needs, and scans that: scans.hpp
+ *   SCAN_LONG         of segments of more than a chunk; else of all others
+ *   SCANS_ELSEWHERE   scans that have a kernel of their own are not this one's */
 enum {
   LEAVE_NOTHING = 0,
   LEAVE_SPREADS = 1,
   SHORT_SEGMENTS = 2,
   PACK_INSIDE = 4,
   PACK_ONLY = 8,
-  PACK_ELSEWHERE = 16
+  PACK_ELSEWHERE = 16,
+  SCANS_ELSEWHERE = 32,
+  SCAN_LONG = 64,
+  SCAN_BIT = 128, /* above it the node */
+  SCAN_SHIFT = 8
 };
+#define SCAN_ONLY(k) ((unsigned)SCAN_BIT | (unsigned)(k) << SCAN_SHIFT)
+
 /* How many kernels a superoperator has, other than those of copies and combinations, and what
- * each leaves besides: one, which packs if there is nothing to reduce; or a second one, which
- * packs and is to be launched first. PACKs are left to the library where they need much that
- * would have to be computed twice. */
-enum { FUSED_KERNELS = 2 };
+ * each leaves besides: one, which packs if there is nothing to reduce; a second one may pack,
+ * and is then to be launched first; and one for each of some scans. PACKs and scans are left to
+ * the library where they need much that would have to be computed twice. */
+enum { FUSED_SCANS = 4, FUSED_KERNELS = 2 + FUSED_SCANS };
 uint32_t fused_kernels(const struct superop *, unsigned leave[FUSED_KERNELS]);
 /* The positions of a tile of a kernel by packs. */
 unsigned fused_kernel_tile(const struct fused_kernel *);

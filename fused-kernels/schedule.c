@@ -107,8 +107,8 @@ static enum fused_step step_of(const struct superop *op, uint32_t k) {
   case ROLE_COMBINE_SCAN: return STEP_COMBINE_SCAN;
   case ROLE_REDUCE: return STEP_REDUCE;
   case ROLE_PACK: return STEP_PACK;
+  case ROLE_SCAN: return STEP_SCAN;
   case ROLE_COMBINE_SCATTER:
-  case ROLE_SCAN:
   case ROLE_SCATTER: break;
   }
   return STEP_OTHER;
@@ -139,7 +139,7 @@ static bool is_wanted(const struct scheduler *p, uint32_t k) {
   bool wanted = !p->s->target.drops || (scatters && node->checked);
   for (unsigned r = 0; r < node->result_count; r++)
     wanted |= p->op->last_use[node->result + r] == p->op->node_count;
-  return wanted && !is_in(p->s->target.others, p->steps[k]);
+  return wanted && !(p->s->target.elsewhere && p->s->target.elsewhere[k]);
 }
 
 /* A combination is executed as a whole, if any of its results is wanted. */

@@ -30,8 +30,9 @@ enum fused_step {
   STEP_REDUCE,
   STEP_COMBINE_REDUCE,
   STEP_COMBINE_SCAN,
+  STEP_SCAN,
   STEP_PACK,
-  STEP_OTHER, /* scans, scatters: never in a stage */
+  STEP_OTHER, /* scatters: never in a stage */
   STEPS
 };
 
@@ -44,8 +45,8 @@ struct fused_target {
   uint32_t left;    /* of these, too: if it is needed apart it is made there, not written */
   uint32_t stages;  /* the greatest number of stages */
   bool drops;       /* what has no use is not executed, unless it is checked or of a loop */
-  uint32_t
-      others;   /* consumers of these steps are executed elsewhere: as if they were not there */
+  const bool *elsewhere; /* of every node, or NULL: a consumer that is executed elsewhere, as if
+                            it were not there */
   bool partial; /* so are outputs that are no consumer's, and checks that no consumer here
                    needs; not with loops */
 };

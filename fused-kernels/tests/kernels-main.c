@@ -75,6 +75,23 @@ static bool check(const struct nvrtc *n, const char *path, const struct superop 
   return good;
 }
 
+/* The kernels of scans of long segments. */
+static bool check_long(const struct nvrtc *n, const char *path, const struct superop *op) {
+  const struct widths w = {CVL_I64, CVL_F64};
+  unsigned leave[FUSED_KERNELS];
+  const uint32_t count = op->copies ? 0 : fused_kernels(op, leave);
+  bool good = true;
+  for (uint32_t i = 0; i < count; i++) {
+    struct fused_source s;
+    if (!(leave[i] & SCAN_BIT)) continue;
+    if (!fused_source_make(op, w, LEAVE_SPREADS | SCAN_LONG | leave[i], NULL, "kernel", &s))
+      abort();
+    good &= check_text(n, path, op, s.text, ", of long segments");
+    fused_source_free(&s);
+  }
+  return good;
+}
+
 /* The kernel for short segments, if there is another than that for long ones. */
 static bool check_short(const struct nvrtc *n, const char *path, const struct superop *op) {
   const struct widths w = {CVL_I64, CVL_F64};
@@ -129,6 +146,7 @@ static uint32_t check_file(const struct nvrtc *n, struct seen *seen, const char 
     if (op == NULL || !is_new(seen, superop_hash(op))) continue;
     if (!check(n, path, op)) bad++;
     if (!check_short(n, path, op)) bad++;
+    if (!check_long(n, path, op)) bad++;
     for (uint32_t k = 0; k < op->node_count; k++) {
       if (fused_begins_combination(op, k) && !check_trees(n, path, op, k)) bad++;
     }

@@ -234,9 +234,96 @@ static void take_packed(struct run *r, uint32_t node) {
   }
 }
 
+/* ---- scans: the structs of scans.hpp ---- */
+
+struct chunks {
+  int32_t bits, long_bits;
+  int64_t firsts, candidates;
+};
+
+enum { SCAN_WINDOW = 8, SCAN_ROW_LENGTH = 256, CHUNK_BITS = 13 };
+enum { SCAN_SLOTS = COMPILED_CUDA_SCAN_THREADS - SCAN_ROW_LENGTH / SCAN_WINDOW };
+
+static int64_t tiles(int64_t n, int64_t each) {
+  return (n + each - 1) / each;
+}
+
+/* What comes behind the elements, for all segments of more than a chunk; how many blocks. */
+static int64_t add_chunks(struct arguments *a, const struct segments *d) {
+  const int64_t each = tiles(d->total, 1 << CHUNK_BITS);
+  const int64_t firsts = d->count < each ? d->count : each;
+  const struct chunks c = {CHUNK_BITS, CHUNK_BITS, firsts, firsts + each};
+  memcpy(take(a, sizeof c), &c, sizeof c);
+  pointer(a, unpublished(a, (uint64_t)d->total, 1 << CHUNK_BITS));
+  *(int64_t *)take(a, 8) = d->total;
+  pointer(a, keep(a, calloc(1, sizeof(uint64_t))));
+  return c.candidates;
+}
+
+/* The same for all others. */
+static int64_t add_longest(struct arguments *a, const struct segments *d,
+                           const struct host_value *lengths) {
+  int32_t longest = 0;
+  for (uint64_t s = 0; s < lengths->n; s++) {
+    const int64_t length = (int64_t)host_segment(lengths, s);
+    const int32_t up_to = length > SCAN_ROW_LENGTH ? SCAN_ROW_LENGTH + 1 : (int32_t)length;
+    if (up_to > longest) longest = up_to;
+  }
+  memcpy(take(a, sizeof longest), &longest, sizeof longest);
+  return tiles(d->total / SCAN_WINDOW + d->count, SCAN_SLOTS);
+}
+
+static void add_segments(struct arguments *a, const struct segments *d) {
+  memcpy(take(a, sizeof *d), d, sizeof *d);
+}
+
+static struct order any_order(struct run *r) {
+  static const int32_t directions[] = {1, -1, 0};
+  return (struct order){directions[rng_below(&r->s->rng, 3)], rng_next(&r->s->rng)};
+}
+
+/* A kernel that scans: of the segments that it is for. */
+static void launch_scan(struct run *r, kernel *call) {
+  struct arguments a = {.used = 0};
+  const struct superop_node *node = &r->op->nodes[r->k->scan];
+  const struct host_value *lengths = &r->values[r->op->segments];
+  const struct segments d = descriptor(&a, &r->s->rng, lengths);
+  struct host_value *out = &r->values[node->result];
+  add_segments(&a, &d);
+  for (uint32_t i = 0; i < r->k->member_count; i++) {
+    const struct fused_member *m = &r->k->members[i];
+    const struct host_value *v = &r->values[m->number];
+    struct segments s;
+    if (m->kind == MEMBER_OPERAND) {
+      operand(&a, &r->s->rng, v);
+      continue;
+    }
+    cr_assert_eq(m->kind, MEMBER_SEGMENTS);
+    s = descriptor(&a, &r->s->rng, v);
+    add_segments(&a, &s);
+  }
+  pointer(&a, &r->fault);
+  *(uint64_t *)take(&a, 8) = 0; /* site */
+  *(int64_t *)take(&a, 8) = d.total;
+  if (out->data == NULL)
+    *out = host_vector(&r->s->heap,
+                       superop_elem((enum superop_kind)r->op->kinds[node->result],
+                                    r->s->int_elem, r->s->float_elem),
+                       (uint64_t)d.total);
+  pointer(&a, out->data);
+  const int64_t blocks = r->k->scans_long ? add_chunks(&a, &d) : add_longest(&a, &d, lengths);
+  const struct order order = any_order(r);
+  call(a.bytes, blocks, &order);
+  while (a.kept_count > 0) free(a.kept[--a.kept_count]);
+}
+
 static void launch(struct run *r, kernel *call) {
   struct arguments a = {.used = 0};
   uint64_t n, slots = 0;
+  if (r->k->scan != SUPEROP_NONE) {
+    launch_scan(r, call);
+    return;
+  }
   const uint64_t blocks = grid(r, &n);
   const struct host_value *d =
       r->op->segments == SUPEROP_NONE ? NULL : &r->values[r->op->segments];
@@ -250,7 +337,7 @@ static void launch(struct run *r, kernel *call) {
     case MEMBER_OPERAND: operand(&a, &r->s->rng, v); break;
     case MEMBER_SEGMENTS:
       s = descriptor(&a, &r->s->rng, v);
-      memcpy(take(&a, sizeof s), &s, sizeof s);
+      add_segments(&a, &s);
       break;
     case MEMBER_WRITTEN:
       *v = host_vector(&r->s->heap, (enum cvl_elem)m->elem, domain(r));
@@ -280,8 +367,7 @@ static void launch(struct run *r, kernel *call) {
     case MEMBER_UNFIT: cr_assert_fail("member %u", i);
     }
   }
-  static const int32_t directions[] = {1, -1, 0};
-  struct order order = {directions[rng_below(&r->s->rng, 3)], rng_next(&r->s->rng)};
+  const struct order order = any_order(r);
   pointer(&a, &r->fault);
   *(uint64_t *)take(&a, 8) = 0; /* site */
   *(int64_t *)take(&a, 8) = (int64_t)n;
@@ -355,8 +441,8 @@ static bool execute_nodes(struct run *r) {
 /* The kernels of a superoperator; one that packs comes first. */
 struct kernels {
   uint32_t count;
-  struct fused_kernel plan[FUSED_KERNELS];
-  kernel *call[FUSED_KERNELS];
+  struct fused_kernel plan[FUSED_KERNELS + FUSED_SCANS];
+  kernel *call[FUSED_KERNELS + FUSED_SCANS];
 };
 
 /* The whole superoperator; false with r->error if it fails. */
@@ -458,21 +544,31 @@ static const struct mixture mixtures[] = {
      .wild = true},
 };
 
-/* Plans and writes the kernels of superoperator i: with `packs` those that pack, too. */
+static void write_kernel(struct random *r, struct built *b, struct widths w, uint32_t i,
+                         unsigned leave, struct kernels *kernels) {
+  char name[32];
+  const uint32_t j = kernels->count++;
+  struct fused_kernel *plan = &kernels->plan[j];
+  fused_kernel_plan(&r->arena, r->ops[i], w, leave, NULL, plan);
+  if (plan->is_empty) return;
+  snprintf(name, sizeof name, "emitted%u-%u.cpp", i, j);
+  FILE *file = create(b, name);
+  snprintf(name, sizeof name, "op%u_%u", i, j);
+  fused_emit_kernel(plan, name, file);
+  fclose(file);
+}
+
+/* Plans and writes the kernels of superoperator i: with `all` those for PACKs and scans, too.
+ */
 static void write_kernels(struct random *r, struct built *b, struct widths w, uint32_t i,
-                          unsigned leave, bool packs, struct kernels *kernels) {
+                          unsigned leave, bool all, struct kernels *kernels) {
   unsigned besides[FUSED_KERNELS] = {LEAVE_NOTHING};
-  *kernels = (struct kernels){.count = packs ? fused_kernels(r->ops[i], besides) : 1};
-  for (uint32_t j = 0; j < kernels->count; j++) {
-    char name[32];
-    struct fused_kernel *plan = &kernels->plan[j];
-    fused_kernel_plan(&r->arena, r->ops[i], w, leave | besides[j], NULL, plan);
-    if (plan->is_empty) continue;
-    snprintf(name, sizeof name, "emitted%u-%u.cpp", i, j);
-    FILE *file = create(b, name);
-    snprintf(name, sizeof name, "op%u_%u", i, j);
-    fused_emit_kernel(plan, name, file);
-    fclose(file);
+  const uint32_t count = all ? fused_kernels(r->ops[i], besides) : 1;
+  kernels->count = 0;
+  for (uint32_t j = 0; j < count; j++) {
+    write_kernel(r, b, w, i, leave | besides[j], kernels);
+    if (besides[j] & SCAN_BIT)
+      write_kernel(r, b, w, i, leave | besides[j] | SCAN_LONG, kernels);
   }
 }
 
@@ -483,7 +579,7 @@ static void find_kernels(struct built *b, uint32_t i, struct kernels *kernels) {
   }
 }
 
-static void check_random(struct widths w, uint64_t seed, unsigned leave, bool packs,
+static void check_random(struct widths w, uint64_t seed, unsigned leave, bool all,
                          const char *compiler) {
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   char command[96];
@@ -491,11 +587,11 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, bool pa
   if (system(command) != 0) cr_skip_test("no %s here", compiler);
   struct random r;
   random_make(&r, w, seed, mixtures, 8, CASES);
-  struct kernels kernels[CASES];
+  static struct kernels kernels[CASES];
   struct built b;
   make_directory(&b);
   for (uint32_t i = 0; i < CASES; i += every())
-    write_kernels(&r, &b, w, i, leave, packs, &kernels[i]);
+    write_kernels(&r, &b, w, i, leave, all, &kernels[i]);
   snprintf(command, sizeof command, "%s -std=c++17 -O1 *.cpp", compiler);
   cr_assert(compile(&b, command), "%s", dlerror());
   uint64_t runs = 0, faults = 0;
@@ -522,7 +618,7 @@ Test(kernel, same_as_the_oracle_in_wide_widths) {
   check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, false, "clang++");
 }
 
-Test(kernel, same_as_the_oracle_where_kernels_pack) {
+Test(kernel, same_as_the_oracle_where_kernels_pack_and_scan) {
   check_random((struct widths){CVL_I32, CVL_F64}, 3, LEAVE_SPREADS, true, "g++");
 }
 

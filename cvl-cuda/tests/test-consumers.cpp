@@ -38,6 +38,19 @@ static const char with_sum[] =
     "$3 = (DIST INT @ $1 $2) $4 = (< INT @ $0 $3) $5 $6 = (PACK INT @ $0 $4 $2)\n"
     "$7 = (- INT @ $0 $3) $8 = (+_REDUCE INT @ $7 $2) $9 = (* INT @ $0 $7) -> $5 $6 $8 $9\n";
 
+/* Scans of a difference and of a flag, by kernels of their own; and a number for each position.
+ */
+static const char scanning[] =
+    "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+    "$3 = (DIST INT @ $1 $2) $4 = (- INT @ $0 $3) $5 = (+_SCAN INT @ $4 $2)\n"
+    "$6 = (< INT @ $0 $3) $7 = (XOR_SCAN BOOL @ $6 $2) $8 = (* INT @ $3 $3) -> $5 $7 $8\n";
+
+/* A scan of FLOATs, and nothing else. */
+static const char scanning_floats[] =
+    "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+    "$3 = (DIST INT @ $1 $2) $4 = (I_TO_F @ $0) $5 = (I_TO_F @ $3) $6 = (/ FLOAT @ $4 $5)\n"
+    "$7 = (+_SCAN FLOAT @ $6 $2) -> $7\n";
+
 /* Nothing runs on the host, threads and blocks in no order, all accesses looked at. */
 static const char checked[] = "order=shuffled,seed=5,check,small=0";
 static const char quick[] = "small=0";
@@ -172,4 +185,41 @@ Test(packs, with_memory_for_what_is_kept_only) {
   const outcome found = session(text, quick, true, memory).run(lengths);
   cr_expect(wanted.numbers == found.numbers);
   cr_expect_gt(found.launches, LAUNCHES);
+}
+
+static const char *const scans[] = {scanning, scanning_floats};
+
+Test(scans, of_short_segments) {
+  for (const char *definition : scans) {
+    expect_same(definition, {1});
+    expect_same(definition, ints(700, 3));
+    expect_same(definition, ragged(5000));
+    expect_same(definition, ints(3, 0));
+  }
+}
+
+Test(scans, of_segments_of_rows) {
+  for (const char *definition : scans) expect_same(definition, {300, 0, 5000, 1, 8192, 7});
+}
+
+Test(scans, of_chunks) {
+  for (const char *definition : scans) {
+    expect_same(definition, {20001});
+    expect_same(definition, {8193, 0, 0, 5, 16384, 8191, 300, 9000});
+    expect_same(definition, ints(3, 10000));
+  }
+}
+
+Test(scans, with_windows_of_chunks) {
+  for (const char *definition : scans) {
+    expect_same(definition, {34 * 8192 + 5}, quick);
+    expect_same(definition, {5, 33 * 8192, 100, 32 * 8192 + 1}, quick);
+  }
+}
+
+/* Copies to the device; what is zero before, where a segment is long; the kernel of the scan.
+ */
+Test(scans, take_few_launches) {
+  cr_expect_leq(expect_same(scanning_floats, {5000}).launches, 2);
+  cr_expect_leq(expect_same(scanning_floats, {20000}).launches, 3);
 }

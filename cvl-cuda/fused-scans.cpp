@@ -1,0 +1,83 @@
+/* fused-scans.cpp - the kernels of a superoperator that scan what they compute
+ * (fused-kernels/scans.hpp): one for segments of up to a chunk, one for longer ones.
+ */
+#include "cvl-cuda/fused-run.hpp"
+#include "cvl-cuda/scan-kernels.hpp"
+
+namespace ravel {
+
+bool execution::has_chunks() {
+  return longest_segment(c, values[op.segments]) > CHUNK;
+}
+
+bool execution::has_rows() {
+  work w(c, site, {}, INT64_MAX);
+  return !has_chunks() || w.view(values[op.segments]).equal < 0;
+}
+
+/* The descriptor, and the members of what computes elements. */
+void execution::add_elements(work &w, const fused_kernel &plan, arguments &a) {
+  a.add(w.view(values[op.segments]));
+  for (uint32_t i = 0; i < plan.member_count; i++) {
+    const fused_member &m = plan.members[i];
+    if (m.kind == MEMBER_OPERAND)
+      with_type((cvl_elem)m.elem,
+                [&](auto t) { a.add(w.read<decltype(t)>(values[m.number])); });
+    if (m.kind == MEMBER_SEGMENTS) a.add(w.view(values[m.number], m.looked_up));
+  }
+  a.add(w.bad());
+  a.add(domain());
+}
+
+static launch launch_of(const char *name, const kernel_entry &entry, int64_t blocks,
+                        const arguments &a) {
+  return {name,          blocks,  SCAN_THREADS,   entry.kernel,
+          entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size()};
+}
+
+/* Segments of more than a chunk. */
+template <class T>
+static void launch_long(work &w, const kernel_entry &entry, arguments a, const segments &d) {
+  using totals = published_totals<T, CHUNK_BITS>;
+  const int64_t words = totals::count(d.total) * (int64_t)sizeof(typename totals::total) /
+                        (int64_t)sizeof(int64_t);
+  const ref<cvl_vector> all = w.make(CVL_I64, 1 + words);
+  w.set(all, 0);
+  const ptr<int64_t> next = w.data<int64_t>(all);
+  const chunks longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
+  a.add(longer);
+  a.add(totals{(typename totals::total *)address(next + 1), d.total});
+  a.add(next);
+  w.run(launch_of("scan-chunks", entry, longer.candidates, a));
+}
+
+/* All others. */
+static void launch_usual(work &w, const kernel_entry &entry, arguments a, const segments &d,
+                         int64_t longest) {
+  using pass = scan_pass<combination<int64_t, OP_ADD>>;
+  a.add((int32_t)(longest < ROW_LENGTH ? longest : ROW_LENGTH + 1));
+  w.run(
+      launch_of("scan", entry, (slots(d, pass::SLOT_BITS) + pass::SLOTS - 1) / pass::SLOTS, a));
+}
+
+void execution::launch_scan(const fused_kernel &plan, const kernel_entry *usual,
+                            const kernel_entry *longer) {
+  const cvl_value &dv = values[op.segments];
+  work w(c, site, {}, INT64_MAX); /* on the device */
+  const segments d = w.view(dv);
+  const superop_node &node = op.nodes[plan.scan];
+  const cvl_elem elem =
+      superop_elem((superop_kind)op.kinds[node.result], c.int_elem, c.float_elem);
+  const ref<cvl_vector> out = w.make(elem, d.total);
+  arguments a;
+  add_elements(w, plan, a);
+  with_type(elem, [&](auto t) {
+    using T = decltype(t);
+    a.add(w.data<T>(out));
+    if (longer) launch_long<T>(w, *longer, a, d);
+  });
+  if (usual) launch_usual(w, *usual, a, d, longest_segment(c, dv));
+  w.give(&values[node.result], out);
+}
+
+} // namespace ravel
