@@ -106,6 +106,17 @@ kernel_grid execution::grid_of(work &w, const fused_kernel &plan) {
   return g;
 }
 
+/* The members that nodes read; they come first. */
+void execution::add_operands(work &w, const fused_kernel &plan, arguments &a) {
+  for (uint32_t i = 0; i < plan.member_count; i++) {
+    const fused_member &m = plan.members[i];
+    const cvl_value &v = values[m.number];
+    if (m.kind == MEMBER_SEGMENTS) a.add(w.view(v, m.looked_up));
+    if (m.kind == MEMBER_OPERAND)
+      with_type((cvl_elem)m.elem, [&](auto t) { a.add(w.read<decltype(t)>(v)); });
+  }
+}
+
 void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entry) {
   work w(c, site, {}, INT64_MAX); /* on the device */
   arguments a;
@@ -115,14 +126,13 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
   std::vector<lowest_level> lowest(trees.size());
   std::vector<ref<cvl_vector>> written(op.value_count);
   packs packed{};
+  add_operands(w, plan, a);
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
     const cvl_elem elem = (cvl_elem)m.elem;
     switch ((fused_member_kind)m.kind) {
     case MEMBER_OPERAND:
-      with_type(elem, [&](auto t) { a.add(w.read<decltype(t)>(values[m.number])); });
-      break;
-    case MEMBER_SEGMENTS: a.add(w.view(values[m.number], m.looked_up)); break;
+    case MEMBER_SEGMENTS: break; /* there */
     case MEMBER_WRITTEN:
       written[m.number] = w.make(elem, positions(plan));
       with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(written[m.number])); });
@@ -147,6 +157,8 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     case MEMBER_PACKING: add_list(w, m, a, packed); break;
     case MEMBER_KEPT: add_kept(w, m, a, packed); break;
     case MEMBER_UNFIT: add_unfit(w, a); break;
+    case MEMBER_SCATTER: /* launch_scatter */
+    case MEMBER_MOVED: break;
     }
   }
   a.add(w.bad());

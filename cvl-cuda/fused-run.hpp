@@ -63,6 +63,13 @@ struct packs {
   const packed_list &of(uint32_t flags) const;
 };
 
+/* Results of a scatter. */
+struct scattered {
+  uint32_t node;
+  ref<cvl_vector> vector;
+};
+struct scattering;
+
 /* How a kernel is launched. */
 struct kernel_grid {
   int64_t blocks = 0; /* of cooperative kernels; else threads */
@@ -104,6 +111,10 @@ struct execution {
   bool has_rows();
   /* The kernels of a scan, for these and those segments; null where there are none. */
   void launch_scan(const fused_kernel &, const kernel_entry *usual, const kernel_entry *longer);
+  /* Whether kernels can scatter so many sources; one of a group of scatters, `claims` of the
+   * one before it, or null. */
+  bool may_claim();
+  void launch_scatter(const fused_kernel &, const kernel_entry &, ref<cvl_vector> &claims);
   bool launch_copies(const std::vector<variant> &, const std::vector<const kernel_entry *> &);
   void follow(const fused_kernel &);
   void give(cvl_value *outs);
@@ -127,7 +138,12 @@ private:
   void add_tiles(work &, const fused_kernel &, arguments &, packs &);
   void add_list(work &, const fused_member &, arguments &, packs &);
   void add_kept(work &, const fused_member &, arguments &, packs &);
-  void add_elements(work &, const fused_kernel &, arguments &);
+  void add_operands(work &, const fused_kernel &, arguments &);
+  bool is_only_use(uint32_t v) const;
+  int64_t scattered_length(const fused_kernel &);
+  ref<cvl_vector> make_scattered(work &, uint32_t k, int64_t n, bool &keeps);
+  void add_moved(work &, const fused_kernel &, arguments &, scattering &,
+                 std::vector<scattered> &results);
   void give_packed(work &, const packs &);
   tree tree_of(work &, const ready_tree &, const segments &, int64_t longest) const;
   const cvl_value &identity(const ready_tree &, uint32_t column) const;

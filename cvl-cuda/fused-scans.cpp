@@ -15,20 +15,6 @@ bool execution::has_rows() {
   return !has_chunks() || w.view(values[op.segments]).equal < 0;
 }
 
-/* The descriptor, and the members of what computes elements. */
-void execution::add_elements(work &w, const fused_kernel &plan, arguments &a) {
-  a.add(w.view(values[op.segments]));
-  for (uint32_t i = 0; i < plan.member_count; i++) {
-    const fused_member &m = plan.members[i];
-    if (m.kind == MEMBER_OPERAND)
-      with_type((cvl_elem)m.elem,
-                [&](auto t) { a.add(w.read<decltype(t)>(values[m.number])); });
-    if (m.kind == MEMBER_SEGMENTS) a.add(w.view(values[m.number], m.looked_up));
-  }
-  a.add(w.bad());
-  a.add(domain());
-}
-
 static launch launch_of(const char *name, const kernel_entry &entry, int64_t blocks,
                         const arguments &a) {
   return {name,          blocks,  SCAN_THREADS,   entry.kernel,
@@ -70,7 +56,10 @@ void execution::launch_scan(const fused_kernel &plan, const kernel_entry *usual,
       superop_elem((superop_kind)op.kinds[node.result], c.int_elem, c.float_elem);
   const ref<cvl_vector> out = w.make(elem, d.total);
   arguments a;
-  add_elements(w, plan, a);
+  a.add(d);
+  add_operands(w, plan, a);
+  a.add(w.bad());
+  a.add(domain());
   with_type(elem, [&](auto t) {
     using T = decltype(t);
     a.add(w.data<T>(out));

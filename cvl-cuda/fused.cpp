@@ -3,7 +3,7 @@
  * A kernel evaluates what is elementwise and the lowest level of reductions, which is all of
  * them where segments are short (fused-kernels/emit-kernel.h); its plan says what it takes and
  * what it leaves over. That is done by the library, on what the kernel has written: reductions
- * are finished, scatters and some scans run as operations. PACKs are inside, in one pass. DIST
+ * are finished, some scans and scatters run as operations. PACKs are inside, in one pass. DIST
  * and INDEX that are needed outside are given to the library too, which computes nothing for
  * them. Combinations have kernels of their own for the levels of their trees: fused-tree.hpp.
  */
@@ -34,6 +34,7 @@ struct cvl_kernel {
   ravel::variant packs{};         /* where PACKs have a kernel of their own, it */
   unsigned leave = LEAVE_NOTHING; /* fused_kernels: of `whole` */
   std::vector<ravel::scan_kernels> scans{};
+  std::vector<ravel::variant> scatters{}; /* of each group one, or two: claims come first */
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
   uint64_t last_run = 0;                /* epoch of the last launch */
@@ -82,6 +83,7 @@ static size_t argument_bytes(const fused_kernel &k) {
     switch ((fused_member_kind)k.members[i].kind) {
     case MEMBER_OPERAND: bytes += 80; break; /* the largest: of elements of 8 bytes */
     case MEMBER_SEGMENTS:
+    case MEMBER_SCATTER:
     case MEMBER_PACKING: bytes += 40; break;
     case MEMBER_WRITTEN:
     case MEMBER_PARTIALS:
@@ -90,6 +92,7 @@ static size_t argument_bytes(const fused_kernel &k) {
     case MEMBER_RESULTS:
     case MEMBER_TILES:
     case MEMBER_KEPT:
+    case MEMBER_MOVED:
     case MEMBER_UNFIT: bytes += sizeof(void *); break;
     }
   }
@@ -146,6 +149,7 @@ static void end_kernels(context &c, cvl_kernel &k) {
     end_variant(c, s.usual);
     end_variant(c, s.longer);
   }
+  for (variant &v : k.scatters) end_variant(c, v);
   for (combination_kernels &t : k.trees) {
     end_variant(c, t.up);
     end_variant(c, t.down);
@@ -178,15 +182,19 @@ static void make_kernels(context &c, cvl_kernel &k) {
   k.leave = leave[0];
   make_variant(c, k.op, LEAVE_SPREADS | k.leave, k.whole);
   for (uint32_t i = 1; i < kernels; i++) {
-    if (leave[i] & SCAN_BIT)
+    if (leave[i] & SCAN_BIT) {
       k.scans.push_back({leave[i], {}, {}});
-    else
-      make_variant(c, k.op, LEAVE_SPREADS | leave[i], k.packs);
+      continue;
+    }
+    if (leave[i] & SCATTER_BIT) k.scatters.push_back({});
+    variant &v = leave[i] & SCATTER_BIT ? k.scatters.back() : k.packs;
+    make_variant(c, k.op, LEAVE_SPREADS | leave[i], v);
   }
 }
 
 static bool has_kernels(const cvl_kernel &k) {
-  return k.whole.has_kernel() || k.packs.has_kernel() || !k.scans.empty();
+  return k.whole.has_kernel() || k.packs.has_kernel() || !k.scans.empty() ||
+         !k.scatters.empty();
 }
 
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
@@ -282,17 +290,43 @@ static bool find_scans(context &c, cvl_kernel &k, execution &e,
   return good;
 }
 
-/* Launches what packs, if anything, what scans, and the rest; false: nothing was done. */
+/* Whether all scatters can be run now. */
+static bool find_scatters(context &c, cvl_kernel &k, execution &e,
+                          std::vector<const kernel_entry *> &entries) {
+  bool good = k.scatters.empty() || e.may_claim();
+  for (variant &v : k.scatters) {
+    const kernel_entry *entry;
+    good = find_entry(c, v, entry) && entry && good;
+    entries.push_back(entry);
+  }
+  return good;
+}
+
+static void launch_scatters(execution &e, const cvl_kernel &k,
+                            const std::vector<const kernel_entry *> &entries) {
+  ref<cvl_vector> claims;
+  for (size_t i = 0; i < entries.size(); i++) {
+    const fused_kernel &plan = k.scatters[i].source.kernel;
+    e.launch_scatter(plan, *entries[i], claims);
+    if (!plan.claims) claims = {};
+  }
+}
+
+/* Launches what packs, if anything, what scans and scatters, and the rest; false: nothing was
+ * done. */
 static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v) {
   const kernel_entry *entry, *packing = nullptr;
   const fused_kernel &plan = v.source.kernel;
   std::vector<ready_scan> scans;
-  if (!find_scans(c, k, e, scans) || !find_entry(c, v, entry) ||
+  std::vector<const kernel_entry *> scatters;
+  const bool good = find_scans(c, k, e, scans);
+  if (!find_scatters(c, k, e, scatters) || !good || !find_entry(c, v, entry) ||
       (k.packs.made && !find_entry(c, k.packs, packing)))
     return false;
   if (packing && !e.launch_packs(k.packs.source.kernel, *packing)) return false;
   if (plan.by_packs && !e.launch_packs(plan, *entry)) return false;
   for (const ready_scan &s : scans) e.launch_scan(*s.plan, s.usual, s.longer);
+  launch_scatters(e, k, scatters);
   if (entry && !plan.by_packs) e.launch_kernel(plan, *entry);
   return true;
 }

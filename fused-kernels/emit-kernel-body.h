@@ -17,6 +17,8 @@ struct body {
 void body_evaluate(const struct body *, uint32_t k);
 /* The C type of a value. */
 const char *body_type(const struct body *, uint32_t v);
+/* Whether nodes other than consumers report faults. */
+bool body_is_checked(const struct fused_kernel *);
 /* How many results of a thread there are at a time: the constant `unroll`. */
 unsigned body_unrolled(const struct fused_kernel *);
 /* What at() takes besides the position: `, sK`, or nothing. */
@@ -63,6 +65,19 @@ void emit_kernel_scans(FILE *);
 unsigned scans_unrolled(const struct fused_kernel *);
 /* Whether it is this value that the kernel scans. */
 bool scans_give(const struct fused_kernel *, uint32_t v);
+
+/* ---- scatters: emit-kernel-scatters.c ---- */
+
+/* The struct with the nodes is NAME_elements: writes a member; what scatters.hpp asks of it;
+ * the struct NAME; and what comes before both. */
+void scatters_member(const struct body *, const struct fused_member *);
+void body_scatter(const struct body *);
+void scatter_around(const struct body *, const char *name);
+void emit_kernel_scatters(FILE *);
+/* For how many positions a thread loads at a time. */
+unsigned scatters_unrolled(const struct fused_kernel *);
+/* Whether the kernel scatters this value, or by it. */
+bool scatters_give(const struct fused_kernel *, uint32_t v);
 
 /* ---- combinations: emit-kernel-combine.c ---- */
 

@@ -67,9 +67,15 @@ static uint32_t with_packs(const struct superop *op, unsigned leave[FUSED_KERNEL
 uint32_t fused_kernels(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
   uint32_t count = with_packs(op, leave);
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (!scans_own(op, k)) continue;
-    leave[0] |= SCANS_ELSEWHERE;
-    leave[count++] = SCAN_ONLY(k);
+    if (scans_own(op, k)) {
+      leave[0] |= SCANS_ELSEWHERE;
+      leave[count++] = SCAN_ONLY(k);
+    }
+    if (!scatters_own(op, k)) continue;
+    const bool permutes = op->nodes[k].op == OPC_PERMUTE;
+    leave[0] |= SCATTERS_ELSEWHERE;
+    leave[count++] = SCATTER_ONLY(k) | (permutes ? 0U : (unsigned)SCATTER_CLAIMS);
+    if (!permutes) leave[count++] = SCATTER_ONLY(k) | SCATTER_FETCHES;
   }
   return count;
 }

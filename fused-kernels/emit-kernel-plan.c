@@ -31,8 +31,9 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
   k->members[k->member_count++] = (struct fused_member){
       .kind = (uint8_t)kind,
       .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
-      .looked_up = kind == MEMBER_SEGMENTS && (kernel_looks_up(k, value, TASK_INSIDE) ||
-                                               kernel_looks_up(k, value, TASK_REPORTED)),
+      .looked_up = kind == MEMBER_SEGMENTS &&
+                   (scatters_look_up(k, value) || kernel_looks_up(k, value, TASK_INSIDE) ||
+                    kernel_looks_up(k, value, TASK_REPORTED)),
       .number = number};
 }
 
@@ -54,6 +55,9 @@ static void plan_nodes(struct fused_kernel *k, unsigned leave) {
     if (node->role == ROLE_SCAN) {
       k->scan = i;
       k->scans_long = (leave & SCAN_LONG) != 0;
+    } else if (node->role == ROLE_SCATTER) {
+      k->scatter = leave >> NODE_SHIFT;
+      k->claims = (leave & SCATTER_CLAIMS) != 0;
     } else if (fused_is_consumer(node))
       *(node->role == ROLE_PACK  ? &k->by_packs
         : leave & SHORT_SEGMENTS ? &k->by_groups
@@ -81,6 +85,7 @@ static void plan_members(struct fused_kernel *k) {
     add_tree_members(k, i);
   }
   packs_add_members(k, add_member);
+  scatters_add_members(k, add_member);
   invariant(k->member_count <= op->value_count + 3 * op->node_count + 1);
 }
 
@@ -90,7 +95,8 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
                              .widths = widths,
                              .tuning = tuning_complete(tuning, 0),
                              .is_empty = true,
-                             .scan = SUPEROP_NONE};
+                             .scan = SUPEROP_NONE,
+                             .scatter = SUPEROP_NONE};
   k->block_slots = (uint32_t)k->tuning.value[TUNE_CUDA_BLOCK_SLOTS];
   k->tasks = arena_alloc(arena, op->node_count + 1);
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
@@ -104,43 +110,95 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
       arena_alloc(arena, (op->value_count + 3 * op->node_count + 2) * sizeof *k->members);
 }
 
-/* Whether consumer i is another kernel's. */
-static bool is_elsewhere(const struct superop *op, uint32_t i, unsigned leave) {
-  const bool packs = op->nodes[i].role == ROLE_PACK;
-  if (leave & SCAN_BIT) return i != leave >> SCAN_SHIFT;
-  if (leave & PACK_ONLY) return !packs;
-  return (packs && leave & PACK_ELSEWHERE) || (leave & SCANS_ELSEWHERE && scans_own(op, i));
+bool kernel_is_apart(const struct superop_node *node) {
+  return node->role == ROLE_SCAN || node->role == ROLE_SCATTER ||
+         node->role == ROLE_COMBINE_SCATTER;
 }
 
-static const bool *elsewhere(struct arena *arena, const struct superop *op, unsigned leave) {
-  bool *is = arena_alloc(arena, (op->node_count + 1) * sizeof *is);
-  for (uint32_t i = 0; i < op->node_count; i++) is[i] = is_elsewhere(op, i, leave);
-  return is;
+size_t kernel_loaded(const struct superop *op, bool *wanted, bool *checked) {
+  size_t bytes = 0;
+  *checked = false;
+  for (uint32_t k = op->node_count; k-- > 0;) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->result_count == 0 || !wanted[node->result]) continue;
+    *checked |= node->checked;
+    if (node->role == ROLE_GATHER || node->role == ROLE_PICK) bytes += sizeof(double);
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (fused_reads_elements(op, k, i)) wanted[node->operands[i]] = true;
+    }
+  }
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    if (wanted[p]) bytes += op->kinds[p] == SUPEROP_BOOL ? 1 : sizeof(double);
+  }
+  return bytes;
+}
+
+/* Whether consumer i is another kernel's. */
+static bool is_elsewhere(const struct superop *op, uint32_t i, unsigned leave) {
+  const uint32_t its = leave >> NODE_SHIFT;
+  const bool packs = op->nodes[i].role == ROLE_PACK;
+  if (leave & SCAN_BIT) return i != its;
+  if (leave & SCATTER_BIT) return !scatters_in_group(op, its, i);
+  if (leave & PACK_ONLY) return !packs;
+  return (packs && leave & PACK_ELSEWHERE) || (leave & SCANS_ELSEWHERE && scans_own(op, i)) ||
+         (leave & SCATTERS_ELSEWHERE && scatters_elsewhere(op, i));
 }
 
 /* One kernel computes everything that has elements, or is combined as far as a warp gets. */
-static struct fused_target kernel_target(unsigned leave, const bool *others) {
+static struct fused_target kernel_target(const struct superop *op, unsigned leave,
+                                         const bool *elsewhere) {
   const uint32_t spreads = 1U << STEP_SPREAD | 1U << STEP_INDEX;
   const uint32_t consumers =
       1U << STEP_REDUCE | 1U << STEP_COMBINE_REDUCE | 1U << STEP_COMBINE_SCAN;
   const uint32_t left = leave & LEAVE_SPREADS ? spreads : 0;
   const uint32_t packs = leave & (PACK_INSIDE | PACK_ONLY) ? 1U << STEP_PACK : 0;
   const uint32_t scans = leave & SCAN_BIT ? 1U << STEP_SCAN : 0;
-  return (struct fused_target){.inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER |
-                                         1U << STEP_GATHER_BY_DATA | 1U << STEP_MAP |
-                                         1U << STEP_LOOP | consumers | packs | scans,
-                               .if_read = left,
-                               .left = left,
-                               .stages = 1,
-                               .drops = true,
-                               .elsewhere = others,
-                               .partial = (leave & (PACK_ONLY | SCAN_BIT)) != 0};
+  const uint32_t scatters = leave & SCATTER_BIT ? 1U << STEP_SCATTER : 0;
+  return (struct fused_target){
+      .inside = spreads | 1U << STEP_CONST | 1U << STEP_GATHER | 1U << STEP_GATHER_BY_DATA |
+                1U << STEP_MAP | 1U << STEP_LOOP | consumers | packs | scans | scatters,
+      .if_read = left,
+      .left = left,
+      .stages = 1,
+      .drops = true,
+      .elsewhere = elsewhere,
+      .partial = (leave & (PACK_ONLY | SCAN_BIT | SCATTER_BIT)) != 0,
+      .scattered = scatters ? scatters_operands(op, leave >> NODE_SHIFT, leave) : 0};
+}
+
+static bool *consumers_elsewhere(struct arena *arena, const struct superop *op,
+                                 unsigned leave) {
+  bool *is = arena_alloc(arena, (op->node_count + 1) * sizeof *is);
+  for (uint32_t i = 0; i < op->node_count; i++)
+    is[i] = fused_is_consumer(&op->nodes[i]) && is_elsewhere(op, i, leave);
+  return is;
+}
+
+/* What the kernels of these consumers check, the one for the rest need not. */
+static void checks_elsewhere(struct arena *arena, const struct superop *op, bool *is) {
+  unsigned leave[FUSED_KERNELS];
+  const uint32_t kernels = fused_kernels(op, leave);
+  for (uint32_t i = 1; i < kernels; i++) {
+    struct fused_schedule s;
+    const bool *others = consumers_elsewhere(arena, op, leave[i]);
+    if (!fused_schedule_make(arena, op, kernel_target(op, leave[i], others), &s))
+      invariant(false);
+    for (uint32_t k = 0; k < op->node_count; k++)
+      is[k] |= op->nodes[k].checked && s.tasks[k] == TASK_INSIDE;
+  }
+}
+
+static const bool *elsewhere(struct arena *arena, const struct superop *op, unsigned leave) {
+  bool *is = consumers_elsewhere(arena, op, leave);
+  if (leave & (PACK_ELSEWHERE | SCANS_ELSEWHERE | SCATTERS_ELSEWHERE))
+    checks_elsewhere(arena, op, is);
+  return is;
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
                        unsigned leave, const struct tuning *tuning, struct fused_kernel *k) {
   fused_kernel_room(arena, op, widths, tuning, k);
-  const struct fused_target target = kernel_target(leave, elsewhere(arena, op, leave));
+  const struct fused_target target = kernel_target(op, leave, elsewhere(arena, op, leave));
   if (!fused_schedule_make(arena, op, target, &k->schedule))
     invariant(false); /* nothing apart is an operand */
   k->tasks = k->schedule.tasks;

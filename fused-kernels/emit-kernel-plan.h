@@ -18,8 +18,22 @@ typedef void kernel_add_member(struct fused_kernel *, enum fused_member_kind, ui
                                uint32_t value);
 void packs_add_members(struct fused_kernel *, kernel_add_member *add);
 
-/* Whether node k is a scan that has a kernel of its own. */
+/* Whether node k is a scan that has a kernel of its own; the first scatter of a group that has;
+ * a scatter of such a group; whether it is in the group of `first`. */
 bool scans_own(const struct superop *, uint32_t k);
+bool scatters_own(const struct superop *, uint32_t k);
+bool scatters_elsewhere(const struct superop *, uint32_t k);
+bool scatters_in_group(const struct superop *, uint32_t first, uint32_t k);
+/* The operands that a kernel of a group needs, a bit each. */
+uint8_t scatters_operands(const struct superop *, uint32_t first, unsigned leave);
+/* Whether a kernel of a group looks up the segments of sources under descriptor v. */
+bool scatters_look_up(const struct fused_kernel *, uint32_t v);
+void scatters_add_members(struct fused_kernel *, kernel_add_member *add);
+/* Whether a node is a consumer that is executed apart where it has no kernel of its own. */
+bool kernel_is_apart(const struct superop_node *);
+/* The bytes that computing these values loads at a position: of parameters, and by gathers. All
+ * that it needs becomes wanted, too; *checked: some of that may fail. */
+size_t kernel_loaded(const struct superop *, bool *wanted, bool *checked);
 /* Whether what a consumer needs may be computed by a kernel of its own, and again by another.
  */
 bool emit_is_light(const struct superop *);

@@ -14,35 +14,13 @@ extern const char *const fused_scans_text[];
 
 /* Whether a consumer other than node k needs a value in memory, or the program. */
 static bool is_needed_besides(const struct superop *op, uint32_t k, uint32_t v) {
-  if (op->last_use[v] == op->node_count) return true;
+  bool needed = op->last_use[v] == op->node_count;
   for (uint32_t i = 0; i < op->node_count; i++) {
     const struct superop_node *node = &op->nodes[i];
-    const bool apart = node->role == ROLE_SCAN || node->role == ROLE_SCATTER ||
-                       node->role == ROLE_COMBINE_SCATTER;
-    for (unsigned j = 0; apart && i != k && j < node->operand_count; j++) {
-      if (node->operands[j] == v) return true;
-    }
+    if (!kernel_is_apart(node) || i == k) continue;
+    for (unsigned j = 0; j < node->operand_count; j++) needed |= node->operands[j] == v;
   }
-  return false;
-}
-
-/* Bytes that computing value v loads for an element: of parameters, and by gathers. */
-static size_t loaded(const struct superop *op, uint32_t v) {
-  bool wanted[SUPEROP_VALUES_MAX] = {false};
-  size_t bytes = 0;
-  wanted[v] = true;
-  for (uint32_t k = op->node_count; k-- > 0;) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->result_count == 0 || !wanted[node->result]) continue;
-    if (node->role == ROLE_GATHER || node->role == ROLE_PICK) bytes += sizeof(double);
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (fused_reads_elements(op, k, i)) wanted[node->operands[i]] = true;
-    }
-  }
-  for (uint32_t p = 0; p < op->param_count; p++) {
-    if (wanted[p]) bytes += op->kinds[p] == SUPEROP_BOOL ? 1 : sizeof(double);
-  }
-  return bytes;
+  return needed;
 }
 
 /* Without a kernel of its own an operand is written and read, if another kernel is needed
@@ -50,7 +28,9 @@ static size_t loaded(const struct superop *op, uint32_t v) {
 static bool is_cheap(const struct superop *op, const struct superop_node *node) {
   const size_t element = op->kinds[node->operands[0]] == SUPEROP_BOOL ? 1 : sizeof(double);
   const bool alone = op->output_count == 1 && op->outputs[0] == node->result;
-  return alone || (emit_is_light(op) && loaded(op, node->operands[0]) <= 2 * element);
+  bool wanted[SUPEROP_VALUES_MAX] = {false}, fails;
+  wanted[node->operands[0]] = true;
+  return alone || (emit_is_light(op) && kernel_loaded(op, wanted, &fails) <= 2 * element);
 }
 
 static bool may_scan(const struct superop *op, uint32_t k) {

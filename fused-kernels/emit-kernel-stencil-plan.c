@@ -274,7 +274,8 @@ void stencil_room(struct arena *arena, struct fused_kernel *k) {
 void stencil_plan(struct arena *arena, struct fused_kernel *k) {
   struct candidate *c = arena_alloc(arena, (k->op->node_count + 1) * sizeof *c);
   const struct sum *of = find_sums(arena, k->op);
-  uint32_t count = k->by_slots || k->by_groups || k->by_packs || k->scan != SUPEROP_NONE
+  uint32_t count = k->by_slots || k->by_groups || k->by_packs || k->scan != SUPEROP_NONE ||
+                           k->scatter != SUPEROP_NONE
                        ? 0
                        : drop_small(c, find_candidates(k, of, c)),
            end;

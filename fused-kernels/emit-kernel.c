@@ -58,6 +58,8 @@ static void members(const struct body *b) {
     case MEMBER_TILES:
     case MEMBER_PACKING:
     case MEMBER_KEPT: packs_member(b, m); break;
+    case MEMBER_SCATTER:
+    case MEMBER_MOVED: scatters_member(b, m); break;
     }
   }
   fputs("  ravel::faults bad;\n  int64_t n;\n\n", b->out);
@@ -186,7 +188,8 @@ static void assertion(const struct body *b, uint32_t k) {
 
 /* The results at a position: the values that are written, and those that are reduced. */
 static bool is_given(const struct body *b, uint32_t v) {
-  if (b->k->written[v] || packs_give(b->k, v) || scans_give(b->k, v)) return true;
+  if (b->k->written[v] || packs_give(b->k, v) || scans_give(b->k, v) || scatters_give(b->k, v))
+    return true;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
     if ((m->kind == MEMBER_PARTIALS || m->kind == MEMBER_TOTALS) &&
@@ -204,9 +207,11 @@ static void results(const struct body *b) {
   fputs("  };\n\n", b->out);
 }
 
-static bool is_checked(const struct fused_kernel *k) {
+bool body_is_checked(const struct fused_kernel *k) {
   for (uint32_t i = 0; i < k->op->node_count; i++) {
-    if (k->tasks[i] == TASK_INSIDE && k->op->nodes[i].checked) return true;
+    if (k->tasks[i] == TASK_INSIDE && k->op->nodes[i].checked &&
+        !fused_is_consumer(&k->op->nodes[i]))
+      return true;
   }
   return false;
 }
@@ -225,7 +230,7 @@ static bool hands_segment(const struct body *b) {
 /* Writes at(): loads and nodes. */
 static void emit_at(const struct body *b) {
   const struct superop *op = b->op;
-  bool checked = is_checked(b->k), first = true;
+  bool checked = body_is_checked(b->k), first = true;
   fputs("  HERE results at(int64_t i", b->out);
   if (hands_segment(b)) fprintf(b->out, ", int64_t s%u", op->segments);
   if (b->k->block_positions > 0) fputs(", const shared &w", b->out);
@@ -288,7 +293,7 @@ unsigned body_unrolled(const struct fused_kernel *k) {
     if (m->kind == MEMBER_OPERAND) bytes += elem_info((enum cvl_elem)m->elem)->bytes;
   }
   for (uint32_t i = 0; i < k->op->node_count; i++) nodes += k->tasks[i] == TASK_INSIDE;
-  if (bytes == 0 || is_checked(k) || needs.functions || nodes > MOST_NODES) return 1;
+  if (bytes == 0 || body_is_checked(k) || needs.functions || nodes > MOST_NODES) return 1;
   unsigned unrolled = 1;
   while (2 * unrolled <= most && 2 * unrolled * bytes <= most_bytes) unrolled *= 2;
   return unrolled;
@@ -412,12 +417,15 @@ static void by_slots(const struct body *b) {
   fputs("  }\n", b->out);
 }
 
+static unsigned unrolled(const struct fused_kernel *k) {
+  if (k->scan != SUPEROP_NONE) return scans_unrolled(k);
+  return k->scatter != SUPEROP_NONE ? scatters_unrolled(k) : body_unrolled(k);
+}
+
 /* All but the members. */
 static void operators(const struct body *b) {
   body_combinations(b);
-  const bool scans = b->k->scan != SUPEROP_NONE;
-  fprintf(b->out, "  enum { unroll = %u };\n",
-          scans ? scans_unrolled(b->k) : body_unrolled(b->k));
+  fprintf(b->out, "  enum { unroll = %u };\n", unrolled(b->k));
   if (b->k->block_positions > 0) body_windows(b);
   results(b);
   emit_at(b);
@@ -432,6 +440,8 @@ static void operators(const struct body *b) {
     body_packs(b);
   else if (b->k->scan != SUPEROP_NONE)
     body_scan(b);
+  else if (b->k->scatter != SUPEROP_NONE)
+    body_scatter(b);
   else if (b->k->block_positions > 0)
     body_stencil(b);
   else
@@ -444,8 +454,9 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   if (k->by_groups) emit_kernel_chunks(out);
   if (k->by_packs) emit_kernel_packs(out);
   if (k->scan != SUPEROP_NONE) emit_kernel_scans(out);
+  if (k->scatter != SUPEROP_NONE) emit_kernel_scatters(out);
   fprintf(out, "/* %s */\nstruct %s%s {\n", fused_formula(k->op, formula, sizeof formula), name,
-          k->scan == SUPEROP_NONE ? "" : "_elements");
+          k->scan == SUPEROP_NONE && k->scatter == SUPEROP_NONE ? "" : "_elements");
   if (k->by_packs) packs_declare(&b, name);
   members(&b);
   if (k->copies)
@@ -454,6 +465,7 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
     operators(&b);
   fputs("};\n", out);
   if (k->scan != SUPEROP_NONE) scans_around(&b, name);
+  if (k->scatter != SUPEROP_NONE) scatter_around(&b, name);
 }
 
 static bool in_blocks(const struct fused_kernel *k) {
@@ -463,6 +475,7 @@ static bool in_blocks(const struct fused_kernel *k) {
 
 unsigned fused_kernel_unroll(const struct fused_kernel *k) {
   if (in_blocks(k)) return 1;
+  if (k->scatter != SUPEROP_NONE) return scatters_unrolled(k);
   return k->copies ? emit_copy_unrolled(k) : body_unrolled(k);
 }
 

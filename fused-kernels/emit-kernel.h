@@ -37,6 +37,8 @@
  *                     null, if there is one tile
  *   MEMBER_PACKING    ravel::packing, of packs: a list; one after the other
  *   MEMBER_KEPT       ravel::ptr<T>, where the values go that a PACK keeps
+ *   MEMBER_SCATTER    ravel::scattering, of a group of scatters
+ *   MEMBER_MOVED      ravel::ptr<T>, where the results of one of them go
  *   MEMBER_UNFIT      ravel::ptr<int64_t>: becomes 1 where copies are unfit for their kernels;
  *                     those whose order does not matter do not have it
  *
@@ -53,6 +55,8 @@ enum fused_member_kind {
   MEMBER_TILES,
   MEMBER_PACKING,
   MEMBER_KEPT,
+  MEMBER_SCATTER,
+  MEMBER_MOVED,
   MEMBER_UNFIT
 };
 
@@ -93,6 +97,10 @@ struct fused_kernel {
   uint32_t scan;   /* not SUPEROP_NONE: the scan of a kernel for nothing else, which takes the
                       members of scans.hpp's structs: of scan_pass, or scan_chunks if... */
   bool scans_long; /* ... this */
+  uint32_t scatter; /* not SUPEROP_NONE: the first scatter of the group of a kernel for nothing
+                       else, a thread for each source; or for each result, if it is not of
+                       PERMUTEs and not... */
+  bool claims;      /* ... this */
   bool by_packs; /* a block of FUSED_BLOCK_THREADS for each tile of fused_kernel_tile positions
                     of op->segments, which are not none: packs.hpp */
   uint32_t block_slots;     /* tuned, but 1 with combinations inside */
@@ -131,7 +139,11 @@ enum { FUSED_BLOCK_THREADS = 256, FUSED_GROUP_WARPS = FUSED_BLOCK_THREADS / 32 }
  *   PACK_ELSEWHERE    PACKs are another kernel's
  *   SCAN_ONLY(k)      the kernel computes what scan k needs, and scans that: scans.hpp
  *   SCAN_LONG         of segments of more than a chunk; else of all others
- *   SCANS_ELSEWHERE   scans that have a kernel of their own are not this one's */
+ *   SCANS_ELSEWHERE   scans that have a kernel of their own are not this one's
+ *   SCATTER_ONLY(k)   the kernel computes what the group of scatter k needs, and scatters that:
+ *                     scatters.hpp; if it is not of PERMUTEs, there are two:
+ *   SCATTER_CLAIMS, SCATTER_FETCHES
+ *   SCATTERS_ELSEWHERE  groups that have kernels of their own are not this one's */
 enum {
   LEAVE_NOTHING = 0,
   LEAVE_SPREADS = 1,
@@ -141,16 +153,26 @@ enum {
   PACK_ELSEWHERE = 16,
   SCANS_ELSEWHERE = 32,
   SCAN_LONG = 64,
-  SCAN_BIT = 128, /* above it the node */
-  SCAN_SHIFT = 8
+  SCAN_BIT = 128,
+  SCATTERS_ELSEWHERE = 256,
+  SCATTER_BIT = 512,
+  SCATTER_CLAIMS = 1024,
+  SCATTER_FETCHES = 2048,
+  NODE_SHIFT = 16 /* above: the node of SCAN_BIT, SCATTER_BIT */
 };
-#define SCAN_ONLY(k) ((unsigned)SCAN_BIT | (unsigned)(k) << SCAN_SHIFT)
+#define SCAN_ONLY(k)    ((unsigned)SCAN_BIT | (unsigned)(k) << NODE_SHIFT)
+#define SCATTER_ONLY(k) ((unsigned)SCATTER_BIT | (unsigned)(k) << NODE_SHIFT)
 
 /* How many kernels a superoperator has, other than those of copies and combinations, and what
  * each leaves besides: one, which packs if there is nothing to reduce; a second one may pack,
- * and is then to be launched first; and one for each of some scans. PACKs and scans are left to
- * the library where they need much that would have to be computed twice. */
-enum { FUSED_SCANS = 4, FUSED_KERNELS = 2 + FUSED_SCANS };
+ * and is then to be launched first; and one for each of some scans and groups of scatters, or
+ * two. They are left to the library where they need much that would have to be computed twice.
+ */
+enum {
+  FUSED_SCANS = 4,
+  FUSED_SCATTERS = 2,
+  FUSED_KERNELS = 2 + FUSED_SCANS + 2 * FUSED_SCATTERS
+};
 uint32_t fused_kernels(const struct superop *, unsigned leave[FUSED_KERNELS]);
 /* The positions of a tile of a kernel by packs. */
 unsigned fused_kernel_tile(const struct fused_kernel *);

@@ -87,6 +87,10 @@ static bool is_inside(const struct fused_schedule *s, uint32_t k) {
   return s->tasks[k] == TASK_INSIDE;
 }
 
+static bool is_elsewhere(const struct fused_schedule *s, uint32_t k) {
+  return s->target.elsewhere && s->target.elsewhere[k];
+}
+
 /* ---- steps ---- */
 
 /* Of a node outside loops and combinations. */
@@ -108,8 +112,8 @@ static enum fused_step step_of(const struct superop *op, uint32_t k) {
   case ROLE_REDUCE: return STEP_REDUCE;
   case ROLE_PACK: return STEP_PACK;
   case ROLE_SCAN: return STEP_SCAN;
-  case ROLE_COMBINE_SCATTER:
-  case ROLE_SCATTER: break;
+  case ROLE_SCATTER: return STEP_SCATTER;
+  case ROLE_COMBINE_SCATTER: break;
   }
   return STEP_OTHER;
 }
@@ -139,7 +143,7 @@ static bool is_wanted(const struct scheduler *p, uint32_t k) {
   bool wanted = !p->s->target.drops || (scatters && node->checked);
   for (unsigned r = 0; r < node->result_count; r++)
     wanted |= p->op->last_use[node->result + r] == p->op->node_count;
-  return wanted && !(p->s->target.elsewhere && p->s->target.elsewhere[k]);
+  return wanted && !is_elsewhere(p->s, k);
 }
 
 /* A combination is executed as a whole, if any of its results is wanted. */
@@ -160,8 +164,8 @@ static bool is_executed(const struct scheduler *p, uint32_t k) {
   const struct fused_schedule *s = p->s;
   const uint32_t v = node->result;
   if (fused_is_consumer(node) || p->steps[k] == STEP_FUNCTION) return p->wanted[k];
-  if ((node->role == ROLE_ASSERT || node->checked) && !s->target.partial) return node->checked;
-  if (node->role == ROLE_ASSERT) return false;
+  if (node->role == ROLE_ASSERT) return node->checked && !s->target.partial;
+  if (node->checked && !s->target.partial && !is_elsewhere(s, k)) return true;
   if (p->steps[k] == STEP_LOOP && node->role != ROLE_MAP) return true;
   if (s->read[v] || p->memory[v]) return true;
   return !s->target.drops && (s->needed[v] || !s->reported[v]);
@@ -192,6 +196,7 @@ static void need_inside(struct scheduler *p, uint32_t k) {
   }
   const unsigned count = fused_is_constant(p->op, node) ? 1 : node->operand_count;
   for (unsigned i = 0; i < count; i++) {
+    if (p->steps[k] == STEP_SCATTER && !(p->s->target.scattered >> i & 1)) continue;
     const bool hot = is_inside(p->s, k) && superop_matters(node, i);
     (hot ? p->s->read : p->s->reported)[node->operands[i]] = true;
   }

@@ -32,7 +32,8 @@ enum fused_step {
   STEP_COMBINE_SCAN,
   STEP_SCAN,
   STEP_PACK,
-  STEP_OTHER, /* scatters: never in a stage */
+  STEP_SCATTER,
+  STEP_OTHER, /* COMBINE_SCATTER: never in a stage */
   STEPS
 };
 
@@ -46,9 +47,10 @@ struct fused_target {
   uint32_t stages;  /* the greatest number of stages */
   bool drops;       /* what has no use is not executed, unless it is checked or of a loop */
   const bool *elsewhere; /* of every node, or NULL: a consumer that is executed elsewhere, as if
-                            it were not there */
-  bool partial; /* so are outputs that are no consumer's, and checks that no consumer here
-                   needs; not with loops */
+                            it were not there; any other node that is checked elsewhere */
+  uint8_t scattered; /* of a scatter that is inside: the operands that are needed, a bit each */
+  bool partial;      /* so are outputs that are no consumer's, and checks that no consumer here
+                        needs; not with loops */
 };
 
 /* ---- the schedule ---- */

@@ -240,8 +240,10 @@ std::vector<statement> read_body(const module_text &m, const kernel_text &k) {
 static void read_values(cursor &r, variable_text &v) {
   if (!r.take('=')) return;
   const bool many = r.take('{');
-  do v.values.push_back(trimmed(r.word()));
-  while (many && r.take(','));
+  do {
+    const std::string sign = r.take('-') ? "-" : "";
+    v.values.push_back(sign + trimmed(r.word()));
+  } while (many && r.take(','));
   if (many) r.want('}');
 }
 

@@ -51,6 +51,20 @@ static const char scanning_floats[] =
     "$3 = (DIST INT @ $1 $2) $4 = (I_TO_F @ $0) $5 = (I_TO_F @ $3) $6 = (/ FLOAT @ $4 $5)\n"
     "$7 = (+_SCAN FLOAT @ $6 $2) -> $7\n";
 
+/* Doubled numbers and flags in the reverse order, `$1` the lengths. */
+static const char reversing[] =
+    "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+    "$3 = (INDEX @ (CONST INT 0) (CONST INT 1) $2) $4 = (DIST INT @ $1 $2)\n"
+    "$5 = (- INT @ (- INT @ $4 $3) (DIST INT @ (CONST INT 1) $2))\n"
+    "$6 = (+ INT @ $0 $0) $7 = (! PERMUTE INT @ $6 $5 $2)\n"
+    "$8 = (< INT @ $3 $0) $9 = (! PERMUTE BOOL @ $8 $5 $2) -> $7 $9\n";
+/* Positions and `$1`, over the numbers: of two sources the later one stays. */
+static const char halving[] =
+    "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+    "$3 = (INDEX @ (CONST INT 0) (CONST INT 1) $2)\n"
+    "$4 = (/ INT @ $3 (DIST INT @ (CONST INT 2) $2)) $5 = (+ INT @ $3 (DIST INT @ $1 $2))\n"
+    "$6 = (! DPERMUTE INT @ $5 $4 $0 $2 $2) -> $6\n";
+
 /* Nothing runs on the host, threads and blocks in no order, all accesses looked at. */
 static const char checked[] = "order=shuffled,seed=5,check,small=0";
 static const char quick[] = "small=0";
@@ -96,11 +110,12 @@ struct session : superop_session {
     cr_assert(b->to_host(c, &x, 0, n.bound, to.data() + at));
     b->release(c, &numbers);
   }
-  /* Of numbers under segments of these lengths. */
-  outcome run(const ints &lengths) {
+  /* Of numbers under segments of these lengths; of each segment its number, or with `by_length`
+   * its length. */
+  outcome run(const ints &lengths, bool by_length = false) {
     ints x, of_segment;
     for (size_t s = 0; s < lengths.size(); s++) {
-      of_segment.push_back((int64_t)s % 90 + 5);
+      of_segment.push_back(by_length ? lengths[s] : (int64_t)s % 90 + 5);
       for (int64_t i = 0; i < lengths[s]; i++) x.push_back((int64_t)(x.size() * 7919 % 97));
     }
     const cvl_value operands[] = {upload(x), upload(of_segment), segments(lengths)};
@@ -123,8 +138,9 @@ struct session : superop_session {
 
 static outcome expect_same(const char *definition, const ints &lengths,
                            const char *how = checked) {
-  const outcome wanted = session(definition, quick, false).run(lengths);
-  const outcome found = session(definition, how, true).run(lengths);
+  const bool by_length = definition == reversing;
+  const outcome wanted = session(definition, quick, false).run(lengths, by_length);
+  const outcome found = session(definition, how, true).run(lengths, by_length);
   cr_expect(wanted.numbers == found.numbers, "%zu segments of %ld ...", lengths.size(),
             (long)lengths[0]);
   return found;
@@ -222,4 +238,35 @@ Test(scans, with_windows_of_chunks) {
 Test(scans, take_few_launches) {
   cr_expect_leq(expect_same(scanning_floats, {5000}).launches, 2);
   cr_expect_leq(expect_same(scanning_floats, {20000}).launches, 3);
+}
+
+/* A group of two PERMUTEs by one kernel; claims and what they bring by two. Under one segment,
+ * which constants are for. */
+Test(scatters, give_what_the_operations_give) {
+  for (const char *definition : {reversing, halving}) {
+    for (const int64_t n : {1, 33, 2049, 7000}) expect_same(definition, {n});
+  }
+}
+
+/* Copies to the device, what is all ones or zero before, one kernel or two. */
+Test(scatters, take_few_launches) {
+  cr_expect_leq(expect_same(reversing, {5000}).launches, 3);
+  cr_expect_leq(expect_same(halving, {5000}).launches, 4);
+}
+
+/* What is owned and not needed any more is written over, unless it is needed besides. */
+Test(scatters, write_over_what_is_not_needed) {
+  uint64_t bytes[2];
+  for (const bool owned : {false, true}) {
+    session s(halving, checked, true);
+    ints x(5000);
+    cvl_value operands[] = {s.emulated_session::upload(x), s.upload({3}), s.segments({5000})},
+              out;
+    operands[0].owned = owned;
+    cr_assert(s.b->run(s.c, s.site += 10, s.kernel, operands, &out));
+    if (!owned) s.b->release(s.c, &operands[0]);
+    bytes[owned] = s.b->statistics(s.c).peak_bytes;
+    s.b->release(s.c, &out);
+  }
+  cr_expect_leq(bytes[true] + 5000 * 8, bytes[false]);
 }

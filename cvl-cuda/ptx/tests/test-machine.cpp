@@ -429,7 +429,7 @@ Test(ptx_machine, commands_wait) {
 Test(ptx_machine, variables_of_a_module) {
   rig r(2);
   const std::string text =
-      ".global .align 4 .u32 v[3] = {5, 6, 0x7};\n.const .align 8 .u64 c = 9;\n" +
+      ".global .align 4 .u32 v[3] = {5, 6, 0x7};\n.const .align 8 .u64 c = -9;\n" +
       rig::kernel_text("mov.u64 %q1, v;\nld.global.u32 %r1, [%q1+8];\n"
                        "ld.const.u64 %q2, [c];\ncvt.u64.u32 %q3, %r1;\n"
                        "add.s64 %q2, %q2, %q3;\nst.global.u64 [%base], %q2;")
@@ -440,7 +440,7 @@ Test(ptx_machine, variables_of_a_module) {
   l.parameters.resize(8);
   memcpy(l.parameters.data(), &r.array, 8);
   r.of->launch(l);
-  cr_assert(r.of->fault() == "" && r.word(0) == 16, "%s", r.of->fault().c_str());
+  cr_assert(r.of->fault() == "" && r.word(0) == (uint64_t)-2, "%s", r.of->fault().c_str());
 }
 
 Test(ptx_machine, modules_that_are_wrong) {
