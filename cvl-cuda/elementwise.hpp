@@ -36,6 +36,15 @@ template <class T> struct plain_operand {
   HD T operator[](int64_t i) const { return data != nullptr ? (T)data[i] : first; }
 };
 
+/* The same in memory only: of a row of one operand, which is computed by the host where that is
+ * constant. */
+template <class T> struct loaded_operand {
+  ptr<const T> data;
+  T first; /* unused */
+
+  HD T operator[](int64_t i) const { return (T)data[i]; }
+};
+
 template <class T> plain_operand<T> plain(const operand<T> &x) {
   return {x.data, x.first};
 }
@@ -195,43 +204,45 @@ template <class ROW> HD uint8_t row_of(const uint8_t (&v)[3]) {
   return ROW::of(v[0], v[1], v[2]);
 }
 
-/* Index k is that of word k, or of the flags that do not fill a word: those are loaded when
- * they are stored, so that nothing but a test comes between the loads of words. */
-template <class ROW, int ARITY> struct flags_body {
-  struct results {
-    uint64_t of[ARITY];
-  };
-  enum { unroll = COMPILED_CUDA_MAP_UNROLL };
-
-  plain_operand<uint8_t> flags[ARITY];
-  plain_operand<uint64_t> words[ARITY]; /* the same */
+/* Index k is that of word k, or of the flags that do not fill a word, which are done by
+ * themselves. */
+template <class ROW, int ARITY, template <class> class OPERAND> struct flags_body {
+  OPERAND<uint8_t> flags[ARITY];
+  OPERAND<uint64_t> words[ARITY]; /* the same */
   ptr<uint8_t> out;
   ptr<uint64_t> out_words;
   int64_t n;
 
-  HD results at(int64_t k) const {
-    results from;
-    for (int a = 0; a < ARITY; a++) from.of[a] = k < n / 8 ? words[a][k] : 0;
-    return from;
-  }
-  HD void put(int64_t k, const results &from) const {
-    if (k == n / 8) {
-      for (int64_t i = 8 * k; i < n; i++) out[i] = flag(i);
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t k, int64_t step) const {
+    if (k + (U - 1) * step < n / 8) {
+      words_together<U>(k, step);
+    } else if constexpr (U > 1) {
+      RAVEL_ROLLED
+      for (int q = 0; q < U; q++) together<1>(k + q * step, step);
     } else {
-      out_words[k] = word(from);
+      RAVEL_ROLLED
+      for (int64_t i = 8 * k; i < n; i++) out[i] = flag(i);
     }
   }
-  HD void operator()(int64_t k) const { put(k, at(k)); }
+  HD void operator()(int64_t k) const { together<1>(k, 0); }
+  template <int U> HD void words_together(int64_t k, int64_t step) const {
+    uint64_t from[ARITY][U];
+    for (int a = 0; a < ARITY; a++) {
+      for (int q = 0; q < U; q++) from[a][q] = words[a][k + q * step];
+    }
+    for (int q = 0; q < U; q++) out_words[k + q * step] = word<U>(from, q);
+  }
   HD uint8_t flag(int64_t i) const {
     uint8_t v[ARITY];
     for (int a = 0; a < ARITY; a++) v[a] = flags[a][i];
     return row_of<ROW>(v);
   }
-  HD static uint64_t word(const results &from) {
+  template <int U> HD static uint64_t word(const uint64_t (&from)[ARITY][U], int q) {
     uint64_t to = 0;
     for (int bit = 0; bit < 64; bit += 8) {
       uint8_t v[ARITY];
-      for (int a = 0; a < ARITY; a++) v[a] = (uint8_t)(from.of[a] >> bit);
+      for (int a = 0; a < ARITY; a++) v[a] = (uint8_t)(from[a][q] >> bit);
       to |= (uint64_t)row_of<ROW>(v) << bit;
     }
     return to;
@@ -239,10 +250,10 @@ template <class ROW, int ARITY> struct flags_body {
 };
 
 /* Vectors begin where blocks of memory do, which are aligned for words. */
-template <class ROW, int ARITY>
-ref<cvl_vector> map_flags(work &w, const plain_operand<uint8_t> (&x)[ARITY], int64_t n) {
+template <class ROW, int ARITY, template <class> class OPERAND>
+ref<cvl_vector> map_flags(work &w, const OPERAND<uint8_t> (&x)[ARITY], int64_t n) {
   const ref<cvl_vector> r = w.make(CVL_BOOL, n);
-  flags_body<ROW, ARITY> body{};
+  flags_body<ROW, ARITY, OPERAND> body{};
   for (int a = 0; a < ARITY; a++) {
     body.flags[a] = x[a];
     void *const at = (void *)(uintptr_t)address(x[a].data);
@@ -251,7 +262,7 @@ ref<cvl_vector> map_flags(work &w, const plain_operand<uint8_t> (&x)[ARITY], int
   body.out = w.data<uint8_t>(r);
   body.out_words = w.data<uint64_t>(r);
   body.n = n;
-  w.run(launch_map(ROW::name(), n / 8 + (n % 8 != 0), body));
+  w.run(launch_together(ROW::name(), n / 8 + (n % 8 != 0), body));
   return r;
 }
 
@@ -262,15 +273,19 @@ template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int6
   using R = typename ROW::R;
   X a;
   if (constant(v[0], &a)) return all_equal(ROW::of(a), n);
-  const operand<X> x = w.read<X>(v[0]);
-  if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
-    if (is_plain(x)) return map_flags<ROW, 1>(w, {plain(x)}, n);
-  } else if (is_plain(x)) {
-    const unary_body<ROW, plain_operand<X>> body{plain(x)};
-    return map_plain<R>(w, ROW::name(), body, n);
+  if constexpr (progression<X>::exists) {
+    const operand<X> x = w.read<X>(v[0]);
+    if (!is_plain(x)) return map_computed<R>(w, ROW::name(), unary_body<ROW, operand<X>>{x}, n);
   }
-  const unary_body<ROW, operand<X>> body{x};
-  return map_computed<R>(w, ROW::name(), body, n);
+  /* Others are computed only where there are fewer elements than segments (map_computed in
+   * elementwise.cu): they are written first. */
+  const loaded_operand<X> x{w.elements<X>(v[0]), 0};
+  if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
+    const loaded_operand<uint8_t> one[] = {x};
+    return map_flags<ROW, 1>(w, one, n);
+  } else {
+    return map_plain<R>(w, ROW::name(), unary_body<ROW, loaded_operand<X>>{x}, n);
+  }
 }
 
 template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int64_t n) {
@@ -281,7 +296,8 @@ template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int
   const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
   const bool all_plain = is_plain(x) && is_plain(y);
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
-    if (all_plain) return map_flags<ROW, 2>(w, {plain(x), plain(y)}, n);
+    const plain_operand<uint8_t> both[] = {plain(x), plain(y)};
+    if (all_plain) return map_flags<ROW, 2>(w, both, n);
   } else if (all_plain) {
     const binary_body<ROW, plain_operand<X>> body{plain(x), plain(y)};
     return map_plain<R>(w, ROW::name(), body, n);
@@ -320,7 +336,8 @@ template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int
   const operand<X> x = w.read<X>(v[1]), y = w.read<X>(v[2]);
   const bool all_plain = is_plain(f) && is_plain(x) && is_plain(y);
   if constexpr (sizeof(X) == 1) {
-    if (all_plain) return map_flags<ROW, 3>(w, {plain(f), plain(x), plain(y)}, n);
+    const plain_operand<uint8_t> all[] = {plain(f), plain(x), plain(y)};
+    if (all_plain) return map_flags<ROW, 3>(w, all, n);
   } else if (all_plain) {
     const select_body<ROW, plain_operand<X>, plain_operand<flag>> body{plain(f), plain(x),
                                                                        plain(y)};

@@ -39,17 +39,20 @@ template <class I> struct addresses {
     load(flags, i, step, on);
     load_segments(near, i, step, s);
     load_bounds(far, s, start, length);
-    bool good = true;
-    for (int k = 0; k < U; k++) {
+    int first = U; /* at fault: of several it is the one that counts */
+    for (int k = U - 1; k >= 0; k--) {
       const bool inside = x[k] >= 0 && (int64_t)x[k] < length[k];
       at[k] = on[k] && inside ? start[k] + (int64_t)x[k] : -1;
-      good = good && (inside || !on[k]);
+      if (on[k] && !inside) first = k;
     }
-    if (good) return;
-    for (int k = 0; k < U; k++) {
-      if (on[k] && at[k] < 0)
-        bad.report(CVL_E_INDEX, i + k * step, (int64_t)x[k], length[k], s[k]);
+    if (first == U) return;
+    for (int k = U - 1; k > 0; k--) {
+      if (first != k) continue;
+      x[0] = x[k];
+      length[0] = length[k];
+      s[0] = s[k];
     }
+    bad.report(CVL_E_INDEX, i + first * step, (int64_t)x[0], length[0], s[0]);
   }
 };
 
@@ -244,8 +247,9 @@ template <class I, class C> struct exclusive_claim {
   addresses<I> to;
   ptr<C> claims;
 
+  HD static int64_t higher(int64_t a, int64_t b) { return a > b ? a : b; }
   HD void report(int64_t i, int64_t other) const {
-    const int64_t position = i > other ? i : other, s = to.near.of(position);
+    const int64_t position = higher(i, other), s = to.near.of(position);
     to.bad.report(CVL_E_DUPLICATE, position, (int64_t)to.index[position], to.far.length(s), s);
   }
   /* at[k]: the position that source i + k * step has now claimed, or -1. */
@@ -255,11 +259,16 @@ template <class I, class C> struct exclusive_claim {
     for (int k = 0; k < U; k++) {
       old[k] = at[k] < 0 ? unclaimed<C>() : atomic_min(claims + at[k], (C)(i + k * step));
     }
-    for (int k = 0; k < U; k++) {
+    int64_t first = -1, other = -1; /* of several duplicates the lowest counts */
+    for (int k = U - 1; k >= 0; k--) {
       if (old[k] == unclaimed<C>()) continue;
-      report(i + k * step, (int64_t)old[k]);
       at[k] = -1;
+      const int64_t mine = i + k * step;
+      if (first >= 0 && higher(first, other) < higher(mine, (int64_t)old[k])) continue;
+      first = mine;
+      other = (int64_t)old[k];
     }
+    if (first >= 0) report(first, other);
   }
 };
 
@@ -405,14 +414,23 @@ template <class I> struct replace_body {
       case 4: copy_as<uint32_t, U>(i, step); break;
       default: copy_as<uint64_t, U>(i, step); break;
       }
-    } else if (U > 1) {
+    } else if constexpr (U > 1) {
+      RAVEL_ROLLED
       for (int k = 0; k < U; k++) together<1>(i + k * step, step);
       return;
     }
-    for (int k = 0; k < U; k++) {
-      int64_t at[1];
-      if (i + k * step < to.near.total) to.find(i + k * step, step, at);
+    if (i + (U - 1) * step < to.near.total) {
+      int64_t at[U];
+      to.find(i, step, at);
+    } else if constexpr (U > 1) {
+      RAVEL_ROLLED
+      for (int k = 0; k < U; k++) look(i + k * step);
     }
+  }
+  /* Whether the index is right, if there is one. */
+  HD void look(int64_t i) const {
+    int64_t at[1];
+    if (i < to.near.total) to.find(i, 0, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };

@@ -75,7 +75,8 @@ template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, 
   const int64_t pad = C::pad() * (int64_t)(~(uint64_t)0 / 255);
   const uint8_t one = any ? (uint8_t)from[single] : C::pad();
   int64_t sum = pad;
-  for (int64_t k = lane; k < count; k += WARP * UNROLL) {
+  RAVEL_ROLLED /* a block of the tree takes one round */
+      for (int64_t k = lane; k < count; k += WARP * UNROLL) {
     sixteen v[UNROLL];
     RAVEL_UNROLL
     for (int q = 0; q < UNROLL; q++) {
@@ -345,12 +346,17 @@ template <class C> struct reduction {
   template <class B> HD void short_block(B &block, const reduced<T> &v, int64_t b) const {
     const int64_t first = b * per_block, left = d.count - first;
     const int32_t count = (int32_t)(left < per_block ? left : per_block);
-    if (bits != 0 || v.x.kind != FROM_MEMORY) {
-      where_they_are(block, v, first, count);
-      return;
-    }
-    auto &memory = block.shared;
     const int64_t base = d.start(first);
+    if (bits == 0 && v.x.kind == FROM_MEMORY && are_short(block, first, base, count)) {
+      in_turns(block, v, first, base, count);
+    } else {
+      where_they_are(block, v, first, count);
+    }
+  }
+  /* Notes where they begin; whether they are short on average. */
+  template <class B>
+  HD bool are_short(B &block, int64_t first, int64_t base, int32_t count) const {
+    auto &memory = block.shared;
     typename B::template reg<int32_t> span;
     block.each([&](int t) {
       int64_t start[EACH + 1];
@@ -366,11 +372,7 @@ template <class C> struct reduction {
       }
     });
     block.each([&](int t) { span[t] = memory.start[count]; });
-    if (block.uniform(span) / count < LONG) {
-      in_turns(block, v, first, base, count);
-    } else {
-      where_they_are(block, v, first, count);
-    }
+    return block.uniform(span) / count < LONG;
   }
 
   template <class B> HD void operator()(B &block) const {

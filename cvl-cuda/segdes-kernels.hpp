@@ -21,6 +21,19 @@ HD inline int64_t index_in_tile(int t, int r) {
   return (int64_t)(t / WARP * WARP * OFFSETS_EACH + r * WARP + t % WARP);
 }
 
+/* Reports the first negative one of a thread's lengths, in a tile that begins at `first`. */
+template <class T>
+HD void report_negative(const faults &bad, const T (&x)[OFFSETS_EACH], int64_t first, int t) {
+  T length = 0;
+  int64_t k = 0;
+  for (int r = OFFSETS_EACH - 1; r >= 0; r--) {
+    if (x[r] >= 0) continue;
+    length = x[r];
+    k = first + index_in_tile(t, r);
+  }
+  if (length < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, length, 0, 0);
+}
+
 /* The sum of each tile, TOO_LARGE also if a length is negative. */
 template <class T> struct sum_lengths {
   enum { threads = OFFSETS_THREADS };
@@ -42,12 +55,10 @@ template <class T> struct sum_lengths {
         x[r] = k < count ? lengths[k] : 0;
       }
       uint64_t all = 0;
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = block.index() * OFFSETS_TILE + index_in_tile(t, r);
-        if (x[r] < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, x[r], 0, 0);
+      for (int r = 0; r < OFFSETS_EACH; r++)
         all = add(all, x[r] < 0 ? (uint64_t)TOO_LARGE : (uint64_t)x[r]);
-      }
       sum[t] = all;
+      report_negative(bad, x, block.index() * OFFSETS_TILE, t);
     });
     block.fold(sum, add);
     block.each([&](int t) {
@@ -102,11 +113,9 @@ template <class T> struct write_offsets {
       for (int r = 0; r < OFFSETS_EACH; r++) {
         x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
         if (length[r] > most[t]) most[t] = length[r];
-        if (length[r] >= 0) continue;
-        negative[t] = 1;
-        if (sums == nullptr)
-          bad.report(CVL_E_NEGATIVE_LENGTH, first + index_in_tile(t, r), length[r], 0, 0);
+        if (length[r] < 0) negative[t] = 1;
       }
+      if (sums == nullptr) report_negative(bad, length, first, t);
     });
     block.ballot(negative, negative);
     if (longest != nullptr) block.fold(most, greater());
@@ -147,17 +156,16 @@ template <class T> struct write_offsets {
   HD void write(int64_t tile, int t, const R *x, uint64_t start, uint64_t here,
                 uint64_t all) const {
     const bool good = all < TOO_LARGE;
-    bool reported = start == TOO_LARGE; /* by an earlier tile */
+    int64_t too_large = -1; /* the first sum that is */
     for (int r = 0; r < OFFSETS_EACH; r++) {
       const int64_t k = tile * OFFSETS_TILE + index_in_tile(t, r);
       const uint64_t end = add_counts()(here, x[r][t]);
       if (k >= count) continue;
-      if (end == TOO_LARGE && !reported) {
-        bad.report(CVL_E_TOTAL, k, 0, 0, 0);
-        reported = true;
-      }
+      if (end == TOO_LARGE && too_large < 0) too_large = k;
       offsets[k + 1] = good ? (int64_t)end : k + 1 == count ? fallback : 0;
     }
+    /* An earlier tile reports that this one begins beyond. */
+    if (too_large >= 0 && start != TOO_LARGE) bad.report(CVL_E_TOTAL, too_large, 0, 0, 0);
     if (tile != 0 || t != 0) return;
     offsets[0] = 0;
     if (longest != nullptr && !good) atomic_max(longest, fallback);
@@ -190,7 +198,9 @@ template <class T> struct lengths_body {
   HD T at(int64_t i) const {
     const lengths_of<T> &x = list[which(i, n)];
     const int64_t length = (int64_t)x.offsets[i + 1] - (int64_t)x.offsets[i];
-    if (length > greatest) x.bad.report(CVL_E_INT_RANGE, i, length, 0, 0);
+    if constexpr (sizeof(T) < sizeof(int64_t)) {
+      if (length > greatest) x.bad.report(CVL_E_INT_RANGE, i, length, 0, 0);
+    }
     return (T)length;
   }
   HD void put(int64_t i, T length) const {

@@ -187,6 +187,18 @@ HD void load_bounds(const segments &d, const int64_t (&s)[U], int64_t (&start)[U
   }
 }
 
+/* Elements of a progression, in these segments. */
+template <class T, int U>
+HD void load_progression(const operand<T> &x, int64_t i, int64_t step, const int64_t (&s)[U],
+                         T (&to)[U]) {
+  int64_t start[U];
+  T by[U];
+  for (int k = 0; k < U; k++) to[k] = x.data == nullptr ? x.first : (T)x.data[s[k]];
+  for (int k = 0; k < U; k++) by[k] = x.steps == nullptr ? x.step : (T)x.steps[s[k]];
+  for (int k = 0; k < U; k++) start[k] = x.under.start(s[k]);
+  for (int k = 0; k < U; k++) to[k] = progression<T>::at(to[k], i + k * step - start[k], by[k]);
+}
+
 /* Several elements of an operand that is not in memory, in whatever form. */
 template <class T, int U>
 HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
@@ -194,17 +206,15 @@ HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) 
     for (int k = 0; k < U; k++) to[k] = x.first;
     return;
   }
-  int64_t s[U], start[U];
-  T by[U];
+  int64_t s[U];
   load_segments(x.under, i, step, s);
-  if (x.kind == SPREAD) {
-    for (int k = 0; k < U; k++) to[k] = x.data[s[k]];
-    return;
+  if constexpr (progression<T>::exists) {
+    if (x.kind != SPREAD) {
+      load_progression(x, i, step, s, to);
+      return;
+    }
   }
-  for (int k = 0; k < U; k++) to[k] = x.data == nullptr ? x.first : (T)x.data[s[k]];
-  for (int k = 0; k < U; k++) by[k] = x.steps == nullptr ? x.step : (T)x.steps[s[k]];
-  for (int k = 0; k < U; k++) start[k] = x.under.start(s[k]);
-  for (int k = 0; k < U; k++) to[k] = progression<T>::at(to[k], i + k * step - start[k], by[k]);
+  for (int k = 0; k < U; k++) to[k] = x.data[s[k]];
 }
 
 /* For a body of several operands: those in memory are asked for before any other waits. */

@@ -279,9 +279,10 @@ void case_free(struct suite *s, struct test_case *t) {
 
 /* ---- faults ---- */
 
-/* Writes bad values to up to five positions of v, in any order. */
+/* Writes bad values to up to five positions of v, or to many, in any order. */
 static void spoil(struct suite *s, struct host_value *v, const int64_t *bad, size_t count) {
-  for (uint64_t i = 1 + rng_below(&s->rng, 5); v->n && i > 0; i--) {
+  const uint64_t most = v->n && rng_one_in(&s->rng, 3) ? v->n : 5;
+  for (uint64_t i = 1 + rng_below(&s->rng, most); v->n && i > 0; i--) {
     host_put_int(v, rng_below(&s->rng, v->n), bad[rng_below(&s->rng, count)]);
   }
 }

@@ -211,8 +211,8 @@ void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host
 
 const char *shape_name(enum shape shape) {
   static const char *const names[] = {
-      "one",       "ones",       "fours", "hundreds",  "long",      "power",
-      "alternate", "half-empty", "none",  "all-empty", "one-empty", "edges",
+      "one",        "ones", "fours",     "hundreds",  "long",  "power",  "alternate",
+      "half-empty", "none", "all-empty", "one-empty", "edges", "sparse",
   };
   return names[shape];
 }
@@ -235,6 +235,7 @@ static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_
   case SHAPE_ALTERNATE: return k % 2 ? 2 : 0;
   case SHAPE_HALF_EMPTY: return rng_one_in(r, 2) ? 0 : 1 + rng_below(r, 20);
   case SHAPE_EDGES: return edges[k % (sizeof edges / sizeof edges[0])];
+  case SHAPE_SPARSE: return k % 8 == 7 ? 1 + rng_below(r, 6) : 0;
   case SHAPE_NONE:
   case SHAPE_ALL_EMPTY:
   case SHAPE_ONE_EMPTY: break;

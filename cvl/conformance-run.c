@@ -50,8 +50,8 @@ static bool upload_all(struct suite *s, const struct test_case *t, struct presen
       *v = u->call.operand[t->alias[i]];
       v->owned = 0;
       s->b->retain(s->ctx, v);
-    } else if (!(p.form >= COMPUTED && t->made[i]
-                     ? case_upload_computed(s, t, i, p.form % 2, v)
+    } else if (!(p.form >= COMPUTED && t->computed[i].by
+                     ? computed_upload(s, &t->call.operand[i], &t->computed[i], p.form % 2, v)
                      : suite_upload(s, &t->call.operand[i], p.form % 2, v))) {
       release_held(s, u);
       return false;
@@ -228,7 +228,8 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
     }
   }
   const bool computed = case_is_computed(t);
-  const unsigned form = computed && !rng_one_in(&s->rng, 4) ? COMPUTED : STORED;
+  const bool stored = !computed || (!t->in_forms && rng_one_in(&s->rng, 4));
+  const unsigned form = stored ? STORED : COMPUTED;
   struct presentation one = {form + rng_one_in(&s->rng, 2),
                              (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
   struct host_value folded = fold(s, t, &want);

@@ -82,20 +82,26 @@ enum shape {
   SHAPE_ALL_EMPTY,
   SHAPE_ONE_EMPTY,
   SHAPES_END,
-  SHAPE_EDGES = SHAPES_END /* of lengths about powers of two; for combinations only */
+  SHAPE_EDGES = SHAPES_END, /* of lengths about powers of two; for combinations only */
+  SHAPE_SPARSE              /* more segments than elements; for computed operands only */
 };
 const char *shape_name(enum shape);
+
+enum made_by { MADE_BY_NOTHING, MADE_BY_DIST, MADE_BY_INDEX };
+/* How elements may be the result of an operation on these segments (conformance-computed.c). */
+struct computed {
+  enum made_by by;
+  int64_t step;
+  struct host_value runs;
+};
 
 struct test_case {
   struct oracle_call call;
   int alias[CALL_OPERANDS]; /* the same object as this earlier operand; -1: its own */
   bool faulty;              /* faults were put in on purpose */
-  /* Operands that may be results of operations on these segments (conformance-computed.c). */
-  uint8_t made[CALL_OPERANDS]; /* enum made_by */
-  struct host_value runs[CALL_OPERANDS];
-  int64_t step[CALL_OPERANDS];
+  bool in_forms;            /* runs with operands computed, if any can be */
+  struct computed computed[CALL_OPERANDS];
 };
-enum made_by { MADE_BY_NOTHING, MADE_BY_DIST, MADE_BY_INDEX };
 
 /* Makes a case for the current item: about n elements. `grid`: pairs of special values; for
  * reductions and scans, ties (data_fill_ties). */
@@ -118,14 +124,32 @@ enum operand_form {
 };
 /* Makes elements of operands such that operations can compute them, in these forms. */
 void case_make_forms(struct suite *, struct test_case *, const enum operand_form *);
+/* How an index is computed: not; as zeros, with all else stored; as anything, with all else. */
+enum index_form { STORED_INDEX, INDEX_OF_ZEROS, ANY_INDEX, INDEX_FORMS };
+/* For operations on segments: elements in one form; the index may then be at fault. */
+void case_make_index_forms(struct suite *, struct test_case *, enum index_form,
+                           enum operand_form);
 /* The same for some operands of some cases, at random. */
 void case_make_computed(struct suite *, struct test_case *);
 bool case_is_computed(const struct test_case *);
 /* The operand is only stored, because its elements have changed. */
 void case_unmake(struct suite *, struct test_case *, unsigned operand);
-/* Uploads the operand as a result of DIST or INDEX. */
-bool case_upload_computed(struct suite *, const struct test_case *, unsigned operand,
-                          bool other, struct cvl_value *);
+/* Changes elements so that they can be computed in a form; INTs by INDEX only if they may
+ * become anything. */
+void computed_make(struct suite *, struct host_value *, enum operand_form, bool any_ints,
+                   struct computed *);
+/* Indices become zeros, which are right in all segments but empty ones, in a form; or the
+ * positions in the segments of a descriptor. */
+void computed_zeros(struct suite *, struct host_value *, enum operand_form, struct computed *);
+void computed_positions(struct suite *, struct host_value *, const struct host_value *d,
+                        struct computed *);
+void computed_free(struct suite *, struct computed *);
+/* Uploads elements as a result of DIST or INDEX. */
+bool computed_upload(struct suite *, const struct host_value *, const struct computed *,
+                     bool other, struct cvl_value *);
+
+/* The item on operands in all forms (conformance-forms.c). */
+void suite_run_forms(struct suite *);
 
 /* A descriptor of n elements in this shape; some shapes round n down. */
 struct host_value shape_make(struct suite *, enum shape, uint64_t n);

@@ -51,13 +51,21 @@ static void pass_alias(struct suite *s, const struct superop_case *c, uint32_t p
   if (!o->value[p].owned) o->held[p] = o->value[p];
 }
 
+static bool upload_one(struct suite *s, const struct superop_case *c,
+                       const struct host_value *params, uint32_t p, struct cvl_value *out) {
+  const bool other = rng_one_in(&s->rng, 2);
+  if (c->computed && c->computed[p].by)
+    return computed_upload(s, &params[p], &c->computed[p], other, out);
+  return suite_upload(s, &params[p], other, out);
+}
+
 /* Chooses the form and the ownership of every operand. */
 static bool upload(struct suite *s, const struct superop_case *c,
                    const struct host_value *params, bool borrow, struct operands *o) {
   memset(o, 0, sizeof *o);
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (c->recipes[p].data == DATA_ALIAS) continue;
-    if (!suite_upload(s, &params[p], rng_one_in(&s->rng, 2), &o->value[p])) {
+    if (!upload_one(s, c, params, p, &o->value[p])) {
       release_held(s, c, o);
       return false;
     }
@@ -233,14 +241,67 @@ static void describe(struct suite *s, uint64_t n, enum shape shape, const char *
            n, shape_name(shape), how);
 }
 
+/* Whether indices are right only with these flags. */
+static bool are_flags(const struct superop_case *c, uint32_t p) {
+  for (uint32_t q = p + 1; q < c->op.param_count; q++) {
+    const enum data_kind data = (enum data_kind)c->recipes[q].data;
+    if ((data == DATA_INDEX || data == DATA_SOUND) && c->recipes[q].flags == p) return true;
+  }
+  return false;
+}
+
+static void make_one_computed(struct suite *s, const struct superop_case *c, uint32_t p,
+                              enum operand_form form, struct host_value *params) {
+  struct computed *const to = &c->computed[p];
+  switch ((enum data_kind)c->recipes[p].data) {
+  case DATA_ELEMENTS:
+  case DATA_VALUES:
+  case DATA_PER_SEGMENT: computed_make(s, &params[p], form, true, to); break;
+  case DATA_NONZERO:
+  case DATA_TRUE: computed_make(s, &params[p], form, false, to); break;
+  case DATA_PICK:
+  case DATA_INDEX:
+  case DATA_SOUND: computed_zeros(s, &params[p], form, to); break;
+  case DATA_PERMUTATION:
+    computed_positions(s, &params[p], &params[c->recipes[p].of], to);
+    break;
+  case DATA_SEGMENTS:
+  case DATA_ONE:
+  case DATA_OTHER:
+  case DATA_ROWS:
+  case DATA_PARTNER:
+  case DATA_ZEROS:
+  case DATA_ONES:
+  case DATA_ALIAS: break;
+  }
+}
+
+/* Changes some parameters so that back ends may compute them: those for which `turn`, which
+ * differs from run to run, has a form. */
+static void make_computed(struct suite *s, const struct superop_case *c, unsigned turn,
+                          struct host_value *params) {
+  for (uint32_t p = 0; p < c->op.param_count && c->computed; p++) {
+    const unsigned form = (turn + p) % OPERAND_FORMS;
+    if (form == STORED_ELEMENTS || params[p].n < 2 || are_flags(c, p)) continue;
+    make_one_computed(s, c, p, (enum operand_form)form, params);
+  }
+}
+
+static void free_computed(struct suite *s, const struct superop_case *c) {
+  for (uint32_t p = 0; p < c->op.param_count && c->computed; p++)
+    computed_free(s, &c->computed[p]);
+}
+
+/* `turn`: which parameters are computed, and how; 0: none. */
 static void run_data(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
-                     uint64_t n, enum shape shape) {
+                     uint64_t n, enum shape shape, unsigned turn) {
   struct host_value params[SUPEROP_PARAMS];
   struct wanted w;
   struct attempt first, second;
   bool spoiled = c->wild && !rng_one_in(&s->rng, 3);
   describe(s, n, shape, spoiled ? ", faults" : "");
   superop_case_data(s, c, n, shape, spoiled, params);
+  if (turn > 0) make_computed(s, c, turn, params);
   if (want(s, c, params, &w) && start(s, c, kernel, params, &first)) {
     /* Two under way at once, if no fault of the one hides that of the other. */
     bool both = n <= 3000 && w.error.kind == CVL_E_NONE && rng_one_in(&s->rng, 3) &&
@@ -253,6 +314,7 @@ static void run_data(struct suite *s, const struct superop_case *c, struct cvl_k
     }
   }
   free_wanted(s, c, &w);
+  free_computed(s, c);
   superop_case_free_data(s, c, params);
 }
 
@@ -313,7 +375,7 @@ static bool prepare_step(struct suite *s, const struct superop_case *c, uint64_t
 }
 
 static void sweep(struct suite *s, const struct superop_case *c, uint64_t n, enum shape shape) {
-  enum { MOST = 2000, MOST_OF_LOOPS = 200 /* every round is like the first */ };
+  enum { MOST = 5000, MOST_OF_LOOPS = 200 /* every round is like the first */ };
   uint64_t most = MOST;
   struct host_value params[SUPEROP_PARAMS];
   struct wanted w;
@@ -377,6 +439,16 @@ static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n
 
 static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 5000, 20000};
 
+/* Of a compiled one that all paths are run: each parameter in all forms, more elements than a
+ * tile of a device. */
+static void run_forms(struct suite *s, const struct superop_case *c,
+                      struct cvl_kernel *kernel) {
+  enum { RUNS = 2 * OPERAND_FORMS, TILES = 2560, TILES_OF_TREES = 1300 };
+  const uint64_t n = superop_has_combinations(&c->op) ? TILES_OF_TREES : TILES;
+  for (unsigned run = 0; run < RUNS && !s->failed; run++)
+    run_data(s, c, kernel, n, (enum shape)rng_below(&s->rng, SHAPES), 1 + run);
+}
+
 static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
                      struct arena *arena) {
   enum { COUNT = sizeof lengths / sizeof lengths[0], RUNS = 5, LARGE = 65537, GREAT = 300007 };
@@ -386,8 +458,10 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     MANY_OF_TREES = 4500 /* the oracle is slow */
   };
   struct superop_case c;
+  struct computed computed[SUPEROP_PARAMS] = {0};
   if (!(mix->copies ? superop_copies_make : superop_case_make)(s, arena, mix, &c)) return;
   struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
+  c.computed = mix->copies ? NULL : computed;
   for (int run = 0; run < RUNS && !s->failed; run++) {
     uint64_t n = lengths[rng_below(&s->rng, COUNT)];
     if (run == 0 && round % 12 == 5 && !s->options->brief) {
@@ -401,8 +475,10 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     uint64_t shape = n ? rng_below(&s->rng, SHAPES)
                        : SHAPE_NONE + rng_below(&s->rng, SHAPES_END - SHAPE_NONE);
     if (trees && n && rng_one_in(&s->rng, 2)) shape = SHAPE_EDGES;
-    run_data(s, &c, kernel, n, (enum shape)shape);
+    run_data(s, &c, kernel, n, (enum shape)shape,
+             run % 2 ? 1 + (unsigned)rng_below(&s->rng, OPERAND_FORMS) : 0);
   }
+  if (kernel && s->options->compile_waits && !mix->copies) run_forms(s, &c, kernel);
   if (kernel) s->b->discard(s->ctx, kernel);
   if (!s->failed && !c.wild && !c.approximate) {
     enum shape shape = (enum shape)rng_below(&s->rng, SHAPES);
@@ -430,7 +506,12 @@ static void run_mixture(struct suite *s, struct mixture mix) {
   unsigned usual = s->options->brief ? 12 : 24;
   if (mix.combinations > 0) usual /= 2; /* each has several, and the oracle is slow */
   unsigned rounds = (s->options->full ? 200 : usual) * (mix.wild ? 2U : 1U);
-  for (unsigned round = 0; round < rounds && !s->failed; round++) run_case(s, &mix, round);
+  const uint64_t first = rng_next(&s->rng);
+  for (unsigned round = 0; round < rounds && !s->failed; round++) {
+    /* So that those of a seed do not depend on what a device does with the ones before. */
+    s->rng.state = first + round;
+    run_case(s, &mix, round);
+  }
 }
 
 #define CHAPTER(name, ...)                                                                     \

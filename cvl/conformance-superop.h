@@ -59,6 +59,7 @@ struct superop_case {
   bool approximate; /* a function that is not exact is in it */
   bool wild;
   struct copies_case *copies; /* or NULL */
+  struct computed *computed;  /* how parameters are uploaded in this run; or NULL */
 };
 
 /* A random superoperator of this mixture, completed in the arena; false after recording a

@@ -153,25 +153,6 @@ static void run_elements(struct suite *s) {
   for (int i = 0; i < rounds && !s->failed; i++) run_shape(s, MIDDLE, SHAPE_ONE, false);
 }
 
-/* Elementwise operations on operands in all pairs of forms: more than a tile of a device. */
-static void run_forms(struct suite *s) {
-  enum { COUNT = 2500, PAIRS = OPERAND_FORMS * OPERAND_FORMS };
-  if (s->item->kind != CALL_ELEMENTWISE) return;
-  for (unsigned pair = 0; pair < PAIRS && !s->failed; pair++) {
-    const enum operand_form a = (enum operand_form)(pair / OPERAND_FORMS);
-    const enum operand_form b = (enum operand_form)(pair % OPERAND_FORMS);
-    const enum operand_form forms[CALL_OPERANDS] = {a, b, s->item->op == OP_SELECT ? a : b};
-    struct test_case t;
-    snprintf(s->where, sizeof s->where, ", %u threads, n = %d, forms %d and %d", s->threads,
-             COUNT, (int)a, (int)b);
-    case_make(s, COUNT, SHAPE_ONE, false, &t);
-    case_make_forms(s, &t, forms);
-    case_run(s, &t, false);
-    if (t.call.count == 1) pair += OPERAND_FORMS - 1;
-    case_free(s, &t);
-  }
-}
-
 /* MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough for
  * blocks and threads. */
 static void run_ties(struct suite *s) {
@@ -202,7 +183,7 @@ static void run_item(struct suite *s, const struct item *it, unsigned number) {
       run_length(s, lengths[i], number + (unsigned)i);
     }
     if (!s->failed) run_elements(s);
-    if (!s->failed) run_forms(s);
+    if (!s->failed) suite_run_forms(s);
     if (!s->failed) run_ties(s);
   }
   if (s->ctx) suite_close(s);

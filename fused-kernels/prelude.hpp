@@ -195,17 +195,18 @@ HD inline int64_t slot_segment(const segments &d, int64_t slot, int64_t w) {
 
 enum operand_form { FROM_MEMORY, ALL_EQUAL, SPREAD, PROGRESSION };
 
-/* first + j * step, wrapping. */
+/* first + j * step, wrapping: of INTs, or of their bits. Vectors of other types are none. */
 template <class T> struct progression {
+  enum { exists = sizeof(T) > 1 };
   HD static T at(T first, int64_t j, T step) {
     return (T)((uint64_t)first + (uint64_t)j * (uint64_t)step);
   }
 };
 template <> struct progression<float> {
-  HD static float at(float first, int64_t, float) { return first; }
+  enum { exists = 0 };
 };
 template <> struct progression<double> {
-  HD static double at(double first, int64_t, double) { return first; }
+  enum { exists = 0 };
 };
 
 /* A vector that a kernel reads: elements in memory (data); one value everywhere (first); one
@@ -222,9 +223,12 @@ template <class T> struct operand {
   }
   HD T computed(int64_t i) const {
     const int64_t s = under.of(i);
-    if (kind == SPREAD) return data[s];
-    return progression<T>::at(data == nullptr ? first : (T)data[s], i - under.start(s),
-                              steps == nullptr ? step : (T)steps[s]);
+    if constexpr (progression<T>::exists) {
+      if (kind != SPREAD)
+        return progression<T>::at(data == nullptr ? first : (T)data[s], i - under.start(s),
+                                  steps == nullptr ? step : (T)steps[s]);
+    }
+    return data[s];
   }
 };
 

@@ -226,8 +226,9 @@ Test(far, lengths) {
     cr_assert_eq(f.at(before + HUGE), 2 * HUGE);
     cr_assert_eq(f.at(before + HUGE + 1), 8);
   }
-  f.greatest = INT32_MAX;
-  f.at(f.n + HUGE);
+  lengths_body<int32_t> narrow{HUGE + 2, INT32_MAX, 1, {}};
+  narrow.list[0] = {from_on<const int64_t>(HUGE, offsets), nullptr, {&slot, 1}};
+  narrow.at(HUGE);
   cr_assert_eq(slot.kind, CVL_E_INT_RANGE);
   cr_assert_eq(slot.position, HUGE);
   cr_assert_eq(slot.value, 2 * HUGE);

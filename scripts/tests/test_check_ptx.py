@@ -2,11 +2,15 @@
 """Tests of scripts/check-ptx: which kernels are of one template, which instructions are mutated, how a
 run is said to a person, and when one has noticed. Needs no module."""
 
+import argparse
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
@@ -21,6 +25,10 @@ def load_check():
 
 sys.dont_write_bytecode = True
 check = load_check()
+
+
+def run_options(seed="1", shard=(1, 1)):
+    return argparse.Namespace(seed=seed, whole=False, only=None, unchecked=True, shard=shard, measures=True)
 
 
 def kernel_of(*texts):
@@ -77,9 +85,52 @@ class Mutations(unittest.TestCase):
         self.assertAlmostEqual(kernel.share(but=3), 2 / 3)
 
     def test_long_programs(self):
-        options = type("Options", (), {"weak": None, "only": None, "whole": True, "seed": "1"})
+        options = type("Options", (), {"weak": None, "only": None, "every": True, "unchecked": False, "seed": "1"})
         self.assertEqual(len(list(check.long_runs(options))), len(check.LONG) * len(check.LONG_RUNS) * 2)
         self.assertIn("look-back", check.LONG)
+
+    def test_shards_are_all_runs(self):
+        self.assertEqual(check.shard_of("2/3"), (2, 3))
+        for wrong in ("0/3", "4/3", "1", "a/b", "-1/3"):
+            self.assertRaises(argparse.ArgumentTypeError, check.shard_of, wrong)
+        with tempfile.TemporaryDirectory() as folder:
+            shards = [check.Runs(run_options(shard=(k, 3)), folder) for k in (1, 2, 3)]
+            self.assertEqual(sum(runs.is_mine(n) for n in range(10) for runs in shards), 10)
+
+    def test_what_is_kept_is_not_repeated(self):
+        done = []
+
+        def once(coverage):
+            done.append(coverage)
+            coverage.write_text("_Zk\t0\t7\t1\t32\t0\t0\tadd.s32 %r1, %r2, 1\n")
+            return 5, None
+
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(2):
+                check.Runs(run_options(), folder).do(3, "ADD.INT", once)
+            self.assertEqual(len(done), 1)
+            self.assertEqual(check.read_coverage(folder)["_Zk"].executed[0], 32)
+            self.assertRaises(SystemExit, check.Runs, run_options(seed="2"), folder)
+
+    def test_failures_are_not_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(2):
+                _, text = check.Runs(run_options(), folder).do(3, "ADD.INT", lambda coverage: (0, "FAIL"))
+                self.assertEqual(text, "FAIL")
+
+    def test_missed_instructions_are_printed(self):
+        kernel = kernel_of("add.s32 %r1, %r2, 1", "sub.s32 %r1, %r2, 1 // never", "mul.lo.s32 %r1, %r2, 1")
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            check.print_missed({"_Zk": kernel, "_Zother": kernel_of("ret")}, "")
+        self.assertEqual([line.split()[0] for line in out.getvalue().splitlines()], ["_Zk:", "32", "never", "32"])
+
+    def test_kernels_of_a_module(self):
+        with tempfile.TemporaryDirectory() as folder:
+            module = Path(folder, "module.so")
+            module.write_bytes(b"\0_Z20__device_stub__Z1kivPi\0_ZZL19__device_stub__Z1jvPiE5__tmp\0_Z3foov")
+            with unittest.mock.patch.object(check, "MODULE", module):
+                self.assertEqual(check.kernels_of_module(), {"_Z1kiv", "_Z1jv"})
 
     def test_notices(self):
         for program, seconds, noticed in (
