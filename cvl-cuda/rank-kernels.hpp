@@ -83,9 +83,12 @@ template <class T, class K, class V> struct keys_body {
   ptr<V> positions;
 
   HD void operator()(int64_t i) const {
-    const K k = key(x[i], down);
-    /* Shifted by half of K: only a K of 64 bits has room for both. */
-    keys[i] = with_segment ? (K)((K)d.of(i) << 4 * sizeof(K) | k) : k;
+    K k = key(x[i], down);
+    /* Shifted by half of K: only a K of 64 bits has room for a number and a key of 32. */
+    if constexpr (sizeof(K) > sizeof(key_of<T>)) {
+      if (with_segment) k |= (K)d.of(i) << 4 * sizeof(K);
+    }
+    keys[i] = k;
     positions[i] = (V)i;
   }
 };

@@ -80,7 +80,7 @@ static bool takes_progressions(const struct suite *s, const struct test_case *t,
   if (kind == CALL_ELEMENTWISE && !t->faulty)
     return k == 0 || map_row(t->call.op, s->item->klass)->fault == CVL_E_NONE;
   if (t->faulty && kind != CALL_MAKE_SEGDES) return true;
-  const bool few_lengths = kind == CALL_MAKE_SEGDES && t->call.operand[0].n < 2000;
+  const bool few_lengths = kind == CALL_MAKE_SEGDES && t->call.operand[0].n < 10000;
   return call_is_segmented(kind) || kind == CALL_PACK || kind == CALL_PERMUTE || few_lengths;
 }
 

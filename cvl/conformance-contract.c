@@ -231,6 +231,53 @@ static void expect_lengths_fault(struct suite *s, const struct cvl_value *d, int
   s->cases++;
 }
 
+/* More than a tile of a device, of which one in so many are at fault. */
+static void expect_many_faults(struct suite *s, uint64_t one_in) {
+  enum { COUNT = 5000 };
+  const int64_t big = (int64_t)1 << 31;
+  int64_t lengths[COUNT];
+  struct cvl_value d;
+  for (int k = 0; k < COUNT; k++)
+    lengths[k] = k + 1 == COUNT || rng_one_in(&s->rng, one_in) ? big + k : k;
+  int first = 0;
+  while (lengths[first] < big) first++;
+  if (s->failed) return;
+  if (s->b->segdes_from_host(s->ctx, ++s->site, COUNT, lengths, &d)) {
+    expect_lengths_fault(s, &d, first, lengths[first]);
+    s->b->release(s->ctx, &d);
+  } else {
+    suite_fail(s, "segdes_from_host failed");
+  }
+}
+
+/* The lengths of several descriptors, before any is looked at. */
+static void lengths_in_a_row(struct suite *s) {
+  enum { DESCRIPTORS = 5, COUNT = 1300 };
+  struct host_value h[DESCRIPTORS], got;
+  struct cvl_value d, out[DESCRIPTORS] = {{0}};
+  for (int k = 0; k < DESCRIPTORS; k++) {
+    h[k] = host_segdes(&s->heap, COUNT);
+    for (uint64_t i = 0; i < COUNT; i++) host_put_int(&h[k], i, (int64_t)(i % 7 + (uint64_t)k));
+    for (uint64_t i = 0; i < COUNT; i++) h[k].total += host_segment(&h[k], i);
+    if (!s->failed && suite_upload(s, &h[k], false, &d)) {
+      if (!s->b->lengths(s->ctx, ++s->site, &d, &out[k])) suite_fail(s, "lengths failed");
+      s->b->release(s->ctx, &d);
+    }
+  }
+  for (int k = 0; k < DESCRIPTORS; k++) {
+    struct host_value want = host_vector(&s->heap, s->int_elem, COUNT);
+    for (uint64_t i = 0; i < COUNT; i++) host_put_int(&want, i, host_int(&h[k], i));
+    if (!s->failed && suite_fetch(s, &out[k], &got)) {
+      suite_compare(s, &want, &got, 0, "lengths of several descriptors");
+      host_free(&s->heap, &got);
+    }
+    s->b->release(s->ctx, &out[k]);
+    host_free(&s->heap, &want);
+    host_free(&s->heap, &h[k]);
+  }
+  s->cases++;
+}
+
 void chapter_ranges(struct suite *s) {
   const int64_t big = (int64_t)1 << 31, lengths[] = {5, big - 1, 0, big + 7, big};
   struct cvl_value d, out, one = cvl_one_segment((uint64_t)big);
@@ -241,6 +288,7 @@ void chapter_ranges(struct suite *s) {
   if (s->int_elem == CVL_I32) {
     expect_lengths_fault(s, &one, 0, big);
     expect_lengths_fault(s, &d, 3, big + 7);
+    for (uint64_t one_in = 1; one_in <= 2048; one_in *= 2) expect_many_faults(s, one_in);
   } else if (s->b->lengths(s->ctx, ++s->site, &d, &out)) {
     struct host_value got, want = {HOST_VECTOR, CVL_I64, 5, 0, (int64_t[5]){0}};
     memcpy(want.data, lengths, sizeof lengths);
@@ -252,6 +300,7 @@ void chapter_ranges(struct suite *s) {
     s->cases++;
   }
   s->b->release(s->ctx, &d);
+  lengths_in_a_row(s);
   if (s->int_elem != CVL_I64 || s->failed) return;
   const int64_t most[] = {3, INT64_MAX - 3}, over[] = {3, INT64_MAX - 3, 0, 1, -1};
   struct cvl_value v;

@@ -53,9 +53,11 @@ static void spoil_flags(struct suite *s, struct host_value *flags) {
 
 static void run_form(struct suite *s, enum shape shape, enum operand_form form,
                      enum index_form index) {
-  /* All elements of a device's thread that makes words of flags. */
-  enum { FLAGS = 17000 };
-  const int n = s->item->kind == CALL_PACK && shape == SHAPE_ONE ? FLAGS : COUNT;
+  /* All elements of a device's thread that makes words of flags; several tiles of lengths. */
+  enum { FLAGS = 17000, LENGTHS = 9000 };
+  const int n = shape == SHAPE_ONES                                ? LENGTHS
+                : s->item->kind == CALL_PACK && shape == SHAPE_ONE ? FLAGS
+                                                                   : COUNT;
   struct test_case t;
   snprintf(s->where, sizeof s->where, ", %u threads, n = %d, shape %s, form %d, index %d",
            s->threads, n, shape_name(shape), (int)form, (int)index);
@@ -63,17 +65,20 @@ static void run_form(struct suite *s, enum shape shape, enum operand_form form,
   if (t.call.kind == CALL_ASSERT) spoil_flags(s, &t.call.operand[0]);
   case_make_index_forms(s, &t, index, form);
   case_run(s, &t, false);
+  if (!s->failed && t.call.kind == CALL_MAKE_SEGDES && case_spoil(s, &t))
+    case_run(s, &t, false);
   case_free(s, &t);
 }
 
 /* Those of a few elements, of some hundred, and of more than a block. */
 static void run_shapes(struct suite *s) {
-  static const enum shape shapes[] = {SHAPE_ALTERNATE, SHAPE_FOURS, SHAPE_POWER,
-                                      SHAPE_HUNDREDS,  SHAPE_EDGES, SHAPE_ONE};
+  static const enum shape shapes[] = {SHAPE_ALTERNATE, SHAPE_FOURS, SHAPE_POWER, SHAPE_HUNDREDS,
+                                      SHAPE_EDGES,     SHAPE_ONE,   SHAPE_ONES};
   const enum call_kind kind = s->item->kind;
   const bool has_index = kind == CALL_EXTRACT || kind == CALL_REPLACE || kind == CALL_PERMUTE;
   const int indices = has_index ? INDEX_FORMS : INDEX_OF_ZEROS;
-  const int count = s->item->size == ITEM_FLAT ? 1 : (int)(sizeof shapes / sizeof shapes[0]);
+  const int all = (int)(sizeof shapes / sizeof shapes[0]) - (kind != CALL_MAKE_SEGDES);
+  const int count = s->item->size == ITEM_FLAT ? 1 : all;
   for (int i = 0; i < count; i++) {
     for (int form = ALL_EQUAL_ELEMENTS; form < OPERAND_FORMS; form++) {
       for (int index = 0; index < indices && !s->failed; index++)
