@@ -51,13 +51,8 @@ static void spoil_flags(struct suite *s, struct host_value *flags) {
     host_put_int(flags, i, 0);
 }
 
-static void run_form(struct suite *s, enum shape shape, enum operand_form form,
+static void run_form(struct suite *s, int n, enum shape shape, enum operand_form form,
                      enum index_form index) {
-  /* All elements of a device's thread that makes words of flags; several tiles of lengths. */
-  enum { FLAGS = 17000, LENGTHS = 9000 };
-  const int n = shape == SHAPE_ONES                                ? LENGTHS
-                : s->item->kind == CALL_PACK && shape == SHAPE_ONE ? FLAGS
-                                                                   : COUNT;
   struct test_case t;
   snprintf(s->where, sizeof s->where, ", %u threads, n = %d, shape %s, form %d, index %d",
            s->threads, n, shape_name(shape), (int)form, (int)index);
@@ -68,6 +63,20 @@ static void run_form(struct suite *s, enum shape shape, enum operand_form form,
   if (!s->failed && t.call.kind == CALL_MAKE_SEGDES && case_spoil(s, &t))
     case_run(s, &t, false);
   case_free(s, &t);
+}
+
+/* How many elements in this shape: all of a device's thread that makes words of flags, several
+ * tiles of lengths. */
+static int elements_of(const struct suite *s, enum shape shape) {
+  enum { FLAGS = 17000, LENGTHS = 9000 };
+  if (shape == SHAPE_ONES) return LENGTHS;
+  return s->item->kind == CALL_PACK && shape == SHAPE_ONE ? FLAGS : COUNT;
+}
+
+/* Scatters may be done otherwise if there are few elements. */
+static bool is_scatter(const struct suite *s) {
+  const enum cvl_op op = s->item->op;
+  return s->item->kind == CALL_PERMUTE && op != OP_BPERMUTE && op != OP_BFPERMUTE;
 }
 
 /* Those of a few elements, of some hundred, and of more than a block. */
@@ -81,8 +90,12 @@ static void run_shapes(struct suite *s) {
   const int count = s->item->size == ITEM_FLAT ? 1 : all;
   for (int i = 0; i < count; i++) {
     for (int form = ALL_EQUAL_ELEMENTS; form < OPERAND_FORMS; form++) {
-      for (int index = 0; index < indices && !s->failed; index++)
-        run_form(s, shapes[i], (enum operand_form)form, (enum index_form)index);
+      for (int index = 0; index < indices && !s->failed; index++) {
+        const enum operand_form f = (enum operand_form)form;
+        run_form(s, elements_of(s, shapes[i]), shapes[i], f, (enum index_form)index);
+        if (is_scatter(s) && i % 2 && !s->failed)
+          run_form(s, 2 * COUNT, shapes[i], f, (enum index_form)index);
+      }
     }
   }
 }
