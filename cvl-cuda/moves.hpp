@@ -39,20 +39,17 @@ template <class I> struct addresses {
     load(flags, i, step, on);
     load_segments(near, i, step, s);
     load_bounds(far, s, start, length);
-    int first = U; /* at fault: of several it is the one that counts */
-    for (int k = U - 1; k >= 0; k--) {
+    bool good = true;
+    for (int k = 0; k < U; k++) {
       const bool inside = x[k] >= 0 && (int64_t)x[k] < length[k];
       at[k] = on[k] && inside ? start[k] + (int64_t)x[k] : -1;
-      if (on[k] && !inside) first = k;
+      good = good && (inside || !on[k]);
     }
-    if (first == U) return;
-    for (int k = U - 1; k > 0; k--) {
-      if (first != k) continue;
-      x[0] = x[k];
-      length[0] = length[k];
-      s[0] = s[k];
+    if (good) return;
+    for (int k = 0; k < U; k++) {
+      if (on[k] && at[k] < 0)
+        bad.report(CVL_E_INDEX, i + k * step, (int64_t)x[k], length[k], s[k]);
     }
-    bad.report(CVL_E_INDEX, i + first * step, (int64_t)x[0], length[0], s[0]);
   }
 };
 
@@ -260,6 +257,7 @@ template <class I, class C> struct exclusive_claim {
       old[k] = at[k] < 0 ? unclaimed<C>() : atomic_min(claims + at[k], (C)(i + k * step));
     }
     int64_t first = -1, other = -1; /* of several duplicates the lowest counts */
+    RAVEL_UNROLL
     for (int k = U - 1; k >= 0; k--) {
       if (old[k] == unclaimed<C>()) continue;
       at[k] = -1;

@@ -26,6 +26,7 @@ template <class T>
 HD void report_negative(const faults &bad, const T (&x)[OFFSETS_EACH], int64_t first, int t) {
   T length = 0;
   int64_t k = 0;
+  RAVEL_UNROLL
   for (int r = OFFSETS_EACH - 1; r >= 0; r--) {
     if (x[r] >= 0) continue;
     length = x[r];
@@ -113,9 +114,11 @@ template <class T> struct write_offsets {
       for (int r = 0; r < OFFSETS_EACH; r++) {
         x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
         if (length[r] > most[t]) most[t] = length[r];
-        if (length[r] < 0) negative[t] = 1;
+        if (length[r] >= 0) continue;
+        negative[t] = 1;
+        if (sums == nullptr)
+          bad.report(CVL_E_NEGATIVE_LENGTH, first + index_in_tile(t, r), length[r], 0, 0);
       }
-      if (sums == nullptr) report_negative(bad, length, first, t);
     });
     block.ballot(negative, negative);
     if (longest != nullptr) block.fold(most, greater());
@@ -156,16 +159,17 @@ template <class T> struct write_offsets {
   HD void write(int64_t tile, int t, const R *x, uint64_t start, uint64_t here,
                 uint64_t all) const {
     const bool good = all < TOO_LARGE;
-    int64_t too_large = -1; /* the first sum that is */
+    bool reported = start == TOO_LARGE; /* by an earlier tile */
     for (int r = 0; r < OFFSETS_EACH; r++) {
       const int64_t k = tile * OFFSETS_TILE + index_in_tile(t, r);
       const uint64_t end = add_counts()(here, x[r][t]);
       if (k >= count) continue;
-      if (end == TOO_LARGE && too_large < 0) too_large = k;
+      if (end == TOO_LARGE && !reported) {
+        bad.report(CVL_E_TOTAL, k, 0, 0, 0);
+        reported = true;
+      }
       offsets[k + 1] = good ? (int64_t)end : k + 1 == count ? fallback : 0;
     }
-    /* An earlier tile reports that this one begins beyond. */
-    if (too_large >= 0 && start != TOO_LARGE) bad.report(CVL_E_TOTAL, too_large, 0, 0, 0);
     if (tile != 0 || t != 0) return;
     offsets[0] = 0;
     if (longest != nullptr && !good) atomic_max(longest, fallback);
