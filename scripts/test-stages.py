@@ -268,9 +268,7 @@ def whole_programs():
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
-                "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed}")
-    yield Stage("whole: what of the CUDA back end's kernels is executed",
-                "scripts/check-ptx --jobs {jobs} --coverage --least 95 --seed 0x{seed}")
+                "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
     yield Stage("whole: what launches would ask of a GPU",
                 "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check"
                 " && bench/variants.py --check --width 64")
