@@ -24,8 +24,9 @@ struct byte_copy {
   /* Thread t of so many. */
   HD void run(int t, int threads) const {
     const uint32_t wide = (bytes - head) / 16, tail = head + 16 * wide;
-    RAVEL_ROLLED /* most copies need one round */
-        for (uint32_t k = (uint32_t)t; k < wide; k += (uint32_t)threads) {
+    /* Most copies need one round. */
+    RAVEL_ROLLED
+    for (uint32_t k = (uint32_t)t; k < wide; k += (uint32_t)threads) {
       const sixteen_bytes x = wide_from[k];
       wide_to[k] = x;
     }

@@ -75,8 +75,9 @@ template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, 
   const int64_t pad = C::pad() * (int64_t)(~(uint64_t)0 / 255);
   const uint8_t one = any ? (uint8_t)from[single] : C::pad();
   int64_t sum = pad;
-  RAVEL_ROLLED /* a block of the tree takes one round */
-      for (int64_t k = lane; k < count; k += WARP * UNROLL) {
+  /* A block of the tree takes one round. */
+  RAVEL_ROLLED
+  for (int64_t k = lane; k < count; k += WARP * UNROLL) {
     sixteen v[UNROLL];
     RAVEL_UNROLL
     for (int q = 0; q < UNROLL; q++) {

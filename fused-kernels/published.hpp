@@ -83,21 +83,21 @@ HD void combine_before(B &block, int lists, int64_t start, int64_t number, bool 
   for (; P::on_level(number, level) > 0; level++) {
     const int bits = P::level_bits(level);
     const int64_t k = P::on_level(number, level), first = k / WARP * WARP;
+    const int own = (int)(k - first);
     const bool ends = goes_on && P::on_level(number + 1, level) > k;
     block.each([&](int t) {
       const int list = t / WARP, lane = t % WARP;
       v[t] = C::pad();
       if (list >= lists) return;
-      if (lane < k - first)
-        v[t] = totals_of(list).wait_for(level, start + ((first + lane) << bits));
-      if (lane == k - first && ends) v[t] = (typename P::value)total[list];
+      if (lane < own) v[t] = totals_of(list).wait_for(level, start + ((first + lane) << bits));
+      if (lane == own && ends) v[t] = (typename P::value)total[list];
     });
     block.prefix(v, WARP, combine);
     block.each([&](int t) {
       const int list = t / WARP, lane = t % WARP;
       if (list >= lists) return;
-      if (lane == k - first - 1) earlier[list * P::LEVELS + level] = v[t];
-      if (lane != WARP - 1 || lane != k - first || !ends) return;
+      if (lane == own - 1) earlier[list * P::LEVELS + level] = v[t];
+      if (lane != WARP - 1 || lane != own || !ends) return;
       total[list] = v[t];
       totals_of(list).publish(level + 1, start + (first << bits), v[t]);
     });

@@ -60,18 +60,17 @@ template <class X> HD bool loads_at_once(const X &) {
 template <class C, class T, class F>
 HD void load_eight(const operand<T> &x, int64_t begin, int32_t n, int32_t k, int step,
                    F store) {
-  const int32_t left = n - k;
   if (x.kind == FROM_MEMORY) {
     const ptr<const T> from = x.data + (begin + k);
     T v[SCAN_ROW];
     RAVEL_UNROLL
-    for (int q = 0; q < SCAN_ROW; q++) v[q] = q * step < left ? (T)from[q * step] : C::pad();
+    for (int q = 0; q < SCAN_ROW; q++) v[q] = k + q * step < n ? (T)from[q * step] : C::pad();
     RAVEL_UNROLL
     for (int q = 0; q < SCAN_ROW; q++) store(q, v[q]);
   } else {
     RAVEL_ROLLED
     for (int q = 0; q < SCAN_ROW; q++)
-      store(q, q * step < left ? x[begin + k + q * step] : C::pad());
+      store(q, k + q * step < n ? x[begin + k + q * step] : C::pad());
   }
 }
 /* The last element instead of none, since loads behind a test wait for those before it. */
@@ -471,8 +470,8 @@ template <class C, class X = operand<typename C::type>> struct scan_chunks {
     auto &m = block.shared;
     typename B::template reg<T> v;
     combine_before<totals_of_chunks, C>(
-        block, 1, start, number, goes_on, C{}, [&](int) { return totals; }, m.total, m.earlier,
-        v);
+        block, 1, start, number, goes_on, C{},
+        [&](int) -> const totals_of_chunks & { return totals; }, m.total, m.earlier, v);
     return block.uniform(v);
   }
 
