@@ -57,6 +57,32 @@ struct entry {
   entry &operator=(const entry &) = delete;
 };
 
+/* Whether an operation for which memory was short may be given exact lengths instead of bounds:
+ * these are waited for. An operation takes all its memory before it writes over an operand. */
+static bool has_bounds(context &c, const failure &f) {
+  if (f.error.kind != CVL_E_MEMORY || c.outstanding.empty() || c.device->failure())
+    return false;
+  finish(c);
+  return true;
+}
+
+/* Runs an operation, perhaps twice if it has a result. */
+template <class G>
+static void run_operation(context &c, cvl_value *out, cvl_value *more, G operation) {
+  try {
+    operation();
+    return;
+  } catch (const failure &f) {
+    if (out == nullptr || !has_bounds(c, f)) throw;
+  }
+  for (cvl_value *v : {out, more}) {
+    if (v == nullptr) continue;
+    release_value(*v);
+    *v = cvl_value{};
+  }
+  operation();
+}
+
 /* Runs an operation; on a fault known at once, `out` and `more` are released and not set. One
  * that is asked to end is not begun: what the device has been given to do before is done, since
  * a kernel cannot be ended, and so are waits, which are no operations. */
@@ -69,7 +95,7 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
   try {
     const bool waits = site == UINT64_MAX;
     if (!waits && c->stop.asks && c->stop.asks(c->stop.with)) fail(CVL_E_STOPPED, site);
-    operation();
+    run_operation(*c, out, more, operation);
     good = true;
   } catch (const failure &f) {
     cvl_error e = f.error;
@@ -267,12 +293,16 @@ static cvl_size count_entry(context *, const cvl_value *d) {
   return {(uint64_t)count_of(*d), 0};
 }
 
+static ref<pending> pending_of(context &c, const cvl_size &size) {
+  for (const ref<pending> &p : c.outstanding) {
+    if (p->symbol == size.symbol) return p;
+  }
+  return nullptr;
+}
+
 static bool resolve(context *c, cvl_size *size) {
   if (size->symbol == 0) return true;
-  ref<pending> found;
-  for (const ref<pending> &p : c->outstanding) {
-    if (p->symbol == size->symbol) found = p;
-  }
+  const ref<pending> found = pending_of(*c, *size);
   if (!found) {
     const auto known = c->settled.find(size->symbol);
     if (known == c->settled.end()) return !c->has_fault;
@@ -285,8 +315,28 @@ static bool resolve(context *c, cvl_size *size) {
   return good && !c->has_fault;
 }
 
-static bool require_equal(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
+/* A size in the form that is known without waiting. */
+static void look_at(context &c, cvl_size *size) {
+  const ref<pending> p = pending_of(c, *size);
+  if (size->symbol != 0 && (!p || is_known(c, *p.get()))) resolve(&c, size);
+}
+
+/* Where one of them is pending and the other is known. */
+static bool require_later(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
   if (a.symbol != 0 && a.symbol == b.symbol) return true;
+  look_at(*c, &a);
+  look_at(*c, &b);
+  if ((a.symbol == 0) == (b.symbol == 0)) return a.symbol == 0 && a.bound == b.bound;
+  const bool first = a.symbol != 0;
+  const ref<pending> p = pending_of(*c, first ? a : b);
+  bool done = false;
+  const requirement must = {(int64_t)(first ? b.bound : a.bound), site, rule, first};
+  guarded(c, site, nullptr, nullptr, [&] { done = p && require_size(*c, p, must); });
+  return done;
+}
+
+static bool require_equal(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
+  if (require_later(c, site, a, b, rule)) return true;
   if ((a.symbol && !resolve(c, &a)) || (b.symbol && !resolve(c, &b))) return false;
   if (a.bound == b.bound) return true;
   note_fault(*c, {CVL_E_SIZE, site, rule, (int64_t)a.bound, (int64_t)b.bound, 0, nullptr});
@@ -600,6 +650,7 @@ cvl_backend backend_over_streams() {
   b.count = count_entry;
   b.resolve = resolve;
   b.require_equal = require_equal;
+  b.require_later = require_later;
   b.same = same;
   b.device = device_number;
   b.from_device = from_device;

@@ -58,6 +58,12 @@ void retain(cvl_segdes *d) {
 }
 void release(cvl_segdes *d) {
   if (--d->refs > 0) return;
+  if (d->size) {
+    std::vector<counted_segdes> &all = d->size->totals;
+    all.erase(std::remove_if(all.begin(), all.end(),
+                             [d](const counted_segdes &x) { return x.d == d; }),
+              all.end());
+  }
   if (d->lengths && d->lengths->made == d) d->lengths->made = nullptr;
   delete d;
 }
@@ -69,18 +75,25 @@ void fail(cvl_error_kind kind, uint64_t site, int64_t position, int64_t value, i
   throw failure{{kind, site, position, value, limit, segment, nullptr}};
 }
 
+/* By site; of one site sizes first, then by position. */
+static bool comes_first(const cvl_error &a, const cvl_error &b) {
+  if (a.site != b.site) return a.site < b.site;
+  const bool size = a.kind == CVL_E_SIZE, other_size = b.kind == CVL_E_SIZE;
+  return size != other_size ? size : a.position < b.position;
+}
+
 void note_fault(context &c, const cvl_error &e) {
-  const cvl_error &f = c.fault;
-  if (c.has_fault && (f.site < e.site || (f.site == e.site && f.position <= e.position)))
-    return;
+  if (c.has_fault && !comes_first(e, c.fault)) return;
   c.fault = e;
   c.has_fault = true;
 }
 
 static void note_slot(context &c, const fault_slot &s) {
   if (s.kind == CVL_E_NONE) return;
-  note_fault(
-      c, {(cvl_error_kind)s.kind, s.site, s.position, s.value, s.limit, s.segment, nullptr});
+  const int64_t position =
+      s.kind == CVL_E_SIZE ? s.position - size_rule_position(0) : s.position;
+  note_fault(c,
+             {(cvl_error_kind)s.kind, s.site, position, s.value, s.limit, s.segment, nullptr});
 }
 
 static void look(context &);
@@ -116,6 +129,26 @@ static int64_t arrived_length(context &c, const pending &p) {
   return 0;
 }
 
+/* It is known from now on. */
+static void is_now(context &c, pending &p, int64_t value) {
+  p.value = value;
+  p.known = true;
+  c.settled[p.symbol] = value;
+  if (c.settled.size() > MOST_SETTLED) c.settled.erase(c.settled.begin());
+}
+
+/* A number that was not what was required of it: a fault, after which values are as they were
+ * before the requirement. */
+static void is_refused(pending &p) {
+  for (const counted_segdes &x : p.totals) {
+    if (!x.offsets) continue;
+    x.d->device_offsets = x.offsets;
+    x.d->host_offsets = x.d->device_ranks = x.d->device_ids = nullptr;
+    x.d->longest = -1;
+    x.d->longest_later = nullptr;
+  }
+}
+
 /* Takes note of the pending numbers that have arrived. One that another becomes stands before
  * it. */
 static void look(context &c) {
@@ -125,14 +158,30 @@ static void look(context &c) {
       c.outstanding[kept++] = q;
       continue;
     }
-    q->value = q->of ? arrived_length(c, *q.get()) : arrived(c, *q.get());
-    q->known = true;
-    c.settled[q->symbol] = q->value;
-    if (c.settled.size() > MOST_SETTLED) c.settled.erase(c.settled.begin());
+    const int64_t value = q->of ? arrived_length(c, *q.get()) : arrived(c, *q.get());
+    if (q->required && value != q->value) is_refused(*q.get());
+    is_now(c, *q.get(), value);
+    q->required = false;
+    q->totals.clear();
     q->at = nullptr;
     q->mirror = nullptr;
   }
   c.outstanding.resize(kept);
+}
+
+/* As an INT it may be required, too. */
+void is_required(context &c, const ref<pending> &p, const requirement &must) {
+  p->must = must;
+  p->required = true;
+  is_now(c, *p.get(), must.n);
+  for (const ref<pending> &q : c.outstanding) {
+    if (q->of.get() == p.get() && !q->known && must.n <= q->bound) is_required(c, q, must);
+  }
+}
+
+void has_total(cvl_segdes &d, const ref<pending> &p) {
+  d.size = p;
+  if (!p->known || p->required) p->totals.push_back({&d, nullptr});
 }
 
 bool is_known(context &c, pending &p) {
@@ -187,11 +236,12 @@ int64_t settled_total(context &c, const cvl_segdes &d) {
   return d.size ? settle(c, *d.size.get()) : d.total;
 }
 
-/* From a bound to the exact number, also in the memory that the bound took. */
+/* From a bound to the exact number, also in the memory that the bound took. What is required
+ * only may turn out to be wrong. */
 void exact(context &c, cvl_segdes &d) {
   if (d.size) {
     d.total = settle(c, *d.size.get());
-    d.size = nullptr;
+    if (!d.size->required) d.size = nullptr;
   }
   if (d.count == 1) d.equal = d.total;
 }
@@ -199,8 +249,10 @@ void exact(context &c, cvl_segdes &d) {
 void exact(context &c, cvl_vector &v) {
   if (v.size) {
     v.length = settle(c, *v.size.get());
-    v.size = nullptr;
-    trim(c, v);
+    if (!v.size->required) {
+      v.size = nullptr;
+      trim(c, v);
+    }
   }
   if (v.under) exact(c, *v.under.get());
 }
@@ -249,9 +301,24 @@ int64_t longest_on_host(const cvl_segdes &d) {
 
 /* ---- an operation ---- */
 
+/* How much of the limit a bound may be. */
+enum : int64_t { LIMIT_RATIO = 16 };
+
+bool stays_pending(context &c, const ref<pending> &p) {
+  if (!p || is_known(c, *p.get()) || !p->counts_elements) return false;
+  return c.memory.limit == 0 || p->bound < (int64_t)(c.memory.limit / LIMIT_RATIO);
+}
+
+static const ref<pending> &size_of(const cvl_value &v) {
+  static const ref<pending> none;
+  if (v.form == CVL_VECTOR) return v.as.vector->size;
+  return v.form == CVL_SEGDES ? v.as.segdes->size : none;
+}
+
 /* The most elements an operand brings; settles what is pending. */
-static int64_t settled_size(context &c, const cvl_value &v) {
+static int64_t settled_size(context &c, const cvl_value &v, operand_lengths lengths) {
   if (v.form == CVL_NOTHING || v.form == CVL_SCALAR) return 0;
+  if (lengths == operand_lengths::BOUNDED && stays_pending(c, size_of(v))) return INT64_MAX;
   if (v.form == CVL_VECTOR) {
     exact(c, *v.as.vector);
     return v.as.vector->length;
@@ -262,11 +329,11 @@ static int64_t settled_size(context &c, const cvl_value &v) {
 }
 
 work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value *> operands,
-           int64_t elements)
-    : c(ctx), site(at_site), on_host(true) {
+           int64_t elements, operand_lengths lengths)
+    : c(ctx), site(at_site), on_host(true), mode(lengths) {
   int64_t most = elements;
   for (const cvl_value *v : operands) {
-    const int64_t size = settled_size(c, *v);
+    const int64_t size = settled_size(c, *v, lengths);
     if (size > most) most = size;
   }
   if (most > c.small) on_host = false;
@@ -431,11 +498,16 @@ ptr<const int64_t> work::offsets_here(cvl_segdes &d) {
 
 segments work::view(cvl_segdes *d, bool ranked) {
   segments s{};
-  exact(c, *d);
+  const bool bounded = mode == operand_lengths::BOUNDED && stays_pending(c, d->size);
+  if (!bounded) exact(c, *d);
   s.count = d->count;
   s.total = d->total;
   s.equal = d->equal;
   if (d->equal >= 0) return s;
+  if (bounded && d->count == 1) { /* see put_number */
+    s.offsets = elements_of<int64_t>(d->size->at) + 1;
+    return s;
+  }
   s.offsets = offsets_here(*d);
   if (ranked && !on_host && (d->device_ranks || ranks_pay(c, *d))) {
     if (!d->device_ranks) make_ranks(*this, *d);
@@ -478,13 +550,34 @@ ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
   return v;
 }
 
+/* What is copied to the host is all written. */
+ref<cvl_vector> work::make_each(cvl_elem elem, int64_t n) {
+  const ref<cvl_vector> v = make(elem, n);
+  v->size = domain;
+  if (domain && n <= c.small) set(v, 0);
+  return v;
+}
+
+void work::over(const ref<pending> &size) {
+  domain = size;
+  domain_at = size ? size->at : nullptr;
+}
+
+launch work::for_each(launch l) {
+  if (domain_at) l.count_at = elements_of<int64_t>(domain_at);
+  if (domain && !domain_at) l.count = std::min(l.count, domain->value);
+  return l;
+}
+
 ref<cvl_vector> work::take_over(const cvl_value &x) {
   if (x.form != CVL_VECTOR || !x.owned || x.as.vector->refs != 1) return nullptr;
   const ref<block> &b = on_host ? x.as.vector->host : x.as.vector->device;
   if (!b || b->refs != 1) return nullptr;
   ref<cvl_vector> v(new cvl_vector);
   v->elem = x.as.vector->elem;
-  v->length = settled_length(c, *x.as.vector);
+  const bool bounded = mode == operand_lengths::BOUNDED && stays_pending(c, x.as.vector->size);
+  v->length = bounded ? x.as.vector->length : settled_length(c, *x.as.vector);
+  if (bounded) v->size = x.as.vector->size;
   (on_host ? v->host : v->device) = b;
   made_.push_back(b);
   return v;
@@ -514,8 +607,8 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   p->symbol = ++c.last_symbol;
   p->bound = bound;
   p->at = ref<block>(c.memory.take(on_host ? memory_space::host : memory_space::device,
-                                   sizeof(int64_t), site));
-  *at = pointer_to<int64_t>(p->at->at);
+                                   3 * sizeof(int64_t), site));
+  *at = pointer_to<int64_t>(p->at->at); /* put_number writes three */
   if (!on_host) {
     p->mirror = ref<block>(c.memory.take(memory_space::host, sizeof(int64_t), site));
     p->epoch = UINT64_MAX; /* until the kernels are in the queue: ~work */

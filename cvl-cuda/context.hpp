@@ -66,10 +66,22 @@ using context = cvl_context;
 void note_fault(context &, const cvl_error &);
 [[noreturn]] void fail(cvl_error_kind, uint64_t site, int64_t position = 0, int64_t value = 0,
                        int64_t limit = 0, int64_t segment = 0);
+/* The position of a fault of a size rule in a slot: before all others of its site. */
+inline int64_t size_rule_position(int64_t rule) {
+  return INT64_MIN + rule;
+}
 /* Whether a pending number has arrived; never waits. */
 bool is_known(context &, pending &);
 /* Waits until a pending number is known, and all others with it. */
 int64_t settle(context &, pending &);
+/* Whether operations go on with a pending number as it lies in the device's memory, and with
+ * memory and threads for its bound, rather than wait for it; null: there is no number. Only
+ * with a useful bound: it has to be a length that was known, of what was packed. */
+bool stays_pending(context &, const ref<pending> &);
+/* A pending number is known as what is required of it, until it arrives. */
+void is_required(context &, const ref<pending> &, const requirement &);
+/* A descriptor, with its offsets on the device, has this total. */
+void has_total(cvl_segdes &, const ref<pending> &);
 /* Waits for all work, and takes note of what the device's error slot holds. */
 void finish(context &);
 /* The exact length, or total: waits if it is pending. */
@@ -139,16 +151,23 @@ template <> inline cvl_elem elem_of<uint8_t>() {
   return CVL_BOOL;
 }
 
+/* What an operation does with the lengths of its operands that are pending: it waits for all;
+ * or takes those that may stay so (stays_pending) by their bounds, on the device. */
+enum class operand_lengths { EXACT, BOUNDED };
+
 /* One operation. Scratch memory lives until it ends. */
 struct work {
   context &c;
   const uint64_t site;
   bool on_host;
+  const operand_lengths mode;
+  ref<pending> domain;  /* BOUNDED: the number of elements of make_each; null: it is known */
+  ref<block> domain_at; /* its memory, null if it had arrived before */
 
   /* Decides between host and device by the operands, whose pending lengths are settled here,
    * and by the number of elements of the result. Values of form CVL_NOTHING are ignored. */
   work(context &, uint64_t site, std::initializer_list<const cvl_value *> operands,
-       int64_t elements);
+       int64_t elements, operand_lengths = operand_lengths::EXACT);
   ~work();
   work(const work &) = delete;
   work &operator=(const work &) = delete;
@@ -171,6 +190,11 @@ struct work {
   template <class T> ptr<const T> elements_of(const ref<block> &b) {
     return pointer_to<const T>(reads(b));
   }
+  /* The same of one that it changes. */
+  template <class T> ptr<T> changed(const ref<block> &b) {
+    made_.push_back(b);
+    return pointer_to<T>(reads(b));
+  }
   /* A descriptor; `ranked`: with a rank directory unless `of` is cheap anyway (ranks_pay). */
   segments view(const cvl_value &d, bool ranked = false);
   segments view(cvl_segdes *d, bool ranked = false);
@@ -185,6 +209,11 @@ struct work {
 
   /* A vector of n elements to be written by this operation. */
   ref<cvl_vector> make(cvl_elem, int64_t n);
+  /* An element for each of the domain, of which there are n, or n at most if `over` says so;
+   * and the launch of a thread for each: `count_at` of others. */
+  void over(const ref<pending> &size);
+  ref<cvl_vector> make_each(cvl_elem, int64_t n);
+  launch for_each(launch);
   template <class T> ptr<T> data(const ref<cvl_vector> &v) {
     return pointer_to<T>((on_host ? v->host : v->device)->at);
   }

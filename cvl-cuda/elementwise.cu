@@ -3,6 +3,8 @@
  * constant, or computed from values of the segments of one descriptor. */
 #include "cvl-cuda/elementwise.hpp"
 
+#include "cvl-cuda/sums.hpp"
+
 namespace ravel {
 
 /* ---- known sums ---- */
@@ -12,7 +14,7 @@ struct known {
   int64_t sum, least, most;
 };
 
-static bool known_of(const cvl_value &v, int64_t n, known *k) {
+static bool known_of(context &c, const cvl_value &v, int64_t n, known *k) {
   const bool wide = v.elem == CVL_I64;
   int32_t x32;
   int64_t x;
@@ -23,14 +25,17 @@ static bool known_of(const cvl_value &v, int64_t n, known *k) {
   }
   const cvl_vector &vector = *v.as.vector;
   *k = {vector.sum, vector.least, vector.most};
-  return vector.has_sum;
+  if (vector.has_sum) return true;
+  const ref<pending> total = sum_later(c, vector);
+  if (!total || !is_known(c, *total.get()) || total->required) return false;
+  *k = {total->value, 0, total->value}; /* of lengths */
+  return true;
 }
 
-/* The sum of sums or of differences, if no element can have wrapped. */
-static void keep_sum(cvl_op op, const cvl_value *v, cvl_vector &r) {
+void keep_sum(context &c, cvl_op op, const cvl_value *v, cvl_vector &r) {
   known x, y, z;
   if (op != OP_ADD && op != OP_SUB) return;
-  if (!known_of(v[0], r.length, &x) || !known_of(v[1], r.length, &y)) return;
+  if (!known_of(c, v[0], r.length, &x) || !known_of(c, v[1], r.length, &y)) return;
   const bool wraps = op == OP_ADD ? __builtin_add_overflow(x.sum, y.sum, &z.sum) ||
                                         __builtin_add_overflow(x.least, y.least, &z.least) ||
                                         __builtin_add_overflow(x.most, y.most, &z.most)
@@ -179,9 +184,15 @@ static cvl_elem elem_of_class(const context &c, elem_class k) {
   return k == CLASS_INT ? c.int_elem : k == CLASS_FLOAT ? c.float_elem : CVL_BOOL;
 }
 
-static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v) {
+/* The length of the operands, or its bound. */
+static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v,
+                                  ref<pending> &domain) {
   for (unsigned k = 0; k < arity; k++) {
-    if (v[k].form == CVL_VECTOR) return settled_length(c, *v[k].as.vector);
+    if (v[k].form != CVL_VECTOR) continue;
+    const cvl_vector &x = *v[k].as.vector;
+    if (!stays_pending(c, x.size)) return settled_length(c, x);
+    domain = x.size;
+    return x.length;
   }
   return 1;
 }
@@ -190,16 +201,20 @@ void elementwise(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl
                  cvl_value *out) {
   const cvl_value none{};
   if (map_computed(c, site, op, arity, v, out)) return;
-  const int64_t n = length_of_operands(c, arity, v);
-  work w(c, site, {&v[0], arity > 1 ? &v[1] : &none, arity > 2 ? &v[2] : &none}, n);
+  ref<pending> domain;
+  const int64_t n = length_of_operands(c, arity, v, domain);
+  work w(c, site, {&v[0], arity > 1 ? &v[1] : &none, arity > 2 ? &v[2] : &none}, n,
+         operand_lengths::BOUNDED);
+  w.over(domain);
   const cvl_elem in = (cvl_elem)v[arity - 1].elem;
   const cvl_elem to = elem_of_class(c, map_row(op, elem_info(in)->klass)->out);
   map_function f = integer_row(op, in, to);
   if (!f) f = float_row(op, in, to);
   if (!f) f = conversion_row(op, in, to);
   const ref<cvl_vector> r = f(w, v, n);
-  if (elem_info(to)->klass == CLASS_INT && arity == 2) keep_sum(op, v, *r.get());
-  if (r->kind == ALL_EQUAL && n == 1) {
+  r->size = domain;
+  if (elem_info(to)->klass == CLASS_INT && arity == 2 && !domain) keep_sum(c, op, v, *r.get());
+  if (r->kind == ALL_EQUAL && n == 1 && !domain) {
     give_scalar(out, *r.get());
   } else {
     w.give(out, r);

@@ -102,6 +102,7 @@ HD void load_two(const A &x, const A &y, int64_t i, int64_t step, two<X> (&to)[U
 }
 
 template <class ROW, class A> struct binary_body {
+  enum { resident = 4 };
   using operands = two<typename ROW::X>;
   A x, y;
   HD operands load(int64_t i) const { return {x[i], y[i]}; }
@@ -112,6 +113,7 @@ template <class ROW, class A> struct binary_body {
 };
 
 template <class ROW, class A> struct checked_body {
+  enum { resident = 4 };
   using operands = two<typename ROW::X>;
   A x, y;
   faults bad;
@@ -149,6 +151,9 @@ template <class ROW, class A, class F> struct select_body {
 
 /* The kernel: all loads of a thread come before the first result. */
 template <class B> struct computed_row_body {
+  enum {
+    resident = resident_blocks<B>::value
+  }; /* with the count of a launch some take two registers more */
   using R = decltype(B().result(0, typename B::operands()));
 
   B f;
@@ -178,16 +183,16 @@ template <class B> struct row_body {
 /* The result of a body in new memory, where all operands are plain: loads are grouped. */
 template <class R, class B>
 ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
-  const ref<cvl_vector> r = w.make(elem_of<R>(), n);
-  w.run(launch_map(name, n, row_body<B>{body, w.data<R>(r)}));
+  const ref<cvl_vector> r = w.make_each(elem_of<R>(), n);
+  w.run(w.for_each(launch_map(name, n, row_body<B>{body, w.data<R>(r)})));
   return r;
 }
 
 /* The same with operands that are computed. */
 template <class R, class B>
 ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n) {
-  const ref<cvl_vector> r = w.make(elem_of<R>(), n);
-  w.run(launch_together(name, n, computed_row_body<B>{body, w.data<R>(r)}));
+  const ref<cvl_vector> r = w.make_each(elem_of<R>(), n);
+  w.run(w.for_each(launch_together(name, n, computed_row_body<B>{body, w.data<R>(r)})));
   return r;
 }
 
@@ -207,6 +212,8 @@ template <class ROW> HD uint8_t row_of(const uint8_t (&v)[3]) {
 /* Index k is that of word k, or of the flags that do not fill a word, which are done by
  * themselves. */
 template <class ROW, int ARITY, template <class> class OPERAND> struct flags_body {
+  enum { resident = ARITY < 3 ? 5 : 4 };
+
   OPERAND<uint8_t> flags[ARITY];
   OPERAND<uint64_t> words[ARITY]; /* the same */
   ptr<uint8_t> out;
@@ -249,7 +256,8 @@ template <class ROW, int ARITY, template <class> class OPERAND> struct flags_bod
   }
 };
 
-/* Vectors begin where blocks of memory do, which are aligned for words. */
+/* Vectors begin where blocks of memory do, which are aligned for words. Not where n is a
+ * bound. */
 template <class ROW, int ARITY, template <class> class OPERAND>
 ref<cvl_vector> map_flags(work &w, const OPERAND<uint8_t> (&x)[ARITY], int64_t n) {
   const ref<cvl_vector> r = w.make(CVL_BOOL, n);
@@ -282,10 +290,9 @@ template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int6
   const loaded_operand<X> x{w.elements<X>(v[0]), 0};
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
     const loaded_operand<uint8_t> one[] = {x};
-    return map_flags<ROW, 1>(w, one, n);
-  } else {
-    return map_plain<R>(w, ROW::name(), unary_body<ROW, loaded_operand<X>>{x}, n);
+    if (!w.domain) return map_flags<ROW, 1>(w, one, n);
   }
+  return map_plain<R>(w, ROW::name(), unary_body<ROW, loaded_operand<X>>{x}, n);
 }
 
 template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int64_t n) {
@@ -297,7 +304,7 @@ template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int
   const bool all_plain = is_plain(x) && is_plain(y);
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
     const plain_operand<uint8_t> both[] = {plain(x), plain(y)};
-    if (all_plain) return map_flags<ROW, 2>(w, both, n);
+    if (all_plain && !w.domain) return map_flags<ROW, 2>(w, both, n);
   } else if (all_plain) {
     const binary_body<ROW, plain_operand<X>> body{plain(x), plain(y)};
     return map_plain<R>(w, ROW::name(), body, n);
@@ -337,7 +344,7 @@ template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int
   const bool all_plain = is_plain(f) && is_plain(x) && is_plain(y);
   if constexpr (sizeof(X) == 1) {
     const plain_operand<uint8_t> all[] = {plain(f), plain(x), plain(y)};
-    if (all_plain) return map_flags<ROW, 3>(w, all, n);
+    if (all_plain && !w.domain) return map_flags<ROW, 3>(w, all, n);
   } else if (all_plain) {
     const select_body<ROW, plain_operand<X>, plain_operand<flag>> body{plain(f), plain(x),
                                                                        plain(y)};

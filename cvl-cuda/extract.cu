@@ -40,7 +40,7 @@ static moved move_to(work &w, const ref<cvl_vector> &to, operand<uint64_t> from)
 template <class I>
 static void extract_by(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
                        const cvl_value &d, cvl_value *out) {
-  work w(c, site, {&v, &at, &d}, 0);
+  work w(c, site, {&v, &at, &d}, 0, operand_lengths::BOUNDED);
   const int64_t m = count_of(d);
   const ref<cvl_vector> r = w.make((cvl_elem)v.elem, m);
   gather_body<I> body{};
@@ -67,14 +67,15 @@ static bool same_vector(const cvl_value &a, const cvl_value &b) {
 template <class I>
 static void replace_by(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
                        const cvl_value &x, const cvl_value &d, cvl_value *out) {
-  work w(c, site, {&v, &at, &x, &d}, 0);
-  const int64_t n = total_of(c, d), m = count_of(d);
+  work w(c, site, {&v, &at, &x, &d}, 0, operand_lengths::BOUNDED);
+  const int64_t m = count_of(d);
   ref<cvl_vector> r;
   if (!same_vector(v, at) && !same_vector(v, x)) r = w.take_over(v);
   if (r) {
     const scatter_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
     w.run(launch_together("replace", m, body));
   } else {
+    const int64_t n = total_of(c, d); /* here it has to be known */
     r = w.make((cvl_elem)v.elem, n);
     replace_body<I> body{};
     body.to = one_of_each<I>(w, at, d);

@@ -56,7 +56,9 @@ void execution::add_list(work &w, const fused_member &m, arguments &a, packs &p)
   }
   if (l.d->count > 1) x.offsets = w.offsets(l.d);
   l.kept = w.later(n, &x.total);
+  l.kept->counts_elements = true;
   l.d->size = l.kept;
+  if (l.d->count > 1) has_total(*l.d.get(), l.kept);
   x.clear = n <= c.small ? n : 0;
   a.add(x);
   p.lists.push_back(l);

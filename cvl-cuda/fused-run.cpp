@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/sums.hpp"
 #include "cvl-cuda/tree.hpp"
 
 namespace ravel {
@@ -20,12 +21,26 @@ void execution::drop(uint32_t v) {
   values[v] = cvl_value{};
 }
 
+static ref<pending> pending_of(const cvl_value &v) {
+  if (v.form == CVL_VECTOR) return v.as.vector->size;
+  return v.form == CVL_SEGDES ? v.as.segdes->size : nullptr;
+}
+
+/* Whether a size that is pending may stay so: then the kernel's positions are bounded. */
+bool execution::is_bounded(const cvl_value &v) {
+  return lengths == operand_lengths::BOUNDED && stays_pending(c, pending_of(v));
+}
+
 /* Settles what is pending; whether all is on the host and little. */
 bool execution::is_small() {
   int64_t most = 0;
   bool here = true;
   for (uint32_t p = 0; p < op.param_count; p++) {
     const cvl_value &v = values[p];
+    if (is_bounded(v)) {
+      here = false;
+      continue;
+    }
     if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
     if (v.form == CVL_SEGDES) exact(c, *v.as.segdes);
     int64_t n = length_bound(v);
@@ -43,14 +58,25 @@ bool execution::has_short_segments() {
   if (op.segments == SUPEROP_NONE) return false;
   const cvl_value &d = values[op.segments];
   const int64_t long_segment = (int64_t)c.tuning.value[TUNE_CUDA_LONG_SEGMENT];
-  return total_of(c, d) / long_segment < count_of(d) && count_of(d) > 1;
+  return total_bound(d) / long_segment < count_of(d) && count_of(d) > 1;
+}
+
+int64_t execution::total_bound(const cvl_value &d) {
+  return is_bounded(d) ? d.as.segdes->total : total_of(c, d);
 }
 
 int64_t execution::size_of(const superop_size &size) {
   if (size.what == SIZE_ONE) return 1;
   const cvl_value &v = values[size.param];
   if (size.what == SIZE_COUNT) return count_of(v);
-  return size.what == SIZE_TOTAL ? total_of(c, v) : length_bound(v);
+  return size.what == SIZE_TOTAL ? total_bound(v) : length_bound(v);
+}
+
+/* The number of positions, if that is pending. */
+ref<pending> execution::domain_later() {
+  const bool counted = op.domain.what == SIZE_ONE || op.domain.what == SIZE_COUNT;
+  return counted || !is_bounded(values[op.domain.param]) ? nullptr
+                                                         : pending_of(values[op.domain.param]);
 }
 
 int64_t execution::domain() {
@@ -117,9 +143,35 @@ void execution::add_operands(work &w, const fused_kernel &plan, arguments &a) {
   }
 }
 
+/* What is known of an operand inside of the kernel: a parameter, or a constant. */
+const cvl_value *execution::known_operand(uint32_t v) const {
+  if (values[v].form != CVL_NOTHING) return &values[v];
+  for (uint32_t k = 0; k < op.node_count; k++) {
+    const superop_node &node = op.nodes[k];
+    if (node.result_count == 0 || node.result != v) continue;
+    const bool spread = node.role == ROLE_SPREAD && values[node.operands[0]].form == CVL_SCALAR;
+    return spread ? &values[node.operands[0]] : nullptr;
+  }
+  return nullptr;
+}
+
+/* As elementwise() does it. */
+void execution::note_sum(uint32_t v, cvl_vector &result) const {
+  for (uint32_t k = 0; k < op.node_count; k++) {
+    const superop_node &node = op.nodes[k];
+    if (node.role != ROLE_MAP || node.result != v || node.operand_count != 2) continue;
+    const cvl_value *a = known_operand(node.operands[0]), *b = known_operand(node.operands[1]);
+    if (a == nullptr || b == nullptr || a->elem != result.elem || b->elem != result.elem)
+      return;
+    const cvl_value both[] = {*a, *b};
+    keep_sum(c, opcode_info((opcode)node.op)->operation, both, result);
+  }
+}
+
 void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entry) {
-  work w(c, site, {}, INT64_MAX); /* on the device */
+  work w(c, site, {}, INT64_MAX, lengths); /* on the device */
   arguments a;
+  w.over(domain_later());
   const kernel_grid grid = grid_of(w, plan);
   std::vector<void *> partials(op.node_count);
   std::vector<ref<cvl_vector>> results(op.node_count);
@@ -134,7 +186,7 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     case MEMBER_OPERAND:
     case MEMBER_SEGMENTS: break; /* there */
     case MEMBER_WRITTEN:
-      written[m.number] = w.make(elem, positions(plan));
+      written[m.number] = w.make_each(elem, positions(plan));
       with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(written[m.number])); });
       break;
     case MEMBER_PARTIALS:
@@ -163,15 +215,26 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
   }
   a.add(w.bad());
   a.add(grid.n);
-  w.run({"superoperator", grid.blocks, grid.threads, entry.kernel, entry.on_host, nullptr,
-         a.bytes.data(), (uint32_t)a.bytes.size(), (int32_t)fused_kernel_unroll(&plan)});
+  const launch l = {"superoperator",
+                    grid.blocks,
+                    grid.threads,
+                    entry.kernel,
+                    entry.on_host,
+                    nullptr,
+                    a.bytes.data(),
+                    (uint32_t)a.bytes.size(),
+                    (int32_t)fused_kernel_unroll(&plan)};
+  w.run(l.threads == 0 ? w.for_each(l) : l);
   const uint64_t after = c.work_queue.number;
   if (plan.by_groups)
     give_results(w, plan, grid, partials, after, results);
   else
     finish_reductions(w, plan, grid.d, partials, after);
   for (uint32_t v = 0; v < op.value_count; v++) {
-    if (written[v]) w.give(&values[v], written[v]);
+    if (!written[v]) continue;
+    if (!w.domain && elem_info(written[v]->elem)->klass == CLASS_INT)
+      note_sum(v, *written[v].get());
+    w.give(&values[v], written[v]);
   }
   give_packed(w, packed);
   finish_trees(w, plan, lowest);

@@ -84,11 +84,13 @@ struct execution {
   context &c;
   const uint64_t site;
   const superop &op;
+  const operand_lengths lengths;
   std::vector<ready_tree> trees{};
   std::vector<cvl_value> values; /* by number; results that are set are held here */
 
-  execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands)
-      : c(ctx), site(at), op(o), values(o.value_count) {
+  execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands,
+            operand_lengths of)
+      : c(ctx), site(at), op(o), lengths(of), values(o.value_count) {
     std::copy(operands, operands + op.param_count, values.begin());
     for (uint32_t k = 0; k < op.node_count; k++) {
       if (op.nodes[k].role == ROLE_CONST) values[op.nodes[k].result] = op.nodes[k].constant;
@@ -120,6 +122,11 @@ struct execution {
   void give(cvl_value *outs);
 
 private:
+  bool is_bounded(const cvl_value &);
+  int64_t total_bound(const cvl_value &d);
+  ref<pending> domain_later();
+  const cvl_value *known_operand(uint32_t v) const;
+  void note_sum(uint32_t v, cvl_vector &result) const;
   int64_t domain();
   int64_t size_of(const superop_size &);
   int64_t positions(const fused_kernel &);

@@ -314,7 +314,7 @@ static void launch_scatters(execution &e, const cvl_kernel &k,
 
 /* Launches what packs, if anything, what scans and scatters, and the rest; false: nothing was
  * done. */
-static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v) {
+static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v, bool *overwrites) {
   const kernel_entry *entry, *packing = nullptr;
   const fused_kernel &plan = v.source.kernel;
   std::vector<ready_scan> scans;
@@ -326,26 +326,49 @@ static bool launch_all(context &c, execution &e, cvl_kernel &k, variant &v) {
   if (packing && !e.launch_packs(k.packs.source.kernel, *packing)) return false;
   if (plan.by_packs && !e.launch_packs(plan, *entry)) return false;
   for (const ready_scan &s : scans) e.launch_scan(*s.plan, s.usual, s.longer);
+  *overwrites = !scatters.empty();
   launch_scatters(e, k, scatters);
   if (entry && !plan.by_packs) e.launch_kernel(plan, *entry);
   return true;
 }
 
-bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
-                cvl_value *outs) {
-  execution e(c, site, *k->op, operands);
+/* Kernels of copies, of stencils and of combinations have to know how much there is. */
+static operand_lengths lengths_for(const cvl_kernel &k) {
+  const bool exact = k.op->copies || !k.trees.empty() || !k.scans.empty() ||
+                     !k.scatters.empty() || k.packs.made || k.whole.source.kernel.by_packs ||
+                     k.whole.source.kernel.block_positions > 0;
+  return exact ? operand_lengths::EXACT : operand_lengths::BOUNDED;
+}
+
+/* One run. `*overwrites`: scatters or operations follow, which may write over operands. */
+static bool run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
+                     operand_lengths lengths, cvl_value *outs, bool *overwrites) {
+  execution e(c, site, *k->op, operands, lengths);
   if (k->op->copies) return run_copies(c, *k, e, outs);
   if (e.is_small() || !find_trees(c, *k, e) || !e.fits()) return false;
   const fused_kernel &plan = k->whole.source.kernel;
   const bool by_groups = plan.by_slots && k->trees.empty() && e.has_short_segments();
   variant &v = by_groups ? k->short_segments : k->whole;
   if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS | k->leave, v);
-  if (!launch_all(c, e, *k, v)) return false;
+  if (!launch_all(c, e, *k, v, overwrites)) return false;
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
+  *overwrites = true;
   e.follow(v.source.kernel);
   if (!e.trees.empty()) k->last_run = c.work_queue.epoch;
   e.give(outs);
   return true;
+}
+
+bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
+                cvl_value *outs) {
+  bool overwrites = false;
+  try {
+    return run_with(c, site, k, operands, lengths_for(*k), outs, &overwrites);
+  } catch (const failure &f) { /* no memory for bounds; perhaps for what there is */
+    if (f.error.kind != CVL_E_MEMORY || c.outstanding.empty() || overwrites) throw;
+  }
+  finish(c);
+  return run_with(c, site, k, operands, operand_lengths::EXACT, outs, &overwrites);
 }
 
 } // namespace ravel

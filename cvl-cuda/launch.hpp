@@ -24,8 +24,8 @@ template <class F, class R> struct map_body {
   HD void operator()(int64_t i) const { put(i, at(i)); }
 };
 
-/* How many blocks of a cooperative body are to find room on a multiprocessor at once: its
- * constant `resident`, which bounds the registers of a thread; else one. */
+/* How many blocks of a body are to find room on a multiprocessor at once: its constant
+ * `resident`, which bounds the registers of a thread; else one. */
 template <class F, class = void> struct resident_blocks {
   enum { value = 1 };
 };
@@ -36,8 +36,9 @@ template <class F> struct resident_blocks<F, std::void_t<decltype(F::resident)>>
 #ifdef __CUDACC__
 /* A bound without a number of blocks makes ptxas spill small kernels to reach 32 registers. */
 template <class F>
-__global__ void __launch_bounds__(MAP_THREADS, 1) kernel_n(const F f, int64_t n) {
-  run_n(f, n);
+__global__ void __launch_bounds__(MAP_THREADS, 1)
+    kernel_n(const F f, int64_t n, const int64_t *n_at) {
+  run_n(f, counted(n, n_at));
 }
 template <class F>
 __global__ void __launch_bounds__(F::threads, resident_blocks<F>::value)
@@ -45,8 +46,9 @@ __global__ void __launch_bounds__(F::threads, resident_blocks<F>::value)
   run_blocks(f, blocks);
 }
 template <class F>
-__global__ void __launch_bounds__(MAP_THREADS, 1) kernel_map(const F f, int64_t n) {
-  run_map(f, n);
+__global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
+    kernel_map(const F f, int64_t n, const int64_t *n_at) {
+  run_map(f, counted(n, n_at));
 }
 #define RAVEL_KERNEL_OF(...)    ((const void *)(__VA_ARGS__))
 #define RAVEL_EMULATION_OF(...) nullptr

@@ -59,6 +59,12 @@ void lengths(context &, uint64_t site, const cvl_value &d, cvl_value *out);
 void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
 /* Looks whether the lengths of a descriptor with offsets on the host are all the same. */
 void recognise_equal(cvl_segdes &);
+/* require.cu */
+/* Requires that a pending number is another one, which it is from now on. False if it has to be
+ * waited for. */
+bool require_size(context &, const ref<pending> &, const requirement &);
+/* The same once more for the descriptor that has got this total last, if it is required. */
+void require_again(context &, uint64_t site, const ref<pending> &);
 /* Whether a rank directory is worth its launch. */
 bool ranks_pay(const context &, const cvl_segdes &);
 /* The rank directory of a descriptor with offsets, where `w` runs. */

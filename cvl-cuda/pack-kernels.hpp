@@ -171,7 +171,8 @@ struct keep {
       } else {
         put_offsets(block.shared, f, (b - f.moves) * KEEP_TILE + t);
       }
-      if (b == 0 && t == 0 && f.total != nullptr) *f.total = before(block.shared, f, f.tiles);
+      if (b == 0 && t == 0 && f.total != nullptr)
+        put_number(f.total, before(block.shared, f, f.tiles));
     });
   }
 

@@ -157,7 +157,9 @@ static void count_now(context &c, uint64_t site, int64_t n, pack_plan &plan) {
 
 static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int64_t n,
                            pack_plan &plan, cvl_value *out, cvl_value *out_d) {
-  if (!plan.counted && plan.kept && plan.kept->known) {
+  /* What is required to be their number proves nothing of the flags: the memory for all stays.
+   */
+  if (!plan.counted && plan.kept && plan.kept->known && !plan.kept->required) {
     plan.counted = true;
     plan.count = plan.kept->value;
   }
@@ -183,9 +185,16 @@ static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int6
     f.offsets = w.offsets(kept);
   }
   if (!plan.counted && !plan.kept) plan.kept = w.later(n, &f.total);
-  if (!plan.counted) r->size = plan.kept;
+  if (!plan.counted) {
+    plan.kept->counts_elements = true;
+    r->size = plan.kept;
+  }
   if (!plan.counted && !segments_known) kept->size = plan.kept;
   w.run_joined(launch_blocks("pack", keep_blocks(f), body), join_keeps);
+  if (f.offsets != nullptr && !plan.counted) {
+    has_total(*kept.get(), plan.kept);
+    require_again(w.c, w.site, plan.kept);
+  }
   note_segments(plan, d, kept);
   w.give(out, r);
   w.give(out_d, kept);
@@ -265,7 +274,7 @@ void pack(context &c, uint64_t site, const cvl_value &v, const cvl_value &flags,
   try {
     pack_on_device(w, v, d, n, *plan, out, out_d);
   } catch (const failure &) { /* no memory for all; perhaps for what is kept */
-    if (plan->counted) throw;
+    if (plan->counted || (plan->kept && plan->kept->required)) throw;
     count_now(c, site, n, *plan);
     pack_on_device(w, v, d, n, *plan, out, out_d);
   }

@@ -25,6 +25,7 @@ static_assert((int)LATE_FAULT == (int)CVL_E_DUPLICATE, "the prelude knows it by 
 /* Identifies a descriptor without a reference to it, which might make a cycle. */
 struct descriptor_mark {
   int64_t count = 1, total = 0, equal = 0;
+  uint64_t symbol = 0; /* of a total that was pending then */
   ref<block> offsets;
 
   explicit descriptor_mark(const cvl_value &d) {
@@ -36,10 +37,11 @@ struct descriptor_mark {
     count = s.count;
     total = s.total;
     equal = s.equal;
+    if (s.size) symbol = s.size->symbol;
     if (equal < 0) offsets = s.device_offsets;
   }
   bool operator==(const descriptor_mark &x) const {
-    return count == x.count && total == x.total && equal == x.equal &&
+    return count == x.count && total == x.total && equal == x.equal && symbol == x.symbol &&
            offsets.get() == x.offsets.get();
   }
 };
@@ -65,22 +67,39 @@ struct permutation {
   context &c;
   const cvl_permute_args &a;
   work w;
-  const bool gathers, exclusive; /* exclusive: no duplicates */
-  int64_t n, sources;            /* of the result; of the index */
+  const bool gathers, exclusive;               /* exclusive: no duplicates */
+  const ref<pending> result_size, source_size; /* if they are pending: then bounds are */
+  int64_t n, sources;                          /* of the result; of the index */
   ref<cvl_vector> result;
 
   permutation(context &ctx, uint64_t at_site, const cvl_permute_args &args)
       : c(ctx), a(args),
-        w(ctx, at_site, {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d}, 0),
-        gathers(a.op == OP_BPERMUTE || a.op == OP_BFPERMUTE), exclusive(a.op == OP_PERMUTE),
-        n(total_of(ctx, a.d)), sources(gathers ? n : total_of(ctx, a.s)) {}
+        w(ctx, at_site, {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d}, 0,
+          operand_lengths::BOUNDED),
+        gathers(args.op == OP_BPERMUTE || args.op == OP_BFPERMUTE),
+        exclusive(args.op == OP_PERMUTE), result_size(pending_total(args.d)),
+        source_size(gathers ? nullptr : pending_total(args.s)),
+        n(result_size ? result_size->bound : total_of(ctx, args.d)),
+        sources(gathers       ? n
+                : source_size ? source_size->bound
+                              : total_of(ctx, args.s)) {
+    w.over(result_size);
+  }
+
+  /* Of no more sources than have narrow claims. */
+  ref<pending> pending_total(const cvl_value &d) {
+    const ref<pending> size = d.form == CVL_SEGDES ? d.as.segdes->size : nullptr;
+    return stays_pending(c, size) && size->bound < NARROW_CLAIMS ? size : nullptr;
+  }
 
   template <class I> void run();
   template <class I> addresses<I> find_addresses();
   moved describe();
   template <class T> void describe_as(moved *);
   bool may_take_over() const;
-  bool few() const { return !w.on_host && n <= FEW && sources <= FEW; }
+  bool few() const {
+    return !w.on_host && !result_size && !source_size && n <= FEW && sources <= FEW;
+  }
   void give(cvl_value *out) { w.give(out, result); }
 
 private:
@@ -132,7 +151,7 @@ template <class T> void permutation::describe_as(moved *m) {
       m->rest = DEFAULT;
       m->defaults = retyped<uint64_t>(w.read<T>(a.defaults));
     }
-    result = w.make((cvl_elem)a.values.elem, n);
+    result = w.make_each((cvl_elem)a.values.elem, n);
   }
   m->to = retyped<uint64_t>(w.data<T>(result));
 }
@@ -155,7 +174,7 @@ template <class I> void permutation::gather() {
   body.from = find_addresses<I>();
   body.vectors.count = 1;
   body.vectors.list[0] = describe();
-  w.run_joined(launch_together("gather", n, body), join_moves<gather_body<I>>);
+  w.run_joined(w.for_each(launch_together("gather", n, body)), join_moves<gather_body<I>>);
 }
 
 /* ---- scatters ---- */
@@ -171,7 +190,7 @@ fetch_claimed_body<C> permutation::delivery(ptr<const C> claims, int64_t last, c
 }
 
 template <class C> void permutation::deliver(const fetch_claimed_body<C> &body) {
-  const launch l = launch_together("deliver", n, body);
+  const launch l = w.for_each(launch_together("deliver", n, body));
   if (body.vectors.list[0].rest == KEEP) { /* it writes what earlier commands may read */
     w.run(l);
   } else {
@@ -219,7 +238,9 @@ template <class I, class C> void permutation::scatter() {
     w.run(launch_blocks("scatter few", 1, one_block_of(unclaim, n, claim, sources, fetch, n)));
   } else {
     w.set(claims, UNCLAIMED_BYTE);
-    w.run(launch_together("claim", sources, claim));
+    w.over(source_size);
+    w.run(w.for_each(launch_together("claim", sources, claim)));
+    w.over(result_size);
     w.is_written(claims);
     deliver(fetch);
   }
@@ -239,7 +260,7 @@ template <class I, class C> void permutation::scatter_exclusively() {
   } else {
     w.set(claims, UNCLAIMED_BYTE);
     w.set(result, 0);
-    w.run(launch_together("permute", n, move));
+    w.run(w.for_each(launch_together("permute", n, move)));
   }
   keep(claims, -1);
 }
@@ -268,7 +289,7 @@ template <class I> void permutation::run() {
     return;
   } else if (!exclusive) {
     narrow ? scatter<I, uint32_t>() : scatter<I, uint64_t>();
-  } else if (n < MANY) {
+  } else if (n < MANY || result_size) {
     scatter_exclusively<I, uint32_t>();
   } else {
     narrow ? permute_many<I, uint32_t>() : permute_many<I, uint64_t>();

@@ -163,7 +163,8 @@ uint64_t queue::run(const launch &l) {
 uint64_t queue::run_joined(const launch &l, join_function join, uint64_t after) {
   for (auto c = window_.rbegin(); c != window_.rend() && c->number > after; ++c) {
     if (c->kind == command::LAUNCH && c->l.on_host == l.on_host && c->l.kernel == l.kernel &&
-        c->l.name == l.name && join(c->body.get(), &c->l, l.body)) {
+        c->l.name == l.name && c->l.count_at == l.count_at &&
+        join(c->body.get(), &c->l, l.body)) {
       runs++;
       return c->number;
     }

@@ -538,7 +538,7 @@ bool give_known_sum(context &c, cvl_op op, const cvl_value &v, const cvl_value &
 void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
             cvl_value *out) {
   if (give_known_sum(c, op, v, d, out)) return;
-  work w(c, site, {&v, &d}, 0);
+  work w(c, site, {&v, &d}, 0, operand_lengths::BOUNDED);
   with_typed_combination((cvl_elem)v.elem, op, [&](auto of, auto x) {
     reduce_as<decltype(of), decltype(x)>(w, v, d, out);
   });

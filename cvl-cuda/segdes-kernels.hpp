@@ -77,7 +77,8 @@ template <class T> struct sum_lengths {
 /* The offsets. `sums` has a sum for each tile, or their prefix sums and then the total
  * (`scanned`: for more tiles than there are threads), or is null: there is one tile only, whose
  * lengths are checked here. If a length is at fault, all segments of the descriptor are empty
- * but the last one, which has `fallback` elements. */
+ * but the last one, which has `fallback` elements. So it is where the host knew a sum of
+ * lengths that are wrong by an earlier fault. */
 template <class T> struct write_offsets {
   enum { threads = OFFSETS_THREADS };
   struct greater {
@@ -90,7 +91,7 @@ template <class T> struct write_offsets {
   operand<T> lengths;
   int64_t count, tiles;
   ptr<const uint64_t> sums;
-  bool scanned;
+  bool scanned, known;                  /* known: `fallback` is the total */
   ptr<int64_t> offsets, total, longest; /* total: null if it is known; longest: or not wanted */
   int64_t fallback;
   faults bad;
@@ -158,7 +159,7 @@ template <class T> struct write_offsets {
   template <class R>
   HD void write(int64_t tile, int t, const R *x, uint64_t start, uint64_t here,
                 uint64_t all) const {
-    const bool good = all < TOO_LARGE;
+    const bool good = all < TOO_LARGE && (!known || all == (uint64_t)fallback);
     bool reported = start == TOO_LARGE; /* by an earlier tile */
     for (int r = 0; r < OFFSETS_EACH; r++) {
       const int64_t k = tile * OFFSETS_TILE + index_in_tile(t, r);
@@ -173,7 +174,7 @@ template <class T> struct write_offsets {
     if (tile != 0 || t != 0) return;
     offsets[0] = 0;
     if (longest != nullptr && !good) atomic_max(longest, fallback);
-    if (total != nullptr) *total = good ? (int64_t)all : 0;
+    if (total != nullptr) put_number(total, good ? (int64_t)all : 0);
   }
 };
 
@@ -225,8 +226,9 @@ struct word_at {
   segments s;
 
   HD rank_word operator()(int64_t word) const {
-    const int64_t first = word * 64;
-    const int64_t end = s.total - first < 64 ? s.total : first + 64;
+    const int64_t first = word * 64, total = s.offsets[s.count]; /* s.total may be a bound */
+    if (first >= total) return {0, s.count - 1};
+    const int64_t end = total - first < 64 ? total : first + 64;
     rank_word w{0, s.of(first)};
     if (s.start(w.base) == first) w.heads = 1;
     int64_t k = w.base + 1;

@@ -124,6 +124,7 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
   body.tiles = tiles;
   body.bad = w.bad();
   body.fallback = total;
+  body.known = known;
   const ref<cvl_segdes> d = w.make_segdes(count, total);
   body.offsets = w.offsets(d);
   if (tiles > 1) {
@@ -137,7 +138,11 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
   if (!known) expect_total(w, vector, *d.get(), &body.total);
   if (count >= w.c.small) d->longest_later = w.greatest_later(INT64_MAX, &body.longest);
   w.run(launch_blocks("offsets", tiles, body));
-  if (!known) expect_sum(w.c, vector, d->size); /* nothing can fail any more */
+  if (!known) {
+    expect_sum(w.c, vector, d->size); /* nothing can fail any more */
+    has_total(*d.get(), d->size);
+    require_again(w.c, w.site, d->size);
+  }
   d->lengths = ref<cvl_vector>::to(&vector);
   d->faults_taken = w.c.faults_taken;
   vector.made = d.get();

@@ -171,10 +171,16 @@ template <class T> static void write_elements(work &w, cvl_vector &v) {
   as_value.form = CVL_VECTOR;
   as_value.elem = (uint8_t)v.elem;
   as_value.as.vector = &v;
-  const int64_t n = settled_length(w.c, v);
+  const bool bounded = w.mode == operand_lengths::BOUNDED && stays_pending(w.c, v.size);
+  const ref<pending> domain = w.domain;
+  const ref<block> domain_at = w.domain_at;
+  const int64_t n = bounded ? v.length : settled_length(w.c, v);
   const operand<T> x = w.read<T>(as_value);
-  const ref<cvl_vector> r = w.make(v.elem, n);
-  w.run(launch_together("spread", n, spread_body<T>{x, w.data<T>(r)}));
+  w.over(bounded ? v.size : nullptr);
+  const ref<cvl_vector> r = w.make_each(v.elem, n);
+  w.run(w.for_each(launch_together("spread", n, spread_body<T>{x, w.data<T>(r)})));
+  w.domain = domain;
+  w.domain_at = domain_at;
   if (w.on_host) {
     v.host = r->host;
     v.arrives = 0;

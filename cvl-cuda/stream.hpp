@@ -28,6 +28,8 @@ struct launch {
   const void *body;
   uint32_t size;
   int32_t unroll = 1; /* threads = 0: for how many indices a thread can load at a time */
+  /* threads = 0: not null where `count` is a bound of a number in the device's memory. */
+  ptr<const int64_t> count_at = {};
 };
 
 struct toolchain;

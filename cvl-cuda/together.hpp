@@ -36,11 +36,12 @@ template <class F> struct tile_of_together {
   __device__ void one(int64_t i) const { f.template together<1>(i, MAP_THREADS); }
 };
 /* The body stays in parameter memory: it may be too large for registers, and is indexed.
- * Without a number of blocks the compiler would spill to reach full occupancy. */
+ * Without a number of blocks the compiler would spill to reach full occupancy; F may have one.
+ */
 template <class F>
-__global__ void __launch_bounds__(MAP_THREADS, 1)
-    kernel_together(const __grid_constant__ F f, int64_t n) {
-  run_tiles<TOGETHER>(tile_of_together<F>{f}, n);
+__global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
+    kernel_together(const __grid_constant__ F f, int64_t n, const int64_t *n_at) {
+  run_tiles<TOGETHER>(tile_of_together<F>{f}, counted(n, n_at));
 }
 #endif
 

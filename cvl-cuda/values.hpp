@@ -16,6 +16,21 @@ namespace ravel {
 struct pack_plan;
 struct scatter_plan;
 
+/* What a number has to be, by rule `rule` of the operation at `site`: the first of two sizes,
+ * or the second. */
+struct requirement {
+  int64_t n;
+  uint64_t site;
+  int64_t rule;
+  bool first;
+};
+
+/* A descriptor, and the memory for its offsets if its total is not what is required. */
+struct counted_segdes {
+  cvl_segdes *d;
+  ref<block> offsets;
+};
+
 /* A number that the device is still computing: the length of what PACK kept. */
 struct pending {
   uint32_t refs = 1;
@@ -23,11 +38,17 @@ struct pending {
   int64_t bound = 0;   /* upper bound */
   bool known = false;  /* then `value` is it */
   int64_t value = 0;
-  ref<block> at;      /* the device writes it here: one int64_t */
-  ref<block> mirror;  /* its copy in pinned memory, once one is under way */
-  uint64_t epoch = 0; /* when the mirror is there */
-  ref<pending> of;    /* not null: it is that one as an INT, the length that an operation at */
-  uint64_t site = 0;  /* this site was given, and whose fault it is if it is negative */
+  ref<block> at;                /* the device writes it here: one int64_t */
+  ref<block> mirror;            /* its copy in pinned memory, once one is under way */
+  uint64_t epoch = 0;           /* when the mirror is there */
+  bool counts_elements = false; /* vectors in memory have this length, of PACK */
+  /* `value` is what it has to be, and the number itself has not arrived: require.cu. */
+  bool required = false;
+  requirement must{};
+  /* Descriptors with offsets on the device whose total it is, until it arrives. */
+  std::vector<counted_segdes> totals;
+  ref<pending> of;   /* not null: it is that one as an INT, the length that an operation at */
+  uint64_t site = 0; /* this site was given, and whose fault it is if it is negative */
 };
 
 } // namespace ravel

@@ -56,7 +56,7 @@ void scan_by_variant(work &, uint64_t kernel, ptr<const typename C::type> from, 
 
 /* Whether an operation has the choice, and elements. */
 template <class C, class T> bool may_vary(const segments &d, const operand<T> &x) {
-  return has_variants<C>() && d.count == 1 && d.total > 0 && x.kind == FROM_MEMORY;
+  return has_variants<C>() && d.equal > 0 && d.count == 1 && x.kind == FROM_MEMORY;
 }
 
 /* Reduces as cuda.reduce-kernel says; false: by the tree. */

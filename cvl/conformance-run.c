@@ -17,6 +17,8 @@ enum ownership {
 /* In which form operands come, where they have several: in the second half those that
  * operations compute are computed. */
 enum { STORED, STORED_OTHERWISE, COMPUTED, COMPUTED_OTHERWISE, FORMS };
+/* Or with lengths that may be pending; behind the others. */
+enum { PACKED = FORMS };
 
 struct presentation {
   unsigned form;
@@ -35,10 +37,35 @@ static void release_held(struct suite *s, struct uploaded *u) {
   u->holds = 0;
 }
 
+/* The descriptor, or vector, by which operands are packed: one of the first; NULL: none. */
+static const struct host_value *packed_by(struct suite *s, const struct test_case *t) {
+  const struct host_value *by = NULL;
+  for (unsigned i = 0; i < t->call.count; i++) {
+    const struct host_value *v = &t->call.operand[i];
+    const bool segdes = v->form == HOST_SEGDES;
+    if (v->form == HOST_NOTHING || (by && by->form == HOST_SEGDES && rng_one_in(&s->rng, 2)))
+      continue;
+    if (!by || segdes) by = v;
+  }
+  return by;
+}
+
+static bool upload_one(struct suite *s, const struct test_case *t, struct presentation p,
+                       unsigned i, const struct packed_operands *packing, struct cvl_value *v) {
+  const struct host_value *h = &t->call.operand[i];
+  if (packing) {
+    return packed_fits(packing, h) ? packed_upload(s, packing, h, v)
+                                   : suite_upload(s, h, false, v);
+  }
+  if (p.form >= COMPUTED && t->computed[i].by)
+    return computed_upload(s, h, &t->computed[i], p.form % 2, v);
+  return suite_upload(s, h, p.form % 2, v);
+}
+
 /* Uploads all operands. An alias is the value of the earlier operand with one more reference,
  * so that every operand has one reference to give away or to keep. */
-static bool upload_all(struct suite *s, const struct test_case *t, struct presentation p,
-                       struct uploaded *u) {
+static bool upload_with(struct suite *s, const struct test_case *t, struct presentation p,
+                        const struct packed_operands *packing, struct uploaded *u) {
   *u = (struct uploaded){.call = {.kind = t->call.kind,
                                   .op = t->call.op,
                                   .count = t->call.count,
@@ -50,9 +77,7 @@ static bool upload_all(struct suite *s, const struct test_case *t, struct presen
       *v = u->call.operand[t->alias[i]];
       v->owned = 0;
       s->b->retain(s->ctx, v);
-    } else if (!(p.form >= COMPUTED && t->computed[i].by
-                     ? computed_upload(s, &t->call.operand[i], &t->computed[i], p.form % 2, v)
-                     : suite_upload(s, &t->call.operand[i], p.form % 2, v))) {
+    } else if (!upload_one(s, t, p, i, packing, v)) {
       release_held(s, u);
       return false;
     }
@@ -66,6 +91,23 @@ static bool upload_all(struct suite *s, const struct test_case *t, struct presen
   }
   if (p.ownership == OWNED) u->holds = 0;
   return true;
+}
+
+static bool upload_all(struct suite *s, const struct test_case *t, struct presentation p,
+                       struct uploaded *u) {
+  if (p.form != PACKED) return upload_with(s, t, p, NULL, u);
+  const struct host_value *by = packed_by(s, t);
+  const bool segdes = by && by->form == HOST_SEGDES;
+  struct packed_operands packing;
+  const bool packs = packed_begin(s, segdes ? by : NULL,
+                                  !by      ? 0
+                                  : segdes ? by->total
+                                           : by->n,
+                                  &packing);
+  p.form = STORED;
+  const bool ok = !s->failed && upload_with(s, t, p, packs ? &packing : NULL, u);
+  packed_end(s, &packing);
+  return ok;
 }
 
 /* What is still held must hold what it held. */
@@ -191,7 +233,10 @@ static void run_presentation(struct suite *s, const struct test_case *t,
   static const char *const names[] = {"borrowed", "owned", "owned and held"};
   size_t length = strlen(s->where);
   snprintf(s->where + length, sizeof s->where - length, ", operands %s%s%s", names[p.ownership],
-           p.form % 2 ? ", other form" : "", p.form >= COMPUTED ? ", computed" : "");
+           p.form % 2 ? ", other form" : "",
+           p.form == PACKED     ? ", packed"
+           : p.form >= COMPUTED ? ", computed"
+                                : "");
   struct uploaded u;
   struct cvl_value out[CALL_RESULTS];
   if (upload_all(s, t, p, &u)) {
@@ -230,7 +275,8 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   const bool computed = case_is_computed(t);
   const bool stored = !computed || (!t->in_forms && rng_one_in(&s->rng, 4));
   const unsigned form = stored ? STORED : COMPUTED;
-  struct presentation one = {form + rng_one_in(&s->rng, 2),
+  const bool packs = !t->in_forms && rng_one_in(&s->rng, 4);
+  struct presentation one = {packs ? PACKED : form + rng_one_in(&s->rng, 2),
                              (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
   struct host_value folded = fold(s, t, &want);
   if (s->failed) {
@@ -238,8 +284,8 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   } else if (!variants) {
     run_presentation(s, t, &want, &folded, one);
   } else {
-    const unsigned forms = computed ? FORMS : COMPUTED;
-    for (unsigned f = STORED; f < forms; f++) {
+    for (unsigned f = STORED; f <= PACKED; f++) {
+      if (!computed && f >= COMPUTED && f < FORMS) continue;
       for (int o = 0; o < OWNERSHIPS && !s->failed; o++) {
         run_presentation(s, t, &want, &folded, (struct presentation){f, (enum ownership)o});
       }

@@ -188,6 +188,21 @@ struct host_value suite_numbers(struct suite *, enum cvl_elem, uint64_t n);
 bool suite_upload(struct suite *, const struct host_value *, bool other, struct cvl_value *);
 /* The same as a borrowed vector: on memory that nobody can write, with nothing behind it. */
 bool suite_lend(struct suite *, const struct host_value *, struct cvl_value *);
+/* Vectors of as many elements, and their descriptor, out of PACKs by the same flags
+ * (conformance-packed.c). */
+struct packed_operands {
+  struct host_value kept, all; /* lengths: of results, and with what is not kept */
+  struct cvl_value flags, d;
+};
+/* `segments`: of n elements; NULL: one. False if there is nothing to pack, or after a failure;
+ * it has to be ended in every case. */
+bool packed_begin(struct suite *, const struct host_value *segments, uint64_t n,
+                  struct packed_operands *);
+/* Whether a value is a vector of n elements, or the descriptor; and uploads it then. */
+bool packed_fits(const struct packed_operands *, const struct host_value *);
+bool packed_upload(struct suite *, const struct packed_operands *, const struct host_value *,
+                   struct cvl_value *out);
+void packed_end(struct suite *, struct packed_operands *);
 /* Fetches a value of the back end into host memory; false after recording a failure. */
 bool suite_fetch(struct suite *, const struct cvl_value *, struct host_value *);
 /* Whether got equals want: NaNs alike, `ulps` units in the last place apart for FLOAT. */

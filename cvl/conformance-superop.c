@@ -59,13 +59,18 @@ static bool upload_one(struct suite *s, const struct superop_case *c,
   return suite_upload(s, &params[p], other, out);
 }
 
-/* Chooses the form and the ownership of every operand. */
-static bool upload(struct suite *s, const struct superop_case *c,
-                   const struct host_value *params, bool borrow, struct operands *o) {
+/* Chooses the form and the ownership of every operand. `packing`: not NULL where those of the
+ * domain are packed. */
+static bool upload_with(struct suite *s, const struct superop_case *c,
+                        const struct host_value *params, const struct packed_operands *packing,
+                        bool borrow, struct operands *o) {
   memset(o, 0, sizeof *o);
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (c->recipes[p].data == DATA_ALIAS) continue;
-    if (!upload_one(s, c, params, p, &o->value[p])) {
+    const bool ok = packing && packed_fits(packing, &params[p])
+                        ? packed_upload(s, packing, &params[p], &o->value[p])
+                        : upload_one(s, c, params, p, &o->value[p]);
+    if (!ok) {
       release_held(s, c, o);
       return false;
     }
@@ -85,6 +90,21 @@ static bool upload(struct suite *s, const struct superop_case *c,
     pass_alias(s, c, p, o);
   }
   return true;
+}
+
+static bool upload(struct suite *s, const struct superop_case *c,
+                   const struct host_value *params, bool borrow, struct operands *o) {
+  const struct superop_size domain = c->op.domain;
+  const bool counted = domain.what == SIZE_LEN || domain.what == SIZE_TOTAL;
+  if (!counted || rng_one_in(&s->rng, 2)) return upload_with(s, c, params, NULL, borrow, o);
+  const bool has_segments = c->op.segments != SUPEROP_NONE;
+  const struct host_value *by = &params[has_segments ? c->op.segments : domain.param];
+  const bool segdes = by->form == HOST_SEGDES;
+  struct packed_operands packing;
+  const bool packs = packed_begin(s, segdes ? by : NULL, segdes ? by->total : by->n, &packing);
+  const bool ok = !s->failed && upload_with(s, c, params, packs ? &packing : NULL, borrow, o);
+  packed_end(s, &packing);
+  return ok;
 }
 
 /* What is still held must hold what it held. */

@@ -273,7 +273,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 6 };
+enum { CVL_VERSION = 7 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -312,6 +312,11 @@ struct cvl_backend {
   bool (*resolve)(struct cvl_context *, struct cvl_size *);
   /* Requires a = b, now or when they are known; `rule` is handed back in the error. */
   bool (*require_equal)(struct cvl_context *, uint64_t site, struct cvl_size a,
+                        struct cvl_size b, int64_t rule);
+  /* Requires it without waiting: both sizes go on as equal, and that they are not is a fault
+   * like any other, before those of the same operation. False, and nothing is required, if that
+   * cannot be; NULL: it never can. */
+  bool (*require_later)(struct cvl_context *, uint64_t site, struct cvl_size a,
                         struct cvl_size b, int64_t rule);
   /* Whether two values are the same object, hence equal; false proves nothing. Free. */
   bool (*same)(struct cvl_context *, const struct cvl_value *, const struct cvl_value *);

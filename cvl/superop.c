@@ -160,19 +160,20 @@ static uint32_t class_of(struct shape *s, struct superop_size size) {
   return k;
 }
 
-/* Node `node` needs a = b; listed unless that follows from what is listed. */
-static void require(struct shape *s, struct superop_size a, struct superop_size b) {
-  uint32_t x = class_of(s, a), y = class_of(s, b);
+/* A rule of the node at hand; listed unless it follows from what is listed. */
+static void require(struct shape *s, struct superop_rule r) {
+  uint32_t x = class_of(s, r.a), y = class_of(s, r.b);
   if (x == y) return;
   s->klass[y] = x;
-  *array_push(s->arena, &s->rules) = (struct superop_rule){a, b, s->node};
+  r.node = s->node;
+  *array_push(s->arena, &s->rules) = r;
 }
 
 /* All values of the domain have its length: the first size found for it names it. */
 static void require_domain(struct shape *s, struct superop_size size) {
   if (s->op->copies) return;
   if (s->op->domain.what == SIZE_UNKNOWN) s->op->domain = size;
-  require(s, s->op->domain, size);
+  require(s, (struct superop_rule){.a = s->op->domain, .b = size, .of_domain = true});
 }
 
 /* A size of the opcode's row as a size of the node's operands. */
@@ -321,9 +322,11 @@ static bool complete_node(struct shape *s) {
     if (!check_operand(s, node, i, access[i])) return false;
   }
   node->checked = node->checked && superop_may_fail(node);
-  for (const struct size_rule *r = info->rules; r->a; r++) {
+  for (uint8_t k = 0; info->rules[k].a; k++) {
+    const struct size_rule *r = &info->rules[k];
     if (superop_waives(s->op, node, r)) continue;
-    require(s, size_of(s, node, r->a), size_of(s, node, r->b));
+    const struct superop_size a = size_of(s, node, r->a), b = size_of(s, node, r->b);
+    require(s, (struct superop_rule){.a = a, .b = b, .rule = k});
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
     s->op->uses[node->operands[i]]++;

@@ -170,10 +170,13 @@ struct superop_size {
   uint32_t param;
 };
 
-/* Two sizes that have to be equal for the operation in `node`. */
+/* Two sizes that have to be equal for the operation in `node`; or, of the domain, only for all
+ * positions to be evaluated together. */
 struct superop_rule {
   struct superop_size a, b;
   uint32_t node;
+  bool of_domain;
+  uint8_t rule; /* else its index among those of the opcode */
 };
 
 struct superop {

@@ -242,7 +242,7 @@ template <class F, class B> struct packing_tile {
     block.each([&](int t) {
       for (int l = 0; l < F::LISTS; l++) {
         const int64_t all = (int64_t)m.before[l] + (int64_t)m.kept[l];
-        if (t == 0 && f.by(l).total != nullptr) *f.by(l).total = all;
+        if (t == 0 && f.by(l).total != nullptr) put_number(f.by(l).total, all);
         for (int64_t i = all + t; i < f.by(l).clear; i += F::threads) f.clear(l, i);
       }
     });

@@ -55,6 +55,20 @@ template <class T> HD T *atomic_address(T *p) {
 }
 #endif
 
+/* How many there are: n; or, where `at` is not null, what lies there, and n at most. */
+HD inline int64_t counted(int64_t n, ptr<const int64_t> at) {
+  if (at == nullptr) return n;
+  const int64_t there = at[0];
+  return there < n ? there : n;
+}
+/* A number that the host does not know, where three are: behind it the offsets of one segment
+ * of that length. */
+HD inline void put_number(ptr<int64_t> at, int64_t x) {
+  at[0] = x;
+  at[1] = 0;
+  at[2] = x;
+}
+
 /* ---- atomics, which give the old value ---- */
 
 #if defined(__CUDA_ARCH__)
@@ -801,13 +815,13 @@ template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define RAVEL_KERNEL_N(NAME)                                                                   \
   extern "C" __global__ void __launch_bounds__(256, 1)                                         \
-      NAME##_kernel(const __grid_constant__ NAME f, int64_t n) {                               \
-    ravel::run_n(f, n);                                                                        \
+      NAME##_kernel(const __grid_constant__ NAME f, int64_t n, const int64_t *n_at) {          \
+    ravel::run_n(f, ravel::counted(n, n_at));                                                  \
   }
 #define RAVEL_KERNEL_MAP(NAME)                                                                 \
   extern "C" __global__ void __launch_bounds__(256, 1)                                         \
-      NAME##_kernel(const __grid_constant__ NAME f, int64_t n) {                               \
-    ravel::run_map(f, n);                                                                      \
+      NAME##_kernel(const __grid_constant__ NAME f, int64_t n, const int64_t *n_at) {          \
+    ravel::run_map(f, ravel::counted(n, n_at));                                                \
   }
 #define RAVEL_KERNEL_BLOCKS(NAME)                                                              \
   extern "C" __global__ void __launch_bounds__(NAME::threads, 1)                               \

@@ -1,9 +1,9 @@
 /* fused.c - superoperators: in one pass by the back end where it can, else node by node.
  *
- * The back end gets a superoperator only when all of its rules hold, and may decline it. In
- * both cases, and for single elements, where a pass has nothing to save, the nodes are executed
- * as the instructions they were, each at its own location: so what fails is reported as in the
- * plain program.
+ * The back end gets a superoperator only when all of its rules hold, or it has required them,
+ * and may decline it. In both cases, and for single elements, where a
+ * pass has nothing to save, the nodes are executed as the instructions they were, each at its
+ * own location: so what fails is reported as in the plain program.
  */
 #include "vinterp/machine-private.h"
 
@@ -163,11 +163,80 @@ static bool sizes_equal(const struct machine *m, struct cvl_size a, struct cvl_s
   return a.bound == b.bound;
 }
 
+static bool is_of(const struct machine *m, const struct value *v, struct cvl_size size) {
+  return size.symbol && machine_size(m, &v->flat).symbol == size.symbol;
+}
+
+/* Whether what nodes before this one compute depends on a size that is pending. */
+static bool matters_before(const struct machine *m, const struct superop *op, uint32_t node,
+                           const struct value *values, struct cvl_size size) {
+  for (uint32_t k = 0; k < node; k++) {
+    for (uint32_t i = 0; i < op->nodes[k].operand_count; i++) {
+      const uint32_t v = op->nodes[k].operands[i];
+      if (v < op->param_count && is_of(m, &values[v], size)) return true;
+    }
+  }
+  return false;
+}
+
+static bool may_fail_before(const struct superop *op, uint32_t node) {
+  for (uint32_t k = 0; k < node; k++) {
+    if (op->nodes[k].checked) return true;
+  }
+  return false;
+}
+
+/* Whether a rule need not be known to hold: its node fails without, and the back end may then
+ * have gone on as if it did. Not where an earlier node might fail differently for that. */
+static bool may_be_required(const struct machine *m, const struct superop *op,
+                            const struct superop_rule *r, const struct value *values) {
+  const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
+  if (r->of_domain || !m->backend->require_later || (!a.symbol && !b.symbol)) return false;
+  return !may_fail_before(op, r->node) || (!matters_before(m, op, r->node, values, a) &&
+                                           !matters_before(m, op, r->node, values, b));
+}
+
+/* A size as it goes on once the first `count` rules are required. */
+static struct cvl_size required_size(const struct machine *m, const struct superop *op,
+                                     uint32_t count, const struct value *values,
+                                     struct cvl_size size) {
+  for (uint32_t k = 0; k < count && size.symbol; k++) {
+    const struct superop_rule *r = &op->rules[k];
+    const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
+    if ((a.symbol != size.symbol || b.symbol) && (b.symbol != size.symbol || a.symbol))
+      continue;
+    if (may_be_required(m, op, r, values)) size = a.symbol ? b : a;
+  }
+  return size;
+}
+
+static bool holds(const struct machine *m, const struct superop *op, uint32_t k,
+                  const struct value *values) {
+  const struct superop_rule *r = &op->rules[k];
+  const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
+  return sizes_equal(m, required_size(m, op, k, values, a), required_size(m, op, k, values, b));
+}
+
+/* All rules but those that may be required. */
 static bool rules_hold(const struct machine *m, const struct superop *op,
                        const struct value *values) {
   for (uint32_t k = 0; k < op->rule_count; k++) {
-    if (!sizes_equal(m, size_of(m, values, op->rules[k].a), size_of(m, values, op->rules[k].b)))
+    if (!may_be_required(m, op, &op->rules[k], values) && !holds(m, op, k, values))
       return false;
+  }
+  return true;
+}
+
+/* And these. */
+static bool require_rules(const struct machine *m, uint64_t site, const struct superop *op,
+                          const struct value *values) {
+  for (uint32_t k = 0; k < op->rule_count; k++) {
+    const struct superop_rule *r = &op->rules[k];
+    const bool later =
+        may_be_required(m, op, r, values) &&
+        m->backend->require_later(m->context, site + r->node, size_of(m, values, r->a),
+                                  size_of(m, values, r->b), r->rule);
+    if (!later && !holds(m, op, k, values)) return false;
   }
   return true;
 }
@@ -193,28 +262,21 @@ static bool run_whole(struct machine *m, const struct machine_site *site,
   return machine_backend_fault(m, site);
 }
 
-/* The number of the location of the first node. A loop waits for the checks before it, which a
- * back end may not have made yet: on what they refuse it might not end. */
-static bool begin_superop(struct machine *m, const struct superop *op, uint32_t first,
-                          struct machine_site *site) {
-  return machine_next_sites(m, first, op->node_count, site) &&
-         (!op->grouped || !superop_has_loops(op) || machine_settle(m, site));
-}
-
-/* `kernel` may be NULL. */
+/* `kernel` may be NULL. A loop waits for the checks before it, which a back end may not have
+ * made yet: on what they refuse it might not end. */
 static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_kernel *kernel,
-                       uint32_t first, struct value *values, struct value *results) {
+                       const struct machine_site *site, struct value *values,
+                       struct value *results) {
   struct cvl_value *operands = m->fused->flat, *outs = operands + m->fused->values;
-  struct machine_site site;
-  if (!begin_superop(m, op, first, &site)) {
+  if (op->grouped && superop_has_loops(op) && !machine_settle(m, site)) {
     release_owned(m, values, op->param_count);
     return false;
   }
   for (uint32_t p = 0; p < op->param_count; p++) operands[p] = values[p].flat;
   for (uint32_t i = 0; i < op->output_count; i++) outs[i] = (struct cvl_value){0};
-  if (!kernel && !run_whole(m, &site, op, operands, outs)) return false;
-  if (kernel && !m->backend->run(m->context, site.number, kernel, operands, outs)) {
-    return machine_backend_fault(m, &site);
+  if (!kernel && !run_whole(m, site, op, operands, outs)) return false;
+  if (kernel && !m->backend->run(m->context, site->number, kernel, operands, outs)) {
+    return machine_backend_fault(m, site);
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
     check_result(m, &outs[i], size_pending(), (enum operand_kind)op->kinds[op->outputs[i]]);
@@ -237,11 +299,15 @@ bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
   struct value *values = fused_operands(m), *results = fused_results(m);
   uint32_t first = code_first_node(m->code, location);
-  struct cvl_kernel *kernel = NULL;
-  if ((op->grouped || !is_single(m, op, values)) && rules_hold(m, op, values)) {
-    kernel = kernel_of(m, superop);
+  struct machine_site site;
+  const bool together = (op->grouped || !is_single(m, op, values)) && rules_hold(m, op, values);
+  struct cvl_kernel *kernel = together ? kernel_of(m, superop) : NULL;
+  if ((kernel || op->grouped) && !machine_next_sites(m, first, op->node_count, &site)) {
+    release_owned(m, values, op->param_count);
+    return false;
   }
+  if (kernel && !require_rules(m, site.number, op, values)) kernel = NULL;
   m->fused->one_pass = kernel != NULL;
-  return kernel || op->grouped ? run_kernel(m, op, kernel, first, values, results)
-                         : run_nodes(m, op, first, values, results);
+  return kernel || op->grouped ? run_kernel(m, op, kernel, &site, values, results)
+                               : run_nodes(m, op, first, values, results);
 }

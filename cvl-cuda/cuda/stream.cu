@@ -294,7 +294,8 @@ void gpu::issue(const launch &l) {
   const dim3 grid((unsigned)(blocks < most ? blocks : most)),
       block(map ? (unsigned)MAP_THREADS : (unsigned)l.threads);
   int64_t count = l.count;
-  void *arguments[] = {const_cast<void *>(l.body), &count};
+  const int64_t *count_at = l.count_at; /* of kernels of independent threads only */
+  void *arguments[] = {const_cast<void *>(l.body), &count, &count_at};
   good(cudaLaunchKernel(l.kernel, grid, block, arguments, 0, stream_), "launch", l.name);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -250,10 +251,13 @@ void emulated::execute(const command &c) {
   switch (c.kind) {
   case command::RUN: {
     const order o = next_order();
+    launch l = c.l;
+    if (l.count_at != nullptr)
+      l.count = std::min(l.count, *(const int64_t *)address(l.count_at));
     if (check_)
-      check_->run(c.l, o);
+      check_->run(l, o);
     else
-      c.l.on_host(c.l.body, c.l.count, &o);
+      l.on_host(l.body, l.count, &o);
     break;
   }
   case command::UP:

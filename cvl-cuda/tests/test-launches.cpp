@@ -15,8 +15,10 @@ enum { WINDOW = 1, BEGINNING = 1 };
 struct session : emulated_session {
   std::vector<cvl_value> held;
 
-  explicit session(cvl_elem int_elem = CVL_I64)
-      : emulated_session("order=shuffled,seed=3,deferred,check,small=0", false, int_elem) {}
+  explicit session(cvl_elem int_elem = CVL_I64, const char *small = "0")
+      : emulated_session(
+            (std::string("order=shuffled,seed=3,deferred,check,small=") + small).c_str(), false,
+            int_elem) {}
   ~session() {
     for (const cvl_value &v : held) b->release(c, &v);
     cr_expect_eq(ravel::emulation::count_reports(), (uint64_t)0);
@@ -175,6 +177,219 @@ Test(launches, a_total_that_failed_is_no_sum) {
     cr_assert_eq(s.b->check(s.c, true, &e), !good);
     cr_assert(s.fetch(s.reduce(OP_ADD, v, cvl_one_segment(3))) == ints{11}, "allocation %d",
               (int)nth);
+  }
+}
+
+/* ---- lengths that are pending, as operands ---- */
+
+struct packed {
+  cvl_value v, d;
+};
+
+static packed pack(session &s, const cvl_value &v, const cvl_value &flags, const cvl_value &d) {
+  packed p{};
+  cr_assert(s.b->pack(s.c, ++s.site, &v, &flags, &d, &p.v, &p.d));
+  s.hold(p.v);
+  s.hold(p.d);
+  return p;
+}
+
+static cvl_value map(session &s, cvl_op op, const std::vector<cvl_value> &v) {
+  cvl_value r{};
+  cr_assert(s.b->elementwise(s.c, ++s.site, op, (unsigned)v.size(), v.data(), &r));
+  return s.hold(r);
+}
+
+/* Every how many-th element is kept. */
+static std::vector<uint8_t> each(size_t n, size_t apart) {
+  std::vector<uint8_t> set(n);
+  for (size_t i = 0; i < n; i += apart) set[i] = 1;
+  return set;
+}
+
+/* PACK, maps, DIST, reductions, a gather: nothing is known before the results are read. */
+static void expect_no_wait(size_t n, size_t apart, const ints &lengths) {
+  session s;
+  const ints x = some(n, 1);
+  const cvl_value v = s.upload(x), f = s.upload(each(n, apart)),
+                  d = lengths.empty() ? cvl_one_segment(n) : s.segments(lengths);
+  s.settle();
+  const uint64_t waits = s.waits();
+  const packed p = pack(s, v, f, d);
+  cvl_value five = cvl_scalar_int(CVL_I64, 5), fives{}, gathered{}, ups{};
+  const cvl_value twice = map(s, OP_ADD, {p.v, p.v});
+  const cvl_value per_segment = s.reduce(OP_MAX, p.v, p.d);
+  if (lengths.empty()) {
+    cr_assert(s.b->dist(s.c, ++s.site, &five, &p.d, &fives));
+  } else {
+    cr_assert(s.b->dist(s.c, ++s.site, &per_segment, &p.d, &fives));
+  }
+  const cvl_value less = map(s, OP_SUB, {twice, s.hold(fives)});
+  const cvl_value zero = cvl_scalar_int(CVL_I64, 0), one = cvl_scalar_int(CVL_I64, 1);
+  cr_assert(s.b->index(s.c, ++s.site, &zero, &one, &p.d, &ups));
+  const cvl_permute_args gather = {OP_BPERMUTE, less, s.hold(ups), {}, {}, p.d, p.d};
+  cr_assert(s.b->permute(s.c, ++s.site, &gather, &gathered));
+  const cvl_value sums = s.reduce(OP_ADD, s.hold(gathered), p.d);
+  const cvl_value odd = map(s, OP_GT, {less, map(s, OP_MOD, {twice, fives})});
+  cr_assert_eq(s.waits(), waits, "%d waits", (int)(s.waits() - waits));
+  cr_assert_neq(s.b->length(s.c, &gathered).symbol, 0);
+  const packed again = pack(s, twice, odd, p.d);
+  const cvl_value most = s.reduce(OP_MAX, again.v, again.d);
+
+  ints want_sums, want_again, all = lengths.empty() ? ints{(int64_t)n} : lengths;
+  size_t at = 0;
+  for (const int64_t length : all) {
+    int64_t greatest = INT64_MIN, sum = 0;
+    for (size_t i = at; i < at + (size_t)length; i++)
+      if (i % apart == 0) greatest = std::max(greatest, x[i]);
+    const int64_t by = lengths.empty() ? 5 : greatest;
+    for (size_t i = at; i < at + (size_t)length; i++) {
+      if (i % apart != 0) continue;
+      sum += 2 * x[i] - by;
+      if (2 * x[i] - by > 2 * x[i] % by) want_again.push_back(2 * x[i]);
+    }
+    want_sums.push_back(sum);
+    at += (size_t)length;
+  }
+  cr_assert(s.fetch(sums) == want_sums);
+  cr_assert(s.fetch(again.v) == want_again);
+  if (lengths.empty())
+    cr_assert(s.fetch(most) == ints{*std::max_element(want_again.begin(), want_again.end())});
+}
+
+Test(launches, operations_go_on_with_what_was_packed) {
+  expect_no_wait(5000, 3, {});
+  expect_no_wait(5000, 1, {});
+  expect_no_wait(70000, 999, {});
+  expect_no_wait(5000, 3, {0, 1700, 1, 2, 0, 3000, 297, 0});
+  expect_no_wait(40000, 7, {10000, 0, 20000, 10000});
+}
+
+Test(launches, nothing_that_was_packed_is_no_element) {
+  session s;
+  const cvl_value v = s.upload(some(3000, 1)), f = s.upload(std::vector<uint8_t>(3000)),
+                  zeros = s.upload(ints(3000));
+  s.settle();
+  const uint64_t waits = s.waits();
+  const packed p = pack(s, v, f, cvl_one_segment(3000)),
+               q = pack(s, zeros, f, cvl_one_segment(3000));
+  const cvl_value r = map(s, OP_DIV, {p.v, q.v}); /* no element is divided by 0 */
+  const cvl_value sum = s.reduce(OP_ADD, r, p.d);
+  cr_assert_eq(s.waits(), waits);
+  cr_assert(s.fetch(sum) == ints{0});
+  cr_assert(s.fetch(r) == ints{});
+}
+
+/* Small results are copied to the host, of a bound all. */
+Test(launches, what_was_packed_of_little_is_copied_to_the_host) {
+  session s(CVL_I64, "4096");
+  const ints x = some(9000, 1), lengths(3000, 3);
+  ints want;
+  const cvl_value v = s.upload(x), d = s.segments(lengths);
+  const cvl_value sums = s.reduce(OP_ADD, v, d), most = s.reduce(OP_MAX, v, d);
+  const cvl_value flags = map(s, OP_GT, {sums, map(s, OP_ADD, {most, most})});
+  const packed p = pack(s, sums, flags, cvl_one_segment(3000));
+  const uint64_t waits = s.waits();
+  const cvl_value twice = map(s, OP_ADD, {p.v, p.v});
+  cr_assert_eq(s.waits(), waits);
+  for (size_t i = 0; i < x.size(); i += 3) {
+    const int64_t sum = x[i] + x[i + 1] + x[i + 2];
+    if (sum > 2 * std::max({x[i], x[i + 1], x[i + 2]})) want.push_back(2 * sum);
+  }
+  cr_assert(s.fetch(twice) == want);
+}
+
+/* The position of a fault is among the elements that there are. */
+Test(launches, what_was_packed_is_at_fault_where_it_is) {
+  session s;
+  cvl_error e{};
+  ints x(9000, 1);
+  x[6000] = 0;
+  const cvl_value v = s.upload(x), f = s.upload(each(9000, 3));
+  const packed p = pack(s, v, f, cvl_one_segment(9000));
+  map(s, OP_DIV, {p.v, p.v});
+  cr_assert(s.b->check(s.c, true, &e));
+  cr_assert_eq(e.kind, CVL_E_DIVIDE_BY_ZERO);
+  cr_assert_eq(e.position, 2000);
+  cr_assert_eq(e.site, s.site);
+}
+
+/* A bound for which there is no memory is waited for. */
+Test(launches, bounds_give_way_where_memory_is_short) {
+  for (uint64_t nth = 1; nth < 40; nth++) {
+    session s;
+    cvl_error e{};
+    const ints x = some(4000, 1);
+    const cvl_value v = s.upload(x), f = s.upload(each(4000, 2));
+    const packed p = pack(s, v, f, cvl_one_segment(4000));
+    cvl_value r{};
+    const cvl_value two[] = {p.v, p.v};
+    s.b->fail_allocation(s.c, nth);
+    const bool good = s.b->elementwise(s.c, ++s.site, OP_ADD, 2, two, &r);
+    s.b->fail_allocation(s.c, 0);
+    cr_assert(good, "allocation %d", (int)nth);
+    s.hold(r);
+    cr_assert_not(s.b->check(s.c, true, &e));
+    const ints y = s.fetch(r);
+    cr_assert_eq(y.size(), 2000);
+    for (size_t i = 0; i < y.size(); i++) cr_assert_eq(y[i], 2 * x[2 * i]);
+  }
+}
+
+/* ---- sizes that are required ---- */
+
+/* A total that has to be a number that is known is that number, and is not waited for. */
+Test(launches, a_total_is_what_it_has_to_be) {
+  for (const int64_t segments : {7, 3000}) {
+    session s;
+    const ints lengths((size_t)segments, 3), x = some((size_t)segments * 3, 1);
+    const cvl_value v = s.upload(x), l = s.upload(lengths);
+    s.reduce(OP_XOR, v, cvl_one_segment(x.size()));
+    s.settle();
+    const uint64_t waits = s.waits();
+    const cvl_value d = s.make_segdes(l);
+    cr_assert_neq(s.b->length(s.c, &d).symbol, 0);
+    cr_assert(s.b->require_equal(s.c, ++s.site, s.b->length(s.c, &v), s.b->length(s.c, &d), 0));
+    cr_assert_eq(s.b->length(s.c, &d).symbol, 0);
+    cr_assert_eq(s.b->length(s.c, &d).bound, x.size());
+    const cvl_value sums = s.reduce(OP_ADD, v, d);
+    cr_assert_eq(s.waits(), waits);
+    const ints y = s.fetch(sums);
+    for (size_t k = 0; k < y.size(); k++)
+      cr_assert_eq(y[k], x[3 * k] + x[3 * k + 1] + x[3 * k + 2]);
+  }
+}
+
+/* If it is another one, that is a fault, before all others of its operation; what is computed
+ * until it is known stays within its memory, and the descriptor is as it was. */
+Test(launches, a_total_that_is_not_what_it_has_to_be_is_a_fault) {
+  for (const int64_t segments : {7, 3000}) {
+    for (const size_t n : {(size_t)segments * 2, (size_t)segments * 4}) {
+      session s;
+      cvl_error e{};
+      const ints lengths((size_t)segments, 3), x = some(n, 1);
+      const cvl_value v = s.upload(x), l = s.upload(lengths), zero = s.upload(ints(n));
+      const cvl_value d = s.make_segdes(l);
+      const uint64_t waits = s.waits(), site = ++s.site;
+      cr_assert(s.b->require_equal(s.c, site, s.b->length(s.c, &v), s.b->length(s.c, &d), 1));
+      cvl_value ups{}, gathered{};
+      const cvl_value start = cvl_scalar_int(CVL_I64, 0), step = cvl_scalar_int(CVL_I64, 1);
+      cr_assert(s.b->index(s.c, ++s.site, &start, &step, &d, &ups));
+      const cvl_permute_args a = {OP_BPERMUTE, v, s.hold(ups), {}, {}, d, d};
+      cr_assert(s.b->permute(s.c, ++s.site, &a, &gathered));
+      s.reduce(OP_ADD, s.hold(gathered), d);
+      s.site = site - 1; /* the same operation */
+      map(s, OP_DIV, {v, zero});
+      cr_assert_eq(s.waits(), waits);
+      cr_assert(s.b->check(s.c, true, &e));
+      cr_assert_eq(e.kind, CVL_E_SIZE);
+      cr_assert_eq(e.site, site);
+      cr_assert_eq(e.position, 1);
+      cr_assert_eq(e.value, (int64_t)n);
+      cr_assert_eq(e.limit, 3 * segments);
+      cr_assert_eq(s.total(d), 3 * segments);
+      cr_assert(s.fetch(d) == lengths);
+    }
   }
 }
 
