@@ -463,9 +463,10 @@ static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 500
  * tile of a device. */
 static void run_forms(struct suite *s, const struct superop_case *c,
                       struct cvl_kernel *kernel) {
-  enum { RUNS = 2 * OPERAND_FORMS, TILES = 2560, TILES_OF_TREES = 1300 };
+  enum { RUNS = 2 * OPERAND_FORMS, FEW = 3, TILES = 2560, TILES_OF_TREES = 1300 };
+  const bool few = s->options->brief && !s->options->all_forms;
   const uint64_t n = superop_has_combinations(&c->op) ? TILES_OF_TREES : TILES;
-  for (unsigned run = 0; run < RUNS && !s->failed; run++)
+  for (unsigned run = 0; run < (few ? FEW : RUNS) && !s->failed; run++)
     run_data(s, c, kernel, n, (enum shape)rng_below(&s->rng, SHAPES), 1 + run);
 }
 
@@ -523,7 +524,7 @@ static void run_case(struct suite *s, const struct mixture *mix, unsigned round)
 }
 
 static void run_mixture(struct suite *s, struct mixture mix) {
-  unsigned usual = s->options->brief ? 12 : 24;
+  unsigned usual = s->options->brief ? 8 : 24;
   if (mix.combinations > 0) usual /= 2; /* each has several, and the oracle is slow */
   unsigned rounds = (s->options->full ? 200 : usual) * (mix.wild ? 2U : 1U);
   const uint64_t first = rng_next(&s->rng);

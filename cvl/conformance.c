@@ -16,9 +16,10 @@ static void print_reproduction(const struct suite *s) {
           " --seed %" PRIu64 " --only %s%s%s%s%s\n",
           s->b->name, s->int_elem == CVL_I32 ? 32 : 64, s->float_elem == CVL_F32 ? 32 : 64,
           s->threads, o->device, o->seed, s->item->name,
-          o->full    ? " --full"
-          : o->brief ? " --brief"
-                     : "",
+          o->full                    ? " --full"
+          : o->brief && o->all_forms ? " --brief --all-forms"
+          : o->brief                 ? " --brief"
+                                     : "",
           o->compile_directory ? " --native " : "",
           o->compile_directory && o->compile_waits ? "wait:" : "",
           o->compile_directory ? o->compile_directory : "");

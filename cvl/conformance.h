@@ -25,11 +25,12 @@ struct conformance_options {
   bool compile_waits;            /* for the compiler */
   const char *only;            /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
   const struct tuning *tuning; /* handed to open */
-  bool folds; /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
-  bool full;  /* more seeds, and all shapes at the large lengths */
-  bool brief; /* no large lengths, half of the shapes, fewer random values and
-                 superoperators */
-  FILE *out;  /* failures, each with a command that reproduces it */
+  bool folds;     /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
+  bool full;      /* more seeds, and all shapes at the large lengths */
+  bool all_forms; /* although it is brief: operands in all forms */
+  bool brief;     /* no large lengths, half of the shapes, fewer random values and
+                     superoperators */
+  FILE *out;      /* failures, each with a command that reproduces it */
 };
 
 struct conformance_result {

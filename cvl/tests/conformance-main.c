@@ -50,7 +50,9 @@ static const char usage[] =
     "  --tuning FILE      tuning values, see tables/tuning.def\n"
     "  --only ITEM        one item of --list, or all of one operation\n"
     "  --quick | --full   how much (default: --quick)\n"
-    "  --brief            no lengths of 65537 and more, half of the shapes, fewer seeds\n"
+    "  --brief            no lengths of 65537 and more, half of the shapes, a fourth of the "
+    "forms of operands, fewer seeds\n"
+    "  --all-forms        with --brief: all forms of operands\n"
     "  --list             the names of all items and back ends\n";
 
 struct arguments {
@@ -117,6 +119,8 @@ static void parse(int argc, char **argv, struct arguments *a) {
       a->options.full = true;
     } else if (!strcmp(name, "--brief")) {
       a->options.brief = true;
+    } else if (!strcmp(name, "--all-forms")) {
+      a->options.all_forms = true;
     } else if (!strcmp(name, "--list")) {
       a->list = true;
     } else if (!strcmp(name, "--help")) {
