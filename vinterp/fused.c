@@ -1,9 +1,9 @@
 /* fused.c - superoperators: in one pass by the back end where it can, else node by node.
  *
  * The back end gets a superoperator only when all of its rules hold, or it has required them,
- * and may decline it. In both cases, and for single elements, where a
- * pass has nothing to save, the nodes are executed as the instructions they were, each at its
- * own location: so what fails is reported as in the plain program.
+ * and may decline it. In both cases, and for single elements, where a pass has nothing to save,
+ * the nodes are executed as the instructions they were, each at its own location: so what fails
+ * is reported as in the plain program.
  */
 #include "vinterp/machine-private.h"
 
@@ -190,8 +190,9 @@ static bool may_fail_before(const struct superop *op, uint32_t node) {
  * have gone on as if it did. Not where an earlier node might fail differently for that. */
 static bool may_be_required(const struct machine *m, const struct superop *op,
                             const struct superop_rule *r, const struct value *values) {
+  if (r->of_domain || !m->backend->require_later) return false;
   const struct cvl_size a = size_of(m, values, r->a), b = size_of(m, values, r->b);
-  if (r->of_domain || !m->backend->require_later || (!a.symbol && !b.symbol)) return false;
+  if (!a.symbol && !b.symbol) return false;
   return !may_fail_before(op, r->node) || (!matters_before(m, op, r->node, values, a) &&
                                            !matters_before(m, op, r->node, values, b));
 }
@@ -227,10 +228,10 @@ static bool rules_hold(const struct machine *m, const struct superop *op,
   return true;
 }
 
-/* And these. */
+/* And these, if there can be any. */
 static bool require_rules(const struct machine *m, uint64_t site, const struct superop *op,
                           const struct value *values) {
-  for (uint32_t k = 0; k < op->rule_count; k++) {
+  for (uint32_t k = 0; k < op->rule_count && m->backend->require_later; k++) {
     const struct superop_rule *r = &op->rules[k];
     const bool later =
         may_be_required(m, op, r, values) &&
