@@ -12,10 +12,9 @@
 extern const char *const fused_published_text[];
 extern const char *const fused_packs_text[];
 
-/* MOST_LISTS: a warp of the block for each. A thread keeps the results of up to eight positions
- * in so many bytes of registers; of fewer where much is to be computed, which takes registers,
- * too. */
-enum { MOST_LISTS = FUSED_BLOCK_THREADS / 32, MOST_HELD = 192, MOST_NODES = 24, FEW = 2 };
+/* A thread keeps the results of up to eight positions in so many bytes of registers; of fewer
+ * where much is to be computed, which takes registers, too. */
+enum { MOST_HELD = 192, FEW = 2 };
 
 /* ---- lists ---- */
 
@@ -33,53 +32,6 @@ static uint32_t lists_of(const struct fused_kernel *k) {
   return list_of(k, SUPEROP_NONE);
 }
 
-/* Whether an earlier PACK has the flags of node k. */
-static bool is_listed(const struct superop *op, uint32_t k) {
-  for (uint32_t j = 0; j < k; j++) {
-    if (op->nodes[j].role == ROLE_PACK && op->nodes[j].operands[1] == op->nodes[k].operands[1])
-      return true;
-  }
-  return false;
-}
-
-bool emit_is_light(const struct superop *op) {
-  struct emit_needs needs = {false};
-  emit_add_needs(&needs, op);
-  return !needs.functions && !superop_has_loops(op) && op->node_count <= MOST_NODES;
-}
-
-/* What the kernels for PACKs leave: how many there are. */
-static uint32_t with_packs(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
-  uint32_t lists = 0;
-  bool reduces = false;
-  leave[0] = LEAVE_NOTHING;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const enum superop_role role = (enum superop_role)op->nodes[k].role;
-    reduces |= role == ROLE_REDUCE || role == ROLE_COLUMN;
-    lists += role == ROLE_PACK && !is_listed(op, k);
-  }
-  if (lists == 0 || lists > MOST_LISTS || (reduces && !emit_is_light(op))) return 1;
-  leave[0] = reduces ? PACK_ELSEWHERE : PACK_INSIDE;
-  leave[1] = PACK_ONLY;
-  return reduces ? 2 : 1;
-}
-
-uint32_t fused_kernels(const struct superop *op, unsigned leave[FUSED_KERNELS]) {
-  uint32_t count = with_packs(op, leave);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (scans_own(op, k)) {
-      leave[0] |= SCANS_ELSEWHERE;
-      leave[count++] = SCAN_ONLY(k);
-    }
-    if (!scatters_own(op, k)) continue;
-    const bool permutes = op->nodes[k].op == OPC_PERMUTE;
-    leave[0] |= SCATTERS_ELSEWHERE;
-    leave[count++] = SCATTER_ONLY(k) | (permutes ? 0U : (unsigned)SCATTER_CLAIMS);
-    if (!permutes) leave[count++] = SCATTER_ONLY(k) | SCATTER_FETCHES;
-  }
-  return count;
-}
-
 /* ---- the plan ---- */
 
 void packs_add_members(struct fused_kernel *k, kernel_add_member *add) {
@@ -94,7 +46,7 @@ void packs_add_members(struct fused_kernel *k, kernel_add_member *add) {
       if (pass == 1) add(k, MEMBER_KEPT, i, node->operands[0]);
     }
   }
-  invariant(lists_of(k) <= MOST_LISTS);
+  invariant(lists_of(k) <= FUSED_GROUP_WARPS);
 }
 
 static bool is_kept(const struct fused_kernel *k, uint32_t v) {
@@ -122,7 +74,7 @@ static unsigned each(const struct fused_kernel *k) {
     bytes += elem_info(superop_elem(kind, k->widths.int_elem, k->widths.float_elem))->bytes;
   }
   for (uint32_t i = 0; i < k->op->node_count; i++) nodes += k->tasks[i] == TASK_INSIDE;
-  unsigned most = needs.functions || nodes > MOST_NODES ? FEW : 8;
+  unsigned most = needs.functions || nodes > KERNEL_LIGHT_NODES ? FEW : 8;
   while (most > 1 && most * bytes > MOST_HELD) most /= 2;
   return most;
 }

@@ -110,29 +110,6 @@ void fused_kernel_room(struct arena *arena, const struct superop *op, struct wid
       arena_alloc(arena, (op->value_count + 3 * op->node_count + 2) * sizeof *k->members);
 }
 
-bool kernel_is_apart(const struct superop_node *node) {
-  return node->role == ROLE_SCAN || node->role == ROLE_SCATTER ||
-         node->role == ROLE_COMBINE_SCATTER;
-}
-
-size_t kernel_loaded(const struct superop *op, bool *wanted, bool *checked) {
-  size_t bytes = 0;
-  *checked = false;
-  for (uint32_t k = op->node_count; k-- > 0;) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->result_count == 0 || !wanted[node->result]) continue;
-    *checked |= node->checked;
-    if (node->role == ROLE_GATHER || node->role == ROLE_PICK) bytes += sizeof(double);
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      if (fused_reads_elements(op, k, i)) wanted[node->operands[i]] = true;
-    }
-  }
-  for (uint32_t p = 0; p < op->param_count; p++) {
-    if (wanted[p]) bytes += op->kinds[p] == SUPEROP_BOOL ? 1 : sizeof(double);
-  }
-  return bytes;
-}
-
 /* Whether consumer i is another kernel's. */
 static bool is_elsewhere(const struct superop *op, uint32_t i, unsigned leave) {
   const uint32_t its = leave >> NODE_SHIFT;

@@ -36,7 +36,8 @@ bool kernel_is_apart(const struct superop_node *);
 size_t kernel_loaded(const struct superop *, bool *wanted, bool *checked);
 /* Whether what a consumer needs may be computed by a kernel of its own, and again by another.
  */
-bool emit_is_light(const struct superop *);
+bool kernel_is_light(const struct superop *);
+enum { KERNEL_LIGHT_NODES = 24 }; /* more take many registers */
 
 /* An empty plan, and room for it in the arena. */
 void fused_kernel_room(struct arena *, const struct superop *, struct widths,

@@ -30,7 +30,7 @@ static bool is_cheap(const struct superop *op, const struct superop_node *node) 
   const bool alone = op->output_count == 1 && op->outputs[0] == node->result;
   bool wanted[SUPEROP_VALUES_MAX] = {false}, fails;
   wanted[node->operands[0]] = true;
-  return alone || (emit_is_light(op) && kernel_loaded(op, wanted, &fails) <= 2 * element);
+  return alone || (kernel_is_light(op) && kernel_loaded(op, wanted, &fails) <= 2 * element);
 }
 
 static bool may_scan(const struct superop *op, uint32_t k) {

@@ -98,7 +98,7 @@ static bool may_scatter(const struct superop *op, uint32_t k) {
   add_needs(op, k, false, &n);
   if (!n.good || n.elsewhere || n.computed == 0 || values_may_fail(op, k)) return false;
   return gives_all(op, k) ||
-         (emit_is_light(op) && kernel_loaded(op, n.wanted, &fails) <= 2 * n.computed);
+         (kernel_is_light(op) && kernel_loaded(op, n.wanted, &fails) <= 2 * n.computed);
 }
 
 bool scatters_own(const struct superop *op, uint32_t k) {
@@ -228,7 +228,7 @@ void scatter_around(const struct body *b, const char *name) {
  */
 unsigned scatters_unrolled(const struct fused_kernel *k) {
   enum { USUAL = 4 };
-  return body_is_checked(k) || !emit_is_light(k->op) ? 1 : USUAL;
+  return body_is_checked(k) || !kernel_is_light(k->op) ? 1 : USUAL;
 }
 
 void scatters_member(const struct body *b, const struct fused_member *m) {

@@ -281,7 +281,6 @@ static void emit_put(const struct body *b) {
  * where it would cost much: with faults, whose report is a store, and with much to compute,
  * which takes registers. */
 unsigned body_unrolled(const struct fused_kernel *k) {
-  enum { MOST_NODES = 24 };
   const uint64_t most = k->tuning.value[TUNE_CUDA_UNROLL_MOST];
   const uint64_t most_bytes = k->tuning.value[TUNE_CUDA_UNROLL_BYTES];
   size_t bytes = 0;
@@ -293,7 +292,8 @@ unsigned body_unrolled(const struct fused_kernel *k) {
     if (m->kind == MEMBER_OPERAND) bytes += elem_info((enum cvl_elem)m->elem)->bytes;
   }
   for (uint32_t i = 0; i < k->op->node_count; i++) nodes += k->tasks[i] == TASK_INSIDE;
-  if (bytes == 0 || body_is_checked(k) || needs.functions || nodes > MOST_NODES) return 1;
+  if (bytes == 0 || body_is_checked(k) || needs.functions || nodes > KERNEL_LIGHT_NODES)
+    return 1;
   unsigned unrolled = 1;
   while (2 * unrolled <= most && 2 * unrolled * bytes <= most_bytes) unrolled *= 2;
   return unrolled;
