@@ -1,6 +1,6 @@
 /* extract.cu - one element of each segment: EXTRACT reads it, REPLACE sets it. One launch each
  * on a device; EXTRACTs of tuples one for up to 16 vectors in a row. REPLACE writes into the
- * memory of a vector without other references; else it copies and replaces in one. */
+ * memory of a vector without other references; else a launch before it copies the vector. */
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
@@ -8,14 +8,13 @@ namespace ravel {
 
 /* Segment k of the vector is meant by element k of the index. */
 template <class I>
-static addresses<I> one_of_each(work &w, const cvl_value &index, const cvl_value &d) {
-  addresses<I> x{};
+static addresses<I, ONE_OF_EACH> one_of_each(work &w, const cvl_value &index,
+                                             const cvl_value &d) {
+  addresses<I, ONE_OF_EACH> x{};
   x.near.count = x.near.total = count_of(d);
   x.near.equal = 1;
   x.far = w.view(d);
   x.index = w.read<I>(index);
-  x.flags.kind = ALL_EQUAL;
-  x.flags.first = 1;
   x.bad = w.bad();
   return x;
 }
@@ -43,11 +42,12 @@ static void extract_by(context &c, uint64_t site, const cvl_value &v, const cvl_
   work w(c, site, {&v, &at, &d}, 0, operand_lengths::BOUNDED);
   const int64_t m = count_of(d);
   const ref<cvl_vector> r = w.make((cvl_elem)v.elem, m);
-  gather_body<I> body{};
+  using extract_body = gather_body<I, ONE_OF_EACH>;
+  extract_body body{};
   body.from = one_of_each<I>(w, at, d);
   body.vectors.count = 1;
   body.vectors.list[0] = move_to(w, r, read_bits(w, v));
-  w.run_joined(launch_together("extract", m, body), join_moves<gather_body<I>>);
+  w.run_joined(launch_together("extract", m, body), join_moves<extract_body>);
   w.give(out, r);
 }
 
@@ -71,19 +71,9 @@ static void replace_by(context &c, uint64_t site, const cvl_value &v, const cvl_
   const int64_t m = count_of(d);
   ref<cvl_vector> r;
   if (!same_vector(v, at) && !same_vector(v, x)) r = w.take_over(v);
-  if (r) {
-    const scatter_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
-    w.run(launch_together("replace", m, body));
-  } else {
-    const int64_t n = total_of(c, d); /* here it has to be known */
-    r = w.make((cvl_elem)v.elem, n);
-    replace_body<I> body{};
-    body.to = one_of_each<I>(w, at, d);
-    body.to.far = w.view(d, true);
-    body.old = move_to(w, r, read_bits(w, v));
-    body.replacing = move_to(w, r, read_bits(w, x));
-    w.run(launch_together("replace", n > m ? n : m, body));
-  }
+  if (!r) r = copy_of(w, v);
+  const scatter_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
+  w.run(launch_together("replace", m, body));
   w.give(out, r);
 }
 

@@ -19,15 +19,35 @@ namespace ravel {
 
 /* ---- positions ---- */
 
-/* An index vector, with the segments `near`, and the segments `far` of the vector that it
- * refers to. Elements whose flag is F refer to nothing. */
-template <class I> struct addresses {
+/* What of addresses there is, so that kernels have no code for the rest: an element of the
+ * index for each segment; an index in segments of its own; flags, too. */
+enum index_form { ONE_OF_EACH, IN_SEGMENTS, WITH_FLAGS };
+
+/* An index vector, with the segments `near` if it has its own, and the segments `far` of the
+ * vector that it refers to. Elements whose flag is F refer to nothing. */
+template <class I, index_form FORM> struct addresses {
   segments near, far;
   operand<I> index;
   operand<uint8_t> flags;
   faults bad;
 
-  HD bool simple() const { return is_simple(index) && is_simple(flags); }
+  HD bool simple() const {
+    return is_simple(index) && (FORM != WITH_FLAGS || is_simple(flags));
+  }
+  template <int U> HD void load_flags(int64_t i, int64_t step, uint8_t (&on)[U]) const {
+    if constexpr (FORM == WITH_FLAGS) {
+      load(flags, i, step, on);
+    } else {
+      for (int k = 0; k < U; k++) on[k] = 1;
+    }
+  }
+  template <int U> HD void load_near(int64_t i, int64_t step, int64_t (&s)[U]) const {
+    if constexpr (FORM == ONE_OF_EACH) {
+      for (int k = 0; k < U; k++) s[k] = i + k * step;
+    } else {
+      load_segments(near, i, step, s);
+    }
+  }
   /* at[k]: the position that element i + k * step refers to; -1: none, or a fault, which is
    * reported.
    * Bytes: I + R (+ 1), offsets from the cache. */
@@ -36,24 +56,27 @@ template <class I> struct addresses {
     uint8_t on[U];
     int64_t s[U], start[U], length[U];
     load(index, i, step, x);
-    load(flags, i, step, on);
-    load_segments(near, i, step, s);
+    load_flags(i, step, on);
+    load_near(i, step, s);
     load_bounds(far, s, start, length);
-    bool good = true;
-    for (int k = 0; k < U; k++) {
+    int64_t wrong = -1, value = 0, limit = 0,
+            segment = 0; /* of several faults the first counts */
+    RAVEL_UNROLL
+    for (int k = U - 1; k >= 0; k--) {
       const bool inside = x[k] >= 0 && (int64_t)x[k] < length[k];
       at[k] = on[k] && inside ? start[k] + (int64_t)x[k] : -1;
-      good = good && (inside || !on[k]);
+      const bool this_one = on[k] && !inside;
+      wrong = this_one ? i + k * step : wrong;
+      value = this_one ? (int64_t)x[k] : value;
+      limit = this_one ? length[k] : limit;
+      segment = this_one ? s[k] : segment;
     }
-    if (good) return;
-    for (int k = 0; k < U; k++) {
-      if (on[k] && at[k] < 0)
-        bad.report(CVL_E_INDEX, i + k * step, (int64_t)x[k], length[k], s[k]);
-    }
+    if (wrong >= 0) bad.report(CVL_E_INDEX, wrong, value, limit, segment);
   }
 };
 
-template <class I> bool same(const addresses<I> &a, const addresses<I> &b) {
+template <class I, index_form FORM>
+bool same(const addresses<I, FORM> &a, const addresses<I, FORM> &b) {
   return same(a.near, b.near) && same(a.far, b.far) && same(a.index, b.index) &&
          same(a.flags, b.flags);
 }
@@ -71,7 +94,16 @@ struct moved {
 
   HD bool simple() const { return is_simple(from) && (rest != DEFAULT || is_simple(defaults)); }
 
-  /* Result i + k * step is the element at position at[k], if that is not -1. */
+  /* Result i + k * step is the element at position at[k], 0 if that is -1. */
+  template <class T, int U>
+  HD void gather_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    const operand<T> x = retyped<T>(from);
+    const ptr<T> out = retyped<T>(to);
+    T v[U];
+    load_at(x, at, v);
+    for (int k = 0; k < U; k++) out[i + k * step] = v[k];
+  }
+  /* The same, but what `rest` says if the position is -1. */
   template <class T, int U>
   HD void fetch_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from), other = retyped<T>(defaults);
@@ -105,6 +137,13 @@ struct moved {
     for (int k = 0; k < U; k++) out[i + k * step] = (T)0;
   }
 
+  template <int U> HD void gather(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    switch (width) {
+    case 1: gather_as<uint8_t>(i, step, at); break;
+    case 4: gather_as<uint32_t>(i, step, at); break;
+    default: gather_as<uint64_t>(i, step, at); break;
+    }
+  }
   template <int U> HD void fetch(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     switch (width) {
     case 1: fetch_as<uint8_t>(i, step, at); break;
@@ -140,6 +179,9 @@ struct moves {
     }
     return true;
   }
+  template <int U> HD void gather(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    for (int m = 0; m < count; m++) list[m].gather(i, step, at);
+  }
   template <int U> HD void fetch(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     for (int m = 0; m < count; m++) list[m].fetch(i, step, at);
   }
@@ -157,8 +199,8 @@ template <class B> bool join_moves(void *waiting, launch *, const void *body) {
 /* ---- gathers ---- */
 
 /* Result i is the element that index i refers to. Bytes: I + R + 2E each. */
-template <class I> struct gather_body {
-  addresses<I> from;
+template <class I, index_form FORM> struct gather_body {
+  addresses<I, FORM> from;
   moves vectors;
 
   bool same_positions(const gather_body &other) const { return same(from, other.from); }
@@ -166,7 +208,7 @@ template <class I> struct gather_body {
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     from.find(i, step, at);
-    vectors.fetch(i, step, at);
+    vectors.gather(i, step, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
@@ -199,7 +241,7 @@ template <class C> struct unclaim_body {
 
 /* Source i claims its position. Bytes: I + R + 2C. */
 template <class I, class C> struct claim_body {
-  addresses<I> to;
+  addresses<I, WITH_FLAGS> to;
   ptr<C> claims;
   int64_t last;
 
@@ -241,7 +283,7 @@ template <class C> struct fetch_claimed_body {
  * run: whichever of the two lowest sources of a position comes last finds the claim of the
  * other. */
 template <class I, class C> struct exclusive_claim {
-  addresses<I> to;
+  addresses<I, IN_SEGMENTS> to;
   ptr<C> claims;
 
   HD static int64_t higher(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -301,7 +343,7 @@ template <class I, class C> struct claim_and_move_body {
  * position is marked, there are no duplicates. If there are, either source may have been
  * written last, and repair_body finds and reports the fault. Bytes: I + R + 1 + 2E. */
 template <class I> struct mark_and_move_body {
-  addresses<I> to;
+  addresses<I, IN_SEGMENTS> to;
   ptr<uint8_t> marks;
   moved vector;
 
@@ -370,7 +412,7 @@ template <class I, class C> struct repair_body {
 
 /* Source i goes to its position; there are no duplicates. Bytes: I + offsets + 2E. */
 template <class I> struct scatter_body {
-  addresses<I> to;
+  addresses<I, ONE_OF_EACH> to;
   moved vector;
 
   HD bool simple() const { return to.simple() && vector.simple(); }
@@ -378,57 +420,6 @@ template <class I> struct scatter_body {
     int64_t at[U];
     to.find(i, step, at);
     vector.scatter(i, step, at);
-  }
-  HD void operator()(int64_t i) const { together<1>(i, 0); }
-};
-
-/* Copies and replaces: element i is the new one of its segment or the old one. There is a
- * thread for each element and for each segment. Bytes: 2E + R. */
-template <class I> struct replace_body {
-  addresses<I> to;      /* near: a segment for each index */
-  moved old, replacing; /* from `replacing`, else from `old`, to old.to */
-
-  HD bool simple() const { return to.simple() && old.simple() && replacing.simple(); }
-  template <class T, int U> HD void copy_as(int64_t i, int64_t step) const {
-    const operand<T> x = retyped<T>(old.from), y = retyped<T>(replacing.from);
-    const ptr<T> out = retyped<T>(old.to);
-    T v[U];
-    int64_t s[U], start[U], length[U];
-    load(x, i, step, v);
-    load_segments(to.far, i, step, s);
-    load_bounds(to.far, s, start, length);
-    I at[U];
-    load_at(to.index, s, at);
-    T w[U];
-    for (int k = 0; k < U; k++) s[k] = (int64_t)at[k] == i + k * step - start[k] ? s[k] : -1;
-    load_at(y, s, w);
-    for (int k = 0; k < U; k++) v[k] = s[k] < 0 ? v[k] : w[k];
-    for (int k = 0; k < U; k++) out[i + k * step] = v[k];
-  }
-  template <int U> HD void together(int64_t i, int64_t step) const {
-    if (i + (U - 1) * step < to.far.total) {
-      switch (old.width) {
-      case 1: copy_as<uint8_t, U>(i, step); break;
-      case 4: copy_as<uint32_t, U>(i, step); break;
-      default: copy_as<uint64_t, U>(i, step); break;
-      }
-    } else if constexpr (U > 1) {
-      RAVEL_ROLLED
-      for (int k = 0; k < U; k++) together<1>(i + k * step, step);
-      return;
-    }
-    if (i + (U - 1) * step < to.near.total) {
-      int64_t at[U];
-      to.find(i, step, at);
-    } else if constexpr (U > 1) {
-      RAVEL_ROLLED
-      for (int k = 0; k < U; k++) look(i + k * step);
-    }
-  }
-  /* Whether the index is right, if there is one. */
-  HD void look(int64_t i) const {
-    int64_t at[1];
-    if (i < to.near.total) to.find(i, 0, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };

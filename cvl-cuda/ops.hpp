@@ -43,6 +43,8 @@ void index(context &, uint64_t site, const cvl_value &start, const cvl_value &st
            const cvl_value &d, cvl_value *out);
 /* Computes the elements of a computed vector, where `w` runs. */
 void materialise(work &w, cvl_vector &);
+/* The elements of a vector in any form, in memory of their own. */
+ref<cvl_vector> copy_of(work &w, const cvl_value &);
 /* pack.cu */
 void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d);

@@ -93,7 +93,7 @@ struct permutation {
   }
 
   template <class I> void run();
-  template <class I> addresses<I> find_addresses();
+  template <class I, index_form FORM> addresses<I, FORM> find_addresses();
   moved describe();
   template <class T> void describe_as(moved *);
   bool may_take_over() const;
@@ -115,8 +115,8 @@ private:
   void keep(const ref<cvl_vector> &claims, int64_t last);
 };
 
-template <class I> addresses<I> permutation::find_addresses() {
-  addresses<I> x{};
+template <class I, index_form FORM> addresses<I, FORM> permutation::find_addresses() {
+  addresses<I, FORM> x{};
   x.near = w.view(gathers ? a.d : a.s, true);
   x.far = w.view(gathers ? a.s : a.d);
   x.index = w.read<I>(a.index);
@@ -170,11 +170,12 @@ moved permutation::describe() {
 /* ---- gathers ---- */
 
 template <class I> void permutation::gather() {
-  gather_body<I> body{};
-  body.from = find_addresses<I>();
+  using body_type = gather_body<I, WITH_FLAGS>;
+  body_type body{};
+  body.from = find_addresses<I, WITH_FLAGS>();
   body.vectors.count = 1;
   body.vectors.list[0] = describe();
-  w.run_joined(w.for_each(launch_together("gather", n, body)), join_moves<gather_body<I>>);
+  w.run_joined(w.for_each(launch_together("gather", n, body)), join_moves<body_type>);
 }
 
 /* ---- scatters ---- */
@@ -227,7 +228,7 @@ void permutation::keep(const ref<cvl_vector> &claims, int64_t last) {
 }
 
 template <class I, class C> void permutation::scatter() {
-  const addresses<I> to = find_addresses<I>();
+  const addresses<I, WITH_FLAGS> to = find_addresses<I, WITH_FLAGS>();
   const int64_t last = sources > 0 ? sources - 1 : 0;
   const ref<cvl_vector> claims = make_claims<C>();
   const ptr<C> at = w.data<C>(claims);
@@ -250,7 +251,7 @@ template <class I, class C> void permutation::scatter() {
 /* ---- PERMUTE ---- */
 
 template <class I, class C> void permutation::scatter_exclusively() {
-  const addresses<I> to = find_addresses<I>();
+  const addresses<I, IN_SEGMENTS> to = find_addresses<I, IN_SEGMENTS>();
   const moved m = describe();
   const ref<cvl_vector> claims = make_claims<C>();
   const prepare_body<C> prepare{w.data<C>(claims), m};
@@ -266,7 +267,7 @@ template <class I, class C> void permutation::scatter_exclusively() {
 }
 
 template <class I, class C> void permutation::permute_many() {
-  const addresses<I> to = find_addresses<I>();
+  const addresses<I, IN_SEGMENTS> to = find_addresses<I, IN_SEGMENTS>();
   const moved m = describe();
   const int64_t words = (n + 7) / 8;
   const ptr<uint64_t> marks = w.scratch<uint64_t>(words + 1);

@@ -157,7 +157,8 @@ template <class T> struct spread_body {
   HD bool simple() const { return true; }
   template <int U> HD void together(int64_t i, int64_t step) const {
     T v[U];
-    load_computed(x, i, step, v);
+    load_memory(x, i, step, v);
+    load_others(x, i, step, v);
     for (int k = 0; k < U; k++) out[i + k * step] = v[k];
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
@@ -166,34 +167,40 @@ template <class T> struct spread_body {
 } // namespace
 
 /* T only has the width of the elements: progressions wrap in the same way. */
-template <class T> static void write_elements(work &w, cvl_vector &v) {
+template <class T> static ref<cvl_vector> copy_elements(work &w, const cvl_value &v) {
+  const ref<pending> size = v.form == CVL_VECTOR ? v.as.vector->size : nullptr;
+  const bool bounded = w.mode == operand_lengths::BOUNDED && stays_pending(w.c, size);
+  const ref<pending> domain = w.domain;
+  const ref<block> domain_at = w.domain_at;
+  const int64_t n = bounded || !size ? length_bound(v) : settled_length(w.c, *v.as.vector);
+  const operand<T> x = w.read<T>(v);
+  w.over(bounded ? size : nullptr);
+  const ref<cvl_vector> r = w.make_each((cvl_elem)v.elem, n);
+  w.run(w.for_each(launch_together("spread", n, spread_body<T>{x, w.data<T>(r)})));
+  w.domain = domain;
+  w.domain_at = domain_at;
+  return r;
+}
+
+ref<cvl_vector> copy_of(work &w, const cvl_value &v) {
+  switch (elem_info((cvl_elem)v.elem)->bytes) {
+  case 1: return copy_elements<uint8_t>(w, v);
+  case 4: return copy_elements<uint32_t>(w, v);
+  default: return copy_elements<uint64_t>(w, v);
+  }
+}
+
+void materialise(work &w, cvl_vector &v) {
   cvl_value as_value{};
   as_value.form = CVL_VECTOR;
   as_value.elem = (uint8_t)v.elem;
   as_value.as.vector = &v;
-  const bool bounded = w.mode == operand_lengths::BOUNDED && stays_pending(w.c, v.size);
-  const ref<pending> domain = w.domain;
-  const ref<block> domain_at = w.domain_at;
-  const int64_t n = bounded ? v.length : settled_length(w.c, v);
-  const operand<T> x = w.read<T>(as_value);
-  w.over(bounded ? v.size : nullptr);
-  const ref<cvl_vector> r = w.make_each(v.elem, n);
-  w.run(w.for_each(launch_together("spread", n, spread_body<T>{x, w.data<T>(r)})));
-  w.domain = domain;
-  w.domain_at = domain_at;
+  const ref<cvl_vector> r = copy_of(w, as_value);
   if (w.on_host) {
     v.host = r->host;
     v.arrives = 0;
   } else {
     v.device = r->device;
-  }
-}
-
-void materialise(work &w, cvl_vector &v) {
-  switch (elem_info(v.elem)->bytes) {
-  case 1: write_elements<uint8_t>(w, v); break;
-  case 4: write_elements<uint32_t>(w, v); break;
-  default: write_elements<uint64_t>(w, v); break;
   }
 }
 

@@ -23,25 +23,29 @@ namespace ravel {
 enum { TOGETHER = 4, ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
-template <class F> struct tile_of_together {
-  const F &f;
-  __device__ void many(int64_t i) const {
-    if (f.simple()) {
+/* Every index below n, TOGETHER of them at once in whole tiles (map_tiles) if the body can.
+ * There is one call of together<1>, since it is inlined. */
+template <class F> __device__ void run_together(const F &f, int64_t n) {
+  const map_tiles tiles(n, TOGETHER, gridDim.x);
+  for (int64_t b = blockIdx.x; b < tiles.blocks(); b += gridDim.x) {
+    const int64_t i = tiles.first(b) + threadIdx.x;
+    const bool whole = b < tiles.whole;
+    if (whole && f.simple()) {
       f.template together<TOGETHER>(i, MAP_THREADS);
-    } else {
-      RAVEL_ROLLED
-      for (int k = 0; k < TOGETHER; k++) one(i + k * MAP_THREADS);
+      continue;
     }
+    const int64_t end = whole ? i + TOGETHER * MAP_THREADS : i < n ? i + 1 : i;
+    RAVEL_ROLLED
+    for (int64_t at = i; at < end; at += MAP_THREADS) f.template together<1>(at, MAP_THREADS);
   }
-  __device__ void one(int64_t i) const { f.template together<1>(i, MAP_THREADS); }
-};
+}
 /* The body stays in parameter memory: it may be too large for registers, and is indexed.
  * Without a number of blocks the compiler would spill to reach full occupancy; F may have one.
  */
 template <class F>
 __global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
     kernel_together(const __grid_constant__ F f, int64_t n, const int64_t *n_at) {
-  run_tiles<TOGETHER>(tile_of_together<F>{f}, counted(n, n_at));
+  run_together(f, counted(n, n_at));
 }
 #endif
 
