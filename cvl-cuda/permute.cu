@@ -58,10 +58,11 @@ struct scatter_plan {
 /* ---- one operation ---- */
 
 /* Up to FEW elements are moved in one block: it takes some three microseconds, as much
- * as each of two or three launches. From MANY on, PERMUTE takes two launches more to move 3
- * bytes for an element beside the vectors, not 3C + E. Both are estimates. NARROW_CLAIMS: so
- * many sources have claims of 32 bits; all ones is no claim. */
-enum : int64_t { FEW = 4096, MANY = (int64_t)1 << 22, NARROW_CLAIMS = UINT32_MAX };
+ * as each of two or three launches. From as many as the tuning
+ * value says, PERMUTE takes two launches more to move 3 bytes for an element beside the
+ * vectors, not 3C + E. Both are estimates. NARROW_CLAIMS: so many sources have claims of 32
+ * bits; all ones is no claim. */
+enum : int64_t { FEW = 4096, NARROW_CLAIMS = UINT32_MAX };
 
 struct permutation {
   context &c;
@@ -290,7 +291,7 @@ template <class I> void permutation::run() {
     return;
   } else if (!exclusive) {
     narrow ? scatter<I, uint32_t>() : scatter<I, uint64_t>();
-  } else if (n < MANY || result_size) {
+  } else if (result_size || n < (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_MARKS]) {
     scatter_exclusively<I, uint32_t>();
   } else {
     narrow ? permute_many<I, uint32_t>() : permute_many<I, uint64_t>();

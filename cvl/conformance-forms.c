@@ -108,6 +108,15 @@ static void run_shapes(struct suite *s) {
   }
 }
 
+/* Scans of a segment that a block does in turns, and of one that several blocks do. */
+static void run_long_scans(struct suite *s) {
+  enum { TURNS = 7000, CHUNKS = 20000 };
+  for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++) {
+    run_form(s, TURNS, SHAPE_ONE, (enum operand_form)form, INDEX_OF_ZEROS);
+    if (!s->failed) run_form(s, CHUNKS, SHAPE_LONG, (enum operand_form)form, INDEX_OF_ZEROS);
+  }
+}
+
 void suite_run_forms(struct suite *s) {
   if (s->item->kind == CALL_ELEMENTWISE && call_operands(s->item->kind, s->item->op) == 1) {
     run_alone(s);
@@ -115,5 +124,6 @@ void suite_run_forms(struct suite *s) {
     run_pairs(s);
   } else {
     run_shapes(s);
+    if (s->item->kind == CALL_SCAN) run_long_scans(s);
   }
 }

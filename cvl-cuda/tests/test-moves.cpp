@@ -277,9 +277,9 @@ template <class T> static ravel::operand<T> computed(int64_t n, T first, T step)
   return x;
 }
 
-struct huge_case {
+template <ravel::index_form FORM> struct huge_case {
   ravel::fault_slot slot{};
-  ravel::addresses<int64_t> to{};
+  ravel::addresses<int64_t, FORM> to{};
   uint64_t claims[8];
 
   huge_case() {
@@ -293,7 +293,7 @@ struct huge_case {
 };
 
 Test(moves, huge_sources_claim_and_deliver) {
-  huge_case h;
+  huge_case<ravel::WITH_FLAGS> h;
   const ravel::claim_body<int64_t, uint64_t> claim{h.to, pointer_to<uint64_t>(h.claims),
                                                    HUGE - 1};
   for (int64_t i : {HUGE - 7, HUGE - 1, (int64_t)0, (int64_t)UINT32_MAX}) claim(i);
@@ -314,7 +314,7 @@ Test(moves, huge_sources_claim_and_deliver) {
 }
 
 Test(moves, huge_positions_are_reported) {
-  huge_case h;
+  huge_case<ravel::IN_SEGMENTS> h;
   const ravel::exclusive_claim<int64_t, uint64_t> claim{h.to, pointer_to<uint64_t>(h.claims)};
   int64_t at[1];
   claim.take(HUGE - 1, 0, at);
@@ -328,7 +328,7 @@ Test(moves, huge_positions_are_reported) {
 }
 
 Test(moves, huge_indices_are_found) {
-  huge_case h;
+  huge_case<ravel::IN_SEGMENTS> h;
   int64_t at[1];
   h.to.near = h.to.far = ravel::segments{};
   h.to.near.count = h.to.far.count = HUGE / 1024;
