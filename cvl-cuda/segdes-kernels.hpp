@@ -229,8 +229,8 @@ struct word_at {
     const int64_t first = word * 64, total = s.offsets[s.count]; /* s.total may be a bound */
     if (first >= total) return {0, s.count - 1};
     const int64_t end = total - first < 64 ? total : first + 64;
-    rank_word w{0, s.of(first)};
-    if (s.start(w.base) == first) w.heads = 1;
+    rank_word w{0, s.search(first, 0, s.count - 1)};
+    if (s.offsets[w.base] == first) w.heads = 1;
     int64_t k = w.base + 1;
     RAVEL_ROLLED
     while (k >= 0) k = walk(w, k, first, end);
@@ -240,7 +240,7 @@ struct word_at {
   HD int64_t walk(rank_word &w, int64_t k, int64_t first, int64_t end) const {
     int64_t at[AHEAD + 1];
     RAVEL_UNROLL
-    for (int j = 0; j <= AHEAD; j++) at[j] = s.start(k + j < s.count ? k + j : s.count);
+    for (int j = 0; j <= AHEAD; j++) at[j] = s.offsets[k + j < s.count ? k + j : s.count];
     RAVEL_UNROLL
     for (int j = 0; j < AHEAD; j++) {
       if (at[j] >= end) return -1;

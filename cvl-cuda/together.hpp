@@ -71,12 +71,15 @@ template <class A, class B, class C> struct in_one_block {
 
   template <class K> HD void operator()(K &block) const {
     block.each([&](int t) {
+      RAVEL_ROLLED
       for (int64_t i = t; i < n_a; i += threads) a(i);
     });
     block.each([&](int t) {
+      RAVEL_ROLLED
       for (int64_t i = t; i < n_b; i += threads) b(i);
     });
     block.each([&](int t) {
+      RAVEL_ROLLED
       for (int64_t i = t; i < n_c; i += threads) c(i);
     });
   }
