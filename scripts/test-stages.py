@@ -169,6 +169,7 @@ def pages():
     # What is written by hand is compiled through the cache of the builds.
     yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
     yield Stage("the check of kernels, interpreted", "scripts/tests/test_check_ptx.py")
+    yield Stage("the check of barriers left out", "scripts/tests/test_check_drops.py")
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
@@ -269,6 +270,8 @@ def whole_programs():
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
                 "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
+    yield Stage("whole: barriers, fences and masks left out of superoperators' kernels and CUB's",
+                "scripts/check-drops --jobs {jobs}")
     yield Stage("whole: what launches would ask of a GPU",
                 "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check"
                 " && bench/variants.py --check --width 64")

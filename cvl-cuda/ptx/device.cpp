@@ -83,6 +83,7 @@ void device::execute_launch(const launch_of &l) {
   o.seed += ++launches_;
   std::vector<observer *> watching;
   for (const auto &w : observers_) watching.push_back(w.get());
+  if (counts_.count(l.of) == 0) launched_.push_back(l.of);
   execute(l, o, memory_, pool_, counts_[l.of], watching, weak_.get());
 }
 
@@ -127,8 +128,8 @@ void device::returned(uint64_t address, uint64_t bytes) {
 
 /* ---- coverage ---- */
 
-/* Kernel, index, line, groups, threads, taken, diverged, instruction: with tabs between them.
- */
+/* Of kernels in the order of their first launches: kernel, index, line, groups, threads, taken,
+ * diverged, instruction, with tabs between them. */
 void device::write_coverage() const {
   if (options_.coverage.empty()) return;
   FILE *f = fopen(options_.coverage.c_str(), "a");
@@ -136,11 +137,12 @@ void device::write_coverage() const {
     perror(("RAVEL_PTX: coverage: " + options_.coverage).c_str());
     return;
   }
-  for (const auto &of : counts_) {
-    const kernel &k = *of.first;
-    for (size_t n = 0; n < of.second.size(); n++) {
-      const executions &c = of.second[n];
-      fprintf(f, "%s\t%zu\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k.name.c_str(), n,
+  for (const kernel *of : launched_) {
+    const kernel &k = *of;
+    const std::vector<executions> &counts = counts_.at(of);
+    for (size_t n = 0; n < counts.size(); n++) {
+      const executions &c = counts[n];
+      fprintf(f, "%s\t%zu\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", k.label.c_str(), n,
               k.lines[k.code[n].statement], (unsigned long long)c.groups,
               (unsigned long long)c.threads, (unsigned long long)c.taken,
               (unsigned long long)c.diverged, k.text[k.code[n].statement].c_str());

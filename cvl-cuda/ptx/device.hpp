@@ -58,6 +58,7 @@ private:
   std::deque<command> waiting_;
   std::string fault_;
   std::map<const kernel *, std::vector<executions>> counts_;
+  std::vector<const kernel *> launched_; /* each once, in the order of their first launches */
   std::vector<std::unique_ptr<observer>> observers_;
   counting *counting_ = nullptr; /* one of them, or none */
   std::unique_ptr<weak_memory> weak_;

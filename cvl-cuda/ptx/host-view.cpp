@@ -21,7 +21,7 @@ bool host_view::is_of_host(uint64_t address) {
 
 void host_view::found(const std::string &what, const instruction &i) const {
   const kernel &k = *launch_->of;
-  throw error(readable(k.name) + ": " + what + ", `" + k.text[i.statement] + "' (line " +
+  throw error(readable(k.label) + ": " + what + ", `" + k.text[i.statement] + "' (line " +
               std::to_string(k.lines[i.statement]) + " of the PTX)");
 }
 

@@ -151,6 +151,10 @@ struct module;
 
 struct kernel {
   std::string name;
+  /* The name as messages and reports have it. NVRTC gives the kernels of all superoperators one
+   * name; so a name without types of C++ has a digest of the instructions behind it, which is
+   * the same in every run: fused_kernel#5f3a90c2. */
+  std::string label;
   const module *from = nullptr;
   std::vector<instruction> code;
   std::vector<std::string> text; /* of its statements */
@@ -172,9 +176,9 @@ struct global_memory {
   virtual uint64_t variable(uint64_t bytes, uint64_t align, const void *initial) = 0;
 };
 
-/* A defect to be planted, to see whether a test notices: in the kernel of this name, by the
- * index of the instruction. A barrier or fence is left out; or a mask lacks the highest of its
- * lanes. */
+/* A defect to be planted, to see whether a test notices: in the kernels of this name or label,
+ * by the index of the instruction. A barrier or fence is left out; or a mask lacks the highest
+ * of its lanes. */
 struct mutation {
   std::string kernel;
   uint32_t index = 0;

@@ -120,7 +120,7 @@ struct machine final : executor {
   }
 
   [[noreturn]] void fail(const instruction &i, uint32_t thread, const std::string &what) {
-    throw error(readable(k.name) + ", block " + numbered(block->number, launch.blocks) +
+    throw error(readable(k.label) + ", block " + numbered(block->number, launch.blocks) +
                 ", thread " + numbered(thread, launch.threads) + ": " + what + ", at `" +
                 k.text[i.statement] + "' (line " + std::to_string(k.lines[i.statement]) +
                 " of the PTX)");
@@ -641,7 +641,7 @@ struct machine final : executor {
 
   void check_end() {
     if (steps <= options.most_steps) return;
-    throw error(readable(k.name) + ": no end after " + std::to_string(steps) +
+    throw error(readable(k.label) + ": no end after " + std::to_string(steps) +
                 " instructions of groups");
   }
   /* After so many instructions it is asked whether a group waits in a loop for another. */
@@ -798,7 +798,7 @@ struct machine final : executor {
                       k.text[k.code[of.at[lane]].statement] + "'";
       });
     }
-    throw error(readable(k.name) + ", block " + std::to_string(number) +
+    throw error(readable(k.label) + ", block " + std::to_string(number) +
                 ": its threads wait for each other for ever" + waiting_at);
   }
 

@@ -1,4 +1,5 @@
 /* module.cpp - see instruction.hpp: from the text of a kernel to its code. */
+#include <stdio.h>
 #include <string.h>
 
 #include <algorithm>
@@ -295,6 +296,25 @@ module::module(std::string source,
   for (const kernel_text &k : text.kernels) texts_[k.name] = &k;
 }
 
+/* FNV-1a, of 32 bits. */
+static uint32_t digest_of(const std::vector<std::string> &text) {
+  uint32_t digest = 2166136261u;
+  for (const std::string &statement : text) {
+    /* The byte 0 behind it, too. */
+    for (size_t i = 0; i <= statement.size(); i++) {
+      digest = (digest ^ (uint8_t)statement.c_str()[i]) * 16777619u;
+    }
+  }
+  return digest;
+}
+
+static std::string label_of(const kernel &k) {
+  if (k.name.compare(0, 2, "_Z") == 0) return k.name;
+  char digits[9];
+  snprintf(digits, sizeof digits, "%08x", digest_of(k.text));
+  return k.name + "#" + digits;
+}
+
 static void narrow(kernel &k, instruction &i) {
   if (i.control_of != WARP_SYNC) {
     throw error("RAVEL_PTX: narrow: `" + k.text[i.statement] + "' has no mask");
@@ -334,7 +354,8 @@ kernel *module::find(const std::string &name) {
   for (const statement &s : body) a.read(s);
   a.resolve_branches();
   a.end_with_exit();
-  if (name == mutated.kernel) mutate(*k, mutated);
+  k->label = label_of(*k);
+  if (mutated.kernel == k->name || mutated.kernel == k->label) mutate(*k, mutated);
   return (kernels_[name] = std::move(k)).get();
 }
 

@@ -47,7 +47,7 @@ void races::found(const char *what, const moment &m, const moment &other, const 
   snprintf(where, sizeof where, "0x%llx", (unsigned long long)(address & (SHARED_SPACE - 1)));
   const kernel &k = *launch_->of;
   throw error(
-      readable(k.name) + ": a race: block " + std::to_string(m.block) + ", thread " +
+      readable(k.label) + ": a race: block " + std::to_string(m.block) + ", thread " +
       std::to_string(m.thread) + " " + what + " block " + std::to_string(other.block) +
       ", thread " + std::to_string(other.thread) + " " + "and nothing orders them, at " +
       where + (address >= SHARED_SPACE ? " of shared memory" : "") + ", `" +

@@ -195,13 +195,13 @@ cudaError_t launch(const void *function, dim3 blocks, dim3 threads, void **argum
         k->shared_bytes + shared > (size_t)MOST_SHARED_BYTES) {
       return refuse(
           cudaErrorInvalidConfiguration,
-          readable(k->name) + ": " + text_of(blocks) + " blocks of " + text_of(threads) +
+          readable(k->label) + ": " + text_of(blocks) + " blocks of " + text_of(threads) +
               " threads, of which it allows " + std::to_string(most) + ", and " +
               std::to_string(k->shared_bytes + shared) + " bytes of shared memory, of " +
               std::to_string((int)MOST_SHARED_BYTES));
     }
     if ((uint64_t)blocks.x * blocks.y * blocks.z > UINT32_MAX) {
-      throw error(readable(k->name) + ": a grid of " + text_of(blocks) +
+      throw error(readable(k->label) + ": a grid of " + text_of(blocks) +
                   " blocks is more than the interpreter numbers, 4294967295");
     }
     launch_of l;

@@ -114,6 +114,22 @@ Test(ptx_machine, a_dropped_barrier_is_found) {
   }
 }
 
+/* Kernels of one name, as those of superoperators: the label says which of them lacks its
+ * barrier, and is the same on each device. */
+Test(ptx_machine, a_barrier_is_dropped_in_one_of_two_kernels) {
+  const std::string one = with_barrier("bar.sync 0;"), other = "add.s32 %r9, %r9, 1;\n" + one;
+  rig all(128);
+  const kernel &k = *all.of->load(rig::kernel_text(one))->find("k");
+  cr_assert(k.label.compare(0, 2, "k#") == 0 && k.label.size() == 10, "%s", k.label.c_str());
+  cr_assert(all.of->load(rig::kernel_text(other))->find("k")->label != k.label);
+  size_t n = 0;
+  while (k.code[n].control_of != BLOCK_BARRIER) n++;
+  const std::string said = "drop=" + k.label + "@" + std::to_string(n);
+  check_contains(rig(128, said).run(one, 128), (k.label + ", block 0").c_str());
+  cr_assert(rig(128, said).run(other, 128) == "");
+  check_contains(rig(128, "drop=k@" + std::to_string(n)).run(other, 128), "no barrier");
+}
+
 /* Masks that lack a lane: those of a shuffle, a vote and a barrier of a warp. A lane that is
  * not there does not miss itself. */
 Test(ptx_machine, a_narrowed_mask_is_found) {
