@@ -173,7 +173,8 @@ static void on_segv(int signal_number, siginfo_t *info, void *) {
   sigaction(signal_number, &system_action, nullptr); /* and again, as if we were not there */
 }
 
-checker::checker(uint32_t first) : device(true), pinned(false), now_(first) {
+checker::checker(uint32_t first)
+    : device(true), pinned(false), now_(std::max(first, device.numbers + 1)) {
   const std::lock_guard<std::mutex> guard(checkers.lock);
   if (!checking) {
     struct sigaction ours;
@@ -189,6 +190,7 @@ checker::checker(uint32_t first) : device(true), pinned(false), now_(first) {
 checker::~checker() {
   const std::lock_guard<std::mutex> guard(checkers.lock);
   checkers.all.erase(std::find(checkers.all.begin(), checkers.all.end(), this));
+  device.numbers = now_;
 }
 
 /* ---- blocks ---- */
@@ -324,16 +326,77 @@ bool checker::conflicts(uint32_t number) const {
          !(number >= block_first_ && number < phase_first_);
 }
 
+/* Almost no access has a conflict: false if this one may have, found for all bytes at once. If
+ * true, it is noted. A number is less than 2^30, so that comparisons may be of signed integers,
+ * which processors have for vectors. */
+template <int n> bool checker::ordered_read(const accesses &cells) const {
+  const int32_t now = (int32_t)now_, launch = (int32_t)launch_first_;
+  const int32_t block = (int32_t)block_first_, phase = (int32_t)phase_first_;
+  int32_t bad = 0;
+  for (int k = 0; k < n; k++) {
+    const int32_t writer = (int32_t)(cells.write[k] & NUMBER);
+    bad |= ((cells.write[k] & SEVERAL) != 0) & (writer == now);
+    bad |= (writer >= launch) & (writer != now) & ((writer < block) | (writer >= phase));
+  }
+  if (bad) return false;
+  for (int k = 0; k < n; k++) {
+    const int32_t read = (int32_t)cells.read[k], other = (int32_t)cells.other[k];
+    const bool kept = (read == now) | (read < launch) | ((other >= launch) & (other < block));
+    cells.other[k] = (uint32_t)(kept ? other : read);
+    cells.read[k] = (uint32_t)now;
+  }
+  return true;
+}
+
+/* Of a write that is not atomic. */
+template <int n> bool checker::ordered_write(const accesses &cells) const {
+  const int32_t now = (int32_t)now_, launch = (int32_t)launch_first_;
+  const int32_t block = (int32_t)block_first_, phase = (int32_t)phase_first_;
+  const auto of_others = [=](int32_t number) {
+    return (number >= launch) & (number != now) & ((number < block) | (number >= phase));
+  };
+  int32_t bad = 0;
+  for (int k = 0; k < n; k++) {
+    const int32_t writer = (int32_t)(cells.write[k] & NUMBER);
+    bad |= ((cells.write[k] & SEVERAL) != 0) & (writer == now);
+    bad |= of_others(writer);
+    bad |= of_others((int32_t)cells.read[k]) | of_others((int32_t)cells.other[k]);
+  }
+  if (bad) return false;
+  for (int k = 0; k < n; k++) cells.write[k] = (uint32_t)now;
+  return true;
+}
+
+void checker::note_read(const accesses &cells, size_t n, const touched &x) {
+  bool ordered = false;
+  switch (n) {
+  case 1: ordered = ordered_read<1>(cells); break;
+  case 4: ordered = ordered_read<4>(cells); break;
+  case 8: ordered = ordered_read<8>(cells); break;
+  }
+  if (!ordered) look_at_read(cells, n, x);
+}
+
+void checker::note_write(const accesses &cells, size_t n, bool atomic, const touched &x) {
+  bool ordered = false;
+  switch (atomic ? 0 : n) {
+  case 1: ordered = ordered_write<1>(cells); break;
+  case 4: ordered = ordered_write<4>(cells); break;
+  case 8: ordered = ordered_write<8>(cells); break;
+  }
+  if (!ordered) look_at_write(cells, n, atomic, x);
+}
+
 /* Every byte of an element has a cell, but an access is reported once. */
-void checker::note_read(cell *cells, size_t n, const touched &x) {
+void checker::look_at_read(const accesses &cells, size_t n, const touched &x) {
   bool reported = false;
   for (size_t k = 0; k < n; k++) {
-    cell &c = cells[k];
-    const uint32_t writer = c.write & NUMBER;
-    const bool several = (c.write & SEVERAL) && writer == now_;
+    const uint32_t write = cells.write[k], writer = write & NUMBER;
+    uint32_t &read = cells.read[k], &other = cells.other[k];
+    const bool several = (write & SEVERAL) && writer == now_;
     if (!reported && (several || conflicts(writer))) {
       reported = true;
-      if (c.write & ATOMIC)
+      if (write & ATOMIC)
         add(PLAIN_AND_ATOMIC,
             who(now_) + " reads what " +
                 (several ? "others change" : who(writer) + " changes") + " atomically,",
@@ -341,22 +404,22 @@ void checker::note_read(cell *cells, size_t n, const touched &x) {
       else
         add(READ_AND_WRITTEN, who(now_) + " reads what " + who(writer) + " writes,", x);
     }
-    if (c.read == now_) continue;
-    const bool by_other_block = c.other >= launch_first_ && c.other < block_first_;
-    if (c.read >= launch_first_ && !by_other_block) c.other = c.read;
-    c.read = now_;
+    if (read == now_) continue;
+    const bool by_other_block = other >= launch_first_ && other < block_first_;
+    if (read >= launch_first_ && !by_other_block) other = read;
+    read = now_;
   }
 }
 
-void checker::note_write(cell *cells, size_t n, bool atomic, const touched &x) {
+void checker::look_at_write(const accesses &cells, size_t n, bool atomic, const touched &x) {
   const char *does = atomic ? " changes atomically what " : " writes what ";
   bool reported = false;
   for (size_t k = 0; k < n; k++) {
-    cell &c = cells[k];
-    const uint32_t writer = c.write & NUMBER;
-    const uint32_t read_by = conflicts(c.read) ? c.read : conflicts(c.other) ? c.other : 0;
-    const bool was_atomic = (c.write & ATOMIC) != 0, by_other = conflicts(writer);
-    const bool several = (c.write & SEVERAL) && writer == now_;
+    uint32_t &write = cells.write[k];
+    const uint32_t writer = write & NUMBER, read = cells.read[k], other = cells.other[k];
+    const uint32_t read_by = conflicts(read) ? read : conflicts(other) ? other : 0;
+    const bool was_atomic = (write & ATOMIC) != 0, by_other = conflicts(writer);
+    const bool several = (write & SEVERAL) && writer == now_;
     if (reported) {
       /* enough */
     } else if (several && !atomic) {
@@ -375,18 +438,38 @@ void checker::note_write(cell *cells, size_t n, bool atomic, const touched &x) {
           who(now_) + does + who(read_by) + " reads,", x);
       reported = true;
     }
-    c.write = now_;
-    if (atomic) c.write |= ATOMIC;
-    if (atomic && (several || (by_other && was_atomic))) c.write |= SEVERAL;
+    write = now_;
+    if (atomic) write |= ATOMIC;
+    if (atomic && (several || (by_other && was_atomic))) write |= SEVERAL;
   }
 }
 
 /* ---- accesses ---- */
 
-static bool all_are(const state *s, size_t n, state least, state most) {
+/* For n bytes, the width of a type: almost always they are. */
+static bool all_written(const state *s, size_t n) {
+  const uint64_t written = 0x0101010101010101u * WRITTEN;
+  switch (n) {
+  case 1: return *s == WRITTEN;
+  case 4: return memcmp(s, &written, 4) == 0;
+  case 8: return memcmp(s, &written, 8) == 0;
+  default: return std::all_of(s, s + n, [](state x) { return x == WRITTEN; });
+  }
+}
+
+static bool all_allocated(const state *s, size_t n) {
   bool good = true;
-  for (size_t k = 0; k < n; k++) good = good && s[k] >= least && s[k] <= most;
+  for (size_t k = 0; k < n; k++) good = good && s[k] >= ALLOCATED && s[k] <= WRITTEN;
   return good;
+}
+
+static void mark_written(state *s, size_t n) {
+  switch (n) {
+  case 1: memset(s, WRITTEN, 1); break;
+  case 4: memset(s, WRITTEN, 4); break;
+  case 8: memset(s, WRITTEN, 8); break;
+  default: memset(s, WRITTEN, n);
+  }
 }
 
 /* Whether bytes of the device are allocated. */
@@ -413,29 +496,34 @@ bool checker::reach(const touched &x, size_t alignment, const char *does) {
     add(HOST_MEMORY, who(now_) + " " + does + " memory of the host,", x);
     return false;
   }
-  return all_are(device.states + device.offset(x.at), x.width, ALLOCATED, WRITTEN) ||
+  const state *states = device.states + device.offset(x.at);
+  return all_written(states, x.width) || all_allocated(states, x.width) ||
          owned(x.at, x.width, in_launch() + who(now_) + " " + does);
+}
+
+static accesses of_shared(shared_cell *s) {
+  return {&s->access.write, &s->access.read, &s->access.other};
 }
 
 bool checker::reads(const touched &x, size_t alignment) {
   state *states;
-  cell *cells;
+  accesses cells;
   size_t n = 1;
   if (x.shared) {
     watched_ = true;
     if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " read", x);
     states = &x.shared->memory;
-    cells = &x.shared->access;
+    cells = of_shared(x.shared);
   } else {
     if (!reach(x, alignment, "reads")) return false;
     if (pinned.has(x.at)) return true;
     states = device.states + device.offset(x.at);
-    cells = device.cells + device.offset(x.at);
+    cells = device.cells.from(device.offset(x.at));
     n = x.width;
   }
-  if (!all_are(states, n, WRITTEN, WRITTEN)) {
+  if (!all_written(states, n)) {
     add(UNINITIALISED, who(now_) + " reads uninitialised memory,", x);
-    memset(states, WRITTEN, n); /* said once */
+    mark_written(states, n); /* said once */
   }
   note_read(cells, n, x);
   return true;
@@ -447,13 +535,13 @@ bool checker::writes(const touched &x, size_t alignment) {
   if (x.shared) {
     watched_ = true;
     x.shared->memory = WRITTEN;
-    note_write(&x.shared->access, 1, false, x);
+    note_write(of_shared(x.shared), 1, false, x);
   } else if (pinned.has(x.at)) {
     expect(x.at, x.width, true);
   } else {
     const size_t at = device.offset(x.at);
-    memset(device.states + at, WRITTEN, x.width);
-    note_write(device.cells + at, x.width, false, x);
+    mark_written(device.states + at, x.width);
+    note_write(device.cells.from(at), x.width, false, x);
   }
   return true;
 }
@@ -463,11 +551,11 @@ bool checker::changes(const touched &x, size_t alignment) {
   if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " change", x);
   if (pinned.has(x.at)) return true;
   const size_t at = device.offset(x.at);
-  if (!all_are(device.states + at, x.width, WRITTEN, WRITTEN)) {
+  if (!all_written(device.states + at, x.width)) {
     add(UNINITIALISED, who(now_) + " changes uninitialised memory atomically,", x);
-    memset(device.states + at, WRITTEN, x.width);
+    mark_written(device.states + at, x.width);
   }
-  note_write(device.cells + at, x.width, true, x);
+  note_write(device.cells.from(at), x.width, true, x);
   return true;
 }
 
@@ -509,7 +597,7 @@ bool checker::command_reads(const char *does, const void *p, size_t bytes) {
     return false;
   }
   if (!owned(p, bytes, does)) return false;
-  if (!all_are(device.states + device.offset(p), bytes, WRITTEN, WRITTEN))
+  if (!all_written(device.states + device.offset(p), bytes))
     add_report(UNINITIALISED,
                std::string(does) + " uninitialised memory: " + describe(p, bytes));
   return true;

@@ -58,6 +58,17 @@ uint64_t count_reports();
 
 enum : uint8_t { POISON = 0xA5 };
 
+/* The cells of bytes that follow each other: of each what struct cell has. */
+struct accesses {
+  uint32_t *write, *read, *other;
+  accesses from(size_t at) const { return {write + at, read + at, other + at}; }
+  template <class F> void each(F f) const {
+    f(write);
+    f(read);
+    f(other);
+  }
+};
+
 /* A range of addresses in which a device allocates. A freed allocation is not reused for a
  * while; behind each there is a gap. */
 class range {
@@ -76,7 +87,9 @@ public:
   void open(bool);
 
   state *states = nullptr; /* of each byte; likewise: */
-  cell *cells = nullptr;
+  accesses cells{};
+  /* The highest number of a thread that cells may hold. */
+  uint32_t numbers = 0;
 
 private:
   char *base_ = nullptr;
@@ -171,8 +184,12 @@ private:
   bool command_writes(const char *does, const void *, size_t);
   bool command_reads(const char *does, const void *, size_t);
   bool reach(const touched &, size_t alignment, const char *does);
-  void note_read(cell *, size_t n, const touched &);
-  void note_write(cell *, size_t n, bool atomic, const touched &);
+  template <int n> bool ordered_read(const accesses &) const;
+  template <int n> bool ordered_write(const accesses &) const;
+  void note_read(const accesses &, size_t n, const touched &);
+  void note_write(const accesses &, size_t n, bool atomic, const touched &);
+  void look_at_read(const accesses &, size_t n, const touched &);
+  void look_at_write(const accesses &, size_t n, bool atomic, const touched &);
   void initialise_blocks_of(const launch &);
 };
 

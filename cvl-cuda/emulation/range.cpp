@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <mutex>
 
 #include "cvl-cuda/emulation/checker.hpp"
 
@@ -13,21 +14,103 @@ namespace emulation {
 
 enum : size_t {
   PAGE = 65536, /* of any system */
-  UNIT = 256,   /* of all allocations and gaps */
+  HUGE_PAGE = (size_t)2 << 20,
+  UNIT = 256, /* of all allocations and gaps */
   MOST_GAP = 4096,
   LARGE = (size_t)1 << 20,   /* allocations that are returned to the system */
   WAITING = (size_t)4 << 20, /* bytes given back before one is used again */
   SIZE = (size_t)32 << 30,   /* of addresses; less if there are not so many */
   LEAST_SIZE = (size_t)256 << 20,
+  KEPT = (size_t)12 << 20, /* the most bytes in use by a range whose pages the next one gets */
+  MOST_ENDED = 4,
 };
 
-static void *reserve(size_t bytes) {
-  void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+/* ---- addresses ---- */
+
+static size_t length_of(size_t size, bool with_shadow) {
+  return with_shadow ? size * (2 + sizeof(cell)) : size;
+}
+
+/* At the start of a huge page. Only the memory itself has these: each launch opens and closes
+ * all of it that is in use. Of what belongs to it few bytes are used, and a huge page would be
+ * cleared for them. */
+static char *reserve(size_t size, bool with_shadow) {
+  const size_t bytes = length_of(size, with_shadow);
+  void *p = mmap(nullptr, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return nullptr;
-  madvise(p, bytes, MADV_HUGEPAGE); /* each launch opens and closes all that is in use */
-  return p;
+  const size_t front = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+  char *start = (char *)p + front;
+  if (front > 0) munmap(p, front);
+  munmap(start + bytes, HUGE_PAGE - front);
+  madvise(start, size, MADV_HUGEPAGE);
+  return start;
 }
+
+/* The ranges of contexts that have ended, for those to come: the system clears pages for longer
+ * than most tests take. Their states are UNALLOCATED; cells hold numbers of threads, and who
+ * takes them uses higher ones. */
+struct addresses {
+  char *base;
+  size_t size;
+  uint32_t numbers;
+  bool with_shadow;
+};
+static struct {
+  std::mutex lock;
+  std::vector<addresses> all;
+} ended;
+
+static bool take_ended(bool with_shadow, addresses *found) {
+  const std::lock_guard<std::mutex> guard(ended.lock);
+  for (addresses &s : ended.all) {
+    if (s.with_shadow != with_shadow) continue;
+    *found = s;
+    s = ended.all.back();
+    ended.all.pop_back();
+    return true;
+  }
+  return false;
+}
+
+static bool keep_ended(const addresses &s) {
+  const std::lock_guard<std::mutex> guard(ended.lock);
+  if (ended.all.size() == MOST_ENDED) return false;
+  ended.all.push_back(s);
+  return true;
+}
+
+static addresses new_addresses(bool with_shadow) {
+  for (size_t size = SIZE; size >= LEAST_SIZE; size /= 2) {
+    char *p = reserve(size, with_shadow);
+    if (p != nullptr) return {p, size, 0, with_shadow};
+  }
+  fputs("emulation: no addresses for the checker; set RAVEL_EMULATION without \"check\"\n",
+        stderr);
+  abort();
+}
+
+range::range(bool with_shadow) : with_shadow_(with_shadow) {
+  addresses s;
+  if (!take_ended(with_shadow, &s)) s = new_addresses(with_shadow);
+  base_ = s.base;
+  size_ = s.size;
+  numbers = s.numbers;
+  if (!with_shadow) return;
+  states = (state *)(void *)(base_ + size_);
+  cells.write = (uint32_t *)(void *)(base_ + 2 * size_);
+  cells.read = cells.write + size_;
+  cells.other = cells.read + size_;
+}
+
+range::~range() {
+  open(true);
+  if (with_shadow_ && top_ <= KEPT) memset(states, UNALLOCATED, top_);
+  if (top_ <= KEPT && keep_ended({base_, size_, numbers, with_shadow_})) return;
+  munmap(base_, length_of(size_, with_shadow_));
+}
+
+/* ---- allocations ---- */
 
 /* Makes all bytes 0, and needs no memory for them. */
 static void clear(void *p, size_t bytes) {
@@ -42,25 +125,11 @@ static void clear(void *p, size_t bytes) {
   madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-range::range(bool with_shadow) : with_shadow_(with_shadow) {
-  for (size_t size = SIZE; size >= LEAST_SIZE; size /= 2) {
-    char *p = (char *)reserve(with_shadow ? size * (2 + sizeof(cell)) : size);
-    if (p == nullptr) continue;
-    base_ = p;
-    size_ = size;
-    if (with_shadow) {
-      states = (state *)(void *)(p + size);
-      cells = (cell *)(void *)(p + 2 * size);
-    }
-    return;
-  }
-  fputs("emulation: no addresses for the checker; set RAVEL_EMULATION without \"check\"\n",
-        stderr);
-  abort();
-}
-
-range::~range() {
-  munmap(base_, with_shadow_ ? size_ * (2 + sizeof(cell)) : size_);
+/* The huge pages in them need no memory until they are used again. */
+static void drop(char *p, size_t bytes) {
+  const uintptr_t first = ((uintptr_t)p + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  const uintptr_t end = ((uintptr_t)p + bytes) / HUGE_PAGE * HUGE_PAGE;
+  if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 void *range::allocate(size_t bytes) {
@@ -96,21 +165,23 @@ void range::free(void *p) {
     waiting_bytes_ -= oldest.second;
     free_[oldest.second].push_back(oldest.first);
     if (oldest.second < LARGE) continue;
-    clear(base_ + oldest.first, oldest.second);
+    drop(base_ + oldest.first, oldest.second);
     if (!with_shadow_) continue;
     clear(states + oldest.first, oldest.second);
-    clear(cells + oldest.first, oldest.second * sizeof(cell));
+    cells.from(oldest.first).each([&](uint32_t *numbers_of) {
+      clear(numbers_of, oldest.second * sizeof *numbers_of);
+    });
   }
 }
 
 void range::open(bool open) {
-  const size_t bytes = std::min((top_ + PAGE - 1) / PAGE * PAGE, size_);
+  const size_t bytes = std::min((top_ + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, size_);
   if (bytes > 0 && mprotect(base_, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
     perror("emulation: mprotect");
 }
 
 void range::forget_accesses() {
-  clear(cells, top_ * sizeof(cell));
+  cells.each([&](uint32_t *numbers_of) { clear(numbers_of, top_ * sizeof *numbers_of); });
 }
 
 } // namespace emulation

@@ -659,6 +659,27 @@ Test(checker, finds_what_lies_before_and_behind_blocks) {
           });
 }
 
+/* The next device may get the addresses of one that has ended, but nothing that it knew. */
+Test(checker, a_device_that_has_ended_leaves_nothing) {
+  for (const char *way : ways) {
+    {
+      rig r(way);
+      r.map("squares", 4000, squares{r.upload(numbers(4000))});
+    }
+    expect_clean();
+    {
+      rig r(way);
+      r.map("squares", 8, squares{r.fresh<int64_t>(8)});
+    }
+    expect_clean();
+    {
+      rig r(way);
+      r.map("squares", 8, squares{r.fresh<int64_t>(8) + 1000});
+    }
+    expect_found(OUT_OF_BOUNDS, {"kernel \"squares\"", "element 100"});
+  }
+}
+
 Test(checker, finds_memory_given_back) {
   planted(FREED, {"kernel \"squares\"", "thread ", "freed memory", "block 1 (80 bytes)"},
           [](rig &r, bool defect) {
