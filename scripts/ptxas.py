@@ -4,7 +4,8 @@ A unit is a source for one architecture. What the build's object has for that ar
 from there (`kernels_of_object`). Otherwise nvcc makes PTX of it with the options of the build, for
 each architecture anew, since sources and CUB look at __CUDA_ARCH__; ptxas makes machine code of that.
 Both are kept in a folder: the PTX is made again if nvcc, its options or a file that it read has
-changed, and the machine code if ptxas, the architecture or the PTX has. What ptxas says of registers
+changed, and the machine code if ptxas, the architecture or the PTX has. What was found of a text that
+includes nothing of Ravel is also kept for all checkouts, by its content (`reports`). What ptxas says of registers
 and stack is compared with what the machine code's own tables say.
 """
 
@@ -22,10 +23,12 @@ import shlex
 import shutil
 import struct
 import subprocess
+import time
 from pathlib import Path
 
 # Changes if this file reads more or other things: what is kept is then read anew.
 FORM = "1"
+KEPT_DAYS = 60
 
 
 class Failure(Exception):
@@ -59,6 +62,8 @@ class Unit:
     command: list
     arch: int = 0
     object: Path | None = None
+    # A text that includes files of the toolkit only: what ptxas said of it is kept for all checkouts.
+    text: str = ""
 
 
 @dataclasses.dataclass
@@ -429,7 +434,41 @@ def kernels_of(unit, tools, folder):
         return built
     path = folder / f"{unit.name}-{unit.arch}.ptx"
     with locked(path):
-        return kernels_at(path, unit, tools)
+        return kernels_of_text(path, unit, tools) if unit.text else kernels_at(path, unit, tools)
+
+
+def reports():
+    """The folder of all checkouts, as that of a compiler's cache."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = Path(os.environ.get("RAVEL_REPORTS") or cache / "ravel-tests")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def forget_old(folder):
+    """What was not used for so long is of texts that there are no more."""
+    for path in folder.glob("ptxas-*.json"):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - KEPT_DAYS * 24 * 3600:
+                path.unlink()
+
+
+def kernels_of_text(path, unit, tools):
+    """What is kept has its name by the text, its options and the tools."""
+    options = [word for word in unit.command[1:] if word.startswith("-")]
+    inputs = [unit.text, str(unit.arch), *options, version(tools.nvcc), tools.marks, tools.listing]
+    name = hashlib.sha256("\n".join(inputs).encode()).hexdigest()
+    kept = reports() / f"ptxas-{name}.json"
+    found = load(kept).get("kernels")
+    if found is not None:
+        os.utime(kept)
+        return [Kernel(**fields) for fields in found]
+    kernels = kernels_at(path, unit, tools)
+    forget_old(kept.parent)
+    made = kept.with_suffix(f".{os.getpid()}")
+    made.write_text(json.dumps({"kernels": [dataclasses.asdict(k) for k in kernels]}) + "\n")
+    made.replace(kept)
+    return kernels
 
 
 def kernels_at(path, unit, tools):

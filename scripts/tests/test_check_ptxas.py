@@ -6,10 +6,12 @@ import dataclasses
 import importlib.machinery
 import importlib.util
 import itertools
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent
@@ -187,6 +189,21 @@ class Compiling(unittest.TestCase):
         self.source.write_text(SOURCE.replace("64, 2", "64, 3"))
         with self.assertRaises(TypeError):
             self.kernels()
+
+    def test_a_text_is_compiled_once_for_all_checkouts(self):
+        self.enterContext(unittest.mock.patch.dict(os.environ, RAVEL_REPORTS=str(self.folder / "kept")))
+        self.unit = dataclasses.replace(self.unit, text=SOURCE)
+        first = self.kernels()
+        made, ptxas.make_kernels = ptxas.make_kernels, None
+        self.addCleanup(setattr, ptxas, "make_kernels", made)
+        for made_here in self.folder.glob("planted-90.*"):
+            made_here.unlink()  # in another checkout there is none
+        self.assertEqual(self.kernels(), first)
+        for other in ({"text": SOURCE + "\n"}, {"arch": 80}, {"command": [*self.unit.command, "-O1"]}):
+            unit, self.unit = self.unit, dataclasses.replace(self.unit, **other)
+            with self.assertRaises(TypeError):
+                self.kernels()
+            self.unit = unit
 
     def test_other_architectures_and_refusals(self):
         self.kernels()
