@@ -1,15 +1,24 @@
 /* memory.cpp - blocks by size classes: a freed one waits in the list of its class. */
 #include "cvl-cuda/memory.hpp"
 
+#include "base/sanitizers.h"
 #include "cvl-cuda/queue.hpp"
 
 namespace ravel {
+
+/* The address sanitizer marks all bytes of a chunk when it is allocated and again when it is
+ * freed: 15 ms of each context for one of 64 MB. */
+#ifdef RAVEL_ASAN
+enum : size_t { MEGABYTES = 4 };
+#else
+enum : size_t { MEGABYTES = 64 };
+#endif
 
 /* SMALL: blocks of which there may be a few more, see `find`. */
 enum : size_t {
   SMALL = (size_t)8 << 20,
   LEAST = 256,
-  CHUNK = (size_t)64 << 20,
+  CHUNK = (size_t)MEGABYTES << 20,
   PINNED_CHUNK = (size_t)1 << 20
 };
 

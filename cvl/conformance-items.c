@@ -115,3 +115,23 @@ bool item_matches(const struct item *it, const char *only) {
   size_t n = only ? strlen(only) : 0;
   return !only || (strncmp(it->name, only, n) == 0 && (it->name[n] == 0 || it->name[n] == '.'));
 }
+
+/* Chapters of superoperators have a name of their own, without a class. */
+static bool same_operation(const struct item *a, const struct item *b) {
+  const size_t length = strcspn(a->name, ".");
+  return a->run == NULL && b->run == NULL && strcspn(b->name, ".") == length &&
+         memcmp(a->name, b->name, length) == 0;
+}
+
+/* How many operations are before the item, and its index within its own. */
+static size_t turn_of(const struct item_list *list, size_t i) {
+  size_t turn = 0;
+  for (size_t k = 1; k <= i; k++) turn += !same_operation(&list->items[k - 1], &list->items[k]);
+  for (size_t k = i; k > 0 && same_operation(&list->items[k - 1], &list->items[k]); k--) turn++;
+  return turn;
+}
+
+bool item_wanted(const struct item_list *list, size_t i, const struct conformance_options *o) {
+  if (!item_matches(&list->items[i], o->only)) return false;
+  return o->shards == 0 || turn_of(list, i) % o->shards == o->shard;
+}

@@ -195,7 +195,7 @@ static void run_item(struct suite *s, const struct item *it, unsigned number) {
 static void run_threads(struct suite *s, const struct item_list *list, uint64_t *digests,
                         bool compare) {
   for (size_t i = 0; i < list->count; i++) {
-    if (!item_matches(&list->items[i], s->options->only)) continue;
+    if (!item_wanted(list, i, s->options)) continue;
     s->digest = 0;
     run_item(s, &list->items[i], (unsigned)i);
     if (compare && !s->failed && s->digest != digests[i]) {
@@ -225,7 +225,7 @@ struct conformance_result conformance_run(const struct cvl_backend *b,
       run_threads(&s, list, digests, r > 0);
     }
     for (size_t i = 0; i < list->count; i++) {
-      result.items += item_matches(&list->items[i], options->only);
+      result.items += item_wanted(list, i, options);
     }
   }
   result.cases = s.cases;

@@ -24,6 +24,7 @@ struct conformance_options {
   const char *compile_directory; /* all superoperators are compiled into it; NULL: none */
   bool compile_waits;            /* for the compiler */
   const char *only;            /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
+  unsigned shard, shards;      /* of the items those of shard 0 .. shards-1; shards 0: all */
   const struct tuning *tuning; /* handed to open */
   bool folds;     /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
   bool full;      /* more seeds, and all shapes at the large lengths */

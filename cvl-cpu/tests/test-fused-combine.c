@@ -365,17 +365,20 @@ static void check_scatter(enum spread spread, uint64_t n, uint64_t count, unsign
     scatter(&(struct scattered){n, count, 0, 0}, exact, threads);
 }
 
+/* With RAVEL_EVERY each number of destinations with one of the numbers of threads, in turn. */
 Test(fused_combine, scatters) {
   static const uint64_t counts[] = {1, 7, 100, 3000, 30000, 150000};
+  const unsigned step = every() > 1 ? 3 : 1;
   make_data();
-  for (unsigned threads = 1; threads <= 3; threads++) {
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    for (unsigned threads = 1 + (unsigned)i % step; threads <= 3; threads += step)
       check_scatter(FAVOURED, N, counts[i], threads);
   }
 }
 
 /* Destinations around the limits of combine-scatter-group.c: buckets of one and of more; tiles;
- * and around those of combine-scatter-exact.c. */
+ * and around those of combine-scatter-exact.c. With RAVEL_EVERY on two of the numbers of
+ * threads, in turn. */
 Test(fused_combine, scatters_around_limits) {
   enum { SOME = 40000 };
   static const uint64_t counts[] = {1,    2,    8,    63,   64,    65,    100,
@@ -383,7 +386,8 @@ Test(fused_combine, scatters_around_limits) {
   static const unsigned threads[] = {1, 2, 3, 8};
   make_data();
   for (size_t i = 0; i < sizeof counts / sizeof *counts * SPREADS; i += every()) {
-    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
+    const size_t step = every() > 1 ? 2 : 1;
+    for (size_t t = i % step; t < sizeof threads / sizeof *threads; t += step)
       check_scatter((enum spread)(i % SPREADS), SOME, counts[i / SPREADS], threads[t]);
   }
 }
@@ -407,7 +411,7 @@ Test(fused_combine, scatters_of_tiles) {
 Test(fused_combine, scatters_in_segments) {
   static const uint64_t counts[] = {100, 1200, 50000};
   make_data();
-  for (int i = 0; i < 18; i++) {
+  for (int i = 0; i < 18; i += (int)every()) {
     const struct scattered s = {70000, counts[i / 6], i % 2 ? 69990 : 30011, counts[i / 6] / 3};
     for (uint64_t k = 0; k < s.n; k++) {
       const bool second = k >= s.near_cut;

@@ -6,10 +6,19 @@
 namespace ravel {
 namespace ptx {
 
-enum { MOST_LOADS = 32, PAGE_BYTES = 4096 };
+enum { MOST_LOADS = 32, PAGE_BYTES = 4096, WORD = 8 };
+
+/* While all accesses of a launch to a word have one width, the cell of an element's first byte
+ * stands for all of its bytes; from the first access of another width on, each byte has its
+ * own. */
+struct races::word {
+  uint64_t launch = 0;
+  unsigned width = 1;
+};
 
 struct races::page {
   cell of[PAGE_BYTES];
+  word words[PAGE_BYTES / WORD];
 };
 
 races::races(clocks &c) : clocks_(c) {}
@@ -24,7 +33,7 @@ void races::begin(const launch_of &l) {
 
 /* ---- accesses ---- */
 
-races::cell &races::at(uint64_t address) {
+races::page &races::page_of(uint64_t address) {
   const uint64_t number = address / PAGE_BYTES;
   if (number != last_page_) {
     std::unique_ptr<page> &p = pages_[number];
@@ -32,7 +41,29 @@ races::cell &races::at(uint64_t address) {
     last_ = p.get();
     last_page_ = number;
   }
-  cell &c = last_->of[address % PAGE_BYTES];
+  return *last_;
+}
+
+/* What the cell of an element stands for becomes that of each of its bytes. */
+void races::split(page &p, uint64_t first) {
+  word &w = p.words[first / WORD];
+  for (unsigned k = 0; k < WORD; k++) {
+    const cell &c = p.of[first + k / w.width * w.width];
+    if (k % w.width != 0) p.of[first + k] = c;
+  }
+  w.width = 1;
+}
+
+/* How many bytes the cell at this address stands for, at an access to an element of so many. */
+unsigned races::width_at(page &p, uint64_t at, unsigned bytes) {
+  word &w = p.words[at / WORD];
+  if (w.launch != number_) w = {number_, bytes};
+  if (w.width != bytes) split(p, at / WORD * WORD);
+  return w.width;
+}
+
+races::cell &races::at(page &p, uint64_t at) {
+  cell &c = p.of[at];
   if (c.launch != number_) {
     c.launch = number_;
     c.written = false;
@@ -92,13 +123,27 @@ void races::look(cell &c, const moment &m, const clocks::thread_state &t, const 
   c.write = m;
 }
 
+/* Of the elements, each within a word, that an access is to: vectors have several. */
+static unsigned element_width(uint64_t address, unsigned bytes) {
+  const unsigned width = bytes < WORD ? bytes : (unsigned)WORD;
+  const bool whole = (width & (width - 1)) == 0 && bytes % width == 0 && address % width == 0;
+  return whole ? width : 1;
+}
+
 void races::access(uint32_t block, uint32_t thread, const instruction &i, ptx::access a,
                    uint64_t address, unsigned bytes) {
   if (i.where == PARAM || i.where == LOCAL) return;
   address = address_of_block(block, i, address);
   const moment m = clocks_.now(block, thread);
   const clocks::thread_state &t = clocks_.state(block, thread);
-  for (unsigned b = 0; b < bytes; b++) look(at(address + b), m, t, i, a, address + b);
+  const unsigned width = element_width(address, bytes);
+  for (unsigned b = 0; b < bytes; b += width) {
+    page &p = page_of(address + b);
+    const uint64_t first = (address + b) % PAGE_BYTES;
+    const unsigned step = width_at(p, first, width);
+    for (unsigned k = 0; k < width; k += step)
+      look(at(p, first + k), m, t, i, a, address + b + k);
+  }
 }
 
 } // namespace ptx

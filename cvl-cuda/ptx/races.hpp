@@ -41,6 +41,7 @@ private:
     moment write{};
     std::vector<load> loads;
   };
+  struct word;
   struct page;
 
   const launch_of *launch_ = nullptr;
@@ -52,7 +53,10 @@ private:
 
   static strength of(const instruction &);
   static bool morally_strong(strength, const moment &, strength, const moment &);
-  cell &at(uint64_t address);
+  page &page_of(uint64_t address);
+  static void split(page &, uint64_t first);
+  unsigned width_at(page &, uint64_t at, unsigned bytes);
+  cell &at(page &, uint64_t at);
   void look(cell &, const moment &, const clocks::thread_state &, const instruction &,
             ptx::access, uint64_t address);
   [[noreturn]] void found(const char *what, const moment &, const moment &other,

@@ -49,6 +49,7 @@ static const char usage[] =
     "that\n"
     "  --tuning FILE      tuning values, see tables/tuning.def\n"
     "  --only ITEM        one item of --list, or all of one operation\n"
+    "  --shard K/N        of N shards of the items the K-th\n"
     "  --quick | --full   how much (default: --quick)\n"
     "  --brief            no lengths of 65537 and more, half of the shapes, a fourth of the "
     "forms of operands, fewer seeds\n"
@@ -73,6 +74,15 @@ static void parse_compile(const char *value, struct conformance_options *o) {
   static const char wait[] = "wait:";
   o->compile_waits = strncmp(value, wait, sizeof wait - 1) == 0;
   o->compile_directory = o->compile_waits ? value + sizeof wait - 1 : value;
+}
+
+/* "K/N", from 1 on. */
+static void parse_shard(const char *text, struct conformance_options *o) {
+  int end = 0;
+  if (sscanf(text, "%u/%u%n", &o->shard, &o->shards, &end) != 2 || text[end] != 0 ||
+      o->shard < 1 || o->shard > o->shards)
+    wrong_usage("--shard takes K/N, K from 1 to N");
+  o->shard--;
 }
 
 static void parse_threads(const char *text, struct conformance_options *o) {
@@ -149,6 +159,8 @@ static void parse(int argc, char **argv, struct arguments *a) {
     } else if (!strcmp(name, "--tuning")) {
       read_tuning(value, &a->tuning);
       a->options.tuning = &a->tuning;
+    } else if (!strcmp(name, "--shard")) {
+      parse_shard(value, &a->options);
     } else if (!strcmp(name, "--only")) {
       a->options.only = value;
     } else {

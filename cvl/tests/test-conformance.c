@@ -33,6 +33,37 @@ static uint64_t failures(const struct cvl_backend *b, const char *only) {
   return r.failures;
 }
 
+static uint64_t items(const char *only, unsigned shard, unsigned shards) {
+  const struct conformance_options o = {.int_elem = CVL_I64,
+                                        .float_elem = CVL_F64,
+                                        .threads = {1},
+                                        .threads_count = 1,
+                                        .device = -1,
+                                        .seed = 1,
+                                        .only = only,
+                                        .brief = true,
+                                        .shard = shard,
+                                        .shards = shards,
+                                        .out = stdout};
+  return conformance_run(&cvl_oracle_backend, &o).items;
+}
+
+/* Shards have all items between them; of an operation each has some class. */
+Test(conformance, shards) {
+  static const struct {
+    const char *name;
+    uint64_t of_two[2];
+  } rows[] = {{"ADD", {1, 1}}, {"SUB", {1, 1}}, {"SELECT", {2, 1}}, {"DIST", {2, 1}}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const uint64_t first = items(rows[i].name, 0, 2), second = items(rows[i].name, 1, 2);
+    cr_expect(first + second == items(rows[i].name, 0, 0), "%s", rows[i].name);
+    const uint64_t more = rows[i].of_two[0], less = rows[i].of_two[1];
+    cr_expect((first == more && second == less) || (first == less && second == more),
+              "%s: %ju, %ju", rows[i].name, (uintmax_t)first, (uintmax_t)second);
+  }
+  cr_expect(items("ADD.INT", 0, 2) != items("SUB.INT", 0, 2));
+}
+
 /* Each defect is one function of the table, wrong in one respect. */
 
 static bool scan_max_for_min(struct cvl_context *ctx, uint64_t site, enum cvl_op op,

@@ -50,6 +50,44 @@ Test(ptx_races, of_a_block) {
          64, 2, false);
 }
 
+/* Accesses of different width to one word; %r3 is 0 to 2. */
+Test(ptx_races, of_bytes_of_a_word) {
+  const std::string only = "setp.ne.s32 %p1, %r3, ", first = only + "0;\n@%p1 bra second;\n",
+                    second = "second:\n" + only + "1;\n@%p1 bra third;\n",
+                    third = "third:\n" + only + "2;\n@%p1 bra done;\n", done = "done:\n",
+                    word = "st.global.u64 [%base], 1;\n", byte = "st.global.u8 [%base+5], 1;\n",
+                    meet = "bar.sync 0;\n", half = "ld.global.u32 %r5, [%base+4];\n";
+  const auto three = [&](const std::string &a, const std::string &b, const std::string &c) {
+    return first + a + second + b + third + c + done;
+  };
+  const auto again = [&](std::string text) {
+    for (const char *label : {"second", "third", "done"}) {
+      for (size_t at = 0; (at = text.find(label, at)) != std::string::npos;
+           at += strlen(label) + 1)
+        text.insert(at, "x");
+    }
+    return text;
+  };
+  expect("a word, and one of its bytes", three(word, byte, ""), 3, 1, true);
+  expect("a word, and a half is read", three(word, "", half), 3, 1, true);
+  expect("a word, and a byte behind it", three(word, "st.global.u8 [%base+8], 1;\n", half), 3,
+         1, true);
+  expect("a word, and bytes behind it",
+         three(word, "st.global.u8 [%base+8], 1;\n", "st.global.u8 [%base+9], 1;\n"), 3, 1,
+         false);
+  expect("a word, then one of its bytes",
+         three(word, "", "") + meet + again(three("", byte, "")), 3, 1, false);
+  expect("a word, then a byte, and another is read",
+         three(word, "", "") + meet + again(three("", byte, "ld.global.u8 %r5, [%base+4];\n")),
+         3, 1, false);
+  expect("a word, then a byte, and its half is read",
+         three(word, "", "") + meet + again(three("", byte, half)), 3, 1, true);
+  expect("a word is read, a byte written", three("ld.global.u64 %q2, [%base];\n", byte, ""), 3,
+         1, true);
+  expect("all read a byte, one writes the word",
+         "ld.global.u8 %r5, [%base+5];\n" + three("", word, ""), 3, 1, true);
+}
+
 Test(ptx_races, of_shared_memory) {
   const std::string write =
       ".shared .align 4 .b8 s[256];\nshl.b32 %r5, %r3, 2;\nmov.u32 %r6, s;\n"
