@@ -43,6 +43,8 @@ THREADS = {None: list(WIDTHS), 1: ["32-32"], 2: ["64"], 8: ["classic"]}
 # From which to which percent of the forms and rows, in an order of chance, are in every sample of a
 # configuration, as in every run of scripts/test: each is direct, and fused in one of two widths.
 CORE = {"direct": (0, 100), "fused": (0, 60), "fused-64": (60, 100), "unoptimised-64": (50, 70)}
+# Of CORE but for these: to interpret them directly takes seconds to a minute.
+NOT_CORE = {"direct": ("library-stencils.nesl", "mandelbrot.nesl")}
 # Of a way that compiles what it runs, a sample takes this part of its percent.
 PART = {"native": 0.3}
 
@@ -93,13 +95,14 @@ def wanted(command, options):
     return [c.name for c in chosen if there[c.way, c.backend]]
 
 
-def drawn(what, config, options):
-    """Whether a sample includes this."""
+def drawn(what, config, options, file=""):
+    """Whether a sample includes this, a form's file or a row."""
     def percent_of(text):
         return int(hashlib.sha256(f"{text} {options.seed}".encode()).hexdigest(), 16) % 1000 / 10
 
-    first, end = CORE.get(config, (0, 0))
-    part = PART.get(CONFIGS[config].way, 1) if options.sample < 100 else 1
+    way = CONFIGS[config].way
+    first, end = CORE.get(config, (0, 0)) if file not in NOT_CORE.get(way, ()) else (0, 0)
+    part = PART.get(way, 1) if options.sample < 100 else 1
     percent = options.sample * part
     return percent_of(f"{what} {config}") < percent or first <= percent_of(what) < end
 
@@ -157,7 +160,7 @@ def main():
         jobs = [("forms", c, pool.submit(nesl.run_file, options.nesl, f, c, s,
                                          patience(c, options)))
                 for c in configs for f in files if f.runs_in(c)
-                for s in f.seeds if drawn(f"{f.path.name} {s}", c, options)]
+                for s in f.seeds if drawn(f"{f.path.name} {s}", c, options, f.path.name)]
         jobs += [("library", c, pool.submit(library.run_row, options.nesl, row, c, options.data,
                                             folder, patience(c, options)))
                  for c in configs for row in library.ROWS if library.runs_in(row, c)

@@ -17,6 +17,7 @@ const struct cvl_backend *const *cvl_backends(void) {
   return all;
 }
 
+/* With RAVEL_EVERY by a brief run, as scripts/test makes it of most back ends. */
 static uint64_t failures(const struct cvl_backend *b, const char *only) {
   FILE *sink = fopen("/dev/null", "w");
   struct conformance_options o = {.int_elem = CVL_I64,
@@ -26,6 +27,7 @@ static uint64_t failures(const struct cvl_backend *b, const char *only) {
                                   .device = -1,
                                   .seed = 1,
                                   .only = only,
+                                  .brief = every() > 1,
                                   .out = sink};
   struct conformance_result r = conformance_run(b, &o);
   fclose(sink);
