@@ -114,7 +114,7 @@ def conformance():
                 f"{EMULATION}deferred=random,order=reverse,seed=1,small=0 {suite} --backend cuda-emu"
                 " --seed 8 --int 32 --float 32", reads=SUITE)
     yield Stage("conformance, emulated GPU, compiled superoperators",
-                f"mkdir -p build/kernels && rm -f build/kernels/* && {CACHED} {WATCHED},seed=1 {suite}"
+                f"mkdir -p build/kernels && rm -f build/kernels/* && {CACHED} {WATCHED},seed=1 {suite} --brief"
                 " --backend cuda-emu --int 64 --seed 1 --native wait:build/kernels"
                 " --only SUPEROP.GATHERS", reads=SUITE)
 

@@ -242,10 +242,11 @@ again:
   atom.global.exch.b32 %r2, [%base], 0;
 )";
 
-/* Two warps of a block at least. */
+/* Two warps of a block at least. With RAVEL_EVERY each second schedule. */
 Test(ptx_machine, a_lock) {
   const uint32_t threads = every() > 1 ? 34 : 40, blocks = every() > 1 ? 2 : 3;
-  for (const char *schedule : schedules) {
+  for (size_t k = 0; k<sizeof schedules / sizeof *schedules; k += every()> 1 ? 2 : 1) {
+    const char *schedule = schedules[k];
     rig r(2, schedule);
     const std::string wrong = r.run(locked, threads, blocks);
     cr_assert(wrong == "", "%s: %s", schedule, wrong.c_str());

@@ -47,13 +47,14 @@ static std::string blocks_of(const std::vector<std::string> &programs) {
 
 /* ---- runs ---- */
 
+/* With RAVEL_EVERY a third of many. */
 struct runs {
   std::map<outcome, unsigned> seen;
   std::string wrong;
 
   /* `results` words of results. */
   runs(const std::string &body, size_t results, uint32_t threads, uint32_t blocks,
-       unsigned times = TIMES, const char *said = "seed=1,weak,quantum=4,resident=4") {
+       unsigned most = TIMES, const char *said = "seed=1,weak,quantum=4,resident=4") {
     rig r(64, said);
     launch_of l;
     try {
@@ -65,6 +66,7 @@ struct runs {
     l.threads = threads;
     l.parameters.resize(8);
     memcpy(l.parameters.data(), &r.array, 8);
+    const unsigned times = every() > 1 && most >= TIMES ? most / 3 : most;
     for (unsigned n = 0; n < times && wrong.empty(); n++) {
       r.of->fill(r.array, 0, r.words * 8);
       r.of->launch(l);
