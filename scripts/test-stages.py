@@ -72,7 +72,7 @@ def configs(*names):
 UNITS = "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-failure"
 SANITIZED_UNITS = ("ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
                    " --output-on-failure")
-EVERY = "RAVEL_EVERY=5"
+EVERY = "RAVEL_EVERY=8"
 # What tests compile at run time comes from the cache of the builds.
 CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
@@ -102,7 +102,8 @@ def conformance():
     for backend in ("cpu", "delayed"):
         yield Stage(f"conformance, classic, {backend}",
                     f"{suite} --int 32 --float 64 --seed 1 --backend {backend}", reads=SUITE)
-    yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2", reads=SUITE)
+    # The other half of the items has 64 bits in the next stage and in those of the emulated GPU.
+    yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2 --shard 1/2", reads=SUITE)
     yield Stage("conformance, tuning values at both ends", " && ".join(
         f"{suite} --brief --backend cpu --int 64 --seed 1 --tuning cvl/tests/{end}.tuning"
         for end in TUNINGS), reads=(*SUITE, "cvl/tests"))
@@ -112,7 +113,7 @@ def conformance():
                 " --native wait:build/native --only SUPEROP.FUNCTIONS", reads=SUITE)
     yield Stage("conformance, emulated GPU, 32-bit",
                 f"{EMULATION}deferred=random,order=reverse,seed=1,small=0 {suite} --backend cuda-emu"
-                " --seed 8 --int 32 --float 32", reads=SUITE)
+                " --seed 8 --int 32 --float 32 --shard 2/2", reads=SUITE)
     yield Stage("conformance, emulated GPU, compiled superoperators",
                 f"mkdir -p build/kernels && rm -f build/kernels/* && {CACHED} {WATCHED},seed=1 {suite} --brief"
                 " --backend cuda-emu --int 64 --seed 1 --native wait:build/kernels"
@@ -148,7 +149,7 @@ def sanitized():
                                       "fused-delayed", "file-64", "cuda-emu-plain",
                                       "cuda-emu-fused"), "sanitized")
     yield Stage("sanitized: conformance, cpu", f"{SANITIZED}/conformance --backend cpu --brief"
-                " --threads 2 --seed 9 --int 64 --float 64", "sanitized")
+                " --threads 2 --seed 9 --int 64 --float 64 --shard 1/2", "sanitized")
     yield Stage("sanitized: conformance, emulated GPU",
                 f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
                 f" --backend cuda-emu --brief --seed 9 --int 64 --float 64 {SANITIZED_ITEMS}", "sanitized")
