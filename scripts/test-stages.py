@@ -172,7 +172,7 @@ def threads():
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
     yield Stage("thread sanitizer: results that others read", "build-tsan/bin/test-readers", "tsan")
-    yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 2", "tsan")
+    yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 1", "tsan")
 
 
 def pages():
