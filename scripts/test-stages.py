@@ -72,7 +72,7 @@ def configs(*names):
 UNITS = "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-failure"
 SANITIZED_UNITS = ("ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
                    " --output-on-failure")
-EVERY = "RAVEL_EVERY=8"
+EVERY = "RAVEL_EVERY=5"
 # What tests compile at run time comes from the cache of the builds.
 CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
