@@ -1,6 +1,7 @@
 /* extract.cu - one element of each segment: EXTRACT reads it, REPLACE sets it. One launch each
  * on a device; EXTRACTs of tuples one for up to 16 vectors in a row. REPLACE writes into the
- * memory of a vector without other references; else a launch before it copies the vector. */
+ * memory of a vector without other references; else a launch before it copies the vector, or
+ * the same one if there are few elements. */
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
@@ -60,6 +61,14 @@ void extract(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
   }
 }
 
+/* Up to so many elements are copied and replaced in one block, by one launch. */
+enum { FEW_REPLACED = 4096 };
+
+static bool is_few(const work &w, const cvl_value &v, int64_t segments) {
+  const bool pending = v.form == CVL_VECTOR && v.as.vector->size;
+  return !w.on_host && !pending && length_bound(v) <= FEW_REPLACED && segments <= FEW_REPLACED;
+}
+
 static bool same_vector(const cvl_value &a, const cvl_value &b) {
   return a.form == CVL_VECTOR && b.form == CVL_VECTOR && a.as.vector == b.as.vector;
 }
@@ -71,9 +80,16 @@ static void replace_by(context &c, uint64_t site, const cvl_value &v, const cvl_
   const int64_t m = count_of(d);
   ref<cvl_vector> r;
   if (!same_vector(v, at) && !same_vector(v, x)) r = w.take_over(v);
+  const bool few = !r && is_few(w, v, m);
+  if (few) r = w.make((cvl_elem)v.elem, length_bound(v));
   if (!r) r = copy_of(w, v);
   const scatter_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
-  w.run(launch_together("replace", m, body));
+  if (few) {
+    const copy_body copy{move_to(w, r, read_bits(w, v))};
+    w.run(launch_blocks("replace few", 1, one_block_of(copy, r->length, body, m)));
+  } else {
+    w.run(launch_together("replace", m, body));
+  }
   w.give(out, r);
 }
 

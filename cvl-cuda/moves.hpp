@@ -410,6 +410,22 @@ template <class I, class C> struct repair_body {
 
 /* ---- REPLACE ---- */
 
+/* Element i as it is, of few. */
+struct copy_body {
+  moved vector;
+
+  template <class T> HD void copy(int64_t i) const {
+    retyped<T>(vector.to)[i] = retyped<T>(vector.from)[i];
+  }
+  HD void operator()(int64_t i) const {
+    switch (vector.width) {
+    case 1: copy<uint8_t>(i); break;
+    case 4: copy<uint32_t>(i); break;
+    default: copy<uint64_t>(i); break;
+    }
+  }
+};
+
 /* Source i goes to its position; there are no duplicates. Bytes: I + offsets + 2E. */
 template <class I> struct scatter_body {
   addresses<I, ONE_OF_EACH> to;

@@ -84,6 +84,7 @@ static int elements_of(const struct suite *s, enum shape shape) {
 /* Scatters may be done otherwise if there are few elements. */
 static bool is_scatter(const struct suite *s) {
   const enum cvl_op op = s->item->op;
+  if (s->item->kind == CALL_REPLACE) return true;
   return s->item->kind == CALL_PERMUTE && op != OP_BPERMUTE && op != OP_BFPERMUTE;
 }
 
