@@ -34,14 +34,6 @@ static struct core *check_int(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
-static struct core *check_string(struct checker *ck, const struct syntax *e) {
-  struct type *type = type_sequence(ck->arena, base_from(ck, TYPE_CHAR, e));
-  struct core *core = core_make(ck, CORE_STRING, e, type_from(ck, type, e->at));
-  core->as.string.text = e->as.string.text;
-  core->as.string.length = e->as.string.length;
-  return core;
-}
-
 static struct core *check_empty(struct checker *ck, const struct syntax *e) {
   struct type_names none = {0};
   struct type *element = check_type(ck, e->as.type, &none);

@@ -58,6 +58,10 @@ struct global *named_function(struct checker *ck, const struct syntax *e) {
   return global && global->kind != GLOBAL_VARIABLE ? global : NULL;
 }
 
+bool is_bound(struct checker *ck, const struct syntax *e) {
+  return in_scope(ck, e->as.name.name) || global_of(ck, e);
+}
+
 /* ---- unbound names ---- */
 
 static const char *nearest(struct checker *ck, const char *name) {

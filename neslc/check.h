@@ -94,6 +94,10 @@ struct core *check_array_file(struct checker *, const struct global *function,
 struct core *check_name(struct checker *, const struct syntax *);
 /* The function or constructor that an expression names; else NULL. Reports nothing. */
 struct global *named_function(struct checker *, const struct syntax *);
+/* A string, plain or with escapes. */
+struct core *check_string(struct checker *, const struct syntax *);
+/* Whether the name means something here. */
+bool is_bound(struct checker *, const struct syntax *);
 void scope_push(struct checker *, struct local *);
 /* Whether the word is t, f, time ... which cannot be bound. */
 bool reserved_word(const struct name *);

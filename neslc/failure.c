@@ -63,7 +63,8 @@ bool message_names(const char *message, const char *name) {
  * may come from a function that it calls in turn. */
 static const char *called_of_library(const struct core *node) {
   const struct global *g = node ? core_callee(node) : NULL;
-  return g && g->library && g->body ? g->name->text : NULL;
+  const bool named = g && g->library && g->body && g->name->text[0] != '_'; /* no operator's */
+  return named ? g->name->text : NULL;
 }
 
 /* The callee's name in the program; NULL for a function without a name. */

@@ -90,6 +90,21 @@ static void open_end(struct reader *r, uint32_t start, uint32_t end, const char 
   parse_failed(r, (struct span){start, end}, "the %s that begins here is never closed", what);
 }
 
+/* Behind a comment `% ... %`, or `// ...` up to the end of the line, that begins here; `at` if
+ * none does, NO_END if it never ends. */
+#define NO_END UINT32_MAX
+static uint32_t skip_comment(const struct source *source, uint32_t at) {
+  const char *text = source->text + at;
+  const size_t left = source->length - at;
+  if (left >= 2 && memcmp(text, "//", 2) == 0) {
+    const char *newline = memchr(text, '\n', left);
+    return newline ? (uint32_t)(newline - source->text) : (uint32_t)source->length;
+  }
+  if (left == 0 || *text != '%') return at;
+  const char *close = memchr(text + 1, '%', left - 1);
+  return close ? (uint32_t)(close - source->text) + 1 : NO_END;
+}
+
 /* The first byte at or after `at` that is neither white space nor comment. */
 static uint32_t skip_space(struct reader *r, uint32_t at) {
   const char *text = r->source->text;
@@ -100,13 +115,13 @@ static uint32_t skip_space(struct reader *r, uint32_t at) {
   }
   for (;;) {
     while (at < end && is_space(text[at])) at++;
-    if (at >= end || text[at] != '%') return at;
-    const char *close = memchr(text + at + 1, '%', end - at - 1);
-    if (close == NULL) {
+    const uint32_t behind = skip_comment(r->source, at);
+    if (behind == at) return at;
+    if (behind == NO_END) {
       open_end(r, at, at + 1, "comment");
       return end;
     }
-    at = (uint32_t)(close - text) + 1;
+    at = behind;
   }
 }
 
@@ -131,15 +146,55 @@ static void read_word(struct reader *r, uint32_t at) {
 #include "neslc/lexemes.def"
 }
 
-static uint32_t skip_digits(const struct source *source, uint32_t at) {
-  while (at < source->length && is_digit(source->text[at])) at++;
+static bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* Digits, between which single `_` may stand. */
+static uint32_t skip_digits(const struct source *source, uint32_t at, bool (*digit)(char)) {
+  const char *text = source->text;
+  const uint32_t start = at;
+  while (at < source->length &&
+         (digit(text[at]) || (text[at] == '_' && at > start && digit(text[at + 1]))))
+    at++;
   return at;
+}
+
+/* The text of the number without `_`. */
+static const char *plain_digits(struct reader *r, size_t *length) {
+  const struct span at = r->token.at;
+  char *text = arena_copy(r->arena, r->source->text + at.start, at.end - at.start);
+  *length = 0;
+  for (uint32_t i = 0; i < at.end - at.start; i++) {
+    if (text[i] != '_') text[(*length)++] = text[i];
+  }
+  return text;
+}
+
+/* A whole number 0x..., of `length` bytes with it. */
+static bool parse_hex(const char *text, size_t length, int64_t *value) {
+  uint64_t x = 0;
+  for (size_t i = 2; i < length; i++) {
+    if (x >> 59 != 0) return false;
+    const char c = text[i];
+    x = 16 * x + (uint64_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+  }
+  *value = (int64_t)x;
+  return true;
+}
+
+static bool is_hexadecimal(const char *text, size_t length) {
+  return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 }
 
 static void int_value(struct reader *r) {
   struct token *token = &r->token;
-  size_t length = token->at.end - token->at.start;
-  if (!parse_int(r->source->text + token->at.start, length, 0, INT64_MAX, &token->integer)) {
+  size_t length;
+  const char *text = plain_digits(r, &length);
+  const bool fits = is_hexadecimal(text, length)
+                        ? parse_hex(text, length, &token->integer)
+                        : parse_int(text, length, 0, INT64_MAX, &token->integer);
+  if (!fits) {
     const bool narrow = r->widths.int_elem == CVL_I32;
     parse_failed(r, token->at,
                  "this number is too large for an int of %d bits: the greatest is %lld",
@@ -149,8 +204,9 @@ static void int_value(struct reader *r) {
 
 static void float_value(struct reader *r) {
   struct token *token = &r->token;
-  size_t length = token->at.end - token->at.start;
-  token->real = parse_real(r->source->text + token->at.start, length);
+  size_t length;
+  const char *text = plain_digits(r, &length);
+  token->real = parse_real(text, length);
   const bool narrow = r->widths.float_elem == CVL_F32;
   if (isinf(narrow ? (float)token->real : token->real)) {
     parse_failed(r, token->at,
@@ -159,28 +215,39 @@ static void float_value(struct reader *r) {
   }
 }
 
-static void read_number(struct reader *r, uint32_t at) {
+/* The end of a number in decimal digits, and its kind. */
+static uint32_t skip_decimal(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   const char *text = source->text;
   struct token *token = &r->token;
-  token->kind = TOKEN_INT;
-  at = skip_digits(source, at);
+  at = skip_digits(source, at, is_digit);
   if (at < source->length && text[at] == '.') {
     token->kind = TOKEN_FLOAT;
-    at = skip_digits(source, at + 1);
+    at = skip_digits(source, at + 1, is_digit);
   }
   if (at < source->length && (text[at] == 'e' || text[at] == 'E')) {
     uint32_t digits = at + 1;
     if (digits < source->length && (text[digits] == '+' || text[digits] == '-')) digits++;
     if (digits < source->length && is_digit(text[digits])) {
       token->kind = TOKEN_FLOAT;
-      at = skip_digits(source, digits);
+      at = skip_digits(source, digits, is_digit);
     } else if (digits > at + 1 || digits >= source->length || !is_letter(text[digits])) {
       token->at.end = digits;
       parse_failed(r, token->at, "the exponent of this number has no digits");
-      return;
     }
   }
+  return at;
+}
+
+static void read_number(struct reader *r, uint32_t at) {
+  const struct source *source = r->source;
+  const char *text = source->text;
+  struct token *token = &r->token;
+  token->kind = TOKEN_INT;
+  const bool hexadecimal =
+      is_hexadecimal(text + at, source->length - at) && is_hex(text[at + 2]);
+  at = hexadecimal ? skip_digits(source, at + 2, is_hex) : skip_decimal(r, at);
+  if (r->failed) return;
   token->at.end = at;
   if (at < source->length && is_letter(text[at])) {
     uint32_t end = at;
@@ -197,6 +264,7 @@ static void read_number(struct reader *r, uint32_t at) {
   }
 }
 
+/* At the quote; of e"..." the token begins before it. */
 static void read_string(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   struct token *token = &r->token;
@@ -211,14 +279,13 @@ static void read_string(struct reader *r, uint32_t at) {
   token->kind = TOKEN_STRING;
   token->at.end = at + 1;
   char *text = arena_copy(r->arena, source->text + start, at - start);
-  size_t length = 0;
-  for (uint32_t i = 0; i < at - start; i++) {
-    if (text[i] == '\\') i++;
-    text[length++] = text[i];
-  }
-  text[length] = '\0';
+  token->escaped = token->at.start + 1 < start;
+  token->length = token->escaped ? string_escaped(text, at - start, &token->wrong)
+                                 : string_plain(text, at - start);
+  token->wrong.start += token->wrong.end ? start : 0;
+  token->wrong.end += token->wrong.end ? start : 0;
+  text[token->length] = '\0';
   token->text = text;
-  token->length = length;
 }
 
 static void read_character(struct reader *r, uint32_t at) {
@@ -307,7 +374,10 @@ void read_token(struct reader *r) {
   if (at >= r->source->length) return;
   char c = r->source->text[at];
   bool fraction = c == '.' && is_digit(r->source->text[at + 1]);
-  if (is_letter(c)) {
+  bool escaped = (c == 'e' || c == 'E') && r->source->text[at + 1] == '"';
+  if (escaped) {
+    read_string(r, at + 1);
+  } else if (is_letter(c)) {
     read_word(r, at);
   } else if (is_digit(c) || fraction) {
     read_number(r, at);

@@ -45,6 +45,7 @@ static void parse_documentation(struct reader *r, struct form *form) {
     parse_unexpected(r, "`=` or `;` behind the type; documentation stands before the `:` or "
                         "behind a context in parentheses");
   }
+  if (r->token.wrong.end != 0) parse_failed(r, r->token.wrong, "this is no escape of e\"...\"");
   form->documentation = r->token.text;
   read_token(r);
 }

@@ -63,6 +63,8 @@ static struct syntax *parse_atom(struct reader *r, enum syntax_kind kind) {
   if (kind == SYNTAX_STRING) {
     e->as.string.text = token->text;
     e->as.string.length = token->length;
+    e->as.string.wrong = token->wrong;
+    e->escaped = token->escaped;
   }
   if (kind == SYNTAX_NAME) {
     e->as.name.name = token->name;

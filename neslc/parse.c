@@ -225,6 +225,34 @@ static struct syntax *extend_binding(struct reader *r, struct syntax *left) {
   return e;
 }
 
+/* Whether an end or a stride follows. */
+static bool begins_bound(const struct reader *r) {
+  return r->token.lexeme == LEX_COLON || r->token.lexeme == LEX_SUCH_THAT;
+}
+
+/* left[start:end:stride], behind the start, which is NULL if it was left out: then 0; the end
+ * is the length. */
+static struct syntax *parse_slice(struct reader *r, struct syntax *left, struct syntax *start,
+                                  struct span opener) {
+  static const char *const functions[2][2] = {{"_slice_from", "_slice_from_by"},
+                                              {"_slice", "_slice_by"}};
+  if (start == NULL) start = make_syntax(r, SYNTAX_INT, r->token.at);
+  bool strided = take(r, LEX_SUCH_THAT); /* two colons */
+  if (!strided) read_token(r);
+  struct syntax *end = NULL, *stride = NULL;
+  if (!strided && r->token.lexeme != LEX_COLON && r->token.lexeme != LEX_CLOSE_LIST)
+    end = parse_expression(r, STRENGTH_ELEMENT);
+  if (strided || take(r, LEX_COLON)) stride = parse_expression(r, STRENGTH_ELEMENT);
+  expect(r, LEX_CLOSE_LIST, "to close the slice that began with `[`", opener);
+  struct syntax *rest = end;
+  if (stride != NULL) rest = end != NULL ? make_pair(r, stride, end) : stride;
+  struct syntax *bounds = rest != NULL ? make_pair(r, start, rest) : start;
+  struct syntax *function =
+      make_builtin(r, functions[end != NULL][stride != NULL], "[::]", since(r, opener));
+  return make_apply(r, function, make_pair(r, left, bounds));
+}
+
+/* left[index], or a slice. */
 static struct syntax *extend_index(struct reader *r, struct syntax *left) {
   uint8_t options = r->options;
   r->options = OPTIONS_NONE;
@@ -234,17 +262,17 @@ static struct syntax *extend_index(struct reader *r, struct syntax *left) {
     parse_failed(r, span_over(opener, r->token.at),
                  "an index is missing: `[` directly behind an expression is indexing");
   }
-  struct syntax *index = parse_expression(r, STRENGTH_WHOLE);
-  if (r->token.lexeme == LEX_COLON) {
-    parse_failed(r, r->token.at,
-                 "expected `]` behind the index, read `:`; [ directly behind an "
-                 "expression is indexing: subseq(v, start, end) cuts a subsequence");
+  struct syntax *index = begins_bound(r) ? NULL : parse_expression(r, STRENGTH_WHOLE);
+  struct syntax *e;
+  if (begins_bound(r)) {
+    e = parse_slice(r, left, index, opener);
+  } else {
+    expect(r, LEX_CLOSE_LIST, "to close the `[`", opener);
+    struct syntax *function = make_builtin(r, "elt", "[]", since(r, opener));
+    e = make_apply(r, function, make_pair(r, left, index));
   }
-  expect(r, LEX_CLOSE_LIST, "to close the `[`", opener);
   r->options = options;
   struct span bracket = since(r, opener);
-  struct syntax *function = make_builtin(r, "elt", "[]", bracket);
-  struct syntax *e = make_apply(r, function, make_pair(r, left, index));
   e->at = span_over(syntax_whole(left), bracket);
   e->mark = bracket;
   return e;

@@ -27,6 +27,16 @@ static bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* Whether a comment up to the end of the line begins here. */
+static bool is_line_comment(const struct source *source, uint32_t at) {
+  return source->text[at] == '/' && source->text[at + 1] == '/'; /* at worst the final NUL */
+}
+
+static uint32_t line_end(const struct source *source, uint32_t at) {
+  const char *newline = memchr(source->text + at, '\n', source->length - at);
+  return newline ? (uint32_t)(newline - source->text) : (uint32_t)source->length;
+}
+
 static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -53,6 +63,8 @@ static bool ends_by_layout(const struct source *source, uint32_t at) {
     } else if (is_space(c)) {
       line_start = false;
       at++;
+    } else if (is_line_comment(source, at)) {
+      at = line_end(source, at);
     } else if (c == '%') {
       at = behind_closed(source, at);
       if (at == 0) return true;
@@ -96,6 +108,10 @@ enum scanned { SCAN_ON, SCAN_TERMINATOR, SCAN_UNBALANCED };
 static enum scanned scan_token(struct scan *s) {
   char c = s->source->text[s->at];
   bool balanced = true;
+  if (is_line_comment(s->source, s->at)) {
+    s->at = line_end(s->source, s->at);
+    return SCAN_ON;
+  }
   switch (c) {
   case '"':
   case '%': {
@@ -133,6 +149,10 @@ static uint32_t layout_end(const struct source *source, uint32_t at) {
   bool closed = true; /* so far every string and comment */
   while (at < source->length) {
     char c = source->text[at];
+    if (closed && is_line_comment(source, at)) {
+      at = line_end(source, at);
+      continue;
+    }
     uint32_t behind = closed && (c == '"' || c == '%') ? behind_closed(source, at) : 0;
     if ((c == '"' || c == '%') && behind == 0) closed = false;
     if (c == '$' || (c == ';' && ends_by_layout(source, at + 1))) return at + 1;

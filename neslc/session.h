@@ -21,7 +21,8 @@ struct session {
   uint32_t next_number;        /* of globals and lambdas */
   bool in_library;   /* while the library is read: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
-  bool argument_checks; /* set arg_check; initially true */
+  bool argument_checks;   /* set arg_check; initially true */
+  bool warned_of_escapes; /* that strings without `e` have none */
   bool classic;
 
   /* Finds the type of a file of arrays, numpy's or CSV, for read_npy("FILE"); or returns NULL

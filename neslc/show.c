@@ -25,6 +25,7 @@ enum notation {
   NOTATION_INFIX,
   NOTATION_PREFIX,
   NOTATION_INDEX,
+  NOTATION_SLICE,
   NOTATION_RANGE
 };
 
@@ -35,6 +36,7 @@ static enum notation notation(const struct syntax *e, const struct lexeme_facts 
   const char *written = e->as.part.left->as.name.written;
   if (strcmp(written, "[]") == 0) return NOTATION_INDEX;
   if (strcmp(written, "[:]") == 0) return NOTATION_RANGE;
+  if (strcmp(written, "[::]") == 0) return NOTATION_SLICE;
   for (int i = LEX_NONE + 1; i < LEXEMES; i++) {
     if (strcmp(lexeme_facts[i].text, written) != 0) continue;
     *facts = &lexeme_facts[i];
@@ -65,6 +67,7 @@ static void binding(const struct syntax *e, int *left, int *right) {
     case NOTATION_PREFIX: *right = STRENGTH_PREFIX; return;
     case NOTATION_INFIX: break;
     case NOTATION_CALL:
+    case NOTATION_SLICE:
     case NOTATION_INDEX: *left = STRENGTH_ARGUMENT; return;
     }
     break;
@@ -105,6 +108,26 @@ static void show_string(struct layout *l, const char *text, size_t length) {
     if (text[i] == '"' || text[i] == '\\') quoted[n++] = '\\';
     quoted[n++] = text[i];
   }
+  quoted[n++] = '"';
+  layout_bytes(l, quoted, n);
+}
+
+static size_t put_escaped(char *to, char c) {
+  const bool special = c == '\n' || c == '\t' || c == '\\' || c == '"';
+  if (!special && ((unsigned char)c < ' ' || c == '\x7f'))
+    return (size_t)snprintf(to, 5, "\\x%02x", (unsigned char)c);
+  if (special) *to++ = '\\';
+  *to = c == '\n' ? 'n' : c == '\t' ? 't' : c;
+  return special ? 2 : 1;
+}
+
+/* e"..." */
+static void show_escaped(struct layout *l, const char *text, size_t length) {
+  char *quoted = arena_alloc(l->arena, 4 * length + 4);
+  size_t n = 0;
+  quoted[n++] = 'e';
+  quoted[n++] = '"';
+  for (size_t i = 0; i < length; i++) n += put_escaped(quoted + n, text[i]);
   quoted[n++] = '"';
   layout_bytes(l, quoted, n);
 }
@@ -185,6 +208,27 @@ static void show_tuple(struct layout *l, const struct syntax *e, int least, int 
   layout_close(l);
 }
 
+/* v[s:e], v[s:], v[s:e:d], v[s::d]: of (v, s, e), (v, s), (v, s, d, e) and (v, s, d). */
+static void show_slice(struct layout *l, const struct syntax *function,
+                       const struct syntax *argument, int least) {
+  const char *name = function->as.name.name->text;
+  const bool by = strstr(name, "_by") != NULL, from = strstr(name, "_from") != NULL;
+  const struct syntax *bounds = argument->as.part.right;
+  const bool alone = from && !by;
+  const struct syntax *start = alone ? bounds : bounds->as.part.left;
+  const struct syntax *rest = alone ? NULL : bounds->as.part.right;
+  const struct syntax *stride = !by ? NULL : from ? rest : rest->as.part.left;
+  const struct syntax *end = from ? NULL : by ? rest->as.part.right : rest;
+  show(l, argument->as.part.left, least, STRENGTH_ARGUMENT);
+  layout_text(l, "[");
+  show(l, start, STRENGTH_ELEMENT, 0);
+  layout_text(l, ":");
+  if (end) show(l, end, STRENGTH_ELEMENT, 0);
+  if (stride) layout_text(l, ":");
+  if (stride) show(l, stride, STRENGTH_ELEMENT, 0);
+  layout_text(l, "]");
+}
+
 static void show_application(struct layout *l, const struct syntax *e, int least, int next) {
   const struct lexeme_facts *facts;
   const struct syntax *left = e->as.part.left, *right = e->as.part.right;
@@ -203,6 +247,7 @@ static void show_application(struct layout *l, const struct syntax *e, int least
     show(l, right->as.part.right, STRENGTH_WHOLE, 0);
     layout_text(l, "]");
     return;
+  case NOTATION_SLICE: show_slice(l, left, right, least); return;
   case NOTATION_RANGE: {
     const struct syntax *rest = right->as.part.right, *stride = rest->as.part.left;
     layout_text(l, "[");
@@ -325,7 +370,9 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
     layout_text(l, "`");
     layout_bytes(l, (const char *)&e->as.character, 1);
     return;
-  case SYNTAX_STRING: show_string(l, e->as.string.text, e->as.string.length); return;
+  case SYNTAX_STRING:
+    (e->escaped ? show_escaped : show_string)(l, e->as.string.text, e->as.string.length);
+    return;
   case SYNTAX_NAME: show_name(l, e->as.name.name); return;
   case SYNTAX_PAIR: show_tuple(l, e, least, next); return;
   case SYNTAX_APPLY: show_application(l, e, least, next); return;
@@ -373,7 +420,8 @@ static void show_side(struct layout *l, const struct syntax *e) {
     switch (first->kind) {
     case SYNTAX_APPLY:
       if (notation(first, &facts) == NOTATION_INFIX ||
-          notation(first, &facts) == NOTATION_INDEX) {
+          notation(first, &facts) == NOTATION_INDEX ||
+          notation(first, &facts) == NOTATION_SLICE) {
         first = first->as.part.right->as.part.left;
       } else if (notation(first, &facts) == NOTATION_CALL) {
         first = first->as.part.left;

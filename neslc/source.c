@@ -310,6 +310,14 @@ void complain(struct complaints *complaints, enum nesl_error error, const struct
   va_end(args);
 }
 
+void warn(struct complaints *complaints, const struct source *source, struct span span,
+          const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add(complaints, SEVERITY_WARNING, source, span, format, args);
+  va_end(args);
+}
+
 void remark(struct complaints *complaints, const struct source *source, struct span span,
             const char *format, ...) {
   va_list args;

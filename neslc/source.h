@@ -79,6 +79,9 @@ struct complaints {
  * span (under its first line if it has several). */
 void complain(struct complaints *, enum nesl_error, const struct source *, struct span,
               const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A warning, in the same form; the form is no failure for it. */
+void warn(struct complaints *, const struct source *, struct span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 /* A note to the error before it, likewise with its line: "it is [int] because of this". */
 void remark(struct complaints *, const struct source *, struct span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

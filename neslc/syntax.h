@@ -42,6 +42,7 @@ struct syntax {
   bool builtin;       /* NAME: the library's, from an operator */
   bool parenthesised; /* stood in ( ) of its own: for show code, and tuples on the left */
   bool serial;        /* EACH: {* ... } */
+  bool escaped;       /* STRING: e"..." */
   uint16_t height;    /* of the tree: at most NESL_MOST_NESTING */
   struct span at;     /* the whole expression, without parentheses around it */
   struct span around; /* with them, if it is parenthesised */
@@ -53,6 +54,7 @@ struct syntax {
     struct {
       const char *text; /* escapes resolved; may contain NUL */
       size_t length;
+      struct span wrong; /* of e"...": the first escape that means nothing, or empty */
     } string;
     struct {
       const struct name *name;
@@ -153,6 +155,8 @@ struct token {
   double real;
   const char *text; /* STRING, CHAR: bytes */
   size_t length;
+  bool escaped;      /* STRING: e"..." */
+  struct span wrong; /* of that the first escape that means nothing, or empty */
 };
 
 /* ---- reading ---- */
@@ -194,6 +198,11 @@ enum reading {
  * end of the text: reading on finds the next form. A form has at most one error (with remarks).
  */
 enum reading read_form(struct reader *, struct complaints *, struct form *);
+
+/* The text of a string from what stands between its quotes, in place; its length. */
+size_t string_plain(char *text, size_t length);
+/* The same of e"..."; `wrong` is the first escape that means nothing, or empty. */
+size_t string_escaped(char *text, size_t length, struct span *wrong);
 
 /* Writes a form in canonical layout (show code; round trips: reading what was written gives an
  * equal tree). Without memory: memory_failed. */

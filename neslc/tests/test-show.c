@@ -166,13 +166,25 @@ static struct syntax *literal(struct random *r) {
   return e;
 }
 
+static struct syntax *slice(struct random *r, unsigned size, struct syntax *v,
+                            struct syntax *start) {
+  static const char *const names[] = {"_slice_from", "_slice", "_slice_from_by", "_slice_by"};
+  const unsigned k = below(r, 4);
+  struct syntax *rest = k == 0 ? NULL : some(r, size);
+  if (k == 3) rest = parts(r, SYNTAX_PAIR, rest, some(r, size));
+  struct syntax *bounds = rest ? parts(r, SYNTAX_PAIR, start, rest) : start;
+  return parts(r, SYNTAX_APPLY, named(r, name(r, names[k]), "[::]"),
+               parts(r, SYNTAX_PAIR, v, bounds));
+}
+
 static struct syntax *operation(struct random *r, unsigned size) {
   static const char *const infix[] = {"->", "<-", "^",   "*",    "/",  "||", "+",
                                       "-",  "++", "==",  "/=",   "<",  "<=", ">",
                                       ">=", "or", "and", "nand", "xor"};
   static const char *const prefix[][2] = {{"length", "#"}, {"string", "@"}, {"negate", "-"}};
   struct syntax *a = some(r, size), *b = some(r, size);
-  unsigned k = below(r, 8);
+  unsigned k = below(r, 9);
+  if (k == 8) return slice(r, size, a, b);
   if (k < 2) {
     unsigned p = below(r, 3);
     return parts(r, SYNTAX_APPLY, named(r, name(r, prefix[p][0]), prefix[p][1]), a);

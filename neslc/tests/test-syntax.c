@@ -134,6 +134,17 @@ Test(syntax, constructs_mean_what_they_expand_to) {
       {"`  ;", "(` );"},
       {"``;", "(``);"},
       {"\"a\\\"b\\\\c\\n\";", "\"a\\\"b\\\\cn\";"},
+      {"e\"\\n\\t\\\\\\\"\\x41\\u{e9}\\x00\";", "e\"\\n\\t\\\\\\\"A\xc3\xa9\\x00\";"},
+      {"E\"a\";", "e\"a\";"},
+      {"1 // 2; %\n + 3 % // %;", "1 + 3;"},
+      {"1_000_000 + 0xFF + 0x7fff_ffff;", "1000000 + 255 + 2147483647;"},
+      {"1_0.2_5e1_0;", "10.25e10;"},
+      {"v[1:2]; ", "v[1:2];"},
+      {"v[:]; ", "v[0:];"},
+      {"v[::2]; ", "v[0::2];"},
+      {"v[1 : 2 : 3][:4]; ", "v[1:2:3][0:4];"},
+      {"v[a::b]; ", "v[a: :b];"},
+      {"[1:2][:1]; ", "[1:2][0:1];"},
       {"(a, b) = 1, 2;", "(a, b) = (1, 2);"},
       {"a, b = 1, 2;", "(a, b) = (1, 2);"},
       {"function f x = x;", "function f(x) = x;"},
@@ -155,11 +166,21 @@ Test(syntax, constructs_mean_what_they_expand_to) {
 Test(syntax, library_functions_of_operators_are_marked) {
   static const struct {
     const char *text, *name, *written;
-  } table[] = {
-      {"a + b;", "+", "+"},       {"a and b;", "and", "and"}, {"a -> b;", "->", "->"},
-      {"a || b;", "||", "||"},    {"#a;", "length", "#"},     {"@a;", "string", "@"},
-      {"-a;", "negate", "-"},     {"a[b];", "elt", "[]"},     {"[a:b];", "iseq", "[:]"},
-      {"a AND b;", "and", "and"}, {"a <- b;", "<-", "<-"}};
+  } table[] = {{"a + b;", "+", "+"},
+               {"a and b;", "and", "and"},
+               {"a -> b;", "->", "->"},
+               {"a || b;", "||", "||"},
+               {"#a;", "length", "#"},
+               {"@a;", "string", "@"},
+               {"-a;", "negate", "-"},
+               {"a[b];", "elt", "[]"},
+               {"[a:b];", "iseq", "[:]"},
+               {"v[a:b];", "_slice", "[::]"},
+               {"v[a:];", "_slice_from", "[::]"},
+               {"v[a:b:c];", "_slice_by", "[::]"},
+               {"v[a::c];", "_slice_from_by", "[::]"},
+               {"a AND b;", "and", "and"},
+               {"a <- b;", "<-", "<-"}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     struct reading_test t;
     const struct syntax *e = read_value(&t, table[i].text);
