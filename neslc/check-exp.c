@@ -206,6 +206,18 @@ static struct core *check_pair(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
+static struct core *check_typed(struct checker *ck, const struct syntax *e) {
+  struct core *inner = check_expression(ck, e->as.typed.inner);
+  const struct type_names none = {0};
+  struct type *type = check_type(ck, e->as.typed.type, &none);
+  struct clash clash;
+  if (!unify(ck, &clash, type, inner->type)) {
+    complain_clash(ck, e->as.typed.inner->at, &clash, "this is to be %s, but it is %s",
+                   shown(ck, type), shown(ck, inner->type));
+  }
+  return inner;
+}
+
 static struct core *check_unchecked_option(struct checker *ck, const struct syntax *e) {
   complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, e->mark,
            "`:=` names an optional argument: it stands in the arguments of a function that has "
@@ -235,6 +247,7 @@ struct core *check_expression(struct checker *ck, const struct syntax *e) {
   case SYNTAX_LET: return check_let(ck, e);
   case SYNTAX_LIST: return check_list(ck, e);
   case SYNTAX_EMPTY: return check_empty(ck, e);
+  case SYNTAX_TYPED: return check_typed(ck, e);
   case SYNTAX_EACH: return check_each(ck, e);
   }
   return wrong(ck, e);

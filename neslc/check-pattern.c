@@ -97,10 +97,25 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
   return pattern;
 }
 
+static struct core_pattern *check_typed(struct pattern_check *p, const struct syntax *e,
+                                        struct type *type) {
+  struct checker *ck = p->ck;
+  const struct type_names none = {0};
+  struct type *declared = check_type(ck, e->as.typed.type, &none);
+  struct clash clash;
+  if (!unify(ck, &clash, declared, type)) {
+    complain_clash(ck, e->as.typed.inner->at, &clash,
+                   "this is declared as %s, but what it is given is %s", shown(ck, declared),
+                   shown(ck, type));
+  }
+  return check(p, e->as.typed.inner, declared);
+}
+
 static struct core_pattern *check(struct pattern_check *p, const struct syntax *e,
                                   struct type *type) {
   if (e->kind == SYNTAX_NAME) return check_variable(p, e, type);
   if (e->kind == SYNTAX_PAIR) return check_pair(p, e, type);
+  if (e->kind == SYNTAX_TYPED) return check_typed(p, e, type);
   return check_contents(p, e, type);
 }
 
@@ -142,6 +157,7 @@ static bool legal_contents(struct checker *ck, const struct syntax *e, enum patt
 
 bool pattern_is_legal(struct checker *ck, const struct syntax *e, enum pattern_use use) {
   if (e->kind == SYNTAX_NAME && !e->builtin) return legal_variable(ck, e, use);
+  if (e->kind == SYNTAX_TYPED) return pattern_is_legal(ck, e->as.typed.inner, use);
   if (e->kind == SYNTAX_PAIR) {
     return pattern_is_legal(ck, e->as.part.left, use) &&
            pattern_is_legal(ck, e->as.part.right, use);

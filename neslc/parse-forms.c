@@ -104,7 +104,7 @@ static void expect_terminator(struct reader *r) {
 }
 
 static void parse_value(struct reader *r, struct form *form) {
-  form->value = parse_expression(r, STRENGTH_ASSIGNED);
+  form->value = parse_typed(r, parse_expression(r, STRENGTH_ASSIGNED));
   if (!take(r, LEX_EQUALS)) return;
   form->kind = FORM_ASSIGN;
   form->pattern = form->value;

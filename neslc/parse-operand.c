@@ -87,6 +87,32 @@ static struct syntax *parse_prefix(struct reader *r) {
 
 /* ---- brackets ---- */
 
+struct syntax *parse_typed(struct reader *r, struct syntax *inner) {
+  const bool tuple = inner->kind == SYNTAX_PAIR && !inner->parenthesised;
+  const struct span colon = r->token.at;
+  if (tuple || !take(r, LEX_COLON)) return inner;
+  struct syntax *e = make_syntax(r, SYNTAX_TYPED, syntax_whole(inner));
+  e->as.typed.inner = inner;
+  e->as.typed.type = parse_function_type(r);
+  raise_above(r, e, inner);
+  e->at = since(r, e->at);
+  e->mark = colon;
+  return e;
+}
+
+/* What stands in parentheses: an expression, or a tuple, whose components may have types. */
+static struct syntax *parse_contents(struct reader *r) {
+  ARRAY(struct syntax *) items = {0};
+  do {
+    nest(r);
+    *array_push(r->arena, &items) = parse_typed(r, parse_expression(r, STRENGTH_ELEMENT));
+  } while (take(r, LEX_COMMA));
+  r->depth -= (unsigned)items.count;
+  struct syntax *e = items.items[items.count - 1];
+  for (size_t i = items.count - 1; i-- > 0;) e = make_pair(r, items.items[i], e);
+  return e;
+}
+
 static struct syntax *parse_parenthesised(struct reader *r) {
   struct span opener = r->token.at;
   uint8_t options = r->options;
@@ -97,7 +123,7 @@ static struct syntax *parse_parenthesised(struct reader *r) {
         r, span_over(opener, r->token.at),
         "expected an expression within `()`: every function takes exactly one argument");
   }
-  struct syntax *e = parse_expression(r, STRENGTH_WHOLE);
+  struct syntax *e = parse_contents(r);
   expect(r, LEX_CLOSE, "to close the `(`", opener);
   r->options = options;
   e->parenthesised = true;
@@ -179,7 +205,7 @@ static struct syntax *parse_let(struct reader *r) {
   do {
     if (bindings.count > 0 && r->token.lexeme == LEX_IN) break;
     struct syntax *binding = make_syntax(r, SYNTAX_LET, r->token.at);
-    binding->as.part.left = parse_expression(r, STRENGTH_WHOLE);
+    binding->as.part.left = parse_typed(r, parse_expression(r, STRENGTH_WHOLE));
     binding->mark = r->token.at;
     expect(r, LEX_EQUALS, "behind what the `let` binds", opener);
     binding->as.part.right = parse_expression(r, STRENGTH_WHOLE);

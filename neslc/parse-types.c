@@ -58,7 +58,7 @@ static struct syntax_type *join_types(struct reader *r, enum syntax_type_kind ki
 }
 
 /* a -> b -> c: to the right */
-static struct syntax_type *parse_function_type(struct reader *r) {
+struct syntax_type *parse_function_type(struct reader *r) {
   nest(r);
   struct syntax_type *type = parse_element_type(r);
   if (take(r, LEX_READ)) {

@@ -85,6 +85,8 @@ struct syntax *parse_parameters(struct reader *);
 struct syntax *parse_operand(struct reader *);
 struct syntax *make_syntax(struct reader *, enum syntax_kind, struct span);
 struct syntax *make_pair(struct reader *, struct syntax *left, struct syntax *right);
+/* The expression or pattern with the type behind it, if a colon follows. */
+struct syntax *parse_typed(struct reader *, struct syntax *);
 /* A library function by name, however it was written. */
 struct syntax *make_builtin(struct reader *, const char *name, const char *written,
                             struct span);
@@ -94,8 +96,9 @@ void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 
 /* ---- parse-types.c ---- */
 
-struct syntax_type *parse_type(struct reader *);         /* a, b -> c */
-struct syntax_type *parse_element_type(struct reader *); /* one that needs no brackets */
+struct syntax_type *parse_type(struct reader *);          /* a, b -> c */
+struct syntax_type *parse_element_type(struct reader *);  /* one that needs no brackets */
+struct syntax_type *parse_function_type(struct reader *); /* no tuple: a -> b */
 /* What follows a type: `:: (a in any)`, or nothing. */
 void parse_context(struct reader *, struct syntax_annotation *);
 

@@ -77,6 +77,7 @@ static void binding(const struct syntax *e, int *left, int *right) {
   case SYNTAX_STRING:
   case SYNTAX_NAME:
   case SYNTAX_LIST:
+  case SYNTAX_TYPED:
   case SYNTAX_EACH: return;
   }
   *left = facts->left;
@@ -387,6 +388,13 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
   case SYNTAX_IF: show_if(l, e, next); return;
   case SYNTAX_LET: show_let(l, e, next); return;
   case SYNTAX_LIST: show_list(l, e); return;
+  case SYNTAX_TYPED:
+    layout_text(l, "(");
+    show(l, e->as.typed.inner, STRENGTH_ELEMENT, 0);
+    layout_text(l, " : ");
+    show_type(l, e->as.typed.type, TYPE_OF_FUNCTION);
+    layout_text(l, ")");
+    return;
   case SYNTAX_EMPTY:
     layout_text(l, "[] ");
     show_type(l, e->as.type, TYPE_ALONE);

@@ -28,6 +28,7 @@ enum syntax_kind {
   SYNTAX_LET,    /* left = right in body; several bindings are nested LETs */
   SYNTAX_LIST,   /* [items...], at least one */
   SYNTAX_EMPTY,  /* [] type */
+  SYNTAX_TYPED,  /* (inner : type), an expression or a pattern */
   SYNTAX_EACH    /* { body : generators | sieve } */
 };
 
@@ -68,6 +69,10 @@ struct syntax {
       size_t count;
     } list;
     struct syntax_type *type; /* EMPTY: the element type */
+    struct {
+      struct syntax *inner;
+      struct syntax_type *type;
+    } typed;
     struct {
       struct syntax *body; /* of the short form: the first generator's pattern */
       struct syntax_generator *generators;

@@ -81,6 +81,9 @@ bool same_syntax(const struct syntax *a, const struct syntax *b) {
            same_syntax(a->as.part.third, b->as.part.third);
   case SYNTAX_LIST: return same_lists(a, b);
   case SYNTAX_EMPTY: return same_types(a->as.type, b->as.type);
+  case SYNTAX_TYPED:
+    return same_syntax(a->as.typed.inner, b->as.typed.inner) &&
+           same_types(a->as.typed.type, b->as.typed.type);
   case SYNTAX_EACH: return same_eaches(a, b);
   }
   return false;

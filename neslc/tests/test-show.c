@@ -232,7 +232,12 @@ static struct syntax *some(struct random *r, unsigned size) {
   struct syntax *e;
   if (size == 0) return below(r, 2) == 0 ? literal(r) : named(r, some_name(r), NULL);
   size--;
-  switch (below(r, 12)) {
+  switch (below(r, 13)) {
+  case 12:
+    e = node(r, SYNTAX_TYPED);
+    e->as.typed.inner = some(r, size);
+    e->as.typed.type = some_type(r, 2);
+    return e;
   case 0: return literal(r);
   case 1: return named(r, some_name(r), NULL);
   case 2: return parts(r, SYNTAX_PAIR, some(r, size), some(r, size));

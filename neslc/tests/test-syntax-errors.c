@@ -108,7 +108,7 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
       {"1);", 1, 2, "nothing is open here that `)` closes", false},
       {"1 then 2;", 1, 3, "`then` without an `if` that is open", false},
       {"then;", 1, 1, "expected an expression, read `then`", false},
-      {"a : b;", 1, 3, "expected `;` or an operator behind the expression, read `:`", false},
+      {"a, c : b;", 1, 6, "expected `;` or an operator behind the expression, read `:`", false},
       {";", 1, 1, "expected a form before `;`", false},
       {"f(x = 3);", 1, 5,
        "expected `)` to close the `(`, read `=`; `==` compares, `:=` gives an optional "
