@@ -32,7 +32,8 @@ static const char *member_of(enum type_class klass) {
   switch (klass) {
   case CLASS_ANY: return "anything";
   case CLASS_SCALAR: return "a scalar (int, float, bool or char)";
-  case CLASS_ORDINAL: return "of an ordered type (int, float or char)";
+  case CLASS_ORDINAL:
+    return "of an ordered type (int, float, char, sequences and tuples of these)";
   case CLASS_NUMBER: return "a number (int or float)";
   case CLASS_LOGICAL: return "a logical value (int or bool)";
   case CLASSES: break;
@@ -45,7 +46,7 @@ static const char *two_of(enum type_class klass) {
   switch (klass) {
   case CLASS_ANY: return "two values";
   case CLASS_SCALAR: return "two scalars";
-  case CLASS_ORDINAL: return "two ints, floats or chars";
+  case CLASS_ORDINAL: return "two ints, floats, chars, or sequences or tuples of these";
   case CLASS_NUMBER: return "two numbers";
   case CLASS_LOGICAL: return "two bools or ints";
   case CLASSES: break;

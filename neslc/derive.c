@@ -50,6 +50,21 @@ static struct core *right(struct build *b, const struct components *p) {
   return build_use(b, p->right);
 }
 
+/* Variables for the two sequences of a sequence of pairs. */
+static struct components unzipped(struct build *b, struct type *pair) {
+  struct components p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
+                         .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
+  p.pattern = build_pair_pattern(b, p.left, p.right);
+  return p;
+}
+
+/* name of each element of a sequence. */
+static struct core *of_elements(struct build *b, struct type *sequence, const char *name,
+                                struct core *value) {
+  struct core_pattern *e = build_local(b, "e", sequence->part[0]);
+  return build_each(b, e, value, call(b, name, build_use(b, e)));
+}
+
 /* ---- eql(x, y) ---- */
 
 /* Sequences that have different lengths are not compared. */
@@ -77,6 +92,115 @@ static struct core *equal(struct build *b, struct type *argument,
   }
   if (x.pattern == x.left) return build_int(b, TYPE_BOOL, 1); /* captures nothing */
   return call2(b, "eql", left(b, &x), left(b, &y));
+}
+
+/* ---- x < y, x > y, x <= y, x >= y ---- */
+
+/* At the first position where they differ; if one ends before, by the lengths. */
+static struct core *sequences_ordered(struct build *b, struct type *type,
+                                      const struct components *x, const struct components *y,
+                                      const char *strictly, const char *name) {
+  struct core_pattern *u = build_local(b, "u", type), *w = build_local(b, "w", type);
+  struct core_pattern *p = build_local(b, "p", type_base(b->arena, TYPE_INT));
+  struct core_pattern *a = build_local(b, "a", type->part[0]);
+  struct core_pattern *c = build_local(b, "b", type->part[0]);
+  struct core *differ = call(b, "not", call2(b, "eql", build_use(b, a), build_use(b, c)));
+  struct core *first =
+      call(b, "_first_of", build_each2(b, a, build_use(b, u), c, build_use(b, w), differ));
+  struct core *lengths =
+      call2(b, name, call(b, "length", left(b, x)), call(b, "length", left(b, y)));
+  struct core *elements = call2(b, strictly, call2(b, "_elt", build_use(b, u), build_use(b, p)),
+                                call2(b, "_elt", build_use(b, w), build_use(b, p)));
+  struct core *ended = call2(b, "==", build_use(b, p), call(b, "length", build_use(b, u)));
+  return build_let(b, build_pair_pattern(b, u, w), call2(b, "_common", left(b, x), left(b, y)),
+                   build_let(b, p, first, build_if(b, ended, lengths, elements)));
+}
+
+/* Lexicographic order: `strictly` decides where components differ. */
+static struct core *ordered(struct build *b, struct type *argument,
+                            struct core_pattern **parameter, const char *strictly,
+                            const char *name) {
+  struct type *type = type_of(argument->part[0]);
+  if (is_scalar(type)) return NULL;
+  struct components x = components_of(b, type, "x"), y = components_of(b, type, "y");
+  *parameter = build_pair_pattern(b, x.pattern, y.pattern);
+  if (type->tag == TYPE_SEQUENCE) return sequences_ordered(b, type, &x, &y, strictly, name);
+  return call2(b, "or", call2(b, strictly, left(b, &x), left(b, &y)),
+               call2(b, "and", call2(b, "eql", left(b, &x), left(b, &y)),
+                     call2(b, name, right(b, &x), right(b, &y))));
+}
+
+static struct core *less(struct build *b, struct type *t, struct core_pattern **parameter) {
+  return ordered(b, t, parameter, "<", "<");
+}
+static struct core *greater(struct build *b, struct type *t, struct core_pattern **parameter) {
+  return ordered(b, t, parameter, ">", ">");
+}
+static struct core *less_or_equal(struct build *b, struct type *t,
+                                  struct core_pattern **parameter) {
+  return ordered(b, t, parameter, "<", "<=");
+}
+static struct core *greater_or_equal(struct build *b, struct type *t,
+                                     struct core_pattern **parameter) {
+  return ordered(b, t, parameter, ">", ">=");
+}
+
+/* ---- _dense(v), rank(v), max_val(v) ... of sequences, tuples and characters ---- */
+
+static struct core *dense(struct build *b, struct type *argument,
+                          struct core_pattern **parameter) {
+  struct type *type = type_of(argument->part[0]);
+  struct core_pattern *v = *parameter = build_local(b, "v", argument);
+  if (type->tag == TYPE_PAIR) {
+    struct components p = unzipped(b, type);
+    return build_let(b, p.pattern, call(b, "unzip", build_use(b, v)),
+                     call2(b, "_dense_pairs", call(b, "_dense", left(b, &p)),
+                           call(b, "_dense", right(b, &p))));
+  }
+  if (type->tag == TYPE_SEQUENCE) {
+    return call2(b, "_dense_sequences", call(b, "_dense", call(b, "flatten", build_use(b, v))),
+                 call(b, "_lengths", build_use(b, v)));
+  }
+  if (type->tag != TYPE_CHAR) return call(b, "_dense_numbers", build_use(b, v));
+  return call(b, "_dense_numbers", of_elements(b, argument, "char_code", build_use(b, v)));
+}
+
+static bool is_number(const struct type *t) {
+  return t->tag == TYPE_INT || t->tag == TYPE_FLOAT;
+}
+
+static struct core *ranked(struct build *b, struct type *argument,
+                           struct core_pattern **parameter, const char *name) {
+  if (is_number(type_of(argument->part[0]))) return NULL;
+  struct core_pattern *v = *parameter = build_local(b, "v", argument);
+  return call(b, name, call(b, "_dense", build_use(b, v)));
+}
+static struct core *ranks(struct build *b, struct type *t, struct core_pattern **parameter) {
+  return ranked(b, t, parameter, "rank");
+}
+static struct core *ranks_down(struct build *b, struct type *t,
+                               struct core_pattern **parameter) {
+  return ranked(b, t, parameter, "rank_down");
+}
+
+static struct core *extreme(struct build *b, struct type *argument,
+                            struct core_pattern **parameter, const char *index) {
+  if (is_scalar(type_of(argument->part[0]))) return NULL;
+  struct core_pattern *v = *parameter = build_local(b, "v", argument);
+  return call2(b, index, build_use(b, v), call(b, "_dense", build_use(b, v)));
+}
+static struct core *greatest(struct build *b, struct type *t, struct core_pattern **parameter) {
+  return extreme(b, t, parameter, "_greatest_by");
+}
+static struct core *least(struct build *b, struct type *t, struct core_pattern **parameter) {
+  return extreme(b, t, parameter, "_least_by");
+}
+/* Scans begin with the least value, or the greatest. */
+static struct core *no_scan(struct build *b, struct type *argument,
+                            struct core_pattern **parameter) {
+  if (is_scalar(type_of(argument->part[0]))) return NULL;
+  struct core_pattern *v = *parameter = build_local(b, "v", argument);
+  return call(b, "_no_scan", build_use(b, v));
 }
 
 /* ---- select(c, x, y) ---- */
@@ -156,14 +280,6 @@ static struct core *all_data(struct build *b, struct type *data, struct core *se
   return build_each(b, x, sequence, build_data(b, data, build_use(b, x)));
 }
 
-/* Variables for the two sequences of a sequence of pairs. */
-static struct components unzipped(struct build *b, struct type *pair) {
-  struct components p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
-                         .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
-  p.pattern = build_pair_pattern(b, p.left, p.right);
-  return p;
-}
-
 static struct core *defaults(struct build *b, struct type *argument,
                              struct core_pattern **parameter) {
   struct type *type = type_of(argument->part[0]);
@@ -182,13 +298,6 @@ static struct core *defaults(struct build *b, struct type *argument,
 }
 
 /* ---- _hash(x), string(x) ---- */
-
-/* name of each element of a sequence. */
-static struct core *of_elements(struct build *b, struct type *sequence, const char *name,
-                                struct core *value) {
-  struct core_pattern *e = build_local(b, "e", sequence->part[0]);
-  return build_each(b, e, value, call(b, name, build_use(b, e)));
-}
 
 static struct core *hash(struct build *b, struct type *type, struct core_pattern **parameter) {
   struct components x = components_of(b, type, "x");

@@ -1,5 +1,5 @@
 /* derive.h - bodies of the functions that follow the structure of a type: eql, select,
- * identity, _hash, string, and those of reading and writing values.
+ * identity, order and ranks, _hash, string, and those of reading and writing values.
  *
  * At a ground argument type such a function is ordinary NESL: eql on [T] compares lengths and
  * then all({eql(a, b) : a in x; b in y}); string on [T] is seq_string({string(e) : e in x}).
@@ -14,8 +14,8 @@
 
 struct derived {
   struct core_pattern *parameter; /* of the argument's type */
-  struct core *body; /* NULL: a base case, which the caller executes itself: eql and
-                        select on scalars and streams, and no others */
+  struct core *body; /* NULL: a base case, which the caller executes itself: eql, select,
+                        order and ranks of scalars, and no others */
   uint32_t local_count;
 };
 

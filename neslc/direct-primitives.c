@@ -83,10 +83,7 @@ static bool derived_base(struct direct *d, const struct primitive_call *call,
     *out = datum_bool(x[0].as.integer == x[1].as.integer);
     return true;
   case PRIM_SELECT: *out = x[0].as.integer ? x[1] : x[2]; return true;
-  default:
-    return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
-                       "internal error: `%s` of this type is not supported",
-                       call->specialisation->global->name->text);
+  default: return direct_scalar(d, call, out);
   }
 }
 

@@ -80,12 +80,26 @@ static enum unify_result unify_variables(struct type *a, struct type *b) {
   return UNIFY_OK;
 }
 
+static enum unify_result unify(struct unifier *, struct type *, struct type *, uint32_t depth);
+
+/* Sequences and tuples have the order of what they consist of. */
+static bool may_be_ordered(const struct type *t) {
+  return t->tag == TYPE_SEQUENCE || t->tag == TYPE_PAIR;
+}
+static enum unify_result order_parts(struct unifier *u, struct type *t, uint32_t depth) {
+  enum unify_result result = UNIFY_OK;
+  for (unsigned i = 0; i < 2 && t->part[i] && result == UNIFY_OK; i++)
+    result = unify(u, type_variable(u->arena, CLASS_ORDINAL), t->part[i], depth + 1);
+  return result;
+}
+
 static enum unify_result unify_variable(struct unifier *u, struct type *variable,
-                                        struct type *t) {
+                                        struct type *t, uint32_t depth) {
   if (variable->generic) return UNIFY_CLASH;
   if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(variable, t);
   bool constructed = t->tag > TYPE_STREAM;
-  if (constructed ? variable->klass != CLASS_ANY
+  const bool ordered = variable->klass == CLASS_ORDINAL && may_be_ordered(t);
+  if (constructed ? variable->klass != CLASS_ANY && !ordered
                   : !has_member((enum type_class)variable->klass, (enum type_tag)t->tag)) {
     return UNIFY_CLASS;
   }
@@ -96,7 +110,7 @@ static enum unify_result unify_variable(struct unifier *u, struct type *variable
     if (found != UNIFY_OK) return found;
   }
   variable->link = t;
-  return UNIFY_OK;
+  return ordered ? order_parts(u, t, depth) : UNIFY_OK;
 }
 
 /* Whether both are known to be the same; they are from now on. */
@@ -117,7 +131,7 @@ static enum unify_result unify(struct unifier *u, struct type *a, struct type *b
   const bool variable = a->tag == TYPE_VARIABLE || b->tag == TYPE_VARIABLE;
   if (variable) {
     bool a_links = a->tag == TYPE_VARIABLE && !a->generic;
-    result = a_links ? unify_variable(u, a, b) : unify_variable(u, b, a);
+    result = a_links ? unify_variable(u, a, b, depth) : unify_variable(u, b, a, depth);
   } else if (a->tag != b->tag || a->data != b->data) {
     result = UNIFY_CLASH;
   } else if (a->tag == TYPE_IDENTITY && (a->global != b->global || a->lambda != b->lambda)) {
@@ -126,8 +140,10 @@ static enum unify_result unify(struct unifier *u, struct type *a, struct type *b
     result = UNIFY_DEEP;
   }
   if (result != UNIFY_OK) {
-    *u->a_part = a;
-    *u->b_part = b;
+    if (!*u->a_part) {
+      *u->a_part = a;
+      *u->b_part = b;
+    }
     return result;
   }
   if (variable || known_same(u, a, b)) return UNIFY_OK;
@@ -143,6 +159,7 @@ static enum unify_result unify(struct unifier *u, struct type *a, struct type *b
 enum unify_result type_unify(struct arena *scratch, struct type *a, struct type *b,
                              struct type **a_part, struct type **b_part) {
   struct unifier u = {.arena = scratch, .a_part = a_part, .b_part = b_part};
+  *a_part = *b_part = NULL;
   table_begin(&u.same, scratch);
   return unify(&u, a, b, 0);
 }
