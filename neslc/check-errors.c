@@ -36,6 +36,10 @@ static const char *member_of(enum type_class klass) {
     return "of an ordered type (int, float, char, sequences and tuples of these)";
   case CLASS_NUMBER: return "a number (int or float)";
   case CLASS_LOGICAL: return "a logical value (int or bool)";
+  case CLASS_SORTABLE:
+    return "of a type that can be sorted (int, float, sequences and tuples of ordered types; "
+           "char_rank is for chars)";
+  case CLASS_EQUATED: return "an int, float or char";
   case CLASSES: break;
   }
   return "?";
@@ -49,6 +53,8 @@ static const char *two_of(enum type_class klass) {
   case CLASS_ORDINAL: return "two ints, floats, chars, or sequences or tuples of these";
   case CLASS_NUMBER: return "two numbers";
   case CLASS_LOGICAL: return "two bools or ints";
+  case CLASS_SORTABLE: return "two numbers, or sequences or tuples";
+  case CLASS_EQUATED: return "two ints, floats or chars";
   case CLASSES: break;
   }
   return "?";

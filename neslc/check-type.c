@@ -7,7 +7,9 @@
 #include <string.h>
 
 static bool class_named(const struct name *name, enum type_class *klass) {
-  for (int k = CLASS_ANY; k < CLASSES; k++) {
+  *klass = CLASS_EQUATED; /* the library's name for it */
+  if (strcmp(name->text, "_equated") == 0) return true;
+  for (int k = CLASS_ANY; k < CLASS_EQUATED; k++) {
     *klass = (enum type_class)k;
     if (strcmp(name->text, type_class_name(*klass)) == 0) return true;
   }
@@ -21,8 +23,8 @@ void check_constraints(struct checker *ck, const struct syntax_annotation *annot
     enum type_class klass = CLASS_ANY;
     if (!class_named(c->class_name, &klass)) {
       complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, c->at,
-               "there is no class `%s`; the classes are any, scalar, ordinal, number and "
-               "logical",
+               "there is no class `%s`; the classes are any, scalar, ordinal, sortable, number "
+               "and logical",
                c->class_name->text);
     }
     struct type *variable = type_variable(ck->arena, klass);

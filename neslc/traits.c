@@ -118,7 +118,8 @@ static bool scalars_only(struct flattener *f, struct type *type, bool foreign) {
   case TYPE_PAIR:
     return scalars_only(f, t->part[0], foreign) && scalars_only(f, t->part[1], foreign);
   case TYPE_VARIABLE:
-    if (t->klass != CLASS_ANY && t->klass != CLASS_ORDINAL) return true;
+    if (t->klass != CLASS_ANY && t->klass != CLASS_ORDINAL && t->klass != CLASS_SORTABLE)
+      return true;
     return !foreign && t->generic && scalars_only(f, f->frame->arguments[t->number], true);
   default: return false;
   }

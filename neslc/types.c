@@ -84,6 +84,8 @@ const char *type_class_name(enum type_class klass) {
   case CLASS_ORDINAL: return "ordinal";
   case CLASS_NUMBER: return "number";
   case CLASS_LOGICAL: return "logical";
+  case CLASS_SORTABLE: return "sortable";
+  case CLASS_EQUATED: return "ordinal";
   case CLASSES: break;
   }
   return "?";

@@ -37,9 +37,11 @@ enum type_tag {
 enum type_class {
   CLASS_ANY,
   CLASS_SCALAR,
-  CLASS_ORDINAL,
+  CLASS_ORDINAL, /* and sequences and tuples of these */
   CLASS_NUMBER,
   CLASS_LOGICAL,
+  CLASS_SORTABLE, /* numbers, and sequences and tuples of ordinals */
+  CLASS_EQUATED,  /* scalars of `ordinal`, which it is written as: of == and /= */
   CLASSES
 };
 const char *type_class_name(enum type_class);

@@ -1,9 +1,9 @@
 /* unify.c - unification of two types. (NESL specification, section 5.2.)
  *
  * Huet's algorithm: links in the variables, and classes of types with parts that are the same,
- * so that two parts are compared once however often they are shared. Classes (of types) are
- * members of one another, not sets that intersect: number with logical fails, although both
- * contain int.
+ * so that two parts are compared once however often they are shared. Two classes (of types)
+ * become the class that has what both have, if there is one: number with logical fails, since
+ * no class has int alone.
  */
 #include "neslc/table.h"
 #include "neslc/types.h"
@@ -14,30 +14,30 @@ struct unifier {
   struct type **a_part, **b_part;
 };
 
+/* What is in a class: base types, and what consists of ordered ones. */
+enum { INTS = 1, FLOATS = 2, BOOLS = 4, CHARS = 8, ORDERED = 16, OTHERS = 32 };
+static const uint8_t members[CLASSES] = {
+    [CLASS_ANY] = INTS | FLOATS | BOOLS | CHARS | ORDERED | OTHERS,
+    [CLASS_SCALAR] = INTS | FLOATS | BOOLS | CHARS,
+    [CLASS_ORDINAL] = INTS | FLOATS | CHARS | ORDERED,
+    [CLASS_NUMBER] = INTS | FLOATS,
+    [CLASS_LOGICAL] = INTS | BOOLS,
+    [CLASS_SORTABLE] = INTS | FLOATS | ORDERED,
+    [CLASS_EQUATED] = INTS | FLOATS | CHARS,
+};
+
 /* Whether a base type is a member of a class. */
 static bool has_member(enum type_class klass, enum type_tag tag) {
-  switch (klass) {
-  case CLASS_ANY: return true;
-  case CLASS_SCALAR: return tag <= TYPE_CHAR;
-  case CLASS_ORDINAL: return tag == TYPE_INT || tag == TYPE_FLOAT || tag == TYPE_CHAR;
-  case CLASS_NUMBER: return tag == TYPE_INT || tag == TYPE_FLOAT;
-  case CLASS_LOGICAL: return tag == TYPE_INT || tag == TYPE_BOOL;
-  case CLASSES: break;
-  }
-  return false;
+  const unsigned member = tag <= TYPE_CHAR ? 1u << tag : OTHERS;
+  return (members[klass] & member) != 0;
 }
 
-/* Whether `inner` is listed as a member of `outer`, or is the same. */
-static bool has_class(enum type_class outer, enum type_class inner) {
-  switch (outer) {
-  case CLASS_ANY: return true;
-  case CLASS_SCALAR: return inner != CLASS_ANY;
-  case CLASS_ORDINAL: return inner == CLASS_ORDINAL || inner == CLASS_NUMBER;
-  case CLASS_NUMBER:
-  case CLASS_LOGICAL: return inner == outer;
-  case CLASSES: break;
-  }
-  return false;
+/* The class that has what both have; CLASSES if there is none. */
+static enum type_class common_class(enum type_class a, enum type_class b) {
+  const unsigned both = members[a] & members[b];
+  enum type_class k = CLASS_ANY;
+  while (k < CLASSES && members[k] != both) k++;
+  return k;
 }
 
 struct search {
@@ -62,20 +62,16 @@ static enum unify_result occurs(struct search *s, struct type *t, uint32_t depth
 }
 
 static enum unify_result unify_variables(struct type *a, struct type *b) {
-  enum type_class a_class = (enum type_class)a->klass, b_class = (enum type_class)b->klass;
-  struct type *keep;
-  if (has_class(a_class, b_class)) {
-    keep = b;
-  } else if (has_class(b_class, a_class)) {
-    keep = a;
-  } else {
-    return UNIFY_CLASS;
-  }
+  const enum type_class klass =
+      common_class((enum type_class)a->klass, (enum type_class)b->klass);
+  if (klass == CLASSES) return UNIFY_CLASS;
+  struct type *keep = a->klass == klass && b->klass != klass ? a : b;
   struct type *drop = keep == a ? b : a;
   if (!keep->from_source) { /* its own class may have no source location */
     keep->from = drop->from;
     keep->from_source = drop->from_source;
   }
+  keep->klass = (uint8_t)klass;
   drop->link = keep;
   return UNIFY_OK;
 }
@@ -98,8 +94,9 @@ static enum unify_result unify_variable(struct unifier *u, struct type *variable
   if (variable->generic) return UNIFY_CLASH;
   if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(variable, t);
   bool constructed = t->tag > TYPE_STREAM;
-  const bool ordered = variable->klass == CLASS_ORDINAL && may_be_ordered(t);
-  if (constructed ? variable->klass != CLASS_ANY && !ordered
+  const bool any = variable->klass == CLASS_ANY;
+  const bool ordered = !any && (members[variable->klass] & ORDERED) && may_be_ordered(t);
+  if (constructed ? !any && !ordered
                   : !has_member((enum type_class)variable->klass, (enum type_tag)t->tag)) {
     return UNIFY_CLASS;
   }

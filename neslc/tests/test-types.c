@@ -36,7 +36,8 @@ static const char members[CLASSES][5] = {
     /*                int float bool char stream */
     [CLASS_ANY] = {1, 1, 1, 1, 1},     [CLASS_SCALAR] = {1, 1, 1, 1, 0},
     [CLASS_ORDINAL] = {1, 1, 0, 1, 0}, [CLASS_NUMBER] = {1, 1, 0, 0, 0},
-    [CLASS_LOGICAL] = {1, 0, 1, 0, 0},
+    [CLASS_LOGICAL] = {1, 0, 1, 0, 0}, [CLASS_SORTABLE] = {1, 1, 0, 0, 0},
+    [CLASS_EQUATED] = {1, 1, 0, 1, 0},
 };
 
 Test(types, variables_take_members_of_their_class) {
@@ -48,7 +49,9 @@ Test(types, variables_take_members_of_their_class) {
       cr_expect(wanted != UNIFY_OK || type_of(v) == b);
       cr_expect_eq(unify(b, variable((enum type_class)klass)), wanted);
     }
-    enum unify_result wanted = klass == CLASS_ANY ? UNIFY_OK : UNIFY_CLASS;
+    const bool composed =
+        klass == CLASS_ANY || klass == CLASS_ORDINAL || klass == CLASS_SORTABLE;
+    enum unify_result wanted = composed ? UNIFY_OK : UNIFY_CLASS;
     cr_expect_eq(unify(variable((enum type_class)klass), seq(base(TYPE_INT))), wanted);
     cr_expect_eq(unify(pair(base(TYPE_INT), base(TYPE_INT)), variable((enum type_class)klass)),
                  wanted);
@@ -57,12 +60,37 @@ Test(types, variables_take_members_of_their_class) {
 
 /* The class of two variables made one; CLASSES where that fails. */
 static const enum type_class merged[CLASSES][CLASSES] = {
-    [CLASS_ANY] = {CLASS_ANY, CLASS_SCALAR, CLASS_ORDINAL, CLASS_NUMBER, CLASS_LOGICAL},
-    [CLASS_SCALAR] = {CLASS_SCALAR, CLASS_SCALAR, CLASS_ORDINAL, CLASS_NUMBER, CLASS_LOGICAL},
-    [CLASS_ORDINAL] = {CLASS_ORDINAL, CLASS_ORDINAL, CLASS_ORDINAL, CLASS_NUMBER, CLASSES},
-    [CLASS_NUMBER] = {CLASS_NUMBER, CLASS_NUMBER, CLASS_NUMBER, CLASS_NUMBER, CLASSES},
-    [CLASS_LOGICAL] = {CLASS_LOGICAL, CLASS_LOGICAL, CLASSES, CLASSES, CLASS_LOGICAL},
+    [CLASS_ANY] = {CLASS_ANY, CLASS_SCALAR, CLASS_ORDINAL, CLASS_NUMBER, CLASS_LOGICAL,
+                   CLASS_SORTABLE, CLASS_EQUATED},
+    [CLASS_SCALAR] = {CLASS_SCALAR, CLASS_SCALAR, CLASS_EQUATED, CLASS_NUMBER, CLASS_LOGICAL,
+                      CLASS_NUMBER, CLASS_EQUATED},
+    [CLASS_ORDINAL] = {CLASS_ORDINAL, CLASS_EQUATED, CLASS_ORDINAL, CLASS_NUMBER, CLASSES,
+                       CLASS_SORTABLE, CLASS_EQUATED},
+    [CLASS_NUMBER] = {CLASS_NUMBER, CLASS_NUMBER, CLASS_NUMBER, CLASS_NUMBER, CLASSES,
+                      CLASS_NUMBER, CLASS_NUMBER},
+    [CLASS_LOGICAL] = {CLASS_LOGICAL, CLASS_LOGICAL, CLASSES, CLASSES, CLASS_LOGICAL, CLASSES,
+                       CLASSES},
+    [CLASS_SORTABLE] = {CLASS_SORTABLE, CLASS_NUMBER, CLASS_SORTABLE, CLASS_NUMBER, CLASSES,
+                        CLASS_SORTABLE, CLASS_NUMBER},
+    [CLASS_EQUATED] = {CLASS_EQUATED, CLASS_EQUATED, CLASS_EQUATED, CLASS_NUMBER, CLASSES,
+                       CLASS_NUMBER, CLASS_EQUATED},
 };
+
+/* A variable of this class, made the same as that type, which has other variables then. */
+static enum type_class class_within(enum type_class klass, struct type *whole,
+                                    struct type *inner) {
+  cr_assert_eq(unify(variable(klass), whole), UNIFY_OK);
+  return (enum type_class)type_of(inner)->klass;
+}
+
+Test(types, what_is_ordered_consists_of_ordered_types) {
+  struct type *a = variable(CLASS_ANY), *b = variable(CLASS_SCALAR);
+  cr_assert_eq(class_within(CLASS_ORDINAL, seq(a), a), CLASS_ORDINAL);
+  cr_assert_eq(class_within(CLASS_SORTABLE, pair(base(TYPE_CHAR), seq(b)), b), CLASS_EQUATED);
+  cr_assert_eq(unify(variable(CLASS_ORDINAL), seq(base(TYPE_BOOL))), UNIFY_CLASS);
+  cr_assert_eq(unify(variable(CLASS_SORTABLE), pair(base(TYPE_INT), base(TYPE_STREAM))),
+               UNIFY_CLASS);
+}
 
 Test(types, classes_merge_by_membership_not_by_intersection) {
   for (int i = 0; i < CLASSES; i++) {
