@@ -5,8 +5,8 @@ parallel.
     library.py [--config NAME ...] [--only NAME ...] [--data TEXT] [--sample PERCENT [--seed TEXT]]
     library.py --show [--only NAME ...]
 
-For every row of library_cases.py, combining_cases.py, matrix_cases.py and algorithm_cases.py, and every
-type of elements, this makes forms that call the function: alone; for each of several arguments; nested twice, with empty inner sequences; for no
+For every row of library_cases.py, combining_cases.py, addition_cases.py, matrix_cases.py and
+algorithm_cases.py, and every type of elements, this makes forms that call the function: alone; for each of several arguments; nested twice, with empty inner sequences; for no
 instances; in both branches of a conditional; under a sieve; with arguments that are free in the
 body; through a function of the program's own. The expected results are computed in Python.
 Arguments are random and depend on --data; the rows of a sample on --seed.
@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 import nesl
+from addition_cases import ADDITIONS
 from algorithm_cases import ALGORITHMS
 from combining_cases import COMBINING
 from library_cases import TABLE
@@ -30,7 +31,7 @@ from library_model import DECLARATIONS, literal, pair, seq, show, show_type, val
 from matrix import CONFIGS
 from matrix_cases import MATRICES
 
-ROWS = TABLE + COMBINING + MATRICES + ALGORITHMS
+ROWS = TABLE + COMBINING + ADDITIONS + MATRICES + ALGORITHMS
 SIZES = (0, 1, 5, 3, 7, 2)
 
 

@@ -27,10 +27,14 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/data.md",
-         "docs/c-api.md", "docs/libraries.md", "docs/python.md", "docs/python-functions.md"]
+PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/library.md",
+         "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md", "docs/python-functions.md"]
 BLOCK = re.compile(r"^```(nesl|console|c|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
+# A page, and the files of neslc/library of which it has an example of each function.
+EXAMPLES = ("docs/library.md", ["statistics", "searching", "slicing", "combinatorics", "strings", "reals",
+                                "bits", "random"])
+FUNCTION = re.compile(r"^function ([a-z]\w*)\(", re.MULTILINE)
 NEEDS = "needs="
 MARK = "apropos zzz%dzzz;\n"  # says so, and leaves `it` alone
 MARKED = re.compile(r"^No name contains zzz(\d+)zzz\.\n", re.MULTILINE)
@@ -137,6 +141,18 @@ class Page:
         for number, command, want in commands:
             self.compare(number, command, want, self.execute(command))
 
+    def look_for_examples(self):
+        """Of each function of the library that the page is about."""
+        typed = "".join(form for _, form, _ in self.forms)
+        for file in EXAMPLES[1]:
+            text = (ROOT / "neslc" / "library" / f"{file}.nesl").read_text()
+            for name in FUNCTION.findall(text):
+                good = re.search(rf"\b{name}\(", typed)
+                self.passed += bool(good)
+                self.failed += not good
+                if not good:
+                    print(f"{self.path}: no example calls {name} of {file}.nesl")
+
     def run(self):
         text = (ROOT / self.path).read_text()
         for block in BLOCK.finditer(text):
@@ -152,6 +168,8 @@ class Page:
                 self.read_session(line, inside)
         if self.forms:
             self.run_session()
+        if self.path == EXAMPLES[0]:
+            self.look_for_examples()
         if self.statements:
             self.run_python()
 

@@ -192,6 +192,7 @@ def pages():
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
+    yield Stage("errors of reals of the library", "python3 nesl-tests/accuracy.py")
     yield Stage("functions of C from NESL", f"{CACHED} python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
     yield Stage("the gallery", "scripts/gallery --check")

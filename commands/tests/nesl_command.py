@@ -492,6 +492,14 @@ class Compiler(CommandTest):
         self.expect(self.neslc(prog, "--memory", "64M"), 0, "")
         self.expect(self.run_command(VINTERP, "prog.vcode"), 0, "( 1009 )\n")
 
+    def test_constants_that_no_literal_means(self):
+        expression = "{(isnan(y), nan, y) : y in [%s, nan, -infinity]};\n"
+        for text, flags in [("x = infinity - infinity;\n" + expression % "x", []),
+                            (expression % "nan", ["--portable"])]:
+            self.expect(self.neslc(self.file(text), *flags), 0, "")
+            self.expect(self.run_command(VINTERP, "prog.vcode"), 0,
+                        "[ 3 ]\n( T T F )\n( nan nan nan )\n( nan nan -inf )\n")
+
     def test_assignments_have_no_permissions(self):
         prog = self.file("(stream, (opened, message)) = open_out_file(\"made\");\nopened;\n")
         self.expect(self.neslc(prog), 0, "")

@@ -55,7 +55,7 @@ static void expect_message(void *context, struct global *g) {
 }
 
 /* Every function is correct. Every name says what it is for; those of the specification and no
- * others are protected. The additions are those of files and drawings. */
+ * others are protected. The additions are Ravel's own. */
 Test(library, documentation, .init = start_classic, .fini = memory_end) {
   struct names names = {0};
   session_each(session, expect_message, &names);

@@ -74,7 +74,7 @@ static unsigned functions_read(void) {
 }
 
 Test(session, what_is_not_named_is_not_read) {
-  enum { A_FEW = 20, LEAST_BYTES = 600000 };
+  enum { A_FEW = 20, LEAST_BYTES = 1100000 };
   struct checked form;
   check_all("function twice(n) = (n, n); twice(1);", &form);
   cr_expect_eq(functions_read(), 1, "twice");
