@@ -313,6 +313,9 @@ def scientific(x, digits):
     return "%se%s%d" % (mantissa, exponent[0], int(exponent[1:]))
 
 
+JUST_MISSED = [0.9793, 0.9884, 0.9894, 0.9904, 0.9914, 0.9924]
+
+
 def numerals(r, t, n):
     """Numbers with an exact half at the last digit, and those near a carry, among others."""
     x = r.choice([r.uniform(-10, 10), r.uniform(-1e6, 1e6), r.randint(-2000, 2000) / 16, 0.125, 0.5, 2.5,
@@ -322,6 +325,12 @@ def numerals(r, t, n):
 
 for _ in range(3):
     row("format_float", FLOAT, ["float", "int", "int"], STRING, numerals, format_float, double=True)
+# Sixteen digits: what a product rounds off decides the last one; four digits that are just missed.
+row("format_float", FLOAT, ["float", "int", "int"], STRING,
+    lambda r, t, n: [r.choice([r.random(), r.uniform(-10, 10)]), 0, r.choice([15, 16])], format_float,
+    double=True)
+row("format_float", FLOAT, ["float", "int", "int"], STRING,
+    one_of(*[(x, 0, 16) for x in JUST_MISSED]), format_float, double=True)
 row("format_float", FLOAT, ["float", "int", "int"], STRING,
     one_of((1.5, 0, 0), (-2.5, 6, 0), (0.375, 0, 2), (1e30, 0, 2), (99.75, -8, 1), (0.0, 5, 3)),
     format_float)

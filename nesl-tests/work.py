@@ -46,6 +46,10 @@ def sort_work(n):
     return n * math.log2(n)
 
 
+def square(n):
+    return n * n
+
+
 def once(_):
     return 1
 
@@ -111,6 +115,24 @@ PROGRAMS = {
              " in reach(tree, 0)"),
     "one more element": (1000, linear, 73, once, "",
                          "{sum(index(rem(i, 8)) ++ [i]) : i in index(N)}"),
+    "searchsorted": (512, sort_work, 84, math.log2, "",
+                     "let v = {2 * i : i in index(N)} in {searchsorted(v, x) : x in index(N)}"),
+    "bin": (1000, linear, 295, once, "", "bin({rem(i * 7, 12) : i in index(N)}, index(9))"),
+    "quantiles": (1000, linear, 170, once, "",
+                  "let v = {rem(i * 7919, 65537) : i in index(N)}"
+                  " in {quantile(v, 1.0 / float(i + 1)) : i in index(N)}"),
+    "counts": (1000, linear, 76, once, "", "counts({rem(i * 7919, 65537) : i in index(N)})"),
+    "inner_join": (1000, linear, 580, math.log2, "",
+                   "let v = {(i * 7919, i) : i in index(N)} in inner_join(v, v)"),
+    "split_on": (1000, linear, 138, once, "",
+                 "split_on({if rem(i, 5) == 0 then `, else `a : i in index(N)}, \",\")"),
+    "replace": (1000, linear, 162, once, "",
+                "replace({if rem(i, 5) == 0 then `, else `a : i in index(N)}, \",\", \"; \")"),
+    "find_all that overlap": (512, sort_work, 114, math.log2, "", "find_all(\"aa\", dist(`a, N))"),
+    "combinations": (50, square, 28, once, "", "combinations(index(N), 2)"),
+    "combinations of all but one": (50, square, 11, once, "", "combinations(index(N), N - 1)"),
+    "pairs of each": (1000, linear, 118, once, "", "{pairs(index(rem(i, 5))) : i in index(N)}"),
+    "evens": (1000, linear, 71, once, "", "evens((x, y) => (y, x), index(N))"),
     "lists": (1000, linear, 63, once, "", "{sum([i, i * i, 3, i + 1]) : i in index(N)}"),
 }
 
