@@ -6,7 +6,7 @@
 Every listing of the page that begins with ```nesl is a file example.nesl, run with the options that
 follow the word; the listing after it is the exact output of `nesl`: compiled, compiled without
 optimising, interpreted directly (not where it says "compiled only": limits of memory differ).
-The page must have a section for each kind of error, and every sentence of a failed check.
+The page must have a section for each kind of error, and every sentence of a failed check of the library.
 --update writes the present output into the page, to be reviewed before it is committed.
 
 Then the files of errors (of nesl-tests/nesl, and of the corpus if present) are run in these ways;
@@ -86,6 +86,15 @@ The size for the function WINDOWS must be positive.
 The size for the function WINDOWS2 must be positive.""".splitlines()
 
 
+# The sentences of the library's checks; those above are of checks.def, too.
+CHECK = re.compile(r'[={] *_check\([^"]*"([^"]+)"')
+
+
+def sentences():
+    files = sorted((ROOT / "neslc" / "library").glob("*.nesl"))
+    return [*SENTENCES, *sorted({s for file in files for s in CHECK.findall(file.read_text())})]
+
+
 def said(nesl, way, flags, path, folder):
     """Standard output and error of a run, as on a terminal."""
     done = subprocess.run([nesl, *way, *flags, "run", path], cwd=folder, timeout=120,
@@ -135,7 +144,7 @@ def check_page(options, folder):
     page = PAGE.read_text()
     messages = "".join(match.group(3) for match in LISTING.finditer(page))
     missing = [k for k in KINDS if f"\n## `{k}`" not in page]
-    missing += [s for s in SENTENCES if f"error: {s}" not in messages]
+    missing += [s for s in sentences() if f"error: {s}" not in messages]
     for what in missing:
         print(f"docs/nesl-errors.md: nothing about {what}")
     results = [check_example(options, match, folder) for match in LISTING.finditer(page)]
