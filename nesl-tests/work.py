@@ -118,7 +118,7 @@ PROGRAMS = {
     "searchsorted": (512, sort_work, 84, math.log2, "",
                      "let v = {2 * i : i in index(N)} in {searchsorted(v, x) : x in index(N)}"),
     "bin": (1000, linear, 295, once, "", "bin({rem(i * 7, 12) : i in index(N)}, index(9))"),
-    "quantiles": (1000, linear, 170, once, "",
+    "quantiles": (1000, linear, 198, once, "",
                   "let v = {rem(i * 7919, 65537) : i in index(N)}"
                   " in {quantile(v, 1.0 / float(i + 1)) : i in index(N)}"),
     "counts": (1000, linear, 76, once, "", "counts({rem(i * 7919, 65537) : i in index(N)})"),
