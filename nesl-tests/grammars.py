@@ -122,6 +122,8 @@ NESL_CASES = [
         "007": "constant.numeric.integer", "1.": "constant.numeric.float", ".5":
         "constant.numeric.float", "1e3": "constant.numeric.float",
         "1.5e-2": "constant.numeric.float"}),
+    ("0xFF + 1_000 * 1_0.5; // 12", {"0xFF": "constant.numeric.integer.hexadecimal", "1_000": "constant.numeric.integer",
+                                     "1_0.5": "constant.numeric.float", "// 12": "comment.line.double-slash"}),
     ("set print_length 3;", {"set": "keyword.other.command", "3": "constant.numeric"}),
     ("{* print(x) : x in infinite}", {"in": "keyword.control", "infinite": "variable"}),
 ]
