@@ -204,7 +204,7 @@ enum reading {
  */
 enum reading read_form(struct reader *, struct complaints *, struct form *);
 
-/* The text of a string from what stands between its quotes, in place; its length. */
+/* The text of a string from what stands between its quotes, which it replaces; its length. */
 size_t string_plain(char *text, size_t length);
 /* The same of e"..."; `wrong` is the first escape that means nothing, or empty. */
 size_t string_escaped(char *text, size_t length, struct span *wrong);
