@@ -18,20 +18,51 @@ bool usage_error(const char *command, const char *format, ...) {
   return false;
 }
 
-static bool unknown_option(const struct command_line *c, const char *argument, size_t length) {
+/* The long options of all commands. */
+static const struct {
+  const char *command, *name;
+} known[] = {
+#define OPTION(id, letter, name, argument, help) {"nesl", name},
+#include "commands/nesl-options.def"
+#define OPTION(id, letter, name, argument, help) {"vinterp", name},
+#include "commands/options.def"
+#define OPTION(id, letter, name, argument, help) {"neslc", name},
+#include "commands/neslc-options.def"
+#define OPTION(id, letter, name, argument, help) {"fcodeopt", name},
+#include "commands/fcodeopt-options.def"
+};
+
+/* Another command that has the option, or NULL. */
+static const char *command_with(const char *name) {
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (known[i].name && strcmp(known[i].name, name) == 0) return known[i].command;
+  }
+  return NULL;
+}
+
+/* The option whose name takes fewest edits to become this one; NULL if none is near. */
+static const char *nearest_option(const struct command_line *c, const char *name) {
   enum { FAR = 4 }; /* edits from which on no option is suggested */
   const char *nearest = NULL;
   unsigned least = FAR;
-  char given[64];
-  snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), argument);
-  for (unsigned i = 0; i < c->row_count && given[1] == '-'; i++) {
+  for (unsigned i = 0; i < c->row_count; i++) {
     if (!c->rows[i].name) continue;
-    unsigned distance = edit_distance(given + 2, c->rows[i].name, FAR);
+    const unsigned distance = edit_distance(name, c->rows[i].name, FAR);
     if (distance < least) {
       least = distance;
       nearest = c->rows[i].name;
     }
   }
+  return nearest;
+}
+
+static bool unknown_option(const struct command_line *c, const char *argument, size_t length) {
+  char given[64];
+  snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), argument);
+  const bool is_long = given[1] == '-';
+  const char *other = is_long ? command_with(given + 2) : NULL;
+  const char *nearest = is_long ? nearest_option(c, given + 2) : NULL;
+  if (other) return usage_error(c->command, "%s has no %s, %s has", c->command, given, other);
   if (nearest) {
     return usage_error(c->command, "unknown option %s, did you mean --%s?", given, nearest);
   }

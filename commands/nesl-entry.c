@@ -9,9 +9,44 @@
 #include "commands/process.h"
 #include "neslc/table.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* ---- the call ---- */
+
+/* Whether the text is words and no more: what a string looks like without its quotes. */
+static bool is_words(const char *text) {
+  for (const char *p = text; *p; p++) {
+    if (!isalpha((unsigned char)*p) && *p != ' ' && *p != '_') return false;
+  }
+  return isalpha((unsigned char)text[0]);
+}
+
+/* Whether an argument begins with a name that nothing defines. */
+static bool is_undefined(struct nesl *n, const char *text) {
+  static const char *const others[] = {"if", "let", "t", "f", "time"}; /* no names of values */
+  char word[64];
+  size_t length = 0;
+  for (; length < sizeof word - 1 && text[length] && text[length] != ' '; length++) {
+    word[length] = (char)tolower((unsigned char)text[length]);
+  }
+  word[length] = '\0';
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (strcmp(word, others[i]) == 0) return false;
+  }
+  return !session_global(n->session, word);
+}
+
+/* Complains of a string without quotes; true if there is none. */
+static bool is_quoted(struct nesl *n, unsigned number, const char *argument) {
+  if (!is_words(argument) || !is_undefined(n, argument)) return true;
+  diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
+           "argument %u of --entry %s is an expression, and %.60s is not defined; a string has "
+           "quotes: '\"%.60s\"'",
+           number, n->options->entry, argument, argument);
+  n->complaints.first = NESL_UNBOUND;
+  return false;
+}
 
 const struct source *nesl_entry_source(struct nesl *n) {
   const struct nesl_options *o = n->options;
@@ -30,6 +65,8 @@ const struct source *nesl_entry_source(struct nesl *n) {
       snprintf(name, sizeof name, "_argument_%u", i);
       fine = nesl_bind_argument(n, function, i - 1, o->operand_count - 1, name, argument);
       argument = name;
+    } else if (function) {
+      fine = is_quoted(n, i, argument);
     }
     fprintf(text.stream, "%s(%s)", i > 1 ? ", " : "", argument);
   }

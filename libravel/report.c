@@ -50,7 +50,10 @@ static const char *message_of(const struct failed_run *run, struct arena *arena)
   }
   if (sentence_of(f)) return sentence_of(f);
   if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL) {
-    return arena_printf(arena, "%s: does the recursion end?", message);
+    return arena_printf(arena, "%s: " FAILURE_CALLS, message);
+  }
+  if (f->memory) {
+    return arena_printf(arena, "%s; " FAILURE_MEMORY, message);
   }
   return message;
 }

@@ -71,6 +71,29 @@ static void check_argument(struct checker *ck, const struct syntax *e, struct co
   if (!fits) complain_argument(ck, e, callee, argument, part, number, &clash);
 }
 
+/* x.0, where `.0` is a number. */
+static bool is_component(struct checker *ck, const struct syntax *argument) {
+  const uint32_t start = argument->at.start;
+  return argument->kind == SYNTAX_FLOAT && !argument->parenthesised && start > 0 &&
+         ck->source->text[start] == '.' && !strchr(" \t\n", ck->source->text[start - 1]);
+}
+
+/* Explains 5 mod 3 and pair.0, which other languages have: what stands before the argument is
+ * no function. */
+static void remark_on_argument(struct checker *ck, const struct syntax *written,
+                               const struct core *argument, struct type *applied) {
+  struct type *type = type_of(argument->type);
+  if (written->kind == SYNTAX_NAME && type->tag == TYPE_FUNCTION &&
+      type_of(type->part[0])->tag == TYPE_PAIR) {
+    const char *name = written->as.name.name->text;
+    remark(ck->complaints, ck->source, written->at,
+           "`%s` is a function, which stands before its arguments: %s(x, y)", name, name);
+  } else if (applied->tag == TYPE_PAIR && is_component(ck, written)) {
+    remark(ck->complaints, ck->source, written->at,
+           "components are taken by patterns: let (x, y) = e in x");
+  }
+}
+
 static struct core *apply(struct checker *ck, const struct syntax *e, struct core *callee,
                           struct core *argument) {
   struct type *function = type_of(callee->type);
@@ -95,6 +118,7 @@ static struct core *apply(struct checker *ck, const struct syntax *e, struct cor
       remark(ck->complaints, function->from_source, function->from, "%s because of this",
              shown(ck, function));
     }
+    remark_on_argument(ck, e->as.part.right, argument, function);
     return make_apply(ck, e, callee, argument, type_variable(ck->arena, CLASS_ANY));
   }
   check_argument(ck, e, callee, function->part[0], argument);

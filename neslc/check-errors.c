@@ -256,12 +256,26 @@ static void remark_on_spelling(struct checker *ck, const struct syntax *apply,
   }
 }
 
+/* Reports x ^ 0.5; false for all other arguments. */
+static bool complain_power(struct checker *ck, const struct syntax *apply,
+                           const struct core *part, unsigned number) {
+  const struct syntax *f = apply->as.part.left;
+  if (number != 1 || f->kind != SYNTAX_NAME || !f->builtin ||
+      strcmp(f->as.name.name->text, "^") != 0 || type_of(part->type)->tag != TYPE_FLOAT) {
+    return false;
+  }
+  complain(ck->complaints, NESL_TYPE, ck->source, part->at,
+           "the power of `^` is to be int, but this is float; expt(x, p) takes two floats");
+  return true;
+}
+
 static void explain_argument(struct checker *ck, const struct syntax *apply,
                              const struct core *callee, const struct core *argument,
                              const struct core *part, unsigned number,
                              const struct clash *clash) {
   const char *name = callee_name(ck, apply->as.part.left);
   struct type *wanted = type_of(callee->type)->part[0];
+  if (complain_power(ck, apply, part, number)) return;
   if (callee->kind == CORE_GLOBAL && callee->as.use.global != ck->self) {
     const struct global *global = callee->as.use.global;
     if (complain_operands(ck, apply, global, argument, clash)) return;

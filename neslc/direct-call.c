@@ -232,7 +232,7 @@ static bool may_call(struct direct *d, struct frame *frame, const struct core *a
   const uint64_t most = d->options->most_depth;
   if (!most || d->calls < most) return true;
   return direct_fail(d, frame, apply, NESL_LIMIT,
-                     "more than %" PRIu64 " calls are open: does the recursion end?", most);
+                     "more than %" PRIu64 " calls are open: " FAILURE_CALLS, most);
 }
 
 /* ---- primitives ---- */

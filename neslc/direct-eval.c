@@ -304,7 +304,9 @@ static bool within_limits(struct direct *d, struct frame *frame, const struct co
     const bool called =
         frame->call != NULL; /* reported at the call, as other depth limits are */
     return direct_fail(d, called ? frame->caller : frame, called ? frame->call : e, NESL_LIMIT,
-                       "more than %" PRIu64 " calls are open: does the recursion end?",
+                       "more than %" PRIu64
+                       " calls are open: does the recursion end? The stack has no room "
+                       "for more",
                        d->calls);
   }
   return true;

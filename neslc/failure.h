@@ -24,6 +24,12 @@ struct failure_location {
 void complain_of_failure(struct complaints *, enum nesl_error, const char *message,
                          const struct failure_location *trail, size_t count);
 
+/* What helps, for the ends of messages: where too many calls are open, and where memory ran
+ * out. */
+#define FAILURE_CALLS "does the recursion end? The option max-depth permits more"
+#define FAILURE_MEMORY                                                                         \
+  "the option memory permits more, an apply-to-each over fewer elements at a time needs less"
+
 /* Whether a message names the function; messages write names in capitals. */
 bool message_names(const char *message, const char *name);
 

@@ -221,7 +221,8 @@ static uint32_t skip_decimal(struct reader *r, uint32_t at) {
   const char *text = source->text;
   struct token *token = &r->token;
   at = skip_digits(source, at, is_digit);
-  if (at < source->length && text[at] == '.') {
+  const bool range = at + 1 < source->length && text[at + 1] == '.'; /* as others write it */
+  if (at < source->length && text[at] == '.' && !range) {
     token->kind = TOKEN_FLOAT;
     at = skip_digits(source, at + 1, is_digit);
   }

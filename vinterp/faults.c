@@ -79,6 +79,7 @@ static void report(struct machine *m, const struct call_trace *trace, enum machi
   const char *type = type_word_text((enum type_word)info.type);
   m->faulted = true;
   m->failure.cause = cause;
+  m->failure.memory = false;
   if (!m->program) {
     diag_add(m->diags, SEVERITY_ERROR, NULL, info.pos, NULL, "%s", message);
     return;
@@ -229,6 +230,7 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
                                           .position = e->position};
   }
   report(m, &trace, cause_of(e->kind), message);
+  m->failure.memory = e->kind == CVL_E_MEMORY;
   call_trace_free(&m->heap, &trace);
 }
 

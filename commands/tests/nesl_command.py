@@ -128,6 +128,17 @@ class Modes(CommandTest):
                     "\nit = [-50, -20] : [int]\n")
         self.expect(self.nesl("run", prog, "--entry", "none", "1"), 1, "", "none")
 
+    def test_strings_without_quotes(self):
+        prog = self.file('function hello(name) = "hello " ++ name; bob = "Bob";\n')
+        for text in ("eve", "eve and adam"):
+            self.expect(self.nesl("run", prog, "--entry", "hello", text), 1, "",
+                        f"argument 1 of --entry hello is an expression, and {text} is not defined; "
+                        f"a string has quotes: '\"{text}\"'")
+        for text, wanted in (("bob", "Bob"), ("BOB", "Bob"), ('if t then bob else ""', "Bob"),
+                             ("let x = bob in x", "Bob"), ('"eve"', "eve")):
+            self.expect(self.nesl("run", prog, "--entry", "hello", text), 0,
+                        f'\nit = "hello {wanted}" : [char]\n')
+
     def test_check_evaluates_nothing(self):
         prog = self.file(QUICK + "w = error(\"boo\"); print_string(\"out\"); w; quick(v);")
         self.expect(self.nesl("check", prog), 0, "")
@@ -202,6 +213,11 @@ class Modes(CommandTest):
             ran = self.run_command(NESL, *arguments)
             self.assertEqual(ran.returncode, 2, arguments)
             self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+        for command, option, other in ((NESL, "--profile", "vinterp"), (NESLC, "--direct=1", "nesl"),
+                                       (VINTERP, "--outcomes", "nesl"), (NESL, "--stats", "fcodeopt")):
+            ran = self.run_command(command, option)
+            self.expect(ran, 2, "", f"has no {option.split('=')[0]}, {other} has (see")
+        self.expect(self.run_command(NESL, "--thread"), 2, "", "did you mean --threads?")
         self.assertIn("usage: nesl", self.run_command(NESL, "--help").stdout)
         self.assertIn("nesl (Ravel)", self.run_command(NESL, "--version").stdout)
 
