@@ -148,7 +148,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   }
   if (fine && n->options->tune_seconds > 0) {
     write_value(&value, n->out);
-  } else if (fine) {
+  } else if (fine && n->shows) {
     show_value(n, c, &value, out);
   }
   if (!fine || stop_asks(n->stop) != STOP_NOT) return false;
@@ -160,11 +160,12 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   struct checked checked = {0};
   if (form->kind == FORM_COMMAND) return nesl_command(n, form);
   if (!check_form(n->session, form, &n->complaints, &checked)) return false;
-  if (checked.notice && n->verbose && !n->silent) fprintf(n->out, "%s\n", checked.notice);
+  if (checked.notice && n->verbose && !n->silent && n->shows)
+    fprintf(n->out, "%s\n", checked.notice);
   if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
     return evaluate(n, &checked, out);
   }
-  show_definition(&checked, out);
+  if (n->shows) show_definition(&checked, out);
   return true;
 }
 
@@ -352,6 +353,48 @@ static bool ends_others(const struct nesl *n) {
                           (reason == STOP_TIME && !n->limits_forms));
 }
 
+/* ---- which results are printed ---- */
+
+/* Whether a form ends the session. */
+static bool is_exit(const struct form *form) {
+  return form->kind == FORM_COMMAND && strcmp(form->name->text, "exit") == 0;
+}
+
+/* Reads ahead, without executing anything, to the next expression; false if there is none. */
+static bool expression_follows(struct nesl *n, struct reader ahead) {
+  struct diag_list ignored;
+  diag_list_init(&ignored, n->session->arena);
+  struct complaints complaints = {.diags = &ignored};
+  ahead.arena = n->session->arena;
+  for (;;) {
+    struct form form = {0};
+    const enum reading reading = read_form(&ahead, &complaints, &form);
+    if (reading == READ_END || (reading == READ_FORM && is_exit(&form))) return false;
+    if (reading == READ_FORM && form.kind == FORM_EXPRESSION) return true;
+  }
+}
+
+/* The same; if there is no memory to look, none follows: the form that lacks it says so. */
+static bool is_last_expression(struct nesl *n, const struct form *form,
+                               const struct reader *reader) {
+  if (form->kind != FORM_EXPRESSION || n->load_depth > 0) return false;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return true;
+  const bool follows = expression_follows(n, *reader);
+  memory_guard_end(&guard);
+  return !follows;
+}
+
+static bool is_shown(struct nesl *n, const struct form *form, const struct reader *reader) {
+  switch (n->options->echo) {
+  case NESL_ECHO_FORMS: return true;
+  case NESL_ECHO_VALUE: return is_last_expression(n, form, reader);
+  case NESL_ECHO_NOTHING: break;
+  }
+  return false;
+}
+
 /* How reading continues after a form. */
 enum next { NEXT_DONE, NEXT_STOP, NEXT_INCOMPLETE };
 
@@ -365,8 +408,11 @@ static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *do
   struct nesl_done it = {.form = reading == READ_FORM ? form : NULL,
                          .behind = {reader->at, (uint32_t)reader->source->length},
                          .outcome.error = n->complaints.first};
+  const bool shows = n->shows; /* the form that loads these ones */
+  n->shows = it.form && is_shown(n, form, reader);
   if (it.form) it.outcome = nesl_execute(n, form);
   const bool go_on = done(n, context, &it) && !ends_others(n);
+  n->shows = shows;
   nesl_outcome_free(&it.outcome);
   /* If there was no memory to read a form, there is none for the next one. */
   return go_on && (it.form || it.outcome.error != NESL_LIMIT) ? NEXT_DONE : NEXT_STOP;

@@ -44,6 +44,16 @@ static bool count_value(const char *name, const char *text, int64_t least, int64
   return int_value("nesl", name, text, least, most, x);
 }
 
+static bool echo_value(struct nesl_options *o, enum nesl_echo echo) {
+  if (o->has_echo && o->echo != echo) {
+    return usage_error("nesl",
+                       "--echo prints every result, --quiet prints none: only one of them");
+  }
+  o->echo = echo;
+  o->has_echo = true;
+  return true;
+}
+
 static bool apply(void *options, unsigned id, const char *value) {
   struct nesl_options *o = options;
   const struct run_options run_options = {&o->machine, &o->backend_name, &o->seconds,
@@ -64,6 +74,8 @@ static bool apply(void *options, unsigned id, const char *value) {
     }
     o->outputs[o->output_count++] = value;
     break;
+  case OPT_ECHO:
+  case OPT_QUIET: return echo_value(o, id == OPT_ECHO ? NESL_ECHO_FORMS : NESL_ECHO_NOTHING);
   case OPT_REPEAT:
     ok = count_value(name, value, 1, NESL_MOST_RUNS, &x);
     o->repeat = (uint64_t)x;
@@ -157,6 +169,18 @@ static bool check_tune(const struct nesl_options *o) {
                      "--times and -o");
 }
 
+/* What is printed, if no option says so; false if one that does has no meaning. */
+static bool settle_echo(struct nesl_options *o) {
+  const bool runs = o->mode == NESL_RUN || o->expression;
+  if (o->has_echo && !runs) {
+    return usage_error("nesl", "--echo and --quiet go with run and -e, not with %s",
+                       o->mode == NESL_PROMPT ? "the prompt" : mode_word(o->mode));
+  }
+  const bool file = o->mode == NESL_RUN && !o->expression && !o->entry;
+  if (!o->has_echo) o->echo = file ? NESL_ECHO_VALUE : NESL_ECHO_FORMS;
+  return true;
+}
+
 /* What holds between options. */
 static bool check_modes(struct nesl_options *o) {
   if (!check_measuring(o)) return false;
@@ -195,7 +219,7 @@ static bool check_modes(struct nesl_options *o) {
 
 static bool check_together(struct nesl_options *o) {
   if (o->shared.help || o->shared.version) return true;
-  return check_modes(o) && (o->tune_seconds == 0 || check_tune(o));
+  return check_modes(o) && settle_echo(o) && (o->tune_seconds == 0 || check_tune(o));
 }
 
 /* The command that permits a program to open files, for messages, if it fits in a line. */

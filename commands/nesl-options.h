@@ -15,6 +15,13 @@ enum nesl_mode {
   NESL_OUTCOMES_OF /* nesl --outcomes FILE */
 };
 
+/* What is printed of forms, besides what they print themselves. */
+enum nesl_echo {
+  NESL_ECHO_FORMS, /* every result, and what is defined */
+  NESL_ECHO_VALUE, /* the value of the last expression */
+  NESL_ECHO_NOTHING
+};
+
 enum { NESL_MOST_OPERANDS = 256, NESL_MOST_OUTPUTS = 16, NESL_MOST_RUNS = 1000000 };
 
 struct nesl_options {
@@ -30,6 +37,8 @@ struct nesl_options {
   double seconds;                 /* --time; 0: no limit */
   struct widths widths;
   const char *backend_name;
+  enum nesl_echo echo;
+  bool has_echo; /* it was chosen */
   uint64_t print_length;
   uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
   const char *times; /* file for the measurements, or NULL */

@@ -43,6 +43,7 @@ struct nesl {
   uint64_t print_length;
   bool verbose;
   bool silent; /* no notices and no output of commands */
+  bool shows;  /* the form that is executed: its result is printed */
   enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
   struct stop *stop;    /* asks forms to end: process.h */
   bool limits_forms;    /* --time is for each form of the session, not for all */

@@ -263,7 +263,7 @@ def check_nesl(tests, copy):
     check_page(tests, copy, "docs/nesl-library.md")
     (copy.build / "program.nesl").write_text(NESL)
     for flags in ([], ["--direct"], ["--no-fusion"]):
-        done = copy.command("nesl", "run", *flags, copy.build / "program.nesl")
+        done = copy.command("nesl", "--echo", "run", *flags, copy.build / "program.nesl")
         tests.check(done.returncode == 0 and NESL_PRINTS in done.stdout,
                     f"nesl {' '.join(flags)}: {done.stdout}")
     if "test-neslc-library" in copy.run("ninja", "-C", copy.build, "-t", "targets").stdout:

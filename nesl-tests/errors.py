@@ -97,7 +97,7 @@ def sentences():
 
 def said(nesl, way, flags, path, folder):
     """Standard output and error of a run, as on a terminal."""
-    done = subprocess.run([nesl, *way, *flags, "run", path], cwd=folder, timeout=120,
+    done = subprocess.run([nesl, *way, *flags, "--echo", "run", path], cwd=folder, timeout=120,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace")
     if done.returncode not in (0, 1):

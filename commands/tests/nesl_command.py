@@ -103,8 +103,30 @@ class Modes(CommandTest):
         prog = self.file("#!/usr/bin/env -S nesl run\n" + QUICK + "quick(v ++ [9, 0]);\n")
         ran = self.nesl("run", prog)
         self.expect(ran, 0)
-        self.assertTrue(ran.stdout.endswith("\nit = [0, 1, 2, 3, 9] : [int]\n"))
+        self.assertEqual(ran.stdout, "\nit = [0, 1, 2, 3, 9] : [int]\n")
         self.expect(self.nesl("run", "nothing.nesl"), 1, "", "nothing.nesl: error: No such file")
+
+    def test_echo(self):
+        """Of a file without errors, and of one whose last expression fails; commands print."""
+        self.file("function inc(x) = x + 1;\nset verbose on; print_string(\"out\");\n[inc(1)];\n"
+                  "inc(1);\nfunction inc(x) = x + 1.5;\nx = 5;\nexit;\n7;\n")
+        every = ("\ninc = fn : int -> int\nout\nit = T : bool\n\nit = [2] : [int]\n\nit = 2 : int\n"
+                 "Redefining inc with a new type.  Old calls will not be modified.\n\ninc = fn : float -> float\n"
+                 "\nx = 5 : int\n")
+        for way in ([], ["--direct"]):
+            self.expect(self.nesl("run", *way, "prog.nesl"), 0, "out\nit = 2 : int\n")
+            self.expect(self.nesl("run", *way, "--echo", "prog.nesl"), 0, every)
+            self.expect(self.nesl("run", *way, "--quiet", "prog.nesl"), 0, "out")
+        self.expect(self.nesl("--quiet", "-e", "1; print_string(\"a\")"), 0, "a")
+        self.expect(self.nesl("--quiet", "run", "prog.nesl", "--entry", "inc", "1.0"), 0, "out")
+        self.file("x = 5; x; print_string(\"in \");", "defines.nesl")
+        self.file("load \"defines\"; 3 +; y = none; x + 1; function inc(x) = x; show code inc;", "loads.nesl")
+        self.expect(self.nesl("run", "loads.nesl"), 1, "in \nit = 6 : int\nfunction inc(x) = x;\n\n",
+                    "loads.nesl:1:")
+        self.file("1; 2; none;", "fails.nesl")
+        self.expect(self.nesl("run", "fails.nesl"), 1, "", "`none` is not defined")
+        self.file("1; 2; x = none; y = ;", "fails.nesl")
+        self.expect(self.nesl("run", "fails.nesl"), 1, "\nit = 2 : int\n", "`none` is not defined")
 
     def test_files_with_similar_names_are_suggested(self):
         for name in ("two-words.nesl", "b.nesl", "words.vcode", "words.nesl"):
@@ -188,7 +210,7 @@ class Modes(CommandTest):
                          "function most(n) = if n == 0 then 0 else more(2000) + most(n - 1);\n"
                          "print_string(\"under way\");\nmost(2000);\n1;\n")
         for flags in ([], ["--direct"]):
-            with subprocess.Popen([NESL, *flags, "run", prog], cwd=self.directory,
+            with subprocess.Popen([NESL, *flags, "--echo", "run", prog], cwd=self.directory,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
                 out = b""
                 while b"it = T" not in out:
@@ -208,6 +230,7 @@ class Modes(CommandTest):
     def test_usage(self):
         for arguments in (["run"], ["check"], ["test"], ["--outcomes"], ["run", "a", "b"],
                           ["--nothing"], ["--entry", "f"], ["--no-fusion", "--no-optimise"],
+                          ["--echo"], ["--quiet", "check", "a"], ["--echo", "--quiet", "run", "a"],
                           ["--direct", "--no-optimise"], ["--direct", "--no-fusion"], ["-e", "1", "check"],
                           ["--int", "16"], ["--backend", "none"], ["--print-length", "-1"]):
             ran = self.run_command(NESL, *arguments)
@@ -239,13 +262,13 @@ class Sessions(CommandTest):
         for i in range(20):  # each variable is of another type than the one before
             text += f"function size{i}(x) = #v; v = {i}; v = index(1000000);\n"
         self.file(text)
-        ran = self.nesl("run", "--print-length", "3", "--memory", "100M", "prog.nesl")
+        ran = self.nesl("run", "--echo", "--print-length", "3", "--memory", "100M", "prog.nesl")
         self.expect(ran, 1, err="out of memory: the session may use 104857600 bytes")
 
     def test_the_session_goes_on_after_memory_ran_out(self):
         self.file("".join(f"v{i} = index(1000000);\n" for i in range(16)) +
                   "v0 = 1; v1 = 2.5; v2 = `c; w = index(1000000); #w;\n")
-        ran = self.nesl("run", "--print-length", "3", "--memory", "100M", "prog.nesl")
+        ran = self.nesl("run", "--echo", "--print-length", "3", "--memory", "100M", "prog.nesl")
         self.expect(ran, 1, err="out of memory: the session may use 104857600 bytes")
         self.assertIn("it = 1000000 : int", ran.stdout)
 
@@ -277,7 +300,7 @@ function e(x) = let y = c(x) in x;
 string(c);
 """)
         for way in [[], ["--no-optimise"], ["--direct"]]:
-            ran = self.nesl("run", *way, "prog.nesl")
+            ran = self.nesl("run", "--echo", *way, "prog.nesl")
             self.expect(ran, 0)
             self.assertIn('it = 3 : int', ran.stdout)
             self.assertIn("it = [1, 1] : [int]", ran.stdout)

@@ -204,7 +204,7 @@ class Routes(SecurityTest):
                 self.assertNotIn("$6$", ran.stdout + ran.stderr)
         # beside the program, wherever the user is
         self.file('load "' + self.path("lib/seven") + '"; x;', "lib/prog.nesl")
-        ran = subprocess.run([NESL, "run", self.path("lib/prog.nesl")], cwd="/", timeout=LONG,
+        ran = subprocess.run([NESL, "--echo", "run", self.path("lib/prog.nesl")], cwd="/", timeout=LONG,
                              capture_output=True, text=True, check=False)
         self.assertEqual(ran.stdout, "\nx = 7 : int\n\nit = 7 : int\n")
 

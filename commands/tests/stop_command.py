@@ -157,7 +157,7 @@ class Time(StopTest):
 
     def test_all_forms_of_a_file(self):
         self.write(f"{LONG_SORT};\n1 + 1;\n", "two.nesl")
-        out = self.late(NESL, "run", "two.nesl")
+        out = self.late(NESL, "--echo", "run", "two.nesl")
         self.assertEqual(out, b"")
 
     def fake_compiler(self):
