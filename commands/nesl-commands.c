@@ -1,4 +1,5 @@
 /* nesl-commands.c - the commands of the top level. (NESL specification, section 4.4.) */
+#include "base/number.h"
 #include "commands/nesl.h"
 #include "commands/output.h"
 #include "commands/process.h"
@@ -55,6 +56,7 @@ static bool help(struct command *c) {
       "  apropos TEXT;                    names that contain TEXT, with their types\n"
       "  set arg_check on;  or  off       checks of arguments at run time\n"
       "  set print_length N;              longest sequence printed in full\n"
+      "  set print_total N;               most elements of a value printed; 0: all\n"
       "  set verbose on;  or  off         whether notices are printed\n"
       "  show status;                     the switches\n"
       "  show code NAME;                  the source of a function\n"
@@ -164,18 +166,30 @@ static bool set_switch(struct command *c, bool *value) {
   return command_error(c, "set %s takes on or off", c->words[0].name->text);
 }
 
+static bool set_count(struct command *c, uint64_t *value) {
+  if (c->count != 2 || c->words[1].kind != TOKEN_INT) {
+    return command_error(c, "set %s takes an integer that is not negative",
+                         c->words[0].name->text);
+  }
+  *value = (uint64_t)c->words[1].integer;
+  return true;
+}
+
+/* Sequences of this length are printed in full, whatever the limit for the whole value was. */
+static bool set_print_length(struct command *c) {
+  struct nesl *n = c->n;
+  if (!set_count(c, &n->print_length)) return false;
+  if (n->print_total > 0 && n->print_total < n->print_length) n->print_total = n->print_length;
+  return true;
+}
+
 static bool set(struct command *c) {
   struct nesl *n = c->n;
   if (is_word(c, 0, "arg_check")) return set_switch(c, &n->session->argument_checks);
   if (is_word(c, 0, "verbose")) return set_switch(c, &n->verbose);
-  if (is_word(c, 0, "print_length")) {
-    if (c->count != 2 || c->words[1].kind != TOKEN_INT) {
-      return command_error(c, "set print_length takes an integer that is not negative");
-    }
-    n->print_length = (uint64_t)c->words[1].integer;
-    return true;
-  }
-  return command_error(c, "set takes arg_check, print_length or verbose");
+  if (is_word(c, 0, "print_length")) return set_print_length(c);
+  if (is_word(c, 0, "print_total")) return set_count(c, &n->print_total);
+  return command_error(c, "set takes arg_check, print_length, print_total or verbose");
 }
 
 static bool show_code(struct command *c) {
@@ -192,6 +206,13 @@ static bool show_code(struct command *c) {
   return true;
 }
 
+/* A limit of what is printed, if there is one. */
+static void put_limit(const char *name, bool limits, uint64_t limit, FILE *out) {
+  char text[NUMBER_TEXT_MAX] = "none";
+  if (limits) format_int(text, (int64_t)limit);
+  fprintf(out, "%s %s\n", name, text);
+}
+
 static bool show(struct command *c) {
   const struct nesl *n = c->n;
   if (is_word(c, 0, "code")) return show_code(c);
@@ -199,9 +220,11 @@ static bool show(struct command *c) {
     return command_error(c, "show takes status or code NAME");
   }
   if (n->silent) return true;
-  fprintf(n->out, "arg_check %s\nprint_length %llu\nverbose %s\nevaluation %s%s on %s\n",
-          n->session->argument_checks ? "on" : "off", (unsigned long long)n->print_length,
-          n->verbose ? "on" : "off", n->options->direct ? "direct" : "compiled",
+  fprintf(n->out, "arg_check %s\n", n->session->argument_checks ? "on" : "off");
+  put_limit("print_length", n->print_length < UINT64_MAX, n->print_length, n->out);
+  put_limit("print_total", n->print_total > 0, n->print_total, n->out);
+  fprintf(n->out, "verbose %s\nevaluation %s%s on %s\n", n->verbose ? "on" : "off",
+          n->options->direct ? "direct" : "compiled",
           n->options->optimise ? ", optimised," : "",
           n->options->direct ? "one value at a time" : n->options->backend_name);
   return true;

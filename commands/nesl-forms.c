@@ -77,9 +77,17 @@ static void show_pattern(const struct core_pattern *p, FILE *out) {
   }
 }
 
+struct value_layout nesl_layout(const struct nesl *n) {
+  return (struct value_layout){
+      .print_length = n->print_length,
+      .most_elements = n->print_total,
+      .floats = {n->options->digits, n->options->widths.float_elem == CVL_F32},
+      .stop = n->stop};
+}
+
 static void show_value(const struct nesl *n, const struct checked *c,
                        const struct nesl_value *value, FILE *out) {
-  const struct value_layout layout = {.print_length = n->print_length, .stop = n->stop};
+  const struct value_layout layout = nesl_layout(n);
   if (c->pattern) {
     show_pattern(c->pattern, out);
   } else {

@@ -17,7 +17,7 @@ static const struct option_row rows[OPT_COUNT] = {
 #include "commands/nesl-options.def"
 };
 
-enum { DEFAULT_PRINT_LENGTH = 100 };
+enum { DEFAULT_PRINT_LENGTH = 100, DEFAULT_PRINT_TOTAL = 1000 /* at the prompt */ };
 
 void nesl_options_help(FILE *out) {
   fputs(
@@ -87,7 +87,12 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_UNCHECKED: o->unchecked = true; break;
   case OPT_LENGTH:
     ok = count_value(name, value, 0, INT64_MAX, &x);
-    o->print_length = (uint64_t)x;
+    o->print_length = x > 0 ? UINT64_MAX : 0;
+    o->print_total = (uint64_t)x;
+    break;
+  case OPT_DIGITS:
+    ok = count_value(name, value, 1, FLOAT_MOST_DIGITS, &x);
+    o->digits = (unsigned)x;
     break;
 #define OPTION(id, letter, name, argument, help)                                               \
   case OPT_##id:                                                                               \
@@ -217,6 +222,14 @@ static bool check_modes(struct nesl_options *o) {
   return true;
 }
 
+/* What is printed of values, where no option says so. */
+static void settle_printing(struct nesl_options *o) {
+  if (o->print_total == UINT64_MAX)
+    o->print_total = o->mode == NESL_PROMPT ? DEFAULT_PRINT_TOTAL : 0;
+  const bool exact = !o->shared.classic && o->mode != NESL_OUTCOMES_OF;
+  if (o->digits == 0 && !exact) o->digits = FLOAT_DIGITS;
+}
+
 static bool check_together(struct nesl_options *o) {
   if (o->shared.help || o->shared.version) return true;
   return check_modes(o) && settle_echo(o) && (o->tune_seconds == 0 || check_tune(o));
@@ -241,7 +254,8 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                              .machine = machine_default_options(),
                              .backend_name = "auto",
                              .optimise = true,
-                             .print_length = DEFAULT_PRINT_LENGTH};
+                             .print_length = DEFAULT_PRINT_LENGTH,
+                             .print_total = UINT64_MAX};
   const struct command_line line = {.command = "nesl",
                                     .rows = rows,
                                     .row_count = OPT_COUNT,
@@ -250,6 +264,7 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                                     .operand = take_operand};
   if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
   nesl_options_settle(o);
+  settle_printing(o);
   if (o->mode == NESL_RUN && !o->expression && !o->entry) name_permitting(o);
   return true;
 }

@@ -38,10 +38,12 @@ struct nesl_options {
   struct widths widths;
   const char *backend_name;
   enum nesl_echo echo;
-  bool has_echo; /* it was chosen */
-  uint64_t print_length;
-  uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
-  const char *times; /* file for the measurements, or NULL */
+  bool has_echo;         /* it was chosen */
+  uint64_t print_length; /* longest sequence printed in full */
+  uint64_t print_total;  /* elements printed over all levels; 0: no limit */
+  unsigned digits;       /* of floats; 0: as many as are needed */
+  uint64_t repeat;       /* timed runs; 0: expressions are evaluated once */
+  const char *times;     /* file for the measurements, or NULL */
   enum native_wish native;
   const char *tuning;             /* --tuning, or NULL */
   struct tuned tuned;             /* its values */

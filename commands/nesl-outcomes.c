@@ -8,6 +8,7 @@
  *     error runtime: SENTENCE         stopped by a check
  *     error user: TEXT                stopped by error(TEXT)
  */
+#include "base/number.h"
 #include "commands/nesl.h"
 #include "commands/process.h"
 
@@ -108,7 +109,8 @@ int nesl_outcomes(struct nesl *n, const struct source *source) {
 /* ---- test ---- */
 
 /* An expectation is a comment behind a form: %= OUTCOME %, where a result may be shortened to
- * "VALUE : TYPE", to "VALUE", or an error to its kind. */
+ * "VALUE : TYPE", to "VALUE", or an error to its kind. Floats may have all their digits or 15.
+ */
 struct tests {
   const struct source *source;
   unsigned forms, expectations, failures;
@@ -172,6 +174,43 @@ static bool holds(const char *outcome, const char *wanted) {
          (value[n] == '\0' || strncmp(value + n, " : ", 3) == 0);
 }
 
+/* The length of the number that begins there, or 1; and whether it is a float of many digits.
+ */
+static size_t token_length(const char *text, bool *is_long) {
+  const size_t whole = strspn(text, "0123456789");
+  const bool is_float = whole > 0 && text[whole] == '.';
+  const size_t mantissa = is_float ? whole + 1 + strspn(text + whole + 1, "0123456789") : whole;
+  *is_long = is_float && mantissa > FLOAT_DIGITS + 1;
+  if (whole == 0) return 1;
+  if (!is_float || text[mantissa] != 'E') return mantissa;
+  return mantissa + 1 + strspn(text + mantissa + 1, "-0123456789");
+}
+
+/* A copy whose floats have the 15 digits of the specification. The arena's. */
+static char *rounded(struct arena *arena, const char *text) {
+  const size_t size = strlen(text) + 1;
+  char *copy = arena_alloc(arena, size), *out = copy;
+  bool in_string = false, is_long = false;
+  while (*text) {
+    size_t length = in_string ? 1 : token_length(text, &is_long);
+    if (!in_string && is_long) {
+      char number[NUMBER_TEXT_MAX];
+      const struct float_layout layout = {FLOAT_DIGITS, false};
+      const size_t n = nesl_format_float(number, parse_real(text, length), layout);
+      memcpy(out, number, n); /* no longer than it was */
+      out += n;
+    } else {
+      if ((in_string ? *text == '\\' : *text == '`') && text[1]) length = 2;
+      in_string ^= *text == '"';
+      memcpy(out, text, length);
+      out += length;
+    }
+    text += length;
+  }
+  *out = '\0';
+  return copy;
+}
+
 /* Compares the outcome of a form with the expectation; memory_failed without memory. */
 static void compare(struct nesl *n, struct tests *tests, const struct nesl_done *it) {
   struct span at = {0, 0};
@@ -185,7 +224,8 @@ static void compare(struct nesl *n, struct tests *tests, const struct nesl_done 
   const char *outcome = squeeze(arena, text->bytes, text->length);
   const char *wanted =
       expects ? squeeze(arena, tests->source->text + at.start, at.end - at.start) : NULL;
-  bool fine = expects ? holds(outcome, wanted) : it->outcome.error == NESL_OK;
+  bool fine = expects ? holds(outcome, wanted) || holds(rounded(arena, outcome), wanted)
+                      : it->outcome.error == NESL_OK;
   tests->expectations += expects;
   if (fine) return;
   uint32_t start = expects ? at.start : it->form ? it->form->at.start : it->behind.start;

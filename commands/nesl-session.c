@@ -26,6 +26,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
   n->out = out;
   n->stop = stop;
   n->print_length = options->print_length;
+  n->print_total = options->print_total;
   n->verbose = true;
   n->extent = EVALUATE_ALL;
   heap_init(&n->heap, machine_memory(&options->machine));

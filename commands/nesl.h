@@ -40,7 +40,7 @@ struct nesl {
   FILE *out;           /* results, and what programs print */
   struct text capture; /* with --outcomes and test: what `out` writes to, for one form */
   struct heap capture_heap;
-  uint64_t print_length;
+  uint64_t print_length, print_total; /* as in the options; `set` changes them */
   bool verbose;
   bool silent; /* no notices and no output of commands */
   bool shows;  /* the form that is executed: its result is printed */
@@ -80,6 +80,8 @@ struct nesl_outcome {
  * others, and the session is as before the form. Release with nesl_outcome_free. */
 struct nesl_outcome nesl_execute(struct nesl *, const struct form *);
 void nesl_outcome_free(struct nesl_outcome *);
+/* How values are printed. */
+struct value_layout nesl_layout(const struct nesl *);
 /* After a failure: if the form was asked to stop (stop.h), this is the only complaint. */
 void nesl_settle(struct nesl *, const struct source *, struct span at);
 /* Begins complaints about another form. */

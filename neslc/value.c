@@ -280,55 +280,15 @@ bool value_nonfinite(const struct nesl_value *value) {
   return false;
 }
 
-/* ---- floats ---- */
-
-size_t nesl_format_float(char *dst, double x) {
-  enum { DIGITS = 15, PLAIN_LEAST = -3, PLAIN_MOST = 6 };
-  if (isnan(x)) return strlen(strcpy(dst, "nan"));
-  if (isinf(x)) return strlen(strcpy(dst, x < 0 ? "-infinity" : "infinity"));
-  if (x == 0) return strlen(strcpy(dst, "0.0"));
-  char text[NUMBER_TEXT_MAX]; /* "-d.dddddddddddddde+dd" */
-  format_float(text, x);
-  const char *p = text;
-  char *out = dst;
-  if (*p == '-') *out++ = *p++;
-  char digits[DIGITS];
-  digits[0] = p[0];
-  memcpy(digits + 1, p + 2, DIGITS - 1);
-  int exponent = atoi(strchr(p, 'e') + 1);
-  int count = DIGITS;
-  while (count > 1 && digits[count - 1] == '0') count--;
-
-  bool plain = exponent >= PLAIN_LEAST && exponent <= PLAIN_MOST;
-  int before = plain ? exponent + 1 : 1; /* digits before the point */
-  if (before <= 0) {
-    *out++ = '0';
-    *out++ = '.';
-    for (int k = before; k < 0; k++) *out++ = '0';
-    memcpy(out, digits, (size_t)count);
-    out += count;
-  } else {
-    for (int k = 0; k < before; k++) *out++ = k < count ? digits[k] : '0';
-    *out++ = '.';
-    if (count <= before) *out++ = '0';
-    for (int k = before; k < count; k++) *out++ = digits[k];
-  }
-  if (!plain) {
-    *out++ = 'E';
-    return (size_t)(out - dst) + format_int(out, exponent);
-  }
-  *out = '\0';
-  return (size_t)(out - dst);
-}
-
 /* ---- printing ---- */
 
 /* Every column is traversed once, from front to back: each element is printed or skipped, so
  * one position for each column suffices. */
 struct printer {
   const struct column *columns;
-  uint64_t *positions; /* of the next element, or segment, of each column */
-  uint64_t print_length;
+  uint64_t *positions;         /* of the next element, or segment, of each column */
+  uint64_t print_length, left; /* elements that may still be printed */
+  struct float_layout floats;
   FILE *out;
   const struct stop *stop;
   uint64_t looks; /* of asked_to_end */
@@ -396,6 +356,18 @@ static void show_string(struct printer *p, uint32_t column, uint64_t length) {
 
 static uint32_t show(struct printer *, struct type *, const struct scope *, uint32_t column);
 
+/* Where no more elements may be printed: "... 1,234 more". */
+static void show_rest(struct printer *p, bool behind_others, uint64_t count) {
+  char text[NUMBER_TEXT_MAX];
+  const size_t length = format_int(text, (int64_t)count);
+  fputs(behind_others ? ", ... " : "... ", p->out);
+  for (size_t i = 0; i < length; i++) {
+    if (i > 0 && (length - i) % 3 == 0) fputc(',', p->out);
+    fputc(text[i], p->out);
+  }
+  fputs(" more", p->out);
+}
+
 static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t column) {
   uint64_t length = (uint64_t)p->columns[column].as.ints[p->positions[column]++];
   struct scoped element = resolve(t.type->part[0], t.scope);
@@ -405,13 +377,19 @@ static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t colum
   }
   uint64_t shown = length < p->print_length ? length : p->print_length;
   fputc('[', p->out);
-  for (uint64_t i = 0; i < shown && !asked_to_end(p); i++) {
+  uint64_t i = 0;
+  for (; i < shown && p->left > 0 && !asked_to_end(p); i++) {
+    p->left--;
     if (i > 0) fputs(", ", p->out);
     show(p, element.type, element.scope, column + 1);
   }
-  if (shown < length) fputs(shown > 0 ? ",..." : "...", p->out);
+  if (i < shown) {
+    show_rest(p, i > 0, length - i);
+  } else if (shown < length) {
+    fputs(shown > 0 ? ",..." : "...", p->out);
+  }
   fputc(']', p->out);
-  return skip(p, element.type, element.scope, column + 1, length - shown);
+  return skip(p, element.type, element.scope, column + 1, length - i);
 }
 
 /* The components of a right-nested tuple, without parentheses. */
@@ -436,7 +414,7 @@ static void show_scalar(struct printer *p, enum type_tag tag, uint32_t column) {
     fputc('`', p->out);
     fputc((unsigned char)c->as.ints[i], p->out);
   } else {
-    size_t n = tag == TYPE_FLOAT ? nesl_format_float(text, c->as.floats[i])
+    size_t n = tag == TYPE_FLOAT ? nesl_format_float(text, c->as.floats[i], p->floats)
                                  : format_int(text, c->as.ints[i]);
     fwrite(text, 1, n, p->out);
   }
@@ -480,6 +458,8 @@ void value_show(const struct nesl_value *value, const struct value_layout *layou
   struct printer p = {.columns = value->columns,
                       .positions = positions,
                       .print_length = layout->print_length,
+                      .left = layout->most_elements ? layout->most_elements : UINT64_MAX,
+                      .floats = layout->floats,
                       .out = out,
                       .stop = layout->stop};
   show(&p, value->type, NULL, 0);

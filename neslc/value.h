@@ -58,15 +58,26 @@ bool value_fits(const struct nesl_value *, uint64_t *wanted, uint64_t *found);
 /* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data. */
 const char *value_signature(struct arena *, struct type *ground);
 
+/* How floats are printed: with so many significant digits, at most 17, without zeros at the
+ * end; 0: as many as are needed to read the same float, which has 32 bits if `narrow`. */
+struct float_layout {
+  unsigned digits;
+  bool narrow;
+};
+/* Section 10.2 prints 15. */
+enum { FLOAT_DIGITS = 15, FLOAT_MOST_DIGITS = 17 };
+
 /* Prints the value as section 10 says, without its type. Without memory: memory_failed. */
 struct value_layout {
-  uint64_t print_length;   /* longest sequence printed in full */
+  uint64_t print_length;  /* longest sequence printed in full */
+  uint64_t most_elements; /* printed over all levels, strings in full; 0: no limit */
+  struct float_layout floats;
   const struct stop *stop; /* may end the printing within the text; or NULL */
 };
 void value_show(const struct nesl_value *, const struct value_layout *, FILE *);
 /* Whether any FLOAT in it is an infinity or NaN. */
 bool value_nonfinite(const struct nesl_value *);
-/* A float as section 10.2 prints it: 15 significant digits, shortest. dst: NUMBER_TEXT_MAX. */
-size_t nesl_format_float(char *dst, double);
+/* A float, in the notation of section 10.2. dst: NUMBER_TEXT_MAX. */
+size_t nesl_format_float(char *dst, double, struct float_layout);
 
 #endif

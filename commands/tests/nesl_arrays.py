@@ -74,7 +74,7 @@ class Numpy(ArrayTest):
         self.assertEqual(self.value(f'read_npy([] bool, "{name}")'), "it = [T, F]")
         name = self.save("v.npy", numpy.array([6e-8, 65504, numpy.inf], "f2"))  # half precision
         self.assertEqual(self.value(f'read_npy("{name}")'),
-                         "it = [5.96046447753906E-8, 65504.0, infinity]")
+                         "it = [5.9604644775390625E-8, 65504.0, infinity]")
 
     def test_limits(self):
         name = self.save("v.npy", numpy.array([2**63], "u8"))

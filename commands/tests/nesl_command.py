@@ -172,11 +172,14 @@ class Modes(CommandTest):
     def test_test(self):
         good = ("1 + 2; %= 3 %\n[1.5]; % why % %= it = [1.5] : [float] %\n"
                 "1 + 2.0; %= error type %\n[1][3]; %= error runtime %\n"
+                "(0.1 + 0.2, \"0.10000000000000004\"); %= (0.3, \"0.10000000000000004\") %\n"
+                "0.1 + 0.2; %= 0.30000000000000004 : float %\n"
                 "print_string(\"a\"); %= out \"a\" it = T : bool %\n4; %= 4 : int %\n5;\n"
                 "(`\", ` ); %=  (`\",  ` )  :  char, char  %\n")
         self.expect(self.nesl("test", self.file(good)), 0,
-                    "prog.nesl: 8 forms, 7 expectations, 0 failed\n")
+                    "prog.nesl: 10 forms, 9 expectations, 0 failed\n")
         for bad in ("1 + 2; %= 4 %", "1; %= 1 : float %", "1 + 2.0;", "1; %= error type %",
+                    "0.1 + 0.2; %= 0.30000000000000005 %",
                     "[1][3]; %= error type %", "print_string(\"a\"); %= T %", "12; %= 1 %"):
             ran = self.run_command(NESL, "test", self.file(bad))
             self.assertEqual(ran.returncode, 1, bad)
@@ -358,10 +361,45 @@ class Commands(CommandTest):
                          "show status;\n")
         self.expect(ran, 0)
         self.assertIn("it = [1,...] : [int]\n", ran.stdout)
-        self.assertIn("arg_check off\nprint_length 1\nverbose off\n", ran.stdout)
-        for bad in ("set arg_check 3;", "set verbose;", "set print_length on;", "set nothing 3;",
+        self.assertIn("arg_check off\nprint_length 1\nprint_total 1000\nverbose off\n", ran.stdout)
+        for flags, status in ((["--print-length", "7"], "print_length none\nprint_total 7\n"),
+                              (["--print-length", "0"], "print_length 0\nprint_total none\n")):
+            self.assertIn(status, self.forms("show status;", *flags).stdout)
+        for bad in ("set arg_check 3;", "set print_total on;", "set verbose;", "set print_length on;", "set nothing 3;",
                     "show nothing;", "show code none;", "lisp;"):
             self.expect(self.forms(bad), 1, "", "<prompt>:1:")
+
+    def test_limits_of_what_is_printed(self):
+        numbers = ", ".join(map(str, range(100)))
+        rows = "{index(30) : x in index(200)}"
+        ran = self.forms(f"index(1000); {rows};")
+        self.expect(ran, 0)
+        first, second = ran.stdout.strip().split("\n\n")
+        self.assertEqual(first, f"it = [{numbers},...] : [int]")
+        self.assertEqual(second.count("29]"), 32)
+        self.assertTrue(second.endswith("[0, 1, 2, 3, 4, 5, 6, ... 23 more], ... 167 more] : [[int]]"))
+        self.assertEqual(self.nesl("-e", rows).stdout.count("29]"), 100)
+        self.assertNotIn("more", self.forms(f"set print_length 6200; {rows}; set print_total 0; {rows};").stdout)
+        self.expect(self.forms("set print_total 2; [7, 8, 9]; (\"abc\", [[7], [8]]);"), 0,
+                    "\nit = [7, 8, ... 1 more] : [int]\n\nit = (\"abc\", [[7], ... 1 more]) : [char], [[int]]\n")
+        for flags, wanted in ((["2"], "[0, 1, ... 1,234,565 more]"), (["0"], "[...]")):
+            self.expect(self.nesl("--print-length", *flags, "-e", "index(1234567)"), 0,
+                        f"\nit = {wanted} : [int]\n")
+
+    def test_digits(self):
+        self.file("(0.1 + 0.2, 2.0 / 3.0, 1.0e-9, 100.0);")
+        every = "it = (0.30000000000000004, 0.6666666666666666, 1.0E-9, 100.0) : float, float, float, float\n"
+        fifteen = "it = (0.3, 0.666666666666667, 1.0E-9, 100.0) : float, float, float, float\n"
+        for way in ([], ["--direct"]):
+            self.expect(self.nesl(*way, "run", "prog.nesl"), 0, "\n" + every)
+            self.expect(self.nesl(*way, "--classic", "run", "prog.nesl"), 0, "\n" + fifteen)
+            self.expect(self.nesl(*way, "--outcomes", "prog.nesl"), 0, fifteen)
+            self.expect(self.nesl(*way, "--digits", "17", "--classic", "-e", "0.1"), 0,
+                        "\nit = 0.10000000000000001 : float\n")
+            self.expect(self.nesl(*way, "--float", "32", "-e", "(0.1, 1.0 / 3.0)"), 0,
+                        "\nit = (0.1, 0.33333334) : float, float\n")
+        for digits in ("0", "18", "x"):
+            self.expect(self.nesl("--digits", digits, "-e", "0.1"), 2, "", "integer from 1 to 17")
 
     def test_show_code_is_read_again(self):
         ran = self.forms(QUICK + "show code quick;\n")

@@ -107,6 +107,37 @@ Test(value, long_sequences_are_cut_at_every_level) {
   shows("([[1,...],...], 9)", 1, &left, LENGTHS(2), LENGTHS(2, 1), INTS(1, 2, 3), INTS(9));
 }
 
+static void limited(struct type *type, struct column *columns, uint32_t count, uint64_t most,
+                    const char *expected) {
+  struct nesl_value value = {.type = type, .count = count, .columns = columns};
+  char text[256];
+  FILE *out = fmemopen(text, sizeof text, "w");
+  const struct value_layout layout = {.print_length = 4, .most_elements = most};
+  value_show(&value, &layout, out);
+  fclose(out);
+  cr_expect_str_eq(text, expected);
+}
+
+/* Rows count, too; what is cut by the length of one sequence keeps its own mark. */
+Test(value, elements_of_all_levels_are_limited) {
+  struct type ints = sequence(&int_type), nested = sequence(&ints), both = pair(&nested, &ints);
+  struct column columns[] = {LENGTHS(3), LENGTHS(2, 5, 1), INTS(1, 2, 3, 4, 5, 6, 7, 8),
+                             LENGTHS(2), INTS(9, 10)};
+  static const char *const expected[] = {"([[1, 2], [3, 4, 5, 6,...], [8]], [9, 10])",
+                                         "([[... 2 more], ... 2 more], [... 2 more])",
+                                         "([[1, ... 1 more], ... 2 more], [... 2 more])",
+                                         "([[1, 2], ... 2 more], [... 2 more])",
+                                         "([[1, 2], [... 5 more], ... 1 more], [... 2 more])"};
+  for (uint64_t most = 0; most < 5; most++) limited(&both, columns, 5, most, expected[most]);
+  limited(&both, columns, 5, 11, "([[1, 2], [3, 4, 5, 6,...], [8]], [9, ... 1 more])");
+  limited(&both, columns, 5, 12, expected[0]);
+  int64_t *many = calloc(1234567, sizeof *many);
+  struct column long_one[] = {LENGTHS(1234567),
+                              {.kind = COLUMN_INT, .length = 1234567, .as.ints = many}};
+  limited(&ints, long_one, 2, 2, "[0, 0, ... 1,234,565 more]");
+  free(many);
+}
+
 Test(value, pairs) {
   struct type floats = pair(&int_type, &float_type), three = pair(&bool_type, &floats);
   struct type left = pair(&floats, &floats), pairs = sequence(&left);
@@ -188,10 +219,33 @@ Test(value, floats) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[NUMBER_TEXT_MAX];
-    size_t length = nesl_format_float(text, cases[i].x);
+    size_t length =
+        nesl_format_float(text, cases[i].x, (struct float_layout){FLOAT_DIGITS, false});
     cr_expect_str_eq(text, cases[i].text);
     cr_expect_eq(length, strlen(text));
   }
+}
+
+static void float_shows(double x, unsigned digits, bool narrow, const char *expected) {
+  char text[NUMBER_TEXT_MAX];
+  nesl_format_float(text, x, (struct float_layout){digits, narrow});
+  cr_expect_str_eq(text, expected);
+}
+
+Test(value, floats_have_as_many_digits_as_are_needed) {
+  float_shows(0.1 + 0.2, 0, false, "0.30000000000000004");
+  float_shows(0.3, 0, false, "0.3");
+  float_shows(1.0 / 3.0, 0, false, "0.3333333333333333");
+  float_shows(3.141592653589793, 0, false, "3.141592653589793");
+  float_shows(9999999.999999998, 0, false, "9999999.999999998");
+  float_shows(-5e-324, 0, false, "-5.0E-324");
+  float_shows(1.7976931348623157e308, 0, false, "1.7976931348623157E308");
+  float_shows((double)0.1f, 0, true, "0.1");
+  float_shows((double)(1.0f / 3), 0, true, "0.33333334");
+  float_shows((double)1e-45f, 0, true, "1.0E-45");
+  float_shows(2.0 / 3.0, 1, false, "0.7");
+  float_shows(0.1, 17, false, "0.10000000000000001");
+  float_shows(99.96, 3, false, "100.0");
 }
 
 Test(value, nonfinite_floats_are_found) {
