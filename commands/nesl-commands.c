@@ -64,7 +64,13 @@ static bool help(struct command *c) {
       "last\n"
       "  dump vcode \"FILE\" EXPRESSION;    write the VCODE of an expression\n"
       "  edit \"FILE\";  shell \"COMMAND\";   with --allow-spawn\n"
-      "  exit;                            leave, as the end of input does\n";
+      "  cost EXPRESSION;                 its work and depth, and those of the compiled "
+      "program\n"
+      "  profile EXPRESSION;              what the compiled program spends its time on\n"
+      "  time EXPRESSION;                 how long it takes\n"
+      "  trace EXPRESSION;                calls of functions, with arguments and results\n"
+      "  exit;  or  quit;                 leave, as the end of input does\n"
+      "A word alone on a line needs no `;`: help, exit, the name of a variable.\n";
   if (!c->n->silent) fputs(text, c->n->out);
   return true;
 }
@@ -429,6 +435,11 @@ static bool shell(struct command *c) {
                                      editor && editor[0] ? editor : "vi", text));
 }
 
+static bool observe(struct command *c) {
+  const struct form form = argument_form(c);
+  return nesl_observe(c->n, c->form->name->text, &form);
+}
+
 static bool leave(struct command *c) {
   c->n->leave = true;
   return true;
@@ -438,10 +449,11 @@ bool nesl_command(struct nesl *n, const struct form *form) {
   static const struct {
     const char *word;
     bool (*execute)(struct command *);
-  } commands[] = {{"help", help},       {"?", help},    {"describe", describe},
-                  {"apropos", apropos}, {"set", set},   {"show", show},
-                  {"load", load},       {"dump", dump}, {"edit", shell},
-                  {"shell", shell},     {"exit", leave}};
+  } commands[] = {
+      {"help", help},    {"?", help},          {"describe", describe}, {"apropos", apropos},
+      {"set", set},      {"show", show},       {"load", load},         {"dump", dump},
+      {"edit", shell},   {"shell", shell},     {"exit", leave},        {"quit", leave},
+      {"cost", observe}, {"profile", observe}, {"time", observe},      {"trace", observe}};
   struct command c = {n, form, form->words, form->word_count};
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     if (strcmp(form->name->text, commands[i].word) == 0) return commands[i].execute(&c);

@@ -243,6 +243,11 @@ struct machine_totals evaluator_totals(const struct evaluator *base) {
   return c->machine ? machine_totals(c->machine) : (struct machine_totals){0};
 }
 
+void evaluator_profile(const struct evaluator *base, FILE *out) {
+  const struct compiled *c = (const struct compiled *)base;
+  if (c->machine) machine_profile(c->machine, out, false);
+}
+
 struct evaluator *evaluator_compiled(const struct nesl_options *options, struct heap *heap,
                                      struct diag_list *diags) {
   struct compiled *c = calloc(1, sizeof *c);

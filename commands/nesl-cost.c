@@ -55,24 +55,48 @@ static bool compare(struct nesl *n, void *context, const struct nesl_done *it) {
   return failed == 0;
 }
 
-int nesl_cost(struct nesl *n, const struct source *source) {
-  struct nesl_options silent = *n->options;
-  silent.machine.out = fopen("/dev/null", "w"); /* what is printed comes from the second run */
-  struct costs costs = {.compiled = n->evaluator, .failed = true};
-  if (silent.machine.out) {
-    costs.direct = evaluator_direct(&silent, &n->diags);
+/* The direct evaluator, whose output goes nowhere: what is printed comes from the compiled run.
+ * The options are filled in, and belong to it. NULL after complaining. */
+static struct evaluator *open_direct(struct nesl *n, struct nesl_options *silent) {
+  *silent = *n->options;
+  silent->machine.out = fopen("/dev/null", "w");
+  struct evaluator *direct = NULL;
+  if (silent->machine.out) {
+    direct = evaluator_direct(silent, &n->diags);
   } else {
     output_complain(&n->diags, "/dev/null", errno);
   }
+  if (!direct) nesl_complain(n);
+  return direct;
+}
+
+static void close_direct(struct evaluator *direct, struct nesl_options *silent) {
+  if (direct) direct->close(direct);
+  if (silent->machine.out) fclose(silent->machine.out);
+}
+
+int nesl_cost(struct nesl *n, const struct source *source) {
+  struct nesl_options silent;
+  struct costs costs = {.compiled = n->evaluator, .direct = open_direct(n, &silent)};
+  costs.failed = !costs.direct;
   if (costs.direct) {
-    costs.failed = false;
     n->evaluator = costs.direct;
     nesl_each_form(n, source, compare, &costs, NULL);
     n->evaluator = costs.compiled;
-    costs.direct->close(costs.direct);
-  } else {
-    nesl_complain(n);
   }
-  if (silent.machine.out) fclose(silent.machine.out);
+  close_direct(costs.direct, &silent);
   return costs.failed ? STATUS_FAILED : STATUS_DONE;
+}
+
+bool nesl_cost_of(struct nesl *n, const struct form *form, struct evaluator *profiled) {
+  struct nesl_options silent;
+  struct evaluator *direct = open_direct(n, &silent);
+  bool fine = direct && nesl_evaluate_with(n, direct, form, false);
+  const struct direct_cost model = fine ? evaluator_cost(direct) : (struct direct_cost){0};
+  close_direct(direct, &silent);
+  const struct machine_totals none = {0};
+  fine = fine && nesl_evaluate_with(n, profiled, form, true);
+  const struct machine_totals totals = evaluator_totals(profiled);
+  if (fine) print_costs(n, &model, &none, &totals);
+  return fine;
 }

@@ -30,6 +30,10 @@ struct direct_cost evaluator_cost(const struct evaluator *base) {
   return ((const struct direct_evaluator *)base)->cost;
 }
 
+void evaluator_trace(struct evaluator *base, const struct direct_trace *trace) {
+  ((struct direct_evaluator *)base)->options.trace = trace;
+}
+
 struct evaluator *evaluator_direct(const struct nesl_options *options,
                                    struct diag_list *diags) {
   struct direct_evaluator *d = calloc(1, sizeof *d);

@@ -51,6 +51,10 @@ struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list
 /* Of the direct evaluator: work and depth of the latest evaluation. Of the compiled one: the
  * sums of all runs so far, if machine.profile is set. */
 struct direct_cost evaluator_cost(const struct evaluator *direct);
+/* The direct evaluator reports calls to this trace from now on. */
+void evaluator_trace(struct evaluator *direct, const struct direct_trace *);
 struct machine_totals evaluator_totals(const struct evaluator *compiled);
+/* Prints the profile of its runs, likewise. */
+void evaluator_profile(const struct evaluator *compiled, FILE *);
 
 #endif

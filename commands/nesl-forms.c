@@ -333,6 +333,11 @@ static enum reading read_one(struct nesl *n, struct reader *reader, struct form 
   return reading;
 }
 
+static bool is_defined(void *context, const struct name *name) {
+  const struct nesl *n = context;
+  return session_global(n->session, name->text) != NULL;
+}
+
 static bool begin_reading(struct nesl *n, struct reader *reader, const struct source *source) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -342,6 +347,8 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
   }
   reader_init(reader, &source->region->arena, &n->session->names, source);
   reader->widths = n->options->widths;
+  if (!n->reading.file) reader->defines = is_defined;
+  reader->context = n;
   memory_guard_end(&guard);
   return true;
 }

@@ -7,6 +7,7 @@
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
  *   nesl-cost.c        cost
+ *   nesl-observe.c     cost, profile, time, trace at the prompt
  *   nesl-entry.c       --entry: a call, and its arguments as values
  *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
@@ -144,6 +145,16 @@ int nesl_outcomes(struct nesl *, const struct source *);
 int nesl_test(struct nesl *, const struct source *);
 /* Evaluates the expressions of a source directly and compiled; prints results and costs. */
 int nesl_cost(struct nesl *, const struct source *);
+
+/* ---- cost, profile, time, trace ---- */
+
+/* Executes the command of this name, which evaluates an expression; false after complaining.
+ * nesl-observe.c */
+bool nesl_observe(struct nesl *, const char *command, const struct form *);
+/* Executes a form with another evaluator, and prints its result or complaints. */
+bool nesl_evaluate_with(struct nesl *, struct evaluator *, const struct form *, bool shows);
+/* cost; with an evaluator that collects a profile. nesl-cost.c */
+bool nesl_cost_of(struct nesl *, const struct form *, struct evaluator *profiled);
 
 /* ---- arrays in files ---- */
 

@@ -311,11 +311,16 @@ static bool apply_body(struct direct *d, struct frame *frame,
     const struct core_pattern p = {.kind = PATTERN_LOCAL, .local = lambda->captured[i]};
     direct_bind(d, &inner, &p, captured[i]);
   }
-  direct_enter(d, 1);
-  bool ok = direct_eval_bind(d, frame, e->as.part.right, &inner,
-                             g ? g->parameter : lambda->parameter);
-  direct_leave(d);
-  ok = ok && direct_eval_part(d, &inner, g ? g->body : lambda->body, 2, out);
+  bool ok;
+  if (d->options->trace && g && !g->library) {
+    ok = direct_apply_traced(d, frame, &inner, e, out);
+  } else {
+    direct_enter(d, 1);
+    ok = direct_eval_bind(d, frame, e->as.part.right, &inner,
+                          g ? g->parameter : lambda->parameter);
+    direct_leave(d);
+    ok = ok && direct_eval_part(d, &inner, g ? g->body : lambda->body, 2, out);
+  }
   frame_close(d, &inner);
   return ok;
 }

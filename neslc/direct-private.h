@@ -7,6 +7,7 @@
  *   direct-events.c     printing and failing in the order of section 6.8
  *   direct-scalars.c    primitives on scalars
  *   direct-sequences.c  primitives on sequences; direct-reduce.c: reductions, scans, ranks
+ *   direct-trace.c      calls and their results, for a trace
  *   direct-value.c      trees to and from the flat columns of value.h
  *
  * All data of a run are in an arena of its own. Functions that can fail return false after
@@ -129,6 +130,7 @@ struct direct {
   struct widths widths;
   struct direct_cost cost; /* so far; depth along the current path */
   uint64_t steps, calls;   /* calls: active now */
+  unsigned traced;         /* calls of the program's functions that are active, with a trace */
   uint64_t seed, random_count;
   const char *stack_end; /* no deeper than here */
   bool stopped;          /* it was asked to end */
@@ -190,6 +192,12 @@ struct type *ground_argument(struct direct *, const struct specialisation *);
 /* The memoised value for a node and a context, valid until the next call; *found: whether there
  * was one. */
 void **direct_memo(struct direct *, const void *node, const void *context, bool *found);
+
+/* ---- direct-trace.c ---- */
+
+/* Calls a function of the program, whose frame is open, and reports that to the trace. */
+bool direct_apply_traced(struct direct *, struct frame *from, struct frame *to,
+                         const struct core *apply, struct datum *out);
 
 /* ---- primitives ---- */
 

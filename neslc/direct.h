@@ -13,6 +13,17 @@ struct direct_random {
   uint64_t seed, calls;
 };
 
+/* Gets the calls of functions of the program, within `depth` others; not those of the library.
+ * The values are valid during the call only. */
+struct direct_trace {
+  bool (*wants)(void *context); /* whether the call that begins is given, and its result */
+  void (*call)(void *context, unsigned depth, const char *name, const struct nesl_value *);
+  void (*result)(void *context, unsigned depth,
+                 const struct nesl_value *); /* NULL: it failed */
+  void *context;
+  unsigned most_depth; /* deeper calls are not asked for */
+};
+
 struct direct_options {
   FILE *out;                    /* what print functions write */
   uint64_t most_steps;          /* 0: no limit */
@@ -21,6 +32,7 @@ struct direct_options {
                                    NULL: seed 0, none */
   const struct widths *widths;  /* NULL: 64-bit FLOATs, and INTs of the session's width */
   const struct stop *stop;      /* asks the evaluation to end; or NULL */
+  const struct direct_trace *trace; /* or NULL */
 };
 
 struct direct_cost {

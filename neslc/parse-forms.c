@@ -118,7 +118,8 @@ static int words_before_argument(const struct name *command) {
   static const struct {
     const char *word;
     int before;
-  } arguments[] = {{"load", 0}, {"edit", 0}, {"shell", 0}, {"dump", 2}};
+  } arguments[] = {{"load", 0}, {"edit", 0},    {"shell", 0}, {"dump", 2},
+                   {"cost", 0}, {"profile", 0}, {"time", 0},  {"trace", 0}};
   for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
     if (strcmp(arguments[i].word, command->text) == 0) return arguments[i].before;
   }
@@ -135,10 +136,48 @@ bool is_command_word(const char *word) {
   return false;
 }
 
+/* Whether an expression begins that cannot go on another one: `-` may, too. */
+static bool begins_expression(const struct token *token) {
+  switch (token->kind) {
+  case TOKEN_INT:
+  case TOKEN_FLOAT:
+  case TOKEN_CHAR:
+  case TOKEN_STRING: return true;
+  case TOKEN_WORD:
+    return token->lexeme == LEX_NONE || token->lexeme == LEX_IF || token->lexeme == LEX_LET;
+  default: break;
+  }
+  return token->lexeme == LEX_OPEN || token->lexeme == LEX_OPEN_LIST ||
+         token->lexeme == LEX_OPEN_EACH || token->lexeme == LEX_LENGTH ||
+         token->lexeme == LEX_AS_STRING;
+}
+
 /* Sets the reader back to a token that it has read already. */
 static void set_back(struct reader *r, const struct token *before) {
   r->token = *before;
   read_token(r);
+}
+
+/* Whether the form is a command that exists at a prompt only: time(E) is an expression. */
+static bool is_prompt_command(struct reader *r) {
+  static const char *const commands[] = {"cost", "profile", "trace", "time", "quit"};
+  const struct token word = r->token, before = r->before;
+  size_t i = 0;
+  const size_t count =
+      r->defines && token_is_name(&word) ? sizeof commands / sizeof *commands : 0;
+  while (i < count && strcmp(commands[i], word.name->text) != 0) i++;
+  if (i == count || r->defines(r->context, word.name)) return false;
+  read_token(r);
+  const bool parenthesised = r->token.lexeme == LEX_OPEN;
+  const bool is_command = strcmp(word.name->text, "quit") == 0
+                              ? at_terminator(r)
+                              : begins_expression(&r->token) &&
+                                    !(parenthesised && strcmp(word.name->text, "time") == 0);
+  if (!r->failed) {
+    r->token = word;
+    r->before = before;
+  }
+  return is_command;
 }
 
 static void parse_command(struct reader *r, struct form *form) {
@@ -173,7 +212,8 @@ static void parse_command(struct reader *r, struct form *form) {
 
 static void parse_form(struct reader *r, struct form *form) {
   bool command = r->token.lexeme == LEX_HELP ||
-                 (r->token.kind == TOKEN_WORD && is_command_word(r->token.name->text));
+                 (r->token.kind == TOKEN_WORD && is_command_word(r->token.name->text)) ||
+                 is_prompt_command(r);
   if (at_terminator(r)) {
     parse_failed(r, r->token.at, "expected a form before %s", token_text(r, &r->token));
   } else if (r->token.lexeme == LEX_FUNCTION) {

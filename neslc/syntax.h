@@ -174,6 +174,10 @@ struct reader {
   const struct source *source;
   uint32_t at;          /* of the next form */
   struct widths widths; /* of numbers; 64 bits from reader_init */
+  /* Whether the user has a definition of this name, which then is no command of the prompt:
+   * quit, cost E, profile E, time E, trace E. NULL: these commands do not exist. */
+  bool (*defines)(void *context, const struct name *);
+  void *context;
   /* private to the parser: */
   const struct name **spellings; /* of the keywords and symbols */
   struct token token, before;    /* the current token, and the one before it */
