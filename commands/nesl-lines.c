@@ -3,7 +3,10 @@
 #include "base/replace.h"
 #include "base/sanitizers.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -129,16 +132,51 @@ static bool in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static unsigned char complete_name(EditLine *editor, int key) {
-  (void)key;
-  struct lines *l = NULL;
-  el_get(editor, EL_CLIENTDATA, &l);
-  const LineInfo *info = el_line(editor);
-  const char *start = info->cursor;
-  while (start > info->buffer && in_name(start[-1])) start--;
-  struct candidates c = {.typed = (size_t)(info->cursor - start)};
-  if (c.typed == 0 || !l) return CC_ERROR;
-  l->complete(l->context, start, c.typed, add_candidate, &c);
+/* The first character of the string that the cursor is in; NULL if it is in none. */
+static const char *string_before(const char *line, const char *cursor) {
+  const char *start = NULL;
+  for (const char *p = line; p < cursor; p++) {
+    if (*p == '"') {
+      start = start ? NULL : p + 1;
+    } else if (start ? *p == '\\' : *p == '`') {
+      p++; /* the character that follows means itself */
+    }
+  }
+  return start;
+}
+
+/* Calls `found` for each file whose path begins with these bytes, with its name; names of
+ * folders have a `/` at the end. */
+static void complete_file(void *context, const char *path, size_t length,
+                          void (*found)(void *, const char *), void *found_context) {
+  (void)context;
+  char folder[PATH_MAX], name[PATH_MAX];
+  const char *slash = memrchr(path, '/', length);
+  const size_t before = slash ? (size_t)(slash - path) + 1 : 0, typed = length - before;
+  struct dirent **entries;
+  if (length >= sizeof folder) return;
+  snprintf(folder, sizeof folder, "%.*s", (int)before, path);
+  const int count = scandir(before ? folder : ".", &entries, NULL, alphasort);
+  for (int i = 0; i < count; i++) {
+    const char *entry = entries[i]->d_name;
+    const bool fits = strncmp(entry, path + before, typed) == 0 && (typed > 0 || *entry != '.');
+    const bool is_folder = entries[i]->d_type == DT_DIR;
+    if (fits && strcmp(entry, ".") != 0 && strcmp(entry, "..") != 0) {
+      snprintf(name, sizeof name, "%s%s", entry, is_folder ? "/" : "");
+      found(found_context, name);
+    }
+    free(entries[i]);
+  }
+  if (count >= 0) free(entries);
+}
+
+/* Completes what stands between `start` and the cursor; the candidates have `typed` bytes of
+ * it. */
+static unsigned char insert_completion(EditLine *editor, const char *start, size_t typed,
+                                       lines_complete *candidates, void *context) {
+  const size_t length = (size_t)(el_line(editor)->cursor - start);
+  struct candidates c = {.typed = typed};
+  candidates(context, start, length, add_candidate, &c);
   if (c.count == 0) return CC_ERROR;
   if (strlen(c.common) > c.typed) {
     return el_insertstr(editor, c.common + c.typed) == 0 ? CC_REFRESH : CC_ERROR;
@@ -146,9 +184,27 @@ static unsigned char complete_name(EditLine *editor, int key) {
   if (c.count == 1) return CC_NORM;
   struct candidates shown = {.typed = c.typed, .list = stdout};
   fputc('\n', stdout);
-  l->complete(l->context, start, c.typed, add_candidate, &shown);
+  candidates(context, start, length, add_candidate, &shown);
   if (shown.column > 0) fputc('\n', stdout);
   return CC_REDISPLAY;
+}
+
+/* Names of files within strings, else those of the session. */
+static unsigned char complete_name(EditLine *editor, int key) {
+  (void)key;
+  struct lines *l = NULL;
+  el_get(editor, EL_CLIENTDATA, &l);
+  const LineInfo *info = el_line(editor);
+  const char *start = string_before(info->buffer, info->cursor);
+  if (start) {
+    const char *slash = memrchr(start, '/', (size_t)(info->cursor - start));
+    const char *name = slash ? slash + 1 : start;
+    return insert_completion(editor, start, (size_t)(info->cursor - name), complete_file, NULL);
+  }
+  for (start = info->cursor; start > info->buffer && in_name(start[-1]);) start--;
+  if (start == info->cursor || !l) return CC_ERROR;
+  return insert_completion(editor, start, (size_t)(info->cursor - start), l->complete,
+                           l->context);
 }
 
 /* ---- editing ---- */
@@ -179,8 +235,16 @@ static int read_character(EditLine *editor, wchar_t *c) {
   }
 }
 
+/* Characters are those of the user's locale, or of UTF-8 if that has ASCII only: terminals have
+ * more. */
+static void choose_characters(void) {
+  setlocale(LC_CTYPE, "");
+  if (MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 static void open_editor(struct lines *l, const char *file) {
   HistEvent event;
+  choose_characters();
   l->editor = el_init("nesl", stdin, stdout, stderr);
   l->history = history_init();
   if (!l->editor || !l->history) return;
@@ -233,14 +297,25 @@ static void close_editor(struct lines *l) {
 
 static const char *read_edited(struct lines *l, const char *prompt, size_t *length) {
   int count = 0;
-  HistEvent event;
   l->prompt = prompt;
   errno = 0;
   const char *line = el_gets(l->editor, &count);
   if (!line || count <= 0) return NULL;
   *length = (size_t)count;
-  if (line[strspn(line, " \t\n")]) history(l->history, &event, H_ENTER, line);
   return line;
+}
+
+/* Without what stands around it; libedit ends entries with a line break. */
+static void enter_history(struct lines *l, const char *text, size_t length) {
+  while (length > 0 && strchr(" \t\n", *text)) text++, length--;
+  while (length > 0 && strchr(" \t\n", text[length - 1])) length--;
+  char *entry = length > 0 ? malloc(length + 2) : NULL; /* without memory it is not kept */
+  if (!entry) return;
+  memcpy(entry, text, length);
+  memcpy(entry + length, "\n", 2);
+  HistEvent event;
+  history(l->history, &event, H_ENTER, entry);
+  free(entry);
 }
 
 #endif
@@ -274,6 +349,22 @@ void lines_close(struct lines *l) {
 
 bool lines_interactive(const struct lines *l) {
   return l->interactive;
+}
+
+bool lines_waiting(const struct lines *l) {
+  (void)l;
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  return poll(&input, 1, 0) > 0;
+}
+
+void lines_remember(struct lines *l, const char *text, size_t length) {
+#ifdef RAVEL_HAS_LIBEDIT
+  if (l->editor && l->history) enter_history(l, text, length);
+#else
+  (void)l;
+  (void)text;
+  (void)length;
+#endif
 }
 
 static const char *read_some(struct lines *l, const char *prompt, size_t *length) {

@@ -23,6 +23,10 @@ struct lines *lines_open(const char *history, const struct permissions *user, st
 void lines_close(struct lines *);
 /* Whether the prompt is visible: standard input is a terminal. */
 bool lines_interactive(const struct lines *);
+/* Whether more input waits already, as when several lines were pasted. */
+bool lines_waiting(const struct lines *);
+/* Adds a text to the history, which may have several lines. */
+void lines_remember(struct lines *, const char *text, size_t length);
 /* The next line with its line break, valid until the next call; NULL at the end, where errno is
  * 0, if a signal came, EINTR, if memory is lacking, ENOMEM, or if there is a NUL in it, which
  * no text has, EILSEQ. */

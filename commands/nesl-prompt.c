@@ -4,6 +4,7 @@
 #include "commands/output.h"
 #include "commands/process.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,21 +70,70 @@ static void offer_globals(struct session *session, struct completion *c) {
 
 static void complete(void *context, const char *prefix, size_t length,
                      void (*found)(void *, const char *), void *found_context) {
-  static const char *const words[] = {"apropos", "datatype", "describe",     "dump",     "else",
-                                      "exit",    "function", "help",         "if",       "in",
-                                      "let",     "load",     "set",          "show",     "then",
-                                      "time",    "verbose",  "print_length", "arg_check"};
+  static const char *const words[] = {
+      "apropos",   "datatype", "describe", "dump",    "else",    "exit",
+      "function",  "help",     "if",       "in",      "let",     "load",
+      "set",       "show",     "then",     "time",    "verbose", "print_length",
+      "arg_check", "quit",     "cost",     "profile", "trace",   "print_total"};
   struct nesl *n = context;
   struct completion c = {prefix, length, found, found_context};
   offer_globals(n->session, &c);
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) offer(&c, words[i]);
 }
 
+/* ---- words alone on a line ---- */
+
+/* Whether the pending text is one word; copies it, in small letters. */
+static bool is_one_word(const struct pending *p, char *word, size_t size) {
+  size_t start = 0, end = p->length;
+  while (start < end && isspace((unsigned char)p->text[start])) start++;
+  while (end > start && isspace((unsigned char)p->text[end - 1])) end--;
+  if (start == end || end - start >= size || !isalpha((unsigned char)p->text[start]))
+    return false;
+  for (size_t i = start; i < end; i++) {
+    const unsigned char c = (unsigned char)p->text[i];
+    if (!isalnum(c) && c != '_') return false;
+    *word++ = (char)tolower(c);
+  }
+  *word = '\0';
+  return true;
+}
+
+static bool is_among(const char *word, const char *const *words, size_t count) {
+  size_t i = 0;
+  while (i < count && strcmp(word, words[i]) != 0) i++;
+  return i < count;
+}
+
+/* Whether a word that was typed alone is a whole form: exit, help, or a name, whose value is
+ * printed or which is reported as not defined. It is none where more lines were pasted together
+ * with it. */
+static bool is_whole(const struct lines *lines, const char *word, bool ended) {
+  static const char *const leaving[] = {"exit", "quit", "help"};
+  static const char *const beginning[] = {"let", "if", "function", "datatype"};
+  if (is_among(word, beginning, sizeof beginning / sizeof *beginning)) return false;
+  if (!lines_interactive(lines)) {
+    return strcmp(word, "exit") == 0 ||
+           (ended && is_among(word, leaving, sizeof leaving / sizeof *leaving));
+  }
+  return is_among(word, leaving, sizeof leaving / sizeof *leaving) || !lines_waiting(lines);
+}
+
+/* Ends a word that stands alone by a `;`. False if there is no memory for it. */
+static bool end_word(struct nesl *n, struct pending *p, const struct lines *lines, bool ended) {
+  char word[64];
+  if (!is_one_word(p, word, sizeof word) || !is_whole(lines, word, ended)) return true;
+  const bool has_break = p->text[p->length - 1] == '\n';
+  if (has_break) p->length--;
+  return add_line(p, &n->heap, ";\n", 2);
+}
+
 /* ---- the loop ---- */
 
 /* Executes the complete forms, and at the end of the input all forms. False if there is no
  * memory for the text, which is then discarded. */
-static bool execute_pending(struct nesl *n, struct pending *p, bool ended, unsigned *failed) {
+static bool execute_forms(struct nesl *n, struct pending *p, struct lines *lines, bool ended,
+                          unsigned *failed) {
   const struct source *source = nesl_source(n, "<prompt>", p->text, p->length, p->first_line);
   uint32_t more = source ? (uint32_t)source->length : 0;
   if (source) {
@@ -93,9 +143,19 @@ static bool execute_pending(struct nesl *n, struct pending *p, bool ended, unsig
     ++*failed;
     more = (uint32_t)p->length;
   }
+  lines_remember(lines, p->text, more);
   drop(p, more);
   (void)process_forget_interrupt(); /* it was for these forms */
   return source != NULL;
+}
+
+/* The same where the text, or what remains of it behind other forms, may be a word alone. */
+static bool execute_pending(struct nesl *n, struct pending *p, struct lines *lines, bool ended,
+                            unsigned *failed) {
+  if (!end_word(n, p, lines, ended) || !execute_forms(n, p, lines, ended, failed)) return false;
+  const size_t remains = p->length;
+  if (n->leave || !end_word(n, p, lines, ended)) return n->leave;
+  return p->length == remains || execute_forms(n, p, lines, ended, failed);
 }
 
 static struct lines *open_lines(struct nesl *n) {
@@ -131,7 +191,7 @@ int nesl_prompt(struct nesl *n) {
   }
   n->reading = (struct nesl_reading){.typed = lines_interactive(lines)};
   if (lines_interactive(lines)) {
-    fputs("NESL of Ravel " RAVEL_VERSION ". `help;` lists what there is, `exit;` leaves.\n",
+    fputs("NESL of Ravel " RAVEL_VERSION ". `help` lists what there is, `exit` leaves.\n",
           n->out);
   }
   while (!n->leave) {
@@ -139,6 +199,7 @@ int nesl_prompt(struct nesl *n) {
     const char *line = lines_read(lines, pending.length > 0 ? "> " : "<Nesl> ", &length);
     if (process_forget_interrupt()) { /* back to an empty prompt */
       fputc('\n', n->out);
+      lines_remember(lines, pending.text, pending.length);
       drop(&pending, pending.length);
     } else if (stop_asks(n->stop) != STOP_NOT) { /* another signal */
       drop(&pending, pending.length);
@@ -152,11 +213,12 @@ int nesl_prompt(struct nesl *n) {
       failed += complain_of_input(ENOMEM);
       drop(&pending, pending.length);
       if (!lines_interactive(lines)) break; /* it may never end */
-    } else if (!execute_pending(n, &pending, false, &failed) && !lines_interactive(lines)) {
+    } else if (!execute_pending(n, &pending, lines, false, &failed) &&
+               !lines_interactive(lines)) {
       break;
     }
   }
-  if (!n->leave && pending.length > 0) execute_pending(n, &pending, true, &failed);
+  if (!n->leave && pending.length > 0) execute_pending(n, &pending, lines, true, &failed);
   bool interactive = lines_interactive(lines);
   if (interactive && !n->leave) fputc('\n', n->out);
   lines_close(lines);

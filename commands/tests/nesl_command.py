@@ -1,13 +1,11 @@
-"""The commands nesl and neslc from outside: modes, commands of the top level, the prompt on a
-terminal, compiled programs.
+"""The commands nesl and neslc from outside: modes, commands of the top level, compiled
+programs.
 
 usage: nesl_command.py NESL NESLC VINTERP [unittest options]
 """
 
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -17,9 +15,6 @@ import unittest
 from support import ScratchTest
 
 NESL = NESLC = VINTERP = None
-
-INTERRUPT = "interrupt"
-WAIT_AND_INTERRUPT = "wait"  # until the evaluation is under way
 
 QUICK = """% sorts %
 function quick(a) =
@@ -439,114 +434,6 @@ class Commands(CommandTest):
 
     def test_exit(self):
         self.expect(self.forms("1; exit; 2;\n3;\n"), 0, "\nit = 1 : int\n")
-
-
-class Terminal(CommandTest):
-    """What a person types, on a terminal of its own."""
-
-    def talk(self, steps, *flags):
-        pid, fd = pty.fork()
-        if pid == 0:
-            os.environ["TERM"] = "dumb"
-            os.environ["XDG_CACHE_HOME"] = self.directory
-            os.execv(NESL, [NESL, "--backend", "cpu", *flags])
-        seen = self.ahead = self.seen = ""
-        try:
-            for wanted, typed in steps:
-                seen += self.wait_for(fd, wanted)
-                self.seen = seen
-                if typed == WAIT_AND_INTERRUPT:
-                    time.sleep(0.3)
-                    typed = INTERRUPT
-                if typed == INTERRUPT:
-                    # As the key does; but the terminal would discard its output when the key is
-                    # pressed, and this test waits for output.
-                    os.kill(pid, signal.SIGINT)
-                else:
-                    os.write(fd, typed.encode())
-            deadline = time.time() + 20
-            while time.time() < deadline:
-                done, status = os.waitpid(pid, os.WNOHANG)
-                if done:
-                    return seen, os.waitstatus_to_exitcode(status)
-                seen += self.read(fd)
-            return self.fail("it did not end: " + seen)
-        finally:
-            os.close(fd)
-            try:
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass
-
-    @staticmethod
-    def read(fd):
-        if not select.select([fd], [], [], 0.05)[0]:
-            return ""
-        try:
-            return os.read(fd, 65536).decode("latin-1").replace("\r", "")
-        except OSError:
-            return ""
-
-    def wait_for(self, fd, wanted):
-        """Reads until this appears; what comes behind it is for the next call."""
-        deadline = time.time() + 20
-        while wanted not in self.ahead:
-            self.assertLess(time.time(), deadline,
-                            "no %r in %r, behind %r" % (wanted, self.ahead, self.seen[-200:]))
-            self.ahead += self.read(fd)
-        end = self.ahead.index(wanted) + len(wanted)
-        seen, self.ahead = self.ahead[:end], self.ahead[end:]
-        return seen
-
-    def test_forms(self):
-        seen, status = self.talk([("<Nesl> ", "1 +\n"), ("> ", "2;\n"),
-                                  ("it = 3 : int\n", ""), ("<Nesl> ", "exit;\n")])
-        self.assertEqual(status, 0, seen)
-
-    def test_an_interrupt_returns_to_the_prompt(self):
-        for flags in ([], ["--no-optimise"], ["--direct"]):
-            steps = [("<Nesl> ", "function spin(n) = if n == 0 then 0 else spin(n - 1);\n"),
-                     ("fn :", "function more(n) = if n == 0 then 0 else spin(2000) + more(n - 1);\n"),
-                     ("fn :", "function most(n) = if n == 0 then 0 else more(2000) + most(n - 1);\n"),
-                     ("fn :", "most(2000);\n"), ("most(2000);", WAIT_AND_INTERRUPT),
-                     ("interrupted", ""),
-                     ("<Nesl> ", "half a form\n"), ("> ", INTERRUPT), ("<Nesl> ", "1;\n"),
-                     ("it = 1 : int", "exit;\n")]
-            seen, status = self.talk(steps, *flags)
-            self.assertEqual(status, 0, seen)
-
-    def test_names_are_completed(self):
-        if not self.has_editing():
-            self.skipTest("built without libedit")
-        seen, status = self.talk([("<Nesl> ", "plus_s\t([1, 2, 3]);\n"),
-                                  ("it = [0, 1, 3]", "max_\t"), ("max_val", ""),
-                                  ("max_", "val([4]);\n"), ("it = 4", "exit;\n")])
-        self.assertEqual(status, 0, seen)
-
-    def test_typed_names_of_files_are_permitted(self):
-        made = os.path.join(self.directory, "made")
-        self.file("x = 7;")
-        prog = os.path.join(self.directory, "prog.nesl")
-        seen, status = self.talk([("<Nesl> ", f'load "{prog}";\n'), ("x = 7", ""),
-                                  ("<Nesl> ", f'dump vcode "{made}" x;\n'),
-                                  ("<Nesl> ", f'load "{prog}" ++ "";\n'),
-                                  ("without --allow-files", "exit;\n")])
-        self.assertEqual(status, 0, seen)
-        self.assertIn("FUNC", self.text("made"))
-
-    def test_lines_are_kept(self):
-        if not self.has_editing():
-            self.skipTest("built without libedit")
-        seen, status = self.talk([("<Nesl> ", "40 + 2;\n"), ("it = 42", "exit;\n")])
-        self.assertEqual(status, 0, seen)
-        self.assertIn("40", self.text("ravel/nesl-history"))
-        previous = "\x10\x10\n"  # before exit; comes 40 + 2;
-        seen, status = self.talk([("<Nesl> ", previous), ("it = 42", "exit;\n")])
-        self.assertEqual(status, 0, seen)
-
-    def has_editing(self):
-        return "libedit" in self.run_command("ldd", NESL).stdout
 
 
 class Compiler(CommandTest):
