@@ -238,6 +238,11 @@ static void close_compiled(struct evaluator *base) {
   free(c);
 }
 
+static void progress(struct evaluator *base) {
+  const struct compiled *c = (const struct compiled *)base;
+  if (c->machine) machine_show_progress(c->machine);
+}
+
 struct machine_totals evaluator_totals(const struct evaluator *base) {
   const struct compiled *c = (const struct compiled *)base;
   return c->machine ? machine_totals(c->machine) : (struct machine_totals){0};
@@ -255,7 +260,7 @@ struct evaluator *evaluator_compiled(const struct nesl_options *options, struct 
     diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "out of memory");
     return NULL;
   }
-  c->base = (struct evaluator){evaluate, release, close_compiled, 0};
+  c->base = (struct evaluator){evaluate, release, close_compiled, progress, 0};
   c->options = options;
   arena_init(&c->work, heap);
   return &c->base;

@@ -41,7 +41,7 @@ struct evaluator *evaluator_direct(const struct nesl_options *options,
     diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "out of memory");
     return NULL;
   }
-  d->base = (struct evaluator){evaluate, release, close_direct, 0};
+  d->base = (struct evaluator){evaluate, release, close_direct, NULL, 0};
   d->random.seed = options->machine.seed;
   d->options = (struct direct_options){.out = options->machine.out,
                                        .widths = &options->widths,

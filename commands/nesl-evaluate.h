@@ -38,7 +38,8 @@ struct evaluator {
   bool (*evaluate)(struct evaluator *, const struct evaluation *, struct nesl_value *);
   void (*release)(struct evaluator *);
   void (*close)(struct evaluator *);
-  double seconds; /* that the machine took for all evaluations so far */
+  void (*progress)(struct evaluator *); /* draws the status line of a long run; or NULL */
+  double seconds;                       /* that the machine took for all evaluations so far */
 };
 
 /* Both write the output of the program to options->machine.out. NULL with diagnostics without

@@ -4,6 +4,7 @@
 #include "commands/process.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* The names of the library are looked for here; it may be broken, or too large for the memory.
  */
@@ -21,6 +22,23 @@ static bool make_session(struct nesl *n) {
   return true;
 }
 
+static bool show_progress(void *context) {
+  struct nesl *n = context;
+  if (n->evaluator && n->evaluator->progress) n->evaluator->progress(n->evaluator);
+  return true;
+}
+
+/* Long evaluations have a status line if a person watches. */
+static void begin_progress(struct nesl *n, struct nesl_options *options) {
+  static const double seconds = 2;
+  const bool waits = options->mode == NESL_PROMPT || options->mode == NESL_RUN;
+  if (!waits || options->tune_seconds > 0 || !isatty(STDERR_FILENO)) return;
+  options->machine.progress_fd = STDERR_FILENO;
+  options->machine.progress_seconds = seconds;
+  n->stop->progress_data = n;
+  n->stop->progress = show_progress;
+}
+
 bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct stop *stop) {
   n->options = options;
   n->out = out;
@@ -36,6 +54,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
   options->machine.out = out;
   options->machine.widths = options->widths;
   options->machine.stop = stop;
+  begin_progress(n, options);
   options->machine.permissions = process_listing(options->machine.permissions);
   const bool tunes = options->tune_seconds > 0; /* then the machine has its tuning */
   if (!output_native(options->native, options->repeat > 0 || tunes, options->cache,
@@ -58,6 +77,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
 }
 
 void nesl_end(struct nesl *n) {
+  if (n->stop) n->stop->progress = NULL;
   n->run_seconds = n->evaluator ? n->evaluator->seconds : 0;
   if (n->evaluator) n->evaluator->close(n->evaluator);
   if (n->session) session_free(n->session);

@@ -63,7 +63,10 @@ static void begin_run(struct machine *m, const struct run *r) {
   m->out = r->out;
   m->err = r->err;
   m->start = m->timer = machine_clock();
-  if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);
+  if (m->options.progress_fd >= 0) {
+    const double first = m->options.progress_seconds;
+    progress_begin(&m->progress, m->options.progress_fd, first > 0 ? first : 1);
+  }
 }
 
 /* Puts the arguments on the stack, which has room. */
@@ -161,7 +164,7 @@ static void release_stack(struct machine *m, enum step step) {
 }
 
 static void end_run(struct machine *m, enum step step) {
-  if (m->options.progress_fd >= 0) progress_erase(&m->progress);
+  if (m->options.progress_fd >= 0) progress_end(&m->progress);
   if (m->profile) {
     const struct cvl_statistics statistics = m->backend->statistics(m->context);
     profile_run(m->profile, machine_clock() - m->start, &statistics);

@@ -49,6 +49,7 @@ struct machine_options {
   bool checked;             /* run everything on the stack interpreter (the tests' oracle), if
                                every function has stack code */
   int progress_fd;          /* -1, or a terminal that gets a status line on long runs */
+  double progress_seconds;  /* how long a run takes until then; 0: one second */
   FILE *out, *err;          /* results; what WRITE writes. Streams 1 and 2 of the program */
   FILE *in;                 /* stream 0 */
   const struct stop *stop;  /* asks runs to end, and their results to be printed no further; the
@@ -266,6 +267,11 @@ struct machine_totals machine_totals(const struct machine *);
 
 /* Where RAND is: the key, and the number of the next one, of a run that began now. */
 void machine_random(const struct machine *, uint64_t *seed, uint64_t *number);
+
+/* Draws the status line of options.progress_fd if the machine runs and the line is due. The
+ * machine does it between instructions; for long ones the progress of options.stop may, on the
+ * same thread. */
+void machine_show_progress(struct machine *);
 
 /* Begins a new profile: runs before now no longer count. */
 void machine_profile_begin(struct machine *);

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double FIRST_SECONDS = 1.0, AGAIN_SECONDS = 0.2;
+static const double AGAIN_SECONDS = 0.2;
 static const char ERASE_LINE[] = "\r\033[K";
 
 static double now(void) {
@@ -21,11 +21,11 @@ static void put(struct progress *p, const char *bytes, size_t n) {
   if (write(p->fd, bytes, n) < 0) p->fd = -1;
 }
 
-void progress_begin(struct progress *p, int fd) {
+void progress_begin(struct progress *p, int fd, double first) {
   *p = (struct progress){.fd = fd >= 0 && isatty(fd) ? fd : -1};
   if (p->fd < 0) return;
   p->start = now();
-  p->next = p->start + FIRST_SECONDS;
+  p->next = p->start + first;
 }
 
 void progress_update(struct progress *p, const char *function, uint64_t live, uint64_t peak) {
@@ -46,4 +46,9 @@ void progress_erase(struct progress *p) {
   if (p->fd < 0 || !p->shown) return;
   p->shown = false;
   put(p, ERASE_LINE, sizeof ERASE_LINE - 1);
+}
+
+void progress_end(struct progress *p) {
+  progress_erase(p);
+  p->fd = -1;
 }

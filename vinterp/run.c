@@ -103,15 +103,18 @@ bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
                         : machine_limit_fault(m, site, "%s", message);
 }
 
+void machine_show_progress(struct machine *m) {
+  if (m->options.progress_fd < 0 || !m->program || m->depth == 0) return;
+  struct cvl_statistics s = m->backend->statistics(m->context);
+  const struct frame *top = &m->frames[m->depth - 1];
+  progress_update(&m->progress, m->program->functions[top->function].name->text, s.live_bytes,
+                  s.peak_bytes);
+}
+
 bool machine_poll(struct machine *m, const struct machine_site *site) {
   m->fuel = FUEL;
   if (!machine_may_go_on(m, site)) return false;
-  if (m->options.progress_fd >= 0) {
-    struct cvl_statistics s = m->backend->statistics(m->context);
-    const struct frame *top = &m->frames[m->depth - 1];
-    progress_update(&m->progress, m->program->functions[top->function].name->text, s.live_bytes,
-                    s.peak_bytes);
-  }
+  machine_show_progress(m);
   return true;
 }
 

@@ -284,6 +284,36 @@ class Terminal(PromptTest):
         return "libedit" in linked.stdout
 
 
+class Progress(PromptTest):
+    """The status line of long evaluations."""
+
+    SPIN = "function spin(n) = if n == 0 then 0 else spin(n - 1);\n"
+    LONG = "function most(n) = if n == 0 then 0 else spin(2000) + most(n - 1); most(100000000);\n"
+
+    def shown(self, *flags, seconds):
+        """What stands on the terminal that is standard error, when the run was interrupted."""
+        name = self.write(self.SPIN + self.LONG, "prog.nesl")
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([NESL, "--backend", "cpu", *flags, "run", name], cwd=self.directory,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs) as run:
+            os.close(theirs)
+            time.sleep(seconds)
+            run.send_signal(signal.SIGINT)
+            shown = ""
+            while "interrupted" not in shown:
+                shown += os.read(ours, 65536).decode()
+            os.close(ours)
+        self.assertEqual(run.returncode, 130)
+        return shown
+
+    def test_after_two_seconds(self):
+        begun = time.monotonic()
+        shown = self.shown(seconds=2.6)
+        self.assertRegex(shown, r"^(\r\x1b\[K[2-9]\.\d s  (SPIN|MOST)_\d  live [^\r]*  peak [^\r]*)+"
+                                r"\r\x1b\[Kprog\.nesl:2:", time.monotonic() - begun)
+        self.assertNotIn("\x1b", self.shown(seconds=0.5))
+
+
 if __name__ == "__main__":
     NESL = os.path.abspath(sys.argv[1])
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
