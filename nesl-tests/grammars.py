@@ -125,6 +125,7 @@ NESL_CASES = [
     ("0xFF + 1_000 * 1_0.5; // 12", {"0xFF": "constant.numeric.integer.hexadecimal", "1_000": "constant.numeric.integer",
                                      "1_0.5": "constant.numeric.float", "// 12": "comment.line.double-slash"}),
     ("set print_length 3;", {"set": "keyword.other.command", "3": "constant.numeric"}),
+    ("trace #v;", {"trace": "keyword.other.command", "v": "variable"}),
     ("{* print(x) : x in infinite}", {"in": "keyword.control", "infinite": "variable"}),
 ]
 

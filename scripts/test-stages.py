@@ -198,6 +198,7 @@ def pages():
     yield Stage("the gallery", "scripts/gallery --check")
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")
     yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")
+    yield Stage("modes of editors, completion of shells", "python3 nesl-tests/editors.py")
     yield Stage("messages of NESL", "python3 nesl-tests/errors.py")
     yield Stage("messages of libravel", "python3 nesl-tests/embedded.py")
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")

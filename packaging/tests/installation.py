@@ -28,6 +28,8 @@ FILES = [*(f"bin/{c}" for c in COMMANDS), *(f"share/man/man1/{c}.1" for c in COM
          "include/ravel.h", "include/ravel/arrow.h", "include/ravel/dlpack.h", "lib/libravel.so",
          "lib/pkgconfig/ravel.pc", "lib/cmake/ravel/ravel-config.cmake",
          "share/ravel/library/sequences.nesl", "share/ravel/editors/package.json",
+         "share/ravel/editors/vim/syntax/nesl.vim", "share/ravel/editors/emacs/nesl-mode.el",
+         *(f"share/bash-completion/completions/{c}" for c in COMMANDS), "share/zsh/site-functions/_ravel",
          "share/doc/ravel/examples/quicksort.nesl"]
 # What is said of an empty file as a back end: that it was looked for in the moved prefix.
 BROKEN = "cannot be loaded: {}/lib/ravel/cvl-broken.so: file too short"
