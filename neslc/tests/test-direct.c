@@ -83,7 +83,8 @@ static void run_text(struct run *r, const char *text) {
     fprintf(shown, "%s: %.*s", nesl_error_name(r->error), (int)strcspn(r->message, "\n"),
             r->message);
   } else if (r->value.type) {
-    value_show(&r->value, &(struct value_layout){.print_length = 100}, shown);
+    const struct value_layout layout = {.print_length = 100, .floats = {FLOAT_DIGITS, false}};
+    value_show(&r->value, &layout, shown);
   }
   fclose(shown);
 }
