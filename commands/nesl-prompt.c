@@ -81,6 +81,16 @@ static void complete(void *context, const char *prefix, size_t length,
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) offer(&c, words[i]);
 }
 
+/* Says why no more can be read; the number of complaints. */
+static unsigned complain_of_input(int error) {
+  char buffer[128];
+  const char *why = error == ENOMEM   ? "out of memory: a form is too long; see --memory"
+                    : error == EILSEQ ? "there is a byte 0: this is no text"
+                                      : strerror_r(error, buffer, sizeof buffer);
+  fprintf(stderr, "nesl: error: standard input: %s\n", why);
+  return 1;
+}
+
 /* ---- words alone on a line ---- */
 
 /* Whether the pending text is one word; copies it, in small letters. */
@@ -119,13 +129,18 @@ static bool is_whole(const struct lines *lines, const char *word, bool ended) {
   return is_among(word, leaving, sizeof leaving / sizeof *leaving) || !lines_waiting(lines);
 }
 
-/* Ends a word that stands alone by a `;`. False if there is no memory for it. */
-static bool end_word(struct nesl *n, struct pending *p, const struct lines *lines, bool ended) {
+/* Ends a word that stands alone by a `;`. False if there is no memory for it; the text is then
+ * discarded. */
+static bool end_word(struct nesl *n, struct pending *p, const struct lines *lines, bool ended,
+                     unsigned *failed) {
   char word[64];
   if (!is_one_word(p, word, sizeof word) || !is_whole(lines, word, ended)) return true;
   const bool has_break = p->text[p->length - 1] == '\n';
   if (has_break) p->length--;
-  return add_line(p, &n->heap, ";\n", 2);
+  if (add_line(p, &n->heap, ";\n", 2)) return true;
+  *failed += complain_of_input(ENOMEM);
+  drop(p, p->length);
+  return false;
 }
 
 /* ---- the loop ---- */
@@ -152,9 +167,10 @@ static bool execute_forms(struct nesl *n, struct pending *p, struct lines *lines
 /* The same where the text, or what remains of it behind other forms, may be a word alone. */
 static bool execute_pending(struct nesl *n, struct pending *p, struct lines *lines, bool ended,
                             unsigned *failed) {
-  if (!end_word(n, p, lines, ended) || !execute_forms(n, p, lines, ended, failed)) return false;
+  if (!end_word(n, p, lines, ended, failed)) return false;
+  if (!execute_forms(n, p, lines, ended, failed)) return false;
   const size_t remains = p->length;
-  if (n->leave || !end_word(n, p, lines, ended)) return n->leave;
+  if (n->leave || !end_word(n, p, lines, ended, failed)) return n->leave;
   return p->length == remains || execute_forms(n, p, lines, ended, failed);
 }
 
@@ -169,16 +185,6 @@ static struct lines *open_lines(struct nesl *n) {
   if (kept) memcpy(path + strlen(path), name, sizeof name);
   const struct permissions user = process_user();
   return lines_open(kept ? path : NULL, &user, &n->heap, complete, n);
-}
-
-/* Says why no more can be read; the number of complaints. */
-static unsigned complain_of_input(int error) {
-  char buffer[128];
-  const char *why = error == ENOMEM   ? "out of memory: a form is too long; see --memory"
-                    : error == EILSEQ ? "there is a byte 0: this is no text"
-                                      : strerror_r(error, buffer, sizeof buffer);
-  fprintf(stderr, "nesl: error: standard input: %s\n", why);
-  return 1;
 }
 
 int nesl_prompt(struct nesl *n) {

@@ -99,6 +99,7 @@ CASES = [
     (["nesl", "test", "tested.nesl"], [], ""),
     (["nesl", "cost", "sum(index(100))"], [], ""),
     (["nesl", "called.nesl"], [], "norm([3.0, 4.0]);\n"),
+    (["nesl", "called.nesl"], [], "trace norm([3.0, 4.0]);\nexit\n"),
     (["neslc", "queens.nesl", "-o", "made.vcode"], ["made.vcode"], ""),
     (["neslc", "ragged.nesl", "-o", "made.vcode", "--print-after", "all"], ["made.vcode"], ""),
     (["neslc", "words.nesl", "-o", "-"], [], ""),
