@@ -121,7 +121,7 @@ PROGRAMS = {
     "quantiles": (1000, linear, 198, once, "",
                   "let v = {rem(i * 7919, 65537) : i in index(N)}"
                   " in {quantile(v, 1.0 / float(i + 1)) : i in index(N)}"),
-    "counts": (1000, linear, 76, once, "", "counts({rem(i * 7919, 65537) : i in index(N)})"),
+    "counts": (1000, linear, 89, once, "", "counts({rem(i * 7919, 65537) : i in index(N)})"),
     "inner_join": (1000, linear, 580, math.log2, "",
                    "let v = {(i * 7919, i) : i in index(N)} in inner_join(v, v)"),
     "split_on": (1000, linear, 138, once, "",
