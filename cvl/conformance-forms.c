@@ -113,8 +113,8 @@ static void run_shapes(struct suite *s) {
 static void run_long_scans(struct suite *s) {
   enum { TURNS = 7000, CHUNKS = 20000 };
   for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++) {
-    run_form(s, TURNS, SHAPE_ONE, (enum operand_form)form, INDEX_OF_ZEROS);
-    if (!s->failed) run_form(s, CHUNKS, SHAPE_LONG, (enum operand_form)form, INDEX_OF_ZEROS);
+    run_form(s, TURNS, SHAPE_ONE, (enum operand_form)form, STORED_INDEX);
+    if (!s->failed) run_form(s, CHUNKS, SHAPE_LONG, (enum operand_form)form, STORED_INDEX);
   }
 }
 
