@@ -104,10 +104,8 @@ struct syntax *parse_typed(struct reader *r, struct syntax *inner) {
 static struct syntax *parse_contents(struct reader *r) {
   ARRAY(struct syntax *) items = {0};
   do {
-    nest(r);
     *array_push(r->arena, &items) = parse_typed(r, parse_expression(r, STRENGTH_ELEMENT));
   } while (take(r, LEX_COMMA));
-  r->depth -= (unsigned)items.count;
   struct syntax *e = items.items[items.count - 1];
   for (size_t i = items.count - 1; i-- > 0;) e = make_pair(r, items.items[i], e);
   return e;

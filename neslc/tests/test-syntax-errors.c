@@ -240,6 +240,17 @@ Test(syntax_errors, reading_goes_on_behind_the_terminator) {
   check_recovery("  % nothing % ", "");
 }
 
+Test(syntax_errors, parentheses_nest_as_deep_as_the_limit) {
+  enum { DEEP = NESL_MOST_NESTING - 10 };
+  char text[2 * DEEP + 3];
+  memset(text, '(', DEEP);
+  text[DEEP] = '1';
+  memset(text + DEEP + 1, ')', DEEP);
+  text[2 * DEEP + 1] = ';';
+  text[2 * DEEP + 2] = '\0';
+  check_recovery(text, "F");
+}
+
 Test(syntax_errors, nesting_has_a_limit) {
   static const char *const openers[] = {"(",        "[",     "{x : x in ", "if ",
                                         "let a = ", "-",     "f ((",       "x => ",
