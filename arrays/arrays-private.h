@@ -42,6 +42,10 @@ bool npy_header_parse(struct arena *, const char *bytes, size_t length, struct n
 /* "float64", "big-endian int16": the name in numpy. */
 const char *npy_field_name(struct arena *, const struct npy_field *);
 
+/* Settings, as they stand behind a type in a signature. */
+bool csv_style_parse(struct arena *, const char *text, const char *end, struct array_type *,
+                     const char **problem);
+
 bool npy_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
               struct array_columns *, const char **problem);
 bool npy_guess(struct arena *, const char *bytes, size_t length, struct array_type *,
@@ -51,6 +55,7 @@ bool csv_guess(struct arena *, const char *bytes, size_t length, struct array_ty
 bool npy_check(struct arena *, const struct array_type *, const struct array_columns *,
                const char **problem);
 bool csv_check(struct arena *, const struct array_type *, const char **problem);
+bool csv_write_check(struct arena *, const struct array_type *, const char **problem);
 bool npy_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,
                const char **problem);
 bool csv_read(struct arena *, const struct array_type *, const char *bytes, size_t length,

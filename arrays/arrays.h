@@ -1,7 +1,8 @@
 /* arrays.h - numpy's .npy files and CSV files, to and from columns.
  *
  * A value is described by a signature, its type in prefix form: i f b c for INT, FLOAT, BOOL
- * and CHAR, [T for a sequence, (LR for a pair. An array is a nest of sequences of elements; an
+ * and CHAR, [T for a sequence, (LR for a pair. Settings of CSV files may follow (csv-style.c).
+ * An array is a nest of sequences of elements; an
  * element is a scalar, a text ([c), or a tuple of these. Its columns, in order: for each level
  * of sequences their lengths (of the outermost: one), then for each component of the element a
  * column of numbers; for a text the lengths, then the characters.
@@ -25,6 +26,7 @@ struct array_type {
   uint32_t depth; /* levels of sequences */
   uint32_t leaf_count;
   uint8_t *leaves; /* enum array_leaf; components of an element from left to right */
+  const struct csv_style *csv; /* how a CSV file looks; NULL: as usual */
 };
 
 struct array_column {
@@ -47,6 +49,19 @@ struct array_columns {
 /* Parses a signature. False if values of that type are no arrays. */
 bool array_type_parse(struct arena *, const char *signature, size_t length, struct array_type *,
                       const char **problem);
+/* The length of the signature before the colon in SIGNATURE:FILE; all if there is no colon. */
+size_t array_signature_length(const char *text, size_t length);
+
+enum { ARRAY_PROBLEM_MAX = 256 };
+/* Whether KEY=VALUE is a setting of CSV files: separator=C, header=N, comment=TEXT,
+ * missing=TEXT, replacement=TEXT, column=NAME, name=NAME. */
+bool array_setting_check(const char *setting, char problem[ARRAY_PROBLEM_MAX]);
+/* A setting as it stands in a signature, behind the type. */
+const char *array_setting(struct arena *, const char *setting);
+/* Gives a type such settings, for array_guess. */
+bool array_settings_parse(struct arena *, const char *settings, struct array_type *,
+                          const char **problem);
+
 /* The number of columns of a value; whether column k holds floats. */
 uint32_t array_column_count(const struct array_type *);
 bool array_column_is_float(const struct array_type *, uint32_t k);
@@ -58,7 +73,7 @@ bool array_may_begin(enum array_format, const char *bytes, size_t length);
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);
 /* The type of a numpy file, or a guess for CSV: columns are ints, else floats, bools, texts.
- */
+ * Before the call type->csv says how the file looks. */
 bool array_guess(enum array_format, struct arena *, const char *bytes, size_t length,
                  struct array_type *, const char **problem);
 /* Whether the value can be written: a numpy array must be rectangular. */

@@ -245,11 +245,31 @@ static bool check_shape(struct reading *r, bool *last_is_tuple) {
                       "the file's array has %u dimensions, shape %s; the program wants %u",
                       h->dimension_count, shape_text(r->arena, h), t->depth);
   }
-  if (h->fortran && h->dimension_count > 1) {
-    return array_fail(r->arena, r->problem,
-                      "the array is in Fortran order; save it with numpy.ascontiguousarray");
-  }
   return true;
+}
+
+/* The elements in C order, in which the last index changes fastest, of an array in Fortran
+ * order, in which the first does. */
+static const unsigned char *in_c_order(struct reading *r, const unsigned char *data) {
+  const struct npy_header *h = &r->header;
+  const uint64_t record = h->record;
+  uint64_t stride[ARRAY_MOST_DIMENSIONS], index[ARRAY_MOST_DIMENSIONS] = {0}, count = 1;
+  for (uint32_t i = 0; i < h->dimension_count; i++) {
+    stride[i] = count * record;
+    count *= h->dimensions[i];
+  }
+  unsigned char *ordered = arena_alloc(r->arena, (size_t)(count * record) + 1);
+  for (uint64_t to = 0, from = 0; to < count * record; to += record) {
+    arena_poll(r->arena);
+    memcpy(ordered + to, data + from, (size_t)record);
+    for (uint32_t i = h->dimension_count; i-- > 0;) {
+      from += stride[i];
+      if (++index[i] < h->dimensions[i]) break;
+      from -= stride[i] * index[i];
+      index[i] = 0;
+    }
+  }
+  return ordered;
 }
 
 /* Whether the last dimension holds the characters of texts. The columns are those of the type:
@@ -262,13 +282,15 @@ static bool is_array_of_chars(const struct npy_header *h, const struct array_typ
 bool npy_read(struct arena *arena, const struct array_type *type, const char *bytes,
               size_t length, struct array_columns *out, const char **problem) {
   uint8_t one_char[] = {ARRAY_CHAR};
-  const struct array_type chars = {type->depth + 1, 1, one_char};
+  const struct array_type chars = {
+      .depth = type->depth + 1, .leaf_count = 1, .leaves = one_char};
   struct reading r = {.arena = arena, .type = type, .out = out, .problem = problem};
   bool last_is_tuple;
   if (!npy_header_parse(arena, bytes, length, &r.header, problem)) return false;
   if (is_array_of_chars(&r.header, type)) r.type = type = &chars;
   if (!check_shape(&r, &last_is_tuple) || !check_size(&r, length)) return false;
   r.data = (const unsigned char *)bytes + r.header.data;
+  if (r.header.fortran && r.header.dimension_count > 1) r.data = in_c_order(&r, r.data);
   out->count = array_column_count(type);
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
   read_lengths(&r);
@@ -286,7 +308,8 @@ bool npy_guess(struct arena *arena, const char *bytes, size_t length, struct arr
                const char **problem) {
   struct npy_header h;
   if (!npy_header_parse(arena, bytes, length, &h, problem)) return false;
-  *type = (struct array_type){.depth = h.dimension_count, .leaf_count = h.field_count};
+  type->depth = h.dimension_count;
+  type->leaf_count = h.field_count;
   type->leaves = arena_alloc(arena, h.field_count);
   for (uint32_t i = 0; i < h.field_count; i++) {
     const struct npy_field *f = &h.fields[i];

@@ -56,7 +56,7 @@ bool array_type_parse(struct arena *arena, const char *signature, size_t length,
     return array_fail(arena, problem, "more than %d dimensions", ARRAY_MOST_DIMENSIONS);
   }
   if (!parse_element(&p)) return false;
-  if (p.next != p.end) return array_fail(arena, problem, "not a signature");
+  if (p.next != p.end && !csv_style_parse(arena, p.next, p.end, type, problem)) return false;
   type->leaf_count = (uint32_t)p.leaves.count;
   type->leaves = p.leaves.items;
   return true;
@@ -143,7 +143,7 @@ bool array_check(enum array_format format, struct arena *arena, const struct arr
     return array_fail(arena, problem, "lengths that do not fit the elements");
   }
   return format == ARRAY_NPY ? npy_check(arena, type, columns, problem)
-                             : csv_check(arena, type, problem);
+                             : csv_write_check(arena, type, problem);
 }
 
 bool array_read(enum array_format format, struct arena *arena, const struct array_type *type,

@@ -23,6 +23,23 @@ static enum array_format format_of(const char *file) {
   return format;
 }
 
+/* The settings of the command line, if they are meant for this file. */
+static const char *settings_for(struct nesl *n, const char *file) {
+  const struct nesl_options *o = n->options;
+  const char *settings = "";
+  for (unsigned i = 0; i < o->csv_count && format_of(file) == ARRAY_CSV; i++) {
+    settings = arena_printf(n->session->arena, "%s%s", settings,
+                            array_setting(n->session->arena, o->csv[i]));
+  }
+  return settings;
+}
+
+/* The signature of a value of this type in the file. */
+static const char *signature_for(struct nesl *n, struct type *type, const char *file) {
+  return arena_printf(n->session->arena, "%s%s", value_signature(n->session->arena, type),
+                      settings_for(n, file));
+}
+
 static bool complain_of_file(struct nesl *n, const char *file, const char *problem) {
   diag_add(&n->diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s", problem);
   if (n->complaints.first == NESL_OK) n->complaints.first = NESL_RUNTIME;
@@ -64,20 +81,21 @@ static struct type *type_of_array(struct arena *arena, const struct array_type *
   return type;
 }
 
-struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t length,
-                               const char **problem) {
+struct type *nesl_type_of_file(void *context, const char *word, const char *settings,
+                               const char *name, size_t length, const char **problem) {
   struct nesl *n = context;
   const char *file = arena_copy(n->session->arena, name, length);
+  const enum array_format format = strcmp(word, "csv") == 0 ? ARRAY_CSV : ARRAY_NPY;
   struct source_text text;
-  struct array_type array;
+  struct array_type array = {.csv = NULL};
   struct type *type = NULL;
   struct diag_list diags;
   diag_list_init(&diags, n->session->arena);
-  if (!source_read_array(&text, &n->heap, &n->options->machine.permissions, file,
-                         csv ? ARRAY_CSV : ARRAY_NPY, &diags)) {
+  if (!array_settings_parse(n->session->arena, settings, &array, problem)) return NULL;
+  if (!source_read_array(&text, &n->heap, &n->options->machine.permissions, file, format,
+                         &diags)) {
     *problem = diags.list.count > 0 ? diags.list.items[0].message : "out of memory";
-  } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, n->session->arena, text.text, text.length,
-                         &array, problem)) {
+  } else if (array_guess(format, n->session->arena, text.text, text.length, &array, problem)) {
     type = type_of_array(n->session->arena, &array);
   }
   source_free(&text, &n->heap);
@@ -138,9 +156,10 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
                                          a->count == 1 ? "" : "s"));
   }
   if (is_open(n->session->arena, *type)) {
-    struct array_type array;
+    struct array_type array = {.csv = NULL};
     struct type *one, *other;
-    if (!array_guess(format_of(a->file), n->session->arena, a->text->text, a->text->length,
+    if (!array_settings_parse(n->session->arena, settings_for(n, a->file), &array, &problem) ||
+        !array_guess(format_of(a->file), n->session->arena, a->text->text, a->text->length,
                      &array, &problem)) {
       return complain_of_file(n, a->file, problem);
     }
@@ -199,7 +218,7 @@ static bool bind_argument(struct nesl *n, void *context) {
   const char *problem = NULL;
   struct type *type;
   if (!find_type(n, a, &type)) return false;
-  const char *signature = value_signature(n->session->arena, type);
+  const char *signature = signature_for(n, type, a->file);
   if (!array_type_parse(n->session->arena, signature, strlen(signature), &array, &problem) ||
       !array_read(format_of(a->file), &n->arguments, &array, a->text->text, a->text->length,
                   &columns, &problem)) {
@@ -277,7 +296,7 @@ struct writing {
  */
 static bool write_part(struct nesl *n, struct type *type, const char *file,
                        const struct column **columns, struct writing *w) {
-  const char *problem = NULL, *signature = value_signature(n->session->arena, type);
+  const char *problem = NULL, *signature = signature_for(n, type, file);
   struct array_type array;
   if (!array_type_parse(n->session->arena, signature, strlen(signature), &array, &problem)) {
     if (component(type, 0, 2)) {

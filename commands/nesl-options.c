@@ -1,5 +1,6 @@
 /* nesl-options.c - the command line of nesl: what its options mean. */
 #include "commands/nesl-options.h"
+#include "arrays/arrays.h"
 #include "base/number.h"
 #include "commands/arguments.h"
 #include "commands/nesl.h"
@@ -54,6 +55,16 @@ static bool echo_value(struct nesl_options *o, enum nesl_echo echo) {
   return true;
 }
 
+static bool take_setting(struct nesl_options *o, const char *value) {
+  char problem[ARRAY_PROBLEM_MAX];
+  if (o->csv_count == NESL_MOST_SETTINGS) {
+    return usage_error("nesl", "more than %d settings of --csv", NESL_MOST_SETTINGS);
+  }
+  if (!array_setting_check(value, problem)) return usage_error("nesl", "--csv: %s", problem);
+  o->csv[o->csv_count++] = value;
+  return true;
+}
+
 static bool apply(void *options, unsigned id, const char *value) {
   struct nesl_options *o = options;
   const struct run_options run_options = {&o->machine, &o->backend_name, &o->seconds,
@@ -76,6 +87,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     break;
   case OPT_ECHO:
   case OPT_QUIET: return echo_value(o, id == OPT_ECHO ? NESL_ECHO_FORMS : NESL_ECHO_NOTHING);
+  case OPT_CSV: return take_setting(o, value);
   case OPT_REPEAT:
     ok = count_value(name, value, 1, NESL_MOST_RUNS, &x);
     o->repeat = (uint64_t)x;

@@ -22,14 +22,21 @@ enum nesl_echo {
   NESL_ECHO_NOTHING
 };
 
-enum { NESL_MOST_OPERANDS = 256, NESL_MOST_OUTPUTS = 16, NESL_MOST_RUNS = 1000000 };
+enum {
+  NESL_MOST_OPERANDS = 256,
+  NESL_MOST_OUTPUTS = 16,
+  NESL_MOST_SETTINGS = 64,
+  NESL_MOST_RUNS = 1000000
+};
 
 struct nesl_options {
   struct shared_options shared;
   enum nesl_mode mode;
   const char *operands[NESL_MOST_OPERANDS]; /* files; with --entry, arguments behind the file */
   unsigned operand_count;
-  const char *expression, *entry;         /* or NULL */
+  const char *expression, *entry;      /* or NULL */
+  const char *csv[NESL_MOST_SETTINGS]; /* KEY=VALUE: settings of CSV files */
+  unsigned csv_count;
   const char *outputs[NESL_MOST_OUTPUTS]; /* files for the components of the result */
   unsigned output_count;
   struct machine_options machine; /* widths and backend are not set */

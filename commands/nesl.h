@@ -159,8 +159,8 @@ bool nesl_cost_of(struct nesl *, const struct form *, struct evaluator *profiled
 /* ---- arrays in files ---- */
 
 /* session.h: file_type; the context is a struct nesl. */
-struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t length,
-                               const char **problem);
+struct type *nesl_type_of_file(void *context, const char *format, const char *settings,
+                               const char *name, size_t length, const char **problem);
 /* Whether the name ends in .npy or .csv. */
 bool nesl_is_array_file(const char *);
 /* Binds argument `index` (from 0) of `count` of a function to the value in a file, of the type

@@ -207,7 +207,7 @@ static void add_column(struct reading *r, const struct array_column *column) {
 
 static bool take_array(struct reading *r, enum array_format format,
                        const struct source_text *bytes) {
-  struct array_type type;
+  struct array_type type = {.csv = NULL};
   struct array_columns columns;
   const char *problem = NULL;
   struct arena *arena = &r->p->arena;

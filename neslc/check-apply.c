@@ -139,6 +139,11 @@ struct written {
   uint32_t positional_count;
 };
 
+/* The name that the user wrote: that of `_read_csv` is read_csv. */
+static const char *shown_name(const struct global *global) {
+  return global->name->text + (global->library && global->name->text[0] == '_');
+}
+
 static void complain_option(struct checker *ck, const struct syntax *e,
                             const struct global *global, const char *format,
                             const struct name *name) {
@@ -158,7 +163,7 @@ static void sort_named(struct checker *ck, const struct syntax *option,
     return;
   }
   const char *format =
-      arena_printf(ck->arena, "`%s` has no optional argument `%%s`", global->name->text);
+      arena_printf(ck->arena, "`%s` has no optional argument `%%s`", shown_name(global));
   complain_option(ck, option, global, format, name);
 }
 
@@ -234,16 +239,30 @@ static struct core *check_default(struct checker *ck, const struct global *globa
   return value;
 }
 
+/* Checks the arguments that are not optional; their number, which is one more where the file
+ * that is named gives the type. */
+static uint32_t check_positional(struct checker *ck, const struct written *w,
+                                 const struct global *global, struct core **parts) {
+  if (w->positional_count == 1 && names_array_file(ck, global, w->positional[0])) {
+    struct core *both = check_array_file(ck, global, w->positional[0], w->named);
+    parts[0] = both->as.part.left;
+    parts[1] = both->as.part.right;
+    return 2;
+  }
+  for (uint32_t i = 0; i < w->positional_count; i++) {
+    parts[i] = check_expression(ck, w->positional[i]);
+  }
+  return w->positional_count;
+}
+
 static struct core *check_options(struct checker *ck, const struct syntax *argument,
                                   const struct global *global) {
   struct written w = sort_arguments(ck, argument, global);
-  uint32_t total = w.positional_count + global->optional_count;
+  uint32_t total = 1 + w.positional_count + global->optional_count;
   struct core **parts = arena_alloc(ck->arena, total * sizeof(struct core *));
-  for (uint32_t i = 0; i < w.positional_count; i++) {
-    parts[i] = check_expression(ck, w.positional[i]);
-  }
+  total = check_positional(ck, &w, global, parts);
   for (uint32_t i = 0; i < global->optional_count; i++) {
-    parts[w.positional_count + i] =
+    parts[total++] =
         w.named[i] ? check_expression(ck, w.named[i]) : check_default(ck, global, i);
   }
   struct core *tuple = parts[total - 1];
@@ -316,14 +335,16 @@ struct core *check_apply(struct checker *ck, const struct syntax *e) {
   }
   int64_t exponent = small_power(e);
   if (exponent) return check_power(ck, e, exponent);
-  const struct global *named = named_function(ck, f);
-  struct core *callee = check_expression(ck, f);
+  struct global *used = named_function(ck, f);
   const struct syntax *written = e->as.part.right;
+  struct global *named = array_function(ck, used, has_option(written));
+  struct core *callee = check_expression(ck, f);
+  if (named != used) callee = check_global_use(ck, f, named);
   struct core *argument;
   if (named && named->optional_count) {
     argument = check_options(ck, written, named);
   } else if (names_array_file(ck, named, written)) {
-    argument = check_array_file(ck, named, written);
+    argument = check_array_file(ck, named, written, NULL);
   } else {
     argument = check_expression(ck, written);
   }

@@ -33,23 +33,105 @@ static bool is_of_library(const struct global *g, const char *name) {
   return g->library && strcmp(g->name->text, name) == 0;
 }
 
+struct global *array_function(struct checker *ck, struct global *function, bool has_options) {
+  if (!function || !has_options) return function;
+  if (is_of_library(function, "read_csv")) return session_library(ck->session, "_read_csv");
+  if (is_of_library(function, "write_csv")) return session_library(ck->session, "_write_csv");
+  return function;
+}
+
+/* "npy": the format of the files that a function reads; NULL if it reads none. */
+static const char *format_read(const struct global *function) {
+  if (is_of_library(function, "read_npy")) return "npy";
+  if (is_of_library(function, "read_csv") || is_of_library(function, "_read_csv")) return "csv";
+  return NULL;
+}
+
 bool names_array_file(struct checker *ck, const struct global *function,
                       const struct syntax *argument) {
   return ck->session->file_type && function && argument->kind == SYNTAX_STRING &&
-         (is_of_library(function, "read_npy") || is_of_library(function, "read_csv"));
+         format_read(function);
+}
+
+/* ---- optional arguments ---- */
+
+/* Adds a setting, as it stands behind a signature, to `settings`. */
+static const char *with_setting(struct checker *ck, const char *settings, const char *key,
+                                const char *value) {
+  return arena_printf(ck->arena, "%s?%zu.%s=%s", settings, strlen(key) + 1 + strlen(value), key,
+                      value);
+}
+
+/* The same for names of columns; NULL if one is no literal. */
+static const char *with_columns(struct checker *ck, const char *settings,
+                                const struct syntax *names) {
+  if (names->kind != SYNTAX_LIST) return NULL;
+  for (size_t i = 0; i < names->as.list.count; i++) {
+    const struct syntax *name = names->as.list.items[i];
+    if (name->kind != SYNTAX_STRING) return NULL;
+    settings = with_setting(ck, settings, "column", name->as.string.text);
+  }
+  return settings;
+}
+
+/* Adds the setting that an optional argument means; NULL if it is no literal. */
+static const char *with_option(struct checker *ck, const char *settings, const char *key,
+                               const struct syntax *value) {
+  switch ((enum syntax_kind)value->kind) {
+  case SYNTAX_INT:
+    return with_setting(ck, settings, key,
+                        arena_printf(ck->arena, "%lld", (long long)value->as.integer));
+  case SYNTAX_CHAR:
+    return with_setting(ck, settings, key, arena_printf(ck->arena, "%c", value->as.character));
+  case SYNTAX_STRING: return with_setting(ck, settings, key, value->as.string.text);
+  default: return with_columns(ck, settings, value);
+  }
+}
+
+static const char *complain_of_option(struct checker *ck, const struct syntax *option,
+                                      const char *key) {
+  complain(
+      ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, option->at,
+      "`%s` must be a literal, since the type is inferred before the program runs; where a "
+      "value gives the type, read_csv(x, \"FILE\"), it may be any expression",
+      key);
+  return NULL;
+}
+
+/* The settings that optional arguments mean: the file is read before the program runs. NULL,
+ * and a complaint, if one is no literal. */
+static const char *settings_of(struct checker *ck, const struct global *function,
+                               const struct syntax *const *options) {
+  const char *settings = "";
+  for (uint32_t i = 0; options && i < function->optional_count; i++) {
+    if (!options[i]) continue;
+    const char *key = function->options[i].name->text;
+    const char *more = with_option(ck, settings, key, options[i]);
+    if (!more) return complain_of_option(ck, options[i], key);
+    settings = more;
+  }
+  return settings;
+}
+
+/* The type of the file; after a complaint that of any sequence. */
+static struct type *type_of_file(struct checker *ck, const struct global *function,
+                                 const struct syntax *name,
+                                 const struct syntax *const *options) {
+  const char *problem = NULL, *settings = settings_of(ck, function, options);
+  struct type *type = NULL;
+  if (settings) {
+    type = ck->session->file_type(ck->session->file_context, format_read(function), settings,
+                                  name->as.string.text, name->as.string.length, &problem);
+  }
+  if (problem) complain(ck->complaints, NESL_RUNTIME, ck->source, name->at, "%s", problem);
+  return type ? type : type_sequence(ck->arena, type_variable(ck->arena, CLASS_ANY));
 }
 
 struct core *check_array_file(struct checker *ck, const struct global *function,
-                              const struct syntax *argument) {
-  const char *problem = NULL;
+                              const struct syntax *argument,
+                              const struct syntax *const *options) {
   struct core *name = check_expression(ck, argument);
-  struct type *type =
-      ck->session->file_type(ck->session->file_context, is_of_library(function, "read_csv"),
-                             argument->as.string.text, argument->as.string.length, &problem);
-  if (!type) {
-    complain(ck->complaints, NESL_RUNTIME, ck->source, argument->at, "%s", problem);
-    type = type_variable(ck->arena, CLASS_ANY);
-  }
+  struct type *type = type_of_file(ck, function, argument, options);
   struct core *pair =
       core_make(ck, CORE_PAIR, argument, type_pair(ck->arena, type, name->type));
   pair->as.part.left = sample(ck, argument, type);

@@ -82,12 +82,17 @@ struct core *check_global_use(struct checker *, const struct syntax *, struct gl
 
 /* ---- check-files.c ---- */
 
+/* The function that is called: with optional arguments, for the library's read_csv and
+ * write_csv those that have them. */
+struct global *array_function(struct checker *, struct global *function, bool has_options);
 /* Whether this is read_npy("FILE") or read_csv("FILE"), the library's. */
 bool names_array_file(struct checker *, const struct global *function,
                       const struct syntax *argument);
-/* Its argument, with a value of the type before it. */
+/* Its argument, with a value of the type before it. `options`: those of the function, NULL
+ * where the default is meant. */
 struct core *check_array_file(struct checker *, const struct global *function,
-                              const struct syntax *argument);
+                              const struct syntax *argument,
+                              const struct syntax *const *options);
 
 /* ---- check-names.c ---- */
 

@@ -48,9 +48,16 @@ static void put_call(const struct form *form) {
   if (bare) putchar(')');
 }
 
+/* Whether the call has a backquote in it, as characters have: its code has two around it then.
+ */
+static bool has_backquote(const struct form *form) {
+  const struct span at = form->pattern->at;
+  return memchr(form->source->text + at.start, '`', at.end - at.start) != NULL;
+}
+
 /* The cells behind the name. */
 static void put_row(struct session *session, const struct global *g) {
-  printf("` | `");
+  printf(" | `");
   put_text(type_text(session->arena, g->scheme.type, true));
   printf("` | ");
   put_text(g->documentation);
@@ -59,8 +66,10 @@ static void put_row(struct session *session, const struct global *g) {
 
 static void put_function(struct session *session, const struct form *form) {
   const struct global *g = session_library(session, form->name->text);
-  printf("| `");
+  const bool two = has_backquote(form);
+  printf(two ? "| `` " : "| `");
   put_call(form);
+  printf(two ? " ``" : "`");
   put_row(session, g);
 }
 
@@ -89,7 +98,7 @@ static bool put_file(struct session *session, const struct library_file *file,
 
 static void put_constant(void *session, struct global *g) {
   if (g->kind != GLOBAL_VARIABLE) return;
-  printf("| `%s", g->name->text);
+  printf("| `%s`", g->name->text);
   put_row(session, g);
 }
 

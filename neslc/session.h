@@ -25,10 +25,11 @@ struct session {
   bool warned_of_escapes; /* that strings without `e` have none */
   bool classic;
 
-  /* Finds the type of a file of arrays, numpy's or CSV, for read_npy("FILE"); or returns NULL
-   * and sets a message. NULL itself where files may not be opened. */
-  struct type *(*file_type)(void *context, bool csv, const char *name, size_t length,
-                            const char **problem);
+  /* Finds the type of a file of arrays for read_npy("FILE"); or returns NULL and sets a
+   * message. `format`: "npy", "csv"; `settings`: those behind a signature (arrays.h). NULL
+   * itself where files may not be opened. */
+  struct type *(*file_type)(void *context, const char *format, const char *settings,
+                            const char *name, size_t length, const char **problem);
   void *file_context;
 
   /* region.h; heap is NULL where everything is in the arena: */

@@ -112,12 +112,12 @@ static struct stream_status attach(struct streams *s, int64_t stream, enum strea
 
 struct stream_status stream_open_columns(struct streams *s, const char *name, size_t length,
                                          enum stream_mode mode, int64_t *stream) {
-  const char *colon = memchr(name, ':', length);
+  const size_t signature = array_signature_length(name, length);
   *stream = STREAM_NULL;
-  if (!colon) return stream_fail(s, "a signature and a colon must stand before the name");
-  const size_t signature = (size_t)(colon - name);
+  if (signature == length)
+    return stream_fail(s, "a signature and a colon must stand before the name");
   const bool writes = mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_CSV;
-  struct stream_status status = stream_open(s, colon + 1, length - signature - 1,
+  struct stream_status status = stream_open(s, name + signature + 1, length - signature - 1,
                                             writes ? STREAM_REPLACE : STREAM_READ, stream);
   if (!status.ok) return status;
   status = attach(s, *stream, mode, name, signature);

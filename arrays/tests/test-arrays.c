@@ -88,7 +88,7 @@ static void expect_same(const struct array_columns *a, const struct array_column
 
 static void expect_read_back(enum array_format format) {
   struct file file = written(format, mixed_signature, &mixed);
-  struct array_type type = type_of(mixed_signature), guessed;
+  struct array_type type = type_of(mixed_signature), guessed = {.csv = NULL};
   struct array_columns again;
   const char *problem = "";
   cr_assert(array_read(format, &arena, &type, file.bytes, file.length, &again, &problem), "%s",
@@ -158,9 +158,31 @@ Test(arrays, csv_says_where) {
   cr_expect_str_eq(csv_problem("[(if", "a,b\r\n1, 2.5 \r\n\r\n"), "none");
 }
 
+Test(arrays, settings_of_csv) {
+  struct array_type t = type_of("[(if?11.separator=:?9.comment=#?11.missing=a?b");
+  cr_expect_eq(t.leaf_count, 2);
+  cr_expect_eq(array_signature_length("[(if?11.separator=::v:w.csv", 27), 19);
+  cr_expect_eq(array_signature_length("[i:v", 4), 2);
+  cr_expect_eq(array_signature_length("[i?99.a=:v", 10), 10); /* cut off */
+  cr_expect_str_eq(refusal("[i?11.separator=;;"), "not a signature");
+  cr_expect_str_eq(refusal("[i?99.header=1"), "not a signature");
+  cr_expect_str_eq(refusal("[i?8.header=x"),
+                   "header is 'x', and must be the number of rows before the data, from 0 to "
+                   "1000000");
+  cr_expect_str_eq(refusal("[i?8.header=0?8.column=a"),
+                   "with header 0 the file has no names of columns to look for");
+  cr_expect_str_eq(csv_problem("[(if?8.header=1?13.replacement=7", "a,b\n1,2\n,\n"), "none");
+  cr_expect_str_eq(csv_problem("[(if?8.header=1?10.missing=NA", "a,b\n1,2\n3,NA\nNA,4\n"),
+                   "line 4: field 1 ('a') is missing, 'NA', and to be int: give a replacement, "
+                   "or read the column as float, which has NaN");
+  cr_expect_str_eq(csv_problem("[i?11.separator=;?8.column=b", "a;b\nx;1\nx;y\n"),
+                   "line 3: field 2 ('b') is no int: 'y'");
+}
+
 /* Whatever the bytes, the answer is columns or a sentence, or more memory than there is. */
-static void try_bytes(enum array_format format, const char *bytes, size_t length) {
-  struct array_type type = type_of(mixed_signature), guessed;
+static void try_bytes_as(enum array_format format, const char *signature, const char *bytes,
+                         size_t length) {
+  struct array_type type = type_of(signature), guessed = {.csv = type.csv};
   struct array_columns columns;
   const char *problem = NULL;
   char *exact = malloc(length ? length : 1); /* so that tools see reads behind the end */
@@ -179,6 +201,14 @@ static void try_bytes(enum array_format format, const char *bytes, size_t length
   (void)array_guess(format, &arena, exact, length, &guessed, &problem);
   free(exact);
   heap.limit = 0;
+}
+
+static void try_bytes(enum array_format format, const char *bytes, size_t length) {
+  try_bytes_as(format, mixed_signature, bytes, length);
+  if (format != ARRAY_CSV) return;
+  try_bytes_as(format, "[(i(f(b[c?8.header=1?9.comment=0?13.replacement=0", bytes, length);
+  try_bytes_as(format, "[i?8.column=1", bytes, length);
+  try_bytes_as(format, "[[c?11.names-only=", bytes, length);
 }
 
 Test(arrays, broken_files) {

@@ -100,6 +100,22 @@ class Numpy(ArrayTest):
             if 0 not in shape:
                 numpy.testing.assert_array_equal(again, array)
 
+    def test_fortran_order(self):
+        random = numpy.random.default_rng(2)
+        for shape in ((2, 3), (3, 1, 4), (2, 3, 4, 5), (0, 3), (300, 200)):
+            for kind in ("<i8", ">f4", "u1"):
+                array = random.integers(0, 100, shape).astype(kind)
+                name = self.save("v.npy", numpy.asfortranarray(array))
+                self.value(f'write_npy(read_npy("{name}"), "w.npy")')
+                if 0 not in shape:
+                    numpy.testing.assert_array_equal(self.load("w.npy"), array)
+        table = numpy.asfortranarray(numpy.arange(6.0).reshape(3, 2))
+        self.assertEqual(self.value(f'read_npy([] (float, float), "{self.save("t.npy", table)}")'),
+                         "it = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]")
+        texts = numpy.asfortranarray(numpy.array([["a", "bc"], ["d", ""]]))
+        self.assertEqual(self.value(f'read_npy("{self.save("t.npy", texts)}")'),
+                         'it = [["a", "bc"], ["d", ""]]')
+
     def test_structures_and_tuples(self):
         rows = numpy.array([(1, 2.5, True, b"ab", "\u00e9"), (-3, 4.0, False, b"", "xyz")],
                            [("a", "<i4"), ("b", ">f8"), ("c", "?"), ("d", "S5"), ("e", "<U4")])
@@ -141,7 +157,6 @@ class Numpy(ArrayTest):
         cases = {"float64 where the program wants int": ("[] int", numpy.ones(3)),
                  "has 2 dimensions, shape (2, 2)": ("[] int", numpy.ones((2, 2), int)),
                  "type '<c16' is not supported": ("[] float", numpy.ones(3, complex)),
-                 "Fortran order": ("[] [float]", numpy.asfortranarray(numpy.ones((2, 3)))),
                  "have 1 parts": ("[] (int, int)", numpy.ones(3, int)),
                  "is an array of its own": ("[] float", numpy.zeros(3, [("a", "f8", (2,))]))}
         for message, (sample, array) in cases.items():
@@ -241,6 +256,134 @@ class Text(ArrayTest):
         self.expect(self.run_command(nesl_command.NESLC, "prog.nesl"), 0)
         ran = self.run_command(nesl_command.VINTERP, "--allow-files", "prog.vcode")
         self.expect(ran, 0, "( 6.00000000000000e+00 )\n")
+
+
+STATIONS = ("\xef\xbb\xbf# a station\r\nname;city;weight;n\r\n# in the middle\r\n"
+            "iron;\"a;b\";55.8;1\r\n\"gold\"\"\";\"x\r\ny\";NA;2\r\n\"NA\";;20.2;\r\n")
+LOOKS = 'separator := `;, comment := "#"'
+
+
+class Csv(ArrayTest):
+    """CSV files that look otherwise than usual."""
+
+    def setUp(self):
+        super().setUp()
+        self.file(STATIONS, "s.csv")
+
+    def refusal(self, arguments):
+        ran = self.nesl("--allow-files", "-e", f"read_csv({arguments})")
+        self.assertEqual(ran.returncode, 1)
+        return ran.stdout + ran.stderr
+
+    def test_names_of_columns(self):
+        self.assertEqual(self.value(f'csv_names("s.csv", {LOOKS})'),
+                         'it = ["name", "city", "weight", "n"]')
+        self.file("a table\n\n  x ,\" y\"\n1,2\n", "v.csv")
+        self.assertEqual(self.value('csv_names("v.csv", header := 2)'), 'it = ["x", " y"]')
+        self.assertEqual(self.value('csv_names("v.csv")'), 'it = ["a table"]')
+        ran = self.nesl("--allow-files", "-e", 'csv_names("v.csv", header := 9)')
+        self.assertIn("the file ends before its header: it has 3 rows, the names of the columns are "
+                      "to be in row 9", ran.stdout)
+
+    def test_missing_values(self):
+        rows = ('it = [("iron", "a;b", 55.8, 1.0), ("gold\\"", "x\ny", nan, 2.0), '
+                '("NA", "", 20.2, nan)]')
+        sample = "[] ([char], [char], float, float), "
+        for given in ("", sample):
+            for flags in ([], ["--no-optimise"]):
+                self.assertEqual(self.value(f'read_csv({given}"s.csv", {LOOKS}, missing := "NA")',
+                                            *flags), rows)
+        replaced = f'read_csv("s.csv", {LOOKS}, missing := "NA", replacement := "-1")'
+        self.assertEqual(self.value(f"{{(w, n) : (s, c, w, n) in {replaced}}}"),
+                         "it = [(55.8, 1), (-1.0, 2), (20.2, -1)]")
+
+    def test_missing_values_that_have_no_replacement(self):
+        sample = '[] ([char], [char], float, int), "s.csv", ' + LOOKS
+        self.assertIn("s.csv: line 5: field 3 ('weight') is no float: 'NA'", self.refusal(sample))
+        self.assertIn("s.csv: line 7: field 4 ('n') is missing, '', and to be int: give a "
+                      "replacement", self.refusal(sample + ', missing := "NA"'))
+        self.assertIn("line 7: field 4 ('n') is missing, '', and its replacement '0.5' is no int",
+                      self.refusal(sample + ', missing := "NA", replacement := "0.5"'))
+
+    def test_columns_by_name(self):
+        chosen = f'"s.csv", {LOOKS}, missing := "NA", columns := '
+        rows = 'it = [(1.0, "iron"), (2.0, "gold\\""), (nan, "NA")]'
+        for sample in ("", "[] (float, [char]), "):
+            self.assertEqual(self.value(f'read_csv({sample}{chosen}["n", "name"])'), rows)
+        self.assertIn("line 2: no column has the name 'nam': there are 'name', 'city', 'weight', 'n'",
+                      self.refusal(f'[] (float, float), {chosen}["n", "nam"]'))
+        self.assertIn("1 column is chosen for rows of 2 components",
+                      self.refusal(f'[] (float, float), {chosen}["n"]'))
+        self.assertIn("columns are chosen where rows are tuples",
+                      self.refusal(f'[] [float], {chosen}["n"]'))
+        self.file("x,y,x\n1,2,3\n", "v.csv")
+        self.assertIn("line 1: two columns have the name 'x'",
+                      self.refusal('[] (int, int), "v.csv", columns := ["y", "x"]'))
+        self.file("x,y,z\n1,2,3\n1,2\n", "v.csv")
+        self.assertIn("line 3: 2 fields where the header has 3",
+                      self.refusal('[] int, "v.csv", columns := ["y"]'))
+        self.assertIn("with header 0 the file has no names",
+                      self.refusal('[] int, "v.csv", columns := ["y"], header := 0'))
+
+    def test_headers(self):
+        self.file("a,b\nc,d\n", "v.csv")
+        for header, rows in (("-1", '[("a", "b"), ("c", "d")]'), ("0", '[("a", "b"), ("c", "d")]'),
+                             ("1", '[("c", "d")]')):
+            self.assertEqual(self.value(f'read_csv([] ([char], [char]), "v.csv", header := {header})'),
+                             "it = " + rows)
+        self.file("x,y\n1,2\n", "v.csv")
+        self.assertEqual(self.value('read_csv("v.csv")'), "it = [(1, 2)]")
+        self.assertEqual(self.value('read_csv("v.csv", header := 0)'), 'it = [("x", "y"), ("1", "2")]')
+        self.assertIn("line 1: field 1 is no int: 'x'",
+                      self.refusal('[] (int, int), "v.csv", header := 0'))
+
+    def test_options_that_mean_nothing(self):
+        self.assertIn("no optional argument `seperator`", self.refusal('"s.csv", seperator := `;'))
+        self.assertIn("separator is '\"', and must be one character",
+                      self.refusal('[] int, "s.csv", separator := `"'))
+        self.assertIn("`separator` must be a literal",
+                      self.refusal('"s.csv", separator := [`;][0]'))
+        self.assertIn("is to be int, but this is bool", self.refusal('[] int, "s.csv", header := f'))
+        self.expect(self.nesl("-e", "1", "--csv", "sep=;"), 2, "", "'sep=;' is no setting of CSV")
+        self.expect(self.nesl("-e", "1", "--csv", "header=x"), 2, "", "header is 'x', and must be")
+
+    def test_written_files_are_read_again(self):
+        rows = r'[("a;b", 1.5), ("#c\"", 2.5), ("", 0.5)]'
+        self.value(f'write_csv({rows}, "w.csv", separator := `;, names := ["the ; text", "x"])')
+        self.assertEqual(self.text("w.csv"), '"the ; text";x\n"a;b";1.5\n"#c""";2.5\n"";0.5\n')
+        again = 'read_csv("w.csv", separator := `;, comment := "#", columns := ["the ; text", "x"])'
+        self.assertEqual(self.value(again), "it = " + rows)
+        ran = self.nesl("--allow-files", "-e", 'write_csv([(1, 2)], "w.csv", names := ["x"])')
+        self.assertIn("1 name for rows of 2 fields", ran.stdout)
+
+    def test_calls_of_before(self):
+        """Without options read_csv is a function of a pair, and a value."""
+        self.file("1,2\n", "v.csv")
+        self.assertEqual(self.value('let p = ([] (int, int), "v.csv") in read_csv(p)'),
+                         "it = [(1, 2)]")
+        self.assertEqual(self.value('let read = read_csv in read([] (int, int), "v.csv")'),
+                         "it = [(1, 2)]")
+        self.assertEqual(self.value("function read_csv(x, k := 1) = x + k; read_csv(1, k := 5)"),
+                         "6")
+
+    def test_settings_of_the_command(self):
+        looks = ["--csv", "separator=;", "--csv", "comment=#", "--csv", "missing=NA"]
+        self.expect(self.kernels("swap", "s.csv", *looks, "--csv", "column=weight", "--csv", "column=n",
+                                 "--csv", "replacement=0", "-o", "w.csv", "--csv", "name=n"), 1, "",
+                    "w.csv: error: 1 name for rows of 2 fields")
+        self.expect(self.kernels("swap", "s.csv", *looks, "--csv", "column=weight", "--csv", "column=n",
+                                 "--csv", "replacement=0", "-o", "w.csv"), 0, "")
+        self.assertEqual(self.text("w.csv"), "1;55.8\n2;0\n0;20.2\n")
+        self.expect(self.kernels("squares", "s.csv", *looks, "--csv", "column=weight"), 0,
+                    "\nit = [3113.64, nan, 408.04] : [float]\n")
+
+    def test_bytes_that_are_no_text(self):
+        self.file("1\0,2\n", "v.csv")
+        self.assertIn("line 1: field 1 is no int: '1?'",
+                      self.refusal('[] (int, int), "v.csv", header := 0'))
+        self.file("x\n" + "9" * 100000 + "\n", "v.csv")
+        self.assertIn(f"line 2: field 1 ('x') is no int: '{'9' * 40}'...",
+                      self.refusal('[] int, "v.csv", header := 1'))
 
 
 class Cost(ArrayTest):

@@ -13,12 +13,12 @@ WORDS = frozenset("""
     abs acos all and and_scan any append append_string_to_file apropos argmax argmin argsort asin atan
     atan2 bin bincount bit_length bool_string bottop btoi cartesian cbrt ceil char_code char_rank
     char_string choice chunks clamp clear_bit clip close_check close_file closure code_char collect
-    combinations combine cond_put cons constant cos cosh count counts create_table cumprod cumsum
-    datatype defconfig describe diff differences digitp display dist drop drop_while dump edit else elt
-    ends_with enumerate eql error even_elts evenp evens exit exp exp_string expm1 exponential expt f
-    fast_create_table find find_all first flag_merge flag_partition flatten flip_bit float float_num
-    float_string float_to_any floor fma format_exp format_float format_int fseq function gcd get
-    get_environment_variable grep group_by group_by_key group_by_separator_flags group_by_space hash
+    combinations combine cond_put cons constant cos cosh count counts create_table csv_names cumprod
+    cumsum datatype defconfig describe diff differences digitp display dist drop drop_while dump edit
+    else elt ends_with enumerate eql error even_elts evenp evens exit exp exp_string expm1 exponential
+    expt f fast_create_table find find_all first flag_merge flag_partition flatten flip_bit float
+    float_num float_string float_to_any floor fma format_exp format_float format_int fseq function gcd
+    get get_environment_variable grep group_by group_by_key group_by_separator_flags group_by_space hash
     head_rest help histogram histogram2 hypot identity if ilv image_svg image_to in index infinity
     inner_join insert_table int_collect int_string int_to_any interleave intersection iseq isfinite isin
     isinf isnan isqrt it join join_with justify_text kth_smallest lcm leading_zeros left_join length

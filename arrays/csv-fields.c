@@ -1,0 +1,201 @@
+/* csv-fields.c - rows and their fields: separated by commas or another character, quoted where
+ * they hold separators, quotes or line breaks (RFC 4180).
+ *
+ * Empty lines and comments are skipped. The names of the columns are in the last row before the
+ * data.
+ */
+#include "arrays/csv.h"
+
+#include <string.h>
+
+/* ---- fields ---- */
+
+/* Takes the end of a field; false if something else follows a quoted one. */
+static bool take_end(struct csv_reading *r) {
+  r->ends_row = true;
+  if (r->next == r->end) return true;
+  if (*r->next == r->style->separator) {
+    r->next++;
+    r->ends_row = false;
+    return true;
+  }
+  if (*r->next == '\r') r->next++;
+  if (r->next < r->end && *r->next == '\n') {
+    r->next++;
+    r->lines_ended++;
+    return true;
+  }
+  return false;
+}
+
+static bool take_quoted(struct csv_reading *r) {
+  r->next++;
+  for (r->length = 0; r->next < r->end; r->next++) {
+    if (*r->next == '"') {
+      r->next++;
+      if (r->next == r->end || *r->next != '"') {
+        if (take_end(r)) return true;
+        return array_fail(r->arena, r->problem,
+                          "line %" PRIu64 ": something follows the closing quote of a field",
+                          r->line);
+      }
+    }
+    if (*r->next == '\n') r->lines_ended++;
+    r->field[r->length++] = *r->next;
+  }
+  return array_fail(r->arena, r->problem,
+                    "line %" PRIu64 ": the quote of a field is not closed", r->line);
+}
+
+static void take_bare(struct csv_reading *r) {
+  const char separator = r->style->separator;
+  const char *start = r->next;
+  while (r->next < r->end && *r->next != separator && *r->next != '\n') r->next++;
+  r->length = (size_t)(r->next - start);
+  memcpy(r->field, start, r->length);
+  if (r->next < r->end && *r->next == '\n' && r->length > 0 && r->next[-1] == '\r') r->length--;
+  (void)take_end(r);
+}
+
+bool csv_take_field(struct csv_reading *r) {
+  arena_poll(r->arena);
+  r->quoted = r->next < r->end && *r->next == '"';
+  if (!r->quoted) {
+    take_bare(r);
+  } else if (!take_quoted(r)) {
+    return false;
+  }
+  r->field[r->length] = '\0';
+  return true;
+}
+
+/* ---- rows ---- */
+
+static bool begins_comment(const struct csv_reading *r) {
+  const struct csv_word *mark = &r->style->comment;
+  return mark->length > 0 && (size_t)(r->end - r->next) >= mark->length &&
+         memcmp(r->next, mark->text, mark->length) == 0;
+}
+
+static void skip_line(struct csv_reading *r) {
+  const char *end = memchr(r->next, '\n', (size_t)(r->end - r->next));
+  r->next = end ? end : r->end;
+}
+
+bool csv_another_row(struct csv_reading *r) {
+  while (r->next < r->end) {
+    if (begins_comment(r)) {
+      skip_line(r);
+    } else if (*r->next == '\n' || *r->next == '\r') {
+      if (*r->next++ == '\n') r->lines_ended++;
+    } else {
+      break;
+    }
+  }
+  r->line = r->lines_ended + 1;
+  return r->next < r->end;
+}
+
+bool csv_skip_row(struct csv_reading *r) {
+  while (!r->ends_row) {
+    if (!csv_take_field(r)) return false;
+  }
+  return true;
+}
+
+/* ---- names of columns ---- */
+
+/* Whether it is no column's yet. */
+static bool take_name(struct csv_reading *r, uint32_t wanted, uint32_t *found) {
+  const struct csv_word *name = &r->style->columns.items[wanted], here = csv_name(r);
+  if (here.length != name->length || memcmp(here.text, name->text, name->length) != 0)
+    return true;
+  if (found[wanted]++ == 0) return true;
+  return array_fail(r->arena, r->problem, "line %" PRIu64 ": two columns have the name '%.40s'",
+                    r->line, name->text);
+}
+
+/* The names of the row, for messages: as many as a line has room for. */
+static const char *names_text(struct csv_reading *r) {
+  enum { MOST = 12 };
+  const char *text = "";
+  unsigned count = 0;
+  r->next = r->header;
+  do {
+    if (!csv_take_field(r)) break;
+    text = arena_printf(r->arena, "%s%s'%.40s'", text, count ? ", " : "", r->field);
+  } while (!r->ends_row && ++count < MOST);
+  return r->ends_row ? text : arena_printf(r->arena, "%s ...", text);
+}
+
+static bool all_found(struct csv_reading *r, const uint32_t *found) {
+  for (size_t i = 0; i < r->style->columns.count; i++) {
+    if (found[i] > 0) continue;
+    return array_fail(r->arena, r->problem,
+                      "line %" PRIu64 ": no column has the name '%.40s': there are %s", r->line,
+                      r->style->columns.items[i].text, names_text(r));
+  }
+  return true;
+}
+
+/* Takes the row of names, and finds for each field which component it is. */
+static bool find_columns(struct csv_reading *r) {
+  const size_t count = r->style->columns.count;
+  uint32_t *found = arena_alloc(r->arena, count * sizeof *found);
+  ARRAY(uint32_t) wanted = {0};
+  do {
+    if (!csv_take_field(r)) return false;
+    uint32_t *component = array_push(r->arena, &wanted);
+    *component = CSV_UNWANTED;
+    for (uint32_t i = 0; i < count; i++) {
+      const uint32_t before = found[i];
+      if (!take_name(r, i, found)) return false;
+      if (found[i] > before) *component = i;
+    }
+  } while (!r->ends_row);
+  r->wanted = wanted.items;
+  r->field_count = (uint32_t)wanted.count;
+  return all_found(r, found);
+}
+
+static bool no_header(struct csv_reading *r, int64_t rows) {
+  return array_fail(r->arena, r->problem,
+                    "the file ends before its header: it has %" PRId64
+                    " row%s, the names of the columns are to be in row %" PRId64,
+                    rows, rows == 1 ? "" : "s", r->style->header);
+}
+
+bool csv_take_header(struct csv_reading *r) {
+  for (int64_t row = 0; row < r->style->header; row++) {
+    if (!csv_another_row(r)) return no_header(r, row);
+    r->header = r->next;
+    r->ends_row = false;
+    if (row + 1 == r->style->header && r->style->columns.count > 0) return find_columns(r);
+    if (!csv_skip_row(r)) return false;
+  }
+  return true;
+}
+
+/* ---- a whole file ---- */
+
+bool csv_read_with(struct csv_reading *r, const char *bytes, size_t length,
+                   bool (*read)(struct csv_reading *, void *result), void *result) {
+  static const char mark[] = "\xEF\xBB\xBF"; /* a byte order mark, which some programs write */
+  r->next = bytes;
+  r->end = bytes + length;
+  r->style = csv_style_of(r->type);
+  if (length >= 3 && memcmp(r->next, mark, 3) == 0) r->next += 3;
+  r->field = arena_alloc(r->arena, length + 1);
+  r->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!r->plain) return array_fail(r->arena, r->problem, "out of memory");
+  struct memory_guard guard; /* the locale is freed separately */
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    freelocale(r->plain);
+    memory_failed();
+  }
+  const bool fine = read(r, result);
+  memory_guard_end(&guard);
+  freelocale(r->plain);
+  return fine;
+}

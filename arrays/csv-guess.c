@@ -1,0 +1,70 @@
+/* csv-guess.c - the types of the columns of a CSV file, from their fields: ints, else floats,
+ * bools, texts.
+ */
+#include "arrays/csv.h"
+
+#include <string.h>
+
+/* The least of the types, in this order, that every field of a column has. */
+static enum array_leaf wider(enum array_leaf leaf, bool may_be_bool) {
+  if (leaf == ARRAY_INT) return ARRAY_FLOAT;
+  return leaf == ARRAY_FLOAT && may_be_bool ? ARRAY_BOOL : ARRAY_TEXT;
+}
+
+/* `fresh`: the columns have no types yet. A column of bools holds only bools; one of 2.5 and
+ * True holds texts. */
+static bool guess_row(struct csv_reading *r, struct array_type *type, bool is_first,
+                      bool fresh) {
+  uint32_t i = 0;
+  do {
+    struct csv_cell cell;
+    if (!csv_take_field(r)) return false;
+    if (is_first) type->leaf_count = i + 1;
+    if (i == type->leaf_count) {
+      return array_fail(r->arena, r->problem, "line %" PRIu64 ": more than %u fields", r->line,
+                        type->leaf_count);
+    }
+    enum array_leaf leaf = (enum array_leaf)type->leaves[i];
+    while (!csv_read_cell(r, leaf, &cell)) leaf = wider(leaf, fresh);
+    type->leaves[i++] = (uint8_t)leaf;
+  } while (!r->ends_row);
+  return true;
+}
+
+/* Of the types of all fields those of the columns that are wanted, in their order. */
+static void choose(const struct csv_reading *r, struct array_type *type) {
+  if (!r->wanted) return;
+  uint8_t *all = type->leaves;
+  type->leaf_count = (uint32_t)r->style->columns.count;
+  type->leaves = arena_alloc(r->arena, type->leaf_count);
+  for (uint32_t i = 0; i < r->field_count; i++) {
+    if (r->wanted[i] != CSV_UNWANTED) type->leaves[r->wanted[i]] = all[i];
+  }
+}
+
+/* Where nothing is said of a header, the first row counts only if there is no other: it may
+ * hold names. */
+static bool guess_rows(struct csv_reading *r, void *result) {
+  struct array_type *type = result;
+  const bool may_be_names = r->style->header == CSV_HEADER_UNKNOWN;
+  type->depth = 1;
+  type->leaves = arena_alloc(r->arena, (size_t)(r->end - r->next) + 1);
+  if (!csv_take_header(r)) return false;
+  if (!csv_another_row(r)) {
+    return array_fail(r->arena, r->problem,
+                      r->header ? "there are no rows behind the header" : "the file is empty");
+  }
+  if (!guess_row(r, type, true, true)) return false;
+  for (bool second = may_be_names; csv_another_row(r); second = false) {
+    if (second) memset(type->leaves, ARRAY_INT, type->leaf_count);
+    if (!guess_row(r, type, false, second)) return false;
+  }
+  choose(r, type);
+  return true;
+}
+
+bool csv_guess(struct arena *arena, const char *bytes, size_t length, struct array_type *type,
+               const char **problem) {
+  struct csv_reading r = {.arena = arena, .type = type, .problem = problem};
+  return csv_read_with(&r, bytes, length, guess_rows, type);
+}

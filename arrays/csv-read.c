@@ -1,0 +1,188 @@
+/* csv-read.c - the rows of a CSV file as columns.
+ *
+ * Where nothing is said of a header, a first row that does not fit the type is taken for the
+ * names of the columns. Bools are read in any of the usual ways.
+ */
+#include "arrays/csv.h"
+
+#include <string.h>
+
+struct rows {
+  ARRAY(int64_t) lengths; /* of rows that are sequences */
+  ARRAY(int64_t) * ints;  /* for each component */
+  ARRAY(double) * floats;
+  struct array_text *texts;
+};
+
+static void keep(struct csv_reading *r, struct rows *rows, uint32_t leaf,
+                 const struct csv_cell *cell) {
+  const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
+  if (kind == ARRAY_FLOAT) {
+    *array_push(r->arena, &rows->floats[leaf]) = cell->real;
+    return;
+  }
+  *array_push(r->arena, &rows->ints[leaf]) = cell->integer;
+  for (int64_t i = 0; kind == ARRAY_TEXT && i < cell->integer; i++) {
+    *array_push(r->arena, &rows->texts[leaf].chars) = (unsigned char)cell->text[i];
+  }
+}
+
+/* Reports a row that does not fit the type, unless it may be one of names. */
+static bool odd_row(struct csv_reading *r, const char *what, bool *names) {
+  if (*names) {
+    *names = false;
+    return csv_skip_row(r);
+  }
+  return array_fail(r->arena, r->problem, "line %" PRIu64 ": %s", r->line, what);
+}
+
+/* The component that a field is; CSV_UNWANTED if none. */
+static uint32_t component(const struct csv_reading *r, uint32_t field) {
+  if (r->type->depth >= 2) return 0;
+  return r->wanted ? r->wanted[field] : field;
+}
+
+/* The number of fields that a row of tuples has. */
+static uint32_t fields_wanted(const struct csv_reading *r) {
+  return r->wanted ? r->field_count : r->type->leaf_count;
+}
+
+/* Reads the field with this index, and keeps it if `rows` is not NULL. NULL, or what is wrong
+ * with the row. */
+static const char *read_field(struct csv_reading *r, struct rows *rows, uint32_t index) {
+  struct csv_cell cell = {0};
+  if (r->type->depth < 2 && index >= fields_wanted(r)) {
+    return arena_printf(r->arena, "more than %u fields", fields_wanted(r));
+  }
+  const uint32_t leaf = component(r, index);
+  if (leaf == CSV_UNWANTED) return NULL;
+  const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
+  if (!csv_read_cell(r, kind, &cell)) return csv_wrong_cell(r, index, kind);
+  if (rows) keep(r, rows, leaf, &cell);
+  return NULL;
+}
+
+static const char *too_short(struct csv_reading *r, uint32_t count) {
+  return arena_printf(r->arena, "%u fields where the %s %u", count,
+                      r->wanted ? "header has" : "program's rows have", fields_wanted(r));
+}
+
+/* Reads a row into `rows`, or with NULL only looks at it. `*names`: it may be the names of the
+ * columns; false then if it was. */
+static bool read_fields(struct csv_reading *r, struct rows *rows, bool *names) {
+  uint32_t count = 0;
+  do {
+    if (!csv_take_field(r)) return false;
+    const char *wrong = read_field(r, rows, count);
+    if (wrong) return odd_row(r, wrong, names);
+    count++;
+  } while (!r->ends_row);
+  if (r->type->depth < 2 && count < fields_wanted(r))
+    return odd_row(r, too_short(r, count), names);
+  if (rows) *array_push(r->arena, &rows->lengths) = count;
+  *names = true;
+  return true;
+}
+
+/* The first row, where it may have the names: it is examined before any of it is stored. */
+static bool read_first(struct csv_reading *r, struct rows *rows) {
+  const char *start = r->next;
+  const uint64_t ended = r->lines_ended;
+  bool names = true;
+  if (!read_fields(r, NULL, &names)) return false;
+  if (!names) {
+    r->header = start;
+    return true;
+  }
+  r->next = start;
+  r->lines_ended = ended;
+  return read_fields(r, rows, &names);
+}
+
+static struct array_column ints_of(const int64_t *items, size_t count) {
+  struct array_column column = {.length = count};
+  column.as.ints = (int64_t *)(uintptr_t)items;
+  return column;
+}
+
+static void make_columns(struct csv_reading *r, const struct rows *rows,
+                         struct array_columns *out) {
+  const struct array_type *t = r->type;
+  out->count = array_column_count(t);
+  out->items = arena_alloc(r->arena, out->count * sizeof *out->items);
+  out->items[0] = array_ints(r->arena, 1);
+  out->items[0].as.ints[0] = (int64_t)rows->lengths.count;
+  if (t->depth == 2) out->items[1] = ints_of(rows->lengths.items, rows->lengths.count);
+  for (uint32_t i = 0; i < t->leaf_count; i++) {
+    struct array_column *column = &out->items[array_leaf_column(t, i)];
+    if (t->leaves[i] == ARRAY_FLOAT) {
+      *column = (struct array_column){.is_float = true, .length = rows->floats[i].count};
+      column->as.floats = rows->floats[i].items;
+      continue;
+    }
+    *column = ints_of(rows->ints[i].items, rows->ints[i].count);
+    if (t->leaves[i] == ARRAY_TEXT) column[1] = array_chars(&rows->texts[i]);
+  }
+}
+
+static bool read_rows(struct csv_reading *r, void *out) {
+  struct rows rows = {.lengths = {0}};
+  rows.ints = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.ints);
+  rows.floats = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.floats);
+  rows.texts = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.texts);
+  if (!csv_take_header(r)) return false;
+  bool first = r->style->header == CSV_HEADER_UNKNOWN;
+  for (; csv_another_row(r); first = false) {
+    bool names = false;
+    if (!(first ? read_first(r, &rows) : read_fields(r, &rows, &names))) return false;
+  }
+  make_columns(r, &rows, out);
+  return true;
+}
+
+bool csv_check(struct arena *arena, const struct array_type *type, const char **problem) {
+  if (type->depth == 1 || (type->depth == 2 && type->leaf_count == 1)) return true;
+  return array_fail(arena, problem,
+                    "a CSV file is a sequence of tuples or of sequences of scalars");
+}
+
+/* Whether the columns that are wanted by name are as many as the type has components. */
+static bool columns_fit(struct arena *arena, const struct array_type *type,
+                        const char **problem) {
+  const size_t wanted = csv_style_of(type)->columns.count;
+  if (wanted == 0 || (type->depth == 1 && wanted == type->leaf_count)) return true;
+  if (type->depth == 2) {
+    return array_fail(arena, problem,
+                      "columns are chosen where rows are tuples, not sequences");
+  }
+  return array_fail(arena, problem, "%zu column%s chosen for rows of %u component%s", wanted,
+                    wanted == 1 ? " is" : "s are", type->leaf_count,
+                    type->leaf_count == 1 ? "" : "s");
+}
+
+/* The names of the columns, as a sequence of texts. */
+static bool read_names(struct csv_reading *r, void *out) {
+  struct rows rows = {.lengths = {0}};
+  struct array_text text = {0};
+  rows.ints = arena_alloc(r->arena, sizeof *rows.ints);
+  rows.texts = &text;
+  if (!csv_take_header(r)) return false;
+  r->next = r->header;
+  do {
+    if (!csv_take_field(r)) return false;
+    const struct csv_word name = csv_name(r);
+    const struct csv_cell cell = {.integer = (int64_t)name.length, .text = name.text};
+    keep(r, &rows, 0, &cell);
+    *array_push(r->arena, &rows.lengths) = 1;
+  } while (!r->ends_row);
+  make_columns(r, &rows, out);
+  return true;
+}
+
+bool csv_read(struct arena *arena, const struct array_type *type, const char *bytes,
+              size_t length, struct array_columns *out, const char **problem) {
+  if (!csv_check(arena, type, problem) || !columns_fit(arena, type, problem)) return false;
+  struct csv_reading r = {.arena = arena, .type = type, .problem = problem};
+  return csv_read_with(&r, bytes, length,
+                       csv_style_of(type)->names_only ? read_names : read_rows, out);
+}

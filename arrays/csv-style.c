@@ -1,0 +1,176 @@
+/* csv-style.c - settings of CSV files: how they look, and what is wanted of them.
+ *
+ * In a signature a setting is `?`, the number of its bytes, a point, and KEY=VALUE, so that
+ * values may hold any bytes. Settings that are given twice count as given last, but column and
+ * name, which are lists.
+ */
+#include "arrays/csv.h"
+#include "base/number.h"
+
+#include <string.h>
+
+static const struct csv_style usual = {.separator = ',', .header = CSV_HEADER_UNKNOWN};
+
+const struct csv_style *csv_style_of(const struct array_type *type) {
+  return type->csv ? type->csv : &usual;
+}
+
+/* ---- one setting ---- */
+
+static const char *const keys[] = {"separator", "header",      "comment",    "missing",
+                                   "column",    "replacement", "names-only", "name"};
+enum key {
+  SEPARATOR,
+  HEADER,
+  COMMENT,
+  MISSING,
+  COLUMN,
+  REPLACEMENT,
+  NAMES_ONLY,
+  NAME,
+  KEY_COUNT
+};
+
+struct setting {
+  enum key key; /* KEY_COUNT: none */
+  const char *value;
+  size_t length;
+};
+
+static struct setting setting_of(const char *text, size_t length) {
+  struct setting s = {.key = KEY_COUNT};
+  const char *equals = memchr(text, '=', length);
+  if (!equals) return s;
+  const size_t name = (size_t)(equals - text);
+  for (unsigned key = 0; key < KEY_COUNT; key++) {
+    if (strlen(keys[key]) == name && memcmp(keys[key], text, name) == 0) s.key = (enum key)key;
+  }
+  s.value = equals + 1;
+  s.length = length - name - 1;
+  return s;
+}
+
+/* Between two fields may stand any character that does not end a row or begin quotes. */
+static bool separates(char c) {
+  return c != '"' && c != '\n' && c != '\r';
+}
+
+/* NULL, or what the value should be. */
+static const char *wrong_value(const struct setting *s) {
+  enum { MOST_ROWS = 1000000 };
+  int64_t rows;
+  switch (s->key) {
+  case SEPARATOR:
+    if (s->length == 1 && separates(*s->value)) return NULL;
+    return "one character of one byte, no quote and no line break";
+  case HEADER:
+    if (parse_int(s->value, s->length, CSV_HEADER_UNKNOWN, MOST_ROWS, &rows)) return NULL;
+    return "the number of rows before the data, from 0 to 1000000";
+  case COMMENT:
+  case MISSING:
+  case COLUMN:
+  case REPLACEMENT:
+  case NAMES_ONLY:
+  case NAME: return NULL;
+  case KEY_COUNT: break;
+  }
+  return "";
+}
+
+bool array_setting_check(const char *text, char problem[ARRAY_PROBLEM_MAX]) {
+  const struct setting s = setting_of(text, strlen(text));
+  if (s.key == KEY_COUNT) {
+    snprintf(problem, ARRAY_PROBLEM_MAX,
+             "'%.40s' is no setting of CSV files: separator=C, header=N, comment=TEXT, "
+             "missing=TEXT, replacement=TEXT, column=NAME, name=NAME",
+             text);
+    return false;
+  }
+  const char *wanted = wrong_value(&s);
+  if (!wanted) return true;
+  snprintf(problem, ARRAY_PROBLEM_MAX, "%s is '%.40s', and must be %s", keys[s.key], s.value,
+           wanted);
+  return false;
+}
+
+const char *array_setting(struct arena *arena, const char *text) {
+  return arena_printf(arena, "?%zu.%s", strlen(text), text);
+}
+
+static void apply(struct arena *arena, const struct setting *s, struct csv_style *style) {
+  const struct csv_word word = {arena_copy(arena, s->value, s->length), s->length};
+  switch (s->key) {
+  case SEPARATOR: style->separator = *word.text; break;
+  case HEADER:
+    (void)parse_int(word.text, word.length, INT64_MIN, INT64_MAX, &style->header);
+    break;
+  case COMMENT: style->comment = word; break;
+  case MISSING: style->missing = word; break;
+  case COLUMN: *array_push(arena, &style->columns) = word; break;
+  case REPLACEMENT: style->replacement = word; break;
+  case NAMES_ONLY: style->names_only = true; break;
+  case NAME: *array_push(arena, &style->names) = word; break;
+  case KEY_COUNT: break;
+  }
+}
+
+/* ---- all of them ---- */
+
+/* Takes a setting from the beginning of a text. */
+static bool take_setting(const char **next, const char *end, const char **text,
+                         size_t *length) {
+  const char *p = *next + 1;
+  for (*length = 0; p < end && *p >= '0' && *p <= '9'; p++) {
+    *length = *length * 10 + (size_t)(*p - '0');
+    if (*length > (size_t)(end - p)) return false;
+  }
+  if (p == end || *p != '.' || (size_t)(end - p - 1) < *length) return false;
+  *text = p + 1;
+  *next = *text + *length;
+  return true;
+}
+
+size_t array_signature_length(const char *text, size_t length) {
+  const char *next = text, *end = text + length, *setting;
+  size_t setting_length;
+  while (next < end && *next != ':') {
+    if (*next != '?')
+      next++;
+    else if (!take_setting(&next, end, &setting, &setting_length))
+      return length;
+  }
+  return (size_t)(next - text);
+}
+
+/* What holds between settings. */
+static bool settle(struct arena *arena, struct csv_style *style, const char **problem) {
+  const bool named = style->columns.count > 0 || style->names_only;
+  if (named && style->header == CSV_HEADER_UNKNOWN) style->header = 1;
+  if (!named || style->header > 0) return true;
+  return array_fail(arena, problem,
+                    "with header 0 the file has no names of columns to look for");
+}
+
+bool csv_style_parse(struct arena *arena, const char *text, const char *end,
+                     struct array_type *type, const char **problem) {
+  struct csv_style *style = arena_alloc(arena, sizeof *style);
+  *style = usual;
+  while (text < end) {
+    const char *start;
+    size_t length;
+    if (*text != '?' || !take_setting(&text, end, &start, &length))
+      return array_fail(arena, problem, "not a signature");
+    char wrong[ARRAY_PROBLEM_MAX];
+    if (!array_setting_check(arena_copy(arena, start, length), wrong))
+      return array_fail(arena, problem, "%s", wrong);
+    const struct setting setting = setting_of(start, length);
+    apply(arena, &setting, style);
+  }
+  type->csv = style;
+  return settle(arena, style, problem);
+}
+
+bool array_settings_parse(struct arena *arena, const char *settings, struct array_type *type,
+                          const char **problem) {
+  return csv_style_parse(arena, settings, settings + strlen(settings), type, problem);
+}

@@ -1,0 +1,92 @@
+/* csv.h - a CSV file that is being read, and how such files look: csv-*.c only. */
+#ifndef RAVEL_ARRAYS_CSV_H
+#define RAVEL_ARRAYS_CSV_H
+
+#include "arrays/arrays-private.h"
+
+#include <inttypes.h>
+#include <locale.h>
+
+/* Bytes, with a NUL behind them. */
+struct csv_word {
+  const char *text;
+  size_t length;
+};
+
+enum {
+  CSV_HEADER_UNKNOWN = -1, /* nothing is said: a first row that does not fit has names */
+  CSV_UNWANTED = UINT32_MAX
+};
+
+/* How a file looks, and what is wanted of it. */
+struct csv_style {
+  char separator;
+  int64_t header;          /* rows before the data, of which the last has the names */
+  struct csv_word comment; /* lines that begin with it are skipped, if it is not empty */
+  /* If one of these is not empty, fields that hold nothing or `missing` are missing; read as
+   * the replacement, or as NaN or an empty text. */
+  struct csv_word missing, replacement;
+  ARRAY(struct csv_word) columns; /* the columns that are read; none: all */
+  ARRAY(struct csv_word) names;   /* written in a row before the others */
+  bool names_only;                /* the names of the columns are what is read */
+};
+
+/* ---- csv-style.c ---- */
+
+/* The style of a type: the usual one if it has none. */
+const struct csv_style *csv_style_of(const struct array_type *);
+
+struct csv_reading {
+  struct arena *arena;
+  const struct array_type *type;
+  const struct csv_style *style;
+  const char *next, *end;
+  uint64_t line;        /* of the row being read */
+  uint64_t lines_ended; /* so far */
+  bool ends_row;        /* the field just read was the last of its row */
+  bool quoted;          /* and stood in quotes */
+  char *field;          /* the field just read, NUL-terminated */
+  size_t length;
+  const char *header;   /* the row with the names of the columns, or NULL */
+  uint32_t *wanted;     /* for each field of a row its component, or CSV_UNWANTED; NULL: all */
+  uint32_t field_count; /* of a row, where `wanted` is not NULL */
+  locale_t plain;       /* the "C" locale, for strtod_l */
+  const char **problem;
+};
+
+/* ---- csv-fields.c ---- */
+
+/* Begins reading, reads, ends. */
+bool csv_read_with(struct csv_reading *, const char *bytes, size_t length,
+                   bool (*read)(struct csv_reading *, void *result), void *result);
+/* Whether there is another row: lines that are empty or comments are skipped. */
+bool csv_another_row(struct csv_reading *);
+/* Takes the next field into r->field, which has room for the whole file. */
+bool csv_take_field(struct csv_reading *);
+/* Takes what remains of a row. */
+bool csv_skip_row(struct csv_reading *);
+/* Skips the rows before the data, and finds the columns that are wanted. */
+bool csv_take_header(struct csv_reading *);
+
+/* ---- csv-cells.c ---- */
+
+/* The value of a field. */
+struct csv_cell {
+  int64_t integer; /* of a text: its length */
+  double real;
+  const char *text;
+};
+
+/* The field just read, without spaces around it. */
+struct csv_word csv_trimmed(const struct csv_reading *);
+/* The same, but what stands in quotes stays as it is. */
+struct csv_word csv_name(const struct csv_reading *);
+/* Whether the field just read counts as missing. */
+bool csv_is_missing(const struct csv_reading *);
+/* The value of the field just read, or what stands for it if it is missing. False if it is none
+ * of this kind. */
+bool csv_read_cell(const struct csv_reading *, enum array_leaf, struct csv_cell *);
+/* "field 2 ('weight') is no int: '1x'" of the field just read, which has this index. */
+const char *csv_wrong_cell(struct csv_reading *, uint32_t index, enum array_leaf);
+
+#endif
