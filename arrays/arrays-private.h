@@ -8,6 +8,8 @@ enum { ARRAY_MOST_DIMENSIONS = 32 };
 
 /* "int", "float", ...: the name in programs. */
 const char *array_leaf_name(enum array_leaf);
+/* The kind of a scalar in a signature: i f b c. */
+enum array_leaf array_leaf_of(char letter);
 /* The column of a component; for a text, that of its lengths. */
 uint32_t array_leaf_column(const struct array_type *, uint32_t leaf);
 
@@ -61,6 +63,15 @@ bool npy_write(struct arena *, const struct array_type *, const struct array_col
 bool csv_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
               struct array_columns *, const char **problem);
 bool csv_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,
+               const char **problem);
+
+bool npz_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
+              struct array_columns *, const char **problem);
+bool npz_guess(struct arena *, const char *bytes, size_t length, struct array_type *,
+               const char **problem);
+/* Whether columns have the lengths that the preceding columns imply. */
+bool npz_fits(const struct array_type *, const struct array_columns *);
+bool npz_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,
                const char **problem);
 
 /* Sets the problem; false. */

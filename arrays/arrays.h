@@ -1,4 +1,4 @@
-/* arrays.h - numpy's .npy files and CSV files, to and from columns.
+/* arrays.h - numpy's .npy and .npz files and CSV files, to and from columns.
  *
  * A value is described by a signature, its type in prefix form: i f b c for INT, FLOAT, BOOL
  * and CHAR, [T for a sequence, (LR for a pair. Settings of CSV files may follow (csv-style.c).
@@ -10,6 +10,10 @@
  * A numpy array of d dimensions is d levels; a structured one holds tuples. An array whose last
  * dimension is as long as a tuple may be read as tuples, too. Text is S or U (as UTF-8). A CSV
  * file is a sequence of rows, each a tuple, or a sequence of sequences of scalars.
+ *
+ * An .npz file is an archive of numpy arrays, and holds a value of any type of sequences,
+ * tuples and scalars (npz-write.c). Its columns: for each letter of the signature but (, in
+ * order, the lengths of sequences or the values of scalars.
  */
 #ifndef RAVEL_ARRAYS_H
 #define RAVEL_ARRAYS_H
@@ -19,13 +23,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum array_format { ARRAY_NPY, ARRAY_CSV };
+enum array_format { ARRAY_NPY, ARRAY_CSV, ARRAY_NPZ };
 enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
 
 struct array_type {
   uint32_t depth; /* levels of sequences */
   uint32_t leaf_count;
-  uint8_t *leaves; /* enum array_leaf; components of an element from left to right */
+  uint8_t *leaves;       /* enum array_leaf; components of an element from left to right */
+  const char *signature; /* of ARRAY_NPZ, which has nothing else of these; else NULL */
   const struct csv_style *csv; /* how a CSV file looks; NULL: as usual */
 };
 
@@ -46,9 +51,9 @@ struct array_columns {
 /* Results are the arena's, which jumps if memory runs out. Functions that return false set
  * *problem to a sentence. */
 
-/* Parses a signature. False if values of that type are no arrays. */
-bool array_type_parse(struct arena *, const char *signature, size_t length, struct array_type *,
-                      const char **problem);
+/* Parses a signature. False if files of this format hold no values of that type. */
+bool array_type_parse(enum array_format, struct arena *, const char *signature, size_t length,
+                      struct array_type *, const char **problem);
 /* The length of the signature before the colon in SIGNATURE:FILE; all if there is no colon. */
 size_t array_signature_length(const char *text, size_t length);
 
@@ -72,8 +77,8 @@ bool array_may_begin(enum array_format, const char *bytes, size_t length);
 /* Reads a value of that type from the bytes of a file. */
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);
-/* The type of a numpy file, or a guess for CSV: columns are ints, else floats, bools, texts.
- * Before the call type->csv says how the file looks. */
+/* The type of a numpy file (of ARRAY_NPZ its signature), or a guess for CSV: columns are ints,
+ * else floats, bools, texts. Before the call type->csv says how the file looks. */
 bool array_guess(enum array_format, struct arena *, const char *bytes, size_t length,
                  struct array_type *, const char **problem);
 /* Whether the value can be written: a numpy array must be rectangular. */

@@ -193,5 +193,8 @@ const char *npy_field_name(struct arena *arena, const struct npy_field *f) {
 }
 
 bool array_may_begin(enum array_format format, const char *bytes, size_t length) {
-  return format == ARRAY_CSV || memcmp(bytes, magic, length < MAGIC ? length : MAGIC) == 0;
+  static const char archive[] = "PK\x03\x04";
+  const char *wanted = format == ARRAY_NPY ? magic : archive;
+  const size_t most = format == ARRAY_NPY ? MAGIC : sizeof archive - 1;
+  return format == ARRAY_CSV || memcmp(bytes, wanted, length < most ? length : most) == 0;
 }

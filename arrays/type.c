@@ -1,6 +1,8 @@
 /* type.c - signatures, and the columns that follow from them. */
 #include "arrays/arrays-private.h"
 
+#include <string.h>
+
 struct parse {
   struct arena *arena;
   const char *next, *end;
@@ -46,10 +48,49 @@ static bool parse_element(struct parse *p) {
   return true;
 }
 
-bool array_type_parse(struct arena *arena, const char *signature, size_t length,
-                      struct array_type *type, const char **problem) {
+/* ---- any value ---- */
+
+/* A value within so many sequences. */
+static bool parse_value(struct parse *p, unsigned depth) {
+  for (uint64_t wanted = 1; wanted > 0; wanted--) {
+    for (; peek(p, 0) == '('; p->next++) wanted++;
+    const int letter = peek(p, 0);
+    if (letter == '\0' || !strchr("[ifbc", letter))
+      return no_array(p, "a function or a stream");
+    p->next++;
+    if (letter != '[') continue;
+    if (depth == ARRAY_MOST_DIMENSIONS) {
+      return array_fail(p->arena, p->problem, "more than %d dimensions", ARRAY_MOST_DIMENSIONS);
+    }
+    if (!parse_value(p, depth + 1)) return false;
+  }
+  return true;
+}
+
+static bool parse_any(struct parse *p, struct array_type *type) {
+  const char *start = p->next;
+  *type = (struct array_type){.depth = 0};
+  if (!parse_value(p, 0)) return false;
+  type->signature = arena_copy(p->arena, start, (size_t)(p->next - start));
+  return p->next == p->end || array_fail(p->arena, p->problem, "not a signature");
+}
+
+enum array_leaf array_leaf_of(char letter) {
+  switch (letter) {
+  case 'i': return ARRAY_INT;
+  case 'f': return ARRAY_FLOAT;
+  case 'b': return ARRAY_BOOL;
+  default: return ARRAY_CHAR;
+  }
+}
+
+/* ---- arrays ---- */
+
+bool array_type_parse(enum array_format format, struct arena *arena, const char *signature,
+                      size_t length, struct array_type *type, const char **problem) {
   struct parse p = {
       .arena = arena, .next = signature, .end = signature + length, .problem = problem};
+  if (format == ARRAY_NPZ) return parse_any(&p, type);
   *type = (struct array_type){.depth = 0};
   for (; peek(&p, 0) == '[' && peek(&p, 1) != 'c'; p.next++) type->depth++;
   if (type->depth > ARRAY_MOST_DIMENSIONS) {
@@ -79,11 +120,23 @@ uint32_t array_leaf_column(const struct array_type *type, uint32_t wanted) {
   return column;
 }
 
+/* The letter of a signature that column k stands for; its end if there is none. */
+static const char *column_letter(const struct array_type *type, uint32_t k) {
+  const char *letter = type->signature;
+  for (; *letter && (*letter == '(' || k-- > 0); letter++) {
+  }
+  return letter;
+}
+
 uint32_t array_column_count(const struct array_type *type) {
+  uint32_t count = 0;
+  for (const char *s = type->signature; s && *s; s++) count += *s != '(';
+  if (type->signature) return count;
   return array_leaf_column(type, type->leaf_count);
 }
 
 bool array_column_is_float(const struct array_type *type, uint32_t k) {
+  if (type->signature) return *column_letter(type, k) == 'f';
   uint32_t column = type->depth;
   for (uint32_t i = 0; i < type->leaf_count && column <= k; i++) {
     if (column == k) return type->leaves[i] == ARRAY_FLOAT;
@@ -139,28 +192,43 @@ static bool fit_together(const struct array_type *t, const struct array_columns 
 
 bool array_check(enum array_format format, struct arena *arena, const struct array_type *type,
                  const struct array_columns *columns, const char **problem) {
-  if (!fit_together(type, columns)) {
-    return array_fail(arena, problem, "lengths that do not fit the elements");
+  const bool fits = format == ARRAY_NPZ ? npz_fits(type, columns) : fit_together(type, columns);
+  if (!fits) return array_fail(arena, problem, "lengths that do not fit the elements");
+  switch (format) {
+  case ARRAY_NPY: return npy_check(arena, type, columns, problem);
+  case ARRAY_CSV: return csv_write_check(arena, type, problem);
+  case ARRAY_NPZ: break;
   }
-  return format == ARRAY_NPY ? npy_check(arena, type, columns, problem)
-                             : csv_write_check(arena, type, problem);
+  return true;
 }
 
 bool array_read(enum array_format format, struct arena *arena, const struct array_type *type,
                 const char *bytes, size_t length, struct array_columns *out,
                 const char **problem) {
-  return format == ARRAY_NPY ? npy_read(arena, type, bytes, length, out, problem)
-                             : csv_read(arena, type, bytes, length, out, problem);
+  switch (format) {
+  case ARRAY_NPY: return npy_read(arena, type, bytes, length, out, problem);
+  case ARRAY_CSV: return csv_read(arena, type, bytes, length, out, problem);
+  case ARRAY_NPZ: break;
+  }
+  return npz_read(arena, type, bytes, length, out, problem);
 }
 
 bool array_guess(enum array_format format, struct arena *arena, const char *bytes,
                  size_t length, struct array_type *type, const char **problem) {
-  return format == ARRAY_NPY ? npy_guess(arena, bytes, length, type, problem)
-                             : csv_guess(arena, bytes, length, type, problem);
+  switch (format) {
+  case ARRAY_NPY: return npy_guess(arena, bytes, length, type, problem);
+  case ARRAY_CSV: return csv_guess(arena, bytes, length, type, problem);
+  case ARRAY_NPZ: break;
+  }
+  return npz_guess(arena, bytes, length, type, problem);
 }
 
 bool array_write(enum array_format format, struct arena *arena, const struct array_type *type,
                  const struct array_columns *columns, FILE *out, const char **problem) {
-  return format == ARRAY_NPY ? npy_write(arena, type, columns, out, problem)
-                             : csv_write(arena, type, columns, out, problem);
+  switch (format) {
+  case ARRAY_NPY: return npy_write(arena, type, columns, out, problem);
+  case ARRAY_CSV: return csv_write(arena, type, columns, out, problem);
+  case ARRAY_NPZ: break;
+  }
+  return npz_write(arena, type, columns, out, problem);
 }

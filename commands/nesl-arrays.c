@@ -71,7 +71,24 @@ static struct type *leaf_type(struct arena *arena, enum array_leaf leaf) {
   return type_sequence(arena, type_base(arena, TYPE_CHAR));
 }
 
+/* Of a signature, from its letter *next on. */
+static struct type *type_of_signature(struct arena *arena, const char **next) {
+  struct type *left;
+  switch (*(*next)++) {
+  case 'i': return leaf_type(arena, ARRAY_INT);
+  case 'f': return leaf_type(arena, ARRAY_FLOAT);
+  case 'b': return leaf_type(arena, ARRAY_BOOL);
+  case 'c': return leaf_type(arena, ARRAY_CHAR);
+  case '[': return type_sequence(arena, type_of_signature(arena, next));
+  default: break; /* a pair */
+  }
+  left = type_of_signature(arena, next);
+  return type_pair(arena, left, type_of_signature(arena, next));
+}
+
 static struct type *type_of_array(struct arena *arena, const struct array_type *array) {
+  const char *signature = array->signature;
+  if (signature) return type_of_signature(arena, &signature);
   uint32_t i = array->leaf_count - 1;
   struct type *type = leaf_type(arena, (enum array_leaf)array->leaves[i]);
   while (i-- > 0) {
@@ -85,7 +102,7 @@ struct type *nesl_type_of_file(void *context, const char *word, const char *sett
                                const char *name, size_t length, const char **problem) {
   struct nesl *n = context;
   const char *file = arena_copy(n->session->arena, name, length);
-  const enum array_format format = strcmp(word, "csv") == 0 ? ARRAY_CSV : ARRAY_NPY;
+  const enum array_format format = format_of(arena_printf(n->session->arena, "_.%s", word));
   struct source_text text;
   struct array_type array = {.csv = NULL};
   struct type *type = NULL;
@@ -219,7 +236,8 @@ static bool bind_argument(struct nesl *n, void *context) {
   struct type *type;
   if (!find_type(n, a, &type)) return false;
   const char *signature = signature_for(n, type, a->file);
-  if (!array_type_parse(n->session->arena, signature, strlen(signature), &array, &problem) ||
+  if (!array_type_parse(format_of(a->file), n->session->arena, signature, strlen(signature),
+                        &array, &problem) ||
       !array_read(format_of(a->file), &n->arguments, &array, a->text->text, a->text->length,
                   &columns, &problem)) {
     return complain_of_file(n, a->file,
@@ -298,10 +316,12 @@ static bool write_part(struct nesl *n, struct type *type, const char *file,
                        const struct column **columns, struct writing *w) {
   const char *problem = NULL, *signature = signature_for(n, type, file);
   struct array_type array;
-  if (!array_type_parse(n->session->arena, signature, strlen(signature), &array, &problem)) {
+  if (!array_type_parse(format_of(file), n->session->arena, signature, strlen(signature),
+                        &array, &problem)) {
     if (component(type, 0, 2)) {
       problem = arena_printf(n->session->arena,
-                             "%s; with -o for each part it goes into several files", problem);
+                             "%s; an .npz file holds it, or several -o, one for each component",
+                             problem);
     }
     return complain_of_file(n, file, problem);
   }

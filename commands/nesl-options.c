@@ -81,7 +81,7 @@ static bool apply(void *options, unsigned id, const char *value) {
       return usage_error("nesl", "more than %d results", NESL_MOST_OUTPUTS);
     }
     if (!nesl_is_array_file(value)) {
-      return usage_error("nesl", "-o writes .npy and .csv files, not '%.40s'", value);
+      return usage_error("nesl", "-o writes .npy, .npz and .csv files, not '%.40s'", value);
     }
     o->outputs[o->output_count++] = value;
     break;

@@ -161,7 +161,7 @@ bool nesl_cost_of(struct nesl *, const struct form *, struct evaluator *profiled
 /* session.h: file_type; the context is a struct nesl. */
 struct type *nesl_type_of_file(void *context, const char *format, const char *settings,
                                const char *name, size_t length, const char **problem);
-/* Whether the name ends in .npy or .csv. */
+/* Whether the name ends in .npy, .npz or .csv. */
 bool nesl_is_array_file(const char *);
 /* Binds argument `index` (from 0) of `count` of a function to the value in a file, of the type
  * of the parameter or, where that is open, of the file. False after complaining. */

@@ -166,9 +166,24 @@ static bool take_text(struct reading *r) {
 
 /* ---- files ---- */
 
+/* The same as fit_type, of the types that archives have. */
+static bool fit_signature(const struct reading *r, struct array_type *type) {
+  char *s = arena_copy(&r->p->arena, type->signature, strlen(type->signature));
+  type->signature = s;
+  for (size_t at = 0; *s; s++) {
+    if (*s == '(') continue;
+    const enum ir_kind_tag kind = next_kind(r, at++);
+    if (kind == IR_ANY || (kind == IR_SEGDES) != (*s == '[')) return false;
+    if (*s == 'c' && kind != IR_INT) return false;
+    if (*s != '[' && *s != 'c') *s = kind == IR_FLOAT ? 'f' : kind == IR_BOOL ? 'b' : 'i';
+  }
+  return true;
+}
+
 /* Replaces the types of numbers in a type guessed from a file by the kinds that the program
  * takes next. False if these have another structure. */
 static bool fit_type(const struct reading *r, struct array_type *type) {
+  if (type->signature) return fit_signature(r, type);
   size_t at = 0;
   for (uint32_t level = 0; level < type->depth; level++)
     if (next_kind(r, at++) != IR_SEGDES) return false;
@@ -205,6 +220,17 @@ static void add_column(struct reading *r, const struct array_column *column) {
   add_item(r, MACHINE_INT, column->length, column->as.ints);
 }
 
+/* What a file holds, where it does not fit the program. */
+static const char *structure_text(const struct reading *r, const struct array_type *type) {
+  struct arena *arena = &r->p->arena;
+  if (type->signature) {
+    return arena_printf(arena, "the file holds a value of the signature %s", type->signature);
+  }
+  return arena_printf(arena, "the file holds %u level%s of sequences of %u column%s",
+                      type->depth, type->depth == 1 ? "" : "s", type->leaf_count,
+                      type->leaf_count == 1 ? "" : "s");
+}
+
 static bool take_array(struct reading *r, enum array_format format,
                        const struct source_text *bytes) {
   struct array_type type = {.csv = NULL};
@@ -213,12 +239,7 @@ static bool take_array(struct reading *r, enum array_format format,
   struct arena *arena = &r->p->arena;
   if (!array_guess(format, arena, bytes->text, bytes->length, &type, &problem))
     return refuse(r, problem);
-  if (!fit_type(r, &type)) {
-    return refuse(r,
-                  arena_printf(arena, "the file holds %u level%s of sequences of %u column%s",
-                               type.depth, type.depth == 1 ? "" : "s", type.leaf_count,
-                               type.leaf_count == 1 ? "" : "s"));
-  }
+  if (!fit_type(r, &type)) return refuse(r, structure_text(r, &type));
   if (!array_read(format, arena, &type, bytes->text, bytes->length, &columns, &problem))
     return refuse(r, problem);
   for (uint32_t i = 0; i < columns.count; i++) add_column(r, &columns.items[i]);

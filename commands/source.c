@@ -218,6 +218,11 @@ static bool has_ending(const char *file, const char *ending) {
 }
 
 bool source_array_format(const char *file, enum array_format *format) {
-  *format = has_ending(file, ".npy") ? ARRAY_NPY : ARRAY_CSV;
-  return *format == ARRAY_NPY || has_ending(file, ".csv");
+  static const char *const endings[] = {
+      [ARRAY_NPY] = ".npy", [ARRAY_CSV] = ".csv", [ARRAY_NPZ] = ".npz"};
+  for (unsigned i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+    *format = (enum array_format)i;
+    if (has_ending(file, endings[i])) return true;
+  }
+  return false;
 }

@@ -40,9 +40,10 @@ struct global *array_function(struct checker *ck, struct global *function, bool 
   return function;
 }
 
-/* "npy": the format of the files that a function reads; NULL if it reads none. */
+/* "npy", "npz", "csv": the format of the files that a function reads; NULL if it reads none. */
 static const char *format_read(const struct global *function) {
   if (is_of_library(function, "read_npy")) return "npy";
+  if (is_of_library(function, "read_npz")) return "npz";
   if (is_of_library(function, "read_csv") || is_of_library(function, "_read_csv")) return "csv";
   return NULL;
 }

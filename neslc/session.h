@@ -26,7 +26,7 @@ struct session {
   bool classic;
 
   /* Finds the type of a file of arrays for read_npy("FILE"); or returns NULL and sets a
-   * message. `format`: "npy", "csv"; `settings`: those behind a signature (arrays.h). NULL
+   * message. `format`: "npy", "npz", "csv"; `settings`: those behind a signature (arrays.h). NULL
    * itself where files may not be opened. */
   struct type *(*file_type)(void *context, const char *format, const char *settings,
                             const char *name, size_t length, const char **problem);

@@ -62,7 +62,7 @@ static struct stream_status read_value(struct streams *s, struct stream_columns 
                                        const char *signature, size_t length,
                                        const struct file_bytes *file) {
   const char *problem = NULL;
-  if (!array_type_parse(&c->arena, signature, length, &c->type, &problem)) {
+  if (!array_type_parse(c->format, &c->arena, signature, length, &c->type, &problem)) {
     return stream_fail(s, "%s", problem);
   }
   if (!c->writes && !array_read(c->format, &c->arena, &c->type, file->bytes, file->length,
@@ -87,14 +87,21 @@ static struct stream_status begin(struct streams *s, struct stream_columns *c,
   return status;
 }
 
+static enum array_format format_of(enum stream_mode mode) {
+  if (mode == STREAM_READ_NPY || mode == STREAM_WRITE_NPY) return ARRAY_NPY;
+  return mode == STREAM_READ_NPZ || mode == STREAM_WRITE_NPZ ? ARRAY_NPZ : ARRAY_CSV;
+}
+
+static bool writes(enum stream_mode mode) {
+  return mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_NPZ || mode == STREAM_WRITE_CSV;
+}
+
 static struct stream_status attach(struct streams *s, int64_t stream, enum stream_mode mode,
                                    const char *signature, size_t length) {
   struct stream *opened = stream_find(s, stream);
   struct stream_columns *c = heap_alloc(s->heap, sizeof *c);
   if (!c) return stream_no_memory(sizeof *c);
-  *c = (struct stream_columns){
-      .format = mode == STREAM_READ_NPY || mode == STREAM_WRITE_NPY ? ARRAY_NPY : ARRAY_CSV,
-      .writes = mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_CSV};
+  *c = (struct stream_columns){.format = format_of(mode), .writes = writes(mode)};
   arena_init(&c->arena, s->heap);
   struct file_bytes file = {.length = 0};
   struct stream_status status =
@@ -116,9 +123,9 @@ struct stream_status stream_open_columns(struct streams *s, const char *name, si
   *stream = STREAM_NULL;
   if (signature == length)
     return stream_fail(s, "a signature and a colon must stand before the name");
-  const bool writes = mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_CSV;
-  struct stream_status status = stream_open(s, name + signature + 1, length - signature - 1,
-                                            writes ? STREAM_REPLACE : STREAM_READ, stream);
+  struct stream_status status =
+      stream_open(s, name + signature + 1, length - signature - 1,
+                  writes(mode) ? STREAM_REPLACE : STREAM_READ, stream);
   if (!status.ok) return status;
   status = attach(s, *stream, mode, name, signature);
   if (status.ok) return status;
@@ -136,10 +143,10 @@ static bool is_of_ints(enum type_word type) {
 
 /* The next column if it has this type; NULL with a status. */
 static struct array_column *next_column(struct streams *s, struct stream_columns *c,
-                                        bool writes, enum type_word type,
+                                        bool writing, enum type_word type,
                                         struct stream_status *status) {
-  if (c->writes != writes) {
-    *status = stream_fail(s, "the stream is not open for %s", writes ? "writing" : "reading");
+  if (c->writes != writing) {
+    *status = stream_fail(s, "the stream is not open for %s", writing ? "writing" : "reading");
   } else if (c->next == c->columns.count) {
     *status = stream_fail(s, "the array has no further column");
   } else {

@@ -205,7 +205,7 @@ static bool fread_chars(struct call *c) {
 }
 
 static bool is_array_mode(int64_t mode) {
-  return mode == STREAM_READ_NPY || mode == STREAM_WRITE_NPY || mode == STREAM_READ_CSV ||
+  return (mode >= STREAM_READ_NPY && mode <= STREAM_WRITE_NPZ) || mode == STREAM_READ_CSV ||
          mode == STREAM_WRITE_CSV;
 }
 

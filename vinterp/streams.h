@@ -26,6 +26,8 @@ enum stream_mode {
   STREAM_APPEND = 3,
   STREAM_READ_NPY = 11,  /* an array, column by column: arrays/arrays.h. Its signature and a */
   STREAM_WRITE_NPY = 12, /* colon stand before the name of the file */
+  STREAM_READ_NPZ = 13,
+  STREAM_WRITE_NPZ = 14,
   STREAM_READ_CSV = 21,
   STREAM_WRITE_CSV = 22,
   STREAM_REPLACE = 32 /* as STREAM_WRITE, but whole or not at all: base/replace.h */

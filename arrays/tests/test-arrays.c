@@ -7,18 +7,23 @@
 
 TestSuite(arrays, .init = memory_begin, .fini = memory_end);
 
-static struct array_type type_of(const char *signature) {
+static struct array_type type_in(enum array_format format, const char *signature) {
   struct array_type type = {0};
   const char *problem = "";
-  cr_assert(array_type_parse(&arena, signature, strlen(signature), &type, &problem), "%s: %s",
-            signature, problem);
+  cr_assert(array_type_parse(format, &arena, signature, strlen(signature), &type, &problem),
+            "%s: %s", signature, problem);
   return type;
+}
+
+static struct array_type type_of(const char *signature) {
+  return type_in(ARRAY_NPY, signature);
 }
 
 static const char *refusal(const char *signature) {
   struct array_type type;
   const char *problem = "";
-  cr_expect_not(array_type_parse(&arena, signature, strlen(signature), &type, &problem));
+  cr_expect_not(
+      array_type_parse(ARRAY_NPY, &arena, signature, strlen(signature), &type, &problem));
   return problem;
 }
 
@@ -55,7 +60,7 @@ struct file {
 
 static struct file written(enum array_format format, const char *signature,
                            const struct array_columns *columns) {
-  struct array_type type = type_of(signature);
+  struct array_type type = type_in(format, signature);
   struct file file = {0};
   const char *problem = "";
   cr_assert(array_check(format, &arena, &type, columns, &problem), "%s", problem);
@@ -104,6 +109,43 @@ static void expect_read_back(enum array_format format) {
 Test(arrays, what_is_written_is_read_again) {
   expect_read_back(ARRAY_NPY);
   expect_read_back(ARRAY_CSV);
+}
+
+/* ([float], [(int, [[char]])], bool) */
+static const char nested_signature[] = "([f([(i[[cb";
+static int64_t two[] = {2}, numbers[] = {7, -8}, texts[] = {2, 1}, sizes[] = {1, 0, 3},
+               letters[] = {'a', '\0', 'y', 'z'}, yes[] = {1};
+static struct array_column nested_columns[] = {
+    {.length = 1, .as.ints = count},   {true, 3, .as.floats = floats},
+    {.length = 1, .as.ints = two},     {.length = 2, .as.ints = numbers},
+    {.length = 2, .as.ints = texts},   {.length = 3, .as.ints = sizes},
+    {.length = 4, .as.ints = letters}, {.length = 1, .as.ints = yes},
+};
+static const struct array_columns nested = {8, nested_columns};
+
+Test(arrays, archives_hold_values_of_any_type) {
+  struct file file = written(ARRAY_NPZ, nested_signature, &nested);
+  struct array_type type = type_in(ARRAY_NPZ, nested_signature), guessed;
+  struct array_columns again;
+  const char *problem = "";
+  cr_expect_eq(array_column_count(&type), 8);
+  cr_expect(array_column_is_float(&type, 1));
+  cr_expect_not(array_column_is_float(&type, 2));
+  cr_assert(array_read(ARRAY_NPZ, &arena, &type, file.bytes, file.length, &again, &problem),
+            "%s", problem);
+  expect_same(&nested, &again);
+  cr_assert(array_guess(ARRAY_NPZ, &arena, file.bytes, file.length, &guessed, &problem));
+  cr_expect_str_eq(guessed.signature, nested_signature);
+  file.bytes[file.length / 2] ^= 1;
+  cr_expect_not(
+      array_read(ARRAY_NPZ, &arena, &type, file.bytes, file.length, &again, &problem));
+  free(file.bytes);
+  sizes[0] = 2;
+  cr_expect_not(array_check(ARRAY_NPZ, &arena, &type, &nested, &problem));
+  cr_expect_str_eq(problem, "lengths that do not fit the elements");
+  cr_expect_not(array_type_parse(ARRAY_NPZ, &arena, "[(i", 3, &type, &problem));
+  cr_expect_not(array_type_parse(ARRAY_NPZ, &arena, "[?i", 3, &type, &problem));
+  cr_expect_not(array_type_parse(ARRAY_NPZ, &arena, "ii", 2, &type, &problem));
 }
 
 Test(arrays, elements_begin_at_a_multiple_of_64) {
@@ -182,7 +224,7 @@ Test(arrays, settings_of_csv) {
 /* Whatever the bytes, the answer is columns or a sentence, or more memory than there is. */
 static void try_bytes_as(enum array_format format, const char *signature, const char *bytes,
                          size_t length) {
-  struct array_type type = type_of(signature), guessed = {.csv = type.csv};
+  struct array_type type = type_in(format, signature), guessed = {.csv = type.csv};
   struct array_columns columns;
   const char *problem = NULL;
   char *exact = malloc(length ? length : 1); /* so that tools see reads behind the end */
@@ -204,7 +246,8 @@ static void try_bytes_as(enum array_format format, const char *signature, const 
 }
 
 static void try_bytes(enum array_format format, const char *bytes, size_t length) {
-  try_bytes_as(format, mixed_signature, bytes, length);
+  const bool archive = format == ARRAY_NPZ;
+  try_bytes_as(format, archive ? nested_signature : mixed_signature, bytes, length);
   if (format != ARRAY_CSV) return;
   try_bytes_as(format, "[(i(f(b[c?8.header=1?9.comment=0?13.replacement=0", bytes, length);
   try_bytes_as(format, "[i?8.column=1", bytes, length);
@@ -212,9 +255,11 @@ static void try_bytes(enum array_format format, const char *bytes, size_t length
 }
 
 Test(arrays, broken_files) {
-  for (int format = ARRAY_NPY; format <= ARRAY_CSV; format++) {
-    struct file file = written(format, mixed_signature, &mixed);
-    struct array_type type = type_of(mixed_signature);
+  for (int format = ARRAY_NPY; format <= ARRAY_NPZ; format++) {
+    const bool archive = format == ARRAY_NPZ;
+    const char *signature = archive ? nested_signature : mixed_signature;
+    struct file file = written(format, signature, archive ? &nested : &mixed);
+    struct array_type type = type_in(format, signature);
     struct array_columns columns;
     const char *problem;
     for (size_t n = 0; n < file.length; n++) {

@@ -185,6 +185,118 @@ class Numpy(ArrayTest):
         self.expect(self.kernels("squares", "u.npy"), 1, "", "no argument of `squares`")
 
 
+# Values of all sorts: as expressions of NESL, and the arrays that they are in an archive.
+VALUES = {
+    "[[1, 2], [] int, [3]]": {"arr_0.offsets": [0, 2, 2, 3], "arr_0.values": [1, 2, 3]},
+    "([1, 2], [[1.5], [2.5, 3.0]], t)": {
+        "arr_0": [1, 2], "arr_1.offsets": [0, 1, 3], "arr_1.values": [1.5, 2.5, 3.0], "arr_2": True},
+    '[([1.0, 2.0], 7, "ab"), ([] float, 8, "")]': {
+        "arr_0.0.offsets": [0, 2, 2], "arr_0.0.values": [1.0, 2.0], "arr_0.1": [7, 8],
+        "arr_0.2.offsets": [0, 2, 2], "arr_0.2.values": [b"a", b"b"]},
+    '[[[(1, [t])], [] (int, [bool])], [] [(int, [bool])]]': {
+        "arr_0.offsets": [0, 2, 2], "arr_0.values.offsets": [0, 1, 1], "arr_0.values.values.0": [1],
+        "arr_0.values.values.1.offsets": [0, 1], "arr_0.values.values.1.values": [True]},
+    "[] ([int], float)": {"arr_0.0.offsets": [0], "arr_0.0.values": [], "arr_0.1": []},
+    "((1, 2.5), [`x])": {"arr_0": 1, "arr_1": 2.5, "arr_2": [b"x"]},
+    "-7": {"arr_0": -7},
+}
+
+
+@unittest.skipUnless(numpy, "numpy is not installed")
+class Archives(ArrayTest):
+    def save(self, *arrays, **named):
+        numpy.savez(self.path("a.npz"), *arrays, **named)
+        return "a.npz"
+
+    def refusal(self, sample):
+        ran = self.nesl("--allow-files", "-e", f'read_npz({sample}, "a.npz")')
+        self.assertEqual(ran.returncode, 1)
+        return ran.stdout
+
+    def test_layout(self):
+        for expression, arrays in VALUES.items():
+            for flags in ([], ["--direct"]):
+                self.expect(self.nesl(*flags, "-e", expression, "-o", "v.npz"), 0, "")
+                with numpy.load(self.path("v.npz")) as file:
+                    self.assertEqual({name: file[name].tolist() for name in file.files}, arrays)
+
+    def test_values_are_read_again(self):
+        for expression in VALUES:
+            self.expect(self.nesl("-e", expression, "-o", "v.npz"), 0, "")
+            value = self.value(expression)
+            self.assertEqual(self.value(f'read_npz({expression}, "v.npz")'), value)
+            if "((" not in expression:  # a pair on the left is flat in the file
+                self.assertEqual(self.value('read_npz("v.npz")'), value)
+            self.value(f'write_npz({expression}, "w.npz")')
+            with open(self.path("v.npz"), "rb") as first, open(self.path("w.npz"), "rb") as second:
+                self.assertEqual(first.read(), second.read())
+
+    def test_arguments_and_results(self):
+        self.expect(self.kernels("halves", "[1, 2, 3, 4]", "-o", "v.npz"), 0, "")
+        self.file("function back(a, b, n) = (n, b ++ a); function total(v) = {sum(r) : r in v};",
+                  "back.nesl")
+        self.expect(self.nesl("-e", "[[1.5], [] float, [2.0, 3.0]]", "-o", "r.npz"), 0, "")
+        run = ["run", "back.nesl", "--entry"]
+        self.expect(self.nesl(*run, "total", "r.npz"), 0, "\nit = [1.5, 0.0, 5.0] : [float]\n")
+        self.expect(self.nesl(*run, "total", "v.npz"), 1, "", "which is no argument of `total`")
+
+    def test_arrays_of_numpy(self):
+        random = numpy.random.default_rng(3)
+        matrix = random.integers(0, 9, (3, 2))
+        self.save(matrix, x=numpy.asfortranarray(matrix / 4), names=numpy.array(["a", "b\u00e9"]))
+        value = self.value('read_npz("a.npz")')
+        floats = [[float(x) for x in row] for row in matrix / 4]
+        self.assertEqual(value, f'it = ({floats}, ["a", "b\u00e9"], {matrix.tolist()})')
+        self.save(rows=numpy.array([(1, 2.5)], [("a", "i4"), ("b", "f4")]), n=numpy.int16(3))
+        self.assertEqual(self.value('read_npz(([] (int, float), 0), "a.npz")'),
+                         "it = ([(1, 2.5)], 3)")
+        self.save(**{"v.offsets": numpy.array([0, 2, 5], "u4"), "v.values": numpy.arange(5, dtype="f4")})
+        self.assertEqual(self.value('read_npz("a.npz")'), "it = [[0.0, 1.0], [2.0, 3.0, 4.0]]")
+
+    def test_random_values_come_back(self):
+        random = numpy.random.default_rng(4)
+        lengths = random.integers(0, 5, 2000)
+        offsets = numpy.concatenate([[0], numpy.cumsum(lengths)])
+        values = random.standard_normal(offsets[-1])
+        self.save(**{"arr_0.offsets": offsets, "arr_0.values": values, "arr_1": lengths})
+        ran = self.nesl("--allow-files", "-e", 'let (rows, n) = read_npz("a.npz") in '
+                        "(rows, all({#r == k : r in rows; k in n}))", "-o", "b.npz")
+        self.expect(ran, 0, "")
+        with numpy.load(self.path("b.npz")) as file:
+            numpy.testing.assert_array_equal(file["arr_0.offsets"], offsets)
+            numpy.testing.assert_array_equal(file["arr_0.values"], values)
+            self.assertTrue(file["arr_1"])
+
+    def test_what_does_not_fit(self):
+        self.save(**{"v.offsets": [0, 2, 1], "v.values": [1, 2]})
+        self.assertIn("a.npz: v.offsets: offsets begin with 0 and never decrease",
+                      self.refusal("[] [int]"))
+        self.save(**{"v.offsets": [0, 2, 5], "v.values": [1, 2, 3]})
+        self.assertIn("v.values has 3 elements where 5 are expected", self.refusal("[] [int]"))
+        self.assertIn("v.values: the file has int64 where the program wants bool",
+                      self.refusal("[] [bool]"))
+        self.assertIn("v.values: the file's array has 1 dimensions, shape (3,); the program wants 2",
+                      self.refusal("[] [[int]]"))
+        self.assertIn("the file has 1 array, v.offsets.npy, v.values.npy, and the program's value 2 "
+                      "components", self.refusal("(1, 2)"))
+        self.save(**{"v.0": [1]})
+        self.assertIn("there is no array 'v.1': the file has v.0.npy", self.refusal("[] (int, int)"))
+        numpy.savez_compressed(self.path("a.npz"), numpy.arange(9))
+        self.assertIn("'arr_0.npy' is compressed; write it with numpy.savez", self.refusal("[] int"))
+
+    def test_broken_archives(self):
+        self.save(numpy.arange(9))
+        with open(self.path("a.npz"), "rb") as file:
+            whole = file.read()
+        for cut in (4, 60, len(whole) // 2, len(whole) - 1):
+            self.file(whole[:cut], "a.npz")
+            self.assertIn("the archive is damaged, or cut off", self.refusal("[] int"))
+        self.file(whole.replace(b"\x08" + bytes(7), b"\x09" + bytes(7)), "a.npz")
+        self.assertIn("'arr_0.npy' is damaged: its checksum is another", self.refusal("[] int"))
+        ran = self.nesl("--allow-files", "-e", 'read_npz([] int, "/dev/zero")')
+        self.assertEqual(ran.returncode, 1)
+
+
 class Text(ArrayTest):
     """CSV, and what needs no numpy."""
 
@@ -229,7 +341,7 @@ class Text(ArrayTest):
         self.assertEqual(self.text("v.npy"), "kept")
         ran = self.nesl("-e", "([1], [2])", "-o", "v.npy")
         self.expect(ran, 1, "", "v.npy: error: a tuple of sequences cannot be stored in a file of "
-                    "arrays; with -o for each part it goes into several files")
+                    "arrays; an .npz file holds it, or several -o, one for each component")
         ran = self.kernels("squares", "[1]", "-o", "v.npy", "-o", "w.npy")
         self.expect(ran, 1, "", "has no 2 parts")
         self.assertEqual(self.text("v.npy"), "kept")
@@ -242,7 +354,7 @@ class Text(ArrayTest):
         self.assertEqual(self.text("w.csv"), "1\n2\n")
         self.expect(self.kernels("swap", "nothing.csv"), 1, "", "nothing.csv: error: No such file")
         self.expect(self.kernels("plus", "1", "w.csv", "3"), 1, "", "does not take 3 arguments")
-        self.expect(self.nesl("-e", "1", "-o", "w.txt"), 2, "", "-o writes .npy and .csv files")
+        self.expect(self.nesl("-e", "1", "-o", "w.txt"), 2, "", "-o writes .npy, .npz and .csv files")
         self.expect(self.nesl("-o", "w.npy"), 2, "", "-o goes with -e and --entry")
         self.expect(self.nesl("-e", "1", "-o", "no/w.npy"), 1, "", "no/w.npy: error: No such file")
 

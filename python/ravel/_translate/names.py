@@ -35,7 +35,7 @@ WORDS = frozenset("""
     permutation permute pi plot plot_bars plot_image plot_lines plot_svg plot_to plus_scan plusp
     popcount previous print print_char print_debug print_line print_string printl product prompt put
     quantile rand rand_seed rank rank_down read read_char read_check read_csv read_float_seq
-    read_float_seq_from_file read_int_seq read_int_seq_from_file read_line read_npy read_object
+    read_float_seq_from_file read_int_seq read_int_seq_from_file read_line read_npy read_npz read_object
     read_object_from_file read_string read_string_from_file read_word reciprocal reduce rem
     remove_duplicates rep replace rest rest_tail reverse riffle rotate round rshift sample scan
     scan_back scan_inclusive search_for_subseqs search_table searchsorted searchsorted_right select set
@@ -44,7 +44,7 @@ WORDS = frozenset("""
     string_eql subseq sum symmetric t tab table_entries take take_while tan tanh test_bit then time
     top_k trailing_zeros transpose trim trunc two uniform union unique unpack unriffle unzip unzip3
     upper uppercase urshift user variance vpair vsep where windows windows2 wordify wrap write
-    write_char write_check write_csv write_npy write_object write_object_to_file write_string
+    write_char write_check write_csv write_npy write_npz write_object write_object_to_file write_string
     write_string_to_file xor xor_scan zero zerop zip zip3""".split())
 
 

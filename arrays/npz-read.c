@@ -1,0 +1,321 @@
+/* npz-read.c - values from a numpy archive, in the layout of npz-write.c; also from arrays that
+ * numpy.savez wrote, of any names: the arrays in their order are the components of a tuple.
+ */
+#include "arrays/zip.h"
+
+#include <string.h>
+
+struct reading {
+  struct arena *arena;
+  const char *next; /* in the signature */
+  struct zip zip;
+  ARRAY(const char *) roots; /* the names of the components outside of sequences */
+  struct array_column *column;
+  const char **problem;
+};
+
+/* ---- names ---- */
+
+/* Whether a member's name is this path, with .npy behind it. */
+static bool is_path(const struct zip_member *m, const char *path, size_t length) {
+  return strncmp(m->name, path, length) == 0 && strcmp(m->name + length, ".npy") == 0;
+}
+
+static const struct zip_member *member(const struct reading *r, const char *path) {
+  const size_t length = strlen(path);
+  for (size_t i = 0; i < r->zip.members.count; i++) {
+    if (is_path(&r->zip.members.items[i], path, length)) return &r->zip.members.items[i];
+  }
+  return NULL;
+}
+
+/* Whether there is anything of this path. */
+static bool has_path(const struct reading *r, const char *path) {
+  const size_t length = strlen(path);
+  for (size_t i = 0; i < r->zip.members.count; i++) {
+    const char *name = r->zip.members.items[i].name;
+    if (strncmp(name, path, length) == 0 && name[length] == '.') return true;
+  }
+  return false;
+}
+
+static const char *names_text(const struct reading *r) {
+  enum { MOST = 12 };
+  const char *text = "";
+  for (size_t i = 0; i < r->zip.members.count && i < MOST; i++) {
+    text = arena_printf(r->arena, "%s%s%.40s", text, i > 0 ? ", " : "",
+                        r->zip.members.items[i].name);
+  }
+  return r->zip.members.count > MOST ? arena_printf(r->arena, "%s ...", text) : text;
+}
+
+/* What of a name is before its first point is that of a component. */
+static void find_roots(struct reading *r) {
+  for (size_t i = 0; i < r->zip.members.count; i++) {
+    arena_poll(r->arena);
+    const char *name = r->zip.members.items[i].name;
+    const char *root = arena_copy(r->arena, name, strcspn(name, "."));
+    bool known = false;
+    for (size_t k = 0; k < r->roots.count && !known; k++)
+      known = strcmp(r->roots.items[k], root) == 0;
+    if (!known) *array_push(r->arena, &r->roots) = root;
+  }
+}
+
+static bool open_archive(struct reading *r, struct arena *arena, const char *bytes,
+                         size_t length, const char **problem) {
+  *r = (struct reading){.arena = arena, .problem = problem};
+  r->zip = (struct zip){.arena = arena, .problem = problem};
+  if (!zip_read(&r->zip, bytes, length)) return false;
+  find_roots(r);
+  return true;
+}
+
+/* ---- one array ---- */
+
+/* Reads an array of this type; its columns. NULL after setting the problem. */
+static const struct array_column *read_array(struct reading *r, const char *path,
+                                             const struct array_type *type) {
+  const struct zip_member *m = member(r, path);
+  struct array_columns columns;
+  const char *problem = NULL;
+  if (!m) {
+    (void)array_fail(r->arena, r->problem, "there is no array '%s': the file has %s", path,
+                     names_text(r));
+    return NULL;
+  }
+  if (npy_read(r->arena, type, m->bytes, m->length, &columns, &problem)) return columns.items;
+  (void)array_fail(r->arena, r->problem, "%s: %s", path, problem);
+  return NULL;
+}
+
+/* Checks the number of elements, or takes it if it is not known yet. */
+static bool is_count(struct reading *r, const char *path, uint64_t length, uint64_t *count) {
+  if (*count == UINT64_MAX) *count = length;
+  return *count == length ||
+         array_fail(r->arena, r->problem, "%s has %llu element%s where %llu are expected", path,
+                    (unsigned long long)length, length == 1 ? "" : "s",
+                    (unsigned long long)*count);
+}
+
+/* Reads a column: of as many elements as `count` says. */
+static bool read_column(struct reading *r, const char *path, bool in_sequence,
+                        uint64_t *count) {
+  uint8_t leaves[] = {(uint8_t)array_leaf_of(*r->next++)};
+  const struct array_type type = {.depth = in_sequence, .leaf_count = 1, .leaves = leaves};
+  const struct array_column *columns = read_array(r, path, &type);
+  if (!columns) return false;
+  *r->column = columns[in_sequence ? 1 : 0];
+  return is_count(r, path, r->column++->length, count);
+}
+
+/* Offsets become lengths. */
+static bool read_offsets(struct reading *r, const char *path, uint64_t *count,
+                         uint64_t *total) {
+  uint8_t leaves[] = {ARRAY_INT};
+  const struct array_type type = {.depth = 1, .leaf_count = 1, .leaves = leaves};
+  const struct array_column *columns = read_array(r, path, &type);
+  if (!columns) return false;
+  const struct array_column *offsets = &columns[1];
+  bool fine = offsets->length > 0 && offsets->as.ints[0] == 0;
+  const uint64_t n = fine ? offsets->length - 1 : 0;
+  *r->column = array_ints(r->arena, n);
+  for (uint64_t i = 0; i < n && fine; i++) {
+    fine = offsets->as.ints[i + 1] >= offsets->as.ints[i];
+    r->column->as.ints[i] = offsets->as.ints[i + 1] - offsets->as.ints[i];
+  }
+  if (!fine) {
+    return array_fail(r->arena, r->problem, "%s: offsets begin with 0 and never decrease",
+                      path);
+  }
+  r->column++;
+  *total = (uint64_t)offsets->as.ints[n];
+  return is_count(r, path, n, count);
+}
+
+/* ---- whole arrays ---- */
+
+/* The end of the value that begins here in a signature. */
+static const char *value_end(const char *next) {
+  for (unsigned wanted = 1; wanted > 0; next++) {
+    if (*next == '(')
+      wanted++;
+    else if (*next != '[')
+      wanted--;
+  }
+  return next;
+}
+
+/* A sequence that is an array in the file, rectangular, or of texts or structures. Within a
+ * sequence its outermost dimension is that of the sequences around. */
+static bool read_whole(struct reading *r, const char *path, bool in_sequence, uint64_t *count) {
+  const char *end = value_end(r->next), *problem = NULL;
+  const char *signature =
+      arena_printf(r->arena, "%s%.*s", in_sequence ? "[" : "", (int)(end - r->next), r->next);
+  struct array_type type;
+  if (!array_type_parse(ARRAY_NPY, r->arena, signature, strlen(signature), &type, &problem)) {
+    return array_fail(r->arena, r->problem,
+                      "%s is an array, and no sequence of what the program wants", path);
+  }
+  const struct array_column *columns = read_array(r, path, &type);
+  if (!columns) return false;
+  uint32_t first = 0;
+  if (in_sequence && !is_count(r, path, (uint64_t)columns[first++].as.ints[0], count))
+    return false;
+  for (uint32_t i = first; i < array_column_count(&type); i++) *r->column++ = columns[i];
+  r->next = end;
+  return true;
+}
+
+/* ---- values ---- */
+
+static bool read_components(struct reading *, const char *path, uint64_t *count);
+
+static bool read_value(struct reading *r, const char *path, bool in_sequence, uint64_t *count) {
+  if (*r->next != '[') return read_column(r, path, in_sequence, count);
+  if (member(r, path)) return read_whole(r, path, in_sequence, count);
+  uint64_t total = UINT64_MAX;
+  if (in_sequence) {
+    if (!read_offsets(r, arena_printf(r->arena, "%s.offsets", path), count, &total))
+      return false;
+    r->next++;
+    return read_components(r, arena_printf(r->arena, "%s.values", path), &total);
+  }
+  struct array_column *length = r->column++;
+  r->next++;
+  if (!read_components(r, path, &total)) return false;
+  *length = array_ints(r->arena, 1);
+  length->as.ints[0] = (int64_t)total;
+  return true;
+}
+
+/* The elements of a sequence. */
+static bool read_components(struct reading *r, const char *path, uint64_t *count) {
+  if (*r->next != '(') return read_value(r, path, true, count);
+  unsigned index = 0;
+  for (unsigned wanted = 1; wanted > 0; wanted--) {
+    for (; *r->next == '('; r->next++) wanted++;
+    if (!read_value(r, arena_printf(r->arena, "%s.%u", path, index++), true, count))
+      return false;
+  }
+  return true;
+}
+
+static bool enough_roots(struct reading *r, size_t wanted) {
+  if (wanted == r->roots.count) return true;
+  return array_fail(r->arena, r->problem,
+                    "the file has %zu array%s, %s, and the program's value %zu component%s",
+                    r->roots.count, r->roots.count == 1 ? "" : "s", names_text(r), wanted,
+                    wanted == 1 ? "" : "s");
+}
+
+/* The number of components that a signature has outside of sequences. */
+static size_t components_of(const char *signature) {
+  size_t count = 1;
+  const char *end = value_end(signature);
+  for (const char *c = signature; c < end; c = *c == '[' ? value_end(c) : c + 1) {
+    count += *c == '(';
+  }
+  return count;
+}
+
+bool npz_read(struct arena *arena, const struct array_type *type, const char *bytes,
+              size_t length, struct array_columns *out, const char **problem) {
+  struct reading r;
+  if (!open_archive(&r, arena, bytes, length, problem)) return false;
+  out->count = array_column_count(type);
+  out->items = arena_alloc(arena, out->count * sizeof *out->items);
+  r.column = out->items;
+  if (!enough_roots(&r, components_of(type->signature))) return false;
+  r.next = type->signature;
+  for (size_t i = 0; i < r.roots.count; i++) {
+    uint64_t count = 1;
+    while (*r.next == '(') r.next++;
+    if (!read_value(&r, r.roots.items[i], false, &count)) return false;
+  }
+  return true;
+}
+
+/* ---- the type of a file ---- */
+
+struct guessing {
+  struct reading r;
+  const char *signature;
+};
+
+static void add(struct guessing *g, const char *text) {
+  g->signature = arena_printf(g->r.arena, "%s%s", g->signature, text);
+}
+
+/* Arrays of single bytes are characters here, as npz-write.c writes them, not texts of one. */
+static void find_characters(struct guessing *g, const struct zip_member *m,
+                            struct array_type *type) {
+  struct npy_header h;
+  (void)npy_header_parse(g->r.arena, m->bytes, m->length, &h, g->r.problem);
+  for (uint32_t i = 0; i < type->leaf_count; i++) {
+    if (h.fields[i].kind == 'S' && h.fields[i].size == 1) type->leaves[i] = ARRAY_CHAR;
+  }
+}
+
+static bool guess_array(struct guessing *g, const char *path, const struct zip_member *m,
+                        bool in_sequence) {
+  struct array_type type = {.csv = NULL};
+  const char *problem = NULL;
+  if (!npy_guess(g->r.arena, m->bytes, m->length, &type, &problem))
+    return array_fail(g->r.arena, g->r.problem, "%s: %s", path, problem);
+  find_characters(g, m, &type);
+  if (in_sequence && type.depth == 0) {
+    return array_fail(g->r.arena, g->r.problem, "%s: a number where a sequence is expected",
+                      path);
+  }
+  for (uint32_t i = in_sequence; i < type.depth; i++) add(g, "[");
+  for (uint32_t i = 0; i < type.leaf_count; i++) {
+    static const char *const letters[] = {"i", "f", "b", "c", "[c"};
+    if (i + 1 < type.leaf_count) add(g, "(");
+    add(g, letters[type.leaves[i]]);
+  }
+  return true;
+}
+
+/* The elements of sequences: the type of what has this path. `depth`: of sequences around. */
+static bool guess_value(struct guessing *g, const char *path, unsigned depth) {
+  const struct zip_member *m = member(&g->r, path);
+  if (m) return guess_array(g, path, m, depth > 0);
+  const char *offsets = arena_printf(g->r.arena, "%s.offsets", path);
+  const char *first = arena_printf(g->r.arena, "%s.0", path);
+  if (depth > ARRAY_MOST_DIMENSIONS)
+    return array_fail(g->r.arena, g->r.problem, "more than %d dimensions",
+                      ARRAY_MOST_DIMENSIONS);
+  if (depth == 0) {
+    add(g, "[");
+    depth++;
+  }
+  if (has_path(&g->r, offsets)) {
+    add(g, "[");
+    return guess_value(g, arena_printf(g->r.arena, "%s.values", path), depth + 1);
+  }
+  if (!has_path(&g->r, first)) {
+    return array_fail(g->r.arena, g->r.problem, "there is no array '%s': the file has %s", path,
+                      names_text(&g->r));
+  }
+  for (unsigned i = 0; first; i++) {
+    const char *here = first;
+    first = arena_printf(g->r.arena, "%s.%u", path, i + 1);
+    if (!has_path(&g->r, first)) first = NULL;
+    if (first) add(g, "(");
+    if (!guess_value(g, here, depth)) return false;
+  }
+  return true;
+}
+
+bool npz_guess(struct arena *arena, const char *bytes, size_t length, struct array_type *type,
+               const char **problem) {
+  struct guessing g = {.signature = ""};
+  if (!open_archive(&g.r, arena, bytes, length, problem)) return false;
+  if (g.r.roots.count == 0) return array_fail(arena, problem, "the file has no arrays");
+  for (size_t i = 0; i < g.r.roots.count; i++) {
+    if (i + 1 < g.r.roots.count) add(&g, "(");
+    if (!guess_value(&g, g.r.roots.items[i], 0)) return false;
+  }
+  return array_type_parse(ARRAY_NPZ, arena, g.signature, strlen(g.signature), type, problem);
+}
