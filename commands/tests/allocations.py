@@ -54,9 +54,11 @@ CALLED = """function norm(v) = sqrt(sum({x * x : x in v}));
 function scaled(v, k) = ({x * k : x in v}, norm(v));
 """
 WRITING = """(write_npy([[1, 2], [3, 4]], "a.npy"), write_csv([(1, 2.5), (3, 4.5)], "b.csv"),
+ write_npz(([[1], [2, 3]], "x"), "f.npz"),
  write_object_to_file([[1.5], [2.5, 3.5]], "c"),
  write_string_to_file("a text", "d"),
- read_npy([] [int], "a.npy"), read_csv([] (int, float), "b.csv"));
+ read_npy([] [int], "a.npy"), read_csv([] (int, float), "b.csv"),
+ read_npz(([] [int], ""), "f.npz"), read_csv([] (float, float), "b.csv", header := 0, missing := "-"));
 """
 LARGE = """squares = {x * x : x in [0:40000]};
 sum({a + b : a in squares; b in reverse(squares)});
@@ -88,7 +90,7 @@ CASES = [
     (["nesl", "run", "words.nesl"], [], ""),
     (["nesl", "--direct", "run", "ragged.nesl"], [], ""),
     (["nesl", "--native=wait", "run", "ragged.nesl"], [], ""),
-    (["nesl", "--allow-files", "run", "writing.nesl"], ["a.npy", "b.csv", "c", "d"], ""),
+    (["nesl", "--allow-files", "run", "writing.nesl"], ["a.npy", "b.csv", "c", "d", "f.npz"], ""),
     (["nesl", "--allow-files", "run", "dumping.nesl"], ["e.vcode"], ""),
     (["nesl", "--allow-spawn", "run", "talking.nesl"], [], ""),
     (["nesl", "--direct", "called.nesl", "-e", "scaled([3.0, 4.0], 2.0)", "-o", "r.csv", "-o",
@@ -120,7 +122,7 @@ CASES = [
     (["vinterp", "--native=wait", "ragged.fcode"], [], ""),
     (["vinterp", "--dump=ir", "queens.vcode"], [], ""),
     (["vinterp", "called.vcode", "v.csv", "2.0"], [], ""),
-    (["vinterp", "--allow-files", "writing.vcode"], ["a.npy", "b.csv", "c", "d"], ""),
+    (["vinterp", "--allow-files", "writing.vcode"], ["a.npy", "b.csv", "c", "d", "f.npz"], ""),
     (["vinterp", "--allow-spawn", "talking.vcode"], [], ""),
 ]
 

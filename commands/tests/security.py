@@ -34,6 +34,11 @@ NESL_READS = {
     "grep": 'grep("secret", "there");',
     "read_npy": 'read_npy([] int, "there");',
     "read_csv": 'read_csv([] [char], "there");',
+    "read_npz": 'read_npz([] int, "there");',
+    "csv_names": 'csv_names("there");',
+    "read_csv with options": 'read_csv([] [char], "there", separator := `;);',
+    "read_csv with options, of the type of the file": 'read_csv("there", separator := `;);',
+    "read_npz of the type of the file": 'read_npz("there");',
     "read_npy of the type of the file": 'read_npy("there");',
     "read_csv of the type of the file": 'read_csv("there");',
     "load": 'load "../outside";',
@@ -48,7 +53,9 @@ NESL_WRITES = {
     "write_object_to_file": 'write_object_to_file([1, 2], "made");',
     "plot_to": 'plot_to("made", "", [("dots", [(1.0, 2.0)])]);',
     "write_npy": 'write_npy([1, 2], "made");',
+    "write_npz": 'write_npz([1, 2], "made");',
     "write_csv": 'write_csv([1, 2], "made");',
+    "write_csv with options": 'write_csv([1, 2], "made", separator := `;);',
     "dump": 'dump vcode "made" 1 + 2;',
 }
 # Programs that start a process, which makes the file `made`.
@@ -316,6 +323,7 @@ class WholeOrNotAtAll(SecurityTest):
         allowed = [NESL, "--allow-files", "-e"]
         return {
             "write_npy": [*allowed, f'write_npy({numbers}, "made")'],
+            "write_npz": [*allowed, f'write_npz(({numbers}, 1), "made")'],
             "write_csv": [*allowed, f'write_csv({numbers}, "made")'],
             "plot_to": [*allowed, 'plot_to("made", "", [("dots", {(float(i), 1.0) : i in '
                         + numbers + "})])"],
@@ -323,6 +331,7 @@ class WholeOrNotAtAll(SecurityTest):
             "write_string_to_file": [*allowed, f'write_string_to_file(@{numbers}, "made")'],
             "dump": [NESL, "--allow-files", "run", "dump.nesl"],
             "-o of nesl": [NESL, "-e", numbers, "-o", "made.npy"],
+            "-o of nesl, archives": [NESL, "-e", numbers, "-o", "made.npz"],
             "-o of nesl, CSV": [NESL, "-e", numbers, "-o", "made.csv"],
             "--times": [NESL, "-e", "1", "--repeat", "2000", "--times", "made"],
             "-o of neslc": [NESLC, "large.nesl", "-o", "made"],
@@ -334,7 +343,7 @@ class WholeOrNotAtAll(SecurityTest):
         for route, command in self.writers().items():
             with self.subTest(route=route):
                 made = next((c for c in command if c.startswith("made.")), "made")
-                for name in ("made", "made.npy", "made.csv"):
+                for name in ("made", "made.npy", "made.npz", "made.csv"):
                     self.file("old", name)
                 before = self.snapshot()
                 ran = self.run_command(*command, before=self.limit)
@@ -352,7 +361,8 @@ class WholeOrNotAtAll(SecurityTest):
 
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
     def test_devices_are_written_directly(self):
-        for text in ('write_npy([1, 2], "/dev/full")', 'write_csv([1, 2], "/dev/full")',
+        for text in ('write_npy([1, 2], "/dev/full")', 'write_npz([1, 2], "/dev/full")',
+                     'write_csv([1, 2], "/dev/full")',
                      'write_string_to_file("text", "/dev/full")'):
             ran = self.run_command(NESL, "--allow-files", "-e", text)
             self.assertIn("No space left on device", ran.stdout + ran.stderr)

@@ -16,6 +16,7 @@ import sys
 import termios
 import time
 import unittest
+import zipfile
 
 from support import ScratchTest
 
@@ -137,6 +138,16 @@ class Arguments(CommandTest):
         self.array("m.npy", (2, 1), (1, 2))
         self.outputs("[ 2 ]\n[ 1 1 ]\n( 1.00000000000000e+00 2.00000000000000e+00 )\n",
                      "matrix.vcode", "m.npy")
+
+    def test_archives(self):
+        with zipfile.ZipFile(self.path("both.npz"), "w") as archive:
+            for name in "xy":
+                archive.write(self.path(self.array("c.npy", (3,), (1, 10, 100))), f"{name}.npy")
+        self.outputs("( 1.01010000000000e+04 )\n", "dot.vcode", "both.npz")
+        self.program("FUNC MAIN I SEGDES FLOAT O SEGDES FLOAT RET", "one.vcode")
+        self.one_line(self.vinterp("one.vcode", "both.npz"), 1,
+                      "both.npz: the file holds a value of the signature ([f[f",
+                      "here the program takes SEGDES FLOAT")
 
     def test_what_does_not_fit(self):
         takes = "here the program takes SEGDES FLOAT SEGDES FLOAT"

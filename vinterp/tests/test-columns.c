@@ -102,6 +102,10 @@ Test(columns, are_moved_in_order) {
   expect_rows("[(if:v.npy", STREAM_READ_NPY);
   write_rows("[(if:v.csv", STREAM_WRITE_CSV);
   expect_rows("[(if:v.csv", STREAM_READ_CSV);
+  write_rows("[(if:v.npz", STREAM_WRITE_NPZ);
+  expect_rows("[(if:v.npz", STREAM_READ_NPZ);
+  write_rows("[(if?11.separator=:?6.name=x?6.name=y:w.csv", STREAM_WRITE_CSV);
+  expect_rows("[(if?11.separator=::w.csv", STREAM_READ_CSV);
 }
 
 Test(columns, are_no_text) {
