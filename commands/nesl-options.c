@@ -204,6 +204,11 @@ static bool check_modes(struct nesl_options *o) {
   if (o->output_count > 0 && !o->expression && !o->entry) {
     return usage_error("nesl", "-o goes with -e and --entry, which have a result");
   }
+  if (o->csv_count > 0 && !o->expression && !o->entry) {
+    return usage_error("nesl",
+                       "--csv goes with -e and --entry; in programs, read_csv and write_csv "
+                       "have optional arguments");
+  }
   if (o->mode == NESL_COST && !o->expression) {
     if (o->operand_count == 0) return usage_error("nesl", "cost of what? EXPR is missing");
     if (o->direct) return usage_error("nesl", "cost evaluates in both ways already");

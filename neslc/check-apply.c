@@ -139,11 +139,6 @@ struct written {
   uint32_t positional_count;
 };
 
-/* The name that the user wrote: that of `_read_csv` is read_csv. */
-static const char *shown_name(const struct global *global) {
-  return global->name->text + (global->library && global->name->text[0] == '_');
-}
-
 static void complain_option(struct checker *ck, const struct syntax *e,
                             const struct global *global, const char *format,
                             const struct name *name) {
@@ -163,7 +158,7 @@ static void sort_named(struct checker *ck, const struct syntax *option,
     return;
   }
   const char *format =
-      arena_printf(ck->arena, "`%s` has no optional argument `%%s`", shown_name(global));
+      arena_printf(ck->arena, "`%s` has no optional argument `%%s`", written_name(global));
   complain_option(ck, option, global, format, name);
 }
 

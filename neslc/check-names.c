@@ -51,6 +51,10 @@ static struct global *global_of(struct checker *ck, const struct syntax *e) {
                       table_get(of_library ? session->library : session->globals, name));
 }
 
+const char *written_name(const struct global *global) {
+  return global->name->text + (global->library && global->name->text[0] == '_');
+}
+
 struct global *named_function(struct checker *ck, const struct syntax *e) {
   if (e->kind != SYNTAX_NAME) return NULL;
   if (!e->builtin && in_scope(ck, e->as.name.name)) return NULL;

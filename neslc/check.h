@@ -103,6 +103,8 @@ struct global *named_function(struct checker *, const struct syntax *);
 struct core *check_string(struct checker *, const struct syntax *);
 /* Whether the name means something here. */
 bool is_bound(struct checker *, const struct syntax *);
+/* The name that the user wrote: read_csv where the library's `_read_csv` is called. */
+const char *written_name(const struct global *);
 void scope_push(struct checker *, struct local *);
 /* Whether the word is t, f, time ... which cannot be bound. */
 bool reserved_word(const struct name *);

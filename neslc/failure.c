@@ -65,6 +65,7 @@ static const char *called_of_library(const struct core *node) {
   const struct global *g = node ? core_callee(node) : NULL;
   const bool named = g && g->library && g->body && g->name->text[0] != '_'; /* no operator's */
   return named ? g->name->text : NULL;
+  return g && g->library && g->body ? written_name(g) : NULL;
 }
 
 /* The callee's name in the program; NULL for a function without a name. */

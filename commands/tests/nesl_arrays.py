@@ -457,6 +457,7 @@ class Csv(ArrayTest):
                       self.refusal('"s.csv", separator := [`;][0]'))
         self.assertIn("is to be int, but this is bool", self.refusal('[] int, "s.csv", header := f'))
         self.expect(self.nesl("-e", "1", "--csv", "sep=;"), 2, "", "'sep=;' is no setting of CSV")
+        self.expect(self.nesl("run", "x.nesl", "--csv", "header=1"), 2, "", "--csv goes with -e")
         self.expect(self.nesl("-e", "1", "--csv", "header=x"), 2, "", "header is 'x', and must be")
 
     def test_written_files_are_read_again(self):
