@@ -26,8 +26,8 @@ void options_help(FILE *out) {
   fputs("usage: vinterp [options] FILE [ARGUMENT...]\n"
         "Runs a VCODE or FCODE program and prints the values it leaves; FILE may be - for "
         "standard input.\n"
-        "A program whose entry declares what it takes gets it from ARGUMENTs: files .npy or "
-        ".csv, "
+        "A program whose entry declares what it takes gets it from ARGUMENTs: files .npy, "
+        ".npz or .csv, "
         "or\nvalues as they are printed: '(1 2 3)', '[2 1] (1 2 3)', 2.5, T.\n\n",
         out);
   arguments_help(rows, OPT_COUNT, out);

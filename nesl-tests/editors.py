@@ -123,16 +123,17 @@ class Tests(Checks):
         return self.run("bash", "-c", script, folder=folder).split("\n")[:-1]
 
     def bash(self, folder, bin_folder):
-        for name in ("a b.nesl", "c.nesl", "d.vcode", "e.npy", "f.txt"):
+        for name in ("a b.nesl", "c.nesl", "d.vcode", "e.npy", "f.txt", "g.npz"):
             (folder / name).write_text("function one(x) = x;\nfunction Two(x, y) = x + y;\n")
         nesl = str(bin_folder / "nesl")
-        cases = [((nesl, ""), ["run", "check", "test", "cost", "a b.nesl", "c.nesl", "e.npy"]),
-                 ((nesl, "run", ""), ["a b.nesl", "c.nesl", "e.npy"]),
+        cases = [((nesl, ""), ["run", "check", "test", "cost", "a b.nesl", "c.nesl", "e.npy", "g.npz"]),
+                 ((nesl, "run", ""), ["a b.nesl", "c.nesl", "e.npy", "g.npz"]),
                  ((nesl, "run", "c.nesl", "--entry", ""), ["one", "Two"]),
                  ((nesl, "run", "c.nesl", "--entry", "o"), ["one"]),
                  ((nesl, "--int", ""), ["32", "64"]),
+                 ((nesl, "--csv", "c"), ["comment=", "column="]),
                  ((nesl, "--print"), ["--print-length"]),
-                 ((str(bin_folder / "vinterp"), ""), ["d.vcode", "e.npy"]),
+                 ((str(bin_folder / "vinterp"), ""), ["d.vcode", "e.npy", "g.npz"]),
                  ((str(bin_folder / "neslc"), "c"), ["c.nesl"])]
         for typed, wanted in cases:
             got = [word for word in self.offered(folder, *typed) if not os.path.isdir(folder / word)]

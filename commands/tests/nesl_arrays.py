@@ -488,7 +488,7 @@ class Csv(ArrayTest):
                                  "--csv", "replacement=0", "-o", "w.csv"), 0, "")
         self.assertEqual(self.text("w.csv"), "1;55.8\n2;0\n0;20.2\n")
         self.expect(self.kernels("squares", "s.csv", *looks, "--csv", "column=weight"), 0,
-                    "\nit = [3113.64, nan, 408.04] : [float]\n")
+                    "\nit = [3113.64, nan, 408.03999999999996] : [float]\n")
 
     def test_bytes_that_are_no_text(self):
         self.file("1\0,2\n", "v.csv")

@@ -35,15 +35,17 @@ _ravel_words() {
   --int | --float) compgen -W "32 64" -- "$word" && return ;;
   --backend) compgen -W "auto cpu cuda" -- "$word" && return ;;
   --tuning) compgen -W "off list" -- "$word" ;;
+  --csv)
+    compgen -W "separator= header= comment= missing= replacement= column= name=" -- "$word" && return ;;
   --entry) compgen -W "$(_ravel_functions "$file")" -- "$word" && return ;;
   esac
   case $name/$word in
   */-*) compgen -W "$(_ravel_options "$1")" -- "$word" ;;
   nesl/*)
     [ "$subcommand" ] || compgen -W "run check test cost" -- "$word"
-    _ravel_files "$word" nesl npy csv ;;
+    _ravel_files "$word" nesl npy npz csv ;;
   neslc/*) _ravel_files "$word" nesl ;;
-  vinterp/*) _ravel_files "$word" vcode fcode npy csv ;;
+  vinterp/*) _ravel_files "$word" vcode fcode npy npz csv ;;
   fcodeopt/*) _ravel_files "$word" vcode ucode ;;
   esac
 }
