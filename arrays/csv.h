@@ -13,10 +13,8 @@ struct csv_word {
   size_t length;
 };
 
-enum {
-  CSV_HEADER_UNKNOWN = -1, /* nothing is said: a first row that does not fit has names */
-  CSV_UNWANTED = UINT32_MAX
-};
+enum { CSV_HEADER_UNKNOWN = -1 }; /* nothing is said: a first row that does not fit has names */
+#define CSV_UNWANTED UINT32_MAX   /* of a column that is not read */
 
 /* How a file looks, and what is wanted of it. */
 struct csv_style {

@@ -127,7 +127,7 @@ static bool take_entry(const struct archive *a, uint64_t entry) {
 
 bool zip_read(struct zip *z, const char *bytes, size_t length) {
   const struct archive a = {z, (const unsigned char *)bytes, length};
-  struct directory d;
+  struct directory d = {0};
   if (!find_directory(&a, &d)) return false;
   uint64_t entry = d.start;
   for (uint64_t i = 0; i < d.count; i++) {
