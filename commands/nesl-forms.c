@@ -20,15 +20,16 @@ void nesl_complain(struct nesl *n) {
   diag_print(&n->diags, "nesl", MOST, stderr);
 }
 
-/* A form that succeeds may have warnings. They are the same for every form, so they are printed
- * once. */
+/* A form that succeeds may have warnings. Those of the machine are the same for every form, so
+ * they are printed once; the compiler's are of the form. */
 static void pass_on_warnings(struct nesl *n) {
-  bool any = false;
+  size_t count = 0;
   for (size_t i = 0; i < n->diags.list.count; i++) {
-    any |= n->diags.list.items[i].severity == SEVERITY_WARNING;
+    count += n->diags.list.items[i].severity == SEVERITY_WARNING;
   }
-  if (any && !n->warned) nesl_complain(n);
-  n->warned |= any;
+  const bool of_machine = count > n->complaints.warnings;
+  if (n->complaints.warnings > 0 || (of_machine && !n->warned)) nesl_complain(n);
+  n->warned |= of_machine;
 }
 
 /* Needs no memory itself. */

@@ -7,6 +7,7 @@
  *   check-files.c     read_npy("FILE"), whose type depends on the file
  *   check-names.c     resolution of names: scopes, captured variables, globals
  *   check-pattern.c   patterns
+ *   check-string.c    strings, and e"..." with escapes
  *   check-type.c      types as written
  *   check-lambda.c    the types on which lambdas depend, once those of a form are known
  *   check-reach.c     what the evaluation of an expression may reach
@@ -99,8 +100,6 @@ struct core *check_array_file(struct checker *, const struct global *function,
 struct core *check_name(struct checker *, const struct syntax *);
 /* The function or constructor that an expression names; else NULL. Reports nothing. */
 struct global *named_function(struct checker *, const struct syntax *);
-/* A string, plain or with escapes. */
-struct core *check_string(struct checker *, const struct syntax *);
 /* Whether the name means something here. */
 bool is_bound(struct checker *, const struct syntax *);
 /* The name that the user wrote: read_csv where the library's `_read_csv` is called. */
@@ -110,6 +109,11 @@ void scope_push(struct checker *, struct local *);
 bool reserved_word(const struct name *);
 /* ", it means true" for t and f, else "". */
 const char *reserved_meaning(const struct name *);
+
+/* ---- check-string.c ---- */
+
+/* A string, plain or with escapes. */
+struct core *check_string(struct checker *, const struct syntax *);
 
 /* ---- check-pattern.c ---- */
 

@@ -90,9 +90,10 @@ static void open_end(struct reader *r, uint32_t start, uint32_t end, const char 
   parse_failed(r, (struct span){start, end}, "the %s that begins here is never closed", what);
 }
 
+#define NO_END UINT32_MAX
+
 /* Behind a comment `% ... %`, or `// ...` up to the end of the line, that begins here; `at` if
  * none does, NO_END if it never ends. */
-#define NO_END UINT32_MAX
 static uint32_t skip_comment(const struct source *source, uint32_t at) {
   const char *text = source->text + at;
   const size_t left = source->length - at;

@@ -312,6 +312,7 @@ void complain(struct complaints *complaints, enum nesl_error error, const struct
 
 void warn(struct complaints *complaints, const struct source *source, struct span span,
           const char *format, ...) {
+  complaints->warnings++;
   va_list args;
   va_start(args, format);
   add(complaints, SEVERITY_WARNING, source, span, format, args);

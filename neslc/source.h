@@ -72,7 +72,8 @@ struct complaints {
   struct diag_list *diags;
   enum nesl_error first;
   uint32_t count;
-  bool stopped; /* the latest reports a stop (stop.h) */
+  uint32_t warnings; /* of warn(), which are no errors */
+  bool stopped;      /* the latest reports a stop (stop.h) */
 };
 
 /* Adds an error: FILE:LINE:COLUMN: error: MESSAGE, the line of the source, and marks under the
