@@ -118,7 +118,8 @@ enum ravel_code ravel_code_of(enum nesl_error error) {
   case NESL_UNKNOWN_TYPE:
   case NESL_NO_BODY:
   case NESL_SERIAL_ONLY:
-  case NESL_OPTIONAL_ARGUMENT: return RAVEL_TYPE;
+  case NESL_OPTIONAL_ARGUMENT:
+  case NESL_FIELD: return RAVEL_TYPE;
   case NESL_NONFINITE:
   case NESL_RUNTIME:
   case NESL_USER: return RAVEL_RUNTIME;

@@ -248,6 +248,7 @@ struct core *check_expression(struct checker *ck, const struct syntax *e) {
   case SYNTAX_LIST: return check_list(ck, e);
   case SYNTAX_EMPTY: return check_empty(ck, e);
   case SYNTAX_TYPED: return check_typed(ck, e);
+  case SYNTAX_FIELD: return check_field(ck, e);
   case SYNTAX_EACH: return check_each(ck, e);
   }
   return wrong(ck, e);

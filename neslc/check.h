@@ -4,6 +4,7 @@
  *   check-forms.c     function definitions, datatypes, redefinition
  *   check-exp.c       expressions
  *   check-apply.c     applications: arguments, optional arguments, powers, time
+ *   check-fields.c    e.mass: fields of records
  *   check-files.c     read_npy("FILE"), whose type depends on the file
  *   check-names.c     resolution of names: scopes, captured variables, globals
  *   check-pattern.c   patterns
@@ -80,6 +81,10 @@ struct core *core_local(struct checker *, const struct syntax *, struct local *)
 struct core *check_apply(struct checker *, const struct syntax *);
 /* A use of a global: its type is a fresh instance, with the location of this use. */
 struct core *check_global_use(struct checker *, const struct syntax *, struct global *);
+
+/* ---- check-fields.c ---- */
+
+struct core *check_field(struct checker *, const struct syntax *);
 
 /* ---- check-files.c ---- */
 

@@ -278,6 +278,19 @@ static struct syntax *extend_index(struct reader *r, struct syntax *left) {
   return e;
 }
 
+/* left.name */
+static struct syntax *extend_field(struct reader *r, struct syntax *left) {
+  read_token(r);
+  if (!token_is_name(&r->token)) parse_unexpected(r, "the name of a field behind `.`");
+  struct syntax *e = make_syntax(r, SYNTAX_FIELD, r->token.at);
+  e->as.field.record = left;
+  e->as.field.name = r->token.name;
+  e->at = span_over(syntax_whole(left), r->token.at);
+  raise_above(r, e, left);
+  read_token(r);
+  return e;
+}
+
 /* f(x), f x: any operand directly behind a complete one. */
 static struct syntax *extend_application(struct reader *r, struct syntax *left) {
   remember_suspect(r);
@@ -294,6 +307,7 @@ static struct syntax *extend(struct reader *r, struct syntax *left) {
   case LEX_LAMBDA:
   case LEX_OPTION: return extend_binding(r, left);
   case LEX_OPEN_LIST: return extend_index(r, left);
+  case LEX_DOT: return extend_field(r, left);
   default:
     if (lexeme_facts[r->token.lexeme].right != 0) return extend_infix(r, left);
     return extend_application(r, left);

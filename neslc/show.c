@@ -71,6 +71,7 @@ static void binding(const struct syntax *e, int *left, int *right) {
     case NOTATION_INDEX: *left = STRENGTH_ARGUMENT; return;
     }
     break;
+  case SYNTAX_FIELD: *left = STRENGTH_ARGUMENT; return;
   case SYNTAX_INT:
   case SYNTAX_FLOAT:
   case SYNTAX_CHAR:
@@ -363,6 +364,15 @@ static void show_each(struct layout *l, const struct syntax *e) {
   layout_text(l, "}");
 }
 
+/* A point directly behind a number belongs to it. */
+static void show_field(struct layout *l, const struct syntax *e, int least) {
+  const struct syntax *record = e->as.field.record;
+  const bool number = record->kind == SYNTAX_INT || record->kind == SYNTAX_FLOAT;
+  show(l, record, number ? BINDS_TIGHTEST : least, STRENGTH_ARGUMENT);
+  layout_text(l, ".");
+  show_name(l, e->as.field.name);
+}
+
 static void show_bare(struct layout *l, const struct syntax *e, int least, int next) {
   switch ((enum syntax_kind)e->kind) {
   case SYNTAX_INT:
@@ -399,6 +409,7 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
     layout_text(l, "[] ");
     show_type(l, e->as.type, TYPE_ALONE);
     return;
+  case SYNTAX_FIELD: show_field(l, e, least); return;
   case SYNTAX_EACH: show_each(l, e); return;
   }
 }
@@ -439,6 +450,7 @@ static void show_side(struct layout *l, const struct syntax *e) {
       break;
     case SYNTAX_PAIR:
     case SYNTAX_LAMBDA: first = first->as.part.left; break;
+    case SYNTAX_FIELD: first = first->as.field.record; break;
     default: descend = false;
     }
   }

@@ -292,6 +292,7 @@ const char *nesl_error_name(enum nesl_error error) {
   case NESL_NO_BODY: return "no-body";
   case NESL_SERIAL_ONLY: return "serial-only";
   case NESL_OPTIONAL_ARGUMENT: return "optional-argument";
+  case NESL_FIELD: return "field";
   case NESL_NONFINITE: return "nonfinite";
   case NESL_RUNTIME: return "runtime";
   case NESL_USER: return "user";

@@ -60,6 +60,7 @@ enum nesl_error {
   NESL_NO_BODY,      /* declared only */
   NESL_SERIAL_ONLY,  /* within an apply-to-each */
   NESL_OPTIONAL_ARGUMENT,
+  NESL_FIELD,     /* of a datatype: there is none of that name; missing, given twice */
   NESL_NONFINITE, /* infinity or NaN as a result, --classic */
   NESL_RUNTIME,
   NESL_USER, /* error(s) */

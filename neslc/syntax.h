@@ -29,6 +29,7 @@ enum syntax_kind {
   SYNTAX_LIST,   /* [items...], at least one */
   SYNTAX_EMPTY,  /* [] type */
   SYNTAX_TYPED,  /* (inner : type), an expression or a pattern */
+  SYNTAX_FIELD,  /* record.name */
   SYNTAX_EACH    /* { body : generators | sieve } */
 };
 
@@ -73,6 +74,10 @@ struct syntax {
       struct syntax *inner;
       struct syntax_type *type;
     } typed;
+    struct {
+      struct syntax *record;
+      const struct name *name; /* `mark` is where it stands */
+    } field;
     struct {
       struct syntax *body; /* of the short form: the first generator's pattern */
       struct syntax_generator *generators;

@@ -84,6 +84,9 @@ bool same_syntax(const struct syntax *a, const struct syntax *b) {
   case SYNTAX_TYPED:
     return same_syntax(a->as.typed.inner, b->as.typed.inner) &&
            same_types(a->as.typed.type, b->as.typed.type);
+  case SYNTAX_FIELD:
+    return same_syntax(a->as.field.record, b->as.field.record) &&
+           same_names(a->as.field.name, b->as.field.name);
   case SYNTAX_EACH: return same_eaches(a, b);
   }
   return false;

@@ -232,7 +232,12 @@ static struct syntax *some(struct random *r, unsigned size) {
   struct syntax *e;
   if (size == 0) return below(r, 2) == 0 ? literal(r) : named(r, some_name(r), NULL);
   size--;
-  switch (below(r, 13)) {
+  switch (below(r, 14)) {
+  case 13:
+    e = node(r, SYNTAX_FIELD);
+    e->as.field.record = some(r, size);
+    e->as.field.name = some_name(r);
+    return e;
   case 12:
     e = node(r, SYNTAX_TYPED);
     e->as.typed.inner = some(r, size);

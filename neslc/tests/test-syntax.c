@@ -69,6 +69,16 @@ Test(syntax, operators_group_as_specified) {
       {"let x = 1 in x, 2;", "let x = 1 in (x, 2);"},
       {"1 + if c then 2 else 3;", "1 + (if c then 2 else 3);"},
       {"f x y;", "(f(x))(y);"},
+      {"f(x).a;", "(f(x)).a;"},
+      {"f x.a;", "(f(x)).a;"},
+      {"x.a(y);", "(x.a)(y);"},
+      {"x.a[2:3].b;", "((x.a)[2:3]).b;"},
+      {"a.b.c + 1;", "((a.b).c) + 1;"},
+      {"#v.a;", "#(v.a);"},
+      {"-v.a ^ 2;", "(-(v.a)) ^ 2;"},
+      {"v . a;", "v.a;"},
+      {"2. + .5 + 1.e3;", "2.0 + 0.5 + 1000.0;"},
+      {"v.0;", "v(0.0);"},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     check_same(table[i][0], table[i][1]);
