@@ -131,7 +131,8 @@ static bool describe(struct command *c) {
   put_type(g, out);
   if (g->documentation) put_lines(g->documentation, UINT32_MAX, out);
   if (g->kind == GLOBAL_CONSTRUCTOR) fputs("  The constructor of a datatype.\n", out);
-  if (!g->form || g->form->kind != FORM_FUNCTION || g->primitive >= 0) return true;
+  const bool record = g->form && g->form->field_count > 0;
+  if (!record && (!g->form || g->form->kind != FORM_FUNCTION || g->primitive >= 0)) return true;
   put_code(c->n, g->form, LINES);
   return true;
 }

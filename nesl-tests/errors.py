@@ -27,7 +27,7 @@ LISTING = re.compile(r"^```nesl ?([^\n]*)\n(.*?)^```\n+```\n(.*?)^```$", re.MULT
 COMPILED_ONLY = "compiled only"
 
 KINDS = """parse type unbound pattern duplicate reserved builtin unknown-type no-body serial-only
-optional-argument nonfinite runtime user limit""".split()
+optional-argument field nonfinite runtime user limit""".split()
 
 SENTENCES = """Sequence reference (a[i]) out of bounds.
 Divide by zero.

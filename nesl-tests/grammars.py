@@ -117,6 +117,9 @@ NESL_CASES = [
      {"datatype": "storage.type", "point": "entity.name.function.definition", "float":
       "support.type", "int": "support.type", "any": "support.type.class", "::": "keyword.operator"}),
     ("any({x in v}) + float(n) + [] float", {"any": "entity.name.function.call", "v": "variable"}),
+    ("v[0].t + g(x) . In * 2.e3", {"t": "variable.other.member", "In": "variable.other.member", ".": "punctuation.accessor",
+                                   "g": "entity.name.function.call", "2.e3": "constant.numeric.float"}),
+    ("body(mass := 2.)", {"mass": "variable", ":=": "keyword.operator", "2.": "constant.numeric.float"}),
     ("float(n)", {"float": "entity.name.function.call"}),
     ("007 + 1. + .5 + 1e3 + 1.5e-2", {
         "007": "constant.numeric.integer", "1.": "constant.numeric.float", ".5":

@@ -173,19 +173,12 @@ static uint32_t positional_parameters(const struct global *global) {
   return n - global->optional_count;
 }
 
-static bool has_option(const struct syntax *argument) {
-  while (argument->kind == SYNTAX_PAIR && argument->as.part.left->kind != SYNTAX_OPTION) {
-    argument = argument->as.part.right;
-  }
-  return argument->kind == SYNTAX_PAIR || argument->kind == SYNTAX_OPTION;
-}
-
 /* Whether the whole argument is the only positional parameter, which is a tuple pattern: f(x,
  * y) and f((x, y)) are the same tree. */
 static bool is_whole(const struct syntax *argument, const struct global *global) {
   const struct syntax *parameters = global->form->pattern;
   return positional_parameters(global) == 1 && parameters->kind == SYNTAX_PAIR &&
-         parameters->as.part.left->kind == SYNTAX_PAIR && !has_option(argument);
+         parameters->as.part.left->kind == SYNTAX_PAIR && !gives_fields(argument);
 }
 
 static struct written sort_arguments(struct checker *ck, const struct syntax *argument,
@@ -260,15 +253,7 @@ static struct core *check_options(struct checker *ck, const struct syntax *argum
     parts[total++] =
         w.named[i] ? check_expression(ck, w.named[i]) : check_default(ck, global, i);
   }
-  struct core *tuple = parts[total - 1];
-  for (uint32_t i = total - 1; i-- > 0;) {
-    struct type *type = type_pair(ck->arena, parts[i]->type, tuple->type);
-    struct core *pair = core_make(ck, CORE_PAIR, argument, type);
-    pair->as.part.left = parts[i];
-    pair->as.part.right = tuple;
-    tuple = pair;
-  }
-  return tuple;
+  return core_tuple(ck, argument, parts, total);
 }
 
 /* ---- special forms ---- */
@@ -332,8 +317,15 @@ struct core *check_apply(struct checker *ck, const struct syntax *e) {
   if (exponent) return check_power(ck, e, exponent);
   struct global *used = named_function(ck, f);
   const struct syntax *written = e->as.part.right;
-  struct global *named = array_function(ck, used, has_option(written));
+  const bool by_name = gives_fields(written);
+  if (by_name && used && used->kind == GLOBAL_CONSTRUCTOR) {
+    return check_record(ck, e, used->datatype);
+  }
+  struct global *named = array_function(ck, used, by_name);
   struct core *callee = check_expression(ck, f);
+  if (by_name && !used && may_be_record(ck, callee, written)) {
+    return check_copy(ck, e, callee);
+  }
   if (named != used) callee = check_global_use(ck, f, named);
   struct core *argument;
   if (named && named->optional_count) {

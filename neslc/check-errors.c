@@ -116,8 +116,18 @@ static bool comes_from(const struct type *t, const struct source *source, struct
   return t->from_source == source && t->from.start == at.start && t->from.end == at.end;
 }
 
+void remark_on_assumption(struct checker *ck, const struct type *record) {
+  if (!record->assumed) return;
+  remark(
+      ck->complaints, record->from_source, record->from,
+      "`%s` was assumed here, the datatype defined last that has a field `%s`: where another "
+      "one is meant a type says so, as in (x : TYPE)",
+      record->data->name->text, record->assumed->text);
+}
+
 /* Remarks on the location that determined a type, unless the error marks it already. */
-static void remark_on(struct checker *ck, struct span error, struct type *part) {
+static void remark_on(struct checker *ck, struct span error, struct type *part,
+                      struct type *other) {
   if (!part->from_source || comes_from(part, ck->source, error)) return;
   if (part->tag == TYPE_VARIABLE) {
     if (!is_class(part)) return;
@@ -125,6 +135,8 @@ static void remark_on(struct checker *ck, struct span error, struct type *part) 
            member_of((enum type_class)part->klass));
   } else if (part->tag == TYPE_IDENTITY) {
     remark(ck->complaints, part->from_source, part->from, "one function is this");
+  } else if (part->assumed && type_of(other)->tag == TYPE_DATA) {
+    remark_on_assumption(ck, part);
   } else {
     remark(ck->complaints, part->from_source, part->from, "%s because of this",
            shown(ck, part));
@@ -139,9 +151,9 @@ static void complain_because(struct checker *ck, struct span at, const struct cl
     return;
   }
   complain(ck->complaints, NESL_TYPE, ck->source, at, "%s%s", message, reason(ck, clash));
-  remark_on(ck, at, clash->a);
+  remark_on(ck, at, clash->a, clash->b);
   if (!comes_from(clash->a, clash->b->from_source, clash->b->from)) {
-    remark_on(ck, at, clash->b);
+    remark_on(ck, at, clash->b, clash->a);
   }
 }
 
@@ -207,8 +219,8 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
   if (!binary) {
     complain(ck->complaints, NESL_TYPE, ck->source, argument->at, "%s wants %s, but this is %s",
              name, member_of(klass), shown(ck, argument->type));
-    remark_on(ck, argument->at, clash->a);
-    remark_on(ck, argument->at, clash->b);
+    remark_on(ck, argument->at, clash->a, clash->b);
+    remark_on(ck, argument->at, clash->b, clash->a);
     return true;
   }
   struct type *t = type_of(argument->type);

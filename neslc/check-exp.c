@@ -7,6 +7,19 @@ struct core *core_make(struct checker *ck, enum core_kind kind, const struct syn
   return core_new(ck->arena, kind, type, ck->source, e->at);
 }
 
+struct core *core_tuple(struct checker *ck, const struct syntax *e, struct core **components,
+                        uint32_t count) {
+  struct core *tuple = components[count - 1];
+  for (uint32_t i = count - 1; i-- > 0;) {
+    struct type *type = type_pair(ck->arena, components[i]->type, tuple->type);
+    struct core *pair = core_make(ck, CORE_PAIR, e, type);
+    pair->as.part.left = components[i];
+    pair->as.part.right = tuple;
+    tuple = pair;
+  }
+  return tuple;
+}
+
 struct core *core_local(struct checker *ck, const struct syntax *e, struct local *local) {
   struct core *core = core_make(ck, CORE_LOCAL, e, local->type);
   core->as.local = local;
@@ -220,8 +233,8 @@ static struct core *check_typed(struct checker *ck, const struct syntax *e) {
 
 static struct core *check_unchecked_option(struct checker *ck, const struct syntax *e) {
   complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, e->mark,
-           "`:=` names an optional argument: it stands in the arguments of a function that has "
-           "some, called by its own name");
+           "`:=` names an optional argument or a field: it stands in the arguments of a "
+           "function that has some, called by its own name, or of a record");
   return wrong(ck, e);
 }
 

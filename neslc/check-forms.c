@@ -264,6 +264,21 @@ static void add_identities(struct checker *ck, struct table *seen, struct type *
   }
 }
 
+/* The names of the fields; complains of one that occurs twice. */
+static void set_fields(struct checker *ck, const struct form *form, struct datatype *data) {
+  data->fields = arena_alloc(ck->arena, (form->field_count + 1) * sizeof *data->fields);
+  for (size_t i = 0; i < form->field_count; i++) {
+    const struct syntax_field *field = &form->fields[i];
+    if (datatype_field(data, field->name) < data->field_count) {
+      complain(ck->complaints, NESL_FIELD, ck->source, field->at,
+               "the datatype `%s` has the field `%s` already", form->name->text,
+               field->name->text);
+      continue;
+    }
+    data->fields[data->field_count++] = field->name;
+  }
+}
+
 static struct datatype *make_datatype(struct checker *ck, const struct form *form) {
   struct type_names names = {0};
   check_constraints(ck, form->annotation, &names);
@@ -272,6 +287,7 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
   data->shown_count = (uint32_t)names.list.count;
   data->builtin = ck->session->in_library && !ck->session->in_additions;
   data->contents = check_type(ck, form->annotation->type, &names);
+  set_fields(ck, form, data);
   struct table seen;
   table_begin(&seen, ck->arena);
   add_identities(ck, &seen, data->contents, &names);
@@ -299,6 +315,12 @@ static struct global *make_constructor(struct checker *ck, const struct form *fo
   return constructor;
 }
 
+static bool same_fields(const struct datatype *a, const struct datatype *b) {
+  bool same = a->field_count == b->field_count;
+  for (uint32_t i = 0; same && i < a->field_count; i++) same = a->fields[i] == b->fields[i];
+  return same;
+}
+
 /* A second declaration with the same contents declares the same type. */
 static bool same_datatype(struct arena *scratch, const struct datatype *a,
                           const struct datatype *b) {
@@ -307,7 +329,7 @@ static bool same_datatype(struct arena *scratch, const struct datatype *a,
   for (uint32_t i = 0; i < a->parameter_count; i++) {
     if (a->parameters[i]->klass != b->parameters[i]->klass) return false;
   }
-  return type_same(scratch, a->contents, b->contents);
+  return same_fields(a, b) && type_same(scratch, a->contents, b->contents);
 }
 
 bool check_datatype(struct checker *ck, const struct form *form, struct checked *out) {
@@ -315,11 +337,13 @@ bool check_datatype(struct checker *ck, const struct form *form, struct checked 
   ck->datatype = form->name;
   struct datatype *data = make_datatype(ck, form);
   if (ck->complaints->count) return false;
-  const struct datatype *before = session_type(ck->session, form->name);
+  struct datatype *before = table_get(ck->session->types, form->name);
+  data->order = ck->session->next_number++;
   if (same_datatype(ck->arena, before, data)) {
     if (table_get(ck->session->globals, form->name) != before->constructor) {
       define(ck, before->constructor, out);
     }
+    before->order = data->order;
     out->global = before->constructor;
     return true;
   }

@@ -74,23 +74,26 @@ static struct core_pattern *check_pair(struct pattern_check *p, const struct syn
   return pattern;
 }
 
+static struct core_pattern *check_one_field(void *context, const struct syntax *e,
+                                            struct type *type) {
+  return check(context, e, type);
+}
+
 static struct core_pattern *check_contents(struct pattern_check *p, const struct syntax *e,
                                            struct type *type) {
   struct checker *ck = p->ck;
   const struct syntax *constructor = e->as.part.left;
   const struct name *name = constructor->as.name.name;
   const struct datatype *data = session_type(ck->session, name);
-  struct type **arguments =
-      arena_alloc(ck->arena, (data->parameter_count + 1) * sizeof *arguments);
-  for (uint32_t i = 0; i < data->parameter_count; i++) {
-    arguments[i] = type_variable(ck->arena, (enum type_class)data->parameters[i]->klass);
-  }
-  struct type *whole = type_from(ck, type_data(ck->arena, data, arguments), e->at);
+  struct type *whole = type_from(ck, fresh_data(ck, data), e->at);
   struct clash clash;
   if (!unify(ck, &clash, whole, type)) {
     complain_clash(ck, e->at, &clash,
                    "this pattern takes a %s apart, but what it is given is %s", name->text,
                    shown(ck, type));
+  }
+  if (gives_fields(e->as.part.right)) {
+    return check_field_patterns(ck, e->as.part.right, whole, check_one_field, p);
   }
   struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_CONTENTS, whole);
   pattern->left = check(p, e->as.part.right, type_contents(ck->arena, whole));
@@ -152,7 +155,11 @@ static bool legal_contents(struct checker *ck, const struct syntax *e, enum patt
              "an assignment takes no datatypes apart; `let %s(...) = ... in` does", name);
     return false;
   }
-  return pattern_is_legal(ck, e->as.part.right, use);
+  const struct syntax *argument = e->as.part.right;
+  return gives_fields(argument)
+             ? fields_are_legal(ck, argument,
+                                session_type(ck->session, constructor->as.name.name), use)
+             : pattern_is_legal(ck, argument, use);
 }
 
 bool pattern_is_legal(struct checker *ck, const struct syntax *e, enum pattern_use use) {

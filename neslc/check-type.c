@@ -89,17 +89,29 @@ static struct type *unknown(struct checker *ck, const struct syntax_type *t) {
   } else {
     complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at, "there is no type `%s`",
              name);
+    if (ck->datatype) {
+      remark(
+          ck->complaints, ck->source, t->at,
+          "a datatype contains types that are defined before it: where two would contain each "
+          "other, keep the elements in sequences, and in each the positions of others, [int]");
+    }
   }
   return type_variable(ck->arena, CLASS_ANY);
 }
 
-static struct type *check_data(struct checker *ck, const struct syntax_type *t,
-                               const struct datatype *data, const struct type_names *names) {
+struct type *fresh_data(struct checker *ck, const struct datatype *data) {
   struct type **arguments =
       arena_alloc(ck->arena, (data->parameter_count + 1) * sizeof *arguments);
   for (uint32_t i = 0; i < data->parameter_count; i++) {
     arguments[i] = type_variable(ck->arena, (enum type_class)data->parameters[i]->klass);
   }
+  return type_data(ck->arena, data, arguments);
+}
+
+static struct type *check_data(struct checker *ck, const struct syntax_type *t,
+                               const struct datatype *data, const struct type_names *names) {
+  struct type *type = fresh_data(ck, data);
+  struct type **arguments = type->arguments;
   const struct syntax_type *rest = t->left;
   for (uint32_t i = 0; i < data->shown_count; i++) {
     bool last = i + 1 == data->shown_count; /* takes the rest of a tuple */
@@ -121,7 +133,7 @@ static struct type *check_data(struct checker *ck, const struct syntax_type *t,
     complain(ck->complaints, NESL_TYPE, ck->source, t->at, "the datatype %s has no parameters",
              data->name->text);
   }
-  return type_data(ck->arena, data, arguments);
+  return type;
 }
 
 static struct type *check_named(struct checker *ck, const struct syntax_type *t,
@@ -137,8 +149,12 @@ static struct type *check_named(struct checker *ck, const struct syntax_type *t,
     return variable;
   }
   if (t->name == ck->datatype) {
-    complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
-             "the datatype `%s` cannot contain itself", t->name->text);
+    complain(
+        ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
+        "the datatype `%s` cannot contain itself: a value is a fixed number of columns, and "
+        "this one would need more and more. Keep the elements in one sequence, and in each "
+        "the positions of others: datatype %s(..., children : [int])",
+        t->name->text, t->name->text);
     return type_variable(ck->arena, CLASS_ANY);
   }
   const struct datatype *data = session_type(ck->session, t->name);

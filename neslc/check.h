@@ -4,7 +4,7 @@
  *   check-forms.c     function definitions, datatypes, redefinition
  *   check-exp.c       expressions
  *   check-apply.c     applications: arguments, optional arguments, powers, time
- *   check-fields.c    e.mass: fields of records
+ *   check-fields.c    records: fields by name
  *   check-files.c     read_npy("FILE"), whose type depends on the file
  *   check-names.c     resolution of names: scopes, captured variables, globals
  *   check-pattern.c   patterns
@@ -68,11 +68,16 @@ struct checker {
   ARRAY(struct core *) parallel_calls; /* of function values, within an apply-to-each */
 };
 
+enum pattern_use { PATTERN_OF_LET, PATTERN_OF_PARAMETERS, PATTERN_OF_ASSIGNMENT };
+
 /* ---- check-exp.c ---- */
 
 /* Never NULL; reports errors. */
 struct core *check_expression(struct checker *, const struct syntax *);
 struct core *core_make(struct checker *, enum core_kind, const struct syntax *, struct type *);
+/* A tuple of at least one component. */
+struct core *core_tuple(struct checker *, const struct syntax *, struct core **components,
+                        uint32_t count);
 /* A reference to a local of the function or lambda it stands in. */
 struct core *core_local(struct checker *, const struct syntax *, struct local *);
 
@@ -84,7 +89,25 @@ struct core *check_global_use(struct checker *, const struct syntax *, struct gl
 
 /* ---- check-fields.c ---- */
 
+/* e.name */
 struct core *check_field(struct checker *, const struct syntax *);
+/* Whether an argument, or the argument of a pattern, has name := value in it. */
+bool gives_fields(const struct syntax *argument);
+/* An application of the constructor to such an argument. */
+struct core *check_record(struct checker *, const struct syntax *apply,
+                          const struct datatype *);
+/* Whether an expression that is applied to such an argument may be a record. */
+bool may_be_record(struct checker *, const struct core *, const struct syntax *argument);
+/* Then: a copy of it with other fields. */
+struct core *check_copy(struct checker *, const struct syntax *apply, struct core *record);
+/* Whether name := pattern for some fields is legal within a pattern of the datatype. */
+bool fields_are_legal(struct checker *, const struct syntax *argument, const struct datatype *,
+                      enum pattern_use);
+/* Then: the pattern of the record's type, with `check` for the patterns within. */
+typedef struct core_pattern *field_pattern(void *context, const struct syntax *, struct type *);
+struct core_pattern *check_field_patterns(struct checker *, const struct syntax *argument,
+                                          struct type *record, field_pattern *check,
+                                          void *context);
 
 /* ---- check-files.c ---- */
 
@@ -122,8 +145,6 @@ struct core *check_string(struct checker *, const struct syntax *);
 
 /* ---- check-pattern.c ---- */
 
-enum pattern_use { PATTERN_OF_LET, PATTERN_OF_PARAMETERS, PATTERN_OF_ASSIGNMENT };
-
 /* Whether this is a pattern, independent of what it matches; reports an error if not. This is
  * checked first, so that such an error is reported first. */
 bool pattern_is_legal(struct checker *, const struct syntax *, enum pattern_use);
@@ -147,6 +168,8 @@ struct type_names {
 
 /* Makes fresh variables of the classes in the constraints. */
 void check_constraints(struct checker *, const struct syntax_annotation *, struct type_names *);
+/* The type of values of a datatype, of any arguments. */
+struct type *fresh_data(struct checker *, const struct datatype *);
 /* The type that is written; identities of functions are fresh variables. */
 struct type *check_type(struct checker *, const struct syntax_type *,
                         const struct type_names *);
@@ -201,6 +224,8 @@ void complain_clash(struct checker *, struct span, const struct clash *, const c
 void complain_argument(struct checker *, const struct syntax *apply, const struct core *callee,
                        const struct core *argument, const struct core *part, unsigned number,
                        const struct clash *);
+/* If the datatype was assumed for a value because of a field, remarks on it. */
+void remark_on_assumption(struct checker *, const struct type *record);
 /* A serial-only function, called in parallel. */
 void complain_serial(struct checker *, struct span, const char *function);
 /* A type within a message. */

@@ -341,9 +341,33 @@ static struct core *tuple_string(struct build *b, struct type *type,
   return call(b, "_tuple_string", build_list(b, strings, count));
 }
 
+/* name(field := ..., field := ...), as values are printed. */
+static struct core *record_string(struct build *b, struct type *record,
+                                  struct core_pattern **parameter) {
+  const struct datatype *data = record->data;
+  const uint32_t count = data->field_count;
+  struct core_pattern **fields = arena_alloc(b->arena, count * sizeof *fields);
+  struct core **strings = arena_alloc(b->arena, count * sizeof *strings);
+  struct type *type = build_contents(b, record);
+  for (uint32_t i = 0; i < count; i++) {
+    fields[i] = build_local(b, "x", i + 1 < count ? type->part[0] : type);
+    if (i + 1 < count) type = type_of(type->part[1]);
+    const char *name = arena_printf(b->arena, "%s := ", data->fields[i]->text);
+    strings[i] =
+        call2(b, "++", build_string(b, name), call(b, "string", build_use(b, fields[i])));
+  }
+  struct core_pattern *p = fields[count - 1];
+  for (size_t i = count - 1; i-- > 0;) p = build_pair_pattern(b, fields[i], p);
+  *parameter = build_contents_pattern(b, record, p);
+  return call2(b, "++", build_string(b, data->name->text),
+               call(b, "_tuple_string", build_list(b, strings, count)));
+}
+
 static struct core *string(struct build *b, struct type *type,
                            struct core_pattern **parameter) {
   if (type->tag == TYPE_PAIR) return tuple_string(b, type, parameter);
+  if (type->tag == TYPE_DATA && type->data->field_count)
+    return record_string(b, type, parameter);
   struct components x = components_of(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {

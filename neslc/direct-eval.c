@@ -47,7 +47,9 @@ void direct_bind(struct direct *d, struct frame *frame, const struct core_patter
     return;
   case PATTERN_CONTENTS:
     charge(d, 1, 1);
-    direct_bind(d, frame, p->left, x.kind == DATUM_FUNCTION ? captured_tuple(d, x) : x);
+    /* a value of a datatype is its contents, which may be a function */
+    direct_bind(d, frame, p->left,
+                type_of(p->type)->tag == TYPE_FUNCTION ? captured_tuple(d, x) : x);
     return;
   }
 }

@@ -50,6 +50,12 @@ static void parse_documentation(struct reader *r, struct form *form) {
   read_token(r);
 }
 
+/* Sets the reader back to a token that it has read already. */
+static void set_back(struct reader *r, const struct token *before) {
+  r->token = *before;
+  read_token(r);
+}
+
 static void parse_function(struct reader *r, struct form *form) {
   form->kind = FORM_FUNCTION;
   read_token(r);
@@ -73,11 +79,63 @@ static void parse_function(struct reader *r, struct form *form) {
   }
 }
 
+/* Whether a colon stands in the parentheses that begin here, outside of inner ones: then they
+ * hold fields with names. */
+static bool has_fields(struct reader *r) {
+  const struct token before = r->before;
+  unsigned depth = 0;
+  bool found = false;
+  do {
+    if (r->token.lexeme == LEX_OPEN) depth++;
+    if (r->token.lexeme == LEX_CLOSE) depth--;
+    found |= depth == 1 && r->token.lexeme == LEX_COLON;
+    read_token(r);
+  } while (depth > 0 && !found && !at_terminator(r) && r->token.kind != TOKEN_END &&
+           !r->failed);
+  if (!r->failed) set_back(r, &before);
+  return found;
+}
+
+/* name : type */
+static struct syntax_field parse_field(struct reader *r) {
+  const struct syntax_field field = {r->token.name, r->token.at};
+  static const char *const rule =
+      "the name of a field and `:`; the components of a datatype have names all or none";
+  if (!token_is_name(&r->token)) parse_unexpected(r, rule);
+  read_token(r);
+  if (take(r, LEX_COLON)) return field;
+  if (r->token.kind == TOKEN_END) parse_unexpected(r, "`:` behind the name of a field");
+  parse_failed(r, field.at, "expected %s, read %s", rule, token_text(r, &r->before));
+  return field;
+}
+
+/* (mass : float, position : (float, float)): the names, and the types as a tuple. */
+static struct syntax_type *parse_fields(struct reader *r, struct form *form) {
+  const struct span opener = r->token.at;
+  ARRAY(struct syntax_field) fields = {0};
+  ARRAY(struct syntax_type *) types = {0};
+  do {
+    read_token(r); /* `(` or `,` */
+    *array_push(r->arena, &fields) = parse_field(r);
+    *array_push(r->arena, &types) = parse_function_type(r);
+  } while (r->token.lexeme == LEX_COMMA);
+  expect(r, LEX_CLOSE, "to close the `(`", opener);
+  form->fields = fields.items;
+  form->field_count = fields.count;
+  return join_all_types(r, types.items, types.count);
+}
+
 static void parse_datatype(struct reader *r, struct form *form) {
   form->kind = FORM_DATATYPE;
   read_token(r);
   parse_name(r, form, "datatype");
-  form->annotation = parse_annotation(r);
+  if (r->token.lexeme != LEX_OPEN || !has_fields(r)) {
+    form->annotation = parse_annotation(r);
+    return;
+  }
+  form->annotation = arena_alloc(r->arena, sizeof *form->annotation);
+  form->annotation->type = parse_fields(r, form);
+  parse_context(r, form->annotation);
 }
 
 /* ---- expressions and assignments ---- */
@@ -150,12 +208,6 @@ static bool begins_expression(const struct token *token) {
   return token->lexeme == LEX_OPEN || token->lexeme == LEX_OPEN_LIST ||
          token->lexeme == LEX_OPEN_EACH || token->lexeme == LEX_LENGTH ||
          token->lexeme == LEX_AS_STRING;
-}
-
-/* Sets the reader back to a token that it has read already. */
-static void set_back(struct reader *r, const struct token *before) {
-  r->token = *before;
-  read_token(r);
 }
 
 /* Whether the form is a command that exists at a prompt only: time(E) is an expression. */

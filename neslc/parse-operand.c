@@ -87,7 +87,17 @@ static struct syntax *parse_prefix(struct reader *r) {
 
 /* ---- brackets ---- */
 
+/* name := value : type, whose type is the value's. */
+static struct syntax *parse_typed_option(struct reader *r, struct syntax *option) {
+  option->as.part.right = parse_typed(r, option->as.part.right);
+  raise_above(r, option, option->as.part.right);
+  option->at = since(r, option->at);
+  return option;
+}
+
 struct syntax *parse_typed(struct reader *r, struct syntax *inner) {
+  if (inner->kind == SYNTAX_OPTION && !inner->parenthesised)
+    return parse_typed_option(r, inner);
   const bool tuple = inner->kind == SYNTAX_PAIR && !inner->parenthesised;
   const struct span colon = r->token.at;
   if (tuple || !take(r, LEX_COLON)) return inner;

@@ -76,6 +76,12 @@ struct syntax_type *parse_type(struct reader *r) {
   return type;
 }
 
+struct syntax_type *join_all_types(struct reader *r, struct syntax_type **types, size_t count) {
+  struct syntax_type *all = types[count - 1];
+  for (size_t i = count - 1; i-- > 0;) all = join_types(r, SYNTAX_TYPE_PAIR, types[i], all);
+  return all;
+}
+
 /* a in number */
 static struct syntax_constraint parse_constraint(struct reader *r) {
   struct syntax_constraint constraint = {.at = r->token.at};

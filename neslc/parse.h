@@ -99,6 +99,8 @@ void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 struct syntax_type *parse_type(struct reader *);          /* a, b -> c */
 struct syntax_type *parse_element_type(struct reader *);  /* one that needs no brackets */
 struct syntax_type *parse_function_type(struct reader *); /* no tuple: a -> b */
+/* The tuple of at least one type. */
+struct syntax_type *join_all_types(struct reader *, struct syntax_type **, size_t count);
 /* What follows a type: `:: (a in any)`, or nothing. */
 void parse_context(struct reader *, struct syntax_annotation *);
 

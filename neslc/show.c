@@ -489,6 +489,19 @@ static void show_function(struct layout *l, const struct form *form) {
   layout_close(l);
 }
 
+/* (mass : float, position : (float, float)) */
+static void show_fields(struct layout *l, const struct form *form) {
+  const struct syntax_type *type = form->annotation->type;
+  for (size_t i = 0; i < form->field_count; i++) {
+    const bool last = i + 1 == form->field_count;
+    layout_text(l, i ? ", " : "");
+    show_name(l, form->fields[i].name);
+    layout_text(l, " : ");
+    show_type(l, last ? type : type->left, TYPE_OF_FUNCTION);
+    type = type->right;
+  }
+}
+
 static void show_contents(struct layout *l, const struct form *form) {
   switch ((enum form_kind)form->kind) {
   case FORM_EXPRESSION: show_side(l, form->value); break;
@@ -505,7 +518,8 @@ static void show_contents(struct layout *l, const struct form *form) {
     layout_text(l, "datatype ");
     show_name(l, form->name);
     layout_text(l, "(");
-    show_type(l, form->annotation->type, TYPE_ANYWHERE);
+    show_fields(l, form);
+    if (form->field_count == 0) show_type(l, form->annotation->type, TYPE_ANYWHERE);
     layout_text(l, ")");
     show_context(l, form->annotation);
     break;

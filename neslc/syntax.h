@@ -23,7 +23,7 @@ enum syntax_kind {
   SYNTAX_PAIR,   /* left, right */
   SYNTAX_APPLY,  /* left(right) */
   SYNTAX_LAMBDA, /* left => right; left a pattern */
-  SYNTAX_OPTION, /* left := right, left a NAME: in parameters and arguments only */
+  SYNTAX_OPTION, /* left := right, left a NAME: in parameters, arguments and patterns only */
   SYNTAX_IF,     /* condition, left, right */
   SYNTAX_LET,    /* left = right in body; several bindings are nested LETs */
   SYNTAX_LIST,   /* [items...], at least one */
@@ -117,6 +117,12 @@ struct syntax_annotation {
   size_t count;
 };
 
+/* A name of a field of a datatype. */
+struct syntax_field {
+  const struct name *name;
+  struct span at;
+};
+
 enum form_kind {
   FORM_EXPRESSION, /* value */
   FORM_ASSIGN,     /* pattern = value */
@@ -136,7 +142,10 @@ struct form {
                                      the library defines those, for others they are builtin */
   struct span name_at;
   struct syntax_annotation *annotation; /* FUNCTION: NULL without; DATATYPE: the contents */
-  const char *documentation;            /* FUNCTION; NULL */
+  const struct syntax_field
+      *fields;               /* DATATYPE: of all components, or none. The type is their */
+  size_t field_count;        /* tuple, in which the last one may be a tuple itself */
+  const char *documentation; /* FUNCTION; NULL */
   const struct token *words; /* COMMAND: the tokens after the word, up to the terminator */
   size_t word_count;
   struct syntax *argument; /* COMMAND: the words as an expression where they are one (load EXP,

@@ -179,7 +179,7 @@ static struct type *rebuild(struct substitution *s, struct type *t) {
   copy.arguments = substitute_all(s, t);
   changed |= copy.arguments != t->arguments;
   if (!changed) return t;
-  if (s->source) {
+  if (s->source && !t->assumed) { /* what was assumed, and where, is worth knowing */
     copy.from = s->at;
     copy.from_source = s->source;
   }
@@ -230,6 +230,12 @@ struct type *type_ground(struct arena *arena, struct type *type, uint32_t count,
   return substitute(&s, type);
 }
 
+uint32_t datatype_field(const struct datatype *data, const struct name *name) {
+  uint32_t i = 0;
+  while (i < data->field_count && data->fields[i] != name) i++;
+  return i;
+}
+
 struct type *type_contents(struct arena *arena, struct type *data) {
   data = type_of(data);
   struct substitution s = {
@@ -249,6 +255,7 @@ static struct type *copy_of(struct arena *arena, struct table *done, struct type
   copy = arena_alloc(arena, sizeof *copy);
   *copy = *type;
   copy->from_source = NULL;
+  copy->assumed = NULL;
   table_set(done, type, copy);
   for (unsigned i = 0; i < part_count(type); i++) {
     copy->part[i] = copy_of(arena, done, type->part[i]);

@@ -53,6 +53,9 @@ struct datatype {
                                functions in the contents */
   struct type **parameters; /* variables of the scheme */
   struct type *contents;    /* over them */
+  uint32_t field_count;     /* of named fields: the contents are their tuple; or 0 */
+  const struct name **fields;
+  uint32_t order;             /* greater than that of those defined before */
   struct global *constructor; /* contents -> the type */
   bool builtin;
 };
@@ -65,6 +68,7 @@ struct type {
   struct type *part[3];
   struct type *link; /* VARIABLE: what it was unified with, or NULL */
   const struct datatype *data;
+  const struct name *assumed;       /* DATA: the field for which it was assumed; NULL */
   const struct global *global;      /* IDENTITY of a function or constructor, else NULL */
   const struct core_lambda *lambda; /* IDENTITY of a lambda expression, else NULL */
   uint32_t argument_count;          /* DATA, IDENTITY: arguments */
@@ -137,6 +141,8 @@ struct type *type_instantiate_at(struct arena *, const struct scheme *, struct t
  * type. The copy of a scheme includes its variables. */
 struct type *type_copy(struct arena *, struct type *);
 struct scheme scheme_copy(struct arena *, const struct scheme *);
+/* The number of a datatype's field; field_count if it has none of that name. */
+uint32_t datatype_field(const struct datatype *, const struct name *);
 /* What a value of a datatype's type consists of: the contents with its arguments. */
 struct type *type_contents(struct arena *, struct type *data);
 /* Whether two schemes are the same but for the names of variables, identities included. */

@@ -404,6 +404,19 @@ static uint32_t show_tuple(struct printer *p, struct type *type, const struct sc
   return show(p, t.type, t.scope, column);
 }
 
+/* The fields of a record, name := value. */
+static uint32_t show_fields(struct printer *p, const struct datatype *data,
+                            const struct scope *scope, uint32_t column) {
+  struct scoped rest = resolve(data->contents, scope);
+  for (uint32_t i = 0; i < data->field_count; i++) {
+    const bool last = i + 1 == data->field_count;
+    fprintf(p->out, "%s%s := ", i ? ", " : "", data->fields[i]->text);
+    column = show(p, last ? rest.type : rest.type->part[0], rest.scope, column);
+    if (!last) rest = resolve(rest.type->part[1], rest.scope);
+  }
+  return column;
+}
+
 static void show_scalar(struct printer *p, enum type_tag tag, uint32_t column) {
   const struct column *c = &p->columns[column];
   uint64_t i = p->positions[column]++;
@@ -436,7 +449,8 @@ static uint32_t show(struct printer *p, struct type *type, const struct scope *s
   case TYPE_DATA:
     inner = scope_of_data(t);
     fprintf(p->out, "%s(", t.type->data->name->text);
-    column = show_tuple(p, t.type->data->contents, &inner, column);
+    column = t.type->data->field_count ? show_fields(p, t.type->data, &inner, column)
+                                       : show_tuple(p, t.type->data->contents, &inner, column);
     fputc(')', p->out);
     return column;
   case TYPE_FUNCTION: fputs("fn", p->out); return skip(p, t.type, t.scope, column, 1);

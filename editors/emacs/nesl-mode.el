@@ -15,6 +15,7 @@
 (defconst nesl-font-lock-keywords
   `(("\\_<\\(function\\|datatype\\)\\_>\\s-+\\([[:alpha:]_][[:alnum:]_]*\\)"
      (1 font-lock-keyword-face) (2 font-lock-function-name-face))
+    ("\\.\\s-*\\([[:alpha:]_][[:alnum:]_]*\\)" 1 'default) ; a field, whatever its name
     (,(regexp-opt '("if" "then" "else" "let" "in" "time" "function" "datatype" "import"
                     "and" "or" "nand" "nor" "xor" "not") 'symbols)
      . font-lock-keyword-face)

@@ -105,13 +105,20 @@ static bool same_annotations(const struct syntax_annotation *a,
   return true;
 }
 
+static bool same_fields(const struct form *a, const struct form *b) {
+  bool same = a->field_count == b->field_count;
+  for (size_t i = 0; same && i < a->field_count; i++)
+    same = same_names(a->fields[i].name, b->fields[i].name);
+  return same;
+}
+
 bool same_form(const struct form *a, const struct form *b) {
   const char *x = a->documentation, *y = b->documentation;
   bool same_documentation = x == NULL || y == NULL ? x == y : strcmp(x, y) == 0;
   return a->kind == b->kind && same_names(a->name, b->name) && same_documentation &&
          same_syntax(a->pattern, b->pattern) && same_syntax(a->value, b->value) &&
          same_annotations(a->annotation, b->annotation) && a->word_count == b->word_count &&
-         same_syntax(a->argument, b->argument);
+         same_syntax(a->argument, b->argument) && same_fields(a, b);
 }
 
 char *shown_form(const struct form *form, size_t *length) {

@@ -482,8 +482,8 @@ static char *read_all(const char *path, size_t *length) {
  * NULL where only the evaluation shows it. */
 static const char *expected_of(const char *line) {
   static const char *const own[] = {
-      "parse",   "type",         "unbound", "pattern",     "duplicate",        "reserved",
-      "builtin", "unknown-type", "no-body", "serial-only", "optional-argument"};
+      "parse",   "type",         "unbound", "pattern",     "duplicate",         "reserved",
+      "builtin", "unknown-type", "no-body", "serial-only", "optional-argument", "field"};
   if (strncmp(line, "error ", 6) == 0) {
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
       if (strcmp(line + 6, own[i]) == 0) return line;

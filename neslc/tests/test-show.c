@@ -280,6 +280,19 @@ static struct syntax_annotation *annotation(struct random *r) {
   return a;
 }
 
+/* Names for the components of the datatype, where these are as many as they look. */
+static void name_fields(struct random *r, struct form *form) {
+  size_t count = 1;
+  for (const struct syntax_type *t = form->annotation->type;
+       t->kind == SYNTAX_TYPE_PAIR && below(r, 3) > 0; t = t->right) {
+    count++;
+  }
+  struct syntax_field *fields = arena_alloc(r->arena, count * sizeof *fields);
+  for (size_t i = 0; i < count; i++) fields[i].name = some_name(r);
+  form->fields = fields;
+  form->field_count = count;
+}
+
 static void some_form(struct random *r, unsigned size, struct form *form) {
   *form = (struct form){.kind = (uint8_t)below(r, FORM_COMMAND), .value = some(r, size)};
   if (form->kind == FORM_ASSIGN || form->kind == FORM_FUNCTION) form->pattern = some(r, size);
@@ -288,6 +301,7 @@ static void some_form(struct random *r, unsigned size, struct form *form) {
   if (form->kind == FORM_DATATYPE) {
     form->value = NULL;
     form->annotation = annotation(r);
+    if (below(r, 2) == 0) name_fields(r, form);
     return;
   }
   if (below(r, 4) == 0) form->name = name(r, below(r, 2) == 0 ? "+" : "nand");

@@ -134,6 +134,14 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
        "expected `in` behind the type variable, read `)`", false},
       {"datatype d(a) :: a in any;", 1, 26,
        "without parentheses `;` continues the context: write :: (a in any)", false},
+      {"datatype d(a : int, float);", 1, 21,
+       "expected the name of a field and `:`; the components of a datatype have names all or "
+       "none, read the name `float`",
+       false},
+      {"datatype d(int, a : int);", 1, 12, "expected the name of a field and `:`", false},
+      {"datatype d(a : int, [int]);", 1, 21, "expected the name of a field and `:`", false},
+      {"datatype d(a : int, b", 1, 22, "expected `:` behind the name of a field", true},
+      {"datatype d(a : int,", 1, 20, "expected the name of a field", true},
       {"datatype (int);", 1, 10, "expected the name of the datatype, read `(`", false},
       {"load 3 +;", 1, 9, "expected an expression behind `+`, read `;`", false},
   };

@@ -77,6 +77,8 @@ Test(syntax, operators_group_as_specified) {
       {"#v.a;", "#(v.a);"},
       {"-v.a ^ 2;", "(-(v.a)) ^ 2;"},
       {"v . a;", "v.a;"},
+      {"g(a := x => y);", "g(a := (x => y));"},
+      {"g(a := x : int, b := 2);", "g(a := (x : int), b := 2);"},
       {"2. + .5 + 1.e3;", "2.0 + 0.5 + 1000.0;"},
       {"v.0;", "v(0.0);"},
   };
@@ -166,6 +168,9 @@ Test(syntax, constructs_mean_what_they_expand_to) {
       {"a, b = 1, 2;", "(a, b) = (1, 2);"},
       {"function f x = x;", "function f(x) = x;"},
       {"datatype p int;", "datatype p(int);"},
+      {"datatype p(int) -> int;", "datatype p((int) -> int);"},
+      {"datatype p(a : int, b : (int, int)) :: (c in any);",
+       "datatype p (a:int,b:(int,int)) :: c in any $"},
       {"function f(x) : a -> b -> c :: (a in any; b in any; c in any);",
        "function f(x) : a -> (b -> c) :: (a in any; b in any; c in any);"},
       {"function f(x) : a -> a :: a in number = x;",
@@ -326,6 +331,10 @@ Test(syntax, canonical_layout) {
               "function f(x) : int -> (int, int) = (x, x);");
   check_shown("function +(x, y) \"adds\" = primitive;",
               "function +(x, y) \"adds\" = primitive;");
+  check_shown("datatype p(a:int,g:int->int,b:([c],c))::(c in any);",
+              "datatype p(a : int, g : int -> int, b : ([c], c)) :: (c in any);");
+  check_shown("(1).a;", "(1).a;");
+  check_shown("(2.5 .b).c[0].d;", "(2.5).b.c[0].d;");
   check_shown("datatype p(a,[b])::(a in any;b in number);",
               "datatype p(a, [b]) :: (a in any; b in number);");
   check_shown("2.0 + 1e30 * `;;", "2.0 + 1e+30 * `;;");

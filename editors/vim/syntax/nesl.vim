@@ -6,6 +6,7 @@ syntax case ignore
 
 syntax match neslName /\<[a-z_][a-z0-9_]*\>/
 syntax match neslNumber /\<[0-9][0-9_]*\(\.[0-9]*\)\=\(e[-+]\=[0-9]\+\)\=\>\=\|\.[0-9]\+\(e[-+]\=[0-9]\+\)\=/
+syntax match neslField /\.\s*[a-z_][a-z0-9_]*/
 syntax match neslNumber /\<0x[0-9a-f_]\+\>/
 syntax match neslOperator /[-+*\/^<>=#@|]\|:=\|=>\|->\|<-\|++\|==\|\/=\|<=\|>=\|||/
 syntax keyword neslConditional if then else
