@@ -28,6 +28,8 @@ struct npy_field {
   char kind; /* 'i', 'u', 'f', 'b', 'S', 'U' */
   bool big;  /* most significant byte first */
   uint32_t size, offset;
+  const char *name; /* of a structured element; else NULL */
+  size_t name_length;
 };
 
 struct npy_header {
@@ -47,6 +49,19 @@ const char *npy_field_name(struct arena *, const struct npy_field *);
 /* Settings, as they stand behind a type in a signature. */
 bool csv_style_parse(struct arena *, const char *text, const char *end, struct array_type *,
                      const char **problem);
+
+/* The end of the value that begins here in a signature. */
+const char *array_value_end(const char *);
+/* The number of components that a signature has outside of sequences. */
+uint32_t array_component_count(const char *signature);
+
+/* The names of the components of records, of any format: their number, 0 where they have none;
+ * and each. */
+uint32_t array_field_count(const struct array_type *);
+const char *array_field(const struct array_type *, uint32_t i);
+/* Whether the name of a column may be that of a field: case does not count, and `_` is any byte
+ * that is no letter and no digit. */
+bool array_name_fits(const char *name, size_t length, const char *field);
 
 bool npy_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
               struct array_columns *, const char **problem);

@@ -1,7 +1,9 @@
 /* arrays.h - numpy's .npy and .npz files and CSV files, to and from columns.
  *
  * A value is described by a signature, its type in prefix form: i f b c for INT, FLOAT, BOOL
- * and CHAR, [T for a sequence, (LR for a pair. Settings of CSV files may follow (csv-style.c).
+ * and CHAR, [T for a sequence, (LR for a pair. Settings of CSV files may follow (csv-style.c),
+ * and for files of any format field=NAME for each component of the elements, where these are
+ * records.
  * An array is a nest of sequences of elements; an
  * element is a scalar, a text ([c), or a tuple of these. Its columns, in order: for each level
  * of sequences their lengths (of the outermost: one), then for each component of the element a

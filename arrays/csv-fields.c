@@ -108,8 +108,10 @@ bool csv_skip_row(struct csv_reading *r) {
 /* Whether it is no column's yet. */
 static bool take_name(struct csv_reading *r, uint32_t wanted, uint32_t *found) {
   const struct csv_word *name = &r->style->columns.items[wanted], here = csv_name(r);
-  if (here.length != name->length || memcmp(here.text, name->text, name->length) != 0)
-    return true;
+  const bool same = r->style->by_fields ? array_name_fits(here.text, here.length, name->text)
+                                        : here.length == name->length &&
+                                              memcmp(here.text, name->text, name->length) == 0;
+  if (!same) return true;
   if (found[wanted]++ == 0) return true;
   return array_fail(r->arena, r->problem, "line %" PRIu64 ": two columns have the name '%.40s'",
                     r->line, name->text);
@@ -128,12 +130,37 @@ static const char *names_text(struct csv_reading *r) {
   return r->ends_row ? text : arena_printf(r->arena, "%s ...", text);
 }
 
-static bool all_found(struct csv_reading *r, const uint32_t *found) {
-  for (size_t i = 0; i < r->style->columns.count; i++) {
-    if (found[i] > 0) continue;
+static bool not_found(struct csv_reading *r, const char *name) {
+  const char *names = names_text(r);
+  if (r->style->by_fields)
     return array_fail(r->arena, r->problem,
-                      "line %" PRIu64 ": no column has the name '%.40s': there are %s", r->line,
-                      r->style->columns.items[i].text, names_text(r));
+                      "line %" PRIu64
+                      ": no column has the name of the field '%.40s': there are "
+                      "%s; with header 0 the columns are the fields in their order",
+                      r->line, name, names);
+  return array_fail(r->arena, r->problem,
+                    "line %" PRIu64 ": no column has the name '%.40s': there are %s", r->line,
+                    name, names);
+}
+
+static bool all_found(struct csv_reading *r, const uint32_t *found) {
+  for (size_t i = 0; i < r->style->columns.count; i++)
+    if (found[i] == 0) return not_found(r, r->style->columns.items[i].text);
+  return true;
+}
+
+/* Finds which component the field just read is. */
+static bool find_column(struct csv_reading *r, uint32_t *found, uint32_t *component) {
+  *component = CSV_UNWANTED;
+  for (uint32_t i = 0; i < r->style->columns.count; i++) {
+    const uint32_t before = found[i];
+    if (!take_name(r, i, found)) return false;
+    if (found[i] == before) continue;
+    if (*component != CSV_UNWANTED)
+      return array_fail(r->arena, r->problem,
+                        "line %" PRIu64 ": column '%.40s' is wanted twice", r->line,
+                        r->style->columns.items[i].text);
+    *component = i;
   }
   return true;
 }
@@ -145,13 +172,7 @@ static bool find_columns(struct csv_reading *r) {
   ARRAY(uint32_t) wanted = {0};
   do {
     if (!csv_take_field(r)) return false;
-    uint32_t *component = array_push(r->arena, &wanted);
-    *component = CSV_UNWANTED;
-    for (uint32_t i = 0; i < count; i++) {
-      const uint32_t before = found[i];
-      if (!take_name(r, i, found)) return false;
-      if (found[i] > before) *component = i;
-    }
+    if (!find_column(r, found, array_push(r->arena, &wanted))) return false;
   } while (!r->ends_row);
   r->wanted = wanted.items;
   r->field_count = (uint32_t)wanted.count;

@@ -1,8 +1,9 @@
 /* csv-style.c - settings of CSV files: how they look, and what is wanted of them.
  *
  * In a signature a setting is `?`, the number of its bytes, a point, and KEY=VALUE, so that
- * values may hold any bytes. Settings that are given twice count as given last, but column and
- * name, which are lists.
+ * values may hold any bytes. Settings that are given twice count as given last, but column,
+ * name and field, which are lists. The last, the names of a record's components, also concern
+ * files of other formats; columns and names that are given win over them.
  */
 #include "arrays/csv.h"
 #include "base/number.h"
@@ -17,8 +18,8 @@ const struct csv_style *csv_style_of(const struct array_type *type) {
 
 /* ---- one setting ---- */
 
-static const char *const keys[] = {"separator", "header",      "comment",    "missing",
-                                   "column",    "replacement", "names-only", "name"};
+static const char *const keys[] = {"separator",   "header",     "comment", "missing", "column",
+                                   "replacement", "names-only", "name",    "field"};
 enum key {
   SEPARATOR,
   HEADER,
@@ -28,6 +29,7 @@ enum key {
   REPLACEMENT,
   NAMES_ONLY,
   NAME,
+  FIELD,
   KEY_COUNT
 };
 
@@ -55,6 +57,15 @@ static bool separates(char c) {
   return c != '"' && c != '\n' && c != '\r';
 }
 
+static bool is_word(const char *text, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    const char c = text[i];
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!letter && (i == 0 || c < '0' || c > '9')) return false;
+  }
+  return length > 0;
+}
+
 /* NULL, or what the value should be. */
 static const char *wrong_value(const struct setting *s) {
   enum { MOST_ROWS = 1000000 };
@@ -66,6 +77,7 @@ static const char *wrong_value(const struct setting *s) {
   case HEADER:
     if (parse_int(s->value, s->length, CSV_HEADER_UNKNOWN, MOST_ROWS, &rows)) return NULL;
     return "the number of rows before the data, from 0 to 1000000";
+  case FIELD: return is_word(s->value, s->length) ? NULL : "letters, digits and _";
   case COMMENT:
   case MISSING:
   case COLUMN:
@@ -110,6 +122,7 @@ static void apply(struct arena *arena, const struct setting *s, struct csv_style
   case REPLACEMENT: style->replacement = word; break;
   case NAMES_ONLY: style->names_only = true; break;
   case NAME: *array_push(arena, &style->names) = word; break;
+  case FIELD: *array_push(arena, &style->fields) = word; break;
   case KEY_COUNT: break;
   }
 }
@@ -142,6 +155,15 @@ size_t array_signature_length(const char *text, size_t length) {
   return (size_t)(next - text);
 }
 
+/* The names of fields are those of columns where none are given, and rows are tuples. */
+static void use_fields(struct csv_style *style, const struct array_type *type) {
+  if (type->depth != 1) return;
+  if (style->names.count == 0) style->names = style->fields;
+  const bool given = style->columns.count > 0 || style->names_only || style->header == 0;
+  style->by_fields = !given && style->fields.count > 0;
+  if (style->by_fields) style->columns = style->fields;
+}
+
 /* What holds between settings. */
 static bool settle(struct arena *arena, struct csv_style *style, const char **problem) {
   const bool named = style->columns.count > 0 || style->names_only;
@@ -167,7 +189,30 @@ bool csv_style_parse(struct arena *arena, const char *text, const char *end,
     apply(arena, &setting, style);
   }
   type->csv = style;
+  use_fields(style, type);
   return settle(arena, style, problem);
+}
+
+/* ---- names of fields ---- */
+
+uint32_t array_field_count(const struct array_type *type) {
+  return (uint32_t)csv_style_of(type)->fields.count;
+}
+
+const char *array_field(const struct array_type *type, uint32_t i) {
+  return csv_style_of(type)->fields.items[i].text;
+}
+
+/* What may stand for the byte in the name of a field. */
+static char in_field(char c) {
+  if (c >= 'A' && c <= 'Z') return (char)(c | 0x20);
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
+}
+
+bool array_name_fits(const char *name, size_t length, const char *field) {
+  bool fits = strlen(field) == length;
+  for (size_t i = 0; i < length && fits; i++) fits = in_field(name[i]) == in_field(field[i]);
+  return fits;
 }
 
 bool array_settings_parse(struct arena *arena, const char *settings, struct array_type *type,

@@ -16,6 +16,8 @@ struct csv_word {
 enum { CSV_HEADER_UNKNOWN = -1 }; /* nothing is said: a first row that does not fit has names */
 #define CSV_UNWANTED UINT32_MAX   /* of a column that is not read */
 
+typedef ARRAY(struct csv_word) csv_words;
+
 /* How a file looks, and what is wanted of it. */
 struct csv_style {
   char separator;
@@ -24,9 +26,11 @@ struct csv_style {
   /* If one of these is not empty, fields that hold nothing or `missing` are missing; read as
    * the replacement, or as NaN or an empty text. */
   struct csv_word missing, replacement;
-  ARRAY(struct csv_word) columns; /* the columns that are read; none: all */
-  ARRAY(struct csv_word) names;   /* written in a row before the others */
-  bool names_only;                /* the names of the columns are what is read */
+  csv_words columns; /* the columns that are read; none: all */
+  csv_words names;   /* written in a row before the others */
+  bool names_only;   /* the names of the columns are what is read */
+  csv_words fields;  /* names of the components of records; none: they have none */
+  bool by_fields;    /* the columns that are read have these names, or similar */
 };
 
 /* ---- csv-style.c ---- */

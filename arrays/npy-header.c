@@ -72,7 +72,10 @@ static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *
   }
   if (kind == 'U') size *= 4;
   if (h->record + size > UINT32_MAX) return malformed(c);
-  *field = (struct npy_field){kind, text[0] == '>', (uint32_t)size, (uint32_t)h->record};
+  *field = (struct npy_field){.kind = kind,
+                              .big = text[0] == '>',
+                              .size = (uint32_t)size,
+                              .offset = (uint32_t)h->record};
   h->record += size;
   return true;
 }
@@ -91,6 +94,8 @@ static bool take_fields(struct cursor *c, struct npy_header *h) {
                         (int)length, name);
     }
     if (!take_type(c, h, &field)) return false;
+    field.name = name;
+    field.name_length = length;
     if (!take(c, ')')) {
       return array_fail(c->arena, c->problem, "the field '%.*s' is an array of its own",
                         (int)length, name);

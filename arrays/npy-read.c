@@ -11,6 +11,7 @@ struct reading {
   struct npy_header header;
   const unsigned char *data;
   uint64_t count; /* of elements */
+  bool named;     /* the fields are found by the names of a record's */
   struct array_columns *out;
   const char **problem;
 };
@@ -230,12 +231,31 @@ static bool check_size(struct reading *r, size_t length) {
                     (unsigned long long)bytes);
 }
 
+/* The field of the file's elements that is a component of a record, by its name. NULL if there
+ * is none. */
+static const struct npy_field *field_named(const struct reading *r, uint32_t leaf) {
+  const struct npy_header *h = &r->header;
+  for (uint32_t i = 0; h->structured && i < h->field_count; i++) {
+    const struct npy_field *f = &h->fields[i];
+    if (array_name_fits(f->name, f->name_length, array_field(r->type, leaf))) return f;
+  }
+  return NULL;
+}
+
+/* Whether all components of a record are named in the file. */
+static bool has_fields(const struct reading *r) {
+  const uint32_t fields = array_field_count(r->type);
+  uint32_t found = 0;
+  while (found < fields && field_named(r, found)) found++;
+  return fields > 0 && found == fields;
+}
+
 static bool check_shape(struct reading *r, bool *last_is_tuple) {
   const struct npy_header *h = &r->header;
   const struct array_type *t = r->type;
   *last_is_tuple = !h->structured && t->leaf_count > 1 && h->dimension_count == t->depth + 1 &&
                    h->dimensions[t->depth] == t->leaf_count;
-  if (!*last_is_tuple && h->field_count != t->leaf_count) {
+  if (!*last_is_tuple && !r->named && h->field_count != t->leaf_count) {
     return array_fail(r->arena, r->problem,
                       "elements of the file have %u parts, those of the program's array %u",
                       h->field_count, t->leaf_count);
@@ -288,6 +308,7 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
   bool last_is_tuple;
   if (!npy_header_parse(arena, bytes, length, &r.header, problem)) return false;
   if (is_array_of_chars(&r.header, type)) r.type = type = &chars;
+  r.named = has_fields(&r);
   if (!check_shape(&r, &last_is_tuple) || !check_size(&r, length)) return false;
   r.data = (const unsigned char *)bytes + r.header.data;
   if (r.header.fortran && r.header.dimension_count > 1) r.data = in_c_order(&r, r.data);
@@ -296,7 +317,8 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
   read_lengths(&r);
   const uint64_t record = r.header.record;
   for (uint32_t i = 0; i < type->leaf_count; i++) {
-    const struct npy_field *f = &r.header.fields[last_is_tuple ? 0 : i];
+    const struct npy_field *f =
+        r.named ? field_named(&r, i) : &r.header.fields[last_is_tuple ? 0 : i];
     const uint64_t stride = last_is_tuple ? record * type->leaf_count : record;
     const size_t offset = last_is_tuple ? (size_t)(i * record) : f->offset;
     if (!read_part(&r, i, f, stride, offset)) return false;

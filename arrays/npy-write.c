@@ -72,6 +72,19 @@ static void print_type(struct writing *w, uint32_t leaf, FILE *to) {
   }
 }
 
+static void print_name(const struct writing *w, uint32_t leaf, FILE *to) {
+  if (array_field_count(w->type) > 0)
+    fprintf(to, "('%s', ", array_field(w->type, leaf));
+  else
+    fprintf(to, "('f%u', ", leaf);
+}
+
+static size_t names_length(const struct array_type *type) {
+  size_t length = 0;
+  for (uint32_t i = 0; i < array_field_count(type); i++) length += strlen(array_field(type, i));
+  return length;
+}
+
 static bool print_dictionary(struct writing *w, FILE *to) {
   fputs("{'descr': ", to);
   if (w->type->leaf_count == 1) {
@@ -79,7 +92,7 @@ static bool print_dictionary(struct writing *w, FILE *to) {
   } else {
     fputs("[", to);
     for (uint32_t i = 0; i < w->type->leaf_count; i++) {
-      fprintf(to, "('f%u', ", i);
+      print_name(w, i, to);
       print_type(w, i, to);
       fputs(i + 1 < w->type->leaf_count ? "), " : ")]", to);
     }
@@ -153,7 +166,7 @@ bool npy_write(struct arena *arena, const struct array_type *type,
       .arena = arena, .type = type, .columns = columns, .out = out, .problem = problem};
   enum { DICTIONARY_BYTES = 256, PER_COMPONENT = 48, PER_DIMENSION = 24 };
   const size_t room = DICTIONARY_BYTES + (size_t)type->leaf_count * PER_COMPONENT +
-                      (size_t)type->depth * PER_DIMENSION;
+                      (size_t)type->depth * PER_DIMENSION + names_length(type);
   char *header = arena_alloc(arena, room);
   w.text_size = arena_alloc(arena, type->leaf_count * sizeof *w.text_size);
   FILE *to = fmemopen(header, room, "w");

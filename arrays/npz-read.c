@@ -7,7 +7,9 @@
 
 struct reading {
   struct arena *arena;
+  const struct array_type *type;
   const char *next; /* in the signature */
+  bool named;       /* the next components are those of a record, and have its names */
   struct zip zip;
   ARRAY(const char *) roots; /* the names of the components outside of sequences */
   struct array_column *column;
@@ -135,21 +137,10 @@ static bool read_offsets(struct reading *r, const char *path, uint64_t *count,
 
 /* ---- whole arrays ---- */
 
-/* The end of the value that begins here in a signature. */
-static const char *value_end(const char *next) {
-  for (unsigned wanted = 1; wanted > 0; next++) {
-    if (*next == '(')
-      wanted++;
-    else if (*next != '[')
-      wanted--;
-  }
-  return next;
-}
-
 /* A sequence that is an array in the file, rectangular, or of texts or structures. Within a
  * sequence its outermost dimension is that of the sequences around. */
 static bool read_whole(struct reading *r, const char *path, bool in_sequence, uint64_t *count) {
-  const char *end = value_end(r->next), *problem = NULL;
+  const char *end = array_value_end(r->next), *problem = NULL;
   const char *signature =
       arena_printf(r->arena, "%s%.*s", in_sequence ? "[" : "", (int)(end - r->next), r->next);
   struct array_type type;
@@ -189,14 +180,43 @@ static bool read_value(struct reading *r, const char *path, bool in_sequence, ui
   return true;
 }
 
+/* The name of the array that may be a field, of those of numpy.savez; NULL if there is none. */
+static const char *root_of_field(const struct reading *r, const char *field) {
+  for (size_t i = 0; i < r->roots.count; i++) {
+    const char *root = r->roots.items[i];
+    if (array_name_fits(root, strlen(root), field)) return root;
+  }
+  return NULL;
+}
+
+/* Whether all fields of a record are names of arrays in the file. */
+static bool are_roots(const struct reading *r) {
+  const uint32_t fields = array_field_count(r->type);
+  uint32_t found = 0;
+  while (found < fields && root_of_field(r, array_field(r->type, found))) found++;
+  return fields > 0 && found == fields;
+}
+
+/* Where a component of the elements of a sequence is: of a record by its name, if that is in
+ * the file; with an empty path the fields are whole arrays. */
+static const char *component_path(const struct reading *r, const char *path, bool named,
+                                  uint32_t index) {
+  const char *field = named ? array_field(r->type, index) : NULL;
+  if (field && !*path) return root_of_field(r, field);
+  const char *by_name = field ? arena_printf(r->arena, "%s.%s", path, field) : NULL;
+  if (field && (member(r, by_name) || has_path(r, by_name))) return by_name;
+  return arena_printf(r->arena, "%s.%u", path, index);
+}
+
 /* The elements of a sequence. */
 static bool read_components(struct reading *r, const char *path, uint64_t *count) {
   if (*r->next != '(') return read_value(r, path, true, count);
-  unsigned index = 0;
+  const bool named = r->named;
+  r->named = false;
+  uint32_t index = 0;
   for (unsigned wanted = 1; wanted > 0; wanted--) {
     for (; *r->next == '('; r->next++) wanted++;
-    if (!read_value(r, arena_printf(r->arena, "%s.%u", path, index++), true, count))
-      return false;
+    if (!read_value(r, component_path(r, path, named, index++), true, count)) return false;
   }
   return true;
 }
@@ -209,14 +229,18 @@ static bool enough_roots(struct reading *r, size_t wanted) {
                     wanted == 1 ? "" : "s");
 }
 
-/* The number of components that a signature has outside of sequences. */
-static size_t components_of(const char *signature) {
-  size_t count = 1;
-  const char *end = value_end(signature);
-  for (const char *c = signature; c < end; c = *c == '[' ? value_end(c) : c + 1) {
-    count += *c == '(';
+/* The components outside of sequences: of a record by their names, if all are in the file, else
+ * the arrays in their order. */
+static bool read_roots(struct reading *r, bool by_name) {
+  const uint32_t count = array_component_count(r->next);
+  if (!by_name && !enough_roots(r, count)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t one = 1;
+    while (*r->next == '(') r->next++;
+    const char *root = by_name ? root_of_field(r, array_field(r->type, i)) : r->roots.items[i];
+    if (!read_value(r, root, false, &one)) return false;
   }
-  return count;
+  return true;
 }
 
 bool npz_read(struct arena *arena, const struct array_type *type, const char *bytes,
@@ -226,14 +250,13 @@ bool npz_read(struct arena *arena, const struct array_type *type, const char *by
   out->count = array_column_count(type);
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
   r.column = out->items;
-  if (!enough_roots(&r, components_of(type->signature))) return false;
+  r.type = type;
   r.next = type->signature;
-  for (size_t i = 0; i < r.roots.count; i++) {
-    uint64_t count = 1;
-    while (*r.next == '(') r.next++;
-    if (!read_value(&r, r.roots.items[i], false, &count)) return false;
-  }
-  return true;
+  const bool rows = r.next[0] == '[' && r.next[1] == '(', by_name = are_roots(&r);
+  r.named = array_field_count(type) > 0 && *r.next == '[';
+  uint64_t one = 1;
+  if (rows && by_name) return read_value(&r, "", false, &one);
+  return read_roots(&r, by_name && *r.next != '[');
 }
 
 /* ---- the type of a file ---- */

@@ -4,7 +4,8 @@
  * on. A sequence of scalars is the array A.npy; of sequences, A.offsets.npy, one longer than
  * there are sequences, and their elements as A.values; of tuples, their components as A.0, A.1
  * and so on. A sequence within is always offsets and values, so that the type alone determines
- * the files.
+ * the files. Components of a record, or of the elements of a sequence of records, have the
+ * names of its fields instead: mass.npy, arr_0.mass.npy.
  */
 #include "arrays/zip.h"
 
@@ -12,7 +13,9 @@
 
 struct writing {
   struct arena *arena;
+  const struct array_type *type;
   const char *next; /* in the signature */
+  bool named;       /* the next components are those of a record, and have its names */
   const struct array_column *column;
   struct zip zip;
 };
@@ -70,22 +73,32 @@ static bool write_value(struct writing *w, const char *path, bool in_sequence) {
 /* The elements of a sequence. */
 static bool write_components(struct writing *w, const char *path) {
   if (*w->next != '(') return write_value(w, path, true);
-  unsigned index = 0;
-  for (unsigned wanted = 1; wanted > 0; wanted--) {
+  const bool named = w->named;
+  w->named = false;
+  uint32_t index = 0;
+  for (unsigned wanted = 1; wanted > 0; wanted--, index++) {
     for (; *w->next == '('; w->next++) wanted++;
-    if (!write_value(w, arena_printf(w->arena, "%s.%u", path, index++), true)) return false;
+    const char *component =
+        named ? arena_printf(w->arena, "%s.%s", path, array_field(w->type, index))
+              : arena_printf(w->arena, "%s.%u", path, index);
+    if (!write_value(w, component, true)) return false;
   }
   return true;
 }
 
 bool npz_write(struct arena *arena, const struct array_type *type,
                const struct array_columns *columns, FILE *out, const char **problem) {
-  struct writing w = {.arena = arena, .next = type->signature, .column = columns->items};
+  struct writing w = {
+      .arena = arena, .type = type, .next = type->signature, .column = columns->items};
   w.zip = (struct zip){.arena = arena, .out = out, .problem = problem};
-  unsigned index = 0;
-  for (unsigned wanted = 1; wanted > 0; wanted--) {
-    for (; *w.next == '('; w.next++) wanted++;
-    if (!write_value(&w, arena_printf(arena, "arr_%u", index++), false)) return false;
+  const bool records = array_field_count(type) > 0, alone = *w.next != '[';
+  w.named = records && !alone;
+  const uint32_t count = array_component_count(type->signature);
+  for (uint32_t i = 0; i < count; i++) {
+    while (*w.next == '(') w.next++;
+    const char *root =
+        records && alone ? array_field(type, i) : arena_printf(arena, "arr_%u", i);
+    if (!write_value(&w, root, false)) return false;
   }
   zip_end(&w.zip);
   return true;

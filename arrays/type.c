@@ -67,12 +67,47 @@ static bool parse_value(struct parse *p, unsigned depth) {
   return true;
 }
 
+const char *array_value_end(const char *next) {
+  for (unsigned wanted = 1; wanted > 0; next++) {
+    if (*next == '(')
+      wanted++;
+    else if (*next != '[')
+      wanted--;
+  }
+  return next;
+}
+
+uint32_t array_component_count(const char *signature) {
+  uint32_t count = 1;
+  const char *end = array_value_end(signature);
+  for (const char *c = signature; c < end; c = *c == '[' ? array_value_end(c) : c + 1)
+    count += *c == '(';
+  return count;
+}
+
+static uint32_t components_of_elements(const char *signature) {
+  return array_component_count(signature + strspn(signature, "["));
+}
+
+static bool parse_settings(struct parse *p, struct array_type *type) {
+  return p->next == p->end || csv_style_parse(p->arena, p->next, p->end, type, p->problem);
+}
+
+/* Whether there are as many names as components, or none. */
+static bool fields_fit(struct parse *p, const struct array_type *type, uint32_t components) {
+  const uint32_t fields = array_field_count(type);
+  return fields == 0 || fields == components ||
+         array_fail(p->arena, p->problem, "%u names of fields for %u components", fields,
+                    components);
+}
+
 static bool parse_any(struct parse *p, struct array_type *type) {
   const char *start = p->next;
   *type = (struct array_type){.depth = 0};
   if (!parse_value(p, 0)) return false;
   type->signature = arena_copy(p->arena, start, (size_t)(p->next - start));
-  return p->next == p->end || array_fail(p->arena, p->problem, "not a signature");
+  return parse_settings(p, type) &&
+         fields_fit(p, type, components_of_elements(type->signature));
 }
 
 enum array_leaf array_leaf_of(char letter) {
@@ -97,10 +132,10 @@ bool array_type_parse(enum array_format format, struct arena *arena, const char 
     return array_fail(arena, problem, "more than %d dimensions", ARRAY_MOST_DIMENSIONS);
   }
   if (!parse_element(&p)) return false;
-  if (p.next != p.end && !csv_style_parse(arena, p.next, p.end, type, problem)) return false;
+  if (!parse_settings(&p, type)) return false;
   type->leaf_count = (uint32_t)p.leaves.count;
   type->leaves = p.leaves.items;
-  return true;
+  return fields_fit(&p, type, type->leaf_count);
 }
 
 const char *array_leaf_name(enum array_leaf kind) {

@@ -262,9 +262,64 @@ static void show_signature(struct type *type, const struct scope *scope, struct 
   if (letter == '(') show_signature(t.type->part[1], t.scope, arena, s);
 }
 
+static void add_setting(struct arena *arena, struct signature *s, const char *name) {
+  const char *setting = arena_printf(arena, "field=%s", name);
+  const char *text = arena_printf(arena, "?%zu.%s", strlen(setting), setting);
+  while (*text) *array_push(arena, &s->text) = *text++;
+}
+
+static void name_components(struct type *, const struct scope *, struct arena *,
+                            const char *name, struct signature *);
+
+/* The fields of a record, with what stands before their names. */
+static void name_fields(struct scoped record, struct arena *arena, const char *before,
+                        struct signature *s) {
+  const struct datatype *data = record.type->data;
+  const struct scope inner = scope_of_data(record);
+  struct scoped rest = resolve(data->contents, &inner);
+  for (uint32_t i = 0; i < data->field_count; i++) {
+    const bool last = i + 1 == data->field_count;
+    name_components(last ? rest.type : rest.type->part[0], rest.scope, arena,
+                    arena_printf(arena, "%s%s", before, data->fields[i]->text), s);
+    if (!last) rest = resolve(rest.type->part[1], rest.scope);
+  }
+}
+
+/* The components of a tuple, by number. */
+static void name_tuple(struct scoped tuple, struct arena *arena, const char *name,
+                       struct signature *s) {
+  unsigned i = 0;
+  for (; tuple.type->tag == TYPE_PAIR; tuple = resolve(tuple.type->part[1], tuple.scope)) {
+    name_components(tuple.type->part[0], tuple.scope, arena,
+                    arena_printf(arena, "%s_%u", name, i++), s);
+  }
+  name_components(tuple.type, tuple.scope, arena, arena_printf(arena, "%s_%u", name, i), s);
+}
+
+static void name_components(struct type *type, const struct scope *scope, struct arena *arena,
+                            const char *name, struct signature *s) {
+  if (s->text.count > VALUE_MOST_COLUMNS) return;
+  struct scoped t = resolve(type, scope);
+  if (t.type->tag == TYPE_PAIR) {
+    name_tuple(t, arena, name, s);
+  } else if (t.type->tag == TYPE_DATA && t.type->data->field_count) {
+    name_fields(t, arena, arena_printf(arena, "%s_", name), s);
+  } else if (t.type->tag == TYPE_DATA) {
+    const struct scope inner = scope_of_data(t);
+    name_components(t.type->data->contents, &inner, arena, name, s);
+  } else {
+    add_setting(arena, s, name);
+  }
+}
+
 const char *value_signature(struct arena *arena, struct type *ground) {
   struct signature s = {.text = {0}};
   show_signature(ground, NULL, arena, &s);
+  struct scoped element = resolve(ground, NULL);
+  while (element.type->tag == TYPE_SEQUENCE)
+    element = resolve(element.type->part[0], element.scope);
+  const bool record = element.type->tag == TYPE_DATA && element.type->data->field_count > 0;
+  if (record) name_fields(element, arena, "", &s);
   *array_push(arena, &s.text) = '\0';
   return s.text.items;
 }

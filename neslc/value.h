@@ -55,7 +55,10 @@ void value_columns(struct type *ground, struct column_kinds *);
  * `found`. */
 bool value_fits(const struct nesl_value *, uint64_t *wanted, uint64_t *found);
 
-/* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data. */
+/* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data.
+ * Behind that of records, or sequences of them, the names of the components as settings
+ * field=NAME: the field's, and behind it _0, _1 ... where it is a tuple, _NAME where it is a
+ * record. */
 const char *value_signature(struct arena *, struct type *ground);
 
 /* How floats are printed: with so many significant digits, at most 17, without zeros at the

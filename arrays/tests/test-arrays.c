@@ -221,6 +221,56 @@ Test(arrays, settings_of_csv) {
                    "line 3: field 2 ('b') is no int: 'y'");
 }
 
+/* Reads columns of ints by the names of fields: "1 2 ", or what is wrong. */
+static const char *fields_read(enum array_format format, const char *signature,
+                               const char *bytes, size_t length) {
+  struct array_type type = type_in(format, signature);
+  struct array_columns columns;
+  const char *problem = "", *text = "";
+  if (!array_read(format, &arena, &type, bytes, length, &columns, &problem)) return problem;
+  for (uint32_t i = columns.count - 2; i < columns.count; i++)
+    text = arena_printf(&arena, "%s%lld ", text, (long long)columns.items[i].as.ints[0]);
+  return text;
+}
+
+static const char *csv_fields(const char *signature, const char *csv) {
+  return fields_read(ARRAY_CSV, signature, csv, strlen(csv));
+}
+
+Test(arrays, fields_of_records) {
+  static const char ab[] = "[(ii?7.field=a?10.field=pt_2", *const swapped =
+                                                               "[(ii?10.field=pt_2?7.field=a";
+  cr_expect_str_eq(csv_fields(ab, "x,Pt 2, A\n1,2,3\n"), "3 2 ");
+  cr_expect_str_eq(csv_fields(swapped, "x,Pt 2, A\n1,2,3\n"), "2 3 ");
+  cr_expect_str_eq(csv_fields("[(ii?7.field=a?7.field=b?8.header=0", "1,2\n"), "1 2 ");
+  cr_expect_str_eq(csv_fields("[(ii?7.field=a?7.field=b?8.column=B?8.column=A", "A,B\n1,2\n"),
+                   "2 1 ");
+  cr_expect_str_eq(
+      csv_fields(ab, "a,b\n1,2\n"),
+      "line 1: no column has the name of the field 'pt_2': there are 'a', 'b'; with "
+      "header 0 the columns are the fields in their order");
+  cr_expect_str_eq(csv_fields(ab, "a,pt 2,PT_2\n1,2,3\n"),
+                   "line 1: two columns have the name 'pt_2'");
+  cr_expect_str_eq(csv_fields("[(ii?7.field=a?7.field=a", "a,b\n1,2\n"),
+                   "line 1: column 'a' is wanted twice");
+  cr_expect_str_eq(refusal("[(ii?7.field=a"), "1 names of fields for 2 components");
+  cr_expect_str_eq(refusal("[i?7.field=1"), "field is '1', and must be letters, digits and _");
+  type_in(ARRAY_NPZ, "([i(f[b?7.field=a?7.field=b?7.field=c");
+  for (int format = ARRAY_NPY; format <= ARRAY_NPZ; format++) {
+    int64_t one[] = {1}, first[] = {5}, second[] = {6};
+    struct array_column items[] = {{.length = 1, .as.ints = one},
+                                   {.length = 1, .as.ints = first},
+                                   {.length = 1, .as.ints = second}};
+    const struct array_columns columns = {3, items};
+    struct file file = written((enum array_format)format, ab, &columns);
+    cr_expect_str_eq(fields_read((enum array_format)format, swapped, file.bytes, file.length),
+                     "6 5 ");
+    cr_expect_str_eq(fields_read((enum array_format)format, ab, file.bytes, file.length),
+                     "5 6 ");
+    free(file.bytes);
+  }
+}
+
 /* Whatever the bytes, the answer is columns or a sentence, or more memory than there is. */
 static void try_bytes_as(enum array_format format, const char *signature, const char *bytes,
                          size_t length) {
@@ -248,6 +298,7 @@ static void try_bytes_as(enum array_format format, const char *signature, const 
 static void try_bytes(enum array_format format, const char *bytes, size_t length) {
   const bool archive = format == ARRAY_NPZ;
   try_bytes_as(format, archive ? nested_signature : mixed_signature, bytes, length);
+  try_bytes_as(format, "[(if?7.field=a?7.field=b", bytes, length);
   if (format != ARRAY_CSV) return;
   try_bytes_as(format, "[(i(f(b[c?8.header=1?9.comment=0?13.replacement=0", bytes, length);
   try_bytes_as(format, "[i?8.column=1", bytes, length);

@@ -499,6 +499,94 @@ class Csv(ArrayTest):
                       self.refusal('[] int, "v.csv", header := 1'))
 
 
+BODIES = """datatype body(mass : float, position : (int, int), name : [char]);
+v = [body(1.5, (2, 3), "iron, old"), body(0.25, (0, -1), "gold")];
+"""
+TURNED = """datatype turned(name : [char], mass : float);
+function heavier(v) : [turned] -> [turned] = {x(mass := 2.0 * x.mass) : x in v};
+"""
+SHOWN_TURNED = ('[turned(name := "iron, old", mass := 1.5), turned(name := "gold", '
+                'mass := 0.25)]')
+
+
+class Records(ArrayTest):
+    """The fields of records are columns and arrays of these names."""
+
+    def test_csv(self):
+        self.value(BODIES + 'write_csv(v, "v.csv")')
+        self.assertEqual(self.text("v.csv"), "mass,position_0,position_1,name\n"
+                         '1.5,2,3,"iron, old"\n0.25,0,-1,gold\n')
+        for flags in ([], ["--no-optimise"]):
+            self.assertEqual(self.value(BODIES + 'eql(v, read_csv([] body, "v.csv"))', *flags), "T")
+            self.assertEqual(self.value(TURNED + 'read_csv([] turned, "v.csv")', *flags), SHOWN_TURNED)
+        self.value(BODIES + 'write_csv(v, "v.csv", names := ["a", "b", "c", "d"])')
+        self.assertEqual(self.text("v.csv").split("\n")[0], "a,b,c,d")
+        self.assertEqual(self.value(TURNED + 'read_csv([] turned, "v.csv", columns := ["d", "a"])'),
+                         SHOWN_TURNED)
+        ran = self.nesl("--allow-files", "-e", TURNED + 'read_csv([] turned, "v.csv")')
+        self.assertIn("v.csv: line 1: no column has the name of the field 'name': there are 'a', 'b', "
+                      "'c', 'd'; with header 0", ran.stdout)
+        self.file("earth,1\n", "v.csv")
+        self.assertEqual(self.value(TURNED + 'read_csv([] turned, "v.csv", header := 0)'),
+                         '[turned(name := "earth", mass := 1.0)]')
+
+    def test_names_of_columns_that_are_no_words(self):
+        self.file("id;Mass of it;Na\xc3\xafve (3)\n1;2.5;x\n", "v.csv")
+        self.assertEqual(self.value("datatype odd(na__ve__3_ : [char], mass_of_it : float); "
+                                    'read_csv([] odd, "v.csv", separator := `;)'),
+                         '[odd(na__ve__3_ := "x", mass_of_it := 2.5)]')
+
+    def test_rows_that_are_sequences(self):
+        self.value('datatype row(items : [int]); write_csv([row([1, 2]), row([3])], "v.csv")')
+        self.assertEqual(self.text("v.csv"), "1,2\n3\n")
+        self.assertEqual(self.value('datatype row(items : [int]); read_csv([] row, "v.csv")'),
+                         "[row(items := [1, 2]), row(items := [3])]")
+
+    def test_arguments_and_results(self):
+        self.file(TURNED, "turned.nesl")
+        self.value(BODIES + 'write_csv(v, "v.csv"); write_npy(v, "v.npy"); write_npz(v, "v.npz")')
+        for file in ("v.csv", "v.npy", "v.npz"):
+            self.expect(self.nesl("run", "turned.nesl", "--entry", "heavier", file, "-o", "w.csv"), 0, "")
+            self.assertEqual(self.text("w.csv"), 'name,mass\n"iron, old",3\ngold,0.5\n')
+        self.expect(self.nesl("run", "turned.nesl", "--entry", "heavier", "v.csv", "-o", "w.csv", "--csv",
+                              "column=name", "--csv", "column=position_1", "--csv", "name=who",
+                              "--csv", "name=y"), 0, "")
+        self.assertEqual(self.text("w.csv"), 'who,y\n"iron, old",6\ngold,-2\n')
+        self.file("x,y\na,1\n", "u.csv")
+        self.expect(self.nesl("run", "turned.nesl", "--entry", "heavier", "u.csv"), 1, "",
+                    "u.csv: error: line 1: no column has the name of the field 'name'")
+
+    def test_archives(self):
+        value = ("datatype all_of(points : [float], heavy : body, rows : [[body]]); "
+                 "a = all_of([1.0], v[1], [v, [] body]); ")
+        self.value(BODIES + value + 'write_npz(a, "a.npz")')
+        self.assertEqual(self.value(BODIES + value + 'eql(a, read_npz(a, "a.npz"))'), "T")
+        fewer = "datatype fewer(heavy_name : [char], points : [float]); "
+        self.assertEqual(self.value(fewer + 'read_npz(fewer("", [] float), "a.npz")'),
+                         'fewer(heavy_name := "gold", points := [1.0])')
+        self.value(BODIES + 'write_npz([v, [] body], "v.npz")')
+        self.assertEqual(self.value(TURNED + 'read_npz([] [turned], "v.npz")'),
+                         f"[{SHOWN_TURNED}, []]")
+
+    @unittest.skipUnless(numpy, "numpy is not installed")
+    def test_numpy(self):
+        self.value(BODIES + 'write_npy(v, "v.npy"); write_npz(v, "v.npz")')
+        array = numpy.load(self.path("v.npy"))
+        self.assertEqual(array.dtype.names, ("mass", "position_0", "position_1", "name"))
+        numpy.testing.assert_array_equal(array["mass"], [1.5, 0.25])
+        with numpy.load(self.path("v.npz")) as file:
+            self.assertEqual(file.files, ["arr_0.mass", "arr_0.position_0", "arr_0.position_1",
+                                          "arr_0.name.offsets", "arr_0.name.values"])
+        rows = numpy.array([(7, b"x", 2.5)], [("n", "i2"), ("Name", "S3"), ("mass", "f4")])
+        numpy.save(self.path("v.npy"), rows)
+        wanted = '[turned(name := "x", mass := 2.5)]'
+        self.assertEqual(self.value(TURNED + 'read_npy([] turned, "v.npy")'), wanted)
+        numpy.savez(self.path("v.npz"), other=numpy.arange(4), mass=rows["mass"], name=rows["Name"])
+        self.assertEqual(self.value(TURNED + 'read_npz([] turned, "v.npz")'), wanted)
+        numpy.save(self.path("v.npy"), numpy.array([(b"x", 2.5)], [("f0", "S3"), ("f1", "f4")]))
+        self.assertEqual(self.value(TURNED + 'read_npy([] turned, "v.npy")'), wanted)
+
+
 class Cost(ArrayTest):
     def costs(self, expression):
         ran = self.nesl("cost", expression, self.file(KERNELS))
