@@ -113,9 +113,9 @@ def of_benchmarks():
 
 
 def definitions(text):
-    """The functions of a program in their lines: neslc computes what else stands there."""
+    """The functions and datatypes of a program in their lines: neslc computes what else stands there."""
     kept = set()
-    for form in re.finditer(r"^function\b.*?;\n(?=\n|\S|\Z)", text, re.MULTILINE | re.DOTALL):
+    for form in re.finditer(r"^(?:function|datatype)\b.*?;\n(?=\n|\S|\Z)", text, re.MULTILINE | re.DOTALL):
         first = text.count("\n", 0, form.start())
         kept.update(range(first, first + form[0].count("\n")))
     return "".join(line if k in kept else "\n"

@@ -20,8 +20,8 @@ bool library_wrong(struct making *m, const char *format, ...) {
 
 /* ---- names ---- */
 
-/* What a parameter may not be called: words of C and C++, macros, and what the functions that
- * are written mention. */
+/* What a parameter or a member may not be called: words of C and C++, macros, and what the
+ * functions that are written mention. */
 static const char taken[] =
     " alignas alignof and and_eq asm assert auto bitand bitor bool break case catch char "
     "char16_t char32_t class compl const const_cast constexpr continue decltype default "
@@ -33,7 +33,7 @@ static const char taken[] =
     "unsigned using virtual void volatile wchar_t while xor xor_eq arguments call code "
     "context free int32_t int64_t memory memset prepare result results size_t ";
 
-static bool is_taken(const char *name) {
+bool library_name_is_taken(const char *name) {
   const size_t length = strlen(name), end = strlen("_entry");
   for (const char *at = strstr(taken, name); at; at = strstr(at + 1, name)) {
     if (at[-1] == ' ' && at[length] == ' ') return true;
@@ -65,7 +65,7 @@ static const char *parameter_name(const struct making *m, const struct library_e
   const char *name = pattern->kind == PATTERN_LOCAL
                          ? pattern->local->name->text
                          : arena_printf(arena, "argument%u", (unsigned)e->parameter_count);
-  bool again = is_taken(name);
+  bool again = library_name_is_taken(name);
   do {
     if (again) name = arena_printf(arena, "%s_", name);
     again = false;

@@ -73,7 +73,7 @@ static void print_members(const struct library *l, const struct c_type *t, FILE 
     if (t->kind == C_ROWS) {
       fputs(" elements;\n", out);
     } else {
-      fprintf(out, " c%u;\n", (unsigned)i);
+      fprintf(out, " %s;\n", c_member(l->arena, t, i));
     }
   }
 }

@@ -2,7 +2,8 @@
  *
  * Names are in prefix notation, so that different types have different names: `vec_` and the
  * name of the elements, `pair_` or `tuple3_` and the names of the components. A datatype has
- * its own name; that another type has it, too, is found when all names are known.
+ * its own name; that another type has it, too, is found when all names are known. Members of a
+ * record have the names of its fields.
  */
 #include "commands/library.h"
 
@@ -67,13 +68,16 @@ static struct c_type *add(struct c_types *types, const struct c_type *made) {
 
 static struct c_type *make(struct c_types *, struct type *, bool sequence);
 
-/* The components of a tuple, or of what a datatype consists of. */
-static struct c_type **make_parts(struct c_types *types, struct type *t, bool sequence,
-                                  uint32_t *count) {
+static uint32_t tuple_length(struct type *t) {
   uint32_t n = 1;
   for (struct type *rest = t; rest->tag == TYPE_PAIR; rest = type_of(rest->part[1])) n++;
+  return n;
+}
+
+/* The n components of a tuple, or of what a datatype consists of; the last may be a tuple. */
+static struct c_type **make_parts(struct c_types *types, struct type *t, bool sequence,
+                                  uint32_t n) {
   struct c_type **parts = arena_alloc(types->arena, n * sizeof *parts);
-  *count = n;
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = make(types, i + 1 < n ? type_of(t->part[0]) : t, sequence);
     t = i + 1 < n ? type_of(t->part[1]) : t;
@@ -90,8 +94,8 @@ static const char *join(struct arena *arena, const char *name, struct c_type *co
 }
 
 static const char *tuple_name(struct c_types *types, struct type *t) {
-  uint32_t count;
-  struct c_type **parts = make_parts(types, t, false, &count);
+  const uint32_t count = tuple_length(t);
+  struct c_type **parts = make_parts(types, t, false, count);
   const char *first =
       count == 2 ? "pair" : arena_printf(types->arena, "tuple%u", (unsigned)count);
   return join(types->arena, first, parts, count);
@@ -106,6 +110,26 @@ static const char *data_name(struct c_types *types, const struct type *t) {
   return join(types->arena, t->data->name->text, arguments, count);
 }
 
+static bool is_member(const char **names, uint32_t count, const char *name) {
+  uint32_t i = 0;
+  while (i < count && strcmp(names[i], name) != 0) i++;
+  return i < count;
+}
+
+/* The names of the fields, with `_` behind those that C has another meaning for. */
+static const char **member_names(struct arena *arena, const struct datatype *data) {
+  const char **names = arena_alloc(arena, data->field_count * sizeof *names);
+  for (uint32_t i = 0; i < data->field_count; i++) names[i] = data->fields[i]->text;
+  for (uint32_t i = 0; i < data->field_count; i++) {
+    const char *name = names[i];
+    if (!library_name_is_taken(name)) continue;
+    do name = arena_printf(arena, "%s_", name);
+    while (is_member(names, data->field_count, name));
+    names[i] = name;
+  }
+  return names;
+}
+
 /* A tuple or a datatype, or a sequence of them. */
 static struct c_type *make_struct(struct c_types *types, struct type *t, bool sequence) {
   struct arena *arena = types->arena;
@@ -115,7 +139,10 @@ static struct c_type *make_struct(struct c_types *types, struct type *t, bool se
   made.name = sequence ? arena_printf(arena, "vec_%s", name) : name;
   made.type = sequence ? type_sequence(arena, t) : t;
   struct type *contents = data ? type_of(type_contents(arena, t)) : t;
-  made.parts = make_parts(types, contents, sequence, &made.part_count);
+  const uint32_t fields = data ? t->data->field_count : 0;
+  made.part_count = fields ? fields : tuple_length(contents);
+  made.parts = make_parts(types, contents, sequence, made.part_count);
+  if (fields) made.members = member_names(arena, t->data);
   return add(types, &made);
 }
 
@@ -210,6 +237,10 @@ void c_type_print(const struct c_types *types, const struct c_type *t, FILE *out
   }
 }
 
+const char *c_member(struct arena *arena, const struct c_type *t, uint32_t i) {
+  return t->members ? t->members[i] : arena_printf(arena, "c%u", (unsigned)i);
+}
+
 /* ---- columns ---- */
 
 void c_columns(struct arena *arena, const struct c_type *t, const char *variable,
@@ -228,7 +259,8 @@ void c_columns(struct arena *arena, const struct c_type *t, const char *variable
   case C_STRUCT: break;
   }
   for (uint32_t i = 0; i < t->part_count; i++) {
-    c_columns(arena, t->parts[i], arena_printf(arena, "%s.c%u", variable, (unsigned)i), visit,
+    const char *member = c_member(arena, t, i);
+    c_columns(arena, t->parts[i], arena_printf(arena, "%s.%s", variable, member), visit,
               context);
   }
 }

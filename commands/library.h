@@ -36,6 +36,7 @@ struct c_type {
   struct type *type;
   uint32_t part_count;
   struct c_type **parts;
+  const char **members; /* of a record: their names, else NULL */
 };
 
 /* All types of a library, parts before what consists of them. */
@@ -51,6 +52,8 @@ struct c_type *c_type_of(struct c_types *, struct type *);
 /* The type with datatypes replaced by what they consist of, as NESL writes it: a context need
  * not know them. `components`: a tuple without its parentheses. */
 const char *c_type_contents(struct arena *, struct type *, bool components);
+/* The name of a struct's member: c0, c1 ..., or that of a record's field. */
+const char *c_member(struct arena *, const struct c_type *, uint32_t i);
 /* Writes `double`, `struct NAME_vec_f64` ... */
 void c_type_print(const struct c_types *, const struct c_type *, FILE *);
 /* The C type of elements, and what ravel.h calls them; TYPE_SEQUENCE: of lengths. */
@@ -95,6 +98,8 @@ struct library {
 };
 
 /* Writes NAME.h and NAME.c. Without memory: memory_failed. */
+/* Whether the name means something in C, or in the functions that are written. */
+bool library_name_is_taken(const char *name);
 void library_header(const struct library *, FILE *);
 void library_source(const struct library *, FILE *);
 /* The declarations of an entry's functions, without a semicolon: the call, and NAME_function.

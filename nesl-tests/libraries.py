@@ -24,7 +24,9 @@ from typing import Any, Iterator, NamedTuple, Optional
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "libraries.nesl"
 WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror".split()
-DATA = {"point": "(float, float)", "celsius": "float", "box([float])": "(int, [float])"}
+DATA = {"point": "(float, float)", "celsius": "float", "box([float])": "(int, [float])",
+        "body": "(float, [int], (float, float))"}
+FIELDS = {"body": ["mass", "struct_", "position"]}  # of records; in C
 
 
 class Case(NamedTuple):
@@ -67,6 +69,8 @@ CASES = [
     Case("shifts", ("[point]",), "[point]", ([(0.5, 1.5), (2.0, -0.0)],)),
     Case("warm", ("[celsius]",), "[celsius]", ([0.1, 20.0],)),
     Case("boxed", ("int", "[float]"), "box([float])", (7, [0.1])),
+    Case("heavier", ("body",), "body", ((0.1, [3, 4], (0.5, 1.5)),)),
+    Case("moved", ("[body]",), "[body]", ([(0.1, [3, 4], (0.5, 1.5)), (2.0, [], (0.0, -1.0))],)),
     Case("fib", ("int",), "int", (20,)),
     Case("quicksort", ("[float]",), "[float]", ([3.5, 0.1, 2.0, 0.1, 9.0, -1.0],), True),
     Case("quicksort", ("[int]",), "[int]", ([5, 3, 8, 1],), True, "quicksort_int"),
@@ -150,7 +154,8 @@ def columns(kind: str, variable: str, many: bool = False) -> Iterator[tuple[str,
     parts = parts_of(kind)
     if parts:
         for i, part in enumerate(parts):
-            yield from columns(part, f"{variable}.c{i}", many)
+            member = FIELDS[kind][i] if kind in FIELDS else f"c{i}"
+            yield from columns(part, f"{variable}.{member}", many)
     elif kind.startswith("["):
         if many:
             yield "lengths", f"{variable}.lengths", f"{variable}.length"
