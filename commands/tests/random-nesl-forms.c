@@ -241,6 +241,8 @@ static void add_mutual(gen *g) {
 static void add_prelude(gen *g) {
   static const char *const forms[] = {
       "datatype tagged(a, int) :: (a in any);",
+      "datatype record(count : int, middle : (a, bool), last : [b]) :: (a in any; b in any);",
+      "function counted(r, n) = if n <= 0 then r else counted(r(count := r.count + n), n - 1);",
       "function twice(h, x) = h(h(x));",
       "function curried(h) = x => (y => h(x, y));",
       "function folded(v) = if #v < 2 then v else flatten({folded(x) : x in "
