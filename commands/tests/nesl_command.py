@@ -343,6 +343,11 @@ class Commands(CommandTest):
         self.expect(ran, 0)
         self.assertIn("plus_scan : [a] -> [a] :: (a in number)\n", ran.stdout)
         self.expect(self.forms("describe plus_scam;"), 1, "", "did you mean plus_scan?")
+        ran = self.forms("datatype tagged(label:a,value:(int,int))::(a in any); describe tagged; "
+                         "datatype plain(int); describe plain;\n")
+        self.assertIn("  The constructor of a datatype.\n"
+                      "  datatype tagged(label : a, value : (int, int)) :: (a in any);\n", ran.stdout)
+        self.assertTrue(ran.stdout.rstrip().endswith("The constructor of a datatype."), ran.stdout)
         ran = self.forms("apropos SCAN;\napropos zzz;\n")
         self.expect(ran, 0)
         self.assertIn("max_scan : ", ran.stdout)
