@@ -103,7 +103,7 @@ static const char *hint(const struct reader *r) {
     return "; `in` stands in `let` and in the generators of { ... : x in v }: there are no "
            "other "
            "loops";
-  case LEX_OPTION: return "; `:=` stands only in parameters and arguments of functions";
+  case LEX_OPTION: return "; `:=` stands only in parameters and arguments of functions, and for fields of records";
   case LEX_GREATER:
     if (before->lexeme == LEX_LESS && joined) return "; \"different\" is written `/=`";
     break;

@@ -412,6 +412,29 @@ Test(check, trees) {
                    "sc<int; int; int>(5, (2, 9))");
 }
 
+#define RECORDS                                                                                \
+  "datatype body(mass : float, at : (int, bool)); datatype star(mass : float, name : a) :: "   \
+  "(a in any); b = body(1.0, (2, t)); "
+
+Test(check, records_are_datatypes_and_patterns) {
+  cr_expect_str_eq(tree(RECORDS "b.mass;"), "(let body((mass.0, at.1)) = b in mass.0)");
+  cr_expect_str_eq(tree(RECORDS "b.at;"), "(let body((mass.0, at.1)) = b in at.1)");
+  cr_expect_str_eq(tree(RECORDS "star(name := 1, mass := 2.0);"), "star<int>(2, 1)");
+  cr_expect_str_eq(tree(RECORDS "star(2.0, t)(name := 1);"),
+                   "(let star((mass.0, name.1)) = star<bool>(2, t) in star<int>(mass.0, 1))");
+  cr_expect_str_eq(tree(RECORDS "let body(at := (i, c)) = b in i;"),
+                   "(let body((mass.0, (i.1, c.2))) = b in i.1)");
+}
+
+Test(check, records_that_nothing_determines) {
+  expect(RECORDS "function g(p) = p.mass;", "star(a) -> float :: (a in any)");
+  expect(RECORDS "function g(p) = (p.at, p.mass);", "body -> ((int, bool), float)");
+  expect(RECORDS "function g(p) = (p.mass, p.at);", "error field");
+  expect(RECORDS "function g(p : body) = p.mass;", "body -> float");
+  expect(RECORDS "function g(p) = p(at := (1, t));", "body -> body");
+  expect(RECORDS "function g(p) = p(name := 1);", "star(a) -> star(int) :: (a in any)");
+}
+
 /* ---- words ---- */
 
 /* The first line of what is said. */
