@@ -140,10 +140,10 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   if (session_find_missing(n->session, c->value, &n->complaints)) return false;
   if (!is_evaluated(n, c)) return bind_nothing(n, c);
   if (n->is_call && !nesl_take_arguments(n, c)) return false;
-  if (n->is_call && !n->options->direct) {
+  if (n->parameter_count > 0 && !n->options->direct) {
     e.parameters = n->parameters;
     e.parameter_count = n->parameter_count;
-    e.loaded = nesl_forget_arguments;
+    e.loaded = n->is_call ? nesl_forget_arguments : NULL;
     e.context = n;
   }
   if (measures) measurement = nesl_measurement(n);

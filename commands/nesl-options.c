@@ -21,18 +21,19 @@ static const struct option_row rows[OPT_COUNT] = {
 enum { DEFAULT_PRINT_LENGTH = 100, DEFAULT_PRINT_TOTAL = 1000 /* at the prompt */ };
 
 void nesl_options_help(FILE *out) {
-  fputs(
-      "usage: nesl [options] [FILE...]          load the files, then read forms at a prompt\n"
-      "       nesl [options] run FILE           run the forms of a file\n"
-      "       nesl [options] run FILE --entry F [ARGUMENT...] [-o RESULT...]\n"
-      "                                         and call a function of it\n"
-      "       nesl [options] -e EXPR            evaluate an expression\n"
-      "       nesl [options] cost EXPR [FILE...]\n"
-      "                                         evaluate it, and say what that costs\n"
-      "       nesl [options] check FILE         look for errors, evaluate nothing\n"
-      "       nesl [options] test FILE          compare results with the comments beside them\n"
-      "       nesl [options] --outcomes FILE    one line for each form\n\n",
-      out);
+  fputs("usage: nesl [options] [FILE...]          load the files, then read forms at a prompt\n"
+        "       nesl [options] run FILE           run the forms of a file\n"
+        "       nesl [options] run FILE --entry F [ARGUMENT...] [-o RESULT...]\n"
+        "                                         and call a function of it\n"
+        "       nesl [options] -e EXPR            evaluate an expression\n"
+        "       nesl [options] cost EXPR [FILE...]\n"
+        "                                         evaluate it, and say what that costs\n"
+        "       nesl [options] check FILE         look for errors, evaluate nothing\n"
+        "       nesl [options] test FILE...       compare results with the comments beside "
+        "them, and\n"
+        "                                         try their properties on random data\n"
+        "       nesl [options] --outcomes FILE    one line for each form\n\n",
+        out);
   arguments_help(rows, OPT_COUNT, out);
   fputs("\nExit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
         out);
@@ -93,6 +94,15 @@ static bool apply(void *options, unsigned id, const char *value) {
     o->repeat = (uint64_t)x;
     break;
   case OPT_TIMES: o->times = value; break;
+  case OPT_CASES:
+    ok = count_value(name, value, 1, NESL_MOST_CASES, &x);
+    o->cases = (uint64_t)x;
+    break;
+  case OPT_SIZE:
+    ok = count_value(name, value, 1, NESL_MOST_CASES, &x);
+    o->size = (uint64_t)x;
+    break;
+  case OPT_ONLY: o->only = value; break;
   case OPT_DIRECT: o->direct = true; break;
   case OPT_PLAIN: o->optimise = false; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
@@ -201,6 +211,9 @@ static bool settle_echo(struct nesl_options *o) {
 /* What holds between options. */
 static bool check_modes(struct nesl_options *o) {
   if (!check_measuring(o)) return false;
+  if ((o->cases || o->size || o->only) && o->mode != NESL_TEST) {
+    return usage_error("nesl", "--cases, --size and --only go with test");
+  }
   if (o->output_count > 0 && !o->expression && !o->entry) {
     return usage_error("nesl", "-o goes with -e and --entry, which have a result");
   }
@@ -226,7 +239,8 @@ static bool check_modes(struct nesl_options *o) {
     return usage_error("nesl", "%s which program? FILE is missing", mode_word(o->mode));
   }
   if (o->entry && o->mode != NESL_RUN) return usage_error("nesl", "--entry goes with run");
-  if (o->mode != NESL_PROMPT && !o->entry && o->operand_count > 1) {
+  const bool one = o->mode != NESL_PROMPT && o->mode != NESL_TEST && !o->entry;
+  if (one && o->operand_count > 1) {
     return usage_error("nesl", "one program at a time: %.200s or %.200s?", o->operands[0],
                        o->operands[1]);
   }

@@ -26,7 +26,8 @@ enum {
   NESL_MOST_OPERANDS = 256,
   NESL_MOST_OUTPUTS = 16,
   NESL_MOST_SETTINGS = 64,
-  NESL_MOST_RUNS = 1000000
+  NESL_MOST_RUNS = 1000000,
+  NESL_MOST_CASES = 1000000
 };
 
 struct nesl_options {
@@ -49,6 +50,9 @@ struct nesl_options {
   uint64_t print_length; /* longest sequence printed in full */
   uint64_t print_total;  /* elements printed over all levels; 0: no limit */
   unsigned digits;       /* of floats; 0: as many as are needed */
+  uint64_t cases, size;  /* of properties; 0: not chosen */
+  const char *only;      /* the property that is tried; NULL: all */
+  bool *found;           /* set where a file has it; or NULL */
   uint64_t repeat;       /* timed runs; 0: expressions are evaluated once */
   const char *times;     /* file for the measurements, or NULL */
   enum native_wish native;

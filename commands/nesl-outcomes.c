@@ -1,5 +1,5 @@
 /* nesl-outcomes.c - the outcome of each form in one line: printed for the corpus (--outcomes),
- * or compared with the comments of a file (test).
+ * or compared with the comments of a file (test), whose properties are then tried.
  *
  *     name = VALUE : TYPE             a result or a definition
  *     out "TEXT" name = VALUE : TYPE  the form printed TEXT first (\n \" \\ escaped)
@@ -9,7 +9,7 @@
  *     error user: TEXT                stopped by error(TEXT)
  */
 #include "base/number.h"
-#include "commands/nesl.h"
+#include "commands/nesl-property.h"
 #include "commands/process.h"
 
 #include <string.h>
@@ -267,8 +267,13 @@ int nesl_test(struct nesl *n, const struct source *source) {
   n->silent = true;
   region_hold(source->region);
   nesl_each_form(n, source, compare_done, &tests, NULL);
-  printf("%s: %u forms, %u expectations, %u failed\n", source->name, tests.forms,
-         tests.expectations, tests.failures);
+  const struct properties tried = nesl_try_properties(n, source);
+  printf("%s: %u forms, %u expectations, ", source->name, tests.forms, tests.expectations);
+  if (tried.count > 0) {
+    printf("%u properties in %llu cases, ", tried.count, (unsigned long long)tried.cases);
+  }
+  printf("%u failed\n", tests.failures + tried.failed + tried.broken);
   region_let_go(n->session, source->region);
-  return tests.failures ? STATUS_FAILED : STATUS_DONE;
+  if (tried.broken > 0) return STATUS_USAGE;
+  return tests.failures + tried.failed > 0 ? STATUS_FAILED : STATUS_DONE;
 }

@@ -111,15 +111,10 @@ static int run_once(struct nesl_options *options, FILE *out, double *seconds) {
   return status;
 }
 
-static int execute(struct nesl_options *options) {
+/* A session that prints to standard output, or captures what forms print; its exit status. */
+static int run_whole(struct nesl_options *options, bool captures, bool one_by_one) {
   struct nesl n = {0};
   FILE *out = stdout;
-  bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
-  const bool one_by_one = captures || options->mode == NESL_PROMPT;
-  if (!one_by_one) process_limit(options->seconds);
-  if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
-  nesl_identify(options);
-  if (options->tune_seconds > 0) return nesl_tune(options, run_once);
   heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
   heap_init(&n.capture_heap, machine_memory(&options->machine));
@@ -133,6 +128,34 @@ static int execute(struct nesl_options *options) {
   nesl_end(&n);
   text_free(&n.capture);
   return status;
+}
+
+/* Each file in a session of its own; the greatest status. */
+static int test_files(const struct nesl_options *options) {
+  int greatest = STATUS_DONE;
+  bool found = false;
+  for (unsigned i = 0; i < options->operand_count && greatest != STATUS_INTERRUPTED; i++) {
+    struct nesl_options one = *options;
+    one.operands[0] = options->operands[i];
+    one.operand_count = 1;
+    one.found = &found;
+    const int status = run_whole(&one, true, true);
+    if (status > greatest) greatest = status;
+  }
+  if (!options->only || found || greatest == STATUS_INTERRUPTED) return greatest;
+  fprintf(stderr, "nesl: error: --only %s: there is no property of this name\n", options->only);
+  return STATUS_USAGE;
+}
+
+static int execute(struct nesl_options *options) {
+  const bool captures = options->mode == NESL_OUTCOMES_OF;
+  const bool one_by_one = captures || options->mode == NESL_PROMPT;
+  if (options->mode == NESL_TEST) return test_files(options);
+  if (!one_by_one) process_limit(options->seconds);
+  if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
+  nesl_identify(options);
+  if (options->tune_seconds > 0) return nesl_tune(options, run_once);
+  return run_whole(options, captures, one_by_one);
 }
 
 static int command(int argc, char **argv) {

@@ -6,6 +6,7 @@
  *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
+ *   nesl-property.h    lists the files that try properties, for test
  *   nesl-cost.c        cost
  *   nesl-observe.c     cost, profile, time, trace at the prompt
  *   nesl-entry.c       --entry: a call, and its arguments as values
@@ -32,7 +33,7 @@ struct nesl {
   struct session *session;
   struct evaluator *evaluator;
   struct arena arguments;     /* values for the call of --entry, until the machine has them */
-  struct global **parameters; /* their variables */
+  struct global **parameters; /* their variables; of a property, that of its cases */
   uint32_t parameter_count;
   double load_seconds; /* spent on reading and evaluating them */
   double run_seconds;  /* at the end: that the machine took, with --entry for the call */
@@ -142,6 +143,7 @@ int nesl_tune(struct nesl_options *, nesl_session_run *run);
 /* Reads forms from standard input until it ends; the exit status. */
 int nesl_prompt(struct nesl *);
 int nesl_outcomes(struct nesl *, const struct source *);
+/* Compares outcomes with comments, and tries properties (nesl-property.h). */
 int nesl_test(struct nesl *, const struct source *);
 /* Evaluates the expressions of a source directly and compiled; prints results and costs. */
 int nesl_cost(struct nesl *, const struct source *);

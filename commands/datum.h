@@ -1,0 +1,75 @@
+/* datum.h - random values of NESL as trees: drawn, made simpler, written as expressions, and
+ * laid out in columns.
+ *
+ * A datum is small: what a case of a property consists of. Functions and streams are none.
+ *
+ *   datum-draw.c     random numbers, and values from them
+ *   datum-simpler.c  the values that are simpler than a given one
+ *   datum-value.c    columns (neslc/value.h), and text
+ */
+#ifndef RAVEL_DATUM_H
+#define RAVEL_DATUM_H
+
+#include "neslc/property.h"
+#include "neslc/value.h"
+
+/* A value of a type that is known from elsewhere. */
+struct datum {
+  union {
+    int64_t integer; /* INT, BOOL (0 or 1), CHAR */
+    double real;
+  } as;
+  uint32_t count;            /* of items */
+  const struct datum *items; /* SEQUENCE: elements; PAIR: both; DATA: its contents */
+};
+
+/* Which scalars there are. */
+struct datum_domain {
+  const struct property_range *range; /* those of its kind are in it; NULL: any */
+  struct widths widths;
+};
+
+/* ---- drawing ---- */
+
+/* SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
+struct random_bits {
+  uint64_t state;
+};
+uint64_t random_next(struct random_bits *);
+/* A number below n, which is at least 1. */
+uint64_t random_below(struct random_bits *, uint64_t n);
+/* A stream of its own for a seed, a name and a number. */
+struct random_bits random_stream(uint64_t seed, const char *name, uint64_t number);
+
+/* Why no value of the type can be drawn, for a message; NULL: one can. The type is ground. */
+const char *datum_problem(struct arena *, struct type *);
+/* Whether a scalar of the range's kind is in the type. */
+bool datum_has_range(struct arena *, struct type *, const struct property_range *);
+
+/* A value of the type: sequences of at most `size` elements, of nested ones together about that
+ * many; most ints within size of 0. Items are the arena's. */
+struct datum datum_draw(struct arena *, struct random_bits *, struct type *,
+                        const struct datum_domain *, uint64_t size);
+
+/* ---- simpler values ---- */
+
+typedef ARRAY(struct datum) datum_list;
+
+/* The most of one step. */
+enum { DATUM_MOST_SIMPLER = 600 };
+/* Appends values that are simpler than this one in one respect, the simplest first: sequences
+ * with fewer elements, numbers nearer to 0, components one by one. It ends: from simpler to
+ * simpler there is a last one. */
+void datum_simpler(struct arena *, struct type *, const struct datum_domain *,
+                   const struct datum *, datum_list *);
+
+/* ---- as values and text ---- */
+
+/* The sequence of `count` values of the type as a value of type [T], `sequence`. */
+struct nesl_value datum_columns(struct arena *, struct type *sequence, const struct datum *,
+                                size_t count);
+/* Writes an expression whose value it is. */
+void datum_show(struct arena *, struct type *, const struct datum *, const struct widths *,
+                FILE *);
+
+#endif
