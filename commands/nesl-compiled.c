@@ -15,6 +15,9 @@ struct compiled {
   struct machine *machine; /* created for the first evaluation, and for a measured one */
   bool used;               /* it has evaluated something */
   struct arena work;       /* of one evaluation */
+  struct arena kept;       /* of the program that is evaluated repeatedly */
+  const struct ir_program *program;
+  uint64_t repeated; /* its number; 0: there is none */
   struct machine_item *arguments;
   uint64_t argument_count;
   struct machine_results results;
@@ -50,17 +53,35 @@ static void collect_arguments(struct compiled *c, const struct evaluation *e) {
   }
 }
 
-/* The let-form of the form; NULL after complaining. Allocates from `work`, which is freed after
- * the evaluation. */
-static const struct ir_program *flattened(struct compiled *c, const struct evaluation *e) {
+/* Complains that there is no memory for the compiler. */
+static void lacks_memory(const struct evaluation *e) {
+  complain(e->complaints, NESL_LIMIT, e->form->value->source, e->form->value->at,
+           "out of memory while this is compiled");
+}
+
+/* The arguments of a program that is compiled already; false after complaining. */
+static bool collected(struct compiled *c, const struct evaluation *e) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    complain(e->complaints, NESL_LIMIT, e->form->value->source, e->form->value->at,
-             "out of memory while this is compiled");
+    lacks_memory(e);
+    return false;
+  }
+  collect_arguments(c, e);
+  memory_guard_end(&guard);
+  return true;
+}
+
+/* The let-form of the form; NULL after complaining. */
+static const struct ir_program *flattened(struct compiled *c, const struct evaluation *e,
+                                          struct arena *arena) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    lacks_memory(e);
     return NULL;
   }
-  const struct flatten_options options = {.arena = &c->work,
+  const struct flatten_options options = {.arena = arena,
                                           .widths = c->options->widths,
                                           .unchecked = !e->session->argument_checks,
                                           .combine =
@@ -74,14 +95,27 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
   return program;
 }
 
-static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {
-  const struct ir_program *program = flattened(c, e);
+/* Allocates from an arena that lasts as long as the program. */
+static const struct ir_program *compile_into(struct compiled *c, const struct evaluation *e,
+                                             struct arena *arena) {
+  const struct ir_program *program = flattened(c, e, arena);
   if (!program || !c->options->optimise) return program;
   struct fcode_opt_options optimiser = fcode_opt_default_options();
   optimiser.fuse = !c->options->no_fusion;
-  program = fcode_opt(&c->work, program, &optimiser, NULL, NULL, e->complaints->diags);
+  program = fcode_opt(arena, program, &optimiser, NULL, NULL, e->complaints->diags);
   if (!program && e->complaints->first == NESL_OK) e->complaints->first = NESL_LIMIT;
   return program;
+}
+
+/* The program of an evaluation, which may be the kept one; the arguments are collected. */
+static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {
+  if (e->repeated == 0) return compile_into(c, e, &c->work);
+  if (e->repeated == c->repeated) return collected(c, e) ? c->program : NULL;
+  arena_free(&c->kept);
+  c->repeated = 0;
+  c->program = compile_into(c, e, &c->kept);
+  if (c->program) c->repeated = e->repeated;
+  return c->program;
 }
 
 static enum column_kind kind_of(const struct machine_item *item) {
@@ -234,6 +268,7 @@ static void release(struct evaluator *base) {
 static void close_compiled(struct evaluator *base) {
   struct compiled *c = (struct compiled *)base;
   release(base);
+  arena_free(&c->kept);
   machine_free(c->machine);
   free(c);
 }
@@ -263,5 +298,6 @@ struct evaluator *evaluator_compiled(const struct nesl_options *options, struct 
   c->base = (struct evaluator){evaluate, release, close_compiled, progress, 0};
   c->options = options;
   arena_init(&c->work, heap);
+  arena_init(&c->kept, heap);
   return &c->base;
 }

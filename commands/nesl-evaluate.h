@@ -29,6 +29,9 @@ struct evaluation {
   uint32_t parameter_count;
   void (*loaded)(void *context); /* or NULL */
   void *context;
+  /* Not 0: this form is evaluated repeatedly with other values of its parameters. Its compiled
+   * program is kept until one with another number is; what it calls must stay defined. */
+  uint64_t repeated;
   struct measurement *measurement; /* or NULL: evaluated once; compiled programs only */
 };
 

@@ -145,6 +145,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
     e.parameter_count = n->parameter_count;
     e.loaded = n->is_call ? nesl_forget_arguments : NULL;
     e.context = n;
+    e.repeated = n->repeated;
   }
   if (measures) measurement = nesl_measurement(n);
   if (measures) e.measurement = &measurement;

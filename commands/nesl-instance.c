@@ -8,8 +8,8 @@
  *     function _case_3(x, _drawn_1) = let v = _from_3_v(x, _drawn_1) in
  *       if _where_3(x, v) then if _law_3(x, v) then 2 else 1 else 0;
  *
- * Each is a source of its own, in which F, C and E have the lines and columns of the file, so
- * that messages show these.
+ * Each is a source of its own. Those with F, C and E have the name of the file, and its lines
+ * and columns, so that messages show these.
  */
 #include "commands/nesl-property.h"
 #include "commands/process.h"
@@ -19,7 +19,7 @@
 /* ---- forms ---- */
 
 struct definition {
-  bool fine, complains;
+  bool fine, complains, exhausted;
 };
 
 /* Without notes: they would show the functions that are defined here. */
@@ -27,22 +27,31 @@ static bool note_definition(struct nesl *n, void *context, const struct nesl_don
   struct definition *d = context;
   d->fine = it->outcome.error == NESL_OK;
   if (n->diags.list.count > 1) n->diags.list.count = 1;
-  if (!d->fine && d->complains) nesl_complain(n);
+  d->exhausted = it->outcome.error == NESL_LIMIT;
+  if (!d->fine && (d->complains || d->exhausted)) nesl_complain(n);
   return d->fine;
 }
 
-static const struct source *form_source(struct nesl *n, const struct instance *in,
-                                        const char *text, uint32_t line) {
-  const struct source *source = nesl_source(n, in->path, text, strlen(text), line);
+static const struct source *named_source(struct nesl *n, const char *name, const char *text,
+                                         uint32_t line) {
+  const struct source *source = nesl_source(n, name, text, strlen(text), line);
   if (!source) memory_failed();
   return source;
 }
 
-static bool define(struct nesl *n, const struct instance *in, const char *text, uint32_t line,
+/* A form that is in no file: its columns must not be taken for those of the property. */
+static const struct source *form_source(struct nesl *n, struct arena *arena,
+                                        const struct instance *in, const char *text) {
+  const char *name = arena_printf(arena, "<property %s>", in->property->name->text);
+  return named_source(n, name, text, 1);
+}
+
+static bool define(struct nesl *n, struct instance *in, const struct source *source,
                    bool complains) {
-  struct definition d = {true, complains};
-  nesl_each_form(n, form_source(n, in, text, line), note_definition, &d, NULL);
+  struct definition d = {true, complains, false};
+  nesl_each_form(n, source, note_definition, &d, NULL);
   text_clear(&n->capture);
+  in->exhausted |= d.exhausted;
   return d.fine;
 }
 
@@ -120,7 +129,8 @@ static bool define_function(struct defining *d, const char *head, struct span at
                             const char *tail) {
   const char *text = arena_printf(d->arena, "%s(\n%s\n%s;\n", head,
                                   in_column(d->arena, d->in->property, at), tail);
-  return define(d->n, d->in, text, line_of(d->in, at) - 1, d->complains);
+  const struct source *source = named_source(d->n, d->in->path, text, line_of(d->in, at) - 1);
+  return define(d->n, d->in, source, d->complains);
 }
 
 static bool define_generator(struct defining *d, size_t i) {
@@ -191,7 +201,7 @@ static bool define_case(struct defining *d) {
       d->arena, "function _case_%u(%s) = %s%sif _law_%u(%s) then %d else %d%s;\n", d->line,
       case_list(d), bindings(d), condition, d->line, arguments, VERDICT_TRUE, VERDICT_FALSE,
       conditional ? arena_printf(d->arena, " else %d", VERDICT_DISCARDED) : "");
-  return define(d->n, d->in, text, d->line, d->complains);
+  return define(d->n, d->in, form_source(d->n, d->arena, d->in, text), d->complains);
 }
 
 /* The arguments of a case, if they are made of what was drawn. */
@@ -204,8 +214,9 @@ static bool define_arguments(struct defining *d) {
                    let, argument_list(d->arena, p, p->parameters.count));
   const char *call =
       arena_printf(d->arena, "_arguments = _arguments_%u(_cases[0]);\n", d->line);
-  if (!define(d->n, d->in, text, d->line, d->complains)) return false;
-  d->in->arguments = form_source(d->n, d->in, call, d->line);
+  const struct source *source = form_source(d->n, d->arena, d->in, text);
+  if (!define(d->n, d->in, source, d->complains)) return false;
+  d->in->arguments = form_source(d->n, d->arena, d->in, call);
   region_hold(d->in->arguments->region);
   return true;
 }
@@ -214,9 +225,9 @@ static void make_forms(struct defining *d) {
   const char *lifted =
       arena_printf(d->arena, "_verdicts = {_case_%u(_x) : _x in _cases};\n", d->line);
   const char *flat = arena_printf(d->arena, "_verdict = _case_%u(_cases[0]);\n", d->line);
-  d->in->lifted = form_source(d->n, d->in, lifted, d->line);
+  d->in->lifted = form_source(d->n, d->arena, d->in, lifted);
   region_hold(d->in->lifted->region);
-  d->in->flat = form_source(d->n, d->in, flat, d->line);
+  d->in->flat = form_source(d->n, d->arena, d->in, flat);
   region_hold(d->in->flat->region);
 }
 

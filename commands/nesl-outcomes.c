@@ -274,6 +274,6 @@ int nesl_test(struct nesl *n, const struct source *source) {
   }
   printf("%u failed\n", tests.failures + tried.failed + tried.broken);
   region_let_go(n->session, source->region);
-  if (tried.broken > 0) return STATUS_USAGE;
-  return tests.failures + tried.failed > 0 ? STATUS_FAILED : STATUS_DONE;
+  if (tests.failures + tried.failed > 0) return STATUS_FAILED;
+  return tried.broken > 0 ? STATUS_USAGE : STATUS_DONE;
 }

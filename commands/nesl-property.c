@@ -170,7 +170,11 @@ static void try_instance(struct testing *t, const struct property *p, size_t fir
                          struct outcome *o) {
   struct instance in;
   nesl_forget(t->n);
-  if (!make_instance(t, p, first, false, &in)) return;
+  in.exhausted = false;
+  if (!make_instance(t, p, first, false, &in)) {
+    o->failed |= in.exhausted;
+    return;
+  }
   const struct trial trial = instance_try(t->n, &in, first);
   o->types =
       arena_printf(&t->arena, "%s%s%s", o->types, o->instances ? "; " : "", in.variables);
@@ -217,7 +221,7 @@ static void try_property(struct testing *t, const struct property *p) {
   }
   t->results.cases += o.cases;
   t->results.failed += o.failed;
-  if (o.instances == 0) {
+  if (o.instances == 0 && !o.failed) {
     complain_of_none(t, p);
   } else if (!o.failed) {
     print_held(t, p, &o);

@@ -20,6 +20,7 @@ struct instance {
   struct type *parameter;   /* of the case */
   struct type *cases;       /* a sequence of cases */
   const struct source *lifted, *flat; /* forms that try _cases: all at once; the first alone */
+  bool exhausted;                     /* there was no memory to define it; reported */
   const struct source *arguments;     /* one for the arguments of the first case; NULL: they are
                                          the case itself */
 };

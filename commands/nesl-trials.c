@@ -1,7 +1,7 @@
 /* nesl-trials.c - tries a property on random cases.
  *
  * The cases of a round are drawn, made one sequence, and tried at once by an apply-to-each; a
- * fault is looked for in halves of them. One case of each round, and one that fails, is also
+ * fault is looked for in halves of them. The last and largest case, and one that fails, is also
  * tried alone: if that gives another verdict, the compiled form of one of them is wrong. What
  * fails is made simpler: of all that is simpler in one respect, which is tried at once, the
  * first that fails, until none does.
@@ -15,7 +15,8 @@
 enum {
   CASES = 100,             /* if no option says how many */
   SIZE = 40,               /* of the largest, likewise */
-  ROUNDS = 5,              /* in which sizes grow */
+  ROUNDS = 4,              /* in which sizes grow */
+  LEAST_ROUND = 16,        /* cases of one: most time goes into compiling it */
   DRAWN_FOR_ONE = 10,      /* cases that are drawn for one that satisfies the condition */
   MOST_TRIED = 100000,     /* simpler cases */
   MOST_SIMPLER_RUNS = 2000 /* of the program, for these */
@@ -29,11 +30,13 @@ struct trying {
   struct random_bits bits;
   struct arena keep;   /* of the case that fails */
   struct arena values; /* of a round */
+  uint64_t number;     /* of the lifted form, whose compiled program is kept */
   uint32_t line;       /* of the property */
   uint64_t cases, size;
   uint64_t tried, runs; /* of simpler cases */
   bool prints;          /* the message of a fault is printed */
   bool ran;             /* the latest run was no fault */
+  bool exhausted;       /* a run lacked memory, which was reported */
   bool together;        /* some cases failed at once, and none of them by itself */
 };
 
@@ -67,10 +70,25 @@ static void print_fault(const struct trying *t, const struct nesl *n) {
   diag_print(&shown, "nesl", MOST, stdout);
 }
 
+/* Whether memory was the limit: of many cases at once, mostly. It is not looked for the case.
+ */
+static bool lacks_memory(const struct nesl *n, enum nesl_error error) {
+  if (error != NESL_LIMIT) return false;
+  for (size_t i = 0; i < n->diags.list.count; i++) {
+    if (strstr(n->diags.list.items[i].message, "memory")) return true;
+  }
+  return n->diags.list.count == 0; /* not even for a message */
+}
+
 static bool note_run(struct nesl *n, void *context, const struct nesl_done *it) {
   struct trying *t = context;
   t->ran = it->outcome.error == NESL_OK;
-  if (!t->ran && t->prints) print_fault(t, n);
+  t->exhausted |= lacks_memory(n, it->outcome.error);
+  if (t->exhausted) {
+    nesl_complain(n);
+  } else if (!t->ran && t->prints) {
+    print_fault(t, n);
+  }
   return true;
 }
 
@@ -86,16 +104,18 @@ static bool run_form(struct trying *t, const struct source *form, const struct d
   t->ran = false;
   n->parameters = &global;
   n->parameter_count = 1;
+  n->repeated = form == t->in->lifted ? t->number : 0;
   nesl_each_form(n, form, note_run, t, NULL);
   n->parameters = NULL;
   n->parameter_count = 0;
+  n->repeated = 0;
   text_clear(&n->capture); /* what the program printed */
   return t->ran;
 }
 
-/* Whether the session is asked to end. */
+/* Whether there is no more to be tried. */
 static bool ends(const struct trying *t) {
-  return t->n->interrupted;
+  return t->n->interrupted || t->exhausted;
 }
 
 static const struct column *result_of(struct trying *t, const char *name) {
@@ -366,7 +386,7 @@ static void report(struct trying *t, const struct datum *found, enum verdict lif
   bool ended = false;
   t->runs = 0;
   const unsigned steps = simplest(t, &failing, &ended);
-  if (!t->n->interrupted) print_failure(t, &failing, number, steps, ended);
+  if (!ends(t)) print_failure(t, &failing, number, steps, ended);
 }
 
 /* How many cases were drawn, and of what size the next one is: it grows from 0 to the number of
@@ -417,7 +437,8 @@ static bool try_round(struct trying *t, const struct drawn *drawn, uint64_t coun
   }
   if (t->together) print_together(t, &r);
   *held += held_in(&r);
-  return !t->together && agrees_alone(t, &r, r.count - 1);
+  const bool last = *held >= t->cases;
+  return !t->together && (!last || agrees_alone(t, &r, r.count - 1));
 }
 
 static void print_too_few(const struct trying *t, uint64_t held, uint64_t drawn) {
@@ -431,7 +452,8 @@ static void print_too_few(const struct trying *t, uint64_t held, uint64_t drawn)
 
 static struct trial try_rounds(struct trying *t) {
   struct trial trial = {0};
-  const uint64_t round = (t->cases + ROUNDS - 1) / ROUNDS;
+  const uint64_t fraction = (t->cases + ROUNDS - 1) / ROUNDS;
+  const uint64_t round = fraction < LEAST_ROUND ? LEAST_ROUND : fraction;
   struct drawn drawn = {0};
   while (trial.cases < t->cases && drawn.count < DRAWN_FOR_ONE * t->cases && !trial.failed) {
     const uint64_t left = t->cases - trial.cases, count = left < round ? left : round;
@@ -450,6 +472,7 @@ struct trial instance_try(struct nesl *n, const struct instance *in, uint64_t nu
   struct trying t = {.n = n,
                      .in = in,
                      .bits = random_stream(o->machine.seed, in->property->name->text, number),
+                     .number = ++n->numbered,
                      .line = instance_line(in),
                      .cases = chosen(o->cases, in->property->cases, CASES),
                      .size = chosen(o->size, in->property->size, SIZE)};

@@ -35,6 +35,8 @@ struct nesl {
   struct arena arguments;     /* values for the call of --entry, until the machine has them */
   struct global **parameters; /* their variables; of a property, that of its cases */
   uint32_t parameter_count;
+  uint64_t repeated;   /* of the form that is executed: nesl-evaluate.h */
+  uint64_t numbered;   /* forms that had such a number so far */
   double load_seconds; /* spent on reading and evaluating them */
   double run_seconds;  /* at the end: that the machine took, with --entry for the call */
   bool is_call;        /* the form that is read now is this call */

@@ -48,9 +48,13 @@ DEFAULT_CONFIGS = ["direct", "unoptimised", "fused"]
 
 def split_forms(text):
     """The forms of a .nesl file: (line number, text). A form starts where a line begins without
-    white space and goes on over lines that begin with it."""
-    forms = []
+    white space and goes on over lines that begin with it. Properties are comments (properties.py
+    tries them), which may have several lines, too."""
+    forms, in_property = [], False
     for number, line in enumerate(text.split("\n"), 1):
+        if in_property or line.startswith("%property "):
+            in_property = not line.rstrip().endswith("%")
+            continue
         if not line.strip() or line.startswith("#!") or (
                 line.startswith("%") and line.rstrip().endswith("%")):
             continue

@@ -72,6 +72,7 @@ double(4);
 %= 8 %
 {double(x) : x in [1, 2]};
 %= [2, 4] %
+%property doubled(v : [a], k : int from abs) cases := 4 size := 3 where #v < 3 = sum({double(k) : x in v}) == #v * double(k) %
 """
 FILES = {"queens.nesl": QUEENS, "ragged.nesl": RAGGED, "words.nesl": WORDS,
          "called.nesl": CALLED, "writing.nesl": WRITING, "large.nesl": LARGE, "dumping.nesl": DUMPING,
