@@ -28,7 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/library.md",
-         "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md", "docs/python-functions.md"]
+         "docs/testing.md", "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md", "docs/python-functions.md"]
 BLOCK = re.compile(r"^```(nesl|console|c|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
 # A page, and the files of neslc/library of which it has an example of each function.

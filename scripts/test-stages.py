@@ -192,6 +192,7 @@ def pages():
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
+    yield Stage("properties of programs", "python3 nesl-tests/properties.py")
     yield Stage("errors of reals of the library", "python3 nesl-tests/accuracy.py")
     yield Stage("functions of C from NESL", f"{CACHED} python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
@@ -347,6 +348,8 @@ def whole_at_random():
                 "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"
                 " --seconds {search} --native --seed {seed}")
+    yield Stage("whole: properties of programs, other cases",
+                "python3 nesl-tests/properties.py --seed 0x{seed} --cases 2000")
     yield Stage("whole: random programs of NESL", "build/bin/nesl-random --seed 0x{seed}"
                 " --seconds {search}")
     yield Stage("whole: random programs of NESL, compiled superoperators",
