@@ -49,6 +49,7 @@ FORMS = {"barnes-hut": "barnes_hut(random_bodies(500), 0.5)",
                       ": k in dist(1.0, 1000)})",
          "quicksort": "quicksort({rand(k) : k in dist(1000000, 10000)})",
          "random-walks": "walks(2000, 401)",
+         "sorters": "vsort_by_hand({rand(k) : k in dist(1000000, 2 ^ 12)})",
          "sparse-matrix": "solve(bar(101), dist(0.01, 101))",
          "string-search": 'search("ana", flatten(dist("bananas and an anaconda ", 100)))',
          "word-count": 'word_count(flatten(dist("she sells sea shells by the sea shore; ", 100)))'}
