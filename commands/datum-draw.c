@@ -93,9 +93,11 @@ static double any_float(struct random_bits *bits, bool narrow, uint64_t size) {
 static double draw_float(struct random_bits *bits, const struct datum_domain *domain,
                          uint64_t size) {
   const bool narrow = domain->widths.float_elem == CVL_F32;
-  const double x = is_ranged(domain, RANGE_FLOATS) ? ranged_float(bits, domain->range)
-                                                   : any_float(bits, narrow, size);
-  return narrow ? (double)(float)x : x;
+  const bool ranged = is_ranged(domain, RANGE_FLOATS);
+  const double x = ranged ? ranged_float(bits, domain->range) : any_float(bits, narrow, size);
+  if (!narrow) return x;
+  const bool rounds_up = ranged && (float)x >= (float)domain->range->most;
+  return (double)(float)(rounds_up ? domain->range->least : x);
 }
 
 /* For the most one of few letters, so that equal ones meet; rarely any byte. */

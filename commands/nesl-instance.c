@@ -127,7 +127,7 @@ struct defining {
 /* A function with the body `at` of the property, between two texts. */
 static bool define_function(struct defining *d, const char *head, struct span at,
                             const char *tail) {
-  const char *text = arena_printf(d->arena, "%s(\n%s\n%s;\n", head,
+  const char *text = arena_printf(d->arena, "%s(\n%s%s;\n", head,
                                   in_column(d->arena, d->in->property, at), tail);
   const struct source *source = named_source(d->n, d->in->path, text, line_of(d->in, at) - 1);
   return define(d->n, d->in, source, d->complains);
@@ -160,7 +160,7 @@ static bool define_truth(struct defining *d, const char *name, struct span at) {
   const char *parameters = parameter_list(d->arena, p, p->parameters.count, d->types);
   return define_function(
       d, arena_printf(d->arena, "function _%s_%u(%s) = ", name, d->line, parameters), at,
-      ": bool)");
+      " : bool)");
 }
 
 /* "let v = _from_3_v(x, _drawn_1) in ", or nothing. */

@@ -100,6 +100,12 @@ static struct type *read_type(struct testing *t, const struct property *p, struc
 #define property_error(t, p, at, ...)                                                          \
   (complain(&(t)->n->complaints, NESL_TYPE, (p)->source, at, __VA_ARGS__), false)
 
+/* Whether the bounds of ints are ints of the session. */
+static bool fits(const struct testing *t, const struct property_range *range) {
+  if (range->kind != RANGE_INTS || t->n->options->widths.int_elem != CVL_I32) return true;
+  return range->low >= INT32_MIN && range->high <= INT32_MAX;
+}
+
 static bool check_parameter(struct testing *t, const struct property *p, size_t i,
                             struct type *type) {
   const struct property_parameter *parameter = &p->parameters.items[i];
@@ -108,6 +114,9 @@ static bool check_parameter(struct testing *t, const struct property *p, size_t 
   }
   const char *problem = datum_problem(&t->arena, type);
   if (problem) return property_error(t, p, parameter->type, "%s", problem);
+  if (!fits(t, &parameter->range)) {
+    return property_error(t, p, parameter->range.at, "a bound is no int of 32 bits");
+  }
   if (datum_has_range(&t->arena, type, &parameter->range)) return true;
   return property_error(
       t, p, parameter->range.at,

@@ -157,6 +157,13 @@ class Right(PropertiesTest):
                      "n : int, v : [int] from w => n:w) = v[0] == n"):
             self.expect(self.property(f"p({text.replace('n:w', '[n] ++ w')}", "--cases", "500"), 0)
 
+    def test_widths(self):
+        self.expect(self.property("p(x : float in [0.1:0.3]) = x >= 0.1 and x < 0.3", "--float", "32",
+                                  "--cases", "1000"), 0)
+        self.expect(self.property("p(x : int) = x + 1 > x", "--int", "32", "--cases", "500"), 1)
+        ran = self.property("p(x : int in [0:3000000000]) = x >= 0", "--int", "32")
+        self.expect(ran, 2, None, "a bound is no int of 32 bits")
+
     def test_every_kind_of_value_is_drawn(self):
         for text in ("x : int) = x /= max_int", "x : int) = x /= min_int", "x : float) = not(isnan(x))",
                      "x : float) = x /= infinity", "x : float) = x == 0.0 or abs(x) > 1.0e-300",
