@@ -160,7 +160,7 @@ static bool define_truth(struct defining *d, const char *name, struct span at) {
   const char *parameters = parameter_list(d->arena, p, p->parameters.count, d->types);
   return define_function(
       d, arena_printf(d->arena, "function _%s_%u(%s) = ", name, d->line, parameters), at,
-      " : bool)");
+      "\n: bool)");
 }
 
 /* "let v = _from_3_v(x, _drawn_1) in ", or nothing. */
