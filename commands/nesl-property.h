@@ -3,6 +3,7 @@
  *   nesl-property.c  finds the properties of a file, and gives them types
  *   nesl-instance.c  a property at types without variables becomes functions of the session
  *   nesl-trials.c    random cases, all at once; the simplest that fails
+ *   nesl-report.c    what is printed of it
  */
 #ifndef RAVEL_NESL_PROPERTY_H
 #define RAVEL_NESL_PROPERTY_H

@@ -6,8 +6,7 @@
  * fails is made simpler: of all that is simpler in one respect, which is tried at once, the
  * first that fails, until none does.
  */
-#include "base/number.h"
-#include "commands/nesl-property.h"
+#include "commands/nesl-trials.h"
 #include "commands/process.h"
 
 #include <string.h>
@@ -23,30 +22,6 @@ enum {
 };
 static const double most_simpler_seconds = 20;
 
-/* What is tried, and the memory of it. */
-struct trying {
-  struct nesl *n;
-  const struct instance *in;
-  struct random_bits bits;
-  struct arena keep;   /* of the case that fails */
-  struct arena values; /* of a round */
-  uint64_t number;     /* of the lifted form, whose compiled program is kept */
-  uint32_t line;       /* of the property */
-  uint64_t cases, size;
-  uint64_t tried, runs; /* of simpler cases */
-  bool prints;          /* the message of a fault is printed */
-  bool ran;             /* the latest run was no fault */
-  bool exhausted;       /* a run lacked memory, which was reported */
-  bool together;        /* some cases failed at once, and none of them by itself */
-};
-
-/* Cases, and what became of them. */
-struct round {
-  struct datum *cases;
-  enum verdict *verdicts;
-  size_t count;
-};
-
 /* ---- runs of the program ---- */
 
 /* Whether a diagnostic shows a function that instance_define has made. */
@@ -61,17 +36,16 @@ static bool is_of_instance(const struct trying *t, const struct diag *d) {
 }
 
 /* Prints the message of a fault, and the calls within the program. */
-static void print_fault(const struct trying *t, const struct nesl *n) {
+static void print_fault(const struct trying *t, const struct nesl *n, FILE *out) {
   enum { MOST = 5 };
   struct diag_list shown = n->diags;
   size_t count = shown.list.count ? 1 : 0;
   while (count < shown.list.count && !is_of_instance(t, &shown.list.items[count])) count++;
   shown.list.count = count;
-  diag_print(&shown, "nesl", MOST, stdout);
+  diag_print(&shown, "nesl", MOST, out);
 }
 
-/* Whether memory was the limit: of many cases at once, mostly. It is not looked for the case.
- */
+/* Whether memory was the limit. */
 static bool lacks_memory(const struct nesl *n, enum nesl_error error) {
   if (error != NESL_LIMIT) return false;
   for (size_t i = 0; i < n->diags.list.count; i++) {
@@ -83,18 +57,16 @@ static bool lacks_memory(const struct nesl *n, enum nesl_error error) {
 static bool note_run(struct nesl *n, void *context, const struct nesl_done *it) {
   struct trying *t = context;
   t->ran = it->outcome.error == NESL_OK;
-  t->exhausted |= lacks_memory(n, it->outcome.error);
-  if (t->exhausted) {
-    nesl_complain(n);
-  } else if (!t->ran && t->prints) {
-    print_fault(t, n);
-  }
+  if (!t->ran && t->prints) print_fault(t, n, stdout);
+  if (t->exhausted || t->simplifies || !lacks_memory(n, it->outcome.error)) return true;
+  t->exhausted = true; /* said once: there may be no case that lacks it alone */
+  fflush(stdout);
+  print_fault(t, n, stderr);
   return true;
 }
 
-/* Executes one of the instance's forms, with these cases as the argument; false if it fails. */
-static bool run_form(struct trying *t, const struct source *form, const struct datum *cases,
-                     size_t count) {
+bool trial_run(struct trying *t, const struct source *form, const struct datum *cases,
+               size_t count) {
   struct nesl *n = t->n;
   const struct nesl_value value = datum_columns(&t->values, t->in->cases, cases, count);
   const struct scheme scheme = {.count = 0, .type = t->in->cases};
@@ -115,7 +87,7 @@ static bool run_form(struct trying *t, const struct source *form, const struct d
 
 /* Whether there is no more to be tried. */
 static bool ends(const struct trying *t) {
-  return t->n->interrupted || t->exhausted;
+  return t->n->interrupted;
 }
 
 static const struct column *result_of(struct trying *t, const char *name) {
@@ -123,15 +95,13 @@ static const struct column *result_of(struct trying *t, const char *name) {
   return &g->value.columns[g->value.count - 1];
 }
 
-/* Tries the case alone. */
-static enum verdict alone(struct trying *t, const struct datum *one) {
-  if (!run_form(t, t->in->flat, one, 1)) return VERDICT_FAULT;
+enum verdict trial_alone(struct trying *t, const struct datum *one) {
+  if (!trial_run(t, t->in->flat, one, 1)) return VERDICT_FAULT;
   return (enum verdict)result_of(t, "_verdict")->as.ints[0];
 }
 
-/* Tries cases at once; false if there is a fault. */
-static bool at_once(struct trying *t, struct round *r, size_t from, size_t end) {
-  if (!run_form(t, t->in->lifted, r->cases + from, end - from)) return false;
+bool trial_at_once(struct trying *t, struct round *r, size_t from, size_t end) {
+  if (!trial_run(t, t->in->lifted, r->cases + from, end - from)) return false;
   const struct column *column = result_of(t, "_verdicts");
   for (size_t i = from; i < end; i++) {
     r->verdicts[i] = (enum verdict)column->as.ints[i - from];
@@ -139,7 +109,7 @@ static bool at_once(struct trying *t, struct round *r, size_t from, size_t end) 
   return true;
 }
 
-static bool is_failure(enum verdict v) {
+bool trial_failed(enum verdict v) {
   return v == VERDICT_FALSE || v == VERDICT_FAULT;
 }
 
@@ -147,8 +117,8 @@ static bool is_failure(enum verdict v) {
 static size_t first_failure(struct trying *t, struct round *r, size_t from, size_t end) {
   t->runs++;
   if (from == end || ends(t)) return end;
-  if (at_once(t, r, from, end)) {
-    while (from < end && !is_failure(r->verdicts[from])) from++;
+  if (trial_at_once(t, r, from, end)) {
+    while (from < end && !trial_failed(r->verdicts[from])) from++;
     return from;
   }
   if (end - from == 1) {
@@ -253,140 +223,23 @@ static unsigned simplest(struct trying *t, struct datum *failing, bool *ended) {
   return steps;
 }
 
-/* ---- reports ---- */
-
-static void print_begin(const struct trying *t) {
-  printf("%s:%u: %s ", t->in->path, t->line, t->in->property->name->text);
-}
-
-/* The text with line breaks and indentation as one space each. */
-static void print_squeezed(const char *text, size_t length) {
-  for (size_t i = 0; i < length; i++) {
-    const bool space = strchr(" \t\r\n", text[i]) != NULL;
-    if (!space) putchar(text[i]);
-    if (space && (i == 0 || !strchr(" \t\r\n", text[i - 1]))) putchar(' ');
-  }
-}
-
-static void print_written(const struct property *p, struct span at) {
-  print_squeezed(p->source->text + at.start, at.end - at.start);
-}
-
-/* v = (F)([1, 2]) */
-static void print_binding(struct trying *t, size_t i, struct type *type,
-                          const struct datum *d) {
-  const struct property *p = t->in->property;
-  const struct property_parameter *parameter = &p->parameters.items[i];
-  const bool drawn = parameter->generator.end != 0;
-  printf("%s%s = ", i ? "; " : "", parameter->name->text);
-  if (drawn) putchar('(');
-  if (drawn) print_written(p, parameter->generator);
-  if (drawn) fputs(")(", stdout);
-  datum_show(&t->values, type, d, &t->n->options->widths, stdout);
-  if (drawn) putchar(')');
-}
-
-/* let v = [1, 2]; x = 0 in LAW; */
-static void print_case(struct trying *t, const struct datum *d) {
-  const struct property *p = t->in->property;
-  struct type *type = type_of(t->in->parameter);
-  fputs("    let ", stdout);
-  for (size_t i = 0; i < p->parameters.count; i++) {
-    const bool last = i + 1 == p->parameters.count;
-    print_binding(t, i, last ? type : type->part[0], last ? d : &d->items[0]);
-    if (!last) type = type_of(type->part[1]);
-    if (!last) d = &d->items[1];
-  }
-  fputs(" in ", stdout);
-  print_written(p, p->law);
-  puts(";");
-}
-
-/* What became of the drawn values, if something did. */
-static void print_arguments(struct trying *t, const struct datum *d) {
-  if (!t->in->arguments || !run_form(t, t->in->arguments, d, 1)) return;
-  const struct property *p = t->in->property;
-  const struct value_layout layout = nesl_layout(t->n);
-  fputs("    % (", stdout);
-  for (size_t i = 0; i < p->parameters.count; i++) {
-    printf("%s%s", i ? ", " : "", p->parameters.items[i].name->text);
-  }
-  fputs(") is ", stdout);
-  value_show(&session_global(t->n->session, "_arguments")->value, &layout, stdout);
-  puts(" %");
-}
-
-static void print_count(const char *option, uint64_t value) {
-  if (value) printf(" --%s %llu", option, (unsigned long long)value);
-}
-
-/* The command that finds the case again. */
-static void print_command(const struct trying *t) {
-  const struct nesl_options *o = t->n->options;
-  printf("    again: nesl test %s --only %s --seed %llu", t->in->path,
-         t->in->property->name->text, (unsigned long long)o->machine.seed);
-  print_count("cases", o->cases);
-  print_count("size", o->size);
-  if (o->widths.int_elem == CVL_I32) fputs(" --int 32", stdout);
-  if (o->widths.float_elem == CVL_F32) fputs(" --float 32", stdout);
-  putchar('\n');
-}
-
-static const char *verdict_text(enum verdict v) {
-  switch (v) {
-  case VERDICT_DISCARDED: return "outside of the condition";
-  case VERDICT_FALSE: return "F";
-  case VERDICT_TRUE: return "T";
-  case VERDICT_FAULT: break;
-  }
-  return "an error";
-}
-
-static void print_difference(struct trying *t, const struct datum *d, enum verdict lifted,
-                             enum verdict flat) {
-  print_begin(t);
-  printf("is %s in {... : x in cases}, and %s for the same case alone: an error in Ravel, "
-         "unless it "
-         "draws random numbers\n",
-         verdict_text(lifted), verdict_text(flat));
-  print_case(t, d);
-  print_command(t);
-}
-
-static void print_failure(struct trying *t, const struct datum *d, uint64_t number,
-                          unsigned steps, bool ended) {
-  const char *variables = t->in->variables;
-  print_begin(t);
-  printf("fails in case %llu%s%s", (unsigned long long)number, *variables ? " with " : "",
-         variables);
-  if (steps > 0) printf(", made simpler in %u step%s", steps, steps == 1 ? "" : "s");
-  puts(ended ? " (there was no time for more):" : ":");
-  print_case(t, d);
-  print_arguments(t, d);
-  t->prints = true;
-  const enum verdict v = alone(t, d);
-  t->prints = false;
-  if (v == VERDICT_FALSE) puts("    is F");
-  if (!is_failure(v)) puts("    is not, tried again: does it draw random numbers?");
-  print_command(t);
-}
-
 /* ---- a property ---- */
 
 /* A case that failed among others. */
 static void report(struct trying *t, const struct datum *found, enum verdict lifted,
                    uint64_t number) {
   struct datum failing = kept(t, found);
-  const enum verdict flat = alone(t, &failing);
+  const enum verdict flat = trial_alone(t, &failing);
   if (ends(t)) return;
   if (flat != lifted) {
-    print_difference(t, &failing, lifted, flat);
+    report_difference(t, &failing, lifted, flat);
     return;
   }
   bool ended = false;
   t->runs = 0;
+  t->simplifies = true;
   const unsigned steps = simplest(t, &failing, &ended);
-  if (!ends(t)) print_failure(t, &failing, number, steps, ended);
+  if (!ends(t)) report_failure(t, &failing, number, steps, ended);
 }
 
 /* How many cases were drawn, and of what size the next one is: it grows from 0 to the number of
@@ -401,23 +254,11 @@ static uint64_t held_in(const struct round *r) {
   return held;
 }
 
-static void print_together(struct trying *t, struct round *r) {
-  print_begin(t);
-  printf(
-      "fails for %zu cases at once, and for none of them alone: is there too little memory or "
-      "time?\n",
-      r->count);
-  t->prints = true;
-  at_once(t, r, 0, r->count);
-  t->prints = false;
-  print_command(t);
-}
-
 /* Whether the case has the same verdict alone; reports it if not. */
 static bool agrees_alone(struct trying *t, const struct round *r, size_t i) {
-  const enum verdict flat = alone(t, &r->cases[i]);
+  const enum verdict flat = trial_alone(t, &r->cases[i]);
   if (flat != r->verdicts[i] && !ends(t)) {
-    print_difference(t, &r->cases[i], r->verdicts[i], flat);
+    report_difference(t, &r->cases[i], r->verdicts[i], flat);
   }
   return flat == r->verdicts[i];
 }
@@ -435,19 +276,10 @@ static bool try_round(struct trying *t, const struct drawn *drawn, uint64_t coun
     report(t, &r.cases[failing], r.verdicts[failing], drawn->count + failing + 1);
     return false;
   }
-  if (t->together) print_together(t, &r);
+  if (t->together) report_together(t, &r);
   *held += held_in(&r);
   const bool last = *held >= t->cases;
   return !t->together && (!last || agrees_alone(t, &r, r.count - 1));
-}
-
-static void print_too_few(const struct trying *t, uint64_t held, uint64_t drawn) {
-  print_begin(t);
-  printf("has too few cases%s%s: %llu of %llu random ones satisfy its condition; draw what "
-         "does, by "
-         "`in` and `from`\n",
-         *t->in->variables ? " with " : "", t->in->variables, (unsigned long long)held,
-         (unsigned long long)drawn);
 }
 
 static struct trial try_rounds(struct trying *t) {
@@ -462,7 +294,7 @@ static struct trial try_rounds(struct trying *t) {
     drawn.step = trial.cases + (drawn.count - trial.cases) / DRAWN_FOR_ONE;
   }
   if (trial.failed || trial.cases == t->cases) return trial;
-  print_too_few(t, trial.cases, drawn.count);
+  report_too_few(t, trial.cases, drawn.count);
   trial.failed = true;
   return trial;
 }

@@ -130,6 +130,9 @@ class Wrong(PropertiesTest):
         ran = self.property("p(x : int in [0:3]) = sum(sort({rem(i * i, 7) : i in [x:9000000]})) > 3",
                             "--memory", "50M")
         self.expect(ran, 1, err="memory")
+        ran = self.property("p(n : int) = sort({rem(x * x, 7) : x in [0:max(n, 1)]})[0] == 0", "--memory", "8M")
+        self.expect(ran, 1, err="memory")
+        self.assertRegex(ran.stdout, r"let n = \d{5,} in")
 
 
 class Right(PropertiesTest):
