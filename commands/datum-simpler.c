@@ -52,12 +52,13 @@ static void add_float(struct arena *arena, const struct property_range *range, d
   if (memcmp(&x, &was, sizeof x) != 0) add(arena, list, (struct datum){.as.real = x});
 }
 
-/* Of an integer: like an int. Of others: without a fraction, with few binary digits. */
+/* Of an integer: like an int. Of others: without a fraction, with half of one. */
 static void simpler_finite(struct arena *arena, const struct property_range *range, double x,
                            datum_list *list) {
   if (x < 0) add_float(arena, range, -x, x, list);
   if (x != trunc(x)) {
     add_float(arena, range, trunc(x) + 0.0, x, list);
+    add_float(arena, range, x < 0 ? floor(x) : ceil(x), x, list);
     if (x * 2.0 != trunc(x * 2.0)) add_float(arena, range, trunc(x * 2.0) / 2.0 + 0.0, x, list);
     return;
   }

@@ -30,6 +30,7 @@ WRONG = [
     ("", "p(v : [int], w : [int]) = #v < 3 or #w < 2", "v = [0, 0, 0]; w = [0, 0]"),
     ("", "p(v : [int] in [0:9]) = eql(v, sort(v))", "v = [1, 0]"),
     ("datatype point(int, float);", "p(v : [point]) = #v < 2", "v = [point(0, 0.0), point(0, 0.0)]"),
+    ("datatype body(mass : float, name : [char]);", "p(b : body) = b.mass >= 0.0", "b = body(-1.0, \"\")"),
     ("function last(v) = v[#v - 2];", "p(v : [int] in [0:2]) where #v > 1 = last(v) == v[#v - 1]",
      None),
     ("function twice(v) = v ++ v;", "p(v : [int] from twice) = #v < 6", "v = (twice)([0, 0, 0])"),
