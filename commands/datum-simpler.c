@@ -78,6 +78,7 @@ static void simpler_float(struct arena *arena, const struct property_range *rang
   } else {
     add_float(arena, range, 1.0, x, list);
     if (x < 0) add_float(arena, range, INFINITY, x, list);
+    if (x < 0) add_float(arena, range, -1.0, x, list);
   }
 }
 
