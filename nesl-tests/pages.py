@@ -10,7 +10,8 @@ Blocks of a page:
     ```nesl FILE     a file, which later commands find; ```c FILE and ```python FILE likewise
     ```python        a session of Python with the package ravel, one for the whole page, as the
                      prompt shows it (`>>> `); a block without prompts prints nothing.
-                     ```python needs=NAME is skipped where the module NAME is not installed
+                     ```python needs=NAME is skipped where the module NAME is not installed;
+                     ```python numpy (LIBRARIES) is left to idioms.py
     ```console       commands that begin with `$ `, and what each prints
 
 A line `...` matches any lines, a `...` at the end of a line any text (but not behind a
@@ -28,7 +29,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/library.md",
-         "docs/testing.md", "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md", "docs/python-functions.md"]
+         "docs/numpy.md", "docs/testing.md", "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md",
+         "docs/python-functions.md"]
 BLOCK = re.compile(r"^```(nesl|console|c|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
 # A page, and the files of neslc/library of which it has an example of each function.
@@ -36,6 +38,8 @@ EXAMPLES = ("docs/library.md", ["statistics", "searching", "slicing", "combinato
                                 "bits", "random"])
 FUNCTION = re.compile(r"^function ([a-z]\w*)\(", re.MULTILINE)
 NEEDS = "needs="
+# What Python has for the block of NESL behind it, with one of these.
+LIBRARIES = ("numpy", "awkward", "pandas")
 MARK = "apropos zzz%dzzz;\n"  # says so, and leaves `it` alone
 MARKED = re.compile(r"^No name contains zzz(\d+)zzz\.\n", re.MULTILINE)
 
@@ -162,6 +166,8 @@ class Page:
                 self.run_commands(line, inside)
             elif kind == "python" and (not file or file.startswith(NEEDS)):
                 self.read_python(line, inside, file[len(NEEDS):])
+            elif file in LIBRARIES:
+                continue
             elif file:
                 (self.folder / file).write_text(inside)
             else:

@@ -193,6 +193,7 @@ def pages():
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
     yield Stage("properties of programs", "python3 nesl-tests/properties.py")
+    yield Stage("idioms of NumPy beside NESL", "python3 nesl-tests/idioms.py")
     yield Stage("errors of reals of the library", "python3 nesl-tests/accuracy.py")
     yield Stage("functions of C from NESL", f"{CACHED} python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
@@ -374,7 +375,8 @@ def whole_rest():
     yield Stage("whole: the package for Python beside other libraries",
                 "scripts/with-python-libraries python3 python/tests/run.py &&"
                 " scripts/with-python-libraries python3 libravel/tests/with-pyarrow.py &&"
-                " scripts/with-python-libraries python3 nesl-tests/pages.py")
+                " scripts/with-python-libraries python3 nesl-tests/pages.py &&"
+                " scripts/with-python-libraries python3 nesl-tests/idioms.py")
     yield Stage("whole: notebooks", "scripts/with-python-libraries python3 examples/notebooks/run.py")
     yield Stage("whole: ragged data in other libraries", "scripts/with-python-libraries python3"
                 " bench/python/measure.py --check")
