@@ -7,6 +7,7 @@
 
 struct reading {
   struct arena *arena;
+  struct arena *scratch; /* of the bytes of one array, where these are compressed */
   const struct array_type *type;
   const char *next; /* in the signature */
   bool named;       /* the next components are those of a record, and have its names */
@@ -73,6 +74,27 @@ static bool open_archive(struct reading *r, struct arena *arena, const char *byt
   return true;
 }
 
+/* What with_scratch calls. */
+struct work {
+  struct reading *r;
+  bool (*work)(void *context);
+  void *context;
+  bool fine;
+};
+
+static void with_arena(struct arena *scratch, void *context) {
+  struct work *w = context;
+  w->r->scratch = scratch;
+  w->fine = w->work(w->context);
+}
+
+/* Calls work(context), in which r has an arena for bytes. */
+static bool with_scratch(struct reading *r, bool (*work)(void *context), void *context) {
+  struct work w = {r, work, context, false};
+  if (!arena_with(r->arena->heap, with_arena, &w)) memory_failed();
+  return w.fine;
+}
+
 /* ---- one array ---- */
 
 /* Reads an array of this type; its columns. NULL after setting the problem. */
@@ -86,7 +108,12 @@ static const struct array_column *read_array(struct reading *r, const char *path
                      names_text(r));
     return NULL;
   }
-  if (npy_read(r->arena, type, m->bytes, m->length, &columns, &problem)) return columns.items;
+  const struct arena_point mark = arena_mark(r->scratch);
+  const char *bytes = zip_bytes(&r->zip, m, r->scratch);
+  if (!bytes) return NULL;
+  const bool fine = npy_read(r->arena, type, bytes, m->length, &columns, &problem);
+  arena_free_since(r->scratch, mark);
+  if (fine) return columns.items;
   (void)array_fail(r->arena, r->problem, "%s: %s", path, problem);
   return NULL;
 }
@@ -243,6 +270,14 @@ static bool read_roots(struct reading *r, bool by_name) {
   return true;
 }
 
+static bool read_all(void *reading) {
+  struct reading *r = reading;
+  const bool rows = r->next[0] == '[' && r->next[1] == '(', by_name = are_roots(r);
+  uint64_t one = 1;
+  if (rows && by_name) return read_value(r, "", false, &one);
+  return read_roots(r, by_name && *r->next != '[');
+}
+
 bool npz_read(struct arena *arena, const struct array_type *type, const char *bytes,
               size_t length, struct array_columns *out, const char **problem) {
   struct reading r;
@@ -252,11 +287,8 @@ bool npz_read(struct arena *arena, const struct array_type *type, const char *by
   r.column = out->items;
   r.type = type;
   r.next = type->signature;
-  const bool rows = r.next[0] == '[' && r.next[1] == '(', by_name = are_roots(&r);
   r.named = array_field_count(type) > 0 && *r.next == '[';
-  uint64_t one = 1;
-  if (rows && by_name) return read_value(&r, "", false, &one);
-  return read_roots(&r, by_name && *r.next != '[');
+  return with_scratch(&r, read_all, &r);
 }
 
 /* ---- the type of a file ---- */
@@ -271,22 +303,33 @@ static void add(struct guessing *g, const char *text) {
 }
 
 /* Arrays of single bytes are characters here, as npz-write.c writes them, not texts of one. */
-static void find_characters(struct guessing *g, const struct zip_member *m,
+static void find_characters(struct guessing *g, const char *bytes, size_t length,
                             struct array_type *type) {
   struct npy_header h;
-  (void)npy_header_parse(g->r.arena, m->bytes, m->length, &h, g->r.problem);
+  (void)npy_header_parse(g->r.arena, bytes, length, &h, g->r.problem);
   for (uint32_t i = 0; i < type->leaf_count; i++) {
     if (h.fields[i].kind == 'S' && h.fields[i].size == 1) type->leaves[i] = ARRAY_CHAR;
   }
 }
 
+/* The type that the header of an array says; numpy itself refuses one of 10,000 bytes. */
+static bool read_header(struct guessing *g, const char *path, const struct zip_member *m,
+                        struct array_type *type) {
+  size_t length = 1 << 20;
+  const char *problem = NULL;
+  const struct arena_point mark = arena_mark(g->r.scratch);
+  const char *bytes = zip_head(&g->r.zip, m, g->r.scratch, &length);
+  if (!bytes) return false;
+  const bool fine = npy_guess(g->r.arena, bytes, length, type, &problem);
+  if (fine) find_characters(g, bytes, length, type);
+  arena_free_since(g->r.scratch, mark);
+  return fine || array_fail(g->r.arena, g->r.problem, "%s: %s", path, problem);
+}
+
 static bool guess_array(struct guessing *g, const char *path, const struct zip_member *m,
                         bool in_sequence) {
   struct array_type type = {.csv = NULL};
-  const char *problem = NULL;
-  if (!npy_guess(g->r.arena, m->bytes, m->length, &type, &problem))
-    return array_fail(g->r.arena, g->r.problem, "%s: %s", path, problem);
-  find_characters(g, m, &type);
+  if (!read_header(g, path, m, &type)) return false;
   if (in_sequence && type.depth == 0) {
     return array_fail(g->r.arena, g->r.problem, "%s: a number where a sequence is expected",
                       path);
@@ -331,14 +374,20 @@ static bool guess_value(struct guessing *g, const char *path, unsigned depth) {
   return true;
 }
 
+static bool guess_roots(void *guessing) {
+  struct guessing *g = guessing;
+  for (size_t i = 0; i < g->r.roots.count; i++) {
+    if (i + 1 < g->r.roots.count) add(g, "(");
+    if (!guess_value(g, g->r.roots.items[i], 0)) return false;
+  }
+  return true;
+}
+
 bool npz_guess(struct arena *arena, const char *bytes, size_t length, struct array_type *type,
                const char **problem) {
   struct guessing g = {.signature = ""};
   if (!open_archive(&g.r, arena, bytes, length, problem)) return false;
   if (g.r.roots.count == 0) return array_fail(arena, problem, "the file has no arrays");
-  for (size_t i = 0; i < g.r.roots.count; i++) {
-    if (i + 1 < g.r.roots.count) add(&g, "(");
-    if (!guess_value(&g, g.r.roots.items[i], 0)) return false;
-  }
+  if (!with_scratch(&g.r, guess_roots, &g)) return false;
   return array_type_parse(ARRAY_NPZ, arena, g.signature, strlen(g.signature), type, problem);
 }

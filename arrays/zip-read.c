@@ -3,6 +3,7 @@
  */
 #include "arrays/zip.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct archive {
@@ -63,6 +64,8 @@ static bool find_directory(const struct archive *a, struct directory *d) {
 
 /* ---- members ---- */
 
+enum { STORED = 0, DEFLATED = 8 }; /* methods */
+
 /* The lengths of an entry: in its extra field, in this order, where they are all ones. */
 struct lengths {
   uint64_t whole, stored, offset;
@@ -93,35 +96,76 @@ static struct lengths lengths_of(const struct archive *a, uint64_t entry) {
 }
 
 /* Finds the bytes behind the header of a member. */
-static bool find_bytes(const struct archive *a, const struct lengths *l, struct zip_member *m) {
-  if (!is_record(a, l->offset, HEADER, 0x04034b50))
+static bool find_bytes(const struct archive *a, struct zip_member *m) {
+  if (!is_record(a, m->offset, HEADER, 0x04034b50))
     return damaged(a->zip, "a file in it is not where it should be");
   const uint64_t start =
-      l->offset + HEADER + get(a, l->offset + 26, 2) + get(a, l->offset + 28, 2);
-  if (!holds(a, start, l->stored)) return damaged(a->zip, "a file in it ends behind it");
-  m->bytes = (const char *)a->bytes + start;
-  m->length = (size_t)l->stored;
+      m->offset + HEADER + get(a, m->offset + 26, 2) + get(a, m->offset + 28, 2);
+  if (!holds(a, start, m->stored_length)) return damaged(a->zip, "a file in it ends behind it");
+  m->stored = (const char *)a->bytes + start;
   return true;
 }
 
+/* Whether it has a form that is read, and lengths that are possible: deflate makes at most 1032
+ * bytes of one, so that memory is not asked for because of a number only. */
+static bool is_possible(struct zip *z, const struct zip_member *m, uint64_t method,
+                        bool encrypted) {
+  enum { MOST_OF_ONE = 1032 };
+  if (encrypted) return array_fail(z->arena, z->problem, "'%.40s' is encrypted", m->name);
+  if (method != STORED && method != DEFLATED) {
+    return array_fail(z->arena, z->problem,
+                      "'%.40s' is compressed by method %u, which is not read: "
+                      "numpy.savez_compressed uses 8, deflate",
+                      m->name, (unsigned)method);
+  }
+  if (m->deflated ? m->length / MOST_OF_ONE <= m->stored_length : m->length == m->stored_length)
+    return true;
+  return array_fail(z->arena, z->problem,
+                    "'%.40s' is damaged: its %zu bytes cannot hold %zu, as the archive's "
+                    "directory says",
+                    m->name, m->stored_length, m->length);
+}
+
 static bool take_entry(const struct archive *a, uint64_t entry) {
-  enum { STORED = 0, ENCRYPTED = 1 };
+  enum { ENCRYPTED = 1 };
   struct zip *z = a->zip;
   const struct lengths l = lengths_of(a, entry);
+  const uint64_t method = get(a, entry + 10, 2);
   struct zip_member m = {.name = arena_copy(z->arena, (const char *)a->bytes + entry + ENTRY,
                                             (size_t)get(a, entry + 28, 2)),
-                         .check = (uint32_t)get(a, entry + 16, 4)};
-  if (get(a, entry + 10, 2) != STORED || get(a, entry + 8, 2) & ENCRYPTED) {
-    return array_fail(z->arena, z->problem,
-                      "'%.40s' is compressed; write it with numpy.savez, not savez_compressed",
-                      m.name);
-  }
-  if (!find_bytes(a, &l, &m)) return false;
-  if (zip_check(0, m.bytes, m.length) != m.check) {
-    return array_fail(z->arena, z->problem, "'%.40s' is damaged: its checksum is another",
-                      m.name);
-  }
+                         .stored_length = (size_t)l.stored,
+                         .length = (size_t)l.whole,
+                         .offset = l.offset,
+                         .check = (uint32_t)get(a, entry + 16, 4),
+                         .deflated = method == DEFLATED};
+  if (!is_possible(z, &m, method, get(a, entry + 8, 2) & ENCRYPTED)) return false;
+  if (!find_bytes(a, &m)) return false;
   *array_push(z->arena, &z->members) = m;
+  return true;
+}
+
+/* ---- members that overlap ---- */
+
+static int by_offset(const void *x, const void *y) {
+  const struct zip_member *m = x, *n = y;
+  return (m->offset > n->offset) - (m->offset < n->offset);
+}
+
+/* Whether no byte belongs to two members: else a small archive could hold as much as a large
+ * one. */
+static bool are_apart(const struct archive *a) {
+  struct zip *z = a->zip;
+  const size_t count = z->members.count;
+  if (count == 0) return true;
+  struct zip_member *sorted = arena_alloc(z->arena, count * sizeof *sorted);
+  memcpy(sorted, z->members.items, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, by_offset);
+  for (struct zip_member *m = sorted; m + 1 < sorted + count; m++) {
+    if (m->stored + m->stored_length <= (const char *)a->bytes + m[1].offset) continue;
+    return array_fail(z->arena, z->problem,
+                      "the archive is damaged: '%.40s' and '%.40s' overlap", m->name,
+                      m[1].name);
+  }
   return true;
 }
 
@@ -139,5 +183,31 @@ bool zip_read(struct zip *z, const char *bytes, size_t length) {
     if (!take_entry(&a, entry)) return false;
     entry = next;
   }
-  return true;
+  return are_apart(&a);
+}
+
+/* ---- contents ---- */
+
+static uint32_t check_of(struct arena *arena, const char *bytes, size_t length) {
+  enum { STRIDE = 1 << 16 }; /* between which a run may be asked to end */
+  uint32_t check = 0;
+  for (size_t at = 0; at < length; at += STRIDE) {
+    arena_poll(arena);
+    check = zip_check(check, bytes + at, length - at < STRIDE ? length - at : STRIDE);
+  }
+  return check;
+}
+
+const char *zip_bytes(struct zip *z, const struct zip_member *m, struct arena *scratch) {
+  const char *bytes = m->deflated ? zip_inflate(z, m, scratch, m->length) : m->stored;
+  if (!bytes || check_of(scratch, bytes, m->length) == m->check) return bytes;
+  (void)array_fail(z->arena, z->problem, "'%.40s' is damaged: its checksum is another",
+                   m->name);
+  return NULL;
+}
+
+const char *zip_head(struct zip *z, const struct zip_member *m, struct arena *scratch,
+                     size_t *length) {
+  if (*length > m->length) *length = m->length;
+  return m->deflated ? zip_inflate(z, m, scratch, *length) : m->stored;
 }

@@ -1,7 +1,6 @@
 /* zip-write.c - an archive of stored files (PKWARE's APPNOTE.TXT, sections 4.3 and 4.5.3). */
 #include "arrays/zip.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -10,29 +9,6 @@ enum {
   EXTRA_ID = 1,
   FIRST_DAY = 1 << 5 | 1 /* the first of January 1980: files of equal arrays are equal */
 };
-
-/* ---- checks ---- */
-
-static uint32_t check_table[256];
-
-static void make_table(void) {
-  const uint32_t polynomial = UINT32_C(0xEDB88320);
-  for (uint32_t byte = 0; byte < 256; byte++) {
-    uint32_t x = byte;
-    for (unsigned bit = 0; bit < 8; bit++) x = x >> 1 ^ (x & 1 ? polynomial : 0);
-    check_table[byte] = x;
-  }
-}
-
-uint32_t zip_check(uint32_t check, const char *bytes, size_t length) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_table);
-  check = ~check;
-  for (size_t i = 0; i < length; i++) {
-    check = check >> 8 ^ check_table[(check ^ (unsigned char)bytes[i]) & 255];
-  }
-  return ~check;
-}
 
 /* ---- headers ---- */
 

@@ -1,6 +1,8 @@
-/* zip.h - archives as numpy writes and reads them: files that are stored, not compressed.
+/* zip.h - archives as numpy writes and reads them: files that are stored or, where zlib is
+ * there, deflated, by numpy.savez_compressed.
  *
- * What is written has the extensions for archives of more than 4 GiB, whatever its size.
+ * What is written is stored, and has the extensions for archives of more than 4 GiB, whatever
+ * its size.
  */
 #ifndef RAVEL_ARRAYS_ZIP_H
 #define RAVEL_ARRAYS_ZIP_H
@@ -8,11 +10,12 @@
 #include "arrays/arrays-private.h"
 
 struct zip_member {
-  const char *name; /* NUL-terminated */
-  const char *bytes;
-  size_t length;
+  const char *name;   /* NUL-terminated */
+  const char *stored; /* its bytes in the archive */
+  size_t stored_length, length;
   uint64_t offset; /* of its header, in the archive */
   uint32_t check;  /* CRC-32 */
+  bool deflated;
 };
 
 struct zip {
@@ -23,8 +26,16 @@ struct zip {
   const char **problem;
 };
 
-/* Finds the members of an archive, whose bytes stay the caller's, and checks them. */
+/* Finds the members of an archive, whose bytes stay the caller's. */
 bool zip_read(struct zip *, const char *bytes, size_t length);
+/* The length bytes of a member: the archive's own or, of one that is deflated, those of
+ * scratch. Their check is compared. NULL after setting the problem. */
+const char *zip_bytes(struct zip *, const struct zip_member *, struct arena *scratch);
+/* Likewise, but at most *length bytes from the start, which are not checked; *length becomes
+ * how many they are. */
+const char *zip_head(struct zip *, const struct zip_member *, struct arena *scratch,
+                     size_t *length);
+
 /* Writes a member, whose contents `write` writes: twice, first to find their length and check.
  */
 bool zip_add(struct zip *, const char *name, bool (*write)(void *context, FILE *),
@@ -32,7 +43,14 @@ bool zip_add(struct zip *, const char *name, bool (*write)(void *context, FILE *
 /* Writes the directory behind all members. */
 void zip_end(struct zip *);
 
+/* ---- zlib ---- */
+
 /* The next state of a check, which begins with 0. */
 uint32_t zip_check(uint32_t check, const char *bytes, size_t length);
+/* The first bytes of a member that is deflated, allocated from scratch: `length`, at most as
+ * many as the member has. NULL after setting the problem: if there are fewer or, of a whole
+ * member, not exactly as many. */
+const char *zip_inflate(struct zip *, const struct zip_member *, struct arena *scratch,
+                        size_t length);
 
 #endif

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 LIBRARY = COMPILED_BY = COMMANDS = ALL = None
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -77,6 +78,9 @@ double(4);
 FILES = {"queens.nesl": QUEENS, "ragged.nesl": RAGGED, "words.nesl": WORDS,
          "called.nesl": CALLED, "writing.nesl": WRITING, "large.nesl": LARGE, "dumping.nesl": DUMPING,
          "talking.nesl": TALKING, "tested.nesl": TESTED, "v.csv": "3\n4\n12\n"}
+# A compressed archive with an array of numpy's.
+ARRAY = (b"\x93NUMPY\1\0\x76\0{'descr': '<i8', 'fortran_order': False, 'shape': (2000,), }".ljust(127) +
+         b"\n" + bytes(16000))
 EXAMPLES = ("primes", "quicksort", "sparse-matrix", "variance")
 
 # Written by a compilation that is no test: what vinterp and fcodeopt run.
@@ -98,6 +102,7 @@ CASES = [
       "s.npy"], ["r.csv", "s.npy"], ""),
     (["nesl", "run", "called.nesl", "--entry", "scaled", "v.csv", "2.0", "-o", "r.npy", "-o",
       "s.npy"], ["r.npy", "s.npy"], ""),
+    (["nesl", "--allow-files", "-e", "sum(read_npz(\"z.npz\"))"], [], ""),
     (["nesl", "check", "words.nesl"], [], ""),
     (["nesl", "test", "tested.nesl"], [], ""),
     (["nesl", "cost", "sum(index(100))"], [], ""),
@@ -187,6 +192,8 @@ class AllocationsTest(unittest.TestCase):
         for name, text in FILES.items():
             with open(os.path.join(cls.directory, name), "w", encoding="ascii") as file:
                 file.write(text)
+        with zipfile.ZipFile(os.path.join(cls.directory, "z.npz"), "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("v.npy", ARRAY)
         for name in EXAMPLES:
             shutil.copy(os.path.join(ROOT, "examples", f"{name}.vcode"), cls.directory)
         for command, *arguments in PREPARATIONS:
