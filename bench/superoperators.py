@@ -40,6 +40,8 @@ FORMS = {"barnes-hut": "barnes_hut(random_bodies(500), 0.5)",
          "bfs": "bfs(grid(50), 0)",
          "fft": "fft({(cos(float(i)), 0.0) : i in [0:1024]})",
          "heat": "heat(larger(letters(dist(dist(`#, 23), 7)), 8), boundary(56, 184), 60)",
+         "histogram": "bin(heights(6000, 163.0, 6.5) ++ heights(4000, 177.0, 7.0), linspace(140.0, 200.0, 31))",
+         "jets": "flatten({masses(jets) : jets in selected({event(rand(1.0) < 0.4) : i in [0:5000]})})",
          "kmeans": "let clouds = flatten({cloud(p, 300) : p in [(0.0, 0.0), (7.0, 2.0), (3.0, 6.0)]}) "
                    "in kmeans(clouds, clouds -> [10, 310, 610])",
          "mandelbrot": "{{steps(c, (0.0, 0.0), 0, 100) : c in row} : row in plane(200, 300)}",
@@ -52,6 +54,7 @@ FORMS = {"barnes-hut": "barnes_hut(random_bodies(500), 0.5)",
          "sorters": "vsort_by_hand({rand(k) : k in dist(1000000, 2 ^ 12)})",
          "sparse-matrix": "solve(bar(101), dist(0.01, 101))",
          "string-search": 'search("ana", flatten(dist("bananas and an anaconda ", 100)))',
+         "tables": "by_key({(dist(`a, 1 + rand(50)), rand(1.0)) : i in [0:5000]})",
          "word-count": 'word_count(flatten(dist("she sells sea shells by the sea shore; ", 100)))'}
 
 WORDS = {"whole": "compiled whole", "split": "split", "evaluated": "evaluated",
