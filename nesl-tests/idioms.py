@@ -26,7 +26,8 @@ from pages import LIBRARIES, MORE, PROMPT
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "numpy.md"
-PAIR = re.compile(rf"(?:^### (?P<name>[^\n]*)\n\n)?^```python (?P<library>{'|'.join(LIBRARIES)})\n(?P<python>.*?)^```\n\n"
+PAIR = re.compile(r"(?:^### (?P<name>[^\n]*)\n\n)?"
+                  rf"^```python (?P<library>{'|'.join(LIBRARIES)})\n(?P<python>.*?)^```\n\n"
                   r"^```nesl\n(?P<nesl>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
