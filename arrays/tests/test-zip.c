@@ -217,7 +217,7 @@ Test(zip, memory_is_limited) {
 /* Whatever the bytes, the answer is a value or a sentence, or more memory than there is. */
 static void try_bytes(const struct archive *a, size_t length) {
   struct arena_point mark = arena_mark(&arena);
-  struct array_type type;
+  struct array_type type = {.csv = NULL};
   struct array_columns columns;
   const char *problem = NULL;
   char *exact = malloc(length ? length : 1); /* so that tools see reads behind the end */
@@ -238,7 +238,7 @@ static void try_bytes(const struct archive *a, size_t length) {
 
 /* An archive with a compressed array of [int]. */
 static struct archive *with_array(struct array_columns *columns) {
-  struct array_type type;
+  struct array_type type = {.csv = NULL};
   const char *problem;
   char *bytes;
   size_t length;
@@ -257,7 +257,7 @@ Test(zip, broken_archives) {
                                   {.length = 3, .as.ints = ints}};
   struct array_columns columns = {2, column}, again;
   struct archive *a = with_array(&columns);
-  struct array_type type;
+  struct array_type type = {.csv = NULL};
   const char *problem, *bytes = (const char *)a->bytes;
   cr_assert(array_guess(ARRAY_NPZ, &arena, bytes, a->length, &type, &problem));
   cr_expect_str_eq(type.signature, "[i");
