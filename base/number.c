@@ -20,6 +20,12 @@ size_t format_int(char *dst, int64_t x) {
   return out;
 }
 
+size_t format_about(char *dst, int64_t v, int64_t w) {
+  enum { FEWEST = -400 };
+  if (w < FEWEST) return (size_t)snprintf(dst, NUMBER_TEXT_MAX, "NaN or an infinity");
+  return (size_t)snprintf(dst, NUMBER_TEXT_MAX, "about %.1fe%d", (double)v / 10, (int)w + 1);
+}
+
 static size_t copy_text(char *dst, const char *text) {
   size_t n = strlen(text);
   memcpy(dst, text, n + 1);

@@ -10,6 +10,9 @@ enum { NUMBER_TEXT_MAX = 32 }; /* bytes any of these can write, the NUL included
 
 /* Decimal form of x; returns its length. dst has NUMBER_TEXT_MAX bytes. */
 size_t format_int(char *dst, int64_t x);
+/* "about -3.4e25" for v * 10^w, v of two digits; where w is far below that of any double, as
+ * the least INT is, "NaN or an infinity". */
+size_t format_about(char *dst, int64_t v, int64_t w);
 /* The form "%.14e" with "inf", "-inf" and "nan" (vcode.md, section 13.1). */
 size_t format_float(char *dst, double x);
 /* The same with 17 digits, "%.16e", which read back as the same double. */

@@ -9,6 +9,8 @@
  */
 #include "neslc/direct-private.h"
 
+#include "base/number.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,11 @@ const char *direct_worded(struct direct *d, const char *text, int64_t v, int64_t
     next = text + plain;
     if (strncmp(text, "{v}", 3) == 0 || strncmp(text, "{w}", 3) == 0) {
       result = arena_printf(d->arena, "%s%" PRId64, result, text[1] == 'v' ? v : w);
+      next = text + 3;
+    } else if (strncmp(text, "{e}", 3) == 0) {
+      char about[NUMBER_TEXT_MAX];
+      format_about(about, v, w);
+      result = arena_printf(d->arena, "%s%s", result, about);
       next = text + 3;
     } else if (strncmp(text, "{}", 2) == 0) {
       next = text + 2;

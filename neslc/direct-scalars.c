@@ -2,6 +2,9 @@
  * its bits are those of the vector library; some are checked first. (Section 7.)
  */
 #include "neslc/direct-private.h"
+#include "neslc/int-range.h"
+
+#include <math.h>
 
 static struct cvl_value to_cvl(const struct direct *d, struct datum x) {
   switch ((enum datum_kind)x.kind) {
@@ -105,6 +108,28 @@ static bool is_zero(struct datum x) {
   return x.kind == DATUM_FLOAT ? x.as.real == 0 : x.as.integer == 0;
 }
 
+static double real_of(struct direct *d, enum cvl_op op, double x) {
+  const struct datum operand = datum_float(x);
+  struct datum out = operand;
+  direct_operation(d, op, &operand, 1, &out);
+  return out.kind == DATUM_FLOAT ? out.as.real : (double)out.as.integer;
+}
+
+/* Whether the argument has an INT; what is reported of it is computed as compiled programs do.
+ */
+static bool fits_int(struct direct *d, const struct primitive_call *call, double x) {
+  struct int_range range;
+  int_range_of(call->primitive, d->widths, &range);
+  if (int_range_has(&range, x)) return true;
+  const double log = real_of(d, OP_LOG, fabs(x));
+  const double digits = rounded(d, rounded(d, log * rounded(d, INT_RANGE_PER_LOG)) +
+                                       rounded(d, INT_RANGE_ABOVE - 1));
+  const double w = real_of(d, OP_FLOOR, digits);
+  const double scale = real_of(d, OP_EXP, rounded(d, w * rounded(d, INT_RANGE_PER_DIGIT)));
+  const double v = real_of(d, OP_ROUND, rounded(d, x * scale));
+  return direct_check_fails(d, call, range.check, (int64_t)v, (int64_t)w);
+}
+
 /* Whether the condition of section 7 holds. */
 static bool checked(struct direct *d, const struct primitive_call *call) {
   const struct datum *x = call->argument;
@@ -113,6 +138,10 @@ static bool checked(struct direct *d, const struct primitive_call *call) {
   case PRIM_REM: return !is_zero(x[1]) || direct_check_fails(d, call, CHECK_REM, 0, 0);
   case PRIM_SQRT: return !(x[0].as.real < 0) || number_fails(d, call, CHECK_SQRT, x[0]);
   case PRIM_LN: return !(x[0].as.real < 0) || number_fails(d, call, CHECK_LN, x[0]);
+  case PRIM_FLOOR:
+  case PRIM_CEIL:
+  case PRIM_TRUNC:
+  case PRIM_ROUND: return fits_int(d, call, x[0].as.real);
   default: return true;
   }
 }
@@ -125,8 +154,11 @@ bool direct_scalar(struct direct *d, const struct primitive_call *call, struct d
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: *out = x[0]; return true;
   case PRIM_RAND: return random_number(d, call, out);
-  case PRIM_INT_TO_ANY:
-  case PRIM_FLOAT_TO_ANY: *out = converted(d, x[0], x[1].kind); return true;
+  case PRIM_FLOAT_TO_ANY:
+    if (x[1].kind == DATUM_INT && !fits_int(d, call, x[0].as.real)) return false;
+    *out = converted(d, x[0], x[1].kind);
+    return true;
+  case PRIM_INT_TO_ANY: *out = converted(d, x[0], x[1].kind); return true;
   case PRIM_FLOAT_NUM: *out = converted(d, x[0], DATUM_FLOAT); return true;
   default: break; /* those that are one operation */
   }

@@ -40,7 +40,7 @@ void combining_check(struct flattener *f, ir_var flags, const char *text) {
   bool good;
   const struct ir_binding *all = defined_by(f, flags, OPC_DIST);
   if (known_bool(f, all ? all->operands[0] : flags, &good) && good) return;
-  if (strstr(text, "{v}") || strstr(text, "{w}")) {
+  if (strstr(text, "{v}") || strstr(text, "{w}") || strstr(text, "{e}")) {
     combining_refuse(f, "has a check whose message reports values");
   } else if (s->text && strcmp(s->text, text) != 0) {
     combining_refuse(f, "has checks of several kinds");

@@ -1,5 +1,8 @@
 /* prims-scalar.c - primitives on scalars: one operation for all instances. */
+#include "neslc/int-range.h"
 #include "neslc/prims.h"
+
+#include <string.h>
 
 void emit_check(struct flattener *f, ir_var flags, const char *text) {
   const ir_var number =
@@ -93,6 +96,63 @@ static const struct rep *require_non_negative(struct flattener *f, const struct 
   return apply(f, c, op, TW_FLOAT, TW_FLOAT, x, true);
 }
 
+static ir_var each_float(struct flattener *f, const struct context *c, double x) {
+  return rep_each_scalar(f, c, rep_scalar(f, TW_FLOAT, emit_float(f, x), true));
+}
+
+static ir_var two(struct flattener *f, enum opcode op, enum type_word word, ir_var a,
+                  ir_var b) {
+  return emit(f, op, word, 2, (ir_var[]){a, b});
+}
+
+/* int-range.h: {e} of the message. */
+static void emit_range_report(struct flattener *f, const struct context *c, ir_var x, ir_var *v,
+                              ir_var *w) {
+  const ir_var zero = each_float(f, c, 0);
+  const ir_var below = two(f, OPC_LT, TW_FLOAT, x, zero);
+  const ir_var size = EMIT(f, SELECT, FLOAT, below, two(f, OPC_SUB, TW_FLOAT, zero, x), x);
+  const ir_var log = EMIT(f, LOG, NONE, size);
+  const ir_var digits = two(f, OPC_ADD, TW_FLOAT,
+                            two(f, OPC_MUL, TW_FLOAT, log, each_float(f, c, INT_RANGE_PER_LOG)),
+                            each_float(f, c, INT_RANGE_ABOVE - 1));
+  *w = EMIT(f, FLOOR, NONE, digits);
+  const ir_var scale = two(f, OPC_MUL, TW_FLOAT, EMIT(f, I_TO_F, NONE, *w),
+                           each_float(f, c, INT_RANGE_PER_DIGIT));
+  *v = EMIT(f, ROUND, NONE, two(f, OPC_MUL, TW_FLOAT, x, EMIT(f, EXP, NONE, scale)));
+}
+
+static void require_range(struct flattener *f, const struct context *c,
+                          const struct int_range *r, ir_var x) {
+  const ir_var from = each_float(f, c, r->from), to = each_float(f, c, r->to);
+  const ir_var low = two(f, r->above ? OPC_GT : OPC_GE, TW_FLOAT, x, from);
+  const ir_var high = two(f, r->through ? OPC_LE : OPC_LT, TW_FLOAT, x, to);
+  const ir_var good = two(f, OPC_AND, TW_BOOL, low, high);
+  const char *text = check_text(r->check);
+  ir_var v, w;
+  if (f->combining) { /* which reports no values */
+    const int sentence = (int)strcspn(text, "(");
+    combining_check(f, good, arena_printf(f->arena, "%.*s{}", sentence, text));
+    return;
+  }
+  emit_range_report(f, c, x, &v, &w);
+  emit_assert(f, good, v, w, text);
+}
+
+/* FLOAT to INT, of what has one. The operation itself would give the least INT for the rest. */
+static const struct rep *to_int(struct flattener *f, const struct context *c, enum primitive p,
+                                enum opcode op, const struct scalars *x) {
+  struct int_range range;
+  double known;
+  int_range_of(p, f->options->widths, &range);
+  bool safe = f->options->unchecked;
+  if (known_float(f, x->part[0]->v, &known)) {
+    const bool narrow = f->options->widths.float_elem == CVL_F32;
+    safe |= int_range_has(&range, narrow ? (double)(float)known : known);
+  }
+  if (!safe) require_range(f, c, &range, rep_each_scalar(f, c, x->part[0]));
+  return apply(f, c, op, TW_NONE, TW_INT, x, !safe);
+}
+
 static const struct rep *random_number(struct flattener *f, const struct context *c,
                                        const struct rep *bound) {
   enum { BITS = 30 };
@@ -155,9 +215,11 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
                : apply(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
   case PRIM_FLOAT_TO_ANY:
     x.count = 1;
-    return type_to_word(result) == TW_FLOAT
-               ? x.part[0]
-               : apply(f, c, OPC_ROUND, TW_NONE, TW_INT, &x, false);
+    return type_to_word(result) == TW_FLOAT ? x.part[0] : to_int(f, c, p, OPC_ROUND, &x);
+  case PRIM_FLOOR:
+  case PRIM_CEIL:
+  case PRIM_TRUNC:
+  case PRIM_ROUND: return to_int(f, c, p, primitive_info(p)->opcode, &x);
   case PRIM_SELECT: {
     const enum type_word of = (enum type_word)x.part[1]->word;
     return apply(f, c, OPC_SELECT, of, of, &x, false);

@@ -107,8 +107,8 @@ static void describe_segment(const struct cvl_error *e, char *dst, size_t size) 
   snprintf(dst, size, "segment %" PRId64 ", whose length is %" PRId64, e->segment, e->limit);
 }
 
-/* The text of an ASSERT. Where it has braces, {v} and {w} become the two INTs and {} nothing;
- * without any, the numbers are added as they are. */
+/* The text of an ASSERT. Where it has braces, {v} and {w} become the two INTs, {e} both of them
+ * as a FLOAT (format_about) and {} nothing; without any, the numbers are added as they are. */
 static void describe_assert(const struct debug_info *info, const struct cvl_error *e, char *dst,
                             size_t size) {
   enum { MOST_TEXT = 300 };
@@ -124,6 +124,9 @@ static void describe_assert(const struct debug_info *info, const struct cvl_erro
     const uint32_t left = length - i;
     if (left >= 3 && (memcmp(text + i, "{v}", 3) == 0 || memcmp(text + i, "{w}", 3) == 0)) {
       used += format_int(dst + used, text[i + 1] == 'v' ? e->value : e->limit);
+      i += 3;
+    } else if (left >= 3 && memcmp(text + i, "{e}", 3) == 0) {
+      used += format_about(dst + used, e->value, e->limit);
       i += 3;
     } else if (left >= 2 && memcmp(text + i, "{}", 2) == 0) {
       i += 2;
