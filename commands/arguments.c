@@ -192,10 +192,23 @@ static bool is_option(const char *argument) {
   return argument[0] == '-' && argument[1] && !(argument[1] >= '0' && argument[1] <= '9');
 }
 
+bool arguments_has(const struct option_row *rows, unsigned row_count, const char *argument) {
+  const bool is_long = argument[0] == '-' && argument[1] == '-';
+  const size_t length = is_long ? strcspn(argument + 2, "=") : 0;
+  for (unsigned i = 0; i < row_count && is_option(argument); i++) {
+    const char *name = rows[i].name;
+    if (is_long && name && strlen(name) == length && memcmp(name, argument + 2, length) == 0)
+      return true;
+    if (!is_long && rows[i].letter == argument[1]) return true;
+  }
+  return false;
+}
+
 bool arguments_parse(const struct command_line *c, int argc, char **argv) {
   struct arguments rest = {.next = 1, .count = argc, .list = argv};
   bool options_ended = false;
   while (rest.next < rest.count) {
+    if (c->take_rest && c->take_rest(c->options, argv + rest.next, argc - rest.next)) break;
     const char *argument = rest.list[rest.next++];
     bool ok;
     if (options_ended || !is_option(argument)) {

@@ -30,7 +30,13 @@ struct command_line {
    * becomes *file. */
   bool (*operand)(void *options, const char *argument);
   const char **file;
+  /* Asked before each argument: true if this and all that follow (`count` with it) are taken as
+   * they are. NULL: never. */
+  bool (*take_rest)(void *options, char **from, int count);
 };
+
+/* Whether an argument is written as an option of the command. */
+bool arguments_has(const struct option_row *, unsigned row_count, const char *argument);
 
 /* Reads all arguments. False after one line on standard error about the first error. */
 bool arguments_parse(const struct command_line *, int argc, char **argv);

@@ -47,6 +47,8 @@ struct evaluator *evaluator_direct(const struct nesl_options *options,
                                        .widths = &options->widths,
                                        .most_depth = options->machine.max_depth,
                                        .random = &d->random,
-                                       .stop = options->machine.stop};
+                                       .stop = options->machine.stop,
+                                       .arguments = options->machine.arguments,
+                                       .argument_count = options->machine.argument_count};
   return &d->base;
 }

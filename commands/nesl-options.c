@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "commands/arguments.h"
 #include "commands/nesl.h"
+#include "commands/source.h"
 
 #include <string.h>
 
@@ -21,19 +22,22 @@ static const struct option_row rows[OPT_COUNT] = {
 enum { DEFAULT_PRINT_LENGTH = 100, DEFAULT_PRINT_TOTAL = 1000 /* at the prompt */ };
 
 void nesl_options_help(FILE *out) {
-  fputs("usage: nesl [options] [FILE...]          load the files, then read forms at a prompt\n"
-        "       nesl [options] run FILE           run the forms of a file\n"
-        "       nesl [options] run FILE --entry F [ARGUMENT...] [-o RESULT...]\n"
-        "                                         and call a function of it\n"
-        "       nesl [options] -e EXPR            evaluate an expression\n"
-        "       nesl [options] cost EXPR [FILE...]\n"
-        "                                         evaluate it, and say what that costs\n"
-        "       nesl [options] check FILE         look for errors, evaluate nothing\n"
-        "       nesl [options] test FILE...       compare results with the comments beside "
-        "them, and\n"
-        "                                         try their properties on random data\n"
-        "       nesl [options] --outcomes FILE    one line for each form\n\n",
-        out);
+  fputs(
+      "usage: nesl [options] [FILE...]          load the files, then read forms at a prompt\n"
+      "       nesl [options] run FILE [ARGUMENT...]\n"
+      "                                         run the forms of a file, for which arguments() "
+      "is what follows\n"
+      "       nesl [options] run FILE --entry F [ARGUMENT...] [-o RESULT...]\n"
+      "                                         and call a function of it\n"
+      "       nesl [options] -e EXPR            evaluate an expression\n"
+      "       nesl [options] cost EXPR [FILE...]\n"
+      "                                         evaluate it, and say what that costs\n"
+      "       nesl [options] check FILE         look for errors, evaluate nothing\n"
+      "       nesl [options] test FILE...       compare results with the comments beside "
+      "them, and\n"
+      "                                         try their properties on random data\n"
+      "       nesl [options] --outcomes FILE    one line for each form\n\n",
+      out);
   arguments_help(rows, OPT_COUNT, out);
   fputs("\nExit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
         out);
@@ -151,6 +155,20 @@ static bool take_operand(void *options, const char *argument) {
     return usage_error("nesl", "more than %d files or arguments", NESL_MOST_OPERANDS);
   }
   o->operands[o->operand_count++] = argument;
+  return true;
+}
+
+/* Behind a program that is run everything is the program's; but options of nesl may stand
+ * directly behind it; of a script, whose command line is its own, --entry only. */
+static bool take_arguments(void *options, char **from, int count) {
+  struct nesl_options *o = options;
+  if (o->mode != NESL_RUN || o->entry || o->expression || o->operand_count == 0) return false;
+  const bool calls = strncmp(from[0], "--entry", strlen("--entry")) == 0;
+  const bool is_option = arguments_has(rows, OPT_COUNT, from[0]);
+  if (is_option && (calls || !source_is_script(o->operands[0]))) return false;
+  const bool ended = strcmp(from[0], "--") == 0;
+  o->machine.arguments = (const char *const *)from + ended;
+  o->machine.argument_count = (size_t)(count - ended);
   return true;
 }
 
@@ -292,7 +310,8 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                                     .row_count = OPT_COUNT,
                                     .options = o,
                                     .apply = apply,
-                                    .operand = take_operand};
+                                    .operand = take_operand,
+                                    .take_rest = take_arguments};
   if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
   nesl_options_settle(o);
   settle_printing(o);

@@ -145,6 +145,7 @@ bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {
                                     .apply = apply,
                                     .file = &o->file};
   if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+  o->session.machine.arguments_unknown = true;
   nesl_options_settle(&o->session);
   return true;
 }

@@ -258,8 +258,20 @@ static bool take_file(struct reading *r, enum array_format format) {
 
 /* ---- all of them ---- */
 
+/* Whether the program may open streams, and so read its arguments as they are. */
+static bool opens_streams(const struct vcode_program *p) {
+  for (uint32_t i = 0; i < p->function_count; i++) {
+    const struct vcode_function *f = &p->functions[i];
+    for (uint32_t k = 0; k < f->length; k++) {
+      if (f->code[k].op == OPC_FOPEN) return true;
+    }
+  }
+  return false;
+}
+
 static bool take_all(struct reading *r, const char *const *arguments, unsigned count) {
   find_kinds(r);
+  if (r->count == 0 && opens_streams(r->p->vcode)) return true;
   for (unsigned i = 0; i < count; i++) {
     enum array_format format;
     r->number = i + 1;

@@ -196,6 +196,17 @@ bool source_load(struct source_text *s, struct heap *heap,
   return read_opened(s, heap, fd, TEXT, file, &problem, diags);
 }
 
+bool source_is_script(const char *file) {
+  char begin[2] = "";
+  struct file_problem problem;
+  const struct permissions user = permissions_of_user(NULL);
+  const bool has_name = strcmp(file, "-") != 0;
+  const int fd = has_name ? file_open(&user, file, FILE_READ, &problem) : -1;
+  const bool script = fd >= 0 && read(fd, begin, 2) == 2 && memcmp(begin, "#!", 2) == 0;
+  if (fd >= 0) close(fd);
+  return script;
+}
+
 void source_free(struct source_text *s, struct heap *heap) {
   heap_free(heap, s->text, s->capacity);
   *s = (struct source_text){0};

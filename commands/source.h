@@ -28,6 +28,8 @@ bool source_load(struct source_text *, struct heap *, const struct permissions *
                  size_t count, struct diag_list *);
 void source_free(struct source_text *, struct heap *);
 
+/* Whether a file begins as scripts do, with #! for the system. */
+bool source_is_script(const char *file);
 /* Whether the name of a file ends in .npy or .csv, and the format. */
 bool source_array_format(const char *file, enum array_format *);
 

@@ -50,6 +50,8 @@ static int run(struct program *p, const struct command_options *o,
   struct arguments a = {0};
   struct tuned_program identity = {0};
   struct tuned tuned;
+  options->arguments = o->arguments;
+  options->argument_count = o->argument_count;
   if (!program_arguments(p, o->arguments, o->argument_count, &a.items, &a.count))
     return STATUS_FAILED;
   const bool tunes = o->tune_seconds > 0, known = tunes || tuned_any();

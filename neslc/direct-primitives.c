@@ -96,6 +96,18 @@ static struct datum no_stream(struct direct *d) {
   return datum_pair(d, datum_int(-1), datum_pair(d, datum_bool(false), text));
 }
 
+/* The arguments of the program, a NUL behind each. */
+static struct datum argument_text(struct direct *d) {
+  ARRAY(char) text = {0};
+  for (size_t i = 0; i < d->options->argument_count; i++) {
+    const char *argument = d->options->arguments[i];
+    do {
+      *array_push(d->arena, &text) = *argument;
+    } while (*argument++);
+  }
+  return datum_string(d, text.items, text.count);
+}
+
 static bool effect(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum *x = call->argument;
   size_t length;
@@ -119,6 +131,7 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
     text = check_worded(d->arena, direct_text(d, x[1], &length), direct_text(d, x[2], &length));
     return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s",
                        direct_worded(d, text, x[3].as.integer, x[4].as.integer));
+  case PRIM_ARGUMENT_TEXT: *out = argument_text(d); return true;
   case PRIM_OPEN_FILE: *out = no_stream(d); return true;
   case PRIM_RAND_SEED:
     d->seed = (uint64_t)x[0].as.integer;

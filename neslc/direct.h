@@ -33,6 +33,8 @@ struct direct_options {
   const struct widths *widths;  /* NULL: 64-bit FLOATs, and INTs of the session's width */
   const struct stop *stop;      /* asks the evaluation to end; or NULL */
   const struct direct_trace *trace; /* or NULL */
+  const char *const *arguments;     /* of the program */
+  size_t argument_count;
 };
 
 struct direct_cost {

@@ -291,8 +291,32 @@ static struct syntax *extend_field(struct reader *r, struct syntax *left) {
   return e;
 }
 
+/* arguments(), which has none: a function always takes one. Goes back if it is not that. */
+static struct syntax *parse_arguments(struct reader *r, struct syntax *left) {
+  const struct token open = r->token, before = r->before;
+  const bool named = left->kind == SYNTAX_NAME && !left->builtin && !left->parenthesised &&
+                     strcmp(left->as.name.name->text, "arguments") == 0;
+  if (!named || open.lexeme != LEX_OPEN) return NULL;
+  read_token(r);
+  if (r->token.lexeme == LEX_CLOSE) {
+    struct syntax *none = make_syntax(r, SYNTAX_NAME, since(r, open.at));
+    none->as.name.name = intern_name(r->names, "t", 1);
+    none->as.name.written = none->as.name.name->text;
+    read_token(r);
+    none->at = since(r, open.at);
+    return make_apply(r, left, none);
+  }
+  if (!r->failed) {
+    r->token = open;
+    r->before = before;
+  }
+  return NULL;
+}
+
 /* f(x), f x: any operand directly behind a complete one. */
 static struct syntax *extend_application(struct reader *r, struct syntax *left) {
+  struct syntax *arguments = parse_arguments(r, left);
+  if (arguments) return arguments;
   remember_suspect(r);
   uint8_t options = r->options;
   r->options = r->token.lexeme == LEX_OPEN ? OPTIONS_IN_PARENTHESES : OPTIONS_NONE;

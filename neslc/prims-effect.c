@@ -85,6 +85,20 @@ static const struct rep *read_from(struct flattener *f, enum type_word word, ir_
   return with_status(f, v, out[1], out[2]);
 }
 
+/* Of FOPEN: the arguments of the program (vinterp/streams.h). */
+enum { MODE_OF_ARGUMENTS = 41 };
+
+static const struct rep *argument_text(struct flattener *f) {
+  ir_var opened[3], text[4], closed[2];
+  emit_results(f, OPC_FOPEN, TW_NONE, 2,
+               (ir_var[]){literal_text(f, ""), emit_int(f, MODE_OF_ARGUMENTS)}, 3, opened);
+  emit_check(f, opened[2], check_text(CHECK_ARGUMENTS));
+  emit_results(f, OPC_FREAD_CHAR, TW_NONE, 3,
+               (ir_var[]){literal_text(f, ""), emit_int(f, -1), opened[0]}, 4, text);
+  emit_results(f, OPC_FCLOSE, TW_NONE, 1, opened, 2, closed);
+  return message(f, text[0]);
+}
+
 /* Lengths are written and read as a descriptor. */
 static const struct rep *write_lengths(struct flattener *f, ir_var lengths, ir_var stream) {
   return write_to(f, TW_SEGDES, EMIT(f, MAKE_SEGDES, NONE, lengths), stream);
@@ -137,6 +151,7 @@ const struct rep *prim_effect(struct flattener *f, struct context *c, enum primi
                  3, out);
     return with_status(f, rep_scalar(f, TW_INT, out[0], true), out[1], out[2]);
   }
+  case PRIM_ARGUMENT_TEXT: return argument_text(f);
   case PRIM_CLOSE_FILE: {
     ir_var out[2];
     emit_results(f, OPC_FCLOSE, TW_NONE, 1, &x->v, 2, out);

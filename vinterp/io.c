@@ -212,6 +212,11 @@ static bool is_array_mode(int64_t mode) {
 static bool open_file(struct call *c) {
   int64_t mode, stream;
   if (!scalar_operand(c, 1, "mode", &mode)) return false;
+  if (mode == STREAM_ARGUMENTS) {
+    const struct stream_status status = stream_open_arguments(c->m->streams, &stream);
+    push_int(c, stream);
+    return push_status(c, status);
+  }
   const bool text = (mode >= STREAM_READ && mode <= STREAM_APPEND) || mode == STREAM_REPLACE;
   if (!text && !is_array_mode(mode)) {
     return machine_fault(c->m, c->site,
@@ -273,6 +278,9 @@ static bool open_streams(struct machine *m, const struct machine_site *site) {
   m->streams = streams_new(&m->heap, m->options.in, m->out, m->err, &m->options.permissions);
   if (!m->streams) return machine_limit_fault(m, site, "out of memory for streams");
   streams_set_stop(m->streams, m->options.stop);
+  const bool unknown = m->options.arguments_unknown;
+  streams_set_arguments(m->streams, unknown ? NULL : m->options.arguments,
+                        unknown ? 1 : m->options.argument_count);
   return true;
 }
 

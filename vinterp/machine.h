@@ -44,14 +44,17 @@ struct machine_options {
   enum cvl_compile compile; /* these three: as in cvl_options */
   bool compile_waits;
   const char *compile_directory;
-  const char *kernels;      /* file of compiled ones: cvl_options.kernels; or NULL */
-  FILE *trace;              /* gets what was executed when, as Chrome trace events; NULL: no */
-  bool checked;             /* run everything on the stack interpreter (the tests' oracle), if
-                               every function has stack code */
-  int progress_fd;          /* -1, or a terminal that gets a status line on long runs */
-  double progress_seconds;  /* how long a run takes until then; 0: one second */
-  FILE *out, *err;          /* results; what WRITE writes. Streams 1 and 2 of the program */
-  FILE *in;                 /* stream 0 */
+  const char *kernels;     /* file of compiled ones: cvl_options.kernels; or NULL */
+  FILE *trace;             /* gets what was executed when, as Chrome trace events; NULL: no */
+  bool checked;            /* run everything on the stack interpreter (the tests' oracle), if
+                              every function has stack code */
+  int progress_fd;         /* -1, or a terminal that gets a status line on long runs */
+  double progress_seconds; /* how long a run takes until then; 0: one second */
+  FILE *out, *err;         /* results; what WRITE writes. Streams 1 and 2 of the program */
+  FILE *in;                /* stream 0 */
+  const char *const *arguments; /* of the program, for FOPEN in mode STREAM_ARGUMENTS */
+  size_t argument_count;
+  bool arguments_unknown;   /* now, because a program is compiled: that mode fails */
   const struct stop *stop;  /* asks runs to end, and their results to be printed no further; the
                                caller's, who begins its limit of time; or NULL */
   uint64_t fail_allocation; /* tests: the n-th allocation of the run fails; 0: none */

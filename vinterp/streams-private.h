@@ -28,6 +28,9 @@ struct streams {
   struct permissions permissions; /* of the program */
   const struct stop *stop;        /* or NULL */
   bool results_wanted;
+  const char *const *arguments;
+  size_t argument_count;
+  bool arguments_unknown;
   char message[FILE_PROBLEM_MAX];
 };
 

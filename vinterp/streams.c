@@ -255,6 +255,36 @@ struct stream_status stream_open(struct streams *s, const char *name, size_t len
   return status;
 }
 
+void streams_set_arguments(struct streams *s, const char *const *arguments, size_t count) {
+  s->arguments = arguments;
+  s->argument_count = count;
+  s->arguments_unknown = !arguments && count > 0;
+}
+
+/* The arguments as a file in memory, from its beginning; NULL without memory. */
+static FILE *file_of_arguments(const struct streams *s) {
+  size_t bytes = 1; /* an empty file needs one, too */
+  for (size_t i = 0; i < s->argument_count; i++) bytes += strlen(s->arguments[i]) + 1;
+  FILE *file = fmemopen(NULL, bytes, "w+");
+  if (!file) return NULL;
+  for (size_t i = 0; i < s->argument_count; i++) {
+    fwrite(s->arguments[i], 1, strlen(s->arguments[i]) + 1, file);
+  }
+  rewind(file);
+  return file;
+}
+
+struct stream_status stream_open_arguments(struct streams *s, int64_t *stream) {
+  *stream = STREAM_NULL;
+  if (s->arguments_unknown) return stream_fail(s, "the arguments are not known yet");
+  FILE *file = file_of_arguments(s);
+  if (!file) return stream_no_memory(1);
+  const uint64_t lacking = stream_add(s, file, true, false, stream);
+  if (!lacking) return stream_ok();
+  fclose(file);
+  return stream_no_memory(lacking);
+}
+
 /* Ends what was written to a file that is replaced: it is renamed to it, or is gone if
  * something went wrong before or the program ends without closing it. */
 static struct stream_status close_replaced(struct streams *s, struct replacement *r,

@@ -30,7 +30,8 @@ enum stream_mode {
   STREAM_WRITE_NPZ = 14,
   STREAM_READ_CSV = 21,
   STREAM_WRITE_CSV = 22,
-  STREAM_REPLACE = 32 /* as STREAM_WRITE, but whole or not at all: base/replace.h */
+  STREAM_REPLACE = 32,  /* as STREAM_WRITE, but whole or not at all: base/replace.h */
+  STREAM_ARGUMENTS = 41 /* reads the arguments of the program, with a NUL behind each */
 };
 
 struct streams;
@@ -56,6 +57,10 @@ struct stream_value {
  * fails. The permissions, which are copied, are those of the program. */
 struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err,
                             const struct permissions *);
+/* What STREAM_ARGUMENTS reads; NULL with a count: they are not known. Until then there are
+ * none.
+ */
+void streams_set_arguments(struct streams *, const char *const *, size_t count);
 /* Who may end the reading of long values: they are then as if the input had ended. */
 void streams_set_stop(struct streams *, const struct stop *);
 /* Closes what the program opened and reaps its children; one that does not end soon after its
@@ -86,6 +91,8 @@ struct stream_status stream_read_chars(struct streams *, int64_t stream,
 
 void stream_value_free(struct streams *, struct stream_value *);
 
+/* Opens a stream of the arguments; needs no permission. */
+struct stream_status stream_open_arguments(struct streams *, int64_t *stream);
 /* Opens the file with this name (bytes, not NUL-terminated). *stream is -1 on failure. What is
  * replaced, arrays among it, keeps what it holds until stream_close, and for good if not all of
  * it could be written. */

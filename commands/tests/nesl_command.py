@@ -226,7 +226,7 @@ class Modes(CommandTest):
         self.expect(self.nesl("-e", "take([1, 2, 3], 7)"), 1, "", "Bounds error for function TAKE.")
 
     def test_usage(self):
-        for arguments in (["run"], ["check"], ["test"], ["--outcomes"], ["run", "a", "b"],
+        for arguments in (["run"], ["check"], ["test"], ["--outcomes"], ["check", "a", "b"],
                           ["--nothing"], ["--entry", "f"], ["--no-fusion", "--no-optimise"],
                           ["--echo"], ["--quiet", "check", "a"], ["--echo", "--quiet", "run", "a"],
                           ["--direct", "--no-optimise"], ["--direct", "--no-fusion"], ["-e", "1", "check"],
