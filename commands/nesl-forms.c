@@ -2,6 +2,7 @@
 #include "commands/nesl.h"
 #include "commands/process.h"
 #include "commands/source.h"
+#include "neslc/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -340,6 +341,12 @@ static bool is_defined(void *context, const struct name *name) {
   return session_global(n->session, name->text) != NULL;
 }
 
+static bool is_redefined(void *context, const struct name *name) {
+  const struct nesl *n = context;
+  const struct global *global = table_get(n->session->globals, name);
+  return global && !global->library;
+}
+
 static bool begin_reading(struct nesl *n, struct reader *reader, const struct source *source) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -350,6 +357,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
   reader_init(reader, &source->region->arena, &n->session->names, source);
   reader->widths = n->options->widths;
   if (!n->reading.file) reader->defines = is_defined;
+  reader->redefines = is_redefined;
   reader->context = n;
   memory_guard_end(&guard);
   return true;

@@ -23,6 +23,23 @@ struct global *global_make(struct session *session, enum global_kind kind,
 
 /* ---- redefinition ---- */
 
+/* Names of the language's library that programs want for their own. Its functions, and
+ * operators, keep to the library's. */
+static bool is_common_word(const struct name *name) {
+  static const char *const words[] = {"one",  "name",   "count", "index", "first",
+                                      "rest", "string", "space", "tab",   "user"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcmp(name->text, words[i]) == 0) return true;
+  }
+  return false;
+}
+
+static bool complain_builtin(struct checker *ck, const struct name *name, struct span at) {
+  complain(ck->complaints, NESL_BUILTIN, ck->source, at,
+           "`%s` is built in, it cannot be redefined", name->text);
+  return false;
+}
+
 bool check_definable(struct checker *ck, const struct name *name, struct span at) {
   if (reserved_word(name)) {
     complain(ck->complaints, NESL_RESERVED, ck->source, at,
@@ -30,10 +47,9 @@ bool check_definable(struct checker *ck, const struct name *name, struct span at
     return false;
   }
   const struct global *global = table_get(ck->session->library, name);
-  if (ck->session->in_library || !global || !global->builtin) return true;
-  complain(ck->complaints, NESL_BUILTIN, ck->source, at,
-           "`%s` is built in, it cannot be redefined", name->text);
-  return false;
+  if (ck->session->in_library || !global || !global->builtin || is_common_word(name))
+    return true;
+  return complain_builtin(ck, name, at);
 }
 
 bool global_is_updated(struct session *session, const struct global *global,
@@ -241,6 +257,9 @@ static bool check_type_definable(struct checker *ck, const struct form *form) {
              "the type `%s` is built in, it cannot be redefined", form->name->text);
     return false;
   }
+  const struct global *global = table_get(ck->session->library, form->name);
+  if (!ck->session->in_library && global && global->builtin)
+    return complain_builtin(ck, form->name, form->name_at); /* common words, too */
   return check_definable(ck, form->name, form->name_at);
 }
 

@@ -232,6 +232,35 @@ static bool is_prompt_command(struct reader *r) {
   return is_command;
 }
 
+/* Whether what follows the word of a command can only be the command's, given that the user has
+ * defined the word: f "x" would be an application, but is hardly written so. */
+static bool follows_command(const struct token *next) {
+  switch (next->kind) {
+  case TOKEN_INT:
+  case TOKEN_FLOAT:
+  case TOKEN_CHAR:
+  case TOKEN_STRING: return true;
+  default: return token_is_name(next);
+  }
+}
+
+/* Whether a form is a command because of the word that it begins with. set = 3 is none. */
+static bool is_command(struct reader *r) {
+  const struct token word = r->token, before = r->before;
+  if (word.lexeme == LEX_HELP) return true;
+  if (word.kind != TOKEN_WORD || !is_command_word(word.name->text)) return is_prompt_command(r);
+  const bool own = r->redefines && r->redefines(r->context, word.name);
+  read_token(r);
+  const struct token next = r->token;
+  const bool assigned =
+      next.lexeme == LEX_EQUALS || next.lexeme == LEX_COMMA || next.lexeme == LEX_COLON;
+  if (!r->failed) {
+    r->token = word;
+    r->before = before;
+  }
+  return !assigned && (!own || follows_command(&next));
+}
+
 static void parse_command(struct reader *r, struct form *form) {
   struct token word = r->token;
   ARRAY(struct token) words = {0};
@@ -263,9 +292,7 @@ static void parse_command(struct reader *r, struct form *form) {
 /* ---- reading ---- */
 
 static void parse_form(struct reader *r, struct form *form) {
-  bool command = r->token.lexeme == LEX_HELP ||
-                 (r->token.kind == TOKEN_WORD && is_command_word(r->token.name->text)) ||
-                 is_prompt_command(r);
+  const bool command = is_command(r);
   if (at_terminator(r)) {
     parse_failed(r, r->token.at, "expected a form before %s", token_text(r, &r->token));
   } else if (r->token.lexeme == LEX_FUNCTION) {

@@ -191,6 +191,9 @@ struct reader {
   /* Whether the user has a definition of this name, which then is no command of the prompt:
    * quit, cost E, profile E, time E, trace E. NULL: these commands do not exist. */
   bool (*defines)(void *context, const struct name *);
+  /* Whether a definition of this name is the user's own: then a form that may be an expression
+   * is one, although it begins with the word of a command, as set(3). NULL: never. */
+  bool (*redefines)(void *context, const struct name *);
   void *context;
   /* private to the parser: */
   const struct name **spellings; /* of the keywords and symbols */
