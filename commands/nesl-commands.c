@@ -5,6 +5,8 @@
 #include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
 #include "neslc/flatten.h"
+#include "neslc/modules.h"
+#include "neslc/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,11 +85,23 @@ static void put_type(struct global *g, FILE *out) {
   fputc('\n', out);
 }
 
-static struct global *find_global(const struct command *c, const struct token *word) {
-  struct global *g = word->name ? session_global(c->n->session, word->name->text) : NULL;
+/* The words from i on as a name, x or m.x, the arena's; NULL if they are something else. */
+static const char *last_words_as_name(const struct command *c, size_t i) {
+  const struct token *words = c->words + i;
+  const size_t count = c->count - i;
+  if (count == 1 && words[0].name) return words[0].name->text;
+  if (count != 3 || !words[0].name || words[1].lexeme != LEX_DOT || !words[2].name) return NULL;
+  return arena_printf(c->n->session->arena, "%s.%s", words[0].name->text, words[2].name->text);
+}
+
+static struct global *find_global(const struct command *c, size_t i) {
+  const struct token *word = &c->words[i];
+  const char *name = last_words_as_name(c, i);
+  struct global *g = name ? session_global(c->n->session, name) : NULL;
   if (g) return g;
-  const char *name = word->name ? word->name->text : "this";
-  const char *nearest = word->name ? session_nearest(c->n->session, name) : NULL;
+  if (!name) name = "this";
+  const char *nearest =
+      word->name && c->count == i + 1 ? session_nearest(c->n->session, name) : NULL;
   complain(&c->n->complaints, NESL_UNBOUND, c->form->source, word->at,
            "%s is not defined%s%s%s", name, nearest ? "; did you mean " : "",
            nearest ? nearest : "", nearest ? "?" : "");
@@ -123,8 +137,8 @@ static void put_code(struct nesl *n, const struct form *form, unsigned most) {
 
 static bool describe(struct command *c) {
   enum { LINES = 8 };
-  if (c->count != 1) return command_error(c, "describe takes one name");
-  struct global *g = find_global(c, &c->words[0]);
+  if (c->count != 1 && c->count != 3) return command_error(c, "describe takes one name");
+  struct global *g = find_global(c, 0);
   if (!g) return false;
   if (c->n->silent) return true;
   FILE *out = c->n->out;
@@ -147,6 +161,7 @@ struct apropos {
 static void look_at(void *context, struct global *g) {
   struct apropos *a = context;
   if (!strstr(g->name->text, a->text) || g->name->text[0] == '_') return;
+  if (!module_is_visible(a->session, g)) return;
   a->found++;
   if (a->out) put_type(session_read(a->session, g), a->out);
 }
@@ -200,8 +215,8 @@ static bool set(struct command *c) {
 }
 
 static bool show_code(struct command *c) {
-  if (c->count != 2) return command_error(c, "show code takes one name");
-  struct global *g = find_global(c, &c->words[1]);
+  if (c->count != 2 && c->count != 4) return command_error(c, "show code takes one name");
+  struct global *g = find_global(c, 1);
   if (!g) return false;
   if (!g->form || g->form->kind == FORM_EXPRESSION || g->form->kind == FORM_ASSIGN) {
     return command_error(c, "%s is no function", g->name->text);
@@ -329,39 +344,54 @@ static bool typed(const struct command *c) {
          (!c->form->argument || c->form->argument->kind == SYNTAX_STRING);
 }
 
+bool nesl_begin_load(struct nesl *n, const struct form *form, struct span at) {
+  const bool deep = n->load_depth == MOST_DEPTH;
+  n->unwinding |= deep || n->loads == MOST_LOADS; /* else each file continues with its next
+                                                     form, which may load, too */
+  if (!deep && n->loads < MOST_LOADS) {
+    n->load_depth++;
+    n->loads++;
+    return true;
+  }
+  complain(&n->complaints, NESL_PARSE, form->source, at,
+           deep ? "more than %d files load each other" : "more than %d loads",
+           deep ? MOST_DEPTH : MOST_LOADS);
+  return false;
+}
+
+bool nesl_complain_of_load(struct nesl *n, const struct form *form, struct span at,
+                           unsigned failed, const char *file) {
+  if (n->unwinding) {
+    n->complaints.first = NESL_LIMIT;
+    return false;
+  }
+  complain(&n->complaints, NESL_PARSE, form->source, at, "%u form%s of %s failed", failed,
+           failed == 1 ? "" : "s", file);
+  return false;
+}
+
 static bool load(struct command *c) {
   struct nesl *n = c->n;
+  struct source_found found;
   const char *file = c->form->argument ? string_argument(c) : n->last_loaded;
   if (!c->form->argument && !file) return command_error(c, "no file was loaded before");
-  if (!file) return false;
-  static const char extension[] = ".nesl";
-  size_t length = strlen(file), end = sizeof extension - 1;
-  if (length < end || strcmp(file + length - end, extension) != 0) {
-    file = arena_printf(n->session->arena, "%s%s", file, extension);
-  }
-  if (n->load_depth == MOST_DEPTH || n->loads == MOST_LOADS) {
-    n->unwinding = true; /* else each file continues with its next form, which may load, too */
-    if (n->load_depth < MOST_DEPTH) return command_error(c, "more than %d loads", MOST_LOADS);
-    return command_error(c, "more than %d files load each other", MOST_DEPTH);
-  }
+  if (!file || !nesl_find_file(n, c->form, file, typed(c), &found)) return false;
+  file = found.path;
   const struct source *source = nesl_load_file(n, file, typed(c));
-  if (!source) return false;
+  if (!source || !nesl_begin_load(n, c->form, words_span(c))) return false;
   char *name = strdup(file); /* the form's memory goes with it */
   if (name) {
     free(n->last_loaded);
     n->last_loaded = name;
   }
-  n->load_depth++;
-  n->loads++;
   unsigned failed = nesl_run_file(n, source);
   n->load_depth--;
   nesl_forget(n);
-  if (failed == 0) return true;
-  if (n->unwinding) {
-    n->complaints.first = NESL_LIMIT;
-    return false;
-  }
-  return command_error(c, "%u form%s of %s failed", failed, failed == 1 ? "" : "s", file);
+  return failed == 0 || nesl_complain_of_load(n, c->form, words_span(c), failed, file);
+}
+
+static bool import(struct command *c) {
+  return nesl_import(c->n, c->form);
 }
 
 /* The VCODE of the command's argument; NULL after complaining. */
@@ -450,11 +480,12 @@ bool nesl_command(struct nesl *n, const struct form *form) {
   static const struct {
     const char *word;
     bool (*execute)(struct command *);
-  } commands[] = {
-      {"help", help},    {"?", help},          {"describe", describe}, {"apropos", apropos},
-      {"set", set},      {"show", show},       {"load", load},         {"dump", dump},
-      {"edit", shell},   {"shell", shell},     {"exit", leave},        {"quit", leave},
-      {"cost", observe}, {"profile", observe}, {"time", observe},      {"trace", observe}};
+  } commands[] = {{"help", help},       {"?", help},        {"describe", describe},
+                  {"apropos", apropos}, {"import", import}, {"set", set},
+                  {"show", show},       {"load", load},     {"dump", dump},
+                  {"edit", shell},      {"shell", shell},   {"exit", leave},
+                  {"quit", leave},      {"cost", observe},  {"profile", observe},
+                  {"time", observe},    {"trace", observe}};
   struct command c = {n, form, form->words, form->word_count};
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     if (strcmp(form->name->text, commands[i].word) == 0) return commands[i].execute(&c);

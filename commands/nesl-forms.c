@@ -2,7 +2,7 @@
 #include "commands/nesl.h"
 #include "commands/process.h"
 #include "commands/source.h"
-#include "neslc/table.h"
+#include "neslc/modules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,10 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   struct measurement measurement;
   const bool measures = n->measures && !c->pattern;
   if (session_find_missing(n->session, c->value, &n->complaints)) return false;
-  if (!is_evaluated(n, c)) return bind_nothing(n, c);
+  if (!is_evaluated(n, c)) {
+    const bool of_module = n->session->module != n->session->program;
+    return (of_module && !c->pattern) || bind_nothing(n, c);
+  }
   if (n->is_call && !nesl_take_arguments(n, c)) return false;
   if (n->parameter_count > 0 && !n->options->direct) {
     e.parameters = n->parameters;
@@ -291,22 +294,16 @@ const struct source *nesl_read_file(struct nesl *n, const char *file) {
   return source;
 }
 
-/* The directory of a file, the arena's. */
-static const char *directory_of(struct nesl *n, const char *file) {
-  const char *slash = strrchr(file, '/');
-  if (!slash) return ".";
-  return arena_copy(n->session->arena, file, slash == file ? 1 : (size_t)(slash - file));
-}
-
-const struct source *nesl_load_file(struct nesl *n, const char *file, bool typed) {
+/* It lies where it was found, and so in its own directory. */
+const struct source *nesl_load_file(struct nesl *n, const char *path, bool typed) {
   struct source_text text;
-  const struct permissions *program = &n->options->machine.permissions;
-  const char *own = n->reading.file ? directory_of(n, n->reading.file) : NULL;
-  const char *const directories[] = {".", own};
-  if (typed) return nesl_read_file(n, file);
-  const bool was_read =
-      source_load(&text, &n->heap, program, file, ".nesl", directories, 2, &n->diags);
-  return take_text(n, was_read, &text, file);
+  char directory[PATH_MAX];
+  source_directory(path, directory);
+  const struct source_search search = {.permissions = n->options->machine.permissions,
+                                       .extension = ".nesl",
+                                       .directory = directory};
+  if (typed) return nesl_read_file(n, path);
+  return take_text(n, source_load(&text, &n->heap, &search, path, &n->diags), &text, path);
 }
 
 /* Reads a form, which functions refer to as long as they are defined; if memory runs out, it is
@@ -343,7 +340,7 @@ static bool is_defined(void *context, const struct name *name) {
 
 static bool is_redefined(void *context, const struct name *name) {
   const struct nesl *n = context;
-  const struct global *global = table_get(n->session->globals, name);
+  const struct global *global = module_find(n->session, name);
   return global && !global->library;
 }
 
@@ -367,6 +364,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
 static void begin_form(struct nesl *n) {
   n->unwinding = false;
   n->loads = 0;
+  n->session->round++;
   if (n->limits_forms) process_limit(n->options->seconds);
 }
 

@@ -3,6 +3,7 @@
 #include "commands/nesl.h"
 #include "commands/output.h"
 #include "commands/process.h"
+#include "neslc/modules.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -40,6 +41,7 @@ static void drop(struct pending *p, size_t bytes) {
 /* ---- completion ---- */
 
 struct completion {
+  struct session *session;
   const char *prefix;
   size_t length;
   void (*found)(void *, const char *);
@@ -56,7 +58,8 @@ static void offer(const struct completion *c, const char *name) {
 }
 
 static void offer_global(void *context, struct global *g) {
-  if (g->name->text[0] != '_') offer(context, g->name->text);
+  const struct completion *c = context;
+  if (g->name->text[0] != '_' && module_is_visible(c->session, g)) offer(c, g->name->text);
 }
 
 /* Offers none if memory runs out. */
@@ -71,12 +74,12 @@ static void offer_globals(struct session *session, struct completion *c) {
 static void complete(void *context, const char *prefix, size_t length,
                      void (*found)(void *, const char *), void *found_context) {
   static const char *const words[] = {
-      "apropos",   "datatype", "describe", "dump",    "else",    "exit",
-      "function",  "help",     "if",       "in",      "let",     "load",
-      "set",       "show",     "then",     "time",    "verbose", "print_length",
-      "arg_check", "quit",     "cost",     "profile", "trace",   "print_total"};
+      "apropos", "datatype", "describe", "dump",       "else",         "exit",      "function",
+      "help",    "if",       "import",   "in",         "let",          "load",      "set",
+      "show",    "then",     "time",     "verbose",    "print_length", "arg_check", "quit",
+      "cost",    "profile",  "trace",    "print_total"};
   struct nesl *n = context;
-  struct completion c = {prefix, length, found, found_context};
+  struct completion c = {n->session, prefix, length, found, found_context};
   offer_globals(n->session, &c);
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) offer(&c, words[i]);
 }

@@ -4,6 +4,7 @@
  *   nesl-session.c     begins and ends a session
  *   nesl-forms.c       reads and evaluates forms, prints their results
  *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
+ *   nesl-import.c      import, and where the files are that forms name
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
  *   nesl-property.h    lists the files that try properties, for test
@@ -18,6 +19,7 @@
 #ifndef RAVEL_NESL_H
 #define RAVEL_NESL_H
 
+#include "base/find-source.h"
 #include "base/text.h"
 #include "commands/nesl-evaluate.h"
 #include "neslc/syntax.h"
@@ -114,10 +116,22 @@ unsigned nesl_run_source(struct nesl *, const struct source *);
 bool nesl_print_done(struct nesl *, void *failed, const struct nesl_done *);
 /* The text of a file that the user named as a source; NULL after complaining. */
 const struct source *nesl_read_file(struct nesl *, const char *file);
-/* The same for a file that a form names: `typed` if the user wrote the name itself. Otherwise a
- * program did, and without permission for files it may read sources in the directory of its own
- * file and the current one, and below. */
-const struct source *nesl_load_file(struct nesl *, const char *file, bool typed);
+/* Where a file is that a form names, relative to the file that has the form, the current
+ * directory or a folder of NESL_PATH. `typed`: the user wrote the name itself; otherwise a
+ * program did, and without permission for files it may name sources in these directories, and
+ * below. False after complaining. nesl-import.c */
+bool nesl_find_file(struct nesl *, const struct form *, const char *name, bool typed,
+                    struct source_found *);
+/* The text of a file that was found; NULL after complaining. */
+const struct source *nesl_load_file(struct nesl *, const char *path, bool typed);
+/* import "file" as m; false after complaining. nesl-import.c */
+bool nesl_import(struct nesl *, const struct form *);
+/* Counts a file that another loads; false after complaining if there are too many. `at` is
+ * what the complaint marks. */
+bool nesl_begin_load(struct nesl *, const struct form *, struct span at);
+/* Complains of the forms that failed in such a file. False. */
+bool nesl_complain_of_load(struct nesl *, const struct form *, struct span at, unsigned failed,
+                           const char *file);
 /* Executes the forms of a file and prints results; the number of forms that failed. */
 unsigned nesl_run_file(struct nesl *, const struct source *);
 /* A text of its own as a source. */

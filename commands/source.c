@@ -188,12 +188,11 @@ bool source_read_array(struct source_text *s, struct heap *heap,
   return read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
-bool source_load(struct source_text *s, struct heap *heap,
-                 const struct permissions *permissions, const char *file, const char *extension,
-                 const char *const *directories, size_t count, struct diag_list *diags) {
+bool source_load(struct source_text *s, struct heap *heap, const struct source_search *search,
+                 const char *path, struct diag_list *diags) {
   struct file_problem problem;
-  const int fd = file_open_source(permissions, file, extension, directories, count, &problem);
-  return read_opened(s, heap, fd, TEXT, file, &problem, diags);
+  const int fd = source_find_open(search, path, &problem);
+  return read_opened(s, heap, fd, TEXT, path, &problem, diags);
 }
 
 bool source_is_script(const char *file) {

@@ -4,6 +4,7 @@
 
 #include "arrays/arrays.h"
 #include "base/diag.h"
+#include "base/find-source.h"
 #include "base/permissions.h"
 
 struct source_text {
@@ -22,10 +23,9 @@ bool source_read(struct source_text *, struct heap *, const char *file, struct d
  * who named the file. Reading ends if the first bytes do not fit the format. */
 bool source_read_array(struct source_text *, struct heap *, const struct permissions *,
                        const char *file, enum array_format, struct diag_list *);
-/* The same for a text that a program names: file_open_source. */
-bool source_load(struct source_text *, struct heap *, const struct permissions *,
-                 const char *file, const char *extension, const char *const *directories,
-                 size_t count, struct diag_list *);
+/* The same for a source that was found where another names it. */
+bool source_load(struct source_text *, struct heap *, const struct source_search *,
+                 const char *path, struct diag_list *);
 void source_free(struct source_text *, struct heap *);
 
 /* Whether a file begins as scripts do, with #! for the system. */

@@ -115,10 +115,11 @@ RAVEL_API bool ravel_get_diagnostic(const struct ravel_context *, size_t i,
 /* ---- programs ---- */
 
 /* Executes NESL definitions: of functions, datatypes and variables, whose values are computed.
- * Expressions are only checked; commands of the prompt (load, set, show ...) are refused.
- * `name`, or NULL, stands for the text in messages. A length of 0 is that of a C string. Of a
- * text with an error the forms before it are defined. What programs print goes nowhere; what
- * they read is empty. */
+ * Expressions are only checked; commands of the prompt (load, set, show ...) are refused,
+ * but import "FILE" as m is executed. `name`, or NULL, stands for the text in messages, and
+ * files are imported from its directory if it is a path. A length of 0 is that of a C string.
+ * Of a text with an error the forms before it are defined. What programs print goes nowhere;
+ * what they read is empty. */
 RAVEL_API enum ravel_code ravel_define(struct ravel_context *, const char *name,
                                        const char *text, size_t length);
 /* Likewise with a file, which the caller names: it needs no permission. */

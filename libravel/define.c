@@ -141,6 +141,11 @@ static enum ravel_code execute_form(struct ravel_context *c, void *data) {
   const enum reading reading = read_form(&d->reader, &complaints, form);
   d->done = reading == READ_END;
   if (d->done) return RAVEL_OK;
+  if (reading == READ_FORM && form->kind == FORM_COMMAND &&
+      strcmp(form->name->text, "import") == 0) {
+    c->generation++;
+    return ravel_import_module(c, form, &complaints);
+  }
   if (reading == READ_FORM && form->kind == FORM_COMMAND) {
     complain(&complaints, NESL_PARSE, form->source, form->at,
              "`%s` is a command of the prompt, not a definition", form->name->text);
@@ -152,22 +157,40 @@ static enum ravel_code execute_form(struct ravel_context *c, void *data) {
   return form->kind == FORM_ASSIGN ? execute_assignment(c, &checked, &complaints) : RAVEL_OK;
 }
 
-static enum ravel_code begin_text(struct ravel_context *c, void *data) {
-  struct definition *d = data;
-  const struct source *source = ravel_source(c, d->name, d->text, d->length, 1);
+static void begin_source(struct ravel_context *c, struct definition *d,
+                         const struct source *source) {
   reader_init(&d->reader, &source->region->arena, &c->session->names, source);
   d->reader.widths = c->options.machine.widths;
   region_hold(source->region);
+}
+
+static enum ravel_code begin_text(struct ravel_context *c, void *data) {
+  struct definition *d = data;
+  begin_source(c, d, ravel_source(c, d->name, d->text, d->length, 1));
   return RAVEL_OK;
+}
+
+static enum ravel_code execute_forms(struct ravel_context *c, struct definition *d) {
+  enum ravel_code code = RAVEL_OK;
+  while (code == RAVEL_OK && !d->done) code = ravel_in_form(c, execute_form, d);
+  region_let_go(c->session, d->reader.source->region);
+  return code;
+}
+
+enum ravel_code ravel_execute(struct ravel_context *c, const struct source *source) {
+  struct definition d = {.name = source->name};
+  const char *const outer = c->file;
+  begin_source(c, &d, source);
+  c->file = source->name;
+  const enum ravel_code code = execute_forms(c, &d);
+  c->file = outer;
+  return code;
 }
 
 static enum ravel_code define(struct ravel_context *c, void *data) {
   struct definition *d = data;
-  enum ravel_code code = ravel_guarded(c, begin_text, d);
-  if (code != RAVEL_OK) return code;
-  while (code == RAVEL_OK && !d->done) code = ravel_in_form(c, execute_form, d);
-  region_let_go(c->session, d->reader.source->region);
-  return code;
+  const enum ravel_code code = ravel_guarded(c, begin_text, d);
+  return code == RAVEL_OK ? execute_forms(c, d) : code;
 }
 
 enum ravel_code ravel_define(struct ravel_context *c, const char *name, const char *text,
@@ -177,7 +200,10 @@ enum ravel_code ravel_define(struct ravel_context *c, const char *name, const ch
   if (!text) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
   d.length = length ? length : strlen(text);
   if (d.length > RAVEL_MOST_TEXT) return ravel_fail(c, RAVEL_SYNTAX, "the text is too long");
-  return ravel_deep(c, define, &d);
+  c->file = d.name[0] == '<' ? NULL : d.name; /* <definitions> */
+  const enum ravel_code code = ravel_deep(c, define, &d);
+  c->file = NULL;
+  return code;
 }
 
 /* ---- files ---- */
@@ -196,8 +222,8 @@ static bool read_all(struct ravel_context *c, int fd, struct text *text) {
   return true;
 }
 
-static enum ravel_code load(struct ravel_context *c, const char *path, int fd,
-                            struct text *text) {
+enum ravel_code ravel_read_file(struct ravel_context *c, const char *path, int fd,
+                                struct text *text) {
   if (!read_all(c, fd, text)) {
     return ravel_fail(c, RAVEL_DATA, "%.300s: %s", path, strerror(errno));
   }
@@ -206,10 +232,20 @@ static enum ravel_code load(struct ravel_context *c, const char *path, int fd,
   if (text->length >= 2 && memcmp(bytes, "#!", 2) == 0) { /* a script: its line stays */
     for (size_t i = 0; i < text->length && bytes[i] != '\n'; i++) bytes[i] = ' ';
   }
-  struct definition d = {.name = path, .text = bytes, .length = text->length};
-  if (d.length > RAVEL_MOST_TEXT)
-    return ravel_fail(c, RAVEL_SYNTAX, "%.300s is too long", path);
-  return ravel_deep(c, define, &d);
+  return text->length > RAVEL_MOST_TEXT
+             ? ravel_fail(c, RAVEL_SYNTAX, "%.300s is too long", path)
+             : RAVEL_OK;
+}
+
+static enum ravel_code load(struct ravel_context *c, const char *path, int fd,
+                            struct text *text) {
+  enum ravel_code code = ravel_read_file(c, path, fd, text);
+  if (code != RAVEL_OK) return code;
+  struct definition d = {.name = path, .text = text->bytes, .length = text->length};
+  c->file = path;
+  code = ravel_deep(c, define, &d);
+  c->file = NULL;
+  return code;
 }
 
 enum ravel_code ravel_load(struct ravel_context *c, const char *path) {

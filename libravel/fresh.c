@@ -44,7 +44,7 @@ void ravel_function_note_mentions(struct ravel_function *f, struct region *own) 
 
 static bool are_still_named(struct ravel_context *c, const struct ravel_function *f) {
   for (size_t i = 0; i < f->mention_count; i++) {
-    if (session_global(c->session, f->mentions[i]->name->text) != f->mentions[i]) return false;
+    if (session_current(c->session, f->mentions[i]) != f->mentions[i]) return false;
   }
   return true;
 }
@@ -70,7 +70,7 @@ static bool means_the_same(struct ravel_context *c, const struct freshness *x,
   const struct ravel_function *f = x->f;
   *own = f->own;
   if (f->global) {
-    const struct global *now = session_global(c->session, f->global->name->text);
+    const struct global *now = session_current(c->session, f->global);
     if (now != f->global) return false;
     *own = now->region;
   }

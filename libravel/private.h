@@ -59,6 +59,7 @@ struct ravel_context {
   struct scoped_map type_numbers;     /* types by a hash of what they consist of, ... */
   ARRAY(struct ravel_type *) types;   /* ... and by number */
   struct type *base[TYPE_CHAR + 1];   /* int, float, bool, char */
+  const char *file;                   /* whose forms are executed; NULL: none */
   uint64_t generation;                /* changes with the session's definitions */
   struct ravel_function *functions;   /* all, newest first */
   struct ravel_value *values;         /* all, newest first */
@@ -194,12 +195,24 @@ enum { RAVEL_MOST_TEXT = 1 << 29 }; /* bytes of a text to be read */
 bool ravel_fetch(struct ravel_context *, const struct cvl_value *, uint8_t kind,
                  struct column *);
 
+/* Executes the forms of a source, which is a file. */
+enum ravel_code ravel_execute(struct ravel_context *, const struct source *);
+/* Reads a text from a file that was opened. */
+enum ravel_code ravel_read_file(struct ravel_context *, const char *path, int fd,
+                                struct text *);
+
+/* ---- modules.c ---- */
+
+/* Executes import "file" as m. */
+enum ravel_code ravel_import_module(struct ravel_context *, const struct form *,
+                                    struct complaints *);
+
 /* ---- find.c, fresh.c, call.c ---- */
 
 /* A function without a program; NULL without memory. */
 struct ravel_function *ravel_function_new(struct ravel_context *);
-/* Optimises its program, unless that was done, and makes it ready; after a failure false with complaints or
- * diagnostics. May end in memory_failed. */
+/* Optimises its program, unless that was done, and makes it ready; after a failure false with
+ * complaints or diagnostics. May end in memory_failed. */
 bool ravel_function_prepare(struct ravel_context *, struct ravel_function *);
 /* Notes what an expression, which is compiled in a region of its own, names. memory_failed. */
 void ravel_function_note_mentions(struct ravel_function *, struct region *own);

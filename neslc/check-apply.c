@@ -219,9 +219,13 @@ static struct written sort_arguments(struct checker *ck, const struct syntax *ar
 static struct core *check_default(struct checker *ck, const struct global *global, uint32_t i) {
   const struct binding *scope = ck->scope;
   const struct source *source = ck->source;
+  struct session *session = ck->session;
+  struct module *module = session->module;
   ck->scope = NULL;
   ck->source = global->form->source;
+  session->module = global->module;
   struct core *value = check_expression(ck, global->options[i].value);
+  session->module = module;
   ck->scope = scope;
   ck->source = source;
   return value;
@@ -308,9 +312,21 @@ static struct core *check_power(struct checker *ck, const struct syntax *e, int6
   return core;
 }
 
+/* The application with the function's own name, if it is one of a module: m.f(x). */
+static const struct syntax *with_member(struct checker *ck, const struct syntax *e) {
+  const struct syntax *member = module_member(ck, e->as.part.left);
+  if (!member) return e;
+  struct syntax *named = arena_alloc(ck->arena, sizeof *named);
+  *named = *e;
+  named->as.part.left = (struct syntax *)(uintptr_t)member;
+  return named;
+}
+
 struct core *check_apply(struct checker *ck, const struct syntax *e) {
+  e = with_member(ck, e);
   const struct syntax *f = e->as.part.left;
-  if (f->kind == SYNTAX_NAME && !f->builtin && strcmp(f->as.name.name->text, "time") == 0) {
+  const bool own = f->kind == SYNTAX_NAME && !f->builtin && !f->qualified;
+  if (own && strcmp(f->as.name.name->text, "time") == 0) {
     return check_time(ck, e);
   }
   int64_t exponent = small_power(e);

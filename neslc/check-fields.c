@@ -10,6 +10,7 @@
  * out wrong.
  */
 #include "neslc/check.h"
+#include "neslc/modules.h"
 
 #include <string.h>
 
@@ -23,11 +24,24 @@ static const struct table *types_in_sight(const struct checker *ck) {
   return ck->session->in_library ? ck->session->library_types : ck->session->types;
 }
 
+/* Whether a datatype is of the file that is read, of what it imports, or of the library. */
+static bool is_in_sight(const struct checker *ck, const struct datatype *data) {
+  const struct global *g = data->constructor;
+  const struct module *here = ck->session->module;
+  if (g->library || g->module == here) return true;
+  for (const struct table_entry *e = NULL; (e = table_next(here->imports, e));) {
+    if (e->value == g->module) return true;
+  }
+  return false;
+}
+
 /* The datatype defined last that has the field; NULL if there is none. */
 static const struct datatype *latest_with(const struct checker *ck, const struct name *field) {
   const struct datatype *latest = NULL;
   for (const struct table_entry *e = NULL; (e = table_next(types_in_sight(ck), e));) {
     const struct datatype *data = e->value;
+    if (!data) continue; /* of a module that was read again without it */
+    if (!is_in_sight(ck, data)) continue;
     if (datatype_field(data, field) == data->field_count) continue;
     if (!latest || data->order > latest->order) latest = data;
   }
@@ -209,9 +223,15 @@ static struct core *record_field(struct checker *ck, const struct syntax *e) {
 }
 
 /* The meaning of left.name: with a variable on the left, or with any other expression, a field
- * of its value. A name that means nothing is reported as such. */
+ * of its value; with what something was imported as, what that defines. A name that means
+ * nothing is reported as such. */
 struct core *check_field(struct checker *ck, const struct syntax *e) {
-  return record_field(ck, e);
+  const struct module *m = module_before_dot(ck, e);
+  const struct syntax *member = m ? module_member(ck, e) : NULL;
+  if (member) return check_name(ck, member);
+  if (!m) return record_field(ck, e);
+  complain_no_member(ck, m, e->as.field.name, e->mark);
+  return wrong(ck, e);
 }
 
 /* ---- fields that are given by name ---- */

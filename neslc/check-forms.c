@@ -2,6 +2,7 @@
  * changes. (NESL specification, sections 4.2, 5.5, 5.6, 5.9.)
  */
 #include "neslc/check.h"
+#include "neslc/modules.h"
 
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct global *global_make(struct session *session, enum global_kind kind,
   *global = (struct global){.older = session->cells, .region = session->region};
   if (session->heap) session->cells = global;
   global->name = name;
+  global->module = session->in_library ? session->program : session->module;
   global->kind = (uint8_t)kind;
   global->number = session->next_number++;
   global->primitive = -1;
@@ -191,6 +193,8 @@ static void install(struct checker *ck, struct checked *out) {
   const bool in_library = ck->session->in_library; /* then its name is known (session_read) */
   struct global *old =
       table_get(in_library ? ck->session->library : ck->session->globals, ck->self->name);
+  if (!in_library && ck->session->module->defined)
+    table_add(ck->session->module->defined, ck->self->name);
   if (old) {
     /* Types include identities: with the old one, the new type may equal the old type. */
     ck->self_identity->global = old;
@@ -213,7 +217,8 @@ bool check_depth(struct checker *ck, struct span at, struct type *type) {
 
 bool check_function(struct checker *ck, const struct form *form, struct checked *out) {
   if (!check_definable(ck, form->name, form->name_at)) return false;
-  struct global *self = global_make(ck->session, GLOBAL_FUNCTION, form->name);
+  struct global *self =
+      global_make(ck->session, GLOBAL_FUNCTION, module_own(ck->session, form->name));
   self->form = kept(ck, form);
   self->documentation = form->documentation;
   ck->self = self;
@@ -302,7 +307,7 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
   struct type_names names = {0};
   check_constraints(ck, form->annotation, &names);
   struct datatype *data = arena_alloc(ck->arena, sizeof *data);
-  data->name = form->name;
+  data->name = module_own(ck->session, form->name);
   data->shown_count = (uint32_t)names.list.count;
   data->builtin = ck->session->in_library && !ck->session->in_additions;
   data->contents = check_type(ck, form->annotation->type, &names);
@@ -322,7 +327,7 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
 
 static struct global *make_constructor(struct checker *ck, const struct form *form,
                                        struct datatype *data) {
-  struct global *constructor = global_make(ck->session, GLOBAL_CONSTRUCTOR, form->name);
+  struct global *constructor = global_make(ck->session, GLOBAL_CONSTRUCTOR, data->name);
   constructor->form = kept(ck, form);
   constructor->datatype = data;
   struct type *whole = type_data(ck->arena, data, data->parameters);
@@ -356,20 +361,21 @@ bool check_datatype(struct checker *ck, const struct form *form, struct checked 
   ck->datatype = form->name;
   struct datatype *data = make_datatype(ck, form);
   if (ck->complaints->count) return false;
-  struct datatype *before = table_get(ck->session->types, form->name);
+  struct datatype *before = table_get(ck->session->types, data->name);
   data->order = ck->session->next_number++;
   if (same_datatype(ck->arena, before, data)) {
-    if (table_get(ck->session->globals, form->name) != before->constructor) {
+    if (table_get(ck->session->globals, data->name) != before->constructor) {
       define(ck, before->constructor, out);
     }
+    if (ck->session->module->defined) table_add(ck->session->module->defined, data->name);
     before->order = data->order;
     out->global = before->constructor;
     return true;
   }
   data->constructor = make_constructor(ck, form, data);
   region_note_global(data->constructor->region, data->constructor);
-  table_set(ck->session->types, form->name, data);
-  if (ck->session->in_library) table_set(ck->session->library_types, form->name, data);
+  table_set(ck->session->types, data->name, data);
+  if (ck->session->in_library) table_set(ck->session->library_types, data->name, data);
   define(ck, data->constructor, out);
   return true;
 }

@@ -2,6 +2,7 @@
  * session. (NESL specification, sections 2.4, 4.2.)
  */
 #include "neslc/check.h"
+#include "neslc/modules.h"
 
 #include <string.h>
 
@@ -45,10 +46,45 @@ static void capture(struct checker *ck, const struct binding *binding) {
 static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   struct session *session = ck->session;
-  if (!e->builtin && ck->self && ck->self->name == name) return ck->self;
-  const bool of_library = e->builtin || session->in_library;
-  return session_read(session,
-                      table_get(of_library ? session->library : session->globals, name));
+  if (e->qualified) return table_get(session->globals, name);
+  if (!e->builtin && ck->self && ck->self->form->name == name &&
+      ck->self->module == session->module)
+    return ck->self;
+  return e->builtin ? session_read(session, table_get(session->library, name))
+                    : module_find(session, name);
+}
+
+/* ---- names of modules: m.x ---- */
+
+const struct module *module_before_dot(struct checker *ck, const struct syntax *e) {
+  if (e->kind != SYNTAX_FIELD || e->as.field.record->kind != SYNTAX_NAME) return NULL;
+  const struct syntax *left = e->as.field.record;
+  if (left->builtin || in_scope(ck, left->as.name.name)) return NULL;
+  const struct global *global = global_of(ck, left);
+  if (global && global->kind == GLOBAL_VARIABLE) return NULL;
+  return module_imported(ck->session, left->as.name.name);
+}
+
+const struct syntax *module_member(struct checker *ck, const struct syntax *e) {
+  const struct module *m = module_before_dot(ck, e);
+  struct global *global = m ? module_global(ck->session, m, e->as.field.name) : NULL;
+  if (!global) return NULL;
+  struct syntax *name = arena_alloc(ck->arena, sizeof *name);
+  *name = *e;
+  name->kind = SYNTAX_NAME;
+  name->qualified = true;
+  name->as.name.name = global->name;
+  name->as.name.written = global->name->text;
+  return name;
+}
+
+void complain_no_member(struct checker *ck, const struct module *m, const struct name *name,
+                        struct span at) {
+  const char *near = module_nearest(ck->session, m, name->text);
+  complain(ck->complaints, NESL_UNBOUND, ck->source, at,
+           near ? "`%s` is not defined in the module %s; did you mean `%s`?"
+                : "`%s` is not defined in the module %s",
+           name->text, m->shown, near);
 }
 
 const char *written_name(const struct global *global) {
@@ -57,7 +93,7 @@ const char *written_name(const struct global *global) {
 
 struct global *named_function(struct checker *ck, const struct syntax *e) {
   if (e->kind != SYNTAX_NAME) return NULL;
-  if (!e->builtin && in_scope(ck, e->as.name.name)) return NULL;
+  if (!e->builtin && !e->qualified && in_scope(ck, e->as.name.name)) return NULL;
   struct global *global = global_of(ck, e);
   return global && global->kind != GLOBAL_VARIABLE ? global : NULL;
 }
@@ -148,7 +184,7 @@ static struct core *check_bool(struct checker *ck, const struct syntax *e, bool 
 
 struct core *check_name(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
-  if (!e->builtin) {
+  if (!e->builtin && !e->qualified) {
     if (strcmp(name->text, "t") == 0) return check_bool(ck, e, true);
     if (strcmp(name->text, "f") == 0) return check_bool(ck, e, false);
     const struct binding *binding = in_scope(ck, name);

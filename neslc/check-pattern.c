@@ -5,6 +5,7 @@
  * component that causes it.
  */
 #include "neslc/check.h"
+#include "neslc/modules.h"
 
 #include <string.h>
 
@@ -79,18 +80,35 @@ static struct core_pattern *check_one_field(void *context, const struct syntax *
   return check(context, e, type);
 }
 
+/* The datatype of a constructor, c or m.c, in a pattern; NULL if there is none. */
+static const struct datatype *datatype_of(struct checker *ck, const struct syntax *e) {
+  if (e->kind == SYNTAX_NAME) return session_type(ck->session, e->as.name.name);
+  const struct module *m = module_imported(ck->session, e->as.field.record->as.name.name);
+  return m ? module_type(ck->session, m, e->as.field.name) : NULL;
+}
+
+/* c, or m.c */
+static bool may_be_constructor(const struct syntax *e) {
+  const bool dotted = e->kind == SYNTAX_FIELD && e->as.field.record->kind == SYNTAX_NAME;
+  return dotted || (e->kind == SYNTAX_NAME && !e->builtin);
+}
+
+static const char *constructor_text(struct checker *ck, const struct syntax *e) {
+  if (e->kind == SYNTAX_NAME) return e->as.name.name->text;
+  return arena_printf(ck->arena, "%s.%s", e->as.field.record->as.name.name->text,
+                      e->as.field.name->text);
+}
+
 static struct core_pattern *check_contents(struct pattern_check *p, const struct syntax *e,
                                            struct type *type) {
   struct checker *ck = p->ck;
-  const struct syntax *constructor = e->as.part.left;
-  const struct name *name = constructor->as.name.name;
-  const struct datatype *data = session_type(ck->session, name);
+  const struct datatype *data = datatype_of(ck, e->as.part.left);
   struct type *whole = type_from(ck, fresh_data(ck, data), e->at);
   struct clash clash;
   if (!unify(ck, &clash, whole, type)) {
     complain_clash(ck, e->at, &clash,
-                   "this pattern takes a %s apart, but what it is given is %s", name->text,
-                   shown(ck, type));
+                   "this pattern takes a %s apart, but what it is given is %s",
+                   data->name->text, shown(ck, type));
   }
   if (gives_fields(e->as.part.right)) {
     return check_field_patterns(ck, e->as.part.right, whole, check_one_field, p);
@@ -142,8 +160,9 @@ static bool legal_variable(struct checker *ck, const struct syntax *e, enum patt
 
 static bool legal_contents(struct checker *ck, const struct syntax *e, enum pattern_use use) {
   const struct syntax *constructor = e->as.part.left;
-  const char *name = constructor->as.name.name->text;
-  if (!session_type(ck->session, constructor->as.name.name)) {
+  const char *name = constructor_text(ck, constructor);
+  const struct datatype *data = datatype_of(ck, constructor);
+  if (!data) {
     complain(
         ck->complaints, NESL_PATTERN, ck->source, constructor->at,
         "a pattern %s(...) takes a value of a datatype apart, but there is no datatype `%s`",
@@ -156,10 +175,8 @@ static bool legal_contents(struct checker *ck, const struct syntax *e, enum patt
     return false;
   }
   const struct syntax *argument = e->as.part.right;
-  return gives_fields(argument)
-             ? fields_are_legal(ck, argument,
-                                session_type(ck->session, constructor->as.name.name), use)
-             : pattern_is_legal(ck, argument, use);
+  return gives_fields(argument) ? fields_are_legal(ck, argument, data, use)
+                                : pattern_is_legal(ck, argument, use);
 }
 
 bool pattern_is_legal(struct checker *ck, const struct syntax *e, enum pattern_use use) {
@@ -169,8 +186,7 @@ bool pattern_is_legal(struct checker *ck, const struct syntax *e, enum pattern_u
     return pattern_is_legal(ck, e->as.part.left, use) &&
            pattern_is_legal(ck, e->as.part.right, use);
   }
-  if (e->kind == SYNTAX_APPLY && e->as.part.left->kind == SYNTAX_NAME &&
-      !e->as.part.left->builtin) {
+  if (e->kind == SYNTAX_APPLY && may_be_constructor(e->as.part.left)) {
     return legal_contents(ck, e, use);
   }
   bool element = e->kind == SYNTAX_APPLY && e->as.part.left->kind == SYNTAX_NAME &&

@@ -2,6 +2,7 @@
  * (NESL specification, sections 3.1, 5.5.)
  */
 #include "neslc/check.h"
+#include "neslc/modules.h"
 #include "neslc/parse.h"
 
 #include <string.h>
@@ -66,6 +67,7 @@ static const char *nearest_type(struct checker *ck, const char *name) {
   const struct table *types = ck->session->types;
   for (const struct table_entry *e = NULL; (e = table_next(types, e));) {
     const char *text = ((const struct name *)e->key)->text;
+    if (!e->value || strchr(text, '.')) continue; /* gone, or of a module */
     unsigned distance = edit_distance(name, text, least);
     if (distance >= least) continue;
     best = text;
@@ -136,8 +138,22 @@ static struct type *check_data(struct checker *ck, const struct syntax_type *t,
   return type;
 }
 
+/* m.point */
+static struct type *check_imported(struct checker *ck, const struct syntax_type *t,
+                                   const struct type_names *names) {
+  const struct module *m = module_imported(ck->session, t->module);
+  const struct datatype *data = m ? module_type(ck->session, m, t->name) : NULL;
+  if (data) return check_data(ck, t, data, names);
+  complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
+           m ? "the module %s has no type `%s`"
+             : "nothing is imported as `%s`, so there is no type `%s` of it",
+           m ? m->shown : t->module->text, t->name->text);
+  return type_variable(ck->arena, CLASS_ANY);
+}
+
 static struct type *check_named(struct checker *ck, const struct syntax_type *t,
                                 const struct type_names *names) {
+  if (t->module) return check_imported(ck, t, names);
   struct type *variable = variable_named(names, t->name);
   enum type_tag tag;
   if (!variable && base_type_named(t->name, &tag)) variable = type_base(ck->arena, tag);

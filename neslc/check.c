@@ -2,6 +2,7 @@
  * section 4.1.)
  */
 #include "neslc/check.h"
+#include "neslc/modules.h"
 
 /* ---- values ---- */
 
@@ -54,7 +55,8 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
   if (p->left) notice_pattern(ck, p->left, out);
   if (p->right) notice_pattern(ck, p->right, out);
   if (p->kind != PATTERN_LOCAL || out->notice) return;
-  const struct global *before = table_get(ck->session->globals, p->local->name);
+  const struct global *before =
+      table_get(ck->session->globals, module_own(ck->session, p->local->name));
   if (!before || before->library) return;
   struct scheme scheme = scheme_of_part(ck->arena, p->type);
   if (!global_is_updated(ck->session, before, GLOBAL_VARIABLE, &scheme)) {
@@ -132,7 +134,7 @@ static void bind_pattern(struct session *session, const struct core_pattern *p,
   }
   struct scheme scheme = scheme_of_part(session->arena, p->type);
   struct nesl_value value = {ground, value_column_count(ground), (struct column *)columns};
-  session_bind(session, p->local->name, &scheme, &value);
+  session_bind(session, module_own(session, p->local->name), &scheme, &value);
 }
 
 void session_bind_checked(struct session *session, const struct checked *checked,
@@ -142,5 +144,6 @@ void session_bind_checked(struct session *session, const struct checked *checked
     return;
   }
   struct scheme scheme = scheme_of_part(session->arena, checked->value->type);
-  session_bind(session, intern_name(&session->names, "it", 2), &scheme, value);
+  const struct name *it = intern_name(&session->names, "it", 2);
+  session_bind(session, module_own(session, it), &scheme, value);
 }

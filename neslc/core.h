@@ -144,6 +144,7 @@ struct global {
   const struct datatype *datatype;
 
   /* region.h: */
+  struct module *module;  /* of the definition: modules.h */
   struct region *region;  /* of the definition or value; NULL: of the session's arena */
   struct global *older;   /* made before */
   struct global *waiting; /* while it is traced */

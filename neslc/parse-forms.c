@@ -248,7 +248,9 @@ static bool follows_command(const struct token *next) {
 static bool is_command(struct reader *r) {
   const struct token word = r->token, before = r->before;
   if (word.lexeme == LEX_HELP) return true;
-  if (word.kind != TOKEN_WORD || !is_command_word(word.name->text)) return is_prompt_command(r);
+  if (word.kind != TOKEN_WORD) return false;
+  const bool imports = strcmp(word.name->text, "import") == 0;
+  if (!imports && !is_command_word(word.name->text)) return is_prompt_command(r);
   const bool own = r->redefines && r->redefines(r->context, word.name);
   read_token(r);
   const struct token next = r->token;
@@ -258,6 +260,7 @@ static bool is_command(struct reader *r) {
     r->token = word;
     r->before = before;
   }
+  if (imports) return !own && next.kind == TOKEN_STRING;
   return !assigned && (!own || follows_command(&next));
 }
 

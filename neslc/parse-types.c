@@ -19,6 +19,13 @@ static struct syntax_type *parse_type_name(struct reader *r) {
   struct syntax_type *type = make_type(r, SYNTAX_TYPE_NAME, r->token.at);
   type->name = r->token.name;
   read_token(r);
+  if (take(r, LEX_DOT)) {
+    if (!token_is_name(&r->token)) parse_unexpected(r, "the name of a type behind `.`");
+    type->module = type->name;
+    type->name = r->token.name;
+    read_token(r);
+    type->at = since(r, type->at);
+  }
   struct span opener = r->token.at;
   if (take(r, LEX_OPEN)) {
     type->left = parse_type(r);

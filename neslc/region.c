@@ -262,10 +262,10 @@ void session_collect_now(struct session *session) {
   if (!session->heap) return;
   struct worklist w = {0};
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
-    reach_global(&w, e->value);
+    if (e->value) reach_global(&w, e->value);
   }
   for (const struct table_entry *e = NULL; (e = table_next(session->types, e));) {
-    reach_global(&w, ((const struct datatype *)e->value)->constructor);
+    if (e->value) reach_global(&w, ((const struct datatype *)e->value)->constructor);
   }
   for (struct region *r = session->regions; r; r = r->next) {
     if (r->held) reach_region(&w, r);

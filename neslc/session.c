@@ -5,6 +5,7 @@
 
 #include "neslc/check.h"
 #include "neslc/library.h"
+#include "neslc/modules.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,10 @@ struct session *session_new(struct arena *arena, bool classic, struct diag_list 
   session->types = table_new(arena);
   session->library = table_new(arena);
   session->library_types = table_new(arena);
+  session->program = arena_alloc(arena, sizeof *session->program);
+  session->program->imports = table_new(arena);
+  session->program->shown = "the program";
+  session->module = session->program;
   session->argument_checks = true;
   session->classic = classic;
   return load_library(session, diags) ? session : NULL;
@@ -146,8 +151,19 @@ struct session *session_new(struct arena *arena, bool classic, struct diag_list 
 /* ---- names ---- */
 
 struct global *session_global(struct session *session, const char *name) {
+  const char *dot = strchr(name, '.');
+  if (dot) {
+    const struct name *of = intern_name(&session->names, name, (size_t)(dot - name));
+    const struct module *m = module_imported(session, of);
+    const struct name *member = intern_name(&session->names, dot + 1, strlen(dot + 1));
+    return m ? module_global(session, m, member) : NULL;
+  }
   const struct name *key = intern_name(&session->names, name, strlen(name));
   return session_read(session, table_get(session->globals, key));
+}
+
+struct global *session_current(struct session *session, const struct global *global) {
+  return session_read(session, table_get(session->globals, global->name));
 }
 
 struct global *session_library(struct session *session, const char *name) {
@@ -155,8 +171,10 @@ struct global *session_library(struct session *session, const char *name) {
   return session_read(session, table_get(session->library, key));
 }
 
-const struct datatype *session_type(const struct session *session, const struct name *name) {
-  return table_get(session->in_library ? session->library_types : session->types, name);
+const struct datatype *session_type(struct session *session, const struct name *name) {
+  if (session->in_library) return table_get(session->library_types, name);
+  const struct datatype *data = table_get(session->types, module_own(session, name));
+  return data ? data : table_get(session->library_types, name);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -172,7 +190,9 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   struct global **all = heap_alloc(heap, bytes);
   size_t n = 0;
   if (!all) memory_failed();
-  for (const struct table_entry *e = NULL; (e = table_next(table, e));) all[n++] = e->value;
+  for (const struct table_entry *e = NULL; (e = table_next(table, e));) {
+    if (e->value) all[n++] = e->value;
+  }
   qsort(all, n, sizeof *all, by_name);
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -195,7 +215,8 @@ const char *session_nearest(struct session *session, const char *name) {
   const char *best = NULL;
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
     const char *other = ((const struct name *)e->key)->text;
-    if (other[0] == '_') continue; /* the library's own */
+    if (other[0] == '_') continue;                 /* the library's own */
+    if (!e->value || strchr(other, '.')) continue; /* gone, or of a module */
     const unsigned distance = edit_distance(name, other, nearest);
     if (distance > most || distance > nearest) continue;
     if (distance == nearest && best && strcmp(best, other) < 0) continue;
@@ -207,10 +228,16 @@ const char *session_nearest(struct session *session, const char *name) {
 
 /* ---- values ---- */
 
+/* Modules lose the names that are not defined again when they are read again. */
+static void note_defined(struct session *session, const struct name *name) {
+  if (session->module->defined) table_add(session->module->defined, name);
+}
+
 void session_name(struct session *session, struct global *global) {
   const struct global *before = table_get(session->globals, global->name);
   if (before && before->region) session->loose += arena_bytes(&before->region->arena);
   table_set(session->globals, global->name, global);
+  note_defined(session, global->name);
   if (session->in_library) table_set(session->library, global->name, global);
 }
 
@@ -269,6 +296,7 @@ static struct global *bind(struct session *session, const struct name *name,
                            bool elements) {
   struct global *global = table_get(session->globals, name);
   const bool same = global_is_updated(session, global, GLOBAL_VARIABLE, scheme);
+  note_defined(session, name);
   const struct bound b = make_bound(session, scheme, value, elements);
   if (!same) {
     global = global_make(session, GLOBAL_VARIABLE, name);

@@ -18,6 +18,10 @@ struct session {
   struct table *types;         /* name -> struct datatype */
   struct table *library;       /* name -> struct global of the library, even if redefined */
   struct table *library_types; /* name -> struct datatype of the library, likewise */
+  struct module *program;      /* modules.h: what is no module; */
+  struct module *module;       /* what is read now: that, or a module; */
+  struct module *modules;      /* all */
+  uint64_t round;              /* changes when files may have: with each form of the program */
   uint32_t next_number;        /* of globals and lambdas */
   bool in_library;   /* while the library is read: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
@@ -26,8 +30,8 @@ struct session {
   bool classic;
 
   /* Finds the type of a file of arrays for read_npy("FILE"); or returns NULL and sets a
-   * message. `format`: "npy", "npz", "csv"; `settings`: those behind a signature (arrays.h). NULL
-   * itself where files may not be opened. */
+   * message. `format`: "npy", "npz", "csv"; `settings`: those behind a signature (arrays.h).
+   * NULL itself where files may not be opened. */
   struct type *(*file_type)(void *context, const char *format, const char *settings,
                             const char *name, size_t length, const char **problem);
   void *file_context;
@@ -53,12 +57,14 @@ struct session *session_new(struct arena *, bool classic, struct diag_list *);
  * the function again. */
 struct global *session_read(struct session *, struct global *); /* itself; NULL for NULL */
 
-/* The global of that name, or NULL. */
+/* The global of that name, or of `m.name` for what is imported as m; NULL if there is none. */
 struct global *session_global(struct session *, const char *name);
 /* The library's function of that name, whatever the user redefined; NULL if there is none. */
 struct global *session_library(struct session *, const char *name);
-/* The datatype of that name, or NULL; while the library is read, the library's. */
-const struct datatype *session_type(const struct session *, const struct name *);
+/* What the name of a datatype means where the session reads now; NULL if nothing. */
+const struct datatype *session_type(struct session *, const struct name *);
+/* The global that its name refers to now, perhaps itself. */
+struct global *session_current(struct session *, const struct global *);
 /* Calls visit for every global, read or not, in alphabetical order of names. Jumps as an arena
  * does if there is no memory for the list. */
 void session_each(struct session *, void (*visit)(void *, struct global *), void *context);

@@ -149,6 +149,10 @@ static void show_type(struct layout *l, const struct syntax_type *type,
   if (closed) layout_text(l, "(");
   switch ((enum syntax_type_kind)type->kind) {
   case SYNTAX_TYPE_NAME:
+    if (type->module != NULL) {
+      show_name(l, type->module);
+      layout_text(l, ".");
+    }
     show_name(l, type->name);
     if (type->left == NULL) break;
     layout_text(l, "(");

@@ -45,6 +45,7 @@ struct syntax {
   bool parenthesised; /* stood in ( ) of its own: for show code, and tuples on the left */
   bool serial;        /* EACH: {* ... } */
   bool escaped;       /* STRING: e"..." */
+  bool qualified;     /* NAME: of a module, as it stands in the session; the checker's */
   uint16_t height;    /* of the tree: at most NESL_MOST_NESTING */
   struct span at;     /* the whole expression, without parentheses around it */
   struct span around; /* with them, if it is parenthesised */
@@ -102,6 +103,7 @@ struct syntax_type {
   uint8_t kind;
   struct span at;
   const struct name *name;          /* NAME: int, a, point ... */
+  const struct name *module;        /* NAME: m of m.point; or NULL */
   struct syntax_type *left, *right; /* PAIR; FUNCTION: argument, result; SEQUENCE: left;
                                        NAME: left = its parameters as a tuple, or NULL */
 };
