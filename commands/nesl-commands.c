@@ -64,6 +64,7 @@ static bool help(struct command *c) {
       "  show code NAME;                  the source of a function\n"
       "  load \"FILE\";                     execute the forms of a file; load; repeats the "
       "last\n"
+      "  import \"FILE\" as NAME;           its definitions are called NAME.x\n"
       "  dump vcode \"FILE\" EXPRESSION;    write the VCODE of an expression\n"
       "  edit \"FILE\";  shell \"COMMAND\";   with --allow-spawn\n"
       "  cost EXPRESSION;                 its work and depth, and those of the compiled "

@@ -11,14 +11,14 @@ static const char extension[] = ".nesl";
 
 /* ---- finding ---- */
 
-/* A file that is in none of several directories: they are listed. Where there is only one, the
+/* A file that is in none of the directories: they are listed. Where `load` has only one, the
  * file is read, and that says why it cannot be. */
 static bool complain_missing(struct nesl *n, const struct form *form, const char *name,
                              const struct source_found *found,
                              const struct file_problem *problem, bool typed) {
-  const bool many = strchr(found->looked, ',') != NULL;
+  const bool reads = strcmp(form->name->text, "load") == 0 && !strchr(found->looked, ',');
   if (problem->error == ENOENT || problem->error == ENOTDIR) {
-    if (!many) return nesl_load_file(n, found->path, typed) != NULL;
+    if (reads) return nesl_load_file(n, found->path, typed) != NULL;
     complain(&n->complaints, NESL_RUNTIME, form->source, form->at,
              "there is no file `%s`: looked for %s; NESL_PATH names more folders", name,
              found->looked);

@@ -128,8 +128,10 @@ static void add_candidate(void *context, const char *name) {
   }
 }
 
+/* Of a name, which may be one of a module: m.x. */
 static bool in_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         c == '_' || c == '.';
 }
 
 /* The first character of the string that the cursor is in; NULL if it is in none. */

@@ -28,6 +28,7 @@ datatype point(float, int) :: (a in any);
 z = ``  + 7 / 2;
 cost sum(v);
 load "file";
+import "lib" as li;
 u.t + w . in;
 """
 # What stands there, and what Vim and Emacs call it; None: it is as other text.
@@ -43,7 +44,7 @@ KINDS = [("#!/usr", "neslScript", "preprocessor"), ("a comment", "neslComment", 
          ("= [1] %", "neslExpectation", "comment"), ("``", "neslCharacter", "string"),
          ("  + 7", None, None), ("7 /", "neslNumber", None), ("cost", "neslCommand", "preprocessor"),
          ("load", "neslCommand", "preprocessor"), ("file\";", "neslString", "string"),
-         ("y in", "neslName", None), ("t + w", "neslField", "default"), ("in;", "neslField", "default")]
+         ("import", "neslDefinition", "keyword"), ("lib\"", "neslString", "string"), ("y in", "neslName", None), ("t + w", "neslField", "default"), ("in;", "neslField", "default")]
 
 
 def words():

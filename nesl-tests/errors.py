@@ -6,7 +6,7 @@
 Every listing of the page that begins with ```nesl is a file example.nesl, run with the options that
 follow the word; the listing after it is the exact output of `nesl`: compiled, compiled without
 optimising, interpreted directly (not where it says "compiled only": limits of memory differ).
-The page must have a section for each kind of error, and every sentence of a failed check of the library.
+Beside it is shapes.nesl, which some import. The page must have a section for each kind of error, and every sentence of a failed check of the library.
 --update writes the present output into the page, to be reviewed before it is committed.
 
 Then the files of errors (of nesl-tests/nesl, and of the corpus if present) are run in these ways;
@@ -25,6 +25,9 @@ CORPUS = ROOT.parent / "shared" / "corpus" / "nesl"
 WAYS = [[], ["--no-optimise"], ["--direct"]]
 LISTING = re.compile(r"^```nesl ?([^\n]*)\n(.*?)^```\n+```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMPILED_ONLY = "compiled only"
+SHAPES = """datatype box(width : float, height : float);
+function area(b) = b.width * b.height;
+"""
 
 KINDS = """parse type unbound pattern duplicate reserved builtin unknown-type no-body serial-only
 optional-argument field nonfinite runtime user limit""".split()
@@ -69,6 +72,11 @@ The argument for the function MIN_INDEX must not be empty.
 An empty sequence of characters has no greatest or least.
 The second argument for the function GROUP_BY must be positive.
 Bounds error for function KTH_SMALLEST.
+No int for the argument of FLOOR.
+No int for the argument of CEIL.
+No int for the argument of TRUNC.
+No int for the argument of ROUND.
+No int for the argument of FLOAT_TO_ANY.
 The rows of a matrix must be as long as the first.
 The counts for the function MATRIX_RESHAPE must not be negative.
 Length mismatch for function MATRIX_RESHAPE.
@@ -172,6 +180,7 @@ def main():
     options.nesl = str(pathlib.Path(options.nesl).resolve())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
+        (folder / "shapes.nesl").write_text(SHAPES)
         if options.update:
             update(options, folder)
         failed, count = check_page(options, folder)

@@ -146,6 +146,8 @@ static const char *equivalent_of(const char *word) {
        "the ints from s to e are [s:e], e excluded; index(n) are those from 0 to n-1"},
       {" append concat ", "sequences are joined by ++, nested ones by `flatten`"},
       {" null nil none ", "there is no such value"},
+      {" import include require ",
+       "a file is imported by import \"FILE\" as NAME, which begins a form"},
   };
   char padded[16];
   if (strlen(word) + 3 > sizeof padded) return NULL;
@@ -165,7 +167,8 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark, "`%s` is not defined; %s", name,
              equivalent_of(name));
   } else {
-    const char *near = nearest(ck, name);
+    const char *member = module_with(ck->session, e->as.name.name);
+    const char *near = member ? member : nearest(ck, name);
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
              near ? "`%s` is not defined; did you mean `%s`?" : "`%s` is not defined", name,
              near);

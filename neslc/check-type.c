@@ -79,8 +79,9 @@ static const char *nearest_type(struct checker *ck, const char *name) {
 static struct type *unknown(struct checker *ck, const struct syntax_type *t) {
   const char *name = t->name->text;
   enum { LIKE_A_VARIABLE = 2 }; /* at most so many letters: a, b1 */
-  const char *near = nearest_type(ck, name);
-  if (strlen(name) <= LIKE_A_VARIABLE) {
+  const char *member = module_with_type(ck->session, t->name);
+  const char *near = member ? member : nearest_type(ck, name);
+  if (!member && strlen(name) <= LIKE_A_VARIABLE) {
     complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
              "there is no type `%s`; a type variable is declared behind the type: "
              ":: (%s in any)",

@@ -70,6 +70,27 @@ const char *module_nearest(struct session *session, const struct module *m, cons
   return nearest;
 }
 
+static const char *imported_with(struct session *session, const struct table *of,
+                                 const struct name *name) {
+  if (session->in_library) return NULL;
+  const struct table *imports = session->module->imports;
+  for (const struct table_entry *e = NULL; (e = table_next(imports, e));) {
+    if (e->value && table_get(of, qualified(session, e->value, name))) {
+      return arena_printf(session->arena, "%s.%s", ((const struct name *)e->key)->text,
+                          name->text);
+    }
+  }
+  return NULL;
+}
+
+const char *module_with(struct session *session, const struct name *name) {
+  return imported_with(session, session->globals, name);
+}
+
+const char *module_with_type(struct session *session, const struct name *name) {
+  return imported_with(session, session->types, name);
+}
+
 bool module_is_visible(struct session *session, const struct global *global) {
   const char *dot = strrchr(global->name->text, '.');
   if (!dot) return is_program(session) || global->library;
@@ -266,9 +287,10 @@ bool module_import(struct session *session, const struct module_request *request
     if (!is_used(session, before)) forget(session, before);
   }
   if (!m) m = add_module(session, request);
-  if (!refresh(&i, m)) return false;
-  table_set(imports, request->name, m);
-  return true;
+  const bool fine = refresh(&i, m);
+  /* What is good of a file with errors has its names, so that these are all errors. */
+  if (fine || m->renewed == session->round) table_set(imports, request->name, m);
+  return fine;
 }
 
 /* The name that `import "file"` gives; NULL if that would be none. */

@@ -40,6 +40,10 @@ const struct datatype *module_type(struct session *, const struct module *,
                                    const struct name *);
 /* The defined name nearest to this one, without the module's; NULL if none is near. */
 const char *module_nearest(struct session *, const struct module *, const char *name);
+/* "m.x" of something that is imported here and defines x, a global or a type; NULL if nothing
+ * does. */
+const char *module_with(struct session *, const struct name *);
+const char *module_with_type(struct session *, const struct name *);
 /* Whether a global may be mentioned by its name where the session reads now. */
 bool module_is_visible(struct session *, const struct global *);
 
@@ -64,7 +68,7 @@ struct module_request {
 
 /* Imports a file: reads it, unless it was read before and neither its text nor that of what it
  * imports has changed since; texts are compared once in each session->round. False after
- * complaining. */
+ * complaining; then what is good of a file has its names. */
 bool module_import(struct session *, const struct module_request *, const struct module_files *,
                    struct complaints *);
 /* What the words of the command say, import "file" as name: the file as it is written, and the

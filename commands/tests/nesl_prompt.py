@@ -203,6 +203,15 @@ class Terminal(PromptTest):
                                   ("max_", "val([4]);\n"), ("it = 4", "exit;\n")])
         self.assertEqual(status, 0, seen)
 
+    def test_names_of_modules_are_completed(self):
+        if not self.has_editing():
+            self.skipTest("built without libedit")
+        self.write("function triple(x) = 3 * x;\nunder = 4;\n", "lib.nesl")
+        lib = os.path.join(self.directory, "lib")
+        seen, status = self.talk([("<Nesl> ", f'import "{lib}" as li;\n'), ("<Nesl> ", "li.tri\t(li.un\t);\n"),
+                                  ("it = 12", "li.no;\n"), ("is not defined in the module", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+
     def test_typed_names_of_files_are_permitted(self):
         made = os.path.join(self.directory, "made")
         self.write("x = 7;", "prog.nesl")
