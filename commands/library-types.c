@@ -107,7 +107,12 @@ static const char *data_name(struct c_types *types, const struct type *t) {
   for (uint32_t i = 0; i < count; i++) {
     arguments[i] = make(types, type_of(t->arguments[i]), false);
   }
-  return join(types->arena, t->data->name->text, arguments, count);
+  /* m.point of a module is m_point */
+  char *name = arena_copy(types->arena, t->data->name->text, t->data->name->length);
+  for (char *c = name; *c; c++) {
+    if (*c == '.' || *c == '#') *c = '_';
+  }
+  return join(types->arena, name, arguments, count);
 }
 
 static bool is_member(const char **names, uint32_t count, const char *name) {

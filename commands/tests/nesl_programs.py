@@ -261,6 +261,14 @@ class Modules(ProgramTest):
         self.prints(self.run_command(VINTERP, "p.vcode", "2", "10"), "( 1024 )")
         self.prints(self.nesl("run", "prog.nesl", "--entry", "v.power", "2", "10"), "it = 1024 : int")
 
+    def test_functions_of_c(self):
+        self.prints(self.run_command(NESLC, "--library", "made", "prog.nesl", "--entry", "dot=v.dot", "--entry", "both",
+                                     "--entry", "p2=v.power:int, int"))
+        header = self.text("made.h")
+        self.assertIn("struct made_v_point {", header)
+        self.assertIn("made_dot(struct ravel_context *context, struct made_v_point ", header)
+        self.fails(self.run_command(NESLC, "--library", "made", "prog.nesl", "--entry", "v.dot"), "`v.dot` is no name of C")
+
     def test_effects_of_commands_within(self):
         self.write('print_line("no");\nload "more";\nshell "touch made";\nx = y + 1;\n', "lib/effects.nesl")
         self.write("y = 4;\n", "lib/more.nesl")
