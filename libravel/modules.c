@@ -64,15 +64,18 @@ static bool execute(void *context, const struct source *source) {
 
 /* ---- importing ---- */
 
-static enum ravel_code fail_missing(struct ravel_context *c, const char *name,
+static enum ravel_code fail_missing(struct ravel_context *c, const struct form *form,
+                                    struct complaints *complaints, const char *name,
                                     const struct source_found *found,
                                     const struct file_problem *problem) {
   if (problem->error != ENOENT && problem->error != ENOTDIR) {
     return ravel_fail(c, problem->error ? RAVEL_DATA : RAVEL_DENIED, "%.300s: %s", name,
                       problem->text);
   }
-  return ravel_fail(c, RAVEL_DATA, "there is no file `%.200s`: looked for %.600s", name,
-                    found->looked);
+  complain(complaints, NESL_RUNTIME, form->source, form->at,
+           "there is no file `%s`: looked for %s; NESL_PATH names more folders", name,
+           found->looked);
+  return ravel_failed(c, RAVEL_DATA);
 }
 
 enum ravel_code ravel_import_module(struct ravel_context *c, const struct form *form,
@@ -89,7 +92,7 @@ enum ravel_code ravel_import_module(struct ravel_context *c, const struct form *
   if (c->file) source_directory(c->file, directory);
   const struct source_search search = search_from(c, c->file ? directory : NULL);
   if (!source_find(&search, file, &found, &problem))
-    return fail_missing(c, file, &found, &problem);
+    return fail_missing(c, form, complaints, file, &found, &problem);
   request.file = found.real;
   request.shown = found.path;
   if (c->session->module == c->session->program) c->session->round++;

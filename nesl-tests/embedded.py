@@ -11,11 +11,13 @@ codes what the section says. The text of `error`, which `nesl` prints, stands be
 import argparse
 import contextlib
 import ctypes
+import os
 import pathlib
 import re
 import sys
+import tempfile
 
-from errors import LISTING, PAGE, ROOT, compare
+from errors import LISTING, PAGE, ROOT, SHAPES, compare
 
 SECTION = re.compile(r"^## `(.*)`$", re.MULTILINE)
 SYNTAX, TYPE, RUNTIME = 2, 3, 4  # enum ravel_code
@@ -58,7 +60,7 @@ def said_of(library, context, line, form):
     """Code and message of a form that stands in its line but one; what comes before makes an
     expression without mistakes the value of a variable."""
     code, message = library.define(context, "\n" * (line + 1) + form)
-    if code or re.match(r"(function|datatype)\b|(?!let\b|if\b)[^{\"]+ = ", form):
+    if code or re.match(r"(function|datatype|import)\b|(?!let\b|if\b)[^{\"]+ = ", form):
         return code, message
     return library.define(context, "\n" * line + "value_of_this =\n" + form)
 
@@ -71,7 +73,7 @@ def as_shown(message):
         return match.group(1) + number.rjust(width) + match.group(3)
 
     message = re.sub(r"^( *example\.nesl:| +)(\d+)(:| \|)", one_less, message, flags=re.MULTILINE)
-    return re.sub(r"^(.*stopped itself by `error`): (.*)$", r"ERROR: \2\n\1", message,
+    return re.sub(r"^(.*stopped itself by `error`): (.*?)(, in `\w+`)?$", r"ERROR: \2\n\1\3", message,
                   flags=re.MULTILINE)
 
 
@@ -95,6 +97,9 @@ def main():
     parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libravel.so"))
     library = Library(str(pathlib.Path(parser.parse_args().library).resolve()))
     page, failed, count = PAGE.read_text(), 0, 0
+    folder = tempfile.TemporaryDirectory()
+    os.chdir(folder.name)
+    pathlib.Path("shapes.nesl").write_text(SHAPES)
     for match in LISTING.finditer(page):
         kind = SECTION.findall(page, 0, match.start())[-1]
         if match.group(1) or kind in ("limit", "nonfinite"):
