@@ -10,7 +10,7 @@ from .types import Type
 # The words of the language and the names of its library: a variable of this name would hide
 # what the translation calls. docs/nesl-library.md lists them; a test compares.
 WORDS = frozenset("""
-    abs acos all and and_scan any append append_string_to_file apropos argmax argmin argsort asin atan
+    abs acos all and and_scan any append append_string_to_file apropos arguments argmax argmin argsort asin atan
     atan2 bin bincount bit_length bool_string bottop btoi cartesian cbrt ceil char_code char_rank
     char_string choice chunks clamp clear_bit clip close_check close_file closure code_char collect
     combinations combine cond_put cons constant cos cosh count counts create_table csv_names cumprod
