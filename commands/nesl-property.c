@@ -18,11 +18,11 @@ enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
 typedef ARRAY(const struct name *) name_list;
 
-/* The length of the word that begins there; 0: none does. */
+/* The length of the word that begins there, or of a module's, m.point; 0: none does. */
 static size_t word_length(const char *text, size_t length) {
   size_t n = 0;
   if (length == 0 || (!isalpha((unsigned char)*text) && *text != '_')) return 0;
-  while (n < length && (isalnum((unsigned char)text[n]) || text[n] == '_')) n++;
+  while (n < length && (isalnum((unsigned char)text[n]) || strchr("_.", text[n]))) n++;
   return n;
 }
 

@@ -261,6 +261,13 @@ class Modules(ProgramTest):
         self.prints(self.run_command(VINTERP, "p.vcode", "2", "10"), "( 1024 )")
         self.prints(self.nesl("run", "prog.nesl", "--entry", "v.power", "2", "10"), "it = 1024 : int")
 
+    def test_properties(self):
+        self.write('import "lib/vectors" as v;\n%property scaled(p : v.point) = (v.scaled(p)).x == 2.0 * p.x %\n'
+                   "%property short(ps : [v.point]) = #ps < 3 %\n", "laws.nesl")
+        ran = self.nesl("test", "laws.nesl")
+        self.assertIn("laws.nesl:2: scaled holds in", ran.stdout)
+        self.assertIn("let ps = [v.point(", ran.stdout)
+
     def test_functions_of_c(self):
         self.prints(self.run_command(NESLC, "--library", "made", "prog.nesl", "--entry", "dot=v.dot", "--entry", "both",
                                      "--entry", "p2=v.power:int, int"))
