@@ -1,4 +1,5 @@
 /* test-files.c - permissions, files that are replaced, and the list of temporaries. */
+#include "base/find-source.h"
 #include "base/replace.h"
 
 #include <criterion/criterion.h>
@@ -291,4 +292,57 @@ Test(files, a_program_may_load_sources_of_its_own_directory) {
   expect_source("own/pipe.nesl", "own", EINVAL);
   expect_source("d.nesl", ".", FINE);
   expect_source("d.nesl", "/", FINE);
+}
+
+/* ---- sources ---- */
+
+static void find(const struct source_search *s, const char *name, const char *wanted) {
+  static struct source_found found;
+  const bool there = source_find(s, name, &found, &problem);
+  cr_assert_eq(there, wanted != NULL, "%s: %s", name, there ? found.path : problem.text);
+  if (wanted) cr_expect_str_eq(found.path, wanted, "%s", name);
+}
+
+Test(files, sources_are_found_in_order) {
+  cr_assert(mkdir("own", 0700) == 0 && mkdir("a", 0700) == 0 && mkdir("b", 0700) == 0);
+  for (const char *const *name =
+           (const char *const[]){"own/1.nesl", "1.nesl", "a/1.nesl", "2.nesl", "b/2.nesl",
+                                 "a/3.nesl", "b/3.nesl", NULL};
+       *name; name++) {
+    put(*name, "x");
+  }
+  struct source_search s = {
+      .permissions = user, .extension = ".nesl", .directory = "own", .folders = "none:a/::b"};
+  find(&s, "1", "own/1.nesl");
+  find(&s, "1.nesl", "own/1.nesl");
+  find(&s, "2", "2.nesl");
+  find(&s, "3", "a/3.nesl");
+  find(&s, "../b/3", "own/../b/3.nesl");
+  find(&s, "4", NULL);
+  cr_expect_eq(problem.error, ENOENT);
+  s.directory = NULL;
+  find(&s, "1", "1.nesl");
+  s.folders = NULL;
+  find(&s, "3", NULL);
+}
+
+/* Without permission sources are found where they may be read, and those elsewhere are refused.
+ */
+Test(files, sources_that_a_program_names) {
+  static struct source_found found;
+  cr_assert(mkdir("own", 0700) == 0 && mkdir("path", 0700) == 0 &&
+            mkdir("path/sub", 0700) == 0);
+  put("outside.nesl", "x");
+  put("path/sub/in.nesl", "x");
+  cr_assert(chdir("own") == 0 && symlink("../outside.nesl", "link.nesl") == 0);
+  struct source_search s = {.extension = ".nesl", .folders = "../path"};
+  find(&s, "sub/in", "../path/sub/in.nesl");
+  find(&s, "missing", NULL);
+  cr_expect_eq(problem.error, ENOENT);
+  static const char *const refused[] = {"../outside", "link", "/etc/passwd"};
+  for (size_t i = 0; i < 3; i++) {
+    cr_expect_not(source_find(&s, refused[i], &found, &problem), "%s", refused[i]);
+    cr_expect_eq(problem.error, 0, "%s: %s", refused[i], problem.text);
+  }
+  cr_assert(chdir("..") == 0);
 }

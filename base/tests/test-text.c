@@ -233,3 +233,19 @@ Test(invariant, is_not_evaluated_in_a_release) {
   cr_expect_eq(looked, 0);
 }
 #endif
+
+Test(text, numbers_of_two_digits) {
+  static const struct {
+    int64_t v, w;
+    const char *text;
+  } rows[] = {{10, 299, "about 1.0e300"},
+              {-34, 24, "about -3.4e25"},
+              {99, 18, "about 9.9e19"},
+              {INT64_MIN, INT64_MIN, "NaN or an infinity"},
+              {INT32_MIN, INT32_MIN, "NaN or an infinity"}};
+  char text[NUMBER_TEXT_MAX];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    cr_expect_eq(format_about(text, rows[i].v, rows[i].w), strlen(rows[i].text));
+    cr_expect_str_eq(text, rows[i].text);
+  }
+}

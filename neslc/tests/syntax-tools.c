@@ -33,7 +33,8 @@ static bool same_names(const struct name *a, const struct name *b) {
 
 static bool same_types(const struct syntax_type *a, const struct syntax_type *b) {
   if (a == NULL || b == NULL) return a == b;
-  return a->kind == b->kind && same_names(a->name, b->name) && same_types(a->left, b->left) &&
+  return a->kind == b->kind && same_names(a->name, b->name) &&
+         same_names(a->module, b->module) && same_types(a->left, b->left) &&
          same_types(a->right, b->right);
 }
 

@@ -139,6 +139,7 @@ static struct syntax_type *some_type(struct random *r, unsigned size) {
   struct syntax_type *type = arena_alloc(r->arena, sizeof *type);
   type->kind = size == 0 ? SYNTAX_TYPE_NAME : (uint8_t)below(r, 4);
   if (type->kind == SYNTAX_TYPE_NAME) type->name = some_name(r);
+  if (type->kind == SYNTAX_TYPE_NAME && below(r, 3) == 0) type->module = some_name(r);
   if (type->kind != SYNTAX_TYPE_NAME || (size > 0 && below(r, 2) == 0)) {
     type->left = some_type(r, size - 1);
   }

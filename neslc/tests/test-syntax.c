@@ -300,6 +300,38 @@ Test(syntax, commands_keep_their_words) {
   reading_end(&t);
 }
 
+static bool is_own(void *context, const struct name *name) {
+  return strcmp(name->text, context) == 0;
+}
+
+/* What the program has defined is no command where an expression may be meant; nor is a word
+ * that gets a value, or `import` without a string. */
+Test(syntax, words_of_commands_may_be_names) {
+  struct reading_test t;
+  static const char text[] =
+      "set + 1; set; set(3); set[0]; set print_length 5; set \"a\"; set = 3; "
+      "load = 4; help, exit = (1, 2); import \"f\" as m; import(3); import = 5;";
+  static const uint8_t kinds[] = {FORM_EXPRESSION, FORM_EXPRESSION, FORM_EXPRESSION,
+                                  FORM_EXPRESSION, FORM_COMMAND,    FORM_COMMAND,
+                                  FORM_ASSIGN,     FORM_ASSIGN,     FORM_ASSIGN,
+                                  FORM_COMMAND,    FORM_EXPRESSION, FORM_ASSIGN};
+  struct form form;
+  reading_begin(&t, text, sizeof text - 1);
+  t.reader.redefines = is_own;
+  t.reader.context = (void *)(uintptr_t) "set";
+  for (size_t i = 0; i < sizeof kinds; i++) {
+    cr_assert_eq(reading_next(&t, &form), READ_FORM, "form %zu", i);
+    cr_expect_eq(form.kind, kinds[i], "form %zu is %u", i, form.kind);
+  }
+  cr_assert_eq(reading_next(&t, &form), READ_END);
+  reading_end(&t);
+}
+
+Test(syntax, types_of_modules) {
+  check_shown("function g(x : m . point):[m.t(int)]->m.point=x;",
+              "function g((x : m.point)) : [m.t(int)] -> m.point = x;");
+}
+
 Test(syntax, types_of_functions) {
   struct reading_test t;
   static const char text[] = "function f(x) : a, [b] -> c :: (a in any; b in number) = x;";
