@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-/* What the least INT minus, and the greatest plus, a fraction is: floor takes x >= least and x
- * < greatest + 1, ceil least - 1 < x <= greatest, trunc everything between, round the halves.
- */
+/* The arguments of each primitive, exactly: floor takes least <= x < greatest + 1, ceil
+ * least - 1 < x <= greatest, trunc least - 1 < x < greatest + 1, round
+ * least - 1/2 <= x < greatest + 1/2. */
 struct slack {
   enum primitive primitive;
   double below, beyond; /* how far arguments may be outside */

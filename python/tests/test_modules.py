@@ -1,5 +1,6 @@
 """Files that texts of NESL import."""
 
+import atexit
 import os
 import tempfile
 import unittest
@@ -9,8 +10,9 @@ import ravel as rv
 
 class Modules(unittest.TestCase):
     def setUp(self):
+        # Contexts that begin later execute the same definitions: until the end of all tests.
         scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
+        atexit.register(scratch.cleanup)
         self.directory = scratch.name
 
     def file(self, text, name):
