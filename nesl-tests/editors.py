@@ -30,6 +30,7 @@ cost sum(v);
 load "file";
 import "lib" as li;
 u.t + w . in;
+loop (p, q) = (0, 1) while p < q do while(p);
 """
 # What stands there, and what Vim and Emacs call it; None: it is as other text.
 KINDS = [("#!/usr", "neslScript", "preprocessor"), ("a comment", "neslComment", "comment"),
@@ -44,7 +45,10 @@ KINDS = [("#!/usr", "neslScript", "preprocessor"), ("a comment", "neslComment", 
          ("= [1] %", "neslExpectation", "comment"), ("``", "neslCharacter", "string"),
          ("  + 7", None, None), ("7 /", "neslNumber", None), ("cost", "neslCommand", "preprocessor"),
          ("load", "neslCommand", "preprocessor"), ("file\";", "neslString", "string"),
-         ("import", "neslDefinition", "keyword"), ("lib\"", "neslString", "string"), ("y in", "neslName", None), ("t + w", "neslField", "default"), ("in;", "neslField", "default")]
+         ("import", "neslDefinition", "keyword"), ("lib\"", "neslString", "string"), ("y in", "neslName", None),
+         ("t + w", "neslField", "default"), ("in;", "neslField", "default"),
+         ("loop (p", "neslStatement", "keyword"), ("while p", "neslStatement", "keyword"),
+         ("do while", "neslStatement", "keyword"), ("while(p", "neslName", None)]
 
 
 def words():

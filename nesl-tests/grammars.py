@@ -129,6 +129,10 @@ NESL_CASES = [
                                      "1_0.5": "constant.numeric.float", "// 12": "comment.line.double-slash"}),
     ("set print_length 3;", {"set": "keyword.other.command", "3": "constant.numeric"}),
     ("trace #v;", {"trace": "keyword.other.command", "v": "variable"}),
+    ("loop (x, y) = (0, 1) while x < y do f(x)", {"loop": "keyword.control.loop", "while": "keyword.control.loop",
+                                                 "do": "keyword.control.loop", "y": "variable"}),
+    ("loop n : int = 0 while", {"loop": "keyword.control.loop", "n": "variable"}),
+    ("loop(x) == while(y)", {"loop": "entity.name.function.call", "while": "entity.name.function.call"}),
     ("{* print(x) : x in infinite}", {"in": "keyword.control", "infinite": "variable"}),
 ]
 

@@ -133,6 +133,18 @@ PROGRAMS = {
     "combinations of all but one": (50, square, 11, once, "", "combinations(index(N), N - 1)"),
     "pairs of each": (1000, linear, 118, once, "", "{pairs(index(rem(i, 5))) : i in index(N)}"),
     "evens": (1000, linear, 71, once, "", "evens((x, y) => (y, x), index(N))"),
+    "a loop that one goes on with": (
+        256, linear, 430, linear, "",
+        "{let (j, v) = loop (j, v) = (0, [i]) while j < (if i == 3 then N else rem(i, 4))"
+        " do (j + 1, [v[0] + j]) in v[0] : i in index(N)}"),
+    "a loop that ends for one after the other": (
+        64, square, 48, linear, "",
+        "{let (j, v) = loop (j, v) = (0, [i]) while j < i do (j + 1, [v[0] + j]) in v[0]"
+        " : i in index(N)}"),
+    "a loop on one sequence": (
+        64, square, 31, linear, "",
+        "let v = index(N) in {let (j, s) = loop (j, s) = (0, i) while j < i do (j + 1, s + v[j])"
+        " in s : i in v}"),
     "lists": (1000, linear, 63, once, "", "{sum([i, i * i, 3, i + 1]) : i in index(N)}"),
 }
 

@@ -126,6 +126,33 @@ static struct core *check_let(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
+/* The state has one type in all rounds. */
+static struct core *check_step(struct checker *ck, const struct syntax *e,
+                               const struct core *first) {
+  struct core *step = check_expression(ck, e);
+  struct clash clash;
+  if (unify(ck, &clash, first->type, step->type)) return step;
+  complain_clash(ck, step->at, &clash,
+                 "a `loop` has a state of one type, but it begins as %s and `do` gives %s",
+                 shown(ck, first->type), shown(ck, step->type));
+  return step;
+}
+
+static struct core *check_loop(struct checker *ck, const struct syntax *e) {
+  const struct binding *outside = ck->scope;
+  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_LET)) return wrong(ck, e);
+  struct core *first = check_expression(ck, e->as.part.right);
+  struct core *core = core_make(ck, CORE_LOOP, e, first->type);
+  core->as.part.left = first;
+  core->as.part.pattern =
+      check_pattern(ck, e->as.part.left, first->type, PATTERN_OF_LET, outside);
+  core->as.part.third = check_expression(ck, e->as.part.third);
+  require_bool(ck, core->as.part.third, "the condition behind `while`");
+  core->as.part.right = check_step(ck, e->as.part.fourth, first);
+  ck->scope = outside;
+  return core;
+}
+
 static struct core *check_lambda(struct checker *ck, const struct syntax *e) {
   if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_PARAMETERS)) return wrong(ck, e);
   const struct binding *outside = ck->scope;
@@ -258,6 +285,7 @@ struct core *check_expression(struct checker *ck, const struct syntax *e) {
   case SYNTAX_OPTION: return check_unchecked_option(ck, e);
   case SYNTAX_IF: return check_if(ck, e);
   case SYNTAX_LET: return check_let(ck, e);
+  case SYNTAX_LOOP: return check_loop(ck, e);
   case SYNTAX_LIST: return check_list(ck, e);
   case SYNTAX_EMPTY: return check_empty(ck, e);
   case SYNTAX_TYPED: return check_typed(ck, e);

@@ -68,7 +68,7 @@ static void mention_core(void *context, struct core *e, bool parallel) {
     for (uint32_t i = 0; i < e->as.use.count; i++) mention_type(f, e->as.use.arguments[i]);
   } else if (e->kind == CORE_LAMBDA) {
     return; /* mention_type has followed its identity */
-  } else if (e->kind == CORE_LET) {
+  } else if (core_has_pattern(e)) {
     mention_pattern(f, e->as.part.pattern);
   } else if (e->kind == CORE_EACH) {
     for (size_t i = 0; i < e->as.each.count; i++) {

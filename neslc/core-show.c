@@ -119,6 +119,13 @@ static void show_parts(const struct core *e, FILE *out) {
     show_between(" = ", e->as.part.left, " in ", out);
     show_between("", e->as.part.right, ")", out);
     break;
+  case CORE_LOOP:
+    fputs("(loop ", out);
+    show_pattern(e->as.part.pattern, out);
+    show_between(" = ", e->as.part.left, " while ", out);
+    show_between("", e->as.part.third, " do ", out);
+    show_between("", e->as.part.right, ")", out);
+    break;
   default: show_between("time(", e->as.part.left, ")", out); break;
   }
 }
@@ -144,6 +151,7 @@ static void show(const struct core *e, FILE *out) {
   case CORE_APPLY:
   case CORE_IF:
   case CORE_LET:
+  case CORE_LOOP:
   case CORE_TIME: show_parts(e, out); break;
   }
 }

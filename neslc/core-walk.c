@@ -19,6 +19,11 @@ void core_parts(const struct core *e, void (*visit)(void *, struct core *, bool)
     visit(context, e->as.part.left, false);
     visit(context, e->as.part.right, false);
     break;
+  case CORE_LOOP:
+    visit(context, e->as.part.left, false);
+    visit(context, e->as.part.third, false);
+    visit(context, e->as.part.right, false);
+    break;
   case CORE_TIME: visit(context, e->as.part.left, false); break;
   case CORE_LAMBDA: visit(context, e->as.lambda->body, false); break;
   case CORE_LIST:
@@ -45,7 +50,7 @@ static void locals_of(const struct core_pattern *p, void (*visit)(void *, struct
 }
 
 void core_binds(const struct core *e, void (*visit)(void *, struct local *), void *context) {
-  if (e->kind == CORE_LET) locals_of(e->as.part.pattern, visit, context);
+  if (core_has_pattern(e)) locals_of(e->as.part.pattern, visit, context);
   if (e->kind == CORE_LAMBDA) locals_of(e->as.lambda->parameter, visit, context);
   for (size_t i = 0; e->kind == CORE_EACH && i < e->as.each.count; i++) {
     locals_of(e->as.each.generators[i].pattern, visit, context);

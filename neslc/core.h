@@ -44,6 +44,7 @@ enum core_kind {
   CORE_LAMBDA,
   CORE_IF,   /* third ? left : right */
   CORE_LET,  /* pattern = left in right */
+  CORE_LOOP, /* pattern = left; while third holds it is right: the last value of pattern */
   CORE_LIST, /* [items...] */
   CORE_EACH,
   CORE_TIME /* time(left): a pair of the value and seconds */
@@ -157,6 +158,11 @@ static inline struct global *core_callee(const struct core *e) {
   if (e->kind != CORE_APPLY || e->as.part.left->kind != CORE_GLOBAL) return NULL;
   struct global *g = e->as.part.left->as.use.global;
   return g->kind == GLOBAL_VARIABLE ? NULL : g;
+}
+
+/* Whether the expression binds its `pattern`. */
+static inline bool core_has_pattern(const struct core *e) {
+  return e->kind == CORE_LET || e->kind == CORE_LOOP;
 }
 
 /* ---- construction: core.c ---- */

@@ -294,39 +294,96 @@ static bool apply_primitive(struct direct *d, struct frame *frame,
 
 /* ---- calls ---- */
 
-/* Calls a function or lambda that has a body; captured: values of the lambda's variables. */
+/* The body of a function or lambda. */
+static const struct core *body_of(const struct specialisation *s) {
+  return s->global ? s->global->body : s->lambda->body;
+}
+
+static void frame_begin(struct direct *d, struct frame *frame, struct frame *caller,
+                        const struct specialisation *specialisation,
+                        const struct datum *captured, const struct core *call) {
+  const struct core_lambda *lambda = specialisation->lambda;
+  const struct global *g = specialisation->global;
+  frame_open(d, frame, caller, specialisation, call, g ? g->local_count : 0);
+  for (uint32_t i = 0; lambda && i < lambda->captured_count; i++) {
+    const struct core_pattern p = {.kind = PATTERN_LOCAL, .local = lambda->captured[i]};
+    direct_bind(d, frame, &p, captured[i]);
+  }
+}
+
+/* Evaluates the argument in one frame and binds the parameter in another. */
+static bool pass_argument(struct direct *d, struct frame *from, const struct core *apply,
+                          struct frame *to) {
+  const struct specialisation *s = to->specialisation;
+  direct_enter(d, 1);
+  const bool ok = direct_eval_bind(d, from, apply->as.part.right, to,
+                                   s->global ? s->global->parameter : s->lambda->parameter);
+  direct_leave(d);
+  return ok;
+}
+
+static bool is_traced(const struct direct *d, const struct specialisation *s) {
+  return d->options->trace && s->global && !s->global->library;
+}
+
+/* The tail calls of a frame that this one replaces, and before them that which replaces it. */
+static void note_tail(struct frame *to, const struct frame *from, const struct core *apply) {
+  size_t count = 0;
+  to->tails[count++] = apply;
+  for (size_t i = 0; i < FAILURE_MOST_CALLS && count < FAILURE_MOST_CALLS; i++) {
+    if (from->tails[i] && from->tails[i] != apply) to->tails[count++] = from->tails[i];
+  }
+}
+
+/* Replaces a frame by that of the call which ends its function. */
+static bool frame_replace(struct direct *d, struct frame *frame,
+                          const struct direct_tail *tail) {
+  struct frame next;
+  frame_begin(d, &next, frame->caller, tail->specialisation, tail->captured, frame->call);
+  note_tail(&next, frame, tail->apply);
+  const bool ok = pass_argument(d, frame, tail->apply, &next);
+  frame_close(d, frame);
+  *frame = next;
+  return ok;
+}
+
+/* Evaluates the body of the frame's function, and of those whose calls end it in turn. */
+static bool run_body(struct direct *d, struct frame *frame, struct datum *out) {
+  if (d->parallel > 0)
+    return direct_eval_part(d, frame, body_of(frame->specialisation), 2, out);
+  for (;;) {
+    struct direct_tail tail = {NULL, NULL, NULL};
+    direct_enter(d, 2);
+    const bool ok = direct_eval_body(d, frame, body_of(frame->specialisation), &tail, out);
+    direct_leave(d);
+    if (!ok || !tail.apply) return ok;
+    if (!frame_replace(d, frame, &tail)) return false;
+  }
+}
+
+static bool has_body(struct direct *d, struct frame *frame, const struct specialisation *s,
+                     const struct core *e) {
+  if (body_of(s)) return true;
+  return direct_fail(d, frame, e, NESL_NO_BODY, "the function `%s` is declared but not defined",
+                     s->global->name->text);
+}
+
+/* Calls a function or lambda; captured: values of the lambda's variables. */
 static bool apply_body(struct direct *d, struct frame *frame,
                        const struct specialisation *specialisation,
                        const struct datum *captured, const struct core *e, struct datum *out) {
-  const struct global *g = specialisation->global;
-  const struct core_lambda *lambda = specialisation->lambda;
-  if (g && !g->body) {
-    return direct_fail(d, frame, e, NESL_NO_BODY,
-                       "the function `%s` is declared but not defined", g->name->text);
-  }
-  if (!may_call(d, frame, e)) return false;
+  if (!has_body(d, frame, specialisation, e) || !may_call(d, frame, e)) return false;
   struct frame inner;
-  frame_open(d, &inner, frame, specialisation, e, g ? g->local_count : 0);
-  for (uint32_t i = 0; lambda && i < lambda->captured_count; i++) {
-    const struct core_pattern p = {.kind = PATTERN_LOCAL, .local = lambda->captured[i]};
-    direct_bind(d, &inner, &p, captured[i]);
-  }
-  bool ok;
-  if (d->options->trace && g && !g->library) {
-    ok = direct_apply_traced(d, frame, &inner, e, out);
-  } else {
-    direct_enter(d, 1);
-    ok = direct_eval_bind(d, frame, e->as.part.right, &inner,
-                          g ? g->parameter : lambda->parameter);
-    direct_leave(d);
-    ok = ok && direct_eval_part(d, &inner, g ? g->body : lambda->body, 2, out);
-  }
+  frame_begin(d, &inner, frame, specialisation, captured, e);
+  const bool ok = is_traced(d, specialisation)
+                      ? direct_apply_traced(d, frame, &inner, e, out)
+                      : pass_argument(d, frame, e, &inner) && run_body(d, &inner, out);
   frame_close(d, &inner);
   return ok;
 }
 
-bool direct_apply(struct direct *d, struct frame *frame, const struct core *e,
-                  struct datum *out) {
+bool direct_apply_last(struct direct *d, struct frame *frame, const struct core *e,
+                       struct direct_tail *tail, struct datum *out) {
   const struct specialisation *specialisation;
   const struct datum *captured = NULL;
   if (core_callee(e)) {
@@ -342,5 +399,14 @@ bool direct_apply(struct direct *d, struct frame *frame, const struct core *e,
     return direct_eval_part(d, frame, e->as.part.right, 1, out);
   }
   if (g && g->primitive >= 0) return apply_primitive(d, frame, specialisation, e, out);
-  return apply_body(d, frame, specialisation, captured, e, out);
+  if (!tail || is_traced(d, specialisation)) {
+    return apply_body(d, frame, specialisation, captured, e, out);
+  }
+  *tail = (struct direct_tail){e, specialisation, captured};
+  return has_body(d, frame, specialisation, e);
+}
+
+bool direct_apply(struct direct *d, struct frame *frame, const struct core *e,
+                  struct datum *out) {
+  return direct_apply_last(d, frame, e, NULL, out);
 }

@@ -242,12 +242,108 @@ static bool eval_if(struct direct *d, struct frame *frame, const struct core *e,
   return direct_eval_part(d, frame, e->as.part.right, 2, out);
 }
 
-static bool eval_let(struct direct *d, struct frame *frame, const struct core *e,
-                     struct datum *out) {
+static bool bind_let(struct direct *d, struct frame *frame, const struct core *e) {
   direct_enter(d, 0);
   bool ok = direct_eval_bind(d, frame, e->as.part.left, frame, e->as.part.pattern);
   direct_leave(d);
-  return ok && direct_eval_part(d, frame, e->as.part.right, 1, out);
+  return ok;
+}
+
+static bool eval_let(struct direct *d, struct frame *frame, const struct core *e,
+                     struct datum *out) {
+  return bind_let(d, frame, e) && direct_eval_part(d, frame, e->as.part.right, 1, out);
+}
+
+/* ---- loops ---- */
+
+static uint32_t variables_of(const struct core_pattern *p) {
+  if (p->kind == PATTERN_LOCAL) return 1;
+  return variables_of(p->left) + (p->kind == PATTERN_PAIR ? variables_of(p->right) : 0);
+}
+
+/* The values of the variables of a pattern, from *next on. */
+static void take_apart(struct direct *d, const struct core_pattern *p, struct datum x,
+                       struct datum **next) {
+  if (p->kind == PATTERN_LOCAL) {
+    *(*next)++ = x;
+    return;
+  }
+  charge(d, 1, 1);
+  if (p->kind == PATTERN_CONTENTS) {
+    take_apart(d, p->left, x, next);
+    return;
+  }
+  take_apart(d, p->left, x.as.pair->left, next);
+  take_apart(d, p->right, x.as.pair->right, next);
+}
+
+/* The next state, as the values of the variables; those of before are still bound. */
+static bool eval_step(struct direct *d, struct frame *frame, const struct core *e,
+                      const struct core_pattern *p, struct datum **next) {
+  struct datum x;
+  if (e->kind != CORE_PAIR || p->kind != PATTERN_PAIR) {
+    if (!direct_eval(d, frame, e, &x)) return false;
+    take_apart(d, p, x, next);
+    return true;
+  }
+  charge(d, 2, 2); /* as in direct_eval_bind */
+  direct_enter(d, 0);
+  bool ok = eval_step(d, frame, e->as.part.left, p->left, next);
+  direct_leave(d);
+  direct_enter(d, 1);
+  ok = ok && eval_step(d, frame, e->as.part.right, p->right, next);
+  direct_leave(d);
+  return ok;
+}
+
+static void bind_variables(struct direct *d, struct frame *frame, const struct core_pattern *p,
+                           const struct datum **next) {
+  if (p->kind == PATTERN_LOCAL) {
+    set_local(d, frame, p->local->number, *(*next)++);
+    return;
+  }
+  bind_variables(d, frame, p->left, next);
+  if (p->kind == PATTERN_PAIR) bind_variables(d, frame, p->right, next);
+}
+
+/* The value that a pattern with these variables matches. */
+static struct datum value_of_pattern(struct direct *d, const struct frame *frame,
+                                     const struct core_pattern *p) {
+  if (p->kind == PATTERN_LOCAL) return frame->locals[p->local->number];
+  const struct datum left = value_of_pattern(d, frame, p->left);
+  if (p->kind == PATTERN_CONTENTS) return left;
+  return datum_pair(d, left, value_of_pattern(d, frame, p->right));
+}
+
+/* One round; *more: whether there was one. In lockstep with the same round of other instances:
+ * its number is in the position of what happens in it. */
+static bool eval_round(struct direct *d, struct frame *frame, const struct core *e,
+                       uint32_t round, struct datum *state, bool *more) {
+  struct datum flag, *next = state;
+  const struct datum *from = state;
+  if (!direct_eval_part(d, frame, e->as.part.third, 1 + 2 * round, &flag)) return false;
+  *more = flag.as.integer != 0;
+  if (!*more) return true;
+  direct_enter(d, 2 + 2 * round);
+  const bool ok = eval_step(d, frame, e->as.part.right, e->as.part.pattern, &next);
+  direct_leave(d);
+  if (ok) bind_variables(d, frame, e->as.part.pattern, &from);
+  return ok;
+}
+
+static bool eval_loop(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out) {
+  const struct core_pattern *p = e->as.part.pattern;
+  direct_enter(d, 0);
+  bool ok = direct_eval_bind(d, frame, e->as.part.left, frame, p);
+  direct_leave(d);
+  struct datum *state = direct_items(d, variables_of(p));
+  bool more = true;
+  for (uint32_t round = 0; ok && more; round++) {
+    ok = eval_round(d, frame, e, round, state, &more);
+  }
+  if (ok) *out = value_of_pattern(d, frame, p);
+  return ok;
 }
 
 static bool eval_list(struct direct *d, struct frame *frame, const struct core *e,
@@ -321,6 +417,27 @@ bool direct_eval(struct direct *d, struct frame *frame, const struct core *e,
   return eval_node(d, frame, e, out);
 }
 
+bool direct_eval_body(struct direct *d, struct frame *frame, const struct core *e,
+                      struct direct_tail *tail, struct datum *out) {
+  for (;;) {
+    struct datum flag;
+    if (!within_limits(d, frame, e)) return false;
+    charge(d, 1, 1);
+    switch ((enum core_kind)e->kind) {
+    case CORE_IF:
+      if (!direct_eval_part(d, frame, e->as.part.third, 0, &flag)) return false;
+      e = flag.as.integer ? e->as.part.left : e->as.part.right;
+      continue;
+    case CORE_LET:
+      if (!bind_let(d, frame, e)) return false;
+      e = e->as.part.right;
+      continue;
+    case CORE_APPLY: return direct_apply_last(d, frame, e, tail, out);
+    default: return eval_node(d, frame, e, out);
+    }
+  }
+}
+
 bool direct_eval_part(struct direct *d, struct frame *frame, const struct core *e,
                       uint32_t part, struct datum *out) {
   direct_enter(d, part);
@@ -345,6 +462,7 @@ static bool eval_node(struct direct *d, struct frame *frame, const struct core *
   case CORE_LAMBDA: *out = direct_closure(d, frame, e->as.lambda); return true;
   case CORE_IF: return eval_if(d, frame, e, out);
   case CORE_LET: return eval_let(d, frame, e, out);
+  case CORE_LOOP: return eval_loop(d, frame, e, out);
   case CORE_LIST: return eval_list(d, frame, e, out);
   case CORE_EACH: return eval_each(d, frame, e, out);
   case CORE_TIME: return eval_time(d, frame, e, out);

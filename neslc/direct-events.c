@@ -37,15 +37,21 @@ static int compare_keys(const uint32_t *a, size_t a_count, const uint32_t *b, si
 
 /* ---- failures ---- */
 
+static void add_location(struct failure_location *trail, size_t *count, const struct core *at) {
+  if (!at || !at->source) return;
+  size_t known = 0;
+  while (known < *count && trail[known].node != at) known++;
+  if (known == *count) trail[(*count)++] = (struct failure_location){at->source, at->at, at};
+}
+
 /* Different source locations only: a recursive call occurs once, not once per level. */
 static void leave_trail(struct direct *d, const struct frame *frame, const struct core *at) {
   struct failure_location *trail = arena_alloc(d->arena, MOST_CALLS * sizeof *trail);
   size_t count = 0;
   for (; frame && count < MOST_CALLS; at = frame->call, frame = frame->caller) {
-    if (!at || !at->source) continue;
-    size_t known = 0;
-    while (known < count && trail[known].node != at) known++;
-    if (known == count) trail[count++] = (struct failure_location){at->source, at->at, at};
+    add_location(trail, &count, at);
+    for (size_t i = 0; i < FAILURE_MOST_CALLS && count < MOST_CALLS; i++)
+      add_location(trail, &count, frame->tails[i]);
   }
   d->failure.trail = trail;
   d->failure.trail_count = count;

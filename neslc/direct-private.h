@@ -99,6 +99,8 @@ struct frame {
   uint32_t count;                              /* slots */
   const struct specialisation *specialisation; /* the code that runs here */
   const struct core *call;                     /* the application that made it, or NULL */
+  /* The tail calls that replaced the code, the latest first, each once; NULL behind them. */
+  const struct core *tails[FAILURE_MOST_CALLS];
   struct frame *caller;
 };
 
@@ -171,6 +173,16 @@ bool direct_eval(struct direct *, struct frame *, const struct core *, struct da
 bool direct_eval_part(struct direct *, struct frame *, const struct core *, uint32_t part,
                       struct datum *);
 void direct_bind(struct direct *, struct frame *, const struct core_pattern *, struct datum);
+/* A call whose value is that of the function that makes it: it needs no frame of its own. */
+struct direct_tail {
+  const struct core *apply; /* NULL: there is none */
+  const struct specialisation *specialisation;
+  const struct datum *captured;
+};
+/* Evaluates the body of a function: its value, or the call that ends it, which is not made yet.
+ * Outside of an apply-to-each only, since the keys of events do not grow. */
+bool direct_eval_body(struct direct *, struct frame *, const struct core *,
+                      struct direct_tail *, struct datum *);
 /* Evaluates e in `from` and binds it in `to`, without building pairs that the pattern takes
  * apart. */
 bool direct_eval_bind(struct direct *, struct frame *from, const struct core *e,
@@ -179,6 +191,9 @@ bool direct_eval_bind(struct direct *, struct frame *from, const struct core *e,
 /* ---- direct-call.c ---- */
 
 bool direct_apply(struct direct *, struct frame *, const struct core *apply, struct datum *);
+/* The same, but a call of a function with a body may be left to the caller. */
+bool direct_apply_last(struct direct *, struct frame *, const struct core *apply,
+                       struct direct_tail *, struct datum *);
 /* A function as a value. */
 bool direct_global_value(struct direct *, struct frame *, const struct core *, struct datum *);
 struct datum direct_closure(struct direct *, struct frame *, const struct core_lambda *);

@@ -96,6 +96,8 @@ void complain_of_failure(struct complaints *complaints, enum nesl_error error,
     const struct failure_location *location = &trail[i];
     if (location->source->library || reported_before(reported, reported_count, location))
       continue;
+    const bool round = location->node && location->node->kind == CORE_LOOP;
+    if (round && reported_count > 0) continue; /* a function of the compiler, no call */
     if (reported_count == 0) {
       const char *within = called_of_library(location->node);
       if (within && message_names(message, within)) within = NULL;

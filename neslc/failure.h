@@ -26,7 +26,8 @@ void complain_of_failure(struct complaints *, enum nesl_error, const char *messa
 
 /* What helps, for the ends of messages: where too many calls are open, and where memory ran
  * out. */
-#define FAILURE_CALLS "does the recursion end? The option max-depth permits more"
+#define FAILURE_CALLS                                                                          \
+  "does the recursion end? The option max-depth permits more, and a `loop` needs no calls"
 #define FAILURE_MEMORY                                                                         \
   "the option memory permits more, an apply-to-each over fewer elements at a time needs less"
 

@@ -14,6 +14,7 @@ enum {
 };
 
 static const struct core *body_of(const struct call *k) {
+  if (k->loop) return k->loop->core;
   return k->lambda ? k->lambda->body : k->derived ? k->derived->body : k->global->body;
 }
 static const struct core_pattern *parameter_of(const struct call *k) {
@@ -32,12 +33,8 @@ const struct rep *call_expanded(struct flattener *f, struct context *c, const st
                         .depth = caller->depth + 1,
                         .inlined_at = present_origin(f)};
   f->frame = &frame;
-  const struct rep *captured = k->captured;
-  const uint32_t count = k->lambda ? k->lambda->captured_count : 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const bool last = i + 1 == count;
-    bind_local(f, c, k->lambda->captured[i], last ? captured : captured->left);
-    if (!last) captured = captured->right;
+  if (k->lambda) {
+    bind_captured(f, c, k->lambda->captured_count, k->lambda->captured, k->captured);
   }
   bind_pattern(f, c, parameter_of(k), k->argument);
   const struct rep *r = flatten(f, c, body_of(k));
@@ -57,12 +54,17 @@ static uint64_t call_hash(struct flattener *f, const struct call *k, const char 
   return h * 31 + type_hash(f->arena, k->argument_type);
 }
 
+static bool same_loop(const struct loop *a, const struct loop *b) {
+  if (!a || !b) return a == b;
+  return a->core == b->core && a->function == b->function;
+}
+
 static bool same_specialisation(struct flattener *f, const struct specialisation *v,
                                 const struct call *k, uint64_t hash, const char *signature,
                                 bool lifted) {
   if (v->hash != hash || v->lifted != lifted || v->global != k->global ||
       v->lambda != k->lambda || v->derived != k->derived || v->count != k->count ||
-      strcmp(v->signature, signature) != 0 ||
+      !same_loop(v->loop, k->loop) || strcmp(v->signature, signature) != 0 ||
       !type_same(f->arena, v->argument, k->argument_type)) {
     return false;
   }
@@ -113,10 +115,8 @@ static void too_many(struct flattener *f, const struct call *k) {
            form->name->text);
 }
 
-/* The function for this call; `argument` has the form of rep_argument. */
-static uint32_t find_specialisation(struct flattener *f, const struct call *k,
-                                    const struct rep *captured, const struct rep *argument,
-                                    bool lifted) {
+uint32_t function_of_call(struct flattener *f, const struct call *k, const struct rep *captured,
+                          const struct rep *argument, bool lifted) {
   const struct rep *both = captured ? rep_pair(f, captured, argument) : argument;
   const char *signature = rep_signature(f, both);
   const uint64_t hash = call_hash(f, k, signature, lifted);
@@ -136,6 +136,7 @@ static uint32_t find_specialisation(struct flattener *f, const struct call *k,
                               .global = k->global,
                               .lambda = k->lambda,
                               .derived = k->derived,
+                              .loop = k->loop,
                               .lifted = lifted,
                               .argument = k->argument_type,
                               .count = k->count,
@@ -151,7 +152,7 @@ static const struct rep *call_specialisation(struct flattener *f, struct context
   const bool lifted = !context_serial(c);
   const struct rep *captured = k->captured ? rep_argument(f, c, k->captured) : NULL;
   const struct rep *argument = rep_argument(f, c, k->argument);
-  const uint32_t function = find_specialisation(f, k, captured, argument, lifted);
+  const uint32_t function = function_of_call(f, k, captured, argument, lifted);
   struct vars operands = {.arena = f->arena};
   if (lifted) *array_push(f->arena, &operands.list) = c->one;
   if (captured) rep_argument_columns(captured, &operands);

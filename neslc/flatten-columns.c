@@ -313,6 +313,15 @@ static const struct rep *parameters_like(struct flattener *f, const struct rep *
   return rep_view(f, sequence_like(f, shape->base, outer, false), owner);
 }
 
+const struct rep *rep_parameter_variables(struct flattener *f, const struct rep *shape) {
+  return parameters_like(f, shape);
+}
+
+const struct rep *rep_parameters_finished(struct flattener *f, const struct rep *r,
+                                          ir_var one) {
+  return finish_outer(f, r, one, false);
+}
+
 const struct rep *rep_parameters(struct flattener *f, const struct rep *shape, ir_var one) {
   return finish_outer(f, parameters_like(f, shape), one, false);
 }

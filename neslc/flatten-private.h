@@ -116,14 +116,26 @@ struct assumption { /* the value of an IF's condition within one of its arms */
   bool value;
 };
 
-/* A function of the generated program: a global, lambda or derived function for given ground
- * types, given representations of its arguments, and one instance or many. */
+/* The functions that a loop becomes: flatten-loop.c. */
+enum loop_function { LOOP_SERIAL, LOOP_MANY, LOOP_STEP, LOOP_TREE, LOOP_GROW };
+
+/* A loop and the variables from around it that its condition and its step mention. */
+struct loop {
+  const struct core *core;
+  uint32_t captured_count;
+  struct local **captured;
+  uint8_t function; /* enum loop_function: which of its functions is meant */
+};
+
+/* A function of the generated program: a global, lambda or derived function or a loop for given
+ * ground types, given representations of its arguments, and one instance or many. */
 struct specialisation {
   uint64_t hash;
   uint32_t function; /* index in the program */
   struct global *global;
   const struct core_lambda *lambda; /* or NULL */
   const struct derived *derived;    /* or NULL: eql, string ... for the type `argument` */
+  const struct loop *loop;          /* or NULL; `global` is the function around it */
   bool lifted;
   struct type *argument;
   uint32_t count;
@@ -348,6 +360,10 @@ const struct rep *rep_argument(struct flattener *, const struct context *, const
 const char *rep_signature(struct flattener *, const struct rep *argument);
 void rep_argument_columns(const struct rep *argument, struct vars *);
 const struct rep *rep_parameters(struct flattener *, const struct rep *shape, ir_var one);
+/* The same in two steps, for parameters of several contexts: the variables of all come first.
+ */
+const struct rep *rep_parameter_variables(struct flattener *, const struct rep *shape);
+const struct rep *rep_parameters_finished(struct flattener *, const struct rep *, ir_var one);
 /* A value of the host as constants. */
 const struct rep *rep_constant(struct flattener *, const struct nesl_value *);
 
@@ -358,6 +374,7 @@ struct call {
   struct global *global;            /* or NULL */
   const struct core_lambda *lambda; /* or NULL */
   const struct derived *derived;    /* or NULL */
+  const struct loop *loop;          /* or NULL */
   uint32_t count;                   /* of the ground types of its generic variables */
   struct type **arguments;
   const struct rep *captured; /* lambda: its captured values; or NULL */
@@ -367,6 +384,9 @@ struct call {
 /* Finds the callee from the type of a function value; false if there is none. */
 bool unfold_identity(struct flattener *, struct type *function, const struct rep *value,
                      struct call *);
+/* The function for a call; `argument` and `captured` have the form of rep_argument. */
+uint32_t function_of_call(struct flattener *, const struct call *, const struct rep *captured,
+                          const struct rep *argument, bool lifted);
 /* The value of the callee's body, generated here. */
 const struct rep *call_expanded(struct flattener *, struct context *, const struct call *);
 
@@ -379,6 +399,42 @@ const struct rep *pulled_element(struct flattener *, struct context *, const str
 /* The sequence with computed elements: it is no view, and not shared unless the context is
  * serial. Of a value of another form, itself. */
 const struct rep *rep_computed(struct flattener *, const struct context *, const struct rep *);
+
+/* ---- loops: flatten-loop.c ---- */
+
+const struct rep *flatten_loop(struct flattener *, struct context *, const struct core *);
+/* Begins one of the functions of a loop: makes its parameters; their number. Then: the rest. */
+struct loop_parameters {
+  ir_var level, top; /* TREE, GROW */
+  ir_var one, ids;   /* lifted */
+  const struct rep *captured, *state;
+  uint32_t count;
+  ir_var *list;
+};
+void loop_begin(struct flattener *, const struct specialisation *, struct loop_parameters *);
+void loop_body(struct flattener *, const struct specialisation *,
+               const struct loop_parameters *, struct vars *results);
+/* Likewise MANY, as a recursion that the optimiser makes a superoperator of; false if it will
+ * not: the code is to be abandoned. */
+bool loop_elementwise(struct flattener *, const struct specialisation *,
+                      const struct loop_parameters *, struct vars *results);
+/* The variables that parts of an expression mention and that are bound around it. */
+void find_captured(struct flattener *, const struct core *, struct core *const *parts,
+                   size_t count, struct loop *out);
+/* Their values as a right-nested tuple. */
+const struct rep *captured_values(struct flattener *, struct context *, uint32_t count,
+                                  struct local *const *captured);
+void bind_captured(struct flattener *, struct context *, uint32_t count,
+                   struct local *const *captured, const struct rep *values);
+/* The instances of a context where flags are T. */
+struct context *context_packed(struct flattener *, struct context *, ir_var flags);
+/* The positions in the parent of the instances of a packed context. */
+ir_var instance_positions(struct flattener *, const struct context *packed);
+/* The values `all`, overwritten by `some` for the instances of `packed`, which are at `at`;
+ * sequences stay as they are. */
+const struct rep *scatter_over(struct flattener *, const struct context *,
+                               const struct rep *all, const struct rep *some,
+                               const struct context *packed, ir_var at);
 
 /* ---- expressions: flatten.c, flatten-each.c, flatten-if.c, flatten-call.c ---- */
 

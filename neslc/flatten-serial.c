@@ -32,6 +32,16 @@ static void look(void *context, struct core *e, bool parallel) {
   core_parts(e, look, m);
 }
 
+void find_captured(struct flattener *f, const struct core *e, struct core *const *parts,
+                   size_t count, struct loop *out) {
+  struct mentions m = {.f = f};
+  m.seen = arena_alloc(f->arena, f->frame->locals.count + 1);
+  core_binds(e, bind_inside, &m);
+  for (size_t i = 0; i < count; i++) look(&m, parts[i], false);
+  out->captured_count = (uint32_t)m.list.count;
+  out->captured = m.list.items;
+}
+
 /* ---- the body as a function ---- */
 
 static struct core *node(struct flattener *f, enum core_kind kind, const struct core *e,
@@ -84,19 +94,17 @@ static void mention_variables(struct flattener *f, struct core_lambda *l,
 
 /* parameter => [body]; its type is ground. */
 static struct core *body_function(struct flattener *f, const struct core *e) {
-  struct mentions m = {.f = f};
-  m.seen = arena_alloc(f->arena, f->frame->locals.count + 1);
-  core_binds(e, bind_inside, &m);
-  if (e->as.each.sieve) look(&m, e->as.each.sieve, true);
-  look(&m, e->as.each.body, true);
+  struct core *const parts[2] = {e->as.each.body, e->as.each.sieve};
+  struct loop m;
+  find_captured(f, e, parts, e->as.each.sieve ? 2 : 1, &m);
   struct core_lambda *l = arena_alloc(f->arena, sizeof *l);
   *l = (struct core_lambda){.number = f->session->next_number++,
                             .source = e->source,
                             .at = e->at,
                             .parameter = pair_pattern(f, e, 0),
                             .body = one_or_none(f, e),
-                            .captured_count = (uint32_t)m.list.count,
-                            .captured = m.list.items};
+                            .captured_count = m.captured_count,
+                            .captured = m.captured};
   struct type **arguments = arena_alloc(f->arena, (f->frame->count + 1) * sizeof *arguments);
   mention_variables(f, l, arguments);
   struct type *identity = type_identity(f->arena, NULL, l, l->variable_count, arguments);

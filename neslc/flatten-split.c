@@ -10,7 +10,7 @@
 
 /* ---- contexts of branches ---- */
 
-static struct context *packed_context(struct flattener *f, struct context *c, ir_var flags) {
+struct context *context_packed(struct flattener *f, struct context *c, ir_var flags) {
   ir_var out[2];
   emit_results(f, OPC_PACK, TW_BOOL, 3, (ir_var[]){flags, flags, c->one}, 2, out);
   struct context *p = arena_alloc(f->arena, sizeof *p);
@@ -19,8 +19,7 @@ static struct context *packed_context(struct flattener *f, struct context *c, ir
   return p;
 }
 
-/* The positions in the parent of the instances of a packed context. */
-static ir_var instance_positions(struct flattener *f, const struct context *p) {
+ir_var instance_positions(struct flattener *f, const struct context *p) {
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   const ir_var all = EMIT(f, INDEX, NONE, zero, one, p->parent->one);
   ir_var out[2];
@@ -28,10 +27,9 @@ static ir_var instance_positions(struct flattener *f, const struct context *p) {
   return out[0];
 }
 
-/* The values `all`, overwritten by `some` for the instances of `p`. */
-static const struct rep *scatter_over(struct flattener *f, const struct context *c,
-                                      const struct rep *all, const struct rep *some,
-                                      const struct context *p, ir_var at) {
+const struct rep *scatter_over(struct flattener *f, const struct context *c,
+                               const struct rep *all, const struct rep *some,
+                               const struct context *p, ir_var at) {
   if (all->kind == REP_PAIR) {
     const struct rep *left = scatter_over(f, c, all->left, some->left, p, at);
     return rep_pair(f, left, scatter_over(f, c, all->right, some->right, p, at));
@@ -92,8 +90,8 @@ static void grow_branches(struct tree *t, struct context *c, const struct core *
                           ir_var flags) {
   struct flattener *f = t->f;
   const ir_var others = EMIT(f, NOT, BOOL, flags);
-  grow(t, packed_context(f, c, flags), e->as.part.left);
-  grow(t, packed_context(f, c, others), e->as.part.right);
+  grow(t, context_packed(f, c, flags), e->as.part.left);
+  grow(t, context_packed(f, c, others), e->as.part.right);
 }
 
 static void grow(struct tree *t, struct context *c, const struct core *e) {
@@ -270,7 +268,7 @@ const struct rep *flatten_split(struct flattener *f, struct context *c, const st
   const bool otherwise_simple = is_simple(f, otherwise, &budget);
   if (then_simple != otherwise_simple) {
     const ir_var some_flags = then_simple ? EMIT(f, NOT, BOOL, flags) : flags;
-    struct context *p = packed_context(f, c, some_flags);
+    struct context *p = context_packed(f, c, some_flags);
     const struct rep *all = flatten(f, c, then_simple ? then : otherwise);
     const struct rep *some = rep_physical(f, p, flatten(f, p, then_simple ? otherwise : then));
     return scatter_over(f, c, all, some, p, instance_positions(f, p));

@@ -61,14 +61,23 @@ static const struct rep *variable(struct flattener *f, struct context *c,
 
 /* ---- functions as values ---- */
 
-static const struct rep *lambda_value(struct flattener *f, struct context *c,
-                                      const struct core_lambda *l) {
+const struct rep *captured_values(struct flattener *f, struct context *c, uint32_t count,
+                                  struct local *const *captured) {
   const struct rep *r = NULL;
-  for (uint32_t i = l->captured_count; i-- > 0;) {
-    const struct rep *one = variable(f, c, l->captured[i]);
+  for (uint32_t i = count; i-- > 0;) {
+    const struct rep *one = variable(f, c, captured[i]);
     r = r ? rep_pair(f, one, r) : one;
   }
   return r ? r : rep_nothing(f);
+}
+
+void bind_captured(struct flattener *f, struct context *c, uint32_t count,
+                   struct local *const *captured, const struct rep *values) {
+  for (uint32_t i = 0; i < count; i++) {
+    const bool last = i + 1 == count;
+    bind_local(f, c, captured[i], last ? values : values->left);
+    if (!last) values = values->right;
+  }
 }
 
 /* The columns of a variable that is a parameter of this program; NULL if it is none. */
@@ -126,11 +135,13 @@ static const struct rep *expression(struct flattener *f, struct context *c,
     return rep_pair(f, left, flatten(f, c, e->as.part.right));
   }
   case CORE_APPLY: return flatten_apply(f, c, e);
-  case CORE_LAMBDA: return lambda_value(f, c, e->as.lambda);
+  case CORE_LAMBDA:
+    return captured_values(f, c, e->as.lambda->captured_count, e->as.lambda->captured);
   case CORE_IF: return flatten_if(f, c, e);
   case CORE_LET:
     bind_pattern(f, c, e->as.part.pattern, flatten(f, c, e->as.part.left));
     return flatten(f, c, e->as.part.right);
+  case CORE_LOOP: return flatten_loop(f, c, e);
   case CORE_LIST: return flatten_list(f, c, e);
   case CORE_EACH:
     if (!context_serial(c) && is_closed(f, e)) return flatten_closed(f, c, e);
@@ -166,11 +177,9 @@ static void begin_function(struct flattener *f) {
   f->at = (struct present){0};
 }
 
-static void finish_function(struct flattener *f, uint32_t index, const struct name *name,
-                            uint32_t params, struct block *body, const struct rep *physical) {
-  struct vars results = {.arena = f->arena};
-  rep_columns(physical, &results);
-  struct ir_block *b = block_end(f, body, (uint32_t)results.list.count, results.list.items);
+static void finish_with(struct flattener *f, uint32_t index, const struct name *name,
+                        uint32_t params, struct block *body, const struct vars *results) {
+  struct ir_block *b = block_end(f, body, (uint32_t)results->list.count, results->list.items);
   while (f->kept.count <= index) *array_push(f->arena, &f->kept) = (struct vars){0};
   f->kept.items[index].list.items = f->wanted.items;
   f->kept.items[index].list.count = f->wanted.count;
@@ -179,7 +188,7 @@ static void finish_function(struct flattener *f, uint32_t index, const struct na
                               .typed = true,
                               .returns = true,
                               .param_count = params,
-                              .result_count = (uint32_t)results.list.count,
+                              .result_count = (uint32_t)results->list.count,
                               .var_count = (uint32_t)f->kinds.count,
                               .vars = f->kinds.items,
                               .body = b};
@@ -187,16 +196,26 @@ static void finish_function(struct flattener *f, uint32_t index, const struct na
   out->unused = (bool *)(out->params + params);
   for (uint32_t i = 0; i < params; i++) out->params[i] = i;
   out->result_kinds =
-      arena_alloc(f->arena, (results.list.count + 1) * sizeof *out->result_kinds);
-  for (size_t i = 0; i < results.list.count; i++) {
-    out->result_kinds[i] = f->kinds.items[results.list.items[i]];
+      arena_alloc(f->arena, (results->list.count + 1) * sizeof *out->result_kinds);
+  for (size_t i = 0; i < results->list.count; i++) {
+    out->result_kinds[i] = f->kinds.items[results->list.items[i]];
   }
+}
+
+static void finish_function(struct flattener *f, uint32_t index, const struct name *name,
+                            uint32_t params, struct block *body, const struct rep *physical) {
+  struct vars results = {.arena = f->arena};
+  rep_columns(physical, &results);
+  finish_with(f, index, name, params, body, &results);
 }
 
 /* The name of a specialisation: that of its function, with a number. */
 static const struct name *specialisation_name(struct flattener *f,
                                               const struct specialisation *v) {
-  const char *base = v->lambda ? "LAMBDA" : v->global ? v->global->name->text : "F";
+  const char *base = v->loop     ? "loop"
+                     : v->lambda ? "LAMBDA"
+                     : v->global ? v->global->name->text
+                                 : "F";
   char text[80];
   size_t n = 0;
   for (; base[n] && n < 40; n++) {
@@ -209,8 +228,36 @@ static const struct name *specialisation_name(struct flattener *f,
   return intern_name(&f->session->names, text, strlen(text));
 }
 
+static struct block *begin_loop(struct flattener *f, const struct specialisation *v,
+                                struct loop_parameters *parameters) {
+  begin_function(f);
+  struct block *body = block_begin(f);
+  *parameters = (struct loop_parameters){0};
+  loop_begin(f, v, parameters);
+  f->serial = (struct context){.kind = CONTEXT_SERIAL};
+  f->serial.one = emit_one_segment(f, 1);
+  return body;
+}
+
+static void make_loop(struct flattener *f, const struct specialisation *v) {
+  struct frame frame = {.count = v->count, .arguments = v->arguments, .global = v->global};
+  struct loop_parameters parameters;
+  struct vars results = {.arena = f->arena};
+  f->frame = &frame;
+  struct block *body = begin_loop(f, v, &parameters);
+  if (v->loop->function != LOOP_MANY || !loop_elementwise(f, v, &parameters, &results)) {
+    if (v->loop->function == LOOP_MANY) body = begin_loop(f, v, &parameters);
+    loop_body(f, v, &parameters, &results);
+  }
+  finish_with(f, v->function, specialisation_name(f, v), parameters.count, body, &results);
+}
+
 static void make_specialisation(struct flattener *f, size_t number) {
   const struct specialisation v = f->specialisations.items[number];
+  if (v.loop) {
+    make_loop(f, &v);
+    return;
+  }
   begin_function(f);
   struct frame frame = {.count = v.count, .arguments = v.arguments, .global = v.global};
   f->frame = &frame;
@@ -229,12 +276,7 @@ static void make_specialisation(struct flattener *f, size_t number) {
   struct context *c = v.lifted ? &lifted : &f->serial;
   const struct rep *result;
   if (v.lambda) {
-    const struct rep *captured = argument->left;
-    for (uint32_t i = 0; i < v.lambda->captured_count; i++) {
-      const bool last = i + 1 == v.lambda->captured_count;
-      bind_local(f, c, v.lambda->captured[i], last ? captured : captured->left);
-      if (!last) captured = captured->right;
-    }
+    bind_captured(f, c, v.lambda->captured_count, v.lambda->captured, argument->left);
     bind_pattern(f, c, v.lambda->parameter, v.captured ? argument->right : argument);
     result = flatten(f, c, v.lambda->body);
   } else if (v.derived) {

@@ -42,6 +42,9 @@ void reader_init(struct reader *r, struct arena *arena, struct intern *names,
   for (int i = LEX_NONE + 1; i < LEXEMES; i++) {
     r->spellings[i] = intern_name(names, lexeme_facts[i].text, strlen(lexeme_facts[i].text));
   }
+  r->loop_word = intern_name(names, "loop", strlen("loop"));
+  r->while_word = intern_name(names, "while", strlen("while"));
+  r->do_word = intern_name(names, "do", strlen("do"));
 }
 
 bool token_is_name(const struct token *token) {

@@ -325,6 +325,7 @@ enum reading read_form(struct reader *r, struct complaints *complaints, struct f
   r->complaints = complaints;
   r->failed = r->more = false;
   r->options = OPTIONS_NONE;
+  r->stop = NULL;
   r->depth = 0;
   r->suspect = (struct span){0, 0};
   r->token = (struct token){.kind = TOKEN_END, .at = {r->at, r->at}};

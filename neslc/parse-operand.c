@@ -123,8 +123,8 @@ static struct syntax *parse_contents(struct reader *r) {
 
 static struct syntax *parse_parenthesised(struct reader *r) {
   struct span opener = r->token.at;
-  uint8_t options = r->options;
-  r->options = options == OPTIONS_IN_PARENTHESES ? OPTIONS_HERE : OPTIONS_NONE;
+  const struct surroundings around = enter_brackets(r);
+  if (around.options == OPTIONS_IN_PARENTHESES) r->options = OPTIONS_HERE;
   read_token(r);
   if (r->token.lexeme == LEX_CLOSE) {
     parse_failed(
@@ -133,7 +133,7 @@ static struct syntax *parse_parenthesised(struct reader *r) {
   }
   struct syntax *e = parse_contents(r);
   expect(r, LEX_CLOSE, "to close the `(`", opener);
-  r->options = options;
+  leave_brackets(r, around);
   e->parenthesised = true;
   e->around = since(r, opener);
   return e;
@@ -309,7 +309,15 @@ static struct syntax *no_operand(struct reader *r) {
   return nothing;
 }
 
-/* Within brackets of its own an expression has no optional arguments. */
+static struct syntax *parse_brackets(struct reader *r,
+                                     struct syntax *(*parse)(struct reader *)) {
+  const struct surroundings around = enter_brackets(r);
+  struct syntax *e = parse(r);
+  leave_brackets(r, around);
+  return e;
+}
+
+/* Within words of its own an expression has no optional arguments. */
 static struct syntax *parse_closed(struct reader *r, struct syntax *(*parse)(struct reader *)) {
   uint8_t options = r->options;
   r->options = OPTIONS_NONE;
@@ -325,6 +333,8 @@ struct syntax *parse_operand(struct reader *r) {
   case TOKEN_CHAR: return parse_atom(r, SYNTAX_CHAR);
   case TOKEN_STRING: return parse_atom(r, SYNTAX_STRING);
   case TOKEN_WORD:
+    if (at_stop(r)) return no_operand(r);
+    if (begins_loop(r)) return parse_closed(r, parse_loop);
     if (r->token.lexeme == LEX_NONE) return parse_atom(r, SYNTAX_NAME);
     break;
   case TOKEN_SYMBOL: break;
@@ -333,8 +343,8 @@ struct syntax *parse_operand(struct reader *r) {
   }
   switch (r->token.lexeme) {
   case LEX_OPEN: return parse_parenthesised(r);
-  case LEX_OPEN_LIST: return parse_closed(r, parse_list);
-  case LEX_OPEN_EACH: return parse_closed(r, parse_each);
+  case LEX_OPEN_LIST: return parse_brackets(r, parse_list);
+  case LEX_OPEN_EACH: return parse_brackets(r, parse_each);
   case LEX_IF: return parse_closed(r, parse_if);
   case LEX_LET: return parse_closed(r, parse_let);
   default:

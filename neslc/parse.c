@@ -100,10 +100,11 @@ static const char *hint(const struct reader *r) {
     return r->options == OPTIONS_HERE ? "; `==` compares, `:=` gives an optional argument"
                                       : "; `==` compares, `=` gives a name to a value";
   case LEX_IN:
-    return "; `in` stands in `let` and in the generators of { ... : x in v }: there are no "
-           "other "
-           "loops";
-  case LEX_OPTION: return "; `:=` stands only in parameters and arguments of functions, and for fields of records";
+    return "; `in` stands in `let` and in the generators of { ... : x in v }; a serial loop is "
+           "written loop x = 0 while x < 9 do x + 1";
+  case LEX_OPTION:
+    return "; `:=` stands only in parameters and arguments of functions, and for fields of "
+           "records";
   case LEX_GREATER:
     if (before->lexeme == LEX_LESS && joined) return "; \"different\" is written `/=`";
     break;
@@ -179,8 +180,10 @@ void unnest(struct reader *r) {
 
 /* ---- operators ---- */
 
-static int left_strength(const struct token *token) {
+static int left_strength(const struct reader *r) {
+  const struct token *token = &r->token;
   if (token->kind == TOKEN_INVALID || token->kind == TOKEN_END) return -1;
+  if (at_stop(r)) return 0;
   return lexeme_facts[token->lexeme].left;
 }
 
@@ -254,8 +257,7 @@ static struct syntax *parse_slice(struct reader *r, struct syntax *left, struct 
 
 /* left[index], or a slice. */
 static struct syntax *extend_index(struct reader *r, struct syntax *left) {
-  uint8_t options = r->options;
-  r->options = OPTIONS_NONE;
+  const struct surroundings around = enter_brackets(r);
   struct span opener = r->token.at;
   read_token(r);
   if (r->token.lexeme == LEX_CLOSE_LIST) {
@@ -271,7 +273,7 @@ static struct syntax *extend_index(struct reader *r, struct syntax *left) {
     struct syntax *function = make_builtin(r, "elt", "[]", since(r, opener));
     e = make_apply(r, function, make_pair(r, left, index));
   }
-  r->options = options;
+  leave_brackets(r, around);
   struct span bracket = since(r, opener);
   e->at = span_over(syntax_whole(left), bracket);
   e->mark = bracket;
@@ -341,7 +343,7 @@ static struct syntax *extend(struct reader *r, struct syntax *left) {
 struct syntax *parse_expression(struct reader *r, int strength) {
   nest(r);
   struct syntax *e = parse_operand(r);
-  while (left_strength(&r->token) > strength) e = extend(r, e);
+  while (left_strength(r) > strength) e = extend(r, e);
   unnest(r);
   return e;
 }

@@ -76,6 +76,26 @@ struct span since(const struct reader *, struct span start);
 bool nest(struct reader *);
 void unnest(struct reader *);
 
+/* Within brackets an expression has no optional arguments, and no word ends it. */
+struct surroundings {
+  const struct name *stop;
+  uint8_t options;
+};
+static inline struct surroundings enter_brackets(struct reader *r) {
+  const struct surroundings around = {r->stop, r->options};
+  r->stop = NULL;
+  r->options = OPTIONS_NONE;
+  return around;
+}
+static inline void leave_brackets(struct reader *r, struct surroundings around) {
+  r->stop = around.stop;
+  r->options = around.options;
+}
+/* Whether the token is the word that ends the expression being read: `while` or `do`. */
+static inline bool at_stop(const struct reader *r) {
+  return r->stop != NULL && r->token.kind == TOKEN_WORD && r->token.name == r->stop;
+}
+
 struct syntax *parse_expression(struct reader *, int strength);
 /* Function parameters: name := value is allowed. */
 struct syntax *parse_parameters(struct reader *);
@@ -93,6 +113,12 @@ struct syntax *make_builtin(struct reader *, const char *name, const char *writt
 struct syntax *make_apply(struct reader *, struct syntax *function, struct syntax *argument);
 /* Raises the height of a tree above that of this child. */
 void raise_above(struct reader *, struct syntax *, const struct syntax *child);
+
+/* ---- parse-loop.c ---- */
+
+/* Whether the word `loop` begins a loop here: a pattern and `=` follow it. */
+bool begins_loop(const struct reader *);
+struct syntax *parse_loop(struct reader *);
 
 /* ---- parse-types.c ---- */
 

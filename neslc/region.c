@@ -137,7 +137,7 @@ static void note_core(void *context, struct core *e, bool parallel) {
     note_global(t, e->as.use.global);
     for (uint32_t i = 0; i < e->as.use.count; i++) note_type(t, e->as.use.arguments[i]);
   }
-  if (e->kind == CORE_LET) note_pattern(t, e->as.part.pattern);
+  if (core_has_pattern(e)) note_pattern(t, e->as.part.pattern);
   if (e->kind == CORE_LAMBDA) note_pattern(t, e->as.lambda->parameter);
   for (size_t i = 0; e->kind == CORE_EACH && i < e->as.each.count; i++) {
     note_pattern(t, e->as.each.generators[i].pattern);

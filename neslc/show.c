@@ -59,7 +59,8 @@ static void binding(const struct syntax *e, int *left, int *right) {
   case SYNTAX_LAMBDA: facts = &lexeme_facts[LEX_LAMBDA]; break;
   case SYNTAX_OPTION: facts = &lexeme_facts[LEX_OPTION]; break;
   case SYNTAX_IF:
-  case SYNTAX_LET: *right = STRENGTH_WHOLE; return;
+  case SYNTAX_LET:
+  case SYNTAX_LOOP: *right = STRENGTH_WHOLE; return;
   case SYNTAX_EMPTY: *right = STRENGTH_ARGUMENT - 1; return; /* ( would belong to the type */
   case SYNTAX_APPLY:
     switch (notation(e, &facts)) {
@@ -325,6 +326,18 @@ static void show_let(struct layout *l, const struct syntax *e, int next) {
   layout_close(l);
 }
 
+static void show_loop(struct layout *l, const struct syntax *e, int next) {
+  layout_open(l, INDENT);
+  layout_text(l, "loop ");
+  show(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
+  show_operand(l, " = ", e->as.part.right, 0);
+  layout_break(l, 1);
+  show_operand(l, "while ", e->as.part.third, 0);
+  layout_break(l, 1);
+  show_operand(l, "do ", e->as.part.fourth, next);
+  layout_close(l);
+}
+
 static void show_list(struct layout *l, const struct syntax *e) {
   layout_text(l, "[");
   layout_open_here(l);
@@ -401,6 +414,7 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
     return;
   case SYNTAX_IF: show_if(l, e, next); return;
   case SYNTAX_LET: show_let(l, e, next); return;
+  case SYNTAX_LOOP: show_loop(l, e, next); return;
   case SYNTAX_LIST: show_list(l, e); return;
   case SYNTAX_TYPED:
     layout_text(l, "(");

@@ -26,6 +26,7 @@ enum syntax_kind {
   SYNTAX_OPTION, /* left := right, left a NAME: in parameters, arguments and patterns only */
   SYNTAX_IF,     /* condition, left, right */
   SYNTAX_LET,    /* left = right in body; several bindings are nested LETs */
+  SYNTAX_LOOP,   /* loop left = right while condition do step */
   SYNTAX_LIST,   /* [items...], at least one */
   SYNTAX_EMPTY,  /* [] type */
   SYNTAX_TYPED,  /* (inner : type), an expression or a pattern */
@@ -64,7 +65,8 @@ struct syntax {
       const char *written; /* builtin: "+", "[]", "#" ...; else as name */
     } name;
     struct {
-      struct syntax *left, *right, *third; /* third: IF condition, LET body */
+      struct syntax *left, *right, *third; /* third: IF and LOOP condition, LET body */
+      struct syntax *fourth;               /* LOOP: step */
     } part;
     struct {
       struct syntax **items;
@@ -198,8 +200,10 @@ struct reader {
   bool (*redefines)(void *context, const struct name *);
   void *context;
   /* private to the parser: */
-  const struct name **spellings; /* of the keywords and symbols */
-  struct token token, before;    /* the current token, and the one before it */
+  const struct name **spellings;                       /* of the keywords and symbols */
+  const struct name *loop_word, *while_word, *do_word; /* words within a loop, else names */
+  const struct name *stop;    /* the word that ends the expression being read, or NULL */
+  struct token token, before; /* the current token, and the one before it */
   struct complaints *complaints;
   uint32_t line_start; /* where the line begins that the form begins in, */
   uint32_t line;       /* and its number: positions are counted from there */

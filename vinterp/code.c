@@ -212,8 +212,34 @@ static void lower_constant(struct lowering *l, const struct ir_binding *b) {
   drop_unused(l, b);
 }
 
+/* Whether a block that has been lowered up to its end yields exactly these. */
+static bool yields(const struct open_block *b, uint32_t count, const ir_var *vars) {
+  if (b->next < b->block->count || b->block->end != IR_YIELD ||
+      b->block->result_count != count) {
+    return false;
+  }
+  return count == 0 || memcmp(b->block->results, vars, count * sizeof *vars) == 0;
+}
+
+/* Whether a call ends the function: its results are those of its block, these are those of the
+ * IF around it, and so on. Then no slot holds anything but the operands. */
+static bool ends_function(const struct lowering *l, const struct ir_binding *b) {
+  uint32_t count = b->result_count;
+  const ir_var *vars = b->results;
+  for (size_t k = l->open.count; k-- > 0;) {
+    const struct open_block *block = &l->open.items[k];
+    if (!yields(block, count, vars)) return false;
+    if (!block->arm) return true;
+    vars = block->arm->results;
+    count = block->arm->result_count;
+  }
+  return false;
+}
+
 static void lower_call(struct lowering *l, const struct ir_binding *b) {
-  struct instruction *i = emit(l, ACT_CALL, OPC_CALL, b->pos, b->origin);
+  const bool last = code_may_replace(l->code, l->number, b->as.callee) && ends_function(l, b);
+  const enum action action = last ? ACT_TAIL_CALL : ACT_CALL;
+  struct instruction *i = emit(l, action, OPC_CALL, b->pos, b->origin);
   i->as.callee = b->as.callee;
   uint32_t *to = refs(l, i, b->operand_count, b->result_count);
   for (uint32_t k = 0; k < b->operand_count; k++) to[k] = use(l, b->operands[k], b->last[k]);
@@ -365,6 +391,7 @@ static void lower_program(struct code *code, bool checked, bool profiled) {
   *l = (struct lowering){.code = code, .arena = &code->arena, .profiled = profiled};
   code->functions =
       arena_alloc(l->arena, ((size_t)program->function_count + 1) * sizeof *code->functions);
+  code_find_cycles(code);
   for (uint32_t f = 0; f < program->function_count; f++) {
     const struct ir_function *from = &program->functions[f];
     struct code_function *to = &code->functions[f];

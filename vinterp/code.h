@@ -29,8 +29,9 @@ enum action {
   ACT_IF,           /* goes on at target unless ref[0] is T */
   ACT_IF_NOT,       /* goes on at target if ref[0] is T */
   ACT_JUMP,
-  ACT_CALL,   /* results = callee(operands) */
-  ACT_RETURN, /* operands are the function's results */
+  ACT_CALL,      /* results = callee(operands) */
+  ACT_TAIL_CALL, /* the results of the function are callee(operands) */
+  ACT_RETURN,    /* operands are the function's results */
   ACT_EXIT,
   ACT_NEVER /* the end of a block that never ends */
 };
@@ -55,7 +56,7 @@ struct instruction {
   uint32_t ref[INLINE_REFS];
   union {
     uint32_t target;         /* IF IF_NOT JUMP: location */
-    uint32_t callee;         /* CALL: function */
+    uint32_t callee;         /* CALL TAIL_CALL: function */
     uint32_t constant;       /* CONST */
     uint32_t superop;        /* FUSED: index into the program's */
     struct cvl_value scalar; /* SCALAR_CONST */
@@ -68,6 +69,7 @@ struct code_function {
   uint32_t stack_entry; /* location of its stack code; without any, one for all of it */
   uint32_t slots;
   uint32_t param_count, result_count;
+  uint32_t cycle;  /* equal for functions that call each other in turn */
   bool runs_typed; /* typed, and not everything runs checked */
 };
 
@@ -129,6 +131,14 @@ struct debug_info code_debug_info(const struct code *, uint32_t location);
 /* Of a node: that of its FUSED where it has none of its own. For code.c. */
 struct debug_info code_node_info(const struct superop *, uint32_t node,
                                  const struct debug_info *fused);
+/* Whether a call within a function, if it ends it, replaces its frame. A function that never
+ * returns is not meant: such calls without end are an error some time. */
+static inline bool code_may_replace(const struct code *code, uint32_t caller, uint32_t callee) {
+  return code->functions[caller].cycle == code->functions[callee].cycle &&
+         code->program->functions[callee].returns;
+}
+/* Sets the cycles of all functions. For code.c. */
+void code_find_cycles(struct code *);
 /* Numbers everything but the flat code, in the code's arena. For code.c. */
 void code_number_locations(struct code *);
 /* The location of the first node of the FUSED at a location. */

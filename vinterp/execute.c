@@ -127,12 +127,32 @@ static bool call(struct machine *m, const struct instruction *i) {
   return true;
 }
 
-/* Moves n values down to where stack code, or the end of the run, expects them. */
+/* Moves n values down to where stack code, the end of the run, or a callee expects them. */
 static void move_down(struct value *to, struct value *from, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) to[k] = from[k];
   for (uint32_t k = 0; k < n; k++) {
     if (from + k >= to + n) from[k].form = CVL_NOTHING;
   }
+}
+
+/* A call that ends its function: the arguments go above the frame first, since they may be
+ * anywhere in it, and from there to its beginning. Nothing else in it holds a counted value. */
+static bool tail_call(struct machine *m, const struct instruction *i) {
+  const struct frame *frame = &m->frames[m->depth - 1];
+  const struct code_function *callee = &m->code->functions[i->as.callee];
+  const struct machine_site site = site_at(m, i);
+  const uint64_t base = frame->base, slots = function_of(m, frame)->slots;
+  if (--m->fuel < 0 && !machine_poll(m, &site)) return false;
+  if (!machine_reserve(m, &site, base + slots + i->operand_count) ||
+      !machine_reserve(m, &site, base + callee->slots + callee->result_count) ||
+      !machine_replace_frame(m, &site, i->as.callee, base)) {
+    return false;
+  }
+  const uint32_t *refs = code_refs(m->code, i);
+  struct value *r = m->stack + base;
+  for (uint32_t k = 0; k < i->operand_count; k++) take(m, r, refs[k], &r[slots + k]);
+  move_down(r, r + slots, i->operand_count);
+  return true;
 }
 
 /* Ends the top frame. Results go above it first, since they may be anywhere in it; from there
@@ -215,6 +235,11 @@ enum step execute(struct machine *m, uint32_t *location) {
     case ACT_JUMP: i = code + i->as.target; continue;
     case ACT_CALL:
       if (!call(m, i)) return STEP_FAULT;
+      i = code + m->code->functions[i->as.callee].entry;
+      r = m->stack + m->frames[m->depth - 1].base;
+      continue;
+    case ACT_TAIL_CALL:
+      if (!tail_call(m, i)) return STEP_FAULT;
       i = code + m->code->functions[i->as.callee].entry;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;

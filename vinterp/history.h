@@ -19,6 +19,8 @@
  * wait that is nothing beside thousands of operations. */
 enum { HISTORY_CAPACITY = 1 << 13 };
 
+struct frame;
+
 struct history {
   uint64_t *events; /* HISTORY_CAPACITY of them, or NULL before the first */
   uint32_t count;
@@ -28,12 +30,11 @@ struct history {
 /* The calls around an operation. */
 struct call_trace {
   uint32_t location; /* of the operation */
-  uint32_t *callers; /* locations of the calls around it, innermost first */
+  uint32_t *callers; /* locations of the calls around it, innermost first; of tail calls only
+                        the latest in each frame */
   uint64_t count;
   uint64_t capacity; /* of callers */
 };
-
-struct frame;
 
 /* Forgets everything: no operation is pending. */
 static inline void history_clear(struct history *h) {
@@ -53,8 +54,9 @@ void history_free(struct history *, struct heap *);
 /* Records an operation under `depth` frames, as `sites` operations of consecutive numbers at
  * consecutive locations from this one on. There must be room. */
 void history_operation(struct history *, uint32_t location, uint32_t sites, uint64_t depth);
-/* Records the return of the top one of depth <= visible frames. There must be room. */
-void history_return(struct history *, uint32_t caller, uint64_t depth);
+/* Records the return of the top one of depth <= visible frames, or that a tail call replaced
+ * it. There must be room. */
+void history_return(struct history *, const struct frame *, uint64_t depth);
 
 /* Finds the operation that was recorded `age` operations before the latest one. False if it is
  * not recorded or memory fails. The trace is owned by the caller. */

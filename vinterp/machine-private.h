@@ -29,9 +29,12 @@ struct machine_site {
 /* One call that has not returned. Frame 0 is the entry function's. */
 struct frame {
   uint32_t caller; /* location of the CALL; frame 0: none */
+  uint32_t tail;   /* of the latest tail call, which replaced the function; or NO_LOCATION */
   uint32_t function;
   uint64_t base; /* typed: slot 0; stack code: items on the stack at the call, unused */
 };
+
+#define NO_LOCATION UINT32_MAX
 
 /* What a program keeps from run to run. */
 struct machine_program {
@@ -268,6 +271,9 @@ bool machine_arguments_fit(struct machine *, const struct machine_site *,
 /* Makes room for `needed` values on the stack, which may move. */
 bool machine_reserve(struct machine *, const struct machine_site *, uint64_t needed);
 /* Begins a call of a function, whose frame starts at base, from an instruction. */
+/* A call that ends its function: the callee takes over the top frame. */
+bool machine_replace_frame(struct machine *, const struct machine_site *, uint32_t function,
+                           uint64_t base);
 bool machine_push_frame(struct machine *, const struct machine_site *, uint32_t function,
                         uint64_t base);
 /* Notes the return of a frame that recorded operations have seen. */

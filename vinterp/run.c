@@ -45,8 +45,19 @@ bool machine_push_frame(struct machine *m, const struct machine_site *site, uint
     return machine_limit_fault(m, site, "more than %" PRIu64 " calls are open", m->max_depth);
   }
   if (m->depth == m->frame_capacity && !grow_frames(m, site)) return false;
-  m->frames[m->depth++] =
-      (struct frame){.caller = site->location, .function = function, .base = base};
+  m->frames[m->depth++] = (struct frame){
+      .caller = site->location, .tail = NO_LOCATION, .function = function, .base = base};
+  if (m->profile) profile_call(m->profile, m->profile_rows[function]);
+  return true;
+}
+
+bool machine_replace_frame(struct machine *m, const struct machine_site *site,
+                           uint32_t function, uint64_t base) {
+  if (m->depth <= m->history.visible && !machine_note_return(m)) return false;
+  struct frame *frame = &m->frames[m->depth - 1];
+  frame->tail = site->location;
+  frame->function = function;
+  frame->base = base;
   if (m->profile) profile_call(m->profile, m->profile_rows[function]);
   return true;
 }
@@ -61,11 +72,11 @@ static bool history_room(struct machine *m, const struct machine_site *site) {
 }
 
 bool machine_note_return(struct machine *m) {
-  uint32_t caller = m->frames[m->depth - 1].caller;
-  struct machine_site site = {m->site, caller};
+  const struct frame *frame = &m->frames[m->depth - 1];
+  struct machine_site site = {m->site, frame->caller};
   if (!history_room(m, &site)) return false;
   /* Nothing to note if the history has just been forgotten. */
-  if (m->depth <= m->history.visible) history_return(&m->history, caller, m->depth);
+  if (m->depth <= m->history.visible) history_return(&m->history, frame, m->depth);
   return true;
 }
 
@@ -99,8 +110,10 @@ bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
   if (!machine_asks_to_stop(m)) return true;
   char message[128];
   machine_describe_stop(m, message, sizeof message);
-  return m->interrupted ? machine_fault(m, site, "%s", message)
-                        : machine_limit_fault(m, site, "%s", message);
+  if (m->interrupted) return machine_fault(m, site, "%s", message);
+  machine_limit_fault(m, site, "%s", message);
+  m->failure.stopped = true;
+  return false;
 }
 
 void machine_show_progress(struct machine *m) {

@@ -195,9 +195,26 @@ bool machine_arguments_fit(struct machine *m, const struct machine_site *site,
   return true;
 }
 
+/* Whether the instruction is followed by the way to RET and nothing else. */
+static bool ends_function(const struct vcode_function *f, uint32_t at) {
+  for (at++; f->code[at].op == OPC_ENDIF || f->code[at].op == OPC_ELSE; at++) {
+    if (f->code[at].op == OPC_ELSE) at = f->code[at].as.branch.end;
+  }
+  return f->code[at].op == OPC_RET;
+}
+
+/* A frame for the callee: its own, or that of the function which the call ends. */
+static bool begin_frame(struct machine *m, const struct machine_site *site, uint32_t function,
+                        uint64_t base, bool last) {
+  const uint32_t caller = m->frames[m->depth - 1].function;
+  return last && code_may_replace(m->code, caller, function)
+             ? machine_replace_frame(m, site, function, base)
+             : machine_push_frame(m, site, function, base);
+}
+
 /* Begins a call; *location is where the callee starts. */
 static enum step call(struct machine *m, const struct machine_site *site, uint32_t function,
-                      uint32_t *location) {
+                      bool last, uint32_t *location) {
   const struct code_function *callee = &m->code->functions[function];
   const struct ir_function *f = &m->program->functions[function];
   if (--m->fuel < 0 && !machine_poll(m, site)) return STEP_FAULT;
@@ -209,11 +226,11 @@ static enum step call(struct machine *m, const struct machine_site *site, uint32
   }
   if (!typed) {
     *location = callee->stack_entry;
-    return machine_push_frame(m, site, function, m->top) ? STEP_ON : STEP_FAULT;
+    return begin_frame(m, site, function, m->top, last) ? STEP_ON : STEP_FAULT;
   }
   uint64_t base = m->top - callee->param_count;
   if (!machine_reserve(m, site, base + callee->slots + callee->result_count) ||
-      !machine_push_frame(m, site, function, base)) {
+      !begin_frame(m, site, function, base, last)) {
     return STEP_FAULT;
   }
   *location = callee->entry;
@@ -249,10 +266,14 @@ static bool branch(struct machine *m, const struct machine_site *site,
 
 static enum step step_control(struct machine *m, const struct machine_site *site,
                               const struct vcode_instruction *i, uint32_t *location) {
-  uint32_t first = m->code->functions[m->frames[m->depth - 1].function].stack_entry;
+  const uint32_t function = m->frames[m->depth - 1].function;
+  const uint32_t first = m->code->functions[function].stack_entry;
   uint32_t next = *location - first + 1;
   switch (i->op) {
-  case OPC_CALL: return call(m, site, i->as.call.function, location);
+  case OPC_CALL: {
+    const bool last = ends_function(m->program->functions[function].stack, next - 1);
+    return call(m, site, i->as.call.function, last, location);
+  }
   case OPC_RET: return leave(m, location);
   case OPC_EXIT: return leave_program(m, site);
   case OPC_FUSED:

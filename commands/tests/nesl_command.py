@@ -192,12 +192,28 @@ class Modes(CommandTest):
                 "error unbound\nerror runtime: Divide by zero.\nerror user: boo\n")
 
     def test_limits(self):
-        loop = self.file("function loop(n) = if n < 0 then n else loop(n + 1);\nloop(0);\n1;\n")
+        loop = self.file("function deep(n) = if n < 0 then n else 1 + deep(n + 1);\ndeep(0);\n1;\n")
         for flags in (["--max-depth", "100"], ["--max-depth", "50", "--direct"],
                       ["--time", "0.2", "--max-depth", "1000000000"]):
             ran = self.nesl(*flags, "--outcomes", loop)
             self.expect(ran, 0)
             self.assertEqual(ran.stdout.splitlines()[1:], ["error limit", "it = 1 : int"])
+        # Neither a loop nor a call at the end of a function counts.
+        long = self.file("loop i = 0 while i < 20000 do i + 1;\n"
+                         "function down(n) = if n == 0 then 7 else let m = n - 1 in down(m);\n"
+                         "down(20000);\n"
+                         "sum({#(loop v = [i] while #v < 300 do v ++ [#v]) : i in [0:3]});\n")
+        for flags in ([], ["--direct"], ["--no-optimise"], ["--no-fusion"]):
+            ran = self.nesl("--max-depth", "100", *flags, "--outcomes", long)
+            self.expect(ran, 0, "it = 20000 : int\ndown = fn : int -> int\nit = 7 : int\n"
+                                "it = 900 : int\n")
+        endless = self.file("loop i = 0 while t do i + 1;\n"
+                            "{loop (i, v) = (k, [k]) while i >= 0 do (i + 1, v) : k in [1, 2]};\n"
+                            "function spin(n) = if n < 0 then n else spin(n + 1);\nspin(0);\n")
+        for flags in ([], ["--direct"], ["--no-optimise"]):
+            ran = self.nesl("--time", "0.2", *flags, "--outcomes", endless)
+            self.expect(ran, 0)
+            self.assertEqual(ran.stdout.count("error limit"), 3)
         ran = self.nesl("--memory", "64M", "--outcomes", self.file("v = [0:100000000];\n1;\n"))
         self.expect(ran, 0, "error limit\nit = 1 : int\n")
         self.expect(self.nesl("--memory", "64K", "-e", "1"), 1, "", "memory")
@@ -556,6 +572,29 @@ class Compiler(CommandTest):
         plain = "reduce((a, b) => max(a, b), 0, [1, 2])"
         self.assertEqual(self.explained([plain], "--no-fusion"), [("", 0)])
         self.assertEqual(self.explained([plain], "--portable"), [("", 0)])
+
+    def test_loops(self):
+        """Loops of scalars in an apply-to-each become superoperators, which make no calls; others
+        are no recursion as deep as their rounds, even where nothing is optimised."""
+        scalars = [("{loop (a, b) = (x, 300) while b > 0 do (b, rem(a, b)) : x in [211, 4]}",
+                    "( 1 4 )\n( 0 0 )\n"),
+                   ("{loop (a, b) = (x, 300) while b /= 0 do (b, rem(a, b)) : x in [211, 4]}",
+                    "( 1 4 )\n( 0 0 )\n"),
+                   ("{loop (n, y) = (300, 1) while n > 0 do (n - 1, rem(y * x, 10007)) : x in [2, 3]}",
+                    "( 0 0 )\n( 906 8142 )\n")]
+        others = [("{loop (n, y) = (300, 7) while n > 0 do (n - 1, rem(y * x, d))"
+                   " : x in [2, 3]; d in [5, 11]}", "( 0 0 )\n( 2 7 )\n"),
+                  ("{loop (n, y) = (300, 1) while n > 0 do (n - 1, [x, n][rem(n, 2)]) : x in [2, 3]}",
+                   "( 0 0 )\n( 1 1 )\n")]
+        for form, printed in scalars + others:
+            prog = self.file(form + ";\n")
+            optimised, depth = (["-O"], "3") if (form, printed) in scalars else ([], "40")
+            self.expect(self.neslc(prog), 0, "")
+            self.expect(self.run_command(VINTERP, *optimised, "--max-depth", depth, "prog.vcode"),
+                        0, "[ 2 ]\n" + printed)
+            self.expect(self.neslc(prog, "--portable"), 0, "")
+            self.expect(self.run_command(VINTERP, "--classic", "--max-depth", "40", "prog.vcode"),
+                        0, "[ 2 ]\n" + printed)
 
     def test_entry(self):
         prog = self.file(QUICK)

@@ -268,6 +268,28 @@ static struct node *call(gen *g, const struct rtype *type, int depth) {
   return node(g, type, arena_printf(g->arena, "%s(\1)", callee->name), &part, 1);
 }
 
+/* let (n, v) = loop (n, p) = (rounds, e) while n > 0 and c do (n - 1, e2) in v */
+static struct node *loop(gen *g, const struct rtype *type, int depth) {
+  struct pending pending = {.count = 0};
+  struct node *parts[4];
+  const size_t outside = g->scope.count;
+  const char *count = fresh_name(g), *last = fresh_name(g);
+  parts[0] = make(g, &base_types[R_INT], depth - 1);
+  parts[1] = make(g, type, depth - 1);
+  const char *p = pattern(g, type, &pending);
+  declare(g, count, &base_types[R_INT], true);
+  declare_all(g, &pending);
+  parts[2] = make(g, &base_types[R_BOOL], depth - 1);
+  parts[3] = make(g, type, depth - 1);
+  g->scope.count = outside;
+  return node(g, type,
+              arena_printf(g->arena,
+                           "(let (%s, %s) = loop (%s, %s) = (mod(\1, 4), \1) while %s > 0 and "
+                           "\1 do (%s - 1, \1) in %s)",
+                           count, last, count, p, count, count, last),
+              parts, 4);
+}
+
 static struct node *make_construct(gen *g, const struct rtype *type, int depth) {
   unsigned k = below(g, 100);
   if (g->nested && chance(g, 50)) {
@@ -275,6 +297,7 @@ static struct node *make_construct(gen *g, const struct rtype *type, int depth) 
     return chance(g, 50) ? conditional(g, type, depth) : call(g, type, depth);
   }
   if (k < 10) return conditional(g, type, depth);
+  if (k < 15 && !has_function(type)) return loop(g, type, depth);
   if (k < 20) return let(g, type, depth);
   if (k < 40) return call(g, type, depth);
   if (k < 65 && type->kind == R_SEQUENCE) {

@@ -19,6 +19,9 @@
     (,(regexp-opt '("if" "then" "else" "let" "in" "time" "function" "datatype" "import"
                     "and" "or" "nand" "nor" "xor" "not") 'symbols)
      . font-lock-keyword-face)
+    ("\\_<\\(loop\\)\\(?:\\s-+[[:alpha:]_][[:alnum:]_, ]*\\|\\s-*([^=]*)\\)\\s-*\\(?::[^=]*\\)?=\\(?:[^=]\\|$\\)"
+     1 font-lock-keyword-face)
+    ("\\_<\\(while\\|do\\)\\_>\\s-*\\(?:[^(;,:)= \t]\\|$\\)" 1 font-lock-keyword-face)
     (,(concat "^\\s-*" (regexp-opt '("help" "exit" "quit" "describe" "apropos" "set" "show" "load"
                                      "dump" "edit" "shell" "cost" "profile" "trace") t)
               "\\(?:\\s-*;\\|\\s-+[[:alpha:]_\"#{]\\)")

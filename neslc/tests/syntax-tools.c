@@ -77,9 +77,11 @@ bool same_syntax(const struct syntax *a, const struct syntax *b) {
   case SYNTAX_OPTION:
   case SYNTAX_IF:
   case SYNTAX_LET:
+  case SYNTAX_LOOP:
     return same_syntax(a->as.part.left, b->as.part.left) &&
            same_syntax(a->as.part.right, b->as.part.right) &&
-           same_syntax(a->as.part.third, b->as.part.third);
+           same_syntax(a->as.part.third, b->as.part.third) &&
+           same_syntax(a->as.part.fourth, b->as.part.fourth);
   case SYNTAX_LIST: return same_lists(a, b);
   case SYNTAX_EMPTY: return same_types(a->as.type, b->as.type);
   case SYNTAX_TYPED:

@@ -198,6 +198,11 @@ Test(check, kinds_of_errors) {
       {"undefined_variable;", "unbound"},
       {"{y : x in [1,2]};", "unbound"},
       {"let x = x in x;", "unbound"},
+      {"loop x = x while f do x;", "unbound"},
+      {"(loop x = 1 while f do x) + x;", "unbound"},
+      {"loop (q, q) = (1, 2) while f do (1, 2);", "duplicate"},
+      {"loop t = 1 while f do 2;", "reserved"},
+      {"loop (3) = 3 while f do 3;", "pattern"},
       {"function h1(x) = y;", "unbound"},
       {"true;", "unbound"},
       {"let (q, q) = (1, 2) in q;", "duplicate"},
@@ -404,6 +409,8 @@ static const char *tree(const char *text) {
 Test(check, trees) {
   cr_expect_str_eq(tree("1 + 2 * 3;"), "+<int>(1, *<int>(2, 3))");
   cr_expect_str_eq(tree("let x = 1 in x;"), "(let x.0 = 1 in x.0)");
+  cr_expect_str_eq(tree("loop (a, b) = (1, t) while b do (a, f);"),
+                   "(loop (a.0, b.1) = (1, t) while b.1 do (a.0, f))");
   cr_expect_str_eq(tree("(2 + 3) ^ 3;"),
                    "(let x.0 = +<int>(2, 3) in *<int>(*<int>(x.0, x.0), x.0))");
   cr_expect_str_eq(tree("2 ^ 4;"), "^<int>(2, 4)");

@@ -424,6 +424,10 @@ Test(direct, costs) {
   expect_cost("if t then 1 else 2 + 3;", 3, 3);
   expect_cost("let x = 1 in x;", 3, 3);
   expect_cost("let (x, y) = (1, 2) in x;", 6, 6); /* the let, the pair, taking it apart */
+  /* the loop, 0, and for each of two rounds condition and step; the last condition */
+  expect_cost("loop x = 0 while x < 2 do x + 1;", 1 + 1 + 2 * (3 + 3) + 3, 1 + 1 + 2 * 6 + 3);
+  expect_cost("{loop x = k while x < 2 do x + 1 : k in [0, 1]};",
+              1 + 5 + (1 + 1 + 15) + (1 + 1 + 9), 1 + 3 + 1 + 1 + 15);
   expect_cost("[1, 2, 3];", 7, 4);
   expect_cost("{x + 1 : x in [5, 6, 7]};", 1 + 7 + 3 * 3, 1 + 4 + 3);
   expect_cost("{x + 1 : x in [5, 6, 7] | t};", 1 + 7 + 3 * 3 + 3 + (4 + 3), 1 + 4 + 3 + 1 + 2);

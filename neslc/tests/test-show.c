@@ -213,6 +213,18 @@ static struct syntax *application(struct random *r, unsigned size) {
   return parts(r, SYNTAX_APPLY, some(r, size), argument);
 }
 
+/* Its pattern is one: else the text would be read as something else. */
+static struct syntax *loop(struct random *r, unsigned size) {
+  struct syntax *pattern = named(r, some_name(r), NULL);
+  if (below(r, 2) == 0) {
+    pattern = parts(r, SYNTAX_PAIR, pattern, named(r, some_name(r), NULL));
+  }
+  struct syntax *e = parts(r, SYNTAX_LOOP, pattern, some(r, size));
+  e->as.part.third = some(r, size);
+  e->as.part.fourth = some(r, size);
+  return e;
+}
+
 static struct syntax *each(struct random *r, unsigned size) {
   struct syntax *e = node(r, SYNTAX_EACH);
   e->serial = below(r, 4) == 0;
@@ -233,7 +245,8 @@ static struct syntax *some(struct random *r, unsigned size) {
   struct syntax *e;
   if (size == 0) return below(r, 2) == 0 ? literal(r) : named(r, some_name(r), NULL);
   size--;
-  switch (below(r, 14)) {
+  switch (below(r, 15)) {
+  case 14: return loop(r, size);
   case 13:
     e = node(r, SYNTAX_FIELD);
     e->as.field.record = some(r, size);

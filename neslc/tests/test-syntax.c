@@ -67,6 +67,15 @@ Test(syntax, operators_group_as_specified) {
       {"x => x + 1, 3;", "(x => (x + 1)), 3;"},
       {"if c then 1 else 2, 3;", "if c then 1 else (2, 3);"},
       {"let x = 1 in x, 2;", "let x = 1 in (x, 2);"},
+      {"loop x, y = 1, 2 while x < y do y, x;",
+       "loop (x, y) = (1, 2) while (x < y) do (y, x);"},
+      {"loop x = loop y = 1 while a do b while c do d;",
+       "loop x = (loop y = 1 while a do b) while c do d;"},
+      {"loop x = 1 while loop y = 1 while a do b do c;",
+       "loop x = 1 while (loop y = 1 while a do b) do c;"},
+      {"loop x : [int] = v while #x do x;", "loop (x : [int]) = v while (#x) do x;"},
+      {"{loop x : x in loop (v)};", "{(loop)(x) : x in (loop)(v)};"},
+      {"loop (x) == loop x;", "(loop(x)) == (loop(x));"},
       {"1 + if c then 2 else 3;", "1 + (if c then 2 else 3);"},
       {"f x y;", "(f(x))(y);"},
       {"f(x).a;", "(f(x)).a;"},
@@ -375,6 +384,15 @@ Test(syntax, canonical_layout) {
               "function average(values) =\n"
               "  let total = sum(values); count = #values\n"
               "  in if count == 0 then 0.0 else total / float(count);");
+  check_shown(
+      "loop x,y=(0,loop z=1 while z<3 do 2*z) while x<9 do (while(x),y);",
+      "loop (x, y) = (0, loop z = 1 while z < 3 do 2 * z) while x < 9 do (while(x), y);");
+  check_shown(
+      "loop state = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa while bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb "
+      "do ccccccccccccccccccccccccccccccccccccccc;",
+      "loop state = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+      "  while bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\n"
+      "  do ccccccccccccccccccccccccccccccccccccccc;");
   check_shown(
       "let total = [aaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbb, cccccccccccccccccccccc, ddd]"
       "; count = 3 in if a then b else if c then d else let eeeeeeeeeeeeeeeeeeee = "

@@ -226,7 +226,7 @@ class Errors(unittest.TestCase):
     def test_recursion_without_end(self):
         @rv.function
         def down(n):
-            return down(n + 1) if n >= 0 else 1
+            return 1 + down(n + 1) if n >= 0 else 1
         with self.assertRaises(RecursionError):
             down(1)
 

@@ -71,6 +71,32 @@ Test(delayed, the_trace_is_that_of_the_fault) {
   ran_free(&prompt);
 }
 
+/* Of the tail calls before a fault the latest is shown, and the call before all of them. */
+Test(delayed, tail_calls_are_in_the_trace) {
+  static const char text[] =
+      "FUNC MAIN CONST INT 20 CALL BEGIN RET\n"
+      "FUNC BEGIN CONST INT 1 + INT CALL LOOP RET\n"
+      "FUNC LOOP COPY 1 0 CONST INT 0 = INT IF ELSE\n"
+      "COPY 1 0 CALL INNER POP 1 0 CONST INT 1 - INT CALL LOOP ENDIF RET\n"
+      "FUNC INNER CONST INT 14 - INT CONST SEGDES 2 DIST INT CONST INT (5 5) CPOP 1 1\n"
+      "/ INT RET\n";
+  static const char *const words[] = {
+      "test.vcode:6:1: error: / INT: division by zero at element 0",
+      "INNER, called from LOOP at test.vcode:4:10\n",
+      "LOOP, called from LOOP at test.vcode:4:",
+      "LOOP, called from BEGIN at test.vcode:2:",
+      "BEGIN, called from MAIN at test.vcode:1:",
+      NULL};
+  struct ran prompt = run_text(text, test_options());
+  cr_expect(failed_with(&prompt, words), "%s", prompt.diags);
+  for (int seed = 0; seed < SEEDS; seed++) {
+    struct ran ran = run_text(text, delayed_options(seed, seed % 2));
+    cr_expect_str_eq(ran.diags, prompt.diags, "seed %d", seed);
+    ran_free(&ran);
+  }
+  ran_free(&prompt);
+}
+
 /* Of several faults the first in program order is reported, although the machine itself finds
  * the second at once. */
 Test(delayed, an_earlier_fault_comes_first) {

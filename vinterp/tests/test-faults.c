@@ -101,7 +101,7 @@ Test(faults, long_traces_are_shortened) {
   static const struct faulty f = {
       "FUNC MAIN CONST INT 100 CALL DOWN RET\n"
       "FUNC DOWN COPY 1 0 CONST INT 0 = INT IF CONST INT 0 / INT ELSE CONST INT 1 - INT\n"
-      "CALL DOWN ENDIF RET",
+      "CALL DOWN CONST INT 1 + INT ENDIF RET",
       {":2:", "/ INT: division by zero", "DOWN, called from DOWN", "... 86 more calls ...",
        "DOWN, called from MAIN"}};
   expect_fault(&f, test_options());

@@ -200,7 +200,9 @@ Test(items, a_failure_is_known_by_its_parts) {
 
   struct machine_options options = test_options();
   options.max_depth = 100;
-  evaluate(&e, "FUNC MAIN CALL DOWN RET FUNC DOWN CONST BOOL F IF ELSE CALL DOWN ENDIF RET",
+  evaluate(&e,
+           "FUNC MAIN CALL DOWN RET FUNC DOWN CONST BOOL F IF CONST INT 0 ELSE CALL DOWN "
+           "CONST INT 1 + INT ENDIF RET",
            options, NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_LIMIT);

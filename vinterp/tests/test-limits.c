@@ -28,6 +28,60 @@ Test(limits, recursion_too_deep) {
   }
 }
 
+/* Calls that end a function take no frame, also of two functions in turn. */
+Test(limits, tail_calls_are_not_counted) {
+  static const char *const texts[] = {
+      "FUNC MAIN CONST INT 30000 CONST INT 0 CALL DOWN RET\n"
+      "FUNC DOWN COPY 1 1 CONST INT 0 = INT IF CPOP 1 1 POP 1 0 ELSE\n"
+      "CONST INT 1 + INT CPOP 1 1 CONST INT 1 - INT CPOP 1 1 CALL DOWN ENDIF RET",
+      "FUNC MAIN CONST INT 30000 CONST INT 0 CALL A RET\n"
+      "FUNC A COPY 1 1 CONST INT 0 = INT IF CPOP 1 1 POP 1 0 ELSE CALL B ENDIF RET\n"
+      "FUNC B CONST INT 1 + INT CPOP 1 1 CONST INT 1 - INT CPOP 1 1\n"
+      "CONST BOOL T IF CONST BOOL F IF ELSE CALL A ENDIF ELSE ENDIF RET"};
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+    for (int checked = 0; checked < 2; checked++) {
+      struct machine_options options = test_options();
+      options.checked = checked;
+      options.max_depth = 3;
+      struct ran ran = run_text(texts[k], options);
+      cr_expect(printed(&ran, "( 30000 )\n"), "%zu: %s%s", k, ran.out, ran.diags);
+      ran_free(&ran);
+    }
+  }
+}
+
+/* Arguments that change their order, more of them than results, vectors among them. */
+Test(limits, tail_calls_pass_arguments) {
+  static const char text[] =
+      "FUNC MAIN CONST INT (1 2) CONST INT (30 40) CONST INT 5001 CALL TURN RET\n"
+      "FUNC TURN COPY 1 0 CONST INT 0 = INT IF POP 1 0 POP 1 0 ELSE\n"
+      "CPOP 1 2 CPOP 1 1 CONST INT 1 - INT CALL TURN ENDIF RET";
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = test_options();
+    options.checked = checked;
+    options.max_depth = 3;
+    struct ran ran = run_text(text, options);
+    cr_expect(printed(&ran, "( 30 40 )\n"), "%s%s", ran.out, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+/* What is done behind a call needs its frame. */
+Test(limits, other_calls_are_counted) {
+  static const char *const words[] = {"CALL: more than 3 calls are open", NULL};
+  static const char text[] = "FUNC MAIN CONST INT 9 CALL DOWN RET\n"
+                             "FUNC DOWN COPY 1 0 CONST INT 0 = INT IF ELSE\n"
+                             "COPY 1 0 CONST INT 1 - INT CALL DOWN + INT ENDIF RET";
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = test_options();
+    options.checked = checked;
+    options.max_depth = 3;
+    struct ran ran = run_text(text, options);
+    cr_expect(failed_with(&ran, words), "%s%s", ran.out, ran.diags);
+    ran_free(&ran);
+  }
+}
+
 Test(limits, runaway_recursion_runs_into_memory_or_depth) {
   struct machine_options options = test_options();
   options.memory_limit = 1 << 24;

@@ -9,6 +9,8 @@ syntax match neslNumber /\<[0-9][0-9_]*\(\.[0-9]*\)\=\(e[-+]\=[0-9]\+\)\=\>\=\|\
 syntax match neslField /\.\s*[a-z_][a-z0-9_]*/
 syntax match neslNumber /\<0x[0-9a-f_]\+\>/
 syntax match neslOperator /[-+*\/^<>=#@|]\|:=\|=>\|->\|<-\|++\|==\|\/=\|<=\|>=\|||/
+syntax match neslStatement /\<loop\>\(\_s\+[a-z_][a-z0-9_, ]*\(:[^=]*\)\==\|\_s*([^=]*)\_s*=\(=\)\@!\)\@=/
+syntax match neslStatement /\<\(while\|do\)\>\(\_s*[(;,:)=]\)\@!/
 syntax keyword neslConditional if then else
 syntax keyword neslStatement let in time
 syntax keyword neslDefinition function datatype import
