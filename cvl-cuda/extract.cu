@@ -61,12 +61,9 @@ void extract(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
   }
 }
 
-/* Up to so many elements are copied and replaced in one block, by one launch. */
-enum { FEW_REPLACED = 4096 };
-
 static bool is_few(const work &w, const cvl_value &v, int64_t segments) {
   const bool pending = v.form == CVL_VECTOR && v.as.vector->size;
-  return !w.on_host && !pending && length_bound(v) <= FEW_REPLACED && segments <= FEW_REPLACED;
+  return !w.on_host && !pending && length_bound(v) <= FEW_MOVED && segments <= FEW_MOVED;
 }
 
 static bool same_vector(const cvl_value &a, const cvl_value &b) {

@@ -17,6 +17,10 @@
 
 namespace ravel {
 
+/* Up to so many elements are moved in one block: it takes some three microseconds, as much as
+ * each of two or three launches; an estimate. */
+enum : int64_t { FEW_MOVED = 4096 };
+
 /* ---- positions ---- */
 
 /* What of addresses there is, so that kernels have no code for the rest: an element of the

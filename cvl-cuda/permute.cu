@@ -57,12 +57,10 @@ struct scatter_plan {
 
 /* ---- one operation ---- */
 
-/* Up to FEW elements are moved in one block: it takes some three microseconds, as much
- * as each of two or three launches. From as many as the tuning
- * value says, PERMUTE takes two launches more to move 3 bytes for an element beside the
- * vectors, not 3C + E. Both are estimates. NARROW_CLAIMS: so many sources have claims of 32
- * bits; all ones is no claim. */
-enum : int64_t { FEW = 4096, NARROW_CLAIMS = UINT32_MAX };
+/* From as many elements as the tuning value says, PERMUTE takes two launches more to move 3
+ * bytes for an element beside the vectors, not 3C + E: an estimate. NARROW_CLAIMS: so many
+ * sources have claims of 32 bits; all ones is no claim. */
+enum : int64_t { NARROW_CLAIMS = UINT32_MAX };
 
 struct permutation {
   context &c;
@@ -99,7 +97,7 @@ struct permutation {
   template <class T> void describe_as(moved *);
   bool may_take_over() const;
   bool few() const {
-    return !w.on_host && !result_size && !source_size && n <= FEW && sources <= FEW;
+    return !w.on_host && !result_size && !source_size && n <= FEW_MOVED && sources <= FEW_MOVED;
   }
   void give(cvl_value *out) { w.give(out, result); }
 

@@ -2,7 +2,8 @@
  *
  * One launch for segments of up to 8192 elements, and one for longer ones, after one that
  * clears what its blocks publish. Each element moves in and out once; added to that are the
- * descriptor's offsets, once.
+ * descriptor's offsets, once; or of segments of up to 8 elements their directory of ranks,
+ * which is a quarter of a byte for each element.
  *
  * On a device, one long segment whose combinations are exact in any order needs no tree: two
  * kernels of CUB (look-back.hpp) move as much.
@@ -32,6 +33,23 @@ void scan_longer(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
   s.totals = {(typename totals::total *)(void *)(uintptr_t)address(memory), d.total};
   s.next = retyped<uint64_t>(memory + bytes);
   w.run(launch_blocks_on_device("scan-chunks", s.longer.candidates, s));
+}
+
+/* Segments of up to 8 elements. False: they are longer, or nothing is at hand that says where
+ * they begin. */
+template <class C, class T>
+bool scan_few_each(work &w, const cvl_value &dv, const operand<T> &x, int64_t longest,
+                   ptr<T> out) {
+  if (longest > SCAN_ROW) return false;
+  const segments d = w.view(dv, true);
+  if (d.count < 2 || d.total == 0 || (d.equal < 0 && d.ranks == nullptr)) return false;
+  scan_few<C> s{};
+  s.d = d;
+  if (d.equal > 0) s.multiples = s.multiples_of(d.equal);
+  s.x = x;
+  s.out = out;
+  w.run(launch_blocks_on_device("scan-few", (d.total + s.TILE - 1) / s.TILE, s));
+  return true;
 }
 
 template <class C, class T>
@@ -137,16 +155,22 @@ void scan_on_host(const segments &d, const operand<T> &x, ptr<T> out) {
 }
 
 template <class C, class T>
+void scan_on_device(work &w, const segments &d, const cvl_value &dv, const operand<T> &x,
+                    ptr<T> to) {
+  if (scanned_by_choice<C>(w, d, x, to) || scan_by_look_back<C>(w, d, x, to)) return;
+  const int64_t longest = longest_segment(w.c, dv);
+  if (!scan_few_each<C>(w, dv, x, longest, to)) scan_by_tree<C>(w, d, x, longest, to);
+}
+
+template <class C, class T>
 void scan_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out) {
   const segments d = w.view(dv);
   const operand<T> x = w.read<T>(v);
   const ref<cvl_vector> r = w.make(elem_of<T>(), d.total);
   if (w.on_host) {
     scan_on_host<C, T>(d, x, w.data<T>(r));
-  } else if (!scanned_by_choice<C>(w, d, x, w.data<T>(r))) {
-    const ptr<T> to = w.data<T>(r);
-    if (!scan_by_look_back<C>(w, d, x, to))
-      scan_by_tree<C>(w, d, x, longest_segment(w.c, dv), to);
+  } else {
+    scan_on_device<C>(w, d, dv, x, w.data<T>(r));
   }
   w.give(out, r);
 }

@@ -211,8 +211,9 @@ void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host
 
 const char *shape_name(enum shape shape) {
   static const char *const names[] = {
-      "one",        "ones", "fours",     "hundreds",  "long",  "power",  "alternate",
-      "half-empty", "none", "all-empty", "one-empty", "edges", "sparse",
+      "one",       "ones",       "fours", "hundreds",  "long",      "power",
+      "alternate", "half-empty", "none",  "all-empty", "one-empty", "edges",
+      "sparse",    "quarters",   "few",   "sevens",
   };
   return names[shape];
 }
@@ -236,6 +237,9 @@ static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_
   case SHAPE_HALF_EMPTY: return rng_one_in(r, 2) ? 0 : 1 + rng_below(r, 20);
   case SHAPE_EDGES: return edges[k % (sizeof edges / sizeof edges[0])];
   case SHAPE_SPARSE: return k % 8 == 7 ? 1 + rng_below(r, 6) : 0;
+  case SHAPE_QUARTERS: return n / 4;
+  case SHAPE_FEW: return rng_below(r, 9);
+  case SHAPE_SEVENS: return 7;
   case SHAPE_NONE:
   case SHAPE_ALL_EMPTY:
   case SHAPE_ONE_EMPTY: break;
@@ -263,7 +267,8 @@ struct host_value shape_make(struct suite *s, enum shape shape, uint64_t n) {
     count = shape == SHAPE_NONE ? 0 : shape == SHAPE_ONE_EMPTY ? 1 : 1 + rng_below(&s->rng, 70);
     n = 0;
   }
-  if (shape == SHAPE_FOURS) n -= n % 4;
+  if (shape == SHAPE_FOURS || shape == SHAPE_QUARTERS) n -= n % 4;
+  if (shape == SHAPE_SEVENS) n -= n % 7;
   rng_next(&s->rng);
   if (!empty) count = segment_count(s, shape, n, NULL);
   struct host_value d = host_segdes(&s->heap, count);

@@ -109,12 +109,17 @@ static void run_shapes(struct suite *s) {
   }
 }
 
-/* Scans of a segment that a block does in turns, and of one that several blocks do. */
-static void run_long_scans(struct suite *s) {
-  enum { TURNS = 7000, CHUNKS = 20000 };
-  for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++) {
-    run_form(s, TURNS, SHAPE_ONE, (enum operand_form)form, STORED_INDEX);
-    if (!s->failed) run_form(s, CHUNKS, SHAPE_LONG, (enum operand_form)form, STORED_INDEX);
+/* Scans of a segment that a block does in turns, of segments that several blocks do, and of
+ * those that are done by several in a thread. */
+static void run_other_scans(struct suite *s) {
+  static const struct {
+    int n;
+    enum shape shape;
+  } of[] = {{7000, SHAPE_ONE},       {20000, SHAPE_LONG}, {20000, SHAPE_ONE},
+            {40000, SHAPE_QUARTERS}, {5000, SHAPE_FEW},   {5000, SHAPE_SEVENS}};
+  for (int form = STORED_ELEMENTS; form < OPERAND_FORMS; form++) {
+    for (size_t i = 0; i < sizeof of / sizeof of[0] && !s->failed; i++)
+      run_form(s, of[i].n, of[i].shape, (enum operand_form)form, STORED_INDEX);
   }
 }
 
@@ -125,6 +130,6 @@ void suite_run_forms(struct suite *s) {
     run_pairs(s);
   } else {
     run_shapes(s);
-    if (s->item->kind == CALL_SCAN) run_long_scans(s);
+    if (s->item->kind == CALL_SCAN) run_other_scans(s);
   }
 }

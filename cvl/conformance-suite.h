@@ -83,7 +83,10 @@ enum shape {
   SHAPE_ONE_EMPTY,
   SHAPES_END,
   SHAPE_EDGES = SHAPES_END, /* of lengths about powers of two; for combinations only */
-  SHAPE_SPARSE              /* more segments than elements; for computed operands only */
+  SHAPE_SPARSE,             /* more segments than elements; for computed operands only */
+  SHAPE_QUARTERS,           /* four of one length (n rounded down); for scans only */
+  SHAPE_FEW,                /* of up to 8 elements; for scans only */
+  SHAPE_SEVENS              /* all of length 7 (n rounded down); for scans only */
 };
 const char *shape_name(enum shape);
 

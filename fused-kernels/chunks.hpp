@@ -110,12 +110,13 @@ HD void search_by_warps(B &block, REG &low, REG &high, int64_t span, F is_before
   }
 }
 
-/* The segment of an element of each warp; of a negative number nothing of use. */
+/* The segment of an element of each warp, without a directory of ranks; of a negative number
+ * nothing of use. */
 template <class B, class REG>
 HD void segments_by_warps(B &block, const segments &d, const REG &element, REG &segment) {
-  if (d.equal >= 0 || d.ranks != nullptr) {
+  if (d.equal >= 0) {
     block.each([&](int t) {
-      if (element[t] >= 0) segment[t] = d.of(element[t]);
+      if (element[t] >= 0) segment[t] = d.of_equal(element[t]);
     });
     return;
   }

@@ -142,13 +142,15 @@ struct segments {
   }
   /* The segment that element i lies in. */
   HD int64_t of(int64_t i) const {
-    if (equal >= 0) {
-      if (count == 1) return 0;
-      if ((uint64_t)(i | equal) >> 32 == 0) return (int64_t)((uint32_t)i / (uint32_t)equal);
-      return i / equal;
-    }
+    if (equal >= 0) return of_equal(i);
     if (ranks == nullptr) return search(i, 0, count - 1);
     return within(ranks[i >> 6], i);
+  }
+  /* The same of segments of equal length. */
+  HD int64_t of_equal(int64_t i) const {
+    if (count == 1) return 0;
+    if ((uint64_t)(i | equal) >> 32 == 0) return (int64_t)((uint32_t)i / (uint32_t)equal);
+    return i / equal;
   }
   /* The same, where the word of the directory that i lies in is at hand. */
   HD int64_t within(const rank_word &w, int64_t i) const {

@@ -437,10 +437,13 @@ def kernels_of(unit, tools, folder):
         return kernels_of_text(path, unit, tools) if unit.text else kernels_at(path, unit, tools)
 
 
+def reports_of_all():
+    """Where reports are kept by their texts, for all checkouts, as in a compiler's cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ravel-tests"
+
+
 def reports():
-    """The folder of all checkouts, as that of a compiler's cache."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = Path(os.environ.get("RAVEL_REPORTS") or cache / "ravel-tests")
+    folder = Path(os.environ.get("RAVEL_REPORTS") or reports_of_all())
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 

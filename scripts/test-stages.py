@@ -17,6 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ptxas import reports_of_all
 from stage_runner import ROOT, Build, Record, Stage, run
 
 DRIVE = "python3 nesl-tests/drive.py --jobs {jobs}"
@@ -29,8 +30,6 @@ WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 SANITIZER_OPTIONS = {
     "LSAN_OPTIONS": f"suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0",
     "ASAN_OPTIONS": "intercept_strstr=0:quarantine_size_mb=16"}
-# What NVRTC and ptxas said of a kernel's text, for all checkouts: as the compiler's cache.
-REPORTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ravel-tests"
 TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
@@ -421,7 +420,7 @@ def main():
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT / "nesl-tests"))
     os.environ.update(SANITIZER_OPTIONS)
-    os.environ.setdefault("RAVEL_REPORTS", str(REPORTS))
+    os.environ.setdefault("RAVEL_REPORTS", str(reports_of_all()))  # those of NVRTC, too
     if shutil.which("ccache"):  # tests with a cache folder of their own keep that of compilers
         os.environ.setdefault("CCACHE_DIR", subprocess.run(
             ["ccache", "--get-config", "cache_dir"], check=True, capture_output=True, text=True).stdout.strip())
