@@ -28,7 +28,8 @@ check = load_check()
 
 
 def run_options(seed="1", shard=(1, 1)):
-    return argparse.Namespace(seed=seed, whole=False, only=None, unchecked=True, shard=shard, measures=True)
+    return argparse.Namespace(seed=seed, whole=False, only=None, choices=False, unchecked=True, shard=shard,
+                              measures=True)
 
 
 def kernel_of(*texts):
@@ -85,9 +86,21 @@ class Mutations(unittest.TestCase):
         self.assertAlmostEqual(kernel.share(but=3), 2 / 3)
 
     def test_long_programs(self):
-        options = type("Options", (), {"weak": None, "only": None, "every": True, "unchecked": False, "seed": "1"})
-        self.assertEqual(len(list(check.long_runs(options))), len(check.LONG) * len(check.LONG_RUNS) * 2)
+        options = argparse.Namespace(weak=None, only=None, every=True, choices=False, unchecked=False, seed="1")
+        chosen = sum(len(values) for _, _, values in check.LONG_CHOICES)
+        runs = list(check.long_runs(options))
+        self.assertEqual(len(runs), (len(check.LONG) * len(check.LONG_RUNS) + chosen) * 2)
         self.assertIn("look-back", check.LONG)
+        options.choices = True
+        only = list(check.long_runs(options))
+        self.assertEqual(len(only), chosen * 2)
+        self.assertTrue(all("choice=" in run.args[2] for run in only))
+
+    def test_choices_only(self):
+        options = argparse.Namespace(weak=None, only=None, every=True, choices=True, unchecked=True, seed="1")
+        self.assertTrue(all("choice=" in run[3] for run in check.runs_of(options)))
+        self.assertEqual(check.given("late,grid=1,choice=cuda.reduce-kernel:3"),
+                         "RAVEL_CUDA_SMALL=0 RAVEL_CUDA_BLOCKS=1 RAVEL_PTX=late choice=cuda.reduce-kernel:3")
 
     def test_shards_are_all_runs(self):
         self.assertEqual(check.shard_of("2/3"), (2, 3))
