@@ -103,7 +103,9 @@ void rank(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_va
     const ptr<I> to = w.data<I>(r);
     with_type((cvl_elem)v.elem, [&](auto element) {
       using T = decltype(element);
-      if constexpr (sizeof(T) > 1) { /* BOOL has no ranks */
+      /* BOOL has no ranks, and INTs have one width. */
+      if constexpr (sizeof(T) > 1 &&
+                    (!std::is_integral<T>::value || std::is_same<T, I>::value)) {
         if (longest > COMPARED) {
           rank_any<T, I>(w, v, d, s, down, to);
         } else {

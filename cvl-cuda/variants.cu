@@ -100,7 +100,12 @@ template <class C, int KERNEL> struct reduction_of_blocks {
     for (int32_t half = FIRST / 2; half >= END; half /= 2) {
       const int32_t next = here == 0 ? FIRST : 0;
       block.each([&](int t) {
-        for (int32_t v = t; v < half; v += THREADS) {
+        /* Turns by a constant: else nvcc adds a loop for what is left of four, which is
+         * nothing. */
+        RAVEL_UNROLL
+        for (int32_t first = 0; first < half; first += THREADS) {
+          const int32_t v = first + t;
+          if (v >= half) break;
           const int32_t a = here + (NEIGHBOURS ? 2 * v : v), b = NEIGHBOURS ? a + 1 : a + half;
           m.values[next + v] = C{}((T)m.values[a], (T)m.values[b]);
         }

@@ -284,7 +284,9 @@ def whole_programs():
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
-                "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed} --coverage")
+                "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed}")
+    yield Stage("whole: coverage of the kernels of the CUDA back end",
+                "scripts/check-ptx --jobs {jobs} --coverage --least 95")
     yield Stage("whole: barriers, fences and masks left out of superoperators' kernels and CUB's",
                 "scripts/check-drops --jobs {jobs}")
     yield Stage("whole: what launches would ask of a GPU",
