@@ -109,6 +109,14 @@ static bool find_definitions(struct finder *s) {
   return true;
 }
 
+/* Functions without captured values are values without columns. */
+static bool has_results(const struct combination *m) {
+  for (size_t i = 0; i < m->columns.count; i++) {
+    if (m->columns.items[i].wanted) return true;
+  }
+  return false;
+}
+
 bool combination_find(struct flattener *f, struct combination *m) {
   struct finder s = {.f = f, .m = m};
   if (!find_definitions(&s)) return false;
@@ -116,8 +124,8 @@ bool combination_find(struct flattener *f, struct combination *m) {
   for (size_t i = 0; i < count; i++) {
     if (!find_value(&s, m->columns.items[i].value)) return false;
   }
-  if (m->columns.count <= SUPEROP_COLUMNS_MAX && m->columns.count > 0) return true;
-  combining_refuse(f, m->columns.count > 0 ? "needs more than 8 columns" : "combines nothing");
+  if (m->columns.count <= SUPEROP_COLUMNS_MAX && has_results(m)) return true;
+  combining_refuse(f, has_results(m) ? "needs more than 8 columns" : "combines nothing");
   return false;
 }
 
