@@ -197,7 +197,9 @@ class Signals(StopTest):
                 self.assertFalse(os.path.exists(self.path("made")))
 
     def test_interrupt_while_neslc_reads(self):
-        self.write(f"a = sum({{rand(i + 1) : i in index(30000000)}});\na;\n", "long.nesl")
+        # A minute and more, on any machine.
+        self.write("a = loop (k, s) = (0, 0) while k < 100000 do (k + 1, s + sum({rand(i + 1) : i in index(1000000)}));\n"
+                   "#[a];\n", "long.nesl")
         child = self.start(NESLC, "long.nesl")
         self.signalled(child, signal.SIGINT, 130, "interrupted")
         self.assertEqual(os.listdir(self.directory), ["long.nesl"])
