@@ -61,3 +61,17 @@ unsigned edit_distance(const char *a, const char *b, unsigned limit) {
   }
   return least(rows[n % 3][m], limit + 1);
 }
+
+struct nearest_name nearest_to(const char *wanted) {
+  const size_t length = strlen(wanted);
+  const unsigned most = length < 3 ? 0 : length < 6 ? 1 : 2; /* more would be another word */
+  return (struct nearest_name){wanted, NULL, most + 1};
+}
+
+void nearest_try(struct nearest_name *n, const char *name) {
+  const unsigned distance = edit_distance(n->wanted, name, n->least);
+  if (distance > n->least || (distance == n->least && !n->best)) return;
+  if (distance == n->least && strcmp(n->best, name) <= 0) return;
+  n->least = distance;
+  n->best = name;
+}

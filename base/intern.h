@@ -24,4 +24,14 @@ const struct name *intern_name(struct intern *, const char *text, size_t length)
  * "did you mean"; counts no further than limit + 1. */
 unsigned edit_distance(const char *a, const char *b, unsigned limit);
 
+/* Of several names the one nearest to what was written, if any is near: not another word. Of
+ * equally near ones the first in the alphabet. */
+struct nearest_name {
+  const char *wanted, *best; /* NULL: none is near */
+  unsigned least;            /* edits to best; before there is one, one more than may be */
+};
+struct nearest_name nearest_to(const char *wanted);
+/* One more name, which has to last. */
+void nearest_try(struct nearest_name *, const char *name);
+
 #endif

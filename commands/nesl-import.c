@@ -19,9 +19,7 @@ static bool complain_missing(struct nesl *n, const struct form *form, const char
   const bool reads = strcmp(form->name->text, "load") == 0 && !strchr(found->looked, ',');
   if (problem->error == ENOENT || problem->error == ENOTDIR) {
     if (reads) return nesl_load_file(n, found->path, typed) != NULL;
-    complain(&n->complaints, NESL_RUNTIME, form->source, form->at,
-             "there is no file `%s`: looked for %s; NESL_PATH names more folders", name,
-             found->looked);
+    module_complain_missing(&n->complaints, form, name, found->looked);
     return false;
   }
   diag_add(&n->diags, SEVERITY_ERROR, name, (struct source_pos){0}, NULL, "%s", problem->text);

@@ -72,9 +72,7 @@ static enum ravel_code fail_missing(struct ravel_context *c, const struct form *
     return ravel_fail(c, problem->error ? RAVEL_DATA : RAVEL_DENIED, "%.300s: %s", name,
                       problem->text);
   }
-  complain(complaints, NESL_RUNTIME, form->source, form->at,
-           "there is no file `%s`: looked for %s; NESL_PATH names more folders", name,
-           found->looked);
+  module_complain_missing(complaints, form, name, found->looked);
   return ravel_failed(c, RAVEL_DATA);
 }
 

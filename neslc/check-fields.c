@@ -56,18 +56,10 @@ static const char *field_list(struct checker *ck, const struct datatype *data) {
   return list;
 }
 
-/* The name nearest to that of a field; NULL if none is near. */
 static const char *nearest_field(const struct datatype *data, const char *name) {
-  const size_t length = strlen(name);
-  unsigned least = length < 3 ? 1 : length < 6 ? 2 : 3; /* nearer than this */
-  const char *nearest = NULL;
-  for (uint32_t i = 0; i < data->field_count; i++) {
-    const unsigned distance = edit_distance(name, data->fields[i]->text, least);
-    if (distance >= least) continue;
-    least = distance;
-    nearest = data->fields[i]->text;
-  }
-  return nearest;
+  struct nearest_name nearest = nearest_to(name);
+  for (uint32_t i = 0; i < data->field_count; i++) nearest_try(&nearest, data->fields[i]->text);
+  return nearest.best;
 }
 
 static void complain_no_fields(struct checker *ck, struct span at,

@@ -175,59 +175,6 @@ void loop_begin(struct flattener *f, const struct specialisation *v,
   p->list = list.list.items;
 }
 
-/* ---- one instance ---- */
-
-/* The next state, physical; or the condition. The state is bound. */
-static const struct rep *state_after(struct flattener *f, struct context *c,
-                                     const struct core *e) {
-  return rep_physical(f, c, flatten(f, c, e->as.part.right));
-}
-
-static void serial_body(struct flattener *f, const struct specialisation *v,
-                        const struct loop_parameters *p, struct vars *results) {
-  struct context *c = &f->serial;
-  const struct core *e = v->loop->core;
-  bind_captured(f, c, v->loop->captured_count, v->loop->captured, p->captured);
-  bind_pattern(f, c, e->as.part.pattern, p->state);
-  const ir_var more = flatten(f, c, e->as.part.third)->v;
-  struct block *b = block_begin(f);
-  struct vars operands = {.arena = f->arena}, last = {.arena = f->arena};
-  rep_argument_columns(p->captured, &operands);
-  rep_columns(state_after(f, c, e), &operands);
-  uint32_t count;
-  const ir_var *after =
-      call_function(f, v->function, LOOP_SERIAL, v->argument, &operands, &count);
-  struct ir_block *then = block_end(f, b, count, after);
-  b = block_begin(f);
-  rep_columns(p->state, &last);
-  struct ir_block *otherwise = block_end(f, b, count, last.list.items);
-  ir_var *all = arena_alloc(f->arena, (count + 1) * sizeof *all);
-  flat_if(f, more, then, otherwise, count, all);
-  for (uint32_t i = 0; i < count; i++) put(results, all[i]);
-}
-
-static const struct rep *serial_loop(struct flattener *f, struct context *c,
-                                     const struct loop *loop, const struct rep *first) {
-  struct type *type = ground(f, loop->core->type);
-  const struct rep *values = captured_values(f, c, loop->captured_count, loop->captured);
-  const struct rep *captured = rep_argument(f, c, values);
-  const struct rep *state = rep_argument(f, c, rep_physical(f, c, first));
-  const uint32_t number = find_function(f, loop, LOOP_SERIAL, captured, state, type);
-  struct vars operands = {.arena = f->arena};
-  rep_argument_columns(captured, &operands);
-  rep_argument_columns(state, &operands);
-  uint32_t count;
-  const ir_var *next = call_function(f, number, LOOP_SERIAL, type, &operands, &count);
-  return rep_from_columns(f, type, c->one, true, &next);
-}
-
-/* ---- many instances ---- */
-
-/* Whether each instance takes a round, once the state is bound. */
-static ir_var flags_of(struct flattener *f, struct context *c, const struct core *e) {
-  return rep_each_scalar(f, c, flatten(f, c, e->as.part.third));
-}
-
 /* An IF with two blocks that leave such results. */
 struct choice {
   ir_var condition;
@@ -251,6 +198,40 @@ static void chosen(struct flattener *f, struct choice *x, struct vars *results) 
   const uint32_t count = (uint32_t)results->list.count;
   struct ir_block *otherwise = block_end(f, x->block, count, results->list.items);
   flat_if(f, x->condition, x->then, otherwise, count, results->list.items);
+}
+
+/* ---- one instance ---- */
+
+/* The next state, physical; or the condition. The state is bound. */
+static const struct rep *state_after(struct flattener *f, struct context *c,
+                                     const struct core *e) {
+  return rep_physical(f, c, flatten(f, c, e->as.part.right));
+}
+
+static void serial_body(struct flattener *f, const struct specialisation *v,
+                        const struct loop_parameters *p, struct vars *results) {
+  struct context *c = &f->serial;
+  const struct core *e = v->loop->core;
+  bind_captured(f, c, v->loop->captured_count, v->loop->captured, p->captured);
+  bind_pattern(f, c, e->as.part.pattern, p->state);
+  struct vars operands = {.arena = f->arena};
+  struct choice x;
+  choose(f, &x, flatten(f, c, e->as.part.third)->v);
+  rep_argument_columns(p->captured, &operands);
+  rep_columns(state_after(f, c, e), &operands);
+  uint32_t count;
+  const ir_var *after =
+      call_function(f, v->function, LOOP_SERIAL, v->argument, &operands, &count);
+  choose_else(f, &x, count, after);
+  rep_columns(p->state, results);
+  chosen(f, &x, results);
+}
+
+/* ---- many instances ---- */
+
+/* Whether each instance takes a round, once the state is bound. */
+static ir_var flags_of(struct flattener *f, struct context *c, const struct core *e) {
+  return rep_each_scalar(f, c, flatten(f, c, e->as.part.third));
 }
 
 /* A round of all; those that have finished are separated, and a round follows otherwise. */
@@ -407,20 +388,23 @@ static void many_body(struct flattener *f, const struct specialisation *v,
   chosen(f, &x, results);
 }
 
-static const struct rep *lifted_loop(struct flattener *f, struct context *c,
-                                     const struct loop *loop, const struct rep *first) {
+/* ---- calls of loops ---- */
+
+/* The value of a loop with this first state, by its function for one instance or for many. */
+static const struct rep *called(struct flattener *f, struct context *c, const struct loop *loop,
+                                enum loop_function function, const struct rep *first) {
   struct type *type = ground(f, loop->core->type);
   const struct rep *values = captured_values(f, c, loop->captured_count, loop->captured);
   const struct rep *captured = rep_argument(f, c, values);
   const struct rep *state = rep_argument(f, c, rep_physical(f, c, first));
-  const uint32_t number = find_function(f, loop, LOOP_MANY, captured, state, type);
+  const uint32_t number = find_function(f, loop, function, captured, state, type);
   struct vars operands = {.arena = f->arena};
-  put(&operands, c->one);
+  if (function != LOOP_SERIAL) put(&operands, c->one);
   rep_argument_columns(captured, &operands);
   rep_argument_columns(state, &operands);
   uint32_t count;
-  const ir_var *next = call_function(f, number, LOOP_MANY, type, &operands, &count);
-  return rep_from_columns(f, type, c->one, false, &next);
+  const ir_var *next = call_function(f, number, function, type, &operands, &count);
+  return rep_from_columns(f, type, c->one, function == LOOP_SERIAL, &next);
 }
 
 /* ---- elementwise loops ---- */
@@ -540,5 +524,5 @@ const struct rep *flatten_loop(struct flattener *f, struct context *c, const str
   struct loop *loop = arena_alloc(f->arena, sizeof *loop);
   *loop = (struct loop){.core = e};
   find_captured(f, e, parts, 2, loop);
-  return (context_serial(c) ? serial_loop : lifted_loop)(f, c, loop, first);
+  return called(f, c, loop, context_serial(c) ? LOOP_SERIAL : LOOP_MANY, first);
 }

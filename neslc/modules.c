@@ -58,16 +58,12 @@ static const char *name_within(const struct module *m, const struct name *name) 
 }
 
 const char *module_nearest(struct session *session, const struct module *m, const char *name) {
-  unsigned least = strlen(name) < 3 ? 1 : strlen(name) < 6 ? 2 : 3; /* nearer than this */
-  const char *nearest = NULL;
+  struct nearest_name nearest = nearest_to(name);
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
     const char *other = e->value ? name_within(m, e->key) : NULL;
-    const unsigned distance = other ? edit_distance(name, other, least) : least;
-    if (distance >= least) continue;
-    least = distance;
-    nearest = other;
+    if (other) nearest_try(&nearest, other);
   }
-  return nearest;
+  return nearest.best;
 }
 
 static const char *imported_with(struct session *session, const struct table *of,
@@ -317,6 +313,12 @@ static bool complain_of_words(const struct form *form, struct complaints *compla
   complain(complaints, NESL_PARSE, form->source, form->at,
            "import takes the name of a file as a string, and perhaps `as NAME`");
   return false;
+}
+
+void module_complain_missing(struct complaints *complaints, const struct form *form,
+                             const char *name, const char *looked) {
+  complain(complaints, NESL_RUNTIME, form->source, form->at,
+           "there is no file `%s`: looked for %s; NESL_PATH names more folders", name, looked);
 }
 
 bool module_read_words(struct session *session, const struct form *form,

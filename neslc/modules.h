@@ -49,6 +49,10 @@ bool module_is_visible(struct session *, const struct global *);
 
 /* ---- importing ---- */
 
+/* There is no file that a form names; `looked` lists where it was looked for. */
+void module_complain_missing(struct complaints *, const struct form *, const char *name,
+                             const char *looked);
+
 /* How files are read and forms executed: the caller's. */
 struct module_files {
   /* The text of a file: NULL after complaining. */

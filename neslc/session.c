@@ -205,25 +205,15 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   heap_free(heap, all, bytes);
 }
 
-/* Of equally near names, the alphabetically first. */
 const char *session_nearest(struct session *session, const char *name) {
-  const size_t length = strlen(name);
-  const unsigned most = length < 3   ? 0
-                        : length < 6 ? 1
-                                     : 2; /* more edits would be another word */
-  unsigned nearest = most + 1;
-  const char *best = NULL;
+  struct nearest_name nearest = nearest_to(name);
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
     const char *other = ((const struct name *)e->key)->text;
     if (other[0] == '_') continue;                 /* the library's own */
     if (!e->value || strchr(other, '.')) continue; /* gone, or of a module */
-    const unsigned distance = edit_distance(name, other, nearest);
-    if (distance > most || distance > nearest) continue;
-    if (distance == nearest && best && strcmp(best, other) < 0) continue;
-    nearest = distance;
-    best = other;
+    nearest_try(&nearest, other);
   }
-  return best;
+  return nearest.best;
 }
 
 /* ---- values ---- */

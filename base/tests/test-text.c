@@ -172,6 +172,20 @@ Test(intern, edit_distance_counts_up_to_its_limit) {
   cr_expect_eq(edit_distance("ABCDEF", "UVWXYZ", 2), 3);
 }
 
+Test(intern, the_nearest_name_is_the_first_in_the_alphabet) {
+  struct nearest_name n = nearest_to("lenght");
+  nearest_try(&n, "sort");
+  cr_expect_null(n.best);
+  nearest_try(&n, "lenghts");
+  nearest_try(&n, "length");
+  cr_expect_str_eq(n.best, "lenghts");
+  nearest_try(&n, "alenght");
+  cr_expect_str_eq(n.best, "alenght");
+  struct nearest_name short_one = nearest_to("ab");
+  nearest_try(&short_one, "ac");
+  cr_expect_null(short_one.best, "one edit of two letters is another word");
+}
+
 /* ---- diagnostics ---- */
 
 TestSuite(diag, .init = memory_begin, .fini = memory_end);
