@@ -66,24 +66,27 @@ static void put_entry(struct zip *z, const struct zip_member *m) {
   put(z, m->offset, 8);
 }
 
-void zip_end(struct zip *z) {
-  enum { REST = 44 }; /* bytes of the first record behind its length */
-  const uint64_t start = z->written, count = z->members.count;
-  for (size_t i = 0; i < count; i++) put_entry(z, &z->members.items[i]);
-  const uint64_t bytes = z->written - start, end = z->written;
+/* The end of the directory, with lengths of 64 bits. */
+static void put_long_end(struct zip *z, uint64_t start, uint64_t bytes) {
+  enum { REST = 44 }; /* bytes behind this length */
+  const uint64_t count = z->members.count;
   put(z, 0x06064b50, 4);
   put(z, REST, 8);
   put(z, VERSION, 2);
   put(z, VERSION, 2);
-  put(z, 0, 4);
+  put(z, 0, 4); /* this disk, and that of the directory */
   put(z, 0, 4);
   put(z, count, 8);
   put(z, count, 8);
   put(z, bytes, 8);
   put(z, start, 8);
+}
+
+/* Where that one is; and the last record, for those who know no other. */
+static void put_last(struct zip *z, uint64_t long_end) {
   put(z, 0x07064b50, 4);
   put(z, 0, 4);
-  put(z, end, 8);
+  put(z, long_end, 8);
   put(z, 1, 4); /* disks */
   put(z, 0x06054b50, 4);
   put(z, 0, 4);
@@ -92,6 +95,14 @@ void zip_end(struct zip *z) {
   put(z, (uint64_t)ELSEWHERE, 4);
   put(z, (uint64_t)ELSEWHERE, 4);
   put(z, 0, 2); /* no comment */
+}
+
+void zip_end(struct zip *z) {
+  const uint64_t start = z->written;
+  for (size_t i = 0; i < z->members.count; i++) put_entry(z, &z->members.items[i]);
+  const uint64_t end = z->written;
+  put_long_end(z, start, end - start);
+  put_last(z, end);
 }
 
 /* ---- contents ---- */
