@@ -16,6 +16,9 @@ static inline bool run_scan(struct bench *b, const struct work *w, struct cvl_va
 static inline bool run_rank(struct bench *b, const struct work *w, struct cvl_value *out) {
   return b->backend->rank(b->context, 1, w->op, &w->in[0], &w->d, out);
 }
+static inline bool run_sort(struct bench *b, const struct work *w, struct cvl_value *out) {
+  return b->backend->sort(b->context, 1, w->op, &w->in[0], &w->d, out);
+}
 static inline bool run_dist(struct bench *b, const struct work *w, struct cvl_value *out) {
   return b->backend->dist(b->context, 1, &w->in[0], &w->d, out);
 }

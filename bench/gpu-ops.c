@@ -203,6 +203,24 @@ static void measure_ranks(struct device *d, struct operands *x) {
   }
 }
 
+/* SORT: against the peers' sort of as many keys. A pass of eight bits reads and writes them. */
+static void measure_sorts(struct device *d, struct operands *x) {
+  for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    const double size = (double)elem_bytes(&d->b, class);
+    if (!device_wants(d, "SORT_UP")) continue;
+    device_measure(d, &(struct row){.family = "sort",
+                                    .work = {.name = "SORT_UP",
+                                             .detail = "one",
+                                             .run = run_sort,
+                                             .op = OP_SORT_UP,
+                                             .in = {x->of[0][class]},
+                                             .d = cvl_one_segment(x->n)},
+                                    .class = class,
+                                    .n = x->n,
+                                    .bytes = 2 * size * (size + 1) * (double)x->n});
+  }
+}
+
 /* ---- all ---- */
 
 static void measure_size(struct device *d, uint64_t n) {
@@ -218,6 +236,7 @@ static void measure_size(struct device *d, uint64_t n) {
     measure_combining(d, &x);
     measure_packs(d, &x);
     measure_ranks(d, &x);
+    measure_sorts(d, &x);
     measure_dist_index(d, &x);
     measure_moves(d, &x);
     measure_maps(d, &x);
