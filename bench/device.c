@@ -118,7 +118,8 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
   const struct cvl_value bound = cvl_scalar_int(ints, class == CLASS_BOOL ? 2 : 1 << 30);
   struct cvl_value bounds = spread_number(d, &bound, n), v = {.form = CVL_NOTHING};
   if (bounds.form == CVL_NOTHING) return v;
-  const bool done = d->b.backend->random(d->b.context, 1, seed, 0, &bounds, &v);
+  const bool done =
+      d->b.backend->random(d->b.context, 1, &(struct cvl_random){.seed = seed}, &bounds, &v);
   drop(&d->b, &bounds);
   if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   switch (class) {

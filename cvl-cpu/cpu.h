@@ -324,7 +324,7 @@ bool cpu_lengths(struct cvl_context *, uint64_t site, const struct cvl_value *d,
                  struct cvl_value *out);
 bool cpu_length_of(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                    struct cvl_value *out);
-bool cpu_random(struct cvl_context *, uint64_t site, uint64_t seed, uint64_t k,
+bool cpu_random(struct cvl_context *, uint64_t site, const struct cvl_random *,
                 const struct cvl_value *bounds, struct cvl_value *out);
 bool cpu_assert_all(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
                     const struct cvl_value *v, const struct cvl_value *w);

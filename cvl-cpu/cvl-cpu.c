@@ -257,10 +257,10 @@ static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct c
   return good;
 }
 
-static bool random_op(struct cvl_context *c, uint64_t site, uint64_t seed, uint64_t k,
+static bool random_op(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
                       operand *bounds, struct cvl_value *out) {
   const struct cvl_value in = *bounds;
-  const bool good = cpu_random(c, site, seed, k, &in, out);
+  const bool good = cpu_random(c, site, which, &in, out);
   drop(c, &in);
   return good;
 }

@@ -6,7 +6,7 @@
 
 struct random_job {
   random_kernel *run;
-  uint64_t seed, k;
+  struct cvl_random which;
   const char *bounds;
   char *out;
   size_t bytes;
@@ -17,8 +17,8 @@ static void random_chunk(void *arg, uint64_t first, uint64_t last, unsigned work
   (void)worker;
   struct random_job *job = arg;
   const uint64_t done =
-      job->run(job->seed, job->k, first, last - first, job->bounds + first * job->bytes,
-               job->out + first * job->bytes);
+      job->run(job->which.seed, job->which.k, job->which.first + first, last - first,
+               job->bounds + first * job->bytes, job->out + first * job->bytes);
   if (done < last - first) note_lowest(&job->fault, first + done);
 }
 
@@ -28,15 +28,14 @@ static int64_t int_at(const struct cvl_context *c, const struct cvl_value *v, ui
   return c->int_elem == CVL_I64 ? ((const int64_t *)data)[i] : ((const int32_t *)data)[i];
 }
 
-bool cpu_random(struct cvl_context *c, uint64_t site, uint64_t seed, uint64_t k,
+bool cpu_random(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
                 const struct cvl_value *bounds, struct cvl_value *out) {
   enum {
     EFFORT = 8
   }; /* a number costs as much as moving this many bytes for each of its own */
   const uint64_t n = value_length(bounds);
   struct random_job job = {.run = c->kernels->random->ints[c->int_elem == CVL_I64],
-                           .seed = seed,
-                           .k = k,
+                           .which = *which,
                            .bounds = value_data(bounds),
                            .bytes = elem_bytes((uint8_t)c->int_elem),
                            .fault = UINT64_MAX};

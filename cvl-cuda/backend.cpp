@@ -594,10 +594,10 @@ static bool length_of_entry(context *c, uint64_t site, const cvl_value *v, cvl_v
   return of_one(c, site, *v, out, [&](const cvl_value &x) { length_of(*c, site, x, out); });
 }
 
-static bool random_entry(context *c, uint64_t site, uint64_t seed, uint64_t k,
+static bool random_entry(context *c, uint64_t site, const cvl_random *which,
                          const cvl_value *bounds, cvl_value *out) {
   return of_one(c, site, *bounds, out,
-                [&](const cvl_value &x) { random_numbers(*c, site, seed, k, x, out); });
+                [&](const cvl_value &x) { random_numbers(*c, site, *which, x, out); });
 }
 
 static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, const cvl_value *v,

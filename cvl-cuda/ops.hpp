@@ -11,8 +11,8 @@ namespace ravel {
 void elementwise(context &, uint64_t site, cvl_op, unsigned arity, const cvl_value *operands,
                  cvl_value *out);
 /* random.cu */
-void random_numbers(context &, uint64_t site, uint64_t seed, uint64_t k,
-                    const cvl_value &bounds, cvl_value *out);
+void random_numbers(context &, uint64_t site, const cvl_random &, const cvl_value &bounds,
+                    cvl_value *out);
 void assert_all(context &, uint64_t site, const cvl_value &flags, const cvl_value &v,
                 const cvl_value &w);
 /* reduce.cu */

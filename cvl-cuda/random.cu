@@ -46,7 +46,7 @@ HD int64_t scaled(const words &w, int64_t bound) {
 
 template <class T, class A> struct random_body {
   using operands = T;
-  uint64_t seed, k;
+  cvl_random which;
   A bounds;
   faults bad;
   HD T load(int64_t j) const { return bounds[j]; }
@@ -54,7 +54,7 @@ template <class T, class A> struct random_body {
     load_computed(bounds, j, step, to);
   }
   HD T result(int64_t j, T bound) const {
-    if (bound > 0) return scaled(philox(seed, (uint64_t)j, k), bound);
+    if (bound > 0) return scaled(philox(which.seed, which.first + (uint64_t)j, which.k), bound);
     bad.report(CVL_E_BOUND, j, (int64_t)bound, 0, 0);
     return 0;
   }
@@ -89,18 +89,18 @@ template <class T> struct assert_body {
 
 } // namespace
 
-void random_numbers(context &c, uint64_t site, uint64_t seed, uint64_t k,
-                    const cvl_value &bounds, cvl_value *out) {
+void random_numbers(context &c, uint64_t site, const cvl_random &which, const cvl_value &bounds,
+                    cvl_value *out) {
   const int64_t n = bounds.form == CVL_VECTOR ? settled_length(c, *bounds.as.vector) : 1;
   work w(c, site, {&bounds}, n);
   with_int(c.int_elem, [&](auto zero) {
     using T = decltype(zero);
     const operand<T> b = w.read<T>(bounds);
     if (is_plain(b)) {
-      const random_body<T, plain_operand<T>> body{seed, k, plain(b), w.bad()};
+      const random_body<T, plain_operand<T>> body{which, plain(b), w.bad()};
       w.give(out, map_plain<T>(w, "random", body, n));
     } else {
-      const random_body<T, operand<T>> body{seed, k, b, w.bad()};
+      const random_body<T, operand<T>> body{which, b, w.bad()};
       w.give(out, map_computed<T>(w, "random", body, n));
     }
   });

@@ -112,7 +112,7 @@ bool call_perform(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t
   case CALL_MAKE_SEGDES: return b->make_segdes(ctx, site, &o[0], &out[0]);
   case CALL_LENGTHS: return b->lengths(ctx, site, &o[0], &out[0]);
   case CALL_LENGTH_OF: return b->length_of(ctx, site, &o[0], &out[0]);
-  case CALL_RANDOM: return b->random(ctx, site, c->seed, c->k, &o[0], &out[0]);
+  case CALL_RANDOM: return b->random(ctx, site, &c->random, &o[0], &out[0]);
   case CALL_ASSERT: return b->assert_all(ctx, site, &o[0], &o[1], &o[2]);
   case CALL_KINDS: break;
   }

@@ -32,7 +32,7 @@ struct cvl_call {
   enum cvl_op op; /* the row of operations.def, for every kind */
   unsigned count; /* operands */
   struct cvl_value operand[CALL_OPERANDS];
-  uint64_t seed, k; /* of RANDOM */
+  struct cvl_random random; /* of RANDOM */
 };
 
 /* Issues the call. Operands, results and return value are those of the function it names. */

@@ -260,9 +260,11 @@ void case_make(struct suite *s, uint64_t n, enum shape shape, bool grid, struct 
                                    .op = s->item->op,
                                    .int_elem = s->int_elem,
                                    .float_elem = s->float_elem,
-                                   .count = call_operands(s->item->kind, s->item->op),
-                                   .seed = rng_next(&s->rng),
-                                   .k = rng_one_in(&s->rng, 2) ? 0 : rng_next(&s->rng)}};
+                                   .count = call_operands(s->item->kind, s->item->op)}};
+  t->call.random = (struct cvl_random){
+      .seed = rng_next(&s->rng),
+      .k = rng_one_in(&s->rng, 2) ? 0 : rng_next(&s->rng),
+      .first = rng_one_in(&s->rng, 2) ? 0 : rng_next(&s->rng) >> rng_below(&s->rng, 64)};
   for (unsigned i = 0; i < CALL_OPERANDS; i++) t->alias[i] = -1;
   make_operands(s, n, shape, grid, &t->call);
   if (grid) return;

@@ -347,7 +347,7 @@ static void run_sequence(struct suite *s, uint64_t n, enum shape shape) {
   for (size_t p = 0; p < sizeof plan / sizeof plan[0] && !s->failed; p++) {
     unsigned count = call_operands(plan[p].kind, plan[p].op);
     struct oracle_call oc = {plan[p].kind, plan[p].op, s->int_elem, s->float_elem,
-                             count,        {{0}},      0,           0};
+                             count,        {{0}},      {0}};
     struct cvl_call bc = {.kind = plan[p].kind, .op = plan[p].op, .count = count};
     for (unsigned i = 0; i < count; i++) {
       if (plan[p].operand[i] < 0) continue;

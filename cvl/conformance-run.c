@@ -69,8 +69,7 @@ static bool upload_with(struct suite *s, const struct test_case *t, struct prese
   *u = (struct uploaded){.call = {.kind = t->call.kind,
                                   .op = t->call.op,
                                   .count = t->call.count,
-                                  .seed = t->call.seed,
-                                  .k = t->call.k}};
+                                  .random = t->call.random}};
   for (unsigned i = 0; i < t->call.count; i++) {
     struct cvl_value *v = &u->call.operand[i];
     if (t->alias[i] >= 0) {

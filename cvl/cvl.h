@@ -265,6 +265,12 @@ struct cvl_loan {
   struct cvl_notice end; /* called by who reads, on any thread, before or after `close` */
 };
 
+/* Which random numbers: those of the k-th executed RAND for a seed, from position `first` on.
+ */
+struct cvl_random {
+  uint64_t seed, k, first;
+};
+
 /* What the permute family does. Gathers: BPERMUTE, BFPERMUTE. Scatters: the others. `flags`
  * and `defaults` have form CVL_NOTHING where the operation has none; `s` and `d` are the
  * source and the destination descriptor, the same value twice for PERMUTE. */
@@ -273,7 +279,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 7 };
+enum { CVL_VERSION = 8 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -359,6 +365,35 @@ struct cvl_backend {
   bool (*to_device)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t n,
                     struct cvl_loan *);
 
+  /* -- values cut and put together again: for calls by instances (docs/memory.md) -- */
+
+  /* Elements first .. first + n of a vector, or segments of a descriptor, which must exist:
+   * their sizes have been resolved. Elements are not copied: the slice keeps the memory of
+   * all of them, and is never written in place. Offsets of segments may be computed anew. */
+  bool (*slice)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
+                uint64_t n, struct cvl_value *out);
+  /* A vector of n elements, a CVL_VECTOR for any n, for `fill` to write: each element once,
+   * before anybody reads any. */
+  bool (*allocate)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                   struct cvl_value *out);
+  /* Copies the elements of v, whose length has been resolved, to first .. of `target`, which is
+   * of `allocate` and stays the caller's; v passes as operands do. */
+  bool (*fill)(struct cvl_context *, uint64_t site, const struct cvl_value *target,
+               uint64_t first, const struct cvl_value *v);
+  /* The descriptor with the segments of n descriptors, in order; they stay the caller's.
+   * Faults: TOTAL. */
+  bool (*concatenate)(struct cvl_context *, uint64_t site, uint64_t n,
+                      const struct cvl_value *descriptors, struct cvl_value *out);
+  /* A sub-context: for one thread more, that executes other instances. It has the options of
+   * its parent, one thread, an error slot and statistics of its own; memory counts in the limit
+   * of the parent. Until all of them are closed nobody calls the parent. A sub-context reads
+   * values of its parent in `slice` only, whose results are its own (a descriptor or vector of
+   * form CVL_SCALAR or CVL_ONE_SEGMENT is nobody's), fills targets of its parent, several at a
+   * time where their ranges are apart, and runs kernels of its parent. What it still holds when
+   * it is closed is freed. NULL, without a fault, where there is no memory; the function is
+   * NULL where there is no such thing. */
+  struct cvl_context *(*open_sub)(struct cvl_context *parent);
+
   /* -- errors and time -- */
 
   /* Reports the first fault of all operations issued so far, if any, and empties the slot.
@@ -418,9 +453,9 @@ struct cvl_backend {
   /* Length of v as an INT of length 1. Faults: INT_RANGE. */
   bool (*length_of)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                     struct cvl_value *out);
-  /* out[j] = Philox 4x32-10 of key seed and counter (j, k), scaled to 0 .. bounds[j]-1 as
-   * vcode.md, section 21.3, says. Faults: BOUND. */
-  bool (*random)(struct cvl_context *, uint64_t site, uint64_t seed, uint64_t k,
+  /* out[j] = Philox 4x32-10 of key seed and counter (first + j, k), scaled to 0 .. bounds[j]-1
+   * as vcode.md, section 21.3, says; first + length of bounds <= 2^64. Faults: BOUND. */
+  bool (*random)(struct cvl_context *, uint64_t site, const struct cvl_random *,
                  const struct cvl_value *bounds, struct cvl_value *out);
   /* Fault ASSERT at the lowest position whose flag is false, with the INTs v and w there. */
   bool (*assert_all)(struct cvl_context *, uint64_t site, const struct cvl_value *flags,

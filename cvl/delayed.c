@@ -367,9 +367,10 @@ static bool delayed_length_of(struct cvl_context *ctx, uint64_t site, operand *v
   return issue(ctx, site, CALL(CALL_LENGTH_OF, OP_LENGTH), v, 1, out, NULL);
 }
 
-static bool delayed_do_random(struct cvl_context *ctx, uint64_t site, uint64_t seed, uint64_t k,
-                              operand *bounds, struct cvl_value *out) {
-  struct cvl_call call = {.kind = CALL_RANDOM, .op = OP_RAND, .seed = seed, .k = k};
+static bool delayed_do_random(struct cvl_context *ctx, uint64_t site,
+                              const struct cvl_random *which, operand *bounds,
+                              struct cvl_value *out) {
+  struct cvl_call call = {.kind = CALL_RANDOM, .op = OP_RAND, .random = *which};
   return issue(ctx, site, call, bounds, 1, out, NULL);
 }
 

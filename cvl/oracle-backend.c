@@ -318,10 +318,11 @@ static bool oracle_length_of(struct cvl_context *ctx, uint64_t site, operand *v,
   return perform(ctx, site, CALL(.kind = CALL_LENGTH_OF, .op = OP_LENGTH), v, 1, INTO(out));
 }
 
-static bool oracle_random(struct cvl_context *ctx, uint64_t site, uint64_t seed, uint64_t k,
-                          operand *bounds, struct cvl_value *out) {
-  return perform(ctx, site, CALL(.kind = CALL_RANDOM, .op = OP_RAND, .seed = seed, .k = k),
-                 bounds, 1, INTO(out));
+static bool oracle_random(struct cvl_context *ctx, uint64_t site,
+                          const struct cvl_random *which, operand *bounds,
+                          struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_RANDOM, .op = OP_RAND, .random = *which), bounds,
+                 1, INTO(out));
 }
 
 static bool oracle_assert_all(struct cvl_context *ctx, uint64_t site, operand *flags,

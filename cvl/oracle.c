@@ -218,7 +218,7 @@ static uint64_t multiply_high(uint64_t a, uint64_t b) {
 
 static bool run_random(struct heap *heap, const struct oracle_call *c,
                        struct oracle_outcome *o) {
-  const uint32_t key[2] = {(uint32_t)c->seed, (uint32_t)(c->seed >> 32)};
+  const uint32_t key[2] = {(uint32_t)c->random.seed, (uint32_t)(c->random.seed >> 32)};
   for (uint64_t j = 0; j < c->operand[0].n; j++) {
     int64_t bound = host_int(&c->operand[0], j);
     if (bound <= 0) {
@@ -226,8 +226,9 @@ static bool run_random(struct heap *heap, const struct oracle_call *c,
           heap, o,
           (struct cvl_error){.kind = CVL_E_BOUND, .position = (int64_t)j, .value = bound});
     }
-    const uint32_t counter[4] = {(uint32_t)j, (uint32_t)(j >> 32), (uint32_t)c->k,
-                                 (uint32_t)(c->k >> 32)};
+    const uint64_t position = c->random.first + j, k = c->random.k;
+    const uint32_t counter[4] = {(uint32_t)position, (uint32_t)(position >> 32), (uint32_t)k,
+                                 (uint32_t)(k >> 32)};
     uint32_t block[4];
     oracle_philox(counter, key, block);
     uint64_t x = c->int_elem == CVL_I32

@@ -30,7 +30,7 @@ struct oracle_call {
   enum cvl_elem int_elem, float_elem;
   unsigned count;
   struct host_value operand[CALL_OPERANDS]; /* borrowed; sizes agree */
-  uint64_t seed, k;                         /* of RANDOM */
+  struct cvl_random random;                 /* of RANDOM */
 };
 
 struct oracle_outcome {

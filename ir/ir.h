@@ -105,6 +105,31 @@ struct ir_block {
   ir_var *drops;       /* after it does: to be released at its beginning */
 };
 
+/* ---- calls by instances ---- */
+
+/* What a parameter or result of a function by instances has: its size (the length of a vector,
+ * the number of segments of a descriptor) is the number of instances, or the total of the
+ * descriptor with this number, a parameter of a parameter and a result of a result; or, of a
+ * parameter only, it is the same value for all instances. */
+#define IR_EACH   (UINT32_MAX - 1)
+#define IR_SHARED UINT32_MAX
+
+/* A function *by instances* computes, for k instances at once, results of an instance from its
+ * own arguments and what is shared. So it may be called for any ranges of the instances, whose
+ * results laid one behind the other are those of one call for all: bit for bit, faults
+ * included, by the tree of combination. Parameter 0 is a descriptor of one segment of length k,
+ * and params[0] is IR_SHARED; a call with another one is a fault of Ravel.
+ *
+ * ir_verify checks the form: numbers are those of descriptors that are IR_EACH or whose own
+ * number leads to one; there is no effect but RAND, and RAND only where every call for some
+ * instances executes it (not in an arm of an IF nor in a function that such a RAND could be
+ * reached through twice). The machine checks all sizes whenever it calls for a part of the
+ * instances. That an instance depends on no other is the compiler's word. */
+struct ir_instances {
+  const uint32_t *params;  /* param_count of them */
+  const uint32_t *results; /* result_count */
+};
+
 struct ir_function {
   const struct name *name;
   struct source_pos pos;
@@ -118,6 +143,7 @@ struct ir_function {
   const struct ir_kind **vars; /* kind of each variable */
   uint32_t kind_variables;     /* ANY kinds are numbered below this */
   struct ir_block *body;
+  const struct ir_instances *instances; /* by instances; or NULL */
   const struct vcode_function
       *stack;         /* the stack code; NULL if the form was not built from it */
   const char *reason; /* not typed: why, for --dump and --explain */

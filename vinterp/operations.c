@@ -196,7 +196,9 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   case OC_VECTOR:
   case OC_SEGMENT: return execute_vector(m, site, op, v, results);
   case OC_RANDOM:
-    return b->random(c, site->number, m->seed, m->random_count++, &v[0].flat, &results->flat);
+    return b->random(c, site->number,
+                     &(struct cvl_random){.seed = m->seed, .k = m->random_count++}, &v[0].flat,
+                     &results->flat);
   case OC_CHECK: return b->assert_all(c, site->number, &v[0].flat, &v[1].flat, &v[2].flat);
   case OC_STACK:
   case OC_PAIRING:

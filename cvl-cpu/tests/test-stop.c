@@ -123,7 +123,7 @@ static bool draw(const struct operands *o, struct cvl_value *out) {
   const struct cvl_value bound = cvl_scalar_int(CVL_I64, 1000);
   if (!b->dist(o->c, 6, &bound, &o->one, &bounds)) return false;
   bounds.owned = 1;
-  return b->random(o->c, 7, 3, 5, &bounds, out);
+  return b->random(o->c, 7, &(struct cvl_random){.seed = 3, .k = 5}, &bounds, out);
 }
 
 static const struct {

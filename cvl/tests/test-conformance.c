@@ -131,10 +131,11 @@ static struct cvl_statistics no_limit_statistics(struct cvl_context *ctx) {
   return s;
 }
 
-static bool random_ignores_k(struct cvl_context *ctx, uint64_t site, uint64_t seed, uint64_t k,
-                             const struct cvl_value *bounds, struct cvl_value *out) {
-  (void)k;
-  return cvl_oracle_backend.random(ctx, site, seed, 0, bounds, out);
+static bool random_ignores_k(struct cvl_context *ctx, uint64_t site,
+                             const struct cvl_random *which, const struct cvl_value *bounds,
+                             struct cvl_value *out) {
+  const struct cvl_random wrong = {.seed = which->seed, .first = which->first};
+  return cvl_oracle_backend.random(ctx, site, &wrong, bounds, out);
 }
 
 /* Back ends that borrow badly: by copying, but for the notice. */
