@@ -123,7 +123,7 @@ struct ir_block {
  * ir_verify checks the form: numbers are those of descriptors that are IR_EACH or whose own
  * number leads to one; there is no effect but RAND, and RAND only where every call for some
  * instances executes it (not in an arm of an IF nor in a function that such a RAND could be
- * reached through twice). The machine checks all sizes whenever it calls for a part of the
+ * reached through twice). The machine checks all sizes whenever it calls for a range of the
  * instances. That an instance depends on no other is the compiler's word. */
 struct ir_instances {
   const uint32_t *params;  /* param_count of them */
