@@ -5,6 +5,7 @@
  * exponentially where each function calls the next one twice. Callees come before callers, so a
  * small body is already expanded when it is copied. A body with one call site is not: it is
  * expanded where it goes, so that it is copied once however deep the calls above it are nested.
+ * A function by instances stays: instances.c decides whether it is worth its call.
  */
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
@@ -40,11 +41,15 @@ static void add_call(struct inliner *in, struct ir_block *block, uint32_t call) 
 
 /* ---- what to inline ---- */
 
+static bool may_inline(const struct inliner *in, uint32_t f) {
+  const struct ir_function *function = &in->o->program->functions[f];
+  return function->typed && !function->instances;
+}
+
 /* Whether it has only one call, which it may replace. */
 static bool called_once(const struct inliner *in, uint32_t f) {
   const struct calls *calls = &in->calls;
-  return in->o->program->functions[f].typed && calls->sites[f] == 1 && !calls->fixed[f] &&
-         !calls->recursive[f];
+  return may_inline(in, f) && calls->sites[f] == 1 && !calls->fixed[f] && !calls->recursive[f];
 }
 
 static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t within) {
@@ -55,7 +60,7 @@ static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t
     *array_push(in->o->scratch, &in->kept) = callee;
     return false;
   }
-  return fits && in->o->program->functions[callee].typed && !calls->recursive[callee] &&
+  return fits && may_inline(in, callee) && !calls->recursive[callee] &&
          calls->size[callee] <= in->o->options->inline_limit &&
          in->bulk + calls->bulk[callee] <= in->most;
 }

@@ -219,6 +219,7 @@ void rewrite_ends(struct opt *o) {
       if (f->body->end == IR_YIELD) continue;
       f->returns = false;
       f->result_count = 0;
+      f->instances = NULL;
       changed = true;
     }
   }
