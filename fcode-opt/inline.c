@@ -26,19 +26,6 @@ struct inliner {
   bool changed;
 };
 
-/* ---- origins ---- */
-
-/* Adds the call to the origins of an inlined body, so that messages lose nothing. */
-static void add_call(struct inliner *in, struct ir_block *block, uint32_t call) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
-    x->origin = origin_inlined(&in->o->program->origins, x->origin, call);
-    if (x->form != IR_IF) continue;
-    add_call(in, x->as.arms.then, call);
-    add_call(in, x->as.arms.otherwise, call);
-  }
-}
-
 /* ---- what to inline ---- */
 
 static bool may_inline(const struct inliner *in, uint32_t f) {
@@ -115,7 +102,7 @@ static struct ir_block *expand(struct inliner *in, const struct ir_binding *call
   in->changed = true;
   struct ir_block *body =
       rewrite_copy(o, f, callee, callee->body, map, instance_of(in, f, callee, call));
-  add_call(in, body, call->origin);
+  rewrite_add_call(o, body, call->origin);
   return body;
 }
 
