@@ -282,14 +282,14 @@ static bool any_by_instances(const struct ir_program *program) {
  * with any, a round's memory is not freed. */
 static bool run_rounds(struct driver *d, const struct ir_program *program) {
   struct opt *o = &d->o;
-  struct fcode_opt_options quiet = *o->options;
+  struct fcode_opt_options silent = *o->options;
   const struct fcode_opt_options *options = o->options;
   FILE *explain = o->explain;
   const bool loud = explain || options->print_after;
   const struct arena_point mark = arena_mark(o->arena);
   o->decisions = arena_alloc(&d->decided, program->function_count * sizeof *o->decisions);
-  quiet.print_after = NULL;
-  o->options = &quiet;
+  silent.print_after = NULL;
+  o->options = &silent;
   o->explain = NULL;
   bool again = true;
   while (again) {

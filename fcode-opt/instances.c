@@ -26,8 +26,9 @@ struct search {
   const char **worth; /* per function by instances: why it is, or NULL */
   uint32_t index;     /* of the function */
   const struct ir_function *f;
-  ARRAY(uint32_t) lengths;          /* classes of lengths that are not the function's own */
-  const struct ir_binding **makers; /* per variable with elements of its own: what makes it */
+  ARRAY(uint32_t) lengths; /* classes of lengths that are not the function's own */
+  /* per variable with elements of its own: its binding */
+  const struct ir_binding **definitions;
   uint64_t operations;
 };
 
@@ -87,10 +88,11 @@ static const char *operation(const struct search *s, const struct ir_binding *x)
   return "a constant";
 }
 
-static const char *keeps(const struct search *s, const struct ir_binding *maker,
+static const char *keeps(const struct search *s, const struct ir_binding *definition,
                          const struct ir_binding *user) {
   return arena_printf(s->kept, "line %u: the result of %s is in memory for %s in line %u",
-                      maker->pos.line, operation(s, maker), operation(s, user), user->pos.line);
+                      definition->pos.line, operation(s, definition), operation(s, user),
+                      user->pos.line);
 }
 
 /* Why a call makes its caller worth it; or NULL. */
@@ -107,8 +109,8 @@ static const char *of_block(struct search *s, const struct ir_block *block);
 
 static const char *of_binding(struct search *s, const struct ir_binding *x) {
   for (uint32_t i = 0; i < x->operand_count; i++) {
-    const struct ir_binding *maker = s->makers[x->operands[i]];
-    if (maker) return keeps(s, maker, x);
+    const struct ir_binding *definition = s->definitions[x->operands[i]];
+    if (definition) return keeps(s, definition, x);
   }
   s->operations += x->form == IR_OP || x->form == IR_FUSED;
   const char *why = x->form == IR_CALL ? of_call(s, x) : NULL;
@@ -117,7 +119,7 @@ static const char *of_binding(struct search *s, const struct ir_binding *x) {
     if (!why) why = of_block(s, x->as.arms.otherwise);
   }
   for (uint32_t i = 0; i < x->result_count && x->form != IR_CONST; i++) {
-    if (has_own_elements(s, x->results[i])) s->makers[x->results[i]] = x;
+    if (has_own_elements(s, x->results[i])) s->definitions[x->results[i]] = x;
   }
   return why;
 }
@@ -134,7 +136,7 @@ static const char *of_function(struct search *s, uint32_t index) {
   s->f = &s->o->program->functions[index];
   s->operations = 0;
   if (s->calls.recursive[index]) return "it is recursive";
-  s->makers = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->makers);
+  s->definitions = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->definitions);
   list_lengths(s);
   return of_block(s, s->f->body);
 }

@@ -133,8 +133,8 @@ Test(instances, numbers_of_calls) {
 
 /* ---- hoist ---- */
 
-/* A view's offsets: a scan of lengths that all instances share; and their number less one.
- * What is made of the instances' own numbers stays. */
+/* A view's offsets: a scan of lengths that is the same for all instances; and their number less
+ * one. What is made of the instances' own numbers stays. */
 Test(hoist, what_is_shared) {
   expect_pass(
       pass_hoist,
