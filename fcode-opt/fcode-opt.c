@@ -1,8 +1,8 @@
 /* fcode-opt.c - the driver: copies the program and runs the passes in order; liveness,
  * verification, listings and statistics after each.
  *
- * A program with functions by instances is optimised more than once: each time without the
- * marks of those that the time before showed not to be worth their calls (instances.c).
+ * A program with functions by instances may be optimised more than once: each time without the
+ * marks of those that fusion showed not to be worth their calls the time before (instances.c).
  */
 #include "base/number.h"
 #include "fcode-opt/passes.h"
@@ -221,15 +221,35 @@ static void simplify_all(struct driver *d) {
   }
 }
 
-/* A function that has become a loop may be inlined, since it no longer calls itself. */
-static void run_all(struct driver *d) {
+static void inline_and_simplify(struct driver *d) {
   run(d, PASS_inline);
   simplify_all(d);
-  if (d->o.options->fuse && run(d, PASS_loops)) {
-    run(d, PASS_inline);
-    simplify_all(d);
+}
+
+/* Before anything is moved or fused, marks that are not worth it are simply removed. True if
+ * there were any. */
+static bool remove_marks(struct driver *d) {
+  struct opt *o = &d->o;
+  if (!o->decisions || d->broken) return false;
+  if (!instances_decide(o, &d->decided, o->program, o->decisions, o->options->fuse))
+    return false;
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
+    if (o->decisions[i].inlined) o->program->functions[i].instances = NULL;
   }
-  if (d->o.decisions && run(d, PASS_hoist)) simplify_all(d);
+  return true;
+}
+
+/* A function that has become a loop may be inlined, since it no longer calls itself. What hoist
+ * moves is simple: one round is enough. */
+static void run_all(struct driver *d) {
+  remove_marks(d);
+  inline_and_simplify(d);
+  while (remove_marks(d)) inline_and_simplify(d);
+  if (d->o.options->fuse && run(d, PASS_loops)) inline_and_simplify(d);
+  if (d->o.decisions && run(d, PASS_hoist)) {
+    run(d, PASS_simplify);
+    run(d, PASS_dead);
+  }
   if (!d->o.options->fuse) return;
   if (run(d, PASS_peephole)) run(d, PASS_dead);
   if (run(d, PASS_copies)) run(d, PASS_dead);
@@ -294,7 +314,7 @@ static bool run_rounds(struct driver *d, const struct ir_program *program) {
   bool again = true;
   while (again) {
     if (!run_once(d, program)) break;
-    again = !d->broken && instances_decide(o, &d->decided, program, o->decisions);
+    again = !d->broken && instances_decide(o, &d->decided, program, o->decisions, false);
     if ((again || loud) && !d->warned && !d->broken) arena_free_since(o->arena, mark);
   }
   o->options = options;

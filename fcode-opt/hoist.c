@@ -12,48 +12,75 @@
  * whose safety depends on a check made before, moves only if nothing that stays before it may
  * fail. So the same fault is met first. A recursive function is left alone.
  *
- * Callers may be by instances, too: then what has moved to one moves on. Each round uses sizes
- * of its own, and changes only functions that the round has not changed yet. */
+ * Callers come after what they call, and may be by instances, too: then what has moved to one
+ * moves on. Its new variables are not known to the size analysis; whether what defines them may
+ * fail is noted when it moves. */
+#include "base/map.h"
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
 #include <string.h>
 
+enum note { NOTE_NONE, NOTE_SAFE, NOTE_MAY_FAIL };
+
 struct hoist {
   struct opt *o;
   struct calls calls;
-  const struct sizes *sizes;
-  bool *changed; /* per function, in this round: its variables are not those of `sizes` */
+  const struct sizes *sizes; /* NULL until one is asked for */
+  uint32_t *known;           /* per function: its variables below this are known to sizes */
+  bool any;                  /* something has moved */
+  struct map notes; /* from a function and a variable: enum note of its binding, which moved */
 
   /* the function at hand */
   uint32_t index;
   struct ir_function *f;
-  bool *shared;          /* per variable: a chunk does not change it */
-  bool *lengths;         /* per variable: LENGTHS of parameter 0 */
-  bool *moves;           /* per binding of the body */
-  bool may_fail;         /* something that stays, so far */
+  bool *shared;                        /* per variable: a chunk does not change it */
+  bool *lengths;                       /* per variable: LENGTHS of parameter 0 */
+  bool *moves;                         /* per binding of the body */
+  bool *fails;                         /* likewise: it may */
+  bool *copied;                        /* likewise: it stays, but what moves needs it, too */
+  const struct ir_binding **constants; /* per variable: its CONST, or NULL */
+  bool may_fail;                       /* something that stays, so far */
   ARRAY(ir_var) results; /* of what moves, needed by what stays: the new parameters */
 };
 
 /* ---- what may fail ---- */
 
-static bool block_may_fail(const struct hoist *h, const struct ir_block *block);
+/* Sizes take longer than the rest of the pass. */
+static const struct sizes *sizes_of(struct hoist *h) {
+  const uint32_t n = h->o->program->function_count;
+  if (h->sizes) return h->sizes;
+  h->sizes = sizes_compute(h->o);
+  h->known = arena_alloc(h->o->scratch, n * sizeof *h->known);
+  for (uint32_t f = 0; f < n; f++) h->known[f] = h->o->program->functions[f].var_count;
+  return h->sizes;
+}
 
-static bool binding_may_fail(const struct hoist *h, const struct ir_binding *x) {
+static bool is_scalar(struct hoist *h, ir_var v) {
+  const struct sizes *sizes = sizes_of(h);
+  return v < h->known[h->index] && sizes_known(sizes, h->index, v, SIZE_LEN) == 1;
+}
+
+static bool block_may_fail(struct hoist *h, const struct ir_block *block);
+
+static bool binding_may_fail(struct hoist *h, const struct ir_binding *x) {
+  const enum note note =
+      x->result_count > 0 ? map_get(&h->notes, map_pair(h->index, x->results[0])) : NOTE_NONE;
+  if (note != NOTE_NONE) return note == NOTE_MAY_FAIL;
   switch ((enum ir_form)x->form) {
   case IR_OP:
   case IR_FUSED:
-    return !binding_never_fails(x) &&
-           (!sizes_safe(h->sizes, h->index, x) || sizes_depend_on_check(h->sizes, h->index, x));
+    return !binding_never_fails(x) && (!sizes_safe(sizes_of(h), h->index, x) ||
+                                       sizes_depend_on_check(sizes_of(h), h->index, x));
   case IR_CALL: return binding_effects(&h->calls, x) != 0;
   case IR_CONST: return false;
   case IR_IF: break;
   }
-  return sizes_known(h->sizes, h->index, x->operands[0], SIZE_LEN) != 1 ||
-         block_may_fail(h, x->as.arms.then) || block_may_fail(h, x->as.arms.otherwise);
+  return !is_scalar(h, x->operands[0]) || block_may_fail(h, x->as.arms.then) ||
+         block_may_fail(h, x->as.arms.otherwise);
 }
 
-static bool block_may_fail(const struct hoist *h, const struct ir_block *block) {
+static bool block_may_fail(struct hoist *h, const struct ir_block *block) {
   if (block->end != IR_YIELD) return true;
   for (uint32_t i = 0; i < block->count; i++) {
     if (binding_may_fail(h, &block->bindings[i])) return true;
@@ -64,8 +91,9 @@ static bool block_may_fail(const struct hoist *h, const struct ir_block *block) 
 /* ---- what is the same for all chunks ---- */
 
 static bool is_number(const struct hoist *h, ir_var v, int64_t number) {
-  return sizes_known(h->sizes, h->index, v, SIZE_LEN) == 1 &&
-         sizes_known(h->sizes, h->index, v, SIZE_COUNT) == number;
+  if (!h->constants[v]) return false;
+  const struct vcode_constant *c = h->constants[v]->as.constant;
+  return c->type == TW_INT && c->length == 1 && c->as.ints[0] == number;
 }
 
 /* n > 0, n != 0, n >= 1 and 0 < n, 0 != n, 1 <= n, where n is the number of instances. */
@@ -113,9 +141,22 @@ static bool block_is_shared(struct hoist *h, const struct ir_block *block) {
   return shared;
 }
 
-static void note_lengths(struct hoist *h, const struct ir_binding *x) {
+static void note_number(struct hoist *h, const struct ir_binding *x) {
+  if (x->form == IR_CONST) h->constants[x->results[0]] = x;
   if (x->form == IR_OP && x->op == OPC_LENGTHS && x->operands[0] == h->f->params[0])
     h->lengths[x->results[0]] = true;
+}
+
+/* Whether anything might move, if it may. */
+static bool has_candidates(struct hoist *h) {
+  const struct ir_block *body = h->f->body;
+  bool any = false;
+  for (uint32_t i = 0; i < body->count; i++) {
+    const struct ir_binding *x = &body->bindings[i];
+    any |= binding_is_shared(h, x) && x->form != IR_CONST;
+    note_number(h, x);
+  }
+  return any;
 }
 
 /* Finds the bindings of the body that move. True if there are any. Constants stay, and are
@@ -125,13 +166,13 @@ static bool find_moves(struct hoist *h) {
   bool any = false;
   for (uint32_t i = 0; i < body->count; i++) {
     const struct ir_binding *x = &body->bindings[i];
-    const bool shared = binding_is_shared(h, x), fails = binding_may_fail(h, x);
-    note_lengths(h, x);
+    const bool shared = binding_is_shared(h, x);
     if (x->form == IR_CONST) continue;
-    h->moves[i] = shared && (!fails || !h->may_fail);
+    h->fails[i] = binding_may_fail(h, x);
+    h->moves[i] = shared && (!h->fails[i] || !h->may_fail);
     any |= h->moves[i];
     if (h->moves[i]) continue;
-    h->may_fail |= fails;
+    h->may_fail |= h->fails[i];
     for (uint32_t k = 0; k < x->result_count; k++) h->shared[x->results[k]] = false;
   }
   return any;
@@ -143,7 +184,10 @@ static void prepare(struct hoist *h, uint32_t index) {
   h->f = &h->o->program->functions[index];
   h->shared = arena_alloc(scratch, h->f->var_count);
   h->lengths = arena_alloc(scratch, h->f->var_count);
+  h->constants = arena_alloc(scratch, h->f->var_count * sizeof *h->constants);
   h->moves = arena_alloc(scratch, h->f->body->count);
+  h->fails = arena_alloc(scratch, h->f->body->count);
+  h->copied = arena_alloc(scratch, h->f->body->count);
   h->may_fail = false;
   h->results.count = 0;
   for (uint32_t i = 1; i < h->f->param_count; i++)
@@ -194,15 +238,27 @@ static struct ir_block *moved_block(struct hoist *h) {
   }
   for (uint32_t i = 0; i < body->count; i++) {
     const struct ir_binding *x = &body->bindings[i];
-    const bool needed = x->result_count == 1 && used[x->results[0]] &&
-                        (x->form == IR_CONST || h->lengths[x->results[0]]);
-    if (h->moves[i] || needed) rewrite_append(o, &out, x);
+    h->copied[i] = !h->moves[i] && x->result_count == 1 && used[x->results[0]] &&
+                   (x->form == IR_CONST || h->lengths[x->results[0]]);
+    if (h->moves[i] || h->copied[i]) rewrite_append(o, &out, x);
   }
   struct ir_block *block = arena_alloc(o->arena, sizeof *block);
   rewrite_yield(o, block, (uint32_t)h->results.count);
   for (size_t i = 0; i < h->results.count; i++) block->results[i] = h->results.items[i];
   rewrite_finish(block, &out);
   return block;
+}
+
+/* The bindings of a moved block are copies of those of the body, in this order. */
+static void note_copies(struct hoist *h, uint32_t caller, const struct ir_block *copy) {
+  const struct ir_block *body = h->f->body;
+  for (uint32_t i = 0, k = 0; i < body->count; i++) {
+    if (!h->moves[i] && !h->copied[i]) continue;
+    const struct ir_binding *x = &copy->bindings[k++];
+    if (h->moves[i] && x->result_count > 0)
+      *map_at(&h->notes, map_pair(caller, x->results[0])) =
+          h->fails[i] ? NOTE_MAY_FAIL : NOTE_SAFE;
+  }
 }
 
 /* Puts a copy of what moves before a call, and its results behind the operands. */
@@ -214,6 +270,7 @@ static void move_to(struct hoist *h, struct ir_function *caller, struct ir_bindi
   for (uint32_t i = 0; i < call->operand_count; i++) map[h->f->params[i]] = call->operands[i];
   struct ir_block *copy = rewrite_copy(o, caller, h->f, moved, map, NULL);
   rewrite_add_call(o, copy, call->origin);
+  note_copies(h, (uint32_t)(caller - o->program->functions), copy);
   for (uint32_t i = 0; i < copy->count; i++) rewrite_append(o, out, &copy->bindings[i]);
   const uint32_t operands = call->operand_count;
   struct ir_binding x = rewrite_binding(o, call->op, call->type, operands + copy->result_count,
@@ -273,12 +330,12 @@ static void shrink(struct hoist *h) {
 static bool can_hoist(const struct hoist *h, uint32_t f) {
   const struct ir_function *function = &h->o->program->functions[f];
   return function->instances && h->calls.reachable[f] && !h->calls.recursive[f] &&
-         !h->calls.fixed[f] && !h->changed[f];
+         !h->calls.fixed[f];
 }
 
 static void hoist_function(struct hoist *h, uint32_t index) {
   prepare(h, index);
-  if (!find_moves(h)) return;
+  if (!has_candidates(h) || !find_moves(h)) return;
   find_results(h);
   const struct ir_block *moved = moved_block(h);
   const struct calls *calls = &h->calls;
@@ -289,31 +346,20 @@ static void hoist_function(struct hoist *h, uint32_t index) {
     last = caller;
     struct ir_function *function = &h->o->program->functions[caller];
     move_to_calls(h, function, function->body, moved);
-    h->changed[caller] = true;
   }
   shrink(h);
-  h->changed[index] = true;
-}
-
-/* True if something has moved. */
-static bool hoist_round(struct opt *o) {
-  const uint32_t n = o->program->function_count;
-  struct hoist h = {.o = o,
-                    .calls = calls_make(o),
-                    .sizes = sizes_compute(o),
-                    .changed = arena_alloc(o->scratch, n)};
-  bool any = false;
-  for (uint32_t i = 0; i < n; i++) {
-    if (can_hoist(&h, h.calls.order[i])) hoist_function(&h, h.calls.order[i]);
-  }
-  for (uint32_t f = 0; f < n; f++) any |= h.changed[f];
-  return any;
+  h->any = true;
 }
 
 bool pass_hoist(struct opt *o) {
-  bool any = false, changed = false;
-  for (uint32_t f = 0; f < o->program->function_count; f++)
-    any |= o->program->functions[f].instances != NULL;
-  while (any && hoist_round(o)) changed = true;
-  return changed;
+  const uint32_t n = o->program->function_count;
+  bool any = false;
+  for (uint32_t f = 0; f < n; f++) any |= o->program->functions[f].instances != NULL;
+  if (!any) return false;
+  struct hoist h = {.o = o, .calls = calls_make(o)};
+  map_init(&h.notes, o->scratch);
+  for (uint32_t i = 0; i < n; i++) {
+    if (can_hoist(&h, h.calls.order[i])) hoist_function(&h, h.calls.order[i]);
+  }
+  return h.any;
 }

@@ -12,11 +12,27 @@
  * - calls itself, perhaps indirectly;
  * - calls a function by instances that is worth it, or one that was too large to be inlined.
  *
+ * Before fusion a vector does not count if fusion is likely to keep it out of memory: producers
+ * and consumers on one domain, and no reduction of own elements to wait for. So most of those
+ * that fusion makes one superoperator are found before, and the program is optimised once.
+ *
  * Lengths are those of the size analysis, where instructions that do not fail are assumed: of
  * two that are not known to be equal one counts as the function's own. */
+#include "fcode-opt/fuse.h"
 #include "fcode-opt/passes.h"
 
 #include <string.h>
+
+/* Operations with own elements as results that are expected to become one superoperator: half
+ * of what one may have. */
+enum { FUSED_MOST = FUSE_NODES_MOST / 2 };
+
+/* Of a variable with elements of the function's own, or that depends on them. */
+struct trace {
+  const struct ir_binding *definition; /* if it has such elements; else NULL */
+  bool fused;                          /* fusion may keep it out of memory */
+  uint32_t stage; /* reductions and scans of own elements that it waits for */
+};
 
 struct search {
   struct opt *o;
@@ -27,8 +43,10 @@ struct search {
   uint32_t index;     /* of the function */
   const struct ir_function *f;
   ARRAY(uint32_t) lengths; /* classes of lengths that are not the function's own */
-  /* per variable with elements of its own: its binding */
-  const struct ir_binding **definitions;
+  struct trace *traces;    /* per variable */
+  uint32_t highest;        /* stage so far */
+  uint32_t own_operations; /* that have elements of the function's own as results */
+  bool fused;              /* superoperators are still to be made */
   uint64_t operations;
 };
 
@@ -107,20 +125,56 @@ static const char *of_call(const struct search *s, const struct ir_binding *x) {
 
 static const char *of_block(struct search *s, const struct ir_block *block);
 
-static const char *of_binding(struct search *s, const struct ir_binding *x) {
+/* The stage of the latest operand. */
+static uint32_t stage_of(const struct search *s, const struct ir_binding *x) {
+  uint32_t stage = x->form == IR_OP || x->form == IR_CONST ? 0 : s->highest;
   for (uint32_t i = 0; i < x->operand_count; i++) {
-    const struct ir_binding *definition = s->definitions[x->operands[i]];
-    if (definition) return keeps(s, definition, x);
+    const uint32_t of = s->traces[x->operands[i]].stage;
+    if (of > stage) stage = of;
+  }
+  return stage;
+}
+
+/* Notes what the results are. `access`: how it would be fused, or NULL. */
+static void define(struct search *s, const struct ir_binding *x, const char *access,
+                   enum superop_role role, uint32_t stage) {
+  const bool produces = access && fuse_is_producer((uint8_t)role);
+  for (uint32_t i = 0; i < x->operand_count && access && !produces; i++) {
+    if (!s->traces[x->operands[i]].definition) continue;
+    stage++;
+    break;
+  }
+  if (stage > s->highest) s->highest = stage;
+  bool own = false;
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    struct trace *t = &s->traces[x->results[i]];
+    *t = (struct trace){.stage = stage};
+    if (x->form == IR_CONST || !has_own_elements(s, x->results[i])) continue;
+    own = true;
+    t->definition = x;
+    t->fused = produces && s->own_operations < FUSED_MOST;
+  }
+  s->own_operations += own;
+}
+
+static const char *of_arms(struct search *s, const struct ir_binding *x) {
+  const char *why = of_block(s, x->as.arms.then);
+  return why ? why : of_block(s, x->as.arms.otherwise);
+}
+
+static const char *of_binding(struct search *s, const struct ir_binding *x) {
+  enum superop_role role = ROLE_MAP;
+  const char *access = s->fused ? fuse_form(s->o->scratch, s->o->program, x, &role) : NULL;
+  const uint32_t stage = stage_of(s, x);
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    const struct trace *t = &s->traces[x->operands[i]];
+    const bool fused = t->fused && access && access[i] == 'd' && t->stage == stage;
+    if (t->definition && !fused) return keeps(s, t->definition, x);
   }
   s->operations += x->form == IR_OP || x->form == IR_FUSED;
   const char *why = x->form == IR_CALL ? of_call(s, x) : NULL;
-  if (x->form == IR_IF) {
-    why = of_block(s, x->as.arms.then);
-    if (!why) why = of_block(s, x->as.arms.otherwise);
-  }
-  for (uint32_t i = 0; i < x->result_count && x->form != IR_CONST; i++) {
-    if (has_own_elements(s, x->results[i])) s->definitions[x->results[i]] = x;
-  }
+  if (x->form == IR_IF) why = of_arms(s, x);
+  if (!why) define(s, x, access, role, x->form == IR_IF ? s->highest : stage);
   return why;
 }
 
@@ -136,7 +190,8 @@ static const char *of_function(struct search *s, uint32_t index) {
   s->f = &s->o->program->functions[index];
   s->operations = 0;
   if (s->calls.recursive[index]) return "it is recursive";
-  s->definitions = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->definitions);
+  s->traces = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->traces);
+  s->highest = s->own_operations = 0;
   list_lengths(s);
   return of_block(s, s->f->body);
 }
@@ -149,12 +204,13 @@ static const char *why_not(const struct search *s) {
 }
 
 bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program *program,
-                      struct instances_decision *decisions) {
+                      struct instances_decision *decisions, bool fused) {
   const uint32_t n = program->function_count;
   struct search s = {.o = o,
                      .sizes = sizes_compute(o),
                      .calls = calls_make(o),
                      .kept = kept,
+                     .fused = fused,
                      .worth = arena_alloc(o->scratch, n * sizeof *s.worth)};
   bool changed = false;
   for (uint32_t i = 0; i < n; i++) { /* callees first */

@@ -155,11 +155,12 @@ struct instances_decision {
   const char *reason; /* why it is or is not; NULL: not reached, or not by instances */
 };
 
-/* After the last pass: decides for the functions of `program`, the original, that are by
- * instances and not yet decided to be inlined. True if one more is: then the program is to be
- * optimised again. Reasons are in `kept`. */
+/* Decides, from the program as it is now, for those functions of `program`, the original or the
+ * same, that are by instances and not yet decided to be inlined. True if one more is: then the
+ * program is to be optimised without its mark. `fused`: superoperators are still to be made.
+ * Reasons are in `kept`. */
 bool instances_decide(struct opt *, struct arena *kept, const struct ir_program *program,
-                      struct instances_decision *);
+                      struct instances_decision *, bool fused);
 void instances_explain(const struct opt *, const struct ir_program *program,
                        const struct instances_decision *);
 

@@ -389,7 +389,7 @@ Test(worth, one_superoperator) {
                         "  yield v11\n"),
                   "", "function BODY\n  inlined: it keeps no elements of its own in memory\n");
   expect_decision(APPLY("  v2 = * INT v1 v1\n  v3 = + INT v2 v1\n  yield v3\n"), "",
-                  "function BODY\n  inlined: it is one operation\n");
+                  "function BODY\n  inlined: it keeps no elements of its own in memory\n");
 }
 
 Test(worth, recursion) {
