@@ -12,7 +12,7 @@
  * - calls itself, perhaps indirectly;
  * - calls a function by instances that is worth it, or one that was too large to be inlined.
  *
- * Before fusion a vector does not count if fusion is likely to keep it out of memory: producers
+ * Before fusion a vector does not count if fusion is expected to keep it out of memory: producers
  * and consumers on one domain, and no reduction of own elements to wait for. So most of those
  * that fusion makes one superoperator are found before, and the program is optimised once.
  *
