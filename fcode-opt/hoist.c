@@ -13,15 +13,17 @@
  * fail. So the same fault is met first. A recursive function is left alone.
  *
  * Callers come after what they call, and may be by instances, too: then what has moved to one
- * moves on. Its new variables are not known to the size analysis; whether what defines them may
- * fail is noted when it moves. */
+ * moves on. The size analysis does not know it there. If it may fail at all it counts as such,
+ * since a check in that caller may be what makes it safe; where that stops it, there is another
+ * round with sizes of its own. */
 #include "base/map.h"
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
 #include <string.h>
 
-enum note { NOTE_NONE, NOTE_SAFE, NOTE_MAY_FAIL };
+/* Of a binding that has moved to where it is now. */
+enum note { NOTE_NONE, NOTE_NEVER_FAILS, NOTE_MAY_FAIL };
 
 struct hoist {
   struct opt *o;
@@ -29,6 +31,7 @@ struct hoist {
   const struct sizes *sizes; /* NULL until one is asked for */
   uint32_t *known;           /* per function: its variables below this are known to sizes */
   bool any;                  /* something has moved */
+  bool stopped;              /* something that moved before would move on if it were safe */
   struct map notes; /* from a function and a variable: enum note of its binding, which moved */
 
   /* the function at hand */
@@ -61,11 +64,15 @@ static bool is_scalar(struct hoist *h, ir_var v) {
   return v < h->known[h->index] && sizes_known(sizes, h->index, v, SIZE_LEN) == 1;
 }
 
+static enum note note_of(const struct hoist *h, const struct ir_binding *x) {
+  if (x->result_count == 0) return NOTE_NONE;
+  return map_get(&h->notes, map_pair(h->index, x->results[0]));
+}
+
 static bool block_may_fail(struct hoist *h, const struct ir_block *block);
 
 static bool binding_may_fail(struct hoist *h, const struct ir_binding *x) {
-  const enum note note =
-      x->result_count > 0 ? map_get(&h->notes, map_pair(h->index, x->results[0])) : NOTE_NONE;
+  const enum note note = note_of(h, x);
   if (note != NOTE_NONE) return note == NOTE_MAY_FAIL;
   switch ((enum ir_form)x->form) {
   case IR_OP:
@@ -172,6 +179,7 @@ static bool find_moves(struct hoist *h) {
     h->moves[i] = shared && (!h->fails[i] || !h->may_fail);
     any |= h->moves[i];
     if (h->moves[i]) continue;
+    h->stopped |= shared && note_of(h, x) != NOTE_NONE;
     h->may_fail |= h->fails[i];
     for (uint32_t k = 0; k < x->result_count; k++) h->shared[x->results[k]] = false;
   }
@@ -255,9 +263,9 @@ static void note_copies(struct hoist *h, uint32_t caller, const struct ir_block 
   for (uint32_t i = 0, k = 0; i < body->count; i++) {
     if (!h->moves[i] && !h->copied[i]) continue;
     const struct ir_binding *x = &copy->bindings[k++];
-    if (h->moves[i] && x->result_count > 0)
-      *map_at(&h->notes, map_pair(caller, x->results[0])) =
-          h->fails[i] ? NOTE_MAY_FAIL : NOTE_SAFE;
+    if (!h->moves[i] || x->result_count == 0) continue;
+    *map_at(&h->notes, map_pair(caller, x->results[0])) =
+        binding_effects(&h->calls, x) == 0 ? NOTE_NEVER_FAILS : NOTE_MAY_FAIL;
   }
 }
 
@@ -351,15 +359,21 @@ static void hoist_function(struct hoist *h, uint32_t index) {
   h->any = true;
 }
 
-bool pass_hoist(struct opt *o) {
-  const uint32_t n = o->program->function_count;
-  bool any = false;
-  for (uint32_t f = 0; f < n; f++) any |= o->program->functions[f].instances != NULL;
-  if (!any) return false;
+/* True if something that has moved could move on, with sizes of its own. */
+static bool hoist_round(struct opt *o, bool *changed) {
   struct hoist h = {.o = o, .calls = calls_make(o)};
   map_init(&h.notes, o->scratch);
-  for (uint32_t i = 0; i < n; i++) {
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
     if (can_hoist(&h, h.calls.order[i])) hoist_function(&h, h.calls.order[i]);
   }
-  return h.any;
+  *changed |= h.any;
+  return h.stopped;
+}
+
+bool pass_hoist(struct opt *o) {
+  bool any = false, changed = false;
+  for (uint32_t f = 0; f < o->program->function_count; f++)
+    any |= o->program->functions[f].instances != NULL;
+  while (any) any = hoist_round(o, &changed);
+  return changed;
 }

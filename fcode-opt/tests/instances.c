@@ -299,6 +299,33 @@ Test(hoist, checks) {
 #undef CHECKED
 }
 
+/* What has moved to a body around moves on only if it is not safe by a check there. RAND and
+ * the check, which may fail, stay. */
+Test(hoist, out_of_two_bodies_with_a_check) {
+  static const char *const products[] = {"  v4 = * INT v2 v3\n", "  v4 = * INT v2 v2\n"};
+  for (uint32_t i = 0; i < 2; i++) {
+    char text[1000];
+    snprintf(text, sizeof text, "%s%s%s",
+             "fun M (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT)\n"
+             "  v4: INT = call OUTER v0 v1 v2 v3\n  yield v4\nend\n"
+             "fun OUTER (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) "
+             "instances shared each shared shared -> each\n"
+             "  v4 = RAND v1\n  v5 = + INT v2 v3\n  v6: INT = call INNER v0 v4 v2 v3\n"
+             "  yield v6\nend\n"
+             "fun INNER (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) "
+             "instances shared each shared shared -> each\n",
+             products[i], "  v5 = DIST INT v4 v0\n  yield v5\nend\n");
+    struct rewriting r;
+    rewriting_begin(&r, text);
+    cr_expect(pass_hoist(&r.o));
+    const struct ir_function *f = r.o.program->functions;
+    cr_expect_eq(f[0].body->count, 1 + i);
+    cr_expect_eq(f[1].body->count, 4 - i);
+    cr_expect_eq(f[2].body->count, 1);
+    rewriting_free(&r);
+  }
+}
+
 /* Nothing in an arm that stays, nothing of a recursive function, no effect, nothing made of
  * instances. */
 Test(hoist, what_stays) {
