@@ -221,11 +221,6 @@ static void simplify_all(struct driver *d) {
   }
 }
 
-static void inline_and_simplify(struct driver *d) {
-  run(d, PASS_inline);
-  simplify_all(d);
-}
-
 /* Before anything is moved or fused, marks that are not worth it are simply removed. True if
  * there were any. */
 static bool remove_marks(struct driver *d) {
@@ -239,12 +234,19 @@ static bool remove_marks(struct driver *d) {
   return true;
 }
 
+/* As long as simpler bodies show that marks are not worth it. */
+static void inline_and_simplify(struct driver *d) {
+  remove_marks(d);
+  do {
+    run(d, PASS_inline);
+    simplify_all(d);
+  } while (remove_marks(d));
+}
+
 /* A function that has become a loop may be inlined, since it no longer calls itself. What hoist
  * moves is simple: one round is enough. */
 static void run_all(struct driver *d) {
-  remove_marks(d);
   inline_and_simplify(d);
-  while (remove_marks(d)) inline_and_simplify(d);
   if (d->o.options->fuse && run(d, PASS_loops)) inline_and_simplify(d);
   if (d->o.decisions && run(d, PASS_hoist)) {
     run(d, PASS_simplify);
@@ -298,31 +300,44 @@ static bool any_by_instances(const struct ir_program *program) {
   return false;
 }
 
-/* Optimises until the marks that are left are worth it. Diagnostics may be in the same arena:
- * with any, a round's memory is not freed. */
+/* Optimises, once or more, until the marks that are left are worth it. `begun` has the
+ * decisions that the last time began with. Diagnostics may be in the same arena: with any, its
+ * memory is not freed in between. False if the program cannot be rewritten. */
+static bool run_until_decided(struct driver *d, const struct ir_program *program,
+                              struct instances_decision *begun) {
+  struct opt *o = &d->o;
+  const struct arena_point mark = arena_mark(o->arena);
+  const size_t bytes = program->function_count * sizeof *begun;
+  for (;;) {
+    memcpy(begun, o->decisions, bytes);
+    if (!run_once(d, program)) return false;
+    if (d->broken || !instances_decide(o, &d->decided, program, o->decisions, false))
+      return true;
+    if (!d->warned) arena_free_since(o->arena, mark);
+  }
+}
+
+/* What is printed is the last time: so that is repeated where anything is to be printed. */
 static bool run_rounds(struct driver *d, const struct ir_program *program) {
   struct opt *o = &d->o;
-  struct fcode_opt_options silent = *o->options;
   const struct fcode_opt_options *options = o->options;
+  struct fcode_opt_options silent = *options;
   FILE *explain = o->explain;
-  const bool loud = explain || options->print_after;
-  const struct arena_point mark = arena_mark(o->arena);
-  o->decisions = arena_alloc(&d->decided, program->function_count * sizeof *o->decisions);
+  const size_t bytes = program->function_count * sizeof *o->decisions;
+  struct instances_decision *begun = arena_alloc(&d->decided, bytes);
+  o->decisions = arena_alloc(&d->decided, bytes);
   silent.print_after = NULL;
   o->options = &silent;
   o->explain = NULL;
-  bool again = true;
-  while (again) {
-    if (!run_once(d, program)) break;
-    again = !d->broken && instances_decide(o, &d->decided, program, o->decisions, false);
-    if ((again || loud) && !d->warned && !d->broken) arena_free_since(o->arena, mark);
-  }
+  const bool rewritten = run_until_decided(d, program, begun);
   o->options = options;
   o->explain = explain;
-  if (again) return false;
-  const bool rewritten = !loud || d->broken || run_once(d, program);
+  if (!rewritten || d->broken || (!explain && !options->print_after)) return rewritten;
+  memcpy(o->decisions, begun, bytes);
+  run_once(d, program);
+  instances_decide(o, &d->decided, program, o->decisions, false);
   if (explain) instances_explain(o, program, o->decisions);
-  return rewritten;
+  return true;
 }
 
 /* ---- the entry point ---- */

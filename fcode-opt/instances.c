@@ -12,9 +12,10 @@
  * - calls itself, perhaps indirectly;
  * - calls a function by instances that is worth it, or one that was too large to be inlined.
  *
- * Before fusion a vector does not count if fusion is expected to keep it out of memory: producers
- * and consumers on one domain, and no reduction of own elements to wait for. So most of those
- * that fusion makes one superoperator are found before, and the program is optimised once.
+ * Before fusion a vector does not count if fusion is expected to keep it out of memory:
+ * producers and consumers on one domain, and no reduction of own elements to wait for. So most
+ * of those that fusion makes one superoperator are found before, and the program is optimised
+ * once.
  *
  * Lengths are those of the size analysis, where instructions that do not fail are assumed: of
  * two that are not known to be equal one counts as the function's own. */

@@ -419,6 +419,55 @@ Test(worth, one_superoperator) {
                   "function BODY\n  inlined: it keeps no elements of its own in memory\n");
 }
 
+/* Ten numbers of each instance, v6; what is made of them; and the sum of that, v20. */
+#define TEN(text)                                                                              \
+  APPLY("  v2 = CONST INT 10\n"                                                                \
+        "  v3 = DIST INT v2 v0\n"                                                              \
+        "  v4 = MAKE_SEGDES v3\n"                                                              \
+        "  v5 = DIST INT v1 v4\n"                                                              \
+        "  v6 = * INT v5 v5\n" text "  v21 = +_REDUCE INT v20 v4\n"                            \
+        "  yield v21\n")
+
+/* Fusion keeps none of these out of memory: a scan, a source of a gather. */
+Test(worth, what_fusion_does_not_avoid) {
+  expect_decision(TEN("  v7 = +_SCAN INT v6 v4\n  v20 = + INT v7 v7\n"), "BODY ",
+                  "the result of OP");
+  expect_decision(TEN("  v7 = % v6 v5\n  v20 = BPERMUTE INT v6 v7 v4 v4\n"), "BODY ",
+                  "the result of OP");
+}
+
+static unsigned times;
+
+static void count_times(struct opt *o, const char *pass) {
+  (void)o;
+  times += strcmp(pass, "fuse") == 0;
+}
+
+static void expect_times(unsigned expected, const char *functions) {
+  struct fixture t;
+  fixture_init(&t);
+  t.options.fuse = true;
+  t.options.after_pass = count_times;
+  char *text = arena_printf(&t.arena, "let-form \"t\" i64 f64 entry M\n%s",
+                            with_positions(&t.arena, functions));
+  struct ir_program *program = ir_parse(&t.arena, "t.let", text, strlen(text), &t.diags);
+  cr_assert(program, "%s in\n%s", t.diags.list.items[0].message, text);
+  times = 0;
+  const struct ir_program *result =
+      fcode_opt(&t.arena, program, &t.options, &t.stats, NULL, &t.diags);
+  cr_assert(result && !result->functions[1].instances);
+  cr_expect_eq(times, expected, "%u", times);
+  fixture_free(&t);
+}
+
+/* A second time only where fusion itself has to show that nothing is kept: numbers that wait
+ * for a reduction are computed again behind it, which is not foreseen. */
+Test(worth, decided_before_fusion) {
+  expect_times(1, TEN("  v20 = + INT v6 v5\n"));
+  expect_times(2, TEN("  v7 = MAX_REDUCE INT v6 v4\n  v8 = DIST INT v7 v4\n"
+                      "  v20 = - INT v6 v8\n"));
+}
+
 Test(worth, recursion) {
   expect_decision(APPLY("  v2 = +_REDUCE INT v1 v0\n"
                         "  v3 = CONST INT 9\n"
