@@ -30,7 +30,7 @@ WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 SANITIZER_OPTIONS = {
     "LSAN_OPTIONS": f"suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0",
     "ASAN_OPTIONS": "intercept_strstr=0:quarantine_size_mb=16"}
-TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads", "test-readers")
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-cpu-sub", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
 TUNINGS = ("smallest", "largest")
