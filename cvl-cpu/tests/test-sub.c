@@ -275,7 +275,7 @@ static bool is_memory_fault(struct cvl_context *c) {
 }
 
 /* What one keeps another one gets; what it holds counts for both. */
-Test(sub, share_a_limit) {
+Test(sub, are_in_one_limit) {
   enum { LIMIT = 8 << 20, LARGE = 5 << 20 };
   struct cvl_context *c = open_with((struct cvl_options){.threads = 1, .memory_limit = LIMIT});
   struct cvl_context *a = open_sub(c), *b = open_sub(c);
@@ -300,7 +300,7 @@ Test(sub, share_a_limit) {
 }
 
 /* Many small vectors of one, all freed, leave room for the other. */
-Test(sub, share_a_limit_by_small_blocks) {
+Test(sub, are_in_one_limit_with_small_blocks) {
   enum { LIMIT = 4 << 20, EACH = 10000, MANY = LIMIT / EACH };
   struct cvl_context *c = open_with((struct cvl_options){.threads = 1, .memory_limit = LIMIT});
   struct cvl_context *const both[] = {open_sub(c), open_sub(c)};
