@@ -34,7 +34,7 @@ static struct cvl_context *open_sub(struct cvl_context *c) {
 
 /* ---- data: rows of many lengths ---- */
 
-enum { ROWS = 9000, MOST = 8 * ROWS };
+enum { ROWS = 4000, MOST = 8 * ROWS };
 
 struct data {
   struct cvl_context *c;
@@ -226,8 +226,9 @@ static void compare(struct work *w, const struct cvl_value *whole) {
   }
 }
 
-static void cut_and_compare(struct cvl_options options) {
-  static const uint64_t sizes[] = {1000, 100, 7};
+/* In chunks of two sizes. */
+static void cut_and_compare(struct cvl_options options, uint64_t large, uint64_t small) {
+  const uint64_t sizes[] = {large, small};
   struct data x;
   data_begin(&x, options);
   struct cvl_value whole[RESULTS];
@@ -247,8 +248,8 @@ static void cut_and_compare(struct cvl_options options) {
 }
 
 Test(sub, chunks_have_the_bits_of_the_whole) {
-  cut_and_compare((struct cvl_options){.threads = 2});
-  cut_and_compare((struct cvl_options){.threads = 1, .memory_limit = 64 << 20});
+  cut_and_compare((struct cvl_options){.threads = 2}, 300, 7);
+  cut_and_compare((struct cvl_options){.threads = 1, .memory_limit = 64 << 20}, 1000, 30);
 }
 
 /* Compiled code arrives in the background, for several threads at once. */
@@ -261,7 +262,8 @@ Test(sub, chunks_of_compiled_superoperators) {
     cut_and_compare((struct cvl_options){.threads = 2,
                                          .compile = kinds[i],
                                          .compile_waits = i == 2,
-                                         .compile_directory = directory});
+                                         .compile_directory = directory},
+                    500, 30);
   }
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_expect_eq(system(command), 0);
@@ -314,6 +316,50 @@ Test(sub, are_in_one_limit_with_small_blocks) {
   }
   cpu->close(both[0]);
   cpu->close(both[1]);
+  cpu->close(c);
+}
+
+enum { CROWD = 3, CROWD_LIMIT = 6 << 20, CROWD_MOST = 2 << 20 };
+
+/* Takes and frees vectors, of which many do not fit; each keeps its elements. */
+static void *crowd(void *context) {
+  enum { ROUNDS = 600, HELD = 5 };
+  struct cvl_context *s = context;
+  struct cvl_value held[HELD] = {{0}};
+  uint64_t random = (uintptr_t)&held | 1, wrong = 0;
+  for (int i = 0; i < ROUNDS; i++) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    struct cvl_value *v = &held[random % HELD];
+    if (v->form == CVL_VECTOR) {
+      const uint8_t *data = v->as.vector->data;
+      wrong += data[0] != (uint8_t)(uintptr_t)v || data[v->as.vector->length - 1] != data[0];
+      cpu->release(s, v);
+      v->form = CVL_NOTHING;
+    } else if (cpu->allocate(s, 1, CVL_BOOL, 2 + (random >> 20) % CROWD_MOST, v)) {
+      uint8_t *data = v->as.vector->data;
+      data[0] = data[v->as.vector->length - 1] = (uint8_t)(uintptr_t)v;
+    } else {
+      wrong += !is_memory_fault(s);
+    }
+  }
+  cpu->close(s);
+  return (void *)(uintptr_t)wrong;
+}
+
+Test(sub, crowd_at_a_limit) {
+  struct cvl_context *c =
+      open_with((struct cvl_options){.threads = 1, .memory_limit = CROWD_LIMIT});
+  struct cvl_value all;
+  pthread_t threads[CROWD];
+  for (int i = 0; i < CROWD; i++)
+    cr_assert_eq(pthread_create(&threads[i], NULL, crowd, open_sub(c)), 0);
+  for (int i = 0; i < CROWD; i++) {
+    void *wrong;
+    pthread_join(threads[i], &wrong);
+    cr_expect_eq((uintptr_t)wrong, 0);
+  }
+  cr_expect(cpu->allocate(c, 1, CVL_BOOL, CROWD_LIMIT - (64 << 10), &all),
+            "what closed ones keep is there");
   cpu->close(c);
 }
 
