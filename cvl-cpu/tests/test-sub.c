@@ -134,21 +134,23 @@ static bool body(const struct data *x, struct cvl_context *c, uint64_t first, ui
                  struct cvl_value out[RESULTS]) {
   const uint64_t begin = (uint64_t)offsets[first];
   const uint64_t length = (uint64_t)offsets[first + n] - begin;
-  struct cvl_value d, reals, ints, bounds, seven = cvl_scalar_int(CVL_I64, 7);
+  struct cvl_value d, reals, ints, bounds;
+  const struct cvl_value seven = cvl_scalar_int(CVL_I64, 7);
   const struct cvl_value all = cvl_one_segment(length);
   const struct cvl_random which = {.seed = 5, .k = 3, .first = begin};
-  bool good = cpu->slice(c, 2, &x->d, first, n, &d) &&
-              cpu->slice(c, 2, &x->reals, begin, length, &reals) &&
-              cpu->slice(c, 2, &x->ints, begin, length, &ints) &&
-              cpu->dist(c, 3, &seven, &all, &bounds);
+  if (!(cpu->slice(c, 2, &x->d, first, n, &d) &&
+        cpu->slice(c, 2, &x->reals, begin, length, &reals) &&
+        cpu->slice(c, 2, &x->ints, begin, length, &ints) &&
+        cpu->dist(c, 3, &seven, &all, &bounds)))
+    return false;
   const struct cvl_value operands[2] = {d, reals};
-  good = good && cpu->sort(c, 3, OP_SORT_UP, &reals, &d, &out[SORTED]) &&
-         cpu->scan(c, 4, OP_ADD, &ints, &d, &out[SCANNED]) &&
-         cpu->reduce(c, 5, OP_MAX, &reals, &d, &out[LARGEST]) &&
-         cpu->lengths(c, 6, &d, &out[COUNTS]) &&
-         cpu->random(c, 7, &which, &bounds, &out[RANDOM]) &&
-         cpu->run(c, 8, x->consume, operands, &out[MAPPED]) &&
-         cpu->run(c, 12, x->maps, &reals, &out[SINES]);
+  const bool good = cpu->sort(c, 3, OP_SORT_UP, &reals, &d, &out[SORTED]) &&
+                    cpu->scan(c, 4, OP_ADD, &ints, &d, &out[SCANNED]) &&
+                    cpu->reduce(c, 5, OP_MAX, &reals, &d, &out[LARGEST]) &&
+                    cpu->lengths(c, 6, &d, &out[COUNTS]) &&
+                    cpu->random(c, 7, &which, &bounds, &out[RANDOM]) &&
+                    cpu->run(c, 8, x->consume, operands, &out[MAPPED]) &&
+                    cpu->run(c, 12, x->maps, &reals, &out[SINES]);
   if (!good) return false;
   cpu->release(c, &d);
   cpu->release(c, &reals);
