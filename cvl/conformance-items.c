@@ -112,6 +112,7 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SLICE", chapter_slices);
   add_chapter(list, "FILL", chapter_fill);
   add_chapter(list, "CONCATENATE", chapter_concatenate);
+  add_chapter(list, "SUB_CONTEXTS", chapter_sub);
 }
 
 bool item_matches(const struct item *it, const char *only) {
