@@ -406,6 +406,8 @@ static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
   if (!of->compiled) return;
   k->compiled = fused_compiled_copy(k, of->compiled);
   if (!k->compiled) k->choice = (struct fused_choice){0};
+  /* What is tried or has won is loaded. */
+  if (k->compiled && k->choice.stage >= CHOICE_TRIED) fused_compiled_ready(k->compiled);
 }
 
 static void begin_compiling(struct cvl_kernel *k) {

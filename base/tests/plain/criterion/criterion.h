@@ -71,9 +71,10 @@ int main(void) {
     if (!(good)) exit(1);                                                                      \
   } while (0)
 
-#define cr_assert(...)    PLAIN_ASSERT(PLAIN_CHECK(PLAIN_IS(__VA_ARGS__, 0), __VA_ARGS__))
-#define cr_assert_eq(...) PLAIN_ASSERT(PLAIN_CHECK(PLAIN_EQ(__VA_ARGS__, 0), __VA_ARGS__))
-#define cr_assert_lt(...) PLAIN_ASSERT(PLAIN_CHECK(PLAIN_LT(__VA_ARGS__, 0), __VA_ARGS__))
+#define cr_assert(...)     PLAIN_ASSERT(PLAIN_CHECK(PLAIN_IS(__VA_ARGS__, 0), __VA_ARGS__))
+#define cr_assert_eq(...)  PLAIN_ASSERT(PLAIN_CHECK(PLAIN_EQ(__VA_ARGS__, 0), __VA_ARGS__))
+#define cr_assert_geq(...) PLAIN_ASSERT(PLAIN_CHECK(PLAIN_GE(__VA_ARGS__, 0), __VA_ARGS__))
+#define cr_assert_lt(...)  PLAIN_ASSERT(PLAIN_CHECK(PLAIN_LT(__VA_ARGS__, 0), __VA_ARGS__))
 #define cr_assert_not_null(...)                                                                \
   PLAIN_ASSERT(PLAIN_CHECK(!PLAIN_NULL(__VA_ARGS__, 0), __VA_ARGS__))
 
