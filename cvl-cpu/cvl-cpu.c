@@ -15,14 +15,20 @@
 
 static void cpu_close(struct cvl_context *c) {
   if (!c) return;
+  if (c->parent) {
+    cpu_close_sub(c);
+    return;
+  }
   pool_free(c->pool);
   if (c->memory) {
+    cpu_free_subs(c);
     while (c->prepared) cpu_discard(c, c->prepared);
     compile_cache_free(c->compile_cache);
     ahead_close(c->ahead);
     release_all(c);
     memory_free(c->memory);
   }
+  pthread_mutex_destroy(&c->idle_lock);
   free(c);
 }
 
@@ -32,8 +38,9 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   struct cvl_context *c = calloc(1, sizeof *c);
-  if (!c) {
+  if (!c || pthread_mutex_init(&c->idle_lock, NULL) != 0) {
     *why = "no memory for a context";
+    free(c);
     return NULL;
   }
   c->tuning = tuning_complete(options->tuning, 0);
@@ -47,9 +54,10 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   c->map_rows = &c->kernels->map->widths[c->int_elem == CVL_I64][c->float_elem == CVL_F64];
-  heap_init(&c->heap, 0);
-  c->memory = memory_new(&c->heap, tuned(c, KEEP_BYTES));
-  c->pool = c->memory ? pool_new(&c->heap, options->threads, tuned(c, SPIN_ROUNDS)) : NULL;
+  heap_init(&c->own_heap, 0);
+  c->heap = &c->own_heap;
+  c->memory = memory_new(c->heap, tuned(c, KEEP_BYTES));
+  c->pool = c->memory ? pool_new(c->heap, options->threads, tuned(c, SPIN_ROUNDS)) : NULL;
   if (!c->pool) {
     *why = c->memory ? "cannot start the threads" : "no memory for a context";
     cpu_close(c);
@@ -61,10 +69,10 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     cpu_close(c);
     return NULL;
   }
-  c->compile_cache = compile_cache_new(&c->heap, options, c->ahead);
+  c->compile_cache = compile_cache_new(c->heap, options, c->ahead);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;
-  if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;
+  if (options->memory_limit) c->heap->limit = c->heap->live + options->memory_limit;
   memory_fail(c->memory, options->fail_allocation);
   return c;
 }
@@ -128,6 +136,23 @@ static bool cpu_same(struct cvl_context *c, const struct cvl_value *a,
   case CVL_SCALAR: break;
   }
   return false;
+}
+
+/* ---- values cut and put together again ---- */
+
+static bool slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                  uint64_t first, uint64_t n, struct cvl_value *out) {
+  const struct cvl_value in = *v;
+  const bool good = cpu_slice(c, site, &in, first, n, out);
+  if (in.owned) cpu_release(c, &in);
+  return good;
+}
+
+static bool fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
+                 uint64_t first, const struct cvl_value *v) {
+  const bool good = cpu_fill(c, site, target, first, v);
+  if (v->owned) cpu_release(c, v);
+  return good;
 }
 
 /* ---- errors ---- */
@@ -294,6 +319,11 @@ const struct cvl_backend cvl_cpu_backend = {
     .generate = cpu_generate,
     .generate_segdes = cpu_generate_segdes,
     .lend = cpu_lend,
+    .slice = slice,
+    .allocate = cpu_allocate,
+    .fill = fill,
+    .concatenate = cpu_concatenate,
+    .open_sub = cpu_open_sub,
     .check = cpu_check,
     .statistics = cpu_statistics,
     .fail_allocation = cpu_fail_allocation,

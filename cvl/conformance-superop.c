@@ -51,12 +51,23 @@ static void pass_alias(struct suite *s, const struct superop_case *c, uint32_t p
   if (!o->value[p].owned) o->held[p] = o->value[p];
 }
 
+/* One in three as a slice, if the back end has them: with random numbers of its own, so that
+ * all else is the same for all back ends. */
+static bool upload_stored(struct suite *s, const struct host_value *h, bool other,
+                          struct cvl_value *out) {
+  const struct rng before = s->rng;
+  const bool sliced = s->b->slice && rng_one_in(&s->rng, 3);
+  const bool ok = sliced ? suite_upload_slice(s, h, out) : suite_upload(s, h, other, out);
+  s->rng = before;
+  return ok;
+}
+
 static bool upload_one(struct suite *s, const struct superop_case *c,
                        const struct host_value *params, uint32_t p, struct cvl_value *out) {
   const bool other = rng_one_in(&s->rng, 2);
   if (c->computed && c->computed[p].by)
     return computed_upload(s, &params[p], &c->computed[p], other, out);
-  return suite_upload(s, &params[p], other, out);
+  return upload_stored(s, &params[p], other, out);
 }
 
 /* Chooses the form and the ownership of every operand. `packing`: not NULL where those of the
@@ -470,6 +481,17 @@ static void run_forms(struct suite *s, const struct superop_case *c,
     run_data(s, c, kernel, n, (enum shape)rng_below(&s->rng, SHAPES), 1 + run);
 }
 
+/* The same in a sub-context that runs the kernel of its parent, where there are such. */
+static void run_in_sub(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
+                       uint64_t n, enum shape shape, unsigned turn) {
+  struct cvl_context *parent = s->ctx;
+  struct cvl_context *sub = s->b->open_sub && kernel ? s->b->open_sub(parent) : NULL;
+  if (sub) s->ctx = sub;
+  run_data(s, c, kernel, n, shape, turn);
+  s->ctx = parent;
+  if (sub) s->b->close(sub);
+}
+
 static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
                      struct arena *arena) {
   enum { COUNT = sizeof lengths / sizeof lengths[0], RUNS = 5, LARGE = 65537, GREAT = 300007 };
@@ -496,8 +518,8 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     uint64_t shape = n ? rng_below(&s->rng, SHAPES)
                        : SHAPE_NONE + rng_below(&s->rng, SHAPES_END - SHAPE_NONE);
     if (trees && n && rng_one_in(&s->rng, 2)) shape = SHAPE_EDGES;
-    run_data(s, &c, kernel, n, (enum shape)shape,
-             run % 2 ? 1 + (unsigned)rng_below(&s->rng, OPERAND_FORMS) : 0);
+    const unsigned turn = run % 2 ? 1 + (unsigned)rng_below(&s->rng, OPERAND_FORMS) : 0;
+    (run % 3 ? run_data : run_in_sub)(s, &c, kernel, n, (enum shape)shape, turn);
   }
   if (kernel && s->options->compile_waits && !mix->copies) run_forms(s, &c, kernel);
   if (kernel) s->b->discard(s->ctx, kernel);

@@ -369,7 +369,8 @@ struct cvl_backend {
 
   /* Elements first .. first + n of a vector, or segments of a descriptor, which must exist:
    * their sizes have been resolved. Elements are not copied: the slice keeps the memory of
-   * all of them, and is never overwritten. Offsets of segments may be computed anew. */
+   * all of them, and is never overwritten. Offsets of segments may be computed anew. The value
+   * passes as operands do, but a parent's is borrowed. */
   bool (*slice)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
                 uint64_t n, struct cvl_value *out);
   /* A vector of n elements, a CVL_VECTOR for any n, for `fill` to write: each element once,
@@ -386,12 +387,13 @@ struct cvl_backend {
                       const struct cvl_value *descriptors, struct cvl_value *out);
   /* A sub-context: for one thread more, that executes other instances. It has the options of
    * its parent, one thread, an error slot and statistics of its own; memory counts in the limit
-   * of the parent. Until all of them are closed nobody calls the parent. A sub-context reads
+   * of the parent. Until all of them are closed nobody calls the parent but this function,
+   * which any thread may do; any thread closes them. A sub-context reads
    * values of its parent in `slice` only, whose results are its own (a descriptor or vector of
    * form CVL_SCALAR or CVL_ONE_SEGMENT is nobody's), fills targets of its parent, several at a
    * time where their ranges are apart, and runs kernels of its parent. What it still holds when
-   * it is closed is freed. NULL, without a fault, where there is no memory; the function is
-   * NULL where there is no such thing. */
+   * it is closed is freed. NULL, without a fault, where there is no memory, and of a
+   * sub-context; the function is NULL where there is no such thing. */
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
   /* -- errors and time -- */
