@@ -336,6 +336,31 @@ def fluid_step(arguments):
     return [advect(relax(density, density, rate, 1 / (1 + 4 * rate)), u, v), u, v]
 
 
+# ---- Matrices of nested rows; sums of random numbers ----
+
+
+def matrices(n, rng):
+    side = int(round(n ** 0.5))
+    return [rng.random(side * side), rng.random(side * side), side]
+
+
+def product(arguments):
+    a, b, side = arguments
+    return [(a.reshape(side, side) @ b.reshape(side, side)).ravel()]
+
+
+def sums_of_random(arguments, results):
+    """Every sum is one that m numbers below 10 can have, and their mean is right within 6 sigma."""
+    n, m = arguments
+    sums = results[0]
+    if len(sums) != n or (n and not (0 <= sums.min() and sums.max() <= 9 * m)):
+        return f"{len(sums)} sums from {sums.min(initial=0)} to {sums.max(initial=0)}"
+    sigma = (8.25 * m / n) ** 0.5 if n else 0
+    if n and abs(sums.mean() - 4.5 * m) > 6 * sigma:
+        return f"the mean of the sums is {sums.mean()}, not about {4.5 * m}"
+    return None
+
+
 def barnes_hut(name, title, dimensions, largest, bytes_each, memory, remark):
     return Case(name, title, "NESL/GPU",
                 sizes=[750, 7500, 75000, largest], test_sizes=[0, 1, 2, 1000], unit="bodies",
@@ -392,4 +417,11 @@ CASES = [
          work=lambda n: n * n, unit="cells a side",
          remark="One pass a round, as in C, but a strip at a time; the elements of the boundary are "
                 "computed, too, and discarded."),
+    Case("matrix-product", "Matrix product, nested rows", "beyond",
+         sizes=[64**2, 200**2, 600**2, 2000**2], test_sizes=[1, 4, 15**2], make=matrices,
+         reference=product, limit=lambda n, a: Limit(bytes=24 * n, flops=2 * n ** 1.5),
+         work=lambda n: n ** 1.5, unit="elements"),
+    Case("random-sums", "Sums of random numbers", "beyond", sizes=[10**3, 10**4, 10**5, 10**6],
+         test_sizes=[0, 1, 30], make=lambda n, rng: [n, 1000 if n > 100 else 7],
+         check=sums_of_random, limit=lambda n, a: Limit(bytes=8 * n), unit="sums"),
 ]

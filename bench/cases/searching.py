@@ -1,4 +1,4 @@
-"""Sorting, searching and counting: divide and conquer, trees of cases, texts."""
+"""Sorting, searching and counting: divide and conquer, trees of cases, texts, rows of ragged arrays."""
 
 import collections
 import math
@@ -11,6 +11,9 @@ LETTERS = numpy.frombuffer(b"etaoinshrdlcumwfgypbvkjxqz", numpy.uint8)
 # Partial placements of n queens that no queen attacks, of all columns together: what has to be
 # looked at, for n = 0, 1, ...
 PLACEMENTS = [1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553]
+
+# Mean lengths of strings that are compared.
+SHORT, LONG = 8, 40
 
 
 # ---- data
@@ -83,6 +86,19 @@ def power_law(n, rng):
     return lengths[:int(numpy.searchsorted(numpy.cumsum(lengths), n))]
 
 
+def strings(length):
+    """make of n pairs of strings: half of the second ones are the first with some letters changed."""
+    def make(n, rng):
+        lengths = rng.poisson(length, n)
+        letters = LETTERS[rng.integers(0, 26, int(lengths.sum()))]
+        changed = numpy.where(rng.random(len(letters)) < 0.2, rng.permutation(letters), letters)
+        others = numpy.maximum(lengths - rng.integers(0, 3, n), 0)
+        ends = numpy.cumsum(lengths)
+        cut = [changed[e - k:e - k + o] for e, k, o in zip(ends, lengths, others)]
+        return [letters, lengths, numpy.concatenate([*cut, letters[:0]]), others]
+    return make
+
+
 ROWS = {
     "power law": power_law,
     "0 to 20": lambda n, rng: rng.integers(0, 21, n // 10),
@@ -90,6 +106,10 @@ ROWS = {
     "one half, ones": lambda n, rng: numpy.concatenate(
         [numpy.ones(n // 4, numpy.int64), [n // 2], numpy.ones(n // 4, numpy.int64)]),
 }
+
+
+def top_rows(shape):
+    return lambda n, rng: [*rows(shape)(n, rng), 10]
 
 
 # ---- results
@@ -112,6 +132,35 @@ def sorted_rows(arguments):
     ends = numpy.cumsum(lengths)
     return [numpy.concatenate([numpy.sort(values[e - k:e]) for e, k in zip(ends, lengths)]
                               + [values[:0]])]
+
+
+def split(values, lengths):
+    return numpy.split(values, numpy.cumsum(lengths)[:-1]) if len(lengths) else []
+
+
+def distance(a, b):
+    """Of two byte strings, letter by letter."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        corner, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            corner, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, corner + (x != y))
+    return row[-1]
+
+
+def distances(arguments):
+    pairs = zip(split(*arguments[:2]), split(*arguments[2:]))
+    return [numpy.array([distance(a.tolist(), b.tolist()) for a, b in pairs], int)]
+
+
+def distinct(arguments):
+    found = [numpy.unique(row) for row in split(*arguments)]
+    return [numpy.concatenate([arguments[0][:0], *found]), numpy.array([len(r) for r in found], int)]
+
+
+def greatest(arguments):
+    *ragged, k = arguments
+    return [numpy.concatenate([ragged[0][:0], *(numpy.sort(r)[::-1][:k] for r in split(*ragged))])]
 
 
 def occurrences(arguments):
@@ -208,4 +257,16 @@ CASES = [
          memory=lambda n: 2 * n + 2**24,
          remark="Each block is sieved in a vector of its size and packed in a second pass; the "
                 "primes of the blocks are then concatenated two by two, while C copies each once."),
+    Case("edit-distance", "Edit distance of pairs", "beyond", sizes=[10**2, 10**3, *TENS[:2]],
+         test_sizes=[0, 1, 60], make=strings(LONG), reference=distances,
+         limit=lambda n, a: Limit(bytes=2 * LONG * n), unit="pairs",
+         variants={"40 letters": strings(LONG), "8 letters": strings(SHORT)}),
+    Case("ragged-unique", "Distinct elements of rows", "beyond", sizes=[*TENS, 10**7],
+         test_sizes=[0, 1, 5, 3000], make=rows(ROWS["power law"]), reference=distinct,
+         limit=lambda n, a: Limit(bytes=16 * n),
+         variants={name: rows(shape) for name, shape in ROWS.items()}),
+    Case("ragged-top", "Ten greatest of each row", "beyond", sizes=[*TENS, 10**7],
+         test_sizes=[0, 1, 5, 3000], make=top_rows(ROWS["power law"]), reference=greatest,
+         limit=lambda n, a: Limit(bytes=8 * n),
+         variants={name: top_rows(shape) for name, shape in ROWS.items()}),
 ]
