@@ -71,14 +71,16 @@ struct cvl_statistics memory_statistics(const struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
-/* Whose memory the elements of a vector are in: loan.c. */
+/* Whose memory the elements of a vector are in: loan.c. What is not OWN is not written. */
 enum vector_memory {
   MEMORY_OWN,      /* behind the head, in the same block */
   MEMORY_BORROWED, /* somebody's, who is called at the end: only read */
-  MEMORY_LENT      /* as OWN, but others read it, who may stay for longer */
+  MEMORY_LENT,     /* as OWN, but others read it, who may stay for longer */
+  MEMORY_SLICE     /* another vector's: slice.c */
 };
 
-/* The data of a vector or descriptor follows its head in the same block. */
+/* The data of a vector or descriptor follows its head in the same block, unless it is
+ * somebody else's. */
 enum { HEAD_BYTES = 64 };
 
 /* The head of every vector and descriptor: they are in a list of the context, so that closing
@@ -89,14 +91,18 @@ struct held {
   uint32_t references;
   uint8_t memory; /* of a vector: enum vector_memory */
   uint8_t form;   /* of a descriptor: enum segdes_form */
+  bool of_sub;    /* of a sub-context, not of its parent */
 };
 
 struct cvl_vector {
   struct held held;
   uint8_t elem; /* enum cvl_elem */
   uint64_t length;
-  void *data;
-  struct loan *loan; /* LENT */
+  void *data; /* aligned to the element */
+  union {
+    struct loan *loan;       /* LENT */
+    struct cvl_vector *base; /* SLICE: has a reference to it; NULL: the parent's */
+  };
 };
 
 enum segdes_form {
@@ -123,6 +129,7 @@ struct segments {
 struct cpu_kernels; /* the kernels of one instruction set: kernels.h */
 
 struct cvl_context {
+  struct cvl_context *parent; /* of a sub-context; else NULL */
   enum cvl_elem int_elem, float_elem;
   struct tuning tuning; /* all values */
   struct cvl_stop stop;
@@ -159,11 +166,17 @@ void scratch_free(struct cvl_context *, void *, size_t bytes);
 struct cvl_vector *vector_new(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n);
 void vector_release(struct cvl_context *, struct cvl_vector *);
 /* A vector whose memory is not its OWN alone, and that nobody holds any more: calls whom it was
- * borrowed from, and gives its block back or leaves it to those who read it. */
+ * borrowed from, or releases the vector that it is a slice of, and gives its block back or
+ * leaves it to those who read it. */
 void vector_free_shared(struct cvl_context *, struct cvl_vector *);
 /* A new descriptor in OFFSETS form for count segments, offsets undefined. */
 struct cvl_segdes *segdes_new(struct cvl_context *, uint64_t site, uint64_t count);
+/* One of count segments of one length. */
+struct cvl_segdes *segdes_new_equal(struct cvl_context *, uint64_t site, uint64_t count,
+                                    uint64_t length);
 void segdes_release(struct cvl_context *, struct cvl_segdes *);
+/* Whether the n > 0 segments between n + 1 offsets are of one length. */
+bool offsets_all_equal(const uint64_t *offsets, uint64_t n);
 /* In debug builds aborts if a new descriptor contradicts the comments above. */
 void segdes_check(const struct cvl_segdes *);
 
@@ -287,6 +300,14 @@ bool cpu_generate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n
 bool cpu_generate_segdes(struct cvl_context *, uint64_t site, uint64_t n,
                          const struct cvl_filler *, struct cvl_value *out);
 bool cpu_lend(struct cvl_context *, const struct cvl_value *, struct cvl_loan *);
+bool cpu_slice(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
+               uint64_t n, struct cvl_value *out);
+bool cpu_allocate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                  struct cvl_value *out);
+bool cpu_fill(struct cvl_context *, uint64_t site, const struct cvl_value *target,
+              uint64_t first, const struct cvl_value *);
+bool cpu_concatenate(struct cvl_context *, uint64_t site, uint64_t n,
+                     const struct cvl_value *descriptors, struct cvl_value *out);
 bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                      const struct cvl_value *operands, struct cvl_value *out);
 /* known: that every index is in range, and none occurs twice, since the same index has

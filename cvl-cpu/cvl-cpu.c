@@ -130,6 +130,23 @@ static bool cpu_same(struct cvl_context *c, const struct cvl_value *a,
   return false;
 }
 
+/* ---- values cut and put together again ---- */
+
+static bool slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                  uint64_t first, uint64_t n, struct cvl_value *out) {
+  const struct cvl_value in = *v;
+  const bool good = cpu_slice(c, site, &in, first, n, out);
+  if (in.owned) cpu_release(c, &in);
+  return good;
+}
+
+static bool fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
+                 uint64_t first, const struct cvl_value *v) {
+  const bool good = cpu_fill(c, site, target, first, v);
+  if (v->owned) cpu_release(c, v);
+  return good;
+}
+
 /* ---- errors ---- */
 
 static bool cpu_check(struct cvl_context *c, bool wait, struct cvl_error *error) {
@@ -294,6 +311,10 @@ const struct cvl_backend cvl_cpu_backend = {
     .generate = cpu_generate,
     .generate_segdes = cpu_generate_segdes,
     .lend = cpu_lend,
+    .slice = slice,
+    .allocate = cpu_allocate,
+    .fill = fill,
+    .concatenate = cpu_concatenate,
     .check = cpu_check,
     .statistics = cpu_statistics,
     .fail_allocation = cpu_fail_allocation,

@@ -1,5 +1,6 @@
-/* loan.c - memory in common with the host: vectors on borrowed elements, vectors whose
- * elements others read, and elements that the host writes into them.
+/* loan.c - memory that is not a vector's alone: vectors on borrowed elements, vectors whose
+ * elements others read, and elements that the host writes into them; the end of all of these,
+ * and of slices (slice.c).
  *
  * A borrowed vector is a head with a notice behind it. A vector that is lent keeps its block
  * until the last who reads it, perhaps on another thread, has ended; what it counts for in the
@@ -65,7 +66,7 @@ static void end_reading(void *with) {
 bool cpu_lend(struct cvl_context *c, const struct cvl_value *value, struct cvl_loan *out) {
   if (c->error.kind != CVL_E_NONE || value->form != CVL_VECTOR) return false;
   struct cvl_vector *v = value->as.vector;
-  if (v->held.memory == MEMORY_BORROWED) return false;
+  if (v->held.memory == MEMORY_BORROWED || v->held.memory == MEMORY_SLICE) return false;
   if (v->held.memory == MEMORY_OWN) {
     v->loan = malloc(sizeof *v->loan); /* it may outlive the context */
     if (!v->loan) return false;
@@ -90,14 +91,25 @@ static void free_lent(struct cvl_context *c, struct cvl_vector *v) {
   end_reading(loan);
 }
 
-void vector_free_shared(struct cvl_context *c, struct cvl_vector *v) {
-  if (v->held.memory == MEMORY_LENT) {
-    free_lent(c, v);
-    return;
-  }
+static void free_borrowed(struct cvl_context *c, struct cvl_vector *v) {
   const struct cvl_notice done = *notice_of(v);
   memory_give(c->memory, v, v->held.bytes);
   done.call(done.with);
+}
+
+static void free_slice(struct cvl_context *c, struct cvl_vector *v) {
+  struct cvl_vector *base = v->base;
+  memory_give(c->memory, v, v->held.bytes);
+  if (base) vector_release(c, base);
+}
+
+void vector_free_shared(struct cvl_context *c, struct cvl_vector *v) {
+  if (v->held.memory == MEMORY_LENT)
+    free_lent(c, v);
+  else if (v->held.memory == MEMORY_SLICE)
+    free_slice(c, v);
+  else
+    free_borrowed(c, v);
 }
 
 /* ---- made ---- */
@@ -127,26 +139,11 @@ bool cpu_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
   return true;
 }
 
-static uint64_t length_at(const uint64_t *offsets, uint64_t k) {
-  return offsets[k + 1] - offsets[k];
-}
-
-/* Equal lengths need no offsets: what reads them is faster without. Most others differ soon. */
-static bool all_equal(const uint64_t *offsets, uint64_t n) {
-  uint64_t k = 1;
-  while (k < n && length_at(offsets, k) == length_at(offsets, 0)) k++;
-  return k == n;
-}
-
+/* Equal lengths need no offsets: what reads them is faster without. */
 static bool equal_segdes(struct cvl_context *c, uint64_t site, uint64_t n, uint64_t length,
                          struct cvl_segdes **out) {
-  struct cvl_segdes *d = segdes_new(c, site, 0);
+  struct cvl_segdes *d = segdes_new_equal(c, site, n, length);
   if (!d) return false;
-  d->held.form = SEGDES_EQUAL;
-  d->count = n;
-  d->total = n * length;
-  d->equal = length;
-  d->offsets = NULL;
   segdes_release(c, *out);
   *out = d;
   return true;
@@ -169,8 +166,8 @@ bool cpu_generate_segdes(struct cvl_context *c, uint64_t site, uint64_t n,
   if (!d) return false;
   d->count = n;
   bool good = make_offsets(c, site, filler, d);
-  if (good && all_equal(d->offsets, n)) {
-    good = equal_segdes(c, site, n, length_at(d->offsets, 0), &d);
+  if (good && offsets_all_equal(d->offsets, n)) {
+    good = equal_segdes(c, site, n, d->offsets[1], &d);
   }
   if (!good) {
     segdes_release(c, d);

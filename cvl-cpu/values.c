@@ -57,7 +57,7 @@ static void *hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item)
   struct held *h = take(c, site, bytes);
   if (!h) return NULL;
   memory_hold(c->memory, bytes);
-  *h = (struct held){.next = c->held, .bytes = bytes};
+  *h = (struct held){.next = c->held, .bytes = bytes, .of_sub = c->parent != NULL};
   if (c->held) c->held->previous = h;
   c->held = h;
   return h;
@@ -78,6 +78,7 @@ static void unhold(struct cvl_context *c, struct held *h) {
   }
 }
 
+/* The newest first: a slice before the vector that it keeps. */
 void release_all(struct cvl_context *c) {
   while (c->held) unhold(c, c->held);
 }
@@ -109,6 +110,18 @@ struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t cou
   return s;
 }
 
+struct cvl_segdes *segdes_new_equal(struct cvl_context *c, uint64_t site, uint64_t count,
+                                    uint64_t length) {
+  struct cvl_segdes *s = segdes_new(c, site, 0);
+  if (!s) return NULL;
+  s->held.form = SEGDES_EQUAL;
+  s->count = count;
+  s->total = count * length;
+  s->equal = length;
+  s->offsets = NULL;
+  return s;
+}
+
 void segdes_release(struct cvl_context *c, struct cvl_segdes *s) {
   invariant(s->held.references > 0);
   if (--s->held.references == 0) unhold(c, &s->held);
@@ -137,6 +150,14 @@ void result_drop(struct cvl_context *c, struct cvl_value *out) {
 }
 
 /* ---- searches in descriptors ---- */
+
+/* Most that differ do so soon. */
+bool offsets_all_equal(const uint64_t *offsets, uint64_t n) {
+  const uint64_t length = offsets[1] - offsets[0];
+  uint64_t k = 1;
+  while (k < n && offsets[k + 1] - offsets[k] == length) k++;
+  return k == n;
+}
 
 uint64_t segment_from(const struct segments *s, uint64_t p) {
   if (!s->offsets) {

@@ -369,7 +369,7 @@ struct cvl_backend {
 
   /* Elements first .. first + n of a vector, or segments of a descriptor, which must exist:
    * their sizes have been resolved. Elements are not copied: the slice keeps the memory of
-   * all of them, and is never written in place. Offsets of segments may be computed anew. */
+   * all of them, and is never overwritten. Offsets of segments may be computed anew. */
   bool (*slice)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
                 uint64_t n, struct cvl_value *out);
   /* A vector of n elements, a CVL_VECTOR for any n, for `fill` to write: each element once,
