@@ -197,6 +197,93 @@ static bool delayed_lend(struct cvl_context *ctx, const struct cvl_value *v,
          ctx->b->lend(ctx->inner, &node->inner, loan);
 }
 
+/* ---- values cut and put together again: at once, after what makes them ---- */
+
+/* A node for what the wrapped back end answers, of n elements, or segments. Not `ok`: it has
+ * not been asked, or there is a fault. */
+static void answered(struct cvl_context *ctx, uint64_t site, struct node *node, bool ok,
+                     struct cvl_value v, uint64_t n, struct cvl_value *out) {
+  const bool made = uploaded(ctx, site, node, ok, v, n, out);
+  if (!node->segdes) return;
+  node->count.bound = n;
+  node->size.bound = made ? ctx->b->length(ctx->inner, &v).bound : 0;
+}
+
+static bool delayed_slice(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
+                          uint64_t first, uint64_t n, struct cvl_value *out) {
+  const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
+  struct node *of = await(ctx, v);
+  const bool owned = of && v->owned, sound = !of || of->state == NODE_READY;
+  struct cvl_value in = of ? of->inner : *v, slice = {.form = CVL_NOTHING};
+  struct node *node = node_new(ctx, site, segdes, segdes ? CVL_I64 : (enum cvl_elem)v->elem);
+  in.owned = 0;
+  const bool ok = node && sound && ctx->b->slice(ctx->inner, site, &in, first, n, &slice);
+  if (node) answered(ctx, site, node, ok, slice, n, out);
+  if (owned) node_release(ctx, of);
+  return node != NULL;
+}
+
+static bool delayed_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                             uint64_t n, struct cvl_value *out) {
+  struct cvl_value v = {.form = CVL_NOTHING};
+  struct node *node = node_new(ctx, site, false, elem);
+  if (!node) return false;
+  const bool ok = ctx->b->allocate(ctx->inner, site, elem, n, &v);
+  uploaded(ctx, site, node, ok, v, n, out);
+  return true;
+}
+
+/* A target that lacks elements is as harmless as they are. */
+static bool delayed_fill(struct cvl_context *ctx, uint64_t site, const struct cvl_value *target,
+                         uint64_t first, const struct cvl_value *v) {
+  struct node *to = node_of(target), *of = await(ctx, v);
+  struct cvl_value in = of ? of->inner : *v;
+  in.owned = 0;
+  bool ok = to->state == NODE_READY && (!of || of->state == NODE_READY);
+  ok = ok && ctx->b->fill(ctx->inner, site, &to->inner, first, &in);
+  ok = !delayed_take_inner_fault(ctx, site, 1) && ok;
+  if (!ok) to->state = NODE_HARMLESS;
+  if (of && v->owned) node_release(ctx, of);
+  return true;
+}
+
+/* The number of segments of several descriptors, which exist from now on; false if one of them
+ * is harmless only. */
+static bool await_all(struct cvl_context *ctx, uint64_t n, const struct cvl_value *descriptors,
+                      struct cvl_value *inner, uint64_t *count) {
+  bool sound = true;
+  *count = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    const struct node *d = await(ctx, &descriptors[i]);
+    sound &= !d || d->state == NODE_READY;
+    inner[i] = d ? d->inner : descriptors[i];
+    inner[i].owned = 0;
+    *count += delayed_count(ctx, &descriptors[i]).bound;
+  }
+  return sound;
+}
+
+static bool delayed_concatenate(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                const struct cvl_value *descriptors, struct cvl_value *out) {
+  uint64_t count;
+  struct cvl_value whole = {.form = CVL_NOTHING};
+  struct node *node = node_new(ctx, site, true, CVL_I64);
+  struct cvl_value *inner = calloc(n + 1, sizeof *inner);
+  if (node && inner) {
+    const bool sound = await_all(ctx, n, descriptors, inner, &count);
+    const bool ok = sound && ctx->b->concatenate(ctx->inner, site, n, inner, &whole);
+    answered(ctx, site, node, ok, whole, count, out);
+  } else if (node) {
+    delayed_fault(ctx, (struct cvl_error){.kind = CVL_E_MEMORY,
+                                          .site = site,
+                                          .value = (int64_t)(n * sizeof *inner)});
+    node_release(ctx, node);
+  }
+  const bool good = node && inner;
+  free(inner);
+  return good;
+}
+
 static bool delayed_scalar(struct cvl_context *ctx, const struct cvl_value *v,
                            struct cvl_value *out) {
   struct cvl_value s = {.form = CVL_SCALAR, .elem = v->elem};
@@ -399,6 +486,10 @@ const struct cvl_backend delayed_functions = {
     .generate = delayed_generate,
     .generate_segdes = delayed_generate_segdes,
     .lend = delayed_lend,
+    .slice = delayed_slice,
+    .allocate = delayed_allocate,
+    .fill = delayed_fill,
+    .concatenate = delayed_concatenate,
     .check = delayed_check,
     .statistics = delayed_statistics,
     .fail_allocation = delayed_fail_allocation,

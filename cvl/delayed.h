@@ -14,6 +14,8 @@
  *   - one superoperator in eight is not prepared, for no reason
  *   - operands whose sizes differ although nobody required them equal are a CVL_E_DEVICE fault
  *   - a value used after its last release is a use after free, for AddressSanitizer to see
+ *   - slices, fills and concatenations are done at once, after what makes their operands; their
+ *     faults appear late all the same
  *
  * The moments are chosen by a generator seeded with `device` of the options. Statistics and
  * failing allocations are those of the wrapped back end, `waits` excepted.
@@ -45,6 +47,10 @@ extern const struct cvl_backend delayed_functions;
     if (!(inner).generate) table->generate = NULL;                                             \
     if (!(inner).generate_segdes) table->generate_segdes = NULL;                               \
     if (!(inner).lend) table->lend = NULL;                                                     \
+    if (!(inner).slice) table->slice = NULL;                                                   \
+    if (!(inner).allocate) table->allocate = NULL;                                             \
+    if (!(inner).fill) table->fill = NULL;                                                     \
+    if (!(inner).concatenate) table->concatenate = NULL;                                       \
     return table;                                                                              \
   }
 

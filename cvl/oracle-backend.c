@@ -209,6 +209,67 @@ static bool oracle_same(struct cvl_context *ctx, const struct cvl_value *a,
          (a->form == CVL_ONE_SEGMENT && a->as.one_segment == b->as.one_segment);
 }
 
+/* ---- values cut and put together again: by copying ---- */
+
+static bool oracle_slice(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
+                         uint64_t first, uint64_t n, struct cvl_value *out) {
+  int64_t one;
+  const struct cvl_value in = *v;
+  const struct host_value host = view(&in, &one);
+  const char *data =
+      (const char *)host.data + first * elem_info((enum cvl_elem)host.elem)->bytes;
+  const bool ok =
+      host.form == HOST_SEGDES
+          ? oracle_segdes_from_host(ctx, site, n, (const int64_t *)(const void *)data, out)
+          : oracle_from_host(ctx, site, (enum cvl_elem)host.elem, n, data, out);
+  if (in.owned) oracle_release(ctx, &in);
+  return ok;
+}
+
+static bool oracle_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                            uint64_t n, struct cvl_value *out) {
+  struct host_value host = host_vector(&ctx->heap, elem, n);
+  if (host.form == HOST_NOTHING)
+    return no_memory(ctx, site, (size_t)n * elem_info(elem)->bytes);
+  for (uint64_t i = 0; i < n; i++) host_zero(&host, i);
+  return wrap(ctx, site, host, out);
+}
+
+static bool oracle_fill(struct cvl_context *ctx, uint64_t site, const struct cvl_value *target,
+                        uint64_t first, const struct cvl_value *v) {
+  int64_t one;
+  (void)site;
+  const struct host_value from = view(v, &one);
+  struct host_value *to = &target->as.vector->host;
+  for (uint64_t i = 0; i < from.n; i++) host_copy(to, first + i, &from, i);
+  if (v->owned) oracle_release(ctx, v);
+  return true;
+}
+
+static bool oracle_concatenate(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                               const struct cvl_value *descriptors, struct cvl_value *out) {
+  int64_t one;
+  struct host_value all = {.form = HOST_NOTHING};
+  uint64_t count = 0, at = 0, total = 0;
+  for (uint64_t i = 0; i < n; i++) count += view(&descriptors[i], &one).n;
+  all = host_segdes(&ctx->heap, count);
+  if (all.form == HOST_NOTHING) return no_memory(ctx, site, (size_t)count * sizeof one);
+  for (uint64_t i = 0; i < n; i++) {
+    const struct host_value d = view(&descriptors[i], &one);
+    for (uint64_t k = 0; k < d.n; k++, at++) {
+      total += host_segment(&d, k);
+      if (total > INT64_MAX) {
+        host_free(&ctx->heap, &all);
+        return fault(ctx, site,
+                     (struct cvl_error){.kind = CVL_E_TOTAL, .position = (int64_t)at});
+      }
+      host_copy(&all, at, &d, k);
+    }
+  }
+  all.total = total;
+  return wrap(ctx, site, all, out);
+}
+
 /* ---- operations ---- */
 
 /* Runs one call on borrowed or owned operands; the results stay unset unless it succeeds. */
@@ -373,6 +434,10 @@ const struct cvl_backend cvl_oracle_backend = {
     .resolve = oracle_resolve,
     .require_equal = oracle_require_equal,
     .same = oracle_same,
+    .slice = oracle_slice,
+    .allocate = oracle_allocate,
+    .fill = oracle_fill,
+    .concatenate = oracle_concatenate,
     .check = oracle_check,
     .statistics = oracle_statistics,
     .fail_allocation = oracle_fail_allocation,
