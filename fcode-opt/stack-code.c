@@ -110,8 +110,8 @@ static const uint8_t *words_of(struct stack_code *s, const struct ir_kind *const
   return list;
 }
 
-/* Declares the arguments of the entry, so that the program can be read again. An argument of
- * any kind is not used; a program takes no pairs. */
+/* Declares what the entry, or a function by instances, takes and leaves, so that the program
+ * can be read again. An argument of any kind is not used; a program takes no pairs. */
 static void declare_arguments(struct stack_code *s, const struct ir_function *f,
                               struct vcode_function *out) {
   if (f->param_count == 0) return;
@@ -122,6 +122,17 @@ static void declare_arguments(struct stack_code *s, const struct ir_function *f,
   out->has_signature = out->in && out->out;
   out->in_count = f->param_count;
   out->out_count = f->result_count;
+}
+
+static void mark_instances(struct stack_code *s, const struct ir_function *f,
+                           struct vcode_function *out) {
+  struct vcode_instances *mark = arena_alloc(s->arena, sizeof *mark);
+  *mark = (struct vcode_instances){.pos = f->pos,
+                                   .param_count = f->param_count,
+                                   .result_count = f->result_count,
+                                   .params = f->instances->params,
+                                   .results = f->instances->results};
+  out->instances = mark;
 }
 
 /* A function without let-form: its stack code, with the numbers of this program. */
@@ -201,7 +212,9 @@ static struct vcode_program *write_program(struct stack_code *s) {
       stack_code_write(s, f, &out->functions[i]);
     else
       copy_stack_code(s, f->stack, &out->functions[i]);
-    if (f->typed && at[i] == ir->entry) declare_arguments(s, f, &out->functions[i]);
+    if (f->typed && (at[i] == ir->entry || f->instances))
+      declare_arguments(s, f, &out->functions[i]);
+    if (f->instances) mark_instances(s, f, &out->functions[i]);
     arena_free(s->scratch);
   }
 

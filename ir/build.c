@@ -4,6 +4,7 @@
  * fail. */
 #include "ir/callgraph.h"
 #include "ir/function.h"
+#include "ir/instances.h"
 #include "ir/must-fail.h"
 #include "ir/superops.h"
 
@@ -127,6 +128,55 @@ static bool report_fused(const struct build *b, struct diag_list *diags) {
   return false;
 }
 
+/* ---- functions by instances ---- */
+
+static bool report_mark(const struct build *b, const struct vcode_function *f,
+                        const char *fault, struct diag_list *diags) {
+  diag_add(diags, SEVERITY_ERROR, b->program->file, f->instances->pos, NULL,
+           "%s is marked as by instances, but it %s", f->name->text, fault);
+  return true;
+}
+
+/* The mark must be one of as many items as the function has. */
+static const char *counts_fault(const struct build *b, const struct ir_function *f,
+                                const struct vcode_instances *mark) {
+  if (f->param_count != mark->param_count)
+    return arena_printf(b->scratch, "takes %u item%s and the mark has %u", f->param_count,
+                        f->param_count == 1 ? "" : "s", mark->param_count);
+  if (f->result_count != mark->result_count)
+    return arena_printf(b->scratch, "leaves %u item%s and the mark has %u", f->result_count,
+                        f->result_count == 1 ? "" : "s", mark->result_count);
+  return NULL;
+}
+
+/* Gives function f its mark. True if the mark is wrong, which is reported. */
+static bool take_mark(struct build *b, uint32_t f, const uint8_t *effects,
+                      struct diag_list *diags) {
+  const struct vcode_function *stack = &b->builder.program->functions[f];
+  struct ir_function *function = &b->program->functions[f];
+  struct ir_instances *mark = arena_alloc(b->arena, sizeof *mark);
+  *mark = (struct ir_instances){stack->instances->params, stack->instances->results};
+  const char *fault =
+      function->returns ? counts_fault(b, function, stack->instances) : "never returns";
+  if (!fault) fault = instances_fault(b->scratch, b->program, f, mark, effects);
+  if (fault) return report_mark(b, stack, fault, diags);
+  function->instances = mark;
+  return false;
+}
+
+/* Takes over the marks of all functions that have let-form. True if one is wrong. */
+static bool report_marks(struct build *b, struct diag_list *diags) {
+  const struct vcode_program *vcode = b->builder.program;
+  const uint8_t *effects = NULL;
+  bool wrong = false;
+  for (uint32_t f = 0; f < vcode->function_count; f++) {
+    if (!vcode->functions[f].instances || !b->program->functions[f].typed) continue;
+    if (!effects) effects = instances_effects(b->scratch, b->program);
+    wrong |= take_mark(b, f, effects, diags);
+  }
+  return wrong;
+}
+
 static struct ir_program *build_program(struct build *b, const struct vcode_program *vcode,
                                         struct widths widths, struct diag_list *diags) {
   uint32_t n = vcode->function_count;
@@ -155,6 +205,7 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
   if (!b->program->functions[vcode->entry].typed &&
       must_fail(b->scratch, b->program, &b->graph, b->summaries, diags))
     return NULL;
+  if (report_marks(b, diags)) return NULL;
   ir_liveness(b->arena, b->program);
 #ifdef RAVEL_DEBUG
   if (!ir_verify(b->arena, b->program, diags)) return NULL;

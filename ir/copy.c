@@ -79,6 +79,16 @@ static const struct ir_kind **kinds(const struct copier *c, const struct ir_kind
   return copy;
 }
 
+static const struct ir_instances *instances(const struct copier *c,
+                                            const struct ir_function *f) {
+  const struct ir_instances *mark = f->instances;
+  if (!mark) return NULL;
+  struct ir_instances *copy = arena_alloc(c->to, sizeof *copy);
+  copy->params = copied(c, mark->params, f->param_count * sizeof *mark->params);
+  copy->results = copied(c, mark->results, f->result_count * sizeof *mark->results);
+  return copy;
+}
+
 static void function(const struct copier *c, struct ir_function *f) {
   f->name = name(c, f->name);
   f->params = copied(c, f->params, f->param_count * sizeof *f->params);
@@ -86,6 +96,7 @@ static void function(const struct copier *c, struct ir_function *f) {
   f->result_kinds = kinds(c, f->result_kinds, f->result_count);
   f->vars = kinds(c, f->vars, f->var_count);
   f->body = block(c, f->body);
+  f->instances = instances(c, f);
 }
 
 /* ---- superoperators ---- */

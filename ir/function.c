@@ -529,12 +529,40 @@ static bool build_entry(struct builder *b) {
   return (taken == f->in_count || build_form(b, f->in_count)) && unify_declared(b);
 }
 
+/* The kinds that are declared for what the function only moves, and those of descriptors whose
+ * segments are referred to. Where it has another kind already, that stays: ir_build reports it.
+ */
+static void unify_marked(struct builder *b) {
+  const struct vcode_function *f = b->function;
+  const struct vcode_instances *mark = f->instances;
+  const uint32_t count = mark->param_count;
+  if (count > 0) kind_unify(&b->kinds, kind_of(b, PARAM_BIT | (count - 1)), IR_SEGDES);
+  for (uint32_t i = 0; i < count; i++) {
+    if (mark->params[i] < count)
+      kind_unify(&b->kinds, kind_of(b, PARAM_BIT | (count - 1 - mark->params[i])), IR_SEGDES);
+    if (f->has_signature && f->in_count == count)
+      kind_unify(&b->kinds, kind_of(b, PARAM_BIT | (count - 1 - i)),
+                 ir_word_tag((enum type_word)f->in[i]));
+  }
+}
+
+static bool build_marked(struct builder *b) {
+  if (!build_form(b, b->function->instances->param_count)) return false;
+  if (b->stack.below.count == b->function->instances->param_count) unify_marked(b);
+  return true;
+}
+
+static bool build(struct builder *b, uint32_t index) {
+  if (index == b->program->entry) return build_entry(b);
+  return b->function->instances ? build_marked(b) : build_form(b, 0);
+}
+
 void build_function(struct builder *b, uint32_t index, struct ir_function *out,
                     struct summary *summary) {
   const struct vcode_function *f = &b->program->functions[index];
   b->function = f;
   *out = (struct ir_function){.name = f->name, .pos = f->pos, .stack = f, .returns = true};
-  bool typed = index == b->program->entry ? build_entry(b) : build_form(b, 0);
+  bool typed = build(b, index);
   if (typed) {
     out->body = b->body;
     out->returns = b->body->end == IR_YIELD;

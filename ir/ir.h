@@ -20,6 +20,10 @@
  * recursion, or a call of such a function) stays as it is: it keeps its stack code, which the
  * machine's stack interpreter runs with every check. A program that must fail is refused:
  * ir_build reports a violation that every run reaches (must-fail.h).
+ *
+ * A mark of a function by instances is taken over. Such a function takes as many items as its
+ * mark says, of the kinds that its signature, if it has one, gives to what is only moved. A
+ * mark that breaks a rule is an error of the program. One without let-form loses its mark.
  */
 #ifndef RAVEL_IR_H
 #define RAVEL_IR_H
@@ -111,8 +115,8 @@ struct ir_block {
  * the number of segments of a descriptor) is the number of instances, or the total of the
  * descriptor with this number, a parameter of a parameter and a result of a result; or, of a
  * parameter only, it is the same value for all instances. */
-#define IR_EACH   (UINT32_MAX - 1)
-#define IR_SHARED UINT32_MAX
+#define IR_EACH   VCODE_EACH
+#define IR_SHARED VCODE_SHARED
 
 /* A function *by instances* computes, for k instances at once, results of an instance from its
  * own arguments and what is shared. So it may be called for any ranges of the instances, whose
@@ -120,11 +124,18 @@ struct ir_block {
  * included, by the tree of combination. Parameter 0 is a descriptor of one segment of length k,
  * and params[0] is IR_SHARED; a call with another one is a fault of Ravel.
  *
- * ir_verify checks the form: numbers are those of descriptors that are IR_EACH or whose own
- * number leads to one; there is no effect but RAND, and RAND only where every call for some
- * instances executes it (not in an arm of an IF nor in a function that such a RAND could be
- * reached through twice). The machine checks all sizes whenever it calls for a part of the
- * instances. That an instance depends on no other is the compiler's word. */
+ * ir_verify checks the form:
+ * - The function returns, with at least one result; kinds are INT, FLOAT, BOOL and SEGDES. No
+ *   result is shared.
+ * - A number is that of a descriptor that is IR_EACH or whose own number leads to one.
+ * - In the function and all that it calls there is no effect but RAND: no input, output, SRAND,
+ *   timer or EXIT, and no call of a function without let-form. ASSERT is none: it only fails.
+ * - No RAND is reached through an arm of an IF, neither one around it nor one around a call
+ * that leads to it. So every call executes the same RANDs, once each; a recursive function,
+ * which calls itself in an arm, has none.
+ *
+ * The machine checks all sizes whenever it calls for a range of the instances. That an instance
+ * depends on no other is the compiler's word. */
 struct ir_instances {
   const uint32_t *params;  /* param_count of them */
   const uint32_t *results; /* result_count */
@@ -180,6 +191,11 @@ uint8_t ir_superop_kind(const struct ir_kind *);
  * runs out. Liveness is filled in. */
 struct ir_program *ir_build(struct arena *, const struct vcode_program *vcode, struct widths,
                             struct diag_list *diags);
+
+/* Whether a function keeps the rules of a function by instances that do not depend on the sizes
+ * of its parameters and results (struct ir_instances). If not, *why says so in words that
+ * follow its name: they are static. */
+bool ir_instances_may(const struct ir_program *, uint32_t function, const char **why);
 
 /* Fills in `last`, `unused` and `drops` of every typed function. */
 void ir_liveness(struct arena *, struct ir_program *);

@@ -16,11 +16,14 @@
  *   end
  *
  *   program    = "let-form" STRING ("i32" | "i64") ("f32" | "f64") "entry" NAME
- *                ("origin" STRING LINE ":" COLUMN STRING ("inlined" NUMBER)?)*
- *                                                  file, function, number of the origin that
- * this one was inlined at; numbered from 1 definition* function* definition = "fused" ... see
- * fused-kernels/, numbers from 0 function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "("
- * kind,* ")" pos block "end" | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
+ *                origin* definition* function*
+ *   origin     = "origin" STRING LINE ":" COLUMN STRING ("inlined" NUMBER)?
+ *                file, function, number of the origin that it was inlined at; from 1
+ *   definition = "fused" ... see fused-kernels/, numbers from 0
+ *   function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "(" kind,* ")" mark? pos block "end"
+ *              | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
+ *   mark       = "instances" size* "->" size*   of the parameters and the results
+ *   size       = "each" | "shared" | NUMBER
  *   block      = binding* ("yield" VAR* | "exit" pos | "never")
  *   binding    = ((VAR (":" kind)?),+ "=")? operation VAR* pos
  *              | ((VAR (":" kind)?),+ "=")? "if" VAR pos block "else" block "end"
@@ -218,6 +221,25 @@ static void put_body(const struct printer *p) {
   }
 }
 
+static void put_sizes(uint32_t count, const uint32_t *sizes, FILE *out) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (sizes[i] == IR_EACH)
+      fputs(" each", out);
+    else if (sizes[i] == IR_SHARED)
+      fputs(" shared", out);
+    else
+      fprintf(out, " %u", sizes[i]);
+  }
+}
+
+static void put_instances(const struct ir_instances *mark, const struct ir_function *f,
+                          FILE *out) {
+  fputs(" instances", out);
+  put_sizes(f->param_count, mark->params, out);
+  fputs(" ->", out);
+  put_sizes(f->result_count, mark->results, out);
+}
+
 static void put_typed(const struct printer *p) {
   const struct ir_function *f = p->f;
   fprintf(p->out, "fun %s (", f->name->text);
@@ -231,6 +253,7 @@ static void put_typed(const struct printer *p) {
     put_kind(p->out, f->result_kinds[i]);
   }
   fputs(")", p->out);
+  if (f->instances) put_instances(f->instances, f, p->out);
   put_pos(p->out, f->pos, 0);
   putc('\n', p->out);
   put_body(p);

@@ -3,6 +3,7 @@
  * One forward walk per function with the variables in scope, then the liveness compared with
  * what it ought to be. What is reported here is a fault of Ravel. */
 #include "ir/verify.h"
+#include "ir/instances.h"
 #include "ir/kinds.h"
 #include "ir/liveness.h"
 
@@ -306,6 +307,29 @@ struct verification {
   struct diag_list *diags;
 };
 
+static bool any_by_instances(const struct ir_program *program) {
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    if (program->functions[i].instances) return true;
+  }
+  return false;
+}
+
+/* The marks of functions by instances, in a program that keeps all other rules. */
+static void check_instances(struct arena *scratch, void *context) {
+  const struct verification *job = context;
+  const struct ir_program *program = job->program;
+  const uint8_t *effects = instances_effects(scratch, program);
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    const struct ir_function *f = &program->functions[i];
+    if (!f->instances) continue;
+    const char *broken = f->typed ? instances_fault(scratch, program, i, f->instances, effects)
+                                  : "has no let-form";
+    if (!broken) continue;
+    diag_add(job->diags, SEVERITY_ERROR, program->file, f->pos, NULL,
+             "let-form of %s: by instances, but it %s", f->name->text, broken);
+  }
+}
+
 static void check_functions(struct arena *scratch, void *context) {
   const struct verification *job = context;
   const struct ir_program *program = job->program;
@@ -325,7 +349,10 @@ bool verify_program(struct arena *arena, const struct ir_program *program, bool 
   const size_t errors = diags->errors;
   check_superops(program, diags);
   struct verification job = {program, liveness, diags};
-  if (!arena_with(arena->heap, check_functions, &job)) {
+  bool memory = arena_with(arena->heap, check_functions, &job);
+  if (memory && diags->errors == errors && any_by_instances(program))
+    memory = arena_with(arena->heap, check_instances, &job);
+  if (!memory) {
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
              "out of memory while verifying the let-form");
   }

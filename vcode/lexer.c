@@ -47,7 +47,8 @@ static bool begins(const char *text, size_t length, const char *mark) {
 }
 
 /* A comment. Remembers the latest that starts with @ as an origin, the first that declares
- * widths, and whether one asks for all digits of floats. False if it is not closed. */
+ * widths or instances, and whether one asks for all digits of floats. False if it is not
+ * closed. */
 static bool comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;
@@ -62,7 +63,8 @@ static bool comment(struct lexer *lx) {
     lx->origin_length = (size_t)(lx->next - 1 - lx->origin);
     return true;
   }
-  static const char widths[] = "% widths", floats[] = "% floats 17";
+  static const char widths[] = "% widths", floats[] = "% floats 17",
+                    instances[] = "% instances";
   const size_t length = (size_t)(lx->next - 1 - start);
   if (begins(start, length, floats)) {
     lx->exact_floats = true;
@@ -70,6 +72,10 @@ static bool comment(struct lexer *lx) {
     lx->widths = start + sizeof widths - 1;
     lx->widths_length = length - (sizeof widths - 1);
     lx->widths_pos = pos;
+  } else if (lx->instances == NULL && begins(start, length, instances)) {
+    lx->instances = start + sizeof instances - 1;
+    lx->instances_length = length - (sizeof instances - 1);
+    lx->instances_pos = pos;
   }
   return true;
 }

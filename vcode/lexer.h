@@ -35,6 +35,10 @@ struct lexer {
   const char *widths; /* inside of the first {% widths ... } comment, NULL before it */
   size_t widths_length;
   struct source_pos widths_pos;
+  const char
+      *instances; /* inside of the first {% instances ... } comment since this was NULL */
+  size_t instances_length;
+  struct source_pos instances_pos; /* of the comment */
 };
 
 void lexer_init(struct lexer *, const char *file, const char *text, size_t length,

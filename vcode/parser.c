@@ -66,7 +66,9 @@ static bool header(struct parser *p, struct vcode_function *f) {
   } else {
     *defined = (uint32_t)p->functions.count + 1;
   }
+  p->lexer.instances = NULL;
   parser_next(p);
+  f->instances = parser_instances(p);
   return signature(p, f);
 }
 

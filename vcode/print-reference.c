@@ -138,6 +138,29 @@ static void print_marks(void) {
          "again.\n");
 }
 
+static void print_instances(void) {
+  printf(
+      "\n## The mark of a function\n\n"
+      "A comment behind a function's name, before its signature, says that it computes "
+      "results\n"
+      "for each of k *instances* from their own items, so that it may be called for some of\n"
+      "them at a time (`docs/memory.md`):\n\n"
+      "```\n"
+      "FUNC ROW_SUMS {%% instances shared each 1 shared -> each }\n"
+      "```\n\n"
+      "There is a word for each item that it takes and, behind `->`, that it leaves, deepest\n"
+      "first:\n\n"
+      "- `each`: a vector of k elements, or a descriptor of k segments;\n"
+      "- a number: what the segments of the descriptor with this number among the items taken\n"
+      "  (or left) contain: as many elements, or segments, as that has in all;\n"
+      "- `shared`, of an item taken: the same for all instances.\n\n"
+      "Item 0 is the descriptor of one segment of length k, and `shared`; one item at least "
+      "is\n"
+      "left. The function has no effect but RAND, and no RAND is reached through an arm of an\n"
+      "IF. A mark that the function does not fit is an error. Types of items that it only\n"
+      "moves are those of its signature. Other interpreters skip the comment.\n");
+}
+
 int main(void) {
   printf(
       "# VCODE reference\n\n"
@@ -149,5 +172,6 @@ int main(void) {
   for (int class = 0; class < OC_COUNT; class ++) print_section((enum opcode_class) class);
   print_arguments();
   print_marks();
+  print_instances();
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

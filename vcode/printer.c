@@ -121,10 +121,30 @@ static void indent(FILE *s, unsigned depth) {
   for (unsigned i = 0; i < depth && i < DEEPEST; i++) put(s, "  ");
 }
 
+static void put_sizes(FILE *s, uint32_t count, const uint32_t *sizes) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (sizes[i] == VCODE_EACH)
+      put(s, " each");
+    else if (sizes[i] == VCODE_SHARED)
+      put(s, " shared");
+    else
+      fprintf(s, " %u", sizes[i]);
+  }
+}
+
+static void put_instances(FILE *s, const struct vcode_instances *mark) {
+  put(s, " {% instances");
+  put_sizes(s, mark->param_count, mark->params);
+  put(s, " ->");
+  put_sizes(s, mark->result_count, mark->results);
+  put(s, " }");
+}
+
 static void put_function(FILE *s, const struct vcode_program *program,
                          const struct vcode_function *f) {
   put(s, "FUNC ");
   put(s, f->name->text);
+  if (f->instances != NULL) put_instances(s, f->instances);
   if (f->has_signature) {
     put_types(s, " I", f->in_count, f->in);
     put_types(s, " O", f->out_count, f->out);

@@ -69,9 +69,23 @@ struct vcode_fused {
   size_t length;
 };
 
+/* In a mark: of as many elements or segments as there are instances; the same for all. */
+#define VCODE_EACH   (UINT32_MAX - 1)
+#define VCODE_SHARED UINT32_MAX
+
+/* The mark of a function by instances (docs/memory.md): for each parameter and each result
+ * VCODE_EACH, or the number of the parameter (or result) whose segments' elements these are,
+ * or, of a parameter, VCODE_SHARED. Numbers are below the counts; nothing else is checked. */
+struct vcode_instances {
+  struct source_pos pos; /* of the comment */
+  uint32_t param_count, result_count;
+  const uint32_t *params, *results; /* deepest first */
+};
+
 struct vcode_function {
   const struct name *name;
-  struct source_pos pos; /* of the name */
+  struct source_pos pos;                   /* of the name */
+  const struct vcode_instances *instances; /* NULL without a mark */
   bool has_signature;
   uint32_t in_count, out_count;
   const uint8_t *in, *out;        /* enum type_word each, deepest first */

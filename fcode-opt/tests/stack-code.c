@@ -281,6 +281,28 @@ Test(stack_code, deep_nesting) {
   end(&t);
 }
 
+/* Also of what is not used or only moved, whose kinds the signature keeps. */
+Test(stack_code, marks) {
+  static const char text[] =
+      "FUNC M CONST INT 2 MAKE_SEGDES CONST SEGDES (1 2) CONST INT (1 2 3) CONST BOOL (T F) "
+      "CALL "
+      "FN RET FUNC FN {% instances shared each 1 each -> each each 1 } I SEGDES SEGDES INT "
+      "BOOL "
+      "O BOOL SEGDES INT CPOP 1 1 NOT INT CPOP 1 3 POP 1 0 CPOP 1 1 CPOP 1 2 CPOP 1 2 RET";
+  struct fixture t;
+  begin(&t);
+  const struct vcode_program *once = again(&t, "p.vcode", text, strlen(text));
+  cr_assert(once, "%s", complaint(&t));
+  const char *written = printed(&t, once);
+  cr_expect(strstr(written, "FUNC FN {% instances shared each 1 each -> each each 1 } I SEGDES "
+                            "SEGDES INT BOOL O BOOL SEGDES INT\n"),
+            "%s", written);
+  const struct vcode_program *twice = again(&t, "written.vcode", written, strlen(written));
+  cr_assert(twice, "%s", complaint(&t));
+  cr_expect_str_eq(printed(&t, twice), written);
+  end(&t);
+}
+
 static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   cr_assert(file, "%s", path);

@@ -404,6 +404,31 @@ static struct ir_function *add_function(struct parser *p, const char *start) {
   return f;
 }
 
+/* Sizes of a mark, one for each of `count` items. */
+static const uint32_t *parse_sizes(struct parser *p, uint32_t count) {
+  struct scanner *s = &p->scan;
+  uint32_t *sizes = arena_alloc(p->arena, count * sizeof *sizes);
+  for (uint32_t i = 0; i < count; i++) {
+    if (scanner_take(s, "each"))
+      sizes[i] = IR_EACH;
+    else if (scanner_take(s, "shared"))
+      sizes[i] = IR_SHARED;
+    else
+      sizes[i] = scanner_number(s, "each, shared or a number", IR_EACH - 1);
+  }
+  return sizes;
+}
+
+static const struct ir_instances *parse_instances(struct parser *p,
+                                                  const struct ir_function *f) {
+  if (!scanner_take(&p->scan, "instances")) return NULL;
+  struct ir_instances *mark = arena_alloc(p->arena, sizeof *mark);
+  mark->params = parse_sizes(p, f->param_count);
+  scanner_expect(&p->scan, "->");
+  mark->results = parse_sizes(p, f->result_count);
+  return mark;
+}
+
 static void parse_typed(struct parser *p, const char *start) {
   struct scanner *s = &p->scan;
   struct ir_function *f = add_function(p, start);
@@ -433,6 +458,7 @@ static void parse_typed(struct parser *p, const char *start) {
   }
   f->result_count = (uint32_t)results.count;
   f->result_kinds = results.items;
+  f->instances = parse_instances(p, f);
   f->pos = parse_pos(p, NULL);
   f->body = parse_body(p);
   f->typed = true;

@@ -62,6 +62,13 @@ static bool same_origin(const struct vcode_program *a, uint32_t i,
          same_origin(a, x->inlined_at, b, y->inlined_at);
 }
 
+static bool same_mark(const struct vcode_instances *a, const struct vcode_instances *b) {
+  if (a == NULL || b == NULL) return a == b;
+  return a->param_count == b->param_count && a->result_count == b->result_count &&
+         same_bytes(a->params, b->params, a->param_count, sizeof *a->params) &&
+         same_bytes(a->results, b->results, a->result_count, sizeof *a->results);
+}
+
 static const char *function_difference(const struct vcode_program *p,
                                        const struct vcode_function *a,
                                        const struct vcode_program *q,
@@ -72,6 +79,7 @@ static const char *function_difference(const struct vcode_program *p,
       !same_bytes(a->out, b->out, a->out_count, 1)) {
     return "a signature";
   }
+  if (!same_mark(a->instances, b->instances)) return "a mark of instances";
   if (a->length != b->length) return "the number of instructions";
   for (uint32_t k = 0; k < a->length; k++) {
     const struct vcode_instruction *i = &a->code[k], *j = &b->code[k];

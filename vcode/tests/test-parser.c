@@ -140,6 +140,43 @@ Test(parser, malformed_origins_are_comments) {
   }
 }
 
+/* ---- marks of functions by instances ---- */
+
+Test(parser, keeps_marks) {
+  static const char text[] = "FUNC P RET FUNC FN {no mark} {% instances shared each 1 shared\n"
+                             "-> each 0 } I INT O INT RET FUNC G {%instances} RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  const struct vcode_function *f = p.program->functions;
+  cr_expect(!f[0].instances && !f[2].instances);
+  const struct vcode_instances *mark = f[1].instances;
+  cr_assert(mark && f[1].has_signature);
+  cr_expect(mark->pos.line == 1 && mark->pos.column == 30);
+  cr_assert(mark->param_count == 4 && mark->result_count == 2);
+  static const uint32_t params[] = {VCODE_SHARED, VCODE_EACH, 1, VCODE_SHARED},
+                        results[] = {VCODE_EACH, 0};
+  cr_expect(memcmp(mark->params, params, sizeof params) == 0);
+  cr_expect(memcmp(mark->results, results, sizeof results) == 0);
+  struct vcode_program *again = vcode_reparse(&p.arena, p.program, classic, &p.diags);
+  cr_assert_not_null(again);
+  cr_expect_null(vcode_difference(p.program, again));
+  again->functions[1].instances = NULL;
+  cr_expect_str_eq(vcode_difference(p.program, again), "a mark of instances");
+  parsed_free(&p);
+}
+
+/* Behind the name only. */
+Test(parser, marks_elsewhere_are_comments) {
+  static const char text[] =
+      "{% instances x } FUNC P I INT {% instances y } O INT {% instances } RET {% instances }";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  cr_expect_null(p.program->functions[0].instances);
+  parsed_free(&p);
+}
+
 /* ---- errors: position and text of the first ---- */
 
 static const struct fault {
@@ -185,6 +222,15 @@ static const struct fault {
      1,
      1,
      {"leave the options away", NULL}},
+    {"FUNC P {% instances shared each } RET", 1, 33, {"-> is expected", "its end"}},
+    {"FUNC P\n {% instances shared each\n->\n shared } RET", 4, 2, {"each or", "shared"}},
+    {"FUNC P {% instances shared many -> each } RET", 1, 28, {"each, shared", "many"}},
+    {"FUNC P {% instances shared +1 -> each } RET", 1, 28, {"each, shared", "+1"}},
+    {"FUNC P {% instances shared each -> each -> } RET", 1, 41, {"each or", "->"}},
+    {"FUNC P {% instances shared each 3 -> each } RET", 1, 33, {"no parameter 3", "has 3"}},
+    {"FUNC P {% instances shared 99999999999 -> each } RET", 1, 28, {"no parameter", "has 2"}},
+    {"FUNC P {% instances shared each -> each 2 } RET", 1, 41, {"no result 2", "has 2"}},
+    {"FUNC P {% instances shared ) -> each } RET", 1, 28, {"each, shared", ")"}},
 };
 
 Test(parser, faults_say_what_and_where) {
@@ -401,6 +447,11 @@ Test(printer, reals_read_back_as_the_same_double) {
 Test(printer, origins_are_printed_where_they_change) {
   check_printed("FUNC P CONST INT 1 {@ a:1:2 f } CONST INT STDIN CONST INT 3 RET",
                 "FUNC P\nCONST INT 1\n{@ a:1:2 f }\nCONST INT STDIN\nCONST INT 3\nRET\n");
+}
+
+Test(printer, marks_are_behind_the_name) {
+  check_printed("FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT RET",
+                "FUNC FN {% instances shared each 1 shared -> each 0 } I INT O INT\nRET\n");
 }
 
 Test(printer, widths_and_definitions_come_first) {

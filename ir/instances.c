@@ -1,0 +1,232 @@
+/* instances.c - see instances.h.
+ *
+ * What a function does is found for all functions at once: the effects of a callee are those
+ * of its callers, until nothing is added. */
+#include "ir/instances.h"
+#include "ir/kinds.h"
+
+enum instances_effect {
+  DRAWS = 1,    /* a RAND */
+  MAY_DRAW = 2, /* a RAND that is reached through an arm of an IF */
+  OUTSIDE = 4,  /* input, output, SRAND */
+  TIMES = 8,    /* a timer */
+  EXITS = 16,   /* EXIT: the program ends */
+  UNTYPED = 32  /* stack code, of which nothing is known */
+};
+
+/* ---- effects ---- */
+
+/* A call: the caller of it, and the next call of the same callee. */
+struct site {
+  uint32_t caller, next;
+  bool in_arm;
+};
+
+struct pending_block {
+  const struct ir_block *block;
+  bool in_arm;
+};
+
+struct search {
+  struct arena *arena;
+  const struct ir_program *program;
+  uint8_t *effects;
+  ARRAY(struct site) sites;
+  uint32_t *calls_of; /* per callee: one more than the number of its latest site, 0: none */
+  ARRAY(struct pending_block) blocks;
+  ARRAY(uint32_t) changed; /* functions whose callers are to be looked at */
+};
+
+static uint8_t op_effects(const struct ir_binding *x, bool in_arm) {
+  switch (opcode_effect(x->op)) {
+  case OPCODE_DRAWS:
+    if (x->op != OPC_RAND) return OUTSIDE;
+    return (uint8_t)(in_arm ? DRAWS | MAY_DRAW : DRAWS);
+  case OPCODE_OUTSIDE: return OUTSIDE;
+  case OPCODE_TIMES: return TIMES;
+  case OPCODE_STOPS:
+  case OPCODE_PURE:
+  case OPCODE_LOADED: break;
+  }
+  return 0;
+}
+
+static void add_site(struct search *s, uint32_t callee, uint32_t caller, bool in_arm) {
+  *array_push(s->arena, &s->sites) = (struct site){caller, s->calls_of[callee], in_arm};
+  s->calls_of[callee] = (uint32_t)s->sites.count;
+}
+
+/* The effects of one block without those of calls, which are noted. */
+static void look_at(struct search *s, uint32_t f, struct pending_block here) {
+  const struct ir_block *block = here.block;
+  if (block->end == IR_EXIT) s->effects[f] |= EXITS;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_OP) s->effects[f] |= op_effects(x, here.in_arm);
+    if (x->form == IR_CALL) add_site(s, x->as.callee, f, here.in_arm);
+    if (x->form != IR_IF) continue;
+    *array_push(s->arena, &s->blocks) = (struct pending_block){x->as.arms.then, true};
+    *array_push(s->arena, &s->blocks) = (struct pending_block){x->as.arms.otherwise, true};
+  }
+}
+
+static void look_at_function(struct search *s, uint32_t f) {
+  const struct ir_function *function = &s->program->functions[f];
+  if (!function->typed) {
+    s->effects[f] = UNTYPED;
+  } else {
+    *array_push(s->arena, &s->blocks) = (struct pending_block){function->body, false};
+    while (s->blocks.count > 0) look_at(s, f, s->blocks.items[--s->blocks.count]);
+  }
+  if (s->effects[f] != 0) *array_push(s->arena, &s->changed) = f;
+}
+
+/* What a call adds to its caller. */
+static uint8_t added(uint8_t callee, bool in_arm) {
+  return (uint8_t)(in_arm && callee & DRAWS ? callee | MAY_DRAW : callee);
+}
+
+static void spread(struct search *s) {
+  while (s->changed.count > 0) {
+    const uint32_t callee = s->changed.items[--s->changed.count];
+    for (uint32_t at = s->calls_of[callee]; at != 0; at = s->sites.items[at - 1].next) {
+      const struct site *site = &s->sites.items[at - 1];
+      const uint8_t before = s->effects[site->caller];
+      s->effects[site->caller] |= added(s->effects[callee], site->in_arm);
+      if (s->effects[site->caller] != before) *array_push(s->arena, &s->changed) = site->caller;
+    }
+  }
+}
+
+uint8_t *instances_effects(struct arena *arena, const struct ir_program *program) {
+  const uint32_t n = program->function_count;
+  struct search s = {.arena = arena,
+                     .program = program,
+                     .effects = arena_alloc(arena, n),
+                     .calls_of = arena_alloc(arena, n * sizeof *s.calls_of)};
+  for (uint32_t f = 0; f < n; f++) look_at_function(&s, f);
+  spread(&s);
+  return s.effects;
+}
+
+static const char *why_not(uint8_t effects) {
+  if (effects & OUTSIDE) return "has input, output or SRAND, or calls what has";
+  if (effects & TIMES) return "has a timer, or calls what has";
+  if (effects & EXITS) return "has an EXIT, or calls what has";
+  if (effects & UNTYPED) return "calls a function without let-form";
+  if (effects & MAY_DRAW)
+    return "reaches a RAND through an arm of an IF: how many are executed may depend on the "
+           "instances";
+  return NULL;
+}
+
+/* ---- kinds and sizes ---- */
+
+static bool is_base(const struct ir_kind *kind) {
+  return (int)kind->tag < (int)BASE_KINDS;
+}
+
+static const char *signature_fault(const struct ir_function *f) {
+  if (!f->returns) return "never returns";
+  if (f->result_count == 0) return "has no result";
+  if (f->param_count == 0 || f->vars[f->params[0]]->tag != IR_SEGDES)
+    return "does not take a SEGDES, the descriptor of the instances, as parameter 0";
+  return NULL;
+}
+
+static const char *kinds_fault(struct arena *arena, const struct ir_function *f) {
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    const struct ir_kind *kind = f->vars[f->params[i]];
+    if (!is_base(kind))
+      return arena_printf(arena, "takes %s as parameter %u, not INT, FLOAT, BOOL or SEGDES",
+                          ir_tag_text(kind->tag), i);
+  }
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    if (!is_base(f->result_kinds[i]))
+      return arena_printf(arena, "has %s as result %u, not INT, FLOAT, BOOL or SEGDES",
+                          ir_tag_text(f->result_kinds[i]->tag), i);
+  }
+  return NULL;
+}
+
+/* Parameters, or results. */
+struct items {
+  const char *what;
+  uint32_t count;
+  const uint32_t *sizes;
+  const struct ir_kind **kinds;
+};
+
+static const char *size_fault(struct arena *arena, const struct items *l, uint32_t i) {
+  uint32_t steps = 0;
+  for (uint32_t size = l->sizes[i]; size != IR_EACH; size = l->sizes[size]) {
+    if (size == IR_SHARED)
+      return arena_printf(arena, "has a %s, %u, that belongs to segments of one that is shared",
+                          l->what, i);
+    if (size >= l->count)
+      return arena_printf(arena, "has no %s %u, whose segments %s %u belongs to", l->what, size,
+                          l->what, i);
+    if (l->kinds[size]->tag != IR_SEGDES)
+      return arena_printf(arena, "has a %s, %u, that belongs to segments of %s %u, which is %s",
+                          l->what, i, l->what, size, ir_tag_text(l->kinds[size]->tag));
+    if (++steps > l->count)
+      return arena_printf(arena, "has a %s, %u, that belongs to its own segments", l->what, i);
+  }
+  return NULL;
+}
+
+static const char *sizes_fault(struct arena *arena, const struct ir_function *f,
+                               const struct ir_instances *mark) {
+  const struct ir_kind **kinds = arena_alloc(arena, f->param_count * sizeof *kinds);
+  for (uint32_t i = 0; i < f->param_count; i++) kinds[i] = f->vars[f->params[i]];
+  const struct items params = {"parameter", f->param_count, mark->params, kinds};
+  const struct items results = {"result", f->result_count, mark->results, f->result_kinds};
+  const char *fault = NULL;
+  if (mark->params[0] != IR_SHARED)
+    return "does not have the descriptor of the instances, parameter 0, as shared";
+  for (uint32_t i = 1; i < params.count && !fault; i++) {
+    if (mark->params[i] != IR_SHARED) fault = size_fault(arena, &params, i);
+  }
+  for (uint32_t i = 0; i < results.count && !fault; i++) {
+    if (mark->results[i] == IR_SHARED)
+      return arena_printf(arena, "has a result, %u, that is shared by all instances", i);
+    fault = size_fault(arena, &results, i);
+  }
+  return fault;
+}
+
+/* ---- answers ---- */
+
+const char *instances_fault(struct arena *arena, const struct ir_program *program, uint32_t f,
+                            const struct ir_instances *mark, const uint8_t *effects) {
+  const struct ir_function *function = &program->functions[f];
+  const char *fault = signature_fault(function);
+  if (!fault) fault = kinds_fault(arena, function);
+  if (!fault) fault = why_not(effects[f]);
+  return fault ? fault : sizes_fault(arena, function, mark);
+}
+
+struct question {
+  const struct ir_program *program;
+  uint32_t function;
+  const char *why;
+};
+
+static void answer(struct arena *arena, void *context) {
+  struct question *q = context;
+  const struct ir_function *f = &q->program->functions[q->function];
+  q->why = signature_fault(f);
+  if (!q->why && kinds_fault(arena, f))
+    q->why = "takes or leaves what is not INT, FLOAT, BOOL or SEGDES";
+  if (!q->why) q->why = why_not(instances_effects(arena, q->program)[q->function]);
+}
+
+bool ir_instances_may(const struct ir_program *program, uint32_t function, const char **why) {
+  struct question q = {.program = program, .function = function};
+  if (program->functions[function].typed)
+    arena_apart(answer, &q);
+  else
+    q.why = "has no let-form";
+  *why = q.why;
+  return q.why == NULL;
+}
