@@ -45,7 +45,8 @@ struct memory {
   uint64_t taken;                   /* in this period */
   uint64_t most, most_before;       /* ever in use at once in this period, and the one before */
   uint64_t trimmed;                 /* used and kept after the last trim of this period */
-  uint64_t held, peak;              /* by vectors and descriptors, for statistics */
+  uint64_t held, recent, peak;      /* by vectors and descriptors, for statistics; the most of it
+                                       since memory_restart_peak, and before */
   uint64_t count, fail_at;
 };
 
@@ -262,14 +263,21 @@ void memory_fail(struct memory *m, uint64_t n) {
 
 void memory_hold(struct memory *m, size_t bytes) {
   m->held += bytes;
-  if (m->held > m->peak) m->peak = m->held;
+  if (m->held > m->recent) m->recent = m->held;
 }
 
 void memory_unhold(struct memory *m, size_t bytes) {
   m->held -= bytes;
 }
 
+void memory_restart_peak(struct memory *m) {
+  if (m->recent > m->peak) m->peak = m->recent;
+  m->recent = m->held;
+}
+
 struct cvl_statistics memory_statistics(const struct memory *m) {
-  return (struct cvl_statistics){
-      .live_bytes = m->held, .peak_bytes = m->peak, .allocations = m->count};
+  return (struct cvl_statistics){.live_bytes = m->held,
+                                 .peak_bytes = m->recent > m->peak ? m->recent : m->peak,
+                                 .recent_peak_bytes = m->recent,
+                                 .allocations = m->count};
 }

@@ -12,12 +12,19 @@ struct counts {
   double seconds;
 };
 
+/* Calls of a function that were cut into chunks. */
+struct row_cuts {
+  uint64_t calls, bound[CHUNK_BOUNDS]; /* and how many of them what has bound */
+  struct cut_counts counts;            /* of all chunks */
+};
+
 /* A function, or a superoperator. */
 struct row {
   const char *name;               /* of a superoperator all of it: "OP3 split: pack: v * w" */
   struct profile_superop superop; /* of one */
   uint64_t calls;
   struct counts counts;
+  struct row_cuts cuts; /* of a function: its calls that were cut */
 };
 
 /* Rows by name; row 0 is "(other)". */
@@ -98,6 +105,7 @@ static void clear_rows(struct rows *rows) {
   for (uint32_t i = 0; i < rows->list.count; i++) {
     rows->list.items[i].calls = 0;
     rows->list.items[i].counts = (struct counts){0};
+    rows->list.items[i].cuts = (struct row_cuts){0};
   }
 }
 
@@ -154,6 +162,18 @@ void profile_superop_remember(struct profile *p, uint64_t key, uint32_t row) {
 
 void profile_call(struct profile *p, uint32_t function) {
   p->functions.list.items[function].calls++;
+}
+
+void profile_cut(struct profile *p, uint32_t function, const struct cut_counts *c,
+                 enum chunk_bound bound) {
+  struct row_cuts *cuts = &p->functions.list.items[function].cuts;
+  struct cut_counts *all = &cuts->counts;
+  if (cuts->calls == 0 || c->least < all->least) all->least = c->least;
+  if (c->most > all->most) all->most = c->most;
+  if (c->peak > all->peak) all->peak = c->peak;
+  all->chunks += c->chunks;
+  cuts->calls++;
+  cuts->bound[bound]++;
 }
 
 static uint64_t steps_of(const struct profile_entry *e) {
