@@ -70,7 +70,8 @@ static unsigned position_operand(const struct machine *m, uint32_t location,
 }
 
 /* Adds what the chunks before have. All descriptors of an instruction with segments have as many
- * of them; one is its last operand. */
+ * of them; one is its last operand. Where no chunk has more than one, though it has more instances
+ * (chunk_size sees to that), it is the one segment of all instances. */
 static void add_before(struct machine *m) {
   struct fault_kept *best = &m->chunks.best;
   struct cvl_error *e = &best->found.error;
@@ -78,7 +79,7 @@ static void add_before(struct machine *m) {
   const size_t last = strlen(operands_at(m, location));
   const struct operand_sizes *before = &m->chunks.before;
   e->position += (int64_t)before->length[position_operand(m, location, e->kind)];
-  if (last > 0) e->segment += (int64_t)before->count[last - 1];
+  if (last > 0 && m->chunks.sum.most > 1) e->segment += (int64_t)before->count[last - 1];
 }
 
 static uint64_t size_in(const struct operand_sizes *s, uint8_t size) {
@@ -106,11 +107,16 @@ static uint64_t exact(struct machine *m, struct cvl_size size) {
   return size.bound;
 }
 
+static void add_segments(struct operand_sizes *s, unsigned k, uint64_t n) {
+  s->count[k] += n;
+  if (n > s->most) s->most = n;
+}
+
 static void add_operand(struct machine *m, struct operand_sizes *s, unsigned k,
                         const struct value *v) {
   s->length[k] += exact(m, machine_size(m, &v->flat));
   if (v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES)
-    s->count[k] += exact(m, machine_count(m, &v->flat));
+    add_segments(s, k, exact(m, machine_count(m, &v->flat)));
 }
 
 void chunks_note_operation(struct machine *m, uint32_t location, const struct value *operands,

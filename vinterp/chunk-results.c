@@ -49,12 +49,6 @@ static bool keep(struct machine *m, const struct machine_site *site, struct cut_
 
 static bool lay(struct machine *m, const struct machine_site *site, struct cut *cut,
                 struct cut_result *r, struct value *v) {
-  if (r->size == IR_SHARED) { /* the same in every chunk */
-    value_release(&m->store, &r->whole);
-    r->whole = *v;
-    v->form = CVL_NOTHING;
-    return true;
-  }
   if (r->size != IR_EACH || is_segdes(v)) return keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       !allocate(m, site, v->flat.elem, cut->instances, &r->whole)) {

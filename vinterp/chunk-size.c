@@ -133,7 +133,8 @@ static uint64_t wanted_size(struct machine *m, struct cut *cut) {
 }
 
 uint64_t chunk_size(struct machine *m, struct cut *cut) {
-  const uint64_t n = wanted_size(m, cut);
+  uint64_t n = wanted_size(m, cut);
+  if (n == 1 && m->chunks.pass == CHUNKS_SUM) n = 2; /* see add_before */
   if (cut->most == 0 || n <= cut->most) return n;
   cut->bound = CHUNK_LIMIT;
   return cut->most;

@@ -40,7 +40,7 @@ struct cut_operand {
 
 struct cut_result {
   uint32_t size;
-  struct value whole; /* a vector that chunks fill, or what is shared; at the end the result */
+  struct value whole; /* a vector that chunks fill; at the end the result */
   struct value *kept; /* else the results of the chunks */
   uint64_t kept_count, kept_capacity;
   uint64_t total; /* elements kept */
@@ -116,6 +116,7 @@ struct fault_kept {
 struct operand_sizes {
   uint64_t length[MAX_OPERANDS]; /* or total */
   uint64_t count[MAX_OPERANDS];
+  uint64_t most; /* segments of a descriptor in one chunk */
 };
 
 enum chunks_pass {

@@ -156,7 +156,6 @@ bool cut_check_results(struct machine *m, const struct machine_site *site, struc
   for (uint32_t k = 0; k < cut->result_count; k++) {
     const uint32_t size = cut->results[k].size;
     uint64_t n = 0, wanted = cut->n;
-    if (size == IR_SHARED) continue;
     if (!resolve(m, site, extent(m, &results[k]), &n)) return false;
     if (size != IR_EACH && !resolve(m, site, machine_size(m, &results[size].flat), &wanted))
       return false;

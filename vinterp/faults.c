@@ -244,9 +244,9 @@ static void raise_fault(struct machine *m, struct call_trace *trace, struct faul
 static void report_backend_error(struct machine *m, const struct machine_site *site,
                                  const struct cvl_error *e) {
   struct call_trace trace = {0};
-  bool found = e->site != 0 && e->site <= m->site &&
+  const bool known = e->site != 0 && e->site <= m->site &&
                history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
-  if (!found) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+  if (!known) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
   struct fault_found found = {
       .cause = cause_of(e->kind), .memory = e->kind == CVL_E_MEMORY, .error = *e};
   raise_fault(m, &trace, &found);
