@@ -36,11 +36,10 @@ static bool cut_allocate(struct machine *m, const struct machine_site *site, str
   const size_t operands = cut->operand_count * sizeof *cut->operands;
   const size_t results = cut->result_count * sizeof *cut->results;
   cut->operands = heap_alloc(&m->heap, operands);
+  if (cut->operands) memset(cut->operands, 0, operands);
   cut->results = heap_alloc(&m->heap, results);
-  if (!cut->operands || !cut->results) return machine_memory_fault(m, site, operands + results);
-  memset(cut->operands, 0, operands);
-  memset(cut->results, 0, results);
-  return true;
+  if (cut->results) memset(cut->results, 0, results);
+  return (cut->operands && cut->results) || machine_memory_fault(m, site, operands + results);
 }
 
 void cut_pop(struct machine *m) {

@@ -62,3 +62,122 @@ Test(chunks, on_a_back_end_that_does_everything_late) {
     for (size_t k = 0; k < chunked_count; k++) expect_all_same(&chunked[k], options);
   }
 }
+
+/* ---- memory ---- */
+
+static const char *text_of(const char *name) {
+  for (size_t k = 0; k < chunked_count; k++) {
+    if (strcmp(chunked[k].name, name) == 0) return chunked[k].text;
+  }
+  cr_assert_fail("there is no program %s", name);
+  return NULL;
+}
+
+/* Each allocation fails once: of a chunk, which then is halved, or elsewhere, which is an error. */
+static void sweep(const char *name, struct machine_chunks chunks) {
+  enum { MOST = 400 };
+  struct machine_options options = test_options();
+  unsigned failures = 0;
+  struct ran whole = run_chunked(text_of(name), options, chunks);
+  for (uint64_t n = 1; n <= MOST; n++) {
+    options.fail_allocation = n;
+    struct ran ran = run_chunked(text_of(name), options, chunks);
+    const bool failed = ran.errors > 0;
+    failures += failed;
+    cr_expect_str_eq(ran.out, failed ? "" : whole.out, "%s, failure %lu", name, n);
+    cr_expect_eq(ran.errors, failed, "%s, failure %lu: %s", name, n, ran.diags);
+    if (failed) cr_expect(strstr(ran.diags, "memory"), "%s, failure %lu: %s", name, n, ran.diags);
+    ran_free(&ran);
+  }
+  cr_expect(failures > 3 && failures < MOST, "%s: %u", name, failures);
+  ran_free(&whole);
+}
+
+Test(chunks, every_allocation_fails_once) {
+  static const char *const names[] = {
+      "ragged, with a shared operand", "nested segments, and results that are operands",
+      "random numbers, several and nested", "divide and conquer: a call by instances in itself",
+      "tail calls of functions by instances"};
+  for (unsigned k = 0; k < sizeof names / sizeof names[0]; k++) {
+    sweep(names[k], (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
+    sweep(names[k], (struct machine_chunks){MACHINE_CHUNKS_FIXED, 3});
+  }
+}
+
+/* 1,000 instances with so many elements each. */
+#define NEEDS(elements)                                                                        \
+  "let-form \"test\" i64 f64 entry MAIN\n"                                                    \
+  "fun MAIN () -> (INT)\n"                                                                     \
+  "v0 = CONST SEGDES 1000\nv1 = CONST INT " #elements "\nv2 = DIST INT v1 v0\n"               \
+  "v3: INT = call BODY v0 v2\nv4 = +_REDUCE INT v3 v0\nyield v4\nend\n"                       \
+  "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"                    \
+  "v2 = CONST INT 0\nv3 = DIST INT v2 v0\nv4 = CONST INT 1\nv5 = DIST INT v4 v0\n"            \
+  "v6 = MAKE_SEGDES v1\nv7 = INDEX v3 v5 v6\nv8 = * INT v7 v7\nv9 = +_REDUCE INT v8 v6\n"     \
+  "yield v9\nend\n"
+
+/* 80 MB, and as much for each intermediate result. */
+static const char needs_much[] = NEEDS(10000);
+
+/* A chunk of all but one instance needs 100 times the memory that there is. */
+Test(chunks, a_lack_of_memory_halves_a_chunk) {
+  struct machine_options options = test_options();
+  options.memory_limit = 1600 * 1024;
+  struct ran ran =
+      run_chunked(needs_much, options, (struct machine_chunks){MACHINE_CHUNKS_FIXED, 999});
+  cr_expect_eq(ran.errors, 0, "%s", ran.diags);
+  cr_expect_str_eq(ran.out, "( 333283335000000 )\n");
+  ran_free(&ran);
+  ran = run_chunked(needs_much, options, (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF});
+  cr_expect(strstr(ran.diags, "out of memory"), "%s", ran.diags);
+  ran_free(&ran);
+}
+
+/* One instance cannot be halved: the fault is that of a run in one piece. */
+Test(chunks, an_instance_that_does_not_fit_is_an_error) {
+  struct machine_options options = test_options();
+  options.memory_limit = 800 * 1024;
+  static const char *const words[] = {"INDEX: out of memory: ", "BODY, called from MAIN at ",
+                                      NULL};
+  struct ran ran =
+      run_chunked(NEEDS(100000), options, (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2});
+  cr_expect(failed_with(&ran, words), "%s%s", ran.out, ran.diags);
+  ran_free(&ran);
+}
+
+/* ---- limits and marks ---- */
+
+Test(chunks, a_limit_of_depth_is_reported_where_it_is_met) {
+  static const char *const words[] = {":5:1: error: CALL: more than 1 calls are open", NULL};
+  struct machine_options options = test_options();
+  options.max_depth = 1;
+  struct ran ran = run_chunked(text_of("a division by zero, first chunk"), options,
+                               (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2});
+  cr_expect(failed_with(&ran, words), "%s", ran.diags);
+  ran_free(&ran);
+}
+
+/* A mark that is not true is an error with numbers, not a wrong result. */
+Test(chunks, sizes_are_checked) {
+  static const char text[] =
+      "let-form \"test\" i64 f64 entry MAIN\n"
+      "fun MAIN () -> (INT)\nv0 = CONST SEGDES 7\nv1 = CONST INT (1 2 3 4 5 6)\n"
+      "v2: INT = call BODY v0 v1\nyield v2\nend\n"
+      "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\nyield v1\nend\n";
+  static const char result[] =
+      "let-form \"test\" i64 f64 entry MAIN\n"
+      "fun MAIN () -> (INT)\nv0 = CONST SEGDES 4\nv1 = CONST INT (1 2 3 4)\n"
+      "v2: INT = call BODY v0 v1\nyield v2\nend\n"
+      "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+      "v2 = MAKE_SEGDES v1\nv3 = DIST INT v1 v2\nyield v3\nend\n";
+  static const char *const operand_words[] = {
+      "CALL: BODY is by instances, but its operand 1 has the size 6, not 7", NULL};
+  static const char *const result_words[] = {
+      "BODY is by instances, but its result 0 has the size 3, not 2", NULL};
+  const struct machine_chunks two = {MACHINE_CHUNKS_FIXED, 2};
+  struct ran ran = run_chunked(text, test_options(), two);
+  cr_expect(failed_with(&ran, operand_words), "%s", ran.diags);
+  ran_free(&ran);
+  ran = run_chunked(result, test_options(), two);
+  cr_expect(failed_with(&ran, result_words), "%s", ran.diags);
+  ran_free(&ran);
+}
