@@ -175,6 +175,7 @@ static bool sum_up(struct cvl_context *c, uint64_t site, uint64_t n,
 
 static bool concatenate_offsets(struct cvl_context *c, uint64_t site, uint64_t n,
                                 const struct cvl_value *descriptors, struct cvl_segdes *d) {
+  d->count = 0;
   for (uint64_t i = 0; i < n; i++) {
     const struct segments s = value_segments(&descriptors[i]);
     struct offsets_job job = {s, 0, d->total, d->offsets + d->count};
