@@ -109,6 +109,9 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SUPEROP.ASSERTS", chapter_superop_asserts);
   add_chapter(list, "SUPEROP.FAILING-ASSERTS", chapter_superop_failing_asserts);
   add_chapter(list, "SUPEROP.FAULTS", chapter_superop_faults);
+  add_chapter(list, "SLICE", chapter_slices);
+  add_chapter(list, "FILL", chapter_fill);
+  add_chapter(list, "CONCATENATE", chapter_concatenate);
 }
 
 bool item_matches(const struct item *it, const char *only) {

@@ -17,8 +17,8 @@ enum ownership {
 /* In which form operands come, where they have several: in the second half those that
  * operations compute are computed. */
 enum { STORED, STORED_OTHERWISE, COMPUTED, COMPUTED_OTHERWISE, FORMS };
-/* Or with lengths that may be pending; behind the others. */
-enum { PACKED = FORMS };
+/* Behind the others: with lengths that may be pending; slices of more. */
+enum { PACKED = FORMS, SLICED };
 
 struct presentation {
   unsigned form;
@@ -57,6 +57,7 @@ static bool upload_one(struct suite *s, const struct test_case *t, struct presen
     return packed_fits(packing, h) ? packed_upload(s, packing, h, v)
                                    : suite_upload(s, h, false, v);
   }
+  if (p.form == SLICED) return suite_upload_slice(s, h, v);
   if (p.form >= COMPUTED && t->computed[i].by)
     return computed_upload(s, h, &t->computed[i], p.form % 2, v);
   return suite_upload(s, h, p.form % 2, v);
@@ -232,8 +233,9 @@ static void run_presentation(struct suite *s, const struct test_case *t,
   static const char *const names[] = {"borrowed", "owned", "owned and held"};
   size_t length = strlen(s->where);
   snprintf(s->where + length, sizeof s->where - length, ", operands %s%s%s", names[p.ownership],
-           p.form % 2 ? ", other form" : "",
+           p.form < FORMS && p.form % 2 ? ", other form" : "",
            p.form == PACKED     ? ", packed"
+           : p.form == SLICED   ? ", slices"
            : p.form >= COMPUTED ? ", computed"
                                 : "");
   struct uploaded u;
@@ -263,6 +265,14 @@ static void run_presentation(struct suite *s, const struct test_case *t,
   s->where[length] = 0;
 }
 
+/* One of the forms, or of the two of `form`. */
+static unsigned one_form(struct suite *s, const struct test_case *t, unsigned form) {
+  const uint64_t other = t->in_forms ? 0 : rng_below(&s->rng, 4);
+  if (other == 1) return PACKED;
+  if (other == 2 && s->b->slice) return SLICED;
+  return form + rng_one_in(&s->rng, 2);
+}
+
 void case_run(struct suite *s, struct test_case *t, bool variants) {
   struct oracle_outcome want;
   if (!oracle_run(&s->heap, &t->call, &want)) {
@@ -274,16 +284,15 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   const bool computed = case_is_computed(t);
   const bool stored = !computed || (!t->in_forms && rng_one_in(&s->rng, 4));
   const unsigned form = stored ? STORED : COMPUTED;
-  const bool packs = !t->in_forms && rng_one_in(&s->rng, 4);
-  struct presentation one = {packs ? PACKED : form + rng_one_in(&s->rng, 2),
-                             (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
+  const struct presentation one = {one_form(s, t, form),
+                                   (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
   struct host_value folded = fold(s, t, &want);
   if (s->failed) {
     /* said already */
   } else if (!variants) {
     run_presentation(s, t, &want, &folded, one);
   } else {
-    for (unsigned f = STORED; f <= PACKED; f++) {
+    for (unsigned f = STORED; f <= (s->b->slice ? SLICED : PACKED); f++) {
       if (!computed && f >= COMPUTED && f < FORMS) continue;
       for (int o = 0; o < OWNERSHIPS && !s->failed; o++) {
         run_presentation(s, t, &want, &folded, (struct presentation){f, (enum ownership)o});

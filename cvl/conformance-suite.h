@@ -189,6 +189,8 @@ void case_sweep(struct suite *, struct test_case *);
 struct host_value suite_numbers(struct suite *, enum cvl_elem, uint64_t n);
 /* Uploads a host value. `other`: in the other of its forms, where it has two. */
 bool suite_upload(struct suite *, const struct host_value *, bool other, struct cvl_value *);
+/* The same as a slice of a value with others around it; the back end has slices. */
+bool suite_upload_slice(struct suite *, const struct host_value *, struct cvl_value *);
 /* The same as a borrowed vector: on memory that nobody can write, with nothing behind it. */
 bool suite_lend(struct suite *, const struct host_value *, struct cvl_value *);
 /* Vectors of as many elements, and their descriptor, out of PACKs by the same flags
@@ -227,6 +229,9 @@ void chapter_positions(struct suite *);
 void chapter_memory(struct suite *);
 void chapter_shared(struct suite *); /* conformance-shared.c */
 void chapter_device(struct suite *); /* conformance-device.c */
+void chapter_slices(struct suite *); /* conformance-slices.c, these three */
+void chapter_fill(struct suite *);
+void chapter_concatenate(struct suite *);
 
 /* Random superoperators (conformance-superop.c). */
 void chapter_superop_maps(struct suite *);

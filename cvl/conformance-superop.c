@@ -51,12 +51,23 @@ static void pass_alias(struct suite *s, const struct superop_case *c, uint32_t p
   if (!o->value[p].owned) o->held[p] = o->value[p];
 }
 
+/* One in three as a slice, if the back end has them: with random numbers of its own, so that
+ * all else is the same for all back ends. */
+static bool upload_stored(struct suite *s, const struct host_value *h, bool other,
+                          struct cvl_value *out) {
+  const struct rng before = s->rng;
+  const bool sliced = s->b->slice && rng_one_in(&s->rng, 3);
+  const bool ok = sliced ? suite_upload_slice(s, h, out) : suite_upload(s, h, other, out);
+  s->rng = before;
+  return ok;
+}
+
 static bool upload_one(struct suite *s, const struct superop_case *c,
                        const struct host_value *params, uint32_t p, struct cvl_value *out) {
   const bool other = rng_one_in(&s->rng, 2);
   if (c->computed && c->computed[p].by)
     return computed_upload(s, &params[p], &c->computed[p], other, out);
-  return suite_upload(s, &params[p], other, out);
+  return upload_stored(s, &params[p], other, out);
 }
 
 /* Chooses the form and the ownership of every operand. `packing`: not NULL where those of the

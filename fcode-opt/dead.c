@@ -3,7 +3,10 @@
  * The needs of the whole program are a least fixed point: a binding is needed if it has an
  * effect, if it may fail, or if a result of it is needed; an operand of a call if the parameter
  * is needed; a result of a function if that result of some call is. So a value that a recursive
- * function only passes to itself is not needed. */
+ * function only passes to itself is not needed.
+ *
+ * A function by instances keeps parameter 0, and each descriptor that the size of another
+ * parameter or result refers to. Without results it is by instances no more. */
 #include "ir/dead.h"
 #include "fcode-opt/passes.h"
 
@@ -118,6 +121,31 @@ static void look_through(struct need *n) {
   n->changed |= d.changed;
 }
 
+/* Of a function by instances the descriptors that the sizes of needed results refer to. */
+static void mark_result_sizes(struct need *n, uint32_t f) {
+  const struct ir_function *function = &n->o->program->functions[f];
+  if (!function->instances) return;
+  const uint32_t *sizes = function->instances->results;
+  for (uint32_t i = 0; i < function->result_count; i++) {
+    for (uint32_t k = i; n->results[f][i] && sizes[k] != IR_EACH; k = sizes[k])
+      n->results[f][sizes[k]] = true;
+  }
+}
+
+/* Likewise of parameters, and parameter 0. */
+static void mark_parameter_sizes(struct need *n, uint32_t f) {
+  const struct ir_function *function = &n->o->program->functions[f];
+  if (!function->instances) return;
+  const uint32_t *sizes = function->instances->params;
+  const ir_var *params = function->params;
+  bool *needed = n->vars[f];
+  needed[params[0]] = true;
+  for (uint32_t i = 0; i < function->param_count; i++) {
+    for (uint32_t k = i; needed[params[i]] && sizes[k] < IR_EACH; k = sizes[k])
+      needed[params[sizes[k]]] = true;
+  }
+}
+
 /* Walks a function again; if that needs more of its parameters, its callers must be, too. */
 static void mark_function(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];
@@ -127,10 +155,12 @@ static void mark_function(struct need *n, uint32_t f) {
   n->waiting[f] = false;
   for (uint32_t i = 0; i < function->param_count; i++)
     before += n->vars[f][function->params[i]];
+  mark_result_sizes(n, f);
   for (uint32_t i = 0; i < body->result_count; i++) {
     if (n->results[f][i]) n->vars[f][body->results[i]] = true;
   }
   look_through(n);
+  mark_parameter_sizes(n, f);
   for (uint32_t i = 0; i < function->param_count; i++) after += n->vars[f][function->params[i]];
   if (after == before) return;
   for (uint32_t i = n->calls.caller_first[f]; i < n->calls.caller_first[f + 1]; i++) {
@@ -165,11 +195,41 @@ static void find_needs(struct need *n) {
 
 /* ---- removing ---- */
 
+/* The sizes of the items that are kept, by their new numbers. */
+static const uint32_t *shrink_sizes(struct need *n, uint32_t count, const uint32_t *sizes,
+                                    const bool *keep) {
+  uint32_t *numbers = arena_alloc(n->o->scratch, count * sizeof *numbers);
+  uint32_t *list = arena_alloc(n->o->arena, count * sizeof *list), kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    numbers[i] = kept;
+    kept += keep[i];
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (keep[i]) list[numbers[i]] = sizes[i] < IR_EACH ? numbers[sizes[i]] : sizes[i];
+  }
+  return list;
+}
+
+static void shrink_instances(struct need *n, uint32_t f) {
+  struct ir_function *function = &n->o->program->functions[f];
+  const struct ir_instances *old = function->instances;
+  bool *keep = arena_alloc(n->o->scratch, function->param_count);
+  bool any = false;
+  for (uint32_t i = 0; i < function->result_count; i++) any |= n->results[f][i];
+  for (uint32_t i = 0; i < function->param_count; i++)
+    keep[i] = n->vars[f][function->params[i]];
+  struct ir_instances *mark = arena_alloc(n->o->arena, sizeof *mark);
+  mark->params = shrink_sizes(n, function->param_count, old->params, keep);
+  mark->results = shrink_sizes(n, function->result_count, old->results, n->results[f]);
+  function->instances = any ? mark : NULL;
+}
+
 /* Called last: calls are changed by the old signature. */
 static void shrink_signature(struct need *n, uint32_t f) {
   struct ir_function *function = &n->o->program->functions[f];
   struct fcode_opt_stats *stats = n->o->stats;
   uint32_t params = 0, results = 0;
+  if (function->instances) shrink_instances(n, f);
   for (uint32_t i = 0; i < function->param_count; i++) {
     if (n->vars[f][function->params[i]]) function->params[params++] = function->params[i];
   }

@@ -1,5 +1,8 @@
 /* fcode-opt.c - the driver: copies the program and runs the passes in order; liveness,
  * verification, listings and statistics after each.
+ *
+ * A program with functions by instances is optimised more than once: each time without the
+ * marks of those that the time before showed not to be worth their calls (instances.c).
  */
 #include "base/number.h"
 #include "fcode-opt/passes.h"
@@ -91,6 +94,7 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
     *f = rewrite_copy_function(o, f);
     o->var_capacity[i] = f->var_count;
     if (f->typed) f->stack = NULL;
+    if (o->decisions && o->decisions[i].inlined) f->instances = NULL;
   }
   return true;
 }
@@ -139,7 +143,8 @@ static const struct pass passes[] = {
 
 struct driver {
   struct opt o;
-  struct guard guard; /* its arena is there from the beginning */
+  struct guard guard;   /* its arena is there from the beginning */
+  struct arena decided; /* what is known of functions by instances */
   struct diag_list *diags;
   bool broken; /* a pass broke a rule of the let-form */
   bool warned; /* a pass failed a check of itself */
@@ -220,11 +225,12 @@ static void simplify_all(struct driver *d) {
 static void run_all(struct driver *d) {
   run(d, PASS_inline);
   simplify_all(d);
-  if (!d->o.options->fuse) return;
-  if (run(d, PASS_loops)) {
+  if (d->o.options->fuse && run(d, PASS_loops)) {
     run(d, PASS_inline);
     simplify_all(d);
   }
+  if (d->o.decisions && run(d, PASS_hoist)) simplify_all(d);
+  if (!d->o.options->fuse) return;
   if (run(d, PASS_peephole)) run(d, PASS_dead);
   if (run(d, PASS_copies)) run(d, PASS_dead);
   run(d, PASS_fuse);
@@ -250,6 +256,55 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* ---- rounds ---- */
+
+/* Optimises a copy of the program once. False if it cannot be rewritten. */
+static bool run_once(struct driver *d, const struct ir_program *program) {
+  struct opt *o = &d->o;
+  *o->stats = (struct fcode_opt_stats){0};
+  if (!copy_program(o, program)) return false;
+  count(o, &o->stats->functions_before, &o->stats->bindings_before);
+  if (o->options->origins) make_origins(o);
+  calls_drop_unreachable(o);
+  run_all(d);
+  count(o, &o->stats->functions_after, &o->stats->bindings_after);
+  return true;
+}
+
+static bool any_by_instances(const struct ir_program *program) {
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    if (program->functions[i].instances) return true;
+  }
+  return false;
+}
+
+/* Optimises until the marks that are left are worth it. Diagnostics may be in the same arena:
+ * with any, a round's memory is not freed. */
+static bool run_rounds(struct driver *d, const struct ir_program *program) {
+  struct opt *o = &d->o;
+  struct fcode_opt_options silent = *o->options;
+  const struct fcode_opt_options *options = o->options;
+  FILE *explain = o->explain;
+  const bool loud = explain || options->print_after;
+  const struct arena_point mark = arena_mark(o->arena);
+  o->decisions = arena_alloc(&d->decided, program->function_count * sizeof *o->decisions);
+  silent.print_after = NULL;
+  o->options = &silent;
+  o->explain = NULL;
+  bool again = true;
+  while (again) {
+    if (!run_once(d, program)) break;
+    again = !d->broken && instances_decide(o, &d->decided, program, o->decisions);
+    if ((again || loud) && !d->warned && !d->broken) arena_free_since(o->arena, mark);
+  }
+  o->options = options;
+  o->explain = explain;
+  if (again) return false;
+  const bool rewritten = !loud || d->broken || run_once(d, program);
+  if (explain) instances_explain(o, program, o->decisions);
+  return rewritten;
+}
+
 /* ---- the entry point ---- */
 
 struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *program,
@@ -269,26 +324,23 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
                            .explain = explain}};
   arena_init(&scratch, arena->heap);
   arena_init(&d.guard.arena, arena->heap);
+  arena_init(&d.decided, arena->heap);
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
     arena_free(&scratch);
     arena_free(&d.guard.arena);
+    arena_free(&d.decided);
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
              "out of memory while optimising the program");
     return NULL;
   }
-  if (copy_program(&d.o, program)) {
-    count(&d.o, &stats->functions_before, &stats->bindings_before);
-    if (options->origins) make_origins(&d.o);
-    calls_drop_unreachable(&d.o);
-    run_all(&d);
-    count(&d.o, &stats->functions_after, &stats->bindings_after);
-  } else { /* cannot be rewritten */
-    *d.o.program = *program;
-  }
+  const bool rewritten =
+      any_by_instances(program) ? run_rounds(&d, program) : run_once(&d, program);
+  if (!rewritten) *d.o.program = *program;
   memory_guard_end(&guard);
   arena_free(&scratch);
+  arena_free(&d.decided);
   stats->seconds = now() - start;
   return d.broken ? NULL : d.o.program;
 }

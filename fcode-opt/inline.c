@@ -5,6 +5,7 @@
  * exponentially where each function calls the next one twice. Callees come before callers, so a
  * small body is already expanded when it is copied. A body with one call site is not: it is
  * expanded where it goes, so that it is copied once however deep the calls above it are nested.
+ * A function by instances stays: instances.c decides whether it is worth its call.
  */
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
@@ -25,26 +26,17 @@ struct inliner {
   bool changed;
 };
 
-/* ---- origins ---- */
-
-/* Adds the call to the origins of an inlined body, so that messages lose nothing. */
-static void add_call(struct inliner *in, struct ir_block *block, uint32_t call) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
-    x->origin = origin_inlined(&in->o->program->origins, x->origin, call);
-    if (x->form != IR_IF) continue;
-    add_call(in, x->as.arms.then, call);
-    add_call(in, x->as.arms.otherwise, call);
-  }
-}
-
 /* ---- what to inline ---- */
+
+static bool may_inline(const struct inliner *in, uint32_t f) {
+  const struct ir_function *function = &in->o->program->functions[f];
+  return function->typed && !function->instances;
+}
 
 /* Whether it has only one call, which it may replace. */
 static bool called_once(const struct inliner *in, uint32_t f) {
   const struct calls *calls = &in->calls;
-  return in->o->program->functions[f].typed && calls->sites[f] == 1 && !calls->fixed[f] &&
-         !calls->recursive[f];
+  return may_inline(in, f) && calls->sites[f] == 1 && !calls->fixed[f] && !calls->recursive[f];
 }
 
 static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t within) {
@@ -55,7 +47,7 @@ static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t
     *array_push(in->o->scratch, &in->kept) = callee;
     return false;
   }
-  return fits && in->o->program->functions[callee].typed && !calls->recursive[callee] &&
+  return fits && may_inline(in, callee) && !calls->recursive[callee] &&
          calls->size[callee] <= in->o->options->inline_limit &&
          in->bulk + calls->bulk[callee] <= in->most;
 }
@@ -110,7 +102,7 @@ static struct ir_block *expand(struct inliner *in, const struct ir_binding *call
   in->changed = true;
   struct ir_block *body =
       rewrite_copy(o, f, callee, callee->body, map, instance_of(in, f, callee, call));
-  add_call(in, body, call->origin);
+  rewrite_add_call(o, body, call->origin);
   return body;
 }
 

@@ -29,10 +29,11 @@ struct opt {
   struct arena *scratch;      /* emptied after every pass */
   struct ir_program *program; /* the copy that is rewritten */
   const struct fcode_opt_options *options;
-  struct fcode_opt_stats *stats; /* never NULL */
-  FILE *explain;                 /* or NULL */
-  uint32_t *var_capacity;        /* per function: room in its `vars` */
-  struct guard *guard;           /* of the pass that runs; NULL: its checks abort */
+  struct fcode_opt_stats *stats;        /* never NULL */
+  FILE *explain;                        /* or NULL */
+  uint32_t *var_capacity;               /* per function: room in its `vars` */
+  struct guard *guard;                  /* of the pass that runs; NULL: its checks abort */
+  struct instances_decision *decisions; /* per function; NULL: none is by instances */
 };
 
 /* The passes. Each returns whether it changed anything; if memory runs out it does not return,
@@ -99,6 +100,9 @@ void rewrite_yield(struct opt *, struct ir_block *, uint32_t count);
 struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
                               const struct ir_function *from, const struct ir_block *,
                               ir_var *map, const struct ir_kind *const *instance);
+/* Adds the call with this origin to the origins of a body that has moved to its caller, so that
+ * messages lose nothing. */
+void rewrite_add_call(struct opt *, struct ir_block *, uint32_t call);
 /* A copy of a function; names, kinds and constants are shared, liveness is not copied. */
 struct ir_function rewrite_copy_function(struct opt *, const struct ir_function *);
 /* How often each variable of a function is used (as operand, or as a block's result). `uses`
@@ -142,6 +146,22 @@ void calls_drop_unreachable(struct opt *);
 uint8_t binding_effects(const struct calls *, const struct ir_binding *);
 /* Whether an operation cannot fail on any operands of its kinds (limits are exempt). */
 bool binding_never_fails(const struct ir_binding *);
+
+/* ---- functions by instances: instances.c ---- */
+
+/* Of one function of the program that is optimised. */
+struct instances_decision {
+  bool inlined;       /* it is not worth its calls: its mark is removed before the first pass */
+  const char *reason; /* why it is or is not; NULL: not reached, or not by instances */
+};
+
+/* After the last pass: decides for the functions of `program`, the original, that are by
+ * instances and not yet decided to be inlined. True if one more is: then the program is to be
+ * optimised again. Reasons are in `kept`. */
+bool instances_decide(struct opt *, struct arena *kept, const struct ir_program *program,
+                      struct instances_decision *);
+void instances_explain(const struct opt *, const struct ir_program *program,
+                       const struct instances_decision *);
 
 /* ---- sizes: sizes.c ---- */
 

@@ -114,6 +114,16 @@ struct ir_block *rewrite_copy(struct opt *o, struct ir_function *to,
   return copy;
 }
 
+void rewrite_add_call(struct opt *o, struct ir_block *block, uint32_t call) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    x->origin = origin_inlined(&o->program->origins, x->origin, call);
+    if (x->form != IR_IF) continue;
+    rewrite_add_call(o, x->as.arms.then, call);
+    rewrite_add_call(o, x->as.arms.otherwise, call);
+  }
+}
+
 struct ir_function rewrite_copy_function(struct opt *o, const struct ir_function *from) {
   struct ir_function f = *from;
   if (!f.typed) return f;
@@ -219,6 +229,7 @@ void rewrite_ends(struct opt *o) {
       if (f->body->end == IR_YIELD) continue;
       f->returns = false;
       f->result_count = 0;
+      f->instances = NULL;
       changed = true;
     }
   }

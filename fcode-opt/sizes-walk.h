@@ -74,7 +74,8 @@ struct walk {
   uint32_t function;
   const struct ir_function *f;
   struct element_facts *elements; /* per variable */
-  struct map pairs; /* from a pair of classes to one more than the class of both */
+  struct map pairs;    /* from a pair of classes to one more than the class of both */
+  struct map families; /* from a class and a family of chunks to one more than both together */
 };
 
 static inline uint32_t term_size(ir_var v) {
@@ -86,6 +87,19 @@ static inline uint32_t term_count(ir_var v) {
 static inline uint32_t term_same(ir_var v) {
   return TERMS_PER_VAR * v + TERM_SAME;
 }
+
+/* ---- calls by instances: sizes-chunks.c ---- */
+
+/* A function by instances is executed for chunks of the instances, so at its entry only those
+ * facts of a call hold that hold for every chunk of its operands. Each term of its parameters
+ * is in a *family* of terms that chunks change alike: equal terms of one family stay equal.
+ * Numbers, but for those of what is shared, do not stay. */
+struct chunks {
+  const uint32_t *families; /* TERMS_PER_VAR for each parameter */
+  const bool *numbers;      /* likewise: whether a known number stays */
+};
+
+struct chunks *chunks_of_call(struct walk *, const struct ir_binding *call);
 
 /* What the facts before an operation say of it. */
 struct verdict {

@@ -76,8 +76,9 @@ static void boundary_lay_out(struct boundary *b, const struct ir_program *progra
 }
 
 /* Removes from b the facts that do not hold here for the listed variables. True if there were
- * any. */
-static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_of_lists *l) {
+ * any. At the entry of a function by instances, `c` has the sizes of its chunks; else NULL. */
+static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_of_lists *l,
+                          const struct chunks *c) {
   if (b->count > MAX_BOUNDARY) {
     bool first = !b->reached;
     if (first) boundary_give_up(b);
@@ -85,6 +86,7 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
   }
   struct map *pairs = &w->pairs;
   map_clear(pairs);
+  map_clear(&w->families);
   bool changed = !b->reached;
   for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
     struct term_label *label = &b->labels[t];
@@ -93,10 +95,15 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
     if (b->reached) {
       now.known = now.known && label->known && now.number == label->number;
       now.nonnegative = now.nonnegative && label->nonnegative;
-      changed = changed || now.known != label->known || now.nonnegative != label->nonnegative;
     }
-    now.class = pair_class(pairs, b->reached ? label->class : 0,
-                           facts_root(w->facts, listed_term(l, t)));
+    uint32_t class = facts_root(w->facts, listed_term(l, t));
+    if (c) {
+      now.known = now.known && c->numbers[t];
+      class = pair_class(&w->families, class, c->families[t]);
+    }
+    now.class = pair_class(pairs, b->reached ? label->class : 0, class);
+    changed = changed || (b->reached &&
+                          (now.known != label->known || now.nonnegative != label->nonnegative));
     *label = now;
   }
   for (uint32_t i = 0; i < b->count; i++) {
@@ -179,7 +186,8 @@ static bool follow_call(struct walk *w, const struct ir_binding *x) {
   struct sizes_function *kept = &w->sizes->functions[callee];
   struct pair_of_lists in = {x->operands, NULL, x->operand_count, x->operand_count};
   if (!f->typed) return true;
-  if (boundary_meet(w, &kept->entry, &in)) enqueue(w->sizes, callee);
+  const struct chunks *c = f->instances ? chunks_of_call(w, x) : NULL;
+  if (boundary_meet(w, &kept->entry, &in, c)) enqueue(w->sizes, callee);
   if (!f->returns || !kept->exit.reached) return false;
   struct pair_of_lists all = {x->operands, x->results, x->operand_count,
                               x->operand_count + x->result_count};
@@ -377,7 +385,7 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   if (!returns) return;
   struct pair_of_lists out = {f->params, f->body->results, f->param_count,
                               f->param_count + f->body->result_count};
-  if (!boundary_meet(w, &kept->exit, &out)) return;
+  if (!boundary_meet(w, &kept->exit, &out, NULL)) return;
   for (uint32_t i = callers->first[function]; i < callers->first[function + 1]; i++) {
     if (w->sizes->functions[callers->list[i]].entry.reached)
       enqueue(w->sizes, callers->list[i]);
@@ -445,9 +453,11 @@ struct sizes *sizes_compute(struct opt *o) {
   struct walk w = {.sizes = s, .facts = facts};
   w.elements = arena_alloc(o->scratch, ((size_t)most + 1) * sizeof *w.elements);
   map_init(&w.pairs, o->scratch);
+  map_init(&w.families, o->scratch);
   struct callers callers = callers_make(o);
   begin_at(s, program->entry);
-  if (program->entry_layout && program->functions[program->entry].typed) {
+  if (program->entry_layout && program->functions[program->entry].typed &&
+      !program->functions[program->entry].instances) {
     boundary_lay_out(&s->functions[program->entry].entry, program);
   }
   for (uint32_t i = 0; i < n; i++) {

@@ -138,6 +138,83 @@ static bool random_ignores_k(struct cvl_context *ctx, uint64_t site,
   return cvl_oracle_backend.random(ctx, site, &wrong, bounds, out);
 }
 
+static bool random_ignores_first(struct cvl_context *ctx, uint64_t site,
+                                 const struct cvl_random *which, const struct cvl_value *bounds,
+                                 struct cvl_value *out) {
+  const struct cvl_random wrong = {.seed = which->seed, .k = which->k};
+  return cvl_oracle_backend.random(ctx, site, &wrong, bounds, out);
+}
+
+/* Values cut and put together again badly. */
+
+static bool is_segdes(const struct cvl_value *v) {
+  return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
+}
+
+static bool slice_off_by_one(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
+                             uint64_t first, uint64_t n, struct cvl_value *out) {
+  const bool off = !is_segdes(v) && first > 0;
+  return cvl_oracle_backend.slice(ctx, site, v, first - off, n, out);
+}
+
+static bool slice_of_other_segments(struct cvl_context *ctx, uint64_t site,
+                                    const struct cvl_value *v, uint64_t first, uint64_t n,
+                                    struct cvl_value *out) {
+  const bool off = is_segdes(v) && first > 0;
+  return cvl_oracle_backend.slice(ctx, site, v, first - off, n, out);
+}
+
+static bool slice_keeps_owned(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
+                              uint64_t first, uint64_t n, struct cvl_value *out) {
+  struct cvl_value borrowed = *v;
+  borrowed.owned = 0;
+  return cvl_oracle_backend.slice(ctx, site, &borrowed, first, n, out);
+}
+
+static bool allocate_gives_scalars(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                                   uint64_t n, struct cvl_value *out) {
+  *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem};
+  return n == 1 || cvl_oracle_backend.allocate(ctx, site, elem, n, out);
+}
+
+static bool fill_from_zero(struct cvl_context *ctx, uint64_t site,
+                           const struct cvl_value *target, uint64_t first,
+                           const struct cvl_value *v) {
+  return cvl_oracle_backend.fill(ctx, site, target, first > 70 ? 0 : first, v);
+}
+
+static bool fill_keeps_owned(struct cvl_context *ctx, uint64_t site,
+                             const struct cvl_value *target, uint64_t first,
+                             const struct cvl_value *v) {
+  struct cvl_value borrowed = *v;
+  borrowed.owned = 0;
+  return cvl_oracle_backend.fill(ctx, site, target, first, &borrowed);
+}
+
+/* A descriptor without empty segments at its end. */
+static bool loses_empty_segments(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                 const struct cvl_value *descriptors, struct cvl_value *out) {
+  struct cvl_value all, last;
+  if (!cvl_oracle_backend.concatenate(ctx, site, n, descriptors, &all)) return false;
+  all.owned = 1;
+  uint64_t count = cvl_oracle_backend.count(ctx, &all).bound;
+  for (int64_t length = 0; count > 0 && length == 0; count -= length == 0)
+    cvl_oracle_backend.to_host(ctx, &all, count - 1, 1, &length);
+  const bool good = cvl_oracle_backend.slice(ctx, site, &all, 0, count, &last);
+  *out = last;
+  return good;
+}
+
+static bool concatenates_without_limit(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                       const struct cvl_value *descriptors,
+                                       struct cvl_value *out) {
+  struct cvl_error e;
+  if (cvl_oracle_backend.concatenate(ctx, site, n, descriptors, out)) return true;
+  if (cvl_oracle_backend.check(ctx, true, &e) && e.kind == CVL_E_MEMORY)
+    return cvl_oracle_backend.concatenate(ctx, site, n, descriptors, out);
+  return cvl_oracle_backend.segdes_from_host(ctx, site, 0, NULL, out);
+}
+
 /* Back ends that borrow badly: by copying, but for the notice. */
 static bool borrow_calls(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem, uint64_t n,
                          const void *data, struct cvl_notice done, struct cvl_value *out,
@@ -221,6 +298,15 @@ DEFECT(check, check_keeps)
 DEFECT(rank, rank_reverses_ties)
 DEFECT(statistics, no_limit_statistics)
 DEFECT(random, random_ignores_k)
+DEFECT(random, random_ignores_first)
+DEFECT(slice, slice_off_by_one)
+DEFECT(slice, slice_of_other_segments)
+DEFECT(slice, slice_keeps_owned)
+DEFECT(allocate, allocate_gives_scalars)
+DEFECT(fill, fill_from_zero)
+DEFECT(fill, fill_keeps_owned)
+DEFECT(concatenate, loses_empty_segments)
+DEFECT(concatenate, concatenates_without_limit)
 DEFECT(borrow, borrow_copies)
 DEFECT(borrow, borrow_never_ends)
 DEFECT(borrow, borrow_ends_twice)
@@ -244,6 +330,18 @@ Test(conformance, rejects_defects) {
       {with_rank_reverses_ties, "RANK_DOWN", true},
       {with_no_limit_statistics, "MEMORY_LIMIT", true},
       {with_random_ignores_k, "RAND", true},
+      {with_random_ignores_first, "RAND", true},
+      {with_slice_off_by_one, "SLICE", true},
+      {with_slice_off_by_one, "ADD.INT", true},
+      {with_slice_off_by_one, "SUPEROP.MAPS", true},
+      {with_slice_of_other_segments, "SLICE", true},
+      {with_slice_of_other_segments, "ADD_SCAN.INT", true},
+      {with_slice_keeps_owned, "SLICE", true},
+      {with_allocate_gives_scalars, "FILL", true},
+      {with_fill_from_zero, "FILL", true},
+      {with_fill_keeps_owned, "FILL", true},
+      {with_loses_empty_segments, "CONCATENATE", true},
+      {with_concatenates_without_limit, "CONCATENATE", true},
       {with_borrow_copies, "SHARED_MEMORY", false},
       {with_borrow_copies, "ADD", false},
       {with_borrow_never_ends, "SHARED_MEMORY", true},

@@ -36,8 +36,8 @@ static void expect(const char *functions, const char *formula) {
 
 /* F where `flag` holds, v5 of v0, calls itself with `next` on v6 under v7, and the number of
  * calls; elsewhere its result is `end`. */
-#define RECURSION(flag, next, end)                                                             \
-  "fun F (v0: SEGDES, v1: INT, v2: INT) -> (INT) @2:1\n"                                       \
+#define RECURSION_MARKED(mark, flag, next, end)                                                \
+  "fun F (v0: SEGDES, v1: INT, v2: INT) -> (INT)" mark " @2:1\n"                               \
   "v3 = CONST INT 1 @2:1\n"                                                                    \
   "v4 = DIST INT v3 v0 @2:1\n" flag "v6, v7 = PACK INT v1 v5 v0 @2:2\n"                        \
   "v8 = LENGTHS v7 @2:2\n"                                                                     \
@@ -48,7 +48,8 @@ static void expect(const char *functions, const char *formula) {
   "v21 = INDEX v9 v3 v0 @2:5\n"                                                                \
   "v22, v23 = PACK INT v21 v5 v0 @2:5\n" end "v25 = DPERMUTE INT v11 v22 v24 v7 v0 @2:6\n"     \
   "yield v25\nend\n"
-#define FLAG "v5 = > INT v1 v4 @2:1\n"
+#define RECURSION(flag, next, end) RECURSION_MARKED("", flag, next, end)
+#define FLAG                       "v5 = > INT v1 v4 @2:1\n"
 #define NEXT                                                                                   \
   "v12 = DIST INT v3 v7 @3:1\n"                                                                \
   "v13 = - INT v6 v12 @3:1\n"                                                                  \
@@ -67,6 +68,17 @@ Test(loops, a_function_that_is_a_loop_calls_nobody) {
   const struct ir_function *f = &r.o.program->functions[function_called(&r, "F")];
   cr_assert_eq(f->body->count, 1);
   cr_expect_eq(f->body->bindings[0].form, IR_FUSED);
+  rewriting_free(&r);
+}
+
+/* What is true of the recursion is true of the loop. */
+Test(loops, a_function_by_instances_stays_one) {
+  struct rewriting r;
+  loop_of(&r, MAIN RECURSION_MARKED(" instances shared each shared -> each", FLAG, NEXT, END));
+  const struct ir_function *f = &r.o.program->functions[function_called(&r, "F")];
+  cr_assert_eq(f->body->count, 1);
+  cr_assert(f->instances);
+  cr_expect(f->instances->params[1] == IR_EACH && f->instances->params[2] == IR_SHARED);
   rewriting_free(&r);
 }
 

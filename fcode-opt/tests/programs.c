@@ -44,6 +44,20 @@ char *with_positions(struct arena *arena, const char *text) {
   return copy;
 }
 
+const char *without_positions(struct arena *arena, const char *text, size_t length) {
+  char *out = arena_alloc(arena, length + 1), *to = out;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '@' && i > 0 && text[i - 1] == ' ') {
+      to--;
+      while (i < length && text[i] != '\n') i++;
+    }
+    if (text[i] == '\n' && (to == out || to[-1] == '\n')) continue;
+    *to++ = text[i];
+  }
+  *to = '\0';
+  return out;
+}
+
 unsigned each_example(const char *file, void (*check)(const char *title, const char *text)) {
   static char all[100000];
   char path[1000];

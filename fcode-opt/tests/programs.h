@@ -9,6 +9,9 @@
  * N-th line with code is @N:1. Without comments, from a ';' to the end of a line. */
 char *with_positions(struct arena *, const char *text);
 
+/* The functions of a listing, without positions and empty lines. */
+const char *without_positions(struct arena *, const char *text, size_t length);
+
 /* Calls check for each text of a file of this folder: what follows a line "== TITLE". Returns
  * their number. */
 unsigned each_example(const char *file, void (*check)(const char *title, const char *text));

@@ -108,7 +108,7 @@ static void check_program(const char *title, const char *text) {
 }
 
 Test(sizes, facts) {
-  cr_expect_eq(each_example("sizes.let", check_program), 22);
+  cr_expect_eq(each_example("sizes.let", check_program), 23);
 }
 
 /* ---- what the entry is given ---- */

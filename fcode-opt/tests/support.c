@@ -22,21 +22,6 @@ void fixture_free(struct fixture *t) {
   arena_free(&t->messages);
 }
 
-/* The functions of a listing, without positions and empty lines. */
-static const char *without_positions(struct fixture *t, const char *text, size_t length) {
-  char *out = arena_alloc(&t->arena, length + 1), *to = out;
-  for (size_t i = 0; i < length; i++) {
-    if (text[i] == '@' && i > 0 && text[i - 1] == ' ') {
-      to--;
-      while (i < length && text[i] != '\n') i++;
-    }
-    if (text[i] == '\n' && (to == out || to[-1] == '\n')) continue;
-    *to++ = text[i];
-  }
-  *to = '\0';
-  return out;
-}
-
 const char *after(struct fixture *t, const char *pass, const char *text) {
   const char *whole = arena_printf(&t->arena, "let-form \"t\" i32 f64 entry M\n%s",
                                    with_positions(&t->arena, text));
@@ -55,7 +40,7 @@ const char *after(struct fixture *t, const char *pass, const char *text) {
   const char *end = begin ? strstr(begin, "--- after") : NULL;
   cr_assert(begin, "nothing printed after %s", pass);
   const char *listing =
-      without_positions(t, begin, end ? (size_t)(end - begin) : strlen(begin));
+      without_positions(&t->arena, begin, end ? (size_t)(end - begin) : strlen(begin));
   free(dump);
   return listing;
 }

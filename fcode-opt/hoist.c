@@ -1,0 +1,319 @@
+/* hoist.c - what a function by instances computes of shared operands only moves to its callers.
+ *
+ * It gives the same for every chunk of the instances, so it is to be computed once: its results
+ * become shared parameters. What moves:
+ *
+ * - operations, superoperators and calls without effect whose operands are constants, shared
+ *   parameters, or results of others that move; likewise an IF, with all that its arms use;
+ * - the comparison that there are instances at all (LENGTHS of parameter 0 with 0): no chunk is
+ *   empty, so it is true of a chunk if it is true of the whole.
+ *
+ * Bindings in arms that stay do not move: they may not be executed. A binding that may fail, or
+ * whose safety depends on a check made before, moves only if nothing that stays before it may
+ * fail. So the same fault is met first. A recursive function is left alone.
+ *
+ * Callers may be by instances, too: then what has moved to one moves on. Each round uses sizes
+ * of its own, and changes only functions that the round has not changed yet. */
+#include "fcode-opt/passes.h"
+#include "ir/kinds.h"
+
+#include <string.h>
+
+struct hoist {
+  struct opt *o;
+  struct calls calls;
+  const struct sizes *sizes;
+  bool *changed; /* per function, in this round: its variables are not those of `sizes` */
+
+  /* the function at hand */
+  uint32_t index;
+  struct ir_function *f;
+  bool *shared;          /* per variable: a chunk does not change it */
+  bool *lengths;         /* per variable: LENGTHS of parameter 0 */
+  bool *moves;           /* per binding of the body */
+  bool may_fail;         /* something that stays, so far */
+  ARRAY(ir_var) results; /* of what moves, needed by what stays: the new parameters */
+};
+
+/* ---- what may fail ---- */
+
+static bool block_may_fail(const struct hoist *h, const struct ir_block *block);
+
+static bool binding_may_fail(const struct hoist *h, const struct ir_binding *x) {
+  switch ((enum ir_form)x->form) {
+  case IR_OP:
+  case IR_FUSED:
+    return !binding_never_fails(x) &&
+           (!sizes_safe(h->sizes, h->index, x) || sizes_depend_on_check(h->sizes, h->index, x));
+  case IR_CALL: return binding_effects(&h->calls, x) != 0;
+  case IR_CONST: return false;
+  case IR_IF: break;
+  }
+  return sizes_known(h->sizes, h->index, x->operands[0], SIZE_LEN) != 1 ||
+         block_may_fail(h, x->as.arms.then) || block_may_fail(h, x->as.arms.otherwise);
+}
+
+static bool block_may_fail(const struct hoist *h, const struct ir_block *block) {
+  if (block->end != IR_YIELD) return true;
+  for (uint32_t i = 0; i < block->count; i++) {
+    if (binding_may_fail(h, &block->bindings[i])) return true;
+  }
+  return false;
+}
+
+/* ---- what is the same for all chunks ---- */
+
+static bool is_number(const struct hoist *h, ir_var v, int64_t number) {
+  return sizes_known(h->sizes, h->index, v, SIZE_LEN) == 1 &&
+         sizes_known(h->sizes, h->index, v, SIZE_COUNT) == number;
+}
+
+/* n > 0, n != 0, n >= 1 and 0 < n, 0 != n, 1 <= n, where n is the number of instances. */
+static bool asks_for_instances(const struct hoist *h, const struct ir_binding *x) {
+  if (x->form != IR_OP || x->type != TW_INT || x->operand_count != 2) return false;
+  const bool first = h->lengths[x->operands[0]];
+  if (!first && !h->lengths[x->operands[1]]) return false;
+  const ir_var other = x->operands[first ? 1 : 0];
+  switch ((enum opcode)x->op) {
+  case OPC_NE: return is_number(h, other, 0);
+  case OPC_GT: return first && is_number(h, other, 0);
+  case OPC_GE: return first && is_number(h, other, 1);
+  case OPC_LT: return !first && is_number(h, other, 0);
+  case OPC_LE: return !first && is_number(h, other, 1);
+  default: return false;
+  }
+}
+
+static bool is_base(const struct hoist *h, ir_var v) {
+  return (int)h->f->vars[v]->tag < (int)BASE_KINDS;
+}
+
+static bool block_is_shared(struct hoist *h, const struct ir_block *block);
+
+/* Whether x computes what no chunk changes; then its results are shared. */
+static bool binding_is_shared(struct hoist *h, const struct ir_binding *x) {
+  bool shared = !(binding_effects(&h->calls, x) & (EFFECT_OUTSIDE | EFFECT_TIMER));
+  for (uint32_t i = 0; i < x->operand_count; i++) shared = shared && h->shared[x->operands[i]];
+  shared = shared || asks_for_instances(h, x);
+  if (x->form == IR_IF)
+    shared = shared && block_is_shared(h, x->as.arms.then) &&
+             block_is_shared(h, x->as.arms.otherwise);
+  for (uint32_t i = 0; i < x->result_count; i++) shared = shared && is_base(h, x->results[i]);
+  for (uint32_t i = 0; i < x->result_count; i++) h->shared[x->results[i]] = shared;
+  return shared;
+}
+
+/* An arm of an IF that moves as a whole. */
+static bool block_is_shared(struct hoist *h, const struct ir_block *block) {
+  bool shared = block->end == IR_YIELD;
+  for (uint32_t i = 0; i < block->count && shared; i++)
+    shared = binding_is_shared(h, &block->bindings[i]);
+  for (uint32_t i = 0; i < block->result_count; i++)
+    shared = shared && h->shared[block->results[i]];
+  return shared;
+}
+
+static void note_lengths(struct hoist *h, const struct ir_binding *x) {
+  if (x->form == IR_OP && x->op == OPC_LENGTHS && x->operands[0] == h->f->params[0])
+    h->lengths[x->results[0]] = true;
+}
+
+/* Finds the bindings of the body that move. True if there are any. Constants stay, and are
+ * copied. */
+static bool find_moves(struct hoist *h) {
+  const struct ir_block *body = h->f->body;
+  bool any = false;
+  for (uint32_t i = 0; i < body->count; i++) {
+    const struct ir_binding *x = &body->bindings[i];
+    const bool shared = binding_is_shared(h, x), fails = binding_may_fail(h, x);
+    note_lengths(h, x);
+    if (x->form == IR_CONST) continue;
+    h->moves[i] = shared && (!fails || !h->may_fail);
+    any |= h->moves[i];
+    if (h->moves[i]) continue;
+    h->may_fail |= fails;
+    for (uint32_t k = 0; k < x->result_count; k++) h->shared[x->results[k]] = false;
+  }
+  return any;
+}
+
+static void prepare(struct hoist *h, uint32_t index) {
+  struct arena *scratch = h->o->scratch;
+  h->index = index;
+  h->f = &h->o->program->functions[index];
+  h->shared = arena_alloc(scratch, h->f->var_count);
+  h->lengths = arena_alloc(scratch, h->f->var_count);
+  h->moves = arena_alloc(scratch, h->f->body->count);
+  h->may_fail = false;
+  h->results.count = 0;
+  for (uint32_t i = 1; i < h->f->param_count; i++)
+    h->shared[h->f->params[i]] = h->f->instances->params[i] == IR_SHARED;
+}
+
+/* ---- moving ---- */
+
+static void mark_uses(const struct ir_block *block, bool *used);
+
+static void mark_operands(const struct ir_binding *x, bool *used) {
+  for (uint32_t i = 0; i < x->operand_count; i++) used[x->operands[i]] = true;
+  if (x->form != IR_IF) return;
+  mark_uses(x->as.arms.then, used);
+  mark_uses(x->as.arms.otherwise, used);
+}
+
+static void mark_uses(const struct ir_block *block, bool *used) {
+  for (uint32_t i = 0; i < block->count; i++) mark_operands(&block->bindings[i], used);
+  for (uint32_t i = 0; i < block->result_count; i++) used[block->results[i]] = true;
+}
+
+/* The results of what moves that what stays uses. */
+static void find_results(struct hoist *h) {
+  const struct ir_block *body = h->f->body;
+  bool *used = arena_alloc(h->o->scratch, h->f->var_count);
+  for (uint32_t i = 0; i < body->count; i++) {
+    if (!h->moves[i]) mark_operands(&body->bindings[i], used);
+  }
+  for (uint32_t i = 0; i < body->result_count; i++) used[body->results[i]] = true;
+  for (uint32_t i = 0; i < body->count; i++) {
+    const struct ir_binding *x = &body->bindings[i];
+    for (uint32_t k = 0; h->moves[i] && k < x->result_count; k++) {
+      if (used[x->results[k]]) *array_push(h->o->scratch, &h->results) = x->results[k];
+    }
+  }
+}
+
+/* What moves as a block, with what it needs of what stays: constants, LENGTHS of parameter 0.
+ * It yields the new operands. */
+static struct ir_block *moved_block(struct hoist *h) {
+  struct opt *o = h->o;
+  const struct ir_block *body = h->f->body;
+  bool *used = arena_alloc(o->scratch, h->f->var_count);
+  struct rewrite_block out = {0};
+  for (uint32_t i = 0; i < body->count; i++) {
+    if (h->moves[i]) mark_operands(&body->bindings[i], used);
+  }
+  for (uint32_t i = 0; i < body->count; i++) {
+    const struct ir_binding *x = &body->bindings[i];
+    const bool needed = x->result_count == 1 && used[x->results[0]] &&
+                        (x->form == IR_CONST || h->lengths[x->results[0]]);
+    if (h->moves[i] || needed) rewrite_append(o, &out, x);
+  }
+  struct ir_block *block = arena_alloc(o->arena, sizeof *block);
+  rewrite_yield(o, block, (uint32_t)h->results.count);
+  for (size_t i = 0; i < h->results.count; i++) block->results[i] = h->results.items[i];
+  rewrite_finish(block, &out);
+  return block;
+}
+
+/* Puts a copy of what moves before a call, and its results behind the operands. */
+static void move_to(struct hoist *h, struct ir_function *caller, struct ir_binding *call,
+                    const struct ir_block *moved, struct rewrite_block *out) {
+  struct opt *o = h->o;
+  ir_var *map = arena_alloc(o->scratch, h->f->var_count * sizeof *map);
+  for (uint32_t v = 0; v < h->f->var_count; v++) map[v] = IR_NO_VAR;
+  for (uint32_t i = 0; i < call->operand_count; i++) map[h->f->params[i]] = call->operands[i];
+  struct ir_block *copy = rewrite_copy(o, caller, h->f, moved, map, NULL);
+  rewrite_add_call(o, copy, call->origin);
+  for (uint32_t i = 0; i < copy->count; i++) rewrite_append(o, out, &copy->bindings[i]);
+  const uint32_t operands = call->operand_count;
+  struct ir_binding x = rewrite_binding(o, call->op, call->type, operands + copy->result_count,
+                                        call->result_count, call->pos, call->origin);
+  x.form = IR_CALL;
+  x.as = call->as;
+  memcpy(x.operands, call->operands, operands * sizeof *x.operands);
+  for (uint32_t i = 0; i < copy->result_count; i++) x.operands[operands + i] = copy->results[i];
+  if (x.result_count > 0) memcpy(x.results, call->results, x.result_count * sizeof *x.results);
+  rewrite_append(o, out, &x);
+}
+
+static void move_to_calls(struct hoist *h, struct ir_function *caller, struct ir_block *block,
+                          const struct ir_block *moved) {
+  struct rewrite_block out = {0};
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_IF) {
+      move_to_calls(h, caller, x->as.arms.then, moved);
+      move_to_calls(h, caller, x->as.arms.otherwise, moved);
+    }
+    if (x->form == IR_CALL && x->as.callee == h->index)
+      move_to(h, caller, x, moved, &out);
+    else
+      rewrite_append(h->o, &out, x);
+  }
+  rewrite_finish(block, &out);
+}
+
+/* What moved is gone; its results are the last parameters. */
+static void shrink(struct hoist *h) {
+  struct opt *o = h->o;
+  struct ir_function *f = h->f;
+  const uint32_t before = f->param_count, after = before + (uint32_t)h->results.count;
+  uint32_t *sizes = arena_alloc(o->arena, after * sizeof *sizes), kept = 0;
+  ir_var *params = arena_alloc(o->arena, after * (sizeof *params + sizeof(bool)));
+  memcpy(sizes, f->instances->params, before * sizeof *sizes);
+  memcpy(params, f->params, before * sizeof *params);
+  for (uint32_t i = before; i < after; i++) {
+    sizes[i] = IR_SHARED;
+    params[i] = h->results.items[i - before];
+  }
+  struct ir_instances *mark = arena_alloc(o->arena, sizeof *mark);
+  *mark = (struct ir_instances){sizes, f->instances->results};
+  f->instances = mark;
+  f->params = params;
+  f->unused = (bool *)(params + after);
+  f->param_count = after;
+  for (uint32_t i = 0; i < f->body->count; i++) {
+    if (!h->moves[i]) f->body->bindings[kept++] = f->body->bindings[i];
+  }
+  f->body->count = kept;
+}
+
+/* ---- the program ---- */
+
+static bool can_hoist(const struct hoist *h, uint32_t f) {
+  const struct ir_function *function = &h->o->program->functions[f];
+  return function->instances && h->calls.reachable[f] && !h->calls.recursive[f] &&
+         !h->calls.fixed[f] && !h->changed[f];
+}
+
+static void hoist_function(struct hoist *h, uint32_t index) {
+  prepare(h, index);
+  if (!find_moves(h)) return;
+  find_results(h);
+  const struct ir_block *moved = moved_block(h);
+  const struct calls *calls = &h->calls;
+  uint32_t last = UINT32_MAX; /* callers are listed once for each call, one after the other */
+  for (uint32_t i = calls->caller_first[index]; i < calls->caller_first[index + 1]; i++) {
+    const uint32_t caller = calls->callers[i];
+    if (caller == last) continue;
+    last = caller;
+    struct ir_function *function = &h->o->program->functions[caller];
+    move_to_calls(h, function, function->body, moved);
+    h->changed[caller] = true;
+  }
+  shrink(h);
+  h->changed[index] = true;
+}
+
+/* True if something has moved. */
+static bool hoist_round(struct opt *o) {
+  const uint32_t n = o->program->function_count;
+  struct hoist h = {.o = o,
+                    .calls = calls_make(o),
+                    .sizes = sizes_compute(o),
+                    .changed = arena_alloc(o->scratch, n)};
+  bool any = false;
+  for (uint32_t i = 0; i < n; i++) {
+    if (can_hoist(&h, h.calls.order[i])) hoist_function(&h, h.calls.order[i]);
+  }
+  for (uint32_t f = 0; f < n; f++) any |= h.changed[f];
+  return any;
+}
+
+bool pass_hoist(struct opt *o) {
+  bool any = false, changed = false;
+  for (uint32_t f = 0; f < o->program->function_count; f++)
+    any |= o->program->functions[f].instances != NULL;
+  while (any && hoist_round(o)) changed = true;
+  return changed;
+}

@@ -1,0 +1,186 @@
+/* instances.c - which functions by instances are worth their calls.
+ *
+ * A call by instances lets the machine compute some instances at a time, so that what a body
+ * makes on the way exists for those only. A body that makes nothing on the way gains nothing by
+ * that, and loses what fusion could do with its callers: it is to be inlined.
+ *
+ * Worth its call is a function that, when all passes have run,
+ *
+ * - keeps *elements of its own*: a vector that one operation or superoperator makes and another
+ *   reads, of another length than there are instances (such a vector is no longer than the
+ *   parameters and results) and not of a length that is shared or known;
+ * - calls itself, perhaps indirectly;
+ * - calls a function by instances that is worth it, or one that was too large to be inlined.
+ *
+ * Lengths are those of the size analysis, where instructions that do not fail are assumed: of
+ * two that are not known to be equal one counts as the function's own. */
+#include "fcode-opt/passes.h"
+
+#include <string.h>
+
+struct search {
+  struct opt *o;
+  const struct sizes *sizes;
+  struct calls calls;
+  struct arena *kept; /* of reasons */
+  const char **worth; /* per function by instances: why it is, or NULL */
+  uint32_t index;     /* of the function */
+  const struct ir_function *f;
+  ARRAY(uint32_t) lengths; /* classes of lengths that are not the function's own */
+  /* per variable with elements of its own: its binding */
+  const struct ir_binding **definitions;
+  uint64_t operations;
+};
+
+/* ---- lengths ---- */
+
+static void add_lengths(struct search *s, ir_var v, bool total) {
+  const bool descriptor = s->f->vars[v]->tag == IR_SEGDES;
+  *array_push(s->o->scratch, &s->lengths) =
+      sizes_assumed(s->sizes, s->index, v, descriptor ? SIZE_COUNT : SIZE_LEN);
+  if (descriptor && total)
+    *array_push(s->o->scratch, &s->lengths) = sizes_assumed(s->sizes, s->index, v, SIZE_TOTAL);
+}
+
+/* As many as there are instances, and what is shared; parameter 0 is both. */
+static void list_lengths(struct search *s) {
+  const struct ir_instances *mark = s->f->instances;
+  s->lengths.count = 0;
+  for (uint32_t i = 0; i < s->f->param_count; i++) {
+    if (mark->params[i] == IR_SHARED || mark->params[i] == IR_EACH)
+      add_lengths(s, s->f->params[i], mark->params[i] == IR_SHARED);
+  }
+  for (uint32_t i = 0; i < s->f->result_count; i++) {
+    if (mark->results[i] == IR_EACH) add_lengths(s, s->f->body->results[i], false);
+  }
+}
+
+static bool has_own_elements(const struct search *s, ir_var v) {
+  const enum ir_kind_tag tag = s->f->vars[v]->tag;
+  if (tag != IR_INT && tag != IR_FLOAT && tag != IR_BOOL) return false;
+  if (sizes_known(s->sizes, s->index, v, SIZE_LEN) >= 0) return false;
+  const uint32_t length = sizes_assumed(s->sizes, s->index, v, SIZE_LEN);
+  for (size_t i = 0; i < s->lengths.count; i++) {
+    if (s->lengths.items[i] == length) return false;
+  }
+  return true;
+}
+
+/* ---- reasons ---- */
+
+static const char *name_of(const struct search *s, uint32_t function) {
+  return s->o->program->functions[function].name->text;
+}
+
+/* "+ INT", "superoperator OP3", "a call of FN", "an IF". */
+static const char *operation(const struct search *s, const struct ir_binding *x) {
+  const char *type = type_word_text((enum type_word)x->type);
+  switch ((enum ir_form)x->form) {
+  case IR_OP:
+    return arena_printf(s->kept, "%s%s%s", opcode_info(x->op)->spelling,
+                        x->type == TW_NONE ? "" : " ", x->type == TW_NONE ? "" : type);
+  case IR_FUSED:
+    return arena_printf(s->kept, "OP%u", s->o->program->superops[x->as.superop]->number);
+  case IR_CALL: return arena_printf(s->kept, "the call of %s", name_of(s, x->as.callee));
+  case IR_IF: return "an IF";
+  case IR_CONST: break;
+  }
+  return "a constant";
+}
+
+static const char *keeps(const struct search *s, const struct ir_binding *definition,
+                         const struct ir_binding *user) {
+  return arena_printf(s->kept, "line %u: the result of %s is in memory for %s in line %u",
+                      definition->pos.line, operation(s, definition), operation(s, user),
+                      user->pos.line);
+}
+
+/* Why a call makes its caller worth it; or NULL. */
+static const char *of_call(const struct search *s, const struct ir_binding *x) {
+  const uint32_t callee = x->as.callee;
+  if (!s->o->program->functions[callee].instances)
+    return arena_printf(s->kept, "line %u: it calls %s", x->pos.line, name_of(s, callee));
+  if (!s->worth[callee]) return NULL;
+  return arena_printf(s->kept, "line %u: it calls %s, which is by instances", x->pos.line,
+                      name_of(s, callee));
+}
+
+static const char *of_block(struct search *s, const struct ir_block *block);
+
+static const char *of_binding(struct search *s, const struct ir_binding *x) {
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    const struct ir_binding *definition = s->definitions[x->operands[i]];
+    if (definition) return keeps(s, definition, x);
+  }
+  s->operations += x->form == IR_OP || x->form == IR_FUSED;
+  const char *why = x->form == IR_CALL ? of_call(s, x) : NULL;
+  if (x->form == IR_IF) {
+    why = of_block(s, x->as.arms.then);
+    if (!why) why = of_block(s, x->as.arms.otherwise);
+  }
+  for (uint32_t i = 0; i < x->result_count && x->form != IR_CONST; i++) {
+    if (has_own_elements(s, x->results[i])) s->definitions[x->results[i]] = x;
+  }
+  return why;
+}
+
+static const char *of_block(struct search *s, const struct ir_block *block) {
+  const char *why = NULL;
+  for (uint32_t i = 0; i < block->count && !why; i++) why = of_binding(s, &block->bindings[i]);
+  return why;
+}
+
+/* Why a function by instances is worth its call; or NULL. */
+static const char *of_function(struct search *s, uint32_t index) {
+  s->index = index;
+  s->f = &s->o->program->functions[index];
+  s->operations = 0;
+  if (s->calls.recursive[index]) return "it is recursive";
+  s->definitions = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->definitions);
+  list_lengths(s);
+  return of_block(s, s->f->body);
+}
+
+/* ---- the decision ---- */
+
+static const char *why_not(const struct search *s) {
+  return s->operations == 1 ? "it is one operation"
+                            : "it keeps no elements of its own in memory";
+}
+
+bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program *program,
+                      struct instances_decision *decisions) {
+  const uint32_t n = program->function_count;
+  struct search s = {.o = o,
+                     .sizes = sizes_compute(o),
+                     .calls = calls_make(o),
+                     .kept = kept,
+                     .worth = arena_alloc(o->scratch, n * sizeof *s.worth)};
+  bool changed = false;
+  for (uint32_t i = 0; i < n; i++) { /* callees first */
+    const uint32_t f = s.calls.order[i];
+    struct instances_decision *d = &decisions[f];
+    if (!program->functions[f].instances || d->inlined || !s.calls.reachable[f]) continue;
+    if (!o->program->functions[f].typed) continue;
+    const char *reason = "no result of it is needed";
+    if (o->program->functions[f].instances) {
+      s.worth[f] = of_function(&s, f);
+      reason = why_not(&s);
+    }
+    d->inlined = s.worth[f] == NULL;
+    d->reason = d->inlined ? reason : s.worth[f];
+    changed |= d->inlined;
+  }
+  arena_free(o->scratch);
+  return changed;
+}
+
+void instances_explain(const struct opt *o, const struct ir_program *program,
+                       const struct instances_decision *decisions) {
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    const struct instances_decision *d = &decisions[f];
+    if (!d->reason) continue;
+    fprintf(o->explain, "function %s\n  %s: %s\n", program->functions[f].name->text,
+            d->inlined ? "inlined" : "by instances", d->reason);
+  }
+}

@@ -1,0 +1,439 @@
+/* instances.c - functions by instances: every pass keeps the mark true.
+ */
+#include "programs.h"
+#include "rewriting.h"
+#include "support.h"
+
+#include "ir/tests/parse.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The functions after one pass, without positions. */
+static const char *listing(struct rewriting *r, const char *functions,
+                           bool (*pass)(struct opt *)) {
+  rewriting_begin(r, functions);
+  pass(&r->o);
+  for (uint32_t f = 0; f < r->o.program->function_count; f++)
+    rewrite_number(&r->o, &r->o.program->functions[f]);
+  rewriting_verify(r);
+  const char *text = ir_text(&r->arena, r->o.program);
+  return without_positions(&r->arena, text, strlen(text));
+}
+
+static void expect_pass(bool (*pass)(struct opt *), const char *functions,
+                        const char *expected) {
+  struct rewriting r;
+  const char *found = listing(&r, functions, pass);
+  cr_expect(strcmp(strstr(found, "fun "), expected) == 0, "%s\ninstead of\n%s", found,
+            expected);
+  rewriting_free(&r);
+}
+
+/* The same of what follows M, whose text is not looked at. */
+static void expect_behind_main(bool (*pass)(struct opt *), const char *functions,
+                               const char *expected) {
+  struct rewriting r;
+  const char *found = strstr(listing(&r, functions, pass), "\nend\n") + 5;
+  cr_expect(strcmp(found, expected) == 0, "%s\ninstead of\n%s", found, expected);
+  rewriting_free(&r);
+}
+
+/* Rows v2 of v1, and a number for each: the sum of the row's numbers, and its length. The
+ * numbers of the parameters that are used change with those that are not. */
+Test(instances, dead_parameters_and_results) {
+  expect_behind_main(pass_dead,
+                     "fun M (v0: SEGDES, v1: INT, v2: SEGDES, v3: INT) -> (INT)\n"
+                     "  v4: INT, v5: SEGDES, v6: INT = call ROWS v0 v3 v1 v2 v3\n"
+                     "  yield v6\n"
+                     "end\n"
+                     "fun ROWS (v0: SEGDES, v1: INT, v2: INT, v3: SEGDES, v4: INT) -> "
+                     "(INT, SEGDES, INT) instances shared shared each each 3 -> each each 1\n"
+                     "  v5 = RAND v4\n"
+                     "  v6 = RAND v2\n"
+                     "  yield v2 v3 v5\n"
+                     "end\n",
+                     "fun ROWS (v0: SEGDES, v1: INT, v2: SEGDES, v3: INT) -> (SEGDES, INT) "
+                     "instances shared each each 2 -> each 0\n"
+                     "  v4 = RAND v3\n"
+                     "  v5 = RAND v1\n"
+                     "  yield v2 v4\n"
+                     "end\n");
+}
+
+/* A function that is left without results cuts nothing. */
+Test(instances, no_result_is_needed) {
+  expect_behind_main(pass_dead,
+                     "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+                     "  v2: INT = call DRAW v0 v1\n"
+                     "  yield v1\n"
+                     "end\n"
+                     "fun DRAW (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+                     "  v2 = RAND v1\n"
+                     "  yield v2\n"
+                     "end\n",
+                     "fun DRAW (v0: SEGDES, v1: INT) -> ()\n"
+                     "  v2 = RAND v1\n"
+                     "  yield\n"
+                     "end\n");
+}
+
+/* It stays, while what it calls is inlined as ever. */
+Test(instances, not_inlined) {
+  expect_behind_main(pass_inline,
+                     "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+                     "  v2: INT = call DRAW v0 v1\n"
+                     "  yield v2\n"
+                     "end\n"
+                     "fun DRAW (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+                     "  v2: INT = call TWICE v1\n"
+                     "  yield v2\n"
+                     "end\n"
+                     "fun TWICE (v0: INT) -> (INT)\n"
+                     "  v1 = RAND v0\n"
+                     "  v2 = RAND v1\n"
+                     "  yield v2\n"
+                     "end\n",
+                     "fun DRAW (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+                     "  v2 = RAND v1\n"
+                     "  v3 = RAND v2\n"
+                     "  yield v3\n"
+                     "end\n"
+                     "fun TWICE () -> ()\n"
+                     "  exit\n"
+                     "end\n");
+}
+
+/* The 3 instances that M calls it for are no 3 in a chunk; the shared 5 is one. */
+Test(instances, numbers_of_calls) {
+  expect_behind_main(pass_simplify,
+                     "fun M (v0: INT) -> (INT)\n"
+                     "  v1 = CONST INT 3\n"
+                     "  v2 = MAKE_SEGDES v1\n"
+                     "  v3 = DIST INT v0 v2\n"
+                     "  v4 = CONST INT 5\n"
+                     "  v5: INT = call BODY v2 v3 v4\n"
+                     "  yield v5\n"
+                     "end\n"
+                     "fun BODY (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
+                     "instances shared each shared -> each\n"
+                     "  v3 = LENGTH INT v1\n"
+                     "  v4 = + INT v3 v2\n"
+                     "  v5 = DIST INT v4 v0\n"
+                     "  yield v5\n"
+                     "end\n",
+                     "fun BODY (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
+                     "instances shared each shared -> each\n"
+                     "  v3 = CONST INT 5\n"
+                     "  v4 = LENGTH INT v1\n"
+                     "  v5 = + INT v4 v3\n"
+                     "  v6 = DIST INT v5 v0\n"
+                     "  yield v6\n"
+                     "end\n");
+}
+
+/* ---- hoist ---- */
+
+/* A view's offsets: a scan of lengths that is the same for all instances; and their number less
+ * one. What is made of the instances' own numbers stays. */
+Test(hoist, what_is_shared) {
+  expect_pass(
+      pass_hoist,
+      "fun M (v0: SEGDES, v1: INT, v2: SEGDES) -> (INT)\n"
+      "  v3: INT = call BODY v0 v1 v2\n"
+      "  yield v3\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT, v2: SEGDES) -> (INT) "
+      "instances shared each shared -> each\n"
+      "  v3 = LENGTHS v2\n"
+      "  v4 = LENGTH INT v3\n"
+      "  v5 = MAKE_SEGDES v4\n"
+      "  v6 = +_SCAN INT v3 v5\n"
+      "  v8 = CONST INT 1\n"
+      "  v9 = - INT v4 v8\n"
+      "  v7 = BPERMUTE INT v6 v1 v5 v0\n"
+      "  v10 = DIST INT v9 v0\n"
+      "  v11 = * INT v7 v10\n"
+      "  yield v11\n"
+      "end\n",
+      "fun M (v0: SEGDES, v1: INT, v2: SEGDES) -> (INT)\n"
+      "  v3 = LENGTHS v2\n"
+      "  v4 = LENGTH INT v3\n"
+      "  v5 = MAKE_SEGDES v4\n"
+      "  v6 = +_SCAN INT v3 v5\n"
+      "  v7 = CONST INT 1\n"
+      "  v8 = - INT v4 v7\n"
+      "  v9: INT = call BODY v0 v1 v2 v5 v6 v8\n"
+      "  yield v9\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT, v2: SEGDES, v3: SEGDES, v4: INT, v5: INT) -> (INT) "
+      "instances shared each shared shared shared shared -> each\n"
+      "  v6 = CONST INT 1\n"
+      "  v7 = BPERMUTE INT v4 v1 v3 v0\n"
+      "  v8 = DIST INT v5 v0\n"
+      "  v9 = * INT v7 v8\n"
+      "  yield v9\n"
+      "end\n");
+}
+
+/* A closed subexpression under the question whether there are instances, in a body within a
+ * body: it moves to M. */
+Test(hoist, out_of_two_bodies_with_an_if) {
+  expect_pass(pass_hoist,
+              "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+              "  v2: INT = call OUTER v0 v1\n"
+              "  yield v2\n"
+              "end\n"
+              "fun OUTER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+              "  v2: INT = call INNER v0 v1\n"
+              "  yield v2\n"
+              "end\n"
+              "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+              "  v2 = LENGTHS v0\n"
+              "  v3 = CONST INT 0\n"
+              "  v4 = > INT v2 v3\n"
+              "  v5: INT = if v4\n"
+              "    v6 = CONST INT (3 4 5)\n"
+              "    v7 = CONST SEGDES 3\n"
+              "    v8 = +_REDUCE INT v6 v7\n"
+              "    yield v8\n"
+              "  else\n"
+              "    yield v3\n"
+              "  end\n"
+              "  v9 = DIST INT v5 v0\n"
+              "  v10 = + INT v9 v1\n"
+              "  yield v10\n"
+              "end\n",
+              "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+              "  v2 = LENGTHS v0\n"
+              "  v3 = CONST INT 0\n"
+              "  v4 = > INT v2 v3\n"
+              "  v8: INT = if v4\n"
+              "    v5 = CONST INT (3 4 5)\n"
+              "    v6 = CONST SEGDES 3\n"
+              "    v7 = +_REDUCE INT v5 v6\n"
+              "    yield v7\n"
+              "  else\n"
+              "    yield v3\n"
+              "  end\n"
+              "  v9: INT = call OUTER v0 v1 v8\n"
+              "  yield v9\n"
+              "end\n"
+              "fun OUTER (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
+              "instances shared each shared -> each\n"
+              "  v3 = LENGTHS v0\n"
+              "  v4 = CONST INT 0\n"
+              "  v5: INT = call INNER v0 v1 v2\n"
+              "  yield v5\n"
+              "end\n"
+              "fun INNER (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
+              "instances shared each shared -> each\n"
+              "  v3 = LENGTHS v0\n"
+              "  v4 = CONST INT 0\n"
+              "  v5 = DIST INT v2 v0\n"
+              "  v6 = + INT v5 v1\n"
+              "  yield v6\n"
+              "end\n");
+}
+
+/* What may fail moves while nothing that may fail stays before it. So the fault of the check
+ * v4, of the division v6 and of RAND are still met in this order; the safe v8 moves all the
+ * same. */
+Test(hoist, faults_keep_their_order) {
+  expect_pass(
+      pass_hoist,
+      "fun M (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT, INT)\n"
+      "  v4: INT, v5: INT = call BODY v0 v1 v2 v3\n"
+      "  yield v4 v5\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT, INT) "
+      "instances shared each shared shared -> each each\n"
+      "  v4 = / INT v2 v3\n"
+      "  v5 = RAND v1\n"
+      "  v6 = / INT v3 v2\n"
+      "  v7 = + INT v4 v6\n"
+      "  v8 = NOT INT v2\n"
+      "  v9 = DIST INT v7 v0\n"
+      "  v10 = DIST INT v8 v0\n"
+      "  v11 = + INT v5 v9\n"
+      "  yield v11 v10\n"
+      "end\n",
+      "fun M (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT, INT)\n"
+      "  v4 = / INT v2 v3\n"
+      "  v5 = NOT INT v2\n"
+      "  v6: INT, v7: INT = call BODY v0 v1 v2 v3 v4 v5\n"
+      "  yield v6 v7\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT, v2: INT, v3: INT, v4: INT, v5: INT) -> (INT, INT) "
+      "instances shared each shared shared shared shared -> each each\n"
+      "  v6 = RAND v1\n"
+      "  v7 = / INT v3 v2\n"
+      "  v8 = + INT v4 v7\n"
+      "  v9 = DIST INT v8 v0\n"
+      "  v10 = DIST INT v5 v0\n"
+      "  v11 = + INT v6 v9\n"
+      "  yield v11 v10\n"
+      "end\n");
+}
+
+static void expect_hoisted(bool hoisted, const char *functions) {
+  struct rewriting r;
+  rewriting_begin(&r, functions);
+  cr_expect_eq(pass_hoist(&r.o), hoisted, "%s", functions);
+  rewriting_free(&r);
+}
+
+/* What the check before it makes safe moves with the check, not without. */
+Test(hoist, checks) {
+#define CHECK "  v7 = + INT v2 v3\n"
+#define CHECKED(between)                                                                       \
+  "fun M (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT)\n"                                   \
+  "  v4: INT = call BODY v0 v1 v2 v3\n  yield v4\nend\n"                                       \
+  "fun BODY (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) "                                 \
+  "instances shared each shared shared -> each\n" between "  v5 = * INT v2 v3\n"               \
+  "  v6 = DIST INT v5 v0\n  yield v6\nend\n"
+  expect_hoisted(true, CHECKED(""));
+  expect_hoisted(true, CHECKED(CHECK));
+  expect_hoisted(false, CHECKED("  v4 = RAND v1\n"));
+  expect_hoisted(false, CHECKED("  v4 = RAND v1\n" CHECK));
+#undef CHECK
+#undef CHECKED
+}
+
+/* Nothing in an arm that stays, nothing of a recursive function, no effect, nothing made of
+ * instances. */
+Test(hoist, what_stays) {
+#define BODY(text)                                                                             \
+  "fun M (v0: SEGDES, v1: INT, v2: INT) -> (INT)\n"                                            \
+  "  v3: INT = call BODY v0 v1 v2\n  yield v3\nend\n"                                          \
+  "fun BODY (v0: SEGDES, v1: INT, v2: INT) -> (INT) instances shared each shared -> "          \
+  "each\n" text "end\n"
+  expect_hoisted(false, BODY("  v3 = RAND v2\n  v4 = DIST INT v3 v0\n  yield v4\n"));
+  expect_hoisted(false, BODY("  v3 = LENGTHS v0\n  v4 = DIST INT v3 v0\n  yield v4\n"));
+  expect_hoisted(false, BODY("  v3 = CONST INT 5\n  v4 = DIST INT v3 v0\n  yield v4\n"));
+  expect_hoisted(false, BODY("  v3 = LENGTHS v0\n  v4 = CONST INT 2\n  v5 = > INT v3 v4\n"
+                             "  v6: INT = if v5\n    v7 = NOT INT v2\n    yield v7\n"
+                             "  else\n    yield v2\n  end\n"
+                             "  v8 = DIST INT v6 v0\n  yield v8\n"));
+  expect_hoisted(true, BODY("  v3 = NOT INT v2\n  v4 = DIST INT v3 v0\n  yield v4\n"));
+  expect_hoisted(false, BODY("  v3 = NOT INT v2\n  v4 = DIST INT v3 v0\n"
+                             "  v5 = CONST BOOL T\n  v6: INT = if v5\n"
+                             "    v7: INT = call BODY v0 v1 v3\n    yield v7\n  else\n"
+                             "    yield v4\n  end\n  yield v6\n"));
+#undef BODY
+}
+
+/* ---- what is worth its call ---- */
+
+/* M applies BODY to the elements of v0; the text of BODY follows. */
+#define APPLY(body)                                                                            \
+  "fun M () -> (INT)\n"                                                                        \
+  "  v0, v1, v2 = READ INT\n"                                                                  \
+  "  v3 = LENGTH INT v0\n"                                                                     \
+  "  v4 = MAKE_SEGDES v3\n"                                                                    \
+  "  v5: INT = call BODY v4 v0\n"                                                              \
+  "  yield v5\n"                                                                               \
+  "end\n"                                                                                      \
+  "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n" body "end\n"
+
+/* The functions by instances that stay, with a blank behind each, and what is said of all. */
+static void expect_decision(const char *functions, const char *stay, const char *explanation) {
+  struct fixture t;
+  fixture_init(&t);
+  t.options.fuse = true;
+  char *text = arena_printf(&t.arena, "let-form \"t\" i64 f64 entry M\n%s",
+                            with_positions(&t.arena, functions));
+  struct ir_program *program = ir_parse(&t.arena, "t.let", text, strlen(text), &t.diags);
+  cr_assert(program, "%s in\n%s", t.diags.list.items[0].message, text);
+  char *said = NULL, marked[200] = "";
+  size_t size = 0;
+  FILE *explain = open_memstream(&said, &size);
+  const struct ir_program *result =
+      fcode_opt(&t.arena, program, &t.options, &t.stats, explain, &t.diags);
+  fclose(explain);
+  cr_assert(result, "%s", t.diags.list.items[0].message);
+  for (uint32_t f = 0; f < result->function_count; f++) {
+    if (!result->functions[f].instances) continue;
+    strcat(strcat(marked, result->functions[f].name->text), " ");
+  }
+  cr_expect_str_eq(marked, stay, "%s", ir_text(&t.arena, result));
+  cr_expect(strstr(said, explanation), "%s\ndoes not say %s", said, explanation);
+  free(said);
+  fixture_free(&t);
+}
+
+/* Ten random numbers of each instance exist before they are added. */
+#define RANDOM_SUM                                                                             \
+  "  v2 = CONST INT 10\n"                                                                      \
+  "  v3 = DIST INT v2 v0\n"                                                                    \
+  "  v4 = MAKE_SEGDES v3\n"                                                                    \
+  "  v5 = DIST INT v1 v4\n"                                                                    \
+  "  v6 = RAND v5\n"                                                                           \
+  "  v7 = +_REDUCE INT v6 v4\n"                                                                \
+  "  yield v7\n"
+
+Test(worth, elements_of_its_own) {
+  expect_decision(APPLY(RANDOM_SUM), "BODY ", "function BODY\n  by instances: line 1");
+}
+
+/* The same sum of what needs no memory. */
+Test(worth, one_superoperator) {
+  expect_decision(APPLY("  v2 = CONST INT 10\n"
+                        "  v3 = DIST INT v2 v0\n"
+                        "  v4 = MAKE_SEGDES v3\n"
+                        "  v5 = CONST INT 0\n"
+                        "  v6 = CONST INT 1\n"
+                        "  v8 = INDEX v5 v6 v4\n"
+                        "  v9 = * INT v8 v8\n"
+                        "  v10 = +_REDUCE INT v9 v4\n"
+                        "  v11 = + INT v10 v1\n"
+                        "  yield v11\n"),
+                  "", "function BODY\n  inlined: it keeps no elements of its own in memory\n");
+  expect_decision(APPLY("  v2 = * INT v1 v1\n  v3 = + INT v2 v1\n  yield v3\n"), "",
+                  "function BODY\n  inlined: it is one operation\n");
+}
+
+Test(worth, recursion) {
+  expect_decision(APPLY("  v2 = +_REDUCE INT v1 v0\n"
+                        "  v3 = CONST INT 9\n"
+                        "  v4 = > INT v2 v3\n"
+                        "  v5: INT = if v4\n"
+                        "    v6 = - INT v1 v1\n"
+                        "    v7: INT = call BODY v0 v6\n"
+                        "    v8 = + INT v7 v1\n"
+                        "    yield v8\n"
+                        "  else\n"
+                        "    yield v1\n"
+                        "  end\n"
+                        "  yield v5\n"),
+                  "BODY ", "function BODY\n  by instances: it is recursive\n");
+}
+
+/* A body within a body decides for both: in the second case the outer one would keep the
+ * results of the inner one, which is inlined, and then is one superoperator itself. */
+Test(worth, from_the_inside_out) {
+#define INNER "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+  expect_decision(APPLY("  v2: INT = call INNER v0 v1\n  yield v2\n") INNER RANDOM_SUM "end\n",
+                  "BODY INNER ", "it calls INNER, which is by instances\n");
+  static const char two[] = APPLY("  v2 = CONST INT 10\n"
+                                  "  v3 = DIST INT v2 v0\n"
+                                  "  v4 = MAKE_SEGDES v3\n"
+                                  "  v5 = DIST INT v1 v4\n"
+                                  "  v6 = LENGTH INT v5\n"
+                                  "  v7 = MAKE_SEGDES v6\n"
+                                  "  v8: INT = call INNER v7 v5\n"
+                                  "  v9 = +_REDUCE INT v8 v4\n"
+                                  "  yield v9\n") INNER "  v2 = * INT v1 v1\n  yield v2\nend\n";
+  expect_decision(two, "", "function BODY\n  inlined: ");
+  expect_decision(two, "", "function INNER\n  inlined: it is one operation\n");
+#undef INNER
+}
+
+/* What is printed and counted is the last time only. */
+Test(worth, listings_of_the_last_time) {
+  struct fixture t;
+  fixture_init(&t);
+  const char *text = APPLY("  v2 = * INT v1 v1\n  yield v2\n");
+  cr_expect_null(strstr(after(&t, "inline", text), "instances"));
+  cr_expect_eq(t.stats.inlined, 1);
+  fixture_free(&t);
+}
