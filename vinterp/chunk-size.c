@@ -11,8 +11,11 @@
 #include "vinterp/machine-private.h"
 
 enum {
-  FIRST_BYTES = 10000 * 8, /* weight of the first chunk: ten thousand elements */
-  FIRST_PART = 8,          /* and not more than so much of the instances: others are to follow */
+  /* The first chunk of all may have ten thousand elements, but few instances, since each may need
+   * any multiple of its weight; and more chunks are to follow. */
+  FIRST_BYTES = 10000 * 8,
+  FIRST_INSTANCES = 16,
+  FIRST_PART = 8,
   GROWTH = 8,
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
@@ -21,7 +24,7 @@ enum {
 
 /* For vectors in the memory of the host. Within it a chunk's vectors are long enough that what an
  * operation costs beside its elements does not count; see docs/memory.md for the measurements. */
-static const uint64_t BUDGET_BYTES = UINT64_C(32) << 20;
+static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
 
 static bool is_auto(const struct machine *m) {
   return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
@@ -119,10 +122,12 @@ static uint64_t auto_size(struct machine *m, struct cut *cut) {
   const uint64_t left = cut->instances - cut->first;
   const double n = weight_allowed(m, cut) / weight_each(m, cut);
   uint64_t most = left;
-  if (!m->needs[cut->function].measured) most = left / FIRST_PART;
+  if (!m->needs[cut->function].measured) {
+    most = left / FIRST_PART < FIRST_INSTANCES ? left / FIRST_PART : FIRST_INSTANCES;
+  }
   if (n < (double)most) most = (uint64_t)n;
   if (most <= 1) return 1;
-  const uint64_t chunks = (left + most - 1) / most; /* the last one is as large as the others */
+  const uint64_t chunks = (left + most - 1) / most; /* the last one as large as the others */
   return (left + chunks - 1) / chunks;
 }
 

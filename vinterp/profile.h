@@ -7,6 +7,9 @@
  * A superoperator is one instruction, whose work is its operands and results. A *pass* is an
  * elementwise instruction or a superoperator on more than one element.
  *
+ * Calls by instances that were cut have a line for each function: how many, how many chunks,
+ * instances of the smallest and the largest, bytes that one needed, what bound their size.
+ *
  * A superoperator has a row for each way in which it was executed: how much of it compiled
  * functions do depends on its segments (fused-kernels/classify.h).
  */
