@@ -49,6 +49,11 @@ static bool keep(struct machine *m, const struct machine_site *site, struct cut_
 
 static bool lay(struct machine *m, const struct machine_site *site, struct cut *cut,
                 struct cut_result *r, struct value *v) {
+  if (cut->n == cut->instances) { /* the only chunk */
+    r->whole = *v;
+    v->form = CVL_NOTHING;
+    return true;
+  }
   if (r->size != IR_EACH || is_segdes(v)) return keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       !allocate(m, site, v->flat.elem, cut->instances, &r->whole)) {
@@ -118,6 +123,7 @@ void cut_undo_results(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     while (r->kept_count > r->kept_before) value_release(&m->store, &r->kept[--r->kept_count]);
+    if (cut->first == 0) value_release(&m->store, &r->whole);
     r->total = r->total_before;
   }
 }

@@ -3,8 +3,11 @@
  * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. What a chunk needs is estimated as
  * a multiple of its *weight*: the bytes of its slices, and a word for each instance. The multiple
  * is that of the latest chunk of the function. The first one of all is small; each one later is
- * at most GROWTH times as large, since small vectors need relatively more. A call that is
- * estimated to need less than the budget is not cut.
+ * at most GROWTH times as large, since small vectors need relatively more.
+ *
+ * A call that is estimated to need less than the budget is not cut. But an estimate may be wrong by
+ * any factor. So where it is not far below, and where that costs nothing, the operands are kept as
+ * if there were a chunk of all instances: when memory fails it is halved after all.
  *
  * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less.
  */
@@ -17,6 +20,8 @@ enum {
   FIRST_INSTANCES = 16,
   FIRST_PART = 8,
   GROWTH = 8,
+  WATCHED = 16, /* a call that may need so large a fraction of the budget is a chunk of its own, */
+  KEPT = 8,     /* if its operands take no more than this fraction */
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
   MOST_RANDOM = 9
@@ -74,7 +79,8 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   if (!m->backend->restart_peak) return false;
   if (!need->measured) return true;
   const double weight = weight_of(m, function, instances, operands);
-  return weight * need->multiple > budget(m, &bound);
+  const double needed = weight * need->multiple, most = budget(m, &bound);
+  return needed > most || (needed > most / WATCHED && weight < most / KEPT);
 }
 
 bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
@@ -201,6 +207,6 @@ void chunk_measure_end(struct machine *m, struct cut *cut) {
 }
 
 void chunk_measure_cut(struct machine *m, const struct cut *cut) {
-  if (m->profile)
+  if (m->profile && cut->counts.chunks > 1)
     profile_cut(m->profile, m->profile_rows[cut->function], &cut->counts, cut->bound);
 }
