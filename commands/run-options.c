@@ -55,8 +55,8 @@ static bool chunks_value(const char *command, const char *text, struct machine_c
   } else if (parse_int(text, strlen(text), 1, INT64_MAX, &n)) {
     chunks->mode = MACHINE_CHUNKS_FIXED;
   } else {
-    return usage_error(command,
-                       "--chunks must be auto, off or a number of instances, not '%.40s'", text);
+    return usage_error(
+        command, "--chunks must be auto, off or a number of instances, not '%.40s'", text);
   }
   chunks->n = (uint64_t)n;
   return true;

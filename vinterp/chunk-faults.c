@@ -1,5 +1,5 @@
-/* chunk-faults.c - which of the faults of several chunks is reported, and at which position: that
- * of the run in one piece.
+/* chunk-faults.c - which of the faults of several chunks is reported, and at which position:
+ * that of the uncut run.
  *
  * That run would have found the first fault in program order, at its lowest position. So when a
  * chunk of the outermost cut fails all of its chunks are executed once more, in order, each
@@ -69,9 +69,9 @@ static unsigned position_operand(const struct machine *m, uint32_t location,
   return code_debug_info(m->code, location).op == SUPEROP_COMBINE_SCATTER ? 2 : 1;
 }
 
-/* Adds what the chunks before have. All descriptors of an instruction with segments have as many
- * of them; one is its last operand. Where no chunk has more than one, though it has more instances
- * (chunk_size sees to that), it is the one segment of all instances. */
+/* Adds what the chunks before have. All descriptors of an instruction with segments have as
+ * many of them; one is its last operand. Where no chunk has more than one, though it has more
+ * instances (chunk_size sees to that), it is the one segment of all instances. */
 static void add_before(struct machine *m) {
   struct fault_kept *best = &m->chunks.best;
   struct cvl_error *e = &best->found.error;

@@ -1,7 +1,7 @@
 /* chunk-path.c - dynamic paths: program order of instructions that are executed more than once.
  *
- * Paths are compared as lists of numbers. In a frame a later instruction has a greater location:
- * code has no jumps back, repetition is a tail call.
+ * Paths are compared as lists of numbers. In a frame a later instruction has a greater
+ * location: code has no jumps back, repetition is a tail call.
  */
 #include "vinterp/machine-private.h"
 
@@ -13,9 +13,8 @@ static uint64_t outermost(const struct machine *m) {
 /* Step k of the path of an instruction under the present frames. */
 static struct path_step step_at(const struct machine *m, uint32_t location, uint64_t k) {
   const uint64_t f = outermost(m) + k;
-  return (struct path_step){
-      .tails = m->frames[f].tails,
-      .location = f + 1 == m->depth ? location : m->frames[f + 1].caller};
+  return (struct path_step){.tails = m->frames[f].tails,
+                            .location = f + 1 == m->depth ? location : m->frames[f + 1].caller};
 }
 
 /* Between chunks of the outermost cut there is none of its frames. */
@@ -28,7 +27,8 @@ bool path_take(struct machine *m, uint32_t location, struct dynamic_path *path) 
   *path = (struct dynamic_path){.capacity = n + 1};
   path->steps = heap_alloc(&m->heap, path->capacity * sizeof *path->steps);
   if (!path->steps) return false;
-  for (; path->count < n; path->count++) path->steps[path->count] = step_at(m, location, path->count);
+  for (; path->count < n; path->count++)
+    path->steps[path->count] = step_at(m, location, path->count);
   return true;
 }
 

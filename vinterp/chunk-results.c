@@ -1,8 +1,8 @@
 /* chunk-results.c - the results of chunks laid one behind the other.
  *
  * Of a vector with an element for each instance the size is known before: chunks fill it, and
- * each element is written once more than the operation did that made it. Everything else is kept
- * until the last chunk has ended, and copied once; what is copied is released at once.
+ * each element is written once more than the operation did that made it. Everything else is
+ * kept until the last chunk has ended, and copied once; what is copied is released at once.
  */
 #include "vinterp/machine-private.h"
 
@@ -35,8 +35,8 @@ static bool keep(struct machine *m, const struct machine_site *site, struct cut_
                  struct value *v) {
   if (r->kept_count == r->kept_capacity) {
     const uint64_t capacity = r->kept_capacity ? 2 * r->kept_capacity : 4;
-    struct value *kept = heap_grow(&m->heap, r->kept, r->kept_capacity * sizeof *kept,
-                                   capacity * sizeof *kept);
+    struct value *kept =
+        heap_grow(&m->heap, r->kept, r->kept_capacity * sizeof *kept, capacity * sizeof *kept);
     if (!kept) return machine_memory_fault(m, site, capacity * sizeof *kept);
     r->kept = kept;
     r->kept_capacity = capacity;
@@ -105,7 +105,8 @@ bool cut_join_results(struct machine *m, struct cut *cut) {
     struct machine_site site;
     if (r->kept_count == 0) continue;
     if (!machine_next_site(m, cut->location, &site)) return false;
-    const bool ok = is_segdes(&r->kept[0]) ? join_segdes(m, &site, r) : join_vectors(m, &site, r);
+    const bool ok =
+        is_segdes(&r->kept[0]) ? join_segdes(m, &site, r) : join_vectors(m, &site, r);
     if (!ok) return false;
   }
   return true;

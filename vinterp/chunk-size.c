@@ -1,34 +1,36 @@
 /* chunk-size.c - how many instances a chunk has.
  *
  * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. What a chunk needs is estimated as
- * a multiple of its *weight*: the bytes of its slices, and a word for each instance. The multiple
- * is that of the latest chunk of the function. The first one of all is small; each one later is
- * at most GROWTH times as large, since small vectors need relatively more.
+ * a multiple of its *weight*: the bytes of its slices, and a word for each instance. The
+ * multiple is that of the latest chunk of the function. The first one of all is small; each one
+ * later is at most GROWTH times as large, since small vectors need relatively more.
  *
- * A call that is estimated to need less than the budget is not cut. But an estimate may be wrong by
- * any factor. So where it is not far below, and where that costs nothing, the operands are kept as
- * if there were a chunk of all instances: when memory fails it is halved after all.
+ * A call that is estimated to need less than the budget is not cut. But an estimate may be
+ * wrong by any factor. So where it is not far below, and where that costs nothing, the operands
+ * are kept as if there were a chunk of all instances: when memory fails it is halved after all.
  *
  * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less.
  */
 #include "vinterp/machine-private.h"
 
 enum {
-  /* The first chunk of all may have ten thousand elements, but few instances, since each may need
-   * any multiple of its weight; and more chunks are to follow. */
+  /* The first chunk of all may have ten thousand elements, but few instances, since each may
+   * need any multiple of its weight; and more chunks are to follow. */
   FIRST_BYTES = 10000 * 8,
   FIRST_INSTANCES = 16,
   FIRST_PART = 8,
   GROWTH = 8,
-  WATCHED = 16, /* a call that may need so large a fraction of the budget is a chunk of its own, */
-  KEPT = 8,     /* if its operands take no more than this fraction */
+  WATCHED =
+      16,   /* a call that may need so large a fraction of the budget is a chunk of its own, */
+  KEPT = 8, /* if its operands take no more than this fraction */
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
   MOST_RANDOM = 9
 };
 
-/* For vectors in the memory of the host. Within it a chunk's vectors are long enough that what an
- * operation costs beside its elements does not count; see docs/memory.md for the measurements. */
+/* For vectors in the memory of the host. Within it a chunk's vectors are long enough that what
+ * an operation costs beside its elements does not count; see docs/memory.md for the
+ * measurements. */
 static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
 
 static bool is_auto(const struct machine *m) {
@@ -179,12 +181,13 @@ void chunk_measure_begin(struct machine *m, struct cut *cut) {
   cut->live = cut->peak = statistics(m).live_bytes;
 }
 
-/* A chunk that weighs far less than the one before says little about large ones. */
+/* A chunk that weighs far less than the one before says little about large ones, unless it
+ * needed much. */
 static void note_need(struct chunk_need *need, double weight, uint64_t bytes) {
-  if (need->measured && weight < need->weight / 2) return;
-  need->measured = true;
-  need->weight = weight;
-  need->multiple = bytes > 0 ? (double)bytes / weight : 1 / weight;
+  const double multiple = (double)(bytes > 0 ? bytes : 1) / weight;
+  const bool much = multiple > need->multiple && bytes > BUDGET_BYTES / WATCHED;
+  if (need->measured && weight < need->weight / 2 && !much) return;
+  *need = (struct chunk_need){.measured = true, .weight = weight, .multiple = multiple};
 }
 
 static void count_chunk(struct cut *cut, uint64_t peak) {

@@ -3,8 +3,8 @@
  *
  * Such a call is a *cut*. Its operands are kept; a frame of the function gets slices of them,
  * and when it returns its results are laid behind those of the chunks before, until there are
- * results of all instances, which the frame then returns. Within a chunk calls may be cut again:
- * cuts are a stack, like the frames that belong to them, and nothing here is recursive.
+ * results of all instances, which the frame then returns. Within a chunk calls may be cut
+ * again: cuts are a stack, like the frames that belong to them, and nothing here is recursive.
  *
  * Where things are: cut.c a cut from its beginning to its end; chunk-results.c how results are
  * put together; chunk-size.c how many instances a chunk has; chunk-random.c positions of RAND;
@@ -43,14 +43,14 @@ struct cut_result {
   struct value whole; /* a vector that chunks fill; at the end the result */
   struct value *kept; /* else the results of the chunks */
   uint64_t kept_count, kept_capacity;
-  uint64_t total; /* elements kept */
+  uint64_t total;                     /* elements kept */
   uint64_t kept_before, total_before; /* the same without the chunk under way */
 };
 
 /* Elements drawn by the RANDs of a cut, the first executed one first. */
 struct cut_random {
-  uint64_t begin;   /* the machine's random_count then */
-  uint64_t *drawn;  /* in the chunks before */
+  uint64_t begin;    /* the machine's random_count then */
+  uint64_t *drawn;   /* in the chunks before */
   uint64_t *drawing; /* in this one */
   uint64_t count, capacity;
   uint64_t wanted; /* how many a chunk executes; UNKNOWN before the first has ended */
@@ -65,9 +65,9 @@ struct chunk_need {
 struct cut {
   uint32_t location; /* of the CALL or tail call */
   uint32_t function;
-  uint64_t index;       /* of the chunk's frame */
-  struct frame frame;   /* as it is when a chunk begins */
-  bool tail;            /* the frame is that of the caller, which is then this */
+  uint64_t index;     /* of the chunk's frame */
+  struct frame frame; /* as it is when a chunk begins */
+  bool tail;          /* the frame is that of the caller, which is then this */
   struct frame before;
   uint64_t instances;
   uint64_t first, n; /* the chunk */
@@ -136,17 +136,17 @@ enum chunks_event {
 struct chunks {
   struct cut *cuts;
   uint64_t count, capacity;
-  bool possible; /* the options and the back end allow it */
-  bool final;    /* the next fault is reported, whatever is being cut */
+  bool possible;   /* the options and the back end allow it */
+  bool final;      /* the next fault is reported, whatever is being cut */
   uint64_t random; /* state of options.chunks with random sizes */
 
   enum chunks_event event;
   enum chunks_pass pass;
   struct fault_kept original; /* what the search began with */
   struct fault_kept best;
-  bool found_again;         /* the best one, by the last pass */
-  struct operand_sizes before, sum; /* of the instruction at the best path: in the chunks before,
-                                       and all */
+  bool found_again;                 /* the best one, by the last pass */
+  struct operand_sizes before, sum; /* of the instruction at the best path: in the chunks
+                                       before, and all */
 };
 
 struct machine;
@@ -191,8 +191,8 @@ void cut_pop(struct machine *);
 
 /* ---- results: chunk-results.c ---- */
 
-/* Lays the results of a chunk, whose sizes are right, behind those before. They are taken out of
- * `results`. */
+/* Lays the results of a chunk, whose sizes are right, behind those before. They are taken out
+ * of `results`. */
 bool cut_lay_results(struct machine *, const struct machine_site *, struct cut *,
                      struct value *results);
 /* Checks that their sizes are those of the mark. */
@@ -226,7 +226,8 @@ void chunk_measure_cut(struct machine *, const struct cut *);
  * in the chunks before. False after a fault. */
 bool chunks_random_first(struct machine *, const struct machine_site *,
                          const struct value *bounds, uint64_t k, uint64_t *first);
-/* A chunk begins; it has executed as many RANDs as the others, or that is a fault; it counts. */
+/* A chunk begins; it has executed as many RANDs as the others, or that is a fault; it counts.
+ */
 void cut_random_begin(struct machine *, struct cut *);
 bool cut_random_check(struct machine *, const struct machine_site *, struct cut *);
 void cut_random_commit(struct cut *);
@@ -248,7 +249,8 @@ bool chunks_skip(struct machine *, uint32_t *location);
 bool chunks_may_execute(struct machine *, uint32_t location);
 /* In a search, after one. */
 bool chunks_settle(struct machine *, uint32_t location);
-/* Notes the sizes of its operands, if they are wanted. */
+/* Before an operation, even one on scalars: notes the sizes of its operands, if they are
+ * wanted. */
 void chunks_note_operation(struct machine *, uint32_t location, const struct value *operands,
                            uint32_t n);
 /* The same for the nodes of a superoperator that is executed as a whole. */

@@ -1,4 +1,5 @@
-/* cut.c - a cut from its beginning to its end: operands kept and sliced, a chunk after the other.
+/* cut.c - a cut from its beginning to its end: operands kept and sliced, a chunk after the
+ * other.
  */
 #include "vinterp/machine-private.h"
 
@@ -340,8 +341,8 @@ static void drop_results(struct machine *m, struct value *results, uint32_t n) {
   for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
 }
 
-/* Whether results are of no use: a search wants to know of faults only, and of the outermost cut
- * nothing else is there to have one. */
+/* Whether results are of no use: a search wants to know of faults only, and of the outermost
+ * cut nothing else is there to have one. */
 static bool is_useless(const struct machine *m, const struct cut *cut) {
   return m->chunks.pass != CHUNKS_RUN && (cut->broken || m->chunks.count == 1);
 }

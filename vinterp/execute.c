@@ -242,7 +242,7 @@ enum step execute(struct machine *m, uint32_t *location) {
     struct frame before;
     switch ((enum action)i->action) {
     case ACT_SCALAR:
-      if (execute_scalar(m, i, r)) break;
+      if (m->chunks.pass != CHUNKS_SUM && execute_scalar(m, i, r)) break;
       /* fall through */
     case ACT_OPERATION:
     case ACT_PROFILED:

@@ -234,7 +234,8 @@ void machine_report(struct machine *m, const struct call_trace *trace,
 }
 
 /* Reports a fault, unless chunks keep it. */
-static void raise_fault(struct machine *m, struct call_trace *trace, struct fault_found *found) {
+static void raise_fault(struct machine *m, struct call_trace *trace,
+                        struct fault_found *found) {
   if (!chunks_catch(m, trace, found)) machine_report(m, trace, found);
   call_trace_free(&m->heap, trace);
 }
@@ -245,7 +246,7 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
                                  const struct cvl_error *e) {
   struct call_trace trace = {0};
   const bool known = e->site != 0 && e->site <= m->site &&
-               history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
+                     history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
   if (!known) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
   struct fault_found found = {
       .cause = cause_of(e->kind), .memory = e->kind == CVL_E_MEMORY, .error = *e};
@@ -255,7 +256,8 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
 /* ---- the functions of the header ---- */
 
 /* Reports a fault that the machine found, or an earlier one that the back end knows of. */
-static void fault(struct machine *m, const struct machine_site *site, struct fault_found *found) {
+static void fault(struct machine *m, const struct machine_site *site,
+                  struct fault_found *found) {
   if (m->faulted) return;
   struct cvl_error earlier = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &earlier);
@@ -281,11 +283,10 @@ bool machine_fault(struct machine *m, const struct machine_site *site, const cha
 
 bool machine_size_fault(struct machine *m, const struct machine_site *site, unsigned rule,
                         uint64_t a, uint64_t b) {
-  struct fault_found found = {.cause = MACHINE_CAUSE_OPERATION,
-                              .error = {.kind = CVL_E_SIZE,
-                                        .position = rule,
-                                        .value = (int64_t)a,
-                                        .limit = (int64_t)b}};
+  struct fault_found found = {
+      .cause = MACHINE_CAUSE_OPERATION,
+      .error = {
+          .kind = CVL_E_SIZE, .position = rule, .value = (int64_t)a, .limit = (int64_t)b}};
   fault(m, site, &found);
   return false;
 }
@@ -308,7 +309,8 @@ bool machine_memory_fault(struct machine *m, const struct machine_site *site, ui
   format_bytes(limit, m->heap.limit);
   struct fault_found found = {.cause = MACHINE_CAUSE_LIMIT, .memory = true};
   snprintf(found.message, sizeof found.message,
-           "out of memory: %s for the machine itself could not be had (limit %s)", asked, limit);
+           "out of memory: %s for the machine itself could not be had (limit %s)", asked,
+           limit);
   fault(m, site, &found);
   return false;
 }

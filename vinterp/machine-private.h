@@ -1,12 +1,12 @@
 /* machine-private.h - what the files of this room know of a machine.
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
- * execute.c runs it; chunks.h calls that are cut; stack-interpreter.c runs stack code; checks.c agreement of sizes;
- * operations.c one instruction on the back end; fused.c a superoperator; faults.c messages and
- * call traces; io.c and streams.c input and output; results.c, print.c and items.c arguments
- * and results; program.c what a program keeps; call.c one run of it; evaluate.c a program from
- * beginning to end, once or repeatedly; values.c values outside of runs; run.c what the
- * executors share.
+ * execute.c runs it; chunks.h calls that are cut; stack-interpreter.c runs stack code; checks.c
+ * agreement of sizes; operations.c one instruction on the back end; fused.c a superoperator;
+ * faults.c messages and call traces; io.c and streams.c input and output; results.c, print.c
+ * and items.c arguments and results; program.c what a program keeps; call.c one run of it;
+ * evaluate.c a program from beginning to end, once or repeatedly; values.c values outside of
+ * runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -32,8 +32,8 @@ struct machine_site {
 struct machine_program {
   const struct ir_program *program;
   struct code *code;
-  struct fused *fused;    /* NULL without superoperators */
-  uint32_t *profile_rows; /* of each function, if there is a profile */
+  struct fused *fused;      /* NULL without superoperators */
+  uint32_t *profile_rows;   /* of each function, if there is a profile */
   struct chunk_need *needs; /* of each function: what its chunks needed so far */
 };
 
@@ -152,8 +152,8 @@ bool machine_limit_fault(struct machine *, const struct machine_site *, const ch
 /* The same for memory of the host side. */
 bool machine_memory_fault(struct machine *, const struct machine_site *, uint64_t bytes);
 /* A fault of two sizes that a rule of the opcode wants equal. */
-bool machine_size_fault(struct machine *, const struct machine_site *, unsigned rule, uint64_t a,
-                        uint64_t b);
+bool machine_size_fault(struct machine *, const struct machine_site *, unsigned rule,
+                        uint64_t a, uint64_t b);
 /* Reports a fault that chunks have kept. */
 void machine_report(struct machine *, const struct call_trace *, const struct fault_found *);
 /* An operation of the back end answered false (or a host read did): reports the first fault it

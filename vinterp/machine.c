@@ -45,9 +45,8 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   const struct machine_tuned *tuned = NULL;
   if (options->tuning.of) tuned = options->tuning.of(options->tuning.with, m->backend, options);
   if (m->profile && tuned) profile_tuned(m->profile, tuned->from);
-  m->vector_limit = m->backend->own_memory && !options->memory_limit
-                        ? 0
-                        : memory - memory / MACHINE_PART;
+  m->vector_limit =
+      m->backend->own_memory && !options->memory_limit ? 0 : memory - memory / MACHINE_PART;
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,

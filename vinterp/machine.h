@@ -47,9 +47,9 @@ struct machine_options {
   int device;            /* -1: any */
   uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
                             and on a device all that it has */
-  struct machine_chunks chunks; /* calls by instances */
-  uint64_t max_depth;    /* of calls; 0: 1,000,000 */
-  uint64_t seed;         /* of RAND */
+  struct machine_chunks chunks;   /* calls by instances */
+  uint64_t max_depth;             /* of calls; 0: 1,000,000 */
+  uint64_t seed;                  /* of RAND */
   struct permissions permissions; /* of the program */
   bool profile;                   /* collect what machine_profile prints */
   bool undisturbed; /* with it: only the sums of the run, since it means waiting to know what

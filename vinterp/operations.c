@@ -206,8 +206,7 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   case OC_PERMUTE: return execute_permute(m, site, op, v, results);
   case OC_VECTOR:
   case OC_SEGMENT: return execute_vector(m, site, op, v, results);
-  case OC_RANDOM:
-    return execute_random(m, site, v, results);
+  case OC_RANDOM: return execute_random(m, site, v, results);
   case OC_CHECK: return b->assert_all(c, site->number, &v[0].flat, &v[1].flat, &v[2].flat);
   case OC_STACK:
   case OC_PAIRING:
@@ -242,6 +241,7 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
                        enum type_word type, struct value *v, struct value *results) {
   const struct opcode_info *info = opcode_info(op);
   unsigned n = (unsigned)strlen(info->operands);
+  chunks_note_operation(m, location, v, n);
   if (execute_at_once(m, info, op, v, n, results)) return true;
 
   struct machine_site site;
@@ -254,7 +254,6 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
   if (info->klass == OC_IO) return execute_io(m, &site, op, type, v, n, results);
   if (op == OPC_SRAND) return execute_seed(m, &site, v, results);
 
-  chunks_note_operation(m, location, v, n);
   if (!check_sizes(m, &site, op, v)) {
     release_owned(m, v, n);
     return false;

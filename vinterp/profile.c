@@ -351,8 +351,8 @@ static void print_cuts(const struct profile *p, FILE *out) {
     char peak[NUMBER_TEXT_MAX];
     if (cuts->calls == 0) continue;
     if (!title) {
-      fprintf(out, "\n%-28s %12s %12s %12s %12s %10s  %s\n", "calls in chunks", "calls", "chunks",
-              "least", "most", "peak", "bound by");
+      fprintf(out, "\n%-28s %12s %12s %12s %12s %10s  %s\n", "calls in chunks", "calls",
+              "chunks", "least", "most", "peak", "bound by");
     }
     title = true;
     format_bytes(peak, cuts->counts.peak);

@@ -1,4 +1,4 @@
-"""Calls by instances on the CPU: chunks of all sizes print what a run in one piece prints, byte for byte,
+"""Calls by instances on the CPU: chunks of all sizes print what an uncut run prints, byte for byte,
 results and errors; memory stays within limits; and what --chunks and --profile say.
 
 usage: chunks_command.py VINTERP [--programs N] [--seed S] [unittest options]

@@ -1,5 +1,5 @@
-/* test-chunks.c - calls by instances, cut into chunks of all sizes: the same results and the same
- * diagnostics as in one piece.
+/* test-chunks.c - calls by instances, cut into chunks of all sizes: the same results and the
+ * same diagnostics as uncut.
  */
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
@@ -23,8 +23,8 @@ static struct ran run_chunked(const char *text, struct machine_options options,
   return run_let_text(text, options);
 }
 
-static void expect_same(const struct chunked *p, const struct ran *whole,
-                        const struct ran *ran, struct machine_chunks chunks) {
+static void expect_same(const struct chunked *p, const struct ran *whole, const struct ran *ran,
+                        struct machine_chunks chunks) {
   const char *name = p->name;
   cr_expect_eq(ran->outcome, whole->outcome, "%s, mode %d %lu: %s", name, chunks.mode, chunks.n,
                ran->diags);
@@ -36,8 +36,8 @@ static void expect_same(const struct chunked *p, const struct ran *whole,
 
 /* With chunks of all sizes as uncut. */
 static void expect_all_same(const struct chunked *p, struct machine_options options) {
-  struct ran whole = run_chunked(p->text, test_options(),
-                                 (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF});
+  struct ran whole =
+      run_chunked(p->text, test_options(), (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF});
   cr_expect(whole.loaded, "%s: %s", p->name, whole.diags);
   if (p->word) cr_expect(strstr(whole.diags, p->word), "%s: %s", p->name, whole.diags);
   if (!p->word) cr_expect_eq(whole.errors, 0, "%s: %s", p->name, whole.diags);
@@ -49,7 +49,7 @@ static void expect_all_same(const struct chunked *p, struct machine_options opti
   ran_free(&whole);
 }
 
-Test(chunks, results_and_faults_are_those_of_one_piece) {
+Test(chunks, results_and_faults_are_those_of_the_uncut_run) {
   for (size_t k = 0; k < chunked_count; k++) expect_all_same(&chunked[k], test_options());
 }
 
@@ -73,7 +73,8 @@ static const char *text_of(const char *name) {
   return NULL;
 }
 
-/* Each allocation fails once: of a chunk, which then is halved, or elsewhere, which is an error. */
+/* Each allocation fails once: of a chunk, which then is halved, or elsewhere, which is an
+ * error. */
 static void sweep(const char *name, struct machine_chunks chunks) {
   enum { MOST = 400 };
   struct machine_options options = test_options();
@@ -86,7 +87,8 @@ static void sweep(const char *name, struct machine_chunks chunks) {
     failures += failed;
     cr_expect_str_eq(ran.out, failed ? "" : whole.out, "%s, failure %lu", name, n);
     cr_expect_eq(ran.errors, failed, "%s, failure %lu: %s", name, n, ran.diags);
-    if (failed) cr_expect(strstr(ran.diags, "memory"), "%s, failure %lu: %s", name, n, ran.diags);
+    if (failed)
+      cr_expect(strstr(ran.diags, "memory"), "%s, failure %lu: %s", name, n, ran.diags);
     ran_free(&ran);
   }
   cr_expect(failures > 3 && failures < MOST, "%s: %u", name, failures);
@@ -106,13 +108,13 @@ Test(chunks, every_allocation_fails_once) {
 
 /* 1,000 instances with so many elements each. */
 #define NEEDS(elements)                                                                        \
-  "let-form \"test\" i64 f64 entry MAIN\n"                                                    \
+  "let-form \"test\" i64 f64 entry MAIN\n"                                                     \
   "fun MAIN () -> (INT)\n"                                                                     \
-  "v0 = CONST SEGDES 1000\nv1 = CONST INT " #elements "\nv2 = DIST INT v1 v0\n"               \
-  "v3: INT = call BODY v0 v2\nv4 = +_REDUCE INT v3 v0\nyield v4\nend\n"                       \
+  "v0 = CONST SEGDES 1000\nv1 = CONST INT " #elements "\nv2 = DIST INT v1 v0\n"                \
+  "v3: INT = call BODY v0 v2\nv4 = +_REDUCE INT v3 v0\nyield v4\nend\n"                        \
   "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"                    \
-  "v2 = CONST INT 0\nv3 = DIST INT v2 v0\nv4 = CONST INT 1\nv5 = DIST INT v4 v0\n"            \
-  "v6 = MAKE_SEGDES v1\nv7 = INDEX v3 v5 v6\nv8 = * INT v7 v7\nv9 = +_REDUCE INT v8 v6\n"     \
+  "v2 = CONST INT 0\nv3 = DIST INT v2 v0\nv4 = CONST INT 1\nv5 = DIST INT v4 v0\n"             \
+  "v6 = MAKE_SEGDES v1\nv7 = INDEX v3 v5 v6\nv8 = * INT v7 v7\nv9 = +_REDUCE INT v8 v6\n"      \
   "yield v9\nend\n"
 
 /* 80 MB, and as much for each intermediate result. */
@@ -132,7 +134,7 @@ Test(chunks, a_lack_of_memory_halves_a_chunk) {
   ran_free(&ran);
 }
 
-/* One instance cannot be halved: the fault is that of a run in one piece. */
+/* One instance cannot be halved: the fault is that of the uncut run. */
 Test(chunks, an_instance_that_does_not_fit_is_an_error) {
   struct machine_options options = test_options();
   options.memory_limit = 800 * 1024;
