@@ -257,6 +257,17 @@ const struct chunked chunked[] = {
                 "v3 = MAKE_SEGDES v2\nv4 = DIST INT v2 v1\nv5 = +_REDUCE INT v4 v3\nyield "
                 "v5\nend\n",
      "operand 0 has length 15, operand 1 has total 16"},
+    {"sizes that disagree in a chunk behind one whose elements fail",
+     RAGGED(
+         "INT") "v4 = CONST INT (3 0 2 1 4 1 5)\nv5: INT = call BODY v0 v1 v4\nyield v5\nend\n"
+                "fun BODY (v0: SEGDES, v1: SEGDES, v2: INT) -> (INT) instances shared each "
+                "each -> each\n"
+                "v3 = MAKE_SEGDES v2\nv4 = DIST INT v2 v1\nv5 = CONST INT 0\nv6 = DIST INT v5 "
+                "v0\n"
+                "v7 = CONST INT 1\nv8 = DIST INT v7 v0\nv9 = INDEX v6 v8 v3\nv10 = / INT v4 "
+                "v9\n"
+                "v11 = +_REDUCE INT v10 v3\nyield v11\nend\n",
+     "/ INT: operand 0 has length 15, operand 1 has length 16"},
     {"a fault at a later round of a loop",
      COLUMN("3 1 4 1 5 2 7",
             "INT") "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
