@@ -38,14 +38,14 @@ static size_t rounded(size_t bytes) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + (bytes == 0 ? ALIGNMENT : 0);
 }
 
-/* Takes bytes from the limit; false if they do not fit. */
+/* Takes bytes from the limit; false if they do not fit, and then no other thread has seen them
+ * taken. */
 static bool reserve(struct heap *heap, size_t bytes) {
-  uint64_t live = atomic_fetch_add(&heap->live, bytes) + bytes;
-  if (heap->limit != 0 && live > heap->limit) {
-    atomic_fetch_sub(&heap->live, bytes);
-    return false;
-  }
-  uint64_t peak = atomic_load(&heap->peak);
+  uint64_t live = atomic_load(&heap->live), peak = atomic_load(&heap->peak);
+  do {
+    if (heap->limit != 0 && live + bytes > heap->limit) return false;
+  } while (!atomic_compare_exchange_weak(&heap->live, &live, live + bytes));
+  live += bytes;
   while (live > peak && !atomic_compare_exchange_weak(&heap->peak, &peak, live)) {
   }
   return true;

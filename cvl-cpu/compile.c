@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,10 @@
 enum { MOST_AT_ONCE = 2, MOST_UNASKED = 1 };
 
 struct compile_cache {
+  pthread_mutex_t lock; /* of all that changes, here and in all codes */
   struct heap *heap;
-  struct cvl_stop stop; /* ends waits for compilers */
+  struct compiled_code *codes; /* those that are not compiled ahead of time */
+  struct cvl_stop stop;        /* ends waits for compilers */
   struct cvl_speaker say;
   struct ahead *ahead; /* what was compiled ahead of time, or NULL */
   bool compiles;       /* the rest */
@@ -43,6 +46,8 @@ enum state { WAITING, COMPILING, READY, FAILED };
 
 struct compiled_code {
   struct compile_cache *cache;
+  struct compiled_code *next; /* in cache->codes */
+  uint32_t references;
   enum state state;
   pid_t process;
   int scratch; /* COMPILING: the directory the compiler writes into */
@@ -147,6 +152,10 @@ struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_opti
   struct compile_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
+  if (pthread_mutex_init(&c->lock, NULL) != 0) {
+    heap_free(heap, c, sizeof *c + bytes);
+    return NULL;
+  }
   c->heap = heap;
   c->stop = options->stop;
   c->say = options->say;
@@ -184,6 +193,7 @@ static bool identify(struct compile_cache *c) {
 void compile_cache_free(struct compile_cache *c) {
   if (!c) return;
   if (c->directory >= 0) close(c->directory);
+  pthread_mutex_destroy(&c->lock);
   heap_free(c->heap, c, sizeof *c + strlen(c->path) + 1);
 }
 
@@ -334,34 +344,83 @@ static bool asked_to_end(const struct compile_cache *c) {
   return c->stop.asks && c->stop.asks(c->stop.with);
 }
 
-struct compiled_code *compile_source(struct compile_cache *cache, const char *source,
-                                     size_t length) {
+/* ---- the interface: one thread at a time ---- */
+
+static void lock(const struct compiled_code *code) {
+  pthread_mutex_lock(&code->cache->lock);
+}
+
+static void unlock(const struct compiled_code *code) {
+  pthread_mutex_unlock(&code->cache->lock);
+}
+
+static void free_code(struct compiled_code *code) {
+  heap_free(code->cache->heap, code, sizeof *code + code->length);
+}
+
+/* Another code of the same source, which is used instead; or this one, from now on. */
+static struct compiled_code *join(struct compiled_code *code) {
+  struct compile_cache *cache = code->cache;
+  name_file(code);
+  for (struct compiled_code *other = cache->codes; other; other = other->next) {
+    if (strcmp(other->name, code->name) != 0) continue;
+    free_code(code);
+    other->references++;
+    return other;
+  }
+  code->next = cache->codes;
+  cache->codes = code;
+  load(code);
+  return code;
+}
+
+static struct compiled_code *new_code(struct compile_cache *cache, const char *source,
+                                      size_t length) {
   char names[FUSED_NAME_MAX] = "";
   const bool ahead = cache->ahead && ahead_find(cache->ahead, source, length, names);
   if (!ahead && !(cache->compiles && identify(cache))) return NULL;
   struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
-  *code = (struct compiled_code){.cache = cache, .length = length};
+  *code = (struct compiled_code){.cache = cache, .references = 1, .length = length};
   memcpy(code->source, source, length);
-  if (ahead) {
-    code->state = READY;
-    strcpy(code->names, names);
-  } else {
-    name_file(code);
-    load(code);
-  }
+  if (!ahead) return join(code);
+  code->state = READY;
+  strcpy(code->names, names);
   return code;
 }
 
+struct compiled_code *compile_source(struct compile_cache *cache, const char *source,
+                                     size_t length) {
+  pthread_mutex_lock(&cache->lock);
+  struct compiled_code *code = new_code(cache, source, length);
+  pthread_mutex_unlock(&cache->lock);
+  return code;
+}
+
+struct compiled_code *compiled_retain(struct compiled_code *code) {
+  lock(code);
+  code->references++;
+  unlock(code);
+  return code;
+}
+
+static bool is_in(const struct compiled_code *code, enum state state) {
+  lock(code);
+  const bool is = code->state == state;
+  unlock(code);
+  return is;
+}
+
 bool compiled_cached(const struct compiled_code *code) {
-  return code->state == READY;
+  return is_in(code, READY);
 }
 
 bool compiled_failed(const struct compiled_code *code) {
-  return code->state == FAILED;
+  return is_in(code, FAILED);
 }
 
 bool compiled_ready(struct compiled_code *code) {
+  lock(code);
   const struct compile_cache *cache = code->cache;
   const unsigned most = cache->when_it_pays ? MOST_UNASKED : MOST_AT_ONCE;
   if (code->state == WAITING && (cache->waits || cache->compiling < most) &&
@@ -369,20 +428,35 @@ bool compiled_ready(struct compiled_code *code) {
     start(code);
   }
   if (code->state == COMPILING) look(code, cache->waits);
-  return code->state == READY;
+  const bool ready = code->state == READY;
+  unlock(code);
+  return ready;
 }
 
+/* What is ready does not change any more. */
 void *compiled_function(const struct compiled_code *code, const char *name) {
   if (code->names[0]) return ahead_function(code->cache->ahead, code->names, name);
   return dlsym(code->library, name);
 }
 
+static void leave(struct compiled_code *code) {
+  struct compiled_code **at = &code->cache->codes;
+  while (*at && *at != code) at = &(*at)->next;
+  if (*at) *at = code->next;
+}
+
 void compiled_free(struct compiled_code *code) {
   if (!code) return;
-  if (code->state == COMPILING) {
-    child_end(code->process);
-    finish(code, false);
+  struct compile_cache *cache = code->cache;
+  pthread_mutex_lock(&cache->lock);
+  if (--code->references == 0) {
+    leave(code);
+    if (code->state == COMPILING) {
+      child_end(code->process);
+      finish(code, false);
+    }
+    if (code->library) dlclose(code->library);
+    free_code(code);
   }
-  if (code->library) dlclose(code->library);
-  heap_free(code->cache->heap, code, sizeof *code + code->length);
+  pthread_mutex_unlock(&cache->lock);
 }

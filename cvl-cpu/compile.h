@@ -8,6 +8,8 @@
  * what is not complete, is not loaded. The compiler reads the source from a file without a
  * name, and writes into a directory that only this user may enter.
  *
+ * Several threads may use one cache: a source that several of them ask for is compiled once.
+ *
  * If there is no compiler, or it fails, nothing is reported: the caller runs without. Errors of
  * the directory are reported once, on standard error.
  */
@@ -35,6 +37,8 @@ bool compile_when_it_pays(const struct compile_cache *);
  * copied. */
 struct compiled_code;
 struct compiled_code *compile_source(struct compile_cache *, const char *source, size_t length);
+/* The same, to be freed once more. */
+struct compiled_code *compiled_retain(struct compiled_code *);
 /* Whether it was ready, or had failed, when last looked at. Neither looks again. */
 bool compiled_cached(const struct compiled_code *);
 bool compiled_failed(const struct compiled_code *);

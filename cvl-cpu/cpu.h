@@ -9,6 +9,7 @@
 #ifndef RAVEL_CPU_H
 #define RAVEL_CPU_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/heap.h"
@@ -53,6 +54,13 @@ struct memory;
 /* keep: freed bytes that are kept however little was ever in use. NULL: no memory. */
 struct memory *memory_new(struct heap *, uint64_t keep);
 void memory_free(struct memory *); /* every block must have been returned */
+/* That of a sub-context, for one thread more; freed with its parent's. NULL: no memory. */
+struct memory *memory_new_sub(struct memory *parent);
+/* Counts one more allocation of the parent's sub-contexts; false if it is its turn to fail. */
+bool memory_enter_sub(struct memory *parent);
+/* The sub-context is closed, and nothing is held: its counts go to the parent, and what it
+ * keeps, within the limit, is for the next one. */
+void memory_close_sub(struct memory *);
 /* A block of at least `bytes`, contents undefined; NULL when the heap refuses although all
  * cached blocks have been given back, or when it is this allocation's turn to fail. */
 void *memory_take(struct memory *, size_t bytes);
@@ -135,8 +143,8 @@ struct cvl_context {
   enum cvl_elem int_elem, float_elem;
   struct tuning tuning; /* all values */
   struct cvl_stop stop;
-  uint64_t memory_limit; /* of the options; the heap's includes the context's own needs */
-  struct heap heap;
+  uint64_t memory_limit;       /* of the options; the heap's includes the context's own needs */
+  struct heap own_heap, *heap; /* of a sub-context: that of its parent */
   struct memory *memory;
   struct held *held;                   /* all vectors and descriptors */
   struct cvl_kernel *prepared;         /* all superoperators made ready */
@@ -146,6 +154,14 @@ struct cvl_context {
   const struct cpu_kernels *kernels;
   const void *map_rows;   /* struct map_rows of these widths: kernels-map.h */
   struct cvl_error error; /* the slot */
+  /* Sub-contexts that are closed, for the next time. */
+  pthread_mutex_t idle_lock;
+  struct cvl_context *idle;
+  /* Of a sub-context: the next idle one; its copies of the parent's kernels, by their numbers.
+   */
+  struct cvl_context *next_idle;
+  struct cvl_kernel **copies;
+  uint32_t copy_room;
 };
 
 /* A tuning value (tables/tuning.def; docs/cpu.md has the reasons): tuned(c, STREAM_BYTES). */
@@ -356,7 +372,16 @@ bool cpu_assert_all(struct cvl_context *, uint64_t site, const struct cvl_value 
                       const struct cvl_value *v, const struct cvl_value *d,                    \
                       struct cvl_value *out);
 #include "cvl/segmented.def"
+/* sub.c: opens and closes a sub-context; frees all that are closed. */
+struct cvl_context *cpu_open_sub(struct cvl_context *);
+void cpu_close_sub(struct cvl_context *);
+void cpu_free_subs(struct cvl_context *);
+/* The kernel to run in this context: of one of its parent's, its own copy; NULL: no memory.
+ * Discards all copies of a kernel. */
+struct cvl_kernel *cpu_kernel_of(struct cvl_context *, struct cvl_kernel *);
+void cpu_discard_copies(struct cvl_context *, const struct cvl_kernel *);
 struct cvl_kernel *cpu_prepare(struct cvl_context *, const struct superop *);
+struct cvl_kernel *cpu_prepare_copy(struct cvl_context *, const struct cvl_kernel *);
 void cpu_discard(struct cvl_context *, struct cvl_kernel *);
 bool cpu_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
              const struct cvl_value *operands, struct cvl_value *outs);

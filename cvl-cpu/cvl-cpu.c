@@ -15,14 +15,20 @@
 
 static void cpu_close(struct cvl_context *c) {
   if (!c) return;
+  if (c->parent) {
+    cpu_close_sub(c);
+    return;
+  }
   pool_free(c->pool);
   if (c->memory) {
+    cpu_free_subs(c);
     while (c->prepared) cpu_discard(c, c->prepared);
     compile_cache_free(c->compile_cache);
     ahead_close(c->ahead);
     release_all(c);
     memory_free(c->memory);
   }
+  pthread_mutex_destroy(&c->idle_lock);
   free(c);
 }
 
@@ -32,8 +38,9 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   struct cvl_context *c = calloc(1, sizeof *c);
-  if (!c) {
+  if (!c || pthread_mutex_init(&c->idle_lock, NULL) != 0) {
     *why = "no memory for a context";
+    free(c);
     return NULL;
   }
   c->tuning = tuning_complete(options->tuning, 0);
@@ -47,9 +54,10 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   c->map_rows = &c->kernels->map->widths[c->int_elem == CVL_I64][c->float_elem == CVL_F64];
-  heap_init(&c->heap, 0);
-  c->memory = memory_new(&c->heap, tuned(c, KEEP_BYTES));
-  c->pool = c->memory ? pool_new(&c->heap, options->threads, tuned(c, SPIN_ROUNDS)) : NULL;
+  heap_init(&c->own_heap, 0);
+  c->heap = &c->own_heap;
+  c->memory = memory_new(c->heap, tuned(c, KEEP_BYTES));
+  c->pool = c->memory ? pool_new(c->heap, options->threads, tuned(c, SPIN_ROUNDS)) : NULL;
   if (!c->pool) {
     *why = c->memory ? "cannot start the threads" : "no memory for a context";
     cpu_close(c);
@@ -61,10 +69,10 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     cpu_close(c);
     return NULL;
   }
-  c->compile_cache = compile_cache_new(&c->heap, options, c->ahead);
+  c->compile_cache = compile_cache_new(c->heap, options, c->ahead);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;
-  if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;
+  if (options->memory_limit) c->heap->limit = c->heap->live + options->memory_limit;
   memory_fail(c->memory, options->fail_allocation);
   return c;
 }
@@ -319,6 +327,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .allocate = cpu_allocate,
     .fill = fill,
     .concatenate = cpu_concatenate,
+    .open_sub = cpu_open_sub,
     .check = cpu_check,
     .statistics = cpu_statistics,
     .restart_peak = cpu_restart_peak,

@@ -219,16 +219,31 @@ bool fused_compiled_suits(const struct fused_compiled *f) {
   return !f->flat || f->k->run.flat;
 }
 
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
-  if (!k->c->compile_cache) return NULL;
-  struct fused_compiled *f = heap_alloc(&k->c->heap, sizeof *f);
+/* Planned functions, without code. */
+static struct fused_compiled *planned(struct cvl_kernel *k, bool flat) {
+  struct fused_compiled *f = heap_alloc(k->c->heap, sizeof *f);
   if (!f) return NULL;
   memset(f, 0, sizeof *f);
   f->k = k;
   f->flat = flat && fused_functions_differ(k->op);
-  arena_init(&f->arena, &k->c->heap);
+  arena_init(&f->arena, k->c->heap);
+  if (make(f)) return f;
+  fused_compiled_free(f);
+  return NULL;
+}
+
+struct fused_compiled *fused_compiled_copy(struct cvl_kernel *k,
+                                           const struct fused_compiled *of) {
+  struct fused_compiled *f = planned(k, of->flat);
+  if (f) f->code = compiled_retain(of->code);
+  return f;
+}
+
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
+  struct fused_compiled *f = k->c->compile_cache ? planned(k, flat) : NULL;
   struct text text;
-  if (make(f) && text_begin(&text, &k->c->heap)) {
+  if (!f) return NULL;
+  if (text_begin(&text, k->c->heap)) {
     const struct widths widths = {k->c->int_elem, k->c->float_elem};
     fused_emit_functions(&f->functions, widths, text.stream);
     if (text_end(&text)) f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
@@ -243,7 +258,7 @@ void fused_compiled_free(struct fused_compiled *f) {
   if (!f) return;
   compiled_free(f->code);
   arena_free(&f->arena);
-  heap_free(&f->k->c->heap, f, sizeof *f);
+  heap_free(f->k->c->heap, f, sizeof *f);
 }
 
 bool fused_compiled_cached(const struct fused_compiled *f) {

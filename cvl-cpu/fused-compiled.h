@@ -14,6 +14,8 @@ struct fused_compiled;
  * values.
  */
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
+/* The same functions for a copy of their kernel. */
+struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);
 /* Whether the functions suit the segments of this run: those made for one segment (flat, as
  * emit.h says) suit no others. */
 bool fused_compiled_suits(const struct fused_compiled *);

@@ -377,6 +377,7 @@ static void note_flat(struct cvl_kernel *k) {
 static struct cvl_kernel *enter(struct cvl_context *c, struct cvl_kernel *k,
                                 struct copy_plan *copying) {
   k->copying = copying;
+  k->number = c->prepared ? c->prepared->number + 1 : 0; /* that is the highest */
   k->next = c->prepared;
   if (k->next) k->next->previous = k;
   c->prepared = k;
@@ -398,7 +399,26 @@ static struct cvl_kernel *prepare_copies(struct cvl_context *c, const struct sup
   return enter(c, k, copying);
 }
 
-struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
+/* What the kernel that it is a copy of has compiled, and chosen so far. */
+static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
+  k->general = of->general;
+  k->choice = of->choice;
+  if (!of->compiled) return;
+  k->compiled = fused_compiled_copy(k, of->compiled);
+  if (!k->compiled) k->choice = (struct fused_choice){0};
+}
+
+static void begin_compiling(struct cvl_kernel *k) {
+  const struct compile_cache *cache = k->c->compile_cache;
+  if (!cache || compile_when_it_pays(cache)) return;
+  if (k->flat_count == 0) /* else in the first run, when segments are known */
+    k->compiled = fused_compiled_new(k, false);
+  if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
+}
+
+/* `of`: it is a copy of that; or NULL. */
+static struct cvl_kernel *prepare(struct cvl_context *c, const struct superop *op,
+                                  const struct cvl_kernel *of) {
   if (op->copies) return prepare_copies(c, op);
   uint32_t reductions = 0, scans = 0, packs = 0, scatters = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -466,14 +486,26 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
     return NULL;
   }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->run.fault[n], FUSED_NONE);
-  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) && k->flat_count == 0)
-    k->compiled =
-        fused_compiled_new(k, false); /* else in the first run, when segments are known */
-  if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
+  if (of) {
+    adopt(k, of);
+  } else {
+    begin_compiling(k);
+  }
   return enter(c, k, fused_copy_plan(c, op));
 }
 
+struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
+  return prepare(c, op, NULL);
+}
+
+struct cvl_kernel *cpu_prepare_copy(struct cvl_context *c, const struct cvl_kernel *of) {
+  struct cvl_kernel *k = prepare(c, of->op, of);
+  if (k) k->is_copy = true;
+  return k;
+}
+
 void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
+  cpu_discard_copies(c, k);
   if (k->next) k->next->previous = k->previous;
   if (k->previous) {
     k->previous->next = k->next;

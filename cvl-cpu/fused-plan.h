@@ -272,10 +272,12 @@ struct fused_run {
   _Atomic uint64_t *fault; /* of every node: lowest position at fault */
 };
 
-/* A prepared superoperator: the plan. */
+/* A prepared superoperator: the plan. One thread runs it: sub-contexts have copies. */
 struct cvl_kernel {
   struct cvl_kernel *next, *previous; /* all of a context */
   struct cvl_context *c;
+  uint32_t number; /* among those of the context */
+  bool is_copy;    /* in a sub-context: of one of the parent's */
   const struct superop *op;
   struct copy_plan *copying; /* or NULL: fused-copy.h */
   size_t bytes;              /* of this block */

@@ -144,7 +144,7 @@ static void drop_results(struct cvl_kernel *k) {
  * no more than half once half of the memory limit is in use. */
 static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
   enum { NO_MATTER = 64 << 10 }; /* bytes */
-  const struct heap *heap = &k->c->heap;
+  const struct heap *heap = k->c->heap;
   const bool plenty = heap->limit == 0 || heap->live <= heap->limit / 2;
   return n != 1 && (n >= k->run.n / (plenty ? 8 : 2) || k->run.n * bytes <= NO_MATTER);
 }
@@ -588,8 +588,18 @@ static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel 
   return good;
 }
 
-bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+/* Where there is no memory for the kernel of a sub-context. */
+static bool run_nodes(struct cvl_context *c, uint64_t site, const struct superop *op,
+                      const struct cvl_value *operands, struct cvl_value *outs) {
+  if (superop_run(&cvl_cpu_backend, c, site, op, &c->stop, operands, outs)) return true;
+  (void)all_done(c, site, c->error.kind != CVL_E_NONE); /* else it was asked to end */
+  return false;
+}
+
+bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *prepared,
              const struct cvl_value *operands, struct cvl_value *outs) {
+  struct cvl_kernel *k = cpu_kernel_of(c, prepared);
+  if (!k) return run_nodes(c, site, prepared->op, operands, outs);
   const enum copy_outcome copied =
       k->copying ? fused_copy(c, site, k->copying, operands, outs) : COPY_UNFIT;
   if (copied == COPY_UNFIT) return run_plainly(c, site, k, operands, outs);

@@ -7,8 +7,12 @@
  * more than half their size. What is kept counts as live in the heap; when the heap refuses,
  * all of it is given back and the request is repeated.
  *
- * Only the thread that owns the context allocates, so there are no locks.
+ * Only the thread that owns the context allocates. Sub-contexts have memory of their own over
+ * the heap of their parent, so that what a thread frees it gets again, from its cache. When the
+ * heap refuses, what all of them keep is given back: hence a lock in each, which is free as a
+ * rule.
  */
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +30,7 @@ enum {
   LARGE_BYTES = 64 << 10, /* less fits into the second-level cache, and is soon cleared */
   LOOK_BYTES = 16 << 20,  /* more held than after a trim: worth another */
   PERIOD = 16,            /* in takes of all that is held */
+  SUB_KEEP = 1 << 20,     /* `keep` of sub-contexts, which may be many */
   JUNK = 0xa5             /* what debug builds fill a block with */
 };
 
@@ -48,6 +53,11 @@ struct memory {
   uint64_t held, recent, peak;      /* by vectors and descriptors, for statistics; the most of it
                                        since memory_restart_peak, and before */
   uint64_t count, fail_at;
+  struct memory *parent;          /* of a sub-context's; else NULL */
+  struct memory *sibling;         /* of a sub-context's: the next one of the parent's */
+  struct memory *subs;            /* those of sub-contexts, open or not */
+  _Atomic uint64_t taken_by_subs; /* takes, while fail_at is set; else those of closed ones */
+  pthread_mutex_t lock;           /* of a sub-context's: its blocks; else: the list of subs */
 };
 
 /* ---- small blocks ---- */
@@ -175,6 +185,44 @@ static void note_taken(struct memory *m, size_t bytes) {
   trim(m);
 }
 
+/* ---- sub-contexts ---- */
+
+static void lock(struct memory *m) {
+  if (m->parent) pthread_mutex_lock(&m->lock);
+}
+
+static void unlock(struct memory *m) {
+  if (m->parent) pthread_mutex_unlock(&m->lock);
+}
+
+/* All that the memories of a context and its sub-contexts keep. The parent's own is nobody's
+ * while others are open. */
+static bool give_back_everywhere(struct memory *m) {
+  struct memory *parent = m->parent ? m->parent : m;
+  pthread_mutex_lock(&parent->lock);
+  bool any = give_back_all(parent);
+  for (struct memory *sub = parent->subs; sub; sub = sub->sibling) {
+    lock(sub);
+    any |= give_back_all(sub);
+    unlock(sub);
+  }
+  pthread_mutex_unlock(&parent->lock);
+  return any;
+}
+
+bool memory_enter_sub(struct memory *parent) {
+  const uint64_t before = atomic_fetch_add(&parent->taken_by_subs, 1);
+  return parent->count + before + 1 != parent->fail_at;
+}
+
+/* Counts an allocation; false if it is its turn to fail. Those of sub-contexts count as the
+ * parent's: one by one where one of them is to fail. */
+static bool enter(struct memory *m) {
+  m->count++;
+  if (m->count + m->taken_by_subs == m->fail_at) return false;
+  return !m->parent || !m->parent->fail_at || memory_enter_sub(m->parent);
+}
+
 /* ---- the interface ---- */
 
 struct memory *memory_new(struct heap *heap, uint64_t keep) {
@@ -184,15 +232,38 @@ struct memory *memory_new(struct heap *heap, uint64_t keep) {
   m->heap = heap;
   m->keep = keep;
   m->regions = regions_new(heap);
-  if (m->regions) return m;
+  if (m->regions && pthread_mutex_init(&m->lock, NULL) == 0) return m;
+  regions_free(m->regions);
   heap_free(heap, m, sizeof *m);
   return NULL;
 }
 
+struct memory *memory_new_sub(struct memory *parent) {
+  struct memory *m = memory_new(parent->heap, SUB_KEEP);
+  if (!m) return NULL;
+  m->parent = parent;
+  pthread_mutex_lock(&parent->lock);
+  m->sibling = parent->subs;
+  parent->subs = m;
+  pthread_mutex_unlock(&parent->lock);
+  return m;
+}
+
+void memory_close_sub(struct memory *m) {
+  struct memory *parent = m->parent;
+  if (!parent->fail_at) atomic_fetch_add(&parent->taken_by_subs, m->count);
+  m->held = m->recent = m->peak = m->count = m->fail_at = 0;
+}
+
 void memory_free(struct memory *m) {
   if (!m) return;
+  for (struct memory *sub = m->subs, *next; sub; sub = next) {
+    next = sub->sibling;
+    memory_free(sub);
+  }
   give_back_kept(m);
   regions_free(m->regions);
+  pthread_mutex_destroy(&m->lock);
   heap_free(m->heap, m, sizeof *m);
 }
 
@@ -207,16 +278,18 @@ static struct head *large_block(struct memory *m, size_t bytes) {
 }
 
 static struct head *block_for(struct memory *m, size_t bytes) {
-  return is_large(bytes) ? large_block(m, bytes) : small_block(m, bytes);
+  lock(m);
+  struct head *h = is_large(bytes) ? large_block(m, bytes) : small_block(m, bytes);
+  if (h) note_taken(m, bytes);
+  unlock(m);
+  return h;
 }
 
 void *memory_take(struct memory *m, size_t bytes) {
-  m->count++;
-  if (m->count == m->fail_at || bytes > SIZE_MAX / 4) return NULL;
+  if (!enter(m) || bytes > SIZE_MAX / 4) return NULL;
   struct head *h = block_for(m, bytes);
-  if (!h && give_back_all(m)) h = block_for(m, bytes);
+  if (!h && give_back_everywhere(m)) h = block_for(m, bytes);
   if (!h) return NULL;
-  note_taken(m, bytes);
 #ifdef RAVEL_DEBUG
   memset(h->block, JUNK, bytes + VECTOR_SLACK);
 #endif
@@ -231,21 +304,25 @@ void memory_give(struct memory *m, void *block, size_t bytes) {
   if (!block) return;
   struct head *h = head_of(block);
   invariant(is_large(bytes) ? h->class == LARGE : class_of(bytes) <= h->class);
+  lock(m);
   if (is_large(bytes)) {
     regions_give(m->regions, h);
   } else {
     keep(m, h);
   }
+  unlock(m);
 }
 
 void memory_leave(struct memory *m, void *block, size_t bytes) {
   struct head *h = head_of(block);
   invariant(is_large(bytes) ? h->class == LARGE : class_of(bytes) <= h->class);
+  lock(m);
   if (is_large(bytes)) {
     regions_leave(m->regions, h);
   } else {
     leave_small(m, h);
   }
+  unlock(m);
 }
 
 void memory_free_left(void *block) {
@@ -258,7 +335,7 @@ void memory_free_left(void *block) {
 }
 
 void memory_fail(struct memory *m, uint64_t n) {
-  m->fail_at = n ? m->count + n : 0;
+  m->fail_at = n ? m->count + m->taken_by_subs + n : 0;
 }
 
 void memory_hold(struct memory *m, size_t bytes) {
@@ -279,5 +356,5 @@ struct cvl_statistics memory_statistics(const struct memory *m) {
   return (struct cvl_statistics){.live_bytes = m->held,
                                  .peak_bytes = m->recent > m->peak ? m->recent : m->peak,
                                  .recent_peak_bytes = m->recent,
-                                 .allocations = m->count};
+                                 .allocations = m->count + m->taken_by_subs};
 }

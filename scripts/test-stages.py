@@ -30,7 +30,7 @@ WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 SANITIZER_OPTIONS = {
     "LSAN_OPTIONS": f"suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0",
     "ASAN_OPTIONS": "intercept_strstr=0:quarantine_size_mb=16"}
-TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads", "test-readers")
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-sub-plain", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
 TUNINGS = ("smallest", "largest")
@@ -171,6 +171,7 @@ def threads():
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
     yield Stage("thread sanitizer: results that others read", "build-tsan/bin/test-readers", "tsan")
+    yield Stage("thread sanitizer: sub-contexts", f"{CACHED} build-tsan/bin/test-sub-plain", "tsan")
     yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 1", "tsan")
 
 

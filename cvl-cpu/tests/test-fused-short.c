@@ -248,12 +248,12 @@ static void starve(const struct row *row, const char *directory) {
   struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
   *d = (struct data){.n = 1000, .segments = 1};
   for (uint32_t i = 0; i < row->count; i++) operands[i] = operand(c, d, row->params[i], false);
-  const uint64_t limit = c->heap.limit;
-  c->heap.limit = c->heap.live;
+  const uint64_t limit = c->heap->limit;
+  c->heap->limit = c->heap->live;
   cr_assert(!cpu->run(c, 1, k, operands, got) && cpu->check(c, true, &e));
   cr_expect(e.kind == CVL_E_MEMORY && e.site >= 1 && e.site <= l.ops[0]->node_count, "%d",
             e.kind);
-  c->heap.limit = limit;
+  c->heap->limit = limit;
   cr_assert(cpu->run(c, 1, k, operands, got) && k->run.in_one_call);
   for (uint32_t i = 0; i < row->outputs; i++) cpu->release(c, &got[i]);
   for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
