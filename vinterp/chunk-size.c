@@ -20,9 +20,11 @@ enum {
   FIRST_INSTANCES = 16,
   FIRST_PART = 8,
   GROWTH = 8,
-  WATCHED =
-      16,   /* a call that may need so large a fraction of the budget is a chunk of its own, */
-  KEPT = 8, /* if its operands take no more than this fraction */
+  /* A call that may need so large a fraction of the budget is a chunk of its own, if its
+   * operands take no more than the second; not if it needs less than these bytes. */
+  WATCHED = 16,
+  KEPT = 8,
+  SMALL_BYTES = 64 << 10,
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
   MOST_RANDOM = 9
@@ -81,7 +83,9 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   if (!m->backend->restart_peak) return false;
   if (!need->measured) return true;
   const double weight = weight_of(m, function, instances, operands);
-  const double needed = weight * need->multiple, most = budget(m, &bound);
+  const double needed = weight * need->multiple;
+  if (needed < SMALL_BYTES) return false;
+  const double most = budget(m, &bound);
   return needed > most || (needed > most / WATCHED && weight < most / KEPT);
 }
 
