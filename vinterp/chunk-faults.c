@@ -79,7 +79,8 @@ static void add_before(struct machine *m) {
   const size_t last = strlen(operands_at(m, location));
   const struct operand_sizes *before = &m->chunks.before;
   e->position += (int64_t)before->length[position_operand(m, location, e->kind)];
-  if (last > 0 && m->chunks.sum.most > 1) e->segment += (int64_t)before->count[last - 1];
+  if (last > 0 && !(m->chunks.sum.several && m->chunks.sum.one))
+    e->segment += (int64_t)before->count[last - 1];
 }
 
 static uint64_t size_in(const struct operand_sizes *s, uint8_t size) {
@@ -107,16 +108,20 @@ static uint64_t exact(struct machine *m, struct cvl_size size) {
   return size.bound;
 }
 
-static void add_segments(struct operand_sizes *s, unsigned k, uint64_t n) {
-  s->count[k] += n;
-  if (n > s->most) s->most = n;
+/* One more chunk, in which a descriptor has so many segments. */
+static void add_segments(const struct machine *m, struct operand_sizes *s, unsigned k,
+                         uint64_t segments) {
+  s->count[k] += segments;
+  if (m->chunks.cuts[m->chunks.count - 1].n < 2) return;
+  s->one = segments < 2 && (s->one || !s->several);
+  s->several = true;
 }
 
 static void add_operand(struct machine *m, struct operand_sizes *s, unsigned k,
                         const struct value *v) {
   s->length[k] += exact(m, machine_size(m, &v->flat));
   if (v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES)
-    add_segments(s, k, exact(m, machine_count(m, &v->flat)));
+    add_segments(m, s, k, exact(m, machine_count(m, &v->flat)));
 }
 
 void chunks_note_operation(struct machine *m, uint32_t location, const struct value *operands,
@@ -206,6 +211,7 @@ bool chunks_catch(struct machine *m, struct call_trace *trace, struct fault_foun
   c->event = found->memory ? CHUNKS_MEMORY : CHUNKS_FAULT;
   if (!found->memory && !keep_fault(m, trace, found)) {
     c->final = true;
+    c->event = CHUNKS_NOTHING;
     *found = (struct fault_found){.cause = MACHINE_CAUSE_LIMIT};
     snprintf(found->message, sizeof found->message,
              "out of memory while the first of several faults was looked for");
@@ -287,6 +293,7 @@ static bool halve(struct machine *m, uint32_t *location) {
   while (&m->chunks.cuts[m->chunks.count - 1] != cut) cut_pop(m);
   cut_leave_chunk(m, cut);
   cut_undo_results(m, cut);
+  m->chunks.sum = cut->sum;
   cut->most = cut->n / 2;
   return cut_start_chunk(m, cut, location);
 }

@@ -62,6 +62,14 @@ struct chunk_need {
   double weight, multiple; /* of the chunk, and the bytes for each of it */
 };
 
+/* Sizes of the operands of an instruction. */
+struct operand_sizes {
+  uint64_t length[MAX_OPERANDS]; /* or total */
+  uint64_t count[MAX_OPERANDS];
+  bool several; /* some chunk had more than one instance, */
+  bool one;     /* and each such chunk one segment at most */
+};
+
 struct cut {
   uint32_t location; /* of the CALL or tail call */
   uint32_t function;
@@ -79,8 +87,9 @@ struct cut {
   struct cut_random random;
   struct cut_counts counts;
   enum chunk_bound bound;
-  uint64_t live, peak; /* bytes when the chunk began, and since */
-  double weight;       /* of the chunk: chunk-size.c */
+  struct operand_sizes sum; /* chunks.sum when the chunk began */
+  uint64_t live, peak;      /* bytes when the chunk began, and since */
+  double weight;            /* of the chunk: chunk-size.c */
 };
 
 /* ---- faults ---- */
@@ -110,13 +119,6 @@ struct fault_kept {
   struct fault_found found;
   struct call_trace trace;
   struct dynamic_path path;
-};
-
-/* Sizes of the operands of an instruction. */
-struct operand_sizes {
-  uint64_t length[MAX_OPERANDS]; /* or total */
-  uint64_t count[MAX_OPERANDS];
-  uint64_t most; /* segments of a descriptor in one chunk */
 };
 
 enum chunks_pass {

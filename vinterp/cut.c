@@ -226,6 +226,7 @@ static bool slice_fitting(struct machine *m, struct cut *cut) {
 bool cut_start_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
   const uint64_t wanted = chunk_size(m, cut), left = cut->instances - cut->first;
   cut->n = wanted < left ? wanted : left;
+  cut->sum = m->chunks.sum;
   cut_random_begin(m, cut);
   cut_begin_results(cut);
   if (!slice_fitting(m, cut)) return false;

@@ -106,6 +106,39 @@ Test(chunks, every_allocation_fails_once) {
   }
 }
 
+/* The same where there is a fault: it is that of the uncut run, or the lack of memory. Without
+ * memory there are no calls in the message. */
+static void sweep_fault(const char *name, uint64_t instances) {
+  enum { MOST = 500 };
+  struct machine_options options = test_options();
+  const struct machine_chunks chunks = {MACHINE_CHUNKS_FIXED, instances};
+  unsigned failures = 0, faults = 0;
+  struct ran whole =
+      run_chunked(text_of(name), options, (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF});
+  for (uint64_t n = 1; n <= MOST; n++) {
+    options.fail_allocation = n;
+    struct ran ran = run_chunked(text_of(name), options, chunks);
+    const bool memory = strstr(ran.diags, "memory") != NULL;
+    failures += memory;
+    faults += !memory;
+    cr_expect_eq(ran.errors, 1, "%s, failure %lu: %s", name, n, ran.diags);
+    if (!memory) {
+      cr_expect_arr_eq(ran.diags, whole.diags, strcspn(whole.diags, "\n"),
+                       "%s, failure %lu:\n%s\nnot\n%s", name, n, ran.diags, whole.diags);
+    }
+    ran_free(&ran);
+  }
+  cr_expect(failures > 3 && faults > 3, "%s: %u, %u", name, failures, faults);
+  ran_free(&whole);
+}
+
+Test(chunks, every_allocation_fails_once_before_a_fault) {
+  sweep_fault("faults in nested chunks, at different paths", 1);
+  sweep_fault("faults in nested chunks, at different paths", 4);
+  sweep_fault("a duplicate, and behind it an index", 3);
+  sweep_fault("sizes that disagree, in one chunk", 2);
+}
+
 /* 1,000 instances with so many elements each. */
 #define NEEDS(elements)                                                                        \
   "let-form \"test\" i64 f64 entry MAIN\n"                                                     \
