@@ -1,5 +1,6 @@
 /* run-options.c - see run-options.h. */
 #include "commands/run-options.h"
+#include "base/number.h"
 #include "commands/arguments.h"
 #include "commands/process.h"
 #include "commands/tuned.h"
@@ -39,6 +40,28 @@ static bool tune_value(const char *command, const char *text, double *seconds) {
       command, "--tune must be followed by a positive number of seconds, not '%.40s'", text);
 }
 
+/* Also random:SEED, for tests. */
+static bool chunks_value(const char *command, const char *text, struct machine_chunks *chunks) {
+  static const char random[] = "random:";
+  const size_t length = sizeof random - 1;
+  int64_t n = 0;
+  *chunks = (struct machine_chunks){.mode = MACHINE_CHUNKS_AUTO};
+  if (strcmp(text, "auto") == 0) return true;
+  if (strcmp(text, "off") == 0) {
+    chunks->mode = MACHINE_CHUNKS_OFF;
+  } else if (strncmp(text, random, length) == 0 &&
+             parse_int(text + length, strlen(text + length), 0, INT64_MAX, &n)) {
+    chunks->mode = MACHINE_CHUNKS_RANDOM;
+  } else if (parse_int(text, strlen(text), 1, INT64_MAX, &n)) {
+    chunks->mode = MACHINE_CHUNKS_FIXED;
+  } else {
+    return usage_error(
+        command, "--chunks must be auto, off or a number of instances, not '%.40s'", text);
+  }
+  chunks->n = (uint64_t)n;
+  return true;
+}
+
 bool run_option(const char *command, enum run_option id, const char *value,
                 const struct run_options *o) {
   struct machine_options *m = o->machine;
@@ -62,6 +85,7 @@ bool run_option(const char *command, enum run_option id, const char *value,
     m->seed = (uint64_t)x;
     break;
   case RUN_TIME: return seconds_value(command, value, o->seconds);
+  case RUN_CHUNKS: return chunks_value(command, value, &m->chunks);
   case RUN_MAX_DEPTH:
     ok = int_value(command, "max-depth", value, 1, INT64_MAX, &x);
     m->max_depth = (uint64_t)x;

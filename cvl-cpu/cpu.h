@@ -76,6 +76,8 @@ void memory_free_left(void *);
 void memory_hold(struct memory *, size_t bytes);
 void memory_unhold(struct memory *, size_t bytes);
 struct cvl_statistics memory_statistics(const struct memory *);
+/* Begins the recent peak of the statistics anew. */
+void memory_restart_peak(struct memory *);
 
 /* ---- vectors and descriptors ---- */
 

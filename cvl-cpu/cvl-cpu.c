@@ -165,6 +165,10 @@ static bool cpu_check(struct cvl_context *c, bool wait, struct cvl_error *error)
   return true;
 }
 
+static void cpu_restart_peak(struct cvl_context *c) {
+  memory_restart_peak(c->memory);
+}
+
 static struct cvl_statistics cpu_statistics(struct cvl_context *c) {
   return memory_statistics(c->memory);
 }
@@ -326,6 +330,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .open_sub = cpu_open_sub,
     .check = cpu_check,
     .statistics = cpu_statistics,
+    .restart_peak = cpu_restart_peak,
     .fail_allocation = cpu_fail_allocation,
     .elementwise = elementwise,
 #define SEGMENTED(kind, function) .function = function,

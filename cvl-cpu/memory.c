@@ -50,7 +50,8 @@ struct memory {
   uint64_t taken;                   /* in this period */
   uint64_t most, most_before;       /* ever in use at once in this period, and the one before */
   uint64_t trimmed;                 /* used and kept after the last trim of this period */
-  uint64_t held, peak;              /* by vectors and descriptors, for statistics */
+  uint64_t held, recent, peak;      /* by vectors and descriptors, for statistics; the most of it
+                                       since memory_restart_peak, and before */
   uint64_t count, fail_at;
   struct memory *parent;          /* of a sub-context's; else NULL */
   struct memory *sibling;         /* of a sub-context's: the next one of the parent's */
@@ -251,7 +252,7 @@ struct memory *memory_new_sub(struct memory *parent) {
 void memory_close_sub(struct memory *m) {
   struct memory *parent = m->parent;
   if (!parent->fail_at) atomic_fetch_add(&parent->taken_by_subs, m->count);
-  m->held = m->peak = m->count = m->fail_at = 0;
+  m->held = m->recent = m->peak = m->count = m->fail_at = 0;
 }
 
 void memory_free(struct memory *m) {
@@ -339,14 +340,21 @@ void memory_fail(struct memory *m, uint64_t n) {
 
 void memory_hold(struct memory *m, size_t bytes) {
   m->held += bytes;
-  if (m->held > m->peak) m->peak = m->held;
+  if (m->held > m->recent) m->recent = m->held;
 }
 
 void memory_unhold(struct memory *m, size_t bytes) {
   m->held -= bytes;
 }
 
+void memory_restart_peak(struct memory *m) {
+  if (m->recent > m->peak) m->peak = m->recent;
+  m->recent = m->held;
+}
+
 struct cvl_statistics memory_statistics(const struct memory *m) {
-  return (struct cvl_statistics){
-      .live_bytes = m->held, .peak_bytes = m->peak, .allocations = m->count + m->taken_by_subs};
+  return (struct cvl_statistics){.live_bytes = m->held,
+                                 .peak_bytes = m->recent > m->peak ? m->recent : m->peak,
+                                 .recent_peak_bytes = m->recent,
+                                 .allocations = m->count + m->taken_by_subs};
 }

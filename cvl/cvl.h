@@ -234,6 +234,7 @@ struct cvl_device {
 struct cvl_statistics {
   uint64_t live_bytes, peak_bytes; /* of vectors and descriptors now held by anybody; not those
                                       of borrowed memory, nor of loans whose vector is gone */
+  uint64_t recent_peak_bytes;      /* the peak since restart_peak */
   uint64_t allocations;            /* asked for so far: what fail_allocation counts */
   uint64_t waits;                  /* host reads that found their value not ready */
   /* Of a device with memory of its own, so far; 0 where a back end has no such thing. */
@@ -402,6 +403,8 @@ struct cvl_backend {
    * With `wait` it waits for all work; without it may miss faults not yet found. */
   bool (*check)(struct cvl_context *, bool wait, struct cvl_error *);
   struct cvl_statistics (*statistics)(struct cvl_context *);
+  /* Begins the recent peak anew, with what is live now. NULL: there is none. */
+  void (*restart_peak)(struct cvl_context *);
   /* Arms options.fail_allocation anew, for tests; 0 disarms. */
   void (*fail_allocation)(struct cvl_context *, uint64_t n);
 

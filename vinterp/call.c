@@ -56,6 +56,7 @@ void machine_keep_random(struct machine *m) {
 static void begin_run(struct machine *m, const struct run *r) {
   machine_program_use(m, r->program);
   history_clear(&m->history);
+  chunks_begin_run(m);
   m->top = m->depth = 0;
   m->fuel = 0;
   m->seed = m->first_seed;
@@ -131,6 +132,7 @@ static enum step run_code(struct machine *m, uint32_t location) {
   enum step step;
   do {
     step = code_is_stack(m->code, location) ? interpret(m, &location) : execute(m, &location);
+    if (step == STEP_FAULT && chunks_resume(m, &location)) step = STEP_SWITCH;
   } while (step == STEP_SWITCH);
   return step;
 }
@@ -169,6 +171,7 @@ static void end_run(struct machine *m, enum step step) {
     const struct cvl_statistics statistics = m->backend->statistics(m->context);
     profile_run(m->profile, machine_clock() - m->start, &statistics);
   }
+  chunks_abandon(m);
   release_stack(m, step);
   streams_free(m->streams);
   m->streams = NULL;

@@ -63,13 +63,11 @@ void check_describe(enum opcode op, unsigned rule, uint64_t a, uint64_t b, char 
   describe_size(r.b, b, dst + n, size - n);
 }
 
-static bool agree(struct machine *m, const struct machine_site *site, enum opcode op,
-                  unsigned rule, struct cvl_size a, struct cvl_size b) {
+static bool agree(struct machine *m, const struct machine_site *site, unsigned rule,
+                  struct cvl_size a, struct cvl_size b) {
   if (a.symbol == 0 && b.symbol == 0) {
     if (a.bound == b.bound) return true;
-    char text[160];
-    check_describe(op, rule, a.bound, b.bound, text, sizeof text);
-    return machine_fault(m, site, "%s", text);
+    return machine_size_fault(m, site, rule, a.bound, b.bound);
   }
   if (a.symbol == b.symbol) return true;
   return m->backend->require_equal(m->context, site->number, a, b, rule) ||
@@ -81,7 +79,7 @@ bool check_sizes(struct machine *m, const struct machine_site *site, enum opcode
   const struct size_rule *rules = superop_info((uint32_t)op)->rules;
   for (unsigned k = 0; rules[k].a; k++) {
     struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
-    if (!agree(m, site, op, k, a, b)) return false;
+    if (!agree(m, site, k, a, b)) return false;
   }
   return true;
 }
@@ -95,7 +93,7 @@ bool check_sizes_now(struct machine *m, const struct machine_site *site, enum op
         (b.symbol && !m->backend->resolve(m->context, &b))) {
       return machine_backend_fault(m, site);
     }
-    if (!agree(m, site, op, k, a, b)) return false;
+    if (!agree(m, site, k, a, b)) return false;
   }
   return true;
 }

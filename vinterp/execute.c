@@ -40,6 +40,11 @@ static inline bool execute_scalar(const struct machine *m, const struct instruct
                        &r[i->ref[n]].flat, &fault);
 }
 
+/* In a search for a fault every instruction is waited for. */
+static inline bool is_well(struct machine *m, uint32_t location) {
+  return m->chunks.pass == CHUNKS_RUN || chunks_settle(m, location);
+}
+
 /* Any operation: operands at their last use are handed over. */
 static bool execute_operation(struct machine *m, const struct instruction *i, struct value *r) {
   struct value operands[MAX_OPERANDS], results[MAX_RESULTS];
@@ -58,7 +63,7 @@ static bool execute_operation(struct machine *m, const struct instruction *i, st
     return false;
   }
   for (uint32_t k = 0; k < i->result_count; k++) r[refs[i->operand_count + k]] = results[k];
-  return true;
+  return is_well(m, location);
 }
 
 /* A superoperator; it has as many operands as it likes. */
@@ -73,9 +78,10 @@ static bool execute_fused(struct machine *m, const struct instruction *i, struct
   }
   bool (*run)(struct machine *, uint32_t, uint32_t) =
       m->measured ? fused_profiled : fused_execute;
-  if (!run(m, site_at(m, i).location, i->as.superop)) return false;
+  const uint32_t location = site_at(m, i).location;
+  if (!run(m, location, i->as.superop)) return false;
   for (uint32_t k = 0; k < i->result_count; k++) r[refs[i->operand_count + k]] = results[k];
-  return true;
+  return is_well(m, location);
 }
 
 static bool execute_constant(struct machine *m, const struct instruction *i, struct value *r) {
@@ -155,6 +161,26 @@ static bool tail_call(struct machine *m, const struct instruction *i) {
   return true;
 }
 
+/* The call whose frame has just been made is executed chunk by chunk, if that is wanted. */
+static inline bool cut(struct machine *m, const struct instruction *i,
+                       const struct frame *before) {
+  return !m->chunks.possible || chunks_call(m, site_at(m, i).location, before);
+}
+
+/* Whether the frame that has returned n values is to go on with the next chunk, from *location
+ * on; else they are the results of all chunks. */
+static enum step leave_chunks(struct machine *m, struct value *above, uint32_t n,
+                              uint32_t *location) {
+  while (chunks_in_frame(m)) {
+    switch (chunks_return(m, above, n, location)) {
+    case CHUNKS_NEXT: return STEP_ON;
+    case CHUNKS_FAILED: return STEP_FAULT;
+    case CHUNKS_END: break;
+    }
+  }
+  return STEP_DONE;
+}
+
 /* Ends the top frame. Results go above it first, since they may be anywhere in it; from there
  * to the slots that the CALL names, or down to the stack. */
 static enum step leave(struct machine *m, const struct instruction *i, uint32_t *location) {
@@ -165,6 +191,11 @@ static enum step leave(struct machine *m, const struct instruction *i, uint32_t 
   struct value *above = r + function_of(m, &frame)->slots;
   for (uint32_t k = 0; k < n; k++) take(m, r, refs[k], &above[k]);
 
+  if (m->chunks.count) {
+    *location = site_at(m, i).location;
+    const enum step step = leave_chunks(m, above, n, location);
+    if (step != STEP_DONE) return step;
+  }
   bool ends_run = m->depth == 1;
   if (!ends_run) {
     if (m->depth <= m->history.visible && !machine_note_return(m)) return STEP_FAULT;
@@ -208,9 +239,10 @@ enum step execute(struct machine *m, uint32_t *location) {
   for (;;) {
     bool condition;
     enum step step;
+    struct frame before;
     switch ((enum action)i->action) {
     case ACT_SCALAR:
-      if (execute_scalar(m, i, r)) break;
+      if (m->chunks.pass != CHUNKS_SUM && execute_scalar(m, i, r)) break;
       /* fall through */
     case ACT_OPERATION:
     case ACT_PROFILED:
@@ -234,12 +266,13 @@ enum step execute(struct machine *m, uint32_t *location) {
       continue;
     case ACT_JUMP: i = code + i->as.target; continue;
     case ACT_CALL:
-      if (!call(m, i)) return STEP_FAULT;
+      if (!call(m, i) || !cut(m, i, NULL)) return STEP_FAULT;
       i = code + m->code->functions[i->as.callee].entry;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;
     case ACT_TAIL_CALL:
-      if (!tail_call(m, i)) return STEP_FAULT;
+      before = m->frames[m->depth - 1];
+      if (!tail_call(m, i) || !cut(m, i, &before)) return STEP_FAULT;
       i = code + m->code->functions[i->as.callee].entry;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-  MESSAGE_BYTES = 512,
+  MESSAGE_BYTES = sizeof((struct fault_found *)0)->message,
   TRACE_FIRST = 10, /* calls shown of a long trace: the innermost */
   TRACE_LAST = 5    /* and the outermost */
 };
@@ -213,17 +213,14 @@ static enum machine_cause cause_of(enum cvl_error_kind kind) {
   return MACHINE_CAUSE_OPERATION;
 }
 
-/* Reports a fault of the back end. Its site says which operation of the past it was; one that
- * is not recorded is reported at the present instruction. */
-static void report_backend_error(struct machine *m, const struct machine_site *site,
-                                 const struct cvl_error *e) {
-  struct call_trace trace = {0};
-  bool found = e->site != 0 && e->site <= m->site &&
-               history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
-  if (!found) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+/* Puts a fault into words and reports it. */
+void machine_report(struct machine *m, const struct call_trace *trace,
+                    const struct fault_found *found) {
+  const struct cvl_error *e = &found->error;
   char message[MESSAGE_BYTES];
-  struct debug_info info = info_at(m, trace.location);
-  describe(&info, e, message, sizeof message);
+  struct debug_info info = info_at(m, trace->location);
+  memcpy(message, found->message, sizeof message);
+  if (e->kind != CVL_E_NONE || !*message) describe(&info, e, message, sizeof message);
   if (e->kind == CVL_E_STOPPED) machine_describe_stop(m, message, sizeof message);
   if (e->kind == CVL_E_ASSERT) {
     m->failure = (struct machine_failure){.text = info.text,
@@ -232,16 +229,35 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
                                           .limit = e->limit,
                                           .position = e->position};
   }
-  report(m, &trace, cause_of(e->kind), message);
+  report(m, trace, found->cause, message);
   m->failure.memory = e->kind == CVL_E_MEMORY;
-  call_trace_free(&m->heap, &trace);
+}
+
+/* Reports a fault, unless chunks keep it. */
+static void raise_fault(struct machine *m, struct call_trace *trace,
+                        struct fault_found *found) {
+  if (!chunks_catch(m, trace, found)) machine_report(m, trace, found);
+  call_trace_free(&m->heap, trace);
+}
+
+/* Reports a fault of the back end. Its site says which operation of the past it was; one that
+ * is not recorded is reported at the present instruction. */
+static void report_backend_error(struct machine *m, const struct machine_site *site,
+                                 const struct cvl_error *e) {
+  struct call_trace trace = {0};
+  const bool known = e->site != 0 && e->site <= m->site &&
+                     history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
+  if (!known) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+  struct fault_found found = {
+      .cause = cause_of(e->kind), .memory = e->kind == CVL_E_MEMORY, .error = *e};
+  raise_fault(m, &trace, &found);
 }
 
 /* ---- the functions of the header ---- */
 
 /* Reports a fault that the machine found, or an earlier one that the back end knows of. */
-static void fault(struct machine *m, const struct machine_site *site, enum machine_cause cause,
-                  const char *format, va_list arguments) {
+static void fault(struct machine *m, const struct machine_site *site,
+                  struct fault_found *found) {
   if (m->faulted) return;
   struct cvl_error earlier = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &earlier);
@@ -249,29 +265,40 @@ static void fault(struct machine *m, const struct machine_site *site, enum machi
     report_backend_error(m, site, &earlier);
     return;
   }
-  char message[MESSAGE_BYTES];
-  vsnprintf(message, sizeof message, format, arguments);
   struct call_trace trace;
   history_present(&m->heap, site->location, m->frames, m->depth, &trace);
-  report(m, &trace, cause, message);
-  call_trace_free(&m->heap, &trace);
+  raise_fault(m, &trace, found);
 }
 
 bool machine_fault(struct machine *m, const struct machine_site *site, const char *format,
                    ...) {
+  struct fault_found found = {.cause = MACHINE_CAUSE_OPERATION};
   va_list arguments;
   va_start(arguments, format);
-  fault(m, site, MACHINE_CAUSE_OPERATION, format, arguments);
+  vsnprintf(found.message, sizeof found.message, format, arguments);
   va_end(arguments);
+  fault(m, site, &found);
+  return false;
+}
+
+bool machine_size_fault(struct machine *m, const struct machine_site *site, unsigned rule,
+                        uint64_t a, uint64_t b) {
+  struct fault_found found = {
+      .cause = MACHINE_CAUSE_OPERATION,
+      .error = {
+          .kind = CVL_E_SIZE, .position = rule, .value = (int64_t)a, .limit = (int64_t)b}};
+  fault(m, site, &found);
   return false;
 }
 
 bool machine_limit_fault(struct machine *m, const struct machine_site *site, const char *format,
                          ...) {
+  struct fault_found found = {.cause = MACHINE_CAUSE_LIMIT};
   va_list arguments;
   va_start(arguments, format);
-  fault(m, site, MACHINE_CAUSE_LIMIT, format, arguments);
+  vsnprintf(found.message, sizeof found.message, format, arguments);
   va_end(arguments);
+  fault(m, site, &found);
   return false;
 }
 
@@ -280,9 +307,12 @@ bool machine_memory_fault(struct machine *m, const struct machine_site *site, ui
   char asked[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
   format_bytes(asked, bytes);
   format_bytes(limit, m->heap.limit);
-  return machine_limit_fault(
-      m, site, "out of memory: %s for the machine itself could not be had (limit %s)", asked,
-      limit);
+  struct fault_found found = {.cause = MACHINE_CAUSE_LIMIT, .memory = true};
+  snprintf(found.message, sizeof found.message,
+           "out of memory: %s for the machine itself could not be had (limit %s)", asked,
+           limit);
+  fault(m, site, &found);
+  return false;
 }
 
 bool machine_backend_fault(struct machine *m, const struct machine_site *site) {

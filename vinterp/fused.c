@@ -308,6 +308,7 @@ bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
     return false;
   }
   if (kernel && !require_rules(m, site.number, op, values)) kernel = NULL;
+  if (kernel || op->grouped) chunks_note_node(m, first, op, values);
   m->fused->one_pass = kernel != NULL;
   return kernel || op->grouped ? run_kernel(m, op, kernel, &site, values, results)
                                : run_nodes(m, op, first, values, results);

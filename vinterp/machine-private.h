@@ -1,17 +1,19 @@
 /* machine-private.h - what the files of this room know of a machine.
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
- * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
- * operations.c one instruction on the back end; fused.c a superoperator; faults.c messages and
- * call traces; io.c and streams.c input and output; results.c, print.c and items.c arguments
- * and results; program.c what a program keeps; call.c one run of it; evaluate.c a program from
- * beginning to end, once or repeatedly; values.c values outside of runs; run.c what the
- * executors share.
+ * execute.c runs it; chunks.h calls that are cut; stack-interpreter.c runs stack code; checks.c
+ * agreement of sizes; operations.c one instruction on the back end; fused.c a superoperator;
+ * faults.c messages and call traces; io.c and streams.c input and output; results.c, print.c
+ * and items.c arguments and results; program.c what a program keeps; call.c one run of it;
+ * evaluate.c a program from beginning to end, once or repeatedly; values.c values outside of
+ * runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
 
+#include "vinterp/chunks.h"
 #include "vinterp/code.h"
+#include "vinterp/frame.h"
 #include "vinterp/history.h"
 #include "vinterp/machine.h"
 #include "vinterp/profile.h"
@@ -26,22 +28,13 @@ struct machine_site {
   uint32_t location; /* which instruction of the program: see code.h */
 };
 
-/* One call that has not returned. Frame 0 is the entry function's. */
-struct frame {
-  uint32_t caller; /* location of the CALL; frame 0: none */
-  uint32_t tail;   /* of the latest tail call, which replaced the function; or NO_LOCATION */
-  uint32_t function;
-  uint64_t base; /* typed: slot 0; stack code: items on the stack at the call, unused */
-};
-
-#define NO_LOCATION UINT32_MAX
-
 /* What a program keeps from run to run. */
 struct machine_program {
   const struct ir_program *program;
   struct code *code;
-  struct fused *fused;    /* NULL without superoperators */
-  uint32_t *profile_rows; /* of each function, if there is a profile */
+  struct fused *fused;      /* NULL without superoperators */
+  uint32_t *profile_rows;   /* of each function, if there is a profile */
+  struct chunk_need *needs; /* of each function: what its chunks needed so far */
 };
 
 struct machine {
@@ -50,6 +43,7 @@ struct machine {
   struct machine_options options;
   struct widths widths;
   struct heap heap;         /* of everything here but vectors */
+  uint64_t vector_limit;    /* bytes of vectors; 0: none */
   struct value_store store; /* backend, context and heap, for value.h */
   struct profile *profile;  /* NULL unless options.profile */
   struct trace *trace;      /* NULL unless options.trace */
@@ -61,6 +55,7 @@ struct machine {
   struct code *code;
   struct fused *fused;
   uint32_t *profile_rows;
+  struct chunk_need *needs;
 
   /* What a caller has asked for. */
   struct diag_list *diags;
@@ -82,6 +77,7 @@ struct machine {
   uint64_t site;          /* number of the latest operation */
   struct history history; /* which instruction each of the latest sites was */
   int64_t fuel;           /* work until limits are looked at again */
+  struct chunks chunks;   /* calls that are cut */
 
   uint64_t seed, random_count;       /* RAND: key, and the number of the next one */
   uint64_t first_seed, first_random; /* what they are when a run begins */
@@ -155,6 +151,11 @@ bool machine_limit_fault(struct machine *, const struct machine_site *, const ch
     __attribute__((format(printf, 3, 4)));
 /* The same for memory of the host side. */
 bool machine_memory_fault(struct machine *, const struct machine_site *, uint64_t bytes);
+/* A fault of two sizes that a rule of the opcode wants equal. */
+bool machine_size_fault(struct machine *, const struct machine_site *, unsigned rule,
+                        uint64_t a, uint64_t b);
+/* Reports a fault that chunks have kept. */
+void machine_report(struct machine *, const struct call_trace *, const struct fault_found *);
 /* An operation of the back end answered false (or a host read did): reports the first fault it
  * knows of. Always false. */
 bool machine_backend_fault(struct machine *, const struct machine_site *);

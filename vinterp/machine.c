@@ -45,13 +45,13 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   const struct machine_tuned *tuned = NULL;
   if (options->tuning.of) tuned = options->tuning.of(options->tuning.with, m->backend, options);
   if (m->profile && tuned) profile_tuned(m->profile, tuned->from);
+  m->vector_limit =
+      m->backend->own_memory && !options->memory_limit ? 0 : memory - memory / MACHINE_PART;
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
                             .device = options->device,
-                            .memory_limit = m->backend->own_memory && !options->memory_limit
-                                                ? 0
-                                                : memory - memory / MACHINE_PART,
+                            .memory_limit = m->vector_limit,
                             .compile = options->compile,
                             .compile_waits = options->compile_waits,
                             .compile_directory = options->compile_directory,
@@ -76,6 +76,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     if (!m->trace) return fail_new(m, diags, "out of memory");
   }
   m->store = (struct value_store){m->backend, m->context, &m->heap};
+  chunks_init(m);
   return m;
 }
 
@@ -84,6 +85,7 @@ void machine_free(struct machine *m) {
   heap_free(&m->heap, m->stack, m->capacity * sizeof *m->stack);
   heap_free(&m->heap, m->frames, m->frame_capacity * sizeof *m->frames);
   history_free(&m->history, &m->heap);
+  chunks_free(m);
   profile_free(m->profile);
   trace_free(m->trace);
   if (m->context) m->backend->close(m->context);

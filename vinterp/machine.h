@@ -28,6 +28,18 @@ struct machine_tuning {
   void *with;
 };
 
+/* How calls by instances are cut (docs/memory.md). Results do not depend on it. */
+enum machine_chunks_mode {
+  MACHINE_CHUNKS_AUTO,  /* as memory and time want it */
+  MACHINE_CHUNKS_OFF,   /* not at all */
+  MACHINE_CHUNKS_FIXED, /* into chunks of n instances; those of n at most are not cut */
+  MACHINE_CHUNKS_RANDOM /* tests: into chunks of random sizes, n being the seed */
+};
+struct machine_chunks {
+  enum machine_chunks_mode mode;
+  uint64_t n;
+};
+
 struct machine_options {
   struct widths widths;
   const struct cvl_backend *backend;
@@ -35,8 +47,9 @@ struct machine_options {
   int device;            /* -1: any */
   uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
                             and on a device all that it has */
-  uint64_t max_depth;    /* of calls; 0: 1,000,000 */
-  uint64_t seed;         /* of RAND */
+  struct machine_chunks chunks;   /* calls by instances */
+  uint64_t max_depth;             /* of calls; 0: 1,000,000 */
+  uint64_t seed;                  /* of RAND */
   struct permissions permissions; /* of the program */
   bool profile;                   /* collect what machine_profile prints */
   bool undisturbed; /* with it: only the sums of the run, since it means waiting to know what

@@ -180,6 +180,17 @@ static bool execute_elementwise(struct machine *m, const struct machine_site *si
                                  &results[0].flat);
 }
 
+static bool execute_random(struct machine *m, const struct machine_site *site, struct value *v,
+                           struct value *results) {
+  struct cvl_random random = {.seed = m->seed, .k = m->random_count};
+  if (!chunks_random_first(m, site, &v[0], random.k, &random.first)) {
+    release_owned(m, v, 1);
+    return false;
+  }
+  m->random_count++;
+  return m->backend->random(m->context, site->number, &random, &v[0].flat, &results->flat);
+}
+
 static bool execute_on_backend(struct machine *m, const struct machine_site *site,
                                const struct opcode_info *info, enum opcode op, struct value *v,
                                unsigned n, struct value *results) {
@@ -195,10 +206,7 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   case OC_PERMUTE: return execute_permute(m, site, op, v, results);
   case OC_VECTOR:
   case OC_SEGMENT: return execute_vector(m, site, op, v, results);
-  case OC_RANDOM:
-    return b->random(c, site->number,
-                     &(struct cvl_random){.seed = m->seed, .k = m->random_count++}, &v[0].flat,
-                     &results->flat);
+  case OC_RANDOM: return execute_random(m, site, v, results);
   case OC_CHECK: return b->assert_all(c, site->number, &v[0].flat, &v[1].flat, &v[2].flat);
   case OC_STACK:
   case OC_PAIRING:
@@ -233,6 +241,7 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
                        enum type_word type, struct value *v, struct value *results) {
   const struct opcode_info *info = opcode_info(op);
   unsigned n = (unsigned)strlen(info->operands);
+  chunks_note_operation(m, location, v, n);
   if (execute_at_once(m, info, op, v, n, results)) return true;
 
   struct machine_site site;

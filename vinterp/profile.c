@@ -12,12 +12,19 @@ struct counts {
   double seconds;
 };
 
+/* Calls of a function that were cut into chunks. */
+struct row_cuts {
+  uint64_t calls, bound[CHUNK_BOUNDS]; /* and how many of them what has bound */
+  struct cut_counts counts;            /* of all chunks */
+};
+
 /* A function, or a superoperator. */
 struct row {
   const char *name;               /* of a superoperator all of it: "OP3 split: pack: v * w" */
   struct profile_superop superop; /* of one */
   uint64_t calls;
   struct counts counts;
+  struct row_cuts cuts; /* of a function: its calls that were cut */
 };
 
 /* Rows by name; row 0 is "(other)". */
@@ -98,6 +105,7 @@ static void clear_rows(struct rows *rows) {
   for (uint32_t i = 0; i < rows->list.count; i++) {
     rows->list.items[i].calls = 0;
     rows->list.items[i].counts = (struct counts){0};
+    rows->list.items[i].cuts = (struct row_cuts){0};
   }
 }
 
@@ -154,6 +162,18 @@ void profile_superop_remember(struct profile *p, uint64_t key, uint32_t row) {
 
 void profile_call(struct profile *p, uint32_t function) {
   p->functions.list.items[function].calls++;
+}
+
+void profile_cut(struct profile *p, uint32_t function, const struct cut_counts *c,
+                 enum chunk_bound bound) {
+  struct row_cuts *cuts = &p->functions.list.items[function].cuts;
+  struct cut_counts *all = &cuts->counts;
+  if (cuts->calls == 0 || c->least < all->least) all->least = c->least;
+  if (c->most > all->most) all->most = c->most;
+  if (c->peak > all->peak) all->peak = c->peak;
+  all->chunks += c->chunks;
+  cuts->calls++;
+  cuts->bound[bound]++;
 }
 
 static uint64_t steps_of(const struct profile_entry *e) {
@@ -310,6 +330,39 @@ static void print_table(const struct profile *p, FILE *out, const char *title,
   }
 }
 
+static const char *const bound_text[CHUNK_BOUNDS] = {
+    [CHUNK_FORCED] = "--chunks", [CHUNK_BUDGET] = "budget", [CHUNK_LIMIT] = "memory limit"};
+
+/* What most calls of a function that was cut were bound by. */
+static const char *main_bound(const struct row_cuts *cuts) {
+  unsigned most = 0;
+  for (unsigned k = 1; k < CHUNK_BOUNDS; k++) {
+    if (cuts->bound[k] > cuts->bound[most]) most = k;
+  }
+  return bound_text[most];
+}
+
+/* A line for each function of which calls were cut; without any, nothing. */
+static void print_cuts(const struct profile *p, FILE *out) {
+  bool title = false;
+  for (uint32_t i = 0; i < p->functions.list.count; i++) {
+    const struct row *row = &p->functions.list.items[i];
+    const struct row_cuts *cuts = &row->cuts;
+    char peak[NUMBER_TEXT_MAX];
+    if (cuts->calls == 0) continue;
+    if (!title) {
+      fprintf(out, "\n%-28s %12s %12s %12s %12s %10s  %s\n", "calls in chunks", "calls",
+              "chunks", "least", "most", "peak", "bound by");
+    }
+    title = true;
+    format_bytes(peak, cuts->counts.peak);
+    fprintf(out, "%-28s %12llu %12llu %12llu %12llu %10s  %s\n", row->name,
+            (unsigned long long)cuts->calls, (unsigned long long)cuts->counts.chunks,
+            (unsigned long long)cuts->counts.least, (unsigned long long)cuts->counts.most, peak,
+            main_bound(cuts));
+  }
+}
+
 /* The tables in the order in which they are printed. */
 enum { OPCODE_TABLE, SUPEROP_TABLE, FUNCTION_TABLE, TABLES };
 
@@ -336,6 +389,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
   if (!p->instructions) {
     fprintf(out, "elapsed %.6f s; peak memory %s\n", p->elapsed, peak);
     print_device(p, out);
+    print_cuts(p, out);
     return;
   }
   fprintf(out,
@@ -350,6 +404,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
   if (tables[SUPEROP_TABLE].count > 0)
     print_table(p, out, "superoperator", &tables[SUPEROP_TABLE]);
   print_table(p, out, "function (without callees)", &tables[FUNCTION_TABLE]);
+  print_cuts(p, out);
 }
 
 /* ---- for programs ---- */
@@ -409,6 +464,26 @@ static void json_lines(const struct profile *p, FILE *out, const char *key,
   fputs("]", out);
 }
 
+static void json_cuts(const struct profile *p, FILE *out) {
+  const char *separator = "";
+  fputs(",\n \"chunks\": [", out);
+  for (uint32_t i = 0; i < p->functions.list.count; i++) {
+    const struct row *row = &p->functions.list.items[i];
+    const struct cut_counts *c = &row->cuts.counts;
+    if (row->cuts.calls == 0) continue;
+    fprintf(out, "%s\n  {\"name\": ", separator);
+    json_string(out, row->name);
+    fprintf(out,
+            ", \"calls\": %llu, \"chunks\": %llu, \"least\": %llu, \"most\": %llu, "
+            "\"peak_bytes\": %llu, \"bound\": \"%s\"}",
+            (unsigned long long)row->cuts.calls, (unsigned long long)c->chunks,
+            (unsigned long long)c->least, (unsigned long long)c->most,
+            (unsigned long long)c->peak, main_bound(&row->cuts));
+    separator = ",";
+  }
+  fputs("]", out);
+}
+
 /* The same keys for every back end. */
 static void json_device(const struct profile *p, FILE *out) {
   const struct cvl_statistics *s = &p->statistics;
@@ -439,6 +514,7 @@ static void print_json(const struct profile *p, FILE *out, const struct lines *t
   json_number(out, "elapsed", p->elapsed);
   fprintf(out, ", \"peak_bytes\": %llu,\n", (unsigned long long)p->statistics.peak_bytes);
   json_device(p, out);
+  json_cuts(p, out);
   if (!p->instructions) {
     fputs("}\n", out);
     return;

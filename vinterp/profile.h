@@ -7,6 +7,9 @@
  * A superoperator is one instruction, whose work is its operands and results. A *pass* is an
  * elementwise instruction or a superoperator on more than one element.
  *
+ * Calls by instances that were cut have a line for each function: how many, how many chunks,
+ * instances of the smallest and the largest, bytes that one needed, what bound their size.
+ *
  * A superoperator has a row for each way in which it was executed: how much of it compiled
  * functions do depends on its segments (fused-kernels/classify.h).
  */
@@ -62,6 +65,17 @@ void profile_superop_remember(struct profile *, uint64_t key, uint32_t row);
 void profile_call(struct profile *, uint32_t function);
 /* Counts an instruction that the function executed itself. */
 void profile_instruction(struct profile *, uint32_t function, const struct profile_entry *);
+/* What the size of a chunk is bound by (chunks.h). */
+enum chunk_bound { CHUNK_FORCED, CHUNK_BUDGET, CHUNK_LIMIT, CHUNK_BOUNDS };
+
+/* The chunks of a call by instances that has been cut. */
+struct cut_counts {
+  uint64_t chunks, least, most; /* how many, and instances of the smallest and the largest */
+  uint64_t peak;                /* bytes that one of them needed */
+};
+/* Counts such a call of the function; `bound`: of its last chunk. */
+void profile_cut(struct profile *, uint32_t function, const struct cut_counts *,
+                 enum chunk_bound);
 /* Adds the wall-clock time of a whole run; the statistics of its back end are those of all runs
  * so far. */
 void profile_run(struct profile *, double seconds, const struct cvl_statistics *);

@@ -3,6 +3,8 @@
  */
 #include "vinterp/machine-private.h"
 
+#include <string.h>
+
 /* The code, measured or not. */
 static bool make_code(struct machine *m, struct machine_program *p) {
   code_free(p->code, &m->store);
@@ -28,6 +30,13 @@ static bool make_rows(struct machine *m, struct machine_program *p) {
   return true;
 }
 
+static bool make_needs(struct machine *m, struct machine_program *p) {
+  const size_t bytes = p->program->function_count * sizeof *p->needs;
+  p->needs = heap_alloc(&m->heap, bytes);
+  if (p->needs) memset(p->needs, 0, bytes);
+  return p->needs != NULL;
+}
+
 bool machine_program_lower(struct machine *m, struct machine_program *p) {
   return make_code(m, p) && make_rows(m, p);
 }
@@ -36,7 +45,8 @@ struct machine_program *machine_program_new(struct machine *m,
                                             const struct ir_program *program) {
   struct machine_program *p = heap_alloc(&m->heap, sizeof *p);
   if (p) *p = (struct machine_program){.program = program};
-  if (p && machine_program_lower(m, p) && fused_new(m, program, &p->fused)) return p;
+  if (p && machine_program_lower(m, p) && make_needs(m, p) && fused_new(m, program, &p->fused))
+    return p;
   machine_program_free(m, p);
   machine_fail_beginning(m, program);
   return NULL;
@@ -47,6 +57,7 @@ void machine_program_free(struct machine *m, struct machine_program *p) {
   fused_free(m, p->fused);
   code_free(p->code, &m->store);
   free_rows(m, p);
+  heap_free(&m->heap, p->needs, p->program->function_count * sizeof *p->needs);
   heap_free(&m->heap, p, sizeof *p);
 }
 
@@ -57,6 +68,7 @@ void machine_program_use(struct machine *m, const struct machine_program *p) {
   m->code = p->code;
   m->fused = p->fused;
   m->profile_rows = p->profile_rows;
+  m->needs = p->needs;
 }
 
 bool machine_fail_beginning(struct machine *m, const struct ir_program *program) {

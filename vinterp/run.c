@@ -56,6 +56,7 @@ bool machine_replace_frame(struct machine *m, const struct machine_site *site,
   if (m->depth <= m->history.visible && !machine_note_return(m)) return false;
   struct frame *frame = &m->frames[m->depth - 1];
   frame->tail = site->location;
+  frame->tails++;
   frame->function = function;
   frame->base = base;
   if (m->profile) profile_call(m->profile, m->profile_rows[function]);
@@ -83,6 +84,7 @@ bool machine_note_return(struct machine *m) {
 bool machine_next_sites(struct machine *m, uint32_t location, uint32_t sites,
                         struct machine_site *site) {
   *site = (struct machine_site){m->site, location};
+  if (m->chunks.pass != CHUNKS_RUN && !chunks_may_execute(m, location)) return false;
   m->fuel -= FUEL_OF_OPERATION;
   if (m->fuel < 0 && !machine_poll(m, site)) return false;
   if (!history_room(m, site)) return false;

@@ -35,14 +35,52 @@ static struct ir_program *reread(struct arena *arena, const struct ir_program *p
   return ir_parse(arena, "let-form", copy, size, diags);
 }
 
-static void load_and_run(struct ran *ran, const char *text,
-                         const struct machine_options *options, bool let_form,
-                         struct arena *arena, struct diag_list *diags) {
+/* How a text becomes a program. */
+enum form { VCODE, REREAD, LET_FORM };
+
+/* Whether a line of the let-form has a position. */
+static bool has_position(const char *line) {
+  static const char *const without[] = {"let-form", "yield", "else", "end", "never", "\n"};
+  line += strspn(line, " ");
+  for (size_t k = 0; k < sizeof without / sizeof without[0]; k++) {
+    if (strncmp(line, without[k], strlen(without[k])) == 0) return false;
+  }
+  return *line != '\0';
+}
+
+static const char *with_positions(struct arena *arena, const char *text) {
+  char *out;
+  size_t size;
+  FILE *file = collect(&out, &size);
+  for (unsigned line = 1; *text; line++) {
+    const size_t n = strcspn(text, "\n");
+    fprintf(file, "%.*s", (int)n, text);
+    if (has_position(text)) fprintf(file, " @%u:1", line);
+    fputc('\n', file);
+    text += n + (text[n] != '\0');
+  }
+  fclose(file);
+  const char *copy = arena_copy(arena, out, size + 1);
+  free(out);
+  return copy;
+}
+
+static struct ir_program *load(const char *text, const struct machine_options *options,
+                               enum form form, struct arena *arena, struct diag_list *diags) {
+  if (form == LET_FORM) {
+    text = with_positions(arena, text);
+    return ir_parse(arena, "test.ir", text, strlen(text), diags);
+  }
   struct vcode_program *vcode =
       vcode_parse(arena, "test.vcode", text, strlen(text), options->widths, diags);
-  if (!vcode) return;
-  struct ir_program *program = ir_build(arena, vcode, options->widths, diags);
-  if (program && let_form) program = reread(arena, program, diags);
+  struct ir_program *program = vcode ? ir_build(arena, vcode, options->widths, diags) : NULL;
+  return program && form == REREAD ? reread(arena, program, diags) : program;
+}
+
+static void load_and_run(struct ran *ran, const char *text,
+                         const struct machine_options *options, enum form form,
+                         struct arena *arena, struct diag_list *diags) {
+  struct ir_program *program = load(text, options, form, arena, diags);
   ran->load_allocations = arena->heap->count;
   if (!program) return;
   ran->loaded = true;
@@ -55,17 +93,17 @@ static void load_and_run(struct ran *ran, const char *text,
 
 /* The same; of what cannot even be read for want of memory nothing is known. */
 static void load_and_run_guarded(struct ran *ran, const char *text,
-                                 const struct machine_options *options, bool let_form,
+                                 const struct machine_options *options, enum form form,
                                  struct arena *arena, struct diag_list *diags) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return;
-  load_and_run(ran, text, options, let_form, arena, diags);
+  load_and_run(ran, text, options, form, arena, diags);
   memory_guard_end(&guard);
 }
 
 static struct ran run(const char *text, const char *input, struct machine_options options,
-                      bool let_form, uint64_t load_failure) {
+                      enum form form, uint64_t load_failure) {
   struct ran ran = {.outcome = MACHINE_ERROR};
   size_t out_size, err_size, diags_size;
   options.out = collect(&ran.out, &out_size);
@@ -82,7 +120,7 @@ static struct ran run(const char *text, const char *input, struct machine_option
   arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  load_and_run_guarded(&ran, text, &options, let_form, &arena, &diags);
+  load_and_run_guarded(&ran, text, &options, form, &arena, &diags);
   FILE *stream = collect(&ran.diags, &diags_size);
   diag_print(&diags, "test", 0, stream);
   fclose(stream);
@@ -97,15 +135,19 @@ static struct ran run(const char *text, const char *input, struct machine_option
 
 struct ran run_with(const char *text, const char *input, struct machine_options options,
                     uint64_t load_failure) {
-  return run(text, input, options, false, load_failure);
+  return run(text, input, options, VCODE, load_failure);
 }
 
 struct ran run_text(const char *text, struct machine_options options) {
-  return run(text, "", options, false, 0);
+  return run(text, "", options, VCODE, 0);
 }
 
 struct ran run_let_form(const char *text, struct machine_options options) {
-  return run(text, "", options, true, 0);
+  return run(text, "", options, REREAD, 0);
+}
+
+struct ran run_let_text(const char *text, struct machine_options options) {
+  return run(text, "", options, LET_FORM, 0);
 }
 
 void ran_free(struct ran *ran) {

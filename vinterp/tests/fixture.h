@@ -27,6 +27,9 @@ struct ran run_with(const char *text, const char *input, struct machine_options,
 /* The same as run_text, but what runs is read back from the text form of the let-form: typed
  * functions then have no stack code. */
 struct ran run_let_form(const char *text, struct machine_options);
+/* The same of a program that is written in the text form of the let-form, without positions:
+ * each is then the line, column 1. */
+struct ran run_let_text(const char *text, struct machine_options);
 void ran_free(struct ran *);
 
 /* Whether the program printed exactly this and nothing was complained of. */

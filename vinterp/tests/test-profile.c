@@ -112,6 +112,27 @@ Test(profile, superoperators) {
   cr_assert_eq(heap.live, 0);
 }
 
+Test(profile, calls_in_chunks) {
+  heap_init(&heap, 0);
+  struct profile *p = profile_new(&heap, "cpu", true);
+  cr_assert(!strstr(report(p, false), "calls in chunks"));
+  contains(report(p, true), "\"chunks\": []");
+  const uint32_t f = profile_function(p, "F");
+  profile_cut(p, f, &(struct cut_counts){.chunks = 3, .least = 2, .most = 9, .peak = 2048},
+              CHUNK_BUDGET);
+  profile_cut(p, f, &(struct cut_counts){.chunks = 5, .least = 1, .most = 4, .peak = 1024},
+              CHUNK_LIMIT);
+  profile_cut(p, f, &(struct cut_counts){.chunks = 2, .least = 7, .most = 7, .peak = 10},
+              CHUNK_LIMIT);
+  contains(report(p, true), "{\"name\": \"F\", \"calls\": 3, \"chunks\": 10, \"least\": 1, "
+                            "\"most\": 9, \"peak_bytes\": 2048, \"bound\": \"memory limit\"}");
+  contains(report(p, false), "   2.0 KiB  memory limit\n");
+  profile_begin(p, &(struct cvl_statistics){0});
+  cr_assert(!strstr(report(p, false), "calls in chunks"));
+  profile_free(p);
+  cr_assert_eq(heap.live, 0);
+}
+
 Test(profile, steps) {
   static const struct {
     enum opcode op;

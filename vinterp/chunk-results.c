@@ -1,0 +1,145 @@
+/* chunk-results.c - the results of chunks laid one behind the other.
+ *
+ * Of a vector with an element for each instance the size is known before: chunks fill it, and
+ * each element is written once more than the operation did that made it. Everything else is
+ * kept until the last chunk has ended, and copied once; what is copied is released at once.
+ */
+#include "vinterp/machine-private.h"
+
+static bool is_segdes(const struct value *v) {
+  return v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
+}
+
+/* Hands a value over to `fill`. */
+static bool fill(struct machine *m, const struct machine_site *site, struct value *whole,
+                 uint64_t first, struct value *v) {
+  struct cvl_value flat = v->flat;
+  flat.owned = value_is_counted(v);
+  v->form = CVL_NOTHING;
+  return m->backend->fill(m->context, site->number, &whole->flat, first, &flat) ||
+         machine_backend_fault(m, site);
+}
+
+static bool allocate(struct machine *m, const struct machine_site *site, uint8_t elem,
+                     uint64_t n, struct value *out) {
+  struct cvl_value flat = {0};
+  if (!m->backend->allocate(m->context, site->number, (enum cvl_elem)elem, n, &flat))
+    return machine_backend_fault(m, site);
+  *out = value_of(flat);
+  return true;
+}
+
+/* ---- a chunk ---- */
+
+static bool keep(struct machine *m, const struct machine_site *site, struct cut_result *r,
+                 struct value *v) {
+  if (r->kept_count == r->kept_capacity) {
+    const uint64_t capacity = r->kept_capacity ? 2 * r->kept_capacity : 4;
+    struct value *kept =
+        heap_grow(&m->heap, r->kept, r->kept_capacity * sizeof *kept, capacity * sizeof *kept);
+    if (!kept) return machine_memory_fault(m, site, capacity * sizeof *kept);
+    r->kept = kept;
+    r->kept_capacity = capacity;
+  }
+  if (!is_segdes(v)) r->total += machine_size(m, &v->flat).bound;
+  r->kept[r->kept_count++] = *v;
+  v->form = CVL_NOTHING;
+  return true;
+}
+
+static bool lay(struct machine *m, const struct machine_site *site, struct cut *cut,
+                struct cut_result *r, struct value *v) {
+  if (cut->n == cut->instances) { /* the only chunk */
+    r->whole = *v;
+    v->form = CVL_NOTHING;
+    return true;
+  }
+  if (r->size != IR_EACH || is_segdes(v)) return keep(m, site, r, v);
+  if (r->whole.form == CVL_NOTHING &&
+      !allocate(m, site, v->flat.elem, cut->instances, &r->whole)) {
+    return false;
+  }
+  return fill(m, site, &r->whole, cut->first, v);
+}
+
+bool cut_lay_results(struct machine *m, const struct machine_site *site, struct cut *cut,
+                     struct value *results) {
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    if (!lay(m, site, cut, &cut->results[k], &results[k])) return false;
+  }
+  return true;
+}
+
+/* ---- all chunks ---- */
+
+static bool join_vectors(struct machine *m, const struct machine_site *site,
+                         struct cut_result *r) {
+  uint64_t first = 0;
+  if (!allocate(m, site, r->kept[0].flat.elem, r->total, &r->whole)) return false;
+  for (uint64_t k = 0; k < r->kept_count; k++) {
+    const uint64_t n = machine_size(m, &r->kept[k].flat).bound;
+    if (!fill(m, site, &r->whole, first, &r->kept[k])) return false;
+    first += n;
+  }
+  return true;
+}
+
+static bool join_segdes(struct machine *m, const struct machine_site *site,
+                        struct cut_result *r) {
+  const size_t bytes = r->kept_count * sizeof(struct cvl_value);
+  struct cvl_value *flat = heap_alloc(&m->heap, bytes), out = {0};
+  if (!flat) return machine_memory_fault(m, site, bytes);
+  for (uint64_t k = 0; k < r->kept_count; k++) flat[k] = r->kept[k].flat;
+  const bool ok =
+      m->backend->concatenate(m->context, site->number, r->kept_count, flat, &out) ||
+      machine_backend_fault(m, site);
+  heap_free(&m->heap, flat, bytes);
+  if (ok) r->whole = value_of(out);
+  for (uint64_t k = 0; ok && k < r->kept_count; k++) value_release(&m->store, &r->kept[k]);
+  return ok;
+}
+
+bool cut_join_results(struct machine *m, struct cut *cut) {
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    struct cut_result *r = &cut->results[k];
+    struct machine_site site;
+    if (r->kept_count == 0) continue;
+    if (!machine_next_site(m, cut->location, &site)) return false;
+    const bool ok =
+        is_segdes(&r->kept[0]) ? join_segdes(m, &site, r) : join_vectors(m, &site, r);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+void cut_begin_results(struct cut *cut) {
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    struct cut_result *r = &cut->results[k];
+    r->kept_before = r->kept_count;
+    r->total_before = r->total;
+  }
+}
+
+void cut_undo_results(struct machine *m, struct cut *cut) {
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    struct cut_result *r = &cut->results[k];
+    while (r->kept_count > r->kept_before) value_release(&m->store, &r->kept[--r->kept_count]);
+    if (cut->first == 0) value_release(&m->store, &r->whole);
+    r->total = r->total_before;
+  }
+}
+
+static void release_kept(struct machine *m, struct cut_result *r) {
+  for (uint64_t k = 0; k < r->kept_count; k++) value_release(&m->store, &r->kept[k]);
+  heap_free(&m->heap, r->kept, r->kept_capacity * sizeof *r->kept);
+  r->kept = NULL;
+  r->kept_count = r->kept_capacity = r->total = 0;
+  r->kept_before = r->total_before = 0;
+}
+
+void cut_release_results(struct machine *m, struct cut *cut) {
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    value_release(&m->store, &cut->results[k].whole);
+    release_kept(m, &cut->results[k]);
+  }
+}

@@ -1,0 +1,219 @@
+/* chunk-size.c - how many instances a chunk has.
+ *
+ * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. What a chunk needs is estimated as
+ * a multiple of its *weight*: the bytes of its slices, and a word for each instance. The
+ * multiple is that of the latest chunk of the function. The first one of all is small; each one
+ * later is at most GROWTH times as large, since small vectors need relatively more.
+ *
+ * A call that is estimated to need less than the budget is not cut. But an estimate may be
+ * wrong by any factor. So where it is not far below, and where that costs nothing, the operands
+ * are kept as if there were a chunk of all instances: when memory fails it is halved after all.
+ *
+ * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less.
+ */
+#include "vinterp/machine-private.h"
+
+enum {
+  /* The first chunk of all may have ten thousand elements, but few instances, since each may
+   * need any multiple of its weight; and more chunks are to follow. */
+  FIRST_BYTES = 10000 * 8,
+  FIRST_INSTANCES = 16,
+  FIRST_PART = 8,
+  GROWTH = 8,
+  /* A call that may need so large a fraction of the budget is a chunk of its own, if its
+   * operands take no more than the second; not if it needs less than these bytes. */
+  WATCHED = 16,
+  KEPT = 8,
+  SMALL_BYTES = 64 << 10,
+  LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
+  TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
+  MOST_RANDOM = 9
+};
+
+/* For vectors in the memory of the host. Within it a chunk's vectors are long enough that what
+ * an operation costs beside its elements does not count; see docs/memory.md for the
+ * measurements. */
+static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
+
+static bool is_auto(const struct machine *m) {
+  return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
+}
+
+/* ---- bytes ---- */
+
+static uint64_t bytes_of(const struct machine *m, const struct value *v) {
+  if (v->form == CVL_ONE_SEGMENT) return sizeof(int64_t);
+  if (v->form == CVL_SEGDES) return machine_count(m, &v->flat).bound * sizeof(int64_t);
+  return machine_size(m, &v->flat).bound * elem_info((enum cvl_elem)v->flat.elem)->bytes;
+}
+
+/* Of a function's operands, or their slices, for so many instances. */
+static double weight_of(const struct machine *m, uint32_t function, uint64_t instances,
+                        const struct value *operands) {
+  const struct ir_instances *mark = m->program->functions[function].instances;
+  double weight = (double)instances * sizeof(int64_t);
+  for (uint32_t p = 1; p < m->code->functions[function].param_count; p++) {
+    if (mark->params[p] != IR_SHARED) weight += (double)bytes_of(m, &operands[p]);
+  }
+  return weight;
+}
+
+static struct cvl_statistics statistics(const struct machine *m) {
+  return m->backend->statistics(m->context);
+}
+
+/* What a chunk may need. */
+static double budget(const struct machine *m, enum chunk_bound *bound) {
+  const uint64_t live = statistics(m).live_bytes, limit = m->vector_limit;
+  const uint64_t left = limit > live ? limit - live : 0;
+  *bound = CHUNK_BUDGET;
+  if (limit && (m->backend->own_memory || left / LIMIT_PART < BUDGET_BYTES)) {
+    *bound = CHUNK_LIMIT;
+    return (double)(left / LIMIT_PART);
+  }
+  return m->backend->own_memory ? (double)UINT64_MAX : (double)BUDGET_BYTES;
+}
+
+/* ---- whether to cut, and how ---- */
+
+static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
+                       const struct value *operands) {
+  enum chunk_bound bound;
+  const struct chunk_need *need = &m->needs[function];
+  if (!m->backend->restart_peak) return false;
+  if (!need->measured) return true;
+  const double weight = weight_of(m, function, instances, operands);
+  const double needed = weight * need->multiple;
+  if (needed < SMALL_BYTES) return false;
+  const double most = budget(m, &bound);
+  return needed > most || (needed > most / WATCHED && weight < most / KEPT);
+}
+
+bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
+                     const struct value *operands) {
+  if (instances < 2) return false;
+  switch (m->options.chunks.mode) {
+  case MACHINE_CHUNKS_FIXED: return instances > m->options.chunks.n;
+  case MACHINE_CHUNKS_RANDOM: return true;
+  case MACHINE_CHUNKS_AUTO: return auto_wants(m, function, instances, operands);
+  case MACHINE_CHUNKS_OFF: break;
+  }
+  return false;
+}
+
+/* 1 .. MOST_RANDOM: a linear congruential generator. */
+static uint64_t random_size(struct machine *m) {
+  m->chunks.random = m->chunks.random * UINT64_C(6364136223846793005) + 1442695040888963407;
+  return 1 + (m->chunks.random >> 33) % MOST_RANDOM;
+}
+
+/* Bytes of an instance on an average of those that are left. */
+static double weight_each(const struct machine *m, const struct cut *cut) {
+  double weight = sizeof(int64_t);
+  for (uint32_t p = 1; p < cut->operand_count; p++) {
+    const struct cut_operand *o = &cut->operands[p];
+    if (o->size == IR_SHARED) continue;
+    const uint64_t before = o->level > 0 ? cut->operands[o->size].inner : cut->first;
+    const double each = (double)bytes_of(m, &o->value) / (double)(o->total ? o->total : 1);
+    weight += each * (double)(o->total - before) / (double)(cut->instances - cut->first);
+  }
+  return weight;
+}
+
+/* The weight that the next chunk may have. */
+static double weight_allowed(struct machine *m, struct cut *cut) {
+  const struct chunk_need *need = &m->needs[cut->function];
+  double allowed = FIRST_BYTES;
+  cut->bound = CHUNK_BUDGET;
+  if (!need->measured) return allowed;
+  allowed = budget(m, &cut->bound) / need->multiple;
+  return allowed < GROWTH * need->weight ? allowed : GROWTH * need->weight;
+}
+
+static uint64_t auto_size(struct machine *m, struct cut *cut) {
+  const uint64_t left = cut->instances - cut->first;
+  const double n = weight_allowed(m, cut) / weight_each(m, cut);
+  uint64_t most = left;
+  if (!m->needs[cut->function].measured) {
+    most = left / FIRST_PART < FIRST_INSTANCES ? left / FIRST_PART : FIRST_INSTANCES;
+  }
+  if (n < (double)most) most = (uint64_t)n;
+  if (most <= 1) return 1;
+  const uint64_t chunks = (left + most - 1) / most; /* the last one as large as the others */
+  return (left + chunks - 1) / chunks;
+}
+
+static uint64_t wanted_size(struct machine *m, struct cut *cut) {
+  if (is_auto(m)) return auto_size(m, cut);
+  cut->bound = CHUNK_FORCED;
+  return m->options.chunks.mode == MACHINE_CHUNKS_RANDOM ? random_size(m) : m->options.chunks.n;
+}
+
+uint64_t chunk_size(struct machine *m, struct cut *cut) {
+  uint64_t n = wanted_size(m, cut);
+  if (n == 1 && m->chunks.pass == CHUNKS_SUM) n = 2; /* see add_before */
+  if (cut->most == 0 || n <= cut->most) return n;
+  cut->bound = CHUNK_LIMIT;
+  return cut->most;
+}
+
+uint64_t chunk_fitting(struct machine *m, struct cut *cut) {
+  const struct value *slices = &m->stack[cut->frame.base];
+  cut->weight = weight_of(m, cut->function, cut->n, slices);
+  if (!is_auto(m) || cut->n == 1) return cut->n;
+  const double allowed = weight_allowed(m, cut);
+  if (cut->weight <= TOO_LARGE * allowed) return cut->n;
+  const double n = (double)cut->n * allowed / cut->weight;
+  return n < 1 ? 1 : (uint64_t)n;
+}
+
+/* ---- measuring ---- */
+
+/* The highest recent peak is that of all chunks under way. */
+static void note_peak(struct machine *m) {
+  const uint64_t peak = statistics(m).recent_peak_bytes;
+  for (uint64_t k = 0; k < m->chunks.count; k++) {
+    struct cut *cut = &m->chunks.cuts[k];
+    if (peak > cut->peak) cut->peak = peak;
+  }
+}
+
+void chunk_measure_begin(struct machine *m, struct cut *cut) {
+  if (!m->backend->restart_peak) return;
+  note_peak(m);
+  m->backend->restart_peak(m->context);
+  cut->live = cut->peak = statistics(m).live_bytes;
+}
+
+/* A chunk that weighs far less than the one before says little about large ones, unless it
+ * needed much. */
+static void note_need(struct chunk_need *need, double weight, uint64_t bytes) {
+  const double multiple = (double)(bytes > 0 ? bytes : 1) / weight;
+  const bool much = multiple > need->multiple && bytes > BUDGET_BYTES / WATCHED;
+  if (need->measured && weight < need->weight / 2 && !much) return;
+  *need = (struct chunk_need){.measured = true, .weight = weight, .multiple = multiple};
+}
+
+static void count_chunk(struct cut *cut, uint64_t peak) {
+  struct cut_counts *c = &cut->counts;
+  if (c->chunks == 0 || cut->n < c->least) c->least = cut->n;
+  if (cut->n > c->most) c->most = cut->n;
+  if (peak > c->peak) c->peak = peak;
+  c->chunks++;
+}
+
+void chunk_measure_end(struct machine *m, struct cut *cut) {
+  uint64_t peak = 0;
+  if (m->backend->restart_peak) {
+    note_peak(m);
+    peak = cut->peak - cut->live;
+    note_need(&m->needs[cut->function], cut->weight, peak);
+  }
+  count_chunk(cut, peak);
+  if (cut->most) cut->most += (cut->most + 1) / 2; /* others may need less */
+}
+
+void chunk_measure_cut(struct machine *m, const struct cut *cut) {
+  if (m->profile && cut->counts.chunks > 1)
+    profile_cut(m->profile, m->profile_rows[cut->function], &cut->counts, cut->bound);
+}
