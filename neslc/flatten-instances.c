@@ -223,6 +223,7 @@ static bool is_function(struct attempt *t, const struct rep *value,
   o->effects = has_effects_here(t->f, t->body);
   outline_separate(o);
   if (trial->held.count == 0 || !outline_outputs(o, value)) return false;
+  if (o->outputs.count == 0) return false; /* only checks are left */
   outline_clean(o, t->before.wanted);
   return holds_elements(t, trial) && is_permitted(t);
 }

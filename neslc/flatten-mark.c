@@ -1,5 +1,6 @@
 /* flatten-mark.c - marks of functions by instances (ir/ir.h): of those that are called for many
  * instances, from the form of their argument; and which effects permit them. */
+#include "ir/instances.h"
 #include "neslc/flatten-private.h"
 
 /* ---- parameters and results ---- */
@@ -45,7 +46,8 @@ void mark_specialisation(struct flattener *f, const struct specialisation *v,
   f->functions.items[v->function].instances = mark;
 }
 
-/* ---- effects ---- */
+/* ---- effects: those of unfinished code; ir/instances.h says what a finished function may ----
+ */
 
 static enum code_effect more(enum code_effect a, enum code_effect b) {
   return a > b ? a : b;
@@ -76,25 +78,10 @@ enum code_effect block_effect(const struct ir_block *b,
   return effect;
 }
 
-static enum code_effect known_effect(const void *effects, uint32_t function) {
-  return (enum code_effect)((const uint8_t *)effects)[function];
-}
-
-/* One walk over all functions; true if it found more effects. */
-static bool find_effects(const struct ir_program *p, uint8_t *effects) {
-  bool changed = false;
-  for (uint32_t i = 0; i < p->function_count; i++) {
-    const enum code_effect effect = block_effect(p->functions[i].body, known_effect, effects);
-    changed |= effect != effects[i];
-    effects[i] = (uint8_t)effect;
-  }
-  return changed;
-}
-
 void check_marks(struct flattener *f, const struct ir_program *p) {
-  uint8_t *effects = arena_alloc(f->arena, p->function_count + 1);
-  while (find_effects(p, effects)) continue;
+  const uint8_t *effects = instances_effects(f->arena, p);
   for (uint32_t i = 0; i < p->function_count; i++) {
-    if (effects[i] == EFFECT_OTHER) p->functions[i].instances = NULL;
+    const struct ir_instances *mark = p->functions[i].instances;
+    if (mark && instances_fault(f->arena, p, i, mark, effects)) p->functions[i].instances = NULL;
   }
 }
