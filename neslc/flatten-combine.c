@@ -285,15 +285,16 @@ static void explain(struct flattener *f, const struct call *k, const struct redu
                     bool fine) {
   const char *name = k->global->name->text;
   const size_t count = r->made.columns.count;
-  if (!f->options->explain || !f->at.source || f->at.source->library || same_location(&f->at, &f->explained)) {
+  if (!f->options->explain || !f->at.source || f->at.source->library ||
+      same_location(&f->at, &f->explained)) {
     return;
   }
   f->explained = f->at;
   const struct source_pos at = source_position(f->at.source, f->at.offset);
-  const char *what = fine ? arena_printf(f->arena, "is a superoperator of %zu column%s", count,
-                                         count == 1 ? "" : "s")
-                          : arena_printf(f->arena, "takes rounds: its function %s",
-                                         r->state.refused);
+  const char *what =
+      fine ? arena_printf(f->arena, "is a superoperator of %zu column%s", count,
+                          count == 1 ? "" : "s")
+           : arena_printf(f->arena, "takes rounds: its function %s", r->state.refused);
   *array_push(f->arena, &f->explanations) =
       arena_printf(f->arena, "%s:%u:%u: %s %s\n", f->at.source->name, at.line, at.column,
                    *name == '_' ? name + 1 : name, what);

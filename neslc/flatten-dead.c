@@ -16,9 +16,10 @@ static bool stays(void *flattener, const struct ir_binding *x) {
 
 /* Removes unused bindings of a function; returns which variables are used. */
 static bool *clean(struct flattener *f, struct ir_function *g, const struct vars *kept) {
-  struct ir_dead d = {
-      .needed = arena_alloc(f->arena, g->var_count + 1), .stays = stays, .context = f,
-      .remove = true};
+  struct ir_dead d = {.needed = arena_alloc(f->arena, g->var_count + 1),
+                      .stays = stays,
+                      .context = f,
+                      .remove = true};
   for (size_t k = 0; k < kept->list.count; k++) d.needed[kept->list.items[k]] = true;
   for (uint32_t i = 0; i < g->body->result_count; i++) d.needed[g->body->results[i]] = true;
   ir_dead_block(&d, g->body);

@@ -154,8 +154,8 @@ static const struct rep *lift_values(struct attempt *t) {
   struct flattener *f = t->f;
   t->before = snapshot_of(f);
   t->lifted = block_begin(f);
-  const struct rep *values = captured_values(f, t->around, t->captured.captured_count,
-                                             t->captured.captured);
+  const struct rep *values =
+      captured_values(f, t->around, t->captured.captured_count, t->captured.captured);
   values = without_whole(f, t->around, values);
   t->signature = rep_signature(f, values);
   return values;
@@ -194,7 +194,8 @@ static bool holds_elements(const struct attempt *t, const struct trial *trial) {
   const struct outline *o = &t->outline;
   memset(f->needed.items, 0, f->needed.count);
   for (size_t i = 0; i < trial->held.count; i++) f->needed.items[trial->held.items[i]] = true;
-  for (size_t i = 0; i < o->inputs.count; i++) f->needed.items[o->inputs.items[i].inner] = false;
+  for (size_t i = 0; i < o->inputs.count; i++)
+    f->needed.items[o->inputs.items[i].inner] = false;
   return uses(f->needed.items, &o->body);
 }
 
@@ -212,13 +213,11 @@ static enum code_effect effect_of(const void *flattener, uint32_t function) {
 }
 
 static bool is_permitted(struct attempt *t) {
-  return !t->outline.effects ||
-         block_effect(&t->outline.body, effect_of, t->f) != EFFECT_OTHER;
+  return !t->outline.effects || block_effect(&t->outline.body, effect_of, t->f) != EFFECT_OTHER;
 }
 
 /* Whether the generated body is to be a function; by the rule above. */
-static bool is_function(struct attempt *t, const struct rep *value,
-                        const struct trial *trial) {
+static bool is_function(struct attempt *t, const struct rep *value, const struct trial *trial) {
   struct outline *o = &t->outline;
   o->effects = has_effects_here(t->f, t->body);
   outline_separate(o);

@@ -82,6 +82,7 @@ void check_marks(struct flattener *f, const struct ir_program *p) {
   const uint8_t *effects = instances_effects(f->arena, p);
   for (uint32_t i = 0; i < p->function_count; i++) {
     const struct ir_instances *mark = p->functions[i].instances;
-    if (mark && instances_fault(f->arena, p, i, mark, effects)) p->functions[i].instances = NULL;
+    if (mark && instances_fault(f->arena, p, i, mark, effects))
+      p->functions[i].instances = NULL;
   }
 }

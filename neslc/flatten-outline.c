@@ -113,8 +113,7 @@ static bool may_precede(const struct outline *o, const struct ir_binding *x, boo
   }
   if (x->op == OPC_ASSERT) return clear;
   if (!opcode_is_pure((enum opcode)x->op)) return false;
-  return clear ||
-         opcode_fault((enum opcode)x->op, (enum type_word)x->type) == CVL_E_NONE;
+  return clear || opcode_fault((enum opcode)x->op, (enum type_word)x->type) == CVL_E_NONE;
 }
 
 static bool goes_before(struct outline *o, const struct ir_binding *x, bool clear);
@@ -204,8 +203,7 @@ static bool is_around(const struct outline *o, const struct rep *r) {
   case REP_SCALAR: return from(o, r->v) == FROM_AROUND;
   case REP_SEQUENCE: break;
   }
-  if (r->series &&
-      (from(o, r->start) != FROM_AROUND || from(o, r->stride) != FROM_AROUND)) {
+  if (r->series && (from(o, r->start) != FROM_AROUND || from(o, r->stride) != FROM_AROUND)) {
     return false;
   }
   if (r->base) return from(o, r->owner) == FROM_AROUND && is_around(o, r->base);
@@ -331,8 +329,8 @@ static ir_var renamed(const struct renaming *r, ir_var v) {
 
 static void number_params(struct renaming *r) {
   struct outline *o = r->o;
-  r->params = arena_alloc(o->f->arena,
-                          (o->inputs.count + r->shared.count + 1) * sizeof *r->params);
+  r->params =
+      arena_alloc(o->f->arena, (o->inputs.count + r->shared.count + 1) * sizeof *r->params);
   for (size_t i = 0; i < o->inputs.count; i++) {
     const struct body_input *x = &o->inputs.items[i];
     if (!map_get(&r->numbers, x->inner)) continue;
@@ -477,8 +475,7 @@ static void emit_before(struct outline *o) {
   }
 }
 
-/* The call has no source location of its own: what fails within is reported where it is written,
- * and the function is none of the program's. */
+/* What fails within is reported where it is written: the call itself has no source location. */
 static const ir_var *emit_body_call(struct outline *o, uint32_t function) {
   struct flattener *f = o->f;
   const size_t count = o->outputs.count;
@@ -486,7 +483,7 @@ static const ir_var *emit_body_call(struct outline *o, uint32_t function) {
   ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
   for (size_t i = 0; i < count; i++) kinds[i] = f->kinds.items[o->outputs.items[i].inner];
   const struct present at = f->at;
-  f->at = (struct present){0};
+  f->at = call_of_body(f);
   emit_call(f, function, (uint32_t)o->operands.count, o->operands.items, (uint32_t)count, kinds,
             results);
   f->at = at;

@@ -13,7 +13,8 @@
 /* A variable of the function for one around it; or the number of instances. */
 struct body_input {
   ir_var outer, inner;
-  uint32_t of; /* IR_EACH, IR_SHARED for the first, or the input whose segments' elements it is */
+  uint32_t
+      of; /* IR_EACH, IR_SHARED for the first, or the input whose segments' elements it is */
 };
 
 /* What a variable of the value is: a result of the function. */

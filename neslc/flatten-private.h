@@ -277,6 +277,8 @@ void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_v
 void set_present(struct flattener *, const struct core *);
 /* The origin of its operations; also of the bodies expanded at it. */
 uint32_t present_origin(struct flattener *);
+/* That of the call of a body that was made a function. */
+struct present call_of_body(struct flattener *);
 /* Removes unused bindings from the whole program: flatten-dead.c. */
 void flat_dead(struct flattener *, struct ir_program *);
 /* Whether a binding is executed even if its results are not used. */

@@ -201,7 +201,8 @@ void flat_function(struct flattener *f, uint32_t index, const struct name *name,
   out->params = arena_alloc(f->arena, params * (sizeof(ir_var) + sizeof(bool)) + 1);
   out->unused = (bool *)(out->params + params);
   for (uint32_t i = 0; i < params; i++) out->params[i] = i;
-  out->result_kinds = arena_alloc(f->arena, (body->result_count + 1) * sizeof *out->result_kinds);
+  out->result_kinds =
+      arena_alloc(f->arena, (body->result_count + 1) * sizeof *out->result_kinds);
   for (uint32_t i = 0; i < body->result_count; i++) {
     out->result_kinds[i] = kinds[body->results[i]];
   }
