@@ -193,9 +193,10 @@ static bool holds_elements(const struct attempt *t, const struct trial *trial) {
   struct flattener *f = t->f;
   const struct outline *o = &t->outline;
   memset(f->needed.items, 0, f->needed.count);
-  for (size_t i = 0; i < trial->held.count; i++) f->needed.items[trial->held.items[i]] = true;
-  for (size_t i = 0; i < o->inputs.count; i++)
-    f->needed.items[o->inputs.items[i].inner] = false;
+  for (size_t i = 0; i < trial->held.count; i++) {
+    const ir_var v = trial->held.items[i];
+    f->needed.items[v] = outline_from(o, v) == FROM_BODY;
+  }
   return uses(f->needed.items, &o->body);
 }
 

@@ -75,7 +75,7 @@ const struct rep *outline_input(struct outline *o, const struct rep *r) {
 
 /* ---- what the function computes, and what the code around ---- */
 
-static enum body_origin from(const struct outline *o, ir_var v) {
+enum body_origin outline_from(const struct outline *o, ir_var v) {
   return v < o->first ? FROM_AROUND : (enum body_origin)o->froms[v - o->first];
 }
 
@@ -89,13 +89,13 @@ static void set_from(struct outline *o, const struct ir_binding *x, enum body_or
 static bool is_count(const struct outline *o, const struct ir_binding *x) {
   if (x->form != IR_OP) return false;
   if (x->op == OPC_LENGTHS) return x->operands[0] == o->inside.one;
-  return x->op == OPC_GT && from(o, x->operands[0]) == FROM_COUNT &&
+  return x->op == OPC_GT && outline_from(o, x->operands[0]) == FROM_COUNT &&
          constant_of(o->f, x->operands[1]);
 }
 
 static bool operands_around(const struct outline *o, const struct ir_binding *x) {
   for (uint32_t i = 0; i < x->operand_count; i++) {
-    const enum body_origin origin = from(o, x->operands[i]);
+    const enum body_origin origin = outline_from(o, x->operands[i]);
     const bool asks = x->form == IR_IF && origin == FROM_COUNT;
     if (origin != FROM_AROUND && !asks) return false;
   }
@@ -123,7 +123,7 @@ static bool block_goes_before(struct outline *o, const struct ir_block *b) {
     if (!goes_before(o, &b->bindings[i], true)) return false;
   }
   for (uint32_t i = 0; i < b->result_count; i++) {
-    if (from(o, b->results[i]) != FROM_AROUND) return false;
+    if (outline_from(o, b->results[i]) != FROM_AROUND) return false;
   }
   return b->end == IR_YIELD;
 }
@@ -200,29 +200,30 @@ static bool is_around(const struct outline *o, const struct rep *r) {
   case REP_NOTHING: return true;
   case REP_PAIR:
   case REP_PULLED: return is_around(o, r->left) && is_around(o, r->right);
-  case REP_SCALAR: return from(o, r->v) == FROM_AROUND;
+  case REP_SCALAR: return outline_from(o, r->v) == FROM_AROUND;
   case REP_SEQUENCE: break;
   }
-  if (r->series && (from(o, r->start) != FROM_AROUND || from(o, r->stride) != FROM_AROUND)) {
+  if (r->series &&
+      (outline_from(o, r->start) != FROM_AROUND || outline_from(o, r->stride) != FROM_AROUND)) {
     return false;
   }
-  if (r->base) return from(o, r->owner) == FROM_AROUND && is_around(o, r->base);
-  return from(o, r->segdes) == FROM_AROUND && from(o, r->outer) == FROM_AROUND &&
-         is_around(o, r->elements);
+  if (r->base) return outline_from(o, r->owner) == FROM_AROUND && is_around(o, r->base);
+  return outline_from(o, r->segdes) == FROM_AROUND &&
+         outline_from(o, r->outer) == FROM_AROUND && is_around(o, r->elements);
 }
 
 static bool outputs_of(struct outline *o, const struct rep *r, uint32_t of);
 
 static bool one_output(struct outline *o, ir_var v, uint32_t of) {
-  const enum body_origin origin = from(o, v);
+  const enum body_origin origin = outline_from(o, v);
   if (origin == FROM_BODY) output(o, v, of);
   return origin == FROM_BODY || origin == FROM_INPUT;
 }
 
 /* A descriptor that is an input is a result as well where the sizes of others need it. */
 static bool sequence_output(struct outline *o, const struct rep *r, uint32_t of) {
-  const bool made = from(o, r->segdes) == FROM_BODY;
-  if (!made && from(o, r->segdes) != FROM_INPUT) return false;
+  const bool made = outline_from(o, r->segdes) == FROM_BODY;
+  if (!made && outline_from(o, r->segdes) != FROM_INPUT) return false;
   const uint32_t number = output(o, r->segdes, of);
   if (!outputs_of(o, r->elements, number)) return false;
   if (!made && o->outputs.count == (size_t)number + 1) o->outputs.count--;
@@ -280,7 +281,7 @@ struct renaming {
 
 static void use(struct renaming *r, ir_var v) {
   struct outline *o = r->o;
-  const enum body_origin origin = from(o, v);
+  const enum body_origin origin = outline_from(o, v);
   if (origin == FROM_BODY || origin == FROM_COUNT) return;
   uint32_t *number = map_at(&r->numbers, v);
   if (*number) return;
@@ -407,7 +408,7 @@ static struct vars take_wanted(struct renaming *r, size_t wanted) {
   size_t kept = wanted;
   for (size_t i = wanted; i < f->wanted.count; i++) {
     const ir_var v = f->wanted.items[i];
-    if (from(r->o, v) == FROM_AROUND) {
+    if (outline_from(r->o, v) == FROM_AROUND) {
       f->wanted.items[kept++] = v;
     } else {
       *array_push(f->arena, &taken.list) = renamed(r, v);
@@ -454,7 +455,7 @@ static uint32_t make_function(struct outline *o, size_t wanted) {
 /* A number or comparison of instances, around. */
 static ir_var count_around(struct outline *o, ir_var v) {
   struct flattener *f = o->f;
-  if (from(o, v) != FROM_COUNT) return v;
+  if (outline_from(o, v) != FROM_COUNT) return v;
   const struct ir_binding *x = f->definitions.items[v];
   if (x->op == OPC_LENGTHS) return EMIT(f, LENGTHS, NONE, o->around->one);
   const ir_var count = count_around(o, x->operands[0]);

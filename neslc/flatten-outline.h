@@ -52,6 +52,8 @@ const struct rep *outline_input(struct outline *, const struct rep *);
 void outline_begin(struct outline *, struct flattener *, struct context *around);
 /* Separates the code into that around the call and that of the function. */
 void outline_separate(struct outline *);
+/* Then: what computes the value of a variable. */
+enum body_origin outline_from(const struct outline *, ir_var);
 /* Finds the results that a value consists of; false if some of it would have to be copied. */
 bool outline_outputs(struct outline *, const struct rep *value);
 /* Removes what is not needed from the function. */
