@@ -60,7 +60,14 @@ static uint32_t behind_calls(struct origin_table *t, uint32_t inner, uint32_t ca
   return origin_number(t, o);
 }
 
+/* The first call, from inside, that has a location. */
+static uint32_t located(const struct origin_table *t, uint32_t call) {
+  while (call != 0 && t->list.items[call].pos.line == 0) call = t->list.items[call].inlined_at;
+  return call;
+}
+
 uint32_t origin_inlined(struct origin_table *t, uint32_t inner, uint32_t call) {
+  call = located(t, call);
   if (inner == 0 || call == 0) return inner;
   if (inlined_calls(t, inner) + inlined_calls(t, call) > MOST_INLINED) return inner;
   return behind_calls(t, inner, call);

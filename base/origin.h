@@ -13,9 +13,10 @@
 
 struct origin {
   const char *file;
-  struct source_pos pos;
-  const char *function; /* "" if it is not known */
-  uint32_t inlined_at;  /* of an inlined body: the origin of the call; else 0 */
+  struct source_pos pos; /* line 0: of a call that the source does not have, of a body that the
+                            compiler made a function */
+  const char *function;  /* "" if it is not known */
+  uint32_t inlined_at;   /* of an inlined body: the origin of the call; else 0 */
 };
 
 struct origin_table {
@@ -38,8 +39,9 @@ static inline const struct origin *origin_at(const struct origin_table *t, uint3
 uint32_t origin_number(struct origin_table *, struct origin);
 
 /* The origin of an instruction of an inlined body: `inner`, with the call of origin `call` as
- * the outermost it was inlined at. 0 is none, as everywhere. Beyond 32 calls `inner` stays as
- * it is, so that no text of an origin is long. */
+ * the outermost it was inlined at; a call that the source does not have leaves no trace. 0 is
+ * none, as everywhere. Beyond 32 calls `inner` stays as it is, so that no text of an origin is
+ * long. */
 uint32_t origin_inlined(struct origin_table *, uint32_t inner, uint32_t call);
 
 #endif

@@ -283,21 +283,21 @@ static unsigned what_it_is(const struct global *g) {
 /* Says what becomes of a call in the program. Within the library the function is the same. */
 static void explain(struct flattener *f, const struct call *k, const struct reduction *r,
                     bool fine) {
-  FILE *out = f->options->explain;
   const char *name = k->global->name->text;
   const size_t count = r->made.columns.count;
-  if (!out || !f->at.source || f->at.source->library || same_location(&f->at, &f->explained)) {
+  if (!f->options->explain || !f->at.source || f->at.source->library ||
+      same_location(&f->at, &f->explained)) {
     return;
   }
   f->explained = f->at;
   const struct source_pos at = source_position(f->at.source, f->at.offset);
-  fprintf(out, "%s:%u:%u: %s ", f->at.source->name, at.line, at.column,
-          *name == '_' ? name + 1 : name);
-  if (fine) {
-    fprintf(out, "is a superoperator of %zu column%s\n", count, count == 1 ? "" : "s");
-  } else {
-    fprintf(out, "takes rounds: its function %s\n", r->state.refused);
-  }
+  const char *what =
+      fine ? arena_printf(f->arena, "is a superoperator of %zu column%s", count,
+                          count == 1 ? "" : "s")
+           : arena_printf(f->arena, "takes rounds: its function %s", r->state.refused);
+  *array_push(f->arena, &f->explanations) =
+      arena_printf(f->arena, "%s:%u:%u: %s %s\n", f->at.source->name, at.line, at.column,
+                   *name == '_' ? name + 1 : name, what);
 }
 
 /* Takes the arguments apart; false if there is no function to combine with. */

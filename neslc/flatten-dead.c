@@ -2,19 +2,24 @@
 #include "ir/dead.h"
 #include "neslc/flatten-private.h"
 
-bool binding_has_effect(const struct ir_binding *x) {
-  return x->form == IR_CALL || (x->form == IR_OP && !opcode_is_pure((enum opcode)x->op));
+bool binding_has_effect(const struct flattener *f, const struct ir_binding *x) {
+  if (x->form == IR_CALL) {
+    return x->as.callee >= f->made_functions.count ||
+           !f->made_functions.items[x->as.callee].removable;
+  }
+  return x->form == IR_OP && !opcode_is_pure((enum opcode)x->op);
 }
 
-static bool stays(void *context, const struct ir_binding *x) {
-  (void)context;
-  return binding_has_effect(x);
+static bool stays(void *flattener, const struct ir_binding *x) {
+  return binding_has_effect(flattener, x);
 }
 
 /* Removes unused bindings of a function; returns which variables are used. */
 static bool *clean(struct flattener *f, struct ir_function *g, const struct vars *kept) {
-  struct ir_dead d = {
-      .needed = arena_alloc(f->arena, g->var_count + 1), .stays = stays, .remove = true};
+  struct ir_dead d = {.needed = arena_alloc(f->arena, g->var_count + 1),
+                      .stays = stays,
+                      .context = f,
+                      .remove = true};
   for (size_t k = 0; k < kept->list.count; k++) d.needed[kept->list.items[k]] = true;
   for (uint32_t i = 0; i < g->body->result_count; i++) d.needed[g->body->results[i]] = true;
   ir_dead_block(&d, g->body);
@@ -105,7 +110,7 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
 void flat_dead(struct flattener *f, struct ir_program *p) {
   for (uint32_t i = 0; i < p->function_count; i++) {
     struct ir_function *g = &p->functions[i];
-    const struct vars *kept = &f->kept.items[i];
+    const struct vars *kept = &f->made_functions.items[i].wanted;
     const bool *used = clean(f, g, kept);
     struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
     uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);

@@ -25,3 +25,17 @@ uint32_t present_origin(struct flattener *f) {
   at->origin = origin_number(&f->origins, origin);
   return at->origin;
 }
+
+/* The function for which the code is generated, in which others may be expanded. */
+static const char *outermost_function(struct flattener *f) {
+  uint32_t at = f->frame->inlined_at;
+  if (at == 0) return f->frame->global ? f->frame->global->name->text : "";
+  while (origin_at(&f->origins, at)->inlined_at) at = origin_at(&f->origins, at)->inlined_at;
+  return origin_at(&f->origins, at)->function;
+}
+
+/* It is one of the library, so that no message shows it. */
+struct present call_of_body(struct flattener *f) {
+  const struct origin origin = {.file = "library/each", .function = outermost_function(f)};
+  return (struct present){.origin = origin_number(&f->origins, origin)};
+}

@@ -167,6 +167,14 @@ struct combining {
   ARRAY(ir_var) proven; /* results of operations that may fail, but not here */
 };
 
+/* A function whose code is generated. */
+struct made_function {
+  struct vars wanted;
+  bool removable; /* it cannot fail and has no effect */
+};
+
+struct trial;
+
 struct flattener {
   struct arena *arena;
   struct session *session;
@@ -174,7 +182,7 @@ struct flattener {
   struct complaints *complaints;
   jmp_buf refused; /* continues where compilation is refused, after the complaint */
   ARRAY(struct ir_function) functions;
-  ARRAY(struct vars) kept; /* by function: its `wanted` */
+  ARRAY(struct made_function) made_functions; /* by function */
   ARRAY(struct specialisation)
   specialisations; /* specialisation i is functions[i + 1]; functions[0] is the entry point */
   size_t made;     /* specialisations below this have bodies */
@@ -206,6 +214,10 @@ struct flattener {
   ARRAY(const struct superop *) superops;
   const struct name *pulled_name;    /* "_pulled" */
   ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
+  struct trial *trial;               /* flatten-instances.c; or NULL */
+  struct table inlined;              /* bodies that are no functions, by expression: likewise */
+  ARRAY(bool) needed;                /* scratch of flatten-outline.c, per variable */
+  ARRAY(const char *) explanations;  /* lines for options->explain */
 };
 
 #define NO_VAR UINT32_MAX
@@ -265,9 +277,17 @@ void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_v
 void set_present(struct flattener *, const struct core *);
 /* The origin of its operations; also of the bodies expanded at it. */
 uint32_t present_origin(struct flattener *);
+/* That of the call of a body that was made a function. */
+struct present call_of_body(struct flattener *);
 /* Removes unused bindings from the whole program: flatten-dead.c. */
 void flat_dead(struct flattener *, struct ir_program *);
-bool binding_has_effect(const struct ir_binding *);
+/* Whether a binding is executed even if its results are not used. */
+bool binding_has_effect(const struct flattener *, const struct ir_binding *);
+/* Sets a function that is made, in the program; `kept` are the results of its operations whose
+ * failure is a check. Its parameters are the first variables. */
+void flat_function(struct flattener *, uint32_t index, const struct name *, uint32_t params,
+                   const struct ir_kind **kinds, uint32_t var_count, struct ir_block *body,
+                   struct vars kept);
 /* Moves bindings that only one arm of an IF uses into that arm, except the variables `kept`:
  * flatten-sink.c.
  */
@@ -477,6 +497,29 @@ const struct rep *flatten_if_any(struct flattener *, struct context *, struct ty
                                  void *closure);
 
 struct traits;
+
+/* ---- functions by instances: flatten-instances.c, flatten-mark.c ---- */
+
+/* The value of the body of an apply-to-each: of code here, or of a call by instances. */
+const struct rep *flatten_body(struct flattener *, struct context *, const struct core *body);
+/* Notes the elements of a sequence for each instance, while a body is tried. */
+void trial_holds(struct flattener *, const struct rep *elements);
+/* Marks the function of a specialisation that is lifted: from the form of its argument, with
+ * what it captured, and its physical result. */
+void mark_specialisation(struct flattener *, const struct specialisation *,
+                         const struct rep *argument, const struct rep *result);
+/* Removes the marks of functions whose effects do not permit them. */
+void check_marks(struct flattener *, const struct ir_program *);
+
+enum code_effect {
+  EFFECT_NONE,
+  EFFECT_DRAWS, /* random numbers, the same number of times in every execution */
+  EFFECT_OTHER
+};
+/* `callee` says what a function does. */
+enum code_effect block_effect(const struct ir_block *,
+                              enum code_effect (*callee)(const void *, uint32_t function),
+                              const void *context);
 
 /* The application of a callee that unfold_identity found. */
 const struct rep *apply_callee(struct flattener *, struct context *, struct call *);

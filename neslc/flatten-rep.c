@@ -60,6 +60,7 @@ const struct rep *rep_sequence(struct flattener *f, ir_var segdes, ir_var outer,
 
 void rep_set_elements(struct flattener *f, struct rep *sequence, const struct rep *elements) {
   sequence->elements = elements;
+  if (elements && f->trial && !sequence->shared) trial_holds(f, elements);
   if (elements) sequence->columns = sum_of_columns(f, 1, elements->columns);
 }
 

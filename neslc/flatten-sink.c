@@ -8,11 +8,16 @@
 #include "ir/sink.h"
 #include "neslc/flatten-private.h"
 
+struct sinking {
+  const struct flattener *f;
+  const bool *kept; /* per variable: its definition may fail and is not moved */
+};
+
 static bool movable(const void *context, const struct ir_binding *x) {
-  const bool *kept = context; /* per variable: its definition may fail and is not moved */
-  if (x->form == IR_CALL || binding_has_effect(x)) return false;
+  const struct sinking *s = context;
+  if (binding_has_effect(s->f, x)) return false;
   for (uint32_t i = 0; i < x->result_count; i++) {
-    if (kept[x->results[i]]) return false;
+    if (s->kept[x->results[i]]) return false;
   }
   return true;
 }
@@ -33,6 +38,7 @@ void flat_sink(struct flattener *f, struct ir_function *g, const struct vars *ke
   if (measures_time(g->body)) return;
   bool *stays = arena_alloc(f->arena, g->var_count + 1);
   for (size_t k = 0; k < kept->list.count; k++) stays[kept->list.items[k]] = true;
-  const struct ir_sinking how = {f->arena, f->arena, movable, stays};
+  const struct sinking sinking = {f, stays};
+  const struct ir_sinking how = {f->arena, f->arena, movable, &sinking};
   ir_sink(&how, g);
 }

@@ -177,29 +177,44 @@ static void begin_function(struct flattener *f) {
   f->at = (struct present){0};
 }
 
-static void finish_with(struct flattener *f, uint32_t index, const struct name *name,
-                        uint32_t params, struct block *body, const struct vars *results) {
-  struct ir_block *b = block_end(f, body, (uint32_t)results->list.count, results->list.items);
-  while (f->kept.count <= index) *array_push(f->arena, &f->kept) = (struct vars){0};
-  f->kept.items[index].list.items = f->wanted.items;
-  f->kept.items[index].list.count = f->wanted.count;
+/* What is known of a function of the program; at first nothing. */
+static struct made_function *made_at(struct flattener *f, uint32_t index) {
+  while (f->made_functions.count <= index) {
+    *array_push(f->arena, &f->made_functions) = (struct made_function){0};
+  }
+  return &f->made_functions.items[index];
+}
+
+void flat_function(struct flattener *f, uint32_t index, const struct name *name,
+                   uint32_t params, const struct ir_kind **kinds, uint32_t var_count,
+                   struct ir_block *body, struct vars kept) {
+  *made_at(f, index) = (struct made_function){.wanted = kept};
   struct ir_function *out = &f->functions.items[index];
   *out = (struct ir_function){.name = name,
                               .typed = true,
                               .returns = true,
                               .param_count = params,
-                              .result_count = (uint32_t)results->list.count,
-                              .var_count = (uint32_t)f->kinds.count,
-                              .vars = f->kinds.items,
-                              .body = b};
+                              .result_count = body->result_count,
+                              .var_count = var_count,
+                              .vars = kinds,
+                              .body = body};
   out->params = arena_alloc(f->arena, params * (sizeof(ir_var) + sizeof(bool)) + 1);
   out->unused = (bool *)(out->params + params);
   for (uint32_t i = 0; i < params; i++) out->params[i] = i;
   out->result_kinds =
-      arena_alloc(f->arena, (results->list.count + 1) * sizeof *out->result_kinds);
-  for (size_t i = 0; i < results->list.count; i++) {
-    out->result_kinds[i] = f->kinds.items[results->list.items[i]];
+      arena_alloc(f->arena, (body->result_count + 1) * sizeof *out->result_kinds);
+  for (uint32_t i = 0; i < body->result_count; i++) {
+    out->result_kinds[i] = kinds[body->results[i]];
   }
+}
+
+static void finish_with(struct flattener *f, uint32_t index, const struct name *name,
+                        uint32_t params, struct block *body, const struct vars *results) {
+  struct ir_block *b = block_end(f, body, (uint32_t)results->list.count, results->list.items);
+  struct vars kept = {.arena = f->arena};
+  kept.list.items = f->wanted.items;
+  kept.list.count = f->wanted.count;
+  flat_function(f, index, name, params, f->kinds.items, (uint32_t)f->kinds.count, b, kept);
 }
 
 static void finish_function(struct flattener *f, uint32_t index, const struct name *name,
@@ -250,6 +265,8 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
     loop_body(f, v, &parameters, &results);
   }
   finish_with(f, v->function, specialisation_name(f, v), parameters.count, body, &results);
+  if (v->loop->function != LOOP_MANY) return; /* the others return fewer instances */
+  mark_specialisation(f, v, rep_pair(f, v->captured, v->shape), v->shape);
 }
 
 static void make_specialisation(struct flattener *f, size_t number) {
@@ -286,13 +303,21 @@ static void make_specialisation(struct flattener *f, size_t number) {
     bind_pattern(f, c, v.global->parameter, argument);
     result = flatten(f, c, v.global->body);
   }
-  finish_function(f, v.function, specialisation_name(f, &v), param_count, body,
-                  rep_physical(f, c, result));
+  result = rep_physical(f, c, result);
+  finish_function(f, v.function, specialisation_name(f, &v), param_count, body, result);
+  mark_specialisation(f, &v, both, result);
+}
+
+static void write_explanations(const struct flattener *f) {
+  for (size_t i = 0; i < f->explanations.count; i++) {
+    fputs(f->explanations.items[i], f->options->explain);
+  }
 }
 
 static struct ir_program *finish(struct flattener *f) {
   while (f->made < f->specialisations.count && f->complaints->count == 0)
     make_specialisation(f, f->made++);
+  write_explanations(f);
   if (f->complaints->count > 0) return NULL;
   struct ir_program *p = arena_alloc(f->arena, sizeof *p);
   *p = (struct ir_program){.file = "nesl",
@@ -306,6 +331,7 @@ static struct ir_program *finish(struct flattener *f) {
                            .exact_floats = f->exact_floats,
                            .guarded = !f->options->unchecked};
   flat_dead(f, p);
+  check_marks(f, p);
   ir_liveness(f->arena, p);
 #ifdef RAVEL_DEBUG
   if (!ir_verify(f->arena, p, f->complaints->diags)) {
@@ -327,6 +353,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   f->layout.arena = f->arena;
   table_begin(&f->traits, f->arena);
   table_begin(&f->derived, f->arena);
+  table_begin(&f->inlined, f->arena);
   ir_numbering_init(&f->known, f->arena);
   f->pulled_name = intern_name(&s->names, "_pulled", strlen("_pulled"));
   origin_table_init(&f->origins, f->arena, NULL);

@@ -186,6 +186,7 @@ bool flatten_portable(struct arena *arena, struct ir_program *program, const cha
     make_block_portable(&p, f->body, 0);
     f->vars = p.kinds.items;
     f->var_count = (uint32_t)p.kinds.count;
+    f->instances = NULL; /* a failed check prints and exits */
     if (p.deepest <= DEEPEST_IF) continue;
     diag_add(diags, SEVERITY_ERROR, file, f->pos, NULL,
              "conditionals are nested %u deep in what %s became, and interpreters of the 1990s "

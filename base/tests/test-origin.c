@@ -55,6 +55,15 @@ Test(origin, an_inlined_body_is_behind_its_calls) {
   cr_expect_eq(origin_inlined(&t, body, 0), body);
 }
 
+Test(origin, a_call_that_the_source_does_not_have_leaves_no_trace) {
+  struct origin_table t = empty();
+  const uint32_t body = at(&t, 1, "f"), call = at(&t, 0, "f"), outer = at(&t, 20, "h");
+  cr_expect_eq(origin_inlined(&t, body, call), body);
+  const uint32_t moved = origin_inlined(&t, call, outer);
+  cr_expect_eq(origin_at(&t, moved)->inlined_at, outer);
+  cr_expect_eq(origin_inlined(&t, body, moved), origin_inlined(&t, body, outer));
+}
+
 Test(origin, calls_are_kept_up_to_a_bound) {
   struct origin_table t = empty();
   uint32_t origin = at(&t, 1, "f"), depth = 0;
