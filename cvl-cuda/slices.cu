@@ -215,23 +215,27 @@ static const void *few_on_host(context &c, const cvl_value &v, size_t bytes) {
   return x.host->at;
 }
 
+/* What is not in the memory of the device. */
+static void compute_to(context &c, uint64_t site, const cvl_value &v, const ref<block> &to,
+                       size_t at) {
+  work w(c, site, {&v}, 0);
+  w.on_host = false;
+  copy_to(w, v, to, at);
+}
+
 void fill(context &c, uint64_t site, cvl_vector &target, int64_t first, const cvl_value &v) {
   if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
   const int64_t n = length_bound(v);
   if (n == 0) return;
   const size_t width = elem_info(target.elem)->bytes, bytes = (size_t)n * width;
-  const ref<block> &to = target.device;
-  const ref<block> range = range_in(to, width, first, n);
+  const ref<block> &to = target.device, range = range_in(to, width, first, n);
   const void *from = few_on_host(c, v, bytes);
-  if (from) {
+  if (from)
     c.work_queue.upload(c.memory, range.get(), from, bytes, site);
-  } else if (v.as.vector->device) {
+  else if (v.as.vector->device)
     c.work_queue.copy_within(range.get(), v.as.vector->device->at, bytes);
-  } else {
-    work w(c, site, {&v}, 0);
-    w.on_host = false;
-    copy_to(w, v, to, (size_t)first * width);
-  }
+  else
+    compute_to(c, site, v, to, (size_t)first * width);
   to->written = std::max(to->written, range->written);
 }
 

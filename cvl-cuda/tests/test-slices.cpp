@@ -98,6 +98,10 @@ struct session : emulated_session {
   }
 };
 
+static uint64_t sum_of(const ints &x) {
+  return (uint64_t)std::accumulate(x.begin(), x.end(), (int64_t)0);
+}
+
 static ints iota(size_t n, int64_t first) {
   ints x(n);
   std::iota(x.begin(), x.end(), first);
@@ -265,7 +269,7 @@ Test(slices, of_segments_do_not_wait) {
   cr_assert_eq(s.statistics().waits, waits);
   cr_assert_eq(s.launches() - launches, 2 + WINDOW);
   const ints want = range(lengths, 5, 1000);
-  cr_assert_eq(s.length(a), std::accumulate(want.begin(), want.end(), (int64_t)0));
+  cr_assert_eq(s.length(a), sum_of(want));
   cr_assert_eq(s.lengths(a), want);
   cr_assert_eq(s.lengths(b), range(lengths, 15, 1));
   cr_assert_eq(s.b->count(s.c, &none).bound, 0);
@@ -361,7 +365,7 @@ Test(slices, a_thousand_descriptors_take_few_launches) {
   const cvl_value r = s.concatenate(all);
   cr_assert_leq(s.launches() - launches, 10 + 1 + WINDOW); /* and an upload of h */
   cr_assert_eq(s.lengths(r), want);
-  cr_assert_eq(s.length(r), std::accumulate(want.begin(), want.end(), (int64_t)0));
+  cr_assert_eq(s.length(r), sum_of(want));
   s.release({d, h, r});
   cr_assert_eq(s.statistics().live_bytes, 0);
 }
