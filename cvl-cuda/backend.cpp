@@ -204,8 +204,8 @@ static void read_device_block(context &c, const char *from, size_t bytes, char *
 }
 
 /* Bytes of a block that both sides may have; waits if only the device has it. */
-static void read_block(context &c, const ref<block> &host, uint64_t arrives,
-                       const ref<block> &device, size_t first, size_t bytes, void *dst) {
+void read_block(context &c, const ref<block> &host, uint64_t arrives, const ref<block> &device,
+                size_t first, size_t bytes, void *dst) {
   if (bytes == 0) return;
   if (host) {
     if (!c.work_queue.reached(arrives)) finish(c);
@@ -418,6 +418,35 @@ static bool to_device(context *c, uint64_t site, const cvl_value *v, uint64_t n,
   }
   if (memory) end(memory);
   return false;
+}
+
+/* ---- values cut and put together again ---- */
+
+static bool slice_entry(context *c, uint64_t site, const cvl_value *v, uint64_t first,
+                        uint64_t n, cvl_value *out) {
+  const cvl_value of = *v; /* out may be the same */
+  const bool good = guarded(c, site, out, nullptr,
+                            [&] { slice(*c, site, of, (int64_t)first, (int64_t)n, out); });
+  release_owned(of);
+  return good;
+}
+
+static bool allocate_entry(context *c, uint64_t site, cvl_elem elem, uint64_t n,
+                           cvl_value *out) {
+  return guarded(c, site, out, nullptr, [&] { allocate(*c, site, elem, n, out); });
+}
+
+static bool fill_entry(context *c, uint64_t site, const cvl_value *target, uint64_t first,
+                       const cvl_value *v) {
+  const bool good = guarded(c, site, nullptr, nullptr,
+                            [&] { fill(*c, site, *target->as.vector, (int64_t)first, *v); });
+  release_owned(*v);
+  return good;
+}
+
+static bool concatenate_entry(context *c, uint64_t site, uint64_t n,
+                              const cvl_value *descriptors, cvl_value *out) {
+  return guarded(c, site, out, nullptr, [&] { concatenate(*c, site, n, descriptors, out); });
 }
 
 /* ---- errors and time ---- */
@@ -656,6 +685,10 @@ cvl_backend backend_over_streams() {
   b.from_device = from_device;
   b.read_device = read_device;
   b.to_device = to_device;
+  b.slice = slice_entry;
+  b.allocate = allocate_entry;
+  b.fill = fill_entry;
+  b.concatenate = concatenate_entry;
   b.check = check;
   b.statistics = statistics;
   b.fail_allocation = fail_allocation;

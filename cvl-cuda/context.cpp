@@ -572,7 +572,7 @@ launch work::for_each(launch l) {
 ref<cvl_vector> work::take_over(const cvl_value &x) {
   if (x.form != CVL_VECTOR || !x.owned || x.as.vector->refs != 1) return nullptr;
   const ref<block> &b = on_host ? x.as.vector->host : x.as.vector->device;
-  if (!b || b->refs != 1) return nullptr;
+  if (!b || b->refs != 1 || b->whole) return nullptr;
   ref<cvl_vector> v(new cvl_vector);
   v->elem = x.as.vector->elem;
   const bool bounded = mode == operand_lengths::BOUNDED && stays_pending(c, x.as.vector->size);

@@ -155,6 +155,12 @@ template <> inline cvl_elem elem_of<uint8_t>() {
  * or takes those that may stay so (stays_pending) by their bounds, on the device. */
 enum class operand_lengths { EXACT, BOUNDED };
 
+/* Whether flags can be read as words of eight: blocks of memory are aligned for these, and
+ * slices begin anywhere. */
+inline bool begins_word(ptr<const uint8_t> flags) {
+  return (uintptr_t)address(flags) % sizeof(uint64_t) == 0;
+}
+
 /* One operation. Scratch memory lives until it ends. */
 struct work {
   context &c;

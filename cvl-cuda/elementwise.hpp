@@ -256,8 +256,11 @@ template <class ROW, int ARITY, template <class> class OPERAND> struct flags_bod
   }
 };
 
-/* Vectors begin where blocks of memory do, which are aligned for words. Not where n is a
- * bound. */
+/* Whether operands can be read so. Not where n is a bound. */
+template <class... A> bool have_words(const work &w, const A &...flags) {
+  return !w.domain && (begins_word(flags.data) && ...);
+}
+
 template <class ROW, int ARITY, template <class> class OPERAND>
 ref<cvl_vector> map_flags(work &w, const OPERAND<uint8_t> (&x)[ARITY], int64_t n) {
   const ref<cvl_vector> r = w.make(CVL_BOOL, n);
@@ -290,7 +293,7 @@ template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int6
   const loaded_operand<X> x{w.elements<X>(v[0]), 0};
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
     const loaded_operand<uint8_t> one[] = {x};
-    if (!w.domain) return map_flags<ROW, 1>(w, one, n);
+    if (have_words(w, x)) return map_flags<ROW, 1>(w, one, n);
   }
   return map_plain<R>(w, ROW::name(), unary_body<ROW, loaded_operand<X>>{x}, n);
 }
@@ -304,7 +307,7 @@ template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int
   const bool all_plain = is_plain(x) && is_plain(y);
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
     const plain_operand<uint8_t> both[] = {plain(x), plain(y)};
-    if (all_plain && !w.domain) return map_flags<ROW, 2>(w, both, n);
+    if (all_plain && have_words(w, x, y)) return map_flags<ROW, 2>(w, both, n);
   } else if (all_plain) {
     const binary_body<ROW, plain_operand<X>> body{plain(x), plain(y)};
     return map_plain<R>(w, ROW::name(), body, n);
@@ -344,7 +347,7 @@ template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int
   const bool all_plain = is_plain(f) && is_plain(x) && is_plain(y);
   if constexpr (sizeof(X) == 1) {
     const plain_operand<uint8_t> all[] = {plain(f), plain(x), plain(y)};
-    if (all_plain && !w.domain) return map_flags<ROW, 3>(w, all, n);
+    if (all_plain && have_words(w, f, x, y)) return map_flags<ROW, 3>(w, all, n);
   } else if (all_plain) {
     const select_body<ROW, plain_operand<X>, plain_operand<flag>> body{plain(f), plain(x),
                                                                        plain(y)};

@@ -115,8 +115,8 @@ block *heap::find(memory_space side, size_t bytes, bool counted) {
   if (counted) live += bytes;
   if (live > peak) peak = live;
   if (side == memory_space::device) order->taken(range.at, bytes, range.since);
-  return new block{1,       side,        bytes, size, range.at, this, range.own_chunk,
-                   counted, range.since, 0};
+  return new block{1,       side,        bytes, size,   range.at, this, range.own_chunk,
+                   counted, range.since, 0,     nullptr};
 }
 
 block *heap::take(memory_space side, size_t bytes, uint64_t site) {
@@ -144,8 +144,19 @@ void retain(block *b) {
   b->refs++;
 }
 
-void release(block *b) {
-  if (--b->refs > 0) return;
+block *range_of(block *b, size_t first, size_t bytes) {
+  block *whole = b->whole ? b->whole : b;
+  block *range = new block(*b);
+  range->refs = 1;
+  range->bytes = bytes;
+  range->at = b->at + first;
+  range->whole = whole;
+  retain(whole);
+  return range;
+}
+
+/* Memory that nobody refers to any more. */
+static void put_back(block *b) {
   heap &h = *b->home;
   if (b->counted) h.live -= b->bytes;
   if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
@@ -155,6 +166,14 @@ void release(block *b) {
     (b->side == memory_space::device ? h.free_device : h.free_host)[b->capacity].push_back(
         {b->at, b->own_chunk, h.order->number});
   }
+}
+
+void release(block *b) {
+  if (--b->refs > 0) return;
+  if (b->whole)
+    release(b->whole);
+  else
+    put_back(b);
   delete b;
 }
 

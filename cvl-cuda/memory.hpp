@@ -96,7 +96,12 @@ struct block {
   bool counted;   /* among the program's */
   uint64_t free_since; /* number of the last command before it was free: queue.hpp */
   uint64_t written;    /* number of the last command that writes it */
+  block *whole;        /* not null: a range of that block, whose memory it keeps */
 };
+
+/* A reference to bytes first .. first + bytes of a block: no memory, no allocation. Who has it
+ * does not write there (work::take_over). */
+block *range_of(block *, size_t first, size_t bytes);
 
 struct queue;
 

@@ -7,6 +7,10 @@
 
 namespace ravel {
 
+/* backend.cpp: bytes of a block that both sides may have (`host` from epoch `arrives` on).
+ * Waits if only the device has it. */
+void read_block(context &, const ref<block> &host, uint64_t arrives, const ref<block> &device,
+                size_t first, size_t bytes, void *dst);
 /* elementwise.cu */
 void elementwise(context &, uint64_t site, cvl_op, unsigned arity, const cvl_value *operands,
                  cvl_value *out);
@@ -43,8 +47,21 @@ void index(context &, uint64_t site, const cvl_value &start, const cvl_value &st
            const cvl_value &d, cvl_value *out);
 /* Computes the elements of a computed vector, where `w` runs. */
 void materialise(work &w, cvl_vector &);
-/* The elements of a vector in any form, in memory of their own. */
+/* The elements of a vector in any form, in memory of their own; in the memory of `to`, from
+ * byte `at` on. */
 ref<cvl_vector> copy_of(work &w, const cvl_value &);
+void copy_to(work &w, const cvl_value &, const ref<block> &to, size_t at);
+/* A slice of a computed vector that is computed, too; null if there is none. */
+ref<cvl_vector> slice_of_computed(context &, uint64_t site, cvl_vector &, int64_t first,
+                                  int64_t n);
+/* slices.cu; `first` and `n` as in the contract. */
+void slice(context &, uint64_t site, const cvl_value &, int64_t first, int64_t n,
+           cvl_value *out);
+ref<cvl_vector> slice_of(context &, uint64_t site, cvl_vector &, int64_t first, int64_t n);
+void allocate(context &, uint64_t site, cvl_elem, uint64_t n, cvl_value *out);
+void fill(context &, uint64_t site, cvl_vector &target, int64_t first, const cvl_value &);
+void concatenate(context &, uint64_t site, uint64_t n, const cvl_value *descriptors,
+                 cvl_value *out);
 /* pack.cu */
 void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d);
@@ -59,6 +76,8 @@ void segdes_from_host(context &, uint64_t site, uint64_t n, const int64_t *lengt
                       cvl_value *out);
 void lengths(context &, uint64_t site, const cvl_value &d, cvl_value *out);
 void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
+/* Segments of one length: no memory. */
+ref<cvl_segdes> equal_segdes(int64_t count, int64_t length);
 /* Looks whether the lengths of a descriptor with offsets on the host are all the same. */
 void recognise_equal(cvl_segdes &);
 /* require.cu */

@@ -103,7 +103,8 @@ static void index_on_device(context &c, uint64_t site, const cvl_value &flags, i
   index_flags body{};
   flags_to_index &x = body.list[body.count++];
   x.flags = w.read<uint8_t>(flags);
-  if (x.flags.kind == FROM_MEMORY) x.eights = w.elements<uint64_t>(flags);
+  if (x.flags.kind == FROM_MEMORY && begins_word(x.flags.data))
+    x.eights = w.elements<uint64_t>(flags);
   x.n = n;
   x.words = w.data<pack_word>(words);
   x.tiles = w.data<uint64_t>(sums);

@@ -192,6 +192,17 @@ uint64_t queue::set(const block &to, uint8_t byte, size_t bytes) {
   return number;
 }
 
+void queue::copy_within(block *to, const void *from, size_t bytes) {
+  if (bytes == 0) return;
+  command &c = push(command::COPY);
+  c.to = to->at;
+  c.from = from;
+  c.bytes = bytes;
+  to->written = c.number;
+  held_++;
+  maybe_flush();
+}
+
 void queue::copy_up(void *to, const void *from, size_t bytes, block *of) {
   command &c = push(command::COPY_UP);
   c.to = to;
@@ -279,6 +290,7 @@ void queue::issue(const command &c) {
   case command::FILL: issue_timed([&] { device->fill(c.to, c.byte, c.bytes); }); break;
   case command::COPY_UP: device->copy_up(c.to, c.from, c.bytes); break;
   case command::COPY_DOWN: device->copy_down(c.to, c.from, c.bytes); break;
+  case command::COPY: device->copy(c.to, c.from, c.bytes); break;
   case command::RETURNED:
     device->returned(c.to, c.bytes);
     if (c.taken_bytes > 0) device->taken(c.to, c.taken_bytes);

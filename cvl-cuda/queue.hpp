@@ -22,7 +22,7 @@ namespace ravel {
 
 /* A command in the window. */
 struct command {
-  enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, RETURNED } kind;
+  enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, COPY, RETURNED } kind;
   uint64_t number;
   launch l; /* LAUNCH; its body is in `body` */
   std::unique_ptr<char[]> body;
@@ -88,6 +88,8 @@ struct queue {
   /* Sets bytes of a block that was handed out and not used yet: before the window, if nothing
    * of the window has used the memory. The number of the command, 0 if it is not one. */
   uint64_t set(const block &, uint8_t byte, size_t bytes);
+  /* Copies within the device's memory, to a block or a range of one. */
+  void copy_within(block *to, const void *from, size_t bytes);
   /* Copies host memory of any kind to the device; `from` may change as soon as this returns. */
   void upload(heap &, block *to, const void *from, size_t bytes, uint64_t site);
   /* Copies at most `ring.most` bytes of the device's memory to where they are given, once

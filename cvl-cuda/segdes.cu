@@ -34,7 +34,7 @@ static void give_one(cvl_value *out, int64_t length) {
   out->as.one_segment = (uint64_t)length;
 }
 
-static ref<cvl_segdes> equal_segdes(int64_t count, int64_t length) {
+ref<cvl_segdes> equal_segdes(int64_t count, int64_t length) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = count;
   d->equal = length;

@@ -146,6 +146,54 @@ void index(context &c, uint64_t, const cvl_value &start, const cvl_value &stride
   give(out, r);
 }
 
+/* ---- slices ---- */
+
+static ref<cvl_vector> new_slice(const cvl_vector &of, int64_t n) {
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = of.elem;
+  v->kind = of.kind;
+  v->length = n;
+  v->first = of.first;
+  v->step = of.step;
+  return v;
+}
+
+/* Of one segment; but not if the step, or the first element, is only on the device. */
+static ref<cvl_vector> slice_of_one_segment(const cvl_vector &v, int64_t first, int64_t n) {
+  if (v.kind == PROGRESSION && (v.data || v.steps)) return nullptr;
+  const ref<cvl_vector> s = new_slice(v, n);
+  s->data = v.data;
+  s->under = equal_segdes(1, n);
+  if (v.kind != PROGRESSION) return s;
+  s->first = v.first + (uint64_t)first * v.step;
+  if (v.elem == CVL_I32) s->first = (uint32_t)s->first;
+  note_sum(*s.get(), int_of(v.elem, s->first), int_of(v.elem, v.step), n);
+  return s;
+}
+
+/* Of whole segments of equal length. */
+static ref<cvl_vector> slice_of_segments(context &c, uint64_t site, const cvl_vector &v,
+                                         int64_t first, int64_t n) {
+  const ref<cvl_vector> s = new_slice(v, n * v.under->equal);
+  if (v.data) s->data = slice_of(c, site, *v.data.get(), first, n);
+  if (v.steps) s->steps = slice_of(c, site, *v.steps.get(), first, n);
+  s->under = equal_segdes(n, v.under->equal);
+  return s;
+}
+
+ref<cvl_vector> slice_of_computed(context &c, uint64_t site, cvl_vector &v, int64_t first,
+                                  int64_t n) {
+  if (v.kind == ALL_EQUAL) {
+    const ref<cvl_vector> s = new_slice(v, n);
+    note_sum(*s.get(), int_of(v.elem, v.first), 0, n);
+    return s;
+  }
+  if (v.under->count == 1) return slice_of_one_segment(v, first, n);
+  const int64_t equal = v.under->equal;
+  if (equal <= 0 || first % equal != 0 || n % equal != 0) return nullptr;
+  return slice_of_segments(c, site, v, first / equal, n / equal);
+}
+
 /* ---- in memory ---- */
 
 namespace {
@@ -167,6 +215,21 @@ template <class T> struct spread_body {
 } // namespace
 
 /* T only has the width of the elements: progressions wrap in the same way. */
+template <class T> static void copy_elements_to(work &w, const cvl_value &v, void *to) {
+  const int64_t n = v.form == CVL_VECTOR ? v.as.vector->length : 1;
+  const operand<T> x = w.read<T>(v);
+  w.run(launch_together("spread", n, spread_body<T>{x, pointer_to<T>(to)}));
+}
+
+void copy_to(work &w, const cvl_value &v, const ref<block> &to, size_t at) {
+  void *const begin = address(w.changed<char>(to)) + at;
+  switch (elem_info((cvl_elem)v.elem)->bytes) {
+  case 1: copy_elements_to<uint8_t>(w, v, begin); break;
+  case 4: copy_elements_to<uint32_t>(w, v, begin); break;
+  default: copy_elements_to<uint64_t>(w, v, begin); break;
+  }
+}
+
 template <class T> static ref<cvl_vector> copy_elements(work &w, const cvl_value &v) {
   const ref<pending> size = v.form == CVL_VECTOR ? v.as.vector->size : nullptr;
   const bool bounded = w.mode == operand_lengths::BOUNDED && stays_pending(w.c, size);

@@ -60,6 +60,8 @@ struct stream {
   }
   virtual void copy_up(void *device, const void *pinned, size_t bytes) = 0;
   virtual void copy_down(void *pinned, const void *device, size_t bytes) = 0;
+  /* From the device to itself. */
+  virtual void copy(void *to, const void *from, size_t bytes) = 0;
   virtual void fill(void *device, uint8_t byte, size_t bytes) = 0;
   /* A block of device memory is handed out or returned: for the checking emulation. */
   virtual void taken(void *, size_t) {}

@@ -122,6 +122,7 @@ struct gpu final : stream, event_clock, current_device {
   void run(const launch &) override;
   void copy_up(void *device, const void *pinned, size_t bytes) override;
   void copy_down(void *pinned, const void *device, size_t bytes) override;
+  void copy(void *to, const void *from, size_t bytes) override;
   void fill(void *device, uint8_t byte, size_t bytes) override;
   void taken(void *p, size_t bytes) override;
   void returned(void *p, size_t bytes) override;
@@ -315,6 +316,12 @@ void gpu::copy_down(void *pinned, const void *device, size_t bytes) {
   if (!unmeasured()) return;
   good(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, stream_),
        "copy from the device");
+}
+
+void gpu::copy(void *to, const void *from, size_t bytes) {
+  if (bytes == 0 || !unmeasured()) return;
+  good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_),
+       "copy on the device");
 }
 
 void gpu::fill(void *device, uint8_t byte, size_t bytes) {

@@ -614,6 +614,11 @@ bool checker::copies_down(const void *to, const void *from, size_t bytes, bool a
   return true;
 }
 
+bool checker::copies(const void *to, const void *from, size_t bytes) {
+  return command_reads("a copy on the device reads", from, bytes) &&
+         command_writes("a copy on the device writes", to, bytes);
+}
+
 bool checker::copies_shared(const void *to, const void *from, size_t bytes) {
   if (device.has(from) && !command_reads("a copy for others reads", from, bytes)) return false;
   return !device.has(to) || command_writes("a copy from others writes", to, bytes);

@@ -122,6 +122,8 @@ public:
   bool fills(const void *, size_t);
   bool copies_up(const void *to, const void *from, const void *as_issued, size_t);
   bool copies_down(const void *to, const void *from, size_t, bool alone);
+  /* From the device to itself. */
+  bool copies(const void *to, const void *from, size_t);
   /* A copy of which one side or both are memory that the checker does not know. */
   bool copies_shared(const void *to, const void *from, size_t);
 

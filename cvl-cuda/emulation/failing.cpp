@@ -48,6 +48,9 @@ struct failing final : stream {
   void copy_down(void *to, const void *from, size_t bytes) override {
     if (good("copy from the device")) inner_->copy_down(to, from, bytes);
   }
+  void copy(void *to, const void *from, size_t bytes) override {
+    if (good("copy on the device")) inner_->copy(to, from, bytes);
+  }
   void fill(void *p, uint8_t byte, size_t bytes) override {
     if (good("cudaMemsetAsync")) inner_->fill(p, byte, bytes);
   }

@@ -20,7 +20,7 @@ namespace ravel {
 namespace {
 
 struct command {
-  enum what { RUN, UP, DOWN, FILL, TAKEN, RETURNED, MARK } kind;
+  enum what { RUN, UP, DOWN, COPY, FILL, TAKEN, RETURNED, MARK } kind;
   void *to;
   const void *from;
   size_t bytes;
@@ -88,6 +88,10 @@ struct emulated final : stream, current_device {
   void run_here(const launch &) override;
   void copy_up(void *to, const void *from, size_t bytes) override;
   void copy_down(void *to, const void *from, size_t bytes) override;
+  void copy(void *to, const void *from, size_t bytes) override {
+    issue(command::COPY, to, from, bytes);
+    maybe_execute();
+  }
   void fill(void *p, uint8_t byte, size_t bytes) override {
     issue(command::FILL, p, nullptr, bytes).number = byte;
     maybe_execute();
@@ -266,6 +270,10 @@ void emulated::execute(const command &c) {
     break;
   case command::DOWN:
     if (check_ && !check_->copies_down(c.to, c.from, c.bytes, c.number != 0)) break;
+    memcpy(c.to, c.from, c.bytes);
+    break;
+  case command::COPY:
+    if (check_ && !check_->copies(c.to, c.from, c.bytes)) break;
     memcpy(c.to, c.from, c.bytes);
     break;
   case command::FILL:

@@ -609,6 +609,23 @@ Test(checker, finds_copies_of_what_nobody_has_written) {
           });
 }
 
+Test(checker, finds_copies_on_the_device_of_what_nobody_has_written) {
+  planted(UNINITIALISED, {"a copy on the device reads", "block 1 (64 bytes)"},
+          [](rig &r, bool defect) {
+            ptr<int64_t> a = r.fresh<int64_t>(8), b = r.fresh<int64_t>(8);
+            r.map("squares", defect ? 7 : 8, squares{a});
+            r.device->copy(address(b), address(a), 64);
+          });
+}
+
+Test(checker, finds_copies_on_the_device_behind_the_end) {
+  planted(OUT_OF_BOUNDS, {"a copy on the device writes", "block 2 (64 bytes)"},
+          [](rig &r, bool defect) {
+            ptr<int64_t> a = r.upload(numbers(8)), b = r.fresh<int64_t>(8);
+            r.device->copy(address(b + (defect ? 1 : 0)), address(a), 64);
+          });
+}
+
 /* The text of 2012: a segment's number at its first element. An empty segment has that of the
  * next one, or that behind the end. */
 struct marks {
