@@ -446,6 +446,7 @@ static uint32_t make_function(struct outline *o, size_t wanted) {
                 (uint32_t)r.kinds.count, body, take_wanted(&r, wanted));
   f->functions.items[function].instances = mark(&r);
   struct made_function *made = &f->made_functions.items[function];
+  made->effect = o->effect;
   made->removable = made->wanted.list.count == 0 && !has_effect(f, body);
   return function;
 }

@@ -38,8 +38,9 @@ struct outline {
   ir_var first;           /* variables below this are of the code around */
   ARRAY(struct body_input) inputs;
   struct block *code;
-  bool effects;   /* the body may have some */
-  uint8_t *froms; /* enum body_origin, of each variable from `first` on */
+  bool effects;            /* the body may have some, ... */
+  enum code_effect effect; /* ... and has */
+  uint8_t *froms;          /* enum body_origin, of each variable from `first` on */
   ARRAY(const struct ir_binding *) before; /* what is executed around it, before the call */
   struct ir_block body;                    /* the rest */
   ARRAY(struct body_output) outputs;
