@@ -63,4 +63,8 @@ void outline_clean(struct outline *, size_t wanted);
  * when the block was begun. */
 const struct rep *outline_call(struct outline *, const struct rep *value, size_t wanted);
 
+/* Makes the function, and the operands of its call: flatten-outline-function.c. Returns its
+ * number. */
+uint32_t outline_function(struct outline *, size_t wanted);
+
 #endif
