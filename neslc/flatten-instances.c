@@ -200,21 +200,27 @@ static bool holds_elements(const struct attempt *t, const struct trial *trial) {
   return uses(f->needed.items, &o->body);
 }
 
+static bool has_effects_of(struct flattener *f, const struct specialisation *v) {
+  if (v->loop) return has_effects(f, v->loop->core);
+  if (v->lambda) return has_effects(f, v->lambda->body);
+  if (v->derived) return has_effects(f, v->derived->body);
+  return global_traits(f, v->global)->effects;
+}
+
 /* What a function does whose code may not have been generated. */
 static enum code_effect effect_of(const void *flattener, uint32_t function) {
   struct flattener *f = (struct flattener *)(uintptr_t)flattener;
-  const struct ir_function *made = &f->functions.items[function];
-  if (made->body) return block_effect(made->body, effect_of, f);
   for (size_t i = 0; i < f->specialisations.count; i++) {
     const struct specialisation *v = &f->specialisations.items[i];
-    if (v->function != function || v->lambda || v->derived || v->loop) continue;
-    return global_traits(f, v->global)->effects ? EFFECT_OTHER : EFFECT_NONE;
+    if (v->function == function) return has_effects_of(f, v) ? EFFECT_OTHER : EFFECT_NONE;
   }
-  return EFFECT_OTHER;
+  return f->made_functions.items[function].effect; /* it is a body */
 }
 
 static bool is_permitted(struct attempt *t) {
-  return !t->outline.effects || block_effect(&t->outline.body, effect_of, t->f) != EFFECT_OTHER;
+  struct outline *o = &t->outline;
+  if (o->effects) o->effect = block_effect(&o->body, effect_of, t->f);
+  return o->effect != EFFECT_OTHER;
 }
 
 /* Whether the generated body is to be a function; by the rule above. */

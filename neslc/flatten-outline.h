@@ -38,8 +38,9 @@ struct outline {
   ir_var first;           /* variables below this are of the code around */
   ARRAY(struct body_input) inputs;
   struct block *code;
-  bool effects;   /* the body may have some */
-  uint8_t *froms; /* enum body_origin, of each variable from `first` on */
+  bool effects;            /* the body may have some, ... */
+  enum code_effect effect; /* ... and has */
+  uint8_t *froms;          /* enum body_origin, of each variable from `first` on */
   ARRAY(const struct ir_binding *) before; /* what is executed around it, before the call */
   struct ir_block body;                    /* the rest */
   ARRAY(struct body_output) outputs;
@@ -61,5 +62,9 @@ void outline_clean(struct outline *, size_t wanted);
 /* Makes the function and emits the call; the value around. `wanted` is the number of f->wanted
  * when the block was begun. */
 const struct rep *outline_call(struct outline *, const struct rep *value, size_t wanted);
+
+/* Makes the function, and the operands of its call: flatten-outline-function.c. Returns its
+ * number. */
+uint32_t outline_function(struct outline *, size_t wanted);
 
 #endif

@@ -167,8 +167,15 @@ struct combining {
   ARRAY(ir_var) proven; /* results of operations that may fail, but not here */
 };
 
+enum code_effect {
+  EFFECT_NONE,
+  EFFECT_DRAWS, /* random numbers, the same number of times in every execution */
+  EFFECT_OTHER
+};
+
 /* A function whose code is generated. */
 struct made_function {
+  enum code_effect effect; /* of a body: flatten-instances.c */
   struct vars wanted;
   bool removable; /* it cannot fail and has no effect */
 };
@@ -511,11 +518,6 @@ void mark_specialisation(struct flattener *, const struct specialisation *,
 /* Removes the marks of functions whose effects do not permit them. */
 void check_marks(struct flattener *, const struct ir_program *);
 
-enum code_effect {
-  EFFECT_NONE,
-  EFFECT_DRAWS, /* random numbers, the same number of times in every execution */
-  EFFECT_OTHER
-};
 /* `callee` says what a function does. */
 enum code_effect block_effect(const struct ir_block *,
                               enum code_effect (*callee)(const void *, uint32_t function),

@@ -53,7 +53,8 @@ struct shower {
 static void show_binding(struct shower *s, const char *line, size_t length) {
   size_t suffix;
   const uint32_t number = origin_of_line(line, length, &suffix);
-  if (number == 0 || number >= s->program->origins.list.count) {
+  if (number == 0 || number >= s->program->origins.list.count ||
+      origin_at(&s->program->origins, number)->pos.line == 0) {
     fprintf(s->out, "%.*s\n", (int)suffix, line);
     return;
   }
