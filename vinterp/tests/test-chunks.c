@@ -216,3 +216,28 @@ Test(chunks, sizes_are_checked) {
   cr_expect(failed_with(&ran, result_words), "%s", ran.diags);
   ran_free(&ran);
 }
+
+/* Nothing of a search is left for the next run. */
+Test(chunks, a_machine_runs_again_after_a_fault) {
+  static const char text[] =
+      "FUNC MAIN CONST SEGDES 7 CONST INT (1 2 3 4 5 0 6) CALL BODY RET\n"
+      "FUNC BODY {% instances shared each -> each } COPY 1 0 / INT POP 1 1 RET\n";
+  struct machine_options options = test_options();
+  options.chunks = (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2};
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  struct ir_program *program = program_of(&arena, text, options.widths, &diags);
+  struct machine *machine = machine_new(&options, &diags);
+  for (unsigned k = 0; k < 3; k++) {
+    diag_list_init(&diags, &arena);
+    cr_expect_eq(machine_run(machine, program, &diags), MACHINE_ERROR);
+    cr_assert_eq(diags.errors, 1);
+    cr_expect_str_eq(diags.list.items[0].message, "/ INT: division by zero at element 5");
+  }
+  machine_free(machine);
+  arena_free(&arena);
+}
