@@ -75,9 +75,9 @@ static const char *text_of(const char *name) {
 
 /* Each allocation fails once: of a chunk, which then is halved, or elsewhere, which is an
  * error. */
-static void sweep(const char *name, struct machine_chunks chunks) {
+static void sweep(const char *name, struct machine_options options,
+                  struct machine_chunks chunks) {
   enum { MOST = 400 };
-  struct machine_options options = test_options();
   unsigned failures = 0;
   struct ran whole = run_chunked(text_of(name), options, chunks);
   for (uint64_t n = 1; n <= MOST; n++) {
@@ -100,9 +100,12 @@ Test(chunks, every_allocation_fails_once) {
       "ragged, with a shared operand", "nested segments, and results that are operands",
       "random numbers, several and nested", "divide and conquer: a call by instances in itself",
       "tail calls of functions by instances"};
+  struct machine_options late = test_options();
+  late.backend = delayed_oracle(&table);
   for (unsigned k = 0; k < sizeof names / sizeof names[0]; k++) {
-    sweep(names[k], (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
-    sweep(names[k], (struct machine_chunks){MACHINE_CHUNKS_FIXED, 3});
+    sweep(names[k], test_options(), (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
+    sweep(names[k], test_options(), (struct machine_chunks){MACHINE_CHUNKS_FIXED, 3});
+    sweep(names[k], late, (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2});
   }
 }
 
