@@ -352,6 +352,9 @@ def whole_at_random():
                 "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"
                 " --seconds {search} --native --seed {seed}")
+    yield Stage("whole: random calls by instances, in chunks", "python3"
+                " commands/tests/chunks_command.py build/bin/vinterp --programs 1500 --seed 0x{seed}"
+                " Chunks.test_random_programs")
     yield Stage("whole: properties of programs, other cases",
                 "python3 nesl-tests/properties.py --seed 0x{seed} --cases 2000")
     yield Stage("whole: random programs of NESL", "build/bin/nesl-random --seed 0x{seed}"

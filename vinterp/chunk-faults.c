@@ -237,6 +237,8 @@ static bool begin_pass(struct machine *m, enum chunks_pass pass, uint32_t *locat
   cut_leave_chunk(m, outermost);
   cut_restart(m, outermost);
   m->chunks.pass = pass;
+  m->chunks.found_again = false;
+  m->chunks.sum = (struct operand_sizes){0};
   return cut_start_chunk(m, outermost, location);
 }
 

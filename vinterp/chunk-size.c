@@ -6,8 +6,9 @@
  * later is at most GROWTH times as large, since small vectors need relatively more.
  *
  * A call that is estimated to need less than the budget is not cut. But an estimate may be
- * wrong by any factor. So where it is not far below, and where that costs nothing, the operands
- * are kept as if there were a chunk of all instances: when memory fails it is halved after all.
+ * wrong by any factor. So where it is not very small, and where that costs nothing, the
+ * operands are kept as if there were a chunk of all instances: when memory fails it is halved
+ * after all.
  *
  * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less.
  */
@@ -20,11 +21,12 @@ enum {
   FIRST_INSTANCES = 16,
   FIRST_PART = 8,
   GROWTH = 8,
-  /* A call that may need so large a fraction of the budget is a chunk of its own, if its
-   * operands take no more than the second; not if it needs less than these bytes. */
-  WATCHED = 16,
-  KEPT = 8,
+  /* A call that may need more than so many bytes is a chunk of its own, if its operands take no
+   * more than this fraction of the budget. Keeping operands and waiting costs about a
+   * microsecond. */
   SMALL_BYTES = 64 << 10,
+  KEPT = 8,
+  MUCH_BYTES = 1 << 20, /* a chunk that needs more counts, however small it is */
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
   MOST_RANDOM = 9
@@ -86,7 +88,7 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   const double needed = weight * need->multiple;
   if (needed < SMALL_BYTES) return false;
   const double most = budget(m, &bound);
-  return needed > most || (needed > most / WATCHED && weight < most / KEPT);
+  return needed > most || weight < most / KEPT;
 }
 
 bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
@@ -189,7 +191,7 @@ void chunk_measure_begin(struct machine *m, struct cut *cut) {
  * needed much. */
 static void note_need(struct chunk_need *need, double weight, uint64_t bytes) {
   const double multiple = (double)(bytes > 0 ? bytes : 1) / weight;
-  const bool much = multiple > need->multiple && bytes > BUDGET_BYTES / WATCHED;
+  const bool much = multiple > need->multiple && bytes > MUCH_BYTES;
   if (need->measured && weight < need->weight / 2 && !much) return;
   *need = (struct chunk_need){.measured = true, .weight = weight, .multiple = multiple};
 }

@@ -15,7 +15,7 @@ import unittest
 from support import ScratchTest
 
 VINTERP = None
-PROGRAMS = 40
+PROGRAMS = 25
 SEED = None
 LONG = 300  # seconds
 SIZES = ("1", "2", "3", "7", "random:1", "random:2", "auto")
@@ -286,7 +286,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("vinterp")
     parser.add_argument("--programs", type=int, default=PROGRAMS)
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seed", type=lambda text: int(text, 0))
     options, rest = parser.parse_known_args()
     VINTERP, PROGRAMS, SEED = options.vinterp, options.programs, options.seed
     unittest.main(argv=[sys.argv[0], *rest])

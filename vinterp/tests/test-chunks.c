@@ -75,9 +75,9 @@ static const char *text_of(const char *name) {
 
 /* Each allocation fails once: of a chunk, which then is halved, or elsewhere, which is an
  * error. */
-static void sweep(const char *name, struct machine_chunks chunks) {
+static void sweep(const char *name, struct machine_options options,
+                  struct machine_chunks chunks) {
   enum { MOST = 400 };
-  struct machine_options options = test_options();
   unsigned failures = 0;
   struct ran whole = run_chunked(text_of(name), options, chunks);
   for (uint64_t n = 1; n <= MOST; n++) {
@@ -100,9 +100,12 @@ Test(chunks, every_allocation_fails_once) {
       "ragged, with a shared operand", "nested segments, and results that are operands",
       "random numbers, several and nested", "divide and conquer: a call by instances in itself",
       "tail calls of functions by instances"};
+  struct machine_options late = test_options();
+  late.backend = delayed_oracle(&table);
   for (unsigned k = 0; k < sizeof names / sizeof names[0]; k++) {
-    sweep(names[k], (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
-    sweep(names[k], (struct machine_chunks){MACHINE_CHUNKS_FIXED, 3});
+    sweep(names[k], test_options(), (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
+    sweep(names[k], test_options(), (struct machine_chunks){MACHINE_CHUNKS_FIXED, 3});
+    sweep(names[k], late, (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2});
   }
 }
 
@@ -215,4 +218,34 @@ Test(chunks, sizes_are_checked) {
   ran = run_chunked(result, test_options(), two);
   cr_expect(failed_with(&ran, result_words), "%s", ran.diags);
   ran_free(&ran);
+}
+
+/* Nothing of a search is left for the next run. */
+Test(chunks, a_machine_runs_again_after_a_fault) {
+#define DIVIDES(numbers)                                                                       \
+  "FUNC MAIN CONST SEGDES 7 CONST INT (" numbers ") CALL BODY RET\n"                           \
+  "FUNC BODY {% instances shared each -> each } COPY 1 0 / INT POP 1 1 RET\n"
+  static const struct {
+    const char *text, *message;
+  } runs[] = {{DIVIDES("1 2 3 4 5 0 6"), "/ INT: division by zero at element 5"},
+              {DIVIDES("1 2 3 0 5 0 6"), "/ INT: division by zero at element 3"},
+              {DIVIDES("0 2 3 0 5 0 6"), "/ INT: division by zero at element 0"}};
+  struct machine_options options = test_options();
+  options.chunks = (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2};
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  struct machine *machine = machine_new(&options, &diags);
+  for (unsigned k = 0; k < 3; k++) {
+    diag_list_init(&diags, &arena);
+    struct ir_program *program = program_of(&arena, runs[k].text, options.widths, &diags);
+    cr_expect_eq(machine_run(machine, program, &diags), MACHINE_ERROR);
+    cr_assert_eq(diags.errors, 1);
+    cr_expect_str_eq(diags.list.items[0].message, runs[k].message);
+  }
+  machine_free(machine);
+  arena_free(&arena);
 }
