@@ -6,7 +6,7 @@
  * function only passes to itself is not needed.
  *
  * A function by instances keeps parameter 0, and each descriptor that the size of another
- * parameter or result refers to. Without results it is by instances no more. */
+ * parameter or result refers to. */
 #include "ir/dead.h"
 #include "fcode-opt/passes.h"
 
@@ -214,14 +214,12 @@ static void shrink_instances(struct need *n, uint32_t f) {
   struct ir_function *function = &n->o->program->functions[f];
   const struct ir_instances *old = function->instances;
   bool *keep = arena_alloc(n->o->scratch, function->param_count);
-  bool any = false;
-  for (uint32_t i = 0; i < function->result_count; i++) any |= n->results[f][i];
   for (uint32_t i = 0; i < function->param_count; i++)
     keep[i] = n->vars[f][function->params[i]];
   struct ir_instances *mark = arena_alloc(n->o->arena, sizeof *mark);
   mark->params = shrink_sizes(n, function->param_count, old->params, keep);
   mark->results = shrink_sizes(n, function->result_count, old->results, n->results[f]);
-  function->instances = any ? mark : NULL;
+  function->instances = mark;
 }
 
 /* Called last: calls are changed by the old signature. */

@@ -219,7 +219,7 @@ bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program
     struct instances_decision *d = &decisions[f];
     if (!program->functions[f].instances || d->inlined || !s.calls.reachable[f]) continue;
     if (!o->program->functions[f].typed) continue;
-    const char *reason = "no result of it is needed";
+    const char *reason = "it never returns";
     if (o->program->functions[f].instances) {
       s.worth[f] = of_function(&s, f);
       reason = why_not(&s);

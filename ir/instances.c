@@ -128,7 +128,6 @@ static bool is_base(const struct ir_kind *kind) {
 
 static const char *signature_fault(const struct ir_function *f) {
   if (!f->returns) return "never returns";
-  if (f->result_count == 0) return "has no result";
   if (f->param_count == 0 || f->vars[f->params[0]]->tag != IR_SEGDES)
     return "does not take a SEGDES, the descriptor of the instances, as parameter 0";
   return NULL;

@@ -60,7 +60,7 @@ Test(instances, dead_parameters_and_results) {
                      "end\n");
 }
 
-/* A function that is left without results cuts nothing. */
+/* What is left of a function without results still holds elements, and stays by instances. */
 Test(instances, no_result_is_needed) {
   expect_behind_main(pass_dead,
                      "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
@@ -71,7 +71,7 @@ Test(instances, no_result_is_needed) {
                      "  v2 = RAND v1\n"
                      "  yield v2\n"
                      "end\n",
-                     "fun DRAW (v0: SEGDES, v1: INT) -> ()\n"
+                     "fun DRAW (v0: SEGDES, v1: INT) -> () instances shared each ->\n"
                      "  v2 = RAND v1\n"
                      "  yield\n"
                      "end\n");
