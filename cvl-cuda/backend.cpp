@@ -471,6 +471,7 @@ static cvl_statistics statistics(context *c) {
   cvl_statistics s{};
   s.live_bytes = c->memory.live;
   s.peak_bytes = c->memory.peak;
+  s.recent_peak_bytes = c->memory.recent;
   s.allocations = c->memory.allocations;
   s.waits = c->work_queue.waits;
   s.launches = c->work_queue.launches;
@@ -480,6 +481,10 @@ static cvl_statistics statistics(context *c) {
   s.wait_ns = c->work_queue.wait_ns;
   s.kernel_ns = c->device->kernel_ns();
   return s;
+}
+
+static void restart_peak(context *c) {
+  c->memory.recent = c->memory.live;
 }
 
 static void fail_allocation(context *c, uint64_t n) {
@@ -691,6 +696,7 @@ cvl_backend backend_over_streams() {
   b.concatenate = concatenate_entry;
   b.check = check;
   b.statistics = statistics;
+  b.restart_peak = restart_peak;
   b.fail_allocation = fail_allocation;
   b.elementwise = elementwise_entry;
   b.reduce = reduce_entry;

@@ -26,7 +26,7 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
   seen_faults = ref<block>(memory.take(memory_space::host, sizeof(fault_slot), 0));
   memset(seen_faults->at, 0, sizeof(fault_slot));
   work_queue.fill(device_faults->at, 0, sizeof(fault_slot));
-  memory.live = memory.peak = memory.allocations =
+  memory.live = memory.peak = memory.recent = memory.allocations =
       0; /* what the context needs is not counted */
   memory.limit = o.memory_limit;
   memory.fail_in = o.fail_allocation;

@@ -114,6 +114,7 @@ block *heap::find(memory_space side, size_t bytes, bool counted) {
   if (range.at == nullptr) return nullptr;
   if (counted) live += bytes;
   if (live > peak) peak = live;
+  if (live > recent) recent = live;
   if (side == memory_space::device) order->taken(range.at, bytes, range.since);
   return new block{1,       side,        bytes, size,   range.at, this, range.own_chunk,
                    counted, range.since, 0,     nullptr};

@@ -110,6 +110,7 @@ struct heap {
   queue *order = nullptr; /* of the commands that use the memory */
   uint64_t limit = 0;     /* bytes; 0: none */
   uint64_t live = 0, peak = 0, allocations = 0;
+  uint64_t recent = 0;  /* the peak since restart_peak */
   uint64_t fail_in = 0; /* the n-th allocation from now fails; 0: none */
   struct free_range {
     char *at;

@@ -93,6 +93,27 @@ static struct host_value some_ints(struct suite *s, uint64_t n) {
   return h;
 }
 
+/* The recent peak begins with what is live, and follows it; the other one stays. */
+static void expect_recent_peak(struct suite *s, uint64_t peak) {
+  struct host_value h = some_ints(s, 10000);
+  struct cvl_value v;
+  if (!s->b->restart_peak) return;
+  s->b->restart_peak(s->ctx);
+  const struct cvl_statistics before = s->b->statistics(s->ctx);
+  const bool uploaded = suite_upload(s, &h, false, &v);
+  const struct cvl_statistics with = s->b->statistics(s->ctx);
+  host_free(&s->heap, &h);
+  if (!uploaded) return;
+  s->b->release(s->ctx, &v);
+  const struct cvl_statistics after = s->b->statistics(s->ctx);
+  if (before.recent_peak_bytes != before.live_bytes ||
+      with.recent_peak_bytes < with.live_bytes || with.live_bytes <= before.live_bytes ||
+      after.recent_peak_bytes != with.recent_peak_bytes || after.peak_bytes != peak) {
+    suite_fail(s, "recent peaks of %" PRIu64 ", %" PRIu64 " and %" PRIu64,
+               before.recent_peak_bytes, with.recent_peak_bytes, after.recent_peak_bytes);
+  }
+}
+
 /* Doubles a vector again and again, keeping all, until the limit says no; and then works on. A
  * sum, since a back end may have better things to do with DIST than to take memory. */
 static void fill_memory(struct suite *s, uint64_t limit) {
@@ -134,6 +155,7 @@ static void fill_memory(struct suite *s, uint64_t limit) {
     return;
   }
   s->b->release(s->ctx, &out);
+  expect_recent_peak(s, now.peak_bytes);
   s->cases++;
 }
 
