@@ -4,8 +4,9 @@
     bench/nesl-memory.py [--build FOLDER] [--json FILE]
 
 The functions of examples/barnes-hut.nesl on random bodies, width 0.5, --classic, two threads,
-compiled by neslc and run by vinterp -O. `blocks` calls forces for 5,000 targets after the other.
-Counts of bytes: the same on every run, but for the process."""
+compiled by neslc and run by vinterp -O, whose calls by instances are cut (--chunks auto) or not (off).
+`blocks` calls forces for 5,000 targets after the other, as programs did before calls were cut. Counts of bytes: uncut
+the same on every run, but for the process."""
 
 import argparse
 import json
@@ -22,14 +23,16 @@ function blocks(targets, bodies, middle, half, width, size) =
        ++ blocks(drop(targets, size), bodies, middle, half, width, size);
 """
 ROWS = [
-    ("barnes_hut", 10_000, "barnes_hut(bodies, 0.5)"),
-    ("barnes_hut", 100_000, "barnes_hut(bodies, 0.5)"),
-    ("blocks", 100_000, "blocks({p : (p, m) in bodies}, bodies, (0.5, 0.5), 0.5, 0.5, 5000)"),
-    ("all_pairs", 10_000, "all_pairs(bodies)"),
+    ("barnes_hut", 10_000, "off", "barnes_hut(bodies, 0.5)"),
+    ("barnes_hut", 10_000, "auto", "barnes_hut(bodies, 0.5)"),
+    ("barnes_hut", 100_000, "off", "barnes_hut(bodies, 0.5)"),
+    ("blocks", 100_000, "off", "blocks({b.position : b in bodies}, bodies, (0.5, 0.5), 0.5, 0.5, 5000)"),
+    ("barnes_hut", 100_000, "auto", "barnes_hut(bodies, 0.5)"),
+    ("all_pairs", 10_000, "auto", "all_pairs(bodies)"),
 ]
 
 
-def measure(build, bodies, expression):
+def measure(build, bodies, chunks, expression):
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "program.nesl"
         definitions = (ROOT / "examples" / "barnes-hut.nesl").read_text()
@@ -38,7 +41,7 @@ def measure(build, bodies, expression):
                         f"let bodies = random_bodies({bodies}) in total({expression})"],
                        check=True)
         run = subprocess.Popen([build / "bin" / "vinterp", "-O", "--classic", "--threads", "2",
-                                "--backend", "cpu", "--profile", "--json",
+                                "--backend", "cpu", "--chunks", chunks, "--profile", "--json",
                                 program.with_suffix(".vcode")],
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         said = run.stderr.read()
@@ -56,12 +59,12 @@ def main():
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     rows = []
-    print("| program | bodies | vectors, MB | process, MB |\n|---|---|---|---|")
-    for name, bodies, expression in ROWS:
-        vectors, process, seconds = measure(options.build.resolve(), bodies, expression)
-        rows.append({"program": name, "bodies": bodies, "vectors": vectors, "process": process,
-                     "seconds": seconds})
-        print(f"| `{name}` | {bodies:,} | {vectors / 1e6:,.0f} | {process / 1e6:,.0f} |", flush=True)
+    print("| program | bodies | `--chunks` | vectors, MB | process, MB |\n|---|---|---|---|---|")
+    for name, bodies, chunks, expression in ROWS:
+        vectors, process, seconds = measure(options.build.resolve(), bodies, chunks, expression)
+        rows.append({"program": name, "bodies": bodies, "chunks": chunks, "vectors": vectors,
+                     "process": process, "seconds": seconds})
+        print(f"| `{name}` | {bodies:,} | {chunks} | {vectors / 1e6:,.0f} | {process / 1e6:,.0f} |", flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 
