@@ -190,7 +190,7 @@ def counts(options, definitions, expression, n, folder):
     source, program = Path(folder) / "p.nesl", Path(folder) / "p.vcode"
     source.write_text(definitions + expression.replace("N", str(n)) + ";\n")
     run([options.build / "bin" / "neslc", "-o", program, source], folder)
-    text = run([options.build / "bin" / "vinterp-tests", "--threads", "1", "--profile", "--json",
+    text = run([options.build / "bin" / "vinterp-tests", "--threads", "1", "--chunks", "off", "--profile", "--json",
                 program], folder).stderr
     profile = json.loads(text[text.index("{"):])
     return profile["work"], profile["instructions"]
