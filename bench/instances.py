@@ -33,7 +33,10 @@ TARGETS = ["barnes-hut", "barnes-hut-3d", "n-body", "random-sums", "matrix-produ
 # Of these, what is not cut, and why that is accepted: by program, and the function that it is in.
 LOOP = ("a round of its loop checks indices and lengths, and in which round an instance is depends on the others: "
         "docs/memory.md, Faults")
-EXCEPTIONS = {("edit-distance", "distance"): LOOP, ("edit-distance", "bench"): LOOP}
+ESTIMATE = ("where n is known, as in `nesl run`, there is nothing to check, and all is one superoperator; otherwise the "
+            "optimiser expects one before fusion, and then the check of the lengths stands between")
+EXCEPTIONS = {("edit-distance", "distance"): LOOP, ("edit-distance", "bench"): LOOP,
+              ("matrix-product", "matrix_product"): ESTIMATE}
 
 # Words of the compiler for what gains nothing by being cut, and for what is cut further inside.
 VALUE_ONLY = "needs no elements of the sequences that it computes"
@@ -63,7 +66,7 @@ Each function of [the library](nesl-library.md) that takes or returns sequences,
 `{unique(v) : v in vs}`; of ints where it has a choice. What such a function calls counts with it: one that is *cut* is
 so itself, or calls what is. Functions that take functions depend on these; they are above where programs call them.
 """
-# The best of what a function and those that it calls became.
+# Of what a function and those that it calls became the first of these counts.
 ORDER = ["not", "cut", "in superoperators", "one operation", "nothing to cut"]
 
 # A line of what neslc says, and then what became of it.
@@ -74,17 +77,38 @@ SAID = re.compile(r"(.*?):(\d+):(\d+): (.*?) is (not )?by instances: (.*)")
 # ---- what the commands say ----
 
 def compiled(build, folder, source, words, widths):
-    """The lines of neslc, and function -> what fcodeopt says of it."""
+    """The lines of neslc, and function -> what fcodeopt says of it, and of values in memory that were to be fused."""
     made = Path(folder) / "made.vcode"
     said = superoperators.run([build / "bin" / "neslc", *widths, "--explain", "-o", made, *words, source]).stdout
     optimised = superoperators.run([build / "bin" / "fcodeopt", *widths, "--explain", "-o", "/dev/null", made]).stdout
     kept = re.findall(r"^function (\S+)\n  (by instances|inlined): (.*)$", optimised, re.MULTILINE)
-    return said.replace(f"{folder}/", ""), {name: (verdict, why) for name, verdict, why in kept}
+    left = left_in_memory(made.read_text().splitlines(), optimised)
+    return said.replace(f"{folder}/", ""), {name: (stays, why, left.get(name)) for name, stays, why in kept}
+
+
+def left_in_memory(code, optimised):
+    """Function -> the first gather in its lines whose result fusion left in memory.
+
+    Whether a function is inlined is decided before fusion, from what fusion is expected to do. What it left afterwards
+    is said by line. Such a gather may be of elements for each instance where the function has segments: some that it
+    makes, or those of its parameters."""
+    starts = [k for k, line in enumerate(code) if line.startswith("FUNC ")] + [len(code)]
+    own = {}
+    for begin, end in zip(starts, starts[1:]):
+        mark = re.search(r"\{% instances (.*?) ->", code[begin])
+        segments = "MAKE_SEGDES" in code[begin:end] or mark and re.search(r"\d", mark[1])
+        own.update((line + 1, code[begin].split()[1]) for line in range(begin, end) if segments)
+    left = {}
+    for line, why in re.findall(r"^  line (\d+): (the result of BPERMUTE .*)$", optimised, re.MULTILINE):
+        if int(line) in own and re.search(r"keeps its order with|needs the result of another pass", why):
+            left.setdefault(own[int(line)], plain(why))
+    return left
 
 
 def plain(why):
     """A reason without the numbers that change with every other change of the program."""
     why = re.sub(r"line \d+: | in line \d+", "", why)
+    why = re.sub(r"in memory: (.*), which may fail", r"in memory, since \1, which may fail", why)
     why = re.sub(r"\bOP\d+\b", "a superoperator", why)
     why = re.sub(r"\bEACH_\d+L\b", "an apply-to-each", why)
     return re.sub(r"\b(\w+?)_\d+L?\b", lambda name: name[1].lower(), why)
@@ -94,12 +118,14 @@ def verdict(negated, said, kept):
     if negated:
         why = said.removeprefix("it ")
         return {IN_CALLS: ("in calls", ""), VALUE_ONLY: ("value only", "")}.get(why, ("not", why))
-    stays, why = kept.get(said, ("removed", ""))
+    stays, why, left = kept.get(said, ("removed", "", None))
     if stays == "by instances":
         return "cut", plain(why)
     if stays == "removed":
         return stays, ""
-    return ("one operation", "") if why == "it is one operation" else ("in superoperators", "")
+    if why == "it is one operation":
+        return "one operation", ""
+    return ("not", f"is inlined, but {left}") if left else ("in superoperators", "")
 
 
 def rows(said, kept):
