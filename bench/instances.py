@@ -311,7 +311,9 @@ def make(options):
         called = [pool.submit(look_at_function, entry, options.build) for entry in entries]
         found = [future.result() for future in looking]
         of_calls = [future.result() for future in called]
-    lines, errors = [summary(found), ""], []
+    lines = [summary(found), ""]
+    errors = [f"{name}: is in TARGETS, and no program" for name in TARGETS
+              if not options.names and name not in [one.title for one in programs]]
     for one, rows_ in zip(programs, found):
         text, wrong = section(one, rows_)
         lines += text
