@@ -218,13 +218,13 @@ def page(lines, kinds, rounds):
     return "\n".join([HEAD, summary(kinds, rounds), "", *lines]).rstrip() + "\n"
 
 
-def check(text):
-    kept = PAGE.read_text() if PAGE.exists() else ""
+def check(text, path=PAGE, command="bench/superoperators.py"):
+    kept = path.read_text() if path.exists() else ""
     if kept == text:
         return 0
-    print("\n".join(difflib.unified_diff(kept.splitlines(), text.splitlines(), relative(PAGE),
+    print("\n".join(difflib.unified_diff(kept.splitlines(), text.splitlines(), relative(path),
                                          "what programs do now", lineterm="", n=1)))
-    print(f"{relative(PAGE)} is not what programs do; if that is meant, run bench/superoperators.py")
+    print(f"{relative(path)} is not what programs do; if that is meant, run {command}")
     return 1
 
 

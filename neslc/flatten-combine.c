@@ -281,8 +281,8 @@ static unsigned what_it_is(const struct global *g) {
 }
 
 /* Says what becomes of a call in the program. Within the library the function is the same. */
-static void explain(struct flattener *f, const struct call *k, const struct reduction *r,
-                    bool fine) {
+static void explain_call(struct flattener *f, const struct call *k, const struct reduction *r,
+                         bool fine) {
   const char *name = k->global->name->text;
   const size_t count = r->made.columns.count;
   if (!f->options->explain || !f->at.source || f->at.source->library ||
@@ -290,14 +290,11 @@ static void explain(struct flattener *f, const struct call *k, const struct redu
     return;
   }
   f->explained = f->at;
-  const struct source_pos at = source_position(f->at.source, f->at.offset);
   const char *what =
       fine ? arena_printf(f->arena, "is a superoperator of %zu column%s", count,
                           count == 1 ? "" : "s")
            : arena_printf(f->arena, "takes rounds: its function %s", r->state.refused);
-  *array_push(f->arena, &f->explanations) =
-      arena_printf(f->arena, "%s:%u:%u: %s %s\n", f->at.source->name, at.line, at.column,
-                   *name == '_' ? name + 1 : name, what);
+  explain(f, f->at.source, f->at.offset, *name == '_' ? name + 1 : name, what);
 }
 
 /* Takes the arguments apart; false if there is no function to combine with. */
@@ -402,7 +399,7 @@ const struct rep *flatten_combination(struct flattener *f, struct context *c,
   } else {
     r.state.refused = "combines sequences";
   }
-  explain(f, k, &r, fine);
+  explain_call(f, k, &r, fine);
   if (!fine) return NULL;
   if (!same || !fixed) return results(f, c, &r);
   return flatten_if_any(f, c, k->result_type, once_body, &r);

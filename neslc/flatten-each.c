@@ -48,7 +48,7 @@ const struct rep *flatten_each(struct flattener *f, struct context *c, const str
     bind_pattern(f, inside, e->as.each.generators[i].pattern, sources[i]->elements);
   }
   if (!e->as.each.sieve) {
-    const struct rep *body = flatten_body(f, inside, e->as.each.body);
+    const struct rep *body = flatten_body(f, inside, e);
     return rep_sequence(f, s->segdes, s->outer, body, context_serial(c));
   }
   /* Filter first: the body runs only where the sieve holds. */
@@ -62,6 +62,6 @@ const struct rep *flatten_each(struct flattener *f, struct context *c, const str
                                .one = seq_elements_one(f, kept),
                                .flags = flags,
                                .around = s->segdes};
-  const struct rep *body = flatten_body(f, filtered, e->as.each.body);
+  const struct rep *body = flatten_body(f, filtered, e);
   return rep_sequence(f, packed[1], s->outer, body, context_serial(c));
 }

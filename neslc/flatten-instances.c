@@ -80,6 +80,7 @@ struct inlined_body {
   uint32_t count;
   struct type **arguments;
   const char *signature;
+  const char *why; /* it "..."; NULL: there is nothing to say */
 };
 
 static bool same_types(struct flattener *f, const struct inlined_body *x) {
@@ -91,20 +92,22 @@ static bool same_types(struct flattener *f, const struct inlined_body *x) {
   return true;
 }
 
-static bool is_inlined(struct flattener *f, const struct core *body, const char *signature) {
+static const struct inlined_body *find_inlined(struct flattener *f, const struct core *body,
+                                               const char *signature) {
   for (const struct inlined_body *x = table_get(&f->inlined, body); x; x = x->next) {
-    if (strcmp(x->signature, signature) == 0 && same_types(f, x)) return true;
+    if (strcmp(x->signature, signature) == 0 && same_types(f, x)) return x;
   }
-  return false;
+  return NULL;
 }
 
 static void remember_inlined(struct flattener *f, const struct core *body,
-                             const char *signature) {
+                             const char *signature, const char *why) {
   struct inlined_body *x = arena_alloc(f->arena, sizeof *x);
   *x = (struct inlined_body){.next = table_get(&f->inlined, body),
                              .count = f->frame->count,
                              .arguments = f->frame->arguments,
-                             .signature = signature};
+                             .signature = signature,
+                             .why = why};
   table_set(&f->inlined, body, x);
 }
 
@@ -113,7 +116,7 @@ static void remember_inlined(struct flattener *f, const struct core *body,
 struct attempt {
   struct flattener *f;
   struct context *around;
-  const struct core *body;
+  const struct core *each, *body;
   struct loop captured;     /* the variables it mentions ... */
   struct bound_rep *values; /* ... and what they are bound to around it */
   const char *signature;
@@ -192,7 +195,7 @@ static bool uses(const bool *held, const struct ir_block *b) {
 static bool holds_elements(const struct attempt *t, const struct trial *trial) {
   struct flattener *f = t->f;
   const struct outline *o = &t->outline;
-  memset(f->needed.items, 0, f->needed.count);
+  outline_need_nothing(f);
   for (size_t i = 0; i < trial->held.count; i++) {
     const ir_var v = trial->held.items[i];
     f->needed.items[v] = outline_from(o, v) == FROM_BODY;
@@ -212,26 +215,53 @@ static enum code_effect effect_of(const void *flattener, uint32_t function) {
   struct flattener *f = (struct flattener *)(uintptr_t)flattener;
   for (size_t i = 0; i < f->specialisations.count; i++) {
     const struct specialisation *v = &f->specialisations.items[i];
-    if (v->function == function) return has_effects_of(f, v) ? EFFECT_OTHER : EFFECT_NONE;
+    if (v->function == function) return has_effects_of(f, v) ? EFFECT_CALLS : EFFECT_NONE;
   }
   return f->made_functions.items[function].effect; /* it is a body */
 }
 
-static bool is_permitted(struct attempt *t) {
+/* Why the effects of the body do not permit a function; or NULL. */
+static const char *forbidding_effect(struct attempt *t) {
   struct outline *o = &t->outline;
   if (o->effects) o->effect = block_effect(&o->body, effect_of, t->f);
-  return o->effect != EFFECT_OTHER;
+  switch (o->effect) {
+  case EFFECT_NONE:
+  case EFFECT_DRAWS: break;
+  case EFFECT_DRAWS_SOME: return "draws random numbers conditionally";
+  case EFFECT_CALLS: return "calls what prints, draws random numbers or has another effect";
+  case EFFECT_OTHER: return "prints, reads, takes the time or ends the program";
+  }
+  return NULL;
 }
 
-/* Whether the generated body is to be a function; by the rule above. */
-static bool is_function(struct attempt *t, const struct rep *value, const struct trial *trial) {
+static bool has_call(const struct ir_block *b) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    const struct ir_binding *x = &b->bindings[i];
+    if (x->form == IR_CALL) return true;
+    if (x->form == IR_IF && (has_call(x->as.arms.then) || has_call(x->as.arms.otherwise))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether the generated body is to be a function; by the rule above. If not, *why says what
+ * keeps a body with sequences from that. */
+static bool is_function(struct attempt *t, const struct rep *value, const struct trial *trial,
+                        const char **why) {
   struct outline *o = &t->outline;
   o->effects = has_effects_here(t->f, t->body);
   outline_separate(o);
-  if (trial->held.count == 0 || !outline_outputs(o, value)) return false;
-  if (o->outputs.count == 0) return false; /* only checks are left */
-  outline_clean(o, t->before.wanted);
-  return holds_elements(t, trial) && is_permitted(t);
+  const bool results = trial->held.count > 0 && outline_outputs(o, value);
+  if (results) outline_clean(o, t->before.wanted);
+  *why = has_call(&o->body)      ? "computes sequences in calls only"
+         : trial->held.count > 0 ? "needs no elements of the sequences that it computes"
+                                 : NULL;
+  if (trial->held.count == 0 || !holds_elements(t, trial)) return false;
+  *why = results ? forbidding_effect(t) : o->copied;
+  if (*why) return false;
+  *why = "has only checks left to do"; /* else it has results */
+  return o->outputs.count > 0;
 }
 
 /* The code that was generated for a block becomes that of the block around it. */
@@ -242,35 +272,48 @@ static void join(struct flattener *f, const struct block *b) {
   f->block = b->outer;
 }
 
+static void explain_inlined(const struct attempt *t, const char *why) {
+  if (!why) return;
+  explain(t->f, t->each->source, t->each->at.start, "apply-to-each is not by instances: it",
+          why);
+}
+
 /* The value of the body by a call; NULL if it is no function. */
 static const struct rep *attempt(struct attempt *t) {
   struct flattener *f = t->f;
   struct trial trial;
   const struct rep *values = lift_values(t);
-  if (is_inlined(f, t->body, t->signature)) {
+  const struct inlined_body *known = find_inlined(f, t->body, t->signature);
+  if (known) {
     block_abandon(f, t->lifted);
     go_back(f, &t->before);
+    explain_inlined(t, known->why);
     return NULL;
   }
+  const char *why;
   const struct rep *value = generate(t, values, &trial);
   restore_values(t);
-  if (is_function(t, value, &trial)) {
+  if (is_function(t, value, &trial, &why)) {
     value = outline_call(&t->outline, value, t->before.wanted);
+    explain_by_instances(f, t->each->source, t->each->at.start, "apply-to-each",
+                         (uint32_t)f->functions.count - 1);
     join(f, t->lifted);
     return value;
   }
   block_abandon(f, t->outline.code);
   block_abandon(f, t->lifted);
   go_back(f, &t->before);
-  remember_inlined(f, t->body, t->signature);
+  remember_inlined(f, t->body, t->signature, why);
+  explain_inlined(t, why);
   return NULL;
 }
 
 const struct rep *flatten_body(struct flattener *f, struct context *c,
-                               const struct core *body) {
+                               const struct core *each) {
+  const struct core *body = each->as.each.body;
   unsigned budget = SIMPLE_NODES;
   if (f->combining || is_simple(f, body, &budget)) return flatten(f, c, body);
-  struct attempt t = {.f = f, .around = c, .body = body};
+  struct attempt t = {.f = f, .around = c, .each = each, .body = body};
   find_values(&t);
   const struct rep *value = attempt(&t);
   return value ? value : flatten(f, c, body);

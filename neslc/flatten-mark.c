@@ -44,6 +44,7 @@ void mark_specialisation(struct flattener *f, const struct specialisation *v,
   struct ir_instances *mark = arena_alloc(f->arena, sizeof *mark);
   *mark = (struct ir_instances){params.list.items, results.list.items};
   f->functions.items[v->function].instances = mark;
+  explain_specialisation(f, v);
 }
 
 /* ---- effects: those of unfinished code; ir/instances.h says what a finished function may ----
@@ -60,7 +61,7 @@ static enum code_effect binding_effect(const struct ir_binding *x,
   if (x->form == IR_IF) {
     const enum code_effect arms = more(block_effect(x->as.arms.then, callee, context),
                                        block_effect(x->as.arms.otherwise, callee, context));
-    return arms == EFFECT_NONE ? EFFECT_NONE : EFFECT_OTHER;
+    return arms == EFFECT_DRAWS ? EFFECT_DRAWS_SOME : arms;
   }
   if (x->form != IR_OP || opcode_is_pure((enum opcode)x->op) || x->op == OPC_ASSERT) {
     return EFFECT_NONE;
@@ -163,8 +164,10 @@ void check_marks(struct flattener *f, const struct ir_program *p) {
   for (uint32_t i = 0; i < p->function_count; i++) {
     const struct ir_instances *mark = p->functions[i].instances;
     if (!mark) continue;
-    if (around[i] || instances_fault(f->arena, p, i, mark, effects)) {
-      p->functions[i].instances = NULL;
-    }
+    const char *fault = around[i] ? "has a loop, or calls one, a round of which may fail"
+                                  : instances_fault(f->arena, p, i, mark, effects);
+    if (!fault) continue;
+    p->functions[i].instances = NULL;
+    f->made_functions.items[i].unmarked = fault;
   }
 }

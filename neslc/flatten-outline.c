@@ -213,16 +213,37 @@ static bool is_around(const struct outline *o, const struct rep *r) {
 
 static bool outputs_of(struct outline *o, const struct rep *r, uint32_t of);
 
+/* What would have to be copied is no output. */
+static bool permitted(struct outline *o, bool good, const char *why) {
+  if (!good) o->copied = why;
+  return good;
+}
+
+static const char one_for_all[] =
+    "has a value that is the same for all instances, and would be copied";
+
+static bool around_output(struct outline *o, const struct rep *r) {
+  return permitted(o, is_around(o, r), one_for_all);
+}
+
 static bool one_output(struct outline *o, ir_var v, uint32_t of) {
   const enum body_origin origin = outline_from(o, v);
   if (origin == FROM_BODY) output(o, v, of);
-  return origin == FROM_BODY || origin == FROM_INPUT;
+  return permitted(o, origin == FROM_BODY || origin == FROM_INPUT, one_for_all);
+}
+
+static bool view_output(struct outline *o, const struct rep *r, uint32_t of) {
+  return permitted(
+             o, is_around(o, r->base),
+             "has a value that is a view of sequences that it made, and would be copied") &&
+         one_output(o, r->owner, of);
 }
 
 /* A descriptor that is an input is a result as well where the sizes of others need it. */
 static bool sequence_output(struct outline *o, const struct rep *r, uint32_t of) {
   const bool made = outline_from(o, r->segdes) == FROM_BODY;
-  if (!made && outline_from(o, r->segdes) != FROM_INPUT) return false;
+  if (!permitted(o, made || outline_from(o, r->segdes) == FROM_INPUT, one_for_all))
+    return false;
   const uint32_t number = output(o, r->segdes, of);
   if (!outputs_of(o, r->elements, number)) return false;
   if (!made && o->outputs.count == (size_t)number + 1) o->outputs.count--;
@@ -234,11 +255,11 @@ static bool outputs_of(struct outline *o, const struct rep *r, uint32_t of) {
   case REP_NOTHING: return true;
   case REP_PAIR:
   case REP_PULLED: return outputs_of(o, r->left, of) && outputs_of(o, r->right, of);
-  case REP_SCALAR: return r->shared ? is_around(o, r) : one_output(o, r->v, of);
+  case REP_SCALAR: return r->shared ? around_output(o, r) : one_output(o, r->v, of);
   case REP_SEQUENCE: break;
   }
-  if (r->shared) return is_around(o, r);
-  if (r->base) return is_around(o, r->base) && one_output(o, r->owner, of);
+  if (r->shared) return around_output(o, r);
+  if (r->base) return view_output(o, r, of);
   return sequence_output(o, r, of);
 }
 
@@ -252,10 +273,14 @@ static bool stays(void *flattener, const struct ir_binding *x) {
   return binding_has_effect(flattener, x);
 }
 
-void outline_clean(struct outline *o, size_t wanted) {
-  struct flattener *f = o->f;
+void outline_need_nothing(struct flattener *f) {
   while (f->needed.count < f->kinds.count) *array_push(f->arena, &f->needed) = false;
   memset(f->needed.items, 0, f->needed.count);
+}
+
+void outline_clean(struct outline *o, size_t wanted) {
+  struct flattener *f = o->f;
+  outline_need_nothing(f);
   for (size_t i = 0; i < o->outputs.count; i++) {
     f->needed.items[o->outputs.items[i].inner] = true;
   }

@@ -44,6 +44,7 @@ struct outline {
   ARRAY(const struct ir_binding *) before; /* what is executed around it, before the call */
   struct ir_block body;                    /* the rest */
   ARRAY(struct body_output) outputs;
+  const char *copied;     /* why some of the value would have to be: it "..." */
   ARRAY(ir_var) operands; /* of the call */
 };
 
@@ -55,8 +56,11 @@ void outline_begin(struct outline *, struct flattener *, struct context *around)
 void outline_separate(struct outline *);
 /* Then: what computes the value of a variable. */
 enum body_origin outline_from(const struct outline *, ir_var);
-/* Finds the results that a value consists of; false if some of it would have to be copied. */
+/* Finds the results that a value consists of; false if some of it would have to be copied, with
+ * the reason in `copied`. */
 bool outline_outputs(struct outline *, const struct rep *value);
+/* Makes f->needed false for all variables. */
+void outline_need_nothing(struct flattener *);
 /* Removes what is not needed from the function. */
 void outline_clean(struct outline *, size_t wanted);
 /* Makes the function and emits the call; the value around. `wanted` is the number of f->wanted

@@ -169,7 +169,9 @@ struct combining {
 
 enum code_effect {
   EFFECT_NONE,
-  EFFECT_DRAWS, /* random numbers, the same number of times in every execution */
+  EFFECT_DRAWS,      /* random numbers, the same number of times in every execution */
+  EFFECT_DRAWS_SOME, /* random numbers, conditionally */
+  EFFECT_CALLS,      /* it calls what has some effect */
   EFFECT_OTHER
 };
 
@@ -177,10 +179,12 @@ enum code_effect {
 struct made_function {
   enum code_effect effect; /* of a body: flatten-instances.c */
   struct vars wanted;
-  bool removable; /* it cannot fail and has no effect */
+  bool removable;       /* it cannot fail and has no effect */
+  const char *unmarked; /* it "...", so it lost its mark: check_marks */
 };
 
 struct trial;
+struct explanation;
 
 struct flattener {
   struct arena *arena;
@@ -224,7 +228,7 @@ struct flattener {
   struct trial *trial;               /* flatten-instances.c; or NULL */
   struct table inlined;              /* bodies that are no functions, by expression: likewise */
   ARRAY(bool) needed;                /* scratch of flatten-outline.c, per variable */
-  ARRAY(const char *) explanations;  /* lines for options->explain */
+  ARRAY(const struct explanation *) explanations; /* for options->explain */
 };
 
 #define NO_VAR UINT32_MAX
@@ -505,10 +509,21 @@ const struct rep *flatten_if_any(struct flattener *, struct context *, struct ty
 
 struct traits;
 
+/* ---- explanations, if options->explain: flatten-explain.c ---- */
+
+/* Of what is at a source location (nothing if that is NULL): "sort takes rounds". */
+void explain(struct flattener *, const struct source *, uint32_t offset, const char *what,
+             const char *became);
+/* Whether the function that it became is by instances when all functions are made. */
+void explain_by_instances(struct flattener *, const struct source *, uint32_t offset,
+                          const char *what, uint32_t function);
+void explain_specialisation(struct flattener *, const struct specialisation *);
+void write_explanations(struct flattener *);
+
 /* ---- functions by instances: flatten-instances.c, flatten-mark.c ---- */
 
 /* The value of the body of an apply-to-each: of code here, or of a call by instances. */
-const struct rep *flatten_body(struct flattener *, struct context *, const struct core *body);
+const struct rep *flatten_body(struct flattener *, struct context *, const struct core *each);
 /* Notes the elements of a sequence for each instance, while a body is tried. */
 void trial_holds(struct flattener *, const struct rep *elements);
 /* Marks the function of a specialisation that is lifted: from the form of its argument, with

@@ -308,16 +308,9 @@ static void make_specialisation(struct flattener *f, size_t number) {
   mark_specialisation(f, &v, both, result);
 }
 
-static void write_explanations(const struct flattener *f) {
-  for (size_t i = 0; i < f->explanations.count; i++) {
-    fputs(f->explanations.items[i], f->options->explain);
-  }
-}
-
 static struct ir_program *finish(struct flattener *f) {
   while (f->made < f->specialisations.count && f->complaints->count == 0)
     make_specialisation(f, f->made++);
-  write_explanations(f);
   if (f->complaints->count > 0) return NULL;
   struct ir_program *p = arena_alloc(f->arena, sizeof *p);
   *p = (struct ir_program){.file = "nesl",
@@ -332,6 +325,7 @@ static struct ir_program *finish(struct flattener *f) {
                            .guarded = !f->options->unchecked};
   flat_dead(f, p);
   check_marks(f, p);
+  write_explanations(f);
   ir_liveness(f->arena, p);
 #ifdef RAVEL_DEBUG
   if (!ir_verify(f->arena, p, f->complaints->diags)) {

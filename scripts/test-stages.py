@@ -186,6 +186,7 @@ def pages():
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
     yield Stage("what is compiled of each program", "bench/superoperators.py --check --jobs {jobs}")
+    yield Stage("what is cut of each program", "bench/instances.py --check --jobs {jobs}")
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("the model of a GPU", "bench/tests/model.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")

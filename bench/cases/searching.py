@@ -153,7 +153,7 @@ def distances(arguments):
     return [numpy.array([distance(a.tolist(), b.tolist()) for a, b in pairs], int)]
 
 
-def distinct(arguments):
+def distinct_of_rows(arguments):
     found = [numpy.unique(row) for row in split(*arguments)]
     return [numpy.concatenate([arguments[0][:0], *found]), numpy.array([len(r) for r in found], int)]
 
@@ -262,7 +262,7 @@ CASES = [
          limit=lambda n, a: Limit(bytes=2 * LONG * n), unit="pairs",
          variants={"40 letters": strings(LONG), "8 letters": strings(SHORT)}),
     Case("ragged-unique", "Distinct elements of rows", "beyond", sizes=[*TENS, 10**7],
-         test_sizes=[0, 1, 5, 3000], make=rows(ROWS["power law"]), reference=distinct,
+         test_sizes=[0, 1, 5, 3000], make=rows(ROWS["power law"]), reference=distinct_of_rows,
          limit=lambda n, a: Limit(bytes=16 * n),
          variants={name: rows(shape) for name, shape in ROWS.items()}),
     Case("ragged-top", "Ten greatest of each row", "beyond", sizes=[*TENS, 10**7],

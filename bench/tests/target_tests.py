@@ -24,7 +24,8 @@ ROOT = HERE.parent.parent
 RESULTS = HERE / "results.json"
 
 # Programs that are newer than the committed results and have none yet.
-NEWER = {"argmax", "bin-counts", "group-sums", "recurrence"}
+NEWER = {"argmax", "bin-counts", "group-sums", "recurrence", "random-sums", "matrix-product", "edit-distance", "ragged-top",
+         "ragged-unique"}
 
 
 class FakeSystem:
@@ -162,7 +163,7 @@ class Verdicts(unittest.TestCase):
 
     def test_every_program_has_a_target(self):
         self.assertEqual(set(targets.CLASSES), set(collection.load_cases()))
-        self.assertEqual({targets.of_program(p) for p in targets.CLASSES}, {1.2, 1.3, 2.0, 4.0})
+        self.assertEqual({targets.of_program(p) for p in targets.CLASSES}, {1.2, 1.3, 2.0, 3.0, 4.0})
 
     def test_every_program_has_its_peer(self):
         for name, found in collection.load_cases().items():

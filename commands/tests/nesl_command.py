@@ -517,14 +517,15 @@ class Compiler(CommandTest):
                     "prog.nesl: error: conditionals are nested 56 deep in what DEEP_1 became")
 
     def explained(self, forms, *flags):
-        """What --explain prints of each form, and the number of superoperators."""
+        """What --explain prints of combinations in each form, and the number of superoperators."""
         said = []
         for form in forms:
             prog = self.file("function power(a, n) = if n == 0 then 1 else a * power(a, n - 1);\n"
                              + form + ";\n")
             ran = self.neslc(prog, "--explain", *flags)
             self.expect(ran, 0)
-            said.append((ran.stdout.removeprefix("prog.nesl:2:").rstrip("\n"),
+            lines = [line for line in ran.stdout.splitlines() if "by instances" not in line]
+            said.append(("\n".join(lines).removeprefix("prog.nesl:2:"),
                          len(re.findall("^fused OP", self.text("prog.vcode"), re.MULTILINE))))
         return said
 
@@ -572,6 +573,56 @@ class Compiler(CommandTest):
         plain = "reduce((a, b) => max(a, b), 0, [1, 2])"
         self.assertEqual(self.explained([plain], "--no-fusion"), [("", 0)])
         self.assertEqual(self.explained([plain], "--portable"), [("", 0)])
+
+    # Its body is too large to be expanded.
+    LARGE = ("function large(v) = let a = sum(v) * 3 + {0}; b = a * a - 2 * a; c = b * b - 3 * b;"
+             " d = c * c + a * b + a * c + b * c + 1; e = d * d - a * b * c * d; g = e * e - 4 * e"
+             " in {{x * x + g : x in v}};\n")
+
+    def by_instances(self, form, extra="1"):
+        """What --explain says of what is applied to many instances: location, and what became of it."""
+        loop = "it has a loop, or calls one, a round of which may fail"
+        ran = self.neslc(self.file(self.LARGE.format(extra) + form + ";\n"), "--explain")
+        self.expect(ran, 0)
+        return [line.removeprefix("prog.nesl:").replace(loop, "a round may fail")
+                .replace("apply-to-each is not by instances: it", "each:")
+                for line in ran.stdout.splitlines() if "by instances" in line]
+
+    def test_by_instances(self):
+        held = "s = sum({x * x : x in v})"
+        large = "1:10: large is by instances: LARGE_1L"
+        for form, said in [
+                ("{x * x + 1 : x in [0:9]}", []),
+                ("{sum({x * x : x in v}) : v in [[1, 2], [3]]}", ["2:1: apply-to-each is by instances: EACH_1L"]),
+                ("{sum({x * x : x in v}) : v in [[1, 2], [3]] | #v > 1}",
+                 ["2:1: apply-to-each is by instances: EACH_1L"]),
+                ("{[0:i] : i in [0:9]}", ["2:1: each: needs no elements of the sequences that it computes"]),
+                ("{large(v) : v in [[1, 2]]}", ["2:1: each: computes sequences in calls only", large]),
+                ("{sum(large(v)) : v in [[1, 2]]}", ["2:1: apply-to-each is by instances: EACH_2L", large]),
+                ("let c = sum([0:3]) > 2 in {if c then sum({rand(10) * x : x in [0:i]}) else 1 : i in index(4)}",
+                 ["2:27: each: draws random numbers conditionally"]),
+                ('{let p = print_line("x") in sum({x * x : x in [0:i]}) : i in index(4)}',
+                 ["2:1: each: prints, reads, takes the time or ends the program"]),
+                ("{let " + held + "; w = {[0:j] : j in v} in w[rem(s, 1)] : v in [[1, 2]]}",
+                 ["2:1: each: has a value that is a view of sequences that it made, and would be copied",
+                  "2:37: each: needs no elements of the sequences that it computes"]),
+                ("let w = [1, 2] in {let " + held + "; q = v[s - 1]; u = [7, 8, 9][#w] in (s, q, u) : v in [[1]]}",
+                 ["2:19: each: has a value that is the same for all instances, and would be copied"]),
+                ("{let " + held + "; q = v[s - 1] in 1 : v in [[1]]}", ["2:1: each: has only checks left to do"]),
+                ("{(loop (s, n) = (0, i) while n > 0 do (s + sum([0:n]), n - 1)) : i in [0:4]}",
+                 ["2:1: each: computes sequences in calls only",
+                  "2:3: loop is not by instances: a round may fail"]),
+                ("{sum({(loop n = x while n > 0 do n - #[0:n]) * x : x in [0:i]}) : i in [0:4]}",
+                 ["2:6: each: computes sequences in calls only",
+                  "2:1: apply-to-each is not by instances: a round may fail",
+                  "2:8: loop is not by instances: a round may fail"])]:
+            with self.subTest(form=form):
+                self.assertEqual(self.by_instances(form), said)
+        self.assertEqual(self.by_instances("{sum({x * y : x in large(v); y in v}) : v in [[1, 2]]}", "rand(3)"),
+                         ["2:1: each: calls what prints, draws random numbers or has another effect", large])
+
+    def test_by_instances_in_the_library(self):
+        self.assertIn("library/order.nesl:", "\n".join(self.by_instances("{unique(v) : v in [[1, 2]]}")))
 
     def test_loops(self):
         """Loops of scalars in an apply-to-each become superoperators, which make no calls; others
