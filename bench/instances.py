@@ -33,10 +33,7 @@ TARGETS = ["barnes-hut", "barnes-hut-3d", "n-body", "random-sums", "matrix-produ
 # Of these, what is not cut, and why that is accepted: by program, and the function that it is in.
 LOOP = ("a round of its loop checks indices and lengths, and in which round an instance is depends on the others: "
         "docs/memory.md, Faults")
-ESTIMATE = ("where n is known, as in `nesl run`, there is nothing to check, and all is one superoperator; otherwise the "
-            "optimiser expects one before fusion, and then the check of the lengths stands between")
-EXCEPTIONS = {("edit-distance", "distance"): LOOP, ("edit-distance", "bench"): LOOP,
-              ("matrix-product", "matrix_product"): ESTIMATE}
+EXCEPTIONS = {("edit-distance", "distance"): LOOP, ("edit-distance", "bench"): LOOP}
 
 # Words of the compiler for what gains nothing by being cut, and for what is cut further inside.
 VALUE_ONLY = "needs no elements of the sequences that it computes"

@@ -13,7 +13,8 @@
  * - calls a function by instances that is worth it, or one that was too large to be inlined.
  *
  * Before fusion a vector does not count if fusion is expected to keep it out of memory:
- * producers and consumers on one domain, and no reduction of own elements to wait for. So most
+ * producers and consumers on one domain, no reduction of own elements to wait for, and no check
+ * on another domain between, without which their lengths would not agree. So most
  * of those that fusion makes one superoperator are found before, and the program is optimised
  * once.
  *
@@ -35,6 +36,13 @@ struct trace {
   uint32_t stage; /* reductions and scans of own elements that it waits for */
 };
 
+/* The last binding that may fail, as in fuse-plan.c: what may fail, or depends on a check,
+ * stays behind it. */
+struct ordered {
+  bool any, fusible;
+  uint32_t stage, domain;
+};
+
 struct search {
   struct opt *o;
   const struct sizes *sizes;
@@ -46,6 +54,7 @@ struct search {
   ARRAY(uint32_t) lengths; /* classes of lengths that are not the function's own */
   struct trace *traces;    /* per variable */
   uint32_t highest;        /* stage so far */
+  struct ordered ordered;
   uint32_t own_operations; /* that have elements of the function's own as results */
   bool fused;              /* superoperators are still to be made */
   uint64_t operations;
@@ -136,6 +145,33 @@ static uint32_t stage_of(const struct search *s, const struct ir_binding *x) {
   return stage;
 }
 
+/* The domain of a binding that can be fused. */
+static uint32_t domain_of(const struct search *s, const struct ir_binding *x,
+                          enum superop_role role) {
+  return sizes_assumed(s->sizes, s->index, fuse_domain(s->o->program, x, role), SIZE_LEN);
+}
+
+static bool may_fail(const struct search *s, const struct ir_binding *x) {
+  const unsigned effects = binding_effects(&s->calls, x);
+  if (effects != EFFECT_ENDS || (x->form != IR_OP && x->form != IR_FUSED)) return effects != 0;
+  return !sizes_safe(s->sizes, s->index, x);
+}
+
+/* The stage of a binding whose operands have lengths that only a check makes agree: behind the
+ * last one that may fail. */
+static uint32_t checked_stage(struct search *s, const struct ir_binding *x, bool access,
+                              enum superop_role role, uint32_t stage) {
+  const struct ordered last = s->ordered;
+  const uint32_t domain = access ? domain_of(s, x, role) : 0;
+  if (last.any && x->form == IR_OP && !sizes_agree(s->sizes, s->index, x)) {
+    const bool together = access && last.fusible && last.domain == domain;
+    const uint32_t least = last.stage + (last.fusible && !together);
+    if (least > stage) stage = least;
+  }
+  if (may_fail(s, x)) s->ordered = (struct ordered){true, access, stage, domain};
+  return stage;
+}
+
 /* Notes what the results are. `access`: how it would be fused, or NULL. */
 static void define(struct search *s, const struct ir_binding *x, const char *access,
                    enum superop_role role, uint32_t stage) {
@@ -166,7 +202,8 @@ static const char *of_arms(struct search *s, const struct ir_binding *x) {
 static const char *of_binding(struct search *s, const struct ir_binding *x) {
   enum superop_role role = ROLE_MAP;
   const char *access = s->fused ? fuse_form(s->o->scratch, s->o->program, x, &role) : NULL;
-  const uint32_t stage = stage_of(s, x);
+  uint32_t stage = stage_of(s, x);
+  if (s->fused) stage = checked_stage(s, x, access != NULL, role, stage);
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const struct trace *t = &s->traces[x->operands[i]];
     const bool fused = t->fused && access && access[i] == 'd' && t->stage == stage;
@@ -193,6 +230,7 @@ static const char *of_function(struct search *s, uint32_t index) {
   if (s->calls.recursive[index]) return "it is recursive";
   s->traces = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->traces);
   s->highest = s->own_operations = 0;
+  s->ordered = (struct ordered){0};
   list_lengths(s);
   return of_block(s, s->f->body);
 }

@@ -436,6 +436,33 @@ Test(worth, what_fusion_does_not_avoid) {
                   "the result of OP");
 }
 
+/* Ten elements of each instance are gathered; as many numbers as its own one says are
+ * multiplied with them once a check has found that these are ten, too. */
+#define GATHERED                                                                               \
+  "  v2 = CONST INT 10\n"                                                                      \
+  "  v3 = DIST INT v2 v0\n"                                                                    \
+  "  v4 = MAKE_SEGDES v3\n"                                                                    \
+  "  v5 = +_REDUCE INT v3 v0\n"                                                                \
+  "  v6 = MAKE_SEGDES v5\n"                                                                    \
+  "  v7 = CONST INT 0\n"                                                                       \
+  "  v8 = DIST INT v7 v6\n"                                                                    \
+  "  v9 = BPERMUTE INT v1 v8 v0 v6\n"
+
+Test(worth, a_check_between_gather_and_use) {
+  expect_decision(APPLY(GATHERED "  v10 = * INT v9 v9\n"
+                                 "  v11 = +_REDUCE INT v10 v4\n"
+                                 "  yield v11\n"),
+                  "", "function BODY\n  inlined: it keeps no elements of its own in memory\n");
+  expect_decision(APPLY(GATHERED "  v10 = MAKE_SEGDES v1\n"
+                                 "  v11 = DIST INT v1 v10\n"
+                                 "  v12 = = INT v1 v3\n"
+                                 "  ASSERT \"ten\" v12 v1 v3\n"
+                                 "  v13 = * INT v9 v11\n"
+                                 "  v14 = +_REDUCE INT v13 v4\n"
+                                 "  yield v14\n"),
+                  "BODY ", "the result of OP");
+}
+
 static unsigned times;
 
 static void count_times(struct opt *o, const char *pass) {
