@@ -387,7 +387,7 @@ Test(launches, a_total_that_is_not_what_it_has_to_be_is_a_fault) {
       cr_assert_eq(e.position, 1);
       cr_assert_eq(e.value, (int64_t)n);
       cr_assert_eq(e.limit, 3 * segments);
-      cr_assert_eq(s.total(d), 3 * segments);
+      cr_assert_eq(s.total(d), (uint64_t)(3 * segments));
       cr_assert(s.fetch(d) == lengths);
     }
   }
