@@ -13,6 +13,9 @@ enum array_leaf array_leaf_of(char letter);
 /* The column of a component; for a text, that of its lengths. */
 uint32_t array_leaf_column(const struct array_type *, uint32_t leaf);
 
+/* Whether numbers here have their least significant byte first. */
+bool array_little_endian(void);
+
 /* A column of the arena with room for this many. */
 struct array_column array_ints(struct arena *, uint64_t length);
 struct array_column array_floats(struct arena *, uint64_t length);

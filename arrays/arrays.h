@@ -31,13 +31,16 @@ enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
 struct array_type {
   uint32_t depth; /* levels of sequences */
   uint32_t leaf_count;
-  uint8_t *leaves;       /* enum array_leaf; components of an element from left to right */
-  const char *signature; /* of ARRAY_NPZ, which has nothing else of these; else NULL */
+  uint8_t *leaves; /* enum array_leaf; components of an element from left to right */
+  bool bytes_stay; /* those of a file that is read, as long as the columns, which may then be in
+                      them: where a numpy file has 64-bit numbers as columns have them */
+  const char *signature;       /* of ARRAY_NPZ, which has nothing else of these; else NULL */
   const struct csv_style *csv; /* how a CSV file looks; NULL: as usual */
 };
 
 struct array_column {
   bool is_float;
+  bool lent; /* its elements are in the file's bytes */
   uint64_t length;
   union {
     int64_t *ints; /* bools are 0 and 1 */
@@ -86,6 +89,15 @@ bool array_guess(enum array_format, struct arena *, const char *bytes, size_t le
 /* Whether the value can be written: a numpy array must be rectangular. */
 bool array_check(enum array_format, struct arena *, const struct array_type *,
                  const struct array_columns *, const char **problem);
+enum { ARRAY_NPY_HEADER = 128 };
+/* Whether a numpy file of this type has a header of ARRAY_NPY_HEADER bytes, whatever its shape,
+ * and behind it its only column of numbers as it is: a result that may be written before its
+ * length is known. */
+bool array_npy_is_column(const struct array_type *);
+/* Writes that header, of a value that passed array_check and whose elements are not looked at.
+ */
+bool array_npy_write_header(struct arena *, const struct array_type *,
+                            const struct array_columns *, FILE *, const char **problem);
 /* Writes a file with a value that passed array_check. The caller checks the stream for errors.
  */
 bool array_write(enum array_format, struct arena *, const struct array_type *,

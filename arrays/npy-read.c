@@ -11,6 +11,7 @@ struct reading {
   struct npy_header header;
   const unsigned char *data;
   uint64_t count; /* of elements */
+  bool reordered; /* `data` is not in the file */
   bool named;     /* the fields are found by the names of a record's */
   struct array_columns *out;
   const char **problem;
@@ -118,18 +119,11 @@ static bool field_fits(enum array_leaf leaf, const struct npy_field *f) {
   return f->kind == 'S' || f->kind == 'U';
 }
 
-static bool little_endian(void) {
-  const uint16_t one = 1;
-  uint8_t first;
-  memcpy(&first, &one, 1);
-  return first == 1;
-}
-
 /* Whether the bytes of the file have the layout of a column. */
 static bool is_column(const struct npy_field *f, enum array_leaf leaf, uint64_t stride) {
   const char wanted = leaf == ARRAY_FLOAT ? 'f' : 'i';
   return leaf <= ARRAY_FLOAT && f->kind == wanted && f->size == 8 && stride == 8 &&
-         f->big != little_endian();
+         f->big != array_little_endian();
 }
 
 static bool read_ints(struct reading *r, enum array_leaf leaf, const struct npy_field *f,
@@ -159,6 +153,13 @@ static void read_texts(struct reading *r, const struct npy_field *f, const unsig
   lengths[1] = array_chars(&text);
 }
 
+/* Whether they need not be copied. */
+static bool may_lend(const struct reading *r, const struct npy_field *f, enum array_leaf leaf,
+                     const unsigned char *p, uint64_t stride) {
+  return r->type->bytes_stay && !r->reordered && (uintptr_t)p % sizeof(int64_t) == 0 &&
+         is_column(f, leaf, stride);
+}
+
 /* Component `leaf` of all elements, which are `stride` bytes apart. */
 static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *f,
                       uint64_t stride, size_t offset) {
@@ -171,6 +172,12 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
   }
   if (kind == ARRAY_TEXT) {
     read_texts(r, f, p, stride, column);
+    return true;
+  }
+  if (may_lend(r, f, kind, p, stride)) {
+    *column = (struct array_column){
+        .is_float = kind == ARRAY_FLOAT, .lent = true, .length = r->count};
+    column->as.ints = (int64_t *)(uintptr_t)p;
     return true;
   }
   *column =
@@ -311,7 +318,8 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
   r.named = has_fields(&r);
   if (!check_shape(&r, &last_is_tuple) || !check_size(&r, length)) return false;
   r.data = (const unsigned char *)bytes + r.header.data;
-  if (r.header.fortran && r.header.dimension_count > 1) r.data = in_c_order(&r, r.data);
+  r.reordered = r.header.fortran && r.header.dimension_count > 1;
+  if (r.reordered) r.data = in_c_order(&r, r.data);
   out->count = array_column_count(type);
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
   read_lengths(&r);

@@ -160,21 +160,45 @@ static void write_elements(struct writing *w) {
   }
 }
 
+static bool print_header(struct writing *w) {
+  const struct array_type *type = w->type;
+  enum { DICTIONARY_BYTES = 256, PER_COMPONENT = 48, PER_DIMENSION = 24 };
+  const size_t room = DICTIONARY_BYTES + (size_t)type->leaf_count * PER_COMPONENT +
+                      (size_t)type->depth * PER_DIMENSION + names_length(type);
+  char *header = arena_alloc(w->arena, room);
+  w->text_size = arena_alloc(w->arena, type->leaf_count * sizeof *w->text_size);
+  FILE *to = fmemopen(header, room, "w");
+  if (!to) return array_fail(w->arena, w->problem, "out of memory");
+  bool fine = print_dictionary(w, to);
+  fclose(to);
+  if (!fine) return false;
+  write_header(w, header, strlen(header));
+  return true;
+}
+
 bool npy_write(struct arena *arena, const struct array_type *type,
                const struct array_columns *columns, FILE *out, const char **problem) {
   struct writing w = {
       .arena = arena, .type = type, .columns = columns, .out = out, .problem = problem};
-  enum { DICTIONARY_BYTES = 256, PER_COMPONENT = 48, PER_DIMENSION = 24 };
-  const size_t room = DICTIONARY_BYTES + (size_t)type->leaf_count * PER_COMPONENT +
-                      (size_t)type->depth * PER_DIMENSION + names_length(type);
-  char *header = arena_alloc(arena, room);
-  w.text_size = arena_alloc(arena, type->leaf_count * sizeof *w.text_size);
-  FILE *to = fmemopen(header, room, "w");
-  if (!to) return array_fail(arena, problem, "out of memory");
-  bool fine = print_dictionary(&w, to);
-  fclose(to);
-  if (!fine) return false;
-  write_header(&w, header, strlen(header));
+  if (!print_header(&w)) return false;
   write_elements(&w);
   return true;
+}
+
+/* ---- a header alone ---- */
+
+/* 64 bytes hold less than the least one, and 128 bytes one of three dimensions, each of which
+ * has up to 19 digits. */
+bool array_npy_is_column(const struct array_type *type) {
+  enum { MOST_DEPTH = 3 };
+  return !type->signature && type->leaf_count == 1 && type->depth >= 1 &&
+         type->depth <= MOST_DEPTH && type->leaves[0] <= ARRAY_FLOAT && array_little_endian();
+}
+
+bool array_npy_write_header(struct arena *arena, const struct array_type *type,
+                            const struct array_columns *columns, FILE *out,
+                            const char **problem) {
+  struct writing w = {
+      .arena = arena, .type = type, .columns = columns, .out = out, .problem = problem};
+  return print_header(&w);
 }

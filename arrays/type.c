@@ -180,6 +180,13 @@ bool array_column_is_float(const struct array_type *type, uint32_t k) {
   return false;
 }
 
+bool array_little_endian(void) {
+  const uint16_t one = 1;
+  uint8_t first;
+  memcpy(&first, &one, 1);
+  return first == 1;
+}
+
 struct array_column array_ints(struct arena *arena, uint64_t length) {
   struct array_column column = {.length = length};
   column.as.ints = arena_alloc(arena, (size_t)length * sizeof *column.as.ints);

@@ -7,6 +7,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -122,7 +123,7 @@ static int make_beside(struct replacement *r, mode_t mode) {
       r->number = temporaries_add(r->temporaries, r->beside);
       if (r->number < 0) return EMFILE;
     }
-    r->fd = open(r->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    r->fd = open(r->beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (r->fd >= 0) return 0;
     const int error = errno;
     forget(r);
@@ -159,6 +160,55 @@ static int open_beside(struct replacement *r, const struct stat *old) {
   close(r->fd);
   remove_beside(r);
   return error;
+}
+
+/* ---- out of order ---- */
+
+static bool asks_to_stop(const struct replacement *r) {
+  return stop_asks(r->stop) != STOP_NOT;
+}
+
+int replacement_cut(struct replacement *r, uint64_t bytes) {
+  if (r->direct) return EINVAL;
+  if (bytes > INT64_MAX) return EFBIG;
+  return ftruncate(r->fd, (off_t)bytes) == 0 ? 0 : errno;
+}
+
+int replacement_reserve(struct replacement *r, uint64_t bytes) {
+  if (r->direct) return EINVAL;
+  if (bytes > INT64_MAX) return EFBIG;
+  while (fallocate(r->fd, 0, 0, (off_t)bytes) != 0) {
+    if (errno == EOPNOTSUPP || errno == ENOSYS) return replacement_cut(r, bytes);
+    if (errno != EINTR) return errno;
+    if (asks_to_stop(r)) return ECANCELED;
+  }
+  return 0;
+}
+
+int replacement_put(struct replacement *r, uint64_t at, const void *data, uint64_t bytes) {
+  enum { MOST = 16 << 20 }; /* bytes that are written unasked */
+  const char *from = data;
+  if (r->direct) return EINVAL;
+  if (at > INT64_MAX || bytes > INT64_MAX - at) return EFBIG;
+  while (bytes > 0) {
+    if (asks_to_stop(r)) return ECANCELED;
+    const ssize_t n = pwrite(r->fd, from, bytes < MOST ? bytes : MOST, (off_t)at);
+    if (n < 0 && errno != EINTR) return errno;
+    const size_t done = n < 0 ? 0 : (size_t)n;
+    from += done;
+    at += done;
+    bytes -= done;
+  }
+  return 0;
+}
+
+int replacement_map(const struct replacement *r, uint64_t bytes, const void **data) {
+  if (r->direct) return EINVAL;
+  if (bytes > SIZE_MAX) return ENOMEM;
+  void *mapped = mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, r->fd, 0);
+  if (mapped == MAP_FAILED) return errno;
+  *data = mapped;
+  return 0;
 }
 
 /* ---- the whole ---- */

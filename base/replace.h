@@ -19,6 +19,7 @@
 
 #include "base/permissions.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 struct replacement {
@@ -36,6 +37,18 @@ struct replacement {
  * with a problem. */
 bool replacement_begin(struct replacement *, const struct permissions *, const char *path,
                        struct file_problem *);
+/* For contents that are written out of order, beside what goes to the stream, which begins at
+ * the file's beginning. Each returns 0 or the number of an error: EINVAL for a file that is
+ * written directly. */
+/* Makes the file so many bytes long, which are on the disk then, if the file system can do
+ * that; else at once. */
+int replacement_reserve(struct replacement *, uint64_t bytes);
+int replacement_put(struct replacement *, uint64_t at, const void *data, uint64_t bytes);
+/* Ends the file behind so many bytes. */
+int replacement_cut(struct replacement *, uint64_t bytes);
+/* Maps its first bytes, to be read until munmap, which may follow the end. */
+int replacement_map(const struct replacement *, uint64_t bytes, const void **data);
+
 /* Ends it: the file has the new contents. False with a problem: it is unchanged. */
 bool replacement_end(struct replacement *, struct file_problem *);
 /* Ends it: the file is unchanged, unless it is written directly. */

@@ -23,6 +23,10 @@ static enum array_format format_of(const char *file) {
   return format;
 }
 
+bool nesl_is_npy(const char *file) {
+  return nesl_is_array_file(file) && format_of(file) == ARRAY_NPY;
+}
+
 /* The settings of the command line, if they are meant for this file. */
 static const char *settings_for(struct nesl *n, const char *file) {
   const struct nesl_options *o = n->options;
@@ -139,8 +143,7 @@ static bool is_open(struct arena *scratch, struct type *type) {
   return is_open_(&seen, type);
 }
 
-/* The type of a component of a tuple of `count`; NULL if there is none. */
-static struct type *component(struct type *tuple, unsigned index, unsigned count) {
+struct type *nesl_component(struct type *tuple, unsigned index, unsigned count) {
   struct type *type = type_of(tuple);
   for (unsigned i = 0; i < index; i++) {
     if (type->tag != TYPE_PAIR) return NULL;
@@ -150,13 +153,21 @@ static struct type *component(struct type *tuple, unsigned index, unsigned count
   return type->tag == TYPE_PAIR ? type_of(type->part[0]) : NULL;
 }
 
+bool nesl_type_in_file(struct nesl *n, struct type *type, const char *file,
+                       struct array_type *array, const char **problem) {
+  const char *signature = signature_for(n, type, file);
+  *array = (struct array_type){.csv = NULL};
+  return array_type_parse(format_of(file), n->session->arena, signature, strlen(signature),
+                          array, problem);
+}
+
 /* ---- arguments ---- */
 
 struct argument {
   const struct global *function;
   unsigned index, count;
   const char *name, *file;
-  const struct source_text *text;
+  struct source_text *text; /* its bytes; without them if they stay */
 };
 
 /* The type of an argument: of the function, and where that is open of the file. */
@@ -165,7 +176,8 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
   const char *problem = NULL;
   struct type **fresh = arena_alloc(n->session->arena, (scheme->count + 1) * sizeof *fresh);
   struct type *whole = type_of(type_instantiate(n->session->arena, scheme, fresh));
-  *type = whole->tag == TYPE_FUNCTION ? component(whole->part[0], a->index, a->count) : NULL;
+  *type =
+      whole->tag == TYPE_FUNCTION ? nesl_component(whole->part[0], a->index, a->count) : NULL;
   if (!*type) {
     return complain_of_file(n, a->file,
                             arena_printf(n->session->arena, "`%s` does not take %u argument%s",
@@ -235,11 +247,10 @@ static bool bind_argument(struct nesl *n, void *context) {
   const char *problem = NULL;
   struct type *type;
   if (!find_type(n, a, &type)) return false;
-  const char *signature = signature_for(n, type, a->file);
-  if (!array_type_parse(format_of(a->file), n->session->arena, signature, strlen(signature),
-                        &array, &problem) ||
-      !array_read(format_of(a->file), &n->arguments, &array, a->text->text, a->text->length,
-                  &columns, &problem)) {
+  bool fine = nesl_type_in_file(n, type, a->file, &array, &problem);
+  array.bytes_stay = a->text->mapped;
+  if (!fine || !array_read(format_of(a->file), &n->arguments, &array, a->text->text,
+                           a->text->length, &columns, &problem)) {
     return complain_of_file(n, a->file,
                             arena_printf(n->session->arena,
                                          "%s; argument %u of `%s` is to be %s", problem,
@@ -257,7 +268,24 @@ static bool bind_argument(struct nesl *n, void *context) {
   const struct scheme scheme = {.count = 0, .type = type};
   session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
                &value);
+  if (a->text->mapped) {
+    *array_push(n->session->arena, &n->lent) = *a->text;
+    *a->text = (struct source_text){0};
+  }
   return true;
+}
+
+static bool is_in(const struct source_text *text, const void *elements) {
+  const uintptr_t begin = (uintptr_t)text->text, at = (uintptr_t)elements;
+  return at >= begin && at - begin < text->length;
+}
+
+bool nesl_argument_stays(void *context, const void *elements) {
+  const struct nesl *n = context;
+  for (size_t i = 0; i < n->lent.count; i++) {
+    if (is_in(&n->lent.items[i], elements)) return true;
+  }
+  return false;
 }
 
 bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned index,
@@ -268,7 +296,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   const struct permissions user = process_user();
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
-  if (source_read_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
+  if (source_map_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
     struct argument a = {function, index, count, name, file, &text};
     fine = with_memory(n, file, bind_argument, &a);
   } else if (n->complaints.first == NESL_OK) {
@@ -310,15 +338,26 @@ struct writing {
   bool open;
 };
 
+/* Writes the header of a file that has the elements already. */
+static bool finish(struct nesl *n, const char *file, const struct array_type *array,
+                   const struct array_columns *columns, struct replacement *streamed) {
+  const char *text = NULL;
+  struct file_problem problem;
+  if (!array_npy_write_header(n->session->arena, array, columns, streamed->stream, &text)) {
+    replacement_abandon(streamed);
+    return complain_of_file(n, file, text);
+  }
+  return replacement_end(streamed, &problem) || complain_of_file(n, file, problem.text);
+}
+
 /* Writes one component of the result, whose columns begin at *columns, and advances *columns.
  */
-static bool write_part(struct nesl *n, struct type *type, const char *file,
+static bool write_part(struct nesl *n, struct type *type, unsigned output,
                        const struct column **columns, struct writing *w) {
-  const char *problem = NULL, *signature = signature_for(n, type, file);
+  const char *problem = NULL, *file = n->options->outputs[output];
   struct array_type array;
-  if (!array_type_parse(format_of(file), n->session->arena, signature, strlen(signature),
-                        &array, &problem)) {
-    if (component(type, 0, 2)) {
+  if (!nesl_type_in_file(n, type, file, &array, &problem)) {
+    if (nesl_component(type, 0, 2)) {
       problem = arena_printf(n->session->arena,
                              "%s; an .npz file holds it, or several -o, one for each component",
                              problem);
@@ -330,6 +369,8 @@ static bool write_part(struct nesl *n, struct type *type, const char *file,
   if (!array_check(format_of(file), n->session->arena, &array, &part, &problem)) {
     return complain_of_file(n, file, problem);
   }
+  struct replacement *streamed = nesl_stream_of(n, output, part.items[part.count - 1].as.ints);
+  if (streamed) return finish(n, file, &array, &part, streamed);
   w->open = output_begin(&w->out, file, &n->diags);
   if (!w->open) return false;
   if (!array_write(format_of(file), n->session->arena, &array, &part, w->out.stream,
@@ -340,30 +381,41 @@ static bool write_part(struct nesl *n, struct type *type, const char *file,
   return output_end(&w->out, file, &n->diags);
 }
 
+struct results {
+  const struct nesl_value *value;
+  struct writing writing;
+};
+
 static bool write_results(struct nesl *n, void *context) {
   const struct nesl_options *o = n->options;
-  const struct global *it = session_global(n->session, "it");
-  if (!it) return complain_of_file(n, o->outputs[0], "there is no result");
-  const struct column *columns = it->value.columns;
+  struct results *r = context;
+  const struct column *columns = r->value->columns;
   for (unsigned i = 0; i < o->output_count; i++) {
     const char *file = o->outputs[i];
-    struct type *type = component(it->value.type, i, o->output_count);
+    struct type *type = nesl_component(r->value->type, i, o->output_count);
     if (!type) {
       return complain_of_file(n, file,
                               arena_printf(n->session->arena, "the result, %s, has no %u parts",
-                                           type_text(n->session->arena, it->value.type, false),
+                                           type_text(n->session->arena, r->value->type, false),
                                            o->output_count));
     }
-    if (!write_part(n, type, file, &columns, context)) return false;
+    if (!write_part(n, type, i, &columns, &r->writing)) return false;
   }
   return true;
 }
 
+bool nesl_write_value(struct nesl *n, const struct nesl_value *value) {
+  struct results r = {.value = value};
+  n->written = with_memory(n, n->options->outputs[0], write_results, &r);
+  if (r.writing.open) output_abandon(&r.writing.out);
+  nesl_stream_end(n);
+  if (!n->written) nesl_settle(n, NULL, (struct span){0});
+  return n->written;
+}
+
 bool nesl_write_results(struct nesl *n) {
   nesl_forget(n);
-  struct writing w = {.open = false};
-  const bool fine = with_memory(n, n->options->outputs[0], write_results, &w);
-  if (w.open) output_abandon(&w.out);
-  if (!fine) nesl_settle(n, NULL, (struct span){0});
-  return fine;
+  const struct global *it = session_global(n->session, "it");
+  if (it) return nesl_write_value(n, &it->value);
+  return complain_of_file(n, n->options->outputs[0], "there is no result");
 }

@@ -49,6 +49,7 @@ static void collect_arguments(struct compiled *c, const struct evaluation *e) {
       item->kind = (uint8_t)item_kind_of((enum column_kind)column->kind);
       item->length = column->length;
       item->as.ints = column->as.ints;
+      item->lent = e->stays && e->stays(e->context, column->as.ints);
     }
   }
 }
@@ -218,6 +219,7 @@ static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
   struct loading loading = {.evaluation = e, .begin = seconds_now()};
   m->machine.loaded = note_loaded;
   m->machine.context = &loading;
+  m->machine.sink = e->sink;
   const enum machine_outcome outcome = machine_repeat(
       c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, reported);
   const struct cvl_backend *backend = machine_backend(c->machine);

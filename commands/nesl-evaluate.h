@@ -28,10 +28,14 @@ struct evaluation {
   struct global *const *parameters;
   uint32_t parameter_count;
   void (*loaded)(void *context); /* or NULL */
+  /* Whether the elements of such a value stay where they are even then, until `release`; or
+   * NULL. */
+  bool (*stays)(void *context, const void *elements);
   void *context;
   /* Not 0: this form is evaluated repeatedly with other values of its parameters. Its compiled
    * program is kept until one with another number is; what it calls must stay defined. */
   uint64_t repeated;
+  const struct machine_sink *sink; /* of the results, if it is compiled; or NULL */
   struct measurement *measurement; /* or NULL: evaluated once; compiled programs only */
 };
 

@@ -148,8 +148,14 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
     e.parameters = n->parameters;
     e.parameter_count = n->parameter_count;
     e.loaded = n->is_call ? nesl_forget_arguments : NULL;
+    e.stays = n->is_call ? nesl_argument_stays : NULL;
     e.context = n;
     e.repeated = n->repeated;
+  }
+  const bool writes = n->is_call && n->options->output_count > 0;
+  if (writes) {
+    struct type *type = type_ground(n->session->arena, c->value->type, 0, NULL);
+    e.sink = nesl_stream_begin(n, type);
   }
   if (measures) measurement = nesl_measurement(n);
   if (measures) e.measurement = &measurement;
@@ -166,6 +172,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
     show_value(n, c, &value, out);
   }
   if (!fine || stop_asks(n->stop) != STOP_NOT) return false;
+  if (writes) return nesl_write_value(n, &value);
   session_bind_checked(n->session, c, &value);
   return true;
 }

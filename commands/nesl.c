@@ -38,7 +38,7 @@ static int run_command_line(struct nesl *n) {
   n->measures = o->repeat > 0;
   if (o->output_count > 0) n->silent = true;
   if (!source || nesl_run_source(n, source) > 0) return STATUS_FAILED;
-  if (o->output_count == 0 || nesl_write_results(n)) return STATUS_DONE;
+  if (o->output_count == 0 || n->written || nesl_write_results(n)) return STATUS_DONE;
   nesl_complain(n);
   return STATUS_FAILED;
 }

@@ -13,6 +13,7 @@
  *   nesl-entry.c       --entry: a call, and its arguments as values
  *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
+ *   nesl-stream.c      results in NumPy files that are written while the program runs
  *   nesl-tune.c        --tune, and what tuning values are kept for
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  */
@@ -22,6 +23,7 @@
 #include "base/find-source.h"
 #include "base/text.h"
 #include "commands/nesl-evaluate.h"
+#include "commands/source.h"
 #include "neslc/syntax.h"
 
 struct nesl {
@@ -37,9 +39,12 @@ struct nesl {
   struct arena arguments;     /* values for the call of --entry, until the machine has them */
   struct global **parameters; /* their variables; of a property, that of its cases */
   uint32_t parameter_count;
-  uint64_t repeated;   /* of the form that is executed: nesl-evaluate.h */
-  uint64_t numbered;   /* forms that had such a number so far */
-  double load_seconds; /* spent on reading and evaluating them */
+  ARRAY(struct source_text) lent; /* files that such values are in, to the end */
+  struct nesl_stream *stream;     /* results of the call that go to files at once, or NULL */
+  bool written;                   /* the results of the call are in their files */
+  uint64_t repeated;              /* of the form that is executed: nesl-evaluate.h */
+  uint64_t numbered;              /* forms that had such a number so far */
+  double load_seconds;            /* spent on reading and evaluating them */
   double run_seconds;  /* at the end: that the machine took, with --entry for the call */
   bool is_call;        /* the form that is read now is this call */
   bool measures;       /* expressions are evaluated repeatedly, and their times printed */
@@ -196,6 +201,27 @@ void nesl_forget_arguments(void *context);
 
 /* Writes the value of `it` into the files of the options. False after complaining. */
 bool nesl_write_results(struct nesl *);
+/* The same of a value, with what has been streamed; sets `written`. */
+bool nesl_write_value(struct nesl *, const struct nesl_value *);
+/* The type of component `index` of a tuple of `count`; NULL if there is none. */
+struct type *nesl_component(struct type *tuple, unsigned index, unsigned count);
+/* How a file holds a value of this type; false with a problem if it cannot. */
+bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct array_type *,
+                       const char **problem);
+/* Whether the name ends in .npy. */
+bool nesl_is_npy(const char *file);
+/* Whether the elements of an argument are in a file that stays to the end. The context is a
+ * struct nesl. */
+bool nesl_argument_stays(void *context, const void *elements);
+
+/* Begins to stream the results of the call, of this type, into the files of the options: the
+ * sink for its evaluation. NULL if they cannot be there, which is found out later. */
+const struct machine_sink *nesl_stream_begin(struct nesl *, struct type *);
+/* The file of an output, if its elements are these, which are in it already: only the header is
+ * missing, to be printed to its stream. The caller ends or abandons it. Else NULL. */
+struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *elements);
+/* Abandons all others. The values of the evaluation are no longer used. */
+void nesl_stream_end(struct nesl *);
 
 /* ---- repeated evaluations ---- */
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -188,6 +189,29 @@ bool source_read_array(struct source_text *s, struct heap *heap,
   return read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
+/* Whether a file was mapped. */
+static bool map_opened(struct source_text *s, int fd) {
+  enum { LEAST = 1 << 20 };
+  struct stat about;
+  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < LEAST) return false;
+  const size_t length = (size_t)about.st_size;
+  void *bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
+  if (bytes == MAP_FAILED) return false;
+  *s = (struct source_text){.text = bytes, .length = length, .mapped = true};
+  return true;
+}
+
+bool source_map_array(struct source_text *s, struct heap *heap,
+                      const struct permissions *permissions, const char *file,
+                      enum array_format format, struct diag_list *diags) {
+  struct file_problem problem;
+  const int fd = file_open(permissions, file, FILE_READ, &problem);
+  const bool mapped = fd >= 0 && format == ARRAY_NPY && map_opened(s, fd);
+  if (!mapped) return read_opened(s, heap, fd, (int)format, file, &problem, diags);
+  close(fd);
+  return true;
+}
+
 bool source_load(struct source_text *s, struct heap *heap, const struct source_search *search,
                  const char *path, struct diag_list *diags) {
   struct file_problem problem;
@@ -207,7 +231,11 @@ bool source_is_script(const char *file) {
 }
 
 void source_free(struct source_text *s, struct heap *heap) {
-  heap_free(heap, s->text, s->capacity);
+  if (s->mapped) {
+    munmap(s->text, s->length);
+  } else {
+    heap_free(heap, s->text, s->capacity);
+  }
   *s = (struct source_text){0};
 }
 

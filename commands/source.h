@@ -10,6 +10,7 @@
 struct source_text {
   char *text;
   size_t length, capacity;
+  bool mapped; /* from the file, which must not become shorter meanwhile */
 };
 
 enum { SOURCE_MAX = 1 << 29 }; /* bytes of a text */
@@ -26,6 +27,10 @@ bool source_read_array(struct source_text *, struct heap *, const struct permiss
 /* The same for a source that was found where another names it. */
 bool source_load(struct source_text *, struct heap *, const struct source_search *,
                  const char *path, struct diag_list *);
+/* The same for a numpy file that its reader need not copy: an ordinary file of a megabyte or
+ * more is mapped, and counts nothing in the heap. */
+bool source_map_array(struct source_text *, struct heap *, const struct permissions *,
+                      const char *file, enum array_format, struct diag_list *);
 void source_free(struct source_text *, struct heap *);
 
 /* Whether a file begins as scripts do, with #! for the system. */

@@ -63,6 +63,7 @@ static void begin_run(struct machine *m, const struct run *r) {
   m->random_count = m->first_random;
   m->out = r->out;
   m->err = r->err;
+  m->sink = r->sink;
   m->start = m->timer = machine_clock();
   if (m->options.progress_fd >= 0) {
     const double first = m->options.progress_seconds;
@@ -172,6 +173,7 @@ static void end_run(struct machine *m, enum step step) {
     profile_run(m->profile, machine_clock() - m->start, &statistics);
   }
   chunks_abandon(m);
+  sink_end(m);
   release_stack(m, step);
   streams_free(m->streams);
   m->streams = NULL;

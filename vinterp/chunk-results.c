@@ -3,6 +3,7 @@
  * Of a vector with an element for each instance the size is known before: chunks fill it, and
  * each element is written once more than the operation did that made it. Everything else is
  * kept until the last chunk has ended, and copied once; what is copied is released at once.
+ * What the sink takes (sink.c) is neither.
  */
 #include "vinterp/machine-private.h"
 
@@ -54,6 +55,7 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
     v->form = CVL_NOTHING;
     return true;
   }
+  if (sink_has(m, cut, (uint32_t)(r - cut->results), v)) return sink_put(m, site, cut, r, v);
   if (r->size != IR_EACH || is_segdes(v)) return keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       !allocate(m, site, v->flat.elem, cut->instances, &r->whole)) {
@@ -103,10 +105,11 @@ bool cut_join_results(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     struct machine_site site;
-    if (r->kept_count == 0) continue;
+    if (r->kept_count == 0 && !r->sunk) continue;
     if (!machine_next_site(m, cut->location, &site)) return false;
-    const bool ok =
-        is_segdes(&r->kept[0]) ? join_segdes(m, &site, r) : join_vectors(m, &site, r);
+    const bool ok = r->sunk                  ? sink_whole(m, &site, r)
+                    : is_segdes(&r->kept[0]) ? join_segdes(m, &site, r)
+                                             : join_vectors(m, &site, r);
     if (!ok) return false;
   }
   return true;

@@ -45,6 +45,9 @@ struct cut_result {
   uint64_t kept_count, kept_capacity;
   uint64_t total;                     /* elements kept */
   uint64_t kept_before, total_before; /* the same without the chunk under way */
+  bool asked, sunk; /* whether chunks go to the sink, once that is known: sink.c */
+  uint8_t elem;     /* then; `total` counts them */
+  uint64_t number;  /* of the run's result */
 };
 
 /* Elements drawn by the RANDs of a cut, the first executed one first. */
@@ -206,6 +209,20 @@ void cut_release_results(struct machine *, struct cut *);
 /* A chunk begins; what has been kept of it is released, since it begins anew. */
 void cut_begin_results(struct cut *);
 void cut_undo_results(struct machine *, struct cut *);
+
+/* ---- results that leave the machine: sink.c ---- */
+
+/* Whether the sink takes a result of the cut, of which v is that of a chunk. */
+bool sink_has(struct machine *, struct cut *, uint32_t k, const struct value *v);
+/* Gives it that of a chunk, and releases it. */
+bool sink_put(struct machine *, const struct machine_site *, const struct cut *,
+              struct cut_result *, struct value *);
+/* All chunks have given theirs: r->whole is a value of where they are. */
+bool sink_whole(struct machine *, const struct machine_site *, struct cut_result *r);
+/* Where a result of the run is, if the sink has it; else NULL. */
+const void *sink_of_result(const struct machine *, uint64_t number, const struct value *);
+/* The run ends. */
+void sink_end(struct machine *);
 
 /* ---- sizes: chunk-size.c ---- */
 

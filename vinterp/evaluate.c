@@ -82,6 +82,7 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
                     .err = turn & RUN_FIRST ? m->options.err : t->silence,
                     .times = times,
                     .to = t->results};
+  if (t->results && t->repetition && !is_repeated(t)) run.sink = t->repetition->sink;
   if (turn & RUN_LAST) run.deliver = t->results ? collect_results : print_results;
   return machine_run_once(m, &run);
 }

@@ -52,6 +52,18 @@ static bool from_narrow(struct machine *m, const struct machine_site *site, enum
   return ok;
 }
 
+static void nothing(void *with) {
+  (void)with;
+}
+
+/* Elements that stay until the run has ended. */
+static bool borrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
+                   const struct machine_item *item, struct value *out) {
+  return m->backend->borrow(m->context, ++m->site, elem, item->length, item->as.ints,
+                            (struct cvl_notice){nothing, NULL}, &out->flat) ||
+         machine_backend_fault(m, site);
+}
+
 bool machine_from_item(struct machine *m, const struct machine_site *site,
                        const struct machine_item *item, struct value *out) {
   enum cvl_elem elem = m->widths.int_elem;
@@ -69,6 +81,8 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
   case MACHINE_INT: break;
   }
   if (elem == CVL_I32 || elem == CVL_F32) return from_narrow(m, site, elem, item, out);
+  if (item->lent && item->length > 1 && m->backend->borrow)
+    return borrow(m, site, elem, item, out);
   return machine_from_host(m, site, elem, item->length, data, out);
 }
 
@@ -107,8 +121,9 @@ bool machine_pair_fault(struct machine *m, const struct machine_site *site) {
   return machine_fault(m, site, "a result of the program is a pair");
 }
 
-static bool collect_item(struct machine *m, const struct machine_site *site,
-                         const struct value *v, struct machine_item *item) {
+static bool collect_item(struct machine *m, const struct machine_site *site, uint64_t number,
+                         struct machine_item *item) {
+  const struct value *v = &m->stack[number];
   struct machine_item it = {.kind = MACHINE_INT};
   switch (value_kind(v)) {
   case IR_INT: break;
@@ -119,6 +134,10 @@ static bool collect_item(struct machine *m, const struct machine_site *site,
   case IR_ANY: return machine_pair_fault(m, site);
   }
   if (!machine_length(m, site, v, &it.length)) return false;
+  it.as.ints = sink_of_result(m, number, v);
+  it.lent = it.as.ints != NULL;
+  *item = it;
+  if (it.lent) return true;
   void *data = heap_alloc(&m->heap, item_bytes(&it));
   if (!data) return machine_memory_fault(m, site, item_bytes(&it));
   it.as.ints = data;
@@ -137,7 +156,7 @@ bool machine_collect(struct machine *m, const struct machine_site *site,
   results->count = m->top;
   for (uint64_t k = 0; k < m->top; k++) results->items[k] = (struct machine_item){0};
   for (uint64_t k = 0; k < m->top; k++) {
-    if (!collect_item(m, site, &m->stack[k], &results->items[k])) {
+    if (!collect_item(m, site, k, &results->items[k])) {
       machine_results_free(m, results);
       return false;
     }
@@ -148,7 +167,7 @@ bool machine_collect(struct machine *m, const struct machine_site *site,
 void machine_results_free(struct machine *m, struct machine_results *results) {
   for (uint64_t k = 0; k < results->count; k++) {
     struct machine_item *item = &results->items[k];
-    heap_free(&m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
+    if (!item->lent) heap_free(&m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
   }
   heap_free(&m->heap, results->items, (size_t)results->count * sizeof *results->items);
   *results = (struct machine_results){0};

@@ -1,12 +1,12 @@
 /* machine-private.h - what the files of this room know of a machine.
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
- * execute.c runs it; chunks.h calls that are cut; stack-interpreter.c runs stack code; checks.c
- * agreement of sizes; operations.c one instruction on the back end; fused.c a superoperator;
- * faults.c messages and call traces; io.c and streams.c input and output; results.c, print.c
- * and items.c arguments and results; program.c what a program keeps; call.c one run of it;
- * evaluate.c a program from beginning to end, once or repeatedly; values.c values outside of
- * runs; run.c what the executors share.
+ * execute.c runs it; chunks.h calls that are cut; sink.c results that leave early;
+ * stack-interpreter.c runs stack code; checks.c agreement of sizes; operations.c one
+ * instruction on the back end; fused.c a superoperator; faults.c messages and call traces; io.c
+ * and streams.c input and output; results.c, print.c and items.c arguments and results;
+ * program.c what a program keeps; call.c one run of it; evaluate.c a program from beginning to
+ * end, once or repeatedly; values.c values outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -37,6 +37,13 @@ struct machine_program {
   struct chunk_need *needs; /* of each function: what its chunks needed so far */
 };
 
+/* A result of a run that the sink has. */
+struct sunk {
+  uint64_t number;
+  const void *data;
+  struct value value;
+};
+
 struct machine {
   const struct cvl_backend *backend;
   struct cvl_context *context;
@@ -65,7 +72,10 @@ struct machine {
   struct machine_failure failure; /* what it was */
 
   /* One run. */
-  FILE *out, *err;         /* streams 1 and 2 */
+  FILE *out, *err;                 /* streams 1 and 2 */
+  const struct machine_sink *sink; /* or NULL */
+  struct sunk *sunk;
+  uint64_t sunk_count;
   struct streams *streams; /* NULL until the program needs one */
 
   struct value *stack; /* frames' slots and the items of stack code, one above another; */
@@ -116,7 +126,8 @@ struct run {
   const struct cvl_value *arguments; /* as for machine_call */
   uint64_t count;
   FILE *out, *err;
-  struct run_times *times; /* or NULL: not measured */
+  const struct machine_sink *sink; /* or NULL */
+  struct run_times *times;         /* or NULL: not measured */
   /* Gets the results, which are the stack, when everything is done; false after a fault. NULL:
    * they are not wanted. */
   bool (*deliver)(struct machine *, const struct machine_site *, void *to);

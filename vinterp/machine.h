@@ -111,6 +111,9 @@ enum machine_item_kind { MACHINE_INT, MACHINE_FLOAT, MACHINE_BOOL, MACHINE_SEGDE
 /* One item of the stack in host memory; elements are 64 bits wide whatever the widths. */
 struct machine_item {
   uint8_t kind; /* enum machine_item_kind */
+  bool lent;    /* of an argument: INTs or FLOATs that stay as they are until the call of the
+                   machine returns, which then need not be copied. Of a result: the memory of a
+                   sink, whose owner ends it */
   uint64_t length;
   union {
     const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
@@ -118,6 +121,28 @@ struct machine_item {
     const uint8_t *bools; /* 0 or 1 */
   } as;
 };
+
+/* Where elements of results go while the program still computes others, so that all of them are
+ * never in memory. A vector of a result is given to it if it comes directly from a call by
+ * instances that is cut into chunks (docs/memory.md): `with` is the sink's owner, `result` the
+ * number of the result on the stack, deepest first. Functions are called on the thread of the
+ * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
+ * theirs to look at when they take long. */
+enum { MACHINE_SINK_PROBLEM = 256 };
+struct machine_sink {
+  /* Whether it takes elements of this type, which are as wide as in the machine. */
+  bool (*takes)(void *with, uint64_t result, enum cvl_elem);
+  /* Gets elements first .. first + n of so many, MACHINE_SINK_UNKNOWN while that is not known.
+   * They come in order, but may come once more, from any that came before on. */
+  bool (*put)(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
+              const void *elements, char problem[MACHINE_SINK_PROBLEM]);
+  /* All n have come: where they are, to be read until the results are freed. NULL: a problem.
+   */
+  const void *(*whole)(void *with, uint64_t result, uint64_t n,
+                       char problem[MACHINE_SINK_PROBLEM]);
+  void *with;
+};
+#define MACHINE_SINK_UNKNOWN UINT64_MAX
 
 /* What an evaluation left on the stack, deepest first. The machine's memory, until
  * machine_results_free, which must come before machine_free. */
@@ -224,6 +249,8 @@ struct machine_repetition {
   void (*loaded)(void *context); /* called once, when the arguments are in the back end and
                                     their memory is not needed any more; or NULL */
   void *context;
+  const struct machine_sink *sink; /* of the results, where nothing is repeated; or NULL. A
+                                      result that it has is `lent`, where `whole` said */
   double *seconds; /* gets the time of each timed run, from arguments to results, both in the
                       back end, which has done everything then. The caller's */
   double first_seconds; /* the time of the run that warms up: superoperators are prepared,

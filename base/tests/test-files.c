@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -96,6 +97,40 @@ Test(files, what_is_abandoned_leaves_nothing) {
   cr_expect_eq(entries(), 1);
 }
 
+static void give(struct replacement *r, uint64_t at, const char *text) {
+  cr_assert_eq(replacement_put(r, at, text, strlen(text)), 0);
+}
+
+Test(files, contents_may_be_written_out_of_order) {
+  struct replacement r;
+  const void *bytes = NULL;
+  put("f", "old");
+  cr_assert(replacement_begin(&r, &user, "f", &problem));
+  cr_assert_eq(replacement_reserve(&r, 100), 0);
+  give(&r, 8, "-end");
+  give(&r, 5, "abc");
+  cr_assert_eq(replacement_cut(&r, 12), 0);
+  cr_assert_eq(replacement_map(&r, 12, &bytes), 0);
+  cr_expect_eq(memcmp((const char *)bytes + 5, "abc-end", 7), 0);
+  expect_text("f", "old");
+  fputs("begin", r.stream);
+  cr_assert(replacement_end(&r, &problem));
+  expect_text("f", "beginabc-end");
+  cr_expect_eq(munmap((void *)(uintptr_t)bytes, 12), 0);
+  cr_expect_eq(entries(), 1);
+}
+
+Test(files, what_is_written_directly_has_one_order) {
+  struct replacement r;
+  const void *bytes;
+  cr_assert(replacement_begin(&r, &user, "/dev/null", &problem));
+  cr_expect_eq(replacement_reserve(&r, 1), EINVAL);
+  cr_expect_eq(replacement_put(&r, 0, "x", 1), EINVAL);
+  cr_expect_eq(replacement_cut(&r, 1), EINVAL);
+  cr_expect_eq(replacement_map(&r, 1, &bytes), EINVAL);
+  replacement_abandon(&r);
+}
+
 Test(files, permissions_of_a_file_stay) {
   umask(027);
   cr_expect(replace("f", "1"));
@@ -178,6 +213,26 @@ Test(files, a_full_disk_leaves_the_old_file) {
   cr_expect_eq(status, 0);
   expect_text("f", "old");
   cr_expect_eq(entries(), 1);
+}
+
+Test(files, a_full_disk_is_found_before_anything_is_written) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit most = {16384, 16384};
+    struct replacement r;
+    signal(SIGXFSZ, SIG_IGN);
+    const bool begun = setrlimit(RLIMIT_FSIZE, &most) == 0 &&
+                       replacement_begin(&r, &user, "f", &problem) &&
+                       replacement_reserve(&r, 16384) == 0;
+    _exit(begun && replacement_reserve(&r, 16385) == EFBIG &&
+                  replacement_put(&r, 16384, "x", 1) == EFBIG
+              ? (replacement_abandon(&r), 0)
+              : 1);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  cr_expect_eq(status, 0);
+  cr_expect_eq(entries(), 0);
 }
 
 Test(files, errors_are_reported) {
