@@ -40,7 +40,6 @@ struct array_type {
 
 struct array_column {
   bool is_float;
-  bool lent; /* its elements are in the file's bytes */
   uint64_t length;
   union {
     int64_t *ints; /* bools are 0 and 1 */

@@ -175,8 +175,7 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
     return true;
   }
   if (may_lend(r, f, kind, p, stride)) {
-    *column = (struct array_column){
-        .is_float = kind == ARRAY_FLOAT, .lent = true, .length = r->count};
+    *column = (struct array_column){.is_float = kind == ARRAY_FLOAT, .length = r->count};
     column->as.ints = (int64_t *)(uintptr_t)p;
     return true;
   }

@@ -269,7 +269,7 @@ static bool bind_argument(struct nesl *n, void *context) {
   session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
                &value);
   if (a->text->mapped) {
-    *array_push(n->session->arena, &n->lent) = *a->text;
+    *array_push(&n->arena, &n->lent) = *a->text;
     *a->text = (struct source_text){0};
   }
   return true;

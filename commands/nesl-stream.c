@@ -26,7 +26,9 @@ struct file {
 };
 
 struct nesl_stream {
+  const struct nesl *n;
   struct permissions user;
+  uint64_t written; /* bytes written since pages of arguments were given back */
   unsigned count;
   struct file files[NESL_MOST_OUTPUTS];
   struct machine_sink sink;
@@ -86,6 +88,19 @@ static bool reserve(struct file *f, uint64_t total, char *problem) {
   return error == 0 || fail(f, error, problem);
 }
 
+/* What has been read of arguments stays in the system's memory only if it has no better use for
+ * that; it is read again where it is needed. */
+static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
+  enum { OFTEN = 64 << 20 };
+  s->written += bytes;
+  if (s->written < OFTEN) return;
+  for (size_t i = 0; i < s->n->lent.count; i++) {
+    const struct source_text *file = &s->n->lent.items[i];
+    madvise(file->text, file->length, MADV_DONTNEED);
+  }
+  s->written = 0;
+}
+
 static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
                 const void *elements, char problem[MACHINE_SINK_PROBLEM]) {
   struct file *f = file_of(with, result);
@@ -94,8 +109,9 @@ static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_
     return false;
   }
   if (first == 0 && !reserve(f, total, problem)) return false;
-  const int error = replacement_put(&f->replacement, bytes_of(f, first), elements,
-                                    n * elem_info(f->elem)->bytes);
+  const uint64_t bytes = n * elem_info(f->elem)->bytes;
+  give_pages_back(with, bytes);
+  const int error = replacement_put(&f->replacement, bytes_of(f, first), elements, bytes);
   return error == 0 || fail(f, error, problem);
 }
 
@@ -128,9 +144,10 @@ static bool plan(struct nesl *n, struct file *f, struct type *type, uint64_t *co
 
 const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) {
   const struct nesl_options *o = n->options;
-  struct nesl_stream *s = arena_alloc(n->session->arena, sizeof *s);
+  struct nesl_stream *s = arena_alloc(&n->arena, sizeof *s);
   uint64_t column = 0;
   memset(s, 0, sizeof *s);
+  s->n = n;
   s->user = process_user();
   s->sink = (struct machine_sink){takes, put, whole, s};
   for (unsigned i = 0; i < o->output_count; i++) {

@@ -1,0 +1,249 @@
+"""Results of `nesl run --entry` in NumPy files: what is too large for memory goes from file to file in
+chunks, with the same bytes; and whatever fails leaves no file.
+
+usage: stream_command.py NESL [--large] [unittest options]
+
+--large: a file of 8 GB in 500 MB, too, where the disk has room for two."""
+
+import array
+import os
+import random
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+from support import ScratchTest
+
+NESL = None
+LARGE = False
+LONG = 60  # seconds
+HEADER = 128
+
+PROGRAM = """
+function each(v) : [float] -> [float] =
+  {let a = {sqrt(abs(x) + float(k)) : k in index(4)}; b = permute(a, rank(a)) in b[1] + sum(a) : x in v};
+function within(v) : [float] -> [float] = let w = each(v) in w;
+function rows(m) : [[float]] -> [[float]] =
+  {let s = plus_scan(r); k = rank(s) in permute(r, k) : r in m};
+function kept(m) : [[int]] -> [[int]] = {reverse({x : x in plus_scan(r) | rem(x, 3) == 0}) : r in m};
+function both(m) : [[float]] -> ([float], [[float]], [int]) =
+  let all = {let s = plus_scan(r); k = rank(s) in (sum(s), permute(r, k), k[0]) : r in m}
+  in ({a : (a, b, c) in all}, {b : (a, b, c) in all}, {c : (a, b, c) in all});
+function changed(v) : [float] -> [float] = let w = each(v) in {x + 1.0 : x in w};
+function summed(v) : [float] -> ([float], float) = let w = each(v) in (w, sum(w));
+function failing(v) : [float] -> [float] =
+  {let a = {sqrt(abs(x) + float(k)) : k in index(4)}; b = permute(a, rank(a)) in b[trunc(x)] : x in v};
+function halves(v) : [int] -> [int] = {let a = plus_scan(index(rem(abs(x), 7) + 1)); k = rank(a) in k[0] + sum(a) : x in v};
+"""
+
+
+def header(kind, *shape):
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({''.join(f'{n},' for n in shape)}), }}"
+    return b"\x93NUMPY\x01\0" + struct.pack("<H", HEADER - 10) + text.ljust(HEADER - 11).encode() + b"\n"
+
+
+class StreamTest(ScratchTest):
+    def setUp(self):
+        super().setUp()
+        self.write(PROGRAM, "p.nesl")
+
+    def array(self, name, kind, *shape, bound=100, last=None):
+        """A file of random elements, a block of them again and again."""
+        n = 1
+        for length in shape:
+            n *= length
+        code = {"<f8": "d", "<i8": "q", "<i4": "i", "<f4": "f"}[kind]
+        draw = random.Random(len(name) + n)
+        block = array.array(code, [draw.randrange(bound) for _ in range(5000)])
+        elements = block * (n // 5000 + 1)
+        del elements[n:]
+        if last is not None:
+            elements[-1] = last
+        return self.write(header(kind, *shape) + elements.tobytes(), name)
+
+    def sparse(self, name, *shape):
+        self.write(header("<f8", *shape), name)
+        n = 8
+        for length in shape:
+            n *= length
+        os.truncate(self.path(name), HEADER + n)
+        return name
+
+    def command(self, entry, arguments, outputs=("o.npy",), memory="12G", chunks="auto", more=()):
+        files = [word for name in outputs for word in ("-o", name)]
+        return [NESL, "run", "p.nesl", "--entry", entry, *arguments, *files, "--memory", memory, "--chunks", chunks,
+                "--threads", "2", "--backend", "cpu", *more]
+
+    def nesl(self, *arguments, limit=None, **more):
+        def prepare():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        return subprocess.run(self.command(*arguments, **more), cwd=self.directory, capture_output=True, text=True,
+                              timeout=LONG, check=False, preexec_fn=prepare if limit else None)
+
+    def bytes(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def files(self):
+        return sorted(os.listdir(self.directory))
+
+    def result(self, *arguments, outputs=("o.npy",), **more):
+        """The bytes of the outputs, which are then gone."""
+        run = self.nesl(*arguments, outputs=outputs, **more)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+        contents = [self.bytes(name) for name in outputs]
+        for name in outputs:
+            os.remove(self.path(name))
+        return contents
+
+    def fails(self, message, *arguments, **more):
+        before = self.files()
+        run = self.nesl(*arguments, **more)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(run.stderr, message)
+        self.assertEqual(run.stderr.count("error: "), 1, run.stderr)
+        self.assertEqual(self.files(), before)
+        return run.stderr
+
+    # ---- memory ----
+
+    def test_more_than_memory(self):
+        """32 MB and what they become, in 16 MB."""
+        for entry, shape in (("each", (1 << 22,)), ("within", (1 << 22,)), ("rows", (4096, 1024))):
+            name = self.array("a.npy", "<f8", *shape)
+            self.fails("out of memory", entry, [name], memory="16M", chunks="off")
+            (whole,) = self.result(entry, [name], chunks="off")
+            (streamed,) = self.result(entry, [name], memory="16M")
+            self.assertTrue(whole == streamed, entry)
+            self.assertEqual(whole[:HEADER].count(b"\n"), 1)
+
+    def test_what_is_not_streamed_needs_memory(self):
+        name = self.array("a.npy", "<f8", 1 << 22)
+        self.fails("out of memory", "changed", [name], memory="16M")
+
+    # ---- the same bytes ----
+
+    def test_chunks_of_all_sizes(self):
+        arrays = {"v.npy": ("<f8", 1000), "m.npy": ("<f8", 300, 7), "i.npy": ("<i8", 300, 7), "n.npy": ("<i4", 1000),
+                  "w.npy": ("<i8", 1000), "none.npy": ("<f8", 0), "empty.npy": ("<f8", 200, 0)}
+        for name, (kind, *shape) in arrays.items():
+            self.array(name, kind, *shape)
+        three = ("a.npy", "b.npy", "c.npy")
+        for entry, argument, outputs in (
+                ("each", "v.npy", ("o.npy",)), ("within", "v.npy", ("o.npy",)), ("each", "none.npy", ("o.npy",)),
+                ("rows", "m.npy", ("o.npy",)), ("rows", "empty.npy", ("o.npy",)), ("both", "m.npy", three),
+                ("halves", "n.npy", ("o.npy",)), ("halves", "w.npy", ("o.npy",)), ("changed", "v.npy", ("o.npy",)),
+                ("kept", "i.npy", ("o.npz",)), ("both", "m.npy", ("o.npz",)), ("each", "v.npy", ("o.csv",))):
+            for more in ((), ("--int", "32", "--float", "32")):
+                whole = self.result(entry, [argument], outputs=outputs, chunks="off", more=more)
+                for chunks in ("7",) if more else ("1", "7", "500", "random:3", "auto"):
+                    with self.subTest(entry=entry, argument=argument, chunks=chunks, more=more):
+                        self.assertEqual(self.result(entry, [argument], outputs=outputs, chunks=chunks, more=more),
+                                         whole)
+
+    def test_a_result_that_is_used_as_well(self):
+        name = self.array("v.npy", "<f8", 1000)
+        whole = self.result("summed", [name], outputs=("a.npz",), chunks="off")
+        self.assertEqual(self.result("summed", [name], outputs=("a.npz",), chunks="7"), whole)
+        run = self.nesl("summed", [name], outputs=("a.npy", "b.npy"), chunks="7")
+        self.assertEqual(run.stderr, self.nesl("summed", [name], outputs=("a.npy", "b.npy"), chunks="off").stderr)
+
+    def test_ragged_rows_are_no_array(self):
+        name = self.array("i.npy", "<i8", 300, 7)
+        message = self.fails("a numpy array is rectangular", "kept", [name], chunks="7")
+        self.assertEqual(self.fails("rectangular", "kept", [name], chunks="off"), message)
+
+    def test_a_file_is_replaced(self):
+        name = self.array("v.npy", "<f8", 1000)
+        (whole,) = self.result("each", [name], chunks="off")
+        self.write("old", "o.npy")
+        os.chmod(self.path("o.npy"), 0o640)
+        run = self.nesl("each", [name], chunks="7")
+        self.assertEqual((run.stderr, self.bytes("o.npy")), ("", whole))
+        self.assertEqual(os.stat(self.path("o.npy")).st_mode & 0o777, 0o640)
+        self.write(self.bytes(name), "o.npy")  # its own argument
+        run = self.nesl("each", ["o.npy"], chunks="7")
+        self.assertEqual((run.stderr, self.bytes("o.npy")), ("", whole))
+
+    # ---- failures ----
+
+    def test_a_full_disk_is_found_first(self):
+        """A limit on files stands for it. The first chunk is executed, no other."""
+        name = self.array("v.npy", "<f8", 100000, bound=4, last=7e9)  # the last element would fail
+        message = self.fails(r"o\.npy: File too large", "failing", [name], chunks="1000", limit=HEADER + 799999)
+        self.assertNotIn("index", message)
+        self.fails("index", "failing", [name], chunks="1000", limit=HEADER + 800000)
+        rows = self.array("m.npy", "<f8", 1000, 100)  # whose size is not known before
+        self.fails(r"o\.npy: File too large", "rows", [rows], chunks="100", limit=HEADER + 799999)
+
+    def test_a_disk_that_is_too_small(self):
+        about = os.statvfs(self.directory)
+        n = about.f_bavail * about.f_frsize // 8 + (1 << 31)  # 16 GiB too many
+        try:
+            self.sparse("a.npy", n)
+        except OSError:
+            self.skipTest("the file system has no files that are so large")
+        began = time.monotonic()
+        self.fails(r"o\.npy: the result takes [0-9.]+ [GT]iB, and the disk has [0-9.]+ [KMGT]iB left", "each", ["a.npy"],
+                   memory="500M")
+        self.assertLess(time.monotonic() - began, LONG / 2)
+
+    def test_a_folder_that_is_not_there(self):
+        name = self.array("v.npy", "<f8", 1000)
+        self.fails("none/o.npy: No such file or directory", "each", [name], outputs=("none/o.npy",), chunks="7")
+
+    def test_a_fault_in_a_late_chunk(self):
+        name = self.array("v.npy", "<f8", 100000, last=7e9, bound=4)
+        message = self.fails("index", "failing", [name], chunks="1000")
+        self.assertEqual(self.fails("index", "failing", [name], chunks="off"), message)
+        self.write("old", "o.npy")
+        self.fails("index", "failing", [name], chunks="1000")
+        self.assertEqual(self.text("o.npy"), "old")
+
+    def test_signals(self):
+        self.sparse("a.npy", 1 << 30)  # 8 GB: too much for the time until the signal
+        room = os.statvfs(self.directory)
+        if room.f_bavail * room.f_frsize < 9 << 30:
+            self.skipTest("there is no room for 8 GB")
+        before = self.files()
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, -signal.SIGTERM)):
+            child = subprocess.Popen(self.command("each", ["a.npy"], memory="500M"), cwd=self.directory,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            end = time.monotonic() + LONG
+            while self.files() == before and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertEqual(len(self.files()), len(before) + 1)
+            child.send_signal(number)
+            self.assertEqual(child.wait(LONG), status)
+            self.assertEqual(self.files(), before)
+
+    def test_time(self):
+        self.sparse("a.npy", 1 << 30)
+        self.fails("the time limit", "each", ["a.npy"], memory="500M", more=("--time", "0.3"))
+
+    # ---- much ----
+
+    def test_eight_gigabytes(self):
+        if not LARGE:
+            self.skipTest("without --large")
+        if shutil.disk_usage(self.directory).free < 9 << 30:
+            self.skipTest("there is no room for 8 GB")
+        self.sparse("a.npy", 1000000, 1000)
+        run = subprocess.run(self.command("rows", ["a.npy"], memory="500M"), cwd=self.directory, capture_output=True,
+                             text=True, check=False)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+        compared = subprocess.run(["cmp", self.path("a.npy"), self.path("o.npy")], capture_output=True, text=True,
+                                  check=False)
+        self.assertEqual(compared.stdout + compared.stderr, "")
+
+
+if __name__ == "__main__":
+    NESL = sys.argv.pop(1)
+    LARGE = "--large" in sys.argv
+    unittest.main(argv=[word for word in sys.argv if word != "--large"])
