@@ -346,6 +346,8 @@ def whole_sanitized():
     yield Stage("whole: every allocation of the commands fails once",
                 "python3 commands/tests/allocations.py build/commands/failing-malloc.so cc"
                 " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all")
+    yield Stage("whole: a file of 8 GB in 500 MB", "python3 commands/tests/stream_command.py"
+                " build/bin/nesl --large StreamTest.test_eight_gigabytes")
 
 
 def whole_at_random():
