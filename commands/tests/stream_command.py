@@ -43,7 +43,7 @@ function halves(v) : [int] -> [int] = {let a = plus_scan(index(rem(abs(x), 7) + 
 
 
 def header(kind, *shape):
-    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({''.join(f'{n},' for n in shape)}), }}"
+    text = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))},), }}"
     return b"\x93NUMPY\x01\0" + struct.pack("<H", HEADER - 10) + text.ljust(HEADER - 11).encode() + b"\n"
 
 
