@@ -55,7 +55,7 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
     v->form = CVL_NOTHING;
     return true;
   }
-  if (sink_has(m, cut, (uint32_t)(r - cut->results), v)) return sink_put(m, site, cut, r, v);
+  if (r->sunk) return sink_put(m, site, cut, r, v);
   if (r->size != IR_EACH || is_segdes(v)) return keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
       !allocate(m, site, v->flat.elem, cut->instances, &r->whole)) {
@@ -105,7 +105,7 @@ bool cut_join_results(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     struct machine_site site;
-    if (r->kept_count == 0 && !r->sunk) continue;
+    if (r->kept_count == 0 && (!r->sunk || r->whole.form != CVL_NOTHING)) continue;
     if (!machine_next_site(m, cut->location, &site)) return false;
     const bool ok = r->sunk                  ? sink_whole(m, &site, r)
                     : is_segdes(&r->kept[0]) ? join_segdes(m, &site, r)

@@ -45,9 +45,9 @@ struct cut_result {
   uint64_t kept_count, kept_capacity;
   uint64_t total;                     /* elements kept */
   uint64_t kept_before, total_before; /* the same without the chunk under way */
-  bool asked, sunk; /* whether chunks go to the sink, once that is known: sink.c */
-  uint8_t elem;     /* then; `total` counts them */
-  uint64_t number;  /* of the run's result */
+  bool sunk;                          /* chunks go to the sink (sink.c): */
+  uint8_t elem;                       /* of this type; `total` counts them */
+  uint64_t number;                    /* of the run's result */
 };
 
 /* Elements drawn by the RANDs of a cut, the first executed one first. */
@@ -83,6 +83,7 @@ struct cut {
   uint64_t instances;
   uint64_t first, n; /* the chunk */
   uint64_t most;     /* instances that the next one may have, after a lack of memory; 0: any */
+  bool sinks;        /* the sink takes a result: chunks end one after the other */
   bool broken;       /* a search: a chunk has not come to its end, so there are no results */
   uint32_t operand_count, result_count, levels;
   struct cut_operand *operands;
@@ -212,8 +213,8 @@ void cut_undo_results(struct machine *, struct cut *);
 
 /* ---- results that leave the machine: sink.c ---- */
 
-/* Whether the sink takes a result of the cut, of which v is that of a chunk. */
-bool sink_has(struct machine *, struct cut *, uint32_t k, const struct value *v);
+/* Asks the sink which results of a new cut it takes. */
+void sink_ask(struct machine *, struct cut *);
 /* Gives it that of a chunk, and releases it. */
 bool sink_put(struct machine *, const struct machine_site *, const struct cut *,
               struct cut_result *, struct value *);

@@ -310,6 +310,7 @@ static bool push_cut(struct machine *m, const struct machine_site *site,
   if (!cut_allocate(m, site, cut)) return false;
   take_operands(m, cut);
   frame_out(m, cut);
+  sink_ask(m, cut);
   return true;
 }
 

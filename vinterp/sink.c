@@ -82,18 +82,23 @@ static bool result_of_run(const struct machine *m, const struct cut *cut, uint64
 }
 
 static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
-                  const struct value *v, uint64_t *number) {
-  const bool is_vector = v->form == CVL_VECTOR || v->form == CVL_SCALAR;
+                  uint64_t *number) {
+  const struct ir_function *f = &m->program->functions[cut->function];
+  const enum ir_kind_tag kind = f->result_kinds[k]->tag;
   *number = k;
-  return m->sink && m->backend->borrow && is_vector && result_of_run(m, cut, number) &&
-         m->sink->takes(m->sink->with, *number, (enum cvl_elem)v->flat.elem);
+  if (kind == IR_SEGDES || !result_of_run(m, cut, number)) return false;
+  return m->sink->takes(m->sink->with, *number,
+                        kind == IR_INT     ? m->widths.int_elem
+                        : kind == IR_FLOAT ? m->widths.float_elem
+                                           : CVL_BOOL);
 }
 
-bool sink_has(struct machine *m, struct cut *cut, uint32_t k, const struct value *v) {
-  struct cut_result *r = &cut->results[k];
-  if (!r->asked) r->sunk = takes(m, cut, k, v, &r->number);
-  r->asked = true;
-  return r->sunk;
+void sink_ask(struct machine *m, struct cut *cut) {
+  for (uint32_t k = 0; m->sink && m->backend->borrow && k < cut->result_count; k++) {
+    struct cut_result *r = &cut->results[k];
+    r->sunk = takes(m, cut, k, &r->number);
+    cut->sinks |= r->sunk;
+  }
 }
 
 /* ---- a chunk ---- */
