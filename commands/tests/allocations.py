@@ -53,6 +53,8 @@ counted("the cat and the dog and the bird");
 """
 CALLED = """function norm(v) = sqrt(sum({x * x : x in v}));
 function scaled(v, k) = ({x * k : x in v}, norm(v));
+function ranked(v) : [float] -> [float] =
+  {let a = {sqrt(x + float(k)) : k in index(5)}; b = permute(a, rank(a)) in b[1] + sum(b) : x in v};
 """
 WRITING = """(write_npy([[1, 2], [3, 4]], "a.npy"), write_csv([(1, 2.5), (3, 4.5)], "b.csv"),
  write_npz(([[1], [2, 3]], "x"), "f.npz"),
@@ -106,6 +108,8 @@ CASES = [
     (["nesl", "check", "words.nesl"], [], ""),
     (["nesl", "test", "tested.nesl"], [], ""),
     (["nesl", "cost", "sum(index(100))"], [], ""),
+    (["nesl", "--chunks", "2", "run", "called.nesl", "--entry", "ranked", "v.csv", "-o", "r.npy"],
+     ["r.npy"], ""),
     (["nesl", "called.nesl"], [], "norm([3.0, 4.0]);\n"),
     (["nesl", "called.nesl"], [], "trace norm([3.0, 4.0]);\nexit\n"),
     (["neslc", "queens.nesl", "-o", "made.vcode"], ["made.vcode"], ""),

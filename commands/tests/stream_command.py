@@ -244,6 +244,6 @@ class StreamTest(ScratchTest):
 
 
 if __name__ == "__main__":
-    NESL = sys.argv.pop(1)
+    NESL = os.path.abspath(sys.argv.pop(1))
     LARGE = "--large" in sys.argv
     unittest.main(argv=[word for word in sys.argv if word != "--large"])
