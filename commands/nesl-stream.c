@@ -18,7 +18,7 @@ struct file {
   bool possible; /* the type of the result is one of a single column */
   uint64_t column;
   enum cvl_elem elem;
-  bool open;
+  bool open, reserved;
   struct replacement replacement;
   struct file_problem problem; /* why it could not be opened */
   const char *mapped;          /* all of the file but its header, when that is there */
@@ -63,7 +63,7 @@ static bool fail(const struct file *f, int error, char *problem) {
   char buffer[128];
   snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %s", f->name,
            strerror_r(error, buffer, sizeof buffer));
-  return error == 0;
+  return false;
 }
 
 /* Whether a file of so many bytes, none of which are there, has room. */
@@ -82,9 +82,10 @@ static bool has_room(const struct file *f, uint64_t bytes, char *problem) {
 
 /* The disk is asked before the first elements are written. */
 static bool reserve(struct file *f, uint64_t total, char *problem) {
-  if (total > (UINT64_MAX >> 4)) return true; /* not known */
+  if (f->reserved || total == MACHINE_SINK_UNKNOWN) return true;
   if (!has_room(f, bytes_of(f, total), problem)) return false;
   const int error = replacement_reserve(&f->replacement, bytes_of(f, total));
+  f->reserved = error == 0;
   return error == 0 || fail(f, error, problem);
 }
 
@@ -108,7 +109,7 @@ static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_
     snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %.100s", f->name, f->problem.text);
     return false;
   }
-  if (first == 0 && !reserve(f, total, problem)) return false;
+  if (!reserve(f, total, problem)) return false;
   const uint64_t bytes = n * elem_info(f->elem)->bytes;
   give_pages_back(with, bytes);
   const int error = replacement_put(&f->replacement, bytes_of(f, first), elements, bytes);
