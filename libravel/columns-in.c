@@ -113,7 +113,8 @@ static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   enum ravel_code code = check(in, from, tag, within == IR_ONE ? 1 : in->taken[within].sum);
   if (code != RAVEL_OK) return code;
   if (tag == TYPE_SEQUENCE) {
-    const struct machine_item item = {MACHINE_SEGDES, g->length, {.ints = g->data}};
+    const struct machine_item item = {
+        .kind = MACHINE_SEGDES, .length = g->length, .as.ints = g->data};
     code = sum_of(in, from, &in->taken[to].sum);
     if (code != RAVEL_OK) return code;
     if (!machine_value_item(c->machine, &item, &in->columns[to], c->diags)) {

@@ -45,8 +45,9 @@ static bool fetch_all(struct ravel_context *c, struct costing *k) {
     if (!fetch(c, k->arguments[i], &k->values[i])) return false;
     for (uint32_t n = 0; n < k->values[i].count; n++) {
       const struct column *column = &k->values[i].columns[n];
-      *array_push(arena, &items) = (struct machine_item){
-          item_kinds[column->kind], column->length, {.ints = column->as.ints}};
+      *array_push(arena, &items) = (struct machine_item){.kind = item_kinds[column->kind],
+                                                         .length = column->length,
+                                                         .as.ints = column->as.ints};
     }
   }
   k->items = items.items;

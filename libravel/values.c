@@ -177,7 +177,7 @@ enum ravel_code ravel_nested(struct ravel_context *c, const int64_t *lengths, si
   if (!type) return c->code;
   struct ravel_value *v = ravel_value_new(c, type);
   if (!v) return c->code;
-  const struct machine_item item = {MACHINE_SEGDES, rows, {.ints = lengths}};
+  const struct machine_item item = {.kind = MACHINE_SEGDES, .length = rows, .as.ints = lengths};
   v->columns[0] = cvl_one_segment(rows);
   share(v, 2, elements, 1, elements->count - 1);
   if (!machine_value_item(c->machine, &item, &v->columns[1], c->diags)) {
