@@ -41,10 +41,13 @@ enum {
  * measurements. */
 static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
 
-/* On several threads: about half of a second-level cache of 1 MB. A thread has its own. */
-static const double THREAD_BYTES = 512 << 10;
-/* Slices of some thousand elements, even if what is made of them is more than that. */
-static const double THREAD_LEAST = 4096 * 8;
+/* On several threads a chunk is to need about half of a second-level cache of 1 MB, which a
+ * thread has to itself; more, up to its part of a third-level cache, where vectors would be
+ * shorter than some thousand elements, or the chunk would hardly take longer than its
+ * beginning.
+ */
+static const double THREAD_BYTES = 512 << 10, THREAD_MOST = 2 << 20;
+static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
 /* A chunk takes some ten times what it costs to begin it; a call as long as waking threads. */
 static const double CHUNK_SECONDS = 50e-6, CALL_SECONDS = 200e-6;
 enum { CHUNKS_EACH = 4 }; /* for each thread, so that they end together */
@@ -215,10 +218,10 @@ static double smaller(double a, double b) {
 /* The weight that the next range may have. */
 static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
-  double allowed = larger(THREAD_BYTES / need->multiple, THREAD_LEAST);
-  allowed = larger(allowed, CHUNK_SECONDS / larger(need->seconds, 1e-15));
-  allowed = smaller(allowed, team_share(parent->team, &cut->bound) / need->multiple);
-  return smaller(allowed, GROWTH * need->weight);
+  const double least = larger(THREAD_LEAST, CHUNK_SECONDS / larger(need->seconds, 1e-15));
+  const double most = smaller(THREAD_MOST, team_share(parent->team, &cut->bound));
+  const double needed = larger(THREAD_BYTES, smaller(least * need->multiple, most));
+  return smaller(smaller(needed, most) / need->multiple, GROWTH * need->weight);
 }
 
 static uint64_t auto_range(struct machine *parent, struct cut *cut, double *allowed) {
