@@ -282,6 +282,12 @@ static void note_need(struct chunk_need *need, double weight, uint64_t bytes, do
       .measured = true, .weight = weight, .multiple = multiple, .seconds = seconds / weight};
 }
 
+void chunk_learn(struct machine *parent, const struct machine *sub, uint32_t function) {
+  const struct chunk_need *from = &sub->needs[function];
+  struct chunk_need *to = &parent->needs[function];
+  if (from->measured && (!to->measured || from->weight >= to->weight / 2)) *to = *from;
+}
+
 static void count_chunk(struct cut *cut, uint64_t peak) {
   struct cut_counts *c = &cut->counts;
   if (c->chunks == 0 || cut->n < c->least) c->least = cut->n;

@@ -252,6 +252,8 @@ uint64_t chunk_size(struct machine *, struct cut *);
 /* With slices of so many instances the chunk needs no more than it may; cut->n if it is those
  * that it has. */
 uint64_t chunk_fitting(struct machine *, struct cut *);
+/* What a sub-machine has measured of a function, for its parent: of larger chunks. */
+void chunk_learn(struct machine *parent, const struct machine *sub, uint32_t function);
 /* A chunk begins; it has ended; all have. */
 void chunk_measure_begin(struct machine *, struct cut *);
 void chunk_measure_end(struct machine *, struct cut *);

@@ -203,9 +203,8 @@ static void add_counts(struct cut_counts *to, const struct cut_counts *x) {
 
 /* What its chunks have needed is what others will need. */
 static void add_needs(const struct machine *s, struct machine *parent) {
-  for (uint32_t f = 0; f < s->program->function_count; f++) {
-    if (s->needs[f].measured) parent->needs[f] = s->needs[f];
-  }
+  if (s->chunks.cuts[0].counts.chunks == 0) return;
+  for (uint32_t f = 0; f < s->program->function_count; f++) chunk_learn(parent, s, f);
 }
 
 void sub_close(struct machine *s, struct machine *parent, struct cut *cut) {

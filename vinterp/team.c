@@ -266,7 +266,7 @@ static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
 static bool take(struct team *t, struct machine *sub, struct cut *cut) {
   struct cut *whole = t->cut;
   if (t->end != END_NOT || whole->first == whole->instances) return false;
-  if (cut->counts.chunks > 0) t->parent->needs[cut->function] = sub->needs[cut->function];
+  if (cut->counts.chunks > 0) chunk_learn(t->parent, sub, cut->function);
   cut->bound = whole->bound;
   cut->most = 0;
   cut->first = whole->first;
