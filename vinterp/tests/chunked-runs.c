@@ -97,3 +97,31 @@ void chunked_sweep_fault(const char *name, struct machine_options options, uint6
   cr_expect(failures > 3 && faults > 3, "%s: %u, %u", name, failures, faults);
   ran_free(&whole);
 }
+
+void chunked_expect_again(struct machine_options options) {
+#define DIVIDES(numbers)                                                                       \
+  "FUNC MAIN CONST SEGDES 7 CONST INT (" numbers ") CALL BODY RET\n"                           \
+  "FUNC BODY {% instances shared each -> each } COPY 1 0 / INT POP 1 1 RET\n"
+  static const struct {
+    const char *text, *message;
+  } runs[] = {{DIVIDES("1 2 3 4 5 0 6"), "/ INT: division by zero at element 5"},
+              {DIVIDES("1 2 3 0 5 0 6"), "/ INT: division by zero at element 3"},
+              {DIVIDES("0 2 3 0 5 0 6"), "/ INT: division by zero at element 0"}};
+  options.chunks = (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2};
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  struct machine *machine = machine_new(&options, &diags);
+  for (unsigned k = 0; k < 3; k++) {
+    diag_list_init(&diags, &arena);
+    struct ir_program *program = program_of(&arena, runs[k].text, options.widths, &diags);
+    cr_expect_eq(machine_run(machine, program, &diags), MACHINE_ERROR);
+    cr_assert_eq(diags.errors, 1);
+    cr_expect_str_eq(diags.list.items[0].message, runs[k].message);
+  }
+  machine_free(machine);
+  arena_free(&arena);
+}

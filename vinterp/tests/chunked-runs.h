@@ -17,5 +17,7 @@ const char *chunked_text(const char *name);
 void chunked_sweep(const char *name, struct machine_options, struct machine_chunks);
 /* The same where there is a fault: it is that of the uncut run, or the lack of memory. */
 void chunked_sweep_fault(const char *name, struct machine_options, uint64_t instances);
+/* Nothing of a fault is left for the next run of a machine. */
+void chunked_expect_again(struct machine_options);
 
 #endif

@@ -48,19 +48,8 @@ Test(chunks, every_allocation_fails_once_before_a_fault) {
   chunked_sweep_fault("sizes that disagree, in one chunk", test_options(), 2);
 }
 
-/* 1,000 instances with so many elements each. */
-#define NEEDS(elements)                                                                        \
-  "let-form \"test\" i64 f64 entry MAIN\n"                                                     \
-  "fun MAIN () -> (INT)\n"                                                                     \
-  "v0 = CONST SEGDES 1000\nv1 = CONST INT " #elements "\nv2 = DIST INT v1 v0\n"                \
-  "v3: INT = call BODY v0 v2\nv4 = +_REDUCE INT v3 v0\nyield v4\nend\n"                        \
-  "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"                    \
-  "v2 = CONST INT 0\nv3 = DIST INT v2 v0\nv4 = CONST INT 1\nv5 = DIST INT v4 v0\n"             \
-  "v6 = MAKE_SEGDES v1\nv7 = INDEX v3 v5 v6\nv8 = * INT v7 v7\nv9 = +_REDUCE INT v8 v6\n"      \
-  "yield v9\nend\n"
-
 /* 80 MB, and as much for each intermediate result. */
-static const char needs_much[] = NEEDS(10000);
+static const char needs_much[] = CHUNKED_NEEDS(10000);
 
 /* A chunk of all but one instance needs 100 times the memory that there is. */
 Test(chunks, a_lack_of_memory_halves_a_chunk) {
@@ -82,8 +71,8 @@ Test(chunks, an_instance_that_does_not_fit_is_an_error) {
   options.memory_limit = 800 * 1024;
   static const char *const words[] = {"INDEX: out of memory: ", "BODY, called from MAIN at ",
                                       NULL};
-  struct ran ran =
-      run_chunked(NEEDS(100000), options, (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2});
+  struct ran ran = run_chunked(CHUNKED_NEEDS(100000), options,
+                               (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2});
   cr_expect(failed_with(&ran, words), "%s%s", ran.out, ran.diags);
   ran_free(&ran);
 }
@@ -126,32 +115,6 @@ Test(chunks, sizes_are_checked) {
   ran_free(&ran);
 }
 
-/* Nothing of a search is left for the next run. */
 Test(chunks, a_machine_runs_again_after_a_fault) {
-#define DIVIDES(numbers)                                                                       \
-  "FUNC MAIN CONST SEGDES 7 CONST INT (" numbers ") CALL BODY RET\n"                           \
-  "FUNC BODY {% instances shared each -> each } COPY 1 0 / INT POP 1 1 RET\n"
-  static const struct {
-    const char *text, *message;
-  } runs[] = {{DIVIDES("1 2 3 4 5 0 6"), "/ INT: division by zero at element 5"},
-              {DIVIDES("1 2 3 0 5 0 6"), "/ INT: division by zero at element 3"},
-              {DIVIDES("0 2 3 0 5 0 6"), "/ INT: division by zero at element 0"}};
-  struct machine_options options = test_options();
-  options.chunks = (struct machine_chunks){MACHINE_CHUNKS_FIXED, 2};
-  struct heap heap;
-  struct arena arena;
-  struct diag_list diags;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  diag_list_init(&diags, &arena);
-  struct machine *machine = machine_new(&options, &diags);
-  for (unsigned k = 0; k < 3; k++) {
-    diag_list_init(&diags, &arena);
-    struct ir_program *program = program_of(&arena, runs[k].text, options.widths, &diags);
-    cr_expect_eq(machine_run(machine, program, &diags), MACHINE_ERROR);
-    cr_assert_eq(diags.errors, 1);
-    cr_expect_str_eq(diags.list.items[0].message, runs[k].message);
-  }
-  machine_free(machine);
-  arena_free(&arena);
+  chunked_expect_again(test_options());
 }
