@@ -18,6 +18,8 @@
  */
 #include "vinterp/machine-private.h"
 
+#include <time.h>
+
 enum {
   /* The first chunk of all may have ten thousand elements, but few instances, since each may
    * need any multiple of its weight; and more chunks are to follow. */
@@ -50,6 +52,9 @@ static const double THREAD_BYTES = 512 << 10, THREAD_MOST = 2 << 20;
 static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
 /* A chunk takes some ten times what it costs to begin it; a call as long as waking threads. */
 static const double CHUNK_SECONDS = 50e-6, CALL_SECONDS = 200e-6;
+/* Results that are not columns are copied once more, at some 0.5 ns a byte: not where that is
+ * more than a fourth of what chunks take for each byte of their slices. */
+static const double COPY_SECONDS = 2e-9;
 enum { CHUNKS_EACH = 4 }; /* for each thread, so that they end together */
 
 static bool is_auto(const struct machine *m) {
@@ -102,12 +107,26 @@ double chunk_share(const struct machine *m, unsigned threads, enum chunk_bound *
 
 /* ---- whether to cut, and how ---- */
 
-/* Whether so many instances of this weight take long enough for several threads. */
+/* Whether chunks have results that are copied once more at the end. */
+static bool is_copied(const struct machine *m, uint32_t function) {
+  const struct ir_function *f = &m->program->functions[function];
+  for (uint32_t k = 0; k < f->result_count; k++) {
+    if (f->instances->results[k] != IR_EACH) return true;
+  }
+  return false;
+}
+
+/* Whether so many instances of this weight take long enough for several threads. What a small
+ * chunk has taken is mostly its beginning, and says little of large ones. */
 static bool pays_threads(const struct machine *m, uint32_t function, uint64_t instances,
                          double weight) {
   const struct chunk_need *need = &m->needs[function];
-  return need->measured && instances >= (uint64_t)CHUNKS_EACH * team_threads(m->team) &&
-         weight * need->seconds >= CALL_SECONDS;
+  const bool known =
+      need->weight * need->seconds >= CHUNK_SECONDS || weight <= GROWTH * need->weight;
+  return need->measured && known &&
+         instances >= (uint64_t)CHUNKS_EACH * team_threads(m->team) &&
+         weight * need->seconds >= CALL_SECONDS &&
+         (need->seconds >= COPY_SECONDS || !is_copied(m, function));
 }
 
 static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
@@ -264,12 +283,20 @@ static void note_peak(struct machine *m) {
   }
 }
 
+/* Of the calling thread, on a processor: it may have had to wait for one. */
+static double thread_seconds(const struct machine *m) {
+  struct timespec t;
+  if (!m->team) return 0;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void chunk_measure_begin(struct machine *m, struct cut *cut) {
   if (!m->backend->restart_peak) return;
   note_peak(m);
   m->backend->restart_peak(m->context);
   cut->live = cut->peak = statistics(m).live_bytes;
-  cut->begun = machine_clock();
+  cut->begun = thread_seconds(m);
 }
 
 /* A chunk that weighs far less than the one before says little about large ones, unless it
@@ -301,7 +328,7 @@ void chunk_measure_end(struct machine *m, struct cut *cut) {
   if (m->backend->restart_peak) {
     note_peak(m);
     peak = cut->peak - cut->live;
-    note_need(&m->needs[cut->function], cut->weight, peak, machine_clock() - cut->begun);
+    note_need(&m->needs[cut->function], cut->weight, peak, thread_seconds(m) - cut->begun);
   }
   count_chunk(cut, peak);
   if (cut->most) cut->most += (cut->most + 1) / 2; /* others may need less */

@@ -63,7 +63,7 @@ struct cut_random {
 struct chunk_need {
   bool measured;
   double weight, multiple; /* of the chunk, and the bytes for each of it */
-  double seconds;          /* likewise */
+  double seconds;          /* likewise, where there is a team */
 };
 
 /* Sizes of the operands of an instruction. */
@@ -97,7 +97,7 @@ struct cut {
   struct operand_sizes sum; /* chunks.sum when the chunk began */
   uint64_t live, peak;      /* bytes when the chunk began, and since */
   double weight;            /* of the chunk: chunk-size.c */
-  double begun;             /* when it began */
+  double begun;             /* when it began: time of the thread */
   double allowed;           /* with a team: the weight that the range may have */
   /* With a team: the first instance of each chunk whose results are kept. */
   uint64_t *firsts, firsts_count, firsts_capacity, firsts_before;
