@@ -382,8 +382,8 @@ static enum team_outcome end_cut(struct machine *m, struct cut *cut, enum team_e
   return end == END_FAULT ? TEAM_FAULT : TEAM_DONE;
 }
 
-enum team_outcome team_run(struct machine *m, struct cut *cut) {
-  struct team *t = m->team;
+/* Everything but sub-machines; false without memory for results. */
+static bool begin_cut(struct team *t, struct machine *m, struct cut *cut) {
   enum chunk_bound bound;
   start_threads(t);
   t->share = chunk_share(m, t->threads, &bound);
@@ -392,15 +392,25 @@ enum team_outcome team_run(struct machine *m, struct cut *cut) {
   t->statistics = m->backend->statistics(m->context);
   t->end = END_NOT;
   t->culprit = NULL;
-  if (!cut_allocate_results(m, cut)) return without_threads(m, cut);
-  open_subs(t);
-  if (t->count == 0) return without_threads(m, cut);
-  cut->counts.threads = t->count > cut->counts.threads ? t->count : cut->counts.threads;
+  return cut_allocate_results(m, cut);
+}
+
+/* With sub-machines, which are closed at the end. */
+static enum team_end run_subs(struct team *t, struct machine *m, struct cut *cut) {
   t->busy = true;
+  if (t->count > cut->counts.threads) cut->counts.threads = t->count;
   execute_cut(t);
   if (t->end == END_FAULT) take_fault(m, cut, t->culprit);
   close_subs(t);
   t->busy = false;
   atomic_store_explicit(&t->ending, false, memory_order_relaxed);
-  return end_cut(m, cut, t->end);
+  return t->end;
+}
+
+enum team_outcome team_run(struct machine *m, struct cut *cut) {
+  struct team *t = m->team;
+  if (!begin_cut(t, m, cut)) return without_threads(m, cut);
+  open_subs(t);
+  if (t->count == 0) return without_threads(m, cut);
+  return end_cut(m, cut, run_subs(t, m, cut));
 }
