@@ -58,6 +58,8 @@ void memory_free(struct memory *); /* every block must have been returned */
 struct memory *memory_new_sub(struct memory *parent);
 /* Counts one more allocation of the parent's sub-contexts; false if it is its turn to fail. */
 bool memory_enter_sub(struct memory *parent);
+/* The memory of a sub-context that has been opened. */
+void memory_open_sub(struct memory *);
 /* The sub-context is closed, and nothing is held: its counts go to the parent, and what it
  * keeps, within the limit, is for the next one. */
 void memory_close_sub(struct memory *);

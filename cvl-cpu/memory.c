@@ -50,12 +50,14 @@ struct memory {
   uint64_t taken;                   /* in this period */
   uint64_t most, most_before;       /* ever in use at once in this period, and the one before */
   uint64_t trimmed;                 /* used and kept after the last trim of this period */
-  uint64_t held, recent, peak;      /* by vectors and descriptors, for statistics; the most of it
-                                       since memory_restart_peak, and before */
+  uint64_t held, recent, peak; /* by vectors and descriptors, for statistics; the most of it
+                                  since memory_restart_peak, and before */
   uint64_t count, fail_at;
   struct memory *parent;          /* of a sub-context's; else NULL */
   struct memory *sibling;         /* of a sub-context's: the next one of the parent's */
   struct memory *subs;            /* those of sub-contexts, open or not */
+  uint64_t subs_peak;             /* peaks of those closed since none was open; with the lock */
+  unsigned open_subs;             /* likewise */
   _Atomic uint64_t taken_by_subs; /* takes, while fail_at is set; else those of closed ones */
   pthread_mutex_t lock;           /* of a sub-context's: its blocks; else: the list of subs */
 };
@@ -249,8 +251,31 @@ struct memory *memory_new_sub(struct memory *parent) {
   return m;
 }
 
+void memory_open_sub(struct memory *m) {
+  pthread_mutex_lock(&m->parent->lock);
+  m->parent->open_subs++;
+  pthread_mutex_unlock(&m->parent->lock);
+}
+
+static uint64_t highest(const struct memory *m) {
+  return m->recent > m->peak ? m->recent : m->peak;
+}
+
+/* Those that were open together may have had their peaks at once. */
+static void add_peak(struct memory *parent, uint64_t peak) {
+  pthread_mutex_lock(&parent->lock);
+  parent->subs_peak += peak;
+  if (--parent->open_subs == 0) {
+    const uint64_t all = parent->held + parent->subs_peak;
+    if (all > parent->recent) parent->recent = all;
+    parent->subs_peak = 0;
+  }
+  pthread_mutex_unlock(&parent->lock);
+}
+
 void memory_close_sub(struct memory *m) {
   struct memory *parent = m->parent;
+  add_peak(parent, highest(m));
   if (!parent->fail_at) atomic_fetch_add(&parent->taken_by_subs, m->count);
   m->held = m->recent = m->peak = m->count = m->fail_at = 0;
 }
@@ -354,7 +379,7 @@ void memory_restart_peak(struct memory *m) {
 
 struct cvl_statistics memory_statistics(const struct memory *m) {
   return (struct cvl_statistics){.live_bytes = m->held,
-                                 .peak_bytes = m->recent > m->peak ? m->recent : m->peak,
+                                 .peak_bytes = highest(m),
                                  .recent_peak_bytes = m->recent,
                                  .allocations = m->count + m->taken_by_subs};
 }

@@ -40,7 +40,9 @@ struct cvl_context *cpu_open_sub(struct cvl_context *c) {
   struct cvl_context *s = c->idle;
   if (s) c->idle = s->next_idle;
   pthread_mutex_unlock(&c->idle_lock);
-  return s ? s : sub_new(c);
+  if (!s) s = sub_new(c);
+  if (s) memory_open_sub(s->memory);
+  return s;
 }
 
 /* Superoperators that it has prepared itself. */

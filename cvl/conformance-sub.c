@@ -24,6 +24,7 @@ static struct cvl_context *open_one(struct suite *s) {
 struct parent {
   struct host_value values, segments, wanted; /* wanted: the scan of values in segments */
   struct cvl_value v, d, target;
+  struct cvl_value all_v, all_d; /* put together from values of sub-contexts */
 };
 
 static bool make_parent(struct suite *s, enum shape shape, uint64_t n, struct parent *p) {
@@ -48,6 +49,8 @@ static void free_parent(struct suite *s, struct parent *p) {
   s->b->release(s->ctx, &p->v);
   s->b->release(s->ctx, &p->d);
   s->b->release(s->ctx, &p->target);
+  if (p->all_v.form) s->b->release(s->ctx, &p->all_v);
+  if (p->all_d.form) s->b->release(s->ctx, &p->all_d);
   host_free(&s->heap, &p->values);
   host_free(&s->heap, &p->segments);
   host_free(&s->heap, &p->wanted);
@@ -113,21 +116,54 @@ static void run_chunks(struct suite *s, const struct parent *p,
   }
 }
 
+/* The parent puts values of sub-contexts together, which no thread is in. */
+static void gather(struct suite *s, struct parent *p, struct cvl_context *const subs[SUBS]) {
+  const struct cvl_backend *b = s->b;
+  const uint64_t count = p->segments.n;
+  struct cvl_value v, d[CHUNKS];
+  uint64_t start = 0;
+  if (!b->allocate(s->ctx, ++s->site, s->int_elem, p->values.n, &p->all_v)) {
+    suite_fail(s, "the parent could not be called");
+    return;
+  }
+  for (uint64_t i = 0; i < CHUNKS && !s->failed; i++) {
+    const uint64_t first = count * i / CHUNKS, end = count * (i + 1) / CHUNKS;
+    uint64_t length = 0;
+    for (uint64_t k = first; k < end; k++) length += host_segment(&p->segments, k);
+    struct cvl_context *sub = subs[i % SUBS];
+    if (!b->slice(sub, ++s->site, &p->v, start, length, &v) ||
+        !b->slice(sub, ++s->site, &p->d, first, end - first, &d[i]) ||
+        !b->fill(s->ctx, ++s->site, &p->all_v, start, &v)) {
+      suite_fail(s, "a value of a sub-context could not be copied by the parent");
+    }
+    start += length;
+  }
+  if (!s->failed && !b->concatenate(s->ctx, ++s->site, CHUNKS, d, &p->all_d))
+    suite_fail(s, "descriptors of sub-contexts could not be concatenated");
+}
+
+static void expect_value(struct suite *s, const struct cvl_value *v,
+                         const struct host_value *wanted, const char *what) {
+  struct host_value got;
+  if (s->failed || !suite_fetch(s, v, &got)) return;
+  suite_compare(s, wanted, &got, 0, what);
+  host_free(&s->heap, &got);
+}
+
 static void run_shape(struct suite *s, enum shape shape, uint64_t n) {
   struct cvl_context *subs[SUBS] = {0};
   struct parent p;
-  struct host_value got;
   snprintf(s->where, sizeof s->where, ", shape %s, n = %" PRIu64, shape_name(shape), n);
   s->cases++;
   if (make_parent(s, shape, n, &p)) {
     for (int i = 0; i < SUBS && !s->failed; i++) subs[i] = open_one(s);
     if (!s->failed) run_chunks(s, &p, subs);
     if (!s->failed) fail_in(s, subs[0], subs[1]);
+    if (!s->failed) gather(s, &p, subs);
     for (int i = 0; i < SUBS && subs[i]; i++) s->b->close(subs[i]);
-    if (!s->failed && suite_fetch(s, &p.target, &got)) {
-      suite_compare(s, &p.wanted, &got, 0, "what sub-contexts have filled");
-      host_free(&s->heap, &got);
-    }
+    expect_value(s, &p.target, &p.wanted, "what sub-contexts have filled");
+    expect_value(s, &p.all_v, &p.values, "what the parent has filled");
+    expect_value(s, &p.all_d, &p.segments, "what the parent has concatenated");
   }
   free_parent(s, &p);
   if (!s->failed) suite_no_error(s);

@@ -388,13 +388,16 @@ struct cvl_backend {
                       const struct cvl_value *descriptors, struct cvl_value *out);
   /* A sub-context: for one thread more, that executes other instances. It has the options of
    * its parent, one thread, an error slot and statistics of its own; memory counts in the limit
-   * of the parent. Until all of them are closed nobody calls the parent but this function,
-   * which any thread may do; any thread closes them. A sub-context reads
-   * values of its parent in `slice` only, whose results are its own (a descriptor or vector of
-   * form CVL_SCALAR or CVL_ONE_SEGMENT is nobody's), fills targets of its parent, several at a
-   * time where their ranges are apart, and runs kernels of its parent. What it still holds when
-   * it is closed is freed. NULL, without a fault, where there is no memory, and of a
-   * sub-context; the function is NULL where there is no such thing. */
+   * of the parent, and the peaks of those open together, added, in its peak once none is open.
+   * Until all of them are closed nobody calls the parent but this function, which any thread
+   * may do; any thread closes them. While no thread is in any of them one may call the parent
+   * after all: `allocate`, and `fill` and `concatenate`, which then borrow values of
+   * sub-contexts. A sub-context reads values of its parent in `slice` only, whose results are
+   * its own (a descriptor or vector of form CVL_SCALAR or CVL_ONE_SEGMENT is nobody's), fills
+   * targets of its parent, several at a time where their ranges are apart, and runs kernels of
+   * its parent. What it still holds when it is closed is freed. NULL, without a fault, where
+   * there is no memory, and of a sub-context; the function is NULL where there is no such
+   * thing. */
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
   /* -- errors and time -- */

@@ -170,6 +170,8 @@ def threads():
                 " --threads 3 --seed 6 --int 64 --shard 1/2", "tsan")
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
+    yield Stage("thread sanitizer: chunks on several threads", "python3 commands/tests/chunks_command.py"
+                " build-tsan/bin/vinterp-tests --programs 3 --seed 3 Chunks.test_random_programs", "tsan")
     yield Stage("thread sanitizer: results that others read", "build-tsan/bin/test-readers", "tsan")
     yield Stage("thread sanitizer: sub-contexts", f"{CACHED} build-tsan/bin/test-sub-plain", "tsan")
     yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 1", "tsan")

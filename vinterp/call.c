@@ -13,7 +13,7 @@
  * on, even numbers the back end's. */
 static void arm_failure(struct machine *m) {
   const uint64_t n = m->options.fail_allocation;
-  m->heap.fail_at = n % 2 ? m->heap.count + (n + 1) / 2 : 0;
+  m->heap->fail_at = n % 2 ? m->heap->count + (n + 1) / 2 : 0;
   m->backend->fail_allocation(m->context, n % 2 ? 0 : n / 2);
 }
 
@@ -27,7 +27,7 @@ void machine_begin(struct machine *m, struct diag_list *diags) {
 
 void machine_end(struct machine *m) {
   if (!m->options.fail_allocation) return;
-  m->heap.fail_at = 0;
+  m->heap->fail_at = 0;
   m->backend->fail_allocation(m->context, 0);
 }
 

@@ -38,7 +38,7 @@ static bool keep(struct machine *m, struct fault_kept *kept, struct call_trace *
                  const struct fault_found *found, bool with_path) {
   struct fault_kept new = {.set = true, .found = *found};
   if (with_path && !path_take(m, trace->location, &new.path)) return false;
-  call_trace_free(&m->heap, &kept->trace);
+  call_trace_free(m->heap, &kept->trace);
   path_free(m, &kept->path);
   new.trace = *trace;
   *trace = (struct call_trace){0};
@@ -202,8 +202,20 @@ static bool keep_fault(struct machine *m, struct call_trace *trace,
   return true;
 }
 
+/* A sub-machine reports nothing: what does not halve a chunk ends it. */
+static bool catch_in_sub(struct machine *m, struct call_trace *trace,
+                         const struct fault_found *found) {
+  struct chunks *c = &m->chunks;
+  c->event = found->memory && under_way(m, 1) ? CHUNKS_MEMORY : CHUNKS_NOTHING;
+  if (c->event == CHUNKS_NOTHING) (void)keep(m, &c->original, trace, found, false);
+  call_trace_free(m->heap, trace);
+  m->faulted = true;
+  return true;
+}
+
 bool chunks_catch(struct machine *m, struct call_trace *trace, struct fault_found *found) {
   struct chunks *c = &m->chunks;
+  if (m->sub) return catch_in_sub(m, trace, found);
   if (c->count == 0 || c->final) return false;
   const bool operation =
       found->cause == MACHINE_CAUSE_OPERATION || found->cause == MACHINE_CAUSE_ASSERT;
@@ -217,7 +229,7 @@ bool chunks_catch(struct machine *m, struct call_trace *trace, struct fault_foun
              "out of memory while the first of several faults was looked for");
     return false;
   }
-  call_trace_free(&m->heap, trace);
+  call_trace_free(m->heap, trace);
   m->faulted = true;
   return true;
 }

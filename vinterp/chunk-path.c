@@ -25,7 +25,7 @@ static uint64_t path_length(const struct machine *m) {
 bool path_take(struct machine *m, uint32_t location, struct dynamic_path *path) {
   const uint64_t n = path_length(m);
   *path = (struct dynamic_path){.capacity = n + 1};
-  path->steps = heap_alloc(&m->heap, path->capacity * sizeof *path->steps);
+  path->steps = heap_alloc(m->heap, path->capacity * sizeof *path->steps);
   if (!path->steps) return false;
   for (; path->count < n; path->count++)
     path->steps[path->count] = step_at(m, location, path->count);
@@ -33,7 +33,7 @@ bool path_take(struct machine *m, uint32_t location, struct dynamic_path *path) 
 }
 
 void path_free(struct machine *m, struct dynamic_path *path) {
-  heap_free(&m->heap, path->steps, path->capacity * sizeof *path->steps);
+  heap_free(m->heap, path->steps, path->capacity * sizeof *path->steps);
   *path = (struct dynamic_path){0};
 }
 

@@ -7,26 +7,26 @@
 
 void cut_random_free(struct machine *m, struct cut *cut) {
   struct cut_random *r = &cut->random;
-  heap_free(&m->heap, r->drawn, r->capacity * sizeof *r->drawn);
-  heap_free(&m->heap, r->drawing, r->capacity * sizeof *r->drawing);
+  heap_free(m->heap, r->drawn, r->capacity * sizeof *r->drawn);
+  heap_free(m->heap, r->drawing, r->capacity * sizeof *r->drawing);
   *r = (struct cut_random){0};
 }
 
 static bool grow(struct machine *m, const struct machine_site *site, struct cut_random *r) {
   const uint64_t capacity = r->capacity ? 2 * r->capacity : 8;
   const size_t bytes = capacity * sizeof *r->drawn;
-  uint64_t *drawn = heap_alloc(&m->heap, bytes), *drawing = heap_alloc(&m->heap, bytes);
+  uint64_t *drawn = heap_alloc(m->heap, bytes), *drawing = heap_alloc(m->heap, bytes);
   if (!drawn || !drawing) {
-    heap_free(&m->heap, drawn, bytes);
-    heap_free(&m->heap, drawing, bytes);
+    heap_free(m->heap, drawn, bytes);
+    heap_free(m->heap, drawing, bytes);
     return machine_memory_fault(m, site, 2 * bytes);
   }
   for (uint64_t k = 0; k < r->count; k++) {
     drawn[k] = r->drawn[k];
     drawing[k] = r->drawing[k];
   }
-  heap_free(&m->heap, r->drawn, r->capacity * sizeof *r->drawn);
-  heap_free(&m->heap, r->drawing, r->capacity * sizeof *r->drawing);
+  heap_free(m->heap, r->drawn, r->capacity * sizeof *r->drawn);
+  heap_free(m->heap, r->drawing, r->capacity * sizeof *r->drawing);
   r->drawn = drawn;
   r->drawing = drawing;
   r->capacity = capacity;

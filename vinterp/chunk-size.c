@@ -11,8 +11,14 @@
  * after all.
  *
  * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less.
+ *
+ * On several threads a chunk is to stay in the second-level cache of a core, with vectors that
+ * are not too short, and there are to be several for each thread. Whether a call is worth them
+ * is a matter of time, which is measured as the bytes are.
  */
 #include "vinterp/machine-private.h"
+
+#include <time.h>
 
 enum {
   /* The first chunk of all may have ten thousand elements, but few instances, since each may
@@ -36,6 +42,20 @@ enum {
  * an operation costs beside its elements does not count; see docs/memory.md for the
  * measurements. */
 static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
+
+/* On several threads a chunk is to need about half of a second-level cache of 1 MB, which a
+ * thread has to itself; more, up to its part of a third-level cache, where vectors would be
+ * shorter than some thousand elements, or the chunk would hardly take longer than its
+ * beginning.
+ */
+static const double THREAD_BYTES = 512 << 10, THREAD_MOST = 2 << 20;
+static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
+/* A chunk takes some ten times what it costs to begin it; a call as long as waking threads. */
+static const double CHUNK_SECONDS = 50e-6, CALL_SECONDS = 200e-6;
+/* Results that are not columns are copied once more, at some 0.5 ns a byte: not where that is
+ * more than a fourth of what chunks take for each byte of their slices. */
+static const double COPY_SECONDS = 2e-9;
+enum { CHUNKS_EACH = 4 }; /* for each thread, so that they end together */
 
 static bool is_auto(const struct machine *m) {
   return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
@@ -66,6 +86,7 @@ static struct cvl_statistics statistics(const struct machine *m) {
 
 /* What a chunk may need. */
 static double budget(const struct machine *m, enum chunk_bound *bound) {
+  if (m->sub) return team_share(m->team, bound);
   const uint64_t live = statistics(m).live_bytes, limit = m->vector_limit;
   const uint64_t left = limit > live ? limit - live : 0;
   *bound = CHUNK_BUDGET;
@@ -76,7 +97,37 @@ static double budget(const struct machine *m, enum chunk_bound *bound) {
   return m->backend->own_memory ? (double)UINT64_MAX : (double)BUDGET_BYTES;
 }
 
+double chunk_share(const struct machine *m, unsigned threads, enum chunk_bound *bound) {
+  const double most = budget(m, bound), limit = (double)m->vector_limit;
+  const double left = limit - (double)statistics(m).live_bytes;
+  if (limit == 0 || left / LIMIT_PART / threads >= most) return most;
+  *bound = CHUNK_LIMIT;
+  return left > 0 ? left / LIMIT_PART / threads : 0;
+}
+
 /* ---- whether to cut, and how ---- */
+
+/* Whether chunks have results that are copied once more at the end. */
+static bool is_copied(const struct machine *m, uint32_t function) {
+  const struct ir_function *f = &m->program->functions[function];
+  for (uint32_t k = 0; k < f->result_count; k++) {
+    if (f->instances->results[k] != IR_EACH) return true;
+  }
+  return false;
+}
+
+/* Whether so many instances of this weight take long enough for several threads. What a small
+ * chunk has taken is mostly its beginning, and says little of large ones. */
+static bool pays_threads(const struct machine *m, uint32_t function, uint64_t instances,
+                         double weight) {
+  const struct chunk_need *need = &m->needs[function];
+  const bool known =
+      need->weight * need->seconds >= CHUNK_SECONDS || weight <= GROWTH * need->weight;
+  return need->measured && known &&
+         instances >= (uint64_t)CHUNKS_EACH * team_threads(m->team) &&
+         weight * need->seconds >= CALL_SECONDS &&
+         (need->seconds >= COPY_SECONDS || !is_copied(m, function));
+}
 
 static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
                        const struct value *operands) {
@@ -86,6 +137,7 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   if (!need->measured) return true;
   const double weight = weight_of(m, function, instances, operands);
   const double needed = weight * need->multiple;
+  if (team_may(m, function) && pays_threads(m, function, instances, weight)) return true;
   if (needed < SMALL_BYTES) return false;
   const double most = budget(m, &bound);
   return needed > most || weight < most / KEPT;
@@ -110,14 +162,13 @@ static uint64_t random_size(struct machine *m) {
 }
 
 /* Bytes of an instance on an average of those that are left. */
-static double weight_each(const struct machine *m, const struct cut *cut) {
+static double weight_each(const struct cut *cut) {
   double weight = sizeof(int64_t);
   for (uint32_t p = 1; p < cut->operand_count; p++) {
     const struct cut_operand *o = &cut->operands[p];
     if (o->size == IR_SHARED) continue;
     const uint64_t before = o->level > 0 ? cut->operands[o->size].inner : cut->first;
-    const double each = (double)bytes_of(m, &o->value) / (double)(o->total ? o->total : 1);
-    weight += each * (double)(o->total - before) / (double)(cut->instances - cut->first);
+    weight += o->each * (double)(o->total - before) / (double)(cut->instances - cut->first);
   }
   return weight;
 }
@@ -126,6 +177,7 @@ static double weight_each(const struct machine *m, const struct cut *cut) {
 static double weight_allowed(struct machine *m, struct cut *cut) {
   const struct chunk_need *need = &m->needs[cut->function];
   double allowed = FIRST_BYTES;
+  if (cut->team) return cut->allowed;
   cut->bound = CHUNK_BUDGET;
   if (!need->measured) return allowed;
   allowed = budget(m, &cut->bound) / need->multiple;
@@ -134,7 +186,7 @@ static double weight_allowed(struct machine *m, struct cut *cut) {
 
 static uint64_t auto_size(struct machine *m, struct cut *cut) {
   const uint64_t left = cut->instances - cut->first;
-  const double n = weight_allowed(m, cut) / weight_each(m, cut);
+  const double n = weight_allowed(m, cut) / weight_each(cut);
   uint64_t most = left;
   if (!m->needs[cut->function].measured) {
     most = left / FIRST_PART < FIRST_INSTANCES ? left / FIRST_PART : FIRST_INSTANCES;
@@ -146,6 +198,7 @@ static uint64_t auto_size(struct machine *m, struct cut *cut) {
 }
 
 static uint64_t wanted_size(struct machine *m, struct cut *cut) {
+  if (cut->team) return cut->instances - cut->first;
   if (is_auto(m)) return auto_size(m, cut);
   cut->bound = CHUNK_FORCED;
   return m->options.chunks.mode == MACHINE_CHUNKS_RANDOM ? random_size(m) : m->options.chunks.n;
@@ -157,6 +210,56 @@ uint64_t chunk_size(struct machine *m, struct cut *cut) {
   if (cut->most == 0 || n <= cut->most) return n;
   cut->bound = CHUNK_LIMIT;
   return cut->most;
+}
+
+/* ---- on several threads ---- */
+
+bool chunk_pays_threads(struct machine *m, const struct cut *cut) {
+  const uint64_t left = cut->instances - cut->first;
+  switch (m->options.chunks.mode) {
+  case MACHINE_CHUNKS_FIXED: return left > m->options.chunks.n;
+  case MACHINE_CHUNKS_RANDOM: return left > 1;
+  case MACHINE_CHUNKS_AUTO:
+    return pays_threads(m, cut->function, left, weight_each(cut) * (double)left);
+  case MACHINE_CHUNKS_OFF: break;
+  }
+  return false;
+}
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+/* The weight that the next range may have. */
+static double range_allowed(struct machine *parent, struct cut *cut) {
+  const struct chunk_need *need = &parent->needs[cut->function];
+  const double least = larger(THREAD_LEAST, CHUNK_SECONDS / larger(need->seconds, 1e-15));
+  const double most = smaller(THREAD_MOST, team_share(parent->team, &cut->bound));
+  const double needed = larger(THREAD_BYTES, smaller(least * need->multiple, most));
+  return smaller(smaller(needed, most) / need->multiple, GROWTH * need->weight);
+}
+
+static uint64_t auto_range(struct machine *parent, struct cut *cut, double *allowed) {
+  const uint64_t left = cut->instances - cut->first;
+  const uint64_t most = left / (2 * team_threads(parent->team)) + 1;
+  *allowed = range_allowed(parent, cut);
+  const double n = *allowed / weight_each(cut);
+  return n >= (double)most ? most : n < 1 ? 1 : (uint64_t)n;
+}
+
+uint64_t chunk_range(struct machine *parent, struct cut *cut, double *allowed) {
+  const uint64_t left = cut->instances - cut->first;
+  *allowed = 0;
+  if (is_auto(parent)) return auto_range(parent, cut, allowed);
+  cut->bound = CHUNK_FORCED;
+  const uint64_t n = parent->options.chunks.mode == MACHINE_CHUNKS_RANDOM
+                         ? random_size(parent)
+                         : parent->options.chunks.n;
+  return n < left ? n : left;
 }
 
 uint64_t chunk_fitting(struct machine *m, struct cut *cut) {
@@ -180,20 +283,36 @@ static void note_peak(struct machine *m) {
   }
 }
 
+/* Of the calling thread, on a processor: it may have had to wait for one. */
+static double thread_seconds(const struct machine *m) {
+  struct timespec t;
+  if (!m->team) return 0;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void chunk_measure_begin(struct machine *m, struct cut *cut) {
   if (!m->backend->restart_peak) return;
   note_peak(m);
   m->backend->restart_peak(m->context);
   cut->live = cut->peak = statistics(m).live_bytes;
+  cut->begun = thread_seconds(m);
 }
 
 /* A chunk that weighs far less than the one before says little about large ones, unless it
  * needed much. */
-static void note_need(struct chunk_need *need, double weight, uint64_t bytes) {
+static void note_need(struct chunk_need *need, double weight, uint64_t bytes, double seconds) {
   const double multiple = (double)(bytes > 0 ? bytes : 1) / weight;
   const bool much = multiple > need->multiple && bytes > MUCH_BYTES;
   if (need->measured && weight < need->weight / 2 && !much) return;
-  *need = (struct chunk_need){.measured = true, .weight = weight, .multiple = multiple};
+  *need = (struct chunk_need){
+      .measured = true, .weight = weight, .multiple = multiple, .seconds = seconds / weight};
+}
+
+void chunk_learn(struct machine *parent, const struct machine *sub, uint32_t function) {
+  const struct chunk_need *from = &sub->needs[function];
+  struct chunk_need *to = &parent->needs[function];
+  if (from->measured && (!to->measured || from->weight >= to->weight / 2)) *to = *from;
 }
 
 static void count_chunk(struct cut *cut, uint64_t peak) {
@@ -209,7 +328,7 @@ void chunk_measure_end(struct machine *m, struct cut *cut) {
   if (m->backend->restart_peak) {
     note_peak(m);
     peak = cut->peak - cut->live;
-    note_need(&m->needs[cut->function], cut->weight, peak);
+    note_need(&m->needs[cut->function], cut->weight, peak, thread_seconds(m) - cut->begun);
   }
   count_chunk(cut, peak);
   if (cut->most) cut->most += (cut->most + 1) / 2; /* others may need less */

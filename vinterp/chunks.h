@@ -32,6 +32,7 @@ struct cut_operand {
   uint32_t size;   /* as in struct ir_instances */
   uint32_t level;  /* how many descriptors lead from an IR_EACH to it */
   uint64_t total;  /* elements or segments; of a shared one nothing */
+  double each;     /* bytes of one of them */
   uint64_t first;  /* of them, where the chunk begins, */
   uint64_t n;      /* and how many it has; */
   uint64_t inner;  /* of a descriptor: the elements before the chunk, */
@@ -40,8 +41,10 @@ struct cut_operand {
 
 struct cut_result {
   uint32_t size;
-  struct value whole; /* a vector that chunks fill; at the end the result */
+  struct value whole; /* a vector that chunks fill; at the end the result. In a sub-machine its
+                         parent's, or what it fills at the end */
   struct value *kept; /* else the results of the chunks */
+  uint64_t *at;       /* in a sub-machine, at the end: where each goes in `whole` */
   uint64_t kept_count, kept_capacity;
   uint64_t total;                     /* elements kept */
   uint64_t kept_before, total_before; /* the same without the chunk under way */
@@ -63,6 +66,7 @@ struct cut_random {
 struct chunk_need {
   bool measured;
   double weight, multiple; /* of the chunk, and the bytes for each of it */
+  double seconds;          /* likewise, where there is a team */
 };
 
 /* Sizes of the operands of an instruction. */
@@ -74,6 +78,9 @@ struct operand_sizes {
 };
 
 struct cut {
+  struct team *team; /* of a sub-machine's outermost cut, whose instances are a range that it
+                        has taken; else NULL */
+  bool alone;        /* not on threads: they had too little memory */
   uint32_t location; /* of the CALL or tail call */
   uint32_t function;
   uint64_t index;     /* of the chunk's frame */
@@ -94,6 +101,10 @@ struct cut {
   struct operand_sizes sum; /* chunks.sum when the chunk began */
   uint64_t live, peak;      /* bytes when the chunk began, and since */
   double weight;            /* of the chunk: chunk-size.c */
+  double begun;             /* when it began: time of the thread */
+  double allowed;           /* with a team: the weight that the range may have */
+  /* With a team: the first instance of each chunk whose results are kept. */
+  uint64_t *firsts, firsts_count, firsts_capacity, firsts_before;
 };
 
 /* ---- faults ---- */
@@ -168,23 +179,33 @@ void chunks_free(struct machine *);
 /* Gives up all cuts, after whatever ended the run. */
 void chunks_abandon(struct machine *);
 
-/* Cuts the call whose frame, with the operands in its slots, has just been made, if it is to be
- * cut: then the slots hold those of the first chunk. `before` is the frame that a tail call has
- * replaced, else NULL. False after a fault. */
-bool chunks_call(struct machine *, uint32_t location, const struct frame *before);
 /* Whether the top frame is that of a chunk. */
 bool chunks_in_frame(const struct machine *);
 enum chunks_step {
   CHUNKS_NEXT, /* the frame is that of the next chunk: *location is where it begins */
   CHUNKS_END,  /* it returns the results of all chunks, which are now where those were */
+  CHUNKS_OVER, /* a sub-machine has nothing more to do */
   CHUNKS_FAILED
 };
+/* Cuts the call whose frame, with the operands in its slots, has just been made, if it is to be
+ * cut: then the slots hold those of the first chunk. `before` is the frame that a tail call has
+ * replaced, else NULL. CHUNKS_NEXT: the function begins, cut or not. CHUNKS_END: all chunks
+ * have been executed, and the results are above the frame. */
+enum chunks_step chunks_call(struct machine *, uint32_t location, const struct frame *before);
 /* The frame of a chunk returns n results, from instruction *location. */
 enum chunks_step chunks_return(struct machine *, struct value *results, uint32_t n,
                                uint32_t *location);
 
+/* A new cut on the stack of cuts, of which nothing is set. Forgets the fault that is kept. */
+bool chunks_push(struct machine *);
+void chunks_forget_original(struct machine *);
+
 /* For the files of chunks. Leaves the chunk under way, whose values are released. */
 void cut_leave_chunk(struct machine *, struct cut *);
+/* Makes the slices of the chunk of cut->n instances from cut->first on, or of fewer. */
+bool cut_slice(struct machine *, struct cut *);
+/* Begins the chunk that has been sliced. */
+bool cut_begin_chunk(struct machine *, struct cut *, uint32_t *location);
 /* Begins the chunk from cut->first on; *location is its first instruction. False after a fault.
  */
 bool cut_start_chunk(struct machine *, struct cut *, uint32_t *location);
@@ -207,6 +228,13 @@ bool cut_check_results(struct machine *, const struct machine_site *, struct cut
 /* Makes results of what was kept: in cut->results[k].whole. */
 bool cut_join_results(struct machine *, struct cut *);
 void cut_release_results(struct machine *, struct cut *);
+/* For a team, whose threads wait. Allocates what its chunks fill; false, without a fault, if
+ * that cannot be. Decides where each chunk's results go, in order of the instances; the same.
+ * Of a sub-machine: puts them there. */
+bool cut_allocate_results(struct machine *, struct cut *);
+bool cut_gather_results(struct machine *, struct cut *, struct machine *const *subs,
+                        unsigned count);
+bool cut_put_results(struct machine *, struct cut *);
 /* A chunk begins; what has been kept of it is released, since it begins anew. */
 void cut_begin_results(struct cut *);
 void cut_undo_results(struct machine *, struct cut *);
@@ -230,11 +258,20 @@ void sink_end(struct machine *);
 /* Whether a call of this function with so many instances, at most, is to be cut. */
 bool chunk_is_wanted(struct machine *, uint32_t function, uint64_t instances,
                      const struct value *operands);
+/* What chunks of each of so many threads may need. */
+double chunk_share(const struct machine *, unsigned threads, enum chunk_bound *);
+/* Whether the rest of a cut is worth several threads. */
+bool chunk_pays_threads(struct machine *, const struct cut *);
+/* How many instances a sub-machine is to take from its parent's cut; *allowed: how much they
+ * may weigh. */
+uint64_t chunk_range(struct machine *parent, struct cut *, double *allowed);
 /* How many instances the chunk from cut->first on is to have. */
 uint64_t chunk_size(struct machine *, struct cut *);
 /* With slices of so many instances the chunk needs no more than it may; cut->n if it is those
  * that it has. */
 uint64_t chunk_fitting(struct machine *, struct cut *);
+/* What a sub-machine has measured of a function, for its parent: of larger chunks. */
+void chunk_learn(struct machine *parent, const struct machine *sub, uint32_t function);
 /* A chunk begins; it has ended; all have. */
 void chunk_measure_begin(struct machine *, struct cut *);
 void chunk_measure_end(struct machine *, struct cut *);

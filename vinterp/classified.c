@@ -48,7 +48,7 @@ static uint32_t new_row(struct machine *m, uint32_t superop, const uint8_t *segm
   struct question q = {op, segments, EXTENT_EVALUATED, reasons, sizeof reasons};
   const bool one_pass = fused_was_one_pass(m);
   reasons[0] = '\0';
-  if (one_pass && !arena_with(&m->heap, classify, &q)) return 0;
+  if (one_pass && !arena_with(m->heap, classify, &q)) return 0;
   fused_formula(op, formula, sizeof formula);
   const struct profile_superop row = {superop, one_pass ? names[q.extent] : "node by node",
                                       reasons, formula};

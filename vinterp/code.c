@@ -379,6 +379,7 @@ static void lower_function(struct lowering *l, uint32_t number) {
   open(l, (struct open_block){.block = f->body});
   lower_blocks(l);
   to->slots = (uint32_t)l->taken.count;
+  to->end = (uint32_t)l->out.count;
 }
 
 /* Everything but the struct itself, in its arena. */

@@ -65,7 +65,7 @@ struct instruction {
 };
 
 struct code_function {
-  uint32_t entry;       /* location of its first instruction, if typed */
+  uint32_t entry, end;  /* locations of its first instruction, if typed, and behind its last */
   uint32_t stack_entry; /* location of its stack code; without any, one for all of it */
   uint32_t slots;
   uint32_t param_count, result_count;

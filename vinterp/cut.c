@@ -26,19 +26,27 @@ static bool grow_cuts(struct machine *m, const struct machine_site *site) {
   struct chunks *c = &m->chunks;
   const uint64_t capacity = c->capacity ? 2 * c->capacity : 4;
   struct cut *cuts =
-      heap_grow(&m->heap, c->cuts, c->capacity * sizeof *cuts, capacity * sizeof *cuts);
+      heap_grow(m->heap, c->cuts, c->capacity * sizeof *cuts, capacity * sizeof *cuts);
   if (!cuts) return machine_memory_fault(m, site, capacity * sizeof *cuts);
   c->cuts = cuts;
   c->capacity = capacity;
   return true;
 }
 
+bool chunks_push(struct machine *m) {
+  const struct machine_site site = {.number = m->site};
+  struct chunks *c = &m->chunks;
+  if (c->count == c->capacity && !grow_cuts(m, &site)) return false;
+  c->cuts[c->count++] = (struct cut){0};
+  return true;
+}
+
 static bool cut_allocate(struct machine *m, const struct machine_site *site, struct cut *cut) {
   const size_t operands = cut->operand_count * sizeof *cut->operands;
   const size_t results = cut->result_count * sizeof *cut->results;
-  cut->operands = heap_alloc(&m->heap, operands);
+  cut->operands = heap_alloc(m->heap, operands);
   if (cut->operands) memset(cut->operands, 0, operands);
-  cut->results = heap_alloc(&m->heap, results);
+  cut->results = heap_alloc(m->heap, results);
   if (cut->results) memset(cut->results, 0, results);
   return (cut->operands && cut->results) || machine_memory_fault(m, site, operands + results);
 }
@@ -50,15 +58,20 @@ void cut_pop(struct machine *m) {
   }
   if (cut->results) cut_release_results(m, cut);
   cut_random_free(m, cut);
-  heap_free(&m->heap, cut->operands, cut->operand_count * sizeof *cut->operands);
-  heap_free(&m->heap, cut->results, cut->result_count * sizeof *cut->results);
+  heap_free(m->heap, cut->operands, cut->operand_count * sizeof *cut->operands);
+  heap_free(m->heap, cut->results, cut->result_count * sizeof *cut->results);
+  heap_free(m->heap, cut->firsts, cut->firsts_capacity * sizeof *cut->firsts);
   m->chunks.count--;
 }
 
 static void forget(struct machine *m, struct fault_kept *kept) {
-  call_trace_free(&m->heap, &kept->trace);
+  call_trace_free(m->heap, &kept->trace);
   path_free(m, &kept->path);
   *kept = (struct fault_kept){0};
+}
+
+void chunks_forget_original(struct machine *m) {
+  forget(m, &m->chunks.original);
 }
 
 void chunks_abandon(struct machine *m) {
@@ -72,7 +85,7 @@ void chunks_abandon(struct machine *m) {
 }
 
 void chunks_free(struct machine *m) {
-  heap_free(&m->heap, m->chunks.cuts, m->chunks.capacity * sizeof *m->chunks.cuts);
+  heap_free(m->heap, m->chunks.cuts, m->chunks.capacity * sizeof *m->chunks.cuts);
 }
 
 /* ---- frames ---- */
@@ -144,6 +157,8 @@ static bool check_operand(struct machine *m, const struct machine_site *site, st
   uint64_t wanted = cut->instances;
   if (o->size == IR_SHARED) return true;
   if (!resolve(m, site, extent(m, &o->value), &o->total)) return false;
+  o->each = is_segdes(&o->value) ? (double)sizeof(int64_t)
+                                 : (double)elem_info((enum cvl_elem)o->value.flat.elem)->bytes;
   if (o->size != IR_EACH &&
       !resolve(m, site, machine_size(m, &cut->operands[o->size].value.flat), &wanted)) {
     return false;
@@ -166,9 +181,10 @@ bool cut_check_results(struct machine *m, const struct machine_site *site, struc
 
 /* ---- a chunk ---- */
 
-static bool slice(struct machine *m, const struct machine_site *site, struct cut_operand *o,
-                  struct value *to) {
-  if (o->size == IR_SHARED || (o->first == 0 && o->n == o->total)) {
+/* A sub-machine's shared operands are its own. */
+static bool slice(struct machine *m, const struct machine_site *site, const struct cut *cut,
+                  struct cut_operand *o, struct value *to) {
+  if (o->size == IR_SHARED || (!cut->team && o->first == 0 && o->n == o->total)) {
     *to = o->value;
     value_retain(&m->store, to);
   } else {
@@ -191,7 +207,7 @@ static bool slice_operand(struct machine *m, struct cut *cut, uint32_t p, uint32
     o->first = cut->operands[o->size].inner;
     o->n = cut->operands[o->size].inners;
   }
-  return machine_next_site(m, location, &site) && slice(m, &site, o, to);
+  return machine_next_site(m, location, &site) && slice(m, &site, cut, o, to);
 }
 
 /* Descriptors before what their segments have. */
@@ -212,7 +228,10 @@ static void release_slices(struct machine *m, const struct cut *cut) {
 }
 
 /* Fewer instances than were wanted where these have more elements than others. */
-static bool slice_fitting(struct machine *m, struct cut *cut) {
+bool cut_slice(struct machine *m, struct cut *cut) {
+  cut->sum = m->chunks.sum;
+  cut_random_begin(m, cut);
+  cut_begin_results(cut);
   chunk_measure_begin(m, cut);
   for (;;) {
     if (!slice_operands(m, cut)) return false;
@@ -226,10 +245,10 @@ static bool slice_fitting(struct machine *m, struct cut *cut) {
 bool cut_start_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
   const uint64_t wanted = chunk_size(m, cut), left = cut->instances - cut->first;
   cut->n = wanted < left ? wanted : left;
-  cut->sum = m->chunks.sum;
-  cut_random_begin(m, cut);
-  cut_begin_results(cut);
-  if (!slice_fitting(m, cut)) return false;
+  return cut_slice(m, cut) && cut_begin_chunk(m, cut, location);
+}
+
+bool cut_begin_chunk(struct machine *m, struct cut *cut, uint32_t *location) {
   /* The frame is replaced, which the history does not see. */
   const struct machine_site site = {m->site, cut->location};
   if (cut->tail && !machine_settle(m, &site)) return false;
@@ -314,25 +333,59 @@ static bool push_cut(struct machine *m, const struct machine_site *site,
   return true;
 }
 
+/* All results at `results`, and the frame as it was. */
+static bool end_cut(struct machine *m, struct cut *cut, struct value *results) {
+  struct machine_site site = {m->site, cut->location};
+  struct cut *outer = m->chunks.count > 1 ? cut - 1 : NULL;
+  if (!cut_join_results(m, cut) || !machine_settle(m, &site) ||
+      (outer && !cut_random_leave(m, &site, cut, outer))) {
+    return false;
+  }
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    results[k] = cut->results[k].whole;
+    cut->results[k].whole.form = CVL_NOTHING;
+  }
+  chunk_measure_cut(m, cut);
+  frame_in(m, cut);
+  cut_pop(m);
+  return true;
+}
+
+/* Begins the next chunk, or executes all that are left on the threads of a team. */
+static enum chunks_step go_on(struct machine *m, struct cut *cut, struct value *results,
+                              uint32_t *location) {
+  switch (team_is_wanted(m, cut) ? team_run(m, cut) : TEAM_NOT) {
+  case TEAM_DONE: return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+  case TEAM_FAULT: return CHUNKS_FAILED;
+  case TEAM_NOT: break;
+  }
+  return cut_start_chunk(m, cut, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
+}
+
 /* All that was begun before is waited for, so that a fault from here on is of the chunks. */
-static bool begin_cut(struct machine *m, uint32_t location, const struct frame *before) {
-  const struct value *slots = m->stack + m->frames[m->depth - 1].base;
+static enum chunks_step begin_cut(struct machine *m, uint32_t location,
+                                  const struct frame *before) {
+  const struct frame *frame = &m->frames[m->depth - 1];
+  const uint32_t function = frame->function;
+  const struct value *slots = m->stack + frame->base;
   const struct machine_site site = {m->site, location};
   uint64_t instances = 0;
   uint32_t entry;
   if (!machine_settle(m, &site) || !resolve(m, &site, instances_of(m, &slots[0]), &instances))
-    return false;
-  if (!chunk_is_wanted(m, m->frames[m->depth - 1].function, instances, slots)) return true;
-  return push_cut(m, &site, before, instances) && check_operands(m, &site, innermost(m)) &&
-         cut_start_chunk(m, innermost(m), &entry);
+    return CHUNKS_FAILED;
+  if (!chunk_is_wanted(m, function, instances, slots)) return CHUNKS_NEXT;
+  struct value *above = m->stack + frame->base + m->code->functions[function].slots;
+  return push_cut(m, &site, before, instances) && check_operands(m, &site, innermost(m))
+             ? go_on(m, innermost(m), above, &entry)
+             : CHUNKS_FAILED;
 }
 
-bool chunks_call(struct machine *m, uint32_t location, const struct frame *before) {
+enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct frame *before) {
   const struct frame *frame = &m->frames[m->depth - 1];
   const struct value *slots = m->stack + frame->base;
-  if (!m->program->functions[frame->function].instances) return true;
+  if (!m->program->functions[frame->function].instances) return CHUNKS_NEXT;
   const struct cvl_size most = instances_of(m, &slots[0]);
-  if (!chunk_is_wanted(m, frame->function, most.bound, slots)) return true;
+  if (!chunk_is_wanted(m, frame->function, most.bound, slots)) return CHUNKS_NEXT;
   return begin_cut(m, location, before);
 }
 
@@ -367,30 +420,13 @@ static bool end_chunk(struct machine *m, struct cut *cut, struct value *results,
   return machine_settle(m, &site);
 }
 
-/* All results where those of the last chunk were, and the frame as it was then. */
-static bool end_cut(struct machine *m, struct cut *cut, struct value *results) {
-  struct machine_site site = {m->site, cut->location};
-  struct cut *outer = m->chunks.count > 1 ? cut - 1 : NULL;
-  if (!cut_join_results(m, cut) || !machine_settle(m, &site) ||
-      (outer && !cut_random_leave(m, &site, cut, outer))) {
-    return false;
-  }
-  for (uint32_t k = 0; k < cut->result_count; k++) {
-    results[k] = cut->results[k].whole;
-    cut->results[k].whole.form = CVL_NOTHING;
-  }
-  chunk_measure_cut(m, cut);
-  frame_in(m, cut);
-  cut_pop(m);
-  return true;
-}
-
 enum chunks_step chunks_return(struct machine *m, struct value *results, uint32_t n,
                                uint32_t *location) {
   struct cut *cut = innermost(m);
   if (!end_chunk(m, cut, results, n, *location)) return CHUNKS_FAILED;
   chunk_measure_end(m, cut);
-  if (cut_advance(cut)) return cut_start_chunk(m, cut, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
+  if (cut_advance(cut)) return go_on(m, cut, results, location);
+  if (cut->team) return team_take(m, cut, location) ? CHUNKS_NEXT : CHUNKS_OVER;
   if (is_useless(m, cut)) return chunks_skip(m, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
   return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
 }

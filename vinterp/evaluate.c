@@ -23,7 +23,7 @@ static bool is_repeated(const struct task *t) {
 /* The items as values. Those of a single run pass to it. */
 static bool make_values(struct machine *m, const struct machine_site *site, struct task *t) {
   const size_t bytes = (size_t)t->count * sizeof *t->values;
-  t->values = heap_alloc(&m->heap, bytes);
+  t->values = heap_alloc(m->heap, bytes);
   if (!t->values) return machine_memory_fault(m, site, bytes);
   for (uint64_t k = 0; k < t->count; k++) t->values[k] = (struct cvl_value){0};
   for (uint64_t k = 0; k < t->count; k++) {
@@ -49,7 +49,7 @@ static void unload(struct machine *m, struct task *t, bool passed) {
   for (uint64_t k = 0; t->values && k < t->count; k++) {
     if (!passed || !t->values[k].owned) machine_release(m, &t->values[k]);
   }
-  heap_free(&m->heap, t->values, (size_t)t->count * sizeof *t->values);
+  heap_free(m->heap, t->values, (size_t)t->count * sizeof *t->values);
 }
 
 /* ---- one run ---- */
@@ -95,7 +95,7 @@ static enum step counted_run(struct machine *m, struct machine_program *p,
   struct profile *profile = m->profile;
   const bool measured = m->measured;
   enum step step = STEP_FAULT;
-  m->profile = profile_new(&m->heap, m->backend->name, true);
+  m->profile = profile_new(m->heap, m->backend->name, true);
   m->measured = true;
   if (m->profile && machine_program_lower(m, p)) {
     step = one_run(m, p, t, 0, NULL);

@@ -86,15 +86,16 @@ static bool execute_fused(struct machine *m, const struct instruction *i, struct
 
 static bool execute_constant(struct machine *m, const struct instruction *i, struct value *r) {
   struct constant *c = &m->code->constants[i->as.constant];
-  if (c->value.form == CVL_NOTHING) {
+  struct value *value = m->sub ? &m->constants[i->as.constant] : &c->value;
+  if (value->form == CVL_NOTHING) {
     struct machine_site site;
     if (!machine_next_site(m, site_at(m, i).location, &site) ||
-        !machine_constant(m, &site, c->source, &c->value)) {
+        !machine_constant(m, &site, c->source, value)) {
       return false;
     }
   }
-  r[i->ref[0]] = c->value;
-  value_retain(&m->store, &c->value);
+  r[i->ref[0]] = *value;
+  value_retain(&m->store, value);
   return true;
 }
 
@@ -161,12 +162,6 @@ static bool tail_call(struct machine *m, const struct instruction *i) {
   return true;
 }
 
-/* The call whose frame has just been made is executed chunk by chunk, if that is wanted. */
-static inline bool cut(struct machine *m, const struct instruction *i,
-                       const struct frame *before) {
-  return !m->chunks.possible || chunks_call(m, site_at(m, i).location, before);
-}
-
 /* Whether the frame that has returned n values is to go on with the next chunk, from *location
  * on; else they are the results of all chunks. */
 static enum step leave_chunks(struct machine *m, struct value *above, uint32_t n,
@@ -175,24 +170,19 @@ static enum step leave_chunks(struct machine *m, struct value *above, uint32_t n
     switch (chunks_return(m, above, n, location)) {
     case CHUNKS_NEXT: return STEP_ON;
     case CHUNKS_FAILED: return STEP_FAULT;
+    case CHUNKS_OVER: return STEP_EXIT;
     case CHUNKS_END: break;
     }
   }
   return STEP_DONE;
 }
 
-/* Ends the top frame. Results go above it first, since they may be anywhere in it; from there
- * to the slots that the CALL names, or down to the stack. */
-static enum step leave(struct machine *m, const struct instruction *i, uint32_t *location) {
+/* Ends the top frame, above which its n results are; *location is what ends it. */
+static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *location) {
   const struct frame frame = m->frames[m->depth - 1];
-  const uint32_t *refs = code_refs(m->code, i);
   struct value *r = m->stack + frame.base;
-  uint32_t n = i->operand_count;
   struct value *above = r + function_of(m, &frame)->slots;
-  for (uint32_t k = 0; k < n; k++) take(m, r, refs[k], &above[k]);
-
   if (m->chunks.count) {
-    *location = site_at(m, i).location;
     const enum step step = leave_chunks(m, above, n, location);
     if (step != STEP_DONE) return step;
   }
@@ -214,6 +204,35 @@ static enum step leave(struct machine *m, const struct instruction *i, uint32_t 
     r[slots[k]] = above[k];
     above[k].form = CVL_NOTHING;
   }
+  return STEP_ON;
+}
+
+/* Results go above the frame first, since they may be anywhere in it; from there to the slots
+ * that the CALL names, or down to the stack. */
+static enum step leave(struct machine *m, const struct instruction *i, uint32_t *location) {
+  const struct frame *frame = &m->frames[m->depth - 1];
+  const uint32_t *refs = code_refs(m->code, i);
+  struct value *r = m->stack + frame->base, *above = r + function_of(m, frame)->slots;
+  for (uint32_t k = 0; k < i->operand_count; k++) take(m, r, refs[k], &above[k]);
+  *location = site_at(m, i).location;
+  return end_frame(m, i->operand_count, location);
+}
+
+/* Begins the function whose frame has just been made, at *location: chunk by chunk, if that is
+ * wanted. `before`: see chunks_call. */
+static inline enum step enter(struct machine *m, const struct instruction *i,
+                              const struct frame *before, uint32_t *location) {
+  const struct code_function *callee = &m->code->functions[i->as.callee];
+  if (m->chunks.possible) {
+    *location = site_at(m, i).location;
+    switch (chunks_call(m, *location, before)) {
+    case CHUNKS_NEXT: break;
+    case CHUNKS_END: return end_frame(m, callee->result_count, location);
+    case CHUNKS_OVER:
+    case CHUNKS_FAILED: return STEP_FAULT;
+    }
+  }
+  *location = callee->entry;
   return STEP_ON;
 }
 
@@ -266,14 +285,18 @@ enum step execute(struct machine *m, uint32_t *location) {
       continue;
     case ACT_JUMP: i = code + i->as.target; continue;
     case ACT_CALL:
-      if (!call(m, i) || !cut(m, i, NULL)) return STEP_FAULT;
-      i = code + m->code->functions[i->as.callee].entry;
+      if (!call(m, i)) return STEP_FAULT;
+      step = enter(m, i, NULL, location);
+      if (step != STEP_ON) return step;
+      i = code + *location;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;
     case ACT_TAIL_CALL:
       before = m->frames[m->depth - 1];
-      if (!tail_call(m, i) || !cut(m, i, &before)) return STEP_FAULT;
-      i = code + m->code->functions[i->as.callee].entry;
+      if (!tail_call(m, i)) return STEP_FAULT;
+      step = enter(m, i, &before, location);
+      if (step != STEP_ON) return step;
+      i = code + *location;
       r = m->stack + m->frames[m->depth - 1].base;
       continue;
     case ACT_RETURN:

@@ -237,7 +237,7 @@ void machine_report(struct machine *m, const struct call_trace *trace,
 static void raise_fault(struct machine *m, struct call_trace *trace,
                         struct fault_found *found) {
   if (!chunks_catch(m, trace, found)) machine_report(m, trace, found);
-  call_trace_free(&m->heap, trace);
+  call_trace_free(m->heap, trace);
 }
 
 /* Reports a fault of the back end. Its site says which operation of the past it was; one that
@@ -246,8 +246,8 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
                                  const struct cvl_error *e) {
   struct call_trace trace = {0};
   const bool known = e->site != 0 && e->site <= m->site &&
-                     history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
-  if (!known) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+                     history_find(&m->history, m->heap, m->site - e->site, m->frames, &trace);
+  if (!known) history_present(m->heap, site->location, m->frames, m->depth, &trace);
   struct fault_found found = {
       .cause = cause_of(e->kind), .memory = e->kind == CVL_E_MEMORY, .error = *e};
   raise_fault(m, &trace, &found);
@@ -266,7 +266,7 @@ static void fault(struct machine *m, const struct machine_site *site,
     return;
   }
   struct call_trace trace;
-  history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+  history_present(m->heap, site->location, m->frames, m->depth, &trace);
   raise_fault(m, &trace, found);
 }
 
@@ -306,7 +306,7 @@ bool machine_memory_fault(struct machine *m, const struct machine_site *site, ui
   if (!machine_may_go_on(m, site)) return false; /* that ended it, not the memory */
   char asked[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
   format_bytes(asked, bytes);
-  format_bytes(limit, m->heap.limit);
+  format_bytes(limit, m->heap->limit);
   struct fault_found found = {.cause = MACHINE_CAUSE_LIMIT, .memory = true};
   snprintf(found.message, sizeof found.message,
            "out of memory: %s for the machine itself could not be had (limit %s)", asked,

@@ -21,10 +21,18 @@ struct prepared {
 struct fused {
   uint32_t superops, values; /* how many of each */
   struct prepared *prepared; /* of each superoperator */
+  bool borrowed;             /* that is the parent's, and only read */
   bool one_pass;             /* the latest was */
   struct value *scratch;
   struct cvl_value *flat;
 };
+
+/* Where operands and results are. */
+static bool make_scratch(struct machine *m, struct fused *f) {
+  f->scratch = heap_alloc(m->heap, 2 * (size_t)f->values * sizeof *f->scratch);
+  f->flat = heap_alloc(m->heap, 2 * (size_t)f->values * sizeof *f->flat);
+  return f->scratch && f->flat;
+}
 
 bool fused_new(struct machine *m, const struct ir_program *program, struct fused **out) {
   uint32_t values = 0;
@@ -32,27 +40,41 @@ bool fused_new(struct machine *m, const struct ir_program *program, struct fused
   for (uint32_t k = 0; k < program->superop_count; k++) {
     if (program->superops[k]->value_count > values) values = program->superops[k]->value_count;
   }
-  struct fused *f = heap_alloc(&m->heap, sizeof *f);
+  struct fused *f = heap_alloc(m->heap, sizeof *f);
   if (!f) return false;
   size_t n = program->superop_count;
   *f = (struct fused){.superops = program->superop_count, .values = values};
   *out = f;
-  f->prepared = heap_alloc(&m->heap, n * sizeof *f->prepared);
+  f->prepared = heap_alloc(m->heap, n * sizeof *f->prepared);
   if (f->prepared) memset(f->prepared, 0, n * sizeof *f->prepared);
-  f->scratch = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->scratch);
-  f->flat = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->flat);
-  return f->prepared && f->scratch && f->flat;
+  return make_scratch(m, f) && f->prepared;
+}
+
+bool fused_new_sub(struct machine *m, const struct fused *of, struct fused **out) {
+  if (!of) return true;
+  struct fused *f = heap_alloc(m->heap, sizeof *f);
+  if (!f) return false;
+  *f = (struct fused){.superops = of->superops,
+                      .values = of->values,
+                      .prepared = of->prepared,
+                      .borrowed = true};
+  *out = f;
+  return make_scratch(m, f);
+}
+
+static void free_prepared(struct machine *m, struct fused *f) {
+  for (uint32_t k = 0; f->prepared && k < f->superops; k++) {
+    if (f->prepared[k].kernel) m->backend->discard(m->context, f->prepared[k].kernel);
+  }
+  heap_free(m->heap, f->prepared, f->superops * sizeof *f->prepared);
 }
 
 void fused_free(struct machine *m, struct fused *f) {
   if (!f) return;
-  for (uint32_t k = 0; f->prepared && k < f->superops; k++) {
-    if (f->prepared[k].kernel) m->backend->discard(m->context, f->prepared[k].kernel);
-  }
-  heap_free(&m->heap, f->prepared, f->superops * sizeof *f->prepared);
-  heap_free(&m->heap, f->scratch, 2 * (size_t)f->values * sizeof *f->scratch);
-  heap_free(&m->heap, f->flat, 2 * (size_t)f->values * sizeof *f->flat);
-  heap_free(&m->heap, f, sizeof *f);
+  if (!f->borrowed) free_prepared(m, f);
+  heap_free(m->heap, f->scratch, 2 * (size_t)f->values * sizeof *f->scratch);
+  heap_free(m->heap, f->flat, 2 * (size_t)f->values * sizeof *f->flat);
+  heap_free(m->heap, f, sizeof *f);
 }
 
 struct value *fused_operands(struct machine *m) {
@@ -66,6 +88,7 @@ struct value *fused_results(struct machine *m) {
 /* The kernel of a superoperator, prepared when it is first wanted; NULL: node by node. */
 static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
   struct prepared *p = &m->fused->prepared[superop];
+  if (m->fused->borrowed) return p->kernel;
   if (!p->tried && m->backend->prepare) {
     p->kernel = m->backend->prepare(m->context, m->program->superops[superop]);
   }

@@ -71,17 +71,17 @@ static void store_member(void *set, uint64_t i, uint8_t byte) {
   ((bool *)set)[byte] = true;
 }
 
-/* The INT operand k as bytes in host memory, for heap_free(&m->heap, bytes, length). */
+/* The INT operand k as bytes in host memory, for heap_free(m->heap, bytes, length). */
 static char *string_operand(const struct call *c, unsigned k, const char *role,
                             uint64_t *length) {
   if (!machine_length(c->m, c->site, &c->operands[k], length)) return NULL;
-  char *bytes = heap_alloc(&c->m->heap, (size_t)*length);
+  char *bytes = heap_alloc(c->m->heap, (size_t)*length);
   if (!bytes) {
     machine_memory_fault(c->m, c->site, *length);
     return NULL;
   }
   if (!each_char(c, k, role, *length, store_byte, bytes)) {
-    heap_free(&c->m->heap, bytes, (size_t)*length);
+    heap_free(c->m->heap, bytes, (size_t)*length);
     return NULL;
   }
   return bytes;
@@ -147,12 +147,12 @@ static bool write_column(struct call *c, int64_t stream) {
   }
   if (!machine_length(c->m, c->site, &c->operands[0], &length)) return false;
   const size_t bytes = (size_t)length * elem_info(elem)->bytes;
-  void *data = heap_alloc(&c->m->heap, bytes);
+  void *data = heap_alloc(c->m->heap, bytes);
   if (!data) return machine_memory_fault(c->m, c->site, bytes);
   bool ok = machine_to_host(c->m, c->site, &c->operands[0], 0, length, data);
   struct stream_status status = {.ok = false};
   if (ok) status = stream_write_column(c->m->streams, stream, c->type, elem, data, length);
-  heap_free(&c->m->heap, data, bytes);
+  heap_free(c->m->heap, data, bytes);
   return ok && push_status(c, status);
 }
 
@@ -229,7 +229,7 @@ static bool open_file(struct call *c) {
   if (!name) return false;
   struct stream_status status = (text ? stream_open : stream_open_columns)(
       c->m->streams, name, (size_t)length, (enum stream_mode)mode, &stream);
-  heap_free(&c->m->heap, name, (size_t)length);
+  heap_free(c->m->heap, name, (size_t)length);
   push_int(c, stream);
   return push_status(c, status);
 }
@@ -251,7 +251,7 @@ static bool spawn(struct call *c) {
   char *command = string_operand(c, 0, "command", &length);
   if (!command) return false;
   struct stream_status status = stream_spawn(c->m->streams, command, (size_t)length, ends);
-  heap_free(&c->m->heap, command, (size_t)length);
+  heap_free(c->m->heap, command, (size_t)length);
   push_int(c, ends[STREAM_ERR]);
   push_int(c, ends[STREAM_OUT]);
   push_int(c, ends[STREAM_IN]);
@@ -275,7 +275,7 @@ static bool dispatch(struct call *c, enum opcode op) {
 /* The streams of the run, made when the first is used. */
 static bool open_streams(struct machine *m, const struct machine_site *site) {
   if (m->streams) return true;
-  m->streams = streams_new(&m->heap, m->options.in, m->out, m->err, &m->options.permissions);
+  m->streams = streams_new(m->heap, m->options.in, m->out, m->err, &m->options.permissions);
   if (!m->streams) return machine_limit_fault(m, site, "out of memory for streams");
   streams_set_stop(m->streams, m->options.stop);
   const bool unknown = m->options.arguments_unknown;

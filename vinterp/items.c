@@ -44,11 +44,11 @@ static bool narrow(struct machine *m, const struct machine_site *site,
 static bool from_narrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
                         const struct machine_item *item, struct value *out) {
   size_t bytes = (size_t)item->length * elem_info(elem)->bytes;
-  void *data = heap_alloc(&m->heap, bytes);
+  void *data = heap_alloc(m->heap, bytes);
   if (!data) return machine_memory_fault(m, site, bytes);
   bool ok =
       narrow(m, site, item, data) && machine_from_host(m, site, elem, item->length, data, out);
-  heap_free(&m->heap, data, bytes);
+  heap_free(m->heap, data, bytes);
   return ok;
 }
 
@@ -138,7 +138,7 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   it.lent = it.as.ints != NULL;
   *item = it;
   if (it.lent) return true;
-  void *data = heap_alloc(&m->heap, item_bytes(&it));
+  void *data = heap_alloc(m->heap, item_bytes(&it));
   if (!data) return machine_memory_fault(m, site, item_bytes(&it));
   it.as.ints = data;
   *item = it; /* freed with the others even if what follows fails */
@@ -151,7 +151,7 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
 bool machine_collect(struct machine *m, const struct machine_site *site,
                      struct machine_results *results) {
   size_t bytes = (size_t)m->top * sizeof *results->items;
-  results->items = heap_alloc(&m->heap, bytes);
+  results->items = heap_alloc(m->heap, bytes);
   if (!results->items) return machine_memory_fault(m, site, bytes);
   results->count = m->top;
   for (uint64_t k = 0; k < m->top; k++) results->items[k] = (struct machine_item){0};
@@ -167,8 +167,8 @@ bool machine_collect(struct machine *m, const struct machine_site *site,
 void machine_results_free(struct machine *m, struct machine_results *results) {
   for (uint64_t k = 0; k < results->count; k++) {
     struct machine_item *item = &results->items[k];
-    if (!item->lent) heap_free(&m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
+    if (!item->lent) heap_free(m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
   }
-  heap_free(&m->heap, results->items, (size_t)results->count * sizeof *results->items);
+  heap_free(m->heap, results->items, (size_t)results->count * sizeof *results->items);
   *results = (struct machine_results){0};
 }

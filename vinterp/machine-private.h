@@ -1,12 +1,13 @@
 /* machine-private.h - what the files of this room know of a machine.
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
- * execute.c runs it; chunks.h calls that are cut; sink.c results that leave early;
- * stack-interpreter.c runs stack code; checks.c agreement of sizes; operations.c one
- * instruction on the back end; fused.c a superoperator; faults.c messages and call traces; io.c
- * and streams.c input and output; results.c, print.c and items.c arguments and results;
- * program.c what a program keeps; call.c one run of it; evaluate.c a program from beginning to
- * end, once or repeatedly; values.c values outside of runs; run.c what the executors share.
+ * execute.c runs it; chunks.h calls that are cut; team.h chunks on several threads, sub-machine.c
+ * what each of them has; sink.c results that leave early; stack-interpreter.c runs stack code;
+ * checks.c agreement of sizes; operations.c one instruction on the back end; fused.c a
+ * superoperator; faults.c messages and call traces; io.c and streams.c input and output;
+ * results.c, print.c and items.c arguments and results; program.c what a program keeps; call.c
+ * one run of it; evaluate.c a program from beginning to end, once or repeatedly; values.c values
+ * outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -19,6 +20,7 @@
 #include "vinterp/profile.h"
 #include "vinterp/progress.h"
 #include "vinterp/streams.h"
+#include "vinterp/team.h"
 #include "vinterp/trace.h"
 #include "vinterp/value.h"
 
@@ -35,6 +37,7 @@ struct machine_program {
   struct fused *fused;      /* NULL without superoperators */
   uint32_t *profile_rows;   /* of each function, if there is a profile */
   struct chunk_need *needs; /* of each function: what its chunks needed so far */
+  uint8_t *reach;           /* of each function: enum team_reach */
 };
 
 /* A result of a run that the sink has. */
@@ -49,12 +52,13 @@ struct machine {
   struct cvl_context *context;
   struct machine_options options;
   struct widths widths;
-  struct heap heap;         /* of everything here but vectors */
-  uint64_t vector_limit;    /* bytes of vectors; 0: none */
-  struct value_store store; /* backend, context and heap, for value.h */
-  struct profile *profile;  /* NULL unless options.profile */
-  struct trace *trace;      /* NULL unless options.trace */
-  bool measured;            /* there is a profile or a trace: instructions are timed */
+  struct heap own_heap, *heap; /* of everything here but vectors; a sub-machine has its
+                                  parent's */
+  uint64_t vector_limit;       /* bytes of vectors; 0: none */
+  struct value_store store;    /* backend, context and heap, for value.h */
+  struct profile *profile;     /* NULL unless options.profile */
+  struct trace *trace;         /* NULL unless options.trace */
+  bool measured;               /* there is a profile or a trace: instructions are timed */
   struct progress progress;
 
   /* The program that runs: its machine_program; NULL between runs. */
@@ -63,6 +67,7 @@ struct machine {
   struct fused *fused;
   uint32_t *profile_rows;
   struct chunk_need *needs;
+  uint8_t *reach;
 
   /* What a caller has asked for. */
   struct diag_list *diags;
@@ -88,6 +93,10 @@ struct machine {
   struct history history; /* which instruction each of the latest sites was */
   int64_t fuel;           /* work until limits are looked at again */
   struct chunks chunks;   /* calls that are cut */
+
+  struct team *team;       /* threads that chunks may be executed on, or NULL */
+  bool sub;                /* this is a sub-machine of the team */
+  struct value *constants; /* of a sub-machine: its own, by number; NULL: those of the code */
 
   uint64_t seed, random_count;       /* RAND: key, and the number of the next one */
   uint64_t first_seed, first_random; /* what they are when a run begins */
@@ -250,6 +259,8 @@ bool operation_execute(struct machine *, uint32_t location, enum opcode, enum ty
  * what has been made. */
 bool fused_new(struct machine *, const struct ir_program *, struct fused **);
 void fused_free(struct machine *, struct fused *);
+/* For a sub-machine: with operands of its own and the kernels of its parent. */
+bool fused_new_sub(struct machine *, const struct fused *of, struct fused **);
 /* Asks the back end to make a superoperator of the present program ready, which the first
  * fused_execute does otherwise. */
 void fused_prepare(struct machine *, uint32_t superop);
@@ -282,10 +293,12 @@ bool machine_arguments_fit(struct machine *, const struct machine_site *,
                            const struct ir_function *, bool *fit);
 /* Makes room for `needed` values on the stack, which may move. */
 bool machine_reserve(struct machine *, const struct machine_site *, uint64_t needed);
-/* Begins a call of a function, whose frame starts at base, from an instruction. */
+/* Makes room for the first frame. */
+bool machine_reserve_frame(struct machine *, const struct machine_site *);
 /* A call that ends its function: the callee takes over the top frame. */
 bool machine_replace_frame(struct machine *, const struct machine_site *, uint32_t function,
                            uint64_t base);
+/* Begins a call of a function, whose frame starts at base, from an instruction. */
 bool machine_push_frame(struct machine *, const struct machine_site *, uint32_t function,
                         uint64_t base);
 /* Notes the return of a frame that recorded operations have seen. */

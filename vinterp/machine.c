@@ -35,10 +35,11 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   m->backend = options->backend;
   m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;
   uint64_t memory = machine_memory(options);
-  heap_init(&m->heap, memory / MACHINE_PART);
-  m->heap.stop = options->stop;
+  m->heap = &m->own_heap;
+  heap_init(m->heap, memory / MACHINE_PART);
+  m->heap->stop = options->stop;
   if (options->profile) {
-    m->profile = profile_new(&m->heap, m->backend->name, !options->undisturbed);
+    m->profile = profile_new(m->heap, m->backend->name, !options->undisturbed);
     if (!m->profile) return fail_new(m, diags, "out of memory");
   }
   m->measured = (m->profile && !options->undisturbed) || options->trace;
@@ -72,20 +73,22 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     return NULL;
   }
   if (options->trace) { /* not before: another back end may be tried */
-    m->trace = trace_new(&m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
+    m->trace = trace_new(m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
     if (!m->trace) return fail_new(m, diags, "out of memory");
   }
-  m->store = (struct value_store){m->backend, m->context, &m->heap};
+  m->store = (struct value_store){m->backend, m->context, m->heap};
   chunks_init(m);
+  if (!team_init(m)) return fail_new(m, diags, "out of memory");
   return m;
 }
 
 void machine_free(struct machine *m) {
   if (!m) return;
-  heap_free(&m->heap, m->stack, m->capacity * sizeof *m->stack);
-  heap_free(&m->heap, m->frames, m->frame_capacity * sizeof *m->frames);
-  history_free(&m->history, &m->heap);
+  heap_free(m->heap, m->stack, m->capacity * sizeof *m->stack);
+  heap_free(m->heap, m->frames, m->frame_capacity * sizeof *m->frames);
+  history_free(&m->history, m->heap);
   chunks_free(m);
+  team_free(m);
   profile_free(m->profile);
   trace_free(m->trace);
   if (m->context) m->backend->close(m->context);

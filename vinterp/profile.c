@@ -171,6 +171,7 @@ void profile_cut(struct profile *p, uint32_t function, const struct cut_counts *
   if (cuts->calls == 0 || c->least < all->least) all->least = c->least;
   if (c->most > all->most) all->most = c->most;
   if (c->peak > all->peak) all->peak = c->peak;
+  if (c->threads > all->threads) all->threads = c->threads;
   all->chunks += c->chunks;
   cuts->calls++;
   cuts->bound[bound]++;
@@ -205,6 +206,51 @@ void profile_instruction(struct profile *p, uint32_t function, const struct prof
   add(&p->functions.list.items[function].counts, &one);
   if (e->op == OPC_FUSED) add(&p->superops.list.items[e->superop].counts, &one);
   add(&p->total, &one);
+}
+
+static void add_cuts(struct row_cuts *to, const struct row_cuts *x) {
+  if (x->calls == 0) return;
+  if (to->calls == 0 || x->counts.least < to->counts.least) to->counts.least = x->counts.least;
+  if (x->counts.most > to->counts.most) to->counts.most = x->counts.most;
+  if (x->counts.peak > to->counts.peak) to->counts.peak = x->counts.peak;
+  to->counts.chunks += x->counts.chunks;
+  to->calls += x->calls;
+  for (unsigned k = 0; k < CHUNK_BOUNDS; k++) to->bound[k] += x->bound[k];
+}
+
+static void add_row(struct row *to, const struct row *x) {
+  to->calls += x->calls;
+  add(&to->counts, &x->counts);
+  add_cuts(&to->cuts, &x->cuts);
+}
+
+static void add_functions(struct profile *to, const struct profile *x) {
+  for (uint32_t i = 0; i < x->functions.list.count; i++) {
+    const struct row *row = &x->functions.list.items[i];
+    if (row->calls == 0 && row->counts.instructions == 0) continue;
+    add_row(&to->functions.list.items[row_of(&to->functions, row->name)], row);
+  }
+}
+
+static void add_superops(struct profile *to, const struct profile *x) {
+  for (uint32_t i = 0; i < x->superops.list.count; i++) {
+    const struct row *row = &x->superops.list.items[i];
+    if (row->counts.instructions == 0) continue;
+    const uint32_t k = row->superop.formula ? profile_superop(to, &row->superop) : 0;
+    add_row(&to->superops.list.items[k], row);
+  }
+}
+
+void profile_add(struct profile *to, struct profile *x) {
+  const struct cvl_statistics none = {0};
+  for (unsigned op = 0; op < OPC_COUNT; op++) {
+    for (unsigned type = 0; type < TYPE_WORDS; type++)
+      add(&to->opcodes[op][type], &x->opcodes[op][type]);
+  }
+  add(&to->total, &x->total);
+  add_functions(to, x);
+  add_superops(to, x);
+  profile_begin(x, &none);
 }
 
 void profile_run(struct profile *p, double seconds, const struct cvl_statistics *statistics) {
@@ -342,6 +388,10 @@ static const char *main_bound(const struct row_cuts *cuts) {
   return bound_text[most];
 }
 
+static unsigned threads_of(const struct cut_counts *c) {
+  return c->threads > 0 ? c->threads : 1;
+}
+
 /* A line for each function of which calls were cut; without any, nothing. */
 static void print_cuts(const struct profile *p, FILE *out) {
   bool title = false;
@@ -351,15 +401,15 @@ static void print_cuts(const struct profile *p, FILE *out) {
     char peak[NUMBER_TEXT_MAX];
     if (cuts->calls == 0) continue;
     if (!title) {
-      fprintf(out, "\n%-28s %12s %12s %12s %12s %10s  %s\n", "calls in chunks", "calls",
-              "chunks", "least", "most", "peak", "bound by");
+      fprintf(out, "\n%-28s %12s %12s %12s %12s %10s %8s  %s\n", "calls in chunks", "calls",
+              "chunks", "least", "most", "peak", "threads", "bound by");
     }
     title = true;
     format_bytes(peak, cuts->counts.peak);
-    fprintf(out, "%-28s %12llu %12llu %12llu %12llu %10s  %s\n", row->name,
+    fprintf(out, "%-28s %12llu %12llu %12llu %12llu %10s %8u  %s\n", row->name,
             (unsigned long long)cuts->calls, (unsigned long long)cuts->counts.chunks,
             (unsigned long long)cuts->counts.least, (unsigned long long)cuts->counts.most, peak,
-            main_bound(cuts));
+            threads_of(&cuts->counts), main_bound(cuts));
   }
 }
 
@@ -475,10 +525,10 @@ static void json_cuts(const struct profile *p, FILE *out) {
     json_string(out, row->name);
     fprintf(out,
             ", \"calls\": %llu, \"chunks\": %llu, \"least\": %llu, \"most\": %llu, "
-            "\"peak_bytes\": %llu, \"bound\": \"%s\"}",
+            "\"peak_bytes\": %llu, \"threads\": %u, \"bound\": \"%s\"}",
             (unsigned long long)row->cuts.calls, (unsigned long long)c->chunks,
             (unsigned long long)c->least, (unsigned long long)c->most,
-            (unsigned long long)c->peak, main_bound(&row->cuts));
+            (unsigned long long)c->peak, threads_of(c), main_bound(&row->cuts));
     separator = ",";
   }
   fputs("]", out);

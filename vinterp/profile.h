@@ -72,10 +72,13 @@ enum chunk_bound { CHUNK_FORCED, CHUNK_BUDGET, CHUNK_LIMIT, CHUNK_BOUNDS };
 struct cut_counts {
   uint64_t chunks, least, most; /* how many, and instances of the smallest and the largest */
   uint64_t peak;                /* bytes that one of them needed */
+  unsigned threads;             /* with chunks of their own; 0: one chunk after the other */
 };
 /* Counts such a call of the function; `bound`: of its last chunk. */
 void profile_cut(struct profile *, uint32_t function, const struct cut_counts *,
                  enum chunk_bound);
+/* Adds what the second profile, of the same program, has counted, and begins that anew. */
+void profile_add(struct profile *, struct profile *);
 /* Adds the wall-clock time of a whole run; the statistics of its back end are those of all runs
  * so far. */
 void profile_run(struct profile *, double seconds, const struct cvl_statistics *);

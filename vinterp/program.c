@@ -8,12 +8,12 @@
 /* The code, measured or not. */
 static bool make_code(struct machine *m, struct machine_program *p) {
   code_free(p->code, &m->store);
-  p->code = code_new(&m->heap, p->program, m->options.checked, m->measured);
+  p->code = code_new(m->heap, p->program, m->options.checked, m->measured);
   return p->code != NULL;
 }
 
 static void free_rows(struct machine *m, struct machine_program *p) {
-  heap_free(&m->heap, p->profile_rows, p->program->function_count * sizeof *p->profile_rows);
+  heap_free(m->heap, p->profile_rows, p->program->function_count * sizeof *p->profile_rows);
   p->profile_rows = NULL;
 }
 
@@ -22,7 +22,7 @@ static bool make_rows(struct machine *m, struct machine_program *p) {
   free_rows(m, p);
   if (!m->profile) return true;
   const uint32_t n = p->program->function_count;
-  p->profile_rows = heap_alloc(&m->heap, n * sizeof *p->profile_rows);
+  p->profile_rows = heap_alloc(m->heap, n * sizeof *p->profile_rows);
   if (!p->profile_rows) return false;
   for (uint32_t f = 0; f < n; f++) {
     p->profile_rows[f] = profile_function(m->profile, p->program->functions[f].name->text);
@@ -30,20 +30,27 @@ static bool make_rows(struct machine *m, struct machine_program *p) {
   return true;
 }
 
+static void *zeros(struct machine *m, size_t bytes) {
+  void *block = heap_alloc(m->heap, bytes);
+  if (block) memset(block, 0, bytes);
+  return block;
+}
+
+/* What chunks are to know of functions. */
 static bool make_needs(struct machine *m, struct machine_program *p) {
-  const size_t bytes = p->program->function_count * sizeof *p->needs;
-  p->needs = heap_alloc(&m->heap, bytes);
-  if (p->needs) memset(p->needs, 0, bytes);
-  return p->needs != NULL;
+  p->needs = zeros(m, p->program->function_count * sizeof *p->needs);
+  p->reach = zeros(m, p->program->function_count * sizeof *p->reach);
+  return p->needs && p->reach;
 }
 
 bool machine_program_lower(struct machine *m, struct machine_program *p) {
+  team_forget(m);
   return make_code(m, p) && make_rows(m, p);
 }
 
 struct machine_program *machine_program_new(struct machine *m,
                                             const struct ir_program *program) {
-  struct machine_program *p = heap_alloc(&m->heap, sizeof *p);
+  struct machine_program *p = heap_alloc(m->heap, sizeof *p);
   if (p) *p = (struct machine_program){.program = program};
   if (p && machine_program_lower(m, p) && make_needs(m, p) && fused_new(m, program, &p->fused))
     return p;
@@ -54,11 +61,13 @@ struct machine_program *machine_program_new(struct machine *m,
 
 void machine_program_free(struct machine *m, struct machine_program *p) {
   if (!p) return;
+  team_forget(m);
   fused_free(m, p->fused);
   code_free(p->code, &m->store);
   free_rows(m, p);
-  heap_free(&m->heap, p->needs, p->program->function_count * sizeof *p->needs);
-  heap_free(&m->heap, p, sizeof *p);
+  heap_free(m->heap, p->needs, p->program->function_count * sizeof *p->needs);
+  heap_free(m->heap, p->reach, p->program->function_count * sizeof *p->reach);
+  heap_free(m->heap, p, sizeof *p);
 }
 
 void machine_program_use(struct machine *m, const struct machine_program *p) {
@@ -69,6 +78,7 @@ void machine_program_use(struct machine *m, const struct machine_program *p) {
   m->fused = p->fused;
   m->profile_rows = p->profile_rows;
   m->needs = p->needs;
+  m->reach = p->reach;
 }
 
 bool machine_fail_beginning(struct machine *m, const struct ir_program *program) {

@@ -83,7 +83,7 @@ static bool results_wanted(const struct machine *m) {
 bool machine_print_results(struct machine *m, const struct machine_site *site) {
   if (m->top == 0 || !results_wanted(m)) return true;
   if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
-  struct results r = {.heap = &m->heap};
+  struct results r = {.heap = m->heap};
   struct sink sink = {results_write, &r};
   bool ok = true;
   errno = 0;
@@ -97,6 +97,6 @@ bool machine_print_results(struct machine *m, const struct machine_site *site) {
     ok = machine_may_go_on(m, site) && fail_results(m, strerror(error));
   }
   if (r.file) fclose(r.file);
-  heap_free(&m->heap, r.text, r.capacity);
+  heap_free(m->heap, r.text, r.capacity);
   return ok;
 }

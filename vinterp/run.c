@@ -21,7 +21,7 @@ bool machine_reserve(struct machine *m, const struct machine_site *site, uint64_
   uint64_t capacity = m->capacity ? m->capacity : 256;
   while (capacity < needed) capacity *= 2;
   struct value *stack =
-      heap_grow(&m->heap, m->stack, m->capacity * sizeof *stack, capacity * sizeof *stack);
+      heap_grow(m->heap, m->stack, m->capacity * sizeof *stack, capacity * sizeof *stack);
   if (!stack) return machine_memory_fault(m, site, capacity * sizeof *stack);
   for (uint64_t k = m->capacity; k < capacity; k++) stack[k] = (struct value){.form = 0};
   m->stack = stack;
@@ -31,12 +31,16 @@ bool machine_reserve(struct machine *m, const struct machine_site *site, uint64_
 
 static bool grow_frames(struct machine *m, const struct machine_site *site) {
   uint64_t capacity = m->frame_capacity ? 2 * m->frame_capacity : 64;
-  struct frame *frames = heap_grow(&m->heap, m->frames, m->frame_capacity * sizeof *frames,
+  struct frame *frames = heap_grow(m->heap, m->frames, m->frame_capacity * sizeof *frames,
                                    capacity * sizeof *frames);
   if (!frames) return machine_memory_fault(m, site, capacity * sizeof *frames);
   m->frames = frames;
   m->frame_capacity = capacity;
   return true;
+}
+
+bool machine_reserve_frame(struct machine *m, const struct machine_site *site) {
+  return m->frame_capacity > 0 || grow_frames(m, site);
 }
 
 bool machine_push_frame(struct machine *m, const struct machine_site *site, uint32_t function,
@@ -66,7 +70,7 @@ bool machine_replace_frame(struct machine *m, const struct machine_site *site,
 /* Room in the history; when it is full, all operations are waited for and forgotten. */
 static bool history_room(struct machine *m, const struct machine_site *site) {
   if (history_has_room(&m->history)) return true;
-  if (!history_reserve(&m->history, &m->heap)) {
+  if (!history_reserve(&m->history, m->heap)) {
     return machine_memory_fault(m, site, HISTORY_CAPACITY * sizeof(uint64_t));
   }
   return history_has_room(&m->history) || machine_settle(m, site);
@@ -100,7 +104,7 @@ bool machine_next_site(struct machine *m, uint32_t location, struct machine_site
 
 bool machine_asks_to_stop(void *machine) {
   const struct machine *m = machine;
-  return stop_asks(m->options.stop) != STOP_NOT;
+  return (m->team && team_is_ending(m->team)) || stop_asks(m->options.stop) != STOP_NOT;
 }
 
 void machine_describe_stop(struct machine *m, char *message, size_t size) {
@@ -120,7 +124,9 @@ bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
 
 void machine_show_progress(struct machine *m) {
   if (m->options.progress_fd < 0 || !m->program || m->depth == 0) return;
-  struct cvl_statistics s = m->backend->statistics(m->context);
+  const struct cvl_statistics s = m->team && team_is_busy(m->team)
+                                      ? team_statistics(m->team)
+                                      : m->backend->statistics(m->context);
   const struct frame *top = &m->frames[m->depth - 1];
   progress_update(&m->progress, m->program->functions[top->function].name->text, s.live_bytes,
                   s.peak_bytes);
@@ -176,7 +182,7 @@ bool machine_constant(struct machine *m, const struct machine_site *site,
   }
   enum cvl_elem elem = c->type == TW_FLOAT ? m->widths.float_elem : m->widths.int_elem;
   size_t bytes = (size_t)c->length * elem_info(elem)->bytes;
-  void *data = heap_alloc(&m->heap, bytes);
+  void *data = heap_alloc(m->heap, bytes);
   if (!data) return machine_memory_fault(m, site, bytes);
   if (c->type == TW_FLOAT) {
     narrow_floats(c, elem, data);
@@ -184,6 +190,6 @@ bool machine_constant(struct machine *m, const struct machine_site *site,
     narrow_ints(c, elem, data);
   }
   bool ok = machine_from_host(m, site, elem, c->length, data, out);
-  heap_free(&m->heap, data, bytes);
+  heap_free(m->heap, data, bytes);
   return ok;
 }

@@ -123,10 +123,10 @@ static bool put_copied(struct machine *m, const struct machine_site *site,
                        const struct cut *cut, const struct cut_result *r, uint64_t n,
                        const struct value *v) {
   const size_t bytes = (size_t)n * elem_info((enum cvl_elem)v->flat.elem)->bytes;
-  void *copy = heap_alloc(&m->heap, bytes);
+  void *copy = heap_alloc(m->heap, bytes);
   if (!copy) return machine_memory_fault(m, site, bytes);
   const bool ok = machine_to_host(m, site, v, 0, n, copy) && put(m, site, cut, r, n, copy);
-  heap_free(&m->heap, copy, bytes);
+  heap_free(m->heap, copy, bytes);
   return ok;
 }
 
@@ -160,7 +160,7 @@ static void nothing(void *with) {
 /* Notes which value the sink has, and another reference to it. */
 static bool note(struct machine *m, const struct machine_site *site, uint64_t number,
                  const void *data, const struct value *whole) {
-  struct sunk *sunk = heap_grow(&m->heap, m->sunk, m->sunk_count * sizeof *sunk,
+  struct sunk *sunk = heap_grow(m->heap, m->sunk, m->sunk_count * sizeof *sunk,
                                 (m->sunk_count + 1) * sizeof *sunk);
   if (!sunk) return machine_memory_fault(m, site, sizeof *sunk);
   m->sunk = sunk;
@@ -202,7 +202,7 @@ const void *sink_of_result(const struct machine *m, uint64_t number, const struc
 
 void sink_end(struct machine *m) {
   for (uint64_t k = 0; k < m->sunk_count; k++) value_release(&m->store, &m->sunk[k].value);
-  heap_free(&m->heap, m->sunk, m->sunk_count * sizeof *m->sunk);
+  heap_free(m->heap, m->sunk, m->sunk_count * sizeof *m->sunk);
   m->sunk = NULL;
   m->sunk_count = 0;
 }

@@ -184,14 +184,14 @@ bool machine_arguments_fit(struct machine *m, const struct machine_site *site,
   *fit = f->param_count <= m->top;
   if (!*fit) return true;
   const size_t bytes = (size_t)f->kind_variables * sizeof(const struct value *);
-  const struct value **bound = bytes > 0 ? heap_alloc(&m->heap, bytes) : NULL;
+  const struct value **bound = bytes > 0 ? heap_alloc(m->heap, bytes) : NULL;
   if (bytes > 0 && !bound) return machine_memory_fault(m, site, bytes);
   for (uint32_t k = 0; k < f->kind_variables; k++) bound[k] = NULL;
   const struct value *arguments = m->stack + (m->top - f->param_count);
   for (uint32_t k = 0; k < f->param_count && *fit; k++) {
     *fit = is_of_kind(&arguments[k], f->vars[f->params[k]], bound, 0);
   }
-  heap_free(&m->heap, bound, bytes);
+  heap_free(m->heap, bound, bytes);
   return true;
 }
 

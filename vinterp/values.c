@@ -76,11 +76,11 @@ static bool generate_and_copy(struct machine *m, enum cvl_elem elem, uint64_t n,
                               const struct cvl_filler *filler, struct value *out) {
   const uint64_t each = elem_info(elem)->bytes;
   if (n > SIZE_MAX / each) return machine_memory_fault(m, &outside, UINT64_MAX);
-  void *all = heap_alloc(&m->heap, (size_t)(n * each));
+  void *all = heap_alloc(m->heap, (size_t)(n * each));
   if (!all) return machine_memory_fault(m, &outside, n * each);
   filler->fill(filler->with, 0, n, all);
   const bool ok = machine_from_host(m, &outside, elem, n, all, out);
-  heap_free(&m->heap, all, (size_t)(n * each));
+  heap_free(m->heap, all, (size_t)(n * each));
   return ok;
 }
 
@@ -105,12 +105,12 @@ static bool segdes_by_lengths(struct machine *m, uint64_t n, const struct cvl_fi
                               struct value *out) {
   if (n > SIZE_MAX / sizeof(int64_t) - 1) return machine_memory_fault(m, &outside, UINT64_MAX);
   const size_t bytes = (size_t)(n + 1) * sizeof(int64_t);
-  int64_t *offsets = heap_alloc(&m->heap, bytes);
+  int64_t *offsets = heap_alloc(m->heap, bytes);
   if (!offsets) return machine_memory_fault(m, &outside, bytes);
   filler->fill(filler->with, 0, n + 1, offsets);
   for (uint64_t k = 0; k < n; k++) offsets[k] = offsets[k + 1] - offsets[k];
   const bool ok = machine_segdes(m, &outside, n, offsets, out);
-  heap_free(&m->heap, offsets, bytes);
+  heap_free(m->heap, offsets, bytes);
   return ok;
 }
 

@@ -265,8 +265,8 @@ class Chunks(ScratchTest):
     def test_profile(self):
         path = self.path(self.write(SUMS.format(instances=10, elements=3), "few.vcode"))
         run = vinterp("--chunks", "4", "--profile", path)
-        self.assertRegex(run.stderr, r"\ncalls in chunks +calls +chunks +least +most +peak  bound by\n"
-                                     r"BODY +1 +3 +2 +4 +[0-9.]+ (B|KiB)  --chunks\n")
+        self.assertRegex(run.stderr, r"\ncalls in chunks +calls +chunks +least +most +peak +threads  bound by\n"
+                                     r"BODY +1 +3 +2 +4 +[0-9.]+ (B|KiB) +2  --chunks\n")
         run = vinterp("--chunks", "4", "--profile", "--json", path)
         (line,) = json.loads(run.stderr)["chunks"]
         self.assertEqual((line["name"], line["calls"], line["chunks"], line["least"], line["most"], line["bound"]),

@@ -395,6 +395,26 @@ Test(sub, is_kept_for_the_next_time) {
   cpu->close(c);
 }
 
+Test(sub, peaks_are_in_the_parents) {
+  enum { LARGE = 1 << 20 };
+  struct cvl_context *c = open_with((struct cvl_options){.threads = 2});
+  struct cvl_context *a = open_sub(c), *b = open_sub(c);
+  struct cvl_value x;
+  for (int i = 0; i < 2; i++) { /* one after the other: the peak is still one */
+    cr_assert(cpu->allocate(a, 1, CVL_BOOL, LARGE, &x));
+    cpu->release(a, &x);
+  }
+  cr_assert(cpu->allocate(b, 1, CVL_BOOL, 2 * LARGE, &x));
+  cpu->close(a);
+  cpu->close(b);
+  cr_expect_eq(cpu->statistics(c).recent_peak_bytes, 3 * LARGE + 2 * HEAD_BYTES);
+  cpu->restart_peak(c);
+  cpu->close(open_sub(c));
+  cr_expect_eq(cpu->statistics(c).recent_peak_bytes, 0);
+  cr_expect_eq(cpu->statistics(c).peak_bytes, 3 * LARGE + 2 * HEAD_BYTES);
+  cpu->close(c);
+}
+
 /* Each allocation of a sub-context fails once by the parent's number. */
 Test(sub, allocations_fail) {
   struct data x;

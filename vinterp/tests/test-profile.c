@@ -122,11 +122,13 @@ Test(profile, calls_in_chunks) {
               CHUNK_BUDGET);
   profile_cut(p, f, &(struct cut_counts){.chunks = 5, .least = 1, .most = 4, .peak = 1024},
               CHUNK_LIMIT);
-  profile_cut(p, f, &(struct cut_counts){.chunks = 2, .least = 7, .most = 7, .peak = 10},
-              CHUNK_LIMIT);
-  contains(report(p, true), "{\"name\": \"F\", \"calls\": 3, \"chunks\": 10, \"least\": 1, "
-                            "\"most\": 9, \"peak_bytes\": 2048, \"bound\": \"memory limit\"}");
-  contains(report(p, false), "   2.0 KiB  memory limit\n");
+  profile_cut(
+      p, f, &(struct cut_counts){.chunks = 2, .least = 7, .most = 7, .peak = 10, .threads = 3},
+      CHUNK_LIMIT);
+  contains(report(p, true),
+           "{\"name\": \"F\", \"calls\": 3, \"chunks\": 10, \"least\": 1, "
+           "\"most\": 9, \"peak_bytes\": 2048, \"threads\": 3, \"bound\": \"memory limit\"}");
+  contains(report(p, false), "   2.0 KiB        3  memory limit\n");
   profile_begin(p, &(struct cvl_statistics){0});
   cr_assert(!strstr(report(p, false), "calls in chunks"));
   profile_free(p);
@@ -181,4 +183,35 @@ Test(profile, without_memory_everything_is_other) {
     }
     cr_assert_eq(heap.live, 0);
   }
+}
+
+/* What a thread has counted: rows have other numbers there. */
+Test(profile, another_profile_is_added) {
+  heap_init(&heap, 0);
+  struct profile *p = profile_new(&heap, "cpu", true), *x = profile_new(&heap, "cpu", true);
+  const struct profile_superop op = {4, "whole", "", "v + w"};
+  const struct profile_entry add = {.op = OPC_ADD, .type = TW_INT, .read = 20, .written = 10};
+  struct profile_entry fused = {.op = OPC_FUSED, .type = TW_NONE, .read = 5};
+  const uint32_t f = profile_function(p, "F");
+  profile_call(p, f);
+  profile_instruction(p, f, &add);
+  const uint32_t g = profile_function(x, "G"), same = profile_function(x, "F");
+  profile_call(x, same);
+  profile_call(x, g);
+  profile_instruction(x, same, &add);
+  fused.superop = profile_superop(x, &op);
+  profile_instruction(x, g, &fused);
+  profile_cut(x, g, &(struct cut_counts){.chunks = 3, .least = 2, .most = 9}, CHUNK_BUDGET);
+  for (int i = 0; i < 2; i++) { /* the second time there is nothing to add */
+    profile_add(p, x);
+    cr_assert_eq(profile_totals(p).instructions, 3);
+    cr_assert_eq(profile_totals(p).work, 65);
+    contains(report(p, true), "\"name\": \"F\", \"calls\": 2, \"instructions\": 2");
+    contains(report(p, true), "\"name\": \"G\", \"calls\": 1, \"instructions\": 1");
+    contains(report(p, true), "\"number\": 4, \"formula\": \"v + w\"");
+    contains(report(p, true), "{\"name\": \"G\", \"calls\": 1, \"chunks\": 3");
+  }
+  profile_free(x);
+  profile_free(p);
+  cr_assert_eq(heap.live, 0);
 }
