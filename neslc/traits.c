@@ -108,62 +108,82 @@ uint32_t core_size(struct flattener *f, const struct core *e) {
 
 /* ---- simple expressions ---- */
 
-static bool scalars_only(struct flattener *f, struct type *type, bool foreign) {
+/* A body whose generic variables are these ground types; NULL: a type that it does not mention.
+ */
+struct simplicity {
+  struct flattener *f;
+  uint32_t count;
+  struct type **arguments;
+  unsigned *budget;
+};
+
+static bool scalars_only(const struct simplicity *s, struct type *type) {
   struct type *t = type_of(type);
   switch ((enum type_tag)t->tag) {
   case TYPE_INT:
   case TYPE_FLOAT:
   case TYPE_BOOL:
   case TYPE_CHAR: return true;
-  case TYPE_PAIR:
-    return scalars_only(f, t->part[0], foreign) && scalars_only(f, t->part[1], foreign);
+  case TYPE_PAIR: return scalars_only(s, t->part[0]) && scalars_only(s, t->part[1]);
   case TYPE_VARIABLE:
     if (t->klass != CLASS_ANY && t->klass != CLASS_ORDINAL && t->klass != CLASS_SORTABLE)
       return true;
-    return !foreign && t->generic && scalars_only(f, f->frame->arguments[t->number], true);
+    return t->generic && t->number < s->count && s->arguments[t->number] &&
+           scalars_only(&(struct simplicity){0}, s->arguments[t->number]);
   default: return false;
   }
 }
 
-static bool simple(struct flattener *f, const struct core *e, unsigned *budget, bool foreign) {
-  if (*budget == 0) return false;
-  --*budget;
+static bool simple(const struct simplicity *s, const struct core *e);
+
+/* The body of a function at the types of this use. */
+static bool simple_body(const struct simplicity *s, const struct core *use,
+                        const struct global *g) {
+  const uint32_t count = use->as.use.count;
+  struct type **arguments = arena_alloc(s->f->arena, (count + 1) * sizeof *arguments);
+  for (uint32_t i = 0; i < count; i++) {
+    arguments[i] = type_ground(s->f->arena, use->as.use.arguments[i], s->count, s->arguments);
+  }
+  return simple(&(struct simplicity){s->f, count, arguments, s->budget}, g->body);
+}
+
+static bool simple_apply(const struct simplicity *s, const struct core *e) {
+  struct global *g = core_callee(e);
+  if (!g || g->kind != GLOBAL_FUNCTION) return false;
+  /* The length of a named sequence is an existing column. */
+  if (g->primitive == PRIM_LENGTH && e->as.part.right->kind == CORE_LOCAL) return true;
+  if (!simple(s, e->as.part.right)) return false;
+  if (g->primitive >= 0) {
+    const struct primitive_info *p = primitive_info((enum primitive)g->primitive);
+    return p->group == PRIMITIVE_SCALAR && !p->may_fail && p->effect == PRIMITIVE_FREE;
+  }
+  return g->body && !global_traits(s->f, g)->recursive && simple_body(s, e->as.part.left, g);
+}
+
+static bool simple(const struct simplicity *s, const struct core *e) {
+  if (*s->budget == 0) return false;
+  --*s->budget;
   switch ((enum core_kind)e->kind) {
   case CORE_INT:
   case CORE_FLOAT:
   case CORE_BOOL:
   case CORE_CHAR: return true;
-  case CORE_LOCAL: return scalars_only(f, e->type, foreign);
+  case CORE_LOCAL: return scalars_only(s, e->type);
   case CORE_GLOBAL: /* a constant of the program */
-    return e->as.use.global->kind == GLOBAL_VARIABLE && scalars_only(f, e->type, foreign);
-  case CORE_PAIR:
-    return simple(f, e->as.part.left, budget, foreign) &&
-           simple(f, e->as.part.right, budget, foreign);
+    return e->as.use.global->kind == GLOBAL_VARIABLE && scalars_only(s, e->type);
+  case CORE_PAIR: return simple(s, e->as.part.left) && simple(s, e->as.part.right);
   case CORE_IF:
-    return simple(f, e->as.part.third, budget, foreign) &&
-           simple(f, e->as.part.left, budget, foreign) &&
-           simple(f, e->as.part.right, budget, foreign);
-  case CORE_LET:
-    return simple(f, e->as.part.left, budget, foreign) &&
-           simple(f, e->as.part.right, budget, foreign);
-  case CORE_APPLY: {
-    struct global *g = core_callee(e);
-    if (!g || g->kind != GLOBAL_FUNCTION) return false;
-    /* The length of a named sequence is an existing column. */
-    if (g->primitive == PRIM_LENGTH && e->as.part.right->kind == CORE_LOCAL) return true;
-    if (!simple(f, e->as.part.right, budget, foreign)) return false;
-    if (g->primitive >= 0) {
-      const struct primitive_info *p = primitive_info((enum primitive)g->primitive);
-      return p->group == PRIMITIVE_SCALAR && !p->may_fail && p->effect == PRIMITIVE_FREE;
-    }
-    return g->body && !global_traits(f, g)->recursive && simple(f, g->body, budget, true);
-  }
+    return simple(s, e->as.part.third) && simple(s, e->as.part.left) &&
+           simple(s, e->as.part.right);
+  case CORE_LET: return simple(s, e->as.part.left) && simple(s, e->as.part.right);
+  case CORE_APPLY: return simple_apply(s, e);
   default: return false;
   }
 }
 
 bool is_simple(struct flattener *f, const struct core *e, unsigned *budget) {
-  return simple(f, e, budget, false);
+  const struct frame *frame = f->frame;
+  return simple(&(struct simplicity){f, frame->count, frame->arguments, budget}, e);
 }
 
 /* ---- closed expressions ---- */

@@ -140,7 +140,8 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   if (team_may(m, function) && pays_threads(m, function, instances, weight)) return true;
   if (needed < SMALL_BYTES) return false;
   const double most = budget(m, &bound);
-  return needed > most || weight < most / KEPT;
+  /* Within a chunk that one is halved. Kept operands of calls within calls would add up. */
+  return needed > most || (m->chunks.count == 0 && weight < most / KEPT);
 }
 
 bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
