@@ -97,6 +97,9 @@ PROGRAMS = {
                       " in {{row[#row - 1 - i] : i in ix} : row in rows}"),
     "filter first": (1000, linear, 9, once, "",
                      "{sum(index(N)) + sum(index(x)) : x in index(N) | x == 3}"),
+    "the lesser or the greater": (
+        1000, linear, 34, once, "",
+        "{if rem(x, 2) == 0 then min(x, y) else max(x, y) : x in index(N); y in reverse(index(N))}"),
     "one branch": (1000, linear, 39, once, "",
                    "let v = index(N) in {if i == 3 then sum({v[j] + i : j in v}) else i : i in v}"),
     "the length of a sequence in a branch": (
