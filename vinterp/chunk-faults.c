@@ -120,8 +120,7 @@ static void add_segments(const struct machine *m, struct operand_sizes *s, unsig
 static void add_operand(struct machine *m, struct operand_sizes *s, unsigned k,
                         const struct value *v) {
   s->length[k] += exact(m, machine_size(m, &v->flat));
-  if (v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES)
-    add_segments(m, s, k, exact(m, machine_count(m, &v->flat)));
+  if (value_is_segdes(v)) add_segments(m, s, k, exact(m, machine_count(m, &v->flat)));
 }
 
 void chunks_note_operation(struct machine *m, uint32_t location, const struct value *operands,

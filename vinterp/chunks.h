@@ -7,8 +7,9 @@
  * again: cuts are a stack, like the frames that belong to them, and nothing here is recursive.
  *
  * Where things are: cut.c a cut from its beginning to its end; chunk-results.c how results are
- * put together; chunk-size.c how many instances a chunk has; chunk-random.c positions of RAND;
- * chunk-faults.c which of several faults is reported; chunk-path.c dynamic paths.
+ * put together, and team-results.c those of threads; chunk-size.c how many instances a chunk
+ * has; chunk-random.c positions of RAND; chunk-faults.c which of several faults is reported;
+ * chunk-path.c dynamic paths.
  *
  * A cut is either within a chunk (n > 0) or between two of them, when the frame of the chunk is
  * not on the stack, so that what is done there is reported at the CALL.
@@ -200,6 +201,8 @@ enum chunks_step chunks_return(struct machine *, struct value *results, uint32_t
 bool chunks_push(struct machine *);
 void chunks_forget_original(struct machine *);
 
+/* Elements of a vector, segments of a descriptor. */
+struct cvl_size cut_extent(const struct machine *, const struct value *);
 /* For the files of chunks. Leaves the chunk under way, whose values are released. */
 void cut_leave_chunk(struct machine *, struct cut *);
 /* Makes the slices of the chunk of cut->n instances from cut->first on, or of fewer. */
@@ -228,16 +231,24 @@ bool cut_check_results(struct machine *, const struct machine_site *, struct cut
 /* Makes results of what was kept: in cut->results[k].whole. */
 bool cut_join_results(struct machine *, struct cut *);
 void cut_release_results(struct machine *, struct cut *);
-/* For a team, whose threads wait. Allocates what its chunks fill; false, without a fault, if
- * that cannot be. Decides where each chunk's results go, in order of the instances; the same.
- * Of a sub-machine: puts them there. */
-bool cut_allocate_results(struct machine *, struct cut *);
-bool cut_gather_results(struct machine *, struct cut *, struct machine *const *subs,
-                        unsigned count);
-bool cut_put_results(struct machine *, struct cut *);
+/* Releases what was kept of a result. */
+void cut_release_kept(struct machine *, struct cut_result *);
+/* Hands a value over to `fill` of the back end. */
+bool cut_fill(struct machine *, const struct machine_site *, struct value *whole,
+              uint64_t first, struct value *v);
 /* A chunk begins; what has been kept of it is released, since it begins anew. */
 void cut_begin_results(struct cut *);
 void cut_undo_results(struct machine *, struct cut *);
+
+/* ---- results of a team, whose threads wait: team-results.c ---- */
+
+/* Allocates what its chunks fill; false, without a fault, if that cannot be. */
+bool cut_allocate_results(struct machine *, struct cut *);
+/* Decides where each chunk's results go, in order of the instances; the same. */
+bool cut_gather_results(struct machine *, struct cut *, struct machine *const *subs,
+                        unsigned count);
+/* Of a sub-machine: puts them there. */
+bool cut_put_results(struct machine *, struct cut *);
 
 /* ---- results that leave the machine: sink.c ---- */
 

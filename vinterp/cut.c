@@ -122,13 +122,8 @@ static bool resolve(struct machine *m, const struct machine_site *site, struct c
   return true;
 }
 
-static bool is_segdes(const struct value *v) {
-  return v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
-}
-
-/* Elements of a vector, segments of a descriptor. */
-static struct cvl_size extent(const struct machine *m, const struct value *v) {
-  return is_segdes(v) ? machine_count(m, &v->flat) : machine_size(m, &v->flat);
+struct cvl_size cut_extent(const struct machine *m, const struct value *v) {
+  return value_is_segdes(v) ? machine_count(m, &v->flat) : machine_size(m, &v->flat);
 }
 
 /* Of the instances' descriptor: how many they are. */
@@ -156,9 +151,10 @@ static bool check_operand(struct machine *m, const struct machine_site *site, st
   struct cut_operand *o = &cut->operands[p];
   uint64_t wanted = cut->instances;
   if (o->size == IR_SHARED) return true;
-  if (!resolve(m, site, extent(m, &o->value), &o->total)) return false;
-  o->each = is_segdes(&o->value) ? (double)sizeof(int64_t)
-                                 : (double)elem_info((enum cvl_elem)o->value.flat.elem)->bytes;
+  if (!resolve(m, site, cut_extent(m, &o->value), &o->total)) return false;
+  o->each = value_is_segdes(&o->value)
+                ? (double)sizeof(int64_t)
+                : (double)elem_info((enum cvl_elem)o->value.flat.elem)->bytes;
   if (o->size != IR_EACH &&
       !resolve(m, site, machine_size(m, &cut->operands[o->size].value.flat), &wanted)) {
     return false;
@@ -171,7 +167,7 @@ bool cut_check_results(struct machine *m, const struct machine_site *site, struc
   for (uint32_t k = 0; k < cut->result_count; k++) {
     const uint32_t size = cut->results[k].size;
     uint64_t n = 0, wanted = cut->n;
-    if (!resolve(m, site, extent(m, &results[k]), &n)) return false;
+    if (!resolve(m, site, cut_extent(m, &results[k]), &n)) return false;
     if (size != IR_EACH && !resolve(m, site, machine_size(m, &results[size].flat), &wanted))
       return false;
     if (n != wanted) return wrong_mark(m, site, cut, "result", k, n, wanted);
@@ -192,7 +188,7 @@ static bool slice(struct machine *m, const struct machine_site *site, const stru
     if (!m->backend->slice(m->context, site->number, &o->value.flat, o->first, o->n, &to->flat))
       return machine_backend_fault(m, site);
   }
-  if (o->size == IR_SHARED || !is_segdes(to)) return true;
+  if (o->size == IR_SHARED || !value_is_segdes(to)) return true;
   return resolve(m, site, machine_size(m, &to->flat), &o->inners);
 }
 

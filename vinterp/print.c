@@ -98,8 +98,7 @@ static bool text_elements(struct text *t, enum cvl_elem elem, const union buffer
 
 /* The element type of what machine_to_host gives for a value. */
 static enum cvl_elem host_elem(const struct value *v) {
-  bool descriptor = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
-  return descriptor ? CVL_I64 : (enum cvl_elem)v->flat.elem;
+  return value_is_segdes(v) ? CVL_I64 : (enum cvl_elem)v->flat.elem;
 }
 
 static const char *pair_kind(const struct value *v) {

@@ -119,18 +119,13 @@ static void forget_values(struct cut *cut) {
     cut->operands[p].value.form = CVL_NOTHING;
 }
 
-static uint64_t extent(const struct machine *m, const struct value *v) {
-  const bool segdes = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
-  return (segdes ? machine_count(m, &v->flat) : machine_size(m, &v->flat)).bound;
-}
-
 /* Shared operands are its own slices; the others it slices again and again. The sizes have been
  * found by the parent, whose values these are. */
 static bool slice_shared(struct machine *s, struct machine *parent, struct cut *cut) {
   for (uint32_t p = 1; p < cut->operand_count; p++) {
     struct value *v = &cut->operands[p].value, own = {.form = CVL_NOTHING};
     if (cut->operands[p].size != IR_SHARED || !value_is_counted(v)) continue;
-    const uint64_t n = extent(parent, v);
+    const uint64_t n = cut_extent(parent, v).bound;
     if (!s->backend->slice(s->context, 1, &v->flat, 0, n, &own.flat)) return false;
     *v = own;
   }

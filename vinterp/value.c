@@ -3,7 +3,7 @@
 
 enum ir_kind_tag value_kind(const struct value *v) {
   if (v->form == VALUE_PAIR) return IR_PAIR;
-  if (v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES) return IR_SEGDES;
+  if (value_is_segdes(v)) return IR_SEGDES;
   switch (elem_info((enum cvl_elem)v->flat.elem)->klass) {
   case CLASS_INT: return IR_INT;
   case CLASS_FLOAT: return IR_FLOAT;

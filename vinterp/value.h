@@ -27,6 +27,10 @@ struct value {
   };
 };
 
+static inline bool value_is_segdes(const struct value *v) {
+  return v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
+}
+
 struct pair {
   uint64_t references;
   struct pair *next_dead; /* while a tree of pairs is being freed */
