@@ -286,10 +286,11 @@ bool touch_bytes(struct cvl_context *, uint64_t site, void *to, uint64_t bytes)
     __attribute__((warn_unused_result));
 
 /* The vector behind an operand, if its memory may become a result with elements of this size:
- * passed with its reference, and the only one, and nobody else's memory; else NULL. */
+ * passed with its reference, and the only one, and nobody else's memory; else NULL. The result
+ * of length 1 is kept in its value. */
 static inline struct cvl_vector *value_reusable(const struct cvl_value *v, size_t bytes) {
   return v->form == CVL_VECTOR && v->owned && v->as.vector->held.references == 1 &&
-                 v->as.vector->held.memory == MEMORY_OWN &&
+                 v->as.vector->held.memory == MEMORY_OWN && v->as.vector->length != 1 &&
                  elem_info((enum cvl_elem)v->elem)->bytes == bytes
              ? v->as.vector
              : NULL;

@@ -56,7 +56,7 @@ static bool slice(struct suite *s, const struct cvl_value *v, uint64_t first, ui
   return !out->owned || suite_fail(s, "a slice is marked owned");
 }
 
-/* ---- operands that are slices ---- */
+/* ---- operands that are slices, or vectors filled with one ---- */
 
 /* Elements that an operand would not have, zeros among them; short segments. */
 static void draw_others(struct suite *s, struct host_value *h, uint64_t first, uint64_t n) {
@@ -71,6 +71,17 @@ static void draw_others(struct suite *s, struct host_value *h, uint64_t first, u
   }
   put_range(h, first, &drawn, 0, n);
   host_free(&s->heap, &drawn);
+}
+
+/* A vector that is filled, which is a CVL_VECTOR even with one element, in place of v. */
+static bool refill(struct suite *s, const struct host_value *h, struct cvl_value *v) {
+  struct cvl_value filled;
+  if (!s->b->allocate(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, &filled))
+    return suite_fail(s, "allocate failed");
+  v->owned = 1;
+  if (!s->b->fill(s->ctx, ++s->site, &filled, 0, v)) return suite_fail(s, "fill failed");
+  *v = filled;
+  return true;
 }
 
 bool suite_upload_slice(struct suite *s, const struct host_value *h, struct cvl_value *out) {
@@ -89,7 +100,7 @@ bool suite_upload_slice(struct suite *s, const struct host_value *h, struct cvl_
   if (!ok) return false;
   ok = slice(s, &v, before, h->n, out);
   s->b->release(s->ctx, &v);
-  return ok;
+  return ok && (h->form == HOST_SEGDES || rng_one_in(&s->rng, 2) || refill(s, h, out));
 }
 
 /* ---- slices themselves ---- */
