@@ -117,12 +117,23 @@ static bool fetch_narrow(struct machine *m, const struct machine_site *site,
   return true;
 }
 
+/* Elements that are as wide in the machine as outside need no copy, if the back end lends them.
+ */
+static bool lend_item(struct machine *m, const struct value *v, struct machine_item *item,
+                      struct cvl_loan *loan) {
+  const bool is_wide =
+      v->flat.elem == CVL_I64 || v->flat.elem == CVL_F64 || v->flat.elem == CVL_BOOL;
+  if (v->form != CVL_VECTOR || !is_wide || !machine_value_lend(m, &v->flat, loan)) return false;
+  item->as.ints = loan->data;
+  return true;
+}
+
 bool machine_pair_fault(struct machine *m, const struct machine_site *site) {
   return machine_fault(m, site, "a result of the program is a pair");
 }
 
 static bool collect_item(struct machine *m, const struct machine_site *site, uint64_t number,
-                         struct machine_item *item) {
+                         struct machine_item *item, struct cvl_loan *loan) {
   const struct value *v = &m->stack[number];
   struct machine_item it = {.kind = MACHINE_INT};
   switch (value_kind(v)) {
@@ -137,7 +148,7 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   it.as.ints = sink_of_result(m, number, v);
   it.lent = it.as.ints != NULL;
   *item = it;
-  if (it.lent) return true;
+  if (it.lent || lend_item(m, v, item, loan)) return true;
   void *data = heap_alloc(m->heap, item_bytes(&it));
   if (!data) return machine_memory_fault(m, site, item_bytes(&it));
   it.as.ints = data;
@@ -148,15 +159,32 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
                    : machine_to_host(m, site, v, 0, it.length, data);
 }
 
+/* Items and loans of nothing, for all values of the stack. */
+static bool allocate_results(struct machine *m, const struct machine_site *site,
+                             struct machine_results *results) {
+  const size_t items = (size_t)m->top * sizeof *results->items;
+  const size_t loans = (size_t)m->top * sizeof *results->loans;
+  results->items = heap_alloc(m->heap, items);
+  results->loans = heap_alloc(m->heap, loans);
+  if (!results->items || !results->loans) {
+    heap_free(m->heap, results->items, items);
+    heap_free(m->heap, results->loans, loans);
+    *results = (struct machine_results){0};
+    return machine_memory_fault(m, site, items + loans);
+  }
+  results->count = m->top;
+  for (uint64_t k = 0; k < m->top; k++) {
+    results->items[k] = (struct machine_item){0};
+    results->loans[k] = (struct cvl_loan){0};
+  }
+  return true;
+}
+
 bool machine_collect(struct machine *m, const struct machine_site *site,
                      struct machine_results *results) {
-  size_t bytes = (size_t)m->top * sizeof *results->items;
-  results->items = heap_alloc(m->heap, bytes);
-  if (!results->items) return machine_memory_fault(m, site, bytes);
-  results->count = m->top;
-  for (uint64_t k = 0; k < m->top; k++) results->items[k] = (struct machine_item){0};
+  if (!allocate_results(m, site, results)) return false;
   for (uint64_t k = 0; k < m->top; k++) {
-    if (!collect_item(m, site, k, &results->items[k])) {
+    if (!collect_item(m, site, k, &results->items[k], &results->loans[k])) {
       machine_results_free(m, results);
       return false;
     }
@@ -167,8 +195,13 @@ bool machine_collect(struct machine *m, const struct machine_site *site,
 void machine_results_free(struct machine *m, struct machine_results *results) {
   for (uint64_t k = 0; k < results->count; k++) {
     struct machine_item *item = &results->items[k];
-    if (!item->lent) heap_free(m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
+    const struct cvl_notice *end = &results->loans[k].end;
+    if (end->call)
+      end->call(end->with);
+    else if (!item->lent)
+      heap_free(m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
   }
   heap_free(m->heap, results->items, (size_t)results->count * sizeof *results->items);
+  heap_free(m->heap, results->loans, (size_t)results->count * sizeof *results->loans);
   *results = (struct machine_results){0};
 }

@@ -145,9 +145,11 @@ struct machine_sink {
 #define MACHINE_SINK_UNKNOWN UINT64_MAX
 
 /* What an evaluation left on the stack, deepest first. The machine's memory, until
- * machine_results_free, which must come before machine_free. */
+ * machine_results_free, which must come before machine_free. Where the back end lends elements,
+ * and they are 64 bits wide in it, they are there and not copied. */
 struct machine_results {
   struct machine_item *items;
+  struct cvl_loan *loans; /* of each item; without a function to end it: none */
   uint64_t count;
 };
 

@@ -111,6 +111,50 @@ Test(items, narrow_results_are_fetched_at_once) {
   end(&e);
 }
 
+/* ---- results that a back end lends ---- */
+
+enum { LENT = 3 };
+static const int64_t lent_ints[LENT] = {5, 6, 7};
+static unsigned loans, loans_ended;
+
+static void end_loan(void *with) {
+  (void)with;
+  loans_ended++;
+}
+
+/* Vectors of LENT elements only; what it lends is elsewhere, so that a copy would show. */
+static bool lend_some(struct cvl_context *c, const struct cvl_value *v, struct cvl_loan *loan) {
+  if (cvl_oracle_backend.length(c, v).bound != LENT) return false;
+  loans++;
+  *loan = (struct cvl_loan){lent_ints, {end_loan, NULL}};
+  return true;
+}
+
+/* Those of 32 bits are widened, hence copied. */
+Test(items, wide_results_are_lent) {
+  struct cvl_backend backend = cvl_oracle_backend;
+  backend.lend = lend_some;
+  for (size_t w = 0; w < 2; w++) {
+    struct machine_options options = test_options();
+    options.backend = &backend;
+    options.widths = all_widths[w];
+    loans = loans_ended = 0;
+    struct evaluation e;
+    evaluate(&e,
+             "FUNC MAIN CONST INT (1 2 3) CONST INT (1 2) CONST INT 1 CONST SEGDES (1 2 3) RET",
+             options, NULL, 0);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    expect_ints(&e.results.items[0], MACHINE_INT, LENT, w ? (int64_t[]){1, 2, 3} : lent_ints);
+    expect_ints(&e.results.items[1], MACHINE_INT, 2, (int64_t[]){1, 2});
+    expect_ints(&e.results.items[2], MACHINE_INT, 1, (int64_t[]){1});
+    expect_ints(&e.results.items[3], MACHINE_SEGDES, 3, (int64_t[]){1, 2, 3});
+    cr_expect_eq(loans, w ? 0 : 1);
+    cr_expect_eq(loans_ended, 0);
+    end(&e);
+    cr_expect_eq(loans_ended, loans);
+  }
+}
+
 Test(items, arguments_are_on_the_stack) {
   static const int64_t ints[] = {10, 20, 30}, lengths[] = {1, 0, 4};
   static const double floats[] = {2.5};
