@@ -237,6 +237,14 @@ static bool execute_watched(struct machine *m, const struct machine_site *site, 
 #endif
 }
 
+/* Whether the host knows that it fails: what is left of operations on scalars, and of ASSERTs.
+ * Such a fault is waited for: what follows may be decided by scalars alone, and never ask the
+ * back end. */
+static bool is_known_to_fail(const struct opcode_info *info, enum opcode op,
+                             const struct value *v, size_t n) {
+  return (info->klass == OC_ELEMENTWISE || op == OPC_ASSERT) && all_scalars(v, n);
+}
+
 bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
                        enum type_word type, struct value *v, struct value *results) {
   const struct opcode_info *info = opcode_info(op);
@@ -258,6 +266,9 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
     release_owned(m, v, n);
     return false;
   }
+  const bool fails = is_known_to_fail(info, op, v, n);
   for (size_t k = 0; info->results[k]; k++) results[k].flat = (struct cvl_value){0};
-  return execute_watched(m, &site, op, type, v, n, results) || machine_backend_fault(m, &site);
+  if (!execute_watched(m, &site, op, type, v, n, results))
+    return machine_backend_fault(m, &site);
+  return !fails || machine_settle(m, &site);
 }

@@ -111,6 +111,30 @@ Test(delayed, an_earlier_fault_comes_first) {
   }
 }
 
+/* A loop that scalars decide asks the back end for nothing. */
+static void expect_fault_before_loop(const char *fault, const char *said) {
+  char text[256];
+  snprintf(text, sizeof text,
+           "FUNC MAIN\n%s\nCONST INT 1 CALL LOOP RET\n"
+           "FUNC LOOP COPY 1 0 CONST INT 0 > INT IF CALL LOOP ELSE ENDIF RET",
+           fault);
+  for (int seed = 0; seed < SEEDS; seed++) {
+    struct machine_options options = delayed_options(seed, seed % 2);
+    struct stop stop = {.signal = NULL};
+    stop_begin(&stop, 5.0);
+    options.stop = &stop;
+    struct ran ran = run_text(text, options);
+    cr_expect(failed_with(&ran, (const char *const[]){"test.vcode:2:", said, NULL}),
+              "seed %d: %s", seed, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+Test(delayed, a_fault_of_scalars_ends_what_never_would) {
+  expect_fault_before_loop("CONST INT 1 CONST INT 0 / INT POP 1 0", "division by zero");
+  expect_fault_before_loop("CONST BOOL F CONST INT 1 CONST INT 2 ASSERT \"one\"", "one");
+}
+
 Test(delayed, no_output_after_a_fault) {
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text("FUNC MAIN CONST CHAR \"one\" WRITE CHAR POP 2 0 CONST INT (1 2) "
