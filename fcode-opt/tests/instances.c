@@ -131,6 +131,83 @@ Test(instances, numbers_of_calls) {
                      "end\n");
 }
 
+/* M calls it with the same lengths twice: chunks cut one of them, and the elements of the two
+ * descriptors are as many only in M. Two that are cut alike are as many in chunks, too. */
+Test(instances, equal_operands_that_are_cut_differently) {
+  const char text[] = "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+                      "  v2: INT = call BODY v0 v1 v1 v1\n"
+                      "  yield v2\n"
+                      "end\n"
+                      "fun BODY (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) "
+                      "instances shared each shared each -> each\n"
+                      "  v4 = MAKE_SEGDES v1\n"
+                      "  v5 = MAKE_SEGDES v2\n"
+                      "  v6 = MAKE_SEGDES v3\n"
+                      "  v7 = DIST INT v1 v4\n"
+                      "  v8 = DIST INT v2 v5\n"
+                      "  v9 = DIST INT v3 v6\n"
+                      "  v10 = LENGTH INT v7\n"
+                      "  v11 = LENGTH INT v8\n"
+                      "  v12 = LENGTH INT v9\n"
+                      "  v13 = - INT v10 v11\n"
+                      "  v14 = - INT v10 v12\n"
+                      "  v15 = + INT v13 v14\n"
+                      "  v16 = DIST INT v15 v0\n"
+                      "  yield v16\n"
+                      "end\n";
+  expect_behind_main(pass_simplify, text,
+                     "fun BODY (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT) "
+                     "instances shared each shared each -> each\n"
+                     "  v4 = MAKE_SEGDES v1\n"
+                     "  v5 = MAKE_SEGDES v2\n"
+                     "  v6 = MAKE_SEGDES v3\n"
+                     "  v7 = DIST INT v1 v4\n"
+                     "  v8 = DIST INT v2 v5\n"
+                     "  v9 = DIST INT v3 v6\n"
+                     "  v10 = LENGTH INT v7\n"
+                     "  v11 = LENGTH INT v8\n"
+                     "  v12 = - INT v10 v11\n"
+                     "  v13 = CONST INT 0\n"
+                     "  v14 = DIST INT v12 v0\n"
+                     "  yield v14\n"
+                     "end\n");
+}
+
+/* The same of a descriptor. */
+Test(instances, equal_descriptors_that_are_cut_differently) {
+  const char text[] = "fun M (v0: SEGDES, v1: SEGDES) -> (INT)\n"
+                      "  v2: INT = call BODY v0 v1 v1\n"
+                      "  yield v2\n"
+                      "end\n"
+                      "fun BODY (v0: SEGDES, v1: SEGDES, v2: SEGDES) -> (INT) "
+                      "instances shared each shared -> each\n"
+                      "  v3 = LENGTHS v1\n"
+                      "  v4 = LENGTHS v2\n"
+                      "  v5 = MAKE_SEGDES v3\n"
+                      "  v6 = MAKE_SEGDES v4\n"
+                      "  v7 = DIST INT v3 v5\n"
+                      "  v8 = DIST INT v4 v6\n"
+                      "  v9 = LENGTH INT v7\n"
+                      "  v10 = LENGTH INT v8\n"
+                      "  v11 = - INT v9 v10\n"
+                      "  v12 = DIST INT v11 v0\n"
+                      "  yield v12\n"
+                      "end\n";
+  expect_behind_main(pass_simplify, text,
+                     "fun BODY (v0: SEGDES, v1: SEGDES, v2: SEGDES) -> (INT) "
+                     "instances shared each shared -> each\n"
+                     "  v3 = LENGTHS v1\n"
+                     "  v4 = LENGTHS v2\n"
+                     "  v5 = DIST INT v3 v1\n"
+                     "  v6 = DIST INT v4 v2\n"
+                     "  v7 = LENGTH INT v5\n"
+                     "  v8 = LENGTH INT v6\n"
+                     "  v9 = - INT v7 v8\n"
+                     "  v10 = DIST INT v9 v0\n"
+                     "  yield v10\n"
+                     "end\n");
+}
+
 /* ---- hoist ---- */
 
 /* A view's offsets: a scan of lengths that is the same for all instances; and their number less
