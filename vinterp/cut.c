@@ -304,27 +304,30 @@ static bool check_operands(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* A new cut on the stack of cuts, between chunks; the top frame is the one of its chunks. */
+/* A new cut on the stack of cuts, between chunks; the top frame, which is that of its chunks,
+ * is taken out before anything can fail. */
 static bool push_cut(struct machine *m, const struct machine_site *site,
                      const struct frame *before, uint64_t instances) {
   struct chunks *c = &m->chunks;
+  const uint64_t index = m->depth - 1;
+  const struct frame frame = m->frames[index];
+  const uint32_t function = frame.function;
+  struct cut new = {.location = site->location,
+                    .function = function,
+                    .index = index,
+                    .frame = frame,
+                    .tail = before != NULL,
+                    .instances = instances,
+                    .operand_count = m->code->functions[function].param_count,
+                    .result_count = m->code->functions[function].result_count,
+                    .random = {.begin = m->random_count, .wanted = UINT64_MAX}};
+  if (before) new.before = *before;
+  frame_out(m, &new);
   if (c->count == c->capacity && !grow_cuts(m, site)) return false;
   struct cut *cut = &c->cuts[c->count++];
-  const uint64_t index = m->depth - 1;
-  const uint32_t function = m->frames[index].function;
-  *cut = (struct cut){.location = site->location,
-                      .function = function,
-                      .index = index,
-                      .frame = m->frames[index],
-                      .tail = before != NULL,
-                      .instances = instances,
-                      .operand_count = m->code->functions[function].param_count,
-                      .result_count = m->code->functions[function].result_count,
-                      .random = {.begin = m->random_count, .wanted = UINT64_MAX}};
-  if (before) cut->before = *before;
+  *cut = new;
   if (!cut_allocate(m, site, cut)) return false;
   take_operands(m, cut);
-  frame_out(m, cut);
   sink_ask(m, cut);
   return true;
 }

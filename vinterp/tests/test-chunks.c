@@ -41,6 +41,38 @@ Test(chunks, every_allocation_fails_once) {
   }
 }
 
+static const char tail_cut[] =
+    "let-form \"test\" i64 f64 entry MAIN\n"
+    "fun MAIN () -> (INT)\nv0 = CONST SEGDES 7\nv1 = CONST INT (3 1 4 1 5 9 2)\n"
+    "v2: INT = call OUTER v0 v1\nv3 = +_REDUCE INT v2 v0\nyield v3\nend\n"
+    "fun OUTER (v0: SEGDES, v1: INT) -> (INT)\nv2 = + INT v1 v1\nv3: INT = call BODY v0 v2\n"
+    "yield v3\nend\n"
+    "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+    "v2 = * INT v1 v1\nv3 = + INT v2 v1\nyield v3\nend\n";
+
+/* What fails between chunks, at the call, is not in the function that is called. */
+static unsigned at_the_call(struct machine_options options) {
+  enum { MOST = 100 };
+  unsigned faults = 0;
+  for (options.fail_allocation = 1; options.fail_allocation <= MOST;
+       options.fail_allocation++) {
+    struct ran ran =
+        run_chunked(tail_cut, options, (struct machine_chunks){MACHINE_CHUNKS_FIXED, 1});
+    faults += strstr(ran.diags, ": CALL: ") != NULL;
+    cr_expect(!strstr(ran.diags, "OUTER, called from OUTER"), "failure %lu: %s",
+              options.fail_allocation, ran.diags);
+    ran_free(&ran);
+  }
+  return faults;
+}
+
+Test(chunks, what_fails_at_a_call_has_the_trace_of_its_caller) {
+  struct machine_options late = test_options();
+  late.backend = delayed_oracle(&table);
+  cr_expect_gt(at_the_call(test_options()), 5);
+  for (late.device = 0; late.device < SEEDS; late.device++) cr_expect_gt(at_the_call(late), 5);
+}
+
 Test(chunks, every_allocation_fails_once_before_a_fault) {
   chunked_sweep_fault("faults in nested chunks, at different paths", test_options(), 1);
   chunked_sweep_fault("faults in nested chunks, at different paths", test_options(), 4);
