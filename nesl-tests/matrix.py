@@ -4,6 +4,7 @@
     matrix.py                                every configuration, whole
     matrix.py --sample P [--seed TEXT]       CORE, and P percent of the others, drawn by TEXT
     matrix.py --way fused --widths 64 ...    only these ways, widths, threads, back ends
+    matrix.py --chunks 7 --chunks random ... calls by instances in chunks of these sizes (nesl --chunks)
     matrix.py --list                         the configurations
 
 A configuration is WAY[-BACKEND][-WIDTHS][-THREADS]: `fused` is what `nesl` does by default, in the
@@ -11,7 +12,7 @@ classic widths; `unoptimised-delayed-64`, `native-64-2t` ... It runs the suites 
 (the corpus, nesl-tests/nesl, examples) and the rows of library.py, in parallel. The ways are
 {direct, unoptimised, optimised, fused, native}, the threads {1, 2, 8}, the widths {32/64, 64/64,
 32/32, 64/32}, the back ends those available: the CPU's, the delayed one, the
-emulated GPU, and a real one. Not every combination is meaningful: `direct` has no back end, only the
+emulated GPU, the code for a GPU interpreted, and a real one. Not every combination is meaningful: `direct` has no back end, only the
 CPU has threads, and what is compiled runs on the CPU or a real GPU. A failure is shown as the smallest program with
 it.
 """
@@ -31,7 +32,9 @@ FLAGS = {
     "fused": [],
     "native": ["--native=wait"],
 }
-BACKENDS = ["cpu", "delayed", "cuda-emu", "cuda"]
+BACKENDS = ["cpu", "delayed", "cuda-emu", "cuda-ptx", "cuda"]
+# Only if it is asked for: what is interpreted is a hundred times as slow.
+NOT_USUAL = ["cuda-ptx"]
 WIDTHS = {
     "classic": ["--classic"],
     "64": [],
@@ -52,13 +55,18 @@ PART = {"native": 0.3}
 class Config:
     """A way to run NESL: its name, and the options of `nesl` for it."""
 
-    def __init__(self, way, backend, widths, threads):
+    def __init__(self, way, backend, widths, threads, chunks=None):
         self.way, self.backend, self.widths, self.threads = way, backend, widths, threads
         parts = [way, *([backend] if backend != "cpu" else []),
-                 *([widths] if widths != "classic" else []), *([f"{threads}t"] if threads else [])]
+                 *([widths] if widths != "classic" else []), *([f"{threads}t"] if threads else []), *([f"chunks-{chunks}"] if chunks else [])]
         self.name = "-".join(parts)
         self.flags = [*FLAGS[way], *([] if way == "direct" else ["--backend", backend]),
-                      *WIDTHS[widths], *(["--threads", str(threads)] if threads else [])]
+                      *WIDTHS[widths], *(["--threads", str(threads)] if threads else []),
+                      *(["--chunks", chunks] if chunks else [])]
+
+    def in_chunks(self, chunks):
+        """The same with calls by instances in chunks of this size."""
+        return Config(self.way, self.backend, self.widths, self.threads, chunks)
 
 
 def meaningful(way, backend, threads):
@@ -76,13 +84,25 @@ CONFIGS = {c.name: c for c in (
     if widths in THREADS[threads] and meaningful(way, backend, threads))}
 
 
+def chunk_sizes(options):
+    """Those of the command line; of `random` sizes --seed says which."""
+    drawn_by = int(hashlib.sha256(options.seed.encode()).hexdigest(), 16) % 10 ** 6
+    return [f"random:{drawn_by}" if size == "random" else size for size in options.chunks]
+
+
 def wanted(command, options):
     """The configurations of the command line with an available back end."""
+    import nesl
+
     chosen = [c for c in CONFIGS.values()
               if (not options.way or c.way in options.way)
-              and (not options.backend or c.backend in options.backend)
+              and (c.backend in options.backend if options.backend else c.backend not in NOT_USUAL)
               and (not options.widths or c.widths in options.widths)
               and (not options.threads or str(c.threads or "all") in options.threads)]
+    if options.chunks:
+        chosen = [c.in_chunks(size) for c in chosen if c.way != "direct" for size in chunk_sizes(options)]
+        for known in (CONFIGS, nesl.CONFIGS):  # this file is two modules: the one that is run, and the others'
+            known.update((c.name, c) for c in chosen)
     there = {}
     for c in chosen:
         way = c.way, c.backend
@@ -112,7 +132,7 @@ def patience(config, options):
 
     The emulation checks every access of every thread, and `native` waits for a compiler, which lets
     all others of a busy machine go first."""
-    slow = CONFIGS[config].backend == "cuda-emu" or CONFIGS[config].way == "native"
+    slow = CONFIGS[config].backend in ("cuda-emu", "cuda-ptx") or CONFIGS[config].way == "native"
     return options.timeout * (5 if slow else 1)
 
 
@@ -142,6 +162,8 @@ def main():
     parser.add_argument("--backend", action="append", choices=BACKENDS)
     parser.add_argument("--widths", action="append", choices=WIDTHS)
     parser.add_argument("--threads", action="append", choices=["all", "1", "2", "8"])
+    parser.add_argument("--chunks", action="append", metavar="N", help="in chunks of N, instead of as"
+                        " nesl cuts by itself; not in CORE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--timeout", type=int, default=120,
                         help="seconds for one file or row; five times that on the emulated GPU, and"

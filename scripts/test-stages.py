@@ -79,6 +79,9 @@ CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 def forms():
     yield Stage("NESL: forms and library", f"{CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}}"
                 " --sample 1 --seed 1", reads=FORMS)
+    yield Stage("NESL: forms in chunks, a sample", "python3 nesl-tests/matrix.py --jobs {jobs} --way fused"
+                " --widths 64 --threads all --backend cpu --backend cuda-emu --sample 1 --seed 1"
+                " --chunks 1 --chunks random", reads=FORMS)
 
 
 def units():
@@ -189,6 +192,7 @@ def pages():
                 " --systems ravel,direct,c")
     yield Stage("what is compiled of each program", "bench/superoperators.py --check --jobs {jobs}")
     yield Stage("what is cut of each program", "bench/instances.py --check --jobs {jobs}")
+    yield Stage("programs in bounded memory, a sample", "bench/memory-limits.py check --quick")
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("the model of a GPU", "bench/tests/model.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
@@ -320,6 +324,11 @@ def whole_forms():
                         reads=FORMS)
             yield Stage(f"whole: NESL, {way}, emulated GPU", f"{matrix} --way {way} --backend cuda-emu"
                         f" --widths {emulated[way]}", reads=FORMS)
+    # All calls by instances in chunks of these sizes; on each back end beside the CPU's a new sample.
+    sizes = "".join(f" --chunks {n}" for n in (1, 2, 3, 7, "random"))
+    for backend, percent in (("cpu", 100), ("delayed", 50), ("cuda-emu", 30), ("cuda-ptx", 2)):
+        yield Stage(f"whole: NESL in chunks, {backend}", f"{matrix} --way fused --widths 64 --threads all"
+                    f" --backend {backend} --sample {percent} --seed {{seed}}{sizes}", reads=FORMS)
     yield Stage("whole: NESL, other data", f"{matrix} --sample 0 --data {{seed}}", reads=FORMS)
 
 
@@ -391,6 +400,7 @@ def whole_rest():
     yield Stage("whole: notebooks", "scripts/with-python-libraries python3 examples/notebooks/run.py")
     yield Stage("whole: ragged data in other libraries", "scripts/with-python-libraries python3"
                 " bench/python/measure.py --check")
+    yield Stage("whole: programs in bounded memory", "bench/memory-limits.py check")
     yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
     yield Stage("whole: packages", "scripts/package --test --again", alone=True)
