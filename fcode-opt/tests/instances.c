@@ -479,6 +479,48 @@ Test(worth, elements_of_its_own) {
   expect_decision(APPLY(RANDOM_SUM), "BODY ", "function BODY\n  by instances: line 1");
 }
 
+/* The elements wait for their sum. */
+#define SEGMENTED_SUM                                                                          \
+  "  v2 = CONST INT 10\n"                                                                      \
+  "  v3 = DIST INT v2 v0\n"                                                                    \
+  "  v4 = MAKE_SEGDES v3\n"                                                                    \
+  "  v5 = DIST INT v1 v4\n"                                                                    \
+  "  v6 = SORT_UP INT v5 v4\n"                                                                 \
+  "  v7 = +_REDUCE INT v6 v4\n"                                                                \
+  "  yield v7\n"
+
+/* What explains a program optimises it once more, from the same decisions: SIMPLE is by
+ * instances again, and no reason for its caller to be so. The last word on BODY is of the time
+ * when it was called. */
+Test(worth, explained_as_it_was_optimised) {
+  expect_decision(
+      "fun M () -> (INT)\n"
+      "  v0, v1, v2 = READ INT\n"
+      "  v3 = LENGTH INT v0\n"
+      "  v4 = MAKE_SEGDES v3\n"
+      "  v5 = CONST BOOL F\n"
+      "  v6: INT = if v5\n"
+      "    v7: INT = call BODY v4 v0\n"
+      "    yield v7\n"
+      "  else\n"
+      "    yield v0\n"
+      "  end\n"
+      "  yield v6\n"
+      "end\n"
+      "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+      "  v2: INT = call SIMPLE v0 v1\n"
+      "  v3: INT = call SUM v0 v2\n"
+      "  yield v3\n"
+      "end\n"
+      "fun SIMPLE (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+      "  v2 = * INT v1 v1\n"
+      "  yield v2\n"
+      "end\n"
+      "fun SUM (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n" SEGMENTED_SUM
+      "end\n",
+      "", "it calls SUM, which is by instances");
+}
+
 /* The same sum of what needs no memory. */
 Test(worth, one_superoperator) {
   expect_decision(APPLY("  v2 = CONST INT 10\n"
