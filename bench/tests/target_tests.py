@@ -247,7 +247,7 @@ class ResultFile(unittest.TestCase):
         """One file for each measurement, small, of one commit."""
         found = {p.name: p for p in (ROOT / "bench" / "results").rglob("*.json")
                  if not p.parent.name.startswith("gpu-")}
-        self.assertEqual(set(found), {"cpu-2-cores.json", "python-2-cores.json"})
+        self.assertEqual(set(found), {"cpu-2-cores.json", "memory-2-cores.json", "python-2-cores.json"})
         for path in found.values():
             resultfile.check_size(path)
             commit = json.loads(path.read_text())["machine"]["commit"]
