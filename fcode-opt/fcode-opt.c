@@ -243,6 +243,14 @@ static void inline_and_simplify(struct driver *d) {
   } while (remove_marks(d));
 }
 
+/* Concatenations that have become superoperators show of some bodies that they keep nothing in
+ * memory: known here, the program need not be optimised once more for it. */
+static void inline_again(struct driver *d) {
+  run(d, PASS_inline);
+  run(d, PASS_simplify);
+  run(d, PASS_dead);
+}
+
 /* A function that has become a loop may be inlined, since it no longer calls itself. What hoist
  * moves is simple: one round is enough. */
 static void run_all(struct driver *d) {
@@ -254,7 +262,10 @@ static void run_all(struct driver *d) {
   }
   if (!d->o.options->fuse) return;
   if (run(d, PASS_peephole)) run(d, PASS_dead);
-  if (run(d, PASS_copies)) run(d, PASS_dead);
+  if (run(d, PASS_copies)) {
+    run(d, PASS_dead);
+    if (remove_marks(d)) inline_again(d);
+  }
   run(d, PASS_fuse);
 }
 
