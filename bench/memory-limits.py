@@ -260,7 +260,8 @@ def check(options):
         with tempfile.TemporaryDirectory(prefix="ravel-memory-") as folder:
             wrong += [check_reference(row, known[row.name], folder) for row in rows if row.name == "all-pairs"]
     wrong = [sentence for sentence in wrong if sentence]
-    print(*wrong, sep="\n")
+    for sentence in wrong:
+        print(f"FAILED {sentence}")
     return 1 if wrong else 0
 
 
