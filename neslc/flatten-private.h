@@ -445,6 +445,8 @@ struct loop_parameters {
 void loop_begin(struct flattener *, const struct specialisation *, struct loop_parameters *);
 void loop_body(struct flattener *, const struct specialisation *,
                const struct loop_parameters *, struct vars *results);
+/* Its mark (ir/ir.h). */
+enum vcode_rounds loop_rounds(enum loop_function);
 /* Likewise MANY, as a recursion that the optimiser makes a superoperator of; false if it will
  * not: the code is to be abandoned. */
 bool loop_elementwise(struct flattener *, const struct specialisation *,
