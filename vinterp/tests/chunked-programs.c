@@ -37,7 +37,8 @@
   "v3 = CONST INT " less "\nv4 = DIST INT v3 v0\nv2 = - INT v1 v4\n"                           \
   "v5: INT = call GROW v0 v1 v2\nv6 = DIST INT v5 v0\nv7 = * INT v6 v1\nyield v7\nend\n"       \
   "fun GROW (v0: SEGDES, v1: INT, v2: INT) -> (INT) rounds\n"                                  \
-  "v3: SEGDES, v4: INT, v5: INT = call STEP v0 v1 v2\n"                                        \
+  "v12 = - INT v1 v1\nv13 = + INT v1 v12\n"                                                    \
+  "v3: SEGDES, v4: INT, v5: INT = call STEP v0 v13 v2\n"                                       \
   "v6 = LENGTH INT v4\nv7 = CONST INT 0\nv8 = = INT v6 v7\n"                                   \
   "v9: INT = if v8\nyield v7\nelse\n"                                                          \
   "v10: INT = call GROW v3 v4 v5\nv11 = * INT v10 v7\nyield v11\nend\nyield v9\nend\n"         \
