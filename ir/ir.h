@@ -148,7 +148,7 @@ struct ir_instances {
  * together. A call of one with rounds by any other function begins a loop.
  *
  * Which calls lead to a round depends on when instances finish. But they begin together, so an
- * instance takes part in the same rounds whichever others there are; that is the compiler's
+ * instance is in the same rounds whichever others there are; that is the compiler's
  * word. So the machine knows what is executed in a loop by the number of the round
  * (docs/memory.md, Faults).
  *

@@ -46,9 +46,9 @@ class Program:
         if kind < 4:
             return f"({a} {draw.choice('+-*')} {b})"
         if kind == 4:
-            return f"({a} / {b})"
+            return f"({a} / {draw.choice([b, f'({b} * {b} + 1)'])})"
         if kind == 5 and self.indices:
-            return f"v[{a}]"
+            return draw.choice([f"v[{a}]", f"(if #v > 0 then v[rem(abs({a}), #v)] else {b})"])
         if kind == 6 and self.indices:
             return f"v[rem(abs({a}), max(1, #v))]"
         if kind == 7:
@@ -58,7 +58,7 @@ class Program:
         if kind in (9, 10):
             return f"(if {a} > {b} then {self.number(numbers, depth - 1)} else {self.number(numbers, depth - 1)})"
         if kind == 11:
-            return f"sum({{60 / (x - {a}) : x in v}})"
+            return f"sum({{60 / ({draw.choice([9, 1])} * x - {a}) : x in v}})"
         if kind == 12:
             return draw.choice([f"halved(rem({a}, 9), v)", f"counted(rem({a}, 5), {{abs(x) + 1 : x in v}})"])
         return self.loop(numbers, depth - 1)
