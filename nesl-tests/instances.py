@@ -54,6 +54,15 @@ PROGRAMS = {
     "random numbers where a condition holds, in one operation": (
         "", "{if i > 1 then sum({rand(10) * x : x in [0:i]}) else i : i in index(4)}",
         ["EACH shared each -> each"]),
+    "random numbers of a function": (
+        "", "{sum({x * normal(0.0, y) : x in v}) : v in [[1.0, 2.0], [3.0]]; y in [1.0, 2.0]}",
+        ["EACH shared each 1 each -> each", "NORMAL shared shared each -> each"]),
+    "random numbers of a function that calls itself": (
+        "function drawn(n) = if n < 1 then 0 else rand(10) + drawn(n - 1);\n",
+        "{sum({x * drawn(i) : x in [0:i]}) : i in index(4)}", ["DRAWN"]),
+    "random numbers of a loop": (
+        "", "{sum({x * (loop s = i while s > 0 do s - 1 - rand(2)) : x in [0:i]}) : i in index(4)}",
+        ["LOOP", "LOOP round", "LOOP rounds", "LOOP rounds"]),
     "random numbers, depending on a condition": (
         "", "let c = sum([0:3]) > 2 in"
         " {if c then sum({rand(10) * x : x in [0:i]}) else #[0:i] : i in index(4)}", []),

@@ -23,9 +23,10 @@ SIZES = ("1", "2", "3", "7", "random:1", "random:2", "auto")
 SECONDS = 300
 DEEPEST = 3
 
-# What a body may call: a recursion whose depth depends on the argument, and a function with a loop.
+# What a body may call: a recursion whose depth depends on the argument, a function with a loop, and random numbers.
 FUNCTIONS = """function halved(x, v) = if abs(x) < 2 then LAST else halved(x / 2, v) + sum({y / x : y in v});
 function counted(k, v) = loop s = 0 while s < k do s + STEP;
+function drawn(k, v) = sum({rand(10 + abs(x)) : x in v}) + (if k > 2 then rand(100) + #{x in v | rand(3) > 1} else k);
 """
 
 
@@ -46,9 +47,9 @@ class Program:
         if kind < 4:
             return f"({a} {draw.choice('+-*')} {b})"
         if kind == 4:
-            return f"({a} / {draw.choice([b, f'({b} * {b} + 1)'])})"
+            return f"({a} / {draw.choice([b, *4 * [f'({b} * {b} + 1)']])})"
         if kind == 5 and self.indices:
-            return draw.choice([f"v[{a}]", f"(if #v > 0 then v[rem(abs({a}), #v)] else {b})"])
+            return draw.choice([f"v[{a}]", *4 * [f"(if #v > 0 then v[rem(abs({a}), #v)] else {b})"]])
         if kind == 6 and self.indices:
             return f"v[rem(abs({a}), max(1, #v))]"
         if kind == 7:
@@ -58,24 +59,33 @@ class Program:
         if kind in (9, 10):
             return f"(if {a} > {b} then {self.number(numbers, depth - 1)} else {self.number(numbers, depth - 1)})"
         if kind == 11:
-            return f"sum({{60 / ({draw.choice([9, 1])} * x - {a}) : x in v}})"
+            return f"sum({{60 / ({draw.choice(['x', 'x * x + 1'])} - {draw.choice([a, '0'])}) : x in v}})"
         if kind == 12:
             return draw.choice([f"halved(rem({a}, 9), v)", f"counted(rem({a}, 5), {{abs(x) + 1 : x in v}})"])
         return self.loop(numbers, depth - 1)
 
+    def failing(self, i, most):
+        """An expression that fails for some instances in a late round: number i of as many."""
+        last = f"({most} - {self.draw.choice([1, 1, 2, 3])})"
+        some = f"rem(abs(k), {self.draw.choice([2, 3, 5])}) == {self.draw.choice([0, 1])}"
+        if self.indices and self.draw.random() < 0.3:
+            return self.draw.choice([f"v[{i}]", f"(if {some} then v[{i}] else 0)"])
+        return f"60 / (if {some} then {last} - {i} else 1)"
+
     def loop(self, numbers, depth):
-        """A loop of which each instance takes some rounds of its own."""
+        """A loop of which each instance takes some rounds of its own; its state is a number, or the sequence v."""
         self.loops += 1
-        s, i, r, q = (f"{letter}{self.loops}" for letter in "sirq")
-        inside = [*numbers, s, i]
-        first, most = self.number(numbers, 1), f"rem(abs({self.number(numbers, 1)}), {self.draw.choice([2, 4, 7])})"
-        ends = self.draw.choice(["", f" and {s} < 50"])
-        step = self.number(inside, max(depth, 1))
-        if self.draw.random() < 0.3:
-            return (f"(let ({r}, {q}) = loop (v, {i}) = (v, 0) while {i} < {most} do"
-                    f" ({{y + {self.number([*numbers, i], max(depth, 1))} : y in v}}, {i} + 1) in sum({r}))")
-        return (f"(let ({r}, {q}) = loop ({s}, {i}) = ({first}, 0)"
-                f" while {i} < {most}{ends} do ({step}, {i} + 1) in {r})")
+        draw, sequence = self.draw, self.draw.random() < 0.3
+        s, i, m, r, q = (f"{letter}{self.loops}" for letter in "simrq")
+        most = f"rem(abs({self.number(numbers, 1)}), {draw.choice([2, 4, 7])})"
+        first, state = ("v", "v") if sequence else (self.number(numbers, 1), s)
+        ends = "" if sequence else draw.choice(["", f" and {s} < 50"])
+        step = self.number([*numbers, i, *([] if sequence else [s])], max(depth, 1))
+        if draw.random() < 0.6:
+            step = f"({step} + {self.failing(i, m)})"
+        after, value = (f"{{y + {step} : y in v}}", f"sum({r})") if sequence else (step, r)
+        return (f"(let {m} = {most}; ({r}, {q}) = loop ({state}, {i}) = ({first}, 0) while {i} < {m}{ends}"
+                f" do ({after}, {i} + 1) in {value})")
 
     def text(self):
         draw = self.draw
@@ -86,6 +96,8 @@ class Program:
         body = self.loop(["k"], DEEPEST)
         if draw.random() < 0.3:
             body = f"({body}, {{{self.loop(['k', 'z'], 1)} : z in v}})"
+        if draw.random() < 0.3:
+            body = f"({body}, drawn(k, v), {{drawn(z, [k]) : z in v}})"
         of = f"v in [{', '.join(f'{row}' if row else '[] int' for row in rows)}]; k in {numbers}"
         held = "sum({x * x : x in v})"
         last, step = ("v[x]", "v[rem(s, #v)]") if self.indices else ("60 / x", "1 + 12 / (k - s)")
@@ -120,7 +132,7 @@ def differences(options, seed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--programs", type=int, default=20)
+    parser.add_argument("--programs", type=int, default=12)
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=random.randrange(1 << 30))
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--build", type=Path, default=ROOT / "build")
