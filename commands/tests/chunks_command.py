@@ -196,11 +196,18 @@ class Round(Body):
         self.columns, self.elements, self.descriptors = [3], {}, []
         self.make_elements(2)
 
+    def divisor(self):
+        """0 where so many rounds are left, a number of them that depends on the column."""
+        at = self.f.op("XOR INT", 2, self.bounded(3, 4))
+        return self.f.op("XOR INT", at, self.constant(self.draw.randrange(8)))
+
     def text(self, steps):
         f = self.f
         for _ in range(steps):
             self.step()
         state = self.combined()
+        if self.draw.random() < 0.6:
+            state = f.op("/ INT", state, self.divisor())
         left = f.op("- INT", 2, self.constant(1))
         more = f.op("> INT", left, self.constant(0))
         f.condition(f.op("AND_REDUCE BOOL", more, 0))
