@@ -6,7 +6,7 @@
 
 The programs are those of bench/programs (their function `bench`) and the examples, of which superoperators.FORMS says
 what is computed. `neslc --explain` says what becomes of each body, `fcodeopt --explain` which functions by instances
-stay. Nothing is executed. A body of TARGETS that is not cut is an error, but for EXCEPTIONS.
+stay. Nothing is executed. A body of TARGETS that is not cut is an error.
 """
 
 import argparse
@@ -30,10 +30,6 @@ SHOWN = 60  # characters of an expression
 TARGETS = ["barnes-hut", "barnes-hut-3d", "n-body", "random-sums", "matrix-product", "vsort", "odd-even-transposition",
            "bitonic-sort", "ragged-sort", "ragged-unique", "ragged-top", "edit-distance", "quicksort", "quickhull",
            "suffix-array", "k-means"]
-# Of these, what is not cut, and why that is accepted: by program, and the function that it is in.
-LOOP = ("a round of its loop checks indices and lengths, and in which round an instance is depends on the others: "
-        "docs/memory.md, Faults")
-EXCEPTIONS = {("edit-distance", "distance"): LOOP, ("edit-distance", "bench"): LOOP}
 
 # Words of the compiler for what gains nothing by being cut, and for what is cut further inside.
 VALUE_ONLY = "needs no elements of the sequences that it computes"
@@ -192,13 +188,6 @@ def look_at(one, build):
     return [row for row in rows(said, kept) if row.verdict != "value only"]
 
 
-def accepted(one, row, name):
-    """Why a row that is not cut is accepted; None: it is an error."""
-    if row.verdict != "not" or one.title not in TARGETS:
-        return ""
-    return EXCEPTIONS.get((one.title, name))
-
-
 def code(text):
     ticks = "``" if "`" in text else "`"
     blank = " " if "`" in text else ""
@@ -207,18 +196,12 @@ def code(text):
 
 def section(one, found):
     """The lines of a program, and its errors: rows that must not be there."""
-    lines, errors, used = [], [], set()
+    lines, errors = [], []
     for row in found:
         where, name, expression = described(row, one)
-        why = accepted(one, row, name)
-        if why is None:
+        if row.verdict == "not" and one.title in TARGETS:
             errors.append(f"{one.title}, {where}, {name}: not cut, since it {row.reason}; it is one of TARGETS")
-        if why:
-            used.add((one.title, name))
-        reason = "; ".join(filter(None, [row.reason, why and f"accepted: {why}"]))
-        lines.append(f"| {where} | {code(name)} | {code(expression)} | {row.verdict} | {reason} |")
-    errors += [f"{title}, {name}: is in EXCEPTIONS, but no body in it is not cut"
-               for title, name in EXCEPTIONS if title == one.title and (title, name) not in used]
+        lines.append(f"| {where} | {code(name)} | {code(expression)} | {row.verdict} | {row.reason} |")
     if lines:
         lines = ["| | function | what is applied | | why |", "|---|---|---|---|---|", *lines]
     else:

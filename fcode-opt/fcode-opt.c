@@ -69,6 +69,7 @@ static bool leave_deep_ones(struct opt *o) {
           (struct ir_function){.name = f->name,
                                .pos = f->pos,
                                .returns = true,
+                               .rounds = f->rounds,
                                .stack = f->stack,
                                .reason = "its IFs, or those of a function it calls, are nested "
                                          "too deeply to be optimised"};

@@ -5,7 +5,8 @@
  * exponentially where each function calls the next one twice. Callees come before callers, so a
  * small body is already expanded when it is copied. A body with one call site is not: it is
  * expanded where it goes, so that it is copied once however deep the calls above it are nested.
- * A function by instances stays: instances.c decides whether it is worth its call.
+ * A function by instances stays: instances.c decides whether it is worth its call. Those of a
+ * loop for many instances stay, since the machine counts rounds by their calls.
  */
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
@@ -30,7 +31,7 @@ struct inliner {
 
 static bool may_inline(const struct inliner *in, uint32_t f) {
   const struct ir_function *function = &in->o->program->functions[f];
-  return function->typed && !function->instances;
+  return function->typed && !function->instances && !function->rounds;
 }
 
 /* Whether it has only one call, which it may replace. */

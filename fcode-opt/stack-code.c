@@ -215,6 +215,7 @@ static struct vcode_program *write_program(struct stack_code *s) {
     if (f->typed && (at[i] == ir->entry || f->instances))
       declare_arguments(s, f, &out->functions[i]);
     if (f->instances) mark_instances(s, f, &out->functions[i]);
+    out->functions[i].rounds = f->rounds;
     arena_free(s->scratch);
   }
 

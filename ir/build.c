@@ -6,6 +6,7 @@
 #include "ir/function.h"
 #include "ir/instances.h"
 #include "ir/must-fail.h"
+#include "ir/rounds.h"
 #include "ir/superops.h"
 
 #include <setjmp.h>
@@ -177,6 +178,23 @@ static bool report_marks(struct build *b, struct diag_list *diags) {
   return wrong;
 }
 
+/* Takes over the marks of rounds. True if one is wrong, which is reported. */
+static bool report_rounds(const struct build *b, struct diag_list *diags) {
+  const struct vcode_program *vcode = b->builder.program;
+  bool wrong = false;
+  for (uint32_t f = 0; f < vcode->function_count; f++)
+    b->program->functions[f].rounds = vcode->functions[f].rounds;
+  for (uint32_t f = 0; f < vcode->function_count && rounds_any(b->program); f++) {
+    const struct ir_function *function = &b->program->functions[f];
+    const char *fault = function->typed ? rounds_fault(b->scratch, b->program, f) : NULL;
+    if (!fault) continue;
+    wrong = true;
+    diag_add(diags, SEVERITY_ERROR, b->program->file, function->pos, NULL, "%s %s",
+             function->name->text, fault);
+  }
+  return wrong;
+}
+
 static struct ir_program *build_program(struct build *b, const struct vcode_program *vcode,
                                         struct widths widths, struct diag_list *diags) {
   uint32_t n = vcode->function_count;
@@ -205,7 +223,7 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
   if (!b->program->functions[vcode->entry].typed &&
       must_fail(b->scratch, b->program, &b->graph, b->summaries, diags))
     return NULL;
-  if (report_marks(b, diags)) return NULL;
+  if (report_marks(b, diags) || report_rounds(b, diags)) return NULL;
   ir_liveness(b->arena, b->program);
 #ifdef RAVEL_DEBUG
   if (!ir_verify(b->arena, b->program, diags)) return NULL;

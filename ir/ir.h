@@ -24,6 +24,7 @@
  * A mark of a function by instances is taken over. Such a function takes as many items as its
  * mark says, of the kinds that its signature, if it has one, gives to what is only moved. A
  * mark that breaks a rule is an error of the program. One without let-form loses its mark.
+ * Marks of rounds are taken over likewise, and stay.
  */
 #ifndef RAVEL_IR_H
 #define RAVEL_IR_H
@@ -141,6 +142,19 @@ struct ir_instances {
   const uint32_t *results; /* result_count */
 };
 
+/* A loop for many instances: all take their rounds together, and those that have finished
+ * leave it (neslc/flatten-loop.c). VCODE_ROUND marks a function of which every call is a round,
+ * VCODE_ROUNDS one that does nothing but calls of such functions, and puts their results
+ * together. A call of one with rounds by any other function begins a loop.
+ *
+ * Which calls lead to a round depends on when instances finish. But they begin together, so an
+ * instance is in the same rounds whichever others there are; that is the compiler's
+ * word. So the machine knows what is executed in a loop by the number of the round
+ * (docs/memory.md, Faults).
+ *
+ * ir_verify checks that a function with rounds calls only such and rounds, and that a round is
+ * called only by those and by itself. Neither is by instances. */
+
 struct ir_function {
   const struct name *name;
   struct source_pos pos;
@@ -155,6 +169,7 @@ struct ir_function {
   uint32_t kind_variables;     /* ANY kinds are numbered below this */
   struct ir_block *body;
   const struct ir_instances *instances; /* by instances; or NULL */
+  uint8_t rounds;                       /* enum vcode_rounds */
   const struct vcode_function
       *stack;         /* the stack code; NULL if the form was not built from it */
   const char *reason; /* not typed: why, for --dump and --explain */

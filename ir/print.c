@@ -23,6 +23,7 @@
  *   function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "(" kind,* ")" mark? pos block "end"
  *              | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
  *   mark       = "instances" size* "->" size*   of the parameters and the results
+ *              | "rounds" | "round"
  *   size       = "each" | "shared" | NUMBER
  *   block      = binding* ("yield" VAR* | "exit" pos | "never")
  *   binding    = ((VAR (":" kind)?),+ "=")? operation VAR* pos
@@ -254,6 +255,7 @@ static void put_typed(const struct printer *p) {
   }
   fputs(")", p->out);
   if (f->instances) put_instances(f->instances, f, p->out);
+  if (f->rounds) fputs(f->rounds == VCODE_ROUND ? " round" : " rounds", p->out);
   put_pos(p->out, f->pos, 0);
   putc('\n', p->out);
   put_body(p);

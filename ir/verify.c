@@ -6,6 +6,7 @@
 #include "ir/instances.h"
 #include "ir/kinds.h"
 #include "ir/liveness.h"
+#include "ir/rounds.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -330,6 +331,19 @@ static void check_instances(struct arena *scratch, void *context) {
   }
 }
 
+/* The marks of rounds; the same. */
+static void check_rounds(struct arena *scratch, void *context) {
+  const struct verification *job = context;
+  const struct ir_program *program = job->program;
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    const struct ir_function *f = &program->functions[i];
+    const char *broken = f->typed ? rounds_fault(scratch, program, i) : NULL;
+    if (!broken) continue;
+    diag_add(job->diags, SEVERITY_ERROR, program->file, f->pos, NULL, "let-form of %s: it %s",
+             f->name->text, broken);
+  }
+}
+
 static void check_functions(struct arena *scratch, void *context) {
   const struct verification *job = context;
   const struct ir_program *program = job->program;
@@ -352,6 +366,8 @@ bool verify_program(struct arena *arena, const struct ir_program *program, bool 
   bool memory = arena_with(arena->heap, check_functions, &job);
   if (memory && diags->errors == errors && any_by_instances(program))
     memory = arena_with(arena->heap, check_instances, &job);
+  if (memory && diags->errors == errors && rounds_any(program))
+    memory = arena_with(arena->heap, check_rounds, &job);
   if (!memory) {
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
              "out of memory while verifying the let-form");

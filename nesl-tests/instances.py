@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FUNCTION = re.compile(r"^fun (\S+?)_\d+(L?) .*?(?: instances (.*?))?(?: @.*)?$")
+FUNCTION = re.compile(r"^fun (\S+?)_\d+(L?) .*?(?: instances (.*?)| (rounds?))?(?: @.*)?$")
 LARGE = ("function large(v) = let a = sum(v) * 3 + 1; b = a * a - 2 * a; c = b * b - 3 * b;"
          " d = c * c + a * b + a * c + b * c + 1; g = d * d - a * b * c * d; h = g * g - 4 * g"
          " in {x * x + h : x in v};\n")
@@ -54,6 +54,15 @@ PROGRAMS = {
     "random numbers where a condition holds, in one operation": (
         "", "{if i > 1 then sum({rand(10) * x : x in [0:i]}) else i : i in index(4)}",
         ["EACH shared each -> each"]),
+    "random numbers of a function": (
+        "", "{sum({x * normal(0.0, y) : x in v}) : v in [[1.0, 2.0], [3.0]]; y in [1.0, 2.0]}",
+        ["EACH shared each 1 each -> each", "NORMAL shared shared each -> each"]),
+    "random numbers of a function that calls itself": (
+        "function drawn(n) = if n < 1 then 0 else rand(10) + drawn(n - 1);\n",
+        "{sum({x * drawn(i) : x in [0:i]}) : i in index(4)}", ["DRAWN"]),
+    "random numbers of a loop": (
+        "", "{sum({x * (loop s = i while s > 0 do s - 1 - rand(2)) : x in [0:i]}) : i in index(4)}",
+        ["LOOP", "LOOP round", "LOOP rounds", "LOOP rounds"]),
     "random numbers, depending on a condition": (
         "", "let c = sum([0:3]) > 2 in"
         " {if c then sum({rand(10) * x : x in [0:i]}) else #[0:i] : i in index(4)}", []),
@@ -72,13 +81,13 @@ PROGRAMS = {
         ["EACH shared each 1 -> each", "HALVES shared each each shared shared shared -> each"]),
     "a loop": (
         "", "{(loop (s, n) = (0, i) while n > 0 do (s + #{x in [s, n] | x > 1}, n - 1)) : i in [0:4]}",
-        ["LOOP", "LOOP", "LOOP", "LOOP shared each each -> each each"]),
+        ["LOOP round", "LOOP rounds", "LOOP rounds", "LOOP shared each each -> each each"]),
     "a loop of which a round may fail": (
         "", "{(loop (s, n) = (0, i) while n > 0 do (s + sum([0:n]), n - 1)) : i in [0:4]}",
-        ["LOOP", "LOOP", "LOOP", "LOOP"]),
+        ["LOOP round", "LOOP rounds", "LOOP rounds", "LOOP shared each each -> each each"]),
     "a body around such a loop": (
         "", "{sum({(loop n = x while n > 0 do n - #[0:n]) * x : x in [0:i]}) : i in [0:4]}",
-        ["EACH", "LOOP", "LOOP", "LOOP", "LOOP"]),
+        ["EACH shared each -> each", "LOOP round", "LOOP rounds", "LOOP rounds", "LOOP shared each -> each"]),
     "what is the same for all is computed before": (
         LARGE, "let w = [1, 2, 3] in {sum({x * y : x in v; y in large(w)}) : v in [[1, 2, 3]]}",
         ["EACH shared each 1 shared shared shared -> each", "LARGE"]),
@@ -98,7 +107,7 @@ def functions(neslc, definitions, expression):
     if run.returncode:
         return [run.stderr.strip()]
     found = map(FUNCTION.match, run.stdout.splitlines())
-    return sorted(" ".join(filter(None, [m[1], m[3]])) for m in found if m)
+    return sorted(" ".join(filter(None, [m[1], m[3] or m[4]])) for m in found if m)
 
 
 def main():

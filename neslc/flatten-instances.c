@@ -10,7 +10,8 @@
  *     cut by itself;
  *   - if some of its value would have to be copied: a view of sequences that it made, or what
  *     is the same for all instances and not known before the call;
- *   - if it has an effect other than random numbers, or draws them conditionally;
+ *   - if it has an effect other than random numbers, or draws them conditionally: an arm, a
+ *     loop or a recursive function does;
  *   - within the function of a combination (flatten-combine.c).
  *
  * That is seen from the code of the body, which is generated into a block of its own. If it is
@@ -210,12 +211,25 @@ static bool has_effects_of(struct flattener *f, const struct specialisation *v) 
   return global_traits(f, v->global)->effects;
 }
 
+/* Whether it draws random numbers, perhaps the same number of times in every execution: what is
+ * known of its code, when that is there, decides (check_marks). Rounds and calls of itself do
+ * not. */
+static bool may_draw_always(struct flattener *f, const struct specialisation *v) {
+  if (v->loop) return false;
+  if (v->lambda) return only_draws(f, v->lambda->body);
+  if (v->derived) return only_draws(f, v->derived->body);
+  const struct traits *t = global_traits(f, v->global);
+  return !t->others && !t->recursive;
+}
+
 /* What a function does whose code may not have been generated. */
 static enum code_effect effect_of(const void *flattener, uint32_t function) {
   struct flattener *f = (struct flattener *)(uintptr_t)flattener;
   for (size_t i = 0; i < f->specialisations.count; i++) {
     const struct specialisation *v = &f->specialisations.items[i];
-    if (v->function == function) return has_effects_of(f, v) ? EFFECT_CALLS : EFFECT_NONE;
+    if (v->function != function) continue;
+    if (!has_effects_of(f, v)) return EFFECT_NONE;
+    return may_draw_always(f, v) ? EFFECT_DRAWS : EFFECT_CALLS;
   }
   return f->made_functions.items[function].effect; /* it is a body */
 }
@@ -228,7 +242,9 @@ static const char *forbidding_effect(struct attempt *t) {
   case EFFECT_NONE:
   case EFFECT_DRAWS: break;
   case EFFECT_DRAWS_SOME: return "draws random numbers conditionally";
-  case EFFECT_CALLS: return "calls what prints, draws random numbers or has another effect";
+  case EFFECT_CALLS:
+    return "calls what prints or has another effect, or draws random numbers a number of times "
+           "that depends on the instances";
   case EFFECT_OTHER: return "prints, reads, takes the time or ends the program";
   }
   return NULL;

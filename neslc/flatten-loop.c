@@ -511,6 +511,19 @@ void loop_body(struct flattener *f, const struct specialisation *v,
   }
 }
 
+/* ---- marks ---- */
+
+enum vcode_rounds loop_rounds(enum loop_function function) {
+  switch (function) {
+  case LOOP_STEP: return VCODE_ROUND;
+  case LOOP_TREE:
+  case LOOP_GROW: return VCODE_ROUNDS;
+  case LOOP_SERIAL:
+  case LOOP_MANY: break;
+  }
+  return VCODE_NO_ROUNDS;
+}
+
 /* ---- choosing ---- */
 
 const struct rep *flatten_loop(struct flattener *f, struct context *c, const struct core *e) {

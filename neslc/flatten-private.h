@@ -445,6 +445,8 @@ struct loop_parameters {
 void loop_begin(struct flattener *, const struct specialisation *, struct loop_parameters *);
 void loop_body(struct flattener *, const struct specialisation *,
                const struct loop_parameters *, struct vars *results);
+/* Its mark (ir/ir.h). */
+enum vcode_rounds loop_rounds(enum loop_function);
 /* Likewise MANY, as a recursion that the optimiser makes a superoperator of; false if it will
  * not: the code is to be abandoned. */
 bool loop_elementwise(struct flattener *, const struct specialisation *,
@@ -591,6 +593,7 @@ void combination_emit(struct flattener *, struct combination *);
 struct traits {
   bool recursive; /* may call itself, perhaps through others */
   bool effects;   /* prints, exits, reads, draws random numbers, takes the time */
+  bool others;    /* one of these, and not only random numbers */
   uint32_t size;  /* nodes */
 };
 const struct traits *global_traits(struct flattener *, struct global *);
@@ -601,6 +604,8 @@ bool is_simple(struct flattener *, const struct core *, unsigned *budget);
 bool has_effects(struct flattener *, const struct core *);
 /* The same for an expression of the body being generated, where more callees are known. */
 bool has_effects_here(struct flattener *, const struct core *);
+/* Whether it has none but random numbers. */
+bool only_draws(struct flattener *, const struct core *);
 uint32_t core_size(struct flattener *, const struct core *);
 /* Whether an expression has the same value in all instances: its free variables are shared, and
  * it has no effects. */

@@ -265,6 +265,8 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
     loop_body(f, v, &parameters, &results);
   }
   finish_with(f, v->function, specialisation_name(f, v), parameters.count, body, &results);
+  f->functions.items[v->function].rounds =
+      (uint8_t)loop_rounds((enum loop_function)v->loop->function);
   if (v->loop->function != LOOP_MANY) return; /* the others return fewer instances */
   mark_specialisation(f, v, rep_pair(f, v->captured, v->shape), v->shape);
 }

@@ -6,7 +6,7 @@
 struct walk {
   struct flattener *f;
   uint32_t size;
-  bool effects;
+  bool others; /* an effect, or perhaps one, that is no random number */
   bool
       here; /* types are those of the body being generated: function values are known by them */
   ARRAY(struct global *) mentioned;
@@ -26,7 +26,7 @@ static void walk_callee(struct walk *w, const struct core *e) {
   } else if (identity && identity->global) {
     *array_push(w->f->arena, &w->mentioned) = (struct global *)(uintptr_t)identity->global;
   } else {
-    w->effects = true; /* the callee is unknown */
+    w->others = true; /* the callee is unknown */
   }
 }
 
@@ -36,7 +36,7 @@ static void walk(void *context, struct core *e, bool parallel) {
   w->size++;
   if (e->kind == CORE_GLOBAL) *array_push(w->f->arena, &w->mentioned) = e->as.use.global;
   if (e->kind == CORE_APPLY && !core_callee(e)) walk_callee(w, e->as.part.left);
-  if (e->kind == CORE_TIME) w->effects = true;
+  if (e->kind == CORE_TIME) w->others = true;
   core_parts(e, walk, w);
 }
 
@@ -52,9 +52,17 @@ static struct walk walk_all(struct flattener *f, const struct core *e, bool here
 struct reach {
   struct flattener *f;
   struct table seen; /* globals */
-  bool effects;
+  bool draws, others;
   ARRAY(struct global *) list;
 };
+
+static void add_primitive(struct reach *r, enum primitive primitive) {
+  if (primitive_info(primitive)->effect == PRIMITIVE_FREE) return;
+  if (primitive == PRIM_RAND)
+    r->draws = true;
+  else
+    r->others = true;
+}
 
 static void add_reached(struct reach *r, struct global *g) {
   if (table_add(&r->seen, g)) *array_push(r->f->arena, &r->list) = g;
@@ -69,24 +77,23 @@ const struct traits *global_traits(struct flattener *f, struct global *g) {
   *array_push(f->arena, &r.list) = g;
   for (size_t i = 0; i < r.list.count; i++) {
     const struct global *at = r.list.items[i];
-    if (at->primitive >= 0) {
-      r.effects |= primitive_info((enum primitive)at->primitive)->effect != PRIMITIVE_FREE;
-    }
+    if (at->primitive >= 0) add_primitive(&r, (enum primitive)at->primitive);
     if (at->kind != GLOBAL_FUNCTION || !at->body) continue;
     const struct walk w = walk_all(f, at->body, false);
     if (i == 0) t->size = w.size;
-    r.effects |= w.effects;
+    r.others |= w.others;
     for (size_t k = 0; k < w.mentioned.count; k++) add_reached(&r, w.mentioned.items[k]);
   }
   t->recursive = table_get(&r.seen, g) != NULL;
-  t->effects = r.effects;
+  t->effects = r.draws || r.others;
+  t->others = r.others;
   table_set(&f->traits, g, t);
   return t;
 }
 
 static bool walk_finds_effects(struct flattener *f, const struct core *e, bool here) {
   const struct walk w = walk_all(f, e, here);
-  bool effects = w.effects;
+  bool effects = w.others;
   for (size_t i = 0; i < w.mentioned.count && !effects; i++) {
     struct global *g = w.mentioned.items[i];
     effects = g->kind == GLOBAL_FUNCTION && global_traits(f, g)->effects;
@@ -100,6 +107,16 @@ bool has_effects(struct flattener *f, const struct core *e) {
 
 bool has_effects_here(struct flattener *f, const struct core *e) {
   return walk_finds_effects(f, e, true);
+}
+
+bool only_draws(struct flattener *f, const struct core *e) {
+  const struct walk w = walk_all(f, e, false);
+  bool others = w.others;
+  for (size_t i = 0; i < w.mentioned.count && !others; i++) {
+    struct global *g = w.mentioned.items[i];
+    others = g->kind == GLOBAL_FUNCTION && global_traits(f, g)->others;
+  }
+  return !others;
 }
 
 uint32_t core_size(struct flattener *f, const struct core *e) {

@@ -197,6 +197,7 @@ def pages():
     yield Stage("the model of a GPU", "bench/tests/model.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
+    yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
@@ -369,6 +370,8 @@ def whole_at_random():
     yield Stage("whole: random calls by instances, in chunks", "python3"
                 " commands/tests/chunks_command.py build/bin/vinterp --programs 1500 --seed 0x{seed}"
                 " Chunks.test_random_programs")
+    yield Stage("whole: random loops whose rounds fail, in chunks",
+                "python3 nesl-tests/rounds.py --programs 1000 --seed 0x{seed} --jobs {jobs}")
     yield Stage("whole: properties of programs, other cases",
                 "python3 nesl-tests/properties.py --seed 0x{seed} --cases 2000")
     yield Stage("whole: random programs of NESL", "build/bin/nesl-random --seed 0x{seed}"

@@ -1,5 +1,6 @@
 /* lexer.c - VCODE text into tokens: words are maximal, then classified. */
 #include "vcode/lexer.h"
+#include "vcode/vcode.h"
 
 #include <string.h>
 
@@ -47,8 +48,8 @@ static bool begins(const char *text, size_t length, const char *mark) {
 }
 
 /* A comment. Remembers the latest that starts with @ as an origin, the first that declares
- * widths or instances, and whether one asks for all digits of floats. False if it is not
- * closed. */
+ * widths, instances or rounds, and whether one asks for all digits of floats. False if it is
+ * not closed. */
 static bool comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;
@@ -64,7 +65,7 @@ static bool comment(struct lexer *lx) {
     return true;
   }
   static const char widths[] = "% widths", floats[] = "% floats 17",
-                    instances[] = "% instances";
+                    instances[] = "% instances", round[] = "% round", rounds[] = "% rounds";
   const size_t length = (size_t)(lx->next - 1 - start);
   if (begins(start, length, floats)) {
     lx->exact_floats = true;
@@ -76,6 +77,10 @@ static bool comment(struct lexer *lx) {
     lx->instances = start + sizeof instances - 1;
     lx->instances_length = length - (sizeof instances - 1);
     lx->instances_pos = pos;
+  } else if (lx->rounds == VCODE_NO_ROUNDS && begins(start, length, rounds)) {
+    lx->rounds = VCODE_ROUNDS;
+  } else if (lx->rounds == VCODE_NO_ROUNDS && begins(start, length, round)) {
+    lx->rounds = VCODE_ROUND;
   }
   return true;
 }

@@ -39,6 +39,7 @@ struct lexer {
       *instances; /* inside of the first {% instances ... } comment since this was NULL */
   size_t instances_length;
   struct source_pos instances_pos; /* of the comment */
+  uint8_t rounds; /* enum vcode_rounds, of the first {% rounds } or {% round } since it was 0 */
 };
 
 void lexer_init(struct lexer *, const char *file, const char *text, size_t length,

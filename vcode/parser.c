@@ -67,8 +67,10 @@ static bool header(struct parser *p, struct vcode_function *f) {
     *defined = (uint32_t)p->functions.count + 1;
   }
   p->lexer.instances = NULL;
+  p->lexer.rounds = VCODE_NO_ROUNDS;
   parser_next(p);
   f->instances = parser_instances(p);
+  f->rounds = p->lexer.rounds;
   return signature(p, f);
 }
 

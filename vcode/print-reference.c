@@ -158,7 +158,13 @@ static void print_instances(void) {
       "is\n"
       "left. The function has no effect but RAND, and no RAND is reached through an arm of an\n"
       "IF. A mark that the function does not fit is an error. Types of items that it only\n"
-      "moves are those of its signature. Other interpreters skip the comment.\n");
+      "moves are those of its signature. Other interpreters skip the comment.\n\n"
+      "Two more comments there belong to loops that many instances take together. `{%% round "
+      "}`\n"
+      "marks a function of which each call is a round, `{%% rounds }` one that does nothing "
+      "but\n"
+      "call such functions and put their results together. They say where a fault occurred,\n"
+      "round by round, and traces of calls leave out the calls within a loop.\n");
 }
 
 int main(void) {

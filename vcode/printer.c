@@ -145,6 +145,8 @@ static void put_function(FILE *s, const struct vcode_program *program,
   put(s, "FUNC ");
   put(s, f->name->text);
   if (f->instances != NULL) put_instances(s, f->instances);
+  if (f->rounds != VCODE_NO_ROUNDS)
+    put(s, f->rounds == VCODE_ROUND ? " {% round }" : " {% rounds }");
   if (f->has_signature) {
     put_types(s, " I", f->in_count, f->in);
     put_types(s, " O", f->out_count, f->out);

@@ -82,10 +82,19 @@ struct vcode_instances {
   const uint32_t *params, *results; /* deepest first */
 };
 
+/* What a function has to do with the rounds of a loop for many instances, by the comment behind
+ * its name; ir/ir.h says what that means. */
+enum vcode_rounds {
+  VCODE_NO_ROUNDS,
+  VCODE_ROUNDS, /* {% rounds }: it calls rounds */
+  VCODE_ROUND   /* {% round }: a call of it is one */
+};
+
 struct vcode_function {
   const struct name *name;
   struct source_pos pos;                   /* of the name */
   const struct vcode_instances *instances; /* NULL without a mark */
+  uint8_t rounds;                          /* enum vcode_rounds */
   bool has_signature;
   uint32_t in_count, out_count;
   const uint8_t *in, *out;        /* enum type_word each, deepest first */

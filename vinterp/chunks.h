@@ -124,7 +124,8 @@ struct path_step {
 };
 
 /* Of each frame from the outermost cut's on: how many tail calls have replaced its function,
- * and the instruction in it that is being executed. */
+ * and the instruction in it that is being executed, numbered from 1. The frames of a loop are
+ * one step: the number of the round, and the instruction, or 0 between rounds. */
 struct dynamic_path {
   struct path_step *steps;
   uint64_t count, capacity;
@@ -325,6 +326,12 @@ void chunks_note_operation(struct machine *, uint32_t location, const struct val
 void chunks_note_node(struct machine *, uint32_t first_node, const struct superop *,
                       const struct value *params);
 
+/* In a search: a call has just made the top frame; the top frame, which has a caller, is about
+ * to return. */
+void path_call(struct machine *);
+void path_return(struct machine *);
+/* Leaves out the calls within a loop, of which others may have led to the same round. */
+void path_shorten_trace(const struct machine *, struct call_trace *);
 bool path_take(struct machine *, uint32_t location, struct dynamic_path *);
 void path_free(struct machine *, struct dynamic_path *);
 /* Below 0 if the instruction at this location, under the present frames, is before the path. */

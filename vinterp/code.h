@@ -132,10 +132,14 @@ struct debug_info code_debug_info(const struct code *, uint32_t location);
 struct debug_info code_node_info(const struct superop *, uint32_t node,
                                  const struct debug_info *fused);
 /* Whether a call within a function, if it ends it, replaces its frame. A function that never
- * returns is not meant: such calls without end are an error some time. */
+ * returns is not meant: such calls without end are an error some time. Nor is one of a loop for
+ * many instances, but for a round that calls the next: rounds are counted (chunk-path.c). */
 static inline bool code_may_replace(const struct code *code, uint32_t caller, uint32_t callee) {
-  return code->functions[caller].cycle == code->functions[callee].cycle &&
-         code->program->functions[callee].returns;
+  const struct ir_function *f = code->program->functions;
+  const bool counted = f[caller].rounds == VCODE_NO_ROUNDS ||
+                       (f[caller].rounds == VCODE_ROUND && caller == callee);
+  return counted && code->functions[caller].cycle == code->functions[callee].cycle &&
+         f[callee].returns;
 }
 /* Sets the cycles of all functions. For code.c. */
 void code_find_cycles(struct code *);

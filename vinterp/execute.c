@@ -131,6 +131,7 @@ static bool call(struct machine *m, const struct instruction *i) {
   for (uint32_t k = 0; k < i->operand_count; k++) {
     take(m, m->stack + from, refs[k], &m->stack[base + k]);
   }
+  if (m->chunks.pass != CHUNKS_RUN) path_call(m);
   return true;
 }
 
@@ -188,6 +189,7 @@ static inline enum step end_frame(struct machine *m, uint32_t n, uint32_t *locat
   }
   bool ends_run = m->depth == 1;
   if (!ends_run) {
+    if (m->chunks.pass != CHUNKS_RUN) path_return(m);
     if (m->depth <= m->history.visible && !machine_note_return(m)) return STEP_FAULT;
     m->depth--;
     *location = frame.caller + 1;

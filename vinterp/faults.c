@@ -236,6 +236,7 @@ void machine_report(struct machine *m, const struct call_trace *trace,
 /* Reports a fault, unless chunks keep it. */
 static void raise_fault(struct machine *m, struct call_trace *trace,
                         struct fault_found *found) {
+  if (m->code) path_shorten_trace(m, trace);
   if (!chunks_catch(m, trace, found)) machine_report(m, trace, found);
   call_trace_free(m->heap, trace);
 }

@@ -18,6 +18,7 @@ VINTERP = None
 PROGRAMS = 25
 SEED = None
 LONG = 300  # seconds
+MOST_LOOPS = 3
 SIZES = ("1", "2", "3", "7", "random:1", "random:2", "auto")
 
 
@@ -44,6 +45,19 @@ class Function:
         numbers = list(range(self.depth - results, self.depth))
         return numbers[0] if results == 1 else numbers
 
+    def condition(self, flag):
+        """Begins an IF."""
+        self.lines += [f"COPY 1 {self.depth - 1 - flag}", "IF"]
+        self.below = self.depth
+
+    def leave_arm(self, word, *results):
+        """Ends an arm with copies of these; of the IF, their numbers."""
+        made = self.depth - self.below
+        self.lines += [f"COPY 1 {self.depth + k - 1 - variable}" for k, variable in enumerate(results)]
+        self.lines += [f"POP {made} {len(results)}", word]
+        self.depth = self.below + (len(results) if word == "ENDIF" else 0)
+        return list(range(self.below, self.depth))
+
     def leave(self, *results):
         for k, variable in enumerate(results):
             self.lines.append(f"COPY 1 {self.depth + k - 1 - variable}")
@@ -53,10 +67,10 @@ class Function:
 
 class Body:
     """A random function by instances: of the instances' descriptor, a descriptor, its elements, a column and a
-    shared number."""
+    shared number. It may have loops, whose functions are put into a list."""
 
-    def __init__(self, draw, name, inner=None):
-        self.draw, self.inner = draw, inner
+    def __init__(self, draw, name, loops, inner=None):
+        self.draw, self.inner, self.loops, self.random = draw, inner, loops, True
         self.f = Function(name, 5, "{% instances shared each 1 each shared -> each each 1 }")
         self.columns, self.elements = [3], {1: [2]}  # by descriptor
         self.descriptors = [1]
@@ -83,7 +97,7 @@ class Body:
 
     def step(self):
         f, draw = self.f, self.draw
-        kind = draw.randrange(14)
+        kind = draw.randrange(15)
         d, v = self.of_elements()
         w = draw.choice(self.elements[d])
         c, e = self.column(), self.column()
@@ -105,11 +119,8 @@ class Body:
         elif kind == 6:
             self.columns.append(f.op("DIST INT", 4, 0))
         elif kind == 7:
-            new = f.op("MAKE_SEGDES", self.bounded(c, 4))
-            start = self.column()
-            self.descriptors.append(new)
-            self.elements[new] = [f.op("INDEX", start, self.constant(1), new)]
-        elif kind == 8 and draw.random() < 0.5:
+            self.make_elements(c)
+        elif kind == 8 and self.random and draw.random() < 0.5:
             bound = f.op("DIST INT", self.constant(draw.choice([10, 100])), d)
             self.add_elements(d, f.op("RAND", bound))
         elif kind == 9:
@@ -126,6 +137,27 @@ class Body:
             self.add_elements(d, f.op("BPERMUTE INT", v, index, d, d))
         elif kind == 13 and self.inner:
             self.call(d, v, w)
+        elif kind == 14 and len(self.loops) < MOST_LOOPS:
+            self.loop(c, e)
+
+    def make_elements(self, c):
+        """A few for each instance, which begin with a column."""
+        f = self.f
+        new = f.op("MAKE_SEGDES", self.bounded(c, 4))
+        start = self.column()
+        self.descriptors.append(new)
+        self.elements[new] = [f.op("INDEX", start, self.constant(1), new)]
+
+    def loop(self, c, state):
+        """As many rounds for each instance as a column says, 1 .. 5."""
+        f, number = self.f, len(self.loops)
+        self.loops.append(None)
+        self.loops[number] = loop(self.draw, number, self.loops)
+        ids = f.op("INDEX", f.op("CONST INT 0"), f.op("CONST INT 1"), 0)
+        left = f.op("+ INT", self.bounded(c, 5), self.constant(1))
+        f.condition(f.op("> INT", f.op("LENGTH INT", ids), f.op("CONST INT 0")))
+        f.leave_arm("ELSE", f.op(f"CALL GROW{number}", 0, ids, left, state, 4, 0, state))
+        self.columns += f.leave_arm("ENDIF", state)
 
     def call(self, d, v, w):
         """Of the inner function, with the elements as instances."""
@@ -136,16 +168,66 @@ class Body:
         x, _, _ = f.op(f"CALL {self.inner}", one, new, f.op("DIST INT", w, new), v, 4, results=3)
         self.add_elements(d, x)
 
-    def text(self, steps):
-        for _ in range(steps):
-            self.step()
+    def combined(self):
+        """A column that depends on everything."""
         last = self.f.op("XOR INT", self.columns[-1], 3)
         for d in self.descriptors:
             for v in self.elements[d]:
                 last = self.f.op("XOR INT", last, self.f.op("+_REDUCE INT", v, d))
+        return last
+
+    def text(self, steps):
+        for _ in range(steps):
+            self.step()
+        last = self.combined()
         d = self.draw.choice(self.descriptors)
         results = (last, d, self.elements[d][-1])
         return self.f.leave(*results)
+
+
+class Round(Body):
+    """A random round of a loop: of the descriptor of the instances that are in it, their numbers, how many rounds each
+    has left, a column, and a shared number. It leaves the numbers and columns of those that have finished, and all of
+    the others."""
+
+    def __init__(self, draw, name, loops):
+        self.draw, self.inner, self.loops, self.random = draw, None, loops, False
+        self.name, self.f = name, Function(name, 5, "{% round }")
+        self.columns, self.elements, self.descriptors = [3], {}, []
+        self.make_elements(2)
+
+    def divisor(self):
+        """0 where so many rounds are left, a number of them that depends on the column."""
+        at = self.f.op("XOR INT", 2, self.bounded(3, 4))
+        return self.f.op("XOR INT", at, self.constant(self.draw.randrange(8)))
+
+    def text(self, steps):
+        f = self.f
+        for _ in range(steps):
+            self.step()
+        state = self.combined()
+        if self.draw.random() < 0.6:
+            state = f.op("/ INT", state, self.divisor())
+        left = f.op("- INT", 2, self.constant(1))
+        more = f.op("> INT", left, self.constant(0))
+        f.condition(f.op("AND_REDUCE BOOL", more, 0))
+        f.leave_arm("ELSE", *f.op(f"CALL {self.name}", 0, 1, left, state, 4, results=6))
+        ends = f.op("NOT BOOL", more)
+        finished = [f.op("PACK INT", v, ends, 0, results=2)[0] for v in (1, state)]
+        others = [f.op("PACK INT", v, more, 0, results=2) for v in (1, left, state)]
+        return f.leave(*f.leave_arm("ENDIF", *finished, others[0][1], *(v for v, _ in others)))
+
+
+def loop(draw, number, loops):
+    """The functions of one. GROW takes what the round does, and a descriptor and a column of all instances, into which
+    it puts the columns of those that have finished."""
+    text = Round(draw, f"STEP{number}", loops).text(draw.randint(1, 4))
+    f = Function(f"GROW{number}", 7, "{% rounds }")
+    ids, state, one, *others = f.op(f"CALL STEP{number}", 0, 1, 2, 3, 4, results=6)
+    new = f.op("DPERMUTE INT", state, ids, 6, f.op("MAKE_SEGDES", f.op("LENGTH INT", ids)), 5)
+    f.condition(f.op("= INT", f.op("LENGTH INT", others[0]), f.op("CONST INT 0")))
+    f.leave_arm("ELSE", new)
+    return f.leave(*f.leave_arm("ENDIF", f.op(f"CALL GROW{number}", one, *others, 4, 5, new))) + text
 
 
 def program(seed):
@@ -159,8 +241,10 @@ def program(seed):
     main = (f"FUNC MAIN\nCONST SEGDES {k}\nCONST INT ({' '.join(map(str, lengths))}) MAKE_SEGDES\n"
             f"CONST INT ({numbers(sum(lengths))})\nCONST INT ({numbers(k)})\nCONST INT 7\nCALL OUTER\nRET\n")
     inner = draw.random() < 0.6
-    text = main + Body(draw, "OUTER", "INNER" if inner else None).text(draw.randint(3, 14))
-    return text + (Body(draw, "INNER").text(draw.randint(1, 6)) if inner else "")
+    loops = []
+    text = main + Body(draw, "OUTER", loops, "INNER" if inner else None).text(draw.randint(3, 14))
+    text += Body(draw, "INNER", loops).text(draw.randint(1, 6)) if inner else ""
+    return text + "".join(loops)
 
 
 # Instances with so many elements each, of which the sum is the result.

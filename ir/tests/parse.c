@@ -429,6 +429,11 @@ static const struct ir_instances *parse_instances(struct parser *p,
   return mark;
 }
 
+static uint8_t parse_rounds(struct parser *p) {
+  if (scanner_take(&p->scan, "rounds")) return VCODE_ROUNDS;
+  return scanner_take(&p->scan, "round") ? VCODE_ROUND : VCODE_NO_ROUNDS;
+}
+
 static void parse_typed(struct parser *p, const char *start) {
   struct scanner *s = &p->scan;
   struct ir_function *f = add_function(p, start);
@@ -459,6 +464,7 @@ static void parse_typed(struct parser *p, const char *start) {
   f->result_count = (uint32_t)results.count;
   f->result_kinds = results.items;
   f->instances = parse_instances(p, f);
+  f->rounds = parse_rounds(p);
   f->pos = parse_pos(p, NULL);
   f->body = parse_body(p);
   f->typed = true;

@@ -80,6 +80,7 @@ static const char *function_difference(const struct vcode_program *p,
     return "a signature";
   }
   if (!same_mark(a->instances, b->instances)) return "a mark of instances";
+  if (a->rounds != b->rounds) return "a mark of rounds";
   if (a->length != b->length) return "the number of instructions";
   for (uint32_t k = 0; k < a->length; k++) {
     const struct vcode_instruction *i = &a->code[k], *j = &b->code[k];

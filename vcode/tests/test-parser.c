@@ -166,6 +166,23 @@ Test(parser, keeps_marks) {
   parsed_free(&p);
 }
 
+Test(parser, keeps_marks_of_rounds) {
+  static const char text[] = "FUNC P {% rounds } RET FUNC FN {% round } I INT O INT RET FUNC G "
+                             "{round} RET FUNC H RET {% round }";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  const struct vcode_function *f = p.program->functions;
+  cr_expect(f[0].rounds == VCODE_ROUNDS && f[1].rounds == VCODE_ROUND && f[1].has_signature);
+  cr_expect(f[2].rounds == VCODE_NO_ROUNDS && f[3].rounds == VCODE_NO_ROUNDS);
+  struct vcode_program *again = vcode_reparse(&p.arena, p.program, classic, &p.diags);
+  cr_assert_not_null(again);
+  cr_expect_null(vcode_difference(p.program, again));
+  again->functions[1].rounds = VCODE_ROUNDS;
+  cr_expect_str_eq(vcode_difference(p.program, again), "a mark of rounds");
+  parsed_free(&p);
+}
+
 /* Behind the name only. */
 Test(parser, marks_elsewhere_are_comments) {
   static const char text[] =

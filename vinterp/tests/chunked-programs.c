@@ -29,6 +29,28 @@
   "v22 = DIST INT v20 v0\nv23 = DIST INT v21 v0\n"                                             \
   "v2 = MAKE_SEGDES v1\nv3 = INDEX v22 v23 v2\n"
 
+/* A loop that instances leave after as many rounds as the column says: v2 begins with it less a
+ * number, and grows by 1 in each round, which divides by it. INNER is called by each round with
+ * the instances' descriptor and that divisor. */
+#define LOOP_OF_ROUNDS(less)                                                                   \
+  "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"                    \
+  "v3 = CONST INT " less "\nv4 = DIST INT v3 v0\nv2 = - INT v1 v4\n"                           \
+  "v5: INT = call GROW v0 v1 v2\nv6 = DIST INT v5 v0\nv7 = * INT v6 v1\nyield v7\nend\n"       \
+  "fun GROW (v0: SEGDES, v1: INT, v2: INT) -> (INT) rounds\n"                                  \
+  "v12 = - INT v1 v1\nv13 = + INT v1 v12\n"                                                    \
+  "v3: SEGDES, v4: INT, v5: INT = call STEP v0 v13 v2\n"                                       \
+  "v6 = LENGTH INT v4\nv7 = CONST INT 0\nv8 = = INT v6 v7\n"                                   \
+  "v9: INT = if v8\nyield v7\nelse\n"                                                          \
+  "v10: INT = call GROW v3 v4 v5\nv11 = * INT v10 v7\nyield v11\nend\nyield v9\nend\n"         \
+  "fun STEP (v0: SEGDES, v1: INT, v2: INT) -> (SEGDES, INT, INT) round\n"                      \
+  "v3 = CONST INT 1\nv4 = DIST INT v3 v0\nv5 = - INT v1 v4\nv6 = + INT v2 v4\n"                \
+  "v7: INT = call INNER v0 v6\nv8 = CONST INT 0\nv9 = DIST INT v8 v0\nv10 = > INT v5 v9\n"     \
+  "v11 = AND_REDUCE BOOL v10 v0\n"                                                             \
+  "v12: SEGDES, v13: INT, v14: INT = if v11\n"                                                 \
+  "v15: SEGDES, v16: INT, v17: INT = call STEP v0 v5 v6\nyield v15 v16 v17\nelse\n"            \
+  "v18, v19 = PACK INT v5 v10 v0\nv20, v21 = PACK INT v6 v10 v0\nyield v19 v18 v20\nend\n"     \
+  "yield v12 v13 v14\nend\n"
+
 const struct chunked chunked[] = {
     {"ragged, with a shared operand",
      RAGGED("INT, SEGDES, INT") "v4 = CONST INT 100\n"
@@ -278,6 +300,23 @@ const struct chunked chunked[] = {
                    "v9 = - INT v2 v3\nv10: INT = call LOOP v0 v1 v9\nyield v10\nend\nyield "
                    "v5\nend\n",
      "division by zero at element 6"},
+    {"a loop whose rounds fail, first where a later instance does",
+     COLUMN("3 1 3 2 4 4 7", "INT") LOOP_OF_ROUNDS(
+         "5") "fun INNER (v0: SEGDES, v1: INT) -> (INT)\nv2 = / INT v1 v1\nyield v2\nend\n",
+     "division by zero at element 4"},
+    {"a loop whose rounds fail when others have left it",
+     COLUMN("7 1 2 3 2 3 9", "INT") LOOP_OF_ROUNDS(
+         "6") "fun INNER (v0: SEGDES, v1: INT) -> (INT)\nv2 = / INT v1 v1\nyield v2\nend\n",
+     "division by zero at element 1"},
+    {"a loop whose rounds have calls by instances that fail",
+     COLUMN("7 1 2 9 2 3 3", "INT") LOOP_OF_ROUNDS(
+         "6") "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+              "v2 = / INT v1 v1\nyield v2\nend\n",
+     "division by zero at element 2"},
+    {"a loop for many instances",
+     COLUMN("3 1 4 1 5 2 7", "INT") LOOP_OF_ROUNDS(
+         "0") "fun INNER (v0: SEGDES, v1: INT) -> (INT)\nv2 = / INT v1 v1\nyield v2\nend\n",
+     NULL},
 };
 
 const size_t chunked_count = sizeof chunked / sizeof chunked[0];
