@@ -190,6 +190,14 @@ bool spool_append(struct spool *s, const void *bytes, uint64_t length,
   return true;
 }
 
+bool spool_cut(struct spool *s, uint64_t length, struct file_problem *problem) {
+  if (!flush(s, problem)) return false;
+  if (ftruncate(s->fd, (off_t)length) != 0 || lseek(s->fd, (off_t)length, SEEK_SET) < 0)
+    return cannot_write(s, errno, s->length, problem);
+  s->length = length;
+  return true;
+}
+
 /* ---- reading ---- */
 
 bool spool_finish(struct spool *s, struct file_problem *problem) {

@@ -36,6 +36,8 @@ bool spool_begin(struct spool *, struct heap *, const char *folder, struct file_
 bool spool_reserve(struct spool *, uint64_t bytes, struct file_problem *);
 /* False if the disk is full, or writing fails: nothing may be appended then. */
 bool spool_append(struct spool *, const void *bytes, uint64_t length, struct file_problem *);
+/* Forgets what has been appended behind the first `length` bytes. */
+bool spool_cut(struct spool *, uint64_t length, struct file_problem *);
 /* Maps `length` bytes at `data`, to be read until spool_end. Nothing may be appended any more.
  */
 bool spool_finish(struct spool *, struct file_problem *);

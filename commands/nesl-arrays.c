@@ -167,7 +167,8 @@ struct argument {
   const struct global *function;
   unsigned index, count;
   const char *name, *file;
-  struct source_text *text; /* its bytes; without them if they stay */
+  const struct source_text *text; /* its bytes, */
+  struct source_text *owned;      /* which the caller ends, if this has them */
 };
 
 /* The type of an argument: of the function, and where that is open of the file. */
@@ -185,7 +186,7 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
                                          a->count == 1 ? "" : "s"));
   }
   if (is_open(n->session->arena, *type)) {
-    struct array_type array = {.csv = NULL};
+    struct array_type array = {.spools = nesl_lent_spools(n, a->text->text)};
     struct type *one, *other;
     if (!array_settings_parse(n->session->arena, settings_for(n, a->file), &array, &problem) ||
         !array_guess(format_of(a->file), n->session->arena, a->text->text, a->text->length,
@@ -218,6 +219,8 @@ static struct nesl_value value_of(struct nesl *n, struct type *type,
     *to = (struct column){.kind = kinds.list.items[i], .length = from->length};
     if (to->kind == COLUMN_FLOAT) {
       to->as.floats = from->as.floats;
+    } else if (to->kind == COLUMN_BOOL && from->is_bytes) {
+      to->as.bools = from->as.bytes;
     } else if (to->kind == COLUMN_BOOL) {
       uint8_t *bools = arena_alloc(&n->arguments, (size_t)from->length);
       for (uint64_t k = 0; k < from->length; k++) bools[k] = from->as.ints[k] != 0;
@@ -249,6 +252,7 @@ static bool bind_argument(struct nesl *n, void *context) {
   if (!find_type(n, a, &type)) return false;
   bool fine = nesl_type_in_file(n, type, a->file, &array, &problem);
   array.bytes_stay = a->text->mapped;
+  array.spools = nesl_lent_spools(n, a->text->text);
   if (!fine || !array_read(format_of(a->file), &n->arguments, &array, a->text->text,
                            a->text->length, &columns, &problem)) {
     return complain_of_file(n, a->file,
@@ -268,24 +272,19 @@ static bool bind_argument(struct nesl *n, void *context) {
   const struct scheme scheme = {.count = 0, .type = type};
   session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
                &value);
-  if (a->text->mapped) {
-    *array_push(&n->arena, &n->lent) = *a->text;
-    *a->text = (struct source_text){0};
-  }
   return true;
 }
 
-static bool is_in(const struct source_text *text, const void *elements) {
-  const uintptr_t begin = (uintptr_t)text->text, at = (uintptr_t)elements;
-  return at >= begin && at - begin < text->length;
-}
-
-bool nesl_argument_stays(void *context, const void *elements) {
-  const struct nesl *n = context;
-  for (size_t i = 0; i < n->lent.count; i++) {
-    if (is_in(&n->lent.items[i], elements)) return true;
+/* A file that is mapped is no longer *text's. */
+static bool lend_and_bind(struct nesl *n, void *context) {
+  struct argument *a = context;
+  const struct source_text text = *a->text;
+  if (text.mapped) {
+    nesl_lend_file(n, &text);
+    *a->owned = (struct source_text){0};
+    a->text = &text;
   }
-  return false;
+  return bind_argument(n, a);
 }
 
 bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned index,
@@ -297,8 +296,8 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
   if (source_map_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
-    struct argument a = {function, index, count, name, file, &text};
-    fine = with_memory(n, file, bind_argument, &a);
+    struct argument a = {function, index, count, name, file, &text, &text};
+    fine = with_memory(n, file, lend_and_bind, &a);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;
   }
@@ -323,8 +322,8 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
     if (from[i].kind == COLUMN_FLOAT) {
       to->as.floats = (double *)(uintptr_t)from[i].as.floats;
     } else if (from[i].kind == COLUMN_BOOL) {
-      to->as.ints = arena_alloc(arena, (size_t)from[i].length * sizeof *to->as.ints);
-      for (uint64_t k = 0; k < from[i].length; k++) to->as.ints[k] = from[i].as.bools[k];
+      to->as.bytes = (uint8_t *)(uintptr_t)from[i].as.bools;
+      to->is_bytes = true;
     } else {
       to->as.ints = (int64_t *)(uintptr_t)from[i].as.ints;
     }

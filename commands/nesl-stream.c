@@ -26,7 +26,7 @@ struct file {
 };
 
 struct nesl_stream {
-  const struct nesl *n;
+  struct nesl *n;
   struct permissions user;
   uint64_t written; /* bytes written since pages of arguments were given back */
   unsigned count;
@@ -92,13 +92,10 @@ static bool reserve(struct file *f, uint64_t total, char *problem) {
 /* What has been read of arguments stays in the system's memory only if it has no better use for
  * that; it is read again where it is needed. */
 static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
-  enum { OFTEN = 64 << 20 };
-  s->written += bytes;
+  enum { OFTEN = 64 << 20, LEAST = 1 << 20 }; /* a chunk may have read more than it writes */
+  s->written += bytes > LEAST ? bytes : LEAST;
   if (s->written < OFTEN) return;
-  for (size_t i = 0; i < s->n->lent.count; i++) {
-    const struct source_text *file = &s->n->lent.items[i];
-    madvise(file->text, file->length, MADV_DONTNEED);
-  }
+  nesl_lent_give_back(s->n);
   s->written = 0;
 }
 

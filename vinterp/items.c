@@ -73,7 +73,9 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
     return check_lengths(m, site, item) &&
            machine_segdes(m, site, item->length, item->as.ints, out);
   case MACHINE_BOOL:
-    return machine_from_host(m, site, CVL_BOOL, item->length, item->as.bools, out);
+    elem = CVL_BOOL;
+    data = item->as.bools;
+    break;
   case MACHINE_FLOAT:
     elem = m->widths.float_elem;
     data = item->as.floats;

@@ -111,7 +111,7 @@ enum machine_item_kind { MACHINE_INT, MACHINE_FLOAT, MACHINE_BOOL, MACHINE_SEGDE
 /* One item of the stack in host memory; elements are 64 bits wide whatever the widths. */
 struct machine_item {
   uint8_t kind; /* enum machine_item_kind */
-  bool lent;    /* of an argument: INTs or FLOATs that stay as they are until the call of the
+  bool lent;    /* of an argument: elements that stay as they are until the call of the
                    machine returns, which then need not be copied. Of a result: the memory of a
                    sink, whose owner ends it */
   uint64_t length;

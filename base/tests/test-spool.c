@@ -66,6 +66,17 @@ Test(spool, all_bytes_are_there_in_order) {
   cr_expect_eq(descriptors(), before);
 }
 
+Test(spool, the_end_may_be_written_again) {
+  begin();
+  cr_assert(append(0, 40000, 1) && append(7, 1, 1));
+  cr_assert(spool_cut(&spool, 100 * sizeof(uint64_t), &problem));
+  cr_assert(append(100, 900, 1) && spool_cut(&spool, 8000, &problem) && append(1000, 1, 1));
+  cr_assert(spool_finish(&spool, &problem));
+  cr_assert_eq(spool.length, 1001 * sizeof(uint64_t));
+  for (uint64_t i = 0; i <= 1000; i++) cr_assert_eq(((const uint64_t *)spool.data)[i], i);
+  spool_end(&spool);
+}
+
 Test(spool, an_empty_one_has_bytes_too) {
   begin();
   cr_assert(spool_finish(&spool, &problem));
