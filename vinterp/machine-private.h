@@ -77,8 +77,9 @@ struct machine {
   struct machine_failure failure; /* what it was */
 
   /* One run. */
-  FILE *out, *err;                 /* streams 1 and 2 */
-  const struct machine_sink *sink; /* or NULL */
+  FILE *out, *err;                      /* streams 1 and 2 */
+  const struct machine_sink *sink;      /* or NULL */
+  const struct machine_sink *call_sink; /* that of machine_call */
   struct sunk *sunk;
   uint64_t sunk_count;
   struct streams *streams; /* NULL until the program needs one */

@@ -128,7 +128,7 @@ struct machine_item {
  * number of the result on the stack, deepest first. Functions are called on the thread of the
  * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
  * theirs to look at when they take long. */
-enum { MACHINE_SINK_PROBLEM = 256 };
+enum { MACHINE_SINK_PROBLEM = FILE_PROBLEM_MAX };
 struct machine_sink {
   /* Whether it takes elements of this type, which are as wide as in the machine. */
   bool (*takes)(void *with, uint64_t result, enum cvl_elem);
@@ -141,6 +141,13 @@ struct machine_sink {
   const void *(*whole)(void *with, uint64_t result, uint64_t n,
                        char problem[MACHINE_SINK_PROBLEM]);
   void *with;
+  /* Whether a result of so many bytes, exactly or by the size of the operands, is one for it:
+   * asked before `takes`. NULL: all are. */
+  bool (*wants)(void *with, uint64_t bytes);
+  /* For sinks of machine_call: called when nothing reads what `whole` gave any more, at any
+   * time until machine_free; and the vector that is on it. NULL: its owner knows. */
+  struct cvl_notice (*end)(void *with, uint64_t result);
+  void (*made)(void *with, uint64_t result, const struct cvl_value *vector);
 };
 #define MACHINE_SINK_UNKNOWN UINT64_MAX
 
@@ -180,6 +187,10 @@ enum machine_outcome machine_call(struct machine *, struct machine_program *,
                                   const struct cvl_value *arguments, uint64_t argument_count,
                                   struct cvl_value *results, uint64_t result_count,
                                   struct diag_list *);
+
+/* Where results of calls go from now on, as far as the sink takes them; NULL: to memory, as at
+ * first. It is borrowed. */
+void machine_use_sink(struct machine *, const struct machine_sink *);
 
 /* Values outside of calls: the caller's, until machine_release, before machine_free. Functions
  * that return bool add a diagnostic when it is false (machine_failure says why; options.stop

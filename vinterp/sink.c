@@ -81,16 +81,33 @@ static bool result_of_run(const struct machine *m, const struct cut *cut, uint64
   return true;
 }
 
+/* Bytes of a result: those of elements of segments are not known, and taken to be those of the
+ * operands. */
+static uint64_t bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) {
+  double bytes = (double)cut->instances * (double)elem_info(elem)->bytes;
+  if (cut->results[k].size == IR_EACH) return (uint64_t)bytes;
+  for (uint32_t p = 1; p < cut->operand_count; p++) {
+    const struct cut_operand *o = &cut->operands[p];
+    if (o->size != IR_SHARED) bytes += o->each * (double)o->total;
+  }
+  return (uint64_t)bytes;
+}
+
+static bool wants(const struct machine *m, const struct cut *cut, uint32_t k,
+                  enum cvl_elem elem) {
+  return !m->sink->wants || m->sink->wants(m->sink->with, bytes_of(cut, k, elem));
+}
+
 static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
                   uint64_t *number) {
   const struct ir_function *f = &m->program->functions[cut->function];
   const enum ir_kind_tag kind = f->result_kinds[k]->tag;
+  const enum cvl_elem elem = kind == IR_INT     ? m->widths.int_elem
+                             : kind == IR_FLOAT ? m->widths.float_elem
+                                                : CVL_BOOL;
   *number = k;
-  if (kind == IR_SEGDES || !result_of_run(m, cut, number)) return false;
-  return m->sink->takes(m->sink->with, *number,
-                        kind == IR_INT     ? m->widths.int_elem
-                        : kind == IR_FLOAT ? m->widths.float_elem
-                                           : CVL_BOOL);
+  return kind != IR_SEGDES && result_of_run(m, cut, number) && wants(m, cut, k, elem) &&
+         m->sink->takes(m->sink->with, *number, elem);
 }
 
 void sink_ask(struct machine *m, struct cut *cut) {
@@ -172,14 +189,16 @@ static bool note(struct machine *m, const struct machine_site *site, uint64_t nu
 /* One that is not even a vector needs no memory, and is no loan. */
 static bool borrow(struct machine *m, const struct machine_site *site, struct cut_result *r,
                    const void *data) {
+  const struct machine_sink *sink = m->sink;
   const enum cvl_elem elem = (enum cvl_elem)r->elem;
   if (r->total < 2) return machine_from_host(m, site, elem, r->total, data, &r->whole);
   struct cvl_value flat = {0};
-  if (!m->backend->borrow(m->context, site->number, elem, r->total, data,
-                          (struct cvl_notice){nothing, NULL}, &flat)) {
+  struct cvl_notice end = {nothing, NULL};
+  if (sink->end) end = sink->end(sink->with, r->number);
+  if (!m->backend->borrow(m->context, site->number, elem, r->total, data, end, &flat))
     return machine_backend_fault(m, site);
-  }
   r->whole = value_of(flat);
+  if (sink->made) sink->made(sink->with, r->number, &flat);
   return note(m, site, r->number, data, &r->whole);
 }
 
