@@ -193,7 +193,7 @@ bool npy_write(struct arena *arena, const struct array_type *type,
 bool array_npy_is_column(const struct array_type *type) {
   enum { MOST_DEPTH = 3 };
   return !type->signature && type->leaf_count == 1 && type->depth >= 1 &&
-         type->depth <= MOST_DEPTH && type->leaves[0] <= ARRAY_FLOAT && array_little_endian();
+         type->depth <= MOST_DEPTH && type->leaves[0] <= ARRAY_BOOL && array_little_endian();
 }
 
 bool array_npy_write_header(struct arena *arena, const struct array_type *type,

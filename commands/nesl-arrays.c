@@ -17,21 +17,17 @@ bool nesl_is_array_file(const char *file) {
   return source_array_format(file, &format);
 }
 
-static enum array_format format_of(const char *file) {
+enum array_format nesl_array_format(const char *file) {
   enum array_format format;
   (void)source_array_format(file, &format);
   return format;
-}
-
-bool nesl_is_npy(const char *file) {
-  return nesl_is_array_file(file) && format_of(file) == ARRAY_NPY;
 }
 
 /* The settings of the command line, if they are meant for this file. */
 static const char *settings_for(struct nesl *n, const char *file) {
   const struct nesl_options *o = n->options;
   const char *settings = "";
-  for (unsigned i = 0; i < o->csv_count && format_of(file) == ARRAY_CSV; i++) {
+  for (unsigned i = 0; i < o->csv_count && nesl_array_format(file) == ARRAY_CSV; i++) {
     settings = arena_printf(n->session->arena, "%s%s", settings,
                             array_setting(n->session->arena, o->csv[i]));
   }
@@ -106,7 +102,8 @@ struct type *nesl_type_of_file(void *context, const char *word, const char *sett
                                const char *name, size_t length, const char **problem) {
   struct nesl *n = context;
   const char *file = arena_copy(n->session->arena, name, length);
-  const enum array_format format = format_of(arena_printf(n->session->arena, "_.%s", word));
+  const enum array_format format =
+      nesl_array_format(arena_printf(n->session->arena, "_.%s", word));
   struct source_text text;
   struct array_type array = {.csv = NULL};
   struct type *type = NULL;
@@ -157,8 +154,8 @@ bool nesl_type_in_file(struct nesl *n, struct type *type, const char *file,
                        struct array_type *array, const char **problem) {
   const char *signature = signature_for(n, type, file);
   *array = (struct array_type){.csv = NULL};
-  return array_type_parse(format_of(file), n->session->arena, signature, strlen(signature),
-                          array, problem);
+  return array_type_parse(nesl_array_format(file), n->session->arena, signature,
+                          strlen(signature), array, problem);
 }
 
 /* ---- arguments ---- */
@@ -189,8 +186,8 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
     struct array_type array = {.spools = nesl_lent_spools(n, a->text->text)};
     struct type *one, *other;
     if (!array_settings_parse(n->session->arena, settings_for(n, a->file), &array, &problem) ||
-        !array_guess(format_of(a->file), n->session->arena, a->text->text, a->text->length,
-                     &array, &problem)) {
+        !array_guess(nesl_array_format(a->file), n->session->arena, a->text->text,
+                     a->text->length, &array, &problem)) {
       return complain_of_file(n, a->file, problem);
     }
     struct type *guessed = type_of_array(n->session->arena, &array);
@@ -253,7 +250,7 @@ static bool bind_argument(struct nesl *n, void *context) {
   bool fine = nesl_type_in_file(n, type, a->file, &array, &problem);
   array.bytes_stay = a->text->mapped;
   array.spools = nesl_lent_spools(n, a->text->text);
-  if (!fine || !array_read(format_of(a->file), &n->arguments, &array, a->text->text,
+  if (!fine || !array_read(nesl_array_format(a->file), &n->arguments, &array, a->text->text,
                            a->text->length, &columns, &problem)) {
     return complain_of_file(n, a->file,
                             arena_printf(n->session->arena,
@@ -295,7 +292,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   const struct permissions user = process_user();
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
-  if (source_map_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
+  if (source_map_array(&text, &n->heap, &user, file, nesl_array_format(file), &n->diags)) {
     struct argument a = {function, index, count, name, file, &text, &text};
     fine = with_memory(n, file, lend_and_bind, &a);
   } else if (n->complaints.first == NESL_OK) {
@@ -337,16 +334,17 @@ struct writing {
   bool open;
 };
 
-/* Writes the header of a file that has the elements already. */
-static bool finish(struct nesl *n, const char *file, const struct array_type *array,
-                   const struct array_columns *columns, struct replacement *streamed) {
-  const char *text = NULL;
+/* Writes a file that was opened while the program ran: all of it, or only its header. */
+static bool finish(struct nesl *n, unsigned output, const struct array_type *array,
+                   const struct array_columns *columns, FILE *stream, bool complete) {
+  const char *text = NULL, *file = n->options->outputs[output];
   struct file_problem problem;
-  if (!array_npy_write_header(n->session->arena, array, columns, streamed->stream, &text)) {
-    replacement_abandon(streamed);
-    return complain_of_file(n, file, text);
-  }
-  return replacement_end(streamed, &problem) || complain_of_file(n, file, problem.text);
+  const bool fine =
+      complete ? array_npy_write_header(n->session->arena, array, columns, stream, &text)
+               : array_write(nesl_array_format(file), n->session->arena, array, columns, stream,
+                             &text);
+  if (!fine) return complain_of_file(n, file, text);
+  return nesl_stream_finish(n, output, &problem) || complain_of_file(n, file, problem.text);
 }
 
 /* Writes one component of the result, whose columns begin at *columns, and advances *columns.
@@ -365,14 +363,17 @@ static bool write_part(struct nesl *n, struct type *type, unsigned output,
   }
   const struct array_columns part = columns_of(n->session->arena, &array, *columns);
   *columns += part.count;
-  if (!array_check(format_of(file), n->session->arena, &array, &part, &problem)) {
+  if (!array_check(nesl_array_format(file), n->session->arena, &array, &part, &problem)) {
     return complain_of_file(n, file, problem);
   }
-  struct replacement *streamed = nesl_stream_of(n, output, part.items[part.count - 1].as.ints);
-  if (streamed) return finish(n, file, &array, &part, streamed);
+  bool complete = false;
+  struct replacement *streamed =
+      nesl_stream_of(n, output, part.items[part.count - 1].as.ints, &complete);
+  array.spools = nesl_stream_spools(n);
+  if (streamed) return finish(n, output, &array, &part, streamed->stream, complete);
   w->open = output_begin(&w->out, file, &n->diags);
   if (!w->open) return false;
-  if (!array_write(format_of(file), n->session->arena, &array, &part, w->out.stream,
+  if (!array_write(nesl_array_format(file), n->session->arena, &array, &part, w->out.stream,
                    &problem)) {
     return complain_of_file(n, file, problem);
   }

@@ -209,8 +209,8 @@ struct type *nesl_component(struct type *tuple, unsigned index, unsigned count);
 /* How a file holds a value of this type; false with a problem if it cannot. */
 bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct array_type *,
                        const char **problem);
-/* Whether the name ends in .npy. */
-bool nesl_is_npy(const char *file);
+/* By the end of its name. */
+enum array_format nesl_array_format(const char *file);
 /* Takes a mapped file that an argument is read from: it stays to the end. */
 void nesl_lend_file(struct nesl *, const struct source_text *mapped);
 /* Where columns of the file with this text go that are not as in the machine; NULL: to memory.
@@ -228,10 +228,16 @@ void nesl_lent_end(struct nesl *);
 /* Begins to stream the results of the call, of this type, into the files of the options: the
  * sink for its evaluation. NULL if they cannot be there, which is found out later. */
 const struct machine_sink *nesl_stream_begin(struct nesl *, struct type *);
-/* The file of an output, if its elements are these, which are in it already: only the header is
- * missing, to be printed to its stream. The caller ends or abandons it. Else NULL. */
-struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *elements);
-/* Abandons all others. The values of the evaluation are no longer used. */
+/* The file of an output that is open already: to be printed to its stream, and finished. NULL:
+ * it is none. *complete: it has these elements, and only the header is missing. */
+struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *elements,
+                                   bool *complete);
+/* As replacement_end. */
+bool nesl_stream_finish(struct nesl *, unsigned output, struct file_problem *);
+/* Where results are, for array_type.spools; or NULL. */
+struct array_spools *nesl_stream_spools(struct nesl *);
+/* Abandons all other files, and ends spools. The values of the evaluation are no longer used.
+ */
 void nesl_stream_end(struct nesl *);
 
 /* ---- repeated evaluations ---- */

@@ -140,6 +140,11 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   it.lent = it.as.ints != NULL;
   *item = it;
   if (it.lent) return true;
+  if (it.kind == MACHINE_SEGDES && sink_takes_lengths(m, number, it.length)) {
+    item->as.ints = sink_lengths(m, site, number, it.length, v);
+    item->lent = true;
+    return item->as.ints != NULL;
+  }
   void *data = heap_alloc(m->heap, item_bytes(&it));
   if (!data) return machine_memory_fault(m, site, item_bytes(&it));
   it.as.ints = data;

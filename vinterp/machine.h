@@ -113,7 +113,7 @@ struct machine_item {
   uint8_t kind; /* enum machine_item_kind */
   bool lent;    /* of an argument: elements that stay as they are until the call of the
                    machine returns, which then need not be copied. Of a result: the memory of a
-                   sink, whose owner ends it */
+                   sink, whose owner ends it, or of an argument that was lent */
   uint64_t length;
   union {
     const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
@@ -127,7 +127,8 @@ struct machine_item {
  * instances that is cut into chunks (docs/memory.md): `with` is the sink's owner, `result` the
  * number of the result on the stack, deepest first. Functions are called on the thread of the
  * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
- * theirs to look at when they take long. */
+ * theirs to look at when they take long. Results of machine_repeat that are lengths of segments
+ * come when the program has ended, as CVL_I64. */
 enum { MACHINE_SINK_PROBLEM = FILE_PROBLEM_MAX };
 struct machine_sink {
   /* Whether it takes elements of this type, which are as wide as in the machine. */
