@@ -128,7 +128,7 @@ struct machine_item {
  * number of the result on the stack, deepest first. Functions are called on the thread of the
  * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
  * theirs to look at when they take long. Results of machine_repeat that are lengths of segments
- * come when the program has ended, as CVL_I64. */
+ * come when the program has ended, as CVL_I64, if there is `wants`. */
 enum { MACHINE_SINK_PROBLEM = FILE_PROBLEM_MAX };
 struct machine_sink {
   /* Whether it takes elements of this type, which are as wide as in the machine. */

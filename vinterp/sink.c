@@ -226,8 +226,8 @@ static bool put_lengths(struct machine *m, const struct machine_site *site, uint
 
 bool sink_takes_lengths(const struct machine *m, uint64_t number, uint64_t count) {
   const struct machine_sink *sink = m->sink;
-  return sink && m->backend->borrow && count > 0 &&
-         (!sink->wants || sink->wants(sink->with, count * sizeof(int64_t))) &&
+  return sink && m->backend->borrow && count > 0 && sink->wants &&
+         sink->wants(sink->with, count * sizeof(int64_t)) &&
          sink->takes(sink->with, number, CVL_I64);
 }
 
