@@ -78,6 +78,7 @@ static void report(struct machine *m, const struct call_trace *trace, enum machi
   struct debug_info info = info_at(m, trace->location);
   const char *type = type_word_text((enum type_word)info.type);
   m->faulted = true;
+  m->failure.whole = false;
   m->failure.cause = cause;
   m->failure.memory = false;
   if (!m->program) {
