@@ -35,6 +35,8 @@ struct array_growing {
 /* Begins one, in a spool if there are some. Of a text (ARRAY_TEXT): its lengths. */
 bool array_grow_begin(struct array_growing *, struct arena *, enum array_leaf,
                       struct array_spools *, const char **problem);
+/* Makes room for so many elements in memory, so that none is left over. */
+void array_grow_expect(struct array_growing *, uint64_t count);
 bool array_grow_int(struct array_growing *, int64_t, const char **problem);
 bool array_grow_float(struct array_growing *, double, const char **problem);
 /* Nothing is appended any more. */

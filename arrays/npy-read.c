@@ -197,6 +197,7 @@ static bool read_texts(struct reading *r, const struct source *s,
   if (!array_grow_begin(&lengths, r->arena, ARRAY_TEXT, spools, r->problem) ||
       !array_grow_begin(&text, r->arena, ARRAY_CHAR, spools, r->problem))
     return false;
+  array_grow_expect(&lengths, r->count);
   for (uint64_t i = 0; i < r->count; i++) {
     int64_t length;
     arena_poll(r->arena);
@@ -251,6 +252,7 @@ static bool repeat(struct reading *r, uint64_t count, uint64_t length,
   struct array_growing lengths;
   struct array_spools *spools = spools_for(r, count * sizeof(int64_t));
   if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
+  array_grow_expect(&lengths, count);
   for (uint64_t i = 0; i < count; i++) {
     arena_poll(r->arena);
     if (!array_grow_int(&lengths, (int64_t)length, r->problem)) return false;

@@ -148,6 +148,7 @@ static bool subtract(struct reading *r, const int64_t *offsets, uint64_t n) {
   struct array_spools *spools =
       n * sizeof *offsets >= ARRAY_SPOOLED_LEAST ? r->type->spools : NULL;
   if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
+  array_grow_expect(&lengths, n);
   for (uint64_t i = 0; i < n; i++) {
     arena_poll(r->arena);
     array_passed(spools, sizeof *offsets);

@@ -79,6 +79,12 @@ bool array_grow_begin(struct array_growing *g, struct arena *arena, enum array_l
   return g->spool != NULL;
 }
 
+void array_grow_expect(struct array_growing *g, uint64_t count) {
+  if (g->spool) return;
+  g->items.items = arena_alloc(g->arena, (size_t)count * sizeof *g->items.items);
+  g->items.capacity = (size_t)count;
+}
+
 static bool append(struct array_growing *g, const void *element, size_t bytes,
                    const char **problem) {
   struct file_problem why;
