@@ -339,9 +339,10 @@ class StreamTest(ScratchTest):
             self.skipTest("without --large")
         if shutil.disk_usage(self.directory).free < 16 << 30 or shutil.disk_usage("/var/tmp").free < 16 << 30:
             self.skipTest("there is no room for it")
+        blocks = 150
         block = "".join(f"{i},{i * 7919 % 100003}.{i % 10},{'False' if i % 3 else 'True'}\n" for i in range(1000000))
         with open(self.path("r.csv"), "w", encoding="ascii") as file:
-            for _ in range(150):
+            for _ in range(blocks):
                 file.write(block)
         child = subprocess.Popen(self.command("shifted", ["r.csv"], outputs=("o.csv",), memory="500M"),
                                  cwd=self.directory)
@@ -353,7 +354,7 @@ class StreamTest(ScratchTest):
                 i = k % 1000000
                 if i % 9973 == 0:
                     self.assertEqual(line, f"{i + 1},{2 * float(f'{i * 7919 % 100003}.{i % 10}')!r}\n".replace(".0\n", "\n"))
-        self.assertEqual(k + 1, 150 * 1000000)
+        self.assertEqual(k + 1, blocks * 1000000)
 
     def test_eight_gigabytes(self):
         if not LARGE:
