@@ -21,6 +21,7 @@ bool ravel_begin(struct ravel_context *c) {
   }
   c->diags = &m->diags;
   c->stop.deadline = 0;
+  c->no_room = false;
   if (c->said.bytes) text_free(&c->said);
   return true;
 }
@@ -95,6 +96,7 @@ enum ravel_code ravel_fail_machine(struct ravel_context *c) {
   case MACHINE_CAUSE_OPERATION: break;
   case MACHINE_CAUSE_NONE: return ravel_failed(c, RAVEL_INTERNAL);
   }
+  if (c->no_room) return ravel_failed(c, RAVEL_MEMORY);
   return ravel_failed(c, atomic_load(&c->refused) ? RAVEL_DENIED : RAVEL_RUNTIME);
 }
 
