@@ -123,6 +123,13 @@ def _stream(column: Column) -> ArrowArrayStream:
     return ArrowArrayStream(*STREAM_FUNCTIONS, id(state))
 
 
+def _exported_stream(value: Value) -> ArrowArrayStream:
+    """The elements of a sequence where they are, in several arrays if they are in files."""
+    made, context = ArrowArrayStream(), value.context
+    context.run(lambda: context.do(lib.ravel_export_stream, value.pointer, 0, byref(made)))
+    return made
+
+
 def _end_capsule(capsule: int) -> None:
     struct = _in_capsules.pop(_content(capsule, _name(capsule)))
     release(struct)
@@ -159,3 +166,8 @@ def schema_capsule(column: Column) -> Any:
 def stream_capsule(column: Column) -> Any:
     """For `__arrow_c_stream__`: a stream of one array."""
     return _capsule(_stream(column))
+
+
+def value_stream_capsule(value: Value) -> Any:
+    """For `__arrow_c_stream__`, of what is not in Python's memory."""
+    return _capsule(_exported_stream(value))
