@@ -77,10 +77,9 @@ static enum machine_outcome call_machine(struct ravel_context *c, struct work *w
 static bool is_worth_another(const struct ravel_context *c, enum machine_outcome outcome,
                              const struct result_spools *spools) {
   const struct permissions *p = &c->options.machine.permissions;
-  return outcome == MACHINE_ERROR && spools->refused &&
-         machine_failure(c->machine)->cause == MACHINE_CAUSE_LIMIT &&
-         machine_failure(c->machine)->memory && !p->files && !p->processes &&
-         stop_asks(&c->stop) == STOP_NOT;
+  const struct machine_failure *f = machine_failure(c->machine);
+  return outcome == MACHINE_ERROR && spools->refused && (f->memory || f->own_memory) &&
+         !p->files && !p->processes && stop_asks(&c->stop) == STOP_NOT;
 }
 
 static enum machine_outcome call_with_spools(struct ravel_context *c, struct work *w) {

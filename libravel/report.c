@@ -50,7 +50,8 @@ static const char *message_of(const struct failed_run *run, struct arena *arena)
   }
   if (sentence_of(f)) return sentence_of(f);
   if (f->whole) return arena_printf(arena, "%s; " FAILURE_WHOLE, message);
-  if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL && !f->stopped && !f->memory) {
+  if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL && !f->stopped && !f->memory &&
+      !f->own_memory) {
     return arena_printf(arena, "%s: " FAILURE_CALLS, message);
   }
   if (f->memory) {

@@ -311,9 +311,10 @@ struct machine_failure {
   const char *text;   /* ASSERT: its text, not NUL-terminated; the program's */
   uint32_t text_length;
   int64_t value, limit, position; /* ASSERT: the two INTs, and where */
-  bool memory;                    /* LIMIT: of the memory for vectors */
-  bool whole;                     /* LIMIT: of memory for a result of all instances, some of
-                                     which have been computed */
+  bool memory;                    /* LIMIT: of the memory for vectors, */
+  bool own_memory;                /* or of that for the machine itself; */
+  bool whole;                     /* of memory for a result of all instances, some of which
+                                     have been computed */
   bool stopped;                   /* LIMIT: of time */
   uint32_t origin; /* of the instruction: its number in the program's; 0 if it has none */
 };
