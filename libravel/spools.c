@@ -49,7 +49,6 @@ static void unlink_spool(struct ravel_spool *s) {
   *s->link = s->next;
   if (s->next) s->next->link = s->link;
   s->context = NULL;
-  s->vector = NULL;
 }
 
 static void leave(struct ravel_spool *s) {

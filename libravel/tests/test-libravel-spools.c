@@ -288,6 +288,14 @@ static void expect_rows(struct ArrowArrayStream *stream, const double *wanted, i
   cr_expect_gt(arrays, 1);
 }
 
+/* All elements of a sequence of sequences. */
+static void copy_elements(struct ravel_context *c, struct ravel_value *rows, size_t n,
+                          double *to) {
+  struct ravel_value *all = component(c, rows, 0);
+  fine(c, ravel_copy(c, all, RAVEL_FLOAT64, 0, n, to));
+  ravel_release(all);
+}
+
 /* 24 MB and what becomes of them, in 8 MB: a spool each. */
 Test(spools, more_than_memory_in_and_out) {
   enum { ARRAYS = 30, MANY = ARRAYS * ROWS };
@@ -295,7 +303,7 @@ Test(spools, more_than_memory_in_and_out) {
   struct ravel_context *c = context_with((const char *const[]){"memory", "8M", NULL});
   struct rows of = rows_of(ARRAYS);
   struct ravel_value *v[2] = {NULL};
-  static double wanted[MANY * ROW], sums[2][MANY];
+  static double given[MANY * ROW], wanted[MANY * ROW], sums[2][MANY];
   const unsigned before = files();
   fine(large, ravel_define(large, "p.nesl", permuted, 0));
   fine(c, ravel_define(c, "p.nesl", permuted, 0));
@@ -305,18 +313,31 @@ Test(spools, more_than_memory_in_and_out) {
   cr_expect_eq(of.released, ARRAYS);
   struct ravel_value *r = call(large, "permuted", v[0]), *s = call(c, "permuted", v[1]);
   cr_expect_lt(peak(c), 8 << 20);
-  struct ravel_value *first = component(large, r, 1), *all = component(large, first, 0);
-  fine(large, ravel_copy(large, all, RAVEL_FLOAT64, 0, MANY * ROW, wanted));
+  copy_elements(large, v[0], MANY * ROW, given);
+  copy_elements(large, component(large, r, 1), MANY * ROW, wanted);
   fine(large, ravel_copy(large, component(large, r, 0), RAVEL_FLOAT64, 0, MANY, sums[0]));
   fine(c, ravel_copy(c, component(c, s, 0), RAVEL_FLOAT64, 0, MANY, sums[1]));
   cr_expect_arr_eq(sums[0], sums[1], sizeof sums[0]);
-  struct ArrowArrayStream stream;
-  fine(c, ravel_export_stream(c, component(c, s, 1), 0, &stream));
+  struct ArrowArrayStream streams[2];
+  fine(c, ravel_export_stream(c, v[1], 0, &streams[0]));
+  fine(c, ravel_export_stream(c, component(c, s, 1), 0, &streams[1]));
   ravel_context_free(large);
   ravel_context_free(c);
-  expect_rows(&stream, wanted, MANY);
-  stream.release(&stream);
+  expect_rows(&streams[0], given, MANY);
+  expect_rows(&streams[1], wanted, MANY);
+  for (int i = 0; i < 2; i++) streams[i].release(&streams[i]);
   cr_expect_leq(files(), before);
+}
+
+Test(spools, a_single_array_stays_where_it_is) {
+  struct ravel_context *c = context_of("64", "1");
+  struct rows of = rows_of(1);
+  struct ravel_value *v = NULL;
+  fine(c, import_rows(c, &of, &v));
+  cr_expect_eq(of.released, 0);
+  ravel_release(v);
+  cr_expect_eq(of.released, 1);
+  ravel_context_free(c);
 }
 
 /* ---- what ends a stream ---- */
