@@ -123,10 +123,10 @@ def _stream(column: Column) -> ArrowArrayStream:
     return ArrowArrayStream(*STREAM_FUNCTIONS, id(state))
 
 
-def _exported_stream(value: Value) -> ArrowArrayStream:
-    """The elements of a sequence where they are, in several arrays if they are in files."""
+def _exported_stream(value: Value, rows: int) -> ArrowArrayStream:
+    """The elements of a sequence where they are, in arrays of so many rows."""
     made, context = ArrowArrayStream(), value.context
-    context.run(lambda: context.do(lib.ravel_export_stream, value.pointer, 0, byref(made)))
+    context.run(lambda: context.do(lib.ravel_export_stream, value.pointer, rows, byref(made)))
     return made
 
 
@@ -168,6 +168,7 @@ def stream_capsule(column: Column) -> Any:
     return _capsule(_stream(column))
 
 
-def value_stream_capsule(value: Value) -> Any:
-    """For `__arrow_c_stream__`, of what is not in Python's memory."""
-    return _capsule(_exported_stream(value))
+def value_stream_capsule(value: Value, rows: int = 0) -> Any:
+    """For `__arrow_c_stream__`, of what is not in Python's memory; without a number of rows
+    several arrays only where elements are in files."""
+    return _capsule(_exported_stream(value, rows))

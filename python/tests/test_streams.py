@@ -7,8 +7,9 @@ import unittest
 import numpy as np
 import ravel as rv
 from batches import Batches, columns_of
-from ravel import _arrow
+from ravel import _arrow, _transfer
 from ravel._columns import Flat, Rows, Tuples, texts
+from test_libraries import needs
 
 PERMUTED = """
 function sorted_sums(m) : [[float]] -> ([float], [[float]]) =
@@ -108,6 +109,52 @@ class LargerThanMemory(unittest.TestCase):
             finally:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
             self.assertEqual(len(rv.array(Batches(rows, 20))), 20 * ROWS)
+
+
+class Parts:  # pylint: disable=too-few-public-methods
+    """An array as a stream of arrays of 7 rows."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return _transfer.value_stream_capsule(self.array._value, 7)
+
+
+class SeveralArrays(unittest.TestCase):
+    """Slices of all kinds of columns, as other libraries read them."""
+
+    def setUp(self):
+        module = rv.define("function parts(v) : [int] -> [(int, [int], [char], bool)] = {let a = plus_scan(index(x));"
+                           " k = rank(a) in (sum(k), permute(a, k), @x, x > 3) : x in v};")
+        with rv.options(spool=1, chunks=3):
+            self.array = module.parts([5, 0, 3, 7, 10] * 9)
+            self.wanted = rv.array(Parts(self.array)).to_list()
+        self.assertEqual(self.wanted[:2], [(10, [0, 0, 1, 3, 6], "5", True), (0, [], "0", False)])
+        self.assertEqual((len(self.wanted), self.array.to_list()), (45, self.wanted))
+
+    def test_ravel(self):
+        again = [item for column in columns_of(Parts(self.array)) for item in column.to_list()]
+        self.assertEqual(again, self.wanted)
+
+    @needs("pyarrow")
+    def test_pyarrow(self, pa):
+        made = pa.chunked_array(Parts(self.array))
+        made.validate(full=True)
+        self.assertEqual(made.num_chunks, 7)
+        self.assertEqual([tuple(row.values()) for row in made.to_pylist()], self.wanted)
+        table = pa.RecordBatchReader.from_stream(Parts(self.array)).read_all()
+        self.assertEqual([tuple(row.values()) for row in table.to_pylist()], self.wanted)
+
+    @needs("polars")
+    def test_polars(self, pl):
+        self.assertEqual(pl.DataFrame(Parts(self.array)).rows(), self.wanted)
+
+    @needs("duckdb")
+    def test_duckdb(self, duckdb):
+        import pyarrow as pa  # pylint: disable=import-outside-toplevel
+        reader = pa.RecordBatchReader.from_stream(Parts(self.array))
+        self.assertEqual(duckdb.from_arrow(reader).fetchall(), self.wanted)
 
 
 class Chunks(unittest.TestCase):
