@@ -90,8 +90,9 @@ enum ravel_code ravel_fail_machine(struct ravel_context *c) {
   if (code != RAVEL_OK) return code;
   switch (f->cause) {
   case MACHINE_CAUSE_LIMIT: /* chunks need memory at a CALL, where else depth is the limit */
-    return ravel_failed(c, f->op == OPC_CALL && !f->memory && !f->own_memory ? RAVEL_LIMIT
-                                                                             : RAVEL_MEMORY);
+    return ravel_failed(c, f->op == OPC_CALL && !f->memory && !f->own_memory && !f->whole
+                               ? RAVEL_LIMIT
+                               : RAVEL_MEMORY);
   case MACHINE_CAUSE_DEVICE: return ravel_failed(c, RAVEL_DEVICE);
   case MACHINE_CAUSE_ASSERT:
   case MACHINE_CAUSE_OPERATION: break;

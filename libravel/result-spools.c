@@ -36,11 +36,11 @@ static bool allocate(struct result_spools *r) {
   return r->results != NULL;
 }
 
-/* Without a temporary file results are in memory, as ever. BOOLs cannot be borrowed. */
+/* Without a temporary file results are in memory, as ever. */
 static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
   struct result_spools *r = with;
   struct file_problem problem;
-  if (elem == CVL_BOOL || result >= RAVEL_MOST_SPOOLS || !allocate(r)) return false;
+  if (result >= RAVEL_MOST_SPOOLS || !allocate(r)) return false;
   struct result_spool *s = &r->results[result];
   if (s->spool) return false;
   s->spool = ravel_spool_new(r->context, &problem);

@@ -466,6 +466,38 @@ Test(spools, results_that_grow_are_spooled_after_all) {
   ravel_context_free(c);
 }
 
+/* Superoperators at the end, of all types; too large only where `spool` is not set. */
+Test(spools, elements_are_spooled_where_that_is_wanted) {
+  static const char text[] =
+      "function both(m) : [[float]] -> ([[float]], [bool]) =\n"
+      "  ({{x * 2.0 : x in r} : r in m}, {x > 600.0 : x in flatten(m)});\n";
+  for (int i = 0; i < 2; i++) {
+    struct ravel_context *c =
+        context_with((const char *const[]){"memory", "8M", "spool", i ? "500K" : "0", NULL});
+    struct ravel_value *v = NULL, *result = NULL;
+    struct ravel_function *f = NULL;
+    struct rows of = rows_of(20);
+    double x[2] = {0};
+    bool large[2] = {false};
+    fine(c, ravel_define(c, "b.nesl", text, 0));
+    fine(c, import_rows(c, &of, &v));
+    fine(c, ravel_find(c, "both", NULL, &f));
+    if (i == 0) {
+      fails(c, RAVEL_MEMORY, "out of memory", ravel_call(c, f, &v, 1, &result));
+    } else {
+      fine(c, ravel_call(c, f, &v, 1, &result));
+      struct ravel_value *rows = component(c, result, 0);
+      fine(c, ravel_copy(c, component(c, rows, 0), RAVEL_FLOAT64, 100001, 2, x));
+      fine(c, ravel_copy(c, component(c, result, 1), RAVEL_BOOL8, 100002, 2, large));
+      cr_expect_eq(x[0], (7919 + 13) % 10007 / 4.0); /* element 1 of array 1 */
+      cr_expect_eq(x[1], (2 * 7919 + 13) % 10007 / 4.0);
+      cr_expect_eq(large[0], x[1] > 1200);
+      cr_expect_lt(peak(c), 8 << 20);
+    }
+    ravel_context_free(c);
+  }
+}
+
 /* Columns that are shared, components, arguments of other calls, exports of all kinds. */
 Test(spools, results_on_files_are_values_as_others) {
   struct ravel_context *c = context_of("64", "1"), *plain = context_of("64", "no");
