@@ -3,6 +3,7 @@
 #define RAVEL_ARRAYS_PRIVATE_H
 
 #include "arrays/arrays.h"
+#include "base/spool.h"
 
 enum { ARRAY_MOST_DIMENSIONS = 32 };
 
@@ -20,11 +21,36 @@ bool array_little_endian(void);
 struct array_column array_ints(struct arena *, uint64_t length);
 struct array_column array_floats(struct arena *, uint64_t length);
 
-/* A column of characters under construction. */
-struct array_text {
-  ARRAY(int64_t) chars;
+/* ---- columns under construction: spools.c ---- */
+
+/* Columns of fewer bytes are the arena's in any case. */
+enum { ARRAY_SPOOLED_LEAST = 1 << 20 };
+
+struct array_growing {
+  struct arena *arena;
+  enum array_leaf leaf;
+  struct spool *spool;  /* where it goes; NULL: into */
+  ARRAY(int64_t) items; /* with the bits of floats */
 };
-struct array_column array_chars(const struct array_text *);
+/* Begins one, in a spool if there are some. Of a text (ARRAY_TEXT): its lengths. */
+bool array_grow_begin(struct array_growing *, struct arena *, enum array_leaf,
+                      struct array_spools *, const char **problem);
+/* Makes room for so many elements in memory, so that none is left over. */
+void array_grow_expect(struct array_growing *, uint64_t count);
+bool array_grow_int(struct array_growing *, int64_t, const char **problem);
+bool array_grow_float(struct array_growing *, double, const char **problem);
+/* Nothing is appended any more. */
+bool array_grow_end(struct array_growing *, struct array_column *out, const char **problem);
+/* Sets the problem of a spool; false. */
+bool array_spool_failed(struct arena *, const struct file_problem *, const char **problem);
+/* So many bytes of a file or of columns have been read, or written: now and then pages are
+ * given back. NULL: there are none. */
+void array_passed(struct array_spools *, uint64_t bytes);
+
+/* A bool of a column. */
+static inline bool array_bool(const struct array_column *c, uint64_t i) {
+  return c->is_bytes ? c->as.bytes[i] != 0 : c->as.ints[i] != 0;
+}
 
 /* How numpy stores one component of an element. */
 struct npy_field {

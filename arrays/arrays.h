@@ -25,8 +25,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct spool;
+
 enum array_format { ARRAY_NPY, ARRAY_CSV, ARRAY_NPZ };
 enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
+
+/* Columns that are too large for memory, in temporary files (base/spool.h): the caller's, all
+ * zero but for `heap`, until array_spools_end. */
+struct array_spools {
+  struct heap *heap;  /* of their buffers */
+  const char *mapped; /* the bytes of the file that is read, if they are mapped; else NULL */
+  size_t length;
+  uint64_t passed; /* bytes read since pages were given back */
+  struct array_spool *newest;
+};
+void array_spools_end(struct array_spools *);
+/* Whether elements are in one of them. */
+bool array_spools_hold(const struct array_spools *, const void *elements);
+/* What has been read of them, and of the file, need not stay in memory (spool_give_back). */
+void array_spools_give_back(struct array_spools *);
+/* A new one, of the same lifetime; NULL after setting the problem. */
+struct spool *array_spool(struct arena *, struct array_spools *, const char **problem);
 
 struct array_type {
   uint32_t depth; /* levels of sequences */
@@ -34,6 +53,8 @@ struct array_type {
   uint8_t *leaves; /* enum array_leaf; components of an element from left to right */
   bool bytes_stay; /* those of a file that is read, as long as the columns, which may then be in
                       them: where a numpy file has 64-bit numbers as columns have them */
+  struct array_spools *spools; /* where large columns go that are read, whose pages are given
+                                  back while they are written; NULL: all are the arena's */
   const char *signature;       /* of ARRAY_NPZ, which has nothing else of these; else NULL */
   const struct csv_style *csv; /* how a CSV file looks; NULL: as usual */
 };
@@ -44,7 +65,9 @@ struct array_column {
   union {
     int64_t *ints; /* bools are 0 and 1 */
     double *floats;
+    uint8_t *bytes; /* bools likewise */
   } as;
+  bool is_bytes; /* so are bools that are read into spools, and may be those to be written */
 };
 
 struct array_columns {

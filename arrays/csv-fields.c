@@ -28,23 +28,41 @@ static bool take_end(struct csv_reading *r) {
   return false;
 }
 
+/* Makes room for a field of so many bytes. */
+static void make_room(struct csv_reading *r, size_t length) {
+  if (length <= r->room) return;
+  while (r->room < length) r->room = 2 * r->room + 1;
+  r->field = arena_alloc(r->arena, r->room + 1);
+}
+
+/* The quote that closes the field whose contents begin here, or NULL. */
+static const char *closing_quote(const struct csv_reading *r) {
+  const char *p = r->next;
+  while ((p = memchr(p, '"', (size_t)(r->end - p)))) {
+    if (p + 1 == r->end || p[1] != '"') return p;
+    p += 2;
+  }
+  return NULL;
+}
+
 static bool take_quoted(struct csv_reading *r) {
   r->next++;
-  for (r->length = 0; r->next < r->end; r->next++) {
-    if (*r->next == '"') {
-      r->next++;
-      if (r->next == r->end || *r->next != '"') {
-        if (take_end(r)) return true;
-        return array_fail(r->arena, r->problem,
-                          "line %" PRIu64 ": something follows the closing quote of a field",
-                          r->line);
-      }
-    }
+  const char *close = closing_quote(r);
+  if (!close) {
+    return array_fail(r->arena, r->problem,
+                      "line %" PRIu64 ": the quote of a field is not closed", r->line);
+  }
+  make_room(r, (size_t)(close - r->next));
+  for (r->length = 0; r->next < close; r->next++) {
+    if (*r->next == '"') r->next++; /* of two the second */
     if (*r->next == '\n') r->lines_ended++;
     r->field[r->length++] = *r->next;
   }
-  return array_fail(r->arena, r->problem,
-                    "line %" PRIu64 ": the quote of a field is not closed", r->line);
+  r->next++;
+  return take_end(r) ||
+         array_fail(r->arena, r->problem,
+                    "line %" PRIu64 ": something follows the closing quote of a field",
+                    r->line);
 }
 
 static void take_bare(struct csv_reading *r) {
@@ -52,6 +70,7 @@ static void take_bare(struct csv_reading *r) {
   const char *start = r->next;
   while (r->next < r->end && *r->next != separator && *r->next != '\n') r->next++;
   r->length = (size_t)(r->next - start);
+  make_room(r, r->length);
   memcpy(r->field, start, r->length);
   if (r->next < r->end && *r->next == '\n' && r->length > 0 && r->next[-1] == '\r') r->length--;
   (void)take_end(r);
@@ -206,7 +225,8 @@ bool csv_read_with(struct csv_reading *r, const char *bytes, size_t length,
   r->end = bytes + length;
   r->style = csv_style_of(r->type);
   if (length >= 3 && memcmp(r->next, mark, 3) == 0) r->next += 3;
-  r->field = arena_alloc(r->arena, length + 1);
+  r->room = 0;
+  r->field = arena_alloc(r->arena, 1);
   r->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!r->plain) return array_fail(r->arena, r->problem, "out of memory");
   struct memory_guard guard; /* the locale is freed separately */

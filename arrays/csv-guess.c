@@ -11,6 +11,15 @@ static enum array_leaf wider(enum array_leaf leaf, bool may_be_bool) {
   return leaf == ARRAY_FLOAT && may_be_bool ? ARRAY_BOOL : ARRAY_TEXT;
 }
 
+/* Columns are as many as the first row has fields; they begin as ints, which are 0. */
+static void add_column(struct csv_reading *r, struct array_type *type, uint32_t i) {
+  type->leaf_count = i + 1;
+  if ((i & (i + 1)) != 0) return; /* there is room up to 2^k - 1 */
+  uint8_t *leaves = arena_alloc(r->arena, 2 * (size_t)i + 1);
+  if (i > 0) memcpy(leaves, type->leaves, i);
+  type->leaves = leaves;
+}
+
 /* `fresh`: the columns have no types yet. A column of bools holds only bools; one of 2.5 and
  * True holds texts. */
 static bool guess_row(struct csv_reading *r, struct array_type *type, bool is_first,
@@ -19,7 +28,7 @@ static bool guess_row(struct csv_reading *r, struct array_type *type, bool is_fi
   do {
     struct csv_cell cell;
     if (!csv_take_field(r)) return false;
-    if (is_first) type->leaf_count = i + 1;
+    if (is_first) add_column(r, type, i);
     if (i == type->leaf_count) {
       return array_fail(r->arena, r->problem, "line %" PRIu64 ": more than %u fields", r->line,
                         type->leaf_count);
@@ -48,7 +57,6 @@ static bool guess_rows(struct csv_reading *r, void *result) {
   struct array_type *type = result;
   const bool may_be_names = r->style->header == CSV_HEADER_UNKNOWN;
   type->depth = 1;
-  type->leaves = arena_alloc(r->arena, (size_t)(r->end - r->next) + 1);
   if (!csv_take_header(r)) return false;
   if (!csv_another_row(r)) {
     return array_fail(r->arena, r->problem,
@@ -57,7 +65,9 @@ static bool guess_rows(struct csv_reading *r, void *result) {
   if (!guess_row(r, type, true, true)) return false;
   for (bool second = may_be_names; csv_another_row(r); second = false) {
     if (second) memset(type->leaves, ARRAY_INT, type->leaf_count);
+    const char *start = r->next;
     if (!guess_row(r, type, false, second)) return false;
+    array_passed(type->spools, (uint64_t)(r->next - start));
   }
   choose(r, type);
   return true;

@@ -8,23 +8,51 @@
 #include <string.h>
 
 struct rows {
-  ARRAY(int64_t) lengths; /* of rows that are sequences */
-  ARRAY(int64_t) * ints;  /* for each component */
-  ARRAY(double) * floats;
-  struct array_text *texts;
+  struct array_growing lengths; /* of rows that are sequences */
+  struct array_growing *cells;  /* for each component; of texts their lengths */
+  struct array_growing *texts;  /* their characters */
+  uint64_t count;
 };
 
-static void keep(struct csv_reading *r, struct rows *rows, uint32_t leaf,
+/* Every column has a file of its own while it is read, and a process only so many. */
+enum { SPOOLED_MOST = 256 };
+
+static struct array_spools *spools_for(const struct csv_reading *r) {
+  const bool large = (size_t)(r->end - r->next) >= ARRAY_SPOOLED_LEAST;
+  return large && array_column_count(r->type) <= SPOOLED_MOST ? r->type->spools : NULL;
+}
+
+static bool begin_rows(struct csv_reading *r, struct rows *rows) {
+  const uint32_t n = r->type->leaf_count;
+  struct array_spools *spools = spools_for(r);
+  *rows = (struct rows){.cells = arena_alloc(r->arena, n * sizeof *rows->cells),
+                        .texts = arena_alloc(r->arena, n * sizeof *rows->texts)};
+  bool fine = r->type->depth < 2 ||
+              array_grow_begin(&rows->lengths, r->arena, ARRAY_INT, spools, r->problem);
+  for (uint32_t i = 0; i < n && fine; i++) {
+    const enum array_leaf leaf = (enum array_leaf)r->type->leaves[i];
+    fine = array_grow_begin(&rows->cells[i], r->arena, leaf, spools, r->problem) &&
+           (leaf != ARRAY_TEXT ||
+            array_grow_begin(&rows->texts[i], r->arena, ARRAY_CHAR, spools, r->problem));
+  }
+  return fine;
+}
+
+static bool keep(struct csv_reading *r, struct rows *rows, uint32_t leaf,
                  const struct csv_cell *cell) {
   const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
-  if (kind == ARRAY_FLOAT) {
-    *array_push(r->arena, &rows->floats[leaf]) = cell->real;
-    return;
-  }
-  *array_push(r->arena, &rows->ints[leaf]) = cell->integer;
+  if (kind == ARRAY_FLOAT) return array_grow_float(&rows->cells[leaf], cell->real, r->problem);
+  if (!array_grow_int(&rows->cells[leaf], cell->integer, r->problem)) return false;
   for (int64_t i = 0; kind == ARRAY_TEXT && i < cell->integer; i++) {
-    *array_push(r->arena, &rows->texts[leaf].chars) = (unsigned char)cell->text[i];
+    if (!array_grow_int(&rows->texts[leaf], (unsigned char)cell->text[i], r->problem))
+      return false;
   }
+  return true;
+}
+
+static bool end_row(struct csv_reading *r, struct rows *rows, uint32_t fields) {
+  rows->count++;
+  return r->type->depth < 2 || array_grow_int(&rows->lengths, fields, r->problem);
 }
 
 /* Reports a row that does not fit the type, unless it may be one of names. */
@@ -47,19 +75,22 @@ static uint32_t fields_wanted(const struct csv_reading *r) {
   return r->wanted ? r->field_count : r->type->leaf_count;
 }
 
-/* Reads the field with this index, and keeps it if `rows` is not NULL. NULL, or what is wrong
- * with the row. */
-static const char *read_field(struct csv_reading *r, struct rows *rows, uint32_t index) {
+/* Reads the field with this index, and keeps it if `rows` is not NULL. False after setting the
+ * problem; *wrong: what is wrong with the row, or NULL. */
+static bool read_field(struct csv_reading *r, struct rows *rows, uint32_t index,
+                       const char **wrong) {
   struct csv_cell cell = {0};
+  *wrong = NULL;
   if (r->type->depth < 2 && index >= fields_wanted(r)) {
-    return arena_printf(r->arena, "more than %u fields", fields_wanted(r));
+    *wrong = arena_printf(r->arena, "more than %u fields", fields_wanted(r));
+    return true;
   }
   const uint32_t leaf = component(r, index);
-  if (leaf == CSV_UNWANTED) return NULL;
+  if (leaf == CSV_UNWANTED) return true;
   const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
-  if (!csv_read_cell(r, kind, &cell)) return csv_wrong_cell(r, index, kind);
-  if (rows) keep(r, rows, leaf, &cell);
-  return NULL;
+  if (csv_read_cell(r, kind, &cell)) return !rows || keep(r, rows, leaf, &cell);
+  *wrong = csv_wrong_cell(r, index, kind);
+  return true;
 }
 
 static const char *too_short(struct csv_reading *r, uint32_t count) {
@@ -72,16 +103,15 @@ static const char *too_short(struct csv_reading *r, uint32_t count) {
 static bool read_fields(struct csv_reading *r, struct rows *rows, bool *names) {
   uint32_t count = 0;
   do {
-    if (!csv_take_field(r)) return false;
-    const char *wrong = read_field(r, rows, count);
+    const char *wrong;
+    if (!csv_take_field(r) || !read_field(r, rows, count, &wrong)) return false;
     if (wrong) return odd_row(r, wrong, names);
     count++;
   } while (!r->ends_row);
   if (r->type->depth < 2 && count < fields_wanted(r))
     return odd_row(r, too_short(r, count), names);
-  if (rows) *array_push(r->arena, &rows->lengths) = count;
   *names = true;
-  return true;
+  return !rows || end_row(r, rows, count);
 }
 
 /* The first row, where it may have the names: it is examined before any of it is stored. */
@@ -99,45 +129,33 @@ static bool read_first(struct csv_reading *r, struct rows *rows) {
   return read_fields(r, rows, &names);
 }
 
-static struct array_column ints_of(const int64_t *items, size_t count) {
-  struct array_column column = {.length = count};
-  column.as.ints = (int64_t *)(uintptr_t)items;
-  return column;
-}
-
-static void make_columns(struct csv_reading *r, const struct rows *rows,
-                         struct array_columns *out) {
+static bool make_columns(struct csv_reading *r, struct rows *rows, struct array_columns *out) {
   const struct array_type *t = r->type;
   out->count = array_column_count(t);
   out->items = arena_alloc(r->arena, out->count * sizeof *out->items);
   out->items[0] = array_ints(r->arena, 1);
-  out->items[0].as.ints[0] = (int64_t)rows->lengths.count;
-  if (t->depth == 2) out->items[1] = ints_of(rows->lengths.items, rows->lengths.count);
-  for (uint32_t i = 0; i < t->leaf_count; i++) {
+  out->items[0].as.ints[0] = (int64_t)rows->count;
+  bool fine = t->depth < 2 || array_grow_end(&rows->lengths, &out->items[1], r->problem);
+  for (uint32_t i = 0; i < t->leaf_count && fine; i++) {
     struct array_column *column = &out->items[array_leaf_column(t, i)];
-    if (t->leaves[i] == ARRAY_FLOAT) {
-      *column = (struct array_column){.is_float = true, .length = rows->floats[i].count};
-      column->as.floats = rows->floats[i].items;
-      continue;
-    }
-    *column = ints_of(rows->ints[i].items, rows->ints[i].count);
-    if (t->leaves[i] == ARRAY_TEXT) column[1] = array_chars(&rows->texts[i]);
+    fine =
+        array_grow_end(&rows->cells[i], column, r->problem) &&
+        (t->leaves[i] != ARRAY_TEXT || array_grow_end(&rows->texts[i], column + 1, r->problem));
   }
+  return fine;
 }
 
 static bool read_rows(struct csv_reading *r, void *out) {
-  struct rows rows = {.lengths = {0}};
-  rows.ints = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.ints);
-  rows.floats = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.floats);
-  rows.texts = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.texts);
-  if (!csv_take_header(r)) return false;
+  struct rows rows;
+  if (!csv_take_header(r) || !begin_rows(r, &rows)) return false;
   bool first = r->style->header == CSV_HEADER_UNKNOWN;
   for (; csv_another_row(r); first = false) {
+    const char *start = r->next;
     bool names = false;
     if (!(first ? read_first(r, &rows) : read_fields(r, &rows, &names))) return false;
+    array_passed(r->type->spools, (uint64_t)(r->next - start));
   }
-  make_columns(r, &rows, out);
-  return true;
+  return make_columns(r, &rows, out);
 }
 
 bool csv_check(struct arena *arena, const struct array_type *type, const char **problem) {
@@ -162,21 +180,17 @@ static bool columns_fit(struct arena *arena, const struct array_type *type,
 
 /* The names of the columns, as a sequence of texts. */
 static bool read_names(struct csv_reading *r, void *out) {
-  struct rows rows = {.lengths = {0}};
-  struct array_text text = {0};
-  rows.ints = arena_alloc(r->arena, sizeof *rows.ints);
-  rows.texts = &text;
-  if (!csv_take_header(r)) return false;
+  struct rows rows;
+  if (!begin_rows(r, &rows) || !csv_take_header(r)) return false;
   r->next = r->header;
   do {
     if (!csv_take_field(r)) return false;
     const struct csv_word name = csv_name(r);
     const struct csv_cell cell = {.integer = (int64_t)name.length, .text = name.text};
-    keep(r, &rows, 0, &cell);
-    *array_push(r->arena, &rows.lengths) = 1;
+    if (!keep(r, &rows, 0, &cell)) return false;
+    rows.count++;
   } while (!r->ends_row);
-  make_columns(r, &rows, out);
-  return true;
+  return make_columns(r, &rows, out);
 }
 
 bool csv_read(struct arena *arena, const struct array_type *type, const char *bytes,

@@ -39,7 +39,7 @@ static void write_cell(struct writing *w, uint32_t leaf, uint64_t i) {
   case ARRAY_FLOAT:
     fwrite(number, 1, format_float_exact(number, c->as.floats[i]), w->out);
     break;
-  case ARRAY_BOOL: fputs(c->as.ints[i] ? "True" : "False", w->out); break;
+  case ARRAY_BOOL: fputs(array_bool(c, i) ? "True" : "False", w->out); break;
   case ARRAY_CHAR: write_text(w, &c->as.ints[i], 1); break;
   case ARRAY_TEXT:
     write_text(w, c[1].as.ints + w->at[leaf], (uint64_t)c->as.ints[i]);
@@ -87,6 +87,7 @@ bool csv_write(struct arena *arena, const struct array_type *type,
       write_cell(&w, tuples ? (uint32_t)k : 0, tuples ? row : cell++);
     }
     putc('\n', out);
+    array_passed(type->spools, (fields + 1) * sizeof(int64_t));
   }
   return true;
 }

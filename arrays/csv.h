@@ -48,7 +48,7 @@ struct csv_reading {
   bool ends_row;        /* the field just read was the last of its row */
   bool quoted;          /* and stood in quotes */
   char *field;          /* the field just read, NUL-terminated */
-  size_t length;
+  size_t length, room;  /* its bytes, and what it may have; there is a byte more */
   const char *header;   /* the row with the names of the columns, or NULL */
   uint32_t *wanted;     /* for each field of a row its component, or CSV_UNWANTED; NULL: all */
   uint32_t field_count; /* of a row, where `wanted` is not NULL */
@@ -63,7 +63,7 @@ bool csv_read_with(struct csv_reading *, const char *bytes, size_t length,
                    bool (*read)(struct csv_reading *, void *result), void *result);
 /* Whether there is another row: lines that are empty or comments are skipped. */
 bool csv_another_row(struct csv_reading *);
-/* Takes the next field into r->field, which has room for the whole file. */
+/* Takes the next field into r->field. */
 bool csv_take_field(struct csv_reading *);
 /* Takes what remains of a row. */
 bool csv_skip_row(struct csv_reading *);

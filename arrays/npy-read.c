@@ -11,7 +11,7 @@ struct reading {
   struct npy_header header;
   const unsigned char *data;
   uint64_t count; /* of elements */
-  bool reordered; /* `data` is not in the file */
+  bool stays;     /* `data` does, as long as the columns */
   bool named;     /* the fields are found by the names of a record's */
   struct array_columns *out;
   const char **problem;
@@ -71,35 +71,31 @@ static double load_float(const struct npy_field *f, const unsigned char *p) {
 
 /* ---- text ---- */
 
-static void push_utf8(struct arena *arena, struct array_text *text, uint64_t code) {
-  if (code < 0x80) {
-    *array_push(arena, &text->chars) = (int64_t)code;
-    return;
-  }
-  int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+/* The bytes of a character in UTF-8; their number. */
+static int utf8(uint64_t code, int64_t bytes[4]) {
   static const uint64_t first[] = {0, 0xC0, 0xE0, 0xF0};
-  *array_push(arena, &text->chars) = (int64_t)((code >> (6 * more) | first[more]) & 255);
-  while (more-- > 0) {
-    *array_push(arena, &text->chars) = (int64_t)((code >> (6 * more) & 63) | 0x80);
-  }
+  const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  bytes[0] = more == 0 ? (int64_t)code : (int64_t)((code >> (6 * more) | first[more]) & 255);
+  for (int k = 1; k <= more; k++) bytes[k] = (int64_t)((code >> (6 * (more - k)) & 63) | 0x80);
+  return more + 1;
 }
 
-/* Numpy pads texts with NULs, which are not part of them. */
-static int64_t push_text(struct reading *r, const struct npy_field *f, const unsigned char *p,
-                         struct array_text *text) {
+/* Numpy pads texts with NULs, which are not part of them. *length: of bytes. */
+static bool push_text(struct reading *r, const struct npy_field *f, const unsigned char *p,
+                      struct array_growing *text, int64_t *length) {
   const uint32_t unit = f->kind == 'U' ? 4 : 1;
-  uint32_t length = f->size / unit;
-  while (length > 0 && load(f, p + (size_t)(length - 1) * unit, unit) == 0) length--;
-  const size_t before = text->chars.count;
-  for (uint32_t k = 0; k < length; k++) {
-    const uint64_t code = load(f, p + (size_t)k * unit, unit);
-    if (f->kind == 'U') {
-      push_utf8(r->arena, text, code);
-    } else {
-      *array_push(r->arena, &text->chars) = (int64_t)code;
+  uint32_t count = f->size / unit;
+  while (count > 0 && load(f, p + (size_t)(count - 1) * unit, unit) == 0) count--;
+  *length = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    int64_t bytes[4] = {(int64_t)load(f, p + (size_t)k * unit, unit)};
+    const int n = f->kind == 'U' ? utf8((uint64_t)bytes[0], bytes) : 1;
+    for (int i = 0; i < n; i++) {
+      if (!array_grow_int(text, bytes[i], r->problem)) return false;
     }
+    *length += n;
   }
-  return (int64_t)(text->chars.count - before);
+  return true;
 }
 
 /* ---- components ---- */
@@ -126,70 +122,116 @@ static bool is_column(const struct npy_field *f, enum array_leaf leaf, uint64_t 
          f->big != array_little_endian();
 }
 
-static bool read_ints(struct reading *r, enum array_leaf leaf, const struct npy_field *f,
-                      const unsigned char *p, uint64_t stride, struct array_column *column) {
-  for (uint64_t i = 0; i < r->count; i++, p += stride) {
+/* Elements of a component, which are `stride` bytes apart. */
+struct source {
+  const struct npy_field *field;
+  enum array_leaf leaf;
+  const unsigned char *p;
+  uint64_t stride;
+};
+
+static bool read_int(struct reading *r, const struct source *s, uint64_t i, int64_t *x) {
+  const struct npy_field *f = s->field;
+  const unsigned char *p = s->p + i * s->stride;
+  *x = (int64_t)*p; /* bools, and S1 */
+  if (is_integer(f) && !load_int(f, p, x)) {
+    return array_fail(r->arena, r->problem, "element %llu, %llu, is too large for an int",
+                      (unsigned long long)i, (unsigned long long)load(f, p, f->size));
+  }
+  if (s->leaf == ARRAY_BOOL) *x = *x != 0;
+  if (s->leaf == ARRAY_CHAR) *x &= 255;
+  return true;
+}
+
+/* One component of all elements into a column of the arena. */
+static bool read_into(struct reading *r, const struct source *s, struct array_column *column) {
+  const bool floats = s->leaf == ARRAY_FLOAT;
+  *column = floats ? array_floats(r->arena, r->count) : array_ints(r->arena, r->count);
+  if (is_column(s->field, s->leaf, s->stride)) {
+    memcpy(column->as.ints, s->p, (size_t)r->count * sizeof *column->as.ints);
+    return true;
+  }
+  for (uint64_t i = 0; i < r->count; i++) {
     arena_poll(r->arena);
-    int64_t x = (int64_t)*p; /* bools, and S1 */
-    if (is_integer(f) && !load_int(f, p, &x)) {
-      return array_fail(r->arena, r->problem, "element %llu, %llu, is too large for an int",
-                        (unsigned long long)i, (unsigned long long)load(f, p, f->size));
-    }
-    if (leaf == ARRAY_BOOL) x = x != 0;
-    if (leaf == ARRAY_CHAR) x &= 255;
-    column->as.ints[i] = x;
+    if (floats)
+      column->as.floats[i] = load_float(s->field, s->p + i * s->stride);
+    else if (!read_int(r, s, i, &column->as.ints[i]))
+      return false;
   }
   return true;
 }
 
-static void read_texts(struct reading *r, const struct npy_field *f, const unsigned char *p,
-                       uint64_t stride, struct array_column *lengths) {
-  struct array_text text = {0};
-  *lengths = array_ints(r->arena, r->count);
-  for (uint64_t i = 0; i < r->count; i++, p += stride) {
+/* The same into a spool. */
+static bool spool_elements(struct reading *r, const struct source *s,
+                           struct array_growing *to) {
+  for (uint64_t i = 0; i < r->count; i++) {
+    int64_t x = 0;
     arena_poll(r->arena);
-    lengths->as.ints[i] = push_text(r, f, p, &text);
+    array_passed(r->type->spools, s->stride);
+    if (s->leaf == ARRAY_FLOAT) {
+      if (!array_grow_float(to, load_float(s->field, s->p + i * s->stride), r->problem))
+        return false;
+    } else if (!read_int(r, s, i, &x) || !array_grow_int(to, x, r->problem)) {
+      return false;
+    }
   }
-  lengths[1] = array_chars(&text);
+  return true;
+}
+
+/* Where a column of so many bytes goes: to the arena if NULL. */
+static struct array_spools *spools_for(const struct reading *r, uint64_t bytes) {
+  return bytes >= ARRAY_SPOOLED_LEAST ? r->type->spools : NULL;
+}
+
+static bool read_spooled(struct reading *r, const struct source *s,
+                         struct array_column *column) {
+  struct array_growing to;
+  return array_grow_begin(&to, r->arena, s->leaf, r->type->spools, r->problem) &&
+         spool_elements(r, s, &to) && array_grow_end(&to, column, r->problem);
+}
+
+static bool read_texts(struct reading *r, const struct source *s,
+                       struct array_column *columns) {
+  struct array_growing lengths, text;
+  struct array_spools *spools = spools_for(r, r->count * s->field->size);
+  if (!array_grow_begin(&lengths, r->arena, ARRAY_TEXT, spools, r->problem) ||
+      !array_grow_begin(&text, r->arena, ARRAY_CHAR, spools, r->problem))
+    return false;
+  array_grow_expect(&lengths, r->count);
+  for (uint64_t i = 0; i < r->count; i++) {
+    int64_t length;
+    arena_poll(r->arena);
+    array_passed(r->type->spools, s->stride);
+    if (!push_text(r, s->field, s->p + i * s->stride, &text, &length) ||
+        !array_grow_int(&lengths, length, r->problem))
+      return false;
+  }
+  return array_grow_end(&lengths, columns, r->problem) &&
+         array_grow_end(&text, columns + 1, r->problem);
 }
 
 /* Whether they need not be copied. */
-static bool may_lend(const struct reading *r, const struct npy_field *f, enum array_leaf leaf,
-                     const unsigned char *p, uint64_t stride) {
-  return r->type->bytes_stay && !r->reordered && (uintptr_t)p % sizeof(int64_t) == 0 &&
-         is_column(f, leaf, stride);
+static bool may_lend(const struct reading *r, const struct source *s) {
+  return r->stays && (uintptr_t)s->p % sizeof(int64_t) == 0 &&
+         is_column(s->field, s->leaf, s->stride);
 }
 
 /* Component `leaf` of all elements, which are `stride` bytes apart. */
 static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *f,
                       uint64_t stride, size_t offset) {
   struct array_column *column = &r->out->items[array_leaf_column(r->type, leaf)];
-  const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
-  const unsigned char *p = r->data + offset;
-  if (!field_fits(kind, f)) {
+  const struct source s = {f, (enum array_leaf)r->type->leaves[leaf], r->data + offset, stride};
+  if (!field_fits(s.leaf, f)) {
     return array_fail(r->arena, r->problem, "the file has %s where the program wants %s",
-                      npy_field_name(r->arena, f), array_leaf_name(kind));
+                      npy_field_name(r->arena, f), array_leaf_name(s.leaf));
   }
-  if (kind == ARRAY_TEXT) {
-    read_texts(r, f, p, stride, column);
-    return true;
+  if (s.leaf == ARRAY_TEXT) return read_texts(r, &s, column);
+  if (!may_lend(r, &s)) {
+    const bool large = spools_for(r, r->count * sizeof(int64_t)) != NULL;
+    return large ? read_spooled(r, &s, column) : read_into(r, &s, column);
   }
-  if (may_lend(r, f, kind, p, stride)) {
-    *column = (struct array_column){.is_float = kind == ARRAY_FLOAT, .length = r->count};
-    column->as.ints = (int64_t *)(uintptr_t)p;
-    return true;
-  }
-  *column =
-      kind == ARRAY_FLOAT ? array_floats(r->arena, r->count) : array_ints(r->arena, r->count);
-  if (is_column(f, kind, stride)) {
-    memcpy(column->as.ints, p, (size_t)r->count * sizeof *column->as.ints);
-    return true;
-  }
-  if (kind != ARRAY_FLOAT) return read_ints(r, kind, f, p, stride, column);
-  for (uint64_t i = 0; i < r->count; i++, p += stride) {
-    arena_poll(r->arena);
-    column->as.floats[i] = load_float(f, p);
-  }
+  *column = (struct array_column){.is_float = s.leaf == ARRAY_FLOAT, .length = r->count};
+  column->as.ints = (int64_t *)(uintptr_t)s.p;
   return true;
 }
 
@@ -204,17 +246,29 @@ static const char *shape_text(struct arena *arena, const struct npy_header *h) {
   return arena_printf(arena, h->dimension_count == 1 ? "%s,)" : "%s)", text);
 }
 
-/* Lengths of the sequences of each level, from the dimensions. */
-static void read_lengths(struct reading *r) {
-  uint64_t sequences = 1;
-  for (uint32_t level = 0; level < r->type->depth; level++) {
-    struct array_column *column = &r->out->items[level];
-    const uint64_t length = r->header.dimensions[level];
-    *column = array_ints(r->arena, sequences);
-    for (uint64_t i = 0; i < sequences; i++) column->as.ints[i] = (int64_t)length;
-    sequences *= length;
+/* A column of so many equal lengths. */
+static bool repeat(struct reading *r, uint64_t count, uint64_t length,
+                   struct array_column *column) {
+  struct array_growing lengths;
+  struct array_spools *spools = spools_for(r, count * sizeof(int64_t));
+  if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
+  array_grow_expect(&lengths, count);
+  for (uint64_t i = 0; i < count; i++) {
+    arena_poll(r->arena);
+    if (!array_grow_int(&lengths, (int64_t)length, r->problem)) return false;
   }
-  r->count = sequences;
+  return array_grow_end(&lengths, column, r->problem);
+}
+
+/* Lengths of the sequences of each level, from the dimensions. */
+static bool read_lengths(struct reading *r) {
+  r->count = 1;
+  for (uint32_t level = 0; level < r->type->depth; level++) {
+    const uint64_t length = r->header.dimensions[level];
+    if (!repeat(r, r->count, length, &r->out->items[level])) return false;
+    r->count *= length;
+  }
+  return true;
 }
 
 /* Whether all elements are present; products of dimensions may overflow. */
@@ -274,28 +328,64 @@ static bool check_shape(struct reading *r, bool *last_is_tuple) {
   return true;
 }
 
-/* The elements in C order, in which the last index changes fastest, of an array in Fortran
- * order, in which the first does. */
-static const unsigned char *in_c_order(struct reading *r, const unsigned char *data) {
-  const struct npy_header *h = &r->header;
-  const uint64_t record = h->record;
-  uint64_t stride[ARRAY_MOST_DIMENSIONS], index[ARRAY_MOST_DIMENSIONS] = {0}, count = 1;
+/* The elements of an array in Fortran order, in which the first index changes fastest, in C
+ * order, in which the last does. */
+struct order {
+  uint64_t stride[ARRAY_MOST_DIMENSIONS], index[ARRAY_MOST_DIMENSIONS];
+  uint64_t from; /* the next element: bytes behind the first */
+  uint64_t bytes;
+};
+
+static void begin_order(struct order *o, const struct npy_header *h) {
+  *o = (struct order){.bytes = h->record};
   for (uint32_t i = 0; i < h->dimension_count; i++) {
-    stride[i] = count * record;
-    count *= h->dimensions[i];
+    o->stride[i] = o->bytes;
+    o->bytes *= h->dimensions[i];
   }
-  unsigned char *ordered = arena_alloc(r->arena, (size_t)(count * record) + 1);
-  for (uint64_t to = 0, from = 0; to < count * record; to += record) {
+}
+
+static void advance(struct order *o, const struct npy_header *h) {
+  for (uint32_t i = h->dimension_count; i-- > 0;) {
+    o->from += o->stride[i];
+    if (++o->index[i] < h->dimensions[i]) break;
+    o->from -= o->stride[i] * o->index[i];
+    o->index[i] = 0;
+  }
+}
+
+/* In a spool. An element that is far from the one before is on another page. */
+static bool reorder_spooled(struct reading *r, struct order *o) {
+  enum { PAGE = 4096 };
+  const struct npy_header *h = &r->header;
+  const uint64_t apart = o->stride[h->dimension_count - 1];
+  struct file_problem why;
+  struct spool *s = array_spool(r->arena, r->type->spools, r->problem);
+  if (!s) return false;
+  if (!spool_reserve(s, o->bytes, &why)) return array_spool_failed(r->arena, &why, r->problem);
+  for (uint64_t to = 0; to < o->bytes; to += h->record, advance(o, h)) {
     arena_poll(r->arena);
-    memcpy(ordered + to, data + from, (size_t)record);
-    for (uint32_t i = h->dimension_count; i-- > 0;) {
-      from += stride[i];
-      if (++index[i] < h->dimensions[i]) break;
-      from -= stride[i] * index[i];
-      index[i] = 0;
-    }
+    array_passed(r->type->spools, apart < PAGE ? apart : PAGE);
+    if (!spool_append(s, r->data + o->from, h->record, &why))
+      return array_spool_failed(r->arena, &why, r->problem);
   }
-  return ordered;
+  if (!spool_finish(s, &why)) return array_spool_failed(r->arena, &why, r->problem);
+  r->data = s->data;
+  r->stays = true;
+  return true;
+}
+
+static bool reorder(struct reading *r) {
+  struct order o;
+  begin_order(&o, &r->header);
+  if (spools_for(r, o.bytes)) return reorder_spooled(r, &o);
+  unsigned char *ordered = arena_alloc(r->arena, (size_t)o.bytes + 1);
+  for (uint64_t to = 0; to < o.bytes; to += r->header.record, advance(&o, &r->header)) {
+    arena_poll(r->arena);
+    memcpy(ordered + to, r->data + o.from, (size_t)r->header.record);
+  }
+  r->data = ordered;
+  r->stays = false;
+  return true;
 }
 
 /* Whether the last dimension holds the characters of texts. The columns are those of the type:
@@ -309,7 +399,7 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
               size_t length, struct array_columns *out, const char **problem) {
   uint8_t one_char[] = {ARRAY_CHAR};
   const struct array_type chars = {
-      .depth = type->depth + 1, .leaf_count = 1, .leaves = one_char};
+      .depth = type->depth + 1, .leaf_count = 1, .leaves = one_char, .spools = type->spools};
   struct reading r = {.arena = arena, .type = type, .out = out, .problem = problem};
   bool last_is_tuple;
   if (!npy_header_parse(arena, bytes, length, &r.header, problem)) return false;
@@ -317,11 +407,11 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
   r.named = has_fields(&r);
   if (!check_shape(&r, &last_is_tuple) || !check_size(&r, length)) return false;
   r.data = (const unsigned char *)bytes + r.header.data;
-  r.reordered = r.header.fortran && r.header.dimension_count > 1;
-  if (r.reordered) r.data = in_c_order(&r, r.data);
+  r.stays = type->bytes_stay;
+  if (r.header.fortran && r.header.dimension_count > 1 && !reorder(&r)) return false;
   out->count = array_column_count(type);
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
-  read_lengths(&r);
+  if (!read_lengths(&r)) return false;
   const uint64_t record = r.header.record;
   for (uint32_t i = 0; i < type->leaf_count; i++) {
     const struct npy_field *f =

@@ -149,7 +149,7 @@ static void write_elements(struct writing *w) {
       switch ((enum array_leaf)w->type->leaves[leaf]) {
       case ARRAY_INT:
       case ARRAY_FLOAT: write_bits(&c->as.ints[i], w->out); break;
-      case ARRAY_BOOL:
+      case ARRAY_BOOL: putc(array_bool(c, i), w->out); break;
       case ARRAY_CHAR: putc((int)(c->as.ints[i] & 255), w->out); break;
       case ARRAY_TEXT:
         write_text(w, leaf, i, &at[leaf]);
@@ -157,6 +157,7 @@ static void write_elements(struct writing *w) {
         break;
       }
     }
+    array_passed(w->type->spools, w->type->leaf_count * sizeof(int64_t));
   }
 }
 
@@ -192,7 +193,7 @@ bool npy_write(struct arena *arena, const struct array_type *type,
 bool array_npy_is_column(const struct array_type *type) {
   enum { MOST_DEPTH = 3 };
   return !type->signature && type->leaf_count == 1 && type->depth >= 1 &&
-         type->depth <= MOST_DEPTH && type->leaves[0] <= ARRAY_FLOAT && array_little_endian();
+         type->depth <= MOST_DEPTH && type->leaves[0] <= ARRAY_BOOL && array_little_endian();
 }
 
 bool array_npy_write_header(struct arena *arena, const struct array_type *type,

@@ -108,10 +108,14 @@ static const struct array_column *read_array(struct reading *r, const char *path
                      names_text(r));
     return NULL;
   }
+  struct array_type here = *type;
+  here.spools = r->type->spools;
   const struct arena_point mark = arena_mark(r->scratch);
   const char *bytes = zip_bytes(&r->zip, m, r->scratch);
   if (!bytes) return NULL;
-  const bool fine = npy_read(r->arena, type, bytes, m->length, &columns, &problem);
+  here.bytes_stay =
+      m->deflated ? here.spools && array_spools_hold(here.spools, bytes) : r->type->bytes_stay;
+  const bool fine = npy_read(r->arena, &here, bytes, m->length, &columns, &problem);
   arena_free_since(r->scratch, mark);
   if (fine) return columns.items;
   (void)array_fail(r->arena, r->problem, "%s: %s", path, problem);
@@ -138,6 +142,21 @@ static bool read_column(struct reading *r, const char *path, bool in_sequence,
   return is_count(r, path, r->column++->length, count);
 }
 
+/* The next column: the differences of n + 1 numbers. */
+static bool subtract(struct reading *r, const int64_t *offsets, uint64_t n) {
+  struct array_growing lengths;
+  struct array_spools *spools =
+      n * sizeof *offsets >= ARRAY_SPOOLED_LEAST ? r->type->spools : NULL;
+  if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
+  array_grow_expect(&lengths, n);
+  for (uint64_t i = 0; i < n; i++) {
+    arena_poll(r->arena);
+    array_passed(spools, sizeof *offsets);
+    if (!array_grow_int(&lengths, offsets[i + 1] - offsets[i], r->problem)) return false;
+  }
+  return array_grow_end(&lengths, r->column++, r->problem);
+}
+
 /* Offsets become lengths. */
 static bool read_offsets(struct reading *r, const char *path, uint64_t *count,
                          uint64_t *total) {
@@ -148,16 +167,13 @@ static bool read_offsets(struct reading *r, const char *path, uint64_t *count,
   const struct array_column *offsets = &columns[1];
   bool fine = offsets->length > 0 && offsets->as.ints[0] == 0;
   const uint64_t n = fine ? offsets->length - 1 : 0;
-  *r->column = array_ints(r->arena, n);
-  for (uint64_t i = 0; i < n && fine; i++) {
+  for (uint64_t i = 0; i < n && fine; i++)
     fine = offsets->as.ints[i + 1] >= offsets->as.ints[i];
-    r->column->as.ints[i] = offsets->as.ints[i + 1] - offsets->as.ints[i];
-  }
   if (!fine) {
     return array_fail(r->arena, r->problem, "%s: offsets begin with 0 and never decrease",
                       path);
   }
-  r->column++;
+  if (!subtract(r, offsets->as.ints, n)) return false;
   *total = (uint64_t)offsets->as.ints[n];
   return is_count(r, path, n, count);
 }
@@ -286,6 +302,7 @@ bool npz_read(struct arena *arena, const struct array_type *type, const char *by
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
   r.column = out->items;
   r.type = type;
+  r.zip.spools = type->spools;
   r.next = type->signature;
   r.named = array_field_count(type) > 0 && *r.next == '[';
   return with_scratch(&r, read_all, &r);

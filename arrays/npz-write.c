@@ -40,7 +40,8 @@ static bool write_column(struct writing *w, const char *path, enum array_leaf le
   int64_t count[] = {(int64_t)column->length};
   uint8_t leaves[] = {(uint8_t)leaf};
   struct array_column columns[] = {{.length = 1, .as.ints = count}, *column};
-  const struct array_type type = {.depth = in_sequence, .leaf_count = 1, .leaves = leaves};
+  const struct array_type type = {
+      .depth = in_sequence, .leaf_count = 1, .leaves = leaves, .spools = w->type->spools};
   struct one_array a = {.arena = w->arena, .type = &type, .problem = w->zip.problem};
   a.columns = (struct array_columns){.count = in_sequence ? 2 : 1,
                                      .items = in_sequence ? columns : columns + 1};

@@ -199,12 +199,6 @@ struct array_column array_floats(struct arena *arena, uint64_t length) {
   return column;
 }
 
-struct array_column array_chars(const struct array_text *text) {
-  struct array_column column = {.length = text->chars.count};
-  column.as.ints = text->chars.items;
-  return column;
-}
-
 /* ---- consistency ---- */
 
 static bool add_lengths(const struct array_column *c, uint64_t *total) {

@@ -94,6 +94,39 @@ const char *zip_inflate(struct zip *z, const struct zip_member *m, struct arena 
   return NULL;
 }
 
+/* Appends what the next block of the member holds. */
+static bool advance_spooled(struct zip *z, struct inflating *i, char block[STRIDE],
+                            struct spool *to) {
+  struct file_problem why;
+  const size_t before = i->out;
+  i->stream.next_out = (Bytef *)block;
+  advance(i);
+  array_passed(z->spools, STRIDE);
+  return spool_append(to, block, before - i->out, &why) ||
+         array_spool_failed(z->arena, &why, z->problem);
+}
+
+const char *zip_inflate_spooled(struct zip *z, const struct zip_member *m,
+                                struct arena *scratch) {
+  struct inflating i;
+  struct file_problem why;
+  char *block = arena_alloc(scratch, STRIDE);
+  struct spool *to = array_spool(z->arena, z->spools, z->problem);
+  if (!to) return NULL;
+  begin(&i, m, scratch, block, m->length);
+  while (i.status == Z_OK) {
+    arena_poll(scratch);
+    if (!advance_spooled(z, &i, block, to)) return NULL;
+  }
+  if (!is_complete(&i, m, m->length)) {
+    (void)damaged(z, m, &i, m->length - i.out);
+    return NULL;
+  }
+  if (spool_finish(to, &why)) return to->data;
+  (void)array_spool_failed(z->arena, &why, z->problem);
+  return NULL;
+}
+
 #else
 
 #include <pthread.h>
@@ -127,6 +160,11 @@ const char *zip_inflate(struct zip *z, const struct zip_member *m, struct arena 
                    "numpy.savez, not savez_compressed",
                    m->name);
   return NULL;
+}
+
+const char *zip_inflate_spooled(struct zip *z, const struct zip_member *m,
+                                struct arena *scratch) {
+  return zip_inflate(z, m, scratch, m->length);
 }
 
 #endif

@@ -188,19 +188,24 @@ bool zip_read(struct zip *z, const char *bytes, size_t length) {
 
 /* ---- contents ---- */
 
-static uint32_t check_of(struct arena *arena, const char *bytes, size_t length) {
+static uint32_t check_of(const struct zip *z, struct arena *arena, const char *bytes,
+                         size_t length) {
   enum { STRIDE = 1 << 16 }; /* between which a run may be asked to end */
   uint32_t check = 0;
   for (size_t at = 0; at < length; at += STRIDE) {
     arena_poll(arena);
+    array_passed(z->spools, STRIDE);
     check = zip_check(check, bytes + at, length - at < STRIDE ? length - at : STRIDE);
   }
   return check;
 }
 
 const char *zip_bytes(struct zip *z, const struct zip_member *m, struct arena *scratch) {
-  const char *bytes = m->deflated ? zip_inflate(z, m, scratch, m->length) : m->stored;
-  if (!bytes || check_of(scratch, bytes, m->length) == m->check) return bytes;
+  const bool large = z->spools && m->length >= ARRAY_SPOOLED_LEAST;
+  const char *bytes = !m->deflated ? m->stored
+                      : large      ? zip_inflate_spooled(z, m, scratch)
+                                   : zip_inflate(z, m, scratch, m->length);
+  if (!bytes || check_of(z, scratch, bytes, m->length) == m->check) return bytes;
   (void)array_fail(z->arena, z->problem, "'%.40s' is damaged: its checksum is another",
                    m->name);
   return NULL;

@@ -21,15 +21,16 @@ struct zip_member {
 struct zip {
   struct arena *arena;
   ARRAY(struct zip_member) members;
-  FILE *out;        /* of an archive that is written */
-  uint64_t written; /* bytes */
+  struct array_spools *spools; /* where large members are inflated to, or NULL */
+  FILE *out;                   /* of an archive that is written */
+  uint64_t written;            /* bytes */
   const char **problem;
 };
 
 /* Finds the members of an archive, whose bytes stay the caller's. */
 bool zip_read(struct zip *, const char *bytes, size_t length);
 /* The length bytes of a member: the archive's own or, of one that is deflated, those of
- * scratch. Their check is compared. NULL after setting the problem. */
+ * scratch or of a spool. Their check is compared. NULL after setting the problem. */
 const char *zip_bytes(struct zip *, const struct zip_member *, struct arena *scratch);
 /* Likewise, but at most *length bytes from the start, which are not checked; *length becomes
  * how many they are. */
@@ -52,5 +53,7 @@ uint32_t zip_check(uint32_t check, const char *bytes, size_t length);
  * member, not exactly as many. */
 const char *zip_inflate(struct zip *, const struct zip_member *, struct arena *scratch,
                         size_t length);
+/* All bytes of one, in a spool. */
+const char *zip_inflate_spooled(struct zip *, const struct zip_member *, struct arena *scratch);
 
 #endif

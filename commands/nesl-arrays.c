@@ -17,21 +17,17 @@ bool nesl_is_array_file(const char *file) {
   return source_array_format(file, &format);
 }
 
-static enum array_format format_of(const char *file) {
+enum array_format nesl_array_format(const char *file) {
   enum array_format format;
   (void)source_array_format(file, &format);
   return format;
-}
-
-bool nesl_is_npy(const char *file) {
-  return nesl_is_array_file(file) && format_of(file) == ARRAY_NPY;
 }
 
 /* The settings of the command line, if they are meant for this file. */
 static const char *settings_for(struct nesl *n, const char *file) {
   const struct nesl_options *o = n->options;
   const char *settings = "";
-  for (unsigned i = 0; i < o->csv_count && format_of(file) == ARRAY_CSV; i++) {
+  for (unsigned i = 0; i < o->csv_count && nesl_array_format(file) == ARRAY_CSV; i++) {
     settings = arena_printf(n->session->arena, "%s%s", settings,
                             array_setting(n->session->arena, o->csv[i]));
   }
@@ -106,7 +102,8 @@ struct type *nesl_type_of_file(void *context, const char *word, const char *sett
                                const char *name, size_t length, const char **problem) {
   struct nesl *n = context;
   const char *file = arena_copy(n->session->arena, name, length);
-  const enum array_format format = format_of(arena_printf(n->session->arena, "_.%s", word));
+  const enum array_format format =
+      nesl_array_format(arena_printf(n->session->arena, "_.%s", word));
   struct source_text text;
   struct array_type array = {.csv = NULL};
   struct type *type = NULL;
@@ -157,8 +154,8 @@ bool nesl_type_in_file(struct nesl *n, struct type *type, const char *file,
                        struct array_type *array, const char **problem) {
   const char *signature = signature_for(n, type, file);
   *array = (struct array_type){.csv = NULL};
-  return array_type_parse(format_of(file), n->session->arena, signature, strlen(signature),
-                          array, problem);
+  return array_type_parse(nesl_array_format(file), n->session->arena, signature,
+                          strlen(signature), array, problem);
 }
 
 /* ---- arguments ---- */
@@ -167,7 +164,8 @@ struct argument {
   const struct global *function;
   unsigned index, count;
   const char *name, *file;
-  struct source_text *text; /* its bytes; without them if they stay */
+  const struct source_text *text; /* its bytes, */
+  struct source_text *owned;      /* which the caller ends, if this has them */
 };
 
 /* The type of an argument: of the function, and where that is open of the file. */
@@ -185,11 +183,11 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
                                          a->count == 1 ? "" : "s"));
   }
   if (is_open(n->session->arena, *type)) {
-    struct array_type array = {.csv = NULL};
+    struct array_type array = {.spools = nesl_lent_spools(n, a->text->text)};
     struct type *one, *other;
     if (!array_settings_parse(n->session->arena, settings_for(n, a->file), &array, &problem) ||
-        !array_guess(format_of(a->file), n->session->arena, a->text->text, a->text->length,
-                     &array, &problem)) {
+        !array_guess(nesl_array_format(a->file), n->session->arena, a->text->text,
+                     a->text->length, &array, &problem)) {
       return complain_of_file(n, a->file, problem);
     }
     struct type *guessed = type_of_array(n->session->arena, &array);
@@ -218,6 +216,8 @@ static struct nesl_value value_of(struct nesl *n, struct type *type,
     *to = (struct column){.kind = kinds.list.items[i], .length = from->length};
     if (to->kind == COLUMN_FLOAT) {
       to->as.floats = from->as.floats;
+    } else if (to->kind == COLUMN_BOOL && from->is_bytes) {
+      to->as.bools = from->as.bytes;
     } else if (to->kind == COLUMN_BOOL) {
       uint8_t *bools = arena_alloc(&n->arguments, (size_t)from->length);
       for (uint64_t k = 0; k < from->length; k++) bools[k] = from->as.ints[k] != 0;
@@ -249,7 +249,8 @@ static bool bind_argument(struct nesl *n, void *context) {
   if (!find_type(n, a, &type)) return false;
   bool fine = nesl_type_in_file(n, type, a->file, &array, &problem);
   array.bytes_stay = a->text->mapped;
-  if (!fine || !array_read(format_of(a->file), &n->arguments, &array, a->text->text,
+  array.spools = nesl_lent_spools(n, a->text->text);
+  if (!fine || !array_read(nesl_array_format(a->file), &n->arguments, &array, a->text->text,
                            a->text->length, &columns, &problem)) {
     return complain_of_file(n, a->file,
                             arena_printf(n->session->arena,
@@ -268,24 +269,19 @@ static bool bind_argument(struct nesl *n, void *context) {
   const struct scheme scheme = {.count = 0, .type = type};
   session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
                &value);
-  if (a->text->mapped) {
-    *array_push(&n->arena, &n->lent) = *a->text;
-    *a->text = (struct source_text){0};
-  }
   return true;
 }
 
-static bool is_in(const struct source_text *text, const void *elements) {
-  const uintptr_t begin = (uintptr_t)text->text, at = (uintptr_t)elements;
-  return at >= begin && at - begin < text->length;
-}
-
-bool nesl_argument_stays(void *context, const void *elements) {
-  const struct nesl *n = context;
-  for (size_t i = 0; i < n->lent.count; i++) {
-    if (is_in(&n->lent.items[i], elements)) return true;
+/* A file that is mapped is no longer *text's. */
+static bool lend_and_bind(struct nesl *n, void *context) {
+  struct argument *a = context;
+  const struct source_text text = *a->text;
+  if (text.mapped) {
+    nesl_lend_file(n, &text);
+    *a->owned = (struct source_text){0};
+    a->text = &text;
   }
-  return false;
+  return bind_argument(n, a);
 }
 
 bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned index,
@@ -296,9 +292,9 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   const struct permissions user = process_user();
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
-  if (source_map_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
-    struct argument a = {function, index, count, name, file, &text};
-    fine = with_memory(n, file, bind_argument, &a);
+  if (source_map_array(&text, &n->heap, &user, file, nesl_array_format(file), &n->diags)) {
+    struct argument a = {function, index, count, name, file, &text, &text};
+    fine = with_memory(n, file, lend_and_bind, &a);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;
   }
@@ -323,8 +319,8 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
     if (from[i].kind == COLUMN_FLOAT) {
       to->as.floats = (double *)(uintptr_t)from[i].as.floats;
     } else if (from[i].kind == COLUMN_BOOL) {
-      to->as.ints = arena_alloc(arena, (size_t)from[i].length * sizeof *to->as.ints);
-      for (uint64_t k = 0; k < from[i].length; k++) to->as.ints[k] = from[i].as.bools[k];
+      to->as.bytes = (uint8_t *)(uintptr_t)from[i].as.bools;
+      to->is_bytes = true;
     } else {
       to->as.ints = (int64_t *)(uintptr_t)from[i].as.ints;
     }
@@ -338,16 +334,17 @@ struct writing {
   bool open;
 };
 
-/* Writes the header of a file that has the elements already. */
-static bool finish(struct nesl *n, const char *file, const struct array_type *array,
-                   const struct array_columns *columns, struct replacement *streamed) {
-  const char *text = NULL;
+/* Writes a file that was opened while the program ran: all of it, or only its header. */
+static bool finish(struct nesl *n, unsigned output, const struct array_type *array,
+                   const struct array_columns *columns, FILE *stream, bool complete) {
+  const char *text = NULL, *file = n->options->outputs[output];
   struct file_problem problem;
-  if (!array_npy_write_header(n->session->arena, array, columns, streamed->stream, &text)) {
-    replacement_abandon(streamed);
-    return complain_of_file(n, file, text);
-  }
-  return replacement_end(streamed, &problem) || complain_of_file(n, file, problem.text);
+  const bool fine =
+      complete ? array_npy_write_header(n->session->arena, array, columns, stream, &text)
+               : array_write(nesl_array_format(file), n->session->arena, array, columns, stream,
+                             &text);
+  if (!fine) return complain_of_file(n, file, text);
+  return nesl_stream_finish(n, output, &problem) || complain_of_file(n, file, problem.text);
 }
 
 /* Writes one component of the result, whose columns begin at *columns, and advances *columns.
@@ -366,14 +363,17 @@ static bool write_part(struct nesl *n, struct type *type, unsigned output,
   }
   const struct array_columns part = columns_of(n->session->arena, &array, *columns);
   *columns += part.count;
-  if (!array_check(format_of(file), n->session->arena, &array, &part, &problem)) {
+  if (!array_check(nesl_array_format(file), n->session->arena, &array, &part, &problem)) {
     return complain_of_file(n, file, problem);
   }
-  struct replacement *streamed = nesl_stream_of(n, output, part.items[part.count - 1].as.ints);
-  if (streamed) return finish(n, file, &array, &part, streamed);
+  bool complete = false;
+  struct replacement *streamed =
+      nesl_stream_of(n, output, part.items[part.count - 1].as.ints, &complete);
+  array.spools = nesl_stream_spools(n);
+  if (streamed) return finish(n, output, &array, &part, streamed->stream, complete);
   w->open = output_begin(&w->out, file, &n->diags);
   if (!w->open) return false;
-  if (!array_write(format_of(file), n->session->arena, &array, &part, w->out.stream,
+  if (!array_write(nesl_array_format(file), n->session->arena, &array, &part, w->out.stream,
                    &problem)) {
     return complain_of_file(n, file, problem);
   }

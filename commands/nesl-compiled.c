@@ -103,6 +103,7 @@ static const struct ir_program *compile_into(struct compiled *c, const struct ev
   if (!program || !c->options->optimise) return program;
   struct fcode_opt_options optimiser = fcode_opt_default_options();
   optimiser.fuse = !c->options->no_fusion;
+  optimiser.chunked_results = e->sink != NULL && e->large;
   program = fcode_opt(arena, program, &optimiser, NULL, NULL, e->complaints->diags);
   if (!program && e->complaints->first == NESL_OK) e->complaints->first = NESL_LIMIT;
   return program;

@@ -36,6 +36,7 @@ struct evaluation {
    * program is kept until one with another number is; what it calls must stay defined. */
   uint64_t repeated;
   const struct machine_sink *sink; /* of the results, if it is compiled; or NULL */
+  bool large; /* arguments are mapped: then results shall not need memory */
   struct measurement *measurement; /* or NULL: evaluated once; compiled programs only */
 };
 

@@ -156,6 +156,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   if (writes) {
     struct type *type = type_ground(n->session->arena, c->value->type, 0, NULL);
     e.sink = nesl_stream_begin(n, type);
+    e.large = n->lent != NULL;
   }
   if (measures) measurement = nesl_measurement(n);
   if (measures) e.measurement = &measurement;

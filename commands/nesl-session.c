@@ -81,7 +81,7 @@ void nesl_end(struct nesl *n) {
   n->run_seconds = n->evaluator ? n->evaluator->seconds : 0;
   if (n->evaluator) n->evaluator->close(n->evaluator);
   nesl_stream_end(n);
-  for (size_t i = 0; i < n->lent.count; i++) source_free(&n->lent.items[i], &n->heap);
+  nesl_lent_end(n);
   if (n->session) session_free(n->session);
   free(n->last_loaded);
   arena_free(&n->arguments);

@@ -1,11 +1,17 @@
-/* nesl-stream.c - results of --entry in NumPy files, written while the program still runs.
+/* nesl-stream.c - results of --entry that leave memory while the program still runs.
  *
- * What comes from a call that is executed in chunks goes into the file chunk by chunk
- * (struct machine_sink): behind the room of the header, which is written when the lengths are
- * known. Everything else waits for nesl-arrays.c.
+ * What comes from a call that is executed in chunks is given to this sink chunk by chunk
+ * (struct machine_sink). A result that is the only column of a NumPy file goes into the file,
+ * behind the room of the header, which is written when the lengths are known. Columns of other
+ * files, if they are large, go to spools (base/spool.h), from which nesl-arrays.c writes the
+ * file when all of them are complete: there rows of a CSV file, fields of structures and
+ * checksums of archives want several columns, or all of one. The file itself is open from
+ * the first chunk on, so that what is wrong with its name is found then. Everything else waits
+ * in memory.
  */
 #include "arrays/arrays.h"
 #include "base/number.h"
+#include "base/spool.h"
 #include "commands/nesl.h"
 #include "commands/process.h"
 
@@ -13,12 +19,21 @@
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 
+/* A result of the machine: a column of a file. */
+struct output_column {
+  struct file *file;
+  bool elements; /* no lengths, which come at the end */
+  enum cvl_elem elem;
+  struct spool *spool; /* or NULL */
+  bool reserved;
+};
+
 struct file {
   const char *name;
-  bool possible; /* the type of the result is one of a single column */
-  uint64_t column;
-  enum cvl_elem elem;
-  bool open, reserved;
+  enum array_format format;
+  bool direct; /* elements go into it: it has one column of them */
+  bool open;
+  uint64_t wanted; /* bytes that it will have at least, as far as that is known */
   struct replacement replacement;
   struct file_problem problem; /* why it could not be opened */
   const char *mapped;          /* all of the file but its header, when that is there */
@@ -26,43 +41,37 @@ struct file {
 };
 
 struct nesl_stream {
-  const struct nesl *n;
+  struct nesl *n;
   struct permissions user;
+  bool large;       /* the result that the sink is asked for */
   uint64_t written; /* bytes written since pages of arguments were given back */
   unsigned count;
   struct file files[NESL_MOST_OUTPUTS];
+  uint64_t column_count;
+  struct output_column *columns;
+  struct array_spools spools;
   struct machine_sink sink;
 };
 
-static struct file *file_of(struct nesl_stream *s, uint64_t column) {
-  for (unsigned i = 0; i < s->count; i++) {
-    if (s->files[i].possible && s->files[i].column == column) return &s->files[i];
-  }
-  return NULL;
+static uint64_t width(const struct output_column *c) {
+  return elem_info(c->elem)->bytes;
 }
 
-static uint64_t bytes_of(const struct file *f, uint64_t n) {
-  return ARRAY_NPY_HEADER + n * elem_info(f->elem)->bytes;
+static uint64_t bytes_of(const struct output_column *c, uint64_t n) {
+  return ARRAY_NPY_HEADER + n * width(c);
 }
 
-/* ---- the sink ---- */
-
-/* A file that cannot be opened is one that the sink takes, so that the program ends now. */
-static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
-  struct nesl_stream *s = with;
-  struct file *f = file_of(s, result);
-  if (!f || f->open || f->elem != elem) return false;
-  f->open = replacement_begin(&f->replacement, &s->user, f->name, &f->problem);
-  if (!f->open || !f->replacement.direct) return true;
-  replacement_abandon(&f->replacement);
-  f->open = false;
-  return false;
-}
+/* ---- what is wrong ---- */
 
 static bool fail(const struct file *f, int error, char *problem) {
   char buffer[128];
   snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %s", f->name,
            strerror_r(error, buffer, sizeof buffer));
+  return false;
+}
+
+static bool fail_as(const struct file *f, const struct file_problem *why, char *problem) {
+  snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %.280s", f->name, why->text);
   return false;
 }
 
@@ -76,51 +85,126 @@ static bool has_room(const struct file *f, uint64_t bytes, char *problem) {
   format_bytes(needed, bytes);
   format_bytes(available, room);
   snprintf(problem, MACHINE_SINK_PROBLEM,
-           "%.100s: the result takes %s, and the disk has %s left", f->name, needed, available);
+           "%.100s: the result takes %s%s, and the disk has %s left", f->name,
+           f->direct ? "" : "at least ", needed, available);
   return false;
 }
 
+/* ---- which results the sink takes ---- */
+
+/* What is not large is faster in memory, since threads may then compute chunks of their own. */
+static bool is_large(const struct nesl_stream *s, uint64_t bytes) {
+  enum { MEMORY_PART = 8 };
+  const uint64_t least = machine_memory(&s->n->options->machine) / MEMORY_PART;
+  return bytes >= least || nesl_lent_bytes(s->n) >= least;
+}
+
+static bool wants(void *with, uint64_t bytes) {
+  struct nesl_stream *s = with;
+  s->large = is_large(s, bytes);
+  return true;
+}
+
+/* Opens the file. One that cannot be opened is one that the sink takes, so that the program
+ * ends now; what is no ordinary file is written at the end. */
+static void open_file(struct nesl_stream *s, struct file *f) {
+  if (f->open || f->problem.text[0]) return;
+  f->open = replacement_begin(&f->replacement, &s->user, f->name, &f->problem);
+  if (!f->open || !f->replacement.direct) return;
+  replacement_abandon(&f->replacement);
+  f->open = false;
+}
+
+static bool takes_spooled(struct nesl_stream *s, struct output_column *c) {
+  const char *problem;
+  if (!s->large || c->spool) return false;
+  c->spool = array_spool(&s->n->arena, &s->spools, &problem);
+  if (c->spool) open_file(s, c->file);
+  return c->spool != NULL;
+}
+
+static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
+  struct nesl_stream *s = with;
+  struct output_column *c = result < s->column_count ? &s->columns[result] : NULL;
+  if (!c || c->elem != elem) return false;
+  if (!c->file->direct || !c->elements) return takes_spooled(s, c);
+  if (c->file->open) return false;
+  open_file(s, c->file);
+  return c->file->open || c->file->problem.text[0];
+}
+
+/* ---- chunks ---- */
+
 /* The disk is asked before the first elements are written. */
-static bool reserve(struct file *f, uint64_t total, char *problem) {
-  if (f->reserved || total == MACHINE_SINK_UNKNOWN) return true;
-  if (!has_room(f, bytes_of(f, total), problem)) return false;
-  const int error = replacement_reserve(&f->replacement, bytes_of(f, total));
-  f->reserved = error == 0;
+static bool reserve(struct output_column *c, uint64_t total, char *problem) {
+  struct file *f = c->file;
+  if (c->reserved || total == MACHINE_SINK_UNKNOWN) return true;
+  if (!has_room(f, bytes_of(c, total), problem)) return false;
+  const int error = replacement_reserve(&f->replacement, bytes_of(c, total));
+  c->reserved = error == 0;
   return error == 0 || fail(f, error, problem);
+}
+
+/* The same of a spool, and of the file that will be written from it: an element of a CSV file
+ * takes two bytes at least. */
+static bool reserve_spooled(struct output_column *c, uint64_t total, char *problem) {
+  struct file *f = c->file;
+  struct file_problem why;
+  if (c->reserved || total == MACHINE_SINK_UNKNOWN) return true;
+  f->wanted += total * (f->format == ARRAY_CSV ? 2 : width(c));
+  if (f->open && !f->direct && !has_room(f, f->wanted, problem)) return false;
+  c->reserved = spool_reserve(c->spool, total * width(c), &why);
+  return c->reserved || fail_as(f, &why, problem);
 }
 
 /* What has been read of arguments stays in the system's memory only if it has no better use for
  * that; it is read again where it is needed. */
 static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
-  enum { OFTEN = 64 << 20 };
-  s->written += bytes;
+  enum { OFTEN = 64 << 20, LEAST = 1 << 20 }; /* a chunk may have read more than it writes */
+  s->written += bytes > LEAST ? bytes : LEAST;
   if (s->written < OFTEN) return;
-  for (size_t i = 0; i < s->n->lent.count; i++) {
-    const struct source_text *file = &s->n->lent.items[i];
-    madvise(file->text, file->length, MADV_DONTNEED);
-  }
+  nesl_lent_give_back(s->n);
   s->written = 0;
+}
+
+static bool put_spooled(struct output_column *c, uint64_t first, uint64_t total,
+                        const void *elements, uint64_t bytes, char *problem) {
+  struct file_problem why;
+  const uint64_t at = first * width(c);
+  if (!reserve_spooled(c, total, problem)) return false;
+  if (at < c->spool->length && !spool_cut(c->spool, at, &why))
+    return fail_as(c->file, &why, problem);
+  return spool_append(c->spool, elements, bytes, &why) || fail_as(c->file, &why, problem);
 }
 
 static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
                 const void *elements, char problem[MACHINE_SINK_PROBLEM]) {
-  struct file *f = file_of(with, result);
-  if (!f->open) {
-    snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %.100s", f->name, f->problem.text);
-    return false;
-  }
-  if (!reserve(f, total, problem)) return false;
-  const uint64_t bytes = n * elem_info(f->elem)->bytes;
-  give_pages_back(with, bytes);
-  const int error = replacement_put(&f->replacement, bytes_of(f, first), elements, bytes);
+  struct nesl_stream *s = with;
+  struct output_column *c = &s->columns[result];
+  struct file *f = c->file;
+  const uint64_t bytes = n * width(c);
+  if (f->problem.text[0]) return fail_as(f, &f->problem, problem);
+  give_pages_back(s, bytes);
+  if (c->spool) return put_spooled(c, first, total, elements, bytes, problem);
+  if (!reserve(c, total, problem)) return false;
+  const int error = replacement_put(&f->replacement, bytes_of(c, first), elements, bytes);
   return error == 0 || fail(f, error, problem);
+}
+
+static const void *whole_spooled(struct output_column *c, char *problem) {
+  struct file_problem why;
+  if (spool_finish(c->spool, &why)) return c->spool->data;
+  fail_as(c->file, &why, problem);
+  return NULL;
 }
 
 static const void *whole(void *with, uint64_t result, uint64_t n,
                          char problem[MACHINE_SINK_PROBLEM]) {
-  struct file *f = file_of(with, result);
+  struct output_column *c = &((struct nesl_stream *)with)->columns[result];
+  struct file *f = c->file;
   const void *mapped = NULL;
-  f->bytes = bytes_of(f, n);
+  if (c->spool) return whole_spooled(c, problem);
+  f->bytes = bytes_of(c, n);
   int error = replacement_cut(&f->replacement, f->bytes);
   if (!error) error = replacement_map(&f->replacement, f->bytes, &mapped);
   f->mapped = mapped;
@@ -129,32 +213,48 @@ static const void *whole(void *with, uint64_t result, uint64_t n,
   return NULL;
 }
 
-/* ---- which results ---- */
+/* ---- the files ---- */
+
+static enum cvl_elem elem_of(enum column_kind kind) {
+  return kind == COLUMN_FLOAT ? CVL_F64 : kind == COLUMN_BOOL ? CVL_BOOL : CVL_I64;
+}
 
 /* The file of one component of the result, whose columns begin at *column. */
-static bool plan(struct nesl *n, struct file *f, struct type *type, uint64_t *column) {
+static bool plan(struct nesl_stream *s, struct file *f, struct type *type,
+                 const struct column_kinds *kinds, uint64_t *column) {
   struct array_type array;
   const char *problem;
-  if (!nesl_type_in_file(n, type, f->name, &array, &problem)) return false;
-  f->possible = nesl_is_npy(f->name) && array_npy_is_column(&array);
-  f->column = *column + array.depth;
-  f->elem = array.leaf_count == 1 && array.leaves[0] == ARRAY_INT ? CVL_I64 : CVL_F64;
-  *column += array_column_count(&array);
+  if (!nesl_type_in_file(s->n, type, f->name, &array, &problem)) return false;
+  f->format = nesl_array_format(f->name);
+  f->direct = f->format == ARRAY_NPY && array_npy_is_column(&array);
+  const uint64_t end = *column + array_column_count(&array);
+  if (end > s->column_count) return false;
+  for (; *column < end; (*column)++) {
+    const enum column_kind kind = (enum column_kind)kinds->list.items[*column];
+    s->columns[*column] = (struct output_column){
+        .file = f, .elements = kind != COLUMN_SEGDES, .elem = elem_of(kind)};
+  }
   return true;
 }
 
 const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) {
   const struct nesl_options *o = n->options;
   struct nesl_stream *s = arena_alloc(&n->arena, sizeof *s);
+  struct column_kinds kinds = {.arena = &n->arena};
   uint64_t column = 0;
+  value_columns(type, &kinds);
   memset(s, 0, sizeof *s);
   s->n = n;
   s->user = process_user();
-  s->sink = (struct machine_sink){takes, put, whole, s};
+  s->column_count = kinds.list.count;
+  s->columns = arena_alloc(&n->arena, s->column_count * sizeof *s->columns + 1);
+  s->spools.heap = &n->heap;
+  s->sink = (struct machine_sink){
+      .takes = takes, .put = put, .whole = whole, .with = s, .wants = wants};
   for (unsigned i = 0; i < o->output_count; i++) {
     struct type *component = nesl_component(type, i, o->output_count);
     s->files[i].name = o->outputs[i];
-    if (!component || !plan(n, &s->files[i], component, &column)) return NULL;
+    if (!component || !plan(s, &s->files[i], component, &kinds, &column)) return NULL;
     s->count++;
   }
   n->stream = s;
@@ -170,18 +270,28 @@ static void end(struct file *f) {
   f->open = false;
 }
 
-struct replacement *nesl_stream_of(struct nesl *n, unsigned output, const void *elements) {
+struct replacement *nesl_stream_of(struct nesl *n, unsigned output, const void *elements,
+                                   bool *complete) {
   struct file *f = n->stream ? &n->stream->files[output] : NULL;
   if (!f || !f->open) return NULL;
-  if (f->mapped && f->mapped + ARRAY_NPY_HEADER == elements) {
-    f->open = false;
-    return &f->replacement;
-  }
+  *complete = f->mapped && f->mapped + ARRAY_NPY_HEADER == elements;
+  if (*complete || !f->direct) return &f->replacement;
   end(f); /* another value has become the result */
   return NULL;
 }
 
+bool nesl_stream_finish(struct nesl *n, unsigned output, struct file_problem *problem) {
+  struct file *f = &n->stream->files[output];
+  f->open = false;
+  return replacement_end(&f->replacement, problem);
+}
+
+struct array_spools *nesl_stream_spools(struct nesl *n) {
+  return n->stream ? &n->stream->spools : NULL;
+}
+
 void nesl_stream_end(struct nesl *n) {
   for (unsigned i = 0; n->stream && i < n->stream->count; i++) end(&n->stream->files[i]);
+  if (n->stream) array_spools_end(&n->stream->spools);
   n->stream = NULL;
 }

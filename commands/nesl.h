@@ -13,7 +13,8 @@
  *   nesl-entry.c       --entry: a call, and its arguments as values
  *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
- *   nesl-stream.c      results in NumPy files that are written while the program runs
+ *   nesl-lent.c        arguments that are mapped
+ *   nesl-stream.c      results that go to files while the program runs
  *   nesl-tune.c        --tune, and what tuning values are kept for
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  */
@@ -39,14 +40,14 @@ struct nesl {
   struct arena arguments;     /* values for the call of --entry, until the machine has them */
   struct global **parameters; /* their variables; of a property, that of its cases */
   uint32_t parameter_count;
-  ARRAY(struct source_text) lent; /* files that such values are in, to the end */
-  struct nesl_stream *stream;     /* results of the call that go to files at once, or NULL */
-  bool written;                   /* the results of the call are in their files */
-  uint64_t repeated;              /* of the form that is executed: nesl-evaluate.h */
-  uint64_t numbered;              /* forms that had such a number so far */
-  double load_seconds;            /* spent on reading and evaluating them */
-  double run_seconds;  /* at the end: that the machine took, with --entry for the call */
-  bool is_call;        /* the form that is read now is this call */
+  struct nesl_lent *lent;     /* files that such values are in, to the end: nesl-lent.c */
+  struct nesl_stream *stream; /* results of the call that go to files at once, or NULL */
+  bool written;               /* the results of the call are in their files */
+  uint64_t repeated;          /* of the form that is executed: nesl-evaluate.h */
+  uint64_t numbered;          /* forms that had such a number so far */
+  double load_seconds;        /* spent on reading and evaluating them */
+  double run_seconds;         /* at the end: that the machine took, with --entry for the call */
+  bool is_call;               /* the form that is read now is this call */
   bool measures;       /* expressions are evaluated repeatedly, and their times printed */
   FILE *out;           /* results, and what programs print */
   struct text capture; /* with --outcomes and test: what `out` writes to, for one form */
@@ -208,19 +209,35 @@ struct type *nesl_component(struct type *tuple, unsigned index, unsigned count);
 /* How a file holds a value of this type; false with a problem if it cannot. */
 bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct array_type *,
                        const char **problem);
-/* Whether the name ends in .npy. */
-bool nesl_is_npy(const char *file);
-/* Whether the elements of an argument are in a file that stays to the end. The context is a
+/* By the end of its name. */
+enum array_format nesl_array_format(const char *file);
+/* Takes a mapped file that an argument is read from: it stays to the end. */
+void nesl_lend_file(struct nesl *, const struct source_text *mapped);
+/* Where columns of the file with this text go that are not as in the machine; NULL: to memory.
+ */
+struct array_spools *nesl_lent_spools(struct nesl *, const char *text);
+/* Whether the elements of an argument are in such a file, or in a spool. The context is a
  * struct nesl. */
 bool nesl_argument_stays(void *context, const void *elements);
+/* The bytes of all such files. */
+uint64_t nesl_lent_bytes(const struct nesl *);
+/* What has been read of them need not stay in memory. */
+void nesl_lent_give_back(struct nesl *);
+void nesl_lent_end(struct nesl *);
 
 /* Begins to stream the results of the call, of this type, into the files of the options: the
  * sink for its evaluation. NULL if they cannot be there, which is found out later. */
 const struct machine_sink *nesl_stream_begin(struct nesl *, struct type *);
-/* The file of an output, if its elements are these, which are in it already: only the header is
- * missing, to be printed to its stream. The caller ends or abandons it. Else NULL. */
-struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *elements);
-/* Abandons all others. The values of the evaluation are no longer used. */
+/* The file of an output that is open already: to be printed to its stream, and finished. NULL:
+ * it is none. *complete: it has these elements, and only the header is missing. */
+struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *elements,
+                                   bool *complete);
+/* As replacement_end. */
+bool nesl_stream_finish(struct nesl *, unsigned output, struct file_problem *);
+/* Where results are, for array_type.spools; or NULL. */
+struct array_spools *nesl_stream_spools(struct nesl *);
+/* Abandons all other files, and ends spools. The values of the evaluation are no longer used.
+ */
 void nesl_stream_end(struct nesl *);
 
 /* ---- repeated evaluations ---- */

@@ -206,7 +206,7 @@ bool source_map_array(struct source_text *s, struct heap *heap,
                       enum array_format format, struct diag_list *diags) {
   struct file_problem problem;
   const int fd = file_open(permissions, file, FILE_READ, &problem);
-  const bool mapped = fd >= 0 && format == ARRAY_NPY && map_opened(s, fd);
+  const bool mapped = fd >= 0 && map_opened(s, fd);
   if (!mapped) return read_opened(s, heap, fd, (int)format, file, &problem, diags);
   close(fd);
   return true;

@@ -27,8 +27,8 @@ bool source_read_array(struct source_text *, struct heap *, const struct permiss
 /* The same for a source that was found where another names it. */
 bool source_load(struct source_text *, struct heap *, const struct source_search *,
                  const char *path, struct diag_list *);
-/* The same for a numpy file that its reader need not copy: an ordinary file of a megabyte or
- * more is mapped, and counts nothing in the heap. */
+/* The same where a mapped file will do: an ordinary file of a megabyte or more is mapped, and
+ * counts nothing in the heap. */
 bool source_map_array(struct source_text *, struct heap *, const struct permissions *,
                       const char *file, enum array_format, struct diag_list *);
 void source_free(struct source_text *, struct heap *);

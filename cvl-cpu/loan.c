@@ -17,9 +17,12 @@ static struct cvl_notice *notice_of(struct cvl_vector *v) {
   return (struct cvl_notice *)(void *)((char *)v + HEAD_BYTES);
 }
 
-/* BOOLs are bytes that must be 0 or 1, and few: they are copied. */
+/* BOOLs are small, so that a copy costs little: but for many of them, which may be in a file
+ * because there is no memory for a copy. */
 static bool may_borrow(enum cvl_elem elem, uint64_t n, const void *data) {
-  return n > 1 && elem != CVL_BOOL && (uintptr_t)data % elem_info(elem)->bytes == 0;
+  enum { BOOLS_LEAST = 1 << 20 };
+  const uint64_t least = elem == CVL_BOOL ? BOOLS_LEAST : 2;
+  return n >= least && (uintptr_t)data % elem_info(elem)->bytes == 0;
 }
 
 static bool borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,

@@ -189,8 +189,7 @@ static bool run_guarded(struct driver *d, struct pass pass) {
 }
 
 /* Runs a pass; whether it changed anything. */
-static bool run(struct driver *d, enum pass_id id) {
-  const struct pass pass = passes[id];
+static bool run_pass(struct driver *d, struct pass pass) {
   struct opt *o = &d->o;
   if (d->broken) return false;
   guard_begin(o, &d->guard);
@@ -212,6 +211,10 @@ static bool run(struct driver *d, enum pass_id id) {
     d->broken = true;
   }
   return changed;
+}
+
+static bool run(struct driver *d, enum pass_id id) {
+  return run_pass(d, passes[id]);
 }
 
 static void simplify_all(struct driver *d) {
@@ -385,6 +388,10 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
   const bool rewritten =
       any_by_instances(program) ? run_rounds(&d, program) : run_once(&d, program);
   if (!rewritten) *d.o.program = *program;
+  if (rewritten && options->chunked_results) {
+    chunked_results_reserve(&d.o);
+    run_pass(&d, (struct pass){"chunked results", chunked_results});
+  }
   memory_guard_end(&guard);
   arena_free(&scratch);
   arena_free(&d.decided);

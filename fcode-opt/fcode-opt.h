@@ -15,6 +15,8 @@ struct opt; /* passes.h */
 struct fcode_opt_options {
   bool fuse;               /* else the program stays VCODE */
   bool verify;             /* ir_verify after every pass */
+  bool chunked_results;    /* what the entry function ends with is by instances where it can be,
+                              though that gains nothing but that results may leave memory */
   bool origins;            /* instructions that may fail get an origin: their source location */
   unsigned inline_limit;   /* size up to which a function is inlined everywhere; default 160 */
   const char *print_after; /* name of a pass, "all" or NULL */

@@ -164,6 +164,13 @@ bool instances_decide(struct opt *, struct arena *kept, const struct ir_program 
 void instances_explain(const struct opt *, const struct ir_program *program,
                        const struct instances_decision *);
 
+/* ---- results by instances: chunked-results.c ---- */
+
+/* Behind all passes, with the option of that name; whether it changed anything. It adds
+ * functions: before it, and outside of its guard, room is made for them. */
+bool chunked_results(struct opt *);
+void chunked_results_reserve(struct opt *);
+
 /* ---- sizes: sizes.c ---- */
 
 /* The size analysis: which lengths of vectors and numbers of segments are equal, and which are

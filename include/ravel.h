@@ -52,7 +52,7 @@ enum ravel_code {
   RAVEL_TYPE,    /* a definition or a call whose types do not fit; an unknown name */
   RAVEL_RUNTIME, /* a program failed: an index, a division, `error` ... */
   RAVEL_DATA,    /* data from outside that cannot be imported, or values that cannot leave */
-  RAVEL_MEMORY,  /* the limit of memory, or the machine's */
+  RAVEL_MEMORY,  /* the limit of memory, or the machine's; no room for a temporary file */
   RAVEL_LIMIT,   /* the limit of time, or of the depth of calls */
   RAVEL_INTERRUPTED, /* ravel_interrupt, or a progress function that asked to stop */
   RAVEL_DENIED,      /* a file, a process or the C compiler, without permission */
@@ -74,6 +74,11 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   memory    bytes, as 500M or 2G; 0: a default   time      seconds for a call; 0: none
  *   int       64, 32                               float     64, 32: widths of INT and FLOAT
  *   seed      of `rand`                            depth     of calls; 0: a million
+ *   chunks    auto, off, N: calls by instances (docs/memory.md) are cut into chunks where that
+ *             keeps memory small, never, or into chunks of N instances; results are the same
+ *   spool     bytes, as 64M: a stream that is imported in several arrays, or the result of a
+ *             call in chunks, goes to temporary files, not to memory, if it has more. 0: a
+ *             sixteenth of `memory`; of a result a quarter of what is left of it. no: none do
  *   optimise  yes, no
  *   kernels   a file with superoperators that were compiled ahead of time, for the back end;
  *             one that the CPU cannot use ends ravel_context_new in RAVEL_DEVICE
@@ -300,7 +305,9 @@ struct ArrowArrayStream;
  * nothing refers to them any more, by some function of this library on its caller's thread. */
 RAVEL_API enum ravel_code ravel_import(struct ravel_context *, const struct ArrowSchema *schema,
                                        struct ArrowArray *array, struct ravel_value **);
-/* All arrays of a stream, one behind the other. Takes over *stream. */
+/* All arrays of a stream, one behind the other. Takes over *stream. Where they are more than
+ * the option `spool` says, each is released when it has been read, and the value is in
+ * temporary files, of which there is nothing but their contents. */
 RAVEL_API enum ravel_code ravel_import_stream(struct ravel_context *, struct ArrowArrayStream *,
                                               struct ravel_value **);
 /* A sequence as an array of Arrow, whose consumer releases both, on any thread; they outlive
@@ -308,6 +315,13 @@ RAVEL_API enum ravel_code ravel_import_stream(struct ravel_context *, struct Arr
  */
 RAVEL_API enum ravel_code ravel_export(struct ravel_context *, const struct ravel_value *,
                                        struct ArrowSchema *schema, struct ArrowArray *array);
+
+/* The same as a stream of arrays of so many rows each, the last one of fewer; 0: as many as
+ * take about 16 MB where columns are in temporary files, else all. The consumer releases it; it
+ * and its arrays may be used on any thread, and outlive the value and the context. */
+RAVEL_API enum ravel_code ravel_export_stream(struct ravel_context *,
+                                              const struct ravel_value *, size_t rows,
+                                              struct ArrowArrayStream *stream);
 
 /* ---- DLPack: docs/c-api.md says which tensors ---- */
 

@@ -2,6 +2,7 @@
 #include "libravel/private.h"
 
 #include "libravel/report.h"
+#include "libravel/spools.h"
 
 /* ---- failures ---- */
 
@@ -52,17 +53,54 @@ static enum ravel_code check_results(struct ravel_context *c, const struct ravel
   return code;
 }
 
-enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *f,
-                          const struct cvl_value *arguments, uint64_t argument_count,
-                          struct cvl_value *results, uint64_t result_count) {
+/* What the machine is called with. */
+struct work {
+  const struct ravel_function *f;
+  const struct cvl_value *arguments;
+  uint64_t argument_count;
+  struct cvl_value *results;
+  uint64_t result_count;
   struct diag_list reported;
-  diag_list_init(&reported, c->diags->arena);
+};
+
+static enum machine_outcome call_machine(struct ravel_context *c, struct work *w) {
+  diag_list_init(&w->reported, c->diags->arena);
   atomic_store(&c->refused, false);
   c->printed.length = 0;
   machine_profile_begin(c->machine);
-  const enum machine_outcome outcome = machine_call(
-      c->machine, f->prepared, arguments, argument_count, results, result_count, &reported);
-  if (outcome != MACHINE_DONE) return ravel_fail_run(c, f, outcome, &reported);
+  return machine_call(c->machine, w->f->prepared, w->arguments, w->argument_count, w->results,
+                      w->result_count, &w->reported);
+}
+
+/* Whether a call that lacked memory may have more of it the next time, and nobody sees that it
+ * is executed twice. */
+static bool is_worth_another(const struct ravel_context *c, enum machine_outcome outcome,
+                             const struct result_spools *spools) {
+  const struct permissions *p = &c->options.machine.permissions;
+  const struct machine_failure *f = machine_failure(c->machine);
+  return outcome == MACHINE_ERROR && spools->refused &&
+         (f->memory || f->own_memory || f->whole) && !p->files && !p->processes &&
+         stop_asks(&c->stop) == STOP_NOT;
+}
+
+static enum machine_outcome call_with_spools(struct ravel_context *c, struct work *w) {
+  struct result_spools spools;
+  result_spools_begin(c, &spools, false);
+  enum machine_outcome outcome = call_machine(c, w);
+  result_spools_end(&spools);
+  if (!is_worth_another(c, outcome, &spools)) return outcome;
+  result_spools_begin(c, &spools, true);
+  outcome = call_machine(c, w);
+  result_spools_end(&spools);
+  return outcome;
+}
+
+enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *f,
+                          const struct cvl_value *arguments, uint64_t argument_count,
+                          struct cvl_value *results, uint64_t result_count) {
+  struct work w = {f, arguments, argument_count, results, result_count, {0}};
+  const enum machine_outcome outcome = call_with_spools(c, &w);
+  if (outcome != MACHINE_DONE) return ravel_fail_run(c, f, outcome, &w.reported);
   return check_results(c, f, results, result_count);
 }
 

@@ -67,7 +67,7 @@ static bool lend(struct ravel_context *c, const struct cvl_value *elements, DLTe
                  struct exported *x) {
   struct cvl_loan loan;
   if (x->shape * (tensor->dtype.bits / 8) < RAVEL_WORTH_BORROWING) return false;
-  if (tensor->dtype.code == kDLUInt || !machine_value_lend(c->machine, elements, &loan)) {
+  if (tensor->dtype.code == kDLUInt || !ravel_lend(c, elements, &loan)) {
     return false;
   }
   tensor->data = (void *)(uintptr_t)loan.data; /* the flag says that it is only read */

@@ -21,6 +21,7 @@ bool ravel_begin(struct ravel_context *c) {
   }
   c->diags = &m->diags;
   c->stop.deadline = 0;
+  c->no_room = false;
   if (c->said.bytes) text_free(&c->said);
   return true;
 }
@@ -88,13 +89,16 @@ enum ravel_code ravel_fail_machine(struct ravel_context *c) {
   const enum ravel_code code = ravel_stopped(c);
   if (code != RAVEL_OK) return code;
   switch (f->cause) {
-  case MACHINE_CAUSE_LIMIT:
-    return ravel_failed(c, f->op == OPC_CALL ? RAVEL_LIMIT : RAVEL_MEMORY);
+  case MACHINE_CAUSE_LIMIT: /* chunks need memory at a CALL, where else depth is the limit */
+    return ravel_failed(c, f->op == OPC_CALL && !f->memory && !f->own_memory && !f->whole
+                               ? RAVEL_LIMIT
+                               : RAVEL_MEMORY);
   case MACHINE_CAUSE_DEVICE: return ravel_failed(c, RAVEL_DEVICE);
   case MACHINE_CAUSE_ASSERT:
   case MACHINE_CAUSE_OPERATION: break;
   case MACHINE_CAUSE_NONE: return ravel_failed(c, RAVEL_INTERNAL);
   }
+  if (c->no_room) return ravel_failed(c, RAVEL_MEMORY);
   return ravel_failed(c, atomic_load(&c->refused) ? RAVEL_DENIED : RAVEL_RUNTIME);
 }
 

@@ -24,7 +24,7 @@ static bool lend(void *with, uint32_t column, struct cvl_loan *loan) {
   const uint64_t bytes =
       x->lengths[column] * elem_info((enum cvl_elem)x->value->columns[column].elem)->bytes;
   return bytes >= RAVEL_WORTH_BORROWING &&
-         machine_value_lend(x->context->machine, &x->value->columns[column], loan);
+         ravel_lend(x->context, &x->value->columns[column], loan);
 }
 
 static enum ravel_code export_value(struct exported *x, struct ArrowSchema *schema,

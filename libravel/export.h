@@ -30,6 +30,22 @@ struct export {
  * an error both are left released. */
 enum ravel_code export_sequence(struct export *, struct ArrowSchema *, struct ArrowArray *);
 
+/* ---- export-batches.c ---- */
+
+/* Who knows where the elements of a stream are: `give_back` is called before each array, since
+ * those before it may have been read, and `end` when nothing is read any more, on any thread.
+ */
+struct export_watch {
+  void (*give_back)(void *with);
+  void (*end)(void *with);
+  void *with;
+};
+/* An array and its schema, which were exported, as a stream of arrays of so many rows at most,
+ * on the same memory: each may be moved, and released on any thread, by itself, as their
+ * children may. Takes both over. False without memory, and nothing is taken over. */
+bool export_batches(struct ArrowSchema *, struct ArrowArray *, int64_t rows,
+                    struct export_watch, struct ArrowArrayStream *);
+
 /* ---- export-memory.c ---- */
 
 /* Makes *array one of n elements without buffers, with released children. False without memory:

@@ -17,7 +17,8 @@ void import_allocate(struct import *im) {
 static bool make(struct import *im, uint32_t column, const struct import_part *p) {
   struct import_column one = im->columns.items[column];
   struct import_part moved = *p;
-  char *const to = (char *)import_room(im, &im->columns.items[column]) + p->at * one.bytes;
+  char *const to =
+      (char *)import_room(im, &im->columns.items[column]) + (p->at - one.gone) * one.bytes;
   moved.at = 0;
   one.parts.items = &moved;
   one.parts.count = 1;

@@ -4,6 +4,7 @@
 #include "libravel/import.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum cvl_elem import_elem(const struct import *im, uint32_t column) {
   switch ((enum column_kind)im->columns.items[column].kind) {
@@ -130,7 +131,7 @@ bool import_fail_value(struct import *im, const struct arrow_node *node, const v
 
 void *import_room(struct import *im, struct import_column *c) {
   if (!c->made) {
-    const size_t bytes = sizeof *c->made + (size_t)c->length * c->bytes;
+    const size_t bytes = sizeof *c->made + (size_t)(c->length - c->gone) * c->bytes;
     c->made = heap_alloc(im->heap, bytes);
     if (!c->made) memory_failed();
     c->made->heap = im->heap;
@@ -164,5 +165,25 @@ void import_free(struct import *im) {
   for (uint32_t i = 0; i < im->columns.count; i++) {
     free_made(im->columns.items[i].made);
     im->columns.items[i].made = NULL;
+  }
+}
+
+bool import_read(struct import *im, uint32_t column, uint64_t first, uint64_t n, void *to) {
+  const struct import_column *c = &im->columns.items[column];
+  struct import_job job = {c, import_elem(im, column), UINT64_MAX};
+  if (c->made) {
+    memcpy(to, c->made->data + (first - c->gone) * c->bytes, n * c->bytes);
+    return true;
+  }
+  import_make(&job, first, n, to);
+  return job.lost == UINT64_MAX || import_fail_lost(im, column, job.lost);
+}
+
+void import_forget(struct import *im) {
+  import_free(im);
+  for (uint32_t i = 0; i < im->columns.count; i++) {
+    struct import_column *c = &im->columns.items[i];
+    c->parts.count = 0;
+    c->gone = c->filled;
   }
 }

@@ -1,7 +1,5 @@
 /* import.c - ravel_import and ravel_import_stream: columns of a producer into the back end. */
-#include "libravel/private.h"
-
-#include "libravel/import.h"
+#include "libravel/spools.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,8 +30,10 @@ struct taken {
   const struct ArrowSchema *borrowed;
   ARRAY(struct hold *) holds; /* of `arena` */
   struct ArrowArray single;   /* that has no hold yet */
+  uint64_t some;              /* arrays that were not empty */
   struct arena arena;
   struct import import;
+  struct import_spools spools;
   struct ravel_value *value;
 };
 
@@ -136,6 +136,14 @@ static enum ravel_code upload_lengths(const struct upload *u) {
   return code_of(u, machine_value_item(u->c->machine, &item, u->out, u->c->diags));
 }
 
+static enum ravel_code upload(const struct upload *u) {
+  struct taken *t = u->t;
+  if (t->spools.columns && u->number > 0) {
+    return import_spools_upload(u->c, &t->import, &t->spools, u->number, u->out);
+  }
+  return u->column->kind == COLUMN_SEGDES ? upload_lengths(u) : upload_elements(u);
+}
+
 static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
   struct type *type = ravel_type_kept(c, import_type(&t->import));
   if (!type) return RAVEL_DATA;
@@ -143,8 +151,7 @@ static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
   if (!t->value) return RAVEL_MEMORY;
   for (uint32_t i = 0; i < t->value->count; i++) {
     const struct upload u = {c, t, i, &t->import.columns.items[i], &t->value->columns[i]};
-    const enum ravel_code code =
-        u.column->kind == COLUMN_SEGDES ? upload_lengths(&u) : upload_elements(&u);
+    const enum ravel_code code = upload(&u);
     if (code != RAVEL_OK) return code;
   }
   return RAVEL_OK;
@@ -160,12 +167,17 @@ static bool begin(struct ravel_context *c, struct taken *t, const struct ArrowSc
   return import_begin(&t->import, schema);
 }
 
-static enum ravel_code complete(struct ravel_context *c, struct taken *t) {
-  import_allocate(&t->import);
+static enum ravel_code fill(struct ravel_context *c, struct taken *t) {
   for (size_t i = 0; i < t->holds.count; i++) {
     if (!import_fill(&t->import, &t->holds.items[i]->array)) return refuse(c, t);
   }
-  return make_value(c, t);
+  return RAVEL_OK;
+}
+
+static enum ravel_code complete(struct ravel_context *c, struct taken *t) {
+  import_allocate(&t->import);
+  const enum ravel_code code = fill(c, t);
+  return code == RAVEL_OK ? make_value(c, t) : code;
 }
 
 static enum ravel_code import_single(struct ravel_context *c, void *data) {
@@ -181,6 +193,20 @@ static enum ravel_code fail_stream(struct ravel_context *c, struct taken *t, int
                     said ? said : strerror(error));
 }
 
+/* What the arrays have goes to spools, and they are released. */
+static enum ravel_code spool_held(struct ravel_context *c, struct taken *t) {
+  enum ravel_code code = fill(c, t);
+  if (code == RAVEL_OK) code = import_spools_add(c, &t->import, &t->spools);
+  for (size_t i = 0; i < t->holds.count; i++) let_go(t->holds.items[i]);
+  t->holds.count = 0;
+  return code;
+}
+
+/* A single array stays where it is, however large. */
+static bool spools_wanted(const struct ravel_context *c, const struct taken *t) {
+  return t->spools.columns || (t->some > 1 && import_spools_wanted(c, &t->import));
+}
+
 /* Fetches and checks all arrays of the stream. */
 static enum ravel_code fetch(struct ravel_context *c, struct taken *t) {
   for (;;) {
@@ -191,8 +217,10 @@ static enum ravel_code fetch(struct ravel_context *c, struct taken *t) {
     }
     if (!t->single.release) return RAVEL_OK;
     if (!import_check(&t->import, &t->single)) return refuse(c, t);
+    t->some += t->single.length > 0;
     hold_single(t);
-    if (ravel_stopped(c) != RAVEL_OK) return c->code;
+    const enum ravel_code code = spools_wanted(c, t) ? spool_held(c, t) : ravel_stopped(c);
+    if (code != RAVEL_OK) return code;
   }
 }
 
@@ -213,6 +241,7 @@ static enum ravel_code import_taken(struct ravel_context *c, struct taken *t, ra
   arena_init(&t->arena, &c->heap);
   stop_begin(&c->stop, 0);
   const enum ravel_code code = ravel_guarded(c, work, t);
+  import_spools_free(c, &t->import, &t->spools);
   import_free(&t->import);
   release_all(t);
   arena_free(&t->arena);

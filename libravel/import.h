@@ -82,9 +82,10 @@ struct import_column {
   uint8_t bytes;   /* of an element: SEGDES int64_t, BOOL 1, others as the context has them */
   uint64_t length; /* of all arrays that have been checked */
   uint64_t filled; /* of all arrays that have been filled in */
+  uint64_t gone;   /* of those that import_forget has forgotten: all before those here */
   uint64_t sum;    /* of those, if they are lengths */
   ARRAY(struct import_part) parts; /* in order; or, if there are none: */
-  struct import_memory *made;      /* all elements; of the heap */
+  struct import_memory *made;      /* all elements that are here; of the heap */
 };
 
 struct import {
@@ -111,6 +112,11 @@ void import_allocate(struct import *);
 bool import_fill(struct import *, const struct ArrowArray *);
 /* Frees what has been made of all columns. */
 void import_free(struct import *);
+/* Makes elements of a column, which are here: after all arrays that have been checked were
+ * filled in. False with the problem if one loses its value. */
+bool import_read(struct import *, uint32_t column, uint64_t first, uint64_t n, void *to);
+/* Nothing will be read of the arrays that were filled in. */
+void import_forget(struct import *);
 
 /* ---- complete columns ---- */
 

@@ -45,6 +45,25 @@ static bool set_memory(struct ravel_options *o, const char *value) {
   return strcmp(value, "0") == 0 || parse_bytes(value, &o->machine.memory_limit);
 }
 
+static bool set_chunks(struct machine_chunks *chunks, const char *value) {
+  int64_t n = 0;
+  if (strcmp(value, "auto") == 0) {
+    *chunks = (struct machine_chunks){.mode = MACHINE_CHUNKS_AUTO};
+  } else if (strcmp(value, "off") == 0) {
+    *chunks = (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF};
+  } else {
+    if (!number(value, 1, INT64_MAX, &n)) return false;
+    *chunks = (struct machine_chunks){.mode = MACHINE_CHUNKS_FIXED, .n = (uint64_t)n};
+  }
+  return true;
+}
+
+static bool set_spool(struct ravel_options *o, const char *value) {
+  o->no_spools = strcmp(value, "no") == 0;
+  o->spool = 0;
+  return o->no_spools || strcmp(value, "0") == 0 || parse_bytes(value, &o->spool);
+}
+
 /* Digits and a point, whatever the locale of the process. */
 static bool set_time(struct ravel_options *o, const char *value) {
   const size_t digits = strspn(value, "0123456789");
@@ -80,6 +99,8 @@ static bool set(struct ravel_options *o, const char *name, const char *value) {
   if (strcmp(name, "backend") == 0) return set_backend(o, value);
   if (strcmp(name, "memory") == 0) return set_memory(o, value);
   if (strcmp(name, "time") == 0) return set_time(o, value);
+  if (strcmp(name, "chunks") == 0) return set_chunks(&m->chunks, value);
+  if (strcmp(name, "spool") == 0) return set_spool(o, value);
   if (strcmp(name, "int") == 0) {
     return set_width(value, CVL_I64, CVL_I32, &m->widths.int_elem);
   }

@@ -14,6 +14,8 @@ struct ravel_options {
   char backend[32];
   char kernels[4096]; /* "": none */
   double seconds;     /* of a call; 0: no limit */
+  uint64_t spool;     /* bytes from which on columns go to temporary files; 0: defaults */
+  bool no_spools;     /* none do */
   bool optimise;
   bool compiler;
 };
@@ -42,6 +44,7 @@ struct ravel_context {
   char cache[4096];             /* the folder of compiled superoperators */
   char remark[512];             /* what the back end has said last, or "" */
   atomic_bool refused;          /* a program was refused a file or a process */
+  bool no_room;                 /* a result had no room in a temporary file */
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */
   bool usable;          /* it was made completely */
@@ -63,6 +66,7 @@ struct ravel_context {
   uint64_t generation;                /* changes with the session's definitions */
   struct ravel_function *functions;   /* all, newest first */
   struct ravel_value *values;         /* all, newest first */
+  struct ravel_spool *spools;         /* that vectors are on, or are to be */
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
@@ -300,6 +304,12 @@ enum ravel_code ravel_borrow_vector(struct ravel_context *, enum ravel_element,
 /* Gives the columns of a value up; what it has borrowed is nobody's any more: others that share
  * it get a copy. */
 void ravel_drop_columns(struct ravel_value *);
+
+/* ---- spools.c ---- */
+
+/* The elements of a vector where they are, as machine_value_lend has it, also of one that is on
+ * a temporary file. */
+bool ravel_lend(struct ravel_context *, const struct cvl_value *, struct cvl_loan *);
 
 /* ---- elements.c ---- */
 

@@ -49,7 +49,9 @@ static const char *message_of(const struct failed_run *run, struct arena *arena)
     message = run->reported->list.items[0].message + f->instruction;
   }
   if (sentence_of(f)) return sentence_of(f);
-  if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL && !f->stopped && !f->memory) {
+  if (f->whole) return arena_printf(arena, "%s; " FAILURE_WHOLE, message);
+  if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL && !f->stopped && !f->memory &&
+      !f->own_memory) {
     return arena_printf(arena, "%s: " FAILURE_CALLS, message);
   }
   if (f->memory) {

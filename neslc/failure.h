@@ -31,6 +31,11 @@ void complain_of_failure(struct complaints *, enum nesl_error, const char *messa
 #define FAILURE_MEMORY                                                                         \
   "the option memory permits more, an apply-to-each over fewer elements at a time needs less"
 
+/* The same where it was for a result as a whole. */
+#define FAILURE_WHOLE                                                                          \
+  "the option memory permits more, and nesl run --entry F -o FILE writes results of F that "   \
+  "need not be in memory, as the option spool of libravel does"
+
 /* Whether a message names the function; messages write names in capitals. */
 bool message_names(const char *message, const char *name);
 

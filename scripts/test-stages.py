@@ -360,6 +360,9 @@ def whole_sanitized():
                 " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all")
     yield Stage("whole: a file of 8 GB in 500 MB", "python3 commands/tests/stream_command.py"
                 " build/bin/nesl --large StreamTest.test_eight_gigabytes")
+    yield Stage("whole: a CSV file of 3 GB in 500 MB", "python3 commands/tests/stream_command.py"
+                " build/bin/nesl --large StreamTest.test_a_csv_file_of_gigabytes")
+    yield Stage("whole: streams of 3 GB in 100 MB from Python", "python3 python/tests/large_streams.py")
 
 
 def whole_at_random():

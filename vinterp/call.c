@@ -221,6 +221,10 @@ static bool take_results(struct machine *m, const struct machine_site *site, voi
   return true;
 }
 
+void machine_use_sink(struct machine *m, const struct machine_sink *sink) {
+  m->call_sink = sink;
+}
+
 enum machine_outcome machine_call(struct machine *m, struct machine_program *program,
                                   const struct cvl_value *arguments, uint64_t argument_count,
                                   struct cvl_value *results, uint64_t result_count,
@@ -231,6 +235,7 @@ enum machine_outcome machine_call(struct machine *m, struct machine_program *pro
                           .count = argument_count,
                           .out = m->options.out,
                           .err = m->options.err,
+                          .sink = m->call_sink,
                           .deliver = take_results,
                           .to = &taken};
   machine_begin(m, diags);

@@ -5,7 +5,10 @@
  * kept until the last chunk has ended, and copied once; what is copied is released at once.
  * What the sink takes (sink.c) is neither.
  */
+#include "base/number.h"
 #include "vinterp/machine-private.h"
+
+#include <inttypes.h>
 
 bool cut_fill(struct machine *m, const struct machine_site *site, struct value *whole,
               uint64_t first, struct value *v) {
@@ -23,6 +26,26 @@ static bool allocate(struct machine *m, const struct machine_site *site, uint8_t
     return machine_backend_fault(m, site);
   *out = value_of(flat);
   return true;
+}
+
+/* Whether there may be room for a result of all instances, with what was there before the first
+ * chunk. If not, smaller chunks do not help, and to compute them all would be in vain. */
+static bool may_be_whole(struct machine *m, const struct machine_site *site,
+                         const struct cut *cut, enum cvl_elem elem) {
+  char needed[NUMBER_TEXT_MAX], live[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
+  const uint64_t bytes = cut->instances * elem_info(elem)->bytes;
+  if (m->vector_limit == 0 || m->sub || m->chunks.count > 1) return true;
+  if (bytes <= m->vector_limit && cut->live <= m->vector_limit - bytes) return true;
+  format_bytes(needed, bytes);
+  format_bytes(live, cut->live);
+  format_bytes(limit, m->vector_limit);
+  m->chunks.final = true;
+  machine_limit_fault(m, site,
+                      "out of memory: a result of all %" PRIu64
+                      " instances takes %s; of the limit of %s for vectors %s are taken",
+                      cut->instances, needed, limit, live);
+  m->failure.whole = true;
+  return false;
 }
 
 /* ---- a chunk ---- */
@@ -53,7 +76,8 @@ static bool lay(struct machine *m, const struct machine_site *site, struct cut *
   if (r->sunk) return sink_put(m, site, cut, r, v);
   if (r->size != IR_EACH || value_is_segdes(v)) return keep(m, site, r, v);
   if (r->whole.form == CVL_NOTHING &&
-      !allocate(m, site, v->flat.elem, cut->instances, &r->whole)) {
+      (!may_be_whole(m, site, cut, (enum cvl_elem)v->flat.elem) ||
+       !allocate(m, site, v->flat.elem, cut->instances, &r->whole))) {
     return false;
   }
   return cut_fill(m, site, &r->whole, cut->first, v);

@@ -260,7 +260,15 @@ bool sink_put(struct machine *, const struct machine_site *, const struct cut *,
               struct cut_result *, struct value *);
 /* All chunks have given theirs: r->whole is a value of where they are. */
 bool sink_whole(struct machine *, const struct machine_site *, struct cut_result *r);
-/* Where a result of the run is, if the sink has it; else NULL. */
+/* At the end: whether the sink takes the lengths of a result that is a descriptor; and gives it
+ * them: where they are, or NULL after a fault. */
+bool sink_takes_lengths(const struct machine *, uint64_t number, uint64_t count);
+const void *sink_lengths(struct machine *, const struct machine_site *, uint64_t number,
+                         uint64_t count, const struct value *);
+/* An argument that stays where it is may be a result as well: no copy of it is needed then. */
+void sink_note_argument(struct machine *, const struct machine_item *,
+                        const struct cvl_value *);
+/* Where a result of the run is, if the sink has it or it is such an argument; else NULL. */
 const void *sink_of_result(const struct machine *, uint64_t number, const struct value *);
 /* The run ends. */
 void sink_end(struct machine *);

@@ -292,6 +292,7 @@ static void take_operands(struct machine *m, struct cut *cut) {
   for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].size = mark->results[k];
 }
 
+/* Then their sizes are known, and the sink is asked. */
 static bool check_operands(struct machine *m, const struct machine_site *site,
                            struct cut *cut) {
   uint64_t segments = 0;
@@ -301,6 +302,7 @@ static bool check_operands(struct machine *m, const struct machine_site *site,
   for (uint32_t p = 1; p < cut->operand_count; p++) {
     if (!check_operand(m, site, cut, p)) return false;
   }
+  sink_ask(m, cut);
   return true;
 }
 
@@ -328,7 +330,6 @@ static bool push_cut(struct machine *m, const struct machine_site *site,
   *cut = new;
   if (!cut_allocate(m, site, cut)) return false;
   take_operands(m, cut);
-  sink_ask(m, cut);
   return true;
 }
 

@@ -78,8 +78,9 @@ static void report(struct machine *m, const struct call_trace *trace, enum machi
   struct debug_info info = info_at(m, trace->location);
   const char *type = type_word_text((enum type_word)info.type);
   m->faulted = true;
+  m->failure.whole = false;
   m->failure.cause = cause;
-  m->failure.memory = false;
+  m->failure.memory = m->failure.own_memory = false;
   if (!m->program) {
     diag_add(m->diags, SEVERITY_ERROR, NULL, info.pos, NULL, "%s", message);
     return;
@@ -231,6 +232,7 @@ void machine_report(struct machine *m, const struct call_trace *trace,
   }
   report(m, trace, found->cause, message);
   m->failure.memory = e->kind == CVL_E_MEMORY;
+  m->failure.own_memory = found->memory && !m->failure.memory;
 }
 
 /* Reports a fault, unless chunks keep it. */

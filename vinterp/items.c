@@ -73,7 +73,9 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
     return check_lengths(m, site, item) &&
            machine_segdes(m, site, item->length, item->as.ints, out);
   case MACHINE_BOOL:
-    return machine_from_host(m, site, CVL_BOOL, item->length, item->as.bools, out);
+    elem = CVL_BOOL;
+    data = item->as.bools;
+    break;
   case MACHINE_FLOAT:
     elem = m->widths.float_elem;
     data = item->as.floats;
@@ -149,6 +151,11 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   it.lent = it.as.ints != NULL;
   *item = it;
   if (it.lent || lend_item(m, v, item, loan)) return true;
+  if (it.kind == MACHINE_SEGDES && sink_takes_lengths(m, number, it.length)) {
+    item->as.ints = sink_lengths(m, site, number, it.length, v);
+    item->lent = true;
+    return item->as.ints != NULL;
+  }
   void *data = heap_alloc(m->heap, item_bytes(&it));
   if (!data) return machine_memory_fault(m, site, item_bytes(&it));
   it.as.ints = data;

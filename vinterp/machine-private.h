@@ -1,13 +1,13 @@
 /* machine-private.h - what the files of this room know of a machine.
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
- * execute.c runs it; chunks.h calls that are cut; team.h chunks on several threads, sub-machine.c
- * what each of them has; sink.c results that leave early; stack-interpreter.c runs stack code;
- * checks.c agreement of sizes; operations.c one instruction on the back end; fused.c a
- * superoperator; faults.c messages and call traces; io.c and streams.c input and output;
- * results.c, print.c and items.c arguments and results; program.c what a program keeps; call.c
- * one run of it; evaluate.c a program from beginning to end, once or repeatedly; values.c values
- * outside of runs; run.c what the executors share.
+ * execute.c runs it; chunks.h calls that are cut; team.h chunks on several threads,
+ * sub-machine.c what each of them has; sink.c results that leave early; stack-interpreter.c
+ * runs stack code; checks.c agreement of sizes; operations.c one instruction on the back end;
+ * fused.c a superoperator; faults.c messages and call traces; io.c and streams.c input and
+ * output; results.c, print.c and items.c arguments and results; program.c what a program keeps;
+ * call.c one run of it; evaluate.c a program from beginning to end, once or repeatedly;
+ * values.c values outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -77,8 +77,9 @@ struct machine {
   struct machine_failure failure; /* what it was */
 
   /* One run. */
-  FILE *out, *err;                 /* streams 1 and 2 */
-  const struct machine_sink *sink; /* or NULL */
+  FILE *out, *err;                      /* streams 1 and 2 */
+  const struct machine_sink *sink;      /* or NULL */
+  const struct machine_sink *call_sink; /* that of machine_call */
   struct sunk *sunk;
   uint64_t sunk_count;
   struct streams *streams; /* NULL until the program needs one */

@@ -111,9 +111,9 @@ enum machine_item_kind { MACHINE_INT, MACHINE_FLOAT, MACHINE_BOOL, MACHINE_SEGDE
 /* One item of the stack in host memory; elements are 64 bits wide whatever the widths. */
 struct machine_item {
   uint8_t kind; /* enum machine_item_kind */
-  bool lent;    /* of an argument: INTs or FLOATs that stay as they are until the call of the
+  bool lent;    /* of an argument: elements that stay as they are until the call of the
                    machine returns, which then need not be copied. Of a result: the memory of a
-                   sink, whose owner ends it */
+                   sink, whose owner ends it, or of an argument that was lent */
   uint64_t length;
   union {
     const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
@@ -127,8 +127,9 @@ struct machine_item {
  * instances that is cut into chunks (docs/memory.md): `with` is the sink's owner, `result` the
  * number of the result on the stack, deepest first. Functions are called on the thread of the
  * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
- * theirs to look at when they take long. */
-enum { MACHINE_SINK_PROBLEM = 256 };
+ * theirs to look at when they take long. Results of machine_repeat that are lengths of segments
+ * come when the program has ended, as CVL_I64, if there is `wants`. */
+enum { MACHINE_SINK_PROBLEM = FILE_PROBLEM_MAX };
 struct machine_sink {
   /* Whether it takes elements of this type, which are as wide as in the machine. */
   bool (*takes)(void *with, uint64_t result, enum cvl_elem);
@@ -141,6 +142,13 @@ struct machine_sink {
   const void *(*whole)(void *with, uint64_t result, uint64_t n,
                        char problem[MACHINE_SINK_PROBLEM]);
   void *with;
+  /* Whether a result of so many bytes, exactly or by the size of the operands, is one for it:
+   * asked before `takes`. NULL: all are. */
+  bool (*wants)(void *with, uint64_t bytes);
+  /* For sinks of machine_call: called when nothing reads what `whole` gave any more, at any
+   * time until machine_free; and the vector that is on it. NULL: its owner knows. */
+  struct cvl_notice (*end)(void *with, uint64_t result);
+  void (*made)(void *with, uint64_t result, const struct cvl_value *vector);
 };
 #define MACHINE_SINK_UNKNOWN UINT64_MAX
 
@@ -182,6 +190,10 @@ enum machine_outcome machine_call(struct machine *, struct machine_program *,
                                   const struct cvl_value *arguments, uint64_t argument_count,
                                   struct cvl_value *results, uint64_t result_count,
                                   struct diag_list *);
+
+/* Where results of calls go from now on, as far as the sink takes them; NULL: to memory, as at
+ * first. It is borrowed. */
+void machine_use_sink(struct machine *, const struct machine_sink *);
 
 /* Values outside of calls: the caller's, until machine_release, before machine_free. Functions
  * that return bool add a diagnostic when it is false (machine_failure says why; options.stop
@@ -301,7 +313,10 @@ struct machine_failure {
   const char *text;   /* ASSERT: its text, not NUL-terminated; the program's */
   uint32_t text_length;
   int64_t value, limit, position; /* ASSERT: the two INTs, and where */
-  bool memory;                    /* LIMIT: of the memory for vectors */
+  bool memory;                    /* LIMIT: of the memory for vectors, */
+  bool own_memory;                /* or of that for the machine itself; */
+  bool whole;                     /* of memory for a result of all instances, some of which
+                                     have been computed */
   bool stopped;                   /* LIMIT: of time */
   uint32_t origin; /* of the instruction: its number in the program's; 0 if it has none */
 };

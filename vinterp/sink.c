@@ -81,16 +81,33 @@ static bool result_of_run(const struct machine *m, const struct cut *cut, uint64
   return true;
 }
 
+/* Bytes of a result: those of elements of segments are not known, and taken to be those of the
+ * operands. */
+static uint64_t bytes_of(const struct cut *cut, uint32_t k, enum cvl_elem elem) {
+  double bytes = (double)cut->instances * (double)elem_info(elem)->bytes;
+  if (cut->results[k].size == IR_EACH) return (uint64_t)bytes;
+  for (uint32_t p = 1; p < cut->operand_count; p++) {
+    const struct cut_operand *o = &cut->operands[p];
+    if (o->size != IR_SHARED) bytes += o->each * (double)o->total;
+  }
+  return (uint64_t)bytes;
+}
+
+static bool wants(const struct machine *m, const struct cut *cut, uint32_t k,
+                  enum cvl_elem elem) {
+  return !m->sink->wants || m->sink->wants(m->sink->with, bytes_of(cut, k, elem));
+}
+
 static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
                   uint64_t *number) {
   const struct ir_function *f = &m->program->functions[cut->function];
   const enum ir_kind_tag kind = f->result_kinds[k]->tag;
+  const enum cvl_elem elem = kind == IR_INT     ? m->widths.int_elem
+                             : kind == IR_FLOAT ? m->widths.float_elem
+                                                : CVL_BOOL;
   *number = k;
-  if (kind == IR_SEGDES || !result_of_run(m, cut, number)) return false;
-  return m->sink->takes(m->sink->with, *number,
-                        kind == IR_INT     ? m->widths.int_elem
-                        : kind == IR_FLOAT ? m->widths.float_elem
-                                           : CVL_BOOL);
+  return kind != IR_SEGDES && result_of_run(m, cut, number) && wants(m, cut, k, elem) &&
+         m->sink->takes(m->sink->with, *number, elem);
 }
 
 void sink_ask(struct machine *m, struct cut *cut) {
@@ -158,11 +175,11 @@ static void nothing(void *with) {
 }
 
 /* Notes which value the sink has, and another reference to it. */
-static bool note(struct machine *m, const struct machine_site *site, uint64_t number,
-                 const void *data, const struct value *whole) {
+static bool note(struct machine *m, uint64_t number, const void *data,
+                 const struct value *whole) {
   struct sunk *sunk = heap_grow(m->heap, m->sunk, m->sunk_count * sizeof *sunk,
                                 (m->sunk_count + 1) * sizeof *sunk);
-  if (!sunk) return machine_memory_fault(m, site, sizeof *sunk);
+  if (!sunk) return false;
   m->sunk = sunk;
   sunk[m->sunk_count++] = (struct sunk){number, data, *whole};
   value_retain(&m->store, whole);
@@ -172,15 +189,18 @@ static bool note(struct machine *m, const struct machine_site *site, uint64_t nu
 /* One that is not even a vector needs no memory, and is no loan. */
 static bool borrow(struct machine *m, const struct machine_site *site, struct cut_result *r,
                    const void *data) {
+  const struct machine_sink *sink = m->sink;
   const enum cvl_elem elem = (enum cvl_elem)r->elem;
   if (r->total < 2) return machine_from_host(m, site, elem, r->total, data, &r->whole);
   struct cvl_value flat = {0};
-  if (!m->backend->borrow(m->context, site->number, elem, r->total, data,
-                          (struct cvl_notice){nothing, NULL}, &flat)) {
+  struct cvl_notice end = {nothing, NULL};
+  if (sink->end) end = sink->end(sink->with, r->number);
+  if (!m->backend->borrow(m->context, site->number, elem, r->total, data, end, &flat))
     return machine_backend_fault(m, site);
-  }
   r->whole = value_of(flat);
-  return note(m, site, r->number, data, &r->whole);
+  if (sink->made) sink->made(sink->with, r->number, &flat);
+  return note(m, r->number, data, &r->whole) ||
+         machine_memory_fault(m, site, sizeof(struct sunk));
 }
 
 bool sink_whole(struct machine *m, const struct machine_site *site, struct cut_result *r) {
@@ -189,12 +209,59 @@ bool sink_whole(struct machine *m, const struct machine_site *site, struct cut_r
   return data ? borrow(m, site, r, data) : fail(m, site, problem);
 }
 
+/* ---- lengths of segments ---- */
+
+/* Copies them, some at a time. */
+static bool put_lengths(struct machine *m, const struct machine_site *site, uint64_t number,
+                        uint64_t count, const struct value *v, char *problem) {
+  enum { BLOCK = 4096 };
+  int64_t block[BLOCK];
+  for (uint64_t first = 0; first < count; first += BLOCK) {
+    const uint64_t n = count - first < BLOCK ? count - first : BLOCK;
+    if (!machine_to_host(m, site, v, first, n, block)) return false;
+    if (!m->sink->put(m->sink->with, number, first, n, count, block, problem)) return false;
+  }
+  return true;
+}
+
+bool sink_takes_lengths(const struct machine *m, uint64_t number, uint64_t count) {
+  const struct machine_sink *sink = m->sink;
+  return sink && m->backend->borrow && count > 0 && sink->wants &&
+         sink->wants(sink->with, count * sizeof(int64_t)) &&
+         sink->takes(sink->with, number, CVL_I64);
+}
+
+const void *sink_lengths(struct machine *m, const struct machine_site *site, uint64_t number,
+                         uint64_t count, const struct value *v) {
+  char problem[MACHINE_SINK_PROBLEM] = "";
+  const void *data = put_lengths(m, site, number, count, v, problem)
+                         ? m->sink->whole(m->sink->with, number, count, problem)
+                         : NULL;
+  if (!data && problem[0]) (void)fail(m, site, problem); /* else it is one already */
+  return data;
+}
+
+/* ---- arguments that are results ---- */
+
+enum { ANY_RESULT = INT32_MAX };
+
+/* Without memory for the note the result is a copy. */
+void sink_note_argument(struct machine *m, const struct machine_item *item,
+                        const struct cvl_value *flat) {
+  struct value value = value_of(*flat);
+  value.flat.owned = false;
+  const bool wide = flat->elem != CVL_I32 && flat->elem != CVL_F32;
+  if (!item->lent || !value_is_counted(&value)) return;
+  if (item->kind == MACHINE_SEGDES || wide) (void)note(m, ANY_RESULT, item->as.ints, &value);
+}
+
 /* ---- the end ---- */
 
 const void *sink_of_result(const struct machine *m, uint64_t number, const struct value *v) {
   for (uint64_t k = 0; k < m->sunk_count; k++) {
     const struct sunk *s = &m->sunk[k];
-    if (s->number == number && m->backend->same(m->context, &s->value.flat, &v->flat))
+    if ((s->number == number || s->number == ANY_RESULT) && s->value.form == v->form &&
+        m->backend->same(m->context, &s->value.flat, &v->flat))
       return s->data;
   }
   return NULL;

@@ -56,6 +56,8 @@ function scaled(v, k) = ({x * k : x in v}, norm(v));
 function ranked(v) : [float] -> [float] =
   {let a = {sqrt(x + float(k)) : k in index(5)}; b = permute(a, rank(a)) in b[1] + sum(b) : x in v};
 """
+DOUBLED = """function doubled(v) : [float] -> [(float, float)] = {(x * 2.0, x) : x in v};
+"""
 WRITING = """(write_npy([[1, 2], [3, 4]], "a.npy"), write_csv([(1, 2.5), (3, 4.5)], "b.csv"),
  write_npz(([[1], [2, 3]], "x"), "f.npz"),
  write_object_to_file([[1.5], [2.5, 3.5]], "c"),
@@ -78,7 +80,7 @@ double(4);
 %property doubled(v : [a], k : int from abs) cases := 4 size := 3 where #v < 3 = sum({double(k) : x in v}) == #v * double(k) %
 """
 FILES = {"queens.nesl": QUEENS, "ragged.nesl": RAGGED, "words.nesl": WORDS,
-         "called.nesl": CALLED, "writing.nesl": WRITING, "large.nesl": LARGE, "dumping.nesl": DUMPING,
+         "called.nesl": CALLED, "doubled.nesl": DOUBLED, "l.csv": "12.5\n" * 330000, "writing.nesl": WRITING, "large.nesl": LARGE, "dumping.nesl": DUMPING,
          "talking.nesl": TALKING, "tested.nesl": TESTED, "v.csv": "3\n4\n12\n"}
 # A compressed archive with an array of numpy's.
 ARRAY = (b"\x93NUMPY\1\0\x76\0{'descr': '<i8', 'fortran_order': False, 'shape': (2000,), }".ljust(127) +
@@ -104,6 +106,7 @@ CASES = [
       "s.npy"], ["r.csv", "s.npy"], ""),
     (["nesl", "run", "called.nesl", "--entry", "scaled", "v.csv", "2.0", "-o", "r.npy", "-o",
       "s.npy"], ["r.npy", "s.npy"], ""),
+    (["nesl", "--native=off", "run", "doubled.nesl", "--entry", "doubled", "l.csv", "-o", "s.npy", "--memory", "12M"], ["s.npy"], ""),
     (["nesl", "--allow-files", "-e", "sum(read_npz(\"z.npz\"))"], [], ""),
     (["nesl", "check", "words.nesl"], [], ""),
     (["nesl", "test", "tested.nesl"], [], ""),

@@ -1,9 +1,9 @@
-"""Results of `nesl run --entry` in NumPy files: what is too large for memory goes from file to file in
-chunks, with the same bytes; and whatever fails leaves no file.
+"""Arguments and results of `nesl run --entry` in files: what is too large for memory goes from file to
+file in chunks, with the same bytes; and whatever fails leaves no file.
 
 usage: stream_command.py NESL [--large] [unittest options]
 
---large: a file of 8 GB in 500 MB, too, where the disk has room for two."""
+--large: a NumPy file of 8 GB and a CSV file of 3 GB in 500 MB, too, where the disk has room."""
 
 import array
 import os
@@ -38,6 +38,24 @@ function changed(v) : [float] -> [float] = let w = each(v) in {x + 1.0 : x in w}
 function summed(v) : [float] -> ([float], float) = let w = each(v) in (w, sum(w));
 function failing(v) : [float] -> [float] =
   {let a = {sqrt(abs(x) + float(k)) : k in index(4)}; b = permute(a, rank(a)) in b[trunc(x)] : x in v};
+function squares(v) : [float] -> [float] = {x * x + 1.0 : x in v};
+function signs(v) : [float] -> [bool] = {x > 50.0 : x in v};
+function table(v, w) : ([int], [float]) -> [float] = {w[rem(x, #w)] * 2.0 : x in v};
+function two_of(v) : [float] -> ([float], [int]) = ({sqrt(x - 3.0) : x in v}, {trunc(x) / 3 : x in v});
+function noisy(v) : [float] -> [(float, float)] =
+  {let a = {x + rand(1.0) : k in index(4)} in (sum(permute(a, rank(a))), a[0]) : x in v};
+function heavy(x) = let a = {sqrt(abs(x) + float(k)) : k in index(4)}; b = permute(a, rank(a)) in b[1] + sum(a);
+function record(rows) : [(int, float, bool)] -> [(float, int, bool)] =
+  {let h = heavy(x) in (h, i + trunc(h), h > 20.0 or c) : (i, x, c) in rows};
+function kept_column(rows) : [(int, float, bool)] -> [(int, float)] = {(i, heavy(x)) : (i, x, c) in rows};
+function shifted(rows) : [(int, float, bool)] -> [(int, float)] = {(i + 1, x * 2.0) : (i, x, c) in rows};
+function both_of(rows) : [(int, float, bool)] -> ([(float, bool)], [[float]]) =
+  let all = {let h = heavy(x) in ((h, c), {x : k in index(rem(i, 3))}) : (i, x, c) in rows}
+  in ({a : (a, b) in all}, {b : (a, b) in all});
+function late(rows) : [(int, float, bool)] -> [(float, float)] =
+  {let h = heavy(x); a = {x + float(k) : k in index(4)} in (h, a[if i == 99990 then 7 else 1]) : (i, x, c) in rows};
+function spelled(rows) : [([char], int)] -> [([char], int)] =
+  {let u = {c in w | c /= `a}; r = rank({char_code(c) : c in u}) in (u, n + sum(r)) : (w, n) in rows};
 function halves(v) : [int] -> [int] = {let a = plus_scan(index(rem(abs(x), 7) + 1)); k = rank(a) in k[0] + sum(a) : x in v};
 """
 
@@ -79,12 +97,13 @@ class StreamTest(ScratchTest):
         return [NESL, "run", "p.nesl", "--entry", entry, *arguments, *files, "--memory", memory, "--chunks", chunks,
                 "--threads", "2", "--backend", "cpu", *more]
 
-    def nesl(self, *arguments, limit=None, **more):
+    def nesl(self, *arguments, limit=None, temporary=None, **more):
         def prepare():
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
+        environment = {**os.environ, "TMPDIR": temporary} if temporary else None
         return subprocess.run(self.command(*arguments, **more), cwd=self.directory, capture_output=True, text=True,
-                              timeout=LONG, check=False, preexec_fn=prepare if limit else None)
+                              timeout=LONG, check=False, preexec_fn=prepare if limit else None, env=environment)
 
     def bytes(self, name):
         with open(self.path(name), "rb") as file:
@@ -124,8 +143,66 @@ class StreamTest(ScratchTest):
             self.assertTrue(whole == streamed, entry)
 
     def test_what_is_not_streamed_needs_memory(self):
+        """That is known with the first chunk."""
         name = self.array("a.npy", "<f8", 1 << 21)
-        self.fails("out of memory", "changed", [name], memory="12M")
+        self.fails("out of memory: a result of all 2097152 instances takes 16.0 MiB; .*-o FILE", "changed", [name],
+                   memory="12M")
+
+    def same_in_little_memory(self, entry, arguments, outputs, memory="12M", **more):
+        whole = self.result(entry, arguments, outputs=outputs, chunks="off")
+        self.assertTrue(self.result(entry, arguments, outputs=outputs, memory=memory, **more) == whole, entry)
+
+    def test_single_superoperators(self):
+        """Bodies that have no elements of their own: 16 MB and more in 12 MB."""
+        floats = self.array("f.npy", "<f8", 1 << 21, bound=1000)
+        words = self.array("i.npy", "<i8", 1 << 21, bound=1000)
+        small = self.array("s.npy", "<f8", 500)
+        for entry, arguments, outputs in (("squares", [floats], ("o.npy",)), ("signs", [floats], ("o.csv",)),
+                                          ("table", [words, small], ("o.npy",))):
+            self.same_in_little_memory(entry, arguments, outputs)
+
+    def test_other_numpy_arrays(self):
+        """What is not as the machine has it is converted in a file."""
+        single = self.array("f.npy", "<f4", 1 << 21)
+        self.same_in_little_memory("squares", [single], ("o.npy",))
+        self.fails("out of memory", "squares", [single], memory="12M", temporary="/none")
+        fortran = self.bytes(self.array("m.npy", "<f8", 2048, 512)).replace(b"False", b"True ", 1)
+        self.write(fortran, "m.npy")
+        self.same_in_little_memory("rows", ["m.npy"], ("o.npy",))
+
+    def rows(self, count, last=""):
+        """A CSV file of ints, floats and bools."""
+        lines = (f"{i},{i * 7919 % 100003}.{i % 10},{'False' if i % 3 else 'True'}\n" for i in range(count))
+        return self.write("".join(lines) + last, "r.csv")
+
+    def test_csv_files(self):
+        """3 MB as text, and what they become in all kinds of files."""
+        name = self.rows(130000)
+        self.fails("out of memory", "record", [name], memory="12M", temporary="/none")
+        for entry, outputs, more in (
+                ("record", ("o.csv",), {}), ("record", ("o.npz",), {"chunks": "random:3"}), ("record", ("o.npy",), {}),
+                ("kept_column", ("o.npz",), {}), ("both_of", ("a.npy", "b.npz"), {})):
+            self.same_in_little_memory(entry, [name], outputs, **more)
+
+    def test_columns_of_csv_files(self):
+        """7 MB as text, 17 bytes of columns for each row."""
+        name = self.rows(300000)
+        self.fails("out of memory", "shifted", [name], memory="12M", temporary="/none")
+        self.same_in_little_memory("shifted", [name], ("o.npy",))
+
+    def test_archives(self):
+        name = self.rows(130000)
+        self.nesl("both_of", [name], outputs=("a.npy", "b.npz"))
+        self.same_in_little_memory("rows", ["b.npz"], ("o.npz",), memory="16M")
+
+    def test_texts(self):
+        self.write("".join(f'"w, {i % 97}",{i}\na,{i}\n' for i in range(50000)), "w.csv")
+        self.same_in_little_memory("spelled", ["w.csv"], ("o.csv",), memory="20M")
+        self.fails("out of memory", "spelled", ["w.csv"], memory="20M", temporary="/none")
+
+    def test_random_numbers(self):
+        name = self.array("v.npy", "<f8", 1 << 18)
+        self.same_in_little_memory("noisy", [name], ("o.npz",))
 
     # ---- the same bytes ----
 
@@ -182,6 +259,28 @@ class StreamTest(ScratchTest):
         rows = self.array("m.npy", "<f8", 1000, 100)  # whose size is not known before
         self.fails(r"o\.npy: File too large", "rows", [rows], chunks="100", limit=HEADER + 799999)
 
+    def test_a_full_disk_for_temporary_files(self):
+        name = self.rows(150000)
+        message = self.fails(r"r\.csv: .*a temporary file in .* needs at least .*, and no file may have more than 977 KiB",
+                             "record", [name], memory="12M", limit=1000000)
+        self.assertIn("(ulimit -f)", message)
+        # there is room for columns of 8 bytes, not for rows as text
+        self.fails(r"o\.csv: error: File too large", "record", [name], outputs=("o.csv",), memory="12M", limit=1300000)
+
+    def test_a_wrong_row_of_many(self):
+        name = self.rows(100000, "7,no,True\n")
+        self.fails(r"r\.csv: error: line 100001: field 2 is no float: 'no'; argument 1 of `record` is to be "
+                   r"\[\(int, float, bool\)\]", "record", [name], memory="12M")
+
+    def test_faults_behind_temporary_files(self):
+        name = self.rows(100000)
+        message = self.fails("index 7 is outside", "late", [name], outputs=("o.csv",), memory="12M")
+        self.assertEqual(self.fails("index", "late", [name], outputs=("o.csv",), chunks="off"), message)
+        for name in (self.array("v.npy", "<f8", 1 << 18, bound=4000, last=1e300),
+                     self.array("w.npy", "<f8", 1 << 18, bound=3, last=1e300)):
+            message = self.fails("No int for|Sqrt of negative", "two_of", [name], outputs=("o.csv", "p.npy"))
+            self.assertEqual(self.fails("error", "two_of", [name], outputs=("o.csv", "p.npy"), chunks="off"), message)
+
     def test_a_disk_that_is_too_small(self):
         about = os.statvfs(self.directory)
         n = about.f_bavail * about.f_frsize // 8 + (1 << 31)  # 16 GiB too many
@@ -195,8 +294,13 @@ class StreamTest(ScratchTest):
         self.assertLess(time.monotonic() - began, LONG / 2)
 
     def test_a_folder_that_is_not_there(self):
+        """That, too, is known with the first chunk."""
         name = self.array("v.npy", "<f8", 1000)
         self.fails("none/o.npy: No such file or directory", "each", [name], outputs=("none/o.npy",), chunks="7")
+        name = self.array("w.npy", "<f8", 1 << 18, bound=4, last=7e9)
+        message = self.fails("none/o.csv: No such file or directory", "failing", [name], outputs=("none/o.csv",),
+                             memory="12M")
+        self.assertNotIn("index", message)
 
     def test_a_fault_in_a_late_chunk(self):
         name = self.array("v.npy", "<f8", 100000, last=7e9, bound=4)
@@ -228,6 +332,29 @@ class StreamTest(ScratchTest):
         self.fails("the time limit", "each", ["a.npy"], memory="500M", more=("--time", "0.3"))
 
     # ---- much ----
+
+    def test_a_csv_file_of_gigabytes(self):
+        """3 GB in 500 MB, and never as much resident."""
+        if not LARGE:
+            self.skipTest("without --large")
+        if shutil.disk_usage(self.directory).free < 16 << 30 or shutil.disk_usage("/var/tmp").free < 16 << 30:
+            self.skipTest("there is no room for it")
+        blocks = 150
+        block = "".join(f"{i},{i * 7919 % 100003}.{i % 10},{'False' if i % 3 else 'True'}\n" for i in range(1000000))
+        with open(self.path("r.csv"), "w", encoding="ascii") as file:
+            for _ in range(blocks):
+                file.write(block)
+        child = subprocess.Popen(self.command("shifted", ["r.csv"], outputs=("o.csv",), memory="500M"),
+                                 cwd=self.directory)
+        _, status, usage = os.wait4(child.pid, 0)
+        self.assertEqual(status, 0)
+        self.assertLess(usage.ru_maxrss, 500 << 10)
+        with open(self.path("o.csv"), encoding="ascii") as file:
+            for k, line in enumerate(file):
+                i = k % 1000000
+                if i % 9973 == 0:
+                    self.assertEqual(line, f"{i + 1},{2 * float(f'{i * 7919 % 100003}.{i % 10}')!r}\n".replace(".0\n", "\n"))
+        self.assertEqual(k + 1, blocks * 1000000)
 
     def test_eight_gigabytes(self):
         if not LARGE:

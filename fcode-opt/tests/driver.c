@@ -48,6 +48,7 @@ static void check_files(const char *pattern) {
       fixture_init(&t);
       t.options.inline_limit = limits[k];
       t.options.origins = k == 1;
+      t.options.chunked_results = t.options.fuse = k == 2;
       struct ir_program *program = built(&t, text, length);
       if (program)
         cr_expect(optimised(&t, program), "%s: %s", files.gl_pathv[i],

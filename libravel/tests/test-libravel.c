@@ -550,7 +550,8 @@ Test(libravel, progress_is_shown_during_a_long_operation) {
   struct watched w = {.c = c, .most = 1000000};
   struct ravel_value *v[] = {int_of(c, 10000000)}, *result;
   define(c, sorting);
-  struct ravel_function *f = find(c, "work", "int");
+  define(c, endless);
+  struct ravel_function *f = find(c, "work", "int"), *forever = find(c, "forever", "int");
   ravel_on_progress(c, watch, &w);
   w.last = now();
   const double start = now();
@@ -559,10 +560,8 @@ Test(libravel, progress_is_shown_during_a_long_operation) {
   cr_expect(seconds < 0.3 || w.calls > 0);
   cr_expect_lt(w.longest, PATIENCE, "%g s without a call", w.longest);
   w.most = w.calls + 1;
-  define(c, endless);
   v[0] = int_of(c, 1);
-  fails(c, RAVEL_INTERRUPTED, "interrupted",
-        ravel_call(c, find(c, "forever", "int"), v, 1, &result));
+  fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, forever, v, 1, &result));
   ravel_on_progress(c, NULL, NULL);
   ravel_context_free(c);
 }

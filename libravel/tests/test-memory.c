@@ -187,6 +187,64 @@ static enum ravel_code use_streams(struct ravel_context *c) {
   return code;
 }
 
+/* ---- results and streams in temporary files ---- */
+
+/* Adds up pairs of an int and a list of ints, each with its position. */
+static void add_rows(const struct ArrowArray *a, int64_t *rows, int64_t *sum) {
+  const struct ArrowArray *ints = a->children[0], *lists = a->children[1];
+  const int64_t *offsets = (const int64_t *)lists->buffers[1] + lists->offset;
+  const int64_t *elements = lists->children[0]->buffers[1];
+  for (int64_t i = 0; i < a->length; i++, ++*rows) {
+    *sum += ((const int64_t *)ints->buffers[1])[ints->offset + i] * (*rows + 1);
+    for (int64_t k = offsets[i]; k < offsets[i + 1]; k++) *sum += elements[k] * (100 + k);
+  }
+}
+
+static enum ravel_code take_all(struct ArrowArrayStream *s, int64_t *rows, int64_t *sum) {
+  enum ravel_code code = RAVEL_OK;
+  struct ArrowSchema schema;
+  struct ArrowArray a;
+  *rows = *sum = 0;
+  if (s->get_schema(s, &schema) == 0) {
+    schema.release(&schema);
+  } else {
+    code = RAVEL_MEMORY;
+  }
+  while (code == RAVEL_OK) {
+    if (s->get_next(s, &a) != 0) code = RAVEL_MEMORY;
+    if (code != RAVEL_OK || !a.release) break;
+    add_rows(&a, rows, sum);
+    a.release(&a);
+  }
+  s->release(s);
+  return code;
+}
+
+/* In chunks of two, which are halved where an allocation fails. If that is one for the lengths,
+ * the ints have been written, and come once more. */
+static enum ravel_code use_files(struct ravel_context *c) {
+  static const char text[] = "function grown(v) : [int] -> [(int, [int])] = {let a = "
+                             "plus_scan(index(x)); k = rank(a)\n"
+                             "  in (sum(k), permute(a, k)) : x in v};\n";
+  enum { WANTED = 5414 }; /* sums up to 0, 1, 2 ..., ranked, which changes nothing */
+  const int64_t data[] = {3, 1, 2, 5, 7, 2};
+  struct ravel_function *f = NULL;
+  struct ravel_value *v = NULL, *result = NULL;
+  struct ArrowArrayStream stream;
+  int64_t rows = 0, sum = 0;
+  enum ravel_code code = ravel_define(c, "memory.nesl", text, 0);
+  AND(code, ravel_find(c, "grown", NULL, &f));
+  AND(code, ravel_vector(c, RAVEL_INT64, data, 6, &v));
+  AND(code, ravel_call(c, f, &v, 1, &result));
+  AND(code, ravel_export_stream(c, result, 4, &stream));
+  AND(code, take_all(&stream, &rows, &sum));
+  if (code == RAVEL_OK && (rows != 6 || sum != WANTED)) code = RAVEL_INTERNAL;
+  ravel_release(result);
+  ravel_release(v);
+  ravel_function_release(f);
+  return code;
+}
+
 /* ---- programs, failures, costs, text ---- */
 
 static const char fraction[] = "FUNC MAIN I INT O INT\nCONST INT 12\nCOPY 1 1\n"
@@ -251,6 +309,8 @@ static enum ravel_code begin(struct ravel_context **c) {
   ravel_options_set(options, "backend", "cpu");
   ravel_options_set(options, "threads", "2");
   ravel_options_set(options, "profile", "yes");
+  ravel_options_set(options, "spool", "1"); /* whatever can go to temporary files does */
+  ravel_options_set(options, "chunks", "2");
   const enum ravel_code code = ravel_context_new(options, c);
   ravel_options_free(options);
   return code;
@@ -313,6 +373,7 @@ int main(int argc, char **argv) {
   wrong += try_all("columns", use_columns, step);
   wrong += try_all("arrays", use_arrays, step);
   wrong += try_all("streams", use_streams, step);
+  wrong += try_all("files", use_files, step);
   wrong += try_all("programs", use_programs, step);
   wrong += try_all("expressions", use_expressions, step);
   return wrong != 0;

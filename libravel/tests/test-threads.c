@@ -3,6 +3,7 @@
  *
  * Without Criterion, so that it is cheap under the thread sanitizer: test-threads [SECONDS]
  */
+#include "libravel/arrow.h"
 #include "libravel/dlpack.h"
 #include "ravel.h"
 
@@ -201,6 +202,82 @@ static void handed_around(void) {
   ravel_context_free(s.worker.c);
 }
 
+/* ---- streams of results in temporary files, read by other threads ---- */
+
+struct reading {
+  pthread_t thread;
+  struct ArrowArrayStream stream;
+  int64_t sum;
+};
+
+static int64_t sum_of(const struct ArrowArray *a) {
+  const int64_t *offsets = (const int64_t *)a->buffers[1] + a->offset;
+  const int64_t *elements = a->children[0]->buffers[1];
+  int64_t sum = 0;
+  for (int64_t i = offsets[0]; i < offsets[a->length]; i++) sum += elements[i];
+  return sum;
+}
+
+static void *read_stream(void *data) {
+  struct reading *r = data;
+  struct ArrowArray a;
+  while (r->stream.get_next(&r->stream, &a) == 0 && a.release) {
+    r->sum += sum_of(&a);
+    a.release(&a);
+  }
+  r->stream.release(&r->stream);
+  return NULL;
+}
+
+static enum ravel_code open_with_files(struct ravel_context **c, struct ravel_function **f) {
+  static const char text[] =
+      "function rows(n) : int -> [[int]] = {let a = plus_scan(index(x)); k = rank(a)\n"
+      "  in permute(a, k) : x in {rem(i, 7) : i in index(n)}};\n";
+  struct ravel_options *options = ravel_options_new();
+  ravel_options_set(options, "backend", "cpu");
+  ravel_options_set(options, "threads", "2");
+  ravel_options_set(options, "chunks", "300");
+  ravel_options_set(options, "spool", "1");
+  enum ravel_code code = ravel_context_new(options, c);
+  ravel_options_free(options);
+  if (code == RAVEL_OK) code = ravel_define(*c, "threads.nesl", text, 0);
+  return code == RAVEL_OK ? ravel_find(*c, "rows", NULL, f) : code;
+}
+
+/* The value is released at once: the stream has what it reads. */
+static enum ravel_code begin_reading(struct ravel_context *c, struct ravel_function *f,
+                                     struct reading *r) {
+  struct ravel_value *n = NULL, *rows = NULL;
+  enum ravel_code code = ravel_int(c, LENGTH, &n);
+  if (code == RAVEL_OK) code = ravel_call(c, f, &n, 1, &rows);
+  if (code == RAVEL_OK) code = ravel_export_stream(c, rows, 100, &r->stream);
+  ravel_release(n);
+  ravel_release(rows);
+  if (code == RAVEL_OK) pthread_create(&r->thread, NULL, read_stream, r);
+  return code;
+}
+
+/* While the context goes on, and is freed. */
+static void read_elsewhere(void) {
+  struct ravel_context *c = NULL;
+  struct ravel_function *f = NULL;
+  struct reading readings[THREADS] = {{0}};
+  unsigned begun = 0;
+  enum ravel_code code = open_with_files(&c, &f);
+  while (code == RAVEL_OK && begun < THREADS) {
+    code = begin_reading(c, f, &readings[begun]);
+    begun += code == RAVEL_OK;
+  }
+  if (code != RAVEL_OK) complain(c, "a stream for others");
+  ravel_context_free(c);
+  for (unsigned i = 0; i < begun; i++) {
+    pthread_join(readings[i].thread, NULL);
+    if (readings[i].sum == readings[0].sum && readings[i].sum > LENGTH) continue;
+    fprintf(stderr, "test-threads: a stream has other elements on another thread\n");
+    atomic_fetch_add(&wrong, 1);
+  }
+}
+
 /* ---- interruptions ---- */
 
 static atomic_bool over;
@@ -269,6 +346,7 @@ int main(int argc, char **argv) {
   const double seconds = argc > 1 ? atof(argv[1]) : 1;
   each_its_own();
   handed_around();
+  read_elsewhere();
   const unsigned before = interrupted;
   interruptions(seconds);
   printf("%u calls, %u interrupted, %u wrong\n", done, interrupted, wrong);

@@ -116,8 +116,11 @@ class Array:
         return _transfer.array_capsules(self._columns())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The same, as a stream of one array."""
-        return _transfer.stream_capsule(self._columns())
+        """The same as a stream: of one array, or of several where elements are in files."""
+        if self._column is None:
+            assert self._value
+            return _transfer.value_stream_capsule(self._value)
+        return _transfer.stream_capsule(self._column)
 
     def to_awkward(self) -> Any:
         """An ak.Array on the same memory, as ak.from_arrow makes it; ImportError without it."""

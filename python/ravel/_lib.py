@@ -76,6 +76,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_import": (CODE, [CONTEXT, STRUCT, STRUCT, OUT]),
     "ravel_import_stream": (CODE, [CONTEXT, STRUCT, OUT]),
     "ravel_export": (CODE, [CONTEXT, VALUE, STRUCT, STRUCT]),
+    "ravel_export_stream": (CODE, [CONTEXT, VALUE, c_size_t, STRUCT]),
     "ravel_import_dlpack": (CODE, [CONTEXT, STRUCT, OUT]),
     "ravel_import_dlpack_unversioned": (CODE, [CONTEXT, STRUCT, OUT]),
     "ravel_export_dlpack": (CODE, [CONTEXT, VALUE, OUT]),

@@ -45,8 +45,8 @@ class options:  # pylint: disable=invalid-name
     """Options for what runs within: `with ravel.options(backend="cuda", memory="2GB"): ...`
 
     The names are those of `ravel_options_set` in ravel.h: backend, threads, memory, time,
-    int, float, seed, depth, optimise, profile, files, processes, compiler, kernels. What is
-    not named stays as it is around. They hold for this thread (or task of asyncio). Each
+    int, float, seed, depth, chunks, spool, optimise, profile, files, processes, compiler,
+    kernels. What is not named stays as it is around. They hold for this thread (or task of asyncio). Each
     set of options has a context with threads and memory of its own; arrays of one are
     copied when they are used in another.
 

@@ -123,6 +123,13 @@ def _stream(column: Column) -> ArrowArrayStream:
     return ArrowArrayStream(*STREAM_FUNCTIONS, id(state))
 
 
+def _exported_stream(value: Value, rows: int) -> ArrowArrayStream:
+    """The elements of a sequence where they are, in arrays of so many rows."""
+    made, context = ArrowArrayStream(), value.context
+    context.run(lambda: context.do(lib.ravel_export_stream, value.pointer, rows, byref(made)))
+    return made
+
+
 def _end_capsule(capsule: int) -> None:
     struct = _in_capsules.pop(_content(capsule, _name(capsule)))
     release(struct)
@@ -159,3 +166,9 @@ def schema_capsule(column: Column) -> Any:
 def stream_capsule(column: Column) -> Any:
     """For `__arrow_c_stream__`: a stream of one array."""
     return _capsule(_stream(column))
+
+
+def value_stream_capsule(value: Value, rows: int = 0) -> Any:
+    """For `__arrow_c_stream__`, of what is not in Python's memory; without a number of rows
+    several arrays only where elements are in files."""
+    return _capsule(_exported_stream(value, rows))

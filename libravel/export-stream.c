@@ -1,0 +1,79 @@
+/* export-stream.c - ravel_export_stream: values as streams of arrays, so that a consumer need
+ * not have all of them in memory.
+ *
+ * The value is exported as one array, which shares what is in temporary files; the arrays of
+ * the stream are slices of it.
+ */
+#include "libravel/spools.h"
+
+#include "libravel/export.h"
+
+#include <stdlib.h>
+
+/* The spools of the value, whose pages the stream gives back when they have been read. */
+struct readers {
+  uint32_t count;
+  struct ravel_spool *spools[];
+};
+
+static void give_back(void *with) {
+  const struct readers *r = with;
+  for (uint32_t i = 0; i < r->count; i++) ravel_spool_give_back(r->spools[i]);
+}
+
+static void end(void *with) {
+  struct readers *r = with;
+  for (uint32_t i = 0; i < r->count; i++) ravel_spool_release(r->spools[i]);
+  free(r);
+}
+
+/* NULL without memory. */
+static struct readers *begin(struct ravel_context *c, const struct ravel_value *value) {
+  struct readers *r = malloc(sizeof *r + value->count * sizeof r->spools[0]);
+  if (!r) return NULL;
+  r->count = 0;
+  for (uint32_t i = 0; i < value->count; i++) {
+    r->spools[r->count] = ravel_spool_of(c, &value->columns[i]);
+    r->count += r->spools[r->count] != NULL;
+  }
+  return r;
+}
+
+/* ---- how many rows ---- */
+
+/* Those of about so many bytes in files; all where nothing is in one. */
+static int64_t suitable_rows(const struct readers *r, int64_t rows) {
+  enum { ARRAY_BYTES = 16 << 20 };
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < r->count; i++) bytes += ravel_spool_length(r->spools[i]);
+  const uint64_t arrays = bytes / ARRAY_BYTES + 1;
+  const int64_t each = (int64_t)((uint64_t)rows / arrays);
+  return each > 0 ? each : 1;
+}
+
+static enum ravel_code make(struct ravel_context *c, const struct ravel_value *value,
+                            size_t rows, struct readers *r, struct ArrowArrayStream *stream) {
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  const enum ravel_code code = ravel_export(c, value, &schema, &array);
+  if (code != RAVEL_OK) return code;
+  const int64_t most = rows > 0 && rows < INT64_MAX ? (int64_t)rows : INT64_MAX;
+  const int64_t each = rows > 0 ? most : suitable_rows(r, array.length);
+  const struct export_watch watch = {give_back, end, r};
+  if (export_batches(&schema, &array, each, watch, stream)) return RAVEL_OK;
+  schema.release(&schema);
+  array.release(&array);
+  return ravel_fail_memory(c);
+}
+
+enum ravel_code ravel_export_stream(struct ravel_context *c, const struct ravel_value *value,
+                                    size_t rows, struct ArrowArrayStream *stream) {
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!ravel_value_is_ours(c, value)) return RAVEL_MISUSE;
+  if (!stream) return ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
+  struct readers *r = begin(c, value);
+  if (!r) return ravel_fail_memory(c);
+  const enum ravel_code code = make(c, value, rows, r, stream);
+  if (code != RAVEL_OK) end(r);
+  return code;
+}

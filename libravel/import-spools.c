@@ -1,0 +1,186 @@
+/* import-spools.c - streams larger than memory: array by array, each column into a spool.
+ *
+ * Elements that an array has as they are wanted go from its buffer to the file, others by way
+ * of a strip in memory. Lengths become offsets, since the back end makes a descriptor of those.
+ */
+#include "libravel/spools.h"
+
+#include <string.h>
+
+/* Elements of a column that are converted at once. */
+enum { STRIP = 1 << 16, STRIP_BYTES = STRIP * sizeof(int64_t) };
+
+static const char too_large[] = "the stream does not fit in memory";
+
+/* ---- whether ---- */
+
+static uint64_t threshold(const struct ravel_context *c) {
+  enum { MEMORY_PART = 16 };
+  return c->options.spool ? c->options.spool : c->heap.limit / MEMORY_PART;
+}
+
+bool import_spools_wanted(const struct ravel_context *c, const struct import *im) {
+  uint64_t bytes = 0;
+  if (c->options.no_spools || im->columns.count > RAVEL_MOST_SPOOLS) return false;
+  for (size_t i = 1; i < im->columns.count; i++) {
+    const struct import_column *column = &im->columns.items[i];
+    bytes += column->length * column->bytes;
+  }
+  return bytes > threshold(c);
+}
+
+/* ---- elements into spools ---- */
+
+struct adding {
+  struct ravel_context *c;
+  struct import *im;
+  struct import_spools *to;
+  uint32_t column;
+};
+
+static enum ravel_code append(const struct adding *a, const void *data, uint64_t bytes) {
+  struct file_problem problem;
+  return ravel_spool_append(a->to->columns[a->column], data, bytes, &problem)
+             ? RAVEL_OK
+             : ravel_fail_spool(a->c, too_large, &problem);
+}
+
+/* Lengths become the sums of all before them. */
+static void make_offsets(int64_t *lengths, uint64_t n, uint64_t *sum) {
+  for (uint64_t i = 0; i < n; i++) {
+    const int64_t length = lengths[i];
+    lengths[i] = (int64_t)*sum;
+    *sum += (uint64_t)length;
+  }
+}
+
+static enum ravel_code add_converted(const struct adding *a, uint64_t first, uint64_t n) {
+  const struct import_column *column = &a->im->columns.items[a->column];
+  for (uint64_t end = first + n; first < end; first += STRIP) {
+    const uint64_t some = end - first < STRIP ? end - first : STRIP;
+    if (!import_read(a->im, a->column, first, some, a->to->strip)) {
+      return ravel_fail(a->c, RAVEL_DATA, "%s", a->im->problem);
+    }
+    if (column->kind == COLUMN_SEGDES) {
+      make_offsets(a->to->strip, some, &a->to->sums[a->column]);
+    }
+    const enum ravel_code code = append(a, a->to->strip, some * column->bytes);
+    if (code != RAVEL_OK) return code;
+  }
+  return RAVEL_OK;
+}
+
+static enum ravel_code add_part(const struct adding *a, const struct import_part *p) {
+  if (p->source != IMPORT_ELEMENTS || !arrow_is_same(p->format, import_elem(a->im, a->column)))
+    return add_converted(a, p->at, p->count);
+  return append(a, (const char *)p->buffer + p->from * p->format->bytes,
+                p->count * p->format->bytes);
+}
+
+static enum ravel_code add_column(const struct adding *a) {
+  const struct import_column *column = &a->im->columns.items[a->column];
+  if (column->made) return add_converted(a, column->gone, column->length - column->gone);
+  for (size_t i = 0; i < column->parts.count; i++) {
+    const enum ravel_code code = add_part(a, &column->parts.items[i]);
+    if (code != RAVEL_OK) return code;
+  }
+  return RAVEL_OK;
+}
+
+/* ---- the spools of a stream ---- */
+
+static size_t columns_bytes(const struct import *im) {
+  return im->columns.count * sizeof(struct ravel_spool *);
+}
+
+static size_t sums_bytes(const struct import *im) {
+  return im->columns.count * sizeof(uint64_t);
+}
+
+static bool allocate(struct ravel_context *c, const struct import *im,
+                     struct import_spools *s) {
+  s->columns = heap_alloc(&c->heap, columns_bytes(im));
+  if (s->columns) memset(s->columns, 0, columns_bytes(im));
+  s->sums = heap_alloc(&c->heap, sums_bytes(im));
+  if (s->sums) memset(s->sums, 0, sums_bytes(im));
+  s->strip = heap_alloc(&c->heap, STRIP_BYTES);
+  return s->columns && s->sums && s->strip;
+}
+
+static enum ravel_code begin(struct ravel_context *c, const struct import *im,
+                             struct import_spools *s) {
+  struct file_problem problem;
+  if (!allocate(c, im, s)) return ravel_fail_memory(c);
+  for (size_t i = 1; i < im->columns.count; i++) {
+    s->columns[i] = ravel_spool_new(c, &problem);
+    if (!s->columns[i]) return ravel_fail_spool(c, too_large, &problem);
+  }
+  return RAVEL_OK;
+}
+
+enum ravel_code import_spools_add(struct ravel_context *c, struct import *im,
+                                  struct import_spools *s) {
+  enum ravel_code code = s->columns ? RAVEL_OK : begin(c, im, s);
+  for (uint32_t i = 1; code == RAVEL_OK && i < im->columns.count; i++) {
+    code = add_column(&(struct adding){c, im, s, i});
+  }
+  import_forget(im);
+  return code;
+}
+
+void import_spools_free(struct ravel_context *c, const struct import *im,
+                        struct import_spools *s) {
+  for (size_t i = 1; s->columns && i < im->columns.count; i++) ravel_spool_drop(s->columns[i]);
+  heap_free(&c->heap, s->columns, columns_bytes(im));
+  heap_free(&c->heap, s->sums, sums_bytes(im));
+  heap_free(&c->heap, s->strip, STRIP_BYTES);
+  *s = (struct import_spools){0};
+}
+
+/* ---- into the back end ---- */
+
+static void copy_offsets(void *offsets, uint64_t first, uint64_t n, void *to) {
+  memcpy(to, (const int64_t *)offsets + first, n * sizeof(int64_t));
+}
+
+/* A descriptor is in memory, whatever it is made of. */
+static bool upload_lengths(const struct adding *a, const void *offsets, uint64_t n,
+                           struct cvl_value *out) {
+  const struct cvl_filler filler = {copy_offsets, (void *)(uintptr_t)offsets};
+  return machine_value_segdes(a->c->machine, n, &filler, out, a->c->diags);
+}
+
+/* The spool passes to the vector. */
+static bool upload_elements(const struct adding *a, const void *data, uint64_t n,
+                            struct cvl_value *out) {
+  struct ravel_spool *spool = a->to->columns[a->column];
+  const struct cvl_notice end = ravel_spool_end_of_vector(spool);
+  a->to->columns[a->column] = NULL;
+  struct ravel_spool *kept = ravel_spool_keep(spool);
+  const bool good = machine_value_borrow(a->c->machine, import_elem(a->im, a->column), data, n,
+                                         end, out, a->c->diags);
+  if (good) ravel_spool_note(kept, out);
+  ravel_spool_release(kept);
+  return good;
+}
+
+enum ravel_code import_spools_upload(struct ravel_context *c, struct import *im,
+                                     struct import_spools *s, uint32_t column,
+                                     struct cvl_value *out) {
+  const struct adding a = {c, im, s, column};
+  struct file_problem problem;
+  const bool lengths = im->columns.items[column].kind == COLUMN_SEGDES;
+  const uint64_t n = im->columns.items[column].length;
+  const int64_t sum = (int64_t)s->sums[column];
+  const enum ravel_code code = lengths ? append(&a, &sum, sizeof sum) : RAVEL_OK;
+  if (code != RAVEL_OK) return code;
+  const void *data = ravel_spool_finish(s->columns[column], &problem);
+  if (!data) return ravel_fail_spool(c, too_large, &problem);
+  const bool good =
+      lengths ? upload_lengths(&a, data, n, out) : upload_elements(&a, data, n, out);
+  if (lengths) {
+    ravel_spool_drop(s->columns[column]);
+    s->columns[column] = NULL;
+  }
+  return good ? RAVEL_OK : ravel_fail_machine(c);
+}
