@@ -346,8 +346,8 @@ class StreamTest(ScratchTest):
                 file.write(block)
         child = subprocess.Popen(self.command("shifted", ["r.csv"], outputs=("o.csv",), memory="500M"),
                                  cwd=self.directory)
-        _, status, usage = os.wait4(child.pid, 0)
-        self.assertEqual(status, 0)
+        _, child.returncode, usage = os.wait4(child.pid, 0)
+        self.assertEqual(child.returncode, 0)
         self.assertLess(usage.ru_maxrss, 500 << 10)
         with open(self.path("o.csv"), encoding="ascii") as file:
             for k, line in enumerate(file):
