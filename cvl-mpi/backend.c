@@ -198,7 +198,7 @@ static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flag
   const struct cvl_call call = call_of(CALL_PACK, OP_PACK, 3, (operand *[]){v, flags, d});
   struct cvl_value results[CALL_RESULTS];
   comm_at(c->comm, "pack", site);
-  if (!together(c, site, &call, results)) return false;
+  if (!segmented_call(c, site, &call, results)) return false;
   *out = results[0];
   *out_d = results[1];
   return true;

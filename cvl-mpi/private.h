@@ -149,6 +149,8 @@ struct range segdes_segments(const struct cvl_segdes *, const struct distributio
 struct range segdes_owned(const struct cvl_segdes *, const struct distribution *at,
                           unsigned rank);
 uint64_t segdes_first_at(const struct cvl_segdes *, uint64_t position);
+/* How many elements of segment k are in a block. */
+uint64_t segdes_within(const struct cvl_segdes *, uint64_t k, struct range block);
 void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 /* Frees all that is held. */
 void mpi_values_free(struct cvl_context *);
@@ -206,6 +208,11 @@ bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+/* scan.c: SCAN of INTs and BOOLs. pack.c: PACK, with two results. */
+bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 /* together.c: every rank all of it. */
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);

@@ -173,6 +173,8 @@ static struct cvl_segdes *descriptor_of(const struct cvl_call *call, struct cvl_
 static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
   if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, d, at, out);
+  const bool exact = elem_info(mpi_elem(&call->operand[0]))->klass != CLASS_FLOAT;
+  if (call->kind == CALL_SCAN && exact) return scan_call(c, site, call, d, at, out);
   if (call->kind == CALL_REDUCE) {
     struct distribution *cut = cut_between(c, d, at, CVL_REDUCE_BLOCK);
     blocks_call(c, site, call, d, cut, out);
@@ -185,6 +187,7 @@ static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call
 static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                 struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
   if (!segdes_offsets(c, site, d)) return false;
+  if (call->kind == CALL_PACK) return pack_call(c, site, call, d, at, out);
   struct distribution *whole = whole_segments(c, d, at);
   if (!whole) return run_long(c, site, call, d, at, out);
   run_whole(c, site, call, d, whole, out);

@@ -206,11 +206,11 @@ struct range segdes_owned(const struct cvl_segdes *d, const struct distribution 
 }
 
 /* Of segment k the elements in a block. */
-static int64_t length_within(const struct cvl_segdes *d, uint64_t k, struct range block) {
+uint64_t segdes_within(const struct cvl_segdes *d, uint64_t k, struct range block) {
   const uint64_t end = block.first + block.n;
   const uint64_t from = d->offset[k] > block.first ? d->offset[k] : block.first;
   const uint64_t to = d->offset[k + 1] < end ? d->offset[k + 1] : end;
-  return from < to ? (int64_t)(to - from) : 0;
+  return from < to ? to - from : 0;
 }
 
 static struct cvl_value local_descriptor(struct cvl_context *c, uint64_t site,
@@ -220,7 +220,7 @@ static struct cvl_value local_descriptor(struct cvl_context *c, uint64_t site,
   int64_t *lengths = mpi_try_alloc(c, site, segments.n * sizeof *lengths);
   if (!lengths) return local;
   for (uint64_t k = 0; k < segments.n; k++)
-    lengths[k] = length_within(d, segments.first + k, block);
+    lengths[k] = (int64_t)segdes_within(d, segments.first + k, block);
   if (!absorb(c, c->b->segdes_from_host(c->inner, site, segments.n, lengths, &local),
               (struct shift){.site = site}))
     local.form = CVL_NOTHING;
