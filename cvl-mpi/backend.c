@@ -1,6 +1,7 @@
 /* backend.c - the table of functions, and contexts. */
 #include "cvl-mpi/cvl-mpi.h"
 #include "cvl-mpi/hosts.h"
+#include "cvl-mpi/superops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static void read_options(struct cvl_context *c) {
 }
 
 static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
+                                         const struct cvl_backend *table,
                                          const struct cvl_options *o, const char **why) {
   struct comm *comm = comm_join(why);
   struct cvl_context *c = comm ? calloc(1, sizeof *c) : NULL;
@@ -35,6 +37,8 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
                             .ranks = comm_count(comm),
                             .b = inner,
                             .inner = wrapped,
+                            .table = table,
+                            .stop = o->stop,
                             .int_elem = o->int_elem,
                             .float_elem = o->float_elem};
   read_options(c);
@@ -246,27 +250,13 @@ static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct c
 
 /* ---- the table ---- */
 
-/* Superoperators are executed node by node (superop_run). */
-static struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) {
-  (void)c;
-  (void)op;
-  return NULL;
-}
-
-static void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
-  (void)c;
-  (void)k;
-}
-
 static const struct cvl_backend *wrapped;
 
 static unsigned mpi_devices(struct cvl_device *out, unsigned most, const char **why) {
   return wrapped->devices(out, most, why);
 }
 
-static struct cvl_context *mpi_open(const struct cvl_options *o, const char **why) {
-  return mpi_open_over(wrapped, o, why);
-}
+static struct cvl_context *mpi_open(const struct cvl_options *, const char **why);
 
 static struct cvl_backend table = {
     .version = CVL_VERSION,
@@ -309,7 +299,12 @@ static struct cvl_backend table = {
     .assert_all = assert_all,
     .prepare = mpi_prepare,
     .discard = mpi_discard,
+    .run = mpi_run,
 };
+
+static struct cvl_context *mpi_open(const struct cvl_options *o, const char **why) {
+  return mpi_open_over(wrapped, &table, o, why);
+}
 
 const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner) {
   wrapped = inner;

@@ -55,7 +55,7 @@ static struct kept keep(struct cvl_context *c, uint64_t site, const struct cvl_c
   return k;
 }
 
-static struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
+struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   comm_gather(c->comm, &n, sizeof n, counts);
   struct distribution *made = distribution_of_counts(c, counts);
@@ -101,7 +101,7 @@ static struct cvl_value descriptor(struct cvl_context *c, uint64_t site,
 }
 
 /* Of one segment the sum is known. */
-static struct cvl_value packed_descriptor(struct cvl_context *c, uint64_t site,
+struct cvl_value packed_descriptor(struct cvl_context *c, uint64_t site,
                                           const struct cvl_segdes *d,
                                           const struct distribution *at, const int64_t *mine,
                                           uint64_t total) {

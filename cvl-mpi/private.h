@@ -69,6 +69,8 @@ struct cvl_context {
   const struct cvl_backend *b; /* the inner one */
   struct cvl_context *inner;
   enum cvl_elem int_elem, float_elem;
+  const struct cvl_backend *table; /* this one */
+  struct cvl_stop stop;
   uint64_t grain, whole; /* see README.md, Distributions */
   struct cvl_error mine; /* this rank's first fault, not agreed on */
   struct cvl_error slot; /* that of all ranks, agreed on */
@@ -193,7 +195,18 @@ bool local_call(struct cvl_context *, uint64_t site, struct cvl_call *, struct c
  * segments. */
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                     struct cvl_value *out);
-/* For long.c. A vector from its blocks: on all ranks if it is short, and moved if one rank has
+/* For others. As `at`, with blocks that end between segments; NULL if a rank then has too much.
+ * The caller's. Whether blocks do so. */
+struct distribution *whole_segments(struct cvl_context *, const struct cvl_segdes *,
+                                    const struct distribution *at);
+bool ends_between(struct cvl_context *, const struct cvl_segdes *, const struct distribution *at);
+/* Rank r has n elements there. Exchanges. Of how many elements of each segment that it touches
+ * every rank keeps, the descriptor, with `total` in all (pack.c). */
+struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
+struct cvl_value packed_descriptor(struct cvl_context *, uint64_t site,
+                                   const struct cvl_segdes *, const struct distribution *at,
+                                   const int64_t *mine, uint64_t total);
+/* A vector from its blocks: on all ranks if it is short, and moved if one rank has
  * too much. Takes the reference to `at`. */
 struct cvl_value settled(struct cvl_context *, uint64_t site, enum cvl_elem,
                          struct distribution *at, struct cvl_value local);

@@ -42,12 +42,20 @@ static struct distribution *cut_between(struct cvl_context *c, const struct cvl_
 }
 
 /* Where segments are whole; NULL if one is too long for that. The caller's. */
-static struct distribution *whole_segments(struct cvl_context *c, const struct cvl_segdes *d,
+struct distribution *whole_segments(struct cvl_context *c, const struct cvl_segdes *d,
                                            const struct distribution *at) {
   struct distribution *made = cut_between(c, d, at, 0);
   if (!distribution_is_skewed(c, made)) return made;
   distribution_release(made);
   return NULL;
+}
+
+bool ends_between(struct cvl_context *c, const struct cvl_segdes *d,
+                  const struct distribution *at) {
+  struct distribution *made = cut_between(c, d, at, 0);
+  const bool same = distribution_same(made, at);
+  distribution_release(made);
+  return same;
 }
 
 /* Of one element for each segment, those of the segments that begin on a rank. */
