@@ -1,5 +1,6 @@
 /* comm.c - see comm.h. Waiting yields the processor: ranks may be more than processors. */
 #include "cvl-mpi/comm.h"
+#include "base/job.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
   MESSAGE = 1 << 20,   /* bytes sent at once: what a receiver without memory drops */
@@ -48,9 +50,14 @@ static bool complete(struct comm *c, MPI_Request *requests, int n, double second
   }
 }
 
+/* Where standard error was before a command made its ranks quiet (commands/process.c). */
+static int errors(void) {
+  const char *number = getenv("RAVEL_ERRORS");
+  return number ? atoi(number) : STDERR_FILENO;
+}
+
 static _Noreturn void end_job(struct comm *c, const char *message) {
-  fprintf(stderr, "ravel: %s\n", message);
-  fflush(stderr);
+  dprintf(errors(), "ravel: %s\n", message);
   MPI_Abort(c->world, 1);
   abort();
 }
@@ -171,15 +178,27 @@ static bool prepare(struct comm *c) {
   return c->requests && c->statuses && c->zeros && c->drop;
 }
 
+/* Another MPI's mpirun starts processes of which each believes that it is alone. */
+static bool same_job(const char **why) {
+  int count = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &count);
+  if ((unsigned)count == job_of_process().count) return true;
+  *why = "the processes of this job do not find each other: it was started by the mpirun of "
+         "another MPI than the back end was built with (" MPI_NAME "); that of " MPI_NAME
+         " is to be used, or --backend cpu for processes that have nothing to do with each other";
+  return false;
+}
+
 struct comm *comm_join(const char **why) {
   static struct comm c;
   int begun = 0, level;
   if (joined) return joined;
   MPI_Initialized(&begun);
-  if (!begun && MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS) {
+  if (!begun && MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
     *why = "MPI cannot be initialised";
     return NULL;
   }
+  if (!same_job(why)) return NULL;
   if (!prepare(&c) || atexit(leave) != 0) {
     *why = "no memory";
     return NULL;
