@@ -309,7 +309,5 @@ static struct cvl_context *mpi_open(const struct cvl_options *o, const char **wh
 const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner) {
   wrapped = inner;
   table.borrow = inner->borrow ? mpi_borrow : NULL;
-  table.generate = inner->generate ? mpi_generate : NULL;
-  table.generate_segdes = inner->generate_segdes ? mpi_generate_segdes : NULL;
   return &table;
 }

@@ -48,41 +48,6 @@ bool mpi_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
   return true;
 }
 
-/* The filler of a block. */
-struct shifted_filler {
-  const struct cvl_filler *of;
-  uint64_t first;
-};
-
-static void fill_block(void *with, uint64_t first, uint64_t n, void *to) {
-  const struct shifted_filler *f = with;
-  f->of->fill(f->of->with, f->first + first, n, to);
-}
-
-bool mpi_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
-                  const struct cvl_filler *filler, struct cvl_value *out) {
-  struct distribution *at = where(c, n);
-  const struct range mine = block_of(c, at, n);
-  struct shifted_filler shifted = {filler, mine.first};
-  const struct cvl_filler own = {fill_block, &shifted};
-  struct cvl_value local;
-  if (!absorb(c, c->b->generate(c->inner, site, elem, mine.n, &own, &local), at_site(site)))
-    local = nothing();
-  *out = mpi_vector(c, elem, n, at, local);
-  return true;
-}
-
-bool mpi_generate_segdes(struct cvl_context *c, uint64_t site, uint64_t n,
-                         const struct cvl_filler *filler, struct cvl_value *out) {
-  struct cvl_value whole;
-  int64_t total = 0;
-  if (n > 0) filler->fill(filler->with, n, 1, &total);
-  if (!absorb(c, c->b->generate_segdes(c->inner, site, n, filler, &whole), at_site(site)))
-    whole = nothing();
-  *out = mpi_segdes(c, n, (uint64_t)total, whole);
-  return true;
-}
-
 bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
                           const int64_t *lengths, struct cvl_value *out) {
   struct cvl_value whole;
