@@ -1,6 +1,6 @@
 /* job.h - whether this process is one of several that were started together to be the ranks of
- * one MPI job: as what starts them says in the environment (mpirun of Open MPI, of MPICH, srun).
- * It is known before MPI is, and where nothing is linked with MPI.
+ * one MPI job: as what starts them says in the environment (mpirun of Open MPI, of MPICH,
+ * srun). It is known before MPI is, and where nothing is linked with MPI.
  */
 #ifndef RAVEL_JOB_H
 #define RAVEL_JOB_H

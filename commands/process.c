@@ -227,9 +227,9 @@ static const char *backend_argument(int argc, char **argv) {
   return NULL;
 }
 
-/* Of the ranks of one job that run one program only rank 0 prints. What ends a job out of order
- * still has a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
-static void quiet_ranks(int argc, char **argv) {
+/* Of the ranks of one job that run one program rank 0 alone prints. What ends a job out of
+ * order still has a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
+static void silence_ranks(int argc, char **argv) {
   const char *backend = backend_argument(argc, argv);
   char number[16];
   if (job_of_process().rank == 0 || (backend && strncmp(backend, "mpi", 3) != 0)) return;
@@ -246,7 +246,7 @@ int process_main(const char *name, int (*command)(int argc, char **argv), int ar
                  char **argv) {
   struct execution e = {.name = name, .command = command, .argc = argc, .argv = argv};
   take_descriptors();
-  quiet_ranks(argc, argv);
+  silence_ranks(argc, argv);
   catch_signals();
   if (!execute_on_stack(&e, (size_t)64 << 20) && !execute_on_stack(&e, (size_t)8 << 20)) {
     execute(&e); /* without a thread: on the caller's stack */

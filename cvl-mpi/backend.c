@@ -106,8 +106,8 @@ static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
   return true;
 }
 
-/* The greatest of each number, since the machine may decide by them; of allocations since one was
- * to fail. */
+/* The greatest of each number, since the machine may decide by them; of allocations since one
+ * was to fail. */
 static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   enum { NUMBERS = sizeof(struct cvl_statistics) / sizeof(uint64_t) };
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
@@ -167,16 +167,15 @@ static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permu
   return together(c, site, &call, out);
 }
 
-static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index, operand *d,
-                    struct cvl_value *out) {
-  const struct cvl_call call =
-      call_of(CALL_EXTRACT, OP_EXTRACT, 3, (operand *[]){v, index, d});
+static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *d, struct cvl_value *out) {
+  const struct cvl_call call = call_of(CALL_EXTRACT, OP_EXTRACT, 3, (operand *[]){v, index, d});
   comm_at(c->comm, "extract", site);
   return segmented_call(c, site, &call, out);
 }
 
-static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index, operand *w,
-                    operand *d, struct cvl_value *out) {
+static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *w, operand *d, struct cvl_value *out) {
   const struct cvl_call call =
       call_of(CALL_REPLACE, OP_REPLACE, 4, (operand *[]){v, index, w, d});
   comm_at(c->comm, "replace", site);
@@ -192,7 +191,8 @@ static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
 
 static bool index_op(struct cvl_context *c, uint64_t site, operand *start, operand *stride,
                      operand *d, struct cvl_value *out) {
-  const struct cvl_call call = call_of(CALL_INDEX, OP_INDEX, 3, (operand *[]){start, stride, d});
+  const struct cvl_call call =
+      call_of(CALL_INDEX, OP_INDEX, 3, (operand *[]){start, stride, d});
   comm_at(c->comm, "index", site);
   return segmented_call(c, site, &call, out);
 }
@@ -243,7 +243,8 @@ static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct c
   const bool fits = c->int_elem != CVL_I32 || n <= INT32_MAX;
   *out = cvl_scalar_int(c->int_elem, (int64_t)n);
   if (!fits)
-    fault_mine(c, (struct cvl_error){.kind = CVL_E_INT_RANGE, .site = site, .value = (int64_t)n});
+    fault_mine(c,
+               (struct cvl_error){.kind = CVL_E_INT_RANGE, .site = site, .value = (int64_t)n});
   mpi_drop(c, v);
   return fits;
 }

@@ -50,7 +50,7 @@ static bool complete(struct comm *c, MPI_Request *requests, int n, double second
   }
 }
 
-/* Where standard error was before a command made its ranks quiet (commands/process.c). */
+/* Where standard error was before a command silenced its ranks (commands/process.c). */
 static int errors(void) {
   const char *number = getenv("RAVEL_ERRORS");
   return number ? atoi(number) : STDERR_FILENO;
@@ -183,9 +183,10 @@ static bool same_job(const char **why) {
   int count = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &count);
   if ((unsigned)count == job_of_process().count) return true;
-  *why = "the processes of this job do not find each other: it was started by the mpirun of "
-         "another MPI than the back end was built with (" MPI_NAME "); that of " MPI_NAME
-         " is to be used, or --backend cpu for processes that have nothing to do with each other";
+  *why =
+      "the processes of this job do not find each other: it was started by the mpirun of "
+      "another MPI than the back end was built with (" MPI_NAME "); that of " MPI_NAME
+      " is to be used, or --backend cpu for processes that have nothing to do with each other";
   return false;
 }
 

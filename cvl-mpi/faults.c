@@ -26,8 +26,8 @@ void fault_mine(struct cvl_context *c, struct cvl_error e) {
 }
 
 void fault_memory(struct cvl_context *c, uint64_t site, uint64_t bytes) {
-  fault_mine(c, (struct cvl_error){
-                    .kind = CVL_E_MEMORY, .site = site, .value = (int64_t)bytes});
+  fault_mine(c,
+             (struct cvl_error){.kind = CVL_E_MEMORY, .site = site, .value = (int64_t)bytes});
 }
 
 /* ---- positions ---- */

@@ -1,4 +1,5 @@
-/* hosts.c - values from and to the host's memory, which every rank has a copy of, and slices. */
+/* hosts.c - values from and to the host's memory, which every rank has a copy of, and slices.
+ */
 #include "cvl-mpi/private.h"
 
 #include <stdlib.h>
@@ -28,7 +29,8 @@ bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uin
                    const void *data, struct cvl_value *out) {
   struct distribution *at = where(c, n);
   const struct range mine = block_of(c, at, n);
-  const char *from = mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
+  const char *from =
+      mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
   if (!absorb(c, c->b->from_host(c->inner, site, elem, mine.n, from, &local), at_site(site)))
     local = nothing();
@@ -40,7 +42,8 @@ bool mpi_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
   struct distribution *at = where(c, n);
   const struct range mine = block_of(c, at, n);
-  const char *from = mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
+  const char *from =
+      mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
   if (!absorb(c, c->b->borrow(c->inner, site, elem, mine.n, from, done, &local), at_site(site)))
     local = nothing();
@@ -62,8 +65,8 @@ bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
 /* ---- out: agreements ---- */
 
 /* What has been lost is the result of a fault, which all know of by now. */
-static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t first, uint64_t n,
-                       void *dst) {
+static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t first,
+                       uint64_t n, void *dst) {
   const bool good = inner.form != CVL_NOTHING && c->b->to_host(c->inner, &inner, first, n, dst);
   inner_drop(c, &inner, 1);
   return good;
@@ -199,8 +202,7 @@ bool mpi_concatenate(struct cvl_context *c, uint64_t site, uint64_t n,
     count += mpi_count(&descriptors[k]);
     total += mpi_length(&descriptors[k]);
   }
-  if (!lost &&
-      !absorb(c, c->b->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
+  if (!lost && !absorb(c, c->b->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
     whole = nothing();
   *out = mpi_segdes(c, count, total, whole);
   free(inner);

@@ -77,20 +77,20 @@ bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *ca
     inner.operand[0] = begun_before(c, site, inner.operand[0], &inner.operand[1], s.n,
                                     block.first - d->offset[s.first]);
   perform(c, site, &inner, &local);
-  const enum cvl_elem elem = call_result_elem(
-      call->kind, call->op, mpi_elem(&call->operand[0]), c->int_elem, c->float_elem);
+  const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
+                                              c->int_elem, c->float_elem);
   *out = mpi_vector(c, elem, at->n, distribution_retain(at), local);
   return true;
 }
 
 /* ---- REDUCE ---- */
 
-/* The segments of a rank's block. The first may have begun before; then what the block has of it
- * are whole blocks of the tree, as of the last one if that goes on. */
+/* The segments of a rank's block. The first may have begun before; then what the block has of
+ * it are whole blocks of the tree, as of the last one if that goes on. */
 struct pieces {
   struct range block, segments;
-  uint64_t head, tail; /* blocks of the tree of the first, if it has begun before; of the last, if
-                          it goes on, and is not the first of this kind */
+  uint64_t head, tail; /* blocks of the tree of the first, if it has begun before; of the last,
+                          if it goes on, and is not the first of this kind */
 };
 
 static uint64_t tree_blocks(uint64_t n) {
@@ -142,9 +142,10 @@ static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
   uint64_t *lengths = lengths_of(c, site, d, p, &n);
   inner.operand[0] = move_to(c, site, &call->operand[0], at, true);
   inner.operand[1] = nothing();
-  if (lengths && !absorb(c, c->b->segdes_from_host(c->inner, site, n, (int64_t *)lengths,
-                                                   &inner.operand[1]),
-                         at_site(site)))
+  if (lengths &&
+      !absorb(c,
+              c->b->segdes_from_host(c->inner, site, n, (int64_t *)lengths, &inner.operand[1]),
+              at_site(site)))
     inner.operand[1] = nothing();
   inner.operand[1].owned = 1;
   free(lengths);
@@ -243,8 +244,8 @@ static struct cvl_value joined(struct cvl_context *c, uint64_t site, const struc
     inner_drop(c, &last, 1);
     return nothing();
   }
-  bool good = absorb(c, c->b->slice(c->inner, site, local, p->head, middle, &slice),
-                     at_site(site));
+  bool good =
+      absorb(c, c->b->slice(c->inner, site, local, p->head, middle, &slice), at_site(site));
   slice.owned = 1;
   good = good && put(c, site, &out, 0, slice);
   if (p->tail > 0) good = put(c, site, &out, middle, last) && good;

@@ -2,7 +2,8 @@
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-mpi/cvl-mpi.h"
 
-__attribute__((visibility("default"))) const struct cvl_backend *ravel_backend(uint32_t version);
+__attribute__((visibility("default"))) const struct cvl_backend *
+ravel_backend(uint32_t version);
 
 const struct cvl_backend *ravel_backend(uint32_t version) {
   return version == CVL_VERSION ? cvl_mpi_over(&cvl_cpu_backend) : NULL;

@@ -111,7 +111,8 @@ static bool filled(struct cvl_context *c, uint64_t site, const struct cvl_value 
 
 static bool fill_own(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                      struct range wanted, const struct cvl_value *target) {
-  const struct range mine = distribution_range(v->at, c->rank), own = intersection(mine, wanted);
+  const struct range mine = distribution_range(v->at, c->rank),
+                     own = intersection(mine, wanted);
   if (own.n == 0) return true;
   return filled(c, site, target, own.first - wanted.first,
                 sliced(c, site, v->local, own.first - mine.first, own.n));
@@ -124,8 +125,9 @@ static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl
     const struct range part = received(c, v, x, r);
     struct cvl_value copy;
     if (part.n == 0) continue;
-    if (!x->in || !absorb(c, c->b->from_host(c->inner, site, (enum cvl_elem)v->elem, part.n,
-                                             x->receive[r].data, &copy),
+    if (!x->in || !absorb(c,
+                          c->b->from_host(c->inner, site, (enum cvl_elem)v->elem, part.n,
+                                          x->receive[r].data, &copy),
                           at_site(site)))
       return false;
     copy.owned = 1;

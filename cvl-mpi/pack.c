@@ -66,7 +66,8 @@ struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
 /* The counts of all ranks, one rank behind the other; NULL without memory. */
 static int64_t *gather_counts(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
                               const struct distribution *at, const int64_t *mine) {
-  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send), *receive = send + c->ranks;
+  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
+                    *receive = send + c->ranks;
   const uint64_t own = segdes_segments(d, at, c->rank).n * sizeof *mine;
   uint64_t total = 0;
   for (unsigned r = 0; r < c->ranks; r++) total += segdes_segments(d, at, r).n;
@@ -102,9 +103,8 @@ static struct cvl_value descriptor(struct cvl_context *c, uint64_t site,
 
 /* Of one segment the sum is known. */
 struct cvl_value packed_descriptor(struct cvl_context *c, uint64_t site,
-                                          const struct cvl_segdes *d,
-                                          const struct distribution *at, const int64_t *mine,
-                                          uint64_t total) {
+                                   const struct cvl_segdes *d, const struct distribution *at,
+                                   const int64_t *mine, uint64_t total) {
   if (d->count == 1) return cvl_one_segment(total);
   int64_t *all = gather_counts(c, site, d, at, mine);
   const struct cvl_value made = descriptor(c, site, d, at, all, total);

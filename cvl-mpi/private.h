@@ -80,8 +80,9 @@ struct cvl_context {
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
   struct distribution *latest; /* canonical ones that were wanted last */
-  uint64_t armed_all, armed_own; /* allocations when fail_allocation was last called: of all, here */
-  uint64_t moved;              /* bytes that went to other ranks because operands lay differently */
+  uint64_t armed_all,
+      armed_own;  /* allocations when fail_allocation was last called: of all, here */
+  uint64_t moved; /* bytes that went to other ranks because operands lay differently */
 };
 
 /* ---- distribution.c ---- */
@@ -134,8 +135,8 @@ void mpi_drop(struct cvl_context *, const struct cvl_value *);
  * CVL_NOTHING where they are lost. Releases those that no operation has taken. */
 bool any_lost(const struct cvl_value *inner, const bool *present, unsigned n);
 void inner_drop(struct cvl_context *, const struct cvl_value *inner, unsigned n);
-/* What a rank has of a vector or descriptor: its only reference is taken if the operand is owned
- * and nobody else holds it, and `may_take`. */
+/* What a rank has of a vector or descriptor: its only reference is taken if the operand is
+ * owned and nobody else holds it, and `may_take`. */
 struct cvl_value inner_of(const struct cvl_value *, bool may_take);
 
 /* The view of a descriptor for elements that are distributed so, which the descriptor keeps
@@ -167,7 +168,7 @@ struct cvl_value move_to(struct cvl_context *, uint64_t site, const struct cvl_v
                          struct distribution *at, bool may_take);
 /* ranges[r] on rank r; they may overlap. */
 struct cvl_value move_ranges(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-                         const struct range *ranges);
+                             const struct range *ranges);
 /* Of inner elements that all ranks have, the block of this one: takes `whole`. */
 struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_value whole,
                             struct range block);
@@ -199,7 +200,8 @@ bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *
  * The caller's. Whether blocks do so. */
 struct distribution *whole_segments(struct cvl_context *, const struct cvl_segdes *,
                                     const struct distribution *at);
-bool ends_between(struct cvl_context *, const struct cvl_segdes *, const struct distribution *at);
+bool ends_between(struct cvl_context *, const struct cvl_segdes *,
+                  const struct distribution *at);
 /* Rank r has n elements there. Exchanges. Of how many elements of each segment that it touches
  * every rank keeps, the descriptor, with `total` in all (pack.c). */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
@@ -215,8 +217,8 @@ struct cvl_value settled(struct cvl_context *, uint64_t site, enum cvl_elem,
 struct distribution *by_segments(struct cvl_context *, const struct cvl_segdes *,
                                  const struct distribution *at);
 /* long.c: segments that go on on the next rank. They borrow the operands of the call. DIST and
- * INDEX, with results under `at`; REDUCE, with blocks that end between segments, or at multiples
- * of CVL_REDUCE_BLOCK in one. */
+ * INDEX, with results under `at`; REDUCE, with blocks that end between segments, or at
+ * multiples of CVL_REDUCE_BLOCK in one. */
 bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,

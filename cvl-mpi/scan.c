@@ -66,9 +66,10 @@ static bool has_of(const struct cvl_segdes *d, const struct distribution *at, un
 }
 
 /* The totals, of all ranks before that have elements of segment k, as one. */
-static struct cvl_value before(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                               const struct cvl_segdes *d, const struct distribution *at,
-                               uint64_t k, const struct cvl_value *totals) {
+static struct cvl_value before(struct cvl_context *c, uint64_t site,
+                               const struct cvl_call *call, const struct cvl_segdes *d,
+                               const struct distribution *at, uint64_t k,
+                               const struct cvl_value *totals) {
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
   const size_t bytes = elem_info(elem)->bytes;
   char *values = mpi_alloc(c, c->ranks * bytes);

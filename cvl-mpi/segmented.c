@@ -3,8 +3,8 @@
  * Elements are moved first so that every segment is whole on the rank on which it begins: no
  * more than one segment a border. Then each rank has operands of its own. Where a segment is
  * too long for that, reductions go on as the tree of cvl.h has it: blocks of 1,024 elements are
- * whole on a rank, and what they give is combined by the rank on which the segment begins. Other
- * operations on such segments are executed whole, by all (together.c).
+ * whole on a rank, and what they give is combined by the rank on which the segment begins.
+ * Other operations on such segments are executed whole, by all (together.c).
  */
 #include "cvl-mpi/private.h"
 
@@ -43,7 +43,7 @@ static struct distribution *cut_between(struct cvl_context *c, const struct cvl_
 
 /* Where segments are whole; NULL if one is too long for that. The caller's. */
 struct distribution *whole_segments(struct cvl_context *c, const struct cvl_segdes *d,
-                                           const struct distribution *at) {
+                                    const struct distribution *at) {
   struct distribution *made = cut_between(c, d, at, 0);
   if (!distribution_is_skewed(c, made)) return made;
   distribution_release(made);
@@ -60,7 +60,7 @@ bool ends_between(struct cvl_context *c, const struct cvl_segdes *d,
 
 /* Of one element for each segment, those of the segments that begin on a rank. */
 struct distribution *by_segments(struct cvl_context *c, const struct cvl_segdes *d,
-                                        const struct distribution *at) {
+                                 const struct distribution *at) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   for (unsigned r = 0; r < c->ranks; r++) counts[r] = segdes_owned(d, at, r).n;
   struct distribution *made = distribution_of_counts(c, counts);
@@ -70,10 +70,10 @@ struct distribution *by_segments(struct cvl_context *c, const struct cvl_segdes 
 
 /* ---- results ---- */
 
-/* A vector from its blocks: on all ranks if it is short, and moved if one rank has too much. Takes
- * the reference to `at`. */
+/* A vector from its blocks: on all ranks if it is short, and moved if one rank has too much.
+ * Takes the reference to `at`. */
 struct cvl_value settled(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
-                                struct distribution *at, struct cvl_value local) {
+                         struct distribution *at, struct cvl_value local) {
   const uint64_t n = at->n;
   const bool whole = is_whole(c, n), skewed = distribution_is_skewed(c, at);
   struct cvl_value v = mpi_vector(c, elem, n, at, local);
@@ -118,9 +118,8 @@ static void move_operands(struct cvl_context *c, uint64_t site, struct whole_cal
   const struct view *view = segdes_view(c, site, w->d, w->at);
   w->inner = *w->call;
   for (unsigned i = 0; i < last; i++)
-    w->inner.operand[i] =
-        move_to(c, site, &w->call->operand[i],
-                is_by_segment(w->call->kind, i) ? w->segments : w->at, true);
+    w->inner.operand[i] = move_to(c, site, &w->call->operand[i],
+                                  is_by_segment(w->call->kind, i) ? w->segments : w->at, true);
   w->inner.operand[last] = view->local;
 }
 
@@ -157,12 +156,11 @@ static bool run_whole(struct cvl_context *c, uint64_t site, const struct cvl_cal
 
 /* ---- the calls ---- */
 
-/* The elements that a call is about: of operand 0, or where there are none yet, in equal blocks.
- * NULL: they are on all ranks. */
+/* The elements that a call is about: of operand 0, or where there are none yet, in equal
+ * blocks. NULL: they are on all ranks. */
 static struct distribution *elements_of(struct cvl_context *c, const struct cvl_call *call) {
   const uint64_t n = mpi_length(&call->operand[call->count - 1]);
-  if (is_by_segment(call->kind, 0))
-    return is_whole(c, n) ? NULL : distribution_canonical(c, n);
+  if (is_by_segment(call->kind, 0)) return is_whole(c, n) ? NULL : distribution_canonical(c, n);
   return distribution_retain(mpi_at(&call->operand[0]));
 }
 
@@ -173,7 +171,8 @@ static struct cvl_segdes *descriptor_of(const struct cvl_call *call, struct cvl_
   if (d->form == CVL_SEGDES) return d->as.segdes;
   offsets[0] = 0;
   offsets[1] = d->as.one_segment;
-  *one = (struct cvl_segdes){.references = 1, .count = 1, .total = offsets[1], .offset = offsets};
+  *one =
+      (struct cvl_segdes){.references = 1, .count = 1, .total = offsets[1], .offset = offsets};
   return one;
 }
 

@@ -13,7 +13,7 @@ enum need { NEED_NOTHING, NEED_DOMAIN, NEED_SEGDES, NEED_SEGMENTS };
 
 struct param {
   uint8_t need;
-  bool counts;     /* SEGDES: positions in its segments count, for INDEX, REDUCE, SCAN or PACK */
+  bool counts; /* SEGDES: positions in its segments count, for INDEX, REDUCE, SCAN or PACK */
   uint32_t segdes; /* SEGMENTS: of which descriptor, a parameter */
 };
 
@@ -106,10 +106,10 @@ void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
 struct run {
   const struct cvl_kernel *k;
   const struct cvl_value *operands;
-  uint64_t site, n;            /* of the domain */
-  struct distribution *at;     /* of its positions */
-  struct cvl_segdes **segdes;  /* of parameters that are descriptors */
-  struct cvl_segdes *ones;     /* for those of one segment, which are in the value; */
+  uint64_t site, n;           /* of the domain */
+  struct distribution *at;    /* of its positions */
+  struct cvl_segdes **segdes; /* of parameters that are descriptors */
+  struct cvl_segdes *ones;    /* for those of one segment, which are in the value; */
   uint64_t (*one_offsets)[2];
   struct cvl_value *in, *out; /* of the inner back end */
 };
@@ -188,7 +188,8 @@ static bool occurs_once(const struct run *r, uint32_t i) {
 
 /* ---- operands ---- */
 
-static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
+static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
+                                         uint32_t i) {
   const struct cvl_segdes *d = r->segdes[r->k->params[i].segdes];
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned k = 0; k < c->ranks; k++) ranges[k] = segdes_segments(d, r->at, k);
@@ -226,9 +227,9 @@ static bool run_inner(struct cvl_context *c, const struct run *r) {
     inner_drop(c, r->in, op->param_count);
     return false;
   }
-  const bool good =
-      r->k->inner ? c->b->run(c->inner, r->site, r->k->inner, r->in, r->out)
-                  : superop_run(c->b, c->inner, r->site, op, &c->stop, r->in, r->out);
+  const bool good = r->k->inner
+                        ? c->b->run(c->inner, r->site, r->k->inner, r->in, r->out)
+                        : superop_run(c->b, c->inner, r->site, op, &c->stop, r->in, r->out);
   return absorb(c, good, (struct shift){r->site, op->node_count, r->at->start[c->rank], 0});
 }
 
@@ -251,9 +252,9 @@ static uint64_t elements(struct cvl_context *c, const struct cvl_value *v) {
 static int64_t *counts_of(struct cvl_context *c, const struct run *r, const struct cvl_value *d,
                           uint64_t n) {
   int64_t *counts = mpi_alloc(c, (n + 1) * sizeof *counts);
-  const bool good = d->form != CVL_NOTHING && n > 0 &&
-                    absorb(c, c->b->to_host(c->inner, d, 0, n, counts),
-                           (struct shift){.site = r->site});
+  const bool good =
+      d->form != CVL_NOTHING && n > 0 &&
+      absorb(c, c->b->to_host(c->inner, d, 0, n, counts), (struct shift){.site = r->site});
   for (uint64_t i = 0; !good && i < n; i++) counts[i] = 0;
   return counts;
 }

@@ -104,9 +104,8 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
   make_whole(c, site, call, &inner, present);
   perform(c, site, &inner, present, results);
   const struct result_size size = size_of(c, call, results);
-  const enum cvl_elem elem =
-      call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]), c->int_elem,
-                       c->float_elem);
+  const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
+                                              c->int_elem, c->float_elem);
   for (unsigned i = 0; i < call_results(call->kind); i++)
     out[i] = call_gives_segdes(call->kind, i)
                  ? mpi_segdes(c, size.count, size.n, results[i])

@@ -201,7 +201,8 @@ uint64_t segdes_first_at(const struct cvl_segdes *d, uint64_t position) {
 struct range segdes_owned(const struct cvl_segdes *d, const struct distribution *at,
                           unsigned rank) {
   const uint64_t first = segdes_first_at(d, at->start[rank]);
-  const uint64_t end = rank + 1 == at->ranks ? d->count : segdes_first_at(d, at->start[rank + 1]);
+  const uint64_t end =
+      rank + 1 == at->ranks ? d->count : segdes_first_at(d, at->start[rank + 1]);
   return (struct range){first, end - first};
 }
 
