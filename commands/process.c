@@ -1,11 +1,13 @@
 /* process.c - see process.h. */
 #include "commands/process.h"
+#include "base/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,10 +213,40 @@ static bool execute_on_stack(struct execution *e, size_t bytes) {
   return true;
 }
 
+/* ---- ranks of a job ---- */
+
+/* The value of --backend, if it is given. */
+static const char *backend_argument(int argc, char **argv) {
+  static const char option[] = "--backend";
+  for (int i = 1; i < argc; i++) {
+    if (strncmp(argv[i], option, sizeof option - 1) != 0) continue;
+    const char *behind = argv[i] + sizeof option - 1;
+    if (*behind == '=') return behind + 1;
+    if (*behind == '\0' && i + 1 < argc) return argv[i + 1];
+  }
+  return NULL;
+}
+
+/* Of the ranks of one job that run one program rank 0 alone prints. What ends a job out of
+ * order still has a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
+static void silence_ranks(int argc, char **argv) {
+  const char *backend = backend_argument(argc, argv);
+  char number[16];
+  if (job_of_process().rank == 0 || (backend && strncmp(backend, "mpi", 3) != 0)) return;
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), errors = dup(STDERR_FILENO);
+  if (nowhere < 0 || errors < 0) return;
+  snprintf(number, sizeof number, "%d", errors);
+  setenv("RAVEL_ERRORS", number, 1);
+  dup2(nowhere, STDOUT_FILENO);
+  dup2(nowhere, STDERR_FILENO);
+  close(nowhere);
+}
+
 int process_main(const char *name, int (*command)(int argc, char **argv), int argc,
                  char **argv) {
   struct execution e = {.name = name, .command = command, .argc = argc, .argv = argv};
   take_descriptors();
+  silence_ranks(argc, argv);
   catch_signals();
   if (!execute_on_stack(&e, (size_t)64 << 20) && !execute_on_stack(&e, (size_t)8 << 20)) {
     execute(&e); /* without a thread: on the caller's stack */

@@ -25,6 +25,9 @@ enum {
  * process_stop, gives up and removes its temporary files. After SIGTERM and SIGHUP the process
  * then ends by the signal. The same signal a second time ends it at once.
  *
+ * Of the ranks of an MPI job (base/job.h) only rank 0 prints, unless --backend names a back end
+ * of each process's own.
+ *
  * The command runs on a thread with a stack of known size, whatever the limit of the caller:
  * the limits of nesting in parsers and passes are chosen for it. */
 int process_main(const char *name, int (*command)(int argc, char **argv), int argc,

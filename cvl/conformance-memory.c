@@ -161,7 +161,8 @@ static void fill_memory(struct suite *s, uint64_t limit) {
 
 void chapter_memory(struct suite *s) {
   const uint64_t limit = 400000;
-  struct host_value big = host_vector(&s->heap, CVL_BOOL, limit + 1);
+  enum { RANKS = 16 }; /* of which each has a limit of its own */
+  struct host_value big = host_vector(&s->heap, CVL_BOOL, RANKS * limit + 1);
   struct host_value lengths = shape_make(s, SHAPE_POWER, 1000);
   struct cvl_value v;
   memset(big.data, 1, host_bytes(&big));

@@ -73,7 +73,7 @@ static void draw_others(struct suite *s, struct host_value *h, uint64_t first, u
   host_free(&s->heap, &drawn);
 }
 
-/* A vector that is filled, which is a CVL_VECTOR even with one element, in place of v. */
+/* A vector that is filled, which is a CVL_VECTOR even with one element: v becomes that. */
 static bool refill(struct suite *s, const struct host_value *h, struct cvl_value *v) {
   struct cvl_value filled;
   if (!s->b->allocate(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, &filled))

@@ -167,6 +167,11 @@ def sanitized():
                     f"scripts/fuzz {what}--same {runs}", "sanitized")
 
 
+def ranks():
+    yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 3 --conformance '--quick --brief"
+                " --int 64 --shard 1/20'")
+
+
 def threads():
     # Half of the items; --all has all of them.
     yield Stage("thread sanitizer: conformance", "build-tsan/bin/conformance --quick --brief --backend cpu"
@@ -226,7 +231,7 @@ def at_random():
 
 
 def usual():
-    for group in (conformance, units, forms, sanitized, threads, at_random, programs, pages):
+    for group in (conformance, units, forms, sanitized, ranks, threads, at_random, programs, pages):
         yield from group()
 
 
@@ -366,6 +371,8 @@ def whole_sanitized():
 
 
 def whole_at_random():
+    yield Stage("whole: ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --conformance"
+                " '--quick --brief --int 64 --seed 0x{seed}'")
     yield Stage("whole: random functions of Python",
                 "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"

@@ -1,5 +1,6 @@
 /* choose.c - see choose.h. */
 #include "vinterp/choose.h"
+#include "base/job.h"
 #include "base/number.h"
 #include "cvl/plugin.h"
 #include <string.h>
@@ -53,6 +54,7 @@ static struct machine *best_machine(const struct machine_options *options,
 struct machine *choose_machine(const char *name, const struct machine_options *options,
                                struct diag_list *diags) {
   struct machine *machine = NULL;
+  if (strcmp(name, "auto") == 0 && job_of_process().count > 1) name = "mpi";
   if (strcmp(name, "auto") == 0) {
     machine = best_machine(options, diags);
   } else {

@@ -13,7 +13,8 @@
 bool choose_knows(const char *name);
 
 /* A machine on the back end of this name; with "auto" on the best that is available, without
- * diagnostics about better ones. options->backend is ignored. NULL with diagnostics. */
+ * diagnostics about better ones; but in an MPI job of several processes (base/job.h) "auto" is
+ * "mpi". options->backend is ignored. NULL with diagnostics. */
 struct machine *choose_machine(const char *name, const struct machine_options *,
                                struct diag_list *);
 

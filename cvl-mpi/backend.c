@@ -1,0 +1,314 @@
+/* backend.c - the table of functions, and contexts. */
+#include "cvl-mpi/cvl-mpi.h"
+#include "cvl-mpi/hosts.h"
+#include "cvl-mpi/superops.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAIN = 1024, WHOLE = 4096 };
+
+/* ---- contexts ---- */
+
+/* RAVEL_MPI, for tests: "grain=8,whole=0". */
+static void read_options(struct cvl_context *c) {
+  const char *text = getenv("RAVEL_MPI");
+  unsigned long grain = GRAIN, whole = WHOLE;
+  if (text) sscanf(text, "grain=%lu,whole=%lu", &grain, &whole);
+  c->grain = grain > 0 ? grain : 1;
+  c->whole = c->ranks == 1 && !text ? UINT64_MAX : whole;
+}
+
+static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
+                                         const struct cvl_backend *table,
+                                         const struct cvl_options *o, const char **why) {
+  struct comm *comm = comm_join(why);
+  struct cvl_context *c = comm ? calloc(1, sizeof *c) : NULL;
+  if (!comm) return NULL;
+  if (!c) *why = "no memory";
+  struct cvl_context *wrapped = c ? inner->open(o, why) : NULL;
+  if (!wrapped) {
+    free(c);
+    return NULL;
+  }
+  *c = (struct cvl_context){.comm = comm,
+                            .rank = comm_rank(comm),
+                            .ranks = comm_count(comm),
+                            .b = inner,
+                            .inner = wrapped,
+                            .table = table,
+                            .stop = o->stop,
+                            .int_elem = o->int_elem,
+                            .float_elem = o->float_elem};
+  read_options(c);
+  return c;
+}
+
+static void mpi_close(struct cvl_context *c) {
+  mpi_values_free(c);
+  c->b->close(c->inner);
+  distribution_release(c->latest);
+  free(c->shifts);
+  free(c);
+}
+
+/* ---- values ---- */
+
+static struct cvl_size mpi_size_length(struct cvl_context *c, const struct cvl_value *v) {
+  (void)c;
+  return (struct cvl_size){mpi_length(v), 0};
+}
+
+static struct cvl_size mpi_size_count(struct cvl_context *c, const struct cvl_value *v) {
+  (void)c;
+  return (struct cvl_size){mpi_count(v), 0};
+}
+
+static bool mpi_resolve(struct cvl_context *c, struct cvl_size *size) {
+  (void)size;
+  return c->slot.kind == CVL_E_NONE;
+}
+
+static bool mpi_require_equal(struct cvl_context *c, uint64_t site, struct cvl_size a,
+                              struct cvl_size b, int64_t rule) {
+  if (a.bound == b.bound) return true;
+  fault_mine(c, (struct cvl_error){.kind = CVL_E_SIZE,
+                                   .site = site,
+                                   .position = rule,
+                                   .value = (int64_t)a.bound,
+                                   .limit = (int64_t)b.bound});
+  return false;
+}
+
+static bool mpi_same(struct cvl_context *c, const struct cvl_value *a,
+                     const struct cvl_value *b) {
+  (void)c;
+  if (a->form != b->form) return false;
+  switch ((enum cvl_form)a->form) {
+  case CVL_VECTOR: return a->as.vector == b->as.vector;
+  case CVL_SEGDES: return a->as.segdes == b->as.segdes;
+  case CVL_ONE_SEGMENT: return a->as.one_segment == b->as.one_segment;
+  case CVL_NOTHING:
+  case CVL_SCALAR: break;
+  }
+  return false;
+}
+
+/* ---- errors and time ---- */
+
+static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
+  comm_at(c->comm, "check", 0);
+  if (wait) agree(c);
+  if (c->slot.kind == CVL_E_NONE) return false;
+  *e = c->slot;
+  c->slot.kind = CVL_E_NONE;
+  return true;
+}
+
+/* The greatest of each number, since the machine may decide by them; of allocations since one
+ * was to fail. */
+static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
+  enum { NUMBERS = sizeof(struct cvl_statistics) / sizeof(uint64_t) };
+  uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
+  struct cvl_statistics s = c->b->statistics(c->inner);
+  comm_at(c->comm, "statistics", 0);
+  s.allocations -= c->armed_own;
+  comm_gather(c->comm, &s, sizeof s, all);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    for (unsigned k = 0; k < NUMBERS; k++) most[k] = all[r][k] > most[k] ? all[r][k] : most[k];
+  }
+  memcpy(&s, most, sizeof s);
+  s.allocations += c->armed_all;
+  free(all);
+  return s;
+}
+
+static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
+  c->armed_all = mpi_statistics(c).allocations;
+  c->armed_own = c->b->statistics(c->inner).allocations;
+  c->b->fail_allocation(c->inner, n);
+}
+
+/* ---- operations ---- */
+
+typedef const struct cvl_value operand;
+
+static struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsigned count,
+                               operand *const *operands) {
+  struct cvl_call call = {.kind = kind, .op = op, .count = count};
+  for (unsigned i = 0; i < count; i++) call.operand[i] = *operands[i];
+  return call;
+}
+
+static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsigned arity,
+                        operand *operands, struct cvl_value *out) {
+  struct cvl_call call = {.kind = CALL_ELEMENTWISE, .op = op, .count = arity};
+  comm_at(c->comm, "elementwise", site);
+  for (unsigned i = 0; i < arity; i++) call.operand[i] = operands[i];
+  return local_call(c, site, &call, out);
+}
+
+#define SEGMENTED(kind, function)                                                              \
+  static bool function(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v,       \
+                       operand *d, struct cvl_value *out) {                                    \
+    const struct cvl_call call = call_of(CALL_##kind, op, 2, (operand *[]){v, d});             \
+    comm_at(c->comm, #function, site);                                                         \
+    return segmented_call(c, site, &call, out);                                                \
+  }
+#include "cvl/segmented.def"
+
+static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
+                    struct cvl_value *out) {
+  const struct cvl_call call =
+      call_of(CALL_PERMUTE, a->op, 6,
+              (operand *[]){&a->values, &a->index, &a->flags, &a->defaults, &a->s, &a->d});
+  comm_at(c->comm, "permute", site);
+  return together(c, site, &call, out);
+}
+
+static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *d, struct cvl_value *out) {
+  const struct cvl_call call = call_of(CALL_EXTRACT, OP_EXTRACT, 3, (operand *[]){v, index, d});
+  comm_at(c->comm, "extract", site);
+  return segmented_call(c, site, &call, out);
+}
+
+static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *w, operand *d, struct cvl_value *out) {
+  const struct cvl_call call =
+      call_of(CALL_REPLACE, OP_REPLACE, 4, (operand *[]){v, index, w, d});
+  comm_at(c->comm, "replace", site);
+  return segmented_call(c, site, &call, out);
+}
+
+static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
+                 struct cvl_value *out) {
+  const struct cvl_call call = call_of(CALL_DIST, OP_DIST, 2, (operand *[]){v, d});
+  comm_at(c->comm, "dist", site);
+  return segmented_call(c, site, &call, out);
+}
+
+static bool index_op(struct cvl_context *c, uint64_t site, operand *start, operand *stride,
+                     operand *d, struct cvl_value *out) {
+  const struct cvl_call call =
+      call_of(CALL_INDEX, OP_INDEX, 3, (operand *[]){start, stride, d});
+  comm_at(c->comm, "index", site);
+  return segmented_call(c, site, &call, out);
+}
+
+static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flags, operand *d,
+                 struct cvl_value *out, struct cvl_value *out_d) {
+  const struct cvl_call call = call_of(CALL_PACK, OP_PACK, 3, (operand *[]){v, flags, d});
+  struct cvl_value results[CALL_RESULTS];
+  comm_at(c->comm, "pack", site);
+  if (!segmented_call(c, site, &call, results)) return false;
+  *out = results[0];
+  *out_d = results[1];
+  return true;
+}
+
+static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
+                        struct cvl_value *out) {
+  const struct cvl_call call =
+      call_of(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, 1, (operand *[]){lengths});
+  comm_at(c->comm, "make_segdes", site);
+  return together(c, site, &call, out);
+}
+
+static bool lengths(struct cvl_context *c, uint64_t site, operand *d, struct cvl_value *out) {
+  const struct cvl_call call = call_of(CALL_LENGTHS, OP_LENGTHS, 1, (operand *[]){d});
+  comm_at(c->comm, "lengths", site);
+  return together(c, site, &call, out);
+}
+
+static bool random_op(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
+                      operand *bounds, struct cvl_value *out) {
+  struct cvl_call call = call_of(CALL_RANDOM, OP_RAND, 1, (operand *[]){bounds});
+  call.random = *which;
+  comm_at(c->comm, "random", site);
+  return local_call(c, site, &call, out);
+}
+
+static bool assert_all(struct cvl_context *c, uint64_t site, operand *flags, operand *v,
+                       operand *w) {
+  struct cvl_call call = call_of(CALL_ASSERT, OP_ASSERT, 3, (operand *[]){flags, v, w});
+  comm_at(c->comm, "assert", site);
+  return local_call(c, site, &call, NULL);
+}
+
+/* Every rank knows the length. */
+static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct cvl_value *out) {
+  const uint64_t n = mpi_length(v);
+  const bool fits = c->int_elem != CVL_I32 || n <= INT32_MAX;
+  *out = cvl_scalar_int(c->int_elem, (int64_t)n);
+  if (!fits)
+    fault_mine(c,
+               (struct cvl_error){.kind = CVL_E_INT_RANGE, .site = site, .value = (int64_t)n});
+  mpi_drop(c, v);
+  return fits;
+}
+
+/* ---- the table ---- */
+
+static const struct cvl_backend *wrapped;
+
+static unsigned mpi_devices(struct cvl_device *out, unsigned most, const char **why) {
+  return wrapped->devices(out, most, why);
+}
+
+static struct cvl_context *mpi_open(const struct cvl_options *, const char **why);
+
+static struct cvl_backend table = {
+    .version = CVL_VERSION,
+    .name = "mpi",
+    .doc = "the ranks of an MPI job",
+    .devices = mpi_devices,
+    .open = mpi_open,
+    .close = mpi_close,
+    .from_host = mpi_from_host,
+    .to_host = mpi_to_host,
+    .scalar = mpi_scalar,
+    .retain = mpi_retain,
+    .release = mpi_release,
+    .length = mpi_size_length,
+    .count = mpi_size_count,
+    .resolve = mpi_resolve,
+    .require_equal = mpi_require_equal,
+    .same = mpi_same,
+    .slice = mpi_slice,
+    .allocate = mpi_allocate,
+    .fill = mpi_fill,
+    .concatenate = mpi_concatenate,
+    .check = mpi_check,
+    .statistics = mpi_statistics,
+    .fail_allocation = mpi_fail_allocation,
+    .elementwise = elementwise,
+#define SEGMENTED(kind, function) .function = function,
+#include "cvl/segmented.def"
+    .permute = permute,
+    .extract = extract,
+    .replace = replace,
+    .dist = dist,
+    .index = index_op,
+    .pack = pack,
+    .make_segdes = make_segdes,
+    .segdes_from_host = mpi_segdes_from_host,
+    .lengths = lengths,
+    .length_of = length_of,
+    .random = random_op,
+    .assert_all = assert_all,
+    .prepare = mpi_prepare,
+    .discard = mpi_discard,
+    .run = mpi_run,
+};
+
+static struct cvl_context *mpi_open(const struct cvl_options *o, const char **why) {
+  return mpi_open_over(wrapped, &table, o, why);
+}
+
+const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner) {
+  wrapped = inner;
+  table.borrow = inner->borrow ? mpi_borrow : NULL;
+  return &table;
+}

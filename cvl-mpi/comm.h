@@ -1,0 +1,53 @@
+/* comm.h - what this room asks of MPI, and how often.
+ *
+ * A `struct comm` is this process among the *ranks* of the job. All functions but the first
+ * three are collective: every rank calls the same ones in the same order. In a debug build each
+ * call is first compared with those of the other ranks; where one differs, or does not come in
+ * time, all end with a message that names ranks and calls.
+ *
+ * Nothing here fails: where MPI does, or a rank has died, the job ends with one message.
+ */
+#ifndef RAVEL_MPI_COMM_H
+#define RAVEL_MPI_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct comm;
+
+/* The job that this process belongs to, joined by the first call; NULL, with one line in *why,
+ * if there is none to be had. One for the process; it is left when the process exits. */
+struct comm *comm_join(const char **why);
+unsigned comm_rank(const struct comm *);
+unsigned comm_count(const struct comm *);
+
+/* What has been sent since the start. */
+struct comm_counts {
+  uint64_t collectives; /* calls of the functions below, other than comm_exchange */
+  uint64_t messages;    /* that this rank sent in comm_exchange */
+  uint64_t bytes;       /* that this rank sent to others, in any of them */
+};
+struct comm_counts comm_counts(const struct comm *);
+
+/* Where the calls to come are: what a message of a debug build says. */
+void comm_at(struct comm *, const char *function, uint64_t site);
+
+/* all[r * bytes ..] = what rank r has at `mine`. */
+void comm_gather(struct comm *, const void *mine, size_t bytes, void *all);
+/* What rank `from` has at `data`, to all. */
+void comm_broadcast(struct comm *, unsigned from, void *data, size_t bytes);
+/* from[r] = to[this rank] of rank r: a word for each rank. */
+void comm_transpose(struct comm *, const uint64_t *to, uint64_t *from);
+
+/* Bytes for, or from, each rank: both know how many. */
+struct comm_block {
+  void *data; /* NULL: the sender has none and sends zeros, the receiver drops what comes */
+  uint64_t bytes;
+};
+/* Sends send[r] to rank r and receives receive[r] from it; of this rank itself they are copied.
+ * send[r].bytes here is receive[this rank].bytes there. */
+void comm_exchange(struct comm *, const struct comm_block *send,
+                   const struct comm_block *receive);
+
+#endif

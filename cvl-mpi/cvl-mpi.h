@@ -1,0 +1,11 @@
+/* cvl-mpi.h - the back end over MPI: see README.md. */
+#ifndef RAVEL_CVL_MPI_H
+#define RAVEL_CVL_MPI_H
+
+#include "cvl/cvl.h"
+
+/* The table for vectors whose blocks are held by `inner`, one for the process: a second call
+ * with another one changes it. */
+const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner);
+
+#endif

@@ -1,0 +1,128 @@
+/* faults.c - faults of this rank, and the first one of all (README.md, Ranks agree). */
+#include "cvl-mpi/private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an operation checks first: sizes, then elements, uses twice after all other. */
+static int rank_of_kind(enum cvl_error_kind kind) {
+  switch ((int)kind) {
+  case CVL_E_SIZE: return 0;
+  case CVL_E_DUPLICATE: return 2;
+  default: return 1;
+  }
+}
+
+static bool comes_before(const struct cvl_error *a, const struct cvl_error *b) {
+  if (a->kind == CVL_E_NONE || b->kind == CVL_E_NONE) return b->kind == CVL_E_NONE;
+  if (a->site != b->site) return a->site < b->site;
+  const int x = rank_of_kind(a->kind), y = rank_of_kind(b->kind);
+  return x != y ? x < y : a->position < b->position;
+}
+
+void fault_mine(struct cvl_context *c, struct cvl_error e) {
+  if (e.kind != CVL_E_NONE && comes_before(&e, &c->mine)) c->mine = e;
+}
+
+void fault_memory(struct cvl_context *c, uint64_t site, uint64_t bytes) {
+  fault_mine(c,
+             (struct cvl_error){.kind = CVL_E_MEMORY, .site = site, .value = (int64_t)bytes});
+}
+
+/* ---- positions ---- */
+
+static void note_shift(struct cvl_context *c, struct shift s) {
+  if (c->shift_count == c->shift_capacity) {
+    const uint64_t capacity = 2 * c->shift_capacity + 16;
+    struct shift *more = mpi_alloc(c, capacity * sizeof *more);
+    if (c->shift_count) memcpy(more, c->shifts, c->shift_count * sizeof *more);
+    free(c->shifts);
+    c->shifts = more;
+    c->shift_capacity = capacity;
+  }
+  c->shifts[c->shift_count++] = s;
+}
+
+/* Kinds whose position or segment is one of the whole vector. */
+static bool has_position(enum cvl_error_kind kind) {
+  return kind != CVL_E_SIZE && kind != CVL_E_MEMORY && kind != CVL_E_STOPPED &&
+         kind != CVL_E_DEVICE;
+}
+
+static struct cvl_error shifted(const struct cvl_context *c, struct cvl_error e) {
+  if (!has_position(e.kind)) return e;
+  for (uint64_t k = c->shift_count; k-- > 0;) {
+    const struct shift *s = &c->shifts[k];
+    if (e.site < s->site || e.site - s->site >= s->sites) continue;
+    e.position += (int64_t)s->position;
+    e.segment += (int64_t)s->segment;
+    break;
+  }
+  return e;
+}
+
+enum { SHIFTS = 1 << 12 }; /* that are kept before the inner back end is waited for */
+
+static void take_inner(struct cvl_context *c, bool wait) {
+  struct cvl_error e;
+  if (c->b->check(c->inner, wait, &e)) fault_mine(c, shifted(c, e));
+  if (wait) c->shift_count = 0;
+}
+
+bool absorb(struct cvl_context *c, bool good, struct shift s) {
+  if (s.position > 0 || s.segment > 0) note_shift(c, s);
+  if (!good) take_inner(c, false);
+  if (c->shift_count >= SHIFTS) take_inner(c, true);
+  return good;
+}
+
+/* ---- agreement ---- */
+
+enum { TEXT = 200 };
+
+struct report {
+  struct cvl_error error;
+  char text[TEXT];
+};
+
+static struct report report_of(const struct cvl_context *c) {
+  struct report r = {.error = c->mine};
+  if (c->mine.text) snprintf(r.text, sizeof r.text, "%s", c->mine.text);
+  r.error.text = NULL;
+  return r;
+}
+
+static const struct report *first_of(const struct cvl_context *c, const struct report *all) {
+  const struct report *first = &all[0];
+  for (unsigned r = 1; r < c->ranks; r++) {
+    if (comes_before(&all[r].error, &first->error)) first = &all[r];
+  }
+  return first;
+}
+
+bool agree(struct cvl_context *c) {
+  struct report *all = mpi_alloc(c, c->ranks * sizeof *all);
+  take_inner(c, true);
+  const struct report mine = report_of(c);
+  comm_gather(c->comm, &mine, sizeof mine, all);
+  const struct report *first = first_of(c, all);
+  if (comes_before(&first->error, &c->slot)) {
+    c->slot = first->error;
+    snprintf(c->text, sizeof c->text, "%s", first->text);
+    if (c->slot.kind == CVL_E_DEVICE) c->slot.text = c->text;
+  }
+  c->mine.kind = CVL_E_NONE;
+  free(all);
+  return c->slot.kind == CVL_E_NONE;
+}
+
+bool all_true(struct cvl_context *c, bool mine) {
+  uint8_t *all = mpi_alloc(c, c->ranks);
+  const uint8_t byte = mine;
+  bool yes = true;
+  comm_gather(c->comm, &byte, 1, all);
+  for (unsigned r = 0; r < c->ranks; r++) yes = yes && all[r];
+  free(all);
+  return yes;
+}

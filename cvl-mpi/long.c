@@ -1,0 +1,276 @@
+/* long.c - operations on segments that go on on the next rank: spreads, and reductions. */
+#include "cvl-mpi/private.h"
+
+#include <stdlib.h>
+
+static struct shift at_site(uint64_t site) {
+  return (struct shift){.site = site};
+}
+
+static struct cvl_value nothing(void) {
+  return (struct cvl_value){.form = CVL_NOTHING};
+}
+
+/* ---- DIST and INDEX ---- */
+
+/* The operands by segment of the segments that each rank's block touches. */
+static struct cvl_value touched(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                                const struct cvl_segdes *d, const struct distribution *at) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = segdes_segments(d, at, r);
+  const struct cvl_value moved = move_ranges(c, site, v, ranges);
+  free(ranges);
+  return moved;
+}
+
+static bool first_int(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                      int64_t *x) {
+  struct cvl_value first = {.form = CVL_SCALAR, .elem = (uint8_t)c->int_elem};
+  if (!absorb(c, c->b->to_host(c->inner, v, 0, 1, &first.as), at_site(site))) return false;
+  *x = cvl_int_of(&first);
+  return true;
+}
+
+/* start with its first element `over` strides further; takes start. */
+static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
+                                     struct cvl_value start, const struct cvl_value *stride,
+                                     uint64_t n, uint64_t over) {
+  int64_t x, by;
+  struct cvl_value out = nothing();
+  if (first_int(c, site, &start, &x) && first_int(c, site, stride, &by)) {
+    const int64_t from = (int64_t)((uint64_t)x + over * (uint64_t)by);
+    const struct cvl_value zero = cvl_scalar_int(c->int_elem, 0),
+                           first = cvl_scalar_int(c->int_elem, from), d = cvl_one_segment(n);
+    const bool good = c->b->replace(c->inner, site, &start, &zero, &first, &d, &out);
+    if (!absorb(c, good, at_site(site))) return nothing();
+    out.owned = 1;
+    return out;
+  }
+  inner_drop(c, &start, 1);
+  return out;
+}
+
+static void perform(struct cvl_context *c, uint64_t site, const struct cvl_call *inner,
+                    struct cvl_value *out) {
+  static const bool present[CALL_OPERANDS] = {true, true, true, true, true, true};
+  *out = nothing();
+  if (any_lost(inner->operand, present, inner->count)) {
+    inner_drop(c, inner->operand, inner->count);
+  } else if (!absorb(c, call_perform(c->b, c->inner, site, inner, out), at_site(site))) {
+    *out = nothing();
+  }
+}
+
+bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                 struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+  const struct view *view = segdes_view(c, site, d, at);
+  struct cvl_call inner = *call;
+  struct cvl_value local;
+  if (!view) return false;
+  for (unsigned i = 0; i + 1 < call->count; i++)
+    inner.operand[i] = touched(c, site, &call->operand[i], d, at);
+  inner.operand[call->count - 1] = view->local;
+  const struct range block = distribution_range(at, c->rank), s = view->segments;
+  const bool goes_on = s.n > 0 && d->offset[s.first] < block.first;
+  const bool any = inner.operand[0].form != CVL_NOTHING && inner.operand[1].form != CVL_NOTHING;
+  if (call->kind == CALL_INDEX && goes_on && any)
+    inner.operand[0] = begun_before(c, site, inner.operand[0], &inner.operand[1], s.n,
+                                    block.first - d->offset[s.first]);
+  perform(c, site, &inner, &local);
+  const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
+                                              c->int_elem, c->float_elem);
+  *out = mpi_vector(c, elem, at->n, distribution_retain(at), local);
+  return true;
+}
+
+/* ---- REDUCE ---- */
+
+/* The segments of a rank's block. The first may have begun before; then what the block has of
+ * it are whole blocks of the tree, as of the last one if that goes on. */
+struct pieces {
+  struct range block, segments;
+  uint64_t head, tail; /* blocks of the tree of the first, if it has begun before; of the last,
+                          if it goes on, and is not the first of this kind */
+};
+
+static uint64_t tree_blocks(uint64_t n) {
+  return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK > 0);
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static struct pieces pieces_of(const struct cvl_segdes *d, const struct distribution *at,
+                               unsigned rank) {
+  struct pieces p = {distribution_range(at, rank), segdes_segments(d, at, rank), 0, 0};
+  const uint64_t end = p.block.first + p.block.n;
+  if (p.segments.n == 0) return p;
+  const uint64_t first = p.segments.first, last = first + p.segments.n - 1;
+  if (d->offset[first] < p.block.first)
+    p.head = tree_blocks(least(d->offset[first + 1], end) - p.block.first);
+  if (d->offset[last + 1] > end && !(p.head > 0 && first == last))
+    p.tail = tree_blocks(end - d->offset[last]);
+  return p;
+}
+
+/* Lengths of what is reduced on this rank: blocks of the tree, and whole segments. */
+static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
+                            const struct pieces *p, uint64_t *n) {
+  const uint64_t most = p->head + p->tail + p->segments.n;
+  uint64_t *lengths = mpi_try_alloc(c, site, most * sizeof *lengths);
+  const uint64_t end = p->block.first + p->block.n;
+  *n = 0;
+  for (uint64_t k = 0; lengths && k < p->segments.n; k++) {
+    const uint64_t *o = &d->offset[p->segments.first + k];
+    const uint64_t from = o[0] > p->block.first ? o[0] : p->block.first, to = least(o[1], end);
+    const bool cut = o[0] < p->block.first || o[1] > end;
+    if (!cut) lengths[(*n)++] = to - from;
+    for (uint64_t x = from; cut && x < to; x += CVL_REDUCE_BLOCK)
+      lengths[(*n)++] = least(CVL_REDUCE_BLOCK, to - x);
+  }
+  return lengths;
+}
+
+/* Reductions of them all: heads, whole segments, tails. */
+static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
+                                const struct cvl_call *call, struct distribution *at,
+                                const struct cvl_segdes *d, const struct pieces *p) {
+  struct cvl_call inner = *call;
+  struct cvl_value out;
+  uint64_t n;
+  uint64_t *lengths = lengths_of(c, site, d, p, &n);
+  inner.operand[0] = move_to(c, site, &call->operand[0], at, true);
+  inner.operand[1] = nothing();
+  if (lengths &&
+      !absorb(c,
+              c->b->segdes_from_host(c->inner, site, n, (int64_t *)lengths, &inner.operand[1]),
+              at_site(site)))
+    inner.operand[1] = nothing();
+  inner.operand[1].owned = 1;
+  free(lengths);
+  perform(c, site, &inner, &out);
+  return out;
+}
+
+/* The rank on which the segment begins that goes on on `rank`. */
+static unsigned beginner(const struct cvl_segdes *d, const struct distribution *at,
+                         unsigned rank) {
+  const uint64_t k = segdes_segments(d, at, rank).first;
+  while (rank-- > 0) {
+    const struct range owned = segdes_owned(d, at, rank);
+    if (k >= owned.first && k - owned.first < owned.n) return rank;
+  }
+  return 0;
+}
+
+struct heads {
+  struct comm_block *send, *receive;
+  char *mine, *all; /* reductions of this rank's head; of the tail and what follows it */
+  uint64_t count;   /* of `all` */
+};
+
+static void plan_heads(struct cvl_context *c, const struct cvl_segdes *d,
+                       const struct distribution *at, const struct pieces *p, size_t bytes,
+                       struct heads *h) {
+  h->send = mpi_alloc(c, 2 * c->ranks * sizeof *h->send);
+  h->receive = h->send + c->ranks;
+  h->count = p->tail;
+  if (p->head > 0) h->send[beginner(d, at, c->rank)].bytes = p->head * bytes;
+  for (unsigned r = c->rank + 1; p->tail > 0 && r < c->ranks; r++) {
+    const struct pieces q = pieces_of(d, at, r);
+    if (q.head == 0 || beginner(d, at, r) != c->rank) continue;
+    h->receive[r].bytes = q.head * bytes;
+    h->count += q.head;
+  }
+}
+
+static bool read_range(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                       uint64_t first, uint64_t n, void *to) {
+  if (n == 0) return true;
+  return v->form != CVL_NOTHING &&
+         absorb(c, c->b->to_host(c->inner, v, first, n, to), at_site(site));
+}
+
+/* Brings the reductions of the heads to where their segments begin. */
+static bool bring_heads(struct cvl_context *c, uint64_t site, const struct pieces *p,
+                        const struct cvl_value *local, uint64_t middle, size_t bytes,
+                        struct heads *h) {
+  h->mine = mpi_try_alloc(c, site, p->head * bytes);
+  h->all = mpi_try_alloc(c, site, h->count * bytes);
+  const bool sends = h->mine && read_range(c, site, local, 0, p->head, h->mine);
+  const bool own = h->all && read_range(c, site, local, p->head + middle, p->tail, h->all);
+  char *to = h->all ? h->all + p->tail * bytes : NULL;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    h->send[r].data = sends ? h->mine : NULL;
+    h->receive[r].data = to;
+    if (to) to += h->receive[r].bytes;
+  }
+  comm_exchange(c->comm, h->send, h->receive);
+  return own;
+}
+
+/* Of the segment that begins here and goes on. */
+static struct cvl_value combined(struct cvl_context *c, uint64_t site,
+                                 const struct cvl_call *call, const struct heads *h) {
+  struct cvl_call inner = *call;
+  struct cvl_value out;
+  const enum cvl_elem elem = mpi_elem(&call->operand[0]);
+  inner.operand[1] = cvl_one_segment(h->count);
+  if (!absorb(c, c->b->from_host(c->inner, site, elem, h->count, h->all, &inner.operand[0]),
+              at_site(site)))
+    inner.operand[0] = nothing();
+  inner.operand[0].owned = 1;
+  perform(c, site, &inner, &out);
+  out.owned = 1;
+  return out;
+}
+
+static bool put(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
+                uint64_t first, struct cvl_value v) {
+  return v.form != CVL_NOTHING &&
+         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
+}
+
+/* One element for each segment that begins here: those reduced whole, and the last one. */
+static struct cvl_value joined(struct cvl_context *c, uint64_t site, const struct pieces *p,
+                               const struct cvl_value *local, uint64_t middle,
+                               struct cvl_value last) {
+  const uint64_t n = middle + (p->tail > 0);
+  struct cvl_value out, slice = nothing();
+  const bool lost = local->form == CVL_NOTHING || (p->tail > 0 && last.form == CVL_NOTHING);
+  const enum cvl_elem elem = (enum cvl_elem)local->elem;
+  if (lost || !absorb(c, c->b->allocate(c->inner, site, elem, n, &out), at_site(site))) {
+    inner_drop(c, &last, 1);
+    return nothing();
+  }
+  bool good =
+      absorb(c, c->b->slice(c->inner, site, local, p->head, middle, &slice), at_site(site));
+  slice.owned = 1;
+  good = good && put(c, site, &out, 0, slice);
+  if (p->tail > 0) good = put(c, site, &out, middle, last) && good;
+  if (good) return out;
+  c->b->release(c->inner, &out);
+  return nothing();
+}
+
+bool blocks_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                 struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+  const enum cvl_elem elem = mpi_elem(&call->operand[0]);
+  const struct pieces p = pieces_of(d, at, c->rank);
+  const struct range owned = segdes_owned(d, at, c->rank);
+  const uint64_t middle = owned.n - (p.tail > 0);
+  const size_t bytes = elem_info(elem)->bytes;
+  struct heads h = {0};
+  plan_heads(c, d, at, &p, bytes, &h);
+  struct cvl_value local = reduced(c, site, call, at, d, &p), last = nothing();
+  if (bring_heads(c, site, &p, &local, middle, bytes, &h) && p.tail > 0)
+    last = combined(c, site, call, &h);
+  const struct cvl_value block = joined(c, site, &p, &local, middle, last);
+  if (local.form != CVL_NOTHING) c->b->release(c->inner, &local);
+  *out = settled(c, site, elem, by_segments(c, d, at), block);
+  free(h.send);
+  free(h.mine);
+  free(h.all);
+  return true;
+}

@@ -1,0 +1,10 @@
+/* module.c - the plug-in `mpi`, with the CPU back end inside. */
+#include "cvl-cpu/cvl-cpu.h"
+#include "cvl-mpi/cvl-mpi.h"
+
+__attribute__((visibility("default"))) const struct cvl_backend *
+ravel_backend(uint32_t version);
+
+const struct cvl_backend *ravel_backend(uint32_t version) {
+  return version == CVL_VERSION ? cvl_mpi_over(&cvl_cpu_backend) : NULL;
+}

@@ -1,0 +1,214 @@
+/* moves.c - the same elements on other ranks: ranges of a vector, which all ranks know. */
+#include "cvl-mpi/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct range intersection(struct range a, struct range b) {
+  const uint64_t end_a = a.first + a.n, end_b = b.first + b.n;
+  const uint64_t first = a.first > b.first ? a.first : b.first;
+  const uint64_t end = end_a < end_b ? end_a : end_b;
+  return (struct range){first, first < end ? end - first : 0};
+}
+
+static struct cvl_value nothing(void) {
+  return (struct cvl_value){.form = CVL_NOTHING};
+}
+
+static struct shift at_site(uint64_t site) {
+  return (struct shift){.site = site};
+}
+
+/* ---- an exchange of ranges: what crosses ranks goes through the host's memory ---- */
+
+struct crossing {
+  const struct range *ranges; /* rank r is to have ranges[r] */
+  size_t bytes;               /* of an element */
+  struct comm_block *send, *receive;
+  char *out, *in; /* what is sent and received, by ranks; NULL: lost, no memory */
+  uint64_t out_bytes, in_bytes;
+};
+
+static struct range sent(const struct cvl_context *c, const struct cvl_vector *v,
+                         const struct crossing *x, unsigned r) {
+  const struct range none = {0, 0};
+  return r == c->rank ? none : intersection(distribution_range(v->at, c->rank), x->ranges[r]);
+}
+
+static struct range received(const struct cvl_context *c, const struct cvl_vector *v,
+                             const struct crossing *x, unsigned r) {
+  const struct range none = {0, 0};
+  return r == c->rank ? none : intersection(distribution_range(v->at, r), x->ranges[c->rank]);
+}
+
+static void measure(struct cvl_context *c, const struct cvl_vector *v, struct crossing *x) {
+  x->send = mpi_alloc(c, 2 * c->ranks * sizeof *x->send);
+  x->receive = x->send + c->ranks;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    x->send[r].bytes = sent(c, v, x, r).n * x->bytes;
+    x->receive[r].bytes = received(c, v, x, r).n * x->bytes;
+    x->out_bytes += x->send[r].bytes;
+    x->in_bytes += x->receive[r].bytes;
+  }
+}
+
+/* Copies what is to be sent from the inner back end; false if it is lost. */
+static bool load(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
+                 struct crossing *x) {
+  const uint64_t first = distribution_range(v->at, c->rank).first;
+  char *to = x->out;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct range part = sent(c, v, x, r);
+    if (part.n > 0 &&
+        !absorb(c, c->b->to_host(c->inner, &v->local, part.first - first, part.n, to),
+                at_site(site)))
+      return false;
+    to += x->send[r].bytes;
+  }
+  return true;
+}
+
+static void set_pointers(const struct cvl_context *c, const struct crossing *x, bool loaded) {
+  char *out = loaded ? x->out : NULL, *in = x->in;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    x->send[r].data = out;
+    x->receive[r].data = in;
+    if (out) out += x->send[r].bytes;
+    if (in) in += x->receive[r].bytes;
+  }
+}
+
+static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
+                  struct crossing *x) {
+  measure(c, v, x);
+  const bool here = v->local.form != CVL_NOTHING;
+  x->out = here ? mpi_try_alloc(c, site, x->out_bytes) : NULL;
+  x->in = mpi_try_alloc(c, site, x->in_bytes);
+  set_pointers(c, x, x->out && load(c, site, v, x));
+  comm_exchange(c->comm, x->send, x->receive);
+  free(x->out);
+}
+
+/* ---- moves ---- */
+
+/* A slice of an inner vector. */
+static struct cvl_value sliced(struct cvl_context *c, uint64_t site, struct cvl_value whole,
+                               uint64_t first, uint64_t n) {
+  struct cvl_value out;
+  if (whole.form == CVL_NOTHING ||
+      !absorb(c, c->b->slice(c->inner, site, &whole, first, n, &out), at_site(site)))
+    return nothing();
+  out.owned = 1;
+  return out;
+}
+
+/* Fills elements of `target`; takes v. */
+static bool filled(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
+                   uint64_t first, struct cvl_value v) {
+  return v.form != CVL_NOTHING &&
+         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
+}
+
+static bool fill_own(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
+                     struct range wanted, const struct cvl_value *target) {
+  const struct range mine = distribution_range(v->at, c->rank),
+                     own = intersection(mine, wanted);
+  if (own.n == 0) return true;
+  return filled(c, site, target, own.first - wanted.first,
+                sliced(c, site, v->local, own.first - mine.first, own.n));
+}
+
+static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
+                          const struct crossing *x, const struct cvl_value *target) {
+  const uint64_t first = x->ranges[c->rank].first;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct range part = received(c, v, x, r);
+    struct cvl_value copy;
+    if (part.n == 0) continue;
+    if (!x->in || !absorb(c,
+                          c->b->from_host(c->inner, site, (enum cvl_elem)v->elem, part.n,
+                                          x->receive[r].data, &copy),
+                          at_site(site)))
+      return false;
+    copy.owned = 1;
+    if (!filled(c, site, target, part.first - first, copy)) return false;
+  }
+  return true;
+}
+
+/* The range of this rank, from its own elements and those received. */
+static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
+                                  const struct cvl_vector *v, const struct crossing *x) {
+  const struct range wanted = x->ranges[c->rank];
+  struct cvl_value out;
+  if (!absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)v->elem, wanted.n, &out),
+              at_site(site)))
+    return nothing();
+  if (fill_own(c, site, v, wanted, &out) && fill_received(c, site, v, x, &out)) {
+    out.owned = 1;
+    return out;
+  }
+  c->b->release(c->inner, &out);
+  return nothing();
+}
+
+struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                             const struct range *ranges) {
+  const struct range mine = ranges[c->rank];
+  if (!mpi_at(v)) return sliced(c, site, inner_of(v, false), mine.first, mine.n);
+  struct crossing x = {.ranges = ranges, .bytes = elem_info(mpi_elem(v))->bytes};
+  cross(c, site, v->as.vector, &x);
+  const struct cvl_value moved = assembled(c, site, v->as.vector, &x);
+  free(x.send);
+  free(x.in);
+  return moved;
+}
+
+/* Whether a rank has lost its block shows in nobody else's: they have zeros. */
+struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
+  if (!mpi_at(v)) return inner_of(v, true);
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){0, mpi_length(v)};
+  const struct cvl_value moved = move_ranges(c, site, v, ranges);
+  free(ranges);
+  return moved;
+}
+
+static struct cvl_value move_blocks(struct cvl_context *c, uint64_t site,
+                                    const struct cvl_value *v, struct distribution *at) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(at, r);
+  const struct cvl_value moved = move_ranges(c, site, v, ranges);
+  free(ranges);
+  return moved;
+}
+
+struct cvl_value move_to(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                         struct distribution *at, bool may_take) {
+  if (!at) return move_whole(c, site, v);
+  if (mpi_at(v) && distribution_same(mpi_at(v), at)) return inner_of(v, may_take);
+  const uint64_t before = comm_counts(c->comm).bytes;
+  const struct cvl_value moved = move_blocks(c, site, v, at);
+  c->moved += comm_counts(c->comm).bytes - before;
+  return moved;
+}
+
+/* ---- blocks of what all have ---- */
+
+struct cvl_value keep_block(struct cvl_context *c, uint64_t site, struct cvl_value whole,
+                            struct range block) {
+  struct cvl_value out = nothing();
+  if (whole.form == CVL_NOTHING) return out;
+  const struct cvl_value slice = sliced(c, site, whole, block.first, block.n);
+  if (slice.form != CVL_NOTHING &&
+      !absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)whole.elem, block.n, &out),
+              at_site(site))) {
+    inner_drop(c, &slice, 1);
+    out = nothing();
+  } else if (slice.form != CVL_NOTHING && !filled(c, site, &out, 0, slice)) {
+    c->b->release(c->inner, &out);
+    out = nothing();
+  }
+  c->b->release(c->inner, &whole);
+  return out;
+}

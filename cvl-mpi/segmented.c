@@ -1,0 +1,217 @@
+/* segmented.c - operations on segments that lie on several ranks.
+ *
+ * Elements are moved first so that every segment is whole on the rank on which it begins: no
+ * more than one segment a border. Then each rank has operands of its own. Where a segment is
+ * too long for that, reductions go on as the tree of cvl.h has it: blocks of 1,024 elements are
+ * whole on a rank, and what they give is combined by the rank on which the segment begins.
+ * Other operations on such segments are executed whole, by all (together.c).
+ */
+#include "cvl-mpi/private.h"
+
+#include <stdlib.h>
+
+static struct cvl_value nothing(void) {
+  return (struct cvl_value){.form = CVL_NOTHING};
+}
+
+/* ---- where ---- */
+
+/* The first position from p on at which a block may end: no position within a segment, or one
+ * that is a multiple of `unit` from its beginning, if that is not 0. */
+static uint64_t next_end(const struct cvl_segdes *d, uint64_t p, uint64_t unit) {
+  const uint64_t k = segdes_first_at(d, p), end = d->offset[k];
+  if (end == p || k == 0 || unit == 0) return end;
+  const uint64_t begin = d->offset[k - 1], over = (p - begin) % unit;
+  const uint64_t next = over == 0 ? p : p + (unit - over);
+  return next < end ? next : end;
+}
+
+/* As `at`, with blocks that end where they may. */
+static struct distribution *cut_between(struct cvl_context *c, const struct cvl_segdes *d,
+                                        const struct distribution *at, uint64_t unit) {
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  uint64_t before = 0;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const uint64_t end = r + 1 == c->ranks ? at->n : next_end(d, at->start[r + 1], unit);
+    counts[r] = end - before;
+    before = end;
+  }
+  struct distribution *made = distribution_of_counts(c, counts);
+  free(counts);
+  return made;
+}
+
+/* Where segments are whole; NULL if one is too long for that. The caller's. */
+struct distribution *whole_segments(struct cvl_context *c, const struct cvl_segdes *d,
+                                    const struct distribution *at) {
+  struct distribution *made = cut_between(c, d, at, 0);
+  if (!distribution_is_skewed(c, made)) return made;
+  distribution_release(made);
+  return NULL;
+}
+
+bool ends_between(struct cvl_context *c, const struct cvl_segdes *d,
+                  const struct distribution *at) {
+  struct distribution *made = cut_between(c, d, at, 0);
+  const bool same = distribution_same(made, at);
+  distribution_release(made);
+  return same;
+}
+
+/* Of one element for each segment, those of the segments that begin on a rank. */
+struct distribution *by_segments(struct cvl_context *c, const struct cvl_segdes *d,
+                                 const struct distribution *at) {
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  for (unsigned r = 0; r < c->ranks; r++) counts[r] = segdes_owned(d, at, r).n;
+  struct distribution *made = distribution_of_counts(c, counts);
+  free(counts);
+  return made;
+}
+
+/* ---- results ---- */
+
+/* A vector from its blocks: on all ranks if it is short, and moved if one rank has too much.
+ * Takes the reference to `at`. */
+struct cvl_value settled(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
+                         struct distribution *at, struct cvl_value local) {
+  const uint64_t n = at->n;
+  const bool whole = is_whole(c, n), skewed = distribution_is_skewed(c, at);
+  struct cvl_value v = mpi_vector(c, elem, n, at, local);
+  if (!whole && !skewed) return v;
+  struct distribution *to = whole ? NULL : distribution_canonical(c, n);
+  struct cvl_value moved = move_to(c, site, &v, to, false);
+  mpi_release(c, &v);
+  return mpi_vector(c, elem, n, to, moved);
+}
+
+static enum cvl_elem result_elem(const struct cvl_context *c, const struct cvl_call *call) {
+  return call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]), c->int_elem,
+                          c->float_elem);
+}
+
+/* ---- every segment whole on a rank ---- */
+
+/* Operand i has one element for each segment: by its kind of call. */
+static bool is_by_segment(enum call_kind kind, unsigned i) {
+  switch (kind) {
+  case CALL_EXTRACT: return i == 1;
+  case CALL_REPLACE: return i == 1 || i == 2;
+  case CALL_DIST: return i == 0;
+  case CALL_INDEX: return i < 2;
+  default: return false;
+  }
+}
+
+static bool gives_by_segment(enum call_kind kind) {
+  return kind == CALL_EXTRACT || call_gives_one_per_segment(kind);
+}
+
+struct whole_call {
+  const struct cvl_call *call;
+  struct cvl_segdes *d;
+  struct distribution *at, *segments;
+  struct cvl_call inner;
+};
+
+static void move_operands(struct cvl_context *c, uint64_t site, struct whole_call *w) {
+  const unsigned last = w->call->count - 1;
+  const struct view *view = segdes_view(c, site, w->d, w->at);
+  w->inner = *w->call;
+  for (unsigned i = 0; i < last; i++)
+    w->inner.operand[i] = move_to(c, site, &w->call->operand[i],
+                                  is_by_segment(w->call->kind, i) ? w->segments : w->at, true);
+  w->inner.operand[last] = view->local;
+}
+
+static void perform(struct cvl_context *c, uint64_t site, const struct cvl_call *inner,
+                    struct shift shift, struct cvl_value *out) {
+  static const bool present[CALL_OPERANDS] = {true, true, true, true, true, true};
+  out[0] = out[1] = nothing();
+  if (any_lost(inner->operand, present, inner->count)) {
+    inner_drop(c, inner->operand, inner->count);
+  } else if (!absorb(c, call_perform(c->b, c->inner, site, inner, out), shift)) {
+    out[0] = out[1] = nothing();
+  }
+}
+
+/* Positions of faults are those of elements, or of segments where indices are by segment. */
+static struct shift shift_of(const struct cvl_context *c, uint64_t site,
+                             const struct whole_call *w) {
+  const uint64_t element = w->at->start[c->rank], segment = w->segments->start[c->rank];
+  const bool by_segment = is_by_segment(w->call->kind, 1);
+  return (struct shift){site, 1, by_segment ? segment : element, segment};
+}
+
+static bool run_whole(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                      struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+  struct whole_call w = {call, d, at, by_segments(c, d, at), {0}};
+  struct cvl_value local[CALL_RESULTS];
+  move_operands(c, site, &w);
+  perform(c, site, &w.inner, shift_of(c, site, &w), local);
+  struct distribution *to = gives_by_segment(call->kind) ? w.segments : at;
+  *out = settled(c, site, result_elem(c, call), distribution_retain(to), local[0]);
+  distribution_release(w.segments);
+  return true;
+}
+
+/* ---- the calls ---- */
+
+/* The elements that a call is about: of operand 0, or where there are none yet, in equal
+ * blocks. NULL: they are on all ranks. */
+static struct distribution *elements_of(struct cvl_context *c, const struct cvl_call *call) {
+  const uint64_t n = mpi_length(&call->operand[call->count - 1]);
+  if (is_by_segment(call->kind, 0)) return is_whole(c, n) ? NULL : distribution_canonical(c, n);
+  return distribution_retain(mpi_at(&call->operand[0]));
+}
+
+/* The descriptor of a call; *one is what stands for one that is kept in the value. */
+static struct cvl_segdes *descriptor_of(const struct cvl_call *call, struct cvl_segdes *one,
+                                        uint64_t offsets[2]) {
+  const struct cvl_value *d = &call->operand[call->count - 1];
+  if (d->form == CVL_SEGDES) return d->as.segdes;
+  offsets[0] = 0;
+  offsets[1] = d->as.one_segment;
+  *one =
+      (struct cvl_segdes){.references = 1, .count = 1, .total = offsets[1], .offset = offsets};
+  return one;
+}
+
+/* Segments that are too long for one rank. */
+static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                     struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+  if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, d, at, out);
+  const bool exact = elem_info(mpi_elem(&call->operand[0]))->klass != CLASS_FLOAT;
+  if (call->kind == CALL_SCAN && exact) return scan_call(c, site, call, d, at, out);
+  if (call->kind == CALL_REDUCE) {
+    struct distribution *cut = cut_between(c, d, at, CVL_REDUCE_BLOCK);
+    blocks_call(c, site, call, d, cut, out);
+    distribution_release(cut);
+    return true;
+  }
+  return false;
+}
+
+static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+  if (!segdes_offsets(c, site, d)) return false;
+  if (call->kind == CALL_PACK) return pack_call(c, site, call, d, at, out);
+  struct distribution *whole = whole_segments(c, d, at);
+  if (!whole) return run_long(c, site, call, d, at, out);
+  run_whole(c, site, call, d, whole, out);
+  distribution_release(whole);
+  return true;
+}
+
+bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                    struct cvl_value *out) {
+  struct cvl_segdes one;
+  uint64_t offsets[2];
+  struct cvl_segdes *d = descriptor_of(call, &one, offsets);
+  struct distribution *at = elements_of(c, call);
+  const bool done = at && run(c, site, call, d, at, out);
+  distribution_release(at);
+  if (d == &one) segdes_drop_views(c, d);
+  if (!done) return together(c, site, call, out);
+  call_drop(c, call);
+  return true;
+}

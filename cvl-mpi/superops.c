@@ -1,0 +1,336 @@
+/* superops.c - superoperators: whole on each rank where operands can be brought to lie alike,
+ * else node by node.
+ *
+ * A parameter is of one *need*, or the superoperator is split: an element for each position of
+ * the domain, the descriptor of such elements, or an element for each segment of one. Gathers,
+ * scatters and combinations are split.
+ */
+#include "cvl-mpi/superops.h"
+
+#include <stdlib.h>
+
+enum need { NEED_NOTHING, NEED_DOMAIN, NEED_SEGDES, NEED_SEGMENTS };
+
+struct param {
+  uint8_t need;
+  bool counts; /* SEGDES: positions in its segments count, for INDEX, REDUCE, SCAN or PACK */
+  uint32_t segdes; /* SEGMENTS: of which descriptor, a parameter */
+};
+
+struct cvl_kernel {
+  const struct superop *op;
+  struct cvl_kernel *inner; /* NULL: the inner back end executes it node by node, too */
+  bool whole;               /* no node is split */
+  struct param params[];
+};
+
+/* ---- what parameters are for ---- */
+
+static bool set_need(struct cvl_kernel *k, uint32_t value, enum need need, uint32_t segdes) {
+  if (value >= k->op->param_count) return true;
+  struct param *p = &k->params[value];
+  const bool fits = p->need == NEED_NOTHING || (p->need == need && p->segdes == segdes);
+  p->need = (uint8_t)need;
+  p->segdes = segdes;
+  return fits;
+}
+
+static bool is_together(enum superop_role role) {
+  switch (role) {
+  case ROLE_CONST:
+  case ROLE_SPREAD:
+  case ROLE_INDEX:
+  case ROLE_MAP:
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT:
+  case ROLE_REDUCE:
+  case ROLE_SCAN:
+  case ROLE_PACK:
+  case ROLE_ASSERT: return true;
+  default: return false;
+  }
+}
+
+static bool note_node(struct cvl_kernel *k, const struct superop_node *node) {
+  enum superop_role role;
+  const char *access = superop_access(node->op, &role);
+  if (!is_together((enum superop_role)node->role)) return false;
+  if (node->operand_count == 0) return true;
+  const uint32_t last = node->operands[node->operand_count - 1];
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    const uint32_t v = node->operands[i];
+    switch (access[i]) {
+    case 'd':
+      if (!set_need(k, v, NEED_DOMAIN, SUPEROP_NONE)) return false;
+      break;
+    case 'c':
+      if (!set_need(k, v, NEED_SEGMENTS, last)) return false;
+      break;
+    default:
+      if (!set_need(k, v, NEED_SEGDES, SUPEROP_NONE)) return false;
+      k->params[v].counts |= role != ROLE_SPREAD;
+    }
+  }
+  return true;
+}
+
+static bool all_together(struct cvl_kernel *k) {
+  if (k->op->copies) return false;
+  for (uint32_t i = 0; i < k->op->node_count; i++) {
+    if (!note_node(k, &k->op->nodes[i])) return false;
+  }
+  return true;
+}
+
+struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) {
+  struct cvl_kernel *k = calloc(1, sizeof *k + op->param_count * sizeof *k->params);
+  if (!k) return NULL;
+  k->op = op;
+  k->whole = all_together(k);
+  if (!k->whole) {
+    free(k);
+    return NULL;
+  }
+  k->inner = c->b->prepare(c->inner, op);
+  return k;
+}
+
+void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
+  if (k->inner) c->b->discard(c->inner, k->inner);
+  free(k);
+}
+
+/* ---- a run ---- */
+
+struct run {
+  const struct cvl_kernel *k;
+  const struct cvl_value *operands;
+  uint64_t site, n;           /* of the domain */
+  struct distribution *at;    /* of its positions */
+  struct cvl_segdes **segdes; /* of parameters that are descriptors */
+  struct cvl_segdes *ones;    /* for those of one segment, which are in the value; */
+  uint64_t (*one_offsets)[2];
+  struct cvl_value *in, *out; /* of the inner back end */
+};
+
+static uint64_t size_of(const struct run *r, struct superop_size size) {
+  switch (size.what) {
+  case SIZE_ONE: return 1;
+  case SIZE_COUNT: return mpi_count(&r->operands[size.param]);
+  default: return mpi_length(&r->operands[size.param]);
+  }
+}
+
+/* Where the domain's positions are: as the first operand that is not on all ranks. */
+static struct distribution *domain_at(struct cvl_context *c, const struct run *r) {
+  const struct superop *op = r->k->op;
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    if (r->k->params[i].need == NEED_DOMAIN && mpi_at(&r->operands[i]))
+      return distribution_retain(mpi_at(&r->operands[i]));
+  }
+  return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
+}
+
+static struct cvl_segdes *one_segment(struct run *r, uint32_t i) {
+  struct cvl_segdes *d = &r->ones[i];
+  r->one_offsets[i][0] = 0;
+  r->one_offsets[i][1] = r->operands[i].as.one_segment;
+  *d = (struct cvl_segdes){.references = 1,
+                           .count = 1,
+                           .total = r->operands[i].as.one_segment,
+                           .offset = r->one_offsets[i]};
+  return d;
+}
+
+/* All descriptors, with offsets; false if some rank has no memory for them. */
+static bool find_segdes(struct cvl_context *c, struct run *r) {
+  const struct superop *op = r->k->op;
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    if (r->k->params[i].need != NEED_SEGDES) continue;
+    r->segdes[i] =
+        r->operands[i].form == CVL_SEGDES ? r->operands[i].as.segdes : one_segment(r, i);
+    if (!segdes_offsets(c, r->site, r->segdes[i])) return false;
+  }
+  return true;
+}
+
+/* Moves the ends of blocks between segments of d; false if they are too long for that. */
+static bool settle(struct cvl_context *c, struct run *r, const struct cvl_segdes *d) {
+  struct distribution *whole = whole_segments(c, d, r->at);
+  if (!whole) return false;
+  distribution_release(r->at);
+  r->at = whole;
+  return true;
+}
+
+/* So that no segment of which positions count is on several ranks. If descriptors are of
+ * different segments, the ends of one may not suit the other: false. */
+static bool settle_domain(struct cvl_context *c, struct run *r) {
+  const struct superop *op = r->k->op;
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    if (r->k->params[i].counts && !settle(c, r, r->segdes[i])) return false;
+  }
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    if (r->k->params[i].counts && !ends_between(c, r->segdes[i], r->at)) return false;
+  }
+  return true;
+}
+
+static bool occurs_once(const struct run *r, uint32_t i) {
+  const struct cvl_vector *v = r->operands[i].as.vector;
+  for (uint32_t k = 0; k < r->k->op->param_count; k++) {
+    if (k != i && r->operands[k].form == CVL_VECTOR && r->operands[k].as.vector == v)
+      return false;
+  }
+  return true;
+}
+
+/* ---- operands ---- */
+
+static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
+                                         uint32_t i) {
+  const struct cvl_segdes *d = r->segdes[r->k->params[i].segdes];
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned k = 0; k < c->ranks; k++) ranges[k] = segdes_segments(d, r->at, k);
+  const struct cvl_value moved = move_ranges(c, r->site, &r->operands[i], ranges);
+  free(ranges);
+  return moved;
+}
+
+static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
+  const struct view *view = segdes_view(c, r->site, r->segdes[i], r->at);
+  struct cvl_value v = view ? view->local : (struct cvl_value){.form = CVL_NOTHING};
+  if (v.form != CVL_NOTHING) c->b->retain(c->inner, &v);
+  v.owned = v.form != CVL_NOTHING;
+  return v;
+}
+
+static struct cvl_value operand(struct cvl_context *c, const struct run *r, uint32_t i) {
+  switch ((enum need)r->k->params[i].need) {
+  case NEED_DOMAIN: return move_to(c, r->site, &r->operands[i], r->at, occurs_once(r, i));
+  case NEED_SEGDES: return segdes_operand(c, r, i);
+  case NEED_SEGMENTS: return segments_operand(c, r, i);
+  case NEED_NOTHING: break;
+  }
+  return r->operands[i].form == CVL_SCALAR ? r->operands[i]
+                                           : cvl_scalar_int(c->int_elem, 0); /* not read */
+}
+
+/* ---- results ---- */
+
+static bool run_inner(struct cvl_context *c, const struct run *r) {
+  const struct superop *op = r->k->op;
+  bool lost = false;
+  for (uint32_t i = 0; i < op->param_count; i++) lost |= r->in[i].form == CVL_NOTHING;
+  if (lost) {
+    inner_drop(c, r->in, op->param_count);
+    return false;
+  }
+  const bool good = r->k->inner
+                        ? c->b->run(c->inner, r->site, r->k->inner, r->in, r->out)
+                        : superop_run(c->b, c->inner, r->site, op, &c->stop, r->in, r->out);
+  return absorb(c, good, (struct shift){r->site, op->node_count, r->at->start[c->rank], 0});
+}
+
+/* The node whose result value v is. */
+static const struct superop_node *node_of(const struct superop *op, uint32_t v) {
+  uint32_t k = op->node_count;
+  while (k-- > 0 && op->nodes[k].result > v) continue;
+  return &op->nodes[k];
+}
+
+/* A PACK's descriptor says how many elements each rank keeps: its result may be one without the
+ * other. */
+static uint64_t elements(struct cvl_context *c, const struct cvl_value *v) {
+  struct cvl_size n = {0, 0};
+  if (v->form != CVL_NOTHING) n = c->b->length(c->inner, v);
+  if (n.symbol) c->b->resolve(c->inner, &n);
+  return n.bound;
+}
+
+static int64_t *counts_of(struct cvl_context *c, const struct run *r, const struct cvl_value *d,
+                          uint64_t n) {
+  int64_t *counts = mpi_alloc(c, (n + 1) * sizeof *counts);
+  const bool good =
+      d->form != CVL_NOTHING && n > 0 &&
+      absorb(c, c->b->to_host(c->inner, d, 0, n, counts), (struct shift){.site = r->site});
+  for (uint64_t i = 0; !good && i < n; i++) counts[i] = 0;
+  return counts;
+}
+
+static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool segdes,
+                               enum cvl_elem elem, struct cvl_value local) {
+  const struct cvl_segdes *d = r->segdes[r->k->op->segments];
+  struct distribution *to = kept_by_ranks(c, elements(c, &local));
+  if (!segdes) return settled(c, r->site, elem, to, local);
+  int64_t *counts = counts_of(c, r, &local, segdes_segments(d, r->at, c->rank).n);
+  const struct cvl_value out = packed_descriptor(c, r->site, d, r->at, counts, to->n);
+  if (local.form != CVL_NOTHING) c->b->release(c->inner, &local);
+  distribution_release(to);
+  free(counts);
+  return out;
+}
+
+static struct cvl_value result(struct cvl_context *c, const struct run *r, uint32_t number,
+                               struct cvl_value local) {
+  const struct superop *op = r->k->op;
+  const enum superop_kind kind = (enum superop_kind)op->kinds[number];
+  const enum cvl_elem elem = superop_elem(kind, c->int_elem, c->float_elem);
+  switch ((enum superop_role)node_of(op, number)->role) {
+  case ROLE_PACK: return packed(c, r, kind == SUPEROP_SEGDES, elem, local);
+  case ROLE_REDUCE:
+    return settled(c, r->site, elem, by_segments(c, r->segdes[op->segments], r->at), local);
+  default: return mpi_vector(c, elem, r->n, distribution_retain(r->at), local);
+  }
+}
+
+static void finish(struct cvl_context *c, const struct run *r, bool good,
+                   struct cvl_value *outs) {
+  const struct superop *op = r->k->op;
+  const struct cvl_value lost = {.form = CVL_NOTHING};
+  for (uint32_t i = 0; i < op->output_count; i++)
+    outs[i] = result(c, r, op->outputs[i], good ? r->out[i] : lost);
+  for (uint32_t i = 0; i < op->param_count; i++) mpi_drop(c, &r->operands[i]);
+}
+
+/* ---- the function of the table ---- */
+
+static struct run run_new(struct cvl_context *c, uint64_t site, const struct cvl_kernel *k,
+                          const struct cvl_value *operands) {
+  const uint32_t params = k->op->param_count;
+  struct run r = {.k = k, .operands = operands, .site = site};
+  r.n = size_of(&r, k->op->domain);
+  r.at = domain_at(c, &r);
+  r.segdes = mpi_alloc(c, params * sizeof *r.segdes);
+  r.ones = mpi_alloc(c, params * sizeof *r.ones);
+  r.one_offsets = mpi_alloc(c, params * sizeof *r.one_offsets);
+  r.in = mpi_alloc(c, params * sizeof *r.in);
+  r.out = mpi_alloc(c, k->op->output_count * sizeof *r.out);
+  return r;
+}
+
+static void run_free(struct cvl_context *c, struct run *r) {
+  for (uint32_t i = 0; i < r->k->op->param_count; i++) {
+    if (r->segdes[i] == &r->ones[i]) segdes_drop_views(c, &r->ones[i]);
+  }
+  distribution_release(r->at);
+  free(r->segdes);
+  free(r->ones);
+  free(r->one_offsets);
+  free(r->in);
+  free(r->out);
+}
+
+bool mpi_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+             const struct cvl_value *operands, struct cvl_value *outs) {
+  comm_at(c->comm, "run", site);
+  struct run r = run_new(c, site, k, operands);
+  const bool alike = r.at && find_segdes(c, &r) && settle_domain(c, &r);
+  if (alike) {
+    for (uint32_t i = 0; i < k->op->param_count; i++) r.in[i] = operand(c, &r, i);
+    finish(c, &r, run_inner(c, &r), outs);
+  }
+  run_free(c, &r);
+  return alike || superop_run(c->table, c, site, k->op, &c->stop, operands, outs);
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""The back end over MPI: conformance at several numbers of ranks, and commands as ranks of a job.
+
+    ranks.py [--ranks N ...] [--build DIR] [--conformance OPTIONS]
+
+With each MPI that its module was built for. What begins with SKIPPED was not tested.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# The launcher, its options where ranks are more than processors, and the module, by MPI.
+MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
+        "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
+# Blocks of few elements, on all ranks only where there are fewer: borders everywhere.
+SMALL = "grain=4,whole=3"
+
+
+class Job:
+    """How jobs of one MPI are started."""
+
+    def __init__(self, name, build):
+        self.name, self.build = name, Path(build).resolve()
+        self.launcher, self.options, folder, self.backend = MPIS[name]
+        self.folder = self.build / folder
+        self.environment = dict(os.environ, RAVEL_BACKENDS=str(self.folder), RAVEL_MPI=SMALL,
+                                OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def missing(self):
+        """What there is not, or None."""
+        if not shutil.which(self.launcher):
+            return f"no {self.launcher}"
+        if not (self.folder / f"cvl-{self.backend}.so").exists():
+            return f"no module cvl-{self.backend}.so"
+        return None
+
+    def command(self, ranks, *command):
+        return [self.launcher, *self.options, "-n", str(ranks), *map(str, command)]
+
+    def run(self, ranks, *command, timeout=600):
+        return subprocess.run(self.command(ranks, *command), env=self.environment, text=True,
+                              capture_output=True, timeout=timeout, check=False,
+                              stdin=subprocess.DEVNULL)
+
+    def nesl(self, ranks, expression, *options):
+        return self.run(ranks, self.build / "bin/nesl", "run", "--backend", self.backend, *options,
+                        "-e", expression)
+
+
+class Tests:
+    """Counts what passed; says what did not."""
+
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def expect(self, good, what, shown=""):
+        if good:
+            self.passed += 1
+            return
+        self.failed += 1
+        print(f"FAILED: {what}\n{shown[-3000:]}")
+
+
+def conformance(tests, job, ranks, options):
+    """All ranks run the suite; each says the same."""
+    done = job.run(ranks, job.build / "bin/conformance", "--backend", job.backend, "--threads", "1",
+                   *options, timeout=3000)
+    lines = re.findall(r"^conformance: .* 0 failures$", done.stdout, re.MULTILINE)
+    tests.expect(done.returncode == 0 and len(lines) == ranks,
+                 f"{job.name}, conformance, {ranks} ranks", done.stdout + done.stderr)
+
+
+def printed_once(tests, job):
+    done = job.nesl(3, "sum({x * x : x in index(1000)})")
+    tests.expect(done.returncode == 0 and done.stdout.count("332833500") == 1,
+                 f"{job.name}, one result is printed", done.stdout + done.stderr)
+
+
+def fault_once(tests, job):
+    """At the position of the whole vector, whichever rank has it."""
+    done = job.nesl(3, "let v = index(1000) in {v[i] : i in index(2000)}")
+    message = "index 1000 is outside a sequence of length 1000"
+    tests.expect(done.returncode != 0 and done.stderr.count(message) == 1,
+                 f"{job.name}, one fault is reported", done.stdout + done.stderr)
+
+
+def wrong_launcher(tests, jobs):
+    """Processes that another MPI has started do not compute each for itself."""
+    for job in jobs:
+        for other in jobs:
+            if other is job:
+                continue
+            command = [other.launcher, *other.options, "-n", "2", str(job.build / "bin/nesl"), "run",
+                       "--backend", job.backend, "-e", "1"]
+            done = subprocess.run(command, env=job.environment, text=True, capture_output=True,
+                                  timeout=60, check=False)
+            tests.expect(done.returncode != 0 and "do not find each other" in done.stderr,
+                         f"{job.name}'s module started by {other.name}", done.stdout + done.stderr)
+
+
+def children(pid):
+    """Of a process, and of those."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            child = int(status.parent.name)
+            found += [child, *children(child)]
+    return found
+
+
+def rank_dies(tests, job):
+    """The others end, soon, and somebody says what happened."""
+    program = "let (i, s) = loop (i, s) = (0, 0) while i < 100000000 do (i + 1, s + sum(index(5000))) in s"
+    command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, "-e", program)
+    started = subprocess.Popen(command, env=job.environment, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    time.sleep(3)
+    ranks = [p for p in children(started.pid) if Path(f"/proc/{p}/comm").read_text().strip() == "nesl"]
+    if ranks:
+        os.kill(sorted(ranks)[-1], signal.SIGKILL)
+    begun = time.time()
+    try:
+        text, _ = started.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        text, _ = started.communicate()
+    named = re.search(r"rank 2|EXIT CODE: 9|[Kk]illed", text)
+    tests.expect(len(ranks) == 3 and time.time() - begun < 10 and named,
+                 f"{job.name}, a rank that dies ends the job", text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--build", default=ROOT / "build")
+    parser.add_argument("--conformance", default="--quick --brief --int 64",
+                        help="options of the suite; default: %(default)s")
+    arguments = parser.parse_args()
+    tests, jobs = Tests(), []
+    for name in MPIS:
+        job = Job(name, arguments.build)
+        if job.missing():
+            print(f"SKIPPED {name}: {job.missing()}")
+            continue
+        jobs.append(job)
+        for ranks in arguments.ranks:
+            conformance(tests, job, ranks, shlex.split(arguments.conformance))
+        printed_once(tests, job)
+        fault_once(tests, job)
+        rank_dies(tests, job)
+    wrong_launcher(tests, jobs)
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

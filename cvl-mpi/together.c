@@ -1,0 +1,115 @@
+/* together.c - operations that every rank executes whole, on all elements. */
+#include "cvl-mpi/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sizes of results ---- */
+
+struct result_size {
+  uint64_t known; /* 0: this rank does not know */
+  uint64_t n;     /* or the total */
+  uint64_t count;
+};
+
+/* From those of the operands; not of PACK and MAKE_SEGDES. */
+static uint64_t result_length(const struct cvl_call *call) {
+  const struct cvl_value *o = call->operand;
+  switch (call->kind) {
+  case CALL_EXTRACT: return mpi_count(&o[2]);
+  case CALL_LENGTHS: return mpi_count(&o[0]);
+  case CALL_LENGTH_OF: return 1;
+  case CALL_DIST: return mpi_length(&o[1]);
+  case CALL_INDEX: return mpi_length(&o[2]);
+  case CALL_PERMUTE: return mpi_length(&o[5]);
+  default: return call_gives_one_per_segment(call->kind) ? mpi_count(&o[1]) : mpi_length(&o[0]);
+  }
+}
+
+static bool is_found_out(enum call_kind kind) {
+  return kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
+}
+
+static uint64_t exact(struct cvl_context *c, struct cvl_size size) {
+  if (size.symbol) c->b->resolve(c->inner, &size);
+  return size.bound;
+}
+
+/* Of what an inner PACK or MAKE_SEGDES has made; `out` has its results. */
+static struct result_size found_out(struct cvl_context *c, const struct cvl_call *call,
+                                    const struct cvl_value *out) {
+  const struct cvl_value *d = &out[call_results(call->kind) - 1];
+  if (d->form == CVL_NOTHING) return (struct result_size){0};
+  return (struct result_size){1, exact(c, c->b->length(c->inner, d)),
+                              exact(c, c->b->count(c->inner, d))};
+}
+
+/* What the first rank says that knows; where none does, no elements. */
+static struct result_size agreed(struct cvl_context *c, struct result_size mine,
+                                 struct result_size otherwise) {
+  struct result_size *all = mpi_alloc(c, c->ranks * sizeof *all), first = otherwise;
+  comm_gather(c->comm, &mine, sizeof mine, all);
+  for (unsigned r = c->ranks; r-- > 0;) {
+    if (all[r].known) first = all[r];
+  }
+  free(all);
+  return first;
+}
+
+static struct result_size size_of(struct cvl_context *c, const struct cvl_call *call,
+                                  const struct cvl_value *inner) {
+  const struct cvl_value *o = call->operand;
+  struct result_size without = {1, 0, 0};
+  if (!is_found_out(call->kind)) return (struct result_size){1, result_length(call), 0};
+  without.count = call->kind == CALL_PACK ? mpi_count(&o[2]) : mpi_length(&o[0]);
+  return agreed(c, found_out(c, call, inner), without);
+}
+
+/* ---- the call ---- */
+
+static void make_whole(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                       struct cvl_call *inner, bool *present) {
+  *inner = *call;
+  for (unsigned i = 0; i < call->count; i++) {
+    present[i] = call->operand[i].form != CVL_NOTHING;
+    if (present[i]) inner->operand[i] = move_whole(c, site, &call->operand[i]);
+  }
+}
+
+static void perform(struct cvl_context *c, uint64_t site, const struct cvl_call *inner,
+                    const bool *present, struct cvl_value *out) {
+  for (unsigned i = 0; i < CALL_RESULTS; i++) out[i].form = CVL_NOTHING;
+  if (any_lost(inner->operand, present, inner->count)) {
+    inner_drop(c, inner->operand, inner->count);
+  } else if (!absorb(c, call_perform(c->b, c->inner, site, inner, out),
+                     (struct shift){.site = site})) {
+    for (unsigned i = 0; i < CALL_RESULTS; i++) out[i].form = CVL_NOTHING;
+  }
+}
+
+/* A result of which every rank has all, or keeps its block. */
+static struct cvl_value result_vector(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
+                                      uint64_t n, struct cvl_value whole) {
+  if (is_whole(c, n)) return mpi_vector(c, elem, n, NULL, whole);
+  struct distribution *at = distribution_canonical(c, n);
+  const struct cvl_value block = keep_block(c, site, whole, distribution_range(at, c->rank));
+  return mpi_vector(c, elem, n, at, block);
+}
+
+bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+              struct cvl_value *out) {
+  struct cvl_call inner;
+  struct cvl_value results[CALL_RESULTS];
+  bool present[CALL_OPERANDS];
+  make_whole(c, site, call, &inner, present);
+  perform(c, site, &inner, present, results);
+  const struct result_size size = size_of(c, call, results);
+  const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
+                                              c->int_elem, c->float_elem);
+  for (unsigned i = 0; i < call_results(call->kind); i++)
+    out[i] = call_gives_segdes(call->kind, i)
+                 ? mpi_segdes(c, size.count, size.n, results[i])
+                 : result_vector(c, site, elem, size.n, results[i]);
+  call_drop(c, call);
+  return true;
+}
