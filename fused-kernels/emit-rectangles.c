@@ -96,6 +96,11 @@ static const char *type_of(const struct rectangles_text *t, uint32_t v) {
   return emit_type(t->widths, (enum superop_kind)t->op->kinds[v]);
 }
 
+/* Of a variable that holds what is computed. */
+static const char *variable_type_of(const struct rectangles_text *t, uint32_t v) {
+  return emit_variable_type(t->widths, (enum superop_kind)t->op->kinds[v]);
+}
+
 static bool is_output(const struct superop *op, uint32_t v) {
   bool output = false;
   for (uint32_t i = 0; i < op->output_count; i++) output |= op->outputs[i] == v;
@@ -150,12 +155,12 @@ static void declare_known(const struct rectangles_text *t, uint32_t k) {
             "    const u%s stride%u = (u%s)in[%u].stride;\n",
             type, v, type, v, v, type, v, type, v);
   else if (t->r->tasks[k] == RECTANGLE_AFFINE)
-    fprintf(t->out, "    const %s v%u = (%s)in[%u].start;\n", type, v, type, v);
+    fprintf(t->out, "    const _Bool v%u = (_Bool)in[%u].start;\n", v, v);
 }
 
 static void print_map(const struct rectangles_text *t, uint32_t k) {
   const struct superop_node *node = &t->op->nodes[k];
-  const char *type = type_of(t, node->result);
+  const char *type = variable_type_of(t, node->result);
   fprintf(t->out, "      const %s v%u = (%s)(", type, node->result, type);
   emit_map(emit_row(node)->expression, node, t->out);
   fputs(");\n", t->out);
