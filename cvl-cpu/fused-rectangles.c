@@ -9,7 +9,7 @@
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 
-enum { AT_A_TIME = 4096 /* positions, of the rows of a call; or one row */ };
+enum { AT_A_TIME = 16384 /* positions, of the rows of a call; or one row */ };
 
 /* Whether what a row has of it is the same at all its positions. */
 static bool is_by_rows(const struct cvl_kernel *k, const struct segments *near) {
