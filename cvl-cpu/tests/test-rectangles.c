@@ -31,7 +31,7 @@ static const struct row {
     {PARAMETERS
      "$15 = (BPERMUTE INT @ $0 $14 $3 $3) $16 = (BPERMUTE FLOAT @ $5 $14 $3 $3) "
      "$17 = (DIST INT @ (CONST INT 1) $8) $18 = (AND INT @ $9 $17) $19 = (= INT @ $18 $17) "
-     "$20 = (SELECT INT @ (AND BOOL @ $19 (NOT BOOL @ $12)) $15 (+ INT @ $0 $9)) "
+     "$20 = (SELECT INT @ (AND BOOL @ $19 (NOT BOOL @ $12)) $15 (+ INT @ $0 (+ INT @ $9 $13))) "
      "$21 = (* FLOAT @ $16 (DIST FLOAT @ $4 $3)) $22 = (> FLOAT @ $21 $5) "
      "-> $20 $21 $22",
      3},
@@ -40,6 +40,11 @@ static const struct row {
      "$17 = (SELECT INT @ (< INT @ $16 $15) $16 $15) $18 = (BPERMUTE FLOAT @ $5 $17 $3 $3) "
      "$19 = (+ FLOAT @ $18 (SELECT FLOAT @ (= INT @ $9 $15) $5 $18)) -> $19 $18",
      2},
+    {PARAMETERS /* what is read of the distances does not end the rectangles */
+     "$15 = (DIST INT @ (CONST INT 1) $8) $16 = (- INT @ $11 $15) "
+     "$17 = (SELECT INT @ (< INT @ $9 $16) (+ INT @ $9 $15) $16) "
+     "$18 = (BPERMUTE INT @ $0 $17 $3 $3) (+ INT @ $18 $13)",
+     1},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
