@@ -188,8 +188,8 @@ static int64_t increase(const void *x, uint64_t i, size_t bytes) {
   return bytes == 1 ? (int64_t)by : int_wrapped(by, bytes);
 }
 
-/* Whether the elements increase by the same everywhere: in a loop for vectors, since a rectangle
- * asks for each value that is spread over its rows. */
+/* Whether the elements increase by the same everywhere: in a loop for vectors, since a
+ * rectangle asks for each value that is spread over its rows. */
 static bool increases_alike(const void *x, size_t bytes, uint64_t rows) {
   uint64_t differs = 0;
   if (bytes == 8) {

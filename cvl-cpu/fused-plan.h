@@ -238,17 +238,17 @@ struct copy_plan;
 /* The state of a superoperator in one run. Its arrays are made with the plan. */
 struct fused_run {
   uint64_t site, n;
-  struct segments segments; /* of the consumers; one segment if there are none */
-  bool cut_anywhere;        /* no consumers: chunks may begin at any position */
-  bool runs_compiled;       /* maps are done by compiled functions */
-  bool in_one_call;         /* it was short (fused-short.h) */
-  bool flat;                /* INDEXes, and what gathers read, are of one segment */
-  bool streams;             /* something is written past the caches */
-  bool has_affine_runs;     /* some gather is affine */
-  bool by_columns;          /* segments are reduced column by column: fused-columns.c */
-  bool by_rectangles;       /* whole rows are executed by them: fused-rectangles.c */
+  struct segments segments;       /* of the consumers; one segment if there are none */
+  bool cut_anywhere;              /* no consumers: chunks may begin at any position */
+  bool runs_compiled;             /* maps are done by compiled functions */
+  bool in_one_call;               /* it was short (fused-short.h) */
+  bool flat;                      /* INDEXes, and what gathers read, are of one segment */
+  bool streams;                   /* something is written past the caches */
+  bool has_affine_runs;           /* some gather is affine */
+  bool by_columns;                /* segments are reduced column by column: fused-columns.c */
+  bool by_rectangles;             /* whole rows are executed by them: fused-rectangles.c */
   const uint8_t *rectangle_tasks; /* then, of every node: enum fused_rectangle_task */
-  uint8_t scattering;       /* enum fused_scattering */
+  uint8_t scattering;             /* enum fused_scattering */
   bool again;           /* it failed in a way that only operations report: run it by them ... */
   bool by_operations;   /* ... now */
   uint32_t *live_steps; /* the steps that are executed: from live_from to step_count */
@@ -372,6 +372,7 @@ struct fused_worker {
   uint32_t rectangle, newest;
   uint64_t begun, rectangles_found; /* the position of the chunk; since then */
   bool skipping;                    /* its steps are k->affine_steps */
+  bool by_runs;                     /* rectangles were not found for whole rows of the chunk */
   struct tile_stream *streams;      /* what is read from memory, stream_count of them */
   uint32_t stream_count;
   struct affine *affine; /* of the rectangle that is being found, by value number */

@@ -1,10 +1,10 @@
 /* fused-rectangles.c - whole rows by the compiled function of rectangles (emit.h).
  *
  * An affine run is at most a row, and often shorter: a rotation has two in each row. Where all
- * arithmetic on positions is affine, and nothing else but maps is executed, the runs of many rows
- * need no more than their rectangles, and one call of the compiled function for each. The rows
- * are taken a few at a time, so that what they read and write stays in the first-level cache
- * while the rectangles of a row follow each other.
+ * arithmetic on positions is affine, and nothing else but maps is executed, the runs of many
+ * rows need no more than their rectangles, and one call of the compiled function for each. The
+ * rows are taken a few at a time, so that what they read and write stays in the first-level
+ * cache while the rectangles of a row follow each other.
  */
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
@@ -57,8 +57,7 @@ static struct tile_rectangle gathered(const struct fused_worker *w, const struct
                                       uint64_t row, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   if (!k->nodes[v->node].run.affine) return elements(k, v->run.base, v->bytes, position);
-  const struct fused_source *s =
-      &w->rectangles[w->rectangle].sources[v->run.affine_gather];
+  const struct fused_source *s = &w->rectangles[w->rectangle].sources[v->run.affine_gather];
   return (struct tile_rectangle){.at = (char *)(uintptr_t)s->at + row * s->row_bytes,
                                  .row_bytes = s->row_bytes};
 }
@@ -72,9 +71,9 @@ static struct tile_rectangle progression(const struct affine *a, uint64_t row) {
 /* An element for each row, from this one on. */
 static struct tile_rectangle by_row(const struct fused_node *p, size_t bytes, uint64_t row) {
   const bool one = p->run.near.count == 1;
-  return (struct tile_rectangle){
-      .at = (char *)(uintptr_t)p->run.values + (one ? 0 : row * bytes),
-      .row_bytes = one ? 0 : bytes};
+  return (struct tile_rectangle){.at =
+                                     (char *)(uintptr_t)p->run.values + (one ? 0 : row * bytes),
+                                 .row_bytes = one ? 0 : bytes};
 }
 
 static void find_node(struct fused_worker *w, uint32_t n, uint64_t row, uint64_t position) {
@@ -122,12 +121,14 @@ static void execute_rows(struct fused_worker *w, uint64_t row, uint64_t rows) {
 uint64_t fused_rectangles(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const uint64_t columns = k->run.row_length, most = n / columns;
-  if (!k->run.by_rectangles || k->run.copy_count > 0 || first % columns != 0 || most == 0)
+  if (!k->run.by_rectangles || w->by_runs || k->run.copy_count > 0 || first % columns != 0 ||
+      most == 0)
     return 0;
   const uint64_t rows = fused_affine_rows(w, first / columns, most);
   const uint64_t each = columns < AT_A_TIME ? AT_A_TIME / columns : 1;
   for (uint64_t row = 0; row < rows; row += each)
     execute_rows(w, row, rows - row < each ? rows - row : each);
-  w->run_end = 0; /* no run is known */
+  w->by_runs = rows == 0; /* so many rectangles, or out of range: not looked for again */
+  w->run_end = 0;         /* no run is known */
   return rows * columns;
 }

@@ -366,8 +366,9 @@ static struct callers callers_make(struct opt *o) {
   return c;
 }
 
-/* At the entry of a function by instances sizes are as its mark says, which the compiler ensures
- * as it does of indices (`guarded` of ir.h). What a check has ensured does not move before it. */
+/* At the entry of a function by instances sizes are as its mark says, which the compiler
+ * ensures as it does of indices (`guarded` of ir.h). What a check has ensured does not move
+ * before it. */
 static void learn_mark(struct walk *w, const struct ir_function *f) {
   if (!f->instances || !w->sizes->o->program->guarded) return;
   for (uint32_t i = 1; i < f->param_count; i++) {

@@ -9,8 +9,9 @@
 
 /* Of every node. */
 struct fused_affine_nodes {
-  bool *affine;   /* affine over runs, if its segments are long enough */
-  bool *divides;  /* ... and computed from a quotient or remainder: its stride may change often */
+  bool *affine; /* affine over runs, if its segments are long enough */
+  bool
+      *divides; /* ... and computed from a quotient or remainder: its stride may change often */
   bool *analysed; /* to be interpreted: for the index of a gather, or for a map that is no such
                      arithmetic itself; and the gathers by such an index */
 };

@@ -180,8 +180,7 @@ struct fused_gathers fused_gathers(struct arena *arena, const struct fused_sched
   memset(p.skips, 1, UINT8_MAX + 1);
   bool *cold = arena_alloc(arena, op->node_count + 1);
   for (uint32_t k = 0; k < op->node_count; k++) cold[k] = fused_schedule_is_cold(s, k);
-  fused_affine_nodes_find(
-      op, cold, &(struct fused_affine_nodes){p.affine, divides, p.only});
+  fused_affine_nodes_find(op, cold, &(struct fused_affine_nodes){p.affine, divides, p.only});
   bind_affine(&p);
   bool runs = false; /* those of gathers that are contiguous as a whole do not count */
   for (uint32_t k = 0; k < op->node_count; k++) {

@@ -1,7 +1,7 @@
-/* emit-rectangles.c - the function of rectangles: all maps of a superoperator at some columns of
- * some rows, in one loop. What is arithmetic on positions is not computed: over a rectangle it
- * is a progression, or a BOOL that is the same everywhere, which the caller knows. So a gather
- * is a load, and its index is never there.
+/* emit-rectangles.c - the function of rectangles: all maps of a superoperator at some columns
+ * of some rows, in one loop. What is arithmetic on positions is not computed: over a rectangle
+ * it is a progression, or a BOOL that is the same everywhere, which the caller knows. So a
+ * gather is a load, and its index is never there.
  */
 #include "fused-kernels/affine-nodes.h"
 #include "fused-kernels/emit-expression.h"
@@ -75,8 +75,8 @@ void fused_rectangles_plan(struct arena *arena, const struct superop *op,
   *r = (struct fused_rectangles){.tasks = arena_alloc(arena, op->node_count + 1),
                                  .reads = needed};
   if (superop_has_loops(op) || superop_has_combinations(op)) return;
-  fused_affine_nodes_find(
-      op, op->cold, &(struct fused_affine_nodes){arrays[0], arrays[1], arrays[2]});
+  fused_affine_nodes_find(op, op->cold,
+                          &(struct fused_affine_nodes){arrays[0], arrays[1], arrays[2]});
   for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
   const struct planning p = {op, arrays[2], needed};
   r->exists = find_tasks(&p, needed, r->tasks) && all_written(op, r->tasks) &&
@@ -168,7 +168,8 @@ static void print_map(const struct rectangles_text *t, uint32_t k) {
 
 static void print_body(const struct rectangles_text *t) {
   for (uint32_t v = 0; v < t->op->value_count; v++) {
-    if (is_loaded(t, v)) fprintf(t->out, "      const %s v%u = in%u[i];\n", type_of(t, v), v, v);
+    if (is_loaded(t, v))
+      fprintf(t->out, "      const %s v%u = in%u[i];\n", type_of(t, v), v, v);
   }
   for (uint32_t k = 0; k < t->op->node_count; k++) {
     const uint32_t v = t->op->nodes[k].result;

@@ -55,7 +55,7 @@ struct fused_functions {
   /* Gathers that need bounds (tile.h): those between the same descriptors have the same number.
    */
   uint32_t bounds_count;
-  uint32_t *bounds; /* of every node; SUPEROP_NONE: it needs none */
+  uint32_t *bounds;                   /* of every node; SUPEROP_NONE: it needs none */
   struct fused_rectangles rectangles; /* not of a flat plan */
 };
 
@@ -192,9 +192,9 @@ void fused_emit_tile(const struct fused_functions *, struct widths, const char *
 void fused_emit_scan(const struct superop *, uint32_t node, struct widths, const char *name,
                      FILE *);
 
-/* Writes the prelude and the functions `tile`, `rectangles` if it has one, `scanN` of each scan N that it executes, `loopN`
- * of each loop that begins with node N, `combineN_apply` and so on of each combination; and
- * `blockS` of each stage S, and `fold`, which `tile` calls. */
+/* Writes the prelude and the functions `tile`, `rectangles` if it has one, `scanN` of each scan
+ * N that it executes, `loopN` of each loop that begins with node N, `combineN_apply` and so on
+ * of each combination; and `blockS` of each stage S, and `fold`, which `tile` calls. */
 void fused_emit_functions(const struct fused_functions *, struct widths, FILE *);
 
 /* Writes the functions of many superoperators as one file for a C compiler. There the names of
