@@ -188,8 +188,27 @@ static int64_t increase(const void *x, uint64_t i, size_t bytes) {
   return bytes == 1 ? (int64_t)by : int_wrapped(by, bytes);
 }
 
+/* Whether the elements increase by the same everywhere: in a loop for vectors, since a
+ * rectangle asks for each value that is spread over its rows. */
+static bool increases_alike(const void *x, size_t bytes, uint64_t rows) {
+  uint64_t differs = 0;
+  if (bytes == 8) {
+    const uint64_t *u = x, by = u[1] - u[0];
+    for (uint64_t i = 1; i < rows; i++) differs |= (u[i] - u[i - 1]) ^ by;
+  } else if (bytes == 4) {
+    const uint32_t *u = x, by = u[1] - u[0];
+    uint32_t some = 0;
+    for (uint64_t i = 1; i < rows; i++) some |= (u[i] - u[i - 1]) ^ by;
+    differs = some;
+  } else {
+    return false;
+  }
+  return differs == 0;
+}
+
 int64_t affine_row_stride(const void *x, size_t bytes, struct affine_extent *e) {
   if (e->rows == 1) return 0;
+  if (increases_alike(x, bytes, e->rows)) return increase(x, 0, bytes);
   const int64_t by = increase(x, 0, bytes);
   uint64_t rows = bytes == 1 && by != 0 ? 1 : 2;
   while (rows > 1 && rows < e->rows && increase(x, rows - 1, bytes) == by) rows++;

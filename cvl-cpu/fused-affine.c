@@ -21,6 +21,7 @@
 
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
+#include "fused-kernels/affine-nodes.h"
 
 enum {
   RUN_LEAST = 32,   /* positions; many shorter runs are not worth a strip for each */
@@ -31,97 +32,20 @@ enum {
 
 /* ---- the plan ---- */
 
-/* Maps that are interpreted symbolically. */
-static bool is_affine_map(const struct cvl_kernel *k, uint32_t n) {
-  const struct superop_node *node = &k->op->nodes[n];
-  const uint8_t elem = k->values[node->result].elem;
-  const uint8_t of = k->values[node->operands[node->operand_count - 1]].elem;
-  const bool ints = of == k->c->int_elem;
-  switch ((int)k->nodes[n].op) {
-  case OP_ADD:
-  case OP_SUB:
-  case OP_MUL:
-  case OP_DIV:
-  case OP_MOD:
-  case OP_LT:
-  case OP_LE:
-  case OP_GT:
-  case OP_GE:
-  case OP_EQ:
-  case OP_NE: return ints;
-  case OP_AND:
-  case OP_OR:
-  case OP_NOT: return elem == CVL_BOOL && of == CVL_BOOL;
-  case OP_SELECT: return ints || of == CVL_BOOL;
-  default: return false;
-  }
-}
-
 static uint32_t definition(const struct cvl_kernel *k, const struct superop_node *node,
                            unsigned i) {
   return k->values[node->operands[i]].node;
 }
 
-static bool may_be_affine(const struct cvl_kernel *k, uint32_t n) {
-  const struct superop_node *node = &k->op->nodes[n];
-  if (k->op->cold[n]) return false;
-  if (node->role == ROLE_INDEX) return true;
-  if (node->role == ROLE_SPREAD) {
-    const uint8_t elem = k->values[node->result].elem;
-    return elem == k->c->int_elem || elem == CVL_BOOL;
-  }
-  if (node->role != ROLE_MAP || !is_affine_map(k, n)) return false;
-  for (unsigned i = 0; i < node->operand_count; i++) {
-    const uint32_t from = definition(k, node, i);
-    if (from == SUPEROP_NONE || !k->nodes[from].run.affine) return false;
-  }
-  return true;
-}
-
-/* Whether the result of a node that may be affine is computed from a quotient or remainder: its
- * stride may change very often. */
-static bool divides(const struct cvl_kernel *k, uint32_t n) {
-  const struct superop_node *node = &k->op->nodes[n];
-  bool found = k->nodes[n].op == OP_DIV || k->nodes[n].op == OP_MOD;
-  if (!k->nodes[n].run.affine) return false;
-  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++)
-    found |= k->nodes[definition(k, node, i)].divides;
-  return found;
-}
-
-/* A step that is not of the arithmetic of indices may read results of such arithmetic. */
-static void note_read(struct cvl_kernel *k, const struct superop_node *node) {
-  for (unsigned i = 0; i < node->operand_count; i++) {
-    const uint32_t from = definition(k, node, i);
-    if (from == SUPEROP_NONE || !superop_matters(node, i)) continue;
-    if (k->nodes[from].run.affine && !k->nodes[from].divides) k->nodes[from].analysed = true;
-  }
-}
-
 void fused_affine_plan(struct cvl_kernel *k) {
-  const struct superop *op = k->op;
-  if (superop_has_loops(op)) return; /* fused-loop.c executes their steps */
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    k->nodes[n].run.affine = may_be_affine(k, n);
-    k->nodes[n].divides = divides(k, n);
-  }
-  for (uint32_t n = op->node_count; n-- > 0;) { /* only arithmetic on positions */
-    const struct superop_node *node = &op->nodes[n];
-    struct fused_node *p = &k->nodes[n];
-    if (node->role == ROLE_MAP && !p->run.affine && !op->cold[n]) note_read(k, node);
-    if (node->role == ROLE_GATHER && p->op == OP_BPERMUTE && !op->cold[n]) {
-      const uint32_t index = definition(k, node, 1);
-      p->run.affine = index != SUPEROP_NONE && k->nodes[index].run.affine;
-      if (p->run.affine) k->nodes[index].analysed = true;
-      p->analysed = p->run.affine;
-    }
-    for (unsigned i = 0; node->role == ROLE_MAP && p->analysed && i < node->operand_count;
-         i++) {
-      k->nodes[definition(k, node, i)].analysed = true;
-    }
-  }
-  for (uint32_t n = 0; n < op->node_count; n++) {
-    if (k->nodes[n].analysed) k->analysed[k->analysed_count++] = n;
+  bool affine[SUPEROP_VALUES_MAX] = {0}, divides[SUPEROP_VALUES_MAX] = {0},
+       analysed[SUPEROP_VALUES_MAX] = {0};
+  struct fused_affine_nodes found = {affine, divides, analysed};
+  fused_affine_nodes_find(k->op, k->op->cold, &found);
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    k->nodes[n].run.affine = affine[n];
+    k->nodes[n].analysed = analysed[n];
+    if (analysed[n]) k->analysed[k->analysed_count++] = n;
   }
 }
 
@@ -271,7 +195,7 @@ static bool executes_maps(const struct cvl_kernel *k) {
 
 /* Decides between runs, columns, and neither. */
 static void choose(struct cvl_kernel *k) {
-  k->run.has_affine_runs = k->run.by_columns = false;
+  k->run.has_affine_runs = k->run.by_columns = k->run.by_rectangles = false;
   k->run.affine_gather_count = k->run.affine_value_count = 0;
   k->run.strip = k->usual_strip;
   if (k->analysed_count == 0 || k->run.n < 2 * RUN_LEAST) return;
@@ -293,6 +217,9 @@ void fused_affine_bind(struct cvl_kernel *k) {
   number_gathers(k);
   number_filled(k);
   find_affine_steps(k);
+  k->run.by_rectangles = k->run.has_affine_runs && fused_rectangles_suit(k);
+  if (k->run.by_rectangles)
+    k->run.rectangle_tasks = fused_compiled_functions(k->compiled)->rectangles.tasks;
 }
 
 /* ---- symbolic values ---- */
@@ -412,6 +339,17 @@ static struct affine_extent extent_at(const struct fused_worker *w, uint64_t fir
                                 rows < ROWS_MOST ? rows : ROWS_MOST};
 }
 
+/* Keeps what the function of rectangles reads of arithmetic on positions. */
+static void note_known(const struct fused_worker *w, struct fused_rectangle *r) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->analysed_count; i++) {
+    const uint32_t n = k->analysed[i], v = k->op->nodes[n].result;
+    if (k->run.rectangle_tasks[n] != RECTANGLE_AFFINE) continue;
+    r->known[v] = w->affine[v];
+    r->skipping &= w->affine[v].known;
+  }
+}
+
 /* Finds the largest one. */
 static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_rectangle *r) {
   const struct cvl_kernel *k = w->k;
@@ -433,6 +371,7 @@ static void find_rectangle(struct fused_worker *w, uint64_t first, struct fused_
     r->sources[i] = (struct fused_source){.value = w->affine[v]};
     r->skipping &= r->sources[i].value.known;
   }
+  if (k->run.by_rectangles) note_known(w, r);
   r->first = first;
   r->row = w->row;
   r->column = first - w->row_start;
@@ -593,7 +532,7 @@ uint64_t fused_affine_rows(struct fused_worker *w, uint64_t row, uint64_t most) 
     if (i == FUSED_RECTANGLES) return 0;
     struct fused_rectangle *r = &w->rectangles[i];
     find_rectangle(w, w->row_start + c, r);
-    if (!are_of_column(w, r)) return 0;
+    if (w->k->run.by_columns ? !are_of_column(w, r) : !r->skipping) return 0;
     if (r->rows < most) most = r->rows;
     c += r->length;
   }
@@ -660,18 +599,37 @@ void fused_affine_column(struct fused_worker *w, uint64_t column, uint64_t first
 
 /* ---- the state of a worker ---- */
 
+/* Of what is only there by rectangles. */
+static size_t rectangles_bytes(const struct cvl_kernel *k) {
+  const size_t values = k->run.by_rectangles ? k->op->value_count : 0;
+  return values *
+         (FUSED_RECTANGLES * sizeof(struct affine) + 2 * sizeof(struct tile_rectangle));
+}
+
 size_t fused_affine_bytes(const struct cvl_kernel *k) {
   if (k->run.affine_value_count == 0) return 0;
-  return k->op->value_count * sizeof(struct affine) +
+  return rectangles_bytes(k) + k->op->value_count * sizeof(struct affine) +
          FUSED_RECTANGLES * (sizeof(struct fused_rectangle) +
                              k->run.affine_value_count * sizeof(struct fused_source)) +
          k->run.affine_value_count * (sizeof(char *) + k->run.strip * sizeof(uint64_t)) +
          2 * FUSED_STRIP;
 }
 
+static void set_up_rectangles(struct fused_worker *w, char *memory) {
+  const struct cvl_kernel *k = w->k;
+  if (!k->run.by_rectangles) return;
+  w->rectangle_in = (struct tile_rectangle *)(void *)memory;
+  w->rectangle_out = w->rectangle_in + k->op->value_count;
+  struct affine *known = (struct affine *)(void *)(w->rectangle_out + k->op->value_count);
+  for (uint32_t i = 0; i < FUSED_RECTANGLES; i++)
+    w->rectangles[i].known = known + i * k->op->value_count;
+}
+
 void fused_affine_set_up(struct fused_worker *w, char *memory) {
   const struct cvl_kernel *k = w->k;
   if (k->run.affine_value_count == 0) return;
+  char *const of_rectangles = memory;
+  memory += rectangles_bytes(k);
   w->affine = (struct affine *)(void *)memory;
   w->rectangles = (struct fused_rectangle *)(void *)(w->affine + k->op->value_count);
   struct fused_source *sources =
@@ -680,6 +638,7 @@ void fused_affine_set_up(struct fused_worker *w, char *memory) {
     w->rectangles[i] = (struct fused_rectangle){.sources = sources};
     sources += k->run.affine_value_count;
   }
+  set_up_rectangles(w, of_rectangles);
   w->gathered = (const char **)(void *)sources;
   w->filled = (char *)(void *)(w->gathered + k->run.affine_value_count);
   char *flags = room_of(w, k->run.affine_value_count);

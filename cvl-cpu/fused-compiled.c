@@ -32,6 +32,7 @@ struct fused_compiled {
   uint32_t touched_count, walking_count;
   bool folds_many;
   tile_function *tile;
+  rectangle_function *rectangles;
   loop_block **loops;                  /* of the first node of each */
   fused_scan_function **scans;         /* of each scan that tiles do */
   struct order_compiled *combinations; /* likewise */
@@ -296,6 +297,7 @@ bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
   if (!load(f, "tile", &f->tile)) return false;
+  if (f->functions.rectangles.exists && !load(f, "rectangles", &f->rectangles)) return false;
   if (f->few.fits && !load(f, "block0", &f->few.block)) return false;
   if (f->few.fits && f->few.folds && !load(f, "fold", &f->few.fold)) return false;
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
@@ -360,6 +362,10 @@ const struct fused_functions *fused_compiled_functions(const struct fused_compil
 
 tile_function *fused_compiled_tile(const struct fused_compiled *f) {
   return f->tile;
+}
+
+rectangle_function *fused_compiled_rectangles(const struct fused_compiled *f) {
+  return f->rectangles;
 }
 
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *f, uint32_t node) {

@@ -32,6 +32,7 @@ const struct fused_short *fused_compiled_short(const struct fused_compiled *);
 /* The plan; the function of tiles, once it is ready. */
 const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
 tile_function *fused_compiled_tile(const struct fused_compiled *);
+rectangle_function *fused_compiled_rectangles(const struct fused_compiled *);
 /* That of a scan, as fused_emit_scan says. */
 typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
 fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);

@@ -13,6 +13,7 @@
  *   fused-strip.c        evaluation of a strip
  *   fused-gather.c       gathers within a strip
  *   fused-affine.c       gathers by indices that are affine for a while
+ *   fused-rectangles.c   whole rows, by rectangles of affine runs
  *   fused-columns.c      reductions of segments of one length, column by column
  *   fused-loop.c         loops, within a strip
  *   fused-chunk.c        evaluation of a chunk: tiles, reductions, packs, scans
@@ -150,7 +151,6 @@ struct fused_node {
   char *repeated;                /* DIST of a CONST: as often as a strip may need it */
   bool combined;                 /* it computes the function of a combination: no step */
   /* Gathers (fused-gather.c, fused-affine.c). */
-  bool divides;        /* its index arithmetic has quotients or remainders */
   bool analysed;       /* one that may have an affine index, or arithmetic for one */
   bool may_copy_runs;  /* if the operands allow it */
   uint32_t group;      /* the first gather by the same index; SUPEROP_NONE: in a loop */
@@ -238,15 +238,17 @@ struct copy_plan;
 /* The state of a superoperator in one run. Its arrays are made with the plan. */
 struct fused_run {
   uint64_t site, n;
-  struct segments segments; /* of the consumers; one segment if there are none */
-  bool cut_anywhere;        /* no consumers: chunks may begin at any position */
-  bool runs_compiled;       /* maps are done by compiled functions */
-  bool in_one_call;         /* it was short (fused-short.h) */
-  bool flat;                /* INDEXes, and what gathers read, are of one segment */
-  bool streams;             /* something is written past the caches */
-  bool has_affine_runs;     /* some gather is affine */
-  bool by_columns;          /* segments are reduced column by column: fused-columns.c */
-  uint8_t scattering;       /* enum fused_scattering */
+  struct segments segments;       /* of the consumers; one segment if there are none */
+  bool cut_anywhere;              /* no consumers: chunks may begin at any position */
+  bool runs_compiled;             /* maps are done by compiled functions */
+  bool in_one_call;               /* it was short (fused-short.h) */
+  bool flat;                      /* INDEXes, and what gathers read, are of one segment */
+  bool streams;                   /* something is written past the caches */
+  bool has_affine_runs;           /* some gather is affine */
+  bool by_columns;                /* segments are reduced column by column: fused-columns.c */
+  bool by_rectangles;             /* whole rows are executed by them: fused-rectangles.c */
+  const uint8_t *rectangle_tasks; /* then, of every node: enum fused_rectangle_task */
+  uint8_t scattering;             /* enum fused_scattering */
   bool again;           /* it failed in a way that only operations report: run it by them ... */
   bool by_operations;   /* ... now */
   uint32_t *live_steps; /* the steps that are executed: from live_from to step_count */
@@ -328,6 +330,7 @@ struct fused_rectangle {
   bool skipping;                /* its steps are k->affine_steps */
   uint32_t next;                /* the one that followed last */
   struct fused_source *sources; /* by number in k->affine_gathers */
+  struct affine *known;         /* by_rectangles: of every value that is affine */
 };
 
 /* How many a worker remembers: those of three rows, for stencils of radius 1, with their
@@ -369,9 +372,11 @@ struct fused_worker {
   uint32_t rectangle, newest;
   uint64_t begun, rectangles_found; /* the position of the chunk; since then */
   bool skipping;                    /* its steps are k->affine_steps */
+  bool by_runs;                     /* rectangles were not found for whole rows of the chunk */
   struct tile_stream *streams;      /* what is read from memory, stream_count of them */
   uint32_t stream_count;
   struct affine *affine; /* of the rectangle that is being found, by value number */
+  struct tile_rectangle *rectangle_in, *rectangle_out; /* by_rectangles: by value number */
   const char **gathered; /* of affine gathers and filled values: their elements of the strip */
   char *filled;          /* a strip for each of them */
   const char *all_true, *all_false; /* BOOLs: a strip */
@@ -512,7 +517,8 @@ bool fused_affine_suits(const struct cvl_kernel *, uint32_t gather);
 uint64_t fused_affine_run(struct fused_worker *, uint64_t first, uint64_t n);
 /* Whether the affine run gives the result of a step for these positions. */
 bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
-/* By columns: how many rows from this one on, at most `most`, are affine in all columns. Sets
+/* How many rows from this one on, at most `most`, are affine in all columns, and by columns
+ * also contiguous there: their rectangles are w->rectangles from 0 on. By columns: sets
  * w->gathered for n rows of a column, whose buffers begin at position `first`; for positions
  * that are evaluated by all steps. */
 uint64_t fused_affine_rows(struct fused_worker *, uint64_t row, uint64_t most);
@@ -521,6 +527,12 @@ void fused_affine_none(struct fused_worker *);
 /* What a worker needs: the bytes; sets it up there. */
 size_t fused_affine_bytes(const struct cvl_kernel *);
 void fused_affine_set_up(struct fused_worker *, char *memory);
+
+/* fused-rectangles.c. Whether this run, in which some gather is affine, may execute whole rows
+ * by rectangles. Executes rows from a position on, of n positions at most: returns how many
+ * positions, 0 if it does not begin a row, or not here. */
+bool fused_rectangles_suit(const struct cvl_kernel *);
+uint64_t fused_rectangles(struct fused_worker *, uint64_t first, uint64_t n);
 
 /* fused-columns.c. Whether this run is by columns, all gathers affine. Reduces segments from
  * one on by columns; returns how many, 0 if not here. */

@@ -345,6 +345,11 @@ static void run(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) 
 /* By affine runs: each is at most a strip. `ends`: the last of these positions end a block. */
 static void run_by_runs(struct fused_worker *w, uint64_t first, uint64_t n, bool folds) {
   for (uint64_t at = 0; at < n;) {
+    const uint64_t whole = fused_rectangles(w, first + at, n - at);
+    if (whole > 0) {
+      at += whole;
+      continue;
+    }
     const uint64_t count = fused_affine_run(w, first + at, least_of(n - at, w->k->run.strip));
     w->tile.begins = at == 0;
     w->tile.lead = at;

@@ -196,6 +196,9 @@ static void learn_sum(struct walk *w, const struct ir_binding *x) {
   } else if (!narrow(w) && w->elements[v].facts & ALL_LENGTHS) {
     learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     if (whole && lengths != IR_NO_VAR) facts_unite(w->facts, term_count(r), term_size(lengths));
+  } else if (narrow(w) && whole && lengths != IR_NO_VAR) {
+    /* Or there are more elements than INTs count. */
+    facts_unite_checked(w->facts, term_count(r), term_size(lengths));
   } else if (!narrow(w) && whole) {
     /* If there is a descriptor of these lengths, the sum is its total. */
     uint32_t same = term_same(v);

@@ -366,6 +366,21 @@ static struct callers callers_make(struct opt *o) {
   return c;
 }
 
+/* At the entry of a function by instances sizes are as its mark says, which the compiler
+ * ensures as it does of indices (`guarded` of ir.h). What a check has ensured does not move
+ * before it. */
+static void learn_mark(struct walk *w, const struct ir_function *f) {
+  if (!f->instances || !w->sizes->o->program->guarded) return;
+  for (uint32_t i = 1; i < f->param_count; i++) {
+    const ir_var v = f->params[i];
+    const uint32_t of = f->instances->params[i];
+    if (of == IR_SHARED) continue;
+    const bool descriptor = f->vars[v]->tag == IR_SEGDES;
+    facts_unite_checked(w->facts, descriptor ? term_count(v) : term_size(v),
+                        term_size(f->params[of == IR_EACH ? 0 : of]));
+  }
+}
+
 static void follow_function(struct walk *w, const struct callers *callers, uint32_t function) {
   const struct ir_function *f = &w->sizes->o->program->functions[function];
   struct sizes_function *kept = &w->sizes->functions[function];
@@ -375,6 +390,7 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   struct pair_of_lists in = {f->params, NULL, f->param_count, f->param_count};
   for (uint32_t i = 0; i < f->param_count; i++) bind(w, f->params[i]);
   boundary_apply(w, &kept->entry, &in, false);
+  learn_mark(w, f);
   for (uint32_t i = 0; i < f->param_count; i++) record(w, f->params[i]);
   bool returns = follow_block(w, f->body);
   for (size_t i = 0; i < w->facts->bound.count; i++) {

@@ -8,12 +8,13 @@
 
 #include <string.h>
 
+#include "fused-kernels/affine-nodes.h"
+
 struct gathers {
   const struct superop *op;
   const struct fused_schedule *s;
   const uint8_t *segments;
   bool *affine;   /* of every node: affine over runs */
-  bool *divides;  /* of every node: see divides */
   bool *only;     /* a gather by such an index, or in such an index */
   bool *gathered; /* a gather whose runs are read in their source */
   bool *kept;     /* of every value: read by what is executed */
@@ -33,81 +34,6 @@ static const struct superop_node *operand(const struct gathers *p,
 }
 
 /* ---- affine indices ---- */
-
-/* Maps that are interpreted symbolically. */
-static bool is_affine_map(const struct superop *op, const struct superop_node *node) {
-  const uint8_t kind = op->kinds[node->result];
-  const uint8_t of = op->kinds[node->operands[node->operand_count - 1]];
-  const bool ints = of == SUPEROP_INT, bools = of == SUPEROP_BOOL;
-  switch ((int)node->op) {
-  case OPC_ADD:
-  case OPC_SUB:
-  case OPC_MUL:
-  case OPC_DIV:
-  case OPC_MOD:
-  case OPC_LT:
-  case OPC_LE:
-  case OPC_GT:
-  case OPC_GE:
-  case OPC_EQ:
-  case OPC_NE: return ints;
-  case OPC_AND:
-  case OPC_OR:
-  case OPC_NOT: return bools && kind == SUPEROP_BOOL;
-  case OPC_SELECT: return ints || bools;
-  default: return false;
-  }
-}
-
-static bool may_be_affine(const struct gathers *p, uint32_t k) {
-  const struct superop_node *node = &p->op->nodes[k];
-  if (fused_schedule_is_cold(p->s, k)) return false;
-  if (node->role == ROLE_INDEX) return true;
-  if (node->role == ROLE_SPREAD) return p->op->kinds[node->result] != SUPEROP_FLOAT;
-  bool affine = node->role == ROLE_MAP && is_affine_map(p->op, node);
-  for (unsigned i = 0; i < node->operand_count && affine; i++) {
-    const uint32_t from = p->s->definitions[node->operands[i]];
-    affine = from != SUPEROP_NONE && p->affine[from];
-  }
-  return affine;
-}
-
-/* Whether the result of an affine node is computed from a quotient or remainder. */
-static bool divides(const struct gathers *p, uint32_t k) {
-  const struct superop_node *node = &p->op->nodes[k];
-  bool found = node->op == OPC_DIV || node->op == OPC_MOD;
-  if (!p->affine[k]) return false;
-  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++)
-    found |= p->divides[p->s->definitions[node->operands[i]]];
-  return found;
-}
-
-/* What a map reads of such arithmetic, and is written from its symbolic form. */
-static void note_read(struct gathers *p, const struct superop_node *node) {
-  for (unsigned i = 0; i < node->operand_count; i++) {
-    const uint32_t from = p->s->definitions[node->operands[i]];
-    if (from == SUPEROP_NONE || !superop_matters(node, i)) continue;
-    if (p->affine[from] && !p->divides[from]) p->only[from] = true;
-  }
-}
-
-/* Marks the gathers by affine indices, the nodes of these, and other arithmetic on positions.
- */
-static void find_only(struct gathers *p) {
-  for (uint32_t k = p->op->node_count; k-- > 0;) {
-    const struct superop_node *node = &p->op->nodes[k];
-    if (node->role == ROLE_MAP && !p->affine[k] && !fused_schedule_is_cold(p->s, k))
-      note_read(p, node);
-    if (node->op == OPC_BPERMUTE && !fused_schedule_is_cold(p->s, k)) {
-      const uint32_t index = p->s->definitions[node->operands[1]];
-      p->only[k] = index != SUPEROP_NONE && p->affine[index];
-      if (p->only[k]) p->only[index] = true;
-    }
-    for (unsigned i = 0; node->role == ROLE_MAP && p->only[k] && i < node->operand_count; i++) {
-      p->only[p->s->definitions[node->operands[i]]] = true;
-    }
-  }
-}
 
 /* In this run: where segments are long. */
 static void bind_affine(struct gathers *p) {
@@ -245,17 +171,16 @@ struct fused_gathers fused_gathers(struct arena *arena, const struct fused_sched
                                    const uint8_t *segments) {
   const struct superop *op = s->op;
   struct gathers p = {.op = op, .s = s, .segments = segments};
-  bool **lists[] = {&p.affine, &p.divides, &p.only, &p.gathered, &p.in_source, &p.copied};
+  bool *divides;
+  bool **lists[] = {&p.affine, &divides, &p.only, &p.gathered, &p.in_source, &p.copied};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
     *lists[i] = arena_alloc(arena, op->node_count + 1);
   p.kept = arena_alloc(arena, op->value_count + 1);
   p.skips = arena_alloc(arena, UINT8_MAX + 1);
   memset(p.skips, 1, UINT8_MAX + 1);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    p.affine[k] = !superop_has_loops(op) && may_be_affine(&p, k);
-    p.divides[k] = divides(&p, k);
-  }
-  find_only(&p);
+  bool *cold = arena_alloc(arena, op->node_count + 1);
+  for (uint32_t k = 0; k < op->node_count; k++) cold[k] = fused_schedule_is_cold(s, k);
+  fused_affine_nodes_find(op, cold, &(struct fused_affine_nodes){p.affine, divides, p.only});
   bind_affine(&p);
   bool runs = false; /* those of gathers that are contiguous as a whole do not count */
   for (uint32_t k = 0; k < op->node_count; k++) {

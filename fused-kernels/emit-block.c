@@ -25,6 +25,11 @@ static const char *type_of(const struct block *b, uint32_t v) {
   return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
+/* Of a variable that holds what is computed. */
+static const char *variable_type_of(const struct block *b, uint32_t v) {
+  return emit_variable_type(b->widths, (enum superop_kind)b->op->kinds[v]);
+}
+
 /* Whether the stage needs the elements of value v. */
 static bool is_needed(const struct block *b, uint32_t v) {
   return fused_stage_reads(b->plan, b->stage, b->folds, v);
@@ -184,7 +189,7 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
     return;
   }
   const struct map_row *row = emit_row(node);
-  const char *type = type_of(b, node->result);
+  const char *type = variable_type_of(b, node->result);
   if (node->checked) {
     fprintf(b->out, "    const int ok%u = ", k);
     emit_map(row->condition, node, b->out);

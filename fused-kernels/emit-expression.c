@@ -15,6 +15,10 @@ const char *emit_type(struct widths w, enum superop_kind kind) {
   return "uint8_t";
 }
 
+const char *emit_variable_type(struct widths w, enum superop_kind kind) {
+  return kind == SUPEROP_BOOL ? "_Bool" : emit_type(w, kind);
+}
+
 const struct superop_node *emit_definition(const struct superop *op, uint32_t v) {
   for (uint32_t k = op->node_count; k-- > 0;) {
     if (v >= op->nodes[k].result) return v < op->param_count ? NULL : &op->nodes[k];

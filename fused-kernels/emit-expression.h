@@ -8,6 +8,9 @@
 
 /* "int64_t", "double", "uint8_t": elements of a kind other than SEGDES. */
 const char *emit_type(struct widths, enum superop_kind kind);
+/* The same for a variable that holds what is computed: "_Bool". Compilers keep that as a mask
+ * of the width of what it came from, whereas they convert each uint8_t to a byte. */
+const char *emit_variable_type(struct widths, enum superop_kind kind);
 /* A literal of exactly this value. */
 void emit_literal(const struct cvl_value *, FILE *);
 /* The row of a map node. */

@@ -113,6 +113,7 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
   f->folds = folds(&f->schedule);
   f->scatters = flat && fused_may_scatter(op);
   number_bounds(arena, op, f);
+  if (!flat) fused_rectangles_plan(arena, op, &f->rectangles);
   return true;
 }
 
@@ -140,6 +141,8 @@ static void emit(const struct fused_functions *f, struct widths widths, const ch
   snprintf(fold, sizeof fold, "%sfold", prefix);
   if (f->folds) fused_emit_fold(f, widths, fold, out);
   fused_emit_tile(f, widths, name, block, fold, out);
+  snprintf(name, sizeof name, "%srectangles", prefix);
+  if (f->rectangles.exists) fused_emit_rectangles(f, widths, name, out);
 }
 
 void fused_emit_functions(const struct fused_functions *f, struct widths widths, FILE *out) {

@@ -139,3 +139,42 @@ Test(sizes, layout_of_what_the_entry_is_given) {
   cr_expect(!safe(&a, "M", 2));
   rewriting_free(&a.r);
 }
+
+/* ---- functions by instances ---- */
+
+/* That a mark is true is the compiler's word, which only its own programs have. In 32 bits a
+ * sum of lengths is the total: it wraps only where no INT counts the elements. */
+static void analyse_marked(struct analysed *a, bool guarded, enum cvl_elem ints) {
+  rewriting_begin(&a->r, "fun M () -> (INT)\n"
+                         "v0, v1, v2 = READ INT\n"
+                         "v3, v4, v5 = READ INT\n"
+                         "v6 = LENGTH INT v0\n"
+                         "v7 = MAKE_SEGDES v6\n"
+                         "v8 = MAKE_SEGDES v0\n"
+                         "v9: SEGDES, v10: INT = call BODY v7 v8 v3\n"
+                         "yield v10\nend\n"
+                         "fun BODY (v0: SEGDES, v1: SEGDES, v2: INT) -> (SEGDES, INT) "
+                         "instances shared each 1 -> each 0\n"
+                         "v3 = LENGTHS v1\n"
+                         "v4 = DIST INT v3 v1\n"
+                         "v5 = + INT v4 v2\n"
+                         "v6 = +_REDUCE INT v3 v0\n"
+                         "v7 = MAKE_SEGDES v6\n"
+                         "v8 = CONST INT 7\n"
+                         "v9 = DIST INT v8 v7\n"
+                         "v10 = + INT v5 v9\n"
+                         "yield v1 v10\nend\n");
+  a->r.o.program->guarded = guarded;
+  a->r.o.program->widths.int_elem = ints;
+  a->sizes = sizes_compute(&a->r.o);
+}
+
+Test(sizes, marks_of_functions_by_instances) {
+  for (unsigned i = 0; i < 4; i++) {
+    struct analysed a;
+    analyse_marked(&a, i % 2, i < 2 ? CVL_I64 : CVL_I32);
+    cr_expect_eq(safe(&a, "BODY", 5), i % 2 == 1, "%u", i);
+    cr_expect(safe(&a, "BODY", 10), "%u", i);
+    rewriting_free(&a.r);
+  }
+}
