@@ -164,7 +164,9 @@ static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permu
       call_of(CALL_PERMUTE, a->op, 6,
               (operand *[]){&a->values, &a->index, &a->flags, &a->defaults, &a->s, &a->d});
   comm_at(c->comm, "permute", site);
-  return together(c, site, &call, out);
+  if (!permute_call(c, site, a, out)) return together(c, site, &call, out);
+  call_drop(c, &call);
+  return true;
 }
 
 static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,

@@ -228,6 +228,10 @@ bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+/* permute.c: gathers and scatters, which borrow their operands; false if all ranks have all of
+ * them, or cannot know the segments. */
+bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
+                  struct cvl_value *out);
 /* together.c: every rank all of it. */
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);

@@ -1,0 +1,366 @@
+/* permute.c - gathers and scatters between ranks, through the host's memory.
+ *
+ * Each rank computes from its indices the positions in the whole vector that its elements come
+ * from or go to, and groups them by the ranks that have these. A gather sends positions and
+ * gets elements; a scatter sends positions and elements, which their new owner puts down in the
+ * order of their old positions, so that the highest one wins.
+ */
+#include "cvl-mpi/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOT_SENT = -1 };
+
+static struct shift at_site(uint64_t site) {
+  return (struct shift){.site = site};
+}
+
+static struct cvl_value nothing(void) {
+  return (struct cvl_value){.form = CVL_NOTHING};
+}
+
+/* ---- one operation ---- */
+
+struct permutation {
+  const struct cvl_permute_args *a;
+  uint64_t site;
+  bool gathers;
+  struct cvl_segdes *near, *far;    /* of the elements with indices; of what these count in */
+  struct distribution *at, *far_at; /* where these elements are */
+  struct range block;               /* of `at`, on this rank */
+  size_t bytes;                     /* of an element */
+  int64_t *positions;               /* of each element of the block, or NOT_SENT; NULL: lost */
+  uint64_t *out, *in;               /* how many go to each rank, come from each, */
+  uint64_t out_total, in_total;
+  uint64_t *order;          /* the elements of the block that are sent, by rank */
+  int64_t *sent, *received; /* positions, by rank: within the block of the owner */
+};
+
+/* Inner elements in the host's memory; takes v. NULL: lost. */
+static void *hosted(struct cvl_context *c, uint64_t site, struct cvl_value v, uint64_t n,
+                    size_t bytes) {
+  if (v.form == CVL_NOTHING) return NULL;
+  void *data = mpi_try_alloc(c, site, n * bytes);
+  if (data && n > 0 && !absorb(c, c->b->to_host(c->inner, &v, 0, n, data), at_site(site))) {
+    free(data);
+    data = NULL;
+  }
+  inner_drop(c, &v, 1);
+  return data;
+}
+
+/* The elements of an operand on this rank, if it lay as `at`. */
+static void *block_of(struct cvl_context *c, const struct permutation *p,
+                      const struct cvl_value *v, struct distribution *at, size_t bytes) {
+  return hosted(c, p->site, move_to(c, p->site, v, at, false),
+                distribution_range(at, c->rank).n, bytes);
+}
+
+/* ---- positions ---- */
+
+static int64_t index_at(const struct cvl_context *c, const void *index, uint64_t i) {
+  return c->int_elem == CVL_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
+}
+
+/* Of an element of segment k. False after a fault. */
+static bool position_of(struct cvl_context *c, const struct permutation *p, uint64_t k,
+                        uint64_t i, int64_t index, int64_t *position) {
+  const uint64_t length = p->far->offset[k + 1] - p->far->offset[k];
+  *position = (int64_t)p->far->offset[k] + index;
+  if (index >= 0 && (uint64_t)index < length) return true;
+  fault_mine(c, (struct cvl_error){.kind = CVL_E_INDEX,
+                                   .site = p->site,
+                                   .position = (int64_t)(p->block.first + i),
+                                   .value = index,
+                                   .limit = (int64_t)length,
+                                   .segment = (int64_t)k});
+  return false;
+}
+
+static bool fill_positions(struct cvl_context *c, const struct permutation *p,
+                           const void *index, const uint8_t *flags) {
+  const struct range s = segdes_segments(p->near, p->at, c->rank);
+  uint64_t i = 0;
+  for (uint64_t k = s.first; k < s.first + s.n; k++) {
+    for (uint64_t n = segdes_within(p->near, k, p->block); n > 0; n--, i++) {
+      p->positions[i] = NOT_SENT;
+      if (flags && !flags[i]) continue;
+      if (!position_of(c, p, k, i, index_at(c, index, i), &p->positions[i])) return false;
+    }
+  }
+  return true;
+}
+
+/* Sets p->positions, to NULL if they cannot be had. */
+static void find_positions(struct cvl_context *c, struct permutation *p) {
+  const bool flagged = p->a->flags.form != CVL_NOTHING;
+  void *index = block_of(c, p, &p->a->index, p->at, elem_info(c->int_elem)->bytes);
+  uint8_t *flags = flagged ? block_of(c, p, &p->a->flags, p->at, 1) : NULL;
+  p->positions = mpi_try_alloc(c, p->site, p->block.n * sizeof *p->positions);
+  const bool have = index && (flags || !flagged) && p->positions;
+  if (!have || !fill_positions(c, p, index, flags)) {
+    free(p->positions);
+    p->positions = NULL;
+  }
+  free(index);
+  free(flags);
+}
+
+/* ---- who has them ---- */
+
+static unsigned owner_of(const struct distribution *at, uint64_t position) {
+  unsigned low = 0, high = at->ranks - 1;
+  while (low < high) {
+    const unsigned r = low + (high - low) / 2;
+    if (at->start[r + 1] <= position) {
+      low = r + 1;
+    } else {
+      high = r;
+    }
+  }
+  return low;
+}
+
+static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
+  uint64_t total = 0;
+  for (unsigned r = 0; r < c->ranks; r++) total += counts[r];
+  return total;
+}
+
+static void count_out(struct cvl_context *c, struct permutation *p) {
+  for (uint64_t i = 0; p->positions && i < p->block.n; i++) {
+    if (p->positions[i] >= 0) p->out[owner_of(p->far_at, (uint64_t)p->positions[i])]++;
+  }
+  p->out_total = sum(c, p->out);
+}
+
+/* Groups the elements of the block by their ranks, in order. */
+static bool group(struct cvl_context *c, struct permutation *p) {
+  uint64_t *next = mpi_alloc(c, c->ranks * sizeof *next);
+  p->order = mpi_try_alloc(c, p->site, p->out_total * sizeof *p->order);
+  p->sent = mpi_try_alloc(c, p->site, p->out_total * sizeof *p->sent);
+  const bool have = p->order && p->sent;
+  for (unsigned r = 1; r < c->ranks; r++) next[r] = next[r - 1] + p->out[r - 1];
+  for (uint64_t i = 0; have && p->positions && i < p->block.n; i++) {
+    if (p->positions[i] < 0) continue;
+    const unsigned r = owner_of(p->far_at, (uint64_t)p->positions[i]);
+    p->sent[next[r]] = p->positions[i] - (int64_t)p->far_at->start[r];
+    p->order[next[r]++] = i;
+  }
+  free(next);
+  return have;
+}
+
+/* ---- exchanges ---- */
+
+/* Elements of so many bytes, by rank, in both directions. */
+static void exchange(struct cvl_context *c, size_t bytes, const void *from,
+                     const uint64_t *from_counts, void *to, const uint64_t *to_counts) {
+  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
+                    *receive = send + c->ranks;
+  const char *out = from;
+  char *in = to;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    send[r] = (struct comm_block){(void *)(uintptr_t)out, from_counts[r] * bytes};
+    receive[r] = (struct comm_block){in, to_counts[r] * bytes};
+    if (out) out += send[r].bytes;
+    if (in) in += receive[r].bytes;
+  }
+  comm_exchange(c->comm, send, receive);
+  free(send);
+}
+
+/* Tells each rank which of its elements are meant. A rank without memory sends nothing. */
+static void send_positions(struct cvl_context *c, struct permutation *p) {
+  count_out(c, p);
+  if (!group(c, p)) {
+    for (unsigned r = 0; r < c->ranks; r++) p->out[r] = 0;
+    p->out_total = 0;
+    free(p->positions);
+    p->positions = NULL;
+  }
+  comm_transpose(c->comm, p->out, p->in);
+  p->in_total = sum(c, p->in);
+  p->received = mpi_try_alloc(c, p->site, p->in_total * sizeof *p->received);
+  exchange(c, sizeof *p->sent, p->sent, p->out, p->received, p->in);
+}
+
+static void copy_element(char *to, uint64_t i, const char *from, uint64_t k, size_t bytes) {
+  switch (bytes) {
+  case 1: to[i] = from[k]; return;
+  case 4: memcpy(to + 4 * i, from + 4 * k, 4); return;
+  default: memcpy(to + 8 * i, from + 8 * k, 8); return;
+  }
+}
+
+static struct cvl_value uploaded(struct cvl_context *c, const struct permutation *p, uint64_t n,
+                                 const char *data) {
+  struct cvl_value v;
+  const enum cvl_elem elem = mpi_elem(&p->a->values);
+  if (!data ||
+      !absorb(c, c->b->from_host(c->inner, p->site, elem, n, data, &v), at_site(p->site)))
+    return nothing();
+  return v;
+}
+
+/* ---- gathers ---- */
+
+/* The elements that others have asked for; NULL: lost. */
+static char *answer(struct cvl_context *c, const struct permutation *p) {
+  char *values = block_of(c, p, &p->a->values, p->far_at, p->bytes);
+  char *out = mpi_try_alloc(c, p->site, p->in_total * p->bytes);
+  for (uint64_t i = 0; values && out && p->received && i < p->in_total; i++)
+    copy_element(out, i, values, (uint64_t)p->received[i], p->bytes);
+  const bool good = values && p->received;
+  free(values);
+  if (good || !out) return out;
+  free(out);
+  return NULL;
+}
+
+static struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
+  char *answers = answer(c, p), *got = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
+  char *block = p->positions ? mpi_try_alloc(c, p->site, p->block.n * p->bytes) : NULL;
+  exchange(c, p->bytes, answers, p->in, got, p->out);
+  if (block) memset(block, 0, p->block.n * p->bytes);
+  for (uint64_t k = 0; block && got && k < p->out_total; k++)
+    copy_element(block, p->order[k], got, k, p->bytes);
+  const struct cvl_value v = uploaded(c, p, p->block.n, got ? block : NULL);
+  free(answers);
+  free(got);
+  free(block);
+  return v;
+}
+
+/* ---- scatters ---- */
+
+/* What this rank's block is before anything is put there. */
+static char *begun(struct cvl_context *c, const struct permutation *p, uint64_t n) {
+  if (p->a->defaults.form != CVL_NOTHING)
+    return block_of(c, p, &p->a->defaults, p->far_at, p->bytes);
+  char *block = mpi_try_alloc(c, p->site, n * p->bytes);
+  if (block) memset(block, 0, n * p->bytes);
+  return block;
+}
+
+/* The elements of the block that are sent, by rank; NULL: lost. */
+static char *sent_values(struct cvl_context *c, const struct permutation *p) {
+  char *values = block_of(c, p, &p->a->values, p->at, p->bytes);
+  char *out = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
+  for (uint64_t k = 0; values && out && k < p->out_total; k++)
+    copy_element(out, k, values, p->order[k], p->bytes);
+  if (!values) {
+    free(out);
+    out = NULL;
+  }
+  free(values);
+  return out;
+}
+
+/* Of PERMUTE: each position may be used once. `where` are the elements' positions. */
+static void check_once(struct cvl_context *c, const struct permutation *p, uint64_t n,
+                       const int64_t *where) {
+  uint8_t *used = mpi_try_alloc(c, p->site, n);
+  if (!used) return;
+  memset(used, 0, n);
+  for (uint64_t i = 0; i < p->in_total; i++) {
+    const uint64_t to = (uint64_t)p->received[i], position = p->far_at->start[c->rank] + to;
+    const uint64_t behind = segdes_first_at(p->far, position + 1), k = behind - 1;
+    if (used[to])
+      fault_mine(c, (struct cvl_error){.kind = CVL_E_DUPLICATE,
+                                       .site = p->site,
+                                       .position = where[i],
+                                       .value = (int64_t)(position - p->far->offset[k]),
+                                       .segment = (int64_t)k});
+    used[to] = 1;
+  }
+  free(used);
+}
+
+/* Sends where the elements come from, and checks what has come. */
+static void check_permutation(struct cvl_context *c, const struct permutation *p, uint64_t n) {
+  int64_t *mine = mpi_try_alloc(c, p->site, p->out_total * sizeof *mine);
+  int64_t *where = mpi_try_alloc(c, p->site, p->in_total * sizeof *where);
+  for (uint64_t k = 0; mine && k < p->out_total; k++)
+    mine[k] = (int64_t)(p->block.first + p->order[k]);
+  exchange(c, sizeof *mine, mine, p->out, where, p->in);
+  if (where && p->received) check_once(c, p, n, where);
+  free(mine);
+  free(where);
+}
+
+static struct cvl_value scatter(struct cvl_context *c, struct permutation *p) {
+  const uint64_t n = distribution_range(p->far_at, c->rank).n;
+  char *block = begun(c, p, n), *out = sent_values(c, p);
+  char *in = mpi_try_alloc(c, p->site, p->in_total * p->bytes);
+  exchange(c, p->bytes, out, p->out, in, p->in);
+  if (p->a->op == OP_PERMUTE) check_permutation(c, p, n);
+  for (uint64_t i = 0; block && in && p->received && i < p->in_total; i++)
+    copy_element(block, (uint64_t)p->received[i], in, i, p->bytes);
+  const struct cvl_value v = uploaded(c, p, n, in && p->received ? block : NULL);
+  free(block);
+  free(out);
+  free(in);
+  return v;
+}
+
+/* ---- the operation ---- */
+
+/* Where elements are, or were if they did not fit on all ranks. */
+static struct distribution *lies(struct cvl_context *c, const struct cvl_value *v, uint64_t n) {
+  struct distribution *at = v->form == CVL_NOTHING ? NULL : mpi_at(v);
+  return at ? distribution_retain(at) : distribution_canonical(c, n);
+}
+
+static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute_args *a) {
+  return !mpi_at(&a->values) && !mpi_at(&a->index) && is_whole(c, mpi_length(&a->d));
+}
+
+static struct cvl_segdes *descriptor(const struct cvl_value *d, struct cvl_segdes *one,
+                                     uint64_t offsets[2]) {
+  if (d->form == CVL_SEGDES) return d->as.segdes;
+  offsets[0] = 0;
+  offsets[1] = d->as.one_segment;
+  *one =
+      (struct cvl_segdes){.references = 1, .count = 1, .total = offsets[1], .offset = offsets};
+  return one;
+}
+
+static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *out) {
+  const struct cvl_value *far = p->gathers ? &p->a->values : &p->a->defaults;
+  p->at = lies(c, &p->a->index, p->near->total);
+  p->far_at = lies(c, far, p->far->total);
+  p->block = distribution_range(p->at, c->rank);
+  p->bytes = elem_info(mpi_elem(&p->a->values))->bytes;
+  p->out = mpi_alloc(c, 2 * c->ranks * sizeof *p->out);
+  p->in = p->out + c->ranks;
+  find_positions(c, p);
+  send_positions(c, p);
+  struct distribution *to = p->gathers ? p->at : p->far_at;
+  const struct cvl_value local = p->gathers ? gather(c, p) : scatter(c, p);
+  *out = settled(c, p->site, mpi_elem(&p->a->values), distribution_retain(to), local);
+  distribution_release(p->at);
+  distribution_release(p->far_at);
+  free(p->positions);
+  free(p->out);
+  free(p->order);
+  free(p->sent);
+  free(p->received);
+}
+
+bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
+                  struct cvl_value *out) {
+  struct cvl_segdes ones[2];
+  uint64_t offsets[2][2];
+  struct permutation p = {.a = a, .site = site};
+  p.gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
+  struct cvl_segdes *s = descriptor(&a->s, &ones[0], offsets[0]);
+  struct cvl_segdes *d = descriptor(&a->d, &ones[1], offsets[1]);
+  if (on_all_ranks(c, a) || !segdes_offsets(c, site, s) || !segdes_offsets(c, site, d))
+    return false;
+  p.near = p.gathers ? d : s;
+  p.far = p.gathers ? s : d;
+  run(c, &p, out);
+  return true;
+}
