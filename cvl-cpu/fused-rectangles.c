@@ -120,10 +120,9 @@ static void execute_rows(struct fused_worker *w, uint64_t row, uint64_t rows) {
 
 uint64_t fused_rectangles(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
+  if (!k->run.by_rectangles || w->by_runs || k->run.copy_count > 0) return 0;
   const uint64_t columns = k->run.row_length, most = n / columns;
-  if (!k->run.by_rectangles || w->by_runs || k->run.copy_count > 0 || first % columns != 0 ||
-      most == 0)
-    return 0;
+  if (first % columns != 0 || most == 0) return 0;
   const uint64_t rows = fused_affine_rows(w, first / columns, most);
   const uint64_t each = columns < AT_A_TIME ? AT_A_TIME / columns : 1;
   for (uint64_t row = 0; row < rows; row += each)

@@ -581,11 +581,9 @@ class Compiler(CommandTest):
 
     def by_instances(self, form, extra="1"):
         """What --explain says of what is applied to many instances: location, and what became of it."""
-        loop = "it has a loop, or calls one, a round of which may fail"
         ran = self.neslc(self.file(self.LARGE.format(extra) + form + ";\n"), "--explain")
         self.expect(ran, 0)
-        return [line.removeprefix("prog.nesl:").replace(loop, "a round may fail")
-                .replace("apply-to-each is not by instances: it", "each:")
+        return [line.removeprefix("prog.nesl:").replace("apply-to-each is not by instances: it", "each:")
                 for line in ran.stdout.splitlines() if "by instances" in line]
 
     def test_by_instances(self):
@@ -610,16 +608,19 @@ class Compiler(CommandTest):
                  ["2:19: each: has a value that is the same for all instances, and would be copied"]),
                 ("{let " + held + "; q = v[s - 1] in 1 : v in [[1]]}", ["2:1: each: has only checks left to do"]),
                 ("{(loop (s, n) = (0, i) while n > 0 do (s + sum([0:n]), n - 1)) : i in [0:4]}",
-                 ["2:1: each: computes sequences in calls only",
-                  "2:3: loop is not by instances: a round may fail"]),
+                 ["2:1: each: computes sequences in calls only", "2:3: loop is by instances: LOOP_1L"]),
                 ("{sum({(loop n = x while n > 0 do n - #[0:n]) * x : x in [0:i]}) : i in [0:4]}",
                  ["2:6: each: computes sequences in calls only",
-                  "2:1: apply-to-each is not by instances: a round may fail",
-                  "2:8: loop is not by instances: a round may fail"])]:
+                  "2:1: apply-to-each is by instances: EACH_2L", "2:8: loop is by instances: LOOP_1L"])]:
             with self.subTest(form=form):
                 self.assertEqual(self.by_instances(form), said)
-        self.assertEqual(self.by_instances("{sum({x * y : x in large(v); y in v}) : v in [[1, 2]]}", "rand(3)"),
-                         ["2:1: each: calls what prints, draws random numbers or has another effect", large])
+        drawing = "{sum({x * y : x in large(v); y in v}) : v in [[1, 2]]}"
+        self.assertEqual(self.by_instances(drawing, "rand(3)"),
+                         ["2:1: apply-to-each is by instances: EACH_2L", large])
+        arm = "reaches a RAND through an arm of an IF: how many are executed may depend on the instances"
+        self.assertEqual(self.by_instances(drawing, "(loop k = #v while k > 0 do k - 1 - rand(1))"),
+                         [f"2:1: each: {arm}", f"1:10: large is not by instances: it {arm}",
+                          f"1:43: loop is not by instances: it {arm}"])
 
     def test_by_instances_in_the_library(self):
         self.assertIn("library/order.nesl:", "\n".join(self.by_instances("{unique(v) : v in [[1, 2]]}")))

@@ -176,8 +176,8 @@ class StreamTest(ScratchTest):
         return self.write("".join(lines) + last, "r.csv")
 
     def test_csv_files(self):
-        """3 MB as text, and what they become in all kinds of files."""
-        name = self.rows(130000)
+        """5 MB as text, and what they become in all kinds of files."""
+        name = self.rows(200000)
         self.fails("out of memory", "record", [name], memory="12M", temporary="/none")
         for entry, outputs, more in (
                 ("record", ("o.csv",), {}), ("record", ("o.npz",), {"chunks": "random:3"}), ("record", ("o.npy",), {}),
@@ -197,8 +197,8 @@ class StreamTest(ScratchTest):
 
     def test_texts(self):
         self.write("".join(f'"w, {i % 97}",{i}\na,{i}\n' for i in range(50000)), "w.csv")
-        self.same_in_little_memory("spelled", ["w.csv"], ("o.csv",), memory="20M")
-        self.fails("out of memory", "spelled", ["w.csv"], memory="20M", temporary="/none")
+        self.same_in_little_memory("spelled", ["w.csv"], ("o.csv",), memory="14M")
+        self.fails("out of memory", "spelled", ["w.csv"], memory="14M", temporary="/none")
 
     def test_random_numbers(self):
         name = self.array("v.npy", "<f8", 1 << 18)
