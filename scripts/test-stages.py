@@ -169,7 +169,7 @@ def sanitized():
 
 def ranks():
     yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 3 --conformance '--quick --brief"
-                " --int 64 --shard 1/20'")
+                " --int 64 --shard 1/60'")
 
 
 def threads():
