@@ -230,17 +230,6 @@ void comm_gather(struct comm *c, const void *mine, size_t bytes, void *all) {
   complete(c, c->requests, 1, 0);
 }
 
-void comm_broadcast(struct comm *c, unsigned from, void *data, size_t bytes) {
-  compare(c, "broadcast");
-  c->counts.collectives++;
-  if (c->rank == from) c->counts.bytes += (c->count - 1) * (uint64_t)bytes;
-  for (size_t done = 0; done < bytes; done += MESSAGE) {
-    const size_t n = bytes - done < MESSAGE ? bytes - done : MESSAGE;
-    MPI_Ibcast((char *)data + done, (int)n, MPI_BYTE, (int)from, c->world, c->requests);
-    complete(c, c->requests, 1, 0);
-  }
-}
-
 void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
   compare(c, "transpose");
   c->counts.collectives++;

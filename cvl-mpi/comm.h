@@ -35,8 +35,6 @@ void comm_at(struct comm *, const char *function, uint64_t site);
 
 /* all[r * bytes ..] = what rank r has at `mine`. */
 void comm_gather(struct comm *, const void *mine, size_t bytes, void *all);
-/* What rank `from` has at `data`, to all. */
-void comm_broadcast(struct comm *, unsigned from, void *data, size_t bytes);
 /* from[r] = to[this rank] of rank r: a word for each rank. */
 void comm_transpose(struct comm *, const uint64_t *to, uint64_t *from);
 

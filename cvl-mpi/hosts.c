@@ -5,14 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct cvl_value nothing(void) {
-  return (struct cvl_value){.form = CVL_NOTHING};
-}
-
-static struct shift at_site(uint64_t site) {
-  return (struct shift){.site = site};
-}
-
 /* ---- in ---- */
 
 /* Where n elements that the host has are to be. */

@@ -14,20 +14,6 @@ static enum cvl_elem result_elem(const struct cvl_context *c, const struct cvl_c
   return call_result_elem(call->kind, call->op, mpi_elem(last), c->int_elem, c->float_elem);
 }
 
-/* The inner call, if nothing is lost; else CVL_NOTHING. */
-static struct cvl_value perform(struct cvl_context *c, uint64_t site,
-                                const struct cvl_call *call, uint64_t first) {
-  struct cvl_value out[CALL_RESULTS] = {{.form = CVL_NOTHING}};
-  static const bool present[CALL_OPERANDS] = {true, true, true, true, true, true};
-  if (any_lost(call->operand, present, call->count)) {
-    inner_drop(c, call->operand, call->count);
-    return out[0];
-  }
-  const bool good = call_perform(c->b, c->inner, site, call, out);
-  if (!absorb(c, good, (struct shift){site, 1, first, 0})) out[0].form = CVL_NOTHING;
-  return out[0];
-}
-
 static bool finish(struct cvl_context *c, const struct cvl_call *call, struct distribution *at,
                    struct cvl_value local, struct cvl_value *out) {
   const uint64_t n = mpi_length(&call->operand[0]);
@@ -48,9 +34,11 @@ bool local_call(struct cvl_context *c, uint64_t site, struct cvl_call *call,
                 struct cvl_value *out) {
   struct distribution *at = distribution_retain(place_of(call));
   struct cvl_call inner = *call;
+  struct cvl_value local[CALL_RESULTS];
   const uint64_t first = at ? at->start[c->rank] : 0;
   for (unsigned i = 0; i < call->count; i++)
     inner.operand[i] = move_to(c, site, &call->operand[i], at, true);
   inner.random.first += first;
-  return finish(c, call, at, perform(c, site, &inner, first), out);
+  inner_call(c, &inner, NULL, (struct shift){site, 1, first, 0}, local);
+  return finish(c, call, at, local[0], out);
 }

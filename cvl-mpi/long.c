@@ -3,14 +3,6 @@
 
 #include <stdlib.h>
 
-static struct shift at_site(uint64_t site) {
-  return (struct shift){.site = site};
-}
-
-static struct cvl_value nothing(void) {
-  return (struct cvl_value){.form = CVL_NOTHING};
-}
-
 /* ---- DIST and INDEX ---- */
 
 /* The operands by segment of the segments that each rank's block touches. */
@@ -50,22 +42,11 @@ static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
   return out;
 }
 
-static void perform(struct cvl_context *c, uint64_t site, const struct cvl_call *inner,
-                    struct cvl_value *out) {
-  static const bool present[CALL_OPERANDS] = {true, true, true, true, true, true};
-  *out = nothing();
-  if (any_lost(inner->operand, present, inner->count)) {
-    inner_drop(c, inner->operand, inner->count);
-  } else if (!absorb(c, call_perform(c->b, c->inner, site, inner, out), at_site(site))) {
-    *out = nothing();
-  }
-}
-
 bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                  struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
   const struct view *view = segdes_view(c, site, d, at);
   struct cvl_call inner = *call;
-  struct cvl_value local;
+  struct cvl_value local[CALL_RESULTS];
   if (!view) return false;
   for (unsigned i = 0; i + 1 < call->count; i++)
     inner.operand[i] = touched(c, site, &call->operand[i], d, at);
@@ -76,10 +57,10 @@ bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *ca
   if (call->kind == CALL_INDEX && goes_on && any)
     inner.operand[0] = begun_before(c, site, inner.operand[0], &inner.operand[1], s.n,
                                     block.first - d->offset[s.first]);
-  perform(c, site, &inner, &local);
+  inner_call(c, &inner, NULL, at_site(site), local);
   const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
                                               c->int_elem, c->float_elem);
-  *out = mpi_vector(c, elem, at->n, distribution_retain(at), local);
+  *out = mpi_vector(c, elem, at->n, distribution_retain(at), local[0]);
   return true;
 }
 
@@ -137,7 +118,7 @@ static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
                                 const struct cvl_call *call, struct distribution *at,
                                 const struct cvl_segdes *d, const struct pieces *p) {
   struct cvl_call inner = *call;
-  struct cvl_value out;
+  struct cvl_value out[CALL_RESULTS];
   uint64_t n;
   uint64_t *lengths = lengths_of(c, site, d, p, &n);
   inner.operand[0] = move_to(c, site, &call->operand[0], at, true);
@@ -149,8 +130,8 @@ static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
     inner.operand[1] = nothing();
   inner.operand[1].owned = 1;
   free(lengths);
-  perform(c, site, &inner, &out);
-  return out;
+  inner_call(c, &inner, NULL, at_site(site), out);
+  return out[0];
 }
 
 /* The rank on which the segment begins that goes on on `rank`. */
@@ -214,22 +195,16 @@ static bool bring_heads(struct cvl_context *c, uint64_t site, const struct piece
 static struct cvl_value combined(struct cvl_context *c, uint64_t site,
                                  const struct cvl_call *call, const struct heads *h) {
   struct cvl_call inner = *call;
-  struct cvl_value out;
+  struct cvl_value out[CALL_RESULTS];
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
   inner.operand[1] = cvl_one_segment(h->count);
   if (!absorb(c, c->b->from_host(c->inner, site, elem, h->count, h->all, &inner.operand[0]),
               at_site(site)))
     inner.operand[0] = nothing();
   inner.operand[0].owned = 1;
-  perform(c, site, &inner, &out);
-  out.owned = 1;
-  return out;
-}
-
-static bool put(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
-                uint64_t first, struct cvl_value v) {
-  return v.form != CVL_NOTHING &&
-         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
+  inner_call(c, &inner, NULL, at_site(site), out);
+  out[0].owned = 1;
+  return out[0];
 }
 
 /* One element for each segment that begins here: those reduced whole, and the last one. */
@@ -247,8 +222,8 @@ static struct cvl_value joined(struct cvl_context *c, uint64_t site, const struc
   bool good =
       absorb(c, c->b->slice(c->inner, site, local, p->head, middle, &slice), at_site(site));
   slice.owned = 1;
-  good = good && put(c, site, &out, 0, slice);
-  if (p->tail > 0) good = put(c, site, &out, middle, last) && good;
+  good = good && inner_fill(c, site, &out, 0, slice);
+  if (p->tail > 0) good = inner_fill(c, site, &out, middle, last) && good;
   if (good) return out;
   c->b->release(c->inner, &out);
   return nothing();

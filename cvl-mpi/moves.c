@@ -11,14 +11,6 @@ static struct range intersection(struct range a, struct range b) {
   return (struct range){first, first < end ? end - first : 0};
 }
 
-static struct cvl_value nothing(void) {
-  return (struct cvl_value){.form = CVL_NOTHING};
-}
-
-static struct shift at_site(uint64_t site) {
-  return (struct shift){.site = site};
-}
-
 /* ---- an exchange of ranges: what crosses ranks goes through the host's memory ---- */
 
 struct crossing {
@@ -91,31 +83,13 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
 
 /* ---- moves ---- */
 
-/* A slice of an inner vector. */
-static struct cvl_value sliced(struct cvl_context *c, uint64_t site, struct cvl_value whole,
-                               uint64_t first, uint64_t n) {
-  struct cvl_value out;
-  if (whole.form == CVL_NOTHING ||
-      !absorb(c, c->b->slice(c->inner, site, &whole, first, n, &out), at_site(site)))
-    return nothing();
-  out.owned = 1;
-  return out;
-}
-
-/* Fills elements of `target`; takes v. */
-static bool filled(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
-                   uint64_t first, struct cvl_value v) {
-  return v.form != CVL_NOTHING &&
-         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
-}
-
 static bool fill_own(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
                      struct range wanted, const struct cvl_value *target) {
   const struct range mine = distribution_range(v->at, c->rank),
                      own = intersection(mine, wanted);
   if (own.n == 0) return true;
-  return filled(c, site, target, own.first - wanted.first,
-                sliced(c, site, v->local, own.first - mine.first, own.n));
+  return inner_fill(c, site, target, own.first - wanted.first,
+                    inner_slice(c, site, v->local, own.first - mine.first, own.n));
 }
 
 static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
@@ -131,7 +105,7 @@ static bool fill_received(struct cvl_context *c, uint64_t site, const struct cvl
                           at_site(site)))
       return false;
     copy.owned = 1;
-    if (!filled(c, site, target, part.first - first, copy)) return false;
+    if (!inner_fill(c, site, target, part.first - first, copy)) return false;
   }
   return true;
 }
@@ -155,7 +129,7 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
 struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                              const struct range *ranges) {
   const struct range mine = ranges[c->rank];
-  if (!mpi_at(v)) return sliced(c, site, inner_of(v, false), mine.first, mine.n);
+  if (!mpi_at(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
   struct crossing x = {.ranges = ranges, .bytes = elem_info(mpi_elem(v))->bytes};
   cross(c, site, v->as.vector, &x);
   const struct cvl_value moved = assembled(c, site, v->as.vector, &x);
@@ -187,10 +161,7 @@ struct cvl_value move_to(struct cvl_context *c, uint64_t site, const struct cvl_
                          struct distribution *at, bool may_take) {
   if (!at) return move_whole(c, site, v);
   if (mpi_at(v) && distribution_same(mpi_at(v), at)) return inner_of(v, may_take);
-  const uint64_t before = comm_counts(c->comm).bytes;
-  const struct cvl_value moved = move_blocks(c, site, v, at);
-  c->moved += comm_counts(c->comm).bytes - before;
-  return moved;
+  return move_blocks(c, site, v, at);
 }
 
 /* ---- blocks of what all have ---- */
@@ -199,13 +170,13 @@ struct cvl_value keep_block(struct cvl_context *c, uint64_t site, struct cvl_val
                             struct range block) {
   struct cvl_value out = nothing();
   if (whole.form == CVL_NOTHING) return out;
-  const struct cvl_value slice = sliced(c, site, whole, block.first, block.n);
+  const struct cvl_value slice = inner_slice(c, site, whole, block.first, block.n);
   if (slice.form != CVL_NOTHING &&
       !absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)whole.elem, block.n, &out),
               at_site(site))) {
     inner_drop(c, &slice, 1);
     out = nothing();
-  } else if (slice.form != CVL_NOTHING && !filled(c, site, &out, 0, slice)) {
+  } else if (slice.form != CVL_NOTHING && !inner_fill(c, site, &out, 0, slice)) {
     c->b->release(c->inner, &out);
     out = nothing();
   }

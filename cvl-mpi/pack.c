@@ -4,21 +4,12 @@
 
 #include <stdlib.h>
 
-static struct shift at_site(uint64_t site) {
-  return (struct shift){.site = site};
-}
-
 /* What a rank keeps of its block: elements, and how many of each segment that it touches. */
 struct kept {
   struct cvl_value vector; /* inner; CVL_NOTHING if lost, and then none are kept */
   uint64_t n;
   int64_t *counts; /* of view->segments; NULL without memory */
 };
-
-static uint64_t exact(struct cvl_context *c, struct cvl_size size) {
-  if (size.symbol) c->b->resolve(c->inner, &size);
-  return size.bound;
-}
 
 static void release(struct cvl_context *c, struct cvl_value *v) {
   if (v->form != CVL_NOTHING) c->b->release(c->inner, v);
@@ -50,7 +41,7 @@ static struct kept keep(struct cvl_context *c, uint64_t site, const struct cvl_c
     return k;
   }
   if (!read_counts(c, site, &d, segments, k.counts)) release(c, &k.vector);
-  if (k.vector.form != CVL_NOTHING) k.n = exact(c, c->b->length(c->inner, &k.vector));
+  if (k.vector.form != CVL_NOTHING) k.n = inner_size(c, c->b->length(c->inner, &k.vector));
   release(c, &d);
   return k;
 }

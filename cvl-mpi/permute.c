@@ -12,14 +12,6 @@
 
 enum { NOT_SENT = -1 };
 
-static struct shift at_site(uint64_t site) {
-  return (struct shift){.site = site};
-}
-
-static struct cvl_value nothing(void) {
-  return (struct cvl_value){.form = CVL_NOTHING};
-}
-
 /* ---- one operation ---- */
 
 struct permutation {
@@ -317,16 +309,6 @@ static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute_a
   return !mpi_at(&a->values) && !mpi_at(&a->index) && is_whole(c, mpi_length(&a->d));
 }
 
-static struct cvl_segdes *descriptor(const struct cvl_value *d, struct cvl_segdes *one,
-                                     uint64_t offsets[2]) {
-  if (d->form == CVL_SEGDES) return d->as.segdes;
-  offsets[0] = 0;
-  offsets[1] = d->as.one_segment;
-  *one =
-      (struct cvl_segdes){.references = 1, .count = 1, .total = offsets[1], .offset = offsets};
-  return one;
-}
-
 static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *out) {
   const struct cvl_value *far = p->gathers ? &p->a->values : &p->a->defaults;
   p->at = lies(c, &p->a->index, p->near->total);
@@ -351,12 +333,11 @@ static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *
 
 bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
                   struct cvl_value *out) {
-  struct cvl_segdes ones[2];
-  uint64_t offsets[2][2];
+  struct one_segment ones[2];
   struct permutation p = {.a = a, .site = site};
   p.gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
-  struct cvl_segdes *s = descriptor(&a->s, &ones[0], offsets[0]);
-  struct cvl_segdes *d = descriptor(&a->d, &ones[1], offsets[1]);
+  struct cvl_segdes *s = segdes_of(&a->s, &ones[0]);
+  struct cvl_segdes *d = segdes_of(&a->d, &ones[1]);
   if (on_all_ranks(c, a) || !segdes_offsets(c, site, s) || !segdes_offsets(c, site, d))
     return false;
   p.near = p.gathers ? d : s;

@@ -79,10 +79,9 @@ struct cvl_context {
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
-  struct distribution *latest; /* canonical ones that were wanted last */
+  struct distribution *latest; /* the canonical one that was wanted last */
   uint64_t armed_all,
-      armed_own;  /* allocations when fail_allocation was last called: of all, here */
-  uint64_t moved; /* bytes that went to other ranks because operands lay differently */
+      armed_own; /* allocations when fail_allocation was last called: of all, here */
 };
 
 /* ---- distribution.c ---- */
@@ -157,6 +156,33 @@ uint64_t segdes_within(const struct cvl_segdes *, uint64_t k, struct range block
 void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 /* Frees all that is held. */
 void mpi_values_free(struct cvl_context *);
+
+static inline struct cvl_value nothing(void) {
+  return (struct cvl_value){.form = CVL_NOTHING};
+}
+static inline struct shift at_site(uint64_t site) {
+  return (struct shift){.site = site};
+}
+/* The call by the inner back end, which takes owned operands; results that are lost are
+ * CVL_NOTHING. present: of each operand, whether the call has it; NULL: all. */
+void inner_call(struct cvl_context *, const struct cvl_call *, const bool *present,
+                struct shift, struct cvl_value out[CALL_RESULTS]);
+/* Elements first .. first + n, owned; passes v as an operand. Fills `target` with v, which it
+ * takes: false after a fault, or if it is lost. */
+struct cvl_value inner_slice(struct cvl_context *, uint64_t site, struct cvl_value v,
+                             uint64_t first, uint64_t n);
+bool inner_fill(struct cvl_context *, uint64_t site, const struct cvl_value *target,
+                uint64_t first, struct cvl_value v);
+/* A size of the inner back end, exact. */
+uint64_t inner_size(struct cvl_context *, struct cvl_size);
+
+/* A descriptor that is kept in its value, as one with offsets. */
+struct one_segment {
+  struct cvl_segdes d;
+  uint64_t offsets[2];
+};
+/* The descriptor of a value: &one->d if it is kept there. */
+struct cvl_segdes *segdes_of(const struct cvl_value *, struct one_segment *one);
 
 /* ---- moves.c: the same elements on other ranks. Borrow v; what they give is owned by the
  * caller, or borrowed from v. All ranks call them ---- */

@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct shift at_site(uint64_t site) {
-  return (struct shift){.site = site};
-}
-
-static struct cvl_value nothing(void) {
-  return (struct cvl_value){.form = CVL_NOTHING};
-}
-
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
@@ -32,16 +24,6 @@ static struct cvl_value total_of(struct cvl_context *c, uint64_t site, enum cvl_
   return good ? scalar : nothing();
 }
 
-static struct cvl_value part(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                             uint64_t first, uint64_t n) {
-  struct cvl_value out;
-  if (v->form == CVL_NOTHING ||
-      !absorb(c, c->b->slice(c->inner, site, v, first, n, &out), at_site(site)))
-    return nothing();
-  out.owned = 1;
-  return out;
-}
-
 /* What this rank has of the last segment of its block. */
 static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
                                    const struct cvl_call *call, const struct cvl_segdes *d,
@@ -53,7 +35,7 @@ static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
   const uint64_t n = block.first + block.n - begin;
   struct cvl_value borrowed = *v;
   borrowed.owned = 0;
-  return total_of(c, site, call->op, part(c, site, &borrowed, begin - block.first, n), n);
+  return total_of(c, site, call->op, inner_slice(c, site, borrowed, begin - block.first, n), n);
 }
 
 /* ---- what is before ---- */
@@ -87,12 +69,6 @@ static struct cvl_value before(struct cvl_context *c, uint64_t site,
 
 /* ---- the scan ---- */
 
-static bool put(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
-                uint64_t first, struct cvl_value v) {
-  return v.form != CVL_NOTHING &&
-         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
-}
-
 /* `carry` and then the n elements of v; takes v. */
 static struct cvl_value behind(struct cvl_context *c, uint64_t site, struct cvl_value carry,
                                struct cvl_value v, uint64_t n) {
@@ -103,8 +79,8 @@ static struct cvl_value behind(struct cvl_context *c, uint64_t site, struct cvl_
     inner_drop(c, &v, 1);
     return nothing();
   }
-  const bool good = put(c, site, &out, 0, carry);
-  if (put(c, site, &out, 1, v) && good) return out;
+  const bool good = inner_fill(c, site, &out, 0, carry);
+  if (inner_fill(c, site, &out, 1, v) && good) return out;
   c->b->release(c->inner, &out);
   return nothing();
 }
@@ -146,7 +122,7 @@ static struct cvl_value scan_on(struct cvl_context *c, uint64_t site, enum cvl_o
   struct cvl_value scan = scanned(c, site, op, all, &longer_d);
   if (longer_d.form != CVL_NOTHING) c->b->release(c->inner, &longer_d);
   scan.owned = 1;
-  struct cvl_value out = part(c, site, &scan, 1, block.n);
+  struct cvl_value out = inner_slice(c, site, scan, 1, block.n);
   out.owned = 0;
   return out;
 }

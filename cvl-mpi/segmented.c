@@ -10,10 +10,6 @@
 
 #include <stdlib.h>
 
-static struct cvl_value nothing(void) {
-  return (struct cvl_value){.form = CVL_NOTHING};
-}
-
 /* ---- where ---- */
 
 /* The first position from p on at which a block may end: no position within a segment, or one
@@ -123,17 +119,6 @@ static void move_operands(struct cvl_context *c, uint64_t site, struct whole_cal
   w->inner.operand[last] = view->local;
 }
 
-static void perform(struct cvl_context *c, uint64_t site, const struct cvl_call *inner,
-                    struct shift shift, struct cvl_value *out) {
-  static const bool present[CALL_OPERANDS] = {true, true, true, true, true, true};
-  out[0] = out[1] = nothing();
-  if (any_lost(inner->operand, present, inner->count)) {
-    inner_drop(c, inner->operand, inner->count);
-  } else if (!absorb(c, call_perform(c->b, c->inner, site, inner, out), shift)) {
-    out[0] = out[1] = nothing();
-  }
-}
-
 /* Positions of faults are those of elements, or of segments where indices are by segment. */
 static struct shift shift_of(const struct cvl_context *c, uint64_t site,
                              const struct whole_call *w) {
@@ -147,7 +132,7 @@ static bool run_whole(struct cvl_context *c, uint64_t site, const struct cvl_cal
   struct whole_call w = {call, d, at, by_segments(c, d, at), {0}};
   struct cvl_value local[CALL_RESULTS];
   move_operands(c, site, &w);
-  perform(c, site, &w.inner, shift_of(c, site, &w), local);
+  inner_call(c, &w.inner, NULL, shift_of(c, site, &w), local);
   struct distribution *to = gives_by_segment(call->kind) ? w.segments : at;
   *out = settled(c, site, result_elem(c, call), distribution_retain(to), local[0]);
   distribution_release(w.segments);
@@ -162,18 +147,6 @@ static struct distribution *elements_of(struct cvl_context *c, const struct cvl_
   const uint64_t n = mpi_length(&call->operand[call->count - 1]);
   if (is_by_segment(call->kind, 0)) return is_whole(c, n) ? NULL : distribution_canonical(c, n);
   return distribution_retain(mpi_at(&call->operand[0]));
-}
-
-/* The descriptor of a call; *one is what stands for one that is kept in the value. */
-static struct cvl_segdes *descriptor_of(const struct cvl_call *call, struct cvl_segdes *one,
-                                        uint64_t offsets[2]) {
-  const struct cvl_value *d = &call->operand[call->count - 1];
-  if (d->form == CVL_SEGDES) return d->as.segdes;
-  offsets[0] = 0;
-  offsets[1] = d->as.one_segment;
-  *one =
-      (struct cvl_segdes){.references = 1, .count = 1, .total = offsets[1], .offset = offsets};
-  return one;
 }
 
 /* Segments that are too long for one rank. */
@@ -204,13 +177,12 @@ static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *cal
 
 bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
-  struct cvl_segdes one;
-  uint64_t offsets[2];
-  struct cvl_segdes *d = descriptor_of(call, &one, offsets);
+  struct one_segment one;
+  struct cvl_segdes *d = segdes_of(&call->operand[call->count - 1], &one);
   struct distribution *at = elements_of(c, call);
   const bool done = at && run(c, site, call, d, at, out);
   distribution_release(at);
-  if (d == &one) segdes_drop_views(c, d);
+  if (d == &one.d) segdes_drop_views(c, d);
   if (!done) return together(c, site, call, out);
   call_drop(c, call);
   return true;

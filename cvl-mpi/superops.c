@@ -109,8 +109,7 @@ struct run {
   uint64_t site, n;           /* of the domain */
   struct distribution *at;    /* of its positions */
   struct cvl_segdes **segdes; /* of parameters that are descriptors */
-  struct cvl_segdes *ones;    /* for those of one segment, which are in the value; */
-  uint64_t (*one_offsets)[2];
+  struct one_segment *ones;   /* for those of one segment, which are in the value */
   struct cvl_value *in, *out; /* of the inner back end */
 };
 
@@ -132,24 +131,12 @@ static struct distribution *domain_at(struct cvl_context *c, const struct run *r
   return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
 }
 
-static struct cvl_segdes *one_segment(struct run *r, uint32_t i) {
-  struct cvl_segdes *d = &r->ones[i];
-  r->one_offsets[i][0] = 0;
-  r->one_offsets[i][1] = r->operands[i].as.one_segment;
-  *d = (struct cvl_segdes){.references = 1,
-                           .count = 1,
-                           .total = r->operands[i].as.one_segment,
-                           .offset = r->one_offsets[i]};
-  return d;
-}
-
 /* All descriptors, with offsets; false if some rank has no memory for them. */
 static bool find_segdes(struct cvl_context *c, struct run *r) {
   const struct superop *op = r->k->op;
   for (uint32_t i = 0; i < op->param_count; i++) {
     if (r->k->params[i].need != NEED_SEGDES) continue;
-    r->segdes[i] =
-        r->operands[i].form == CVL_SEGDES ? r->operands[i].as.segdes : one_segment(r, i);
+    r->segdes[i] = segdes_of(&r->operands[i], &r->ones[i]);
     if (!segdes_offsets(c, r->site, r->segdes[i])) return false;
   }
   return true;
@@ -243,10 +230,7 @@ static const struct superop_node *node_of(const struct superop *op, uint32_t v) 
 /* A PACK's descriptor says how many elements each rank keeps: its result may be one without the
  * other. */
 static uint64_t elements(struct cvl_context *c, const struct cvl_value *v) {
-  struct cvl_size n = {0, 0};
-  if (v->form != CVL_NOTHING) n = c->b->length(c->inner, v);
-  if (n.symbol) c->b->resolve(c->inner, &n);
-  return n.bound;
+  return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->length(c->inner, v));
 }
 
 static int64_t *counts_of(struct cvl_context *c, const struct run *r, const struct cvl_value *d,
@@ -304,7 +288,6 @@ static struct run run_new(struct cvl_context *c, uint64_t site, const struct cvl
   r.at = domain_at(c, &r);
   r.segdes = mpi_alloc(c, params * sizeof *r.segdes);
   r.ones = mpi_alloc(c, params * sizeof *r.ones);
-  r.one_offsets = mpi_alloc(c, params * sizeof *r.one_offsets);
   r.in = mpi_alloc(c, params * sizeof *r.in);
   r.out = mpi_alloc(c, k->op->output_count * sizeof *r.out);
   return r;
@@ -312,12 +295,11 @@ static struct run run_new(struct cvl_context *c, uint64_t site, const struct cvl
 
 static void run_free(struct cvl_context *c, struct run *r) {
   for (uint32_t i = 0; i < r->k->op->param_count; i++) {
-    if (r->segdes[i] == &r->ones[i]) segdes_drop_views(c, &r->ones[i]);
+    if (r->segdes[i] == &r->ones[i].d) segdes_drop_views(c, &r->ones[i].d);
   }
   distribution_release(r->at);
   free(r->segdes);
   free(r->ones);
-  free(r->one_offsets);
   free(r->in);
   free(r->out);
 }

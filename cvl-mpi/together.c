@@ -30,18 +30,13 @@ static bool is_found_out(enum call_kind kind) {
   return kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
 }
 
-static uint64_t exact(struct cvl_context *c, struct cvl_size size) {
-  if (size.symbol) c->b->resolve(c->inner, &size);
-  return size.bound;
-}
-
 /* Of what an inner PACK or MAKE_SEGDES has made; `out` has its results. */
 static struct result_size found_out(struct cvl_context *c, const struct cvl_call *call,
                                     const struct cvl_value *out) {
   const struct cvl_value *d = &out[call_results(call->kind) - 1];
   if (d->form == CVL_NOTHING) return (struct result_size){0};
-  return (struct result_size){1, exact(c, c->b->length(c->inner, d)),
-                              exact(c, c->b->count(c->inner, d))};
+  return (struct result_size){1, inner_size(c, c->b->length(c->inner, d)),
+                              inner_size(c, c->b->count(c->inner, d))};
 }
 
 /* What the first rank says that knows; where none does, no elements. */
@@ -76,17 +71,6 @@ static void make_whole(struct cvl_context *c, uint64_t site, const struct cvl_ca
   }
 }
 
-static void perform(struct cvl_context *c, uint64_t site, const struct cvl_call *inner,
-                    const bool *present, struct cvl_value *out) {
-  for (unsigned i = 0; i < CALL_RESULTS; i++) out[i].form = CVL_NOTHING;
-  if (any_lost(inner->operand, present, inner->count)) {
-    inner_drop(c, inner->operand, inner->count);
-  } else if (!absorb(c, call_perform(c->b, c->inner, site, inner, out),
-                     (struct shift){.site = site})) {
-    for (unsigned i = 0; i < CALL_RESULTS; i++) out[i].form = CVL_NOTHING;
-  }
-}
-
 /* A result of which every rank has all, or keeps its block. */
 static struct cvl_value result_vector(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
                                       uint64_t n, struct cvl_value whole) {
@@ -102,7 +86,7 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
   struct cvl_value results[CALL_RESULTS];
   bool present[CALL_OPERANDS];
   make_whole(c, site, call, &inner, present);
-  perform(c, site, &inner, present, results);
+  inner_call(c, &inner, present, at_site(site), results);
   const struct result_size size = size_of(c, call, results);
   const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
                                               c->int_elem, c->float_elem);

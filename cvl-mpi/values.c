@@ -154,7 +154,48 @@ struct cvl_value inner_of(const struct cvl_value *v, bool may_take) {
   return inner;
 }
 
+void inner_call(struct cvl_context *c, const struct cvl_call *call, const bool *present,
+                struct shift shift, struct cvl_value out[CALL_RESULTS]) {
+  static const bool all[CALL_OPERANDS] = {true, true, true, true, true, true};
+  for (unsigned i = 0; i < CALL_RESULTS; i++) out[i] = nothing();
+  if (any_lost(call->operand, present ? present : all, call->count)) {
+    inner_drop(c, call->operand, call->count);
+  } else if (!absorb(c, call_perform(c->b, c->inner, shift.site, call, out), shift)) {
+    for (unsigned i = 0; i < CALL_RESULTS; i++) out[i] = nothing();
+  }
+}
+
+struct cvl_value inner_slice(struct cvl_context *c, uint64_t site, struct cvl_value v,
+                             uint64_t first, uint64_t n) {
+  struct cvl_value out;
+  if (v.form == CVL_NOTHING ||
+      !absorb(c, c->b->slice(c->inner, site, &v, first, n, &out), at_site(site)))
+    return nothing();
+  out.owned = 1;
+  return out;
+}
+
+bool inner_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
+                uint64_t first, struct cvl_value v) {
+  return v.form != CVL_NOTHING &&
+         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
+}
+
+uint64_t inner_size(struct cvl_context *c, struct cvl_size size) {
+  if (size.symbol) c->b->resolve(c->inner, &size);
+  return size.bound;
+}
+
 /* ---- a descriptor seen from this rank ---- */
+
+struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one) {
+  if (d->form == CVL_SEGDES) return d->as.segdes;
+  one->offsets[0] = 0;
+  one->offsets[1] = d->as.one_segment;
+  one->d = (struct cvl_segdes){
+      .references = 1, .count = 1, .total = one->offsets[1], .offset = one->offsets};
+  return &one->d;
+}
 
 static uint64_t *offsets_of(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
   if (d->whole.form == CVL_NOTHING) return NULL;
