@@ -81,24 +81,51 @@ bool compiler::in_module(const std::string &name, kernel_entry &entry) {
 
 /* ---- the threads ---- */
 
-bool compiler::open_tools(std::string &why) {
+std::string compiler::note_key() const {
+  return sha256().add(std::to_string(KERNEL_ABI)).add("note").add(tools_->request()).hex();
+}
+
+/* What an earlier process noted about the compiler is enough to find kernels on the disk: to
+ * open NVRTC takes forty milliseconds, longer than many programs. */
+bool compiler::recall_tools(std::string &identity) {
+  std::lock_guard<std::mutex> lock(opening_);
+  if (!opened_ && !recalled_ && !tools_->request().empty()) {
+    std::string note;
+    recalled_ = cache_.find(note_key(), note) && tools_->recall(note);
+    if (recalled_) identity_ = tools_->identity();
+  }
+  identity = identity_;
+  return recalled_ && !opened_;
+}
+
+bool compiler::open_tools(std::string &identity, std::string &why) {
   std::lock_guard<std::mutex> lock(opening_);
   if (!opened_) {
     opened_ = true;
     if (tools_->open(cannot_)) {
       cannot_.clear();
       identity_ = tools_->identity();
+      if (!tools_->request().empty()) keep(note_key(), tools_->note());
     }
   }
+  identity = identity_;
   why = cannot_;
   return cannot_.empty();
 }
 
+std::string compiler::key_of(const compilation &c, const std::string &identity) const {
+  return sha256().add(std::to_string(KERNEL_ABI)).add(identity).add(c.name).add(c.text).hex();
+}
+
 /* From the disk, or compiled and then kept there. */
 bool compiler::make(compilation &c) {
-  if (!open_tools(c.why)) return false;
-  const std::string key =
-      sha256().add(std::to_string(KERNEL_ABI)).add(identity_).add(c.name).add(c.text).hex();
+  std::string identity, key;
+  if (recall_tools(identity) && cache_.find(key_of(c, identity), c.bytes)) {
+    found_++;
+    return true;
+  }
+  if (!open_tools(identity, c.why)) return false;
+  key = key_of(c, identity);
   if (cache_.find(key, c.bytes)) {
     found_++;
     return true;

@@ -82,8 +82,8 @@ private:
 
   /* The threads': the tools under one mutex, what is written to the cache under another. */
   std::mutex opening_;
-  bool opened_ = false;
-  std::string cannot_, identity_; /* constant once it is opened */
+  bool opened_ = false, recalled_ = false;
+  std::string cannot_, identity_;
   std::mutex keeping_;
   cache cache_;
 
@@ -103,7 +103,10 @@ private:
   bool try_to_make(compilation &);
   bool make(compilation &);
   void keep(const std::string &key, const std::string &bytes);
-  bool open_tools(std::string &why);
+  bool open_tools(std::string &identity, std::string &why);
+  bool recall_tools(std::string &identity);
+  std::string note_key() const;
+  std::string key_of(const compilation &, const std::string &identity) const;
   void settle(compilation &);
   void speak(bool &said, const std::string &line);
 };

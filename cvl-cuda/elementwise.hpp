@@ -322,9 +322,9 @@ template <class ROW> ref<cvl_vector> run_checked(work &w, const cvl_value *v, in
   X a, b;
   if (constant(v[0], &a) && constant(v[1], &b)) {
     if (ROW::good(a, b)) return all_equal(ROW::of(a, b), n);
-    if (n > 0) fail((cvl_error_kind)ROW::error, w.site);
-    return all_equal(R{}, n);
-  }
+    if (n > 0 && !w.domain) fail((cvl_error_kind)ROW::error, w.site);
+    if (n == 0) return all_equal(R{}, n);
+  } /* where n is a bound, the kernel sees whether there is an element */
   const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
   if (is_plain(x) && is_plain(y)) {
     const checked_body<ROW, plain_operand<X>> body{plain(x), plain(y), w.bad()};

@@ -1,4 +1,4 @@
-/* look-back.hpp - exclusive scans that read each element once and write it once: CUB's scan
+/* look-back.hpp - exclusive scans that read each element once and write it once: CUB's scans
  * with decoupled look-back (cuda/look-back.cu), which a device has and the emulation has not.
  *
  * The order in which it combines varies from run to run, so it is for exact combinations only.
@@ -23,6 +23,12 @@ template <class T> struct scan_job {
   int64_t scratch_bytes;
 };
 
+/* The same of many segments. Bit i of `heads` says whether a segment begins at element i. */
+template <class T> struct segmented_scan_job {
+  scan_job<T> all;
+  ptr<const uint32_t> heads;
+};
+
 #ifdef __CUDACC__
 template <class C> const char *scan_on_device(const void *body, int64_t n, void *native_stream);
 /* Bytes of scratch memory for a scan of n elements. */
@@ -33,6 +39,21 @@ template <class C> launch launch_scan(const char *name, const scan_job<typename 
   l.name = name;
   l.count = j.n;
   l.on_device = scan_on_device<C>;
+  l.body = &j;
+  l.size = sizeof j;
+  return l;
+}
+
+template <class C>
+const char *segmented_scan_on_device(const void *body, int64_t n, void *native_stream);
+template <class C> int64_t segmented_scan_scratch(int64_t n);
+
+template <class C>
+launch launch_segmented_scan(const char *name, const segmented_scan_job<typename C::type> &j) {
+  launch l{};
+  l.name = name;
+  l.count = j.all.n;
+  l.on_device = segmented_scan_on_device<C>;
   l.body = &j;
   l.size = sizeof j;
   return l;

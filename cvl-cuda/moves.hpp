@@ -412,6 +412,77 @@ template <class I, class C> struct repair_body {
   }
 };
 
+/* ---- PERMUTE by buckets (buckets.hpp) ---- */
+
+/* Of SAMPLED sources, in rows of a warp's length from all over the index vector, how many go
+ * far from the one before: farther than a line of the cache. */
+enum { SAMPLED = 1024, FAR_APART = 32 };
+
+template <class I> struct sample_body {
+  enum { threads = SAMPLED };
+  struct shared {
+    shared_array<int64_t, SAMPLED> at;
+  };
+  addresses<I, IN_SEGMENTS> to;
+  int64_t n;
+  ptr<int64_t> far; /* 0 before */
+
+  template <class K> HD void operator()(K &block) const {
+    block.each([&](int t) {
+      const int64_t row = t / WARP, rows = SAMPLED / WARP;
+      int64_t at[1];
+      to.find(row * (n / rows) + t % WARP, 0, at);
+      block.shared.at[t] = at[0];
+    });
+    typename K::template reg<int64_t> apart;
+    block.each([&](int t) {
+      const int64_t by = t % WARP == 0 ? 0 : block.shared.at[t] - block.shared.at[t - 1];
+      apart[t] = by > FAR_APART || by < -FAR_APART;
+    });
+    block.fold(apart, [](int64_t x, int64_t y) { return x + y; });
+    block.each([&](int t) {
+      if (t % WARP == 0) atomic_add(retyped<uint64_t>(far), (uint64_t)apart[t]);
+    });
+  }
+};
+
+/* Where source i goes; n: nowhere, since it is at fault. */
+template <class I> struct positions_body {
+  addresses<I, IN_SEGMENTS> to;
+  ptr<uint32_t> at;
+  int64_t n;
+
+  HD bool simple() const { return to.simple(); }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t found[U];
+    to.find(i, step, found);
+    for (int k = 0; k < U; k++) at[i + k * step] = (uint32_t)(found[k] < 0 ? n : found[k]);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+template <class V> struct mark_and_deliver_body {
+  ptr<const uint32_t> to;
+  ptr<const V> values;
+  ptr<uint8_t> marks;
+  ptr<V> out;
+  int64_t n;
+
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    uint32_t at[U];
+    V v[U];
+    for (int k = 0; k < U; k++) at[k] = to[i + k * step];
+    for (int k = 0; k < U; k++) v[k] = values[i + k * step];
+    for (int k = 0; k < U; k++) {
+      if ((int64_t)at[k] >= n) continue;
+      marks[at[k]] = 1;
+      out[at[k]] = v[k];
+    }
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
 /* ---- REPLACE ---- */
 
 /* Element i as it is, of few. */

@@ -3,7 +3,9 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include <sstream>
 #include <vector>
 
 namespace ravel {
@@ -60,6 +62,7 @@ struct nvrtc : toolchain {
   nvrtc_functions call_{};
   void *handle_ = nullptr;
   std::string version_;
+  std::vector<int> known_; /* architectures that it compiles for */
   std::vector<std::string> options_;
   bool virtual_ = false; /* PTX, for the driver to compile */
 
@@ -70,6 +73,9 @@ struct nvrtc : toolchain {
 
   bool open(std::string &why) override;
   std::string identity() override;
+  std::string request() override;
+  std::string note() override;
+  bool recall(const std::string &note) override;
   bool compile(const std::string &text, const std::string &name, const std::atomic<bool> &stop,
                std::string &bytes, std::string &why) override;
   void *load(const std::string &bytes, std::string &why) override;
@@ -79,6 +85,7 @@ struct nvrtc : toolchain {
 
   bool find_library(std::string &why);
   bool find_functions(std::string &why);
+  void ask_architectures();
   bool choose_options(std::string &why);
   bool build(nvrtc_functions::program_handle, const std::atomic<bool> &stop, std::string &bytes,
              std::string &why);
@@ -138,17 +145,18 @@ bool nvrtc::find_functions(std::string &why) {
   return good;
 }
 
+void nvrtc::ask_architectures() {
+  int count = 0;
+  if (call_.count_architectures(&count) != 0 || count <= 0) return;
+  known_.resize((size_t)count);
+  if (call_.architectures(known_.data()) != 0) known_.clear();
+}
+
 /* Machine code for the device if this NVRTC knows it; for one newer than all it knows, the
  * newest virtual architecture that it has. Numbers as everywhere: no fused multiply-add. */
 bool nvrtc::choose_options(std::string &why) {
-  int count = 0;
-  std::vector<int> known;
-  if (call_.count_architectures(&count) == 0 && count > 0) {
-    known.resize((size_t)count);
-    if (call_.architectures(known.data()) != 0) known.clear();
-  }
   int best = 0;
-  for (const int a : known) {
+  for (const int a : known_) {
     if (a <= architecture_ && a > best) best = a;
   }
   if (best == 0) {
@@ -168,13 +176,55 @@ bool nvrtc::choose_options(std::string &why) {
 }
 
 bool nvrtc::open(std::string &why) {
-  return find_library(why) && find_functions(why) && choose_options(why);
+  if (!find_library(why) || !find_functions(why)) return false;
+  ask_architectures();
+  return choose_options(why);
 }
 
 std::string nvrtc::identity() {
   std::string text = "nvrtc " + version_;
   for (const std::string &option : options_) text += " " + option;
   return text;
+}
+
+/* ---- what is noted ---- */
+
+/* Of the file of the library as it is now: a later one has another size or time. */
+static std::string state_of(const std::string &file) {
+  struct stat s;
+  if (file.empty() || stat(file.c_str(), &s) != 0) return std::string();
+  return std::to_string(s.st_size) + " " + std::to_string(s.st_mtim.tv_sec) + " " +
+         std::to_string(s.st_mtim.tv_nsec);
+}
+
+std::string nvrtc::request() {
+  const char *own = getenv("RAVEL_NVRTC");
+  return "nvrtc for " + std::to_string(architecture_) + (loader_.wants_ptx ? " ptx " : " ") +
+         (!library_.empty() ? library_
+          : own             ? own
+                            : "");
+}
+
+/* Lines: the library's file, its state, its version, the architectures. */
+std::string nvrtc::note() {
+  Dl_info where;
+  if (!dladdr((const void *)call_.version, &where) || !where.dli_fname) return std::string();
+  const std::string file = where.dli_fname;
+  std::string text = file + "\n" + state_of(file) + "\n" + version_ + "\n";
+  for (const int a : known_) text += std::to_string(a) + " ";
+  return text;
+}
+
+/* Another library that would be found first now goes unnoticed until something is compiled:
+ * the kernels on the disk are those of the one that is noted, and as good. */
+bool nvrtc::recall(const std::string &note) {
+  std::istringstream in(note);
+  std::string file, state, why;
+  if (!std::getline(in, file) || !std::getline(in, state) || !std::getline(in, version_))
+    return false;
+  known_.clear();
+  for (int a; in >> a;) known_.push_back(a);
+  return !state.empty() && state == state_of(file) && choose_options(why);
 }
 
 /* ---- compiling ---- */

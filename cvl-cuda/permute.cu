@@ -1,7 +1,8 @@
 /* permute.cu - the six forms of PERMUTE. Launches on a device:
  *
  *   BPERMUTE, BFPERMUTE             one; of tuples one for up to 16 vectors in a row
- *   PERMUTE                         one; four for many elements, which then cost few bytes
+ *   PERMUTE                         one; four for many elements, which then cost few bytes;
+ *                                   more for many that go all over the result (buckets.hpp)
  *   DPERMUTE, FPERMUTE, DFPERMUTE   two: of several sources the highest must win, so they
  *                                   claim their positions first; then each position fetches
  *                                   from the winner
@@ -13,6 +14,7 @@
  * The claims of a scatter are its inverse. They are kept with the index vector, where they turn
  * all later scatters by it into gathers that need not look for segments and cannot be at fault.
  */
+#include "cvl-cuda/buckets.hpp"
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
@@ -69,6 +71,7 @@ struct permutation {
   const bool gathers, exclusive;               /* exclusive: no duplicates */
   const ref<pending> result_size, source_size; /* if they are pending: then bounds are */
   int64_t n, sources;                          /* of the result; of the index */
+  bool all_over = false;                       /* sources next to each other go far apart */
   ref<cvl_vector> result;
 
   permutation(context &ctx, uint64_t at_site, const cvl_permute_args &args)
@@ -92,6 +95,8 @@ struct permutation {
   }
 
   template <class I> void run();
+  bool has_buckets() const;
+  template <class I> ref<pending> sample();
   template <class I, index_form FORM> addresses<I, FORM> find_addresses();
   moved describe();
   template <class T> void describe_as(moved *);
@@ -106,6 +111,11 @@ private:
   template <class I, class C> void scatter();
   template <class I, class C> void scatter_exclusively();
   template <class I, class C> void permute_many();
+  template <class I>
+  void move_many(const addresses<I, IN_SEGMENTS> &, ptr<uint8_t> marks, const moved &);
+  template <class I, class V>
+  bool move_by_buckets(const addresses<I, IN_SEGMENTS> &, ptr<uint8_t> marks, const moved &);
+  template <class V> bool make_buckets(buckets<V> *, ptr<uint8_t> *room);
   template <class C>
   fetch_claimed_body<C> delivery(ptr<const C> claims, int64_t last, const moved &);
   template <class C> void deliver(const fetch_claimed_body<C> &);
@@ -265,6 +275,43 @@ template <class I, class C> void permutation::scatter_exclusively() {
   keep(claims, -1);
 }
 
+/* Where memory for the buckets is short, sources are moved one by one. */
+template <class V> bool permutation::make_buckets(buckets<V> *b, ptr<uint8_t> *room) {
+  try {
+    b->values = pointer_to<V>((void *)(uintptr_t)address(w.elements<V>(a.values)));
+    b->to = w.scratch<uint32_t>(n);
+    b->sorted_to = w.scratch<uint32_t>(n);
+    b->sorted = w.scratch<V>(n);
+    *room = w.scratch<uint8_t>(buckets<V>::room(w, n));
+    return true;
+  } catch (const failure &f) {
+    if (f.error.kind != CVL_E_MEMORY) throw;
+    return false;
+  }
+}
+
+template <class I, class V>
+bool permutation::move_by_buckets(const addresses<I, IN_SEGMENTS> &to, ptr<uint8_t> marks,
+                                  const moved &m) {
+  buckets<V> b{n, n, nullptr, nullptr, nullptr, nullptr};
+  ptr<uint8_t> room = nullptr;
+  if (!make_buckets(&b, &room)) return false;
+  w.run(launch_together("permute: positions", n, positions_body<I>{to, b.to, n}));
+  b.sort(w, room, buckets<V>::room(w, n));
+  const mark_and_deliver_body<V> deliver{b.sorted_to, b.sorted, marks, retyped<V>(m.to), n};
+  w.run(launch_together("permute many", n, deliver));
+  return true;
+}
+
+/* Sources mark where they go, and go there. */
+template <class I>
+void permutation::move_many(const addresses<I, IN_SEGMENTS> &to, ptr<uint8_t> marks,
+                            const moved &m) {
+  if (all_over && m.width == 4 && move_by_buckets<I, uint32_t>(to, marks, m)) return;
+  if (all_over && m.width == 8 && move_by_buckets<I, uint64_t>(to, marks, m)) return;
+  w.run(launch_together("permute many", n, mark_and_move_body<I>{to, marks, m}));
+}
+
 template <class I, class C> void permutation::permute_many() {
   const addresses<I, IN_SEGMENTS> to = find_addresses<I, IN_SEGMENTS>();
   const moved m = describe();
@@ -273,10 +320,39 @@ template <class I, class C> void permutation::permute_many() {
   const ptr<uint32_t> missing = retyped<uint32_t>(marks + words);
   const ptr<C> claims = w.scratch<C>(n); /* used only if there is a fault */
   w.fill(marks, 0, words + 1);
-  w.run(launch_together("permute many", n,
-                        mark_and_move_body<I>{to, retyped<uint8_t>(marks), m}));
+  move_many<I>(to, retyped<uint8_t>(marks), m);
   w.run(launch_together("find-unmarked", words, find_unmarked_body{marks, n, missing}));
   w.run(launch_blocks("repair", 1, repair_body<I, C>{missing, {to, claims}, m, n}));
+}
+
+/* Whether it may be worth while to sort by buckets. */
+bool permutation::has_buckets() const {
+  return exclusive && !w.on_host && !result_size && a.values.elem != CVL_BOOL &&
+         n >= (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_BUCKETS] && n >= SAMPLED &&
+         n >= (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_MARKS] && n < NARROW_CLAIMS &&
+         !(a.index.form == CVL_VECTOR && a.index.as.vector->scatter.get());
+}
+
+/* How many of SAMPLED sources go far from the one before. */
+template <class I> ref<pending> permutation::sample() {
+  ptr<int64_t> far;
+  const ref<pending> count = w.greatest_later(SAMPLED, &far);
+  const sample_body<I> body{find_addresses<I, IN_SEGMENTS>(), n, far};
+  w.run(launch_blocks_on_device("permute: sample", 1, body));
+  return count;
+}
+
+/* An operation before the operation, which waits for what it finds. */
+template <class I>
+static bool goes_all_over(context &c, uint64_t site, const cvl_permute_args &a) {
+  ref<pending> count;
+  if (a.op != OP_PERMUTE) return false;
+  {
+    permutation p(c, site, a);
+    if (!p.has_buckets()) return false;
+    count = p.sample<I>();
+  }
+  return settle(c, *count.get()) > SAMPLED / 4;
 }
 
 /* ---- the operation ---- */
@@ -297,8 +373,12 @@ template <class I> void permutation::run() {
 }
 
 void permute(context &c, uint64_t site, const cvl_permute_args &a, cvl_value *out) {
+  const bool wide = c.int_elem == CVL_I64;
+  const bool all_over =
+      wide ? goes_all_over<int64_t>(c, site, a) : goes_all_over<int32_t>(c, site, a);
   permutation p(c, site, a);
-  if (c.int_elem == CVL_I32) {
+  p.all_over = all_over;
+  if (!wide) {
     p.run<int32_t>();
   } else {
     p.run<int64_t>();

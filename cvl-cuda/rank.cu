@@ -8,15 +8,16 @@
  * sorted element has rank k minus the start of k's segment.
  *
  * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
- * elements. Bytes of one element: E + 4 + K for the keys, what the sort needs (passes of 8 bits
- * of the key that read and write key and position), 4 + I at random for the ranks. An element's
- * segment is looked up twice, or thrice for 64-bit elements and then once at random: by
- * expanded ids where the directory would be asked too (2 or 3 times 4 bytes, and 4 to make them
- * once), or in the directory (R each): segdes.cu.
+ * elements; and two more where there are many ranks (buckets.hpp). Bytes of one element: E + 4
+ * + K for the keys, what the sort needs (passes of 8 bits of the key that read and write key
+ * and position), 4 + I at random for the ranks. An element's segment is looked up twice, or
+ * thrice for 64-bit elements and then once at random: by expanded ids where the directory would
+ * be asked too (2 or 3 times 4 bytes, and 4 to make them once), or in the directory (R each):
+ * segdes.cu.
  */
+#include "cvl-cuda/buckets.hpp"
 #include "cvl-cuda/ops.hpp"
-#include "cvl-cuda/rank-kernels.hpp"
-#include "cvl-cuda/sort.hpp"
+#include "cvl-cuda/together.hpp"
 #include "cvl-cuda/tree.hpp"
 
 namespace ravel {
@@ -34,7 +35,8 @@ template <class K, class V> struct sorter {
   sorter(work &at, int64_t count)
       : w(at), n(count), keys(w.scratch<K>(n)), sorted_keys(w.scratch<K>(n)),
         positions(w.scratch<V>(n)), sorted(w.scratch<V>(n)), room(nullptr),
-        room_bytes(sort_scratch<number_order<K>, V>(w.on_host, n)) {
+        room_bytes(
+            std::max(sort_scratch<number_order<K>, V>(w.on_host, n), buckets<V>::room(w, n))) {
     if (room_bytes > 0) room = w.scratch<uint8_t>(room_bytes);
   }
   /* By the lowest `bits` bits of the keys. */
@@ -44,6 +46,19 @@ template <class K, class V> struct sorter {
     w.run(launch_sort("sort", n, job));
   }
 };
+
+/* Of many elements. What is sorted is not needed any more but for the positions. */
+template <class K, class V, class I>
+void rank_by_buckets(sorter<K, V> &s, const numbered_segments &numbered, ptr<I> out) {
+  work &w = s.w;
+  const buckets<V> b{s.n,         s.n - 1,
+                     s.sorted,    retyped<uint32_t>(s.keys),
+                     s.positions, retyped<V>(s.sorted_keys)};
+  w.run(launch_map("rank: ranks", s.n,
+                   map_body<rank_body<V>, V>{rank_body<V>{numbered}, b.values}));
+  b.sort(w, s.room, s.room_bytes);
+  w.run(launch_n("rank", s.n, deliver_ranks_body<V, I>{b.sorted_to, b.sorted, out}));
+}
 
 template <class T, class K, class V, class I>
 void rank_by_sorting(work &w, const cvl_value &v, const cvl_value &descriptor,
@@ -66,6 +81,10 @@ void rank_by_sorting(work &w, const cvl_value &v, const cvl_value &descriptor,
     s.positions = s.sorted;
     s.sorted = first;
     s.sort(segment_bits);
+  }
+  if constexpr (sizeof(V) == 4) {
+    if (d.total >= (int64_t)w.c.tuning.value[TUNE_CUDA_RANK_BUCKETS])
+      return rank_by_buckets(s, numbered, out);
   }
   w.run(launch_n("rank", d.total, ranks_body<V, I>{numbered, s.sorted, out}));
 }

@@ -5,8 +5,9 @@
  * descriptor's offsets, once; or of segments of up to 8 elements their directory of ranks,
  * which is a quarter of a byte for each element.
  *
- * On a device, one long segment whose combinations are exact in any order needs no tree: two
- * kernels of CUB (look-back.hpp) move as much.
+ * On a device, what is exact in any order of combination needs no tree: one long segment takes
+ * two kernels of CUB (look-back.hpp), which move as much; many segments, from so many elements
+ * on as the tuning value says, two more, which write a bit for each element that begins one.
  */
 #include "cvl-cuda/look-back.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -88,6 +89,45 @@ bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> o
   return false;
 }
 
+/* A bit for each element that begins a segment: each is added once. */
+struct heads_body {
+  segments d;
+  ptr<uint64_t> heads;
+
+  HD void operator()(int64_t s) const {
+    const int64_t first = d.start(s);
+    if (d.length(s) > 0) atomic_add(heads + (first >> 6), (uint64_t)1 << (first & 63));
+  }
+};
+
+/* Many segments in memory by CUB. False: see scan_by_look_back; or they are few elements, or
+ * more than 32 bits can number. */
+template <class C, class T>
+bool scan_by_heads(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
+#ifdef __CUDACC__
+  if constexpr (looks_back<C>()) {
+    if (x.kind != FROM_MEMORY || d.total < (int64_t)w.c.tuning.value[TUNE_CUDA_SCAN_HEADS] ||
+        d.total > UINT32_MAX || w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL] == SCAN_BY_TREE)
+      return false;
+    const int64_t words = d.total / 64 + 1;
+    segmented_scan_job<T> j{};
+    const ptr<uint64_t> heads = w.scratch<uint64_t>(words);
+    w.fill(heads, 0, words);
+    w.run(launch_n("heads", d.count, heads_body{d, heads}));
+    j.all.n = d.total;
+    j.all.from = x.data;
+    j.all.to = out;
+    j.all.scratch_bytes = segmented_scan_scratch<C>(d.total);
+    j.all.scratch = w.scratch<uint8_t>(j.all.scratch_bytes);
+    j.heads = retyped<uint32_t>(heads);
+    w.run(launch_segmented_scan<C>("scan segments", j));
+    return true;
+  }
+#endif
+  (void)w, (void)d, (void)x, (void)out;
+  return false;
+}
+
 /* ---- on the host ---- */
 
 /* The tree, one element after another: for each level the prefixes of its current window, after
@@ -159,7 +199,8 @@ void scan_on_device(work &w, const segments &d, const cvl_value &dv, const opera
                     ptr<T> to) {
   if (scanned_by_choice<C>(w, d, x, to) || scan_by_look_back<C>(w, d, x, to)) return;
   const int64_t longest = longest_segment(w.c, dv);
-  if (!scan_few_each<C>(w, dv, x, longest, to)) scan_by_tree<C>(w, d, x, longest, to);
+  if (scan_few_each<C>(w, dv, x, longest, to) || scan_by_heads<C>(w, d, x, to)) return;
+  scan_by_tree<C>(w, d, x, longest, to);
 }
 
 template <class C, class T>

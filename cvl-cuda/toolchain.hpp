@@ -32,8 +32,22 @@ struct toolchain {
   /* Finds the compiler. False with a reason, always the same, if there is none that will do. */
   virtual bool open(std::string &why) = 0;
   /* All that compiled bytes depend on besides the text: compiler, version, target, options.
-   * Only after open(). */
+   * Only after open() or recall(). */
   virtual std::string identity() = 0;
+
+  /* -- opening may take longer than all else: what it found out is kept for later processes --
+   */
+
+  /* What the compiler is asked for, as the name of such a note; empty: none is kept. */
+  virtual std::string request() { return std::string(); }
+  /* After open(): the note. */
+  virtual std::string note() { return std::string(); }
+  /* In place of open(), while nothing is to be compiled. False if the note is not true of this
+   * machine, or not any more. */
+  virtual bool recall(const std::string &note) {
+    (void)note;
+    return false;
+  }
 
   /* -- after that from several threads at once -- */
 

@@ -3,7 +3,10 @@
 
 #include "cvl-cuda/cuda/cub-call.hpp"
 
+#include <type_traits>
+
 #include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
 
 namespace ravel {
 namespace {
@@ -31,14 +34,95 @@ template <class C> struct after_identity {
   HD after_identity operator+(int64_t i) const { return {to, at + i}; }
 };
 
+/* What CUB is given: of sums of INTs its own operation on unsigned numbers, which wrap, since
+ * it has tuned its kernel for that; else the combination. */
+template <class C, class = void> struct known_to_cub {
+  using type = typename C::type;
+  using operation = C;
+};
+template <class T>
+struct known_to_cub<combination<T, OP_ADD>, std::enable_if_t<std::is_integral<T>::value>> {
+  using type = std::make_unsigned_t<T>;
+  using operation = cuda::std::plus<>;
+};
+
 template <class C, class T>
 cudaError_t scan_one(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStream_t stream) {
   if constexpr (std::is_integral<T>::value) {
-    return cub::DeviceScan::ExclusiveScan(scratch, bytes, j.from, j.to, C{}, C::identity(), j.n,
-                                          stream);
+    using U = typename known_to_cub<C>::type;
+    return cub::DeviceScan::ExclusiveScan(
+        scratch, bytes, (const U *)(const void *)j.from, (U *)(void *)j.to,
+        typename known_to_cub<C>::operation{}, (U)C::identity(), j.n, stream);
   } else {
     return cub::DeviceScan::ExclusiveScan(scratch, bytes, j.from, after_identity<C>{j.to, 0},
                                           C{}, C::pad(), j.n, stream);
+  }
+}
+
+/* ---- of many segments ---- */
+
+/* CUB's keys are the elements' numbers, which no memory holds; equal are those of neighbours in
+ * one segment. */
+struct positions {
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = uint32_t;
+  using difference_type = int64_t;
+  using pointer = const uint32_t *;
+  using reference = uint32_t;
+
+  uint32_t at;
+
+  HD uint32_t operator*() const { return at; }
+  HD uint32_t operator[](int64_t i) const { return at + (uint32_t)i; }
+  HD positions operator+(int64_t i) const { return {at + (uint32_t)i}; }
+};
+
+HD inline bool is_head(ptr<const uint32_t> heads, uint32_t i) {
+  return heads[i >> 5] >> (i & 31) & 1;
+}
+
+struct in_one_segment {
+  ptr<const uint32_t> heads;
+  HD bool operator()(uint32_t, uint32_t i) const { return !is_head(heads, i); }
+};
+
+/* The result in memory, but the identity where a segment begins (see after_identity). */
+template <class C> struct after_heads {
+  using T = typename C::type;
+  struct element {
+    T *to;
+    bool first;
+    HD void operator=(const T &x) const { *to = first ? C::identity() : x; }
+  };
+  using iterator_category = std::random_access_iterator_tag;
+  using value_type = T;
+  using difference_type = int64_t;
+  using pointer = T *;
+  using reference = element;
+
+  T *to;
+  ptr<const uint32_t> heads;
+  uint32_t at;
+
+  HD element operator*() const { return {to + at, is_head(heads, at)}; }
+  HD element operator[](int64_t i) const { return *(*this + i); }
+  HD after_heads operator+(int64_t i) const { return {to, heads, at + (uint32_t)i}; }
+};
+
+template <class C, class T>
+cudaError_t scan_segments(void *scratch, size_t &bytes, const segmented_scan_job<T> &j,
+                          cudaStream_t stream) {
+  const in_one_segment same{j.heads};
+  if constexpr (std::is_integral<T>::value) {
+    using U = typename known_to_cub<C>::type;
+    return cub::DeviceScan::ExclusiveScanByKey(
+        scratch, bytes, positions{0}, (const U *)(const void *)j.all.from,
+        (U *)(void *)j.all.to, typename known_to_cub<C>::operation{}, (U)C::identity(),
+        (uint32_t)j.all.n, same, stream);
+  } else {
+    return cub::DeviceScan::ExclusiveScanByKey(scratch, bytes, positions{0}, j.all.from,
+                                               after_heads<C>{j.all.to, j.heads, 0}, C{},
+                                               C::pad(), (uint32_t)j.all.n, same, stream);
   }
 }
 
@@ -57,10 +141,28 @@ template <class C> int64_t scan_scratch(int64_t n) {
   return cub_scratch([&](size_t &bytes) { return scan_one<C>(nullptr, bytes, j, nullptr); });
 }
 
+template <class C>
+const char *segmented_scan_on_device(const void *body, int64_t, void *native_stream) {
+  const auto &j = *(const segmented_scan_job<typename C::type> *)body;
+  size_t bytes = (size_t)j.all.scratch_bytes;
+  return cub_failure(
+      [&] { return scan_segments<C>(j.all.scratch, bytes, j, (cudaStream_t)native_stream); });
+}
+
+template <class C> int64_t segmented_scan_scratch(int64_t n) {
+  segmented_scan_job<typename C::type> j{};
+  j.all.n = n;
+  return cub_scratch(
+      [&](size_t &bytes) { return scan_segments<C>(nullptr, bytes, j, nullptr); });
+}
+
 /* One for each row that is exact, and type of its class. */
 #define INSTANCE(op, T)                                                                        \
   template const char *scan_on_device<combination<T, OP_##op>>(const void *, int64_t, void *); \
-  template int64_t scan_scratch<combination<T, OP_##op>>(int64_t);
+  template int64_t scan_scratch<combination<T, OP_##op>>(int64_t);                             \
+  template const char *segmented_scan_on_device<combination<T, OP_##op>>(const void *,         \
+                                                                         int64_t, void *);     \
+  template int64_t segmented_scan_scratch<combination<T, OP_##op>>(int64_t);
 #define INSTANCES_I(op) INSTANCE(op, int32_t) INSTANCE(op, int64_t)
 #define INSTANCES_F(op) INSTANCE(op, float) INSTANCE(op, double)
 #define INSTANCES_B(op) INSTANCE(op, uint8_t)

@@ -37,9 +37,9 @@ static bool contains(const std::string &text, const char *words) {
 struct script {
   std::atomic<bool> held{
       false}; /* compilations wait until this is false, or they are stopped */
-  std::atomic<int> begun{0}, stopped{0}, loads{0}, unloads{0};
+  std::atomic<int> begun{0}, stopped{0}, loads{0}, unloads{0}, opened{0};
   bool missing = false, unloadable = false;
-  std::string version = "1";
+  std::string version = "1", request; /* with a request there are notes: the version */
 };
 
 struct made_up : ravel::toolchain {
@@ -47,10 +47,14 @@ struct made_up : ravel::toolchain {
   explicit made_up(script &of) : s(of) {}
 
   bool open(std::string &why) override {
+    s.opened++;
     if (s.missing) why = "no compiler here";
     return !s.missing;
   }
   std::string identity() override { return s.version; }
+  std::string request() override { return s.request; }
+  std::string note() override { return s.version; }
+  bool recall(const std::string &note) override { return note == s.version; }
   bool compile(const std::string &text, const std::string &, const std::atomic<bool> &stop,
                std::string &bytes, std::string &why) override {
     s.begun++;
@@ -278,6 +282,27 @@ Test(compiler, keeps_and_finds_kernels_from_several_threads) {
   }
 }
 
+/* The second process neither opens the compiler nor compiles; the third has a kernel to
+ * compile, and for the fourth the note is not true any more. */
+Test(compiler, opens_no_compiler_for_what_is_on_the_disk) {
+  temporary t;
+  script s;
+  s.request = "made up";
+  const struct {
+    const char *version, *text;
+    int opened;
+  } rounds[] = {{"1", "text", 1}, {"1", "text", 1}, {"1", "next", 2}, {"2", "text", 3}};
+  for (const auto &round : rounds) {
+    s.version = round.version;
+    compiler c(tools(s), cache(t.folder));
+    const kernel_entry *e = c.wait(c.request(round.text, "k"));
+    cr_assert_not_null(e);
+    cr_assert_str_eq((const char *)e->kernel, (std::string("code of ") + round.text).c_str());
+    cr_assert_eq(s.opened, round.opened, "version %s, %s", round.version, round.text);
+  }
+  cr_assert_eq(s.begun, 3);
+}
+
 Test(compiler, finds_on_disk_what_was_compiled_before) {
   temporary t;
   script s;
@@ -452,6 +477,22 @@ Test(nvrtc, compiles_for_a_device_that_is_not_there) {
   cr_assert(contains(tool->identity(), "--fmad=false"));
   cr_assert_null(tool->load(bytes, why));
   cr_assert(contains(why, "no device"));
+}
+
+Test(nvrtc, is_known_by_its_note) {
+  const auto tool = nvrtc_here(90), other = ravel::nvrtc_toolchain(90, {}),
+             newer = ravel::nvrtc_toolchain(100, {}),
+             false_one = ravel::nvrtc_toolchain(90, {});
+  std::string why;
+  cr_assert(tool->open(why), "%s", why.c_str());
+  const std::string note = tool->note();
+  cr_assert(other->recall(note), "%s", note.c_str());
+  cr_assert_eq(other->identity(), tool->identity());
+  cr_assert_neq(newer->request(), tool->request());
+  const size_t state = note.find('\n') + 1;
+  cr_assert_not(false_one->recall(note.substr(0, state) + "1" + note.substr(state)));
+  cr_assert_not(false_one->recall("/nowhere/libnvrtc.so\n\n13.0\n90"));
+  cr_assert_not(false_one->recall(""));
 }
 
 /* What the compiler's threads do: the same bytes as one after the other. */

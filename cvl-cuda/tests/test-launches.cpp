@@ -280,6 +280,30 @@ Test(launches, nothing_that_was_packed_is_no_element) {
   cr_assert(s.fetch(r) == ints{});
 }
 
+/* Constants under a length that is pending: 1 / 0, for as many elements as were packed. */
+static bool divides_by_zero(size_t kept, cvl_error *e) {
+  session s;
+  std::vector<uint8_t> flags(3000);
+  std::fill(flags.begin(), flags.begin() + (long)kept, (uint8_t)1);
+  const packed p = pack(s, s.upload(some(3000, 1)), s.upload(flags), cvl_one_segment(3000));
+  const cvl_value one = cvl_scalar_int(CVL_I64, 1), zero = cvl_scalar_int(CVL_I64, 0);
+  cvl_value ones{}, zeros{};
+  cr_assert(s.b->dist(s.c, ++s.site, &one, &p.d, &ones));
+  cr_assert(s.b->dist(s.c, ++s.site, &zero, &p.d, &zeros));
+  const uint64_t waits = s.waits();
+  map(s, OP_DIV, {s.hold(ones), s.hold(zeros)});
+  cr_assert_eq(s.waits(), waits);
+  return s.b->check(s.c, true, e);
+}
+
+Test(launches, constants_are_at_fault_only_where_there_are_elements) {
+  cvl_error e{};
+  cr_assert_not(divides_by_zero(0, &e));
+  cr_assert(divides_by_zero(1, &e));
+  cr_assert_eq(e.kind, CVL_E_DIVIDE_BY_ZERO);
+  cr_assert_eq(e.position, 0);
+}
+
 /* Small results are copied to the host, of a bound all. */
 Test(launches, what_was_packed_of_little_is_copied_to_the_host) {
   session s(CVL_I64, "4096");
