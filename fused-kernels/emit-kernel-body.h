@@ -24,6 +24,28 @@ unsigned body_unrolled(const struct fused_kernel *);
 /* What at() takes besides the position: `, sK`, or nothing. */
 void body_segment(const struct body *, char more[16]);
 
+/* Whether a parameter is loaded at the position. */
+bool body_loads(const struct body *, uint32_t v);
+
+/* ---- two versions: emit-kernel-plain.c ---- */
+
+/* Whether a kernel has two versions of what is done at a position: then of() is written in the
+ * place of at(), with elements of operands as its argument. */
+bool body_is_plain(const struct fused_kernel *);
+/* Writes what else plain.hpp asks of the struct; at the beginning of of(), the operands; what
+ * the host calls for a position. */
+void body_plain(const struct body *);
+void body_named_operands(const struct body *);
+void body_plain_alone(const struct body *);
+/* Writes statements that give `results r[unroll]` at positions first, first + step ..., both
+ * C expressions. */
+void body_plain_group(const struct body *, const char *first, const char *step,
+                      const char *indent);
+/* Writes the element of a parameter at another position: `at`, a C expression. */
+void body_gather_from(const struct body *, uint32_t param, const char *at);
+/* Writes plain.hpp. */
+void emit_kernel_plain(FILE *);
+
 /* ---- reductions ---- */
 
 /* Writes what a lane does with the results at a position, in its order: `lane` and `take`. */

@@ -139,19 +139,22 @@ static void evaluate_group(const struct body *b) {
   fputs("    block.each([&](int t) {\n"
         "      int64_t i = t;\n",
         b->out);
-  if (body_unrolled(b->k) > 1)
-    fputs("      for (; i + (unroll - 1) * threads < span; i += unroll * threads) {\n"
-          "        results r[unroll];\n"
-          "        EVERY_TIME\n"
-          "        for (int k = 0; k < unroll; k++) r[k] = at(base + i + k * threads);\n"
-          "        EVERY_TIME\n"
+  if (body_is_plain(b->k)) {
+    fputs("      const int64_t whole = plain() ? span : 0;\n"
+          "      ROLLED\n"
+          "      for (; i + (unroll - 1) * threads < whole; i += unroll * threads) {\n",
+          b->out);
+    body_plain_group(b, "base + i", "threads", "        ");
+    fputs("        EVERY_TIME\n"
           "        for (int k = 0; k < unroll; k++) {\n"
           "          stage(block.shared, i + k * threads, r[k]);\n"
           "          put(base + i + k * threads, r[k]);\n"
           "        }\n"
           "      }\n",
           b->out);
-  fputs("      for (; i < span; i += threads) {\n"
+  }
+  fputs("      ROLLED\n"
+        "      for (; i < span; i += threads) {\n"
         "        const results r = at(base + i);\n"
         "        stage(block.shared, i, r);\n"
         "        put(base + i, r);\n"

@@ -133,7 +133,7 @@ void body_stencil(const struct body *b) {
 void body_gathered(const struct body *b, uint32_t k, const char *at) {
   const uint32_t param = b->op->nodes[k].operands[0], g = b->k->group[k];
   if (g == SUPEROP_NONE)
-    fprintf(b->out, "p%u[%s]", param, at);
+    body_gather_from(b, param, at);
   else
     fprintf(b->out, "w.w%u.read(%u, p%u, %s)", param, b->k->groups[g].number, param, at);
 }

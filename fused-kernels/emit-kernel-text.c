@@ -189,6 +189,7 @@ void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
   for (uint32_t i = 0; i < count; i++) emit_add_needs(&needs, ops[i]);
   for (const char *const *line = fused_prelude_text; *line != NULL; line++) fputs(*line, out);
   fputs(basic_text, out);
+  emit_kernel_plain(out);
   if (needs.functions)
     elementary(out);
   else

@@ -96,8 +96,10 @@ static void map(const struct body *b, const struct superop_node *node, uint32_t 
 /* The operand of DIST or INDEX: a parameter's element for the segment, or a CONST. */
 static void source(const struct body *b, const struct superop_node *node, unsigned i) {
   uint32_t v = node->operands[i];
+  char segment[16];
+  snprintf(segment, sizeof segment, "s%u", fused_near(node));
   if (v < b->op->param_count)
-    fprintf(b->out, "p%u[s%u]", v, fused_near(node));
+    body_gather_from(b, v, segment);
   else
     fprintf(b->out, "v%u", v);
 }
@@ -227,24 +229,37 @@ static bool hands_segment(const struct body *b) {
   return false;
 }
 
-/* Writes at(): loads and nodes. */
+bool body_loads(const struct body *b, uint32_t v) {
+  return b->k->read[v] && b->op->kinds[v] != SUPEROP_SEGDES &&
+         fused_schedule_loads(&b->k->schedule, 0, v);
+}
+
+/* The operands of nodes at the position that are no nodes. */
+static void emit_loads(const struct body *b) {
+  const bool plain = body_is_plain(b->k);
+  if (plain) body_named_operands(b);
+  for (uint32_t v = 0; v < b->op->param_count; v++) {
+    if (!plain && body_loads(b, v))
+      fprintf(b->out, "    const %s v%u = p%u[i];\n", body_type(b, v), v, v);
+    if (b->k->read[v] && b->op->kinds[v] == SUPEROP_SEGDES &&
+        kernel_looks_up(b->k, v, TASK_INSIDE))
+      fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);
+  }
+}
+
+/* Writes at(), or of(): loads and nodes. */
 static void emit_at(const struct body *b) {
   const struct superop *op = b->op;
   bool checked = body_is_checked(b->k), first = true;
-  fputs("  HERE results at(int64_t i", b->out);
+  fputs(body_is_plain(b->k)
+            ? "  template <bool PLAIN> HERE results of(const operands &x, int64_t i"
+            : "  HERE results at(int64_t i",
+        b->out);
   if (hands_segment(b)) fprintf(b->out, ", int64_t s%u", op->segments);
   if (b->k->block_positions > 0) fputs(", const shared &w", b->out);
   fputs(") const {\n", b->out);
   if (checked) fputs("    ravel::fault_note fault;\n", b->out);
-  for (uint32_t v = 0; v < op->param_count; v++) {
-    if (!b->k->read[v]) continue;
-    if (op->kinds[v] != SUPEROP_SEGDES && fused_schedule_loads(&b->k->schedule, 0, v)) {
-      fprintf(b->out, "    const %s v%u = p%u[i];\n", body_type(b, v), v, v);
-    }
-    if (op->kinds[v] == SUPEROP_SEGDES && kernel_looks_up(b->k, v, TASK_INSIDE)) {
-      fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);
-    }
-  }
+  emit_loads(b);
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (b->k->tasks[k] != TASK_INSIDE) continue;
     if (op->nodes[k].role == ROLE_ASSERT)
@@ -334,25 +349,28 @@ void body_lane(const struct body *b) {
   fputs("  }\n\n", b->out);
 }
 
+/* Of a slot at most: their number is small. */
 void body_lane_loop(const struct body *b) {
   char more[16];
   body_segment(b, more);
   fputs("      int64_t i = first + t % ravel::WARP;\n", b->out);
-  if (body_unrolled(b->k) > 1) {
-    fprintf(b->out,
-            "      for (; i + (unroll - 1) * ravel::WARP < last; i += unroll * ravel::WARP) {\n"
-            "        results r[unroll];\n"
-            "        EVERY_TIME\n"
-            "        for (int k = 0; k < unroll; k++) r[k] = at(i + k * ravel::WARP%s);\n"
-            "        EVERY_TIME\n"
-            "        for (int k = 0; k < unroll; k++) {\n"
-            "          take(l, r[k]);\n"
-            "          put(i + k * ravel::WARP, r[k]);\n"
-            "        }\n"
-            "      }\n",
-            more);
+  if (body_is_plain(b->k)) {
+    fputs("      int32_t whole = plain() ? (int32_t)(last - i) : 0;\n"
+          "      ROLLED\n"
+          "      for (; whole > (unroll - 1) * ravel::WARP; whole -= unroll * ravel::WARP) {\n",
+          b->out);
+    body_plain_group(b, "i", "ravel::WARP", "        ");
+    fputs("        EVERY_TIME\n"
+          "        for (int k = 0; k < unroll; k++) {\n"
+          "          take(l, r[k]);\n"
+          "          put(i + k * ravel::WARP, r[k]);\n"
+          "        }\n"
+          "        i += unroll * ravel::WARP;\n"
+          "      }\n",
+          b->out);
   }
   fprintf(b->out,
+          "      ROLLED\n"
           "      for (; i < last; i += ravel::WARP) {\n"
           "        const results r = at(i%s);\n"
           "        take(l, r);\n"
@@ -428,6 +446,7 @@ static void operators(const struct body *b) {
   fprintf(b->out, "  enum { unroll = %u };\n", unrolled(b->k));
   if (b->k->block_positions > 0) body_windows(b);
   results(b);
+  if (body_is_plain(b->k)) body_plain(b);
   emit_at(b);
   emit_put(b);
   if (b->k->by_slots && b->k->block_slots == 1)
@@ -444,6 +463,8 @@ static void operators(const struct body *b) {
     body_scatter(b);
   else if (b->k->block_positions > 0)
     body_stencil(b);
+  else if (body_is_plain(b->k))
+    body_plain_alone(b);
   else
     fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", b->out);
 }
@@ -482,6 +503,7 @@ unsigned fused_kernel_unroll(const struct fused_kernel *k) {
 void fused_emit_kernel_entry(const struct fused_kernel *k, const char *name, FILE *out) {
   const char *entry = in_blocks(k)                  ? "RAVEL_KERNEL_BLOCKS"
                       : fused_kernel_unroll(k) == 1 ? "RAVEL_KERNEL_N"
+                      : body_is_plain(k)            ? "RAVEL_KERNEL_PLAIN_MAP"
                                                     : "RAVEL_KERNEL_MAP";
   fprintf(out, "%s(%s)\n", entry, name);
 }
