@@ -50,16 +50,16 @@ template <class F> __device__ void map_plain(const F &f, int64_t first) {
   RAVEL_UNROLL
   for (int k = 0; k < F::unroll; k++) f.put(first + k * MAP_THREADS, r[k]);
 }
-/* As run_map in prelude.hpp. */
+/* As run_map in prelude.hpp: whole tiles come first. */
 template <class F> __device__ void run_plain_map(const F &f, int64_t n) {
   const map_tiles tiles(n, F::unroll, gridDim.x);
-  const bool plain = f.plain();
-  for (int64_t b = blockIdx.x; b < tiles.blocks(); b += gridDim.x) {
+  int64_t b = blockIdx.x;
+  if (f.plain()) {
+    RAVEL_ROLLED
+    for (; b < tiles.whole; b += gridDim.x) map_plain(f, tiles.first(b) + threadIdx.x);
+  }
+  for (; b < tiles.blocks(); b += gridDim.x) {
     const int64_t first = tiles.first(b) + threadIdx.x;
-    if (plain && b < tiles.whole) {
-      map_plain(f, first);
-      continue;
-    }
     const int64_t end = b < tiles.whole ? first + tiles.tile : first < n ? first + 1 : first;
     RAVEL_ROLLED
     for (int64_t i = first; i < end; i += MAP_THREADS) f.put(i, f.at(i));
