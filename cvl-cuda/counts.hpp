@@ -20,44 +20,80 @@ struct add_counts {
 };
 
 /* One block: counts[k] becomes the sum of those before it, for k up to n, which makes the last
- * one the sum of all. That goes to *total too, unless it is null. */
+ * one the sum of all. That goes to *total too, unless it is null. A round takes EACH rows of
+ * adjacent counts for each warp, all loaded before the first is used. */
 struct scan_counts {
-  enum { threads = 1024 };
+  enum { threads = 1024, WARPS = threads / WARP, EACH = 8, ROUND = threads * EACH };
+  static_assert((int)WARPS == (int)WARP, "a warp scans the sums of all warps");
   struct shared {
-    shared_array<uint64_t, threads / WARP> of_warp;
+    shared_array<uint64_t, WARPS> of_warp, before_warp;
   };
   ptr<uint64_t> counts;
   int64_t n;
   ptr<int64_t> total;
 
   template <class B> HD void operator()(B &block) const {
-    const add_counts add;
-    typename B::template reg<uint64_t> before, x, y;
+    typename B::template reg<uint64_t> before; /* the round */
     block.each([&](int t) { before[t] = 0; });
-    for (int64_t first = 0; first < n; first += threads) {
-      block.each([&](int t) { x[t] = first + t < n ? (uint64_t)counts[first + t] : 0; });
-      block.prefix(x, WARP, add);
-      block.shift_up(y, x, 1);
-      block.each([&](int t) {
-        if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
-      });
-      block.each([&](int t) {
-        uint64_t here = before[t], all = before[t];
-        for (int w = 0; w < threads / WARP; w++) {
-          const uint64_t sum = block.shared.of_warp[w];
-          all = add(all, sum);
-          if (w < t / WARP) here = add(here, sum);
-        }
-        if (first + t < n) counts[first + t] = t % WARP == 0 ? here : add(here, y[t]);
-        before[t] = all;
-      });
-    }
+    for (int64_t first = 0; first < n; first += ROUND) one_round(block, first, before);
     block.each([&](int t) {
       if (t != 0) return;
       counts[n] = before[t];
       if (total != nullptr) *total = (int64_t)before[t];
     });
   }
+  template <class B, class REG> HD void one_round(B &block, int64_t first, REG &before) const {
+    const add_counts add;
+    auto &memory = block.shared;
+    REG x[EACH], sum, here; /* prefixes in rows; sums of warps */
+    block.each([&](int t) {
+      RAVEL_UNROLL
+      for (int r = 0; r < EACH; r++) x[r][t] = count_at(index_of(first, t, r));
+    });
+    scan_rows(block, x, sum);
+    block.each([&](int t) {
+      if (t % WARP == WARP - 1) memory.of_warp[t / WARP] = sum[t];
+    });
+    block.each([&](int t) { sum[t] = memory.of_warp[t % WARP]; });
+    block.prefix(sum, WARP, add);
+    block.shift_up(here, sum, 1);
+    block.each([&](int t) {
+      if (t < WARP) memory.before_warp[t] = t == 0 ? 0 : here[t];
+    });
+    block.broadcast(sum, sum, WARP - 1);
+    block.each([&](int t) {
+      const uint64_t base = add(before[t], memory.before_warp[t / WARP]);
+      RAVEL_UNROLL
+      for (int r = 0; r < EACH; r++) {
+        const int64_t k = index_of(first, t, r);
+        if (k < n) counts[k] = add(base, x[r][t]);
+      }
+      before[t] = add(before[t], sum[t]);
+    });
+  }
+  /* Counts become the sums of those before them in the warp's rows, and `sum` that of all. */
+  template <class B, class REG> HD void scan_rows(B &block, REG (&x)[EACH], REG &sum) const {
+    const add_counts add;
+    REG row[EACH];
+    RAVEL_UNROLL
+    for (int r = 0; r < EACH; r++) {
+      block.prefix(x[r], WARP, add);
+      block.broadcast(row[r], x[r], WARP - 1);
+      block.shift_up(x[r], x[r], 1);
+    }
+    block.each([&](int t) {
+      sum[t] = 0;
+      RAVEL_UNROLL
+      for (int r = 0; r < EACH; r++) {
+        x[r][t] = t % WARP == 0 ? (uint64_t)sum[t] : add(sum[t], x[r][t]);
+        sum[t] = add(sum[t], row[r][t]);
+      }
+    });
+  }
+  HD static int64_t index_of(int64_t first, int t, int r) {
+    return first + (t / WARP * EACH + r) * WARP + t % WARP;
+  }
+  HD uint64_t count_at(int64_t k) const { return k < n ? (uint64_t)counts[k] : 0; }
 };
 
 } // namespace ravel

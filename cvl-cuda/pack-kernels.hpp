@@ -8,7 +8,7 @@
 namespace ravel {
 
 /* 64 flags, and the number of those set before them in the tile. */
-struct pack_word {
+struct alignas(16) pack_word {
   uint64_t bits;
   int64_t before;
 };
@@ -36,8 +36,8 @@ struct flags_to_index {
   }
 };
 
-/* Words of a tile of flags. A thread reads 8 flags at a time, next to its neighbours', and then
- * makes one word. */
+/* Words of a tile of flags, also of those behind the last flag: there none is set. A thread
+ * reads 8 flags at a time, next to its neighbours', and then makes one word. */
 struct index_flags {
   enum { threads = INDEX_THREADS, most = 8 };
   struct shared {
@@ -82,12 +82,21 @@ struct index_flags {
     block.each([&](int t) {
       uint32_t before = upto[t] - set[t];
       for (int w = 0; w < t / WARP; w++) before += block.shared.of_warp[w];
-      if (first + t * 64 < x.n) x.words[tile * threads + t] = {word[t], (int64_t)before};
+      x.words[tile * threads + t] = {word[t], (int64_t)before};
       if (t != threads - 1) return;
       x.tiles[tile] = before + set[t];
     });
   }
 };
+
+/* An address that is added up once: the compiler would do it anew for each element. */
+template <class P> HD P as_one(P p) {
+#if defined(__CUDA_ARCH__)
+  asm("" : "+l"(p));
+  __builtin_assume(__isGlobal(p));
+#endif
+  return p;
+}
 
 enum {
   KEEP_THREADS = COMPILED_CUDA_PACK_THREADS,
@@ -122,21 +131,22 @@ struct kept_flags {
 };
 
 struct keep {
-  enum { threads = KEEP_THREADS, resident = 3, WORDS = KEEP_EACH * WARP / 64, OFFSETS = 4 };
+  enum { threads = KEEP_THREADS, resident = 4, WORDS = KEEP_EACH * WARP / 64, OFFSETS = 4 };
   struct shared {
     shared_array<int64_t, threads + 1> before; /* flags set before each tile */
     shared_array<int64_t, threads / WARP> of_warp;
-    shared_array<pack_word, threads / WARP * WORDS> words; /* of each warp's elements */
   };
   struct add {
     HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
   };
-  /* Of each of a thread's elements: where it is, or some other if it is not kept, from the
-   * first of the warp's; where it goes, from where the first of the tile goes. */
-  struct moving {
-    int64_t first, start;
-    int32_t from[KEEP_EACH], to[KEEP_EACH];
-    uint32_t kept; /* a bit each */
+  /* Rows of WARP elements, of which a thread has one each: their flags, where the first kept
+   * one goes from where the first of the tile goes, and the thread's bit. */
+  struct rows {
+    uint32_t bits[KEEP_EACH], own;
+    int32_t before[KEEP_EACH];
+
+    HD bool keep(int r) const { return (bits[r] & own) != 0; }
+    HD int32_t to(int r) const { return before[r] + count_bits(bits[r] & (own - 1)); }
   };
   int32_t count, flags_count;
   kept_flags flags[MOST_FLAGS];
@@ -147,32 +157,29 @@ struct keep {
     while (block.index() < flags[which].first) which--;
     const kept_flags &f = flags[which];
     const int64_t b = block.index() - f.first;
-    typename B::template reg<int64_t> x;
-    block.each([&](int t) {
-      x[t] = !f.scanned() && t < f.tiles ? (int64_t)f.sums[t] : 0;
-      if (b < f.moves && t % WARP < WORDS)
-        block.shared.words[t / WARP * WORDS + t % WARP] = word_of(f, first_of(b, t), t % WARP);
-    });
-    if (!f.scanned()) {
-      block.prefix(x, WARP, add());
-      block.each([&](int t) {
-        if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
-      });
-      block.each([&](int t) {
-        int64_t here = x[t];
-        for (int w = 0; w < t / WARP; w++) here += block.shared.of_warp[w];
-        block.shared.before[t + 1] = here;
-        if (t == 0) block.shared.before[0] = 0;
-      });
-    }
+    if (!f.scanned()) scan_tiles(block, f);
     block.each([&](int t) {
       if (b < f.moves) {
-        move(block.shared, which, first_of(b, t), t);
+        move(block.shared, which, first_of(b, t), t % WARP);
       } else {
         put_offsets(block.shared, f, (b - f.moves) * KEEP_TILE + t);
       }
       if (b == 0 && t == 0 && f.total != nullptr)
         put_number(f.total, before(block.shared, f, f.tiles));
+    });
+  }
+  template <class B> HD void scan_tiles(B &block, const kept_flags &f) const {
+    typename B::template reg<int64_t> x;
+    block.each([&](int t) { x[t] = t < f.tiles ? (int64_t)f.sums[t] : 0; });
+    block.prefix(x, WARP, add());
+    block.each([&](int t) {
+      if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
+    });
+    block.each([&](int t) {
+      int64_t here = x[t];
+      for (int w = 0; w < t / WARP; w++) here += block.shared.of_warp[w];
+      block.shared.before[t + 1] = here;
+      if (t == 0) block.shared.before[0] = 0;
     });
   }
 
@@ -183,62 +190,79 @@ struct keep {
   HD static int64_t first_of(int64_t tile, int t) {
     return tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
   }
-  HD static pack_word word_of(const kept_flags &f, int64_t first, int k) {
-    const int64_t last_word = (f.n - 1) >> 6, word = (first >> 6) + k;
-    return f.words[word < last_word ? word : last_word];
+  HD static void load_rows(const kept_flags &f, int64_t first, int lane, rows &to) {
+    pack_word w[WORDS];
+    RAVEL_UNROLL
+    for (int k = 0; k < WORDS; k++) w[k] = f.words[first / 64 + k];
+    to.own = (uint32_t)1 << lane;
+    RAVEL_UNROLL
+    for (int k = 0; k < WORDS; k++) {
+      to.bits[2 * k] = (uint32_t)w[k].bits;
+      to.bits[2 * k + 1] = (uint32_t)(w[k].bits >> 32);
+      to.before[2 * k] = (int32_t)w[k].before;
+      to.before[2 * k + 1] = (int32_t)w[k].before + count_bits(to.bits[2 * k]);
+    }
   }
 
-  HD void move(const shared &s, int32_t which, int64_t first, int t) const {
+  /* The words are read again for each vector: what is made of them takes too many registers to
+   * be kept meanwhile. */
+  HD void move(const shared &s, int32_t which, int64_t first, int lane) const {
     const kept_flags &f = flags[which];
-    const int lane = t % WARP;
-    const int32_t left =
-        f.n - first < KEEP_EACH * WARP ? (int32_t)(f.n - first) : (int32_t)(KEEP_EACH * WARP);
-    moving m;
-    m.first = first;
-    m.start = before(s, f, first / PACK_TILE);
-    m.kept = 0;
-    RAVEL_UNROLL
-    for (int r = 0; r < KEEP_EACH; r++) {
-      const int32_t i = r * WARP + lane;
-      const pack_word mine = s.words[t / WARP * WORDS + r * WARP / 64];
-      const bool kept = i < left && (mine.bits >> (i & 63) & 1) != 0;
-      m.kept |= (uint32_t)kept << r;
-      m.from[r] = kept ? i : instead(mine.bits, i < left ? i : left - 1);
-      m.to[r] = (int32_t)(mine.before + kept_flags::below(mine, i));
-    }
     for (int v = 0; v < count; v++) {
       if (list[v].by != which) continue;
+      const int64_t start = before(s, f, first / PACK_TILE);
       switch (list[v].width) {
-      case 1: move_as<uint8_t>(list[v], m); break;
-      case 4: move_as<uint32_t>(list[v], m); break;
-      default: move_as<uint64_t>(list[v], m); break;
+      case 1: move_as<uint8_t>(list[v], f, start, first, lane); break;
+      case 4: move_as<uint32_t>(list[v], f, start, first, lane); break;
+      default: move_as<uint64_t>(list[v], f, start, first, lane); break;
       }
       if (list[v].to_the_end) clear(list[v], f.n, before(s, f, f.tiles), first + lane);
     }
   }
-  /* What is loaded instead of an element that is not kept, since a load without a test does not
-   * wait for the one before it: the element where most are kept, so that their sectors are read
-   * anyway; else the first kept one of the word. */
-  HD static int32_t instead(uint64_t bits, int32_t i) {
-    if (count_bits(bits) >= 32) return i;
-    if (bits == 0) return i < 0 ? i : 0;
-    return (i & ~63) + count_bits((bits & (~bits + 1)) - 1);
-  }
-  template <class T> HD void move_as(const kept_vector &v, const moving &m) const {
+  template <class T>
+  HD static void move_as(const kept_vector &v, const kept_flags &f, int64_t start,
+                         int64_t first, int lane) {
     const operand<T> x = retyped<T>(v.from);
-    const ptr<T> out = retyped<T>(v.to) + m.start;
-    T y[KEEP_EACH];
+    const ptr<T> out = as_one(retyped<T>(v.to) + start);
+    const int64_t mine = first + lane;
     if (x.kind == FROM_MEMORY) {
-      const ptr<const T> from = x.data + m.first;
-      RAVEL_UNROLL
-      for (int r = 0; r < KEEP_EACH; r++) y[r] = from[m.from[r]];
+      const ptr<const T> from = x.data + mine;
+      move_together<T>(f, first, lane, out, [&](int r) -> T { return from[r * WARP]; });
+    } else if (progression<T>::exists && x.kind == PROGRESSION && x.under.count == 1) {
+      const T begin = x.data == nullptr ? x.first : (T)x.data[0];
+      const T step = x.steps == nullptr ? x.step : (T)x.steps[0];
+      move_together<T>(f, first, lane, out, [&](int r) -> T {
+        return progression<T>::at(begin, mine + r * WARP, step);
+      });
     } else {
-      for (int r = 0; r < KEEP_EACH; r++)
-        y[r] = m.kept >> r & 1 ? x[m.first + m.from[r]] : (T)0;
+      move_computed(x, f, first, lane, out);
     }
+  }
+  template <class T, class X>
+  HD static void move_together(const kept_flags &f, int64_t first, int lane, ptr<T> out,
+                               X element) {
+    rows m;
+    load_rows(f, first, lane, m);
+    T y[KEEP_EACH];
+    int32_t to[KEEP_EACH];
+    RAVEL_UNROLL
+    for (int r = 0; r < KEEP_EACH; r++) y[r] = m.keep(r) ? element(r) : (T)0;
+    RAVEL_UNROLL
+    for (int r = 0; r < KEEP_EACH; r++) to[r] = m.to(r);
     RAVEL_UNROLL
     for (int r = 0; r < KEEP_EACH; r++) {
-      if (m.kept >> r & 1) out[m.to[r]] = y[r];
+      if (m.keep(r)) out[to[r]] = y[r];
+    }
+  }
+  /* One at a time: what an element is takes long anyway. */
+  template <class T>
+  HD static void move_computed(const operand<T> &x, const kept_flags &f, int64_t first,
+                               int lane, ptr<T> out) {
+    RAVEL_ROLLED
+    for (int r = 0; r < KEEP_EACH; r++) {
+      const int64_t i = first + r * WARP + lane;
+      const pack_word w = f.words[i >> 6];
+      if (w.bits >> (i & 63) & 1) out[w.before + kept_flags::below(w, i)] = x[i];
     }
   }
   /* Few elements (a small vector): need not be fast. */
