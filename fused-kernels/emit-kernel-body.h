@@ -29,8 +29,8 @@ bool body_loads(const struct body *, uint32_t v);
 
 /* ---- two versions: emit-kernel-plain.c ---- */
 
-/* Whether a kernel has two versions of what is done at a position: then of() is written in the
- * place of at(), with elements of operands as its argument. */
+/* Whether a kernel has two versions of what is done at a position: then of() is written instead
+ * of at(), with elements of operands as its argument. */
 bool body_is_plain(const struct fused_kernel *);
 /* Writes what else plain.hpp asks of the struct; at the beginning of of(), the operands; what
  * the host calls for a position. */
