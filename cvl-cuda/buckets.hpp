@@ -33,5 +33,61 @@ template <class V> struct buckets {
   }
 };
 
+/* What was sorted goes where it belongs; a position from n on is none. Blocks take tiles by a
+ * counter: tiles next to each other are under way at the same time, in a few buckets. Were they
+ * divided beforehand, blocks far apart would fall behind one another by as many buckets as the
+ * cache cannot hold. */
+template <class V, class O> struct deliver_body {
+  enum { threads = 256, EACH = 8, TILE = threads * EACH };
+  struct shared {
+    shared_array<int64_t, 1> taken;
+  };
+  ptr<const uint32_t> to;
+  ptr<const V> values;
+  ptr<O> out;
+  int64_t n;
+  ptr<uint64_t> next; /* 0 before */
+  ptr<uint8_t> marks; /* of positions that something has gone to; or null */
+
+  static int64_t tiles(int64_t n) { return (n + TILE - 1) / TILE; }
+  HD void put(uint32_t at, V value) const {
+    if ((int64_t)at >= n) return;
+    if (marks != nullptr) marks[at] = 1;
+    out[at] = (O)value;
+  }
+  HD void whole(int64_t i) const {
+    uint32_t at[EACH];
+    V v[EACH];
+    RAVEL_UNROLL
+    for (int k = 0; k < EACH; k++) at[k] = to[i + k * threads];
+    RAVEL_UNROLL
+    for (int k = 0; k < EACH; k++) v[k] = values[i + k * threads];
+    RAVEL_UNROLL
+    for (int k = 0; k < EACH; k++) put(at[k], v[k]);
+  }
+  template <class B> HD void operator()(B &block) const {
+    auto &m = block.shared;
+    block.each([&](int t) {
+      if (t == 0) m.taken[0] = (int64_t)atomic_add(next, 1);
+    });
+    block.each([&](int t) {
+      const int64_t first = (int64_t)m.taken[0] * TILE;
+      if (first + TILE <= n) return whole(first + t);
+      for (int64_t i = first + t; i < n; i += threads) put(to[i], values[i]);
+    });
+    block.each([&](int) {}); /* before the next tile is taken */
+  }
+};
+
+/* To `out`, of n elements, like the sources. */
+template <class V, class O>
+void deliver_buckets(work &w, const char *name, const buckets<V> &b, ptr<O> out,
+                     ptr<uint8_t> marks) {
+  const ptr<uint64_t> next = w.scratch<uint64_t>(1);
+  w.fill(next, 0, 1);
+  const deliver_body<V, O> body{b.sorted_to, b.sorted, out, b.n, next, marks};
+  w.run(launch_blocks_on_device(name, body.tiles(b.n), body));
+}
+
 } // namespace ravel
 #endif

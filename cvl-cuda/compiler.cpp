@@ -148,9 +148,20 @@ void compiler::keep(const std::string &key, const std::string &bytes) {
   cache_trouble_ = trouble;
 }
 
+/* The bytes made ready. */
+bool compiler::load(compilation &c) {
+  c.loaded = tools_->load(c.bytes, c.why);
+  const bool found = c.loaded && tools_->entry_of(c.loaded, c.name, c.entry, c.why);
+  if (c.loaded && !found) tools_->unload(c.loaded);
+  if (!found) c.loaded = nullptr;
+  c.bytes = std::string();
+  return found;
+}
+
+/* To load a kernel takes a device more than a millisecond: that is not to keep the owner. */
 bool compiler::try_to_make(compilation &c) {
   try {
-    return make(c);
+    return make(c) && (!tools_->loads_in_threads() || c.stop || load(c));
   } catch (const std::exception &e) { /* no memory */
     c.why = e.what();
     return false;
@@ -171,6 +182,10 @@ void compiler::work() {
     const bool made = try_to_make(*c);
     lock.lock();
     working_.erase(std::find(working_.begin(), working_.end(), c));
+    if (c->stop && c->loaded) { /* nobody wants it any more */
+      tools_->unload(c->loaded);
+      c->loaded = nullptr;
+    }
     c->stage = made ? MADE : FAILED;
     done_.notify_all();
   }
@@ -226,14 +241,7 @@ void compiler::speak(bool &said, const std::string &line) {
 /* What the owner does once about a compilation that its thread is done with. */
 void compiler::settle(compilation &c) {
   c.settled = true;
-  if (c.stage == MADE) {
-    c.loaded = tools_->load(c.bytes, c.why);
-    const bool found = c.loaded && tools_->entry_of(c.loaded, c.name, c.entry, c.why);
-    if (c.loaded && !found) tools_->unload(c.loaded);
-    if (!found) c.loaded = nullptr;
-    c.stage = found ? READY : FAILED;
-    c.bytes = std::string();
-  }
+  if (c.stage == MADE) c.stage = c.loaded || load(c) ? READY : FAILED;
   if (c.stage == FAILED) {
     speak(said_failure_, "superoperators run as single operations where they cannot be "
                          "compiled: " +
@@ -252,7 +260,16 @@ const kernel_entry *compiler::poll(compilation *c) {
   return c->stage == READY ? &c->entry : nullptr;
 }
 
+/* What is waited for comes next. */
+void compiler::hurry(compilation *c) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto mine = [c](const shared &other) { return other.get() == c; };
+  const auto found = std::find_if(queue_.begin(), queue_.end(), mine);
+  if (found != queue_.end()) std::rotate(queue_.begin(), found, found + 1);
+}
+
 const kernel_entry *compiler::wait(compilation *c, const std::function<bool()> &asked) {
+  hurry(c);
   const auto between_questions = std::chrono::milliseconds(10);
   while (c->stage == UNDER_WAY) {
     {
@@ -270,13 +287,15 @@ const char *compiler::failure(const compilation *c) const {
 
 void compiler::discard(compilation *c) {
   if (--c->users > 0) return;
+  void *loaded = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     c->stop = true;
+    if (c->stage != UNDER_WAY) loaded = c->loaded;
     const auto mine = [c](const shared &other) { return other.get() == c; };
     queue_.erase(std::remove_if(queue_.begin(), queue_.end(), mine), queue_.end());
   }
-  if (c->loaded) tools_->unload(c->loaded);
+  if (loaded) tools_->unload(loaded);
   known_.erase(std::remove_if(known_.begin(), known_.end(),
                               [c](const shared &other) { return other.get() == c; }),
                known_.end());

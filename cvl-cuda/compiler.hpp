@@ -102,12 +102,14 @@ private:
   void work();
   bool try_to_make(compilation &);
   bool make(compilation &);
+  bool load(compilation &);
   void keep(const std::string &key, const std::string &bytes);
   bool open_tools(std::string &identity, std::string &why);
   bool recall_tools(std::string &identity);
   std::string note_key() const;
   std::string key_of(const compilation &, const std::string &identity) const;
   void settle(compilation &);
+  void hurry(compilation *);
   void speak(bool &said, const std::string &line);
 };
 

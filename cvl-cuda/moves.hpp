@@ -461,28 +461,6 @@ template <class I> struct positions_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-template <class V> struct mark_and_deliver_body {
-  ptr<const uint32_t> to;
-  ptr<const V> values;
-  ptr<uint8_t> marks;
-  ptr<V> out;
-  int64_t n;
-
-  HD bool simple() const { return true; }
-  template <int U> HD void together(int64_t i, int64_t step) const {
-    uint32_t at[U];
-    V v[U];
-    for (int k = 0; k < U; k++) at[k] = to[i + k * step];
-    for (int k = 0; k < U; k++) v[k] = values[i + k * step];
-    for (int k = 0; k < U; k++) {
-      if ((int64_t)at[k] >= n) continue;
-      marks[at[k]] = 1;
-      out[at[k]] = v[k];
-    }
-  }
-  HD void operator()(int64_t i) const { together<1>(i, 0); }
-};
-
 /* ---- REPLACE ---- */
 
 /* Element i as it is, of few. */

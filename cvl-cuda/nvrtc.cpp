@@ -78,6 +78,7 @@ struct nvrtc : toolchain {
   bool recall(const std::string &note) override;
   bool compile(const std::string &text, const std::string &name, const std::atomic<bool> &stop,
                std::string &bytes, std::string &why) override;
+  bool loads_in_threads() override { return loader_.enter != nullptr; }
   void *load(const std::string &bytes, std::string &why) override;
   bool entry_of(void *loaded, const std::string &name, kernel_entry &entry,
                 std::string &why) override;
@@ -290,6 +291,7 @@ void *nvrtc::load(const std::string &bytes, std::string &why) {
     why = "there is no device to load it on";
     return nullptr;
   }
+  if (loader_.enter) loader_.enter(loader_.device);
   return loader_.load(bytes, why);
 }
 

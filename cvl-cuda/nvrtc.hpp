@@ -17,6 +17,10 @@ struct kernel_loader {
                    std::string &why) = nullptr;
   void (*unload)(void *loaded) = nullptr;
   bool wants_ptx = false; /* not machine code */
+  /* Makes a thread's calls be of the device with that number; null: only the thread that owns
+   * the device may load. */
+  void (*enter)(int device) = nullptr;
+  int device = 0;
 };
 
 /* `architecture`: of the device, 10 * major + minor. `library`: the file of NVRTC, or empty for

@@ -108,16 +108,10 @@ template <class V, class I> struct ranks_body {
   }
 };
 
-/* The rank of the k-th sorted element; and ranks put where they belong. */
+/* The rank of the k-th sorted element. */
 template <class V> struct rank_body {
   numbered_segments d;
   HD V operator()(int64_t k) const { return (V)(k - d.d.start(d.of(k))); }
-};
-
-template <class V, class I> struct deliver_ranks_body {
-  ptr<const V> to, ranks;
-  ptr<I> out;
-  HD void operator()(int64_t k) const { out[(int64_t)to[k]] = (I)ranks[k]; }
 };
 
 /* ---- of both operations ---- */

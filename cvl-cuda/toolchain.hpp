@@ -56,7 +56,10 @@ struct toolchain {
   virtual bool compile(const std::string &text, const std::string &name,
                        const std::atomic<bool> &stop, std::string &bytes, std::string &why) = 0;
 
-  /* -- from the thread that owns the device -- */
+  /* -- from the thread that owns the device, or any -- */
+
+  /* Whether from any: then the threads that compile load, too. */
+  virtual bool loads_in_threads() { return false; }
 
   /* Compiled bytes made ready; null with a reason if they cannot be used. */
   virtual void *load(const std::string &bytes, std::string &why) = 0;

@@ -155,13 +155,20 @@ static enum step run_program(struct machine *m, struct machine_program *p, struc
   return step;
 }
 
+/* A device's kernels take a millisecond each to find and to load, by threads that do so while
+ * the program begins. The functions of other back ends are prepared when they are first wanted.
+ */
+static bool prepare_ahead(struct machine *m, struct machine_program *p) {
+  return !m->backend->own_memory || machine_program_prepare(m, p);
+}
+
 static enum machine_outcome evaluate(struct machine *m, const struct ir_program *program,
                                      struct task *t, struct diag_list *diags) {
   enum step step = STEP_FAULT;
   machine_begin(m, diags);
   const uint64_t live = live_bytes(m);
   struct machine_program *p = machine_program_new(m, program);
-  if (p) step = run_program(m, p, t);
+  if (p && prepare_ahead(m, p)) step = run_program(m, p, t);
   machine_program_use(m, NULL);
   machine_program_free(m, p);
   machine_end(m);

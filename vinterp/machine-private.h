@@ -122,6 +122,9 @@ void machine_program_free(struct machine *, struct machine_program *); /* NULL i
 bool machine_program_lower(struct machine *, struct machine_program *);
 /* Makes it the one that runs; NULL: none. */
 void machine_program_use(struct machine *, const struct machine_program *);
+/* Prepares its superoperators, which may take long to compile. False if the machine was asked
+ * to stop: the run has failed. */
+bool machine_program_prepare(struct machine *, const struct machine_program *);
 /* Reports that there is no memory for a program, or that an end was asked for. Always false. */
 bool machine_fail_beginning(struct machine *, const struct ir_program *);
 

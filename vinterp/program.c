@@ -91,8 +91,7 @@ bool machine_fail_beginning(struct machine *m, const struct ir_program *program)
   return false;
 }
 
-/* The superoperators, which may take long to compile. */
-static bool prepare_superops(struct machine *m, const struct machine_program *p) {
+bool machine_program_prepare(struct machine *m, const struct machine_program *p) {
   bool stopped = false;
   machine_program_use(m, p);
   for (uint32_t k = 0; k < p->program->superop_count && !stopped; k++) {
@@ -107,7 +106,7 @@ struct machine_program *machine_prepare(struct machine *m, const struct ir_progr
                                         struct diag_list *diags) {
   machine_begin(m, diags);
   struct machine_program *p = machine_program_new(m, program);
-  if (p && !prepare_superops(m, p)) {
+  if (p && !machine_program_prepare(m, p)) {
     machine_program_free(m, p);
     p = NULL;
   }

@@ -19,12 +19,18 @@ static void *load(const std::string &bytes, std::string &why) {
   return good(e, "cudaLibraryLoadData", why) ? library : nullptr;
 }
 
+/* Otherwise the first launch would load it. */
+static bool in_memory(const void *kernel, std::string &why) {
+  cudaFuncAttributes a;
+  return good(cudaFuncGetAttributes(&a, kernel), "cudaFuncGetAttributes", why);
+}
+
 static bool entry_of(void *loaded, const std::string &name, kernel_entry &entry,
                      std::string &why) {
   cudaKernel_t kernel = nullptr;
   const cudaError_t e = cudaLibraryGetKernel(&kernel, (cudaLibrary_t)loaded, name.c_str());
   entry.kernel = (const void *)kernel;
-  return good(e, "cudaLibraryGetKernel", why);
+  return good(e, "cudaLibraryGetKernel", why) && in_memory(entry.kernel, why);
 }
 
 static void unload(void *loaded) {

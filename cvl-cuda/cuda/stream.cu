@@ -143,6 +143,8 @@ struct gpu final : stream, event_clock, current_device {
   toolchain *new_toolchain() override {
     kernel_loader loader = cuda_loader();
     loader.wants_ptx = interpreter_ != nullptr;
+    if (!interpreter_) loader.enter = [](int device) { cudaSetDevice(device); };
+    loader.device = device_;
     return nvrtc_toolchain(architecture_, loader).release();
   }
 
