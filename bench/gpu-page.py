@@ -7,6 +7,7 @@ The folder has gpu-check.json and gpu.json. A figure is a median; ratios are of 
 data in the same run."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tables import digits, grid
 
 HEAD = """# What a GPU did
 
-Measured by `{command}` on an {gpu} (driver {driver}, {nvcc}), commit {commit}, {date}; written by
+Measured by `{command}` on an {gpu} (driver {driver}, CUDA {nvcc}), commit {commit}, {date}; written by
 `bench/gpu-page.py {folder} > docs/results-gpu.md`.
 
 - Times are medians, of at least three runs where nothing else is said, with everything that an operation launches.
@@ -127,7 +128,8 @@ def page(folder):
         if table:
             lines.extend([f"## {title}", "", *([text, ""] if text else []), *table])
     section("What was tested", "`cut` and `SKIPPED`: it ran out of its time.", checks(check))
-    section("Targets", "Those of [bench/targets.def](../bench/targets.def).", targets(results))
+    section("Targets", "Those of [bench/targets.def](../bench/targets.def). Rows that took less than a launch a run have no "
+            "verdict: several reductions are one launch.", targets(results))
     sizes = sorted({r["n"] for r in results["ops"]["rows"] if r["family"] != "segmented"}, reverse=True)
     for n in sizes:
         section(f"Operations on 2^{n.bit_length() - 1} elements",
@@ -142,8 +144,8 @@ def page(folder):
     section("Programs", "The corpus's, with superoperators compiled before; each run is a process of its "
             "own.", programs(results))
     head = HEAD.format(command="scripts/gpu-check", gpu=machine["gpu"]["name"],
-                       driver=machine["gpu"]["driver"], nvcc=machine["nvcc"],
-                       commit=(machine["commit"] or "?")[:8], date=machine["date"][:10], folder=folder,
+                       driver=machine["gpu"]["driver"], nvcc=re.search(r"release ([\d.]+)", machine["nvcc"]).group(1),
+                       commit=(check["commit"] or "?")[:8], date=machine["date"][:10], folder=folder,
                        copy=digits(1e-9 * results["ops"]["copy_bytes_per_second"]))
     assert check["gpu"] == machine["gpu"], "two machines"
     return head + "\n".join(lines).rstrip() + "\n"

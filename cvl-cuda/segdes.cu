@@ -15,8 +15,8 @@
  * order, a look costs R = 1/4 byte of the one and 4 bytes of the other, where the directory
  * also counts bits, and searches where segments are empty. Random access costs a sector of
  * 32 bytes either way, but the directory is a sixteenth of the size and fits the second-level
- * cache sooner. So ids move more bytes, but may save instructions; no GPU has
- * measured which weighs more (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them:
+ * cache sooner. So ids move more bytes, but save instructions; on an H200 that makes no
+ * difference, or a tenth more (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them:
  * rank.cu.
  */
 #include <limits.h>

@@ -42,7 +42,7 @@ struct toolchain {
   virtual std::string request() { return std::string(); }
   /* After open(): the note. */
   virtual std::string note() { return std::string(); }
-  /* In place of open(), while nothing is to be compiled. False if the note is not true of this
+  /* Instead of open(), while nothing is to be compiled. False if the note is not true of this
    * machine, or not any more. */
   virtual bool recall(const std::string &note) {
     (void)note;

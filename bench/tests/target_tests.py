@@ -4,6 +4,8 @@ import copy
 import json
 import random
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 import xml.dom.minidom
@@ -284,6 +286,13 @@ class Limit(unittest.TestCase):
         found = self.program(0.0011)   # OpenMP C takes 0.001
         self.assertEqual(found.limits(), [])
         self.assertIsNone(found.largest().limit())
+
+
+class GpuPage(unittest.TestCase):
+    def test_committed(self):
+        made = subprocess.run([sys.executable, "bench/gpu-page.py", "bench/results/gpu-nvidia-h200"], cwd=ROOT,
+                              capture_output=True, text=True, check=True).stdout
+        self.assertEqual(made, (ROOT / "docs" / "results-gpu.md").read_text(encoding="utf-8"))
 
 
 class Charts(unittest.TestCase):
