@@ -68,7 +68,7 @@ Test(watched, a_write_behind_the_end) {
 }
 
 Test(watched, a_read_behind_the_end) {
-  planted_in(generated(twice_text), "= p1[i];", "= p1[i + 1];", OUT_OF_BOUNDS,
+  planted_in(generated(twice_text), "(p1, i, [", "(p1, i + 1, [", OUT_OF_BOUNDS,
              {"kernel \"superoperator\"", "thread 49 reads out of bounds: "}, run_twice);
 }
 
@@ -79,8 +79,9 @@ Test(watched, two_threads_that_write_one_element) {
 }
 
 Test(watched, a_read_of_what_nobody_has_written) {
-  planted_in(generated(twice_text), "= p1[i];", "= o2[i];", UNINITIALISED,
-             {"kernel \"superoperator\"", "reads uninitialised memory, block 2"}, run_twice);
+  planted_in(generated(twice_text), "{ x[k].v1 = v; }", "{ (void)v; x[k].v1 = o2[i]; }",
+             UNINITIALISED, {"kernel \"superoperator\"", "reads uninitialised memory, block 2"},
+             run_twice);
 }
 
 /* What a kernel leaves out is not written: the next one finds that. */
