@@ -11,24 +11,34 @@
 namespace ravel {
 namespace {
 
-/* The result in memory but for the first element, which is the identity. What CUB gives there
- * is neutral in every bit, and of FLOAT the identity is not. */
-template <class C> struct after_identity {
-  using T = typename C::type;
-  struct element {
-    T *to;
-    bool first;
-    HD void operator=(const T &x) const { *to = first ? C::identity() : x; }
-  };
+/* What an iterator says of itself. */
+template <class T, class REFERENCE> struct random_access {
   using iterator_category = std::random_access_iterator_tag;
   using value_type = T;
   using difference_type = int64_t;
   using pointer = T *;
-  using reference = element;
+  using reference = REFERENCE;
+};
+
+/* An element of a result: the identity if it is the first of its segment. What CUB gives there
+ * is neutral in every bit, and of FLOAT the identity is not. */
+template <class C> struct element_or_identity {
+  using T = typename C::type;
+  T *to;
+  bool first;
+  HD void operator=(const T &x) const { *to = first ? C::identity() : x; }
+};
+
+/* The result of one segment in memory. */
+template <class C>
+struct after_identity : random_access<typename C::type, element_or_identity<C>> {
+  using T = typename C::type;
+  using element = element_or_identity<C>;
 
   T *to;
   int64_t at;
 
+  HD after_identity(T *out, int64_t first) : to(out), at(first) {}
   HD element operator*() const { return {to + at, at == 0}; }
   HD element operator[](int64_t i) const { return {to + at + i, at + i == 0}; }
   HD after_identity operator+(int64_t i) const { return {to, at + i}; }
@@ -63,18 +73,13 @@ cudaError_t scan_one(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStr
 
 /* CUB's keys are the elements' numbers, which no memory holds; equal are those of neighbours in
  * one segment. */
-struct positions {
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = uint32_t;
-  using difference_type = int64_t;
-  using pointer = const uint32_t *;
-  using reference = uint32_t;
-
+struct positions : random_access<uint32_t, uint32_t> {
   uint32_t at;
 
+  HD explicit positions(uint32_t first) : at(first) {}
   HD uint32_t operator*() const { return at; }
   HD uint32_t operator[](int64_t i) const { return at + (uint32_t)i; }
-  HD positions operator+(int64_t i) const { return {at + (uint32_t)i}; }
+  HD positions operator+(int64_t i) const { return positions(at + (uint32_t)i); }
 };
 
 HD inline bool is_head(ptr<const uint32_t> heads, uint32_t i) {
@@ -86,24 +91,18 @@ struct in_one_segment {
   HD bool operator()(uint32_t, uint32_t i) const { return !is_head(heads, i); }
 };
 
-/* The result in memory, but the identity where a segment begins (see after_identity). */
-template <class C> struct after_heads {
+/* The same of many segments. */
+template <class C>
+struct after_heads : random_access<typename C::type, element_or_identity<C>> {
   using T = typename C::type;
-  struct element {
-    T *to;
-    bool first;
-    HD void operator=(const T &x) const { *to = first ? C::identity() : x; }
-  };
-  using iterator_category = std::random_access_iterator_tag;
-  using value_type = T;
-  using difference_type = int64_t;
-  using pointer = T *;
-  using reference = element;
+  using element = element_or_identity<C>;
 
   T *to;
   ptr<const uint32_t> heads;
   uint32_t at;
 
+  HD after_heads(T *out, ptr<const uint32_t> h, uint32_t first)
+      : to(out), heads(h), at(first) {}
   HD element operator*() const { return {to + at, is_head(heads, at)}; }
   HD element operator[](int64_t i) const { return *(*this + i); }
   HD after_heads operator+(int64_t i) const { return {to, heads, at + (uint32_t)i}; }
@@ -116,11 +115,11 @@ cudaError_t scan_segments(void *scratch, size_t &bytes, const segmented_scan_job
   if constexpr (std::is_integral<T>::value) {
     using U = typename known_to_cub<C>::type;
     return cub::DeviceScan::ExclusiveScanByKey(
-        scratch, bytes, positions{0}, (const U *)(const void *)j.all.from,
+        scratch, bytes, positions(0), (const U *)(const void *)j.all.from,
         (U *)(void *)j.all.to, typename known_to_cub<C>::operation{}, (U)C::identity(),
         (uint32_t)j.all.n, same, stream);
   } else {
-    return cub::DeviceScan::ExclusiveScanByKey(scratch, bytes, positions{0}, j.all.from,
+    return cub::DeviceScan::ExclusiveScanByKey(scratch, bytes, positions(0), j.all.from,
                                                after_heads<C>{j.all.to, j.heads, 0}, C{},
                                                C::pad(), (uint32_t)j.all.n, same, stream);
   }
