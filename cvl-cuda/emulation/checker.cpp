@@ -501,8 +501,11 @@ bool checker::reach(const touched &x, size_t alignment, const char *does) {
          owned(x.at, x.width, in_launch() + who(now_) + " " + does);
 }
 
-static accesses of_shared(shared_cell *s) {
-  return {&s->access.write, &s->access.read, &s->access.other};
+/* Numbers greater than the running thread's are from before they began anew, in this launch. */
+static accesses of_shared(shared_cell *s, uint32_t now) {
+  cell &c = s->access;
+  if ((c.write & NUMBER) > now || c.read > now || c.other > now) c = cell{};
+  return {&c.write, &c.read, &c.other};
 }
 
 bool checker::reads(const touched &x, size_t alignment) {
@@ -513,7 +516,7 @@ bool checker::reads(const touched &x, size_t alignment) {
     watched_ = true;
     if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " read", x);
     states = &x.shared->memory;
-    cells = of_shared(x.shared);
+    cells = of_shared(x.shared, now_);
   } else {
     if (!reach(x, alignment, "reads")) return false;
     if (pinned.has(x.at)) return true;
@@ -535,7 +538,7 @@ bool checker::writes(const touched &x, size_t alignment) {
   if (x.shared) {
     watched_ = true;
     x.shared->memory = WRITTEN;
-    note_write(of_shared(x.shared), 1, false, x);
+    note_write(of_shared(x.shared, now_), 1, false, x);
   } else if (pinned.has(x.at)) {
     expect(x.at, x.width, true);
   } else {
