@@ -947,6 +947,38 @@ Test(checker, ends_the_process_with_its_status) {
   }
 }
 
+/* Neighbours exchange what they have, in the memory of one block after the other. */
+struct exchanges {
+  enum { threads = 4 };
+  struct shared {
+    shared_array<int64_t, 4> x;
+  };
+  ptr<int64_t> out;
+
+  template <class B> HD void operator()(B &block) const {
+    block.each([&](int t) { block.shared.x[t] = t; });
+    block.each([&](int t) {
+      const int64_t of_next = block.shared.x[(t + 1) % 4];
+      out[block.index() * threads + t] = of_next;
+    });
+  }
+};
+
+/* Numbers run out within a launch, whose blocks have one memory. */
+Test(checker, begins_its_numbers_anew_between_blocks) {
+  for (uint32_t before = 2; before < 60; before++) {
+    checker c((1u << 30) - before);
+    c.commands_start();
+    void *p = c.device.allocate(160);
+    c.taken(p, 160);
+    const order forward{1, 0};
+    const exchanges body{pointer_to<int64_t>(p)};
+    const launch l = launch_blocks("exchanges", 5, body);
+    c.run(l, forward);
+    expect_clean();
+  }
+}
+
 /* Thread numbers run out after 2^30 executions: an old one must not look new, and what happens
  * across that moment is seen. */
 Test(checker, begins_its_numbers_anew) {
