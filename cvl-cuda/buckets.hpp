@@ -75,7 +75,6 @@ template <class V, class O> struct deliver_body {
       if (first + TILE <= n) return whole(first + t);
       for (int64_t i = first + t; i < n; i += threads) put(to[i], values[i]);
     });
-    block.each([&](int) {}); /* before the next tile is taken */
   }
 };
 

@@ -18,7 +18,7 @@ namespace ravel {
 
 enum stage {
   UNDER_WAY, /* a thread's */
-  MADE,      /* the owner's from here on: bytes */
+  MADE,      /* the owner's from here on: bytes, or loaded by the thread */
   READY,     /* loaded */
   FAILED     /* why */
 };
@@ -117,22 +117,21 @@ std::string compiler::key_of(const compilation &c, const std::string &identity) 
   return sha256().add(std::to_string(KERNEL_ABI)).add(identity).add(c.name).add(c.text).hex();
 }
 
+bool compiler::find(compilation &c, const std::string &identity) {
+  const bool found = cache_.find(key_of(c, identity), c.bytes);
+  if (found) found_++;
+  return found;
+}
+
 /* From the disk, or compiled and then kept there. */
 bool compiler::make(compilation &c) {
-  std::string identity, key;
-  if (recall_tools(identity) && cache_.find(key_of(c, identity), c.bytes)) {
-    found_++;
-    return true;
-  }
+  std::string identity;
+  if (recall_tools(identity) && find(c, identity)) return true;
   if (!open_tools(identity, c.why)) return false;
-  key = key_of(c, identity);
-  if (cache_.find(key, c.bytes)) {
-    found_++;
-    return true;
-  }
+  if (find(c, identity)) return true;
   if (!tools_->compile(c.text, c.name, c.stop, c.bytes, c.why)) return false;
   compiled_++;
-  keep(key, c.bytes);
+  keep(key_of(c, identity), c.bytes);
   return true;
 }
 
@@ -158,7 +157,7 @@ bool compiler::load(compilation &c) {
   return found;
 }
 
-/* To load a kernel takes a device more than a millisecond: that is not to keep the owner. */
+/* Loading takes a device a quarter of a millisecond: that is not to keep the owner. */
 bool compiler::try_to_make(compilation &c) {
   try {
     return make(c) && (!tools_->loads_in_threads() || c.stop || load(c));

@@ -102,6 +102,7 @@ private:
   void work();
   bool try_to_make(compilation &);
   bool make(compilation &);
+  bool find(compilation &, const std::string &identity);
   bool load(compilation &);
   void keep(const std::string &key, const std::string &bytes);
   bool open_tools(std::string &identity, std::string &why);

@@ -328,8 +328,7 @@ template <class I, class C> void permutation::permute_many() {
 bool permutation::has_buckets() const {
   return exclusive && !w.on_host && !result_size && a.values.elem != CVL_BOOL &&
          n >= (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_BUCKETS] && n >= SAMPLED &&
-         n >= (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_MARKS] && n < NARROW_CLAIMS &&
-         !(a.index.form == CVL_VECTOR && a.index.as.vector->scatter.get());
+         n < NARROW_CLAIMS && !(a.index.form == CVL_VECTOR && a.index.as.vector->scatter.get());
 }
 
 /* How many of SAMPLED sources go far from the one before. */
@@ -364,7 +363,8 @@ template <class I> void permutation::run() {
     return;
   } else if (!exclusive) {
     narrow ? scatter<I, uint32_t>() : scatter<I, uint64_t>();
-  } else if (result_size || n < (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_MARKS]) {
+  } else if (result_size ||
+             (n < (int64_t)c.tuning.value[TUNE_CUDA_PERMUTE_MARKS] && !all_over)) {
     scatter_exclusively<I, uint32_t>();
   } else {
     narrow ? permute_many<I, uint32_t>() : permute_many<I, uint64_t>();

@@ -964,15 +964,20 @@ struct exchanges {
   }
 };
 
+/* Memory of a checker's device, so many bytes. */
+static ptr<int64_t> memory_of(checker &c, size_t bytes) {
+  c.commands_start();
+  void *p = c.device.allocate(bytes);
+  c.taken(p, bytes);
+  return pointer_to<int64_t>(p);
+}
+
 /* Numbers run out within a launch, whose blocks have one memory. */
 Test(checker, begins_its_numbers_anew_between_blocks) {
   for (uint32_t before = 2; before < 60; before++) {
     checker c((1u << 30) - before);
-    c.commands_start();
-    void *p = c.device.allocate(160);
-    c.taken(p, 160);
     const order forward{1, 0};
-    const exchanges body{pointer_to<int64_t>(p)};
+    const exchanges body{memory_of(c, 160)};
     const launch l = launch_blocks("exchanges", 5, body);
     c.run(l, forward);
     expect_clean();
@@ -984,11 +989,9 @@ Test(checker, begins_its_numbers_anew_between_blocks) {
 Test(checker, begins_its_numbers_anew) {
   for (uint32_t before = 2; before < 40; before++) {
     checker c((1u << 30) - before);
-    c.commands_start();
-    void *p = c.device.allocate(80);
-    c.taken(p, 80);
-    const squares right{pointer_to<int64_t>(p)};
-    const halves wrong{pointer_to<int64_t>(p), 2};
+    const ptr<int64_t> p = memory_of(c, 80);
+    const squares right{p};
+    const halves wrong{p, 2};
     const order forward{1, 0};
     for (int k = 0; k < 5; k++) {
       const launch l = launch_n("squares", 10, right);
