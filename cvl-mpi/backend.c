@@ -7,16 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 1024, WHOLE = 4096 };
+enum { GRAIN = 1024, WHOLE = 4096, SAMPLES = 1 << 14 };
 
 /* ---- contexts ---- */
 
-/* RAVEL_MPI, for tests: "grain=8,whole=0". */
+/* RAVEL_MPI, for tests: "grain=8,whole=0,samples=2". */
 static void read_options(struct cvl_context *c) {
   const char *text = getenv("RAVEL_MPI");
-  unsigned long grain = GRAIN, whole = WHOLE;
-  if (text) sscanf(text, "grain=%lu,whole=%lu", &grain, &whole);
+  unsigned long grain = GRAIN, whole = WHOLE, samples = SAMPLES;
+  if (text) sscanf(text, "grain=%lu,whole=%lu,samples=%lu", &grain, &whole, &samples);
   c->grain = grain > 0 ? grain : 1;
+  c->samples = samples;
   c->whole = c->ranks == 1 && !text ? UINT64_MAX : whole;
 }
 

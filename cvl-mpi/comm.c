@@ -2,6 +2,7 @@
 #include "cvl-mpi/comm.h"
 #include "base/job.h"
 
+#include <limits.h>
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,10 +12,13 @@
 #include <unistd.h>
 
 enum {
-  MESSAGE = 1 << 20,   /* bytes sent at once: what a receiver without memory drops */
-  SPIN = 1000,         /* looks before the processor is yielded */
-  LEAVE_SECONDS = 10,  /* for the others to come to the end, too */
-  COMPARE_SECONDS = 60 /* for the others to come to the same call */
+  MESSAGE = 1 << 20,    /* bytes sent at once: what a receiver without memory drops */
+  SPIN = 1000,          /* looks before the processor is yielded, */
+  YIELDS = 2000,        /* before this process sleeps, for a while that grows: */
+  NAP_NS = 1000,        /* so much longer each time, */
+  NAP_MOST_NS = 500000, /* up to this */
+  LEAVE_SECONDS = 10,   /* for the others to come to the end, too */
+  COMPARE_SECONDS = 60  /* for the others to come to the same call */
 };
 
 struct comm {
@@ -37,15 +41,27 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* Lets others have the processor after k looks: ranks may be more than processors. */
+static void give_way(unsigned k) {
+  if (k < SPIN) return;
+  if (k < SPIN + YIELDS) {
+    sched_yield();
+    return;
+  }
+  const unsigned long naps = k - SPIN - YIELDS + 1;
+  const struct timespec nap = {.tv_nsec = naps < NAP_MOST_NS / NAP_NS ? (long)(naps * NAP_NS)
+                                                                      : NAP_MOST_NS};
+  nanosleep(&nap, NULL);
+}
+
 /* Waits for n requests; at most so many seconds, if that is not 0. */
 static bool complete(struct comm *c, MPI_Request *requests, int n, double seconds) {
   const double begun = seconds > 0 ? now() : 0;
   int done = 0;
-  for (unsigned k = 0;; k++) {
+  for (unsigned k = 0;; k += k < UINT_MAX) {
     MPI_Testall(n, requests, &done, c->statuses);
     if (done) return true;
-    if (k < SPIN) continue;
-    sched_yield();
+    give_way(k);
     if (seconds > 0 && now() - begun > seconds) return false;
   }
 }

@@ -164,6 +164,44 @@ struct cvl_value move_to(struct cvl_context *c, uint64_t site, const struct cvl_
   return move_blocks(c, site, v, at);
 }
 
+/* ---- through the host's memory ---- */
+
+void *host_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, uint64_t n,
+                    size_t bytes) {
+  if (v.form == CVL_NOTHING) return NULL;
+  void *data = mpi_try_alloc(c, site, n * bytes);
+  if (data && n > 0 && !absorb(c, c->b->to_host(c->inner, &v, 0, n, data), at_site(site))) {
+    free(data);
+    data = NULL;
+  }
+  inner_drop(c, &v, 1);
+  return data;
+}
+
+struct cvl_value device_elements(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
+                                 uint64_t n, const void *data) {
+  struct cvl_value v;
+  if (!data || !absorb(c, c->b->from_host(c->inner, site, elem, n, data, &v), at_site(site)))
+    return nothing();
+  return v;
+}
+
+void exchange_elements(struct cvl_context *c, size_t bytes, const void *from,
+                       const uint64_t *from_counts, void *to, const uint64_t *to_counts) {
+  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
+                    *receive = send + c->ranks;
+  const char *out = from;
+  char *in = to;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    send[r] = (struct comm_block){(void *)(uintptr_t)out, from_counts[r] * bytes};
+    receive[r] = (struct comm_block){in, to_counts[r] * bytes};
+    if (out) out += send[r].bytes;
+    if (in) in += receive[r].bytes;
+  }
+  comm_exchange(c->comm, send, receive);
+  free(send);
+}
+
 /* ---- blocks of what all have ---- */
 
 struct cvl_value keep_block(struct cvl_context *c, uint64_t site, struct cvl_value whole,

@@ -29,24 +29,11 @@ struct permutation {
   int64_t *sent, *received; /* positions, by rank: within the block of the owner */
 };
 
-/* Inner elements in the host's memory; takes v. NULL: lost. */
-static void *hosted(struct cvl_context *c, uint64_t site, struct cvl_value v, uint64_t n,
-                    size_t bytes) {
-  if (v.form == CVL_NOTHING) return NULL;
-  void *data = mpi_try_alloc(c, site, n * bytes);
-  if (data && n > 0 && !absorb(c, c->b->to_host(c->inner, &v, 0, n, data), at_site(site))) {
-    free(data);
-    data = NULL;
-  }
-  inner_drop(c, &v, 1);
-  return data;
-}
-
 /* The elements of an operand on this rank, if it lay as `at`. */
 static void *block_of(struct cvl_context *c, const struct permutation *p,
                       const struct cvl_value *v, struct distribution *at, size_t bytes) {
-  return hosted(c, p->site, move_to(c, p->site, v, at, false),
-                distribution_range(at, c->rank).n, bytes);
+  return host_elements(c, p->site, move_to(c, p->site, v, at, false),
+                       distribution_range(at, c->rank).n, bytes);
 }
 
 /* ---- positions ---- */
@@ -146,23 +133,6 @@ static bool group(struct cvl_context *c, struct permutation *p) {
 
 /* ---- exchanges ---- */
 
-/* Elements of so many bytes, by rank, in both directions. */
-static void exchange(struct cvl_context *c, size_t bytes, const void *from,
-                     const uint64_t *from_counts, void *to, const uint64_t *to_counts) {
-  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
-                    *receive = send + c->ranks;
-  const char *out = from;
-  char *in = to;
-  for (unsigned r = 0; r < c->ranks; r++) {
-    send[r] = (struct comm_block){(void *)(uintptr_t)out, from_counts[r] * bytes};
-    receive[r] = (struct comm_block){in, to_counts[r] * bytes};
-    if (out) out += send[r].bytes;
-    if (in) in += receive[r].bytes;
-  }
-  comm_exchange(c->comm, send, receive);
-  free(send);
-}
-
 /* Tells each rank which of its elements are meant. A rank without memory sends nothing. */
 static void send_positions(struct cvl_context *c, struct permutation *p) {
   count_out(c, p);
@@ -175,7 +145,7 @@ static void send_positions(struct cvl_context *c, struct permutation *p) {
   comm_transpose(c->comm, p->out, p->in);
   p->in_total = sum(c, p->in);
   p->received = mpi_try_alloc(c, p->site, p->in_total * sizeof *p->received);
-  exchange(c, sizeof *p->sent, p->sent, p->out, p->received, p->in);
+  exchange_elements(c, sizeof *p->sent, p->sent, p->out, p->received, p->in);
 }
 
 static void copy_element(char *to, uint64_t i, const char *from, uint64_t k, size_t bytes) {
@@ -188,12 +158,7 @@ static void copy_element(char *to, uint64_t i, const char *from, uint64_t k, siz
 
 static struct cvl_value uploaded(struct cvl_context *c, const struct permutation *p, uint64_t n,
                                  const char *data) {
-  struct cvl_value v;
-  const enum cvl_elem elem = mpi_elem(&p->a->values);
-  if (!data ||
-      !absorb(c, c->b->from_host(c->inner, p->site, elem, n, data, &v), at_site(p->site)))
-    return nothing();
-  return v;
+  return device_elements(c, p->site, mpi_elem(&p->a->values), n, data);
 }
 
 /* ---- gathers ---- */
@@ -214,7 +179,7 @@ static char *answer(struct cvl_context *c, const struct permutation *p) {
 static struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
   char *answers = answer(c, p), *got = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
   char *block = p->positions ? mpi_try_alloc(c, p->site, p->block.n * p->bytes) : NULL;
-  exchange(c, p->bytes, answers, p->in, got, p->out);
+  exchange_elements(c, p->bytes, answers, p->in, got, p->out);
   if (block) memset(block, 0, p->block.n * p->bytes);
   for (uint64_t k = 0; block && got && k < p->out_total; k++)
     copy_element(block, p->order[k], got, k, p->bytes);
@@ -276,7 +241,7 @@ static void check_permutation(struct cvl_context *c, const struct permutation *p
   int64_t *where = mpi_try_alloc(c, p->site, p->in_total * sizeof *where);
   for (uint64_t k = 0; mine && k < p->out_total; k++)
     mine[k] = (int64_t)(p->block.first + p->order[k]);
-  exchange(c, sizeof *mine, mine, p->out, where, p->in);
+  exchange_elements(c, sizeof *mine, mine, p->out, where, p->in);
   if (where && p->received) check_once(c, p, n, where);
   free(mine);
   free(where);
@@ -286,7 +251,7 @@ static struct cvl_value scatter(struct cvl_context *c, struct permutation *p) {
   const uint64_t n = distribution_range(p->far_at, c->rank).n;
   char *block = begun(c, p, n), *out = sent_values(c, p);
   char *in = mpi_try_alloc(c, p->site, p->in_total * p->bytes);
-  exchange(c, p->bytes, out, p->out, in, p->in);
+  exchange_elements(c, p->bytes, out, p->out, in, p->in);
   if (p->a->op == OP_PERMUTE) check_permutation(c, p, n);
   for (uint64_t i = 0; block && in && p->received && i < p->in_total; i++)
     copy_element(block, (uint64_t)p->received[i], in, i, p->bytes);

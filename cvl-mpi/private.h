@@ -71,10 +71,10 @@ struct cvl_context {
   enum cvl_elem int_elem, float_elem;
   const struct cvl_backend *table; /* this one */
   struct cvl_stop stop;
-  uint64_t grain, whole; /* see README.md, Distributions */
-  struct cvl_error mine; /* this rank's first fault, not agreed on */
-  struct cvl_error slot; /* that of all ranks, agreed on */
-  char text[256];        /* of slot */
+  uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
+  struct cvl_error mine;          /* this rank's first fault, not agreed on */
+  struct cvl_error slot;          /* that of all ranks, agreed on */
+  char text[256];                 /* of slot */
   struct shift *shifts;
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
@@ -195,6 +195,16 @@ struct cvl_value move_to(struct cvl_context *, uint64_t site, const struct cvl_v
 /* ranges[r] on rank r; they may overlap. */
 struct cvl_value move_ranges(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                              const struct range *ranges);
+/* Inner elements in the host's memory, which the caller frees: takes v. NULL: lost. And back:
+ * not owned; CVL_NOTHING for NULL. */
+void *host_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
+                    size_t bytes);
+struct cvl_value device_elements(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                                 const void *data);
+/* Elements of so many bytes to each rank and from each, by ranks. NULL: zeros are sent, what
+ * comes is dropped. */
+void exchange_elements(struct cvl_context *, size_t bytes, const void *from,
+                       const uint64_t *from_counts, void *to, const uint64_t *to_counts);
 /* Of inner elements that all ranks have, the block of this one: takes `whole`. */
 struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_value whole,
                             struct range block);
@@ -253,6 +263,9 @@ bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+/* sort.c: RANK and SORT. */
+bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 /* permute.c: gathers and scatters, which borrow their operands; false if all ranks have all of
  * them, or cannot know the segments. */

@@ -155,6 +155,8 @@ static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call
   if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, d, at, out);
   const bool exact = elem_info(mpi_elem(&call->operand[0]))->klass != CLASS_FLOAT;
   if (call->kind == CALL_SCAN && exact) return scan_call(c, site, call, d, at, out);
+  if (call->kind == CALL_RANK || call->kind == CALL_SORT)
+    return sort_call(c, site, call, d, at, out);
   if (call->kind == CALL_REDUCE) {
     struct distribution *cut = cut_between(c, d, at, CVL_REDUCE_BLOCK);
     blocks_call(c, site, call, d, cut, out);
