@@ -375,6 +375,12 @@ bool cpu_assert_all(struct cvl_context *, uint64_t site, const struct cvl_value 
                       const struct cvl_value *v, const struct cvl_value *d,                    \
                       struct cvl_value *out);
 #include "cvl/segmented.def"
+/* scan-tiles.c */
+bool cpu_scan_totals(struct cvl_context *, uint64_t site, enum cvl_op,
+                     const struct cvl_value *v, struct cvl_value *out);
+bool cpu_scan_tiles(struct cvl_context *, uint64_t site, enum cvl_op, bool begins,
+                    const struct cvl_value *v, const struct cvl_value *before,
+                    struct cvl_value *out);
 /* sub.c: opens and closes a sub-context; frees all that are closed. */
 struct cvl_context *cpu_open_sub(struct cvl_context *);
 void cpu_close_sub(struct cvl_context *);

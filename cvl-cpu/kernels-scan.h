@@ -12,7 +12,7 @@
 #include "cvl/cvl.h"
 
 enum {
-  SCAN_WINDOW = CVL_SCAN_ROW * CVL_SCAN_WINDOW,
+  SCAN_WINDOW = CVL_SCAN_TILE,
   SCAN_LEVELS = 12, /* above the windows: 256 * 32^12 elements are more than there can be */
   SCAN_STEPS = 5    /* of Kogge and Stone in a window of CVL_SCAN_WINDOW */
 };

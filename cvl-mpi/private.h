@@ -259,8 +259,12 @@ bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
-/* scan.c: SCAN of INTs and BOOLs. pack.c: PACK, with two results. */
+/* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
+ * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
+ * results. */
 bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+bool tree_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
 bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                struct cvl_segdes *, struct distribution *at, struct cvl_value *out);

@@ -1,6 +1,6 @@
 /* scan.c - scans of segments that go on on the next rank, of operations that are exact: the sum
- * of what is on the ranks before is added. FLOATs have the tree of cvl.h, which this would not
- * give (together.c).
+ * of what is on the ranks before is added. Sums of FLOATs have the tree of cvl.h, which this
+ * would not give (tree.c).
  */
 #include "cvl-mpi/private.h"
 

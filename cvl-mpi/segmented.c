@@ -4,7 +4,8 @@
  * more than one segment a border. Then each rank has operands of its own. Where a segment is
  * too long for that, reductions go on as the tree of cvl.h has it: blocks of 1,024 elements are
  * whole on a rank, and what they give is combined by the rank on which the segment begins.
- * Other operations on such segments are executed whole, by all (together.c).
+ * Scans, ranks and sorting have their own ways (scan.c, tree.c, sort.c); other operations on
+ * such segments are executed whole, by all (together.c).
  */
 #include "cvl-mpi/private.h"
 
@@ -149,21 +150,35 @@ static struct distribution *elements_of(struct cvl_context *c, const struct cvl_
   return distribution_retain(mpi_at(&call->operand[0]));
 }
 
+/* Whether a scan gives the same bits in any order. */
+static bool is_exact(const struct cvl_call *call) {
+  const bool floats = elem_info(mpi_elem(&call->operand[0]))->klass == CLASS_FLOAT;
+  return !floats || call->op == OP_MAX || call->op == OP_MIN;
+}
+
+/* In the order of the tree: with blocks that end where it has blocks. */
+static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                     struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+  const bool scan = call->kind == CALL_SCAN;
+  struct distribution *cut = cut_between(c, d, at, scan ? CVL_SCAN_TILE : CVL_REDUCE_BLOCK);
+  if (scan) {
+    tree_call(c, site, call, d, cut, out);
+  } else {
+    blocks_call(c, site, call, d, cut, out);
+  }
+  distribution_release(cut);
+  return true;
+}
+
 /* Segments that are too long for one rank. */
 static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
   if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, d, at, out);
-  const bool exact = elem_info(mpi_elem(&call->operand[0]))->klass != CLASS_FLOAT;
-  if (call->kind == CALL_SCAN && exact) return scan_call(c, site, call, d, at, out);
+  if (call->kind == CALL_SCAN && is_exact(call)) return scan_call(c, site, call, d, at, out);
+  if (call->kind == CALL_SCAN) return c->b->scan_tiles && cut_call(c, site, call, d, at, out);
   if (call->kind == CALL_RANK || call->kind == CALL_SORT)
     return sort_call(c, site, call, d, at, out);
-  if (call->kind == CALL_REDUCE) {
-    struct distribution *cut = cut_between(c, d, at, CVL_REDUCE_BLOCK);
-    blocks_call(c, site, call, d, cut, out);
-    distribution_release(cut);
-    return true;
-  }
-  return false;
+  return call->kind == CALL_REDUCE && cut_call(c, site, call, d, at, out);
 }
 
 static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,

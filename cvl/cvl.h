@@ -130,6 +130,9 @@
 #include "tables/tables.h"
 
 enum { CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024, CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32 };
+/* What the two lowest levels of a scan have in common: its total is all that those above see.
+ */
+enum { CVL_SCAN_TILE = CVL_SCAN_ROW * CVL_SCAN_WINDOW };
 
 /* ---- values ---- */
 
@@ -280,7 +283,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 8 };
+enum { CVL_VERSION = 9 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -468,6 +471,20 @@ struct cvl_backend {
   /* Fault ASSERT at the lowest position whose flag is false, with the INTs v and w there. */
   bool (*assert_all)(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
                      const struct cvl_value *v, const struct cvl_value *w);
+
+  /* -- a scan of one segment whose elements lie in several contexts, tiles of CVL_SCAN_TILE
+   * elements whole in one: the caller computes the levels above. NULL, both, where scans cannot
+   * be cut so. Operands are borrowed. -- */
+
+  /* out[k] = total of tile k of v, for all that are full. */
+  bool (*scan_totals)(struct cvl_context *, uint64_t site, enum cvl_op,
+                      const struct cvl_value *v, struct cvl_value *out);
+  /* The scan of v, of which the last tile may be short, with before[k], of the same type,
+   * before tile k; `begins`: v begins where the segment does, and its first result is the
+   * identity. */
+  bool (*scan_tiles)(struct cvl_context *, uint64_t site, enum cvl_op, bool begins,
+                     const struct cvl_value *v, const struct cvl_value *before,
+                     struct cvl_value *out);
 
   /* -- superoperators, see superop.h -- */
 

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
         "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
 # Blocks of few elements, on all ranks only where there are fewer: borders everywhere.
-SMALL = "grain=4,whole=3"
+SMALL = "grain=4,whole=3,samples=2"
 
 
 class Job:
