@@ -1,5 +1,6 @@
 /* backend.c - the table of functions, and contexts. */
 #include "cvl-mpi/cvl-mpi.h"
+#include "cvl-mpi/deal.h"
 #include "cvl-mpi/hosts.h"
 #include "cvl-mpi/superops.h"
 
@@ -283,6 +284,8 @@ static struct cvl_backend table = {
     .allocate = mpi_allocate,
     .fill = mpi_fill,
     .concatenate = mpi_concatenate,
+    .deal = mpi_deal,
+    .collect = mpi_collect,
     .check = mpi_check,
     .statistics = mpi_statistics,
     .fail_allocation = mpi_fail_allocation,

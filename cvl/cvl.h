@@ -226,6 +226,27 @@ struct cvl_options {
                                   open, and not later */
 };
 
+/* How many elements (of a descriptor: segments) an operand or result of a call by instances
+ * has: one for each instance; the same ones for all; or those of the segments of another one,
+ * whose number this is. */
+#define CVL_EACH   (UINT32_MAX - 1)
+#define CVL_SHARED UINT32_MAX
+
+/* A call by instances that is dealt out. */
+struct cvl_deal {
+  uint64_t instances;
+  uint32_t count;                   /* operands; the first is the descriptor of the instances */
+  const uint32_t *sizes;            /* of each */
+  const struct cvl_value *operands; /* borrowed until the call has been collected */
+  /* What `deal` sets: */
+  uint32_t processes;
+  uint64_t first, n;                 /* instances of this process, which it executes with */
+  const struct cvl_backend *backend; /* these, which are its alone: */
+  struct cvl_context *context;
+  struct cvl_value *own; /* their operands: the caller's room, and its values */
+  void *kept;            /* the back end's */
+};
+
 /* Something a back end can run on. */
 struct cvl_device {
   char name[128];
@@ -402,6 +423,21 @@ struct cvl_backend {
    * there is no memory, and of a sub-context; the function is NULL where there is no such
    * thing. */
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
+
+  /* -- calls by instances dealt out to the processes of a job, each of which executes some of
+   * the instances by itself; NULL, both, where there is one process. All call them together. --
+   */
+
+  /* Decides which instances are whose, by how much their operands take, and brings these there.
+   * False if the call is not worth it, or there is too little memory: then nothing has been
+   * done, and it is not a fault. */
+  bool (*deal)(struct cvl_context *, uint64_t site, struct cvl_deal *);
+  /* Ends it. `good`: this process has the results of its instances: `count` values of
+   * deal->context, which pass to the function. True, and out[k] is result k of all instances,
+   * if all processes have theirs and there is memory; false, again without a fault, if the call
+   * is to be executed in another way. */
+  bool (*collect)(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
+                  uint32_t count, struct cvl_value *own, struct cvl_value *out);
 
   /* -- errors and time -- */
 

@@ -55,6 +55,7 @@ void machine_keep_random(struct machine *m) {
 
 static void begin_run(struct machine *m, const struct run *r) {
   machine_program_use(m, r->program);
+  if (r->function) m->entry = *r->function;
   history_clear(&m->history);
   chunks_begin_run(m);
   m->top = m->depth = 0;
@@ -90,7 +91,7 @@ static void release_arguments(struct machine *m, const struct run *r) {
 }
 
 struct machine_site machine_entry_site(const struct machine *m) {
-  const uint32_t entry = m->program->entry;
+  const uint32_t entry = m->entry;
   const struct code_function *f = &m->code->functions[entry];
   const bool stack = m->program->functions[entry].stack != NULL;
   return (struct machine_site){.location = stack ? f->stack_entry : f->entry};
@@ -99,8 +100,8 @@ struct machine_site machine_entry_site(const struct machine *m) {
 /* The frame of the entry function with the arguments in it. */
 static bool begin_frame(struct machine *m, const struct machine_site *site,
                         const struct run *r) {
-  const struct code_function *f = &m->code->functions[m->program->entry];
-  if (!machine_push_frame(m, site, m->program->entry, 0) ||
+  const struct code_function *f = &m->code->functions[m->entry];
+  if (!machine_push_frame(m, site, m->entry, 0) ||
       !machine_reserve(m, site, r->count + f->slots + f->result_count)) {
     release_arguments(m, r);
     return false;
@@ -109,11 +110,11 @@ static bool begin_frame(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-/* Begins the entry function on the arguments: its let-form if they are what that was inferred
- * for, else its stack code, which fails where it finds that they are not. */
+/* Begins the function that is called on the arguments: its let-form if they are what that was
+ * inferred for, else its stack code, which fails where it finds that they are not. */
 static bool begin_entry(struct machine *m, const struct run *r, uint32_t *location) {
-  const struct code_function *f = &m->code->functions[m->program->entry];
-  const struct ir_function *function = &m->program->functions[m->program->entry];
+  const struct code_function *f = &m->code->functions[m->entry];
+  const struct ir_function *function = &m->program->functions[m->entry];
   const struct machine_site site = machine_entry_site(m);
   if (!begin_frame(m, &site, r)) return false;
   bool typed = f->runs_typed && r->count == f->param_count;
@@ -225,6 +226,15 @@ void machine_use_sink(struct machine *m, const struct machine_sink *sink) {
   m->call_sink = sink;
 }
 
+static enum machine_outcome call(struct machine *m, const struct run *run,
+                                 struct diag_list *diags) {
+  machine_begin(m, diags);
+  const enum step step = machine_run_once(m, run);
+  if (step == STEP_DONE) machine_keep_random(m);
+  machine_end(m);
+  return machine_outcome_of(m, step);
+}
+
 enum machine_outcome machine_call(struct machine *m, struct machine_program *program,
                                   const struct cvl_value *arguments, uint64_t argument_count,
                                   struct cvl_value *results, uint64_t result_count,
@@ -238,9 +248,19 @@ enum machine_outcome machine_call(struct machine *m, struct machine_program *pro
                           .sink = m->call_sink,
                           .deliver = take_results,
                           .to = &taken};
-  machine_begin(m, diags);
-  const enum step step = machine_run_once(m, &run);
-  if (step == STEP_DONE) machine_keep_random(m);
-  machine_end(m);
-  return machine_outcome_of(m, step);
+  return call(m, &run, diags);
+}
+
+enum machine_outcome machine_call_function(struct machine *m, struct machine_program *program,
+                                           uint32_t function, const struct cvl_value *arguments,
+                                           uint64_t count, struct cvl_value *results,
+                                           uint64_t result_count, struct diag_list *diags) {
+  struct taken taken = {results, result_count};
+  const struct run run = {.program = program,
+                          .function = &function,
+                          .arguments = arguments,
+                          .count = count,
+                          .deliver = take_results,
+                          .to = &taken};
+  return call(m, &run, diags);
 }

@@ -362,6 +362,14 @@ static enum chunks_step go_on(struct machine *m, struct cut *cut, struct value *
   return cut_start_chunk(m, cut, location) ? CHUNKS_NEXT : CHUNKS_FAILED;
 }
 
+/* The first chunk; or all of them, by the processes of a job. */
+static enum chunks_step begin_chunks(struct machine *m, struct cut *cut, bool deal,
+                                     struct value *results) {
+  uint32_t entry;
+  if (deal && deal_run(m, cut)) return end_cut(m, cut, results) ? CHUNKS_END : CHUNKS_FAILED;
+  return go_on(m, cut, results, &entry);
+}
+
 /* All that was begun before is waited for, so that a fault from here on is of the chunks. */
 static enum chunks_step begin_cut(struct machine *m, uint32_t location,
                                   const struct frame *before) {
@@ -370,13 +378,13 @@ static enum chunks_step begin_cut(struct machine *m, uint32_t location,
   const struct value *slots = m->stack + frame->base;
   const struct machine_site site = {m->site, location};
   uint64_t instances = 0;
-  uint32_t entry;
   if (!machine_settle(m, &site) || !resolve(m, &site, instances_of(m, &slots[0]), &instances))
     return CHUNKS_FAILED;
-  if (!chunk_is_wanted(m, function, instances, slots)) return CHUNKS_NEXT;
+  const bool deal = deal_is_wanted(m, function, instances);
+  if (!deal && !chunk_is_wanted(m, function, instances, slots)) return CHUNKS_NEXT;
   struct value *above = m->stack + frame->base + m->code->functions[function].slots;
   return push_cut(m, &site, before, instances) && check_operands(m, &site, innermost(m))
-             ? go_on(m, innermost(m), above, &entry)
+             ? begin_chunks(m, innermost(m), deal, above)
              : CHUNKS_FAILED;
 }
 
@@ -385,7 +393,9 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
   const struct value *slots = m->stack + frame->base;
   if (!m->program->functions[frame->function].instances) return CHUNKS_NEXT;
   const struct cvl_size most = instances_of(m, &slots[0]);
-  if (!chunk_is_wanted(m, frame->function, most.bound, slots)) return CHUNKS_NEXT;
+  if (!deal_is_wanted(m, frame->function, most.bound) &&
+      !chunk_is_wanted(m, frame->function, most.bound, slots))
+    return CHUNKS_NEXT;
   return begin_cut(m, location, before);
 }
 

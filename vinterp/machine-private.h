@@ -2,12 +2,12 @@
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; chunks.h calls that are cut; team.h chunks on several threads,
- * sub-machine.c what each of them has; sink.c results that leave early; stack-interpreter.c
- * runs stack code; checks.c agreement of sizes; operations.c one instruction on the back end;
- * fused.c a superoperator; faults.c messages and call traces; io.c and streams.c input and
- * output; results.c, print.c and items.c arguments and results; program.c what a program keeps;
- * call.c one run of it; evaluate.c a program from beginning to end, once or repeatedly;
- * values.c values outside of runs; run.c what the executors share.
+ * sub-machine.c what each of them has; deal.c calls dealt out to processes; sink.c results that
+ * leave early; stack-interpreter.c runs stack code; checks.c agreement of sizes; operations.c
+ * one instruction on the back end; fused.c a superoperator; faults.c messages and call traces;
+ * io.c and streams.c input and output; results.c, print.c and items.c arguments and results;
+ * program.c what a program keeps; call.c one run of it; evaluate.c a program from beginning to
+ * end, once or repeatedly; values.c values outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -77,6 +77,7 @@ struct machine {
   struct machine_failure failure; /* what it was */
 
   /* One run. */
+  uint32_t entry;                       /* the function that it begins with */
   FILE *out, *err;                      /* streams 1 and 2 */
   const struct machine_sink *sink;      /* or NULL */
   const struct machine_sink *call_sink; /* that of machine_call */
@@ -95,8 +96,10 @@ struct machine {
   int64_t fuel;           /* work until limits are looked at again */
   struct chunks chunks;   /* calls that are cut */
 
-  struct team *team;       /* threads that chunks may be executed on, or NULL */
-  bool sub;                /* this is a sub-machine of the team */
+  struct machine *alone; /* that executes what is dealt to this process (deal.c), or NULL; */
+  struct machine_program *dealt; /* of such a machine: what it keeps of the other's program */
+  struct team *team;             /* threads that chunks may be executed on, or NULL */
+  bool sub;                      /* this is a sub-machine of the team */
   struct value *constants; /* of a sub-machine: its own, by number; NULL: those of the code */
 
   uint64_t seed, random_count;       /* RAND: key, and the number of the next one */
@@ -136,6 +139,7 @@ struct run_times {
 
 struct run {
   const struct machine_program *program;
+  const uint32_t *function;          /* or NULL: the program's entry function */
   const struct cvl_value *arguments; /* as for machine_call */
   uint64_t count;
   FILE *out, *err;
@@ -162,6 +166,26 @@ enum machine_outcome machine_outcome_of(const struct machine *, enum step);
  * beginning and end. */
 struct machine_site machine_entry_site(const struct machine *);
 struct machine_site machine_end_site(const struct machine *);
+
+/* The same as machine_call of any function, which has typed code, of the program. */
+enum machine_outcome machine_call_function(struct machine *, struct machine_program *,
+                                           uint32_t function, const struct cvl_value *arguments,
+                                           uint64_t count, struct cvl_value *results,
+                                           uint64_t result_count, struct diag_list *);
+
+/* ---- calls dealt out to processes: deal.c ---- */
+
+/* Whether a call is to be offered to the back end. */
+bool deal_is_wanted(struct machine *, uint32_t function, uint64_t instances);
+/* Executes a cut, which is between chunks and has begun none, by all processes: true with all
+ * results in cut->results[k].whole; false if it is to go on in another way. */
+bool deal_run(struct machine *, struct cut *);
+/* Frees what it has made, before the back end's context is closed; what it keeps of a program,
+ * before that goes. */
+void deal_free(struct machine *);
+void deal_forget(struct machine *);
+/* reach.c: whether a function draws no random numbers and needs no stack code. */
+bool reach_allows(struct machine *, uint32_t function);
 
 /* ---- faults: faults.c ---- */
 

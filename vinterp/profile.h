@@ -66,7 +66,13 @@ void profile_call(struct profile *, uint32_t function);
 /* Counts an instruction that the function executed itself. */
 void profile_instruction(struct profile *, uint32_t function, const struct profile_entry *);
 /* What the size of a chunk is bound by (chunks.h). */
-enum chunk_bound { CHUNK_FORCED, CHUNK_BUDGET, CHUNK_LIMIT, CHUNK_BOUNDS };
+enum chunk_bound {
+  CHUNK_FORCED,
+  CHUNK_BUDGET,
+  CHUNK_LIMIT,
+  CHUNK_DEALT, /* nothing: each is what has been dealt to one process of a job */
+  CHUNK_BOUNDS
+};
 
 /* The chunks of a call by instances that has been cut. */
 struct cut_counts {

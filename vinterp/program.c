@@ -45,6 +45,7 @@ static bool make_needs(struct machine *m, struct machine_program *p) {
 
 bool machine_program_lower(struct machine *m, struct machine_program *p) {
   team_forget(m);
+  deal_forget(m);
   return make_code(m, p) && make_rows(m, p);
 }
 
@@ -62,6 +63,7 @@ struct machine_program *machine_program_new(struct machine *m,
 void machine_program_free(struct machine *m, struct machine_program *p) {
   if (!p) return;
   team_forget(m);
+  deal_forget(m);
   fused_free(m, p->fused);
   code_free(p->code, &m->store);
   free_rows(m, p);
@@ -74,6 +76,7 @@ void machine_program_use(struct machine *m, const struct machine_program *p) {
   static const struct machine_program none = {0};
   if (!p) p = &none;
   m->program = p->program;
+  m->entry = p->program ? p->program->entry : 0;
   m->code = p->code;
   m->fused = p->fused;
   m->profile_rows = p->profile_rows;

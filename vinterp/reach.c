@@ -53,22 +53,30 @@ static void prepare_function(struct machine *m, uint32_t function) {
   }
 }
 
-static bool walk(struct walk *w, uint32_t function) {
+static bool walk(struct walk *w, uint32_t function, bool prepare) {
   see(w, function);
   while (w->done < w->count) look_at_function(w, w->queue[w->done++]);
   const bool may = !w->random && !w->stack;
-  for (uint32_t k = 0; may && k < w->count; k++) prepare_function(w->m, w->queue[k]);
+  for (uint32_t k = 0; may && prepare && k < w->count; k++) prepare_function(w->m, w->queue[k]);
   return may;
 }
 
-bool reach_is_for_threads(struct machine *m, uint32_t function) {
+static bool walk_from(struct machine *m, uint32_t function, bool prepare) {
   const uint32_t n = m->program->function_count;
   struct walk w = {.m = m,
                    .seen = heap_alloc(m->heap, n * sizeof *w.seen),
                    .queue = heap_alloc(m->heap, n * sizeof *w.queue)};
   if (w.seen) memset(w.seen, 0, n * sizeof *w.seen);
-  const bool may = w.seen && w.queue && walk(&w, function);
+  const bool may = w.seen && w.queue && walk(&w, function, prepare);
   heap_free(m->heap, w.seen, n * sizeof *w.seen);
   heap_free(m->heap, w.queue, n * sizeof *w.queue);
   return may;
+}
+
+bool reach_is_for_threads(struct machine *m, uint32_t function) {
+  return walk_from(m, function, true);
+}
+
+bool reach_allows(struct machine *m, uint32_t function) {
+  return walk_from(m, function, false);
 }

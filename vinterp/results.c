@@ -69,8 +69,8 @@ static bool fail_results(struct machine *m, const char *why) {
 }
 
 struct machine_site machine_end_site(const struct machine *m) {
-  const struct ir_function *f = &m->program->functions[m->program->entry];
-  uint32_t end = m->code->functions[m->program->entry].stack_entry;
+  const struct ir_function *f = &m->program->functions[m->entry];
+  uint32_t end = m->code->functions[m->entry].stack_entry;
   if (f->stack) end += f->stack->length - 1;
   return (struct machine_site){m->site, end};
 }

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -46,9 +47,9 @@ class Job:
     def command(self, ranks, *command):
         return [self.launcher, *self.options, "-n", str(ranks), *map(str, command)]
 
-    def run(self, ranks, *command, timeout=600):
+    def run(self, ranks, *command, timeout=600, folder=None):
         return subprocess.run(self.command(ranks, *command), env=self.environment, text=True,
-                              capture_output=True, timeout=timeout, check=False,
+                              capture_output=True, timeout=timeout, check=False, cwd=folder,
                               stdin=subprocess.DEVNULL)
 
     def nesl(self, ranks, expression, *options):
@@ -91,6 +92,49 @@ def fault_once(tests, job):
     message = "index 1000 is outside a sequence of length 1000"
     tests.expect(done.returncode != 0 and done.stderr.count(message) == 1,
                  f"{job.name}, one fault is reported", done.stdout + done.stderr)
+
+
+DEALT = """let r = {let a = [1 : i + 2]; s = {x * x : x in a | rem(x, 2) == rem(i, 2)}
+                in (sum(s), s, sqrt(float(sum(a)))) : i in index(200)}
+in (sum({a : (a, b, c) in r}), {b : (a, b, c) in r}, sum({c : (a, b, c) in r}))"""
+
+
+def dealt_out(tests, job):
+    """Calls by instances are executed by the ranks apart; the profile says so."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
+        source.write_text(DEALT + " $\n")
+        subprocess.run([job.build / "bin/neslc", source, "-o", code], check=True)
+        wanted = subprocess.run([job.build / "bin/vinterp", "--backend", "cpu", code], text=True, check=True,
+                                stdout=subprocess.PIPE).stdout
+        done = job.run(3, job.build / "bin/vinterp", "--backend", job.backend, "--profile", code)
+    apart = re.search(r"^EACH_1L +1 +3 +6\d +6\d .* ranks$", done.stderr, re.MULTILINE)
+    tests.expect(done.returncode == 0 and done.stdout == wanted and apart,
+                 f"{job.name}, a call is dealt out", done.stdout + done.stderr)
+
+
+def dealt_faults(tests, job):
+    """What one instance fails with is reported as by one process, on whichever rank it is."""
+    for i in (7, 150, 298):
+        program = f"{{sum({{index(i + 2)[x + (if i == {i} then 5 else 0)] : x in index(i + 2)}}) : i in index(300)}}"
+        alone = subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", "-e", program], text=True,
+                               capture_output=True, check=False)
+        done = job.nesl(3, program)
+        tests.expect(alone.stderr and done.returncode != 0 and done.stderr.count(alone.stderr) == 1,
+                     f"{job.name}, a fault of instance {i}", done.stdout + done.stderr)
+
+
+def programs(tests, job, names):
+    """Examples print what one process prints."""
+    for name in names:
+        source = ROOT / "examples" / f"{name}.nesl"
+        with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+            options = ["run", "--allow-files", "--backend"]
+            alone = subprocess.run([job.build / "bin/nesl", *options, "cpu", source], text=True, cwd=folder,
+                                   capture_output=True, check=False)
+            done = job.run(3, job.build / "bin/nesl", *options, job.backend, source, folder=folder)
+        tests.expect(alone.returncode == done.returncode == 0 and alone.stdout == done.stdout,
+                     f"{job.name}, {name}.nesl", done.stderr)
 
 
 def wrong_launcher(tests, jobs):
@@ -148,6 +192,8 @@ def main():
     parser.add_argument("--build", default=ROOT / "build")
     parser.add_argument("--conformance", default="--quick --brief --int 64",
                         help="options of the suite; default: %(default)s")
+    parser.add_argument("--programs", nargs="*", default=["fft", "quicksort", "sparse-matrix"],
+                        help="examples; without names all; default: %(default)s")
     arguments = parser.parse_args()
     tests, jobs = Tests(), []
     for name in MPIS:
@@ -160,6 +206,9 @@ def main():
             conformance(tests, job, ranks, shlex.split(arguments.conformance))
         printed_once(tests, job)
         fault_once(tests, job)
+        dealt_out(tests, job)
+        dealt_faults(tests, job)
+        programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
         rank_dies(tests, job)
     wrong_launcher(tests, jobs)
     print(f"{tests.passed} passed, {tests.failed} failed")
