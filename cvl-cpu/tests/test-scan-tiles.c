@@ -10,7 +10,7 @@
 enum { TILES = 300, N = TILES * CVL_SCAN_TILE + 77 };
 
 static const struct cvl_backend *const b = &cvl_cpu_backend;
-static double elements[N], whole[N], before[TILES + 1], part[N];
+static double elements[N], whole[N], before[TILES + 1], range[N];
 
 static struct cvl_context *open_threads(unsigned threads) {
   const char *why = NULL;
@@ -58,8 +58,8 @@ static void check_from(struct cvl_context *c, enum cvl_op op, uint64_t first) {
                          above = from(c, TILES + 1 - first, before + first);
   struct cvl_value out;
   cr_assert(b->scan_tiles(c, 1, op, first == 0, &v, &above, &out));
-  read_result(c, n, out, part);
-  cr_expect(memcmp(part, whole + from_element, n * sizeof *part) == 0, "from tile %d",
+  read_result(c, n, out, range);
+  cr_expect(memcmp(range, whole + from_element, n * sizeof *range) == 0, "from tile %d",
             (int)first);
   b->release(c, &v);
   b->release(c, &above);
@@ -94,8 +94,8 @@ Test(scan_tiles, totals_are_those_that_the_levels_above_see) {
   cr_assert(b->scan_totals(c, 1, OP_ADD, &v, &out));
   read_result(c, TILES, out, totals);
   for (int k = 0; k < TILES; k++) {
-    scan_whole(c, OP_ADD, elements + k * CVL_SCAN_TILE, CVL_SCAN_TILE + 1, part);
-    cr_expect(memcmp(&part[CVL_SCAN_TILE], &totals[k], sizeof *totals) == 0, "tile %d", k);
+    scan_whole(c, OP_ADD, elements + k * CVL_SCAN_TILE, CVL_SCAN_TILE + 1, range);
+    cr_expect(memcmp(&range[CVL_SCAN_TILE], &totals[k], sizeof *totals) == 0, "tile %d", k);
   }
   b->release(c, &v);
   b->close(c);
