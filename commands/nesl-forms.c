@@ -155,7 +155,8 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   const bool writes = n->is_call && n->options->output_count > 0;
   if (writes) {
     struct type *type = type_ground(n->session->arena, c->value->type, 0, NULL);
-    e.sink = nesl_stream_begin(n, type);
+    /* Ranks of a job write whole results at the end: rank 0 does. */
+    if (!process_is_rank()) e.sink = nesl_stream_begin(n, type);
     e.large = n->lent != NULL;
   }
   if (measures) measurement = nesl_measurement(n);

@@ -32,7 +32,8 @@ static ssize_t write_standard(void *cookie, const char *bytes, size_t length) {
 bool output_begin_as(struct output *o, const struct permissions *permissions, const char *file,
                      struct diag_list *diags) {
   struct file_problem problem;
-  o->standard = strcmp(file, "-") == 0;
+  /* Standard output of those that follow goes nowhere. */
+  o->standard = strcmp(file, "-") == 0 || process_follows();
   if (o->standard) {
     o->stop = permissions->stop;
     o->stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_standard});

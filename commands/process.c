@@ -227,12 +227,25 @@ static const char *backend_argument(int argc, char **argv) {
   return NULL;
 }
 
+static bool is_rank;
+
+bool process_is_rank(void) {
+  return is_rank;
+}
+
+bool process_follows(void) {
+  return is_rank && job_of_process().rank > 0;
+}
+
 /* Of the ranks of one job that run one program rank 0 alone prints. What ends a job out of
  * order still has a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
 static void silence_ranks(int argc, char **argv) {
   const char *backend = backend_argument(argc, argv);
   char number[16];
-  if (job_of_process().rank == 0 || (backend && strncmp(backend, "mpi", 3) != 0)) return;
+  const bool together =
+      !backend || strncmp(backend, "mpi", 3) == 0 || strcmp(backend, "auto") == 0;
+  is_rank = job_of_process().count > 1 && together;
+  if (!process_follows()) return;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), errors = dup(STDERR_FILENO);
   if (nowhere < 0 || errors < 0) return;
   snprintf(number, sizeof number, "%d", errors);
@@ -240,6 +253,12 @@ static void silence_ranks(int argc, char **argv) {
   dup2(nowhere, STDOUT_FILENO);
   dup2(nowhere, STDERR_FILENO);
   close(nowhere);
+}
+
+/* A rank that ends with an error while the first one still works on would have its job ended
+ * before the first can say why: most often it is about to fail for the same reason. */
+static void let_first_speak(int status) {
+  if (process_follows() && status != STATUS_DONE) sleep(1);
 }
 
 int process_main(const char *name, int (*command)(int argc, char **argv), int argc,
@@ -251,6 +270,7 @@ int process_main(const char *name, int (*command)(int argc, char **argv), int ar
   if (!execute_on_stack(&e, (size_t)64 << 20) && !execute_on_stack(&e, (size_t)8 << 20)) {
     execute(&e); /* without a thread: on the caller's stack */
   }
+  let_first_speak(e.status);
   if (signals.asked != 0 && signals.asked != SIGINT) end_by(signals.asked);
   return e.status;
 }

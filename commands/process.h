@@ -33,6 +33,11 @@ enum {
 int process_main(const char *name, int (*command)(int argc, char **argv), int argc,
                  char **argv);
 
+/* Whether this process is one of several ranks that run one program together; and whether it is
+ * not the first, which alone prints and writes files. */
+bool process_is_rank(void);
+bool process_follows(void);
+
 /* Whether and why the command is asked to end. A process has one, since it gets the signals. */
 struct stop *process_stop(void);
 /* Sets a limit of time for process_stop, which also ends waits for input and output; 0 seconds:

@@ -132,6 +132,22 @@ static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
   c->b->fail_allocation(c->inner, n);
 }
 
+/* ---- what is not of vectors ---- */
+
+static unsigned mpi_process(struct cvl_context *c) {
+  return c->rank;
+}
+
+static void mpi_broadcast(struct cvl_context *c, void *data, uint64_t bytes) {
+  comm_at(c->comm, "broadcast", 0);
+  comm_broadcast(c->comm, data, bytes);
+}
+
+static bool mpi_any(struct cvl_context *c, bool mine) {
+  comm_at(c->comm, "any", 0);
+  return !all_true(c, !mine);
+}
+
 /* ---- operations ---- */
 
 typedef const struct cvl_value operand;
@@ -284,6 +300,9 @@ static struct cvl_backend table = {
     .allocate = mpi_allocate,
     .fill = mpi_fill,
     .concatenate = mpi_concatenate,
+    .process = mpi_process,
+    .broadcast = mpi_broadcast,
+    .any = mpi_any,
     .deal = mpi_deal,
     .collect = mpi_collect,
     .check = mpi_check,

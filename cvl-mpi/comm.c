@@ -254,6 +254,17 @@ void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
   complete(c, c->requests, 1, 0);
 }
 
+void comm_broadcast(struct comm *c, void *data, uint64_t bytes) {
+  compare(c, "broadcast");
+  c->counts.collectives++;
+  if (c->rank == 0) c->counts.bytes += (c->count - 1) * bytes;
+  for (uint64_t done = 0; done < bytes; done += MESSAGE) {
+    const uint64_t n = bytes - done < MESSAGE ? bytes - done : MESSAGE;
+    MPI_Ibcast((char *)data + done, (int)n, MPI_BYTE, 0, c->world, c->requests);
+    complete(c, c->requests, 1, 0);
+  }
+}
+
 /* ---- exchange: a message of each rank to each at a time ---- */
 
 static uint64_t message_bytes(const struct comm_block *b, uint64_t done) {

@@ -38,6 +38,9 @@ void comm_gather(struct comm *, const void *mine, size_t bytes, void *all);
 /* from[r] = to[this rank] of rank r: a word for each rank. */
 void comm_transpose(struct comm *, const uint64_t *to, uint64_t *from);
 
+/* All get what rank 0 has at `data`. */
+void comm_broadcast(struct comm *, void *data, uint64_t bytes);
+
 /* Bytes for, or from, each rank: both know how many. */
 struct comm_block {
   void *data; /* NULL: the sender has none and sends zeros, the receiver drops what comes */

@@ -424,10 +424,16 @@ struct cvl_backend {
    * thing. */
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
-  /* -- calls by instances dealt out to the processes of a job, each of which executes some of
-   * the instances by itself; NULL, both, where there is one process. All call them together. --
+  /* -- processes of a job that run the same program together, and calls by instances dealt out
+   * to them, each of which executes some of the instances by itself; NULL, both, where there is
+   * one process. All call them together. --
    */
 
+  /* The number of this process, from 0. All get what process 0 has at `data`. Whether one of
+   * them says so. (NULL, too, where there is one process.) */
+  unsigned (*process)(struct cvl_context *);
+  void (*broadcast)(struct cvl_context *, void *data, uint64_t bytes);
+  bool (*any)(struct cvl_context *, bool mine);
   /* Decides which instances are whose, by how much their operands take, and brings these there.
    * False if the call is not worth it, or there is too little memory: then nothing has been
    * done, and it is not a fault. */

@@ -22,8 +22,8 @@ _Static_assert(CVL_EACH == IR_EACH && CVL_SHARED == IR_SHARED,
 /* ---- the machine of this process alone ---- */
 
 /* What it is not to do: to report, to be watched. */
-static struct machine_options quiet(const struct machine *m,
-                                    const struct cvl_backend *backend) {
+static struct machine_options options_alone(const struct machine *m,
+                                            const struct cvl_backend *backend) {
   struct machine_options o = m->options;
   o.backend = backend;
   o.progress_fd = -1;
@@ -41,7 +41,7 @@ static struct machine *alone_new(struct machine *m, const struct cvl_deal *d) {
   s->heap = m->heap;
   s->backend = d->backend;
   s->context = d->context;
-  s->options = quiet(m, d->backend);
+  s->options = options_alone(m, d->backend);
   s->widths = m->widths;
   s->vector_limit = m->vector_limit;
   s->max_depth = m->max_depth;

@@ -3,6 +3,7 @@
 #include "vinterp/io.h"
 #include "ir/kinds.h"
 #include "vinterp/machine-private.h"
+#include "vinterp/peers.h"
 #include "vinterp/print.h"
 #include <string.h>
 
@@ -151,20 +152,20 @@ static bool write_column(struct call *c, int64_t stream) {
   if (!data) return machine_memory_fault(c->m, c->site, bytes);
   bool ok = machine_to_host(c->m, c->site, &c->operands[0], 0, length, data);
   struct stream_status status = {.ok = false};
-  if (ok) status = stream_write_column(c->m->streams, stream, c->type, elem, data, length);
+  if (ok) status = peers_write_column(c->m->streams, stream, c->type, elem, data, length);
   heap_free(c->m->heap, data, bytes);
   return ok && push_status(c, status);
 }
 
 static bool write_value(struct call *c, int64_t stream, bool exact) {
   struct stream_sink to;
-  if (stream_has_columns(c->m->streams, stream)) return write_column(c, stream);
+  if (peers_have_columns(c->m->streams, stream)) return write_column(c, stream);
   stream_sink_init(&to, c->m->streams, stream);
   bool printed = c->type == TW_CHAR
                      ? print_chars(c->m, c->site, &c->operands[0], &to.sink)
                      : print_value(c->m, c->site, &c->operands[0], exact, &to.sink);
   if (!printed && to.status.ok) return false; /* the value could not be fetched */
-  if (printed) to.status = stream_flush(c->m->streams, stream);
+  if (printed) to.status = peers_flush(c->m->streams, stream);
   return push_status(c, to.status);
 }
 
@@ -177,7 +178,7 @@ static bool fwrite_value(struct call *c) {
 static bool read_value(struct call *c, int64_t stream) {
   struct stream_value v;
   struct stream_status status =
-      stream_read_value(c->m->streams, stream, c->type, c->m->widths, &v);
+      peers_read_value(c->m->streams, stream, c->type, c->m->widths, &v);
   /* The message lives until the next call on the streams, and freeing is not one that fails. */
   return push_read_value(c, &v) && push_status(c, status);
 }
@@ -197,8 +198,8 @@ static bool fread_chars(struct call *c) {
     return false;
   }
   struct stream_value v;
-  struct stream_status status = stream_read_chars(c->m->streams, stream, delimiters, max,
-                                                  c->m->widths.int_elem, &v, &stop);
+  struct stream_status status = peers_read_chars(c->m->streams, stream, delimiters, max,
+                                                 c->m->widths.int_elem, &v, &stop);
   if (!push_read_value(c, &v)) return false;
   push_int(c, stop);
   return push_status(c, status);
@@ -213,7 +214,7 @@ static bool open_file(struct call *c) {
   int64_t mode, stream;
   if (!scalar_operand(c, 1, "mode", &mode)) return false;
   if (mode == STREAM_ARGUMENTS) {
-    const struct stream_status status = stream_open_arguments(c->m->streams, &stream);
+    const struct stream_status status = peers_open_arguments(c->m->streams, &stream);
     push_int(c, stream);
     return push_status(c, status);
   }
@@ -227,8 +228,8 @@ static bool open_file(struct call *c) {
   uint64_t length;
   char *name = string_operand(c, 0, "name", &length);
   if (!name) return false;
-  struct stream_status status = (text ? stream_open : stream_open_columns)(
-      c->m->streams, name, (size_t)length, (enum stream_mode)mode, &stream);
+  const struct stream_status status =
+      peers_open(c->m->streams, name, (size_t)length, (enum stream_mode)mode, !text, &stream);
   heap_free(c->m->heap, name, (size_t)length);
   push_int(c, stream);
   return push_status(c, status);
@@ -237,7 +238,7 @@ static bool open_file(struct call *c) {
 static bool close_stream(struct call *c) {
   int64_t stream;
   return scalar_operand(c, 0, "stream", &stream) &&
-         push_status(c, stream_close(c->m->streams, stream));
+         push_status(c, peers_close(c->m->streams, stream));
 }
 
 static bool spawn(struct call *c) {
@@ -250,7 +251,7 @@ static bool spawn(struct call *c) {
   }
   char *command = string_operand(c, 0, "command", &length);
   if (!command) return false;
-  struct stream_status status = stream_spawn(c->m->streams, command, (size_t)length, ends);
+  struct stream_status status = peers_spawn(c->m->streams, command, (size_t)length, ends);
   heap_free(c->m->heap, command, (size_t)length);
   push_int(c, ends[STREAM_ERR]);
   push_int(c, ends[STREAM_OUT]);
@@ -272,12 +273,34 @@ static bool dispatch(struct call *c, enum opcode op) {
   }
 }
 
-/* The streams of the run, made when the first is used. */
+/* ---- the streams of the run ---- */
+
+static void broadcast_to_peers(void *machine, void *data, uint64_t bytes) {
+  const struct machine *m = machine;
+  m->backend->broadcast(m->context, data, bytes);
+}
+
+static bool any_peer(void *machine, bool mine) {
+  const struct machine *m = machine;
+  return m->backend->any(m->context, mine);
+}
+
+static void find_peers(struct machine *m) {
+  if (!m->backend->broadcast) return;
+  const struct stream_peers peers = {.with = m,
+                                     .first = m->backend->process(m->context) == 0,
+                                     .broadcast = broadcast_to_peers,
+                                     .any = any_peer};
+  streams_set_peers(m->streams, &peers);
+}
+
+/* They are made when the first is used. */
 static bool open_streams(struct machine *m, const struct machine_site *site) {
   if (m->streams) return true;
   m->streams = streams_new(m->heap, m->options.in, m->out, m->err, &m->options.permissions);
   if (!m->streams) return machine_limit_fault(m, site, "out of memory for streams");
   streams_set_stop(m->streams, m->options.stop);
+  find_peers(m);
   const bool unknown = m->options.arguments_unknown;
   streams_set_arguments(m->streams, unknown ? NULL : m->options.arguments,
                         unknown ? 1 : m->options.argument_count);

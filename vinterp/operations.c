@@ -96,6 +96,7 @@ static bool execute_timer(struct machine *m, const struct machine_site *site, en
     m->timer = machine_clock();
   } else {
     double seconds = machine_clock() - m->timer;
+    if (m->backend->broadcast) m->backend->broadcast(m->context, &seconds, sizeof seconds);
     results[0] = value_of(cvl_scalar_float(m->widths.float_elem, seconds));
   }
   return true;

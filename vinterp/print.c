@@ -3,6 +3,7 @@
 #include "vinterp/print.h"
 #include "base/number.h"
 #include "vinterp/machine-private.h"
+#include "vinterp/peers.h"
 #include <string.h>
 
 enum {
@@ -165,7 +166,7 @@ bool print_chars(struct machine *m, const struct machine_site *site, const struc
 
 static bool write_to_stream(void *self, const char *bytes, size_t n) {
   struct stream_sink *to = self;
-  to->status = stream_write(to->streams, to->stream, bytes, n);
+  to->status = peers_write(to->streams, to->stream, bytes, n);
   return to->status.ok;
 }
 

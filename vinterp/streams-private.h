@@ -28,6 +28,7 @@ struct streams {
   struct permissions permissions; /* of the program */
   const struct stop *stop;        /* or NULL */
   bool results_wanted;
+  struct stream_peers peers;
   const char *const *arguments;
   size_t argument_count;
   bool arguments_unknown;

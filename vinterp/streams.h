@@ -63,6 +63,16 @@ struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err,
 void streams_set_arguments(struct streams *, const char *const *, size_t count);
 /* Who may end the reading of long values: they are then as if the input had ended. */
 void streams_set_stop(struct streams *, const struct stop *);
+/* The processes that run the program together (peers.h). */
+struct stream_peers {
+  void *with;
+  bool first; /* this is the first process */
+  /* All get what the first one has at `data`. NULL: there are no others. */
+  void (*broadcast)(void *with, void *data, uint64_t bytes);
+  /* Whether any of them says so. */
+  bool (*any)(void *with, bool mine);
+};
+void streams_set_peers(struct streams *, const struct stream_peers *);
 /* Closes what the program opened and reaps its children; one that does not end soon after its
  * pipes are closed is left to itself. NULL is ignored. */
 void streams_free(struct streams *);

@@ -47,10 +47,9 @@ class Job:
     def command(self, ranks, *command):
         return [self.launcher, *self.options, "-n", str(ranks), *map(str, command)]
 
-    def run(self, ranks, *command, timeout=600, folder=None):
+    def run(self, ranks, *command, timeout=600, folder=None, text=""):
         return subprocess.run(self.command(ranks, *command), env=self.environment, text=True,
-                              capture_output=True, timeout=timeout, check=False, cwd=folder,
-                              stdin=subprocess.DEVNULL)
+                              capture_output=True, timeout=timeout, check=False, cwd=folder, input=text)
 
     def nesl(self, ranks, expression, *options):
         return self.run(ranks, self.build / "bin/nesl", "run", "--backend", self.backend, *options,
@@ -122,6 +121,33 @@ def dealt_faults(tests, job):
         done = job.nesl(3, program)
         tests.expect(alone.stderr and done.returncode != 0 and done.stderr.count(alone.stderr) == 1,
                      f"{job.name}, a fault of instance {i}", done.stdout + done.stderr)
+
+
+INPUT_OUTPUT = """let (source, o1, m1) = open_in_file("/dev/stdin");
+    ((a, d), o2, m2) = read_string(" ", 100, source);
+    (out, o3, m3) = open_append_file("log.txt");
+    (o4, m4) = write_string(a ++ " and so on\t", out);
+    (o5, m5) = close_file(out);
+    (none, o6, m6) = open_in_file("none.txt")
+in (a, o3, o5, o6, m6, sum({i * #a : i in index(1000)}))"""
+
+
+def input_output(tests, job):
+    """Rank 0 reads and writes, once; all know what came of it. Results go to one file."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        done = job.run(3, job.build / "bin/nesl", "run", "--allow-files", "--backend", job.backend, "-e",
+                       INPUT_OUTPUT, folder=folder, text="three words here")
+        log = Path(folder, "log.txt")
+        written = log.read_text() if log.exists() else ""
+        tests.expect('("three", T, T, F, "No such file or directory", 2497500)' in done.stdout and
+                     written == "three and so on\t", f"{job.name}, input and output", f"{done.stdout}{written}{done.stderr}")
+        Path(folder, "f.nesl").write_text("function squares(n) = {i * i : i in index(n)} $\n")
+        done = job.run(3, job.build / "bin/nesl", "run", "--backend", job.backend, "f.nesl", "--entry", "squares",
+                       "9", "-o", "out.csv", folder=folder)
+        out = Path(folder, "out.csv")
+        tests.expect(out.exists() and out.read_text().split() == [str(i * i) for i in range(9)] and
+                     sorted(os.listdir(folder)) == ["f.nesl", "log.txt", "out.csv"],
+                     f"{job.name}, a result in a file", f"{done.stdout}{done.stderr}{os.listdir(folder)}")
 
 
 def programs(tests, job, names):
@@ -208,6 +234,7 @@ def main():
         fault_once(tests, job)
         dealt_out(tests, job)
         dealt_faults(tests, job)
+        input_output(tests, job)
         programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
         rank_dies(tests, job)
     wrong_launcher(tests, jobs)
