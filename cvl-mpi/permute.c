@@ -5,6 +5,7 @@
  * gets elements; a scatter sends positions and elements, which their new owner puts down in the
  * order of their old positions, so that the highest one wins.
  */
+#include "cvl-mpi/hosts.h"
 #include "cvl-mpi/private.h"
 
 #include <stdlib.h>
@@ -309,4 +310,35 @@ bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute
   p.far = p.gathers ? s : d;
   run(c, &p, out);
   return true;
+}
+
+/* ---- elements of segments that are too long for one rank ---- */
+
+/* A descriptor of one element for each segment of d; nothing without memory, on all ranks. */
+static struct cvl_value one_each(struct cvl_context *c, uint64_t site,
+                                 const struct cvl_segdes *d) {
+  int64_t *ones = mpi_try_alloc(c, site, d->count * sizeof *ones);
+  struct cvl_value made = nothing();
+  for (uint64_t k = 0; ones && k < d->count; k++) ones[k] = 1;
+  if (all_true(c, ones != NULL)) mpi_segdes_from_host(c, site, d->count, ones, &made);
+  free(ones);
+  return made;
+}
+
+/* EXTRACT is a gather, REPLACE a scatter over v, of one element for each segment. */
+bool element_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                  struct cvl_segdes *d, struct cvl_value *out) {
+  const bool gathers = call->kind == CALL_EXTRACT;
+  const struct cvl_value *o = call->operand, all = o[call->count - 1],
+                         each = one_each(c, site, d);
+  if (each.form == CVL_NOTHING) return false;
+  const struct cvl_permute_args a = {.op = gathers ? OP_BPERMUTE : OP_DPERMUTE,
+                                     .values = o[gathers ? 0 : 2],
+                                     .index = o[1],
+                                     .defaults = gathers ? nothing() : o[0],
+                                     .s = gathers ? all : each,
+                                     .d = gathers ? each : all};
+  const bool done = permute_call(c, site, &a, out);
+  mpi_release(c, &each);
+  return done;
 }

@@ -275,6 +275,9 @@ bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
  * them, or cannot know the segments. */
 bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
                   struct cvl_value *out);
+/* The same of EXTRACT and REPLACE in segments that go on on the next rank. */
+bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+                  struct cvl_segdes *, struct cvl_value *out);
 /* together.c: every rank all of it. */
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);

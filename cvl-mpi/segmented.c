@@ -178,6 +178,8 @@ static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call
   if (call->kind == CALL_SCAN) return c->b->scan_tiles && cut_call(c, site, call, d, at, out);
   if (call->kind == CALL_RANK || call->kind == CALL_SORT)
     return sort_call(c, site, call, d, at, out);
+  if (call->kind == CALL_EXTRACT || call->kind == CALL_REPLACE)
+    return element_call(c, site, call, d, out);
   return call->kind == CALL_REDUCE && cut_call(c, site, call, d, at, out);
 }
 
