@@ -31,6 +31,7 @@ struct comm {
   MPI_Status *statuses;  /* as many, which nobody reads */
   char *zeros, *drop;    /* MESSAGE bytes each */
   uint64_t calls;        /* of a debug build */
+  uint64_t delays;       /* RAVEL_MPI_DELAYS, for tests: a state of random numbers; 0: none */
 };
 
 /* ---- waiting ---- */
@@ -76,6 +77,33 @@ static _Noreturn void end_job(struct comm *c, const char *message) {
   dprintf(errors(), "ravel: %s\n", message);
   MPI_Abort(c->world, 1);
   abort();
+}
+
+/* ---- delays, for tests: ranks come late, and messages in another order ---- */
+
+static uint64_t draw(struct comm *c) {
+  c->delays ^= c->delays << 13; /* xorshift (Marsaglia) */
+  c->delays ^= c->delays >> 7;
+  c->delays ^= c->delays << 17;
+  return c->delays >> 16;
+}
+
+static void read_delays(struct comm *c) {
+  const char *text = getenv("RAVEL_MPI_DELAYS");
+  if (text) c->delays = (strtoull(text, NULL, 10) * 64 + c->rank + 1) * UINT64_C(2654435769);
+}
+
+/* One time in eight, up to half a millisecond. */
+static void delay(struct comm *c) {
+  enum { SELDOM = 8, MOST_NS = 500000 };
+  if (!c->delays || draw(c) % SELDOM) return;
+  const struct timespec t = {.tv_nsec = (long)(draw(c) % MOST_NS)};
+  nanosleep(&t, NULL);
+}
+
+/* How far from this rank the first one is that something is sent to. */
+static unsigned first_distance(struct comm *c) {
+  return c->delays && c->count > 1 ? (unsigned)(draw(c) % (c->count - 1)) : 0;
 }
 
 /* ---- every rank in the same call ---- */
@@ -187,6 +215,7 @@ static bool prepare(struct comm *c) {
   c->rank = (unsigned)rank;
   c->count = (unsigned)count;
   c->function = "open";
+  read_delays(c);
   c->requests = calloc(2 * (size_t)count, sizeof *c->requests);
   c->statuses = calloc(2 * (size_t)count, sizeof *c->statuses);
   c->zeros = calloc(1, MESSAGE);
@@ -239,6 +268,7 @@ struct comm_counts comm_counts(const struct comm *c) {
 /* ---- collectives ---- */
 
 void comm_gather(struct comm *c, const void *mine, size_t bytes, void *all) {
+  delay(c);
   compare(c, "gather");
   c->counts.collectives++;
   c->counts.bytes += (c->count - 1) * (uint64_t)bytes;
@@ -247,6 +277,7 @@ void comm_gather(struct comm *c, const void *mine, size_t bytes, void *all) {
 }
 
 void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
+  delay(c);
   compare(c, "transpose");
   c->counts.collectives++;
   c->counts.bytes += (c->count - 1) * sizeof *to;
@@ -255,6 +286,7 @@ void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
 }
 
 void comm_broadcast(struct comm *c, void *data, uint64_t bytes) {
+  delay(c);
   compare(c, "broadcast");
   c->counts.collectives++;
   if (c->rank == 0) c->counts.bytes += (c->count - 1) * bytes;
@@ -311,9 +343,12 @@ static void drop(struct comm *c, unsigned r, const struct comm_block *b, uint64_
 
 static void exchange_round(struct comm *c, const struct comm_block *send,
                            const struct comm_block *receive, uint64_t done) {
+  const unsigned first = first_distance(c), others = c->count - 1;
   int n = 0;
-  for (unsigned k = 1; k < c->count; k++) {
+  for (unsigned i = 0; i < others; i++) {
+    const unsigned k = 1 + (first + i) % others;
     const unsigned r = (c->rank + k) % c->count, from = (c->rank + c->count - k) % c->count;
+    delay(c);
     n += begin_send(c, r, &send[r], done, c->requests + n);
     n += begin_receive(c, from, &receive[from], done, c->requests + n);
   }
@@ -334,6 +369,7 @@ static bool has_message(const struct comm *c, const struct comm_block *send,
 
 void comm_exchange(struct comm *c, const struct comm_block *send,
                    const struct comm_block *receive) {
+  delay(c);
   compare(c, "exchange");
   copy_own(&send[c->rank], &receive[c->rank]);
   for (uint64_t done = 0; has_message(c, send, receive, done); done += MESSAGE)

@@ -371,7 +371,8 @@ def whole_sanitized():
 
 
 def whole_at_random():
-    yield Stage("whole: ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --conformance"
+    yield Stage("whole: ranks of MPI jobs",
+                "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --conformance"
                 " '--quick --brief --int 64 --seed 0x{seed}'")
     yield Stage("whole: random functions of Python",
                 "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")

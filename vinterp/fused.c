@@ -151,17 +151,31 @@ static bool execute_node(struct machine *m, const struct superop *op, uint32_t k
   return true;
 }
 
+/* Executes nodes until one fails; how many had results. Where the first of several faults is
+ * looked for, each is waited for, as instructions are: the next one may be past it. */
+static uint32_t execute_nodes(struct machine *m, const struct superop *op, uint32_t first,
+                              struct value *values, bool *ok) {
+  uint32_t k = 0;
+  for (*ok = true; *ok && k < op->node_count; k++) {
+    if (!execute_node(m, op, k, first + k, values)) {
+      *ok = false;
+      return k;
+    }
+    *ok = m->chunks.pass == CHUNKS_RUN || chunks_settle(m, first + k);
+  }
+  return k;
+}
+
 /* `owned` marks the values to which a reference is held here. */
 static bool run_nodes(struct machine *m, const struct superop *op, uint32_t first,
                       struct value *values, struct value *results) {
-  uint32_t k = 0;
-  while (k < op->node_count && execute_node(m, op, k, first + k, values)) k++;
-  bool ok = k == op->node_count;
+  bool ok;
+  const uint32_t done = execute_nodes(m, op, first, values, &ok);
   for (uint32_t i = 0; ok && i < op->output_count; i++) {
     results[i] = values[op->outputs[i]];
     results[i].flat.owned = values[op->outputs[i]].flat.owned = 0;
   }
-  release_owned(m, values, ok ? op->value_count : op->nodes[k].result);
+  release_owned(m, values, done == op->node_count ? op->value_count : op->nodes[done].result);
   return ok;
 }
 

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # The launcher, its options where ranks are more than processors, and the module, by MPI.
 MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
         "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
+FORMS = [ROOT / "nesl-tests/nesl" / name for name in ("instances.nesl", "found-at-random.nesl")]
+CORPUS = ROOT.parent / "shared/corpus/nesl"
 # Blocks of few elements, on all ranks only where there are fewer: borders everywhere.
 SMALL = "grain=4,whole=3,samples=2"
 
@@ -70,13 +72,17 @@ class Tests:
         print(f"FAILED: {what}\n{shown[-3000:]}")
 
 
-def conformance(tests, job, ranks, options):
-    """All ranks run the suite; each says the same."""
+def conformance(tests, job, ranks, options, delays=None):
+    """All ranks run the suite; each says the same. With delays ranks come late, and messages in other orders."""
+    job.environment.pop("RAVEL_MPI_DELAYS", None)
+    if delays is not None:
+        job.environment["RAVEL_MPI_DELAYS"] = str(delays)
     done = job.run(ranks, job.build / "bin/conformance", "--backend", job.backend, "--threads", "1",
                    *options, timeout=3000)
     lines = re.findall(r"^conformance: .* 0 failures$", done.stdout, re.MULTILINE)
     tests.expect(done.returncode == 0 and len(lines) == ranks,
-                 f"{job.name}, conformance, {ranks} ranks", done.stdout + done.stderr)
+                 f"{job.name}, conformance, {ranks} ranks, delays {delays}", done.stdout + done.stderr)
+    job.environment.pop("RAVEL_MPI_DELAYS", None)
 
 
 def printed_once(tests, job):
@@ -163,6 +169,20 @@ def programs(tests, job, names):
                      f"{job.name}, {name}.nesl", done.stderr)
 
 
+def forms(tests, job, files):
+    """Each form of a file has the outcome that it has in one process."""
+    for file in files:
+        command = [job.build / "bin/nesl-tests", "--outcomes", file, "--allow-files", "--backend"]
+        with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+            alone = subprocess.run([*command, "cpu"], text=True, cwd=folder, capture_output=True, check=False,
+                                   stdin=subprocess.DEVNULL)
+        with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+            done = job.run(3, *command, job.backend, folder=folder)
+        differ = [f"{a}\n{b}" for a, b in zip(alone.stdout.split("\n"), done.stdout.split("\n")) if a != b]
+        tests.expect(alone.stdout and alone.stdout == done.stdout, f"{job.name}, {file.name}",
+                     "\n".join(differ) + done.stderr)
+
+
 def wrong_launcher(tests, jobs):
     """Processes that another MPI has started do not compute each for itself."""
     for job in jobs:
@@ -218,6 +238,8 @@ def main():
     parser.add_argument("--build", default=ROOT / "build")
     parser.add_argument("--conformance", default="--quick --brief --int 64",
                         help="options of the suite; default: %(default)s")
+    parser.add_argument("--forms", action="store_true",
+                        help="all files of nesl-tests/nesl and of the corpus, if it is there; default: a few")
     parser.add_argument("--programs", nargs="*", default=["fft", "quicksort", "sparse-matrix"],
                         help="examples; without names all; default: %(default)s")
     arguments = parser.parse_args()
@@ -230,12 +252,15 @@ def main():
         jobs.append(job)
         for ranks in arguments.ranks:
             conformance(tests, job, ranks, shlex.split(arguments.conformance))
+        conformance(tests, job, 3, ["--quick", "--brief", "--int", "64", "--shard", "7/200"], delays=1)
         printed_once(tests, job)
         fault_once(tests, job)
         dealt_out(tests, job)
         dealt_faults(tests, job)
         input_output(tests, job)
         programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
+        forms(tests, job, FORMS if not arguments.forms else
+              [*sorted((ROOT / "nesl-tests/nesl").glob("*.nesl")), *sorted(CORPUS.glob("*/*.nesl"))])
         rank_dies(tests, job)
     wrong_launcher(tests, jobs)
     print(f"{tests.passed} passed, {tests.failed} failed")
