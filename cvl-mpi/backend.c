@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAIN = 1024, WHOLE = 4096, SAMPLES = 1 << 14 };
+enum { GRAIN = 1024, WHOLE = 4096, SAMPLES = 1 << 12 };
 
 /* ---- contexts ---- */
 
@@ -114,7 +114,11 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   enum { NUMBERS = sizeof(struct cvl_statistics) / sizeof(uint64_t) };
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
   struct cvl_statistics s = c->b->statistics(c->inner);
+  const struct comm_counts sent = comm_counts(c->comm);
   comm_at(c->comm, "statistics", 0);
+  s.collectives = sent.collectives;
+  s.messages = sent.messages;
+  s.sent_bytes = sent.bytes;
   s.allocations -= c->armed_own;
   comm_gather(c->comm, &s, sizeof s, all);
   for (unsigned r = 0; r < c->ranks; r++) {

@@ -26,7 +26,9 @@ struct permutation {
   int64_t *positions;               /* of each element of the block, or NOT_SENT; NULL: lost */
   uint64_t *out, *in;               /* how many go to each rank, come from each, */
   uint64_t out_total, in_total;
-  uint64_t *order;          /* the elements of the block that are sent, by rank */
+  uint64_t *order;          /* the elements of the block that are sent, by rank; */
+  uint64_t *wanted;         /* or of a gather a bit for each position that is wanted, */
+  uint64_t *before;         /* and how many are wanted before each word of these */
   int64_t *sent, *received; /* positions, by rank: within the block of the owner */
 };
 
@@ -132,12 +134,73 @@ static bool group(struct cvl_context *c, struct permutation *p) {
   return have;
 }
 
+/* ---- each position once ---- */
+
+enum { BITS = 64, MANY = 32 };
+
+static uint64_t words_of(const struct permutation *p) {
+  return p->far->total / BITS + 1;
+}
+
+/* Which request a position is. */
+static uint64_t request_of(const struct permutation *p, uint64_t position) {
+  const uint64_t word = position / BITS, below = (UINT64_C(1) << position % BITS) - 1;
+  return p->before[word] + (uint64_t)__builtin_popcountll(p->wanted[word] & below);
+}
+
+static void mark_wanted(struct permutation *p) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < p->block.n; i++) {
+    const uint64_t position = (uint64_t)p->positions[i];
+    if (p->positions[i] >= 0) p->wanted[position / BITS] |= UINT64_C(1) << position % BITS;
+  }
+  for (uint64_t w = 0; w < words_of(p); w++) {
+    p->before[w] = count;
+    count += (uint64_t)__builtin_popcountll(p->wanted[w]);
+  }
+  p->out_total = count;
+}
+
+/* Positions in order, which is by ranks. */
+static void list_wanted(struct permutation *p) {
+  uint64_t k = 0;
+  unsigned r = 0;
+  for (uint64_t w = 0; w < words_of(p); w++) {
+    for (uint64_t bits = p->wanted[w]; bits; bits &= bits - 1) {
+      const uint64_t position = w * BITS + (uint64_t)__builtin_ctzll(bits);
+      while (position >= p->far_at->start[r + 1]) r++;
+      p->sent[k++] = (int64_t)(position - p->far_at->start[r]);
+      p->out[r]++;
+    }
+  }
+}
+
+/* A gather asks for each position once, where the bits take no more than the elements. False if
+ * it is to ask for each element: then nothing has been done. */
+static bool ask_once(struct permutation *p) {
+  if (!p->gathers || !p->positions || p->far->total / MANY > p->block.n) return false;
+  p->wanted = calloc(2 * words_of(p), sizeof *p->wanted);
+  if (!p->wanted) return false;
+  p->before = p->wanted + words_of(p);
+  mark_wanted(p);
+  p->sent = malloc((p->out_total + 1) * sizeof *p->sent);
+  if (p->sent) {
+    list_wanted(p);
+    return true;
+  }
+  free(p->wanted);
+  p->wanted = NULL;
+  p->out_total = 0;
+  return false;
+}
+
 /* ---- exchanges ---- */
 
 /* Tells each rank which of its elements are meant. A rank without memory sends nothing. */
 static void send_positions(struct cvl_context *c, struct permutation *p) {
-  count_out(c, p);
-  if (!group(c, p)) {
+  const bool once = ask_once(p);
+  if (!once) count_out(c, p);
+  if (!once && !group(c, p)) {
     for (unsigned r = 0; r < c->ranks; r++) p->out[r] = 0;
     p->out_total = 0;
     free(p->positions);
@@ -177,13 +240,22 @@ static char *answer(struct cvl_context *c, const struct permutation *p) {
   return NULL;
 }
 
+/* Puts what was asked for where it is wanted. */
+static void take_answers(const struct permutation *p, char *block, const char *got) {
+  for (uint64_t k = 0; !p->wanted && k < p->out_total; k++)
+    copy_element(block, p->order[k], got, k, p->bytes);
+  for (uint64_t i = 0; p->wanted && i < p->block.n; i++) {
+    if (p->positions[i] < 0) continue;
+    copy_element(block, i, got, request_of(p, (uint64_t)p->positions[i]), p->bytes);
+  }
+}
+
 static struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
   char *answers = answer(c, p), *got = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
   char *block = p->positions ? mpi_try_alloc(c, p->site, p->block.n * p->bytes) : NULL;
   exchange_elements(c, p->bytes, answers, p->in, got, p->out);
   if (block) memset(block, 0, p->block.n * p->bytes);
-  for (uint64_t k = 0; block && got && k < p->out_total; k++)
-    copy_element(block, p->order[k], got, k, p->bytes);
+  if (block && got) take_answers(p, block, got);
   const struct cvl_value v = uploaded(c, p, p->block.n, got ? block : NULL);
   free(answers);
   free(got);
@@ -216,34 +288,45 @@ static char *sent_values(struct cvl_context *c, const struct permutation *p) {
   return out;
 }
 
-/* Of PERMUTE: each position may be used once. `where` are the elements' positions. */
-static void check_once(struct cvl_context *c, const struct permutation *p, uint64_t n,
+/* Position `to` of this rank's block is used again, by the element at `where`. */
+static void note_duplicate(struct cvl_context *c, const struct permutation *p, uint64_t to,
+                           int64_t where) {
+  const uint64_t position = p->far_at->start[c->rank] + to;
+  const uint64_t k = segdes_first_at(p->far, position + 1) - 1;
+  fault_mine(c, (struct cvl_error){.kind = CVL_E_DUPLICATE,
+                                   .site = p->site,
+                                   .position = where,
+                                   .value = (int64_t)(position - p->far->offset[k]),
+                                   .segment = (int64_t)k});
+}
+
+/* Of PERMUTE: each position may be used once. What has come to a position that was used before
+ * is a fault, if `where`, the elements' own positions, are known; else it is only found. */
+static bool check_once(struct cvl_context *c, const struct permutation *p, uint64_t n,
                        const int64_t *where) {
+  bool once = true;
   uint8_t *used = mpi_try_alloc(c, p->site, n);
-  if (!used) return;
+  if (!used) return true;
   memset(used, 0, n);
-  for (uint64_t i = 0; i < p->in_total; i++) {
-    const uint64_t to = (uint64_t)p->received[i], position = p->far_at->start[c->rank] + to;
-    const uint64_t behind = segdes_first_at(p->far, position + 1), k = behind - 1;
-    if (used[to])
-      fault_mine(c, (struct cvl_error){.kind = CVL_E_DUPLICATE,
-                                       .site = p->site,
-                                       .position = where[i],
-                                       .value = (int64_t)(position - p->far->offset[k]),
-                                       .segment = (int64_t)k});
+  for (uint64_t i = 0; p->received && i < p->in_total; i++) {
+    const uint64_t to = (uint64_t)p->received[i];
+    once = once && !used[to];
+    if (used[to] && where) note_duplicate(c, p, to, where[i]);
     used[to] = 1;
   }
   free(used);
+  return once;
 }
 
-/* Sends where the elements come from, and checks what has come. */
+/* Only where some position is used twice does anybody need to know where elements come from. */
 static void check_permutation(struct cvl_context *c, const struct permutation *p, uint64_t n) {
+  if (all_true(c, check_once(c, p, n, NULL))) return;
   int64_t *mine = mpi_try_alloc(c, p->site, p->out_total * sizeof *mine);
   int64_t *where = mpi_try_alloc(c, p->site, p->in_total * sizeof *where);
   for (uint64_t k = 0; mine && k < p->out_total; k++)
     mine[k] = (int64_t)(p->block.first + p->order[k]);
   exchange_elements(c, sizeof *mine, mine, p->out, where, p->in);
-  if (where && p->received) check_once(c, p, n, where);
+  if (where) check_once(c, p, n, where);
   free(mine);
   free(where);
 }
@@ -293,6 +376,7 @@ static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *
   free(p->positions);
   free(p->out);
   free(p->order);
+  free(p->wanted);
   free(p->sent);
   free(p->received);
 }

@@ -232,7 +232,7 @@ bool local_call(struct cvl_context *, uint64_t site, struct cvl_call *, struct c
  * segments. */
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                     struct cvl_value *out);
-/* For others. As `at`, with blocks that end between segments; NULL if a rank then has too much.
+/* For others. As `at`, with blocks that end between segments; NULL if much moved for that.
  * The caller's. Whether blocks do so. */
 struct distribution *whole_segments(struct cvl_context *, const struct cvl_segdes *,
                                     const struct distribution *at);

@@ -50,15 +50,14 @@ static bool has_of(const struct cvl_segdes *d, const struct distribution *at, un
 /* The totals, of all ranks before that have elements of segment k, as one. */
 static struct cvl_value before(struct cvl_context *c, uint64_t site,
                                const struct cvl_call *call, const struct cvl_segdes *d,
-                               const struct distribution *at, uint64_t k,
-                               const struct cvl_value *totals) {
+                               const struct distribution *at, uint64_t k, const char *totals) {
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
   const size_t bytes = elem_info(elem)->bytes;
   char *values = mpi_alloc(c, c->ranks * bytes);
   struct cvl_value v = nothing();
   uint64_t n = 0;
   for (unsigned r = 0; r < c->rank; r++) {
-    if (has_of(d, at, r, k)) memcpy(values + n++ * bytes, &totals[r].as, bytes);
+    if (has_of(d, at, r, k)) memcpy(values + n++ * bytes, totals + r * sizeof(int64_t), bytes);
   }
   if (!absorb(c, c->b->from_host(c->inner, site, elem, n, values, &v), at_site(site)))
     v = nothing();
@@ -134,9 +133,9 @@ bool scan_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   const struct range block = distribution_range(at, c->rank), s = view->segments;
   const bool goes_on = s.n > 0 && d->offset[s.first] < block.first;
   struct cvl_value v = move_to(c, site, &call->operand[0], at, false), scan;
-  struct cvl_value *totals = mpi_alloc(c, c->ranks * sizeof *totals);
   const struct cvl_value mine = last_total(c, site, call, d, at, &v);
-  comm_gather(c->comm, &mine, sizeof mine, totals);
+  char *totals = mpi_alloc(c, c->ranks * sizeof mine.as);
+  comm_gather(c->comm, &mine.as, sizeof mine.as, totals);
   if (goes_on) {
     const struct cvl_value carry = before(c, site, call, d, at, s.first, totals);
     scan = scan_on(c, site, call->op, d, block, s, carry, v);

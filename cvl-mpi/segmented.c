@@ -38,11 +38,22 @@ static struct distribution *cut_between(struct cvl_context *c, const struct cvl_
   return made;
 }
 
-/* Where segments are whole; NULL if one is too long for that. The caller's. */
+/* Whether an end of a block is moved by more than an eighth of what a rank has. */
+static bool moves_much(const struct cvl_context *c, const struct distribution *from,
+                       const struct distribution *to) {
+  enum { FRACTION = 8 };
+  const uint64_t most = from->n / c->ranks / FRACTION + c->grain;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    if (to->start[r] - from->start[r] > most) return true;
+  }
+  return false;
+}
+
+/* Where segments are whole; NULL if some are too long for that. The caller's. */
 struct distribution *whole_segments(struct cvl_context *c, const struct cvl_segdes *d,
                                     const struct distribution *at) {
   struct distribution *made = cut_between(c, d, at, 0);
-  if (!distribution_is_skewed(c, made)) return made;
+  if (!moves_much(c, at, made)) return made;
   distribution_release(made);
   return NULL;
 }

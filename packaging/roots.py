@@ -20,7 +20,7 @@ from checks import Checks  # noqa: E402
 PROGRAM = ROOT / "packaging" / "tests" / "program"
 PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
 OF_C = f"{VERSION}: 3 2 1, of Arrow: g\n"
-OF_NESL = "\ndown = fn : [a] -> [a] :: (a in number)\n\nit = [3, 2, 1] : [int]\n"
+OF_NESL = "\nit = [3, 2, 1] : [int]\n"
 OF_VCODE = "[ 3 ]\n( 3 2 1 )\n"
 OF_PYTHON = f"{VERSION}: ([6.0, 0.0, 5.0], [[2.0, 1.0, 3.0], [], [5.0]])\n"
 # What the CUDA back end says where there is no GPU.

@@ -1,0 +1,270 @@
+/* mpi-ops.c - what each operation of the back end `mpi` sends, as the ranks of a job: one line
+ * of JSON for each case, of the rank that sends most. bench/mpi/counts.py runs it and knows
+ * what had to be sent.
+ *
+ *     mpirun -n RANKS bench-mpi-ops [N]       N elements, default 2^18
+ *
+ * The data are functions of the position, so that others can have them without reading
+ * anything: element i is x(i) = mix(i), its index where(i) a permutation of 0 .. N-1, or
+ * any(i), which is none.
+ */
+#include "cvl/plugin.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct bench {
+  const struct cvl_backend *b;
+  struct cvl_context *c;
+  uint64_t n, site;
+  struct cvl_value x, real, where, any, next, flags, begin, half, one, many, first, per_segment,
+      bits;
+  struct cvl_value kept; /* a vector that lies otherwise than x, as long as `half` */
+};
+
+/* ---- data ---- */
+
+static uint64_t mix(uint64_t x) { /* splitmix64 (Steele, Lea, Flood, 2014) */
+  x += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+  return x ^ x >> 31;
+}
+
+static _Noreturn void fail(const char *what) {
+  fprintf(stderr, "mpi-ops: %s\n", what);
+  exit(1);
+}
+
+static struct cvl_value ints(struct bench *k, uint64_t n,
+                             int64_t (*at)(uint64_t i, uint64_t n)) {
+  int64_t *data = malloc(n * sizeof *data + 1);
+  struct cvl_value v;
+  if (!data) fail("no memory");
+  for (uint64_t i = 0; i < n; i++) data[i] = at(i, k->n);
+  if (!k->b->from_host(k->c, ++k->site, CVL_I64, n, data, &v)) fail("from_host");
+  free(data);
+  return v;
+}
+
+static int64_t x_at(uint64_t i, uint64_t n) {
+  (void)n;
+  return (int64_t)(mix(i) >> 1);
+}
+static int64_t bit_at(uint64_t i, uint64_t n) {
+  (void)n;
+  return (int64_t)(mix(i) % 2);
+}
+/* Odd multipliers permute 0 .. N-1, a power of two. */
+static int64_t where_at(uint64_t i, uint64_t n) {
+  return (int64_t)(i * 40503 % n);
+}
+static int64_t any_at(uint64_t i, uint64_t n) {
+  return (int64_t)(mix(i + n) % n);
+}
+static int64_t next_at(uint64_t i, uint64_t n) {
+  return (int64_t)((i + 1) % n);
+}
+/* Segments of 1 to 199 elements. */
+static int64_t length_at(uint64_t i) {
+  return 1 + (int64_t)(mix(i) % 199);
+}
+
+static struct cvl_value reals(struct bench *k) {
+  double *data = malloc(k->n * sizeof *data);
+  struct cvl_value v;
+  if (!data) fail("no memory");
+  for (uint64_t i = 0; i < k->n; i++) data[i] = (double)(mix(i) >> 11);
+  if (!k->b->from_host(k->c, ++k->site, CVL_F64, k->n, data, &v)) fail("from_host");
+  free(data);
+  return v;
+}
+
+static struct cvl_value some(struct bench *k) {
+  uint8_t *data = malloc(k->n);
+  struct cvl_value v;
+  if (!data) fail("no memory");
+  for (uint64_t i = 0; i < k->n; i++) data[i] = mix(i) % 2;
+  if (!k->b->from_host(k->c, ++k->site, CVL_BOOL, k->n, data, &v)) fail("from_host");
+  free(data);
+  return v;
+}
+
+static struct cvl_value segments(struct bench *k, uint64_t *count) {
+  int64_t *lengths = malloc(k->n * sizeof *lengths);
+  struct cvl_value d;
+  uint64_t total = 0;
+  if (!lengths) fail("no memory");
+  for (*count = 0; total < k->n; ++*count) {
+    const int64_t next = length_at(*count), left = (int64_t)(k->n - total);
+    lengths[*count] = next < left ? next : left;
+    total += (uint64_t)lengths[*count];
+  }
+  if (!k->b->segdes_from_host(k->c, ++k->site, *count, lengths, &d)) fail("segdes_from_host");
+  free(lengths);
+  return d;
+}
+
+static void make_data(struct bench *k) {
+  uint64_t count;
+  struct cvl_value d;
+  k->x = ints(k, k->n, x_at);
+  k->real = reals(k);
+  k->where = ints(k, k->n, where_at);
+  k->any = ints(k, k->n, any_at);
+  k->next = ints(k, k->n, next_at);
+  k->flags = some(k);
+  k->bits = ints(k, k->n, bit_at);
+  k->one = cvl_one_segment(k->n);
+  k->many = segments(k, &count);
+  k->per_segment = ints(k, count, x_at);
+  k->first = cvl_scalar_int(CVL_I64, (int64_t)(k->n / 3));
+  if (!k->b->pack(k->c, ++k->site, &k->x, &k->flags, &k->one, &k->kept, &d)) fail("pack");
+  k->half = ints(k, k->b->length(k->c, &k->kept).bound, x_at);
+}
+
+/* ---- cases ---- */
+
+typedef bool operation(struct bench *, struct cvl_value *out);
+
+static bool nothing_at_all(struct bench *k, struct cvl_value *out) {
+  (void)k;
+  *out = cvl_scalar_int(CVL_I64, 0);
+  return true;
+}
+static bool add(struct bench *k, struct cvl_value *out) {
+  return k->b->elementwise(k->c, ++k->site, OP_ADD, 2, (struct cvl_value[]){k->x, k->where},
+                           out);
+}
+static bool add_moved(struct bench *k, struct cvl_value *out) {
+  return k->b->elementwise(k->c, ++k->site, OP_ADD, 2, (struct cvl_value[]){k->half, k->kept},
+                           out);
+}
+#define SEGMENTED_CASE(name, function, op, v, d)                                               \
+  static bool name(struct bench *k, struct cvl_value *out) {                                   \
+    return k->b->function(k->c, ++k->site, op, &k->v, &k->d, out);                             \
+  }
+SEGMENTED_CASE(sum, reduce, OP_ADD, real, one)
+SEGMENTED_CASE(sums, reduce, OP_ADD, real, many)
+SEGMENTED_CASE(int_scan, scan, OP_ADD, x, one)
+SEGMENTED_CASE(real_scan, scan, OP_ADD, real, one)
+SEGMENTED_CASE(scans, scan, OP_ADD, real, many)
+SEGMENTED_CASE(rank_one, rank, OP_RANK_UP, x, one)
+SEGMENTED_CASE(sort_one, sort, OP_SORT_UP, x, one)
+SEGMENTED_CASE(sort_sorted, sort, OP_SORT_UP, next, one)
+SEGMENTED_CASE(sort_equal, sort, OP_SORT_UP, bits, one)
+SEGMENTED_CASE(sorts, sort, OP_SORT_UP, x, many)
+
+static bool permute_by(struct bench *k, enum cvl_op op, const struct cvl_value *index,
+                       struct cvl_value *out) {
+  struct cvl_permute_args a = {
+      .op = op, .values = k->x, .index = *index, .s = k->one, .d = k->one};
+  if (op == OP_DPERMUTE) a.defaults = k->x;
+  return k->b->permute(k->c, ++k->site, &a, out);
+}
+#define PERMUTE_CASE(name, op, index)                                                          \
+  static bool name(struct bench *k, struct cvl_value *out) {                                   \
+    return permute_by(k, op, &k->index, out);                                                  \
+  }
+PERMUTE_CASE(permute, OP_PERMUTE, where)
+PERMUTE_CASE(gather_any, OP_BPERMUTE, any)
+PERMUTE_CASE(gather_next, OP_BPERMUTE, next)
+PERMUTE_CASE(scatter_any, OP_DPERMUTE, any)
+
+static bool extract(struct bench *k, struct cvl_value *out) {
+  return k->b->extract(k->c, ++k->site, &k->x, &k->first, &k->one, out);
+}
+static bool replace(struct bench *k, struct cvl_value *out) {
+  return k->b->replace(k->c, ++k->site, &k->x, &k->first, &k->first, &k->one, out);
+}
+static bool pack(struct bench *k, struct cvl_value *out) {
+  struct cvl_value d;
+  if (!k->b->pack(k->c, ++k->site, &k->x, &k->flags, &k->one, out, &d)) return false;
+  k->b->release(k->c, &d);
+  return true;
+}
+static bool dist(struct bench *k, struct cvl_value *out) {
+  return k->b->dist(k->c, ++k->site, &k->per_segment, &k->many, out);
+}
+static bool index_one(struct bench *k, struct cvl_value *out) {
+  return k->b->index(k->c, ++k->site, &k->first, &k->first, &k->one, out);
+}
+
+static const struct {
+  const char *name;
+  operation *run;
+} cases[] = {
+    {"nothing", nothing_at_all},
+#define CASE(name)                                                                             \
+  { #name, name }
+    CASE(add),
+    CASE(add_moved),
+    CASE(dist),
+    CASE(index_one),
+    CASE(sum),
+    CASE(sums),
+    CASE(int_scan),
+    CASE(real_scan),
+    CASE(scans),
+    CASE(pack),
+    CASE(extract),
+    CASE(replace),
+    CASE(gather_any),
+    CASE(gather_next),
+    CASE(scatter_any),
+    CASE(permute),
+    CASE(rank_one),
+    CASE(sort_one),
+    CASE(sort_sorted),
+    CASE(sort_equal),
+    CASE(sorts),
+};
+
+/* ---- measuring ---- */
+
+/* Twice: what is kept of descriptors is there the second time, which counts. */
+static struct cvl_statistics sent_by(struct bench *k, operation *run) {
+  struct cvl_statistics before = {0}, after = {0};
+  for (int turn = 0; turn < 2; turn++) {
+    struct cvl_value out;
+    struct cvl_error e;
+    before = k->b->statistics(k->c);
+    if (!run(k, &out)) fail("an operation failed");
+    after = k->b->statistics(k->c);
+    if (k->b->check(k->c, true, &e)) fail("an operation has a fault");
+    k->b->release(k->c, &out);
+  }
+  after.collectives -= before.collectives;
+  after.messages -= before.messages;
+  after.sent_bytes -= before.sent_bytes;
+  return after;
+}
+
+static void measure(struct bench *k, bool prints) {
+  const struct cvl_statistics none = sent_by(k, cases[0].run);
+  for (size_t i = 1; i < sizeof cases / sizeof *cases; i++) {
+    const struct cvl_statistics s = sent_by(k, cases[i].run);
+    if (!prints) continue;
+    printf("{\"case\": \"%s\", \"collectives\": %" PRIu64 ", \"messages\": %" PRIu64
+           ", \"bytes\": %" PRIu64 "}\n",
+           cases[i].name, s.collectives - none.collectives, s.messages - none.messages,
+           s.sent_bytes - none.sent_bytes);
+  }
+}
+
+int main(int argc, char **argv) {
+  char why[PLUGIN_WHY_MAX];
+  const char *reason = NULL;
+  struct bench k = {.n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1 << 18};
+  const struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1};
+  if (k.n == 0 || (k.n & (k.n - 1)) != 0) fail("N must be a power of two");
+  k.b = plugin_open("mpi", why);
+  if (!k.b) fail(why);
+  k.c = k.b->open(&o, &reason);
+  if (!k.c) fail(reason);
+  make_data(&k);
+  measure(&k, k.b->process(k.c) == 0);
+  k.b->close(k.c);
+  return 0;
+}

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""What operations of the back end `mpi` send, beside the least that they have to.
+
+    bench/mpi/counts.py [--ranks N ...] [--elements N] [--build DIR] [--check]
+
+Ranks of one machine, as many as wanted: what is sent does not depend on where they are. For each case
+of bench/mpi-ops.c: collectives and messages, and the bytes of the rank that sends most; and the least bytes
+for where the elements are: found here from the elements themselves, without anything of the back end. --check
+fails where an operation sends more than 1.2 times that and a kilobyte, or has more collectives than 2, or 6 to sort.
+
+The least counts
+- elements, at 8 bytes, that a rank has and another one needs; of gathers each once, and its position;
+- where only the data decide how much goes to whom, a word from each rank to each;
+- of results that are so short that all ranks have them, each rank's, to all others;
+- of sums and scans in the order of the reproducible tree what that wants of other ranks: a total of each
+  block of 1,024 elements, of each of the largest windows of 32^k tiles of 256.
+It does not count samples, by which sorting finds out what goes where.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+GRAIN, WHOLE, WORD = 1024, 4096, 8
+
+
+# ---- the data of bench/mpi-ops.c ----
+
+def mix(x):
+    x = x + np.uint64(0x9e3779b97f4a7c15)
+    x = (x ^ x >> np.uint64(30)) * np.uint64(0xbf58476d1ce4e5b9)
+    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94d049bb133111eb)
+    return x ^ x >> np.uint64(31)
+
+
+def lengths_of(n):
+    """Segments of 1 to 199 elements, n in all."""
+    lengths, total = [], 0
+    drawn = 1 + (mix(np.arange(n, dtype=np.uint64)) % np.uint64(199)).astype(np.int64)
+    for length in drawn:
+        lengths.append(min(int(length), n - total))
+        total += lengths[-1]
+        if total == n:
+            return np.array(lengths)
+    return None
+
+
+# ---- where elements are ----
+
+def canonical(n, ranks):
+    """First elements of the ranks, and n."""
+    grains = -(-n // GRAIN)
+    return [min(grains * r // ranks * GRAIN, n) for r in range(ranks)] + [n]
+
+
+def owners(start, positions):
+    return np.searchsorted(np.array(start[1:]), positions, side="right")
+
+
+class Least:
+    """Bytes of the rank that sends most, for each case."""
+
+    def __init__(self, n, ranks):
+        self.n, self.ranks = n, ranks
+        self.start = canonical(n, ranks)
+        self.i = np.arange(n, dtype=np.uint64)
+        self.x = (mix(self.i) >> np.uint64(1)).astype(np.int64)
+        self.home = owners(self.start, np.arange(n))
+        self.lengths = lengths_of(n)
+        self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        self.words = WORD * (ranks - 1)
+
+    def moved(self, source, target, each=WORD):
+        """Elements that are on one rank and go to another: the most that a rank sends."""
+        away = source != target
+        return each * int(np.bincount(source[away], minlength=self.ranks).max())
+
+    def add(self):
+        return 0
+
+    def add_moved(self):
+        kept = np.flatnonzero(mix(self.i) % np.uint64(2))
+        return self.moved(self.home[kept], owners(canonical(len(kept), self.ranks), np.arange(len(kept))))
+
+    def dist(self):
+        return 0 if len(self.lengths) <= WHOLE else self.n  # operands on all ranks, at this size
+
+    def index_one(self):
+        return 0
+
+    def sum(self):
+        return max(-(-(b - a) // 1024) * WORD for a, b in zip(self.start[1:], self.start[2:]))
+
+    def heads(self):
+        """Each segment whole where it begins."""
+        segment = np.searchsorted(self.offsets, np.arange(self.n), side="right") - 1
+        return self.moved(self.home, self.home[self.offsets[segment]])
+
+    def sums(self):
+        if len(self.lengths) > WHOLE:
+            return self.heads()
+        begin = np.bincount(self.home[self.offsets[:-1]], minlength=self.ranks)
+        segment = np.searchsorted(self.offsets, np.arange(self.n), side="right") - 1
+        away = self.home != self.home[self.offsets[segment]]
+        sent = np.bincount(self.home[away], minlength=self.ranks) + begin * (self.ranks - 1)
+        return WORD * int(sent.max())
+
+    def int_scan(self):
+        return self.words
+
+    def real_scan(self):
+        return max(self.windows(a // 256, b // 256) for a, b in zip(self.start[:-2], self.start[1:-1])) * self.words
+
+    def windows(self, a, b):
+        """How many windows of 32^k tiles, as large as they can be, are tiles a to b."""
+        count = 0
+        while a < b:
+            size = 1
+            while a % (size * 32) == 0 and a + size * 32 <= b:
+                size *= 32
+            count, a = count + 1, a + size
+        return count
+
+    def scans(self):
+        return self.heads()
+
+    def pack(self):
+        return self.words
+
+    def extract(self):
+        return self.words + 2 * WORD
+
+    def replace(self):
+        return self.words + 2 * WORD
+
+    def gather(self, index):
+        sent = np.zeros(self.ranks, dtype=np.int64)
+        for r in range(self.ranks):
+            wanted = np.unique(index[self.home == r])
+            of = owners(self.start, wanted)
+            sent[r] += int((of != r).sum())
+            sent += np.bincount(of[of != r], minlength=self.ranks)
+        return WORD * int(sent.max()) + self.words
+
+    def gather_any(self):
+        return self.gather((mix(self.i + np.uint64(self.n)) % np.uint64(self.n)).astype(np.int64))
+
+    def gather_next(self):
+        return self.gather((np.arange(self.n) + 1) % self.n)
+
+    def scatter_any(self):
+        index = (mix(self.i + np.uint64(self.n)) % np.uint64(self.n)).astype(np.int64)
+        return self.moved(self.home, owners(self.start, index), 2 * WORD) + self.words
+
+    def permute(self):
+        index = (np.arange(self.n) * 40503) % self.n
+        return self.moved(self.home, owners(self.start, index), 2 * WORD) + self.words
+
+    def sorted_targets(self, keys):
+        order = np.argsort(keys, kind="stable")
+        target = np.empty(self.n, dtype=np.int64)
+        target[order] = self.home
+        return target
+
+    def sort_one(self):
+        return self.moved(self.home, self.sorted_targets(self.x))
+
+    def rank_one(self):
+        target = self.sorted_targets(self.x)
+        away = self.home != target
+        sent = np.bincount(self.home[away], minlength=self.ranks) + np.bincount(target[away], minlength=self.ranks)
+        return WORD * int(sent.max())
+
+    def sort_sorted(self):
+        return self.moved(self.home, self.sorted_targets((np.arange(self.n) + 1) % self.n))
+
+    def sort_equal(self):
+        return self.moved(self.home, self.sorted_targets((mix(self.i) % np.uint64(2)).astype(np.int64)))
+
+    def sorts(self):
+        return self.heads()
+
+
+# ---- the runs ----
+
+def counts(build, ranks, elements):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       RAVEL_BACKENDS=str(build / "lib/ravel"))
+    environment.pop("RAVEL_MPI", None)
+    done = subprocess.run(["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), build / "bin/bench-mpi-ops",
+                           str(elements)], env=environment, text=True, stdout=subprocess.PIPE, check=True,
+                          stdin=subprocess.DEVNULL)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+SAMPLED = ("rank_one", "sort_one", "sort_sorted", "sort_equal")
+SAMPLES = 4096  # of each rank in a round, to all others; at most so many and a few
+
+
+def complaint(case, least, ranks):
+    name = case["case"]
+    samples = 2 * (SAMPLES + 4 * ranks) * WORD * (ranks - 1) if name in SAMPLED else 0
+    if case["bytes"] > 1.2 * least + 1024 + samples:
+        return "too many bytes"
+    return "too many collectives" if case["collectives"] > (6 if name in SAMPLED else 2) else ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
+    parser.add_argument("--elements", type=int, default=1 << 20, help="a power of two; default: 2^20")
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if not shutil.which("mpirun.openmpi") or not (options.build / "lib/ravel/cvl-mpi.so").exists():
+        print("SKIPPED: no Open MPI, or no back end for it")
+        return 0
+    failures = cases = 0
+    print("| case | ranks | collectives | messages | bytes | least | ratio |\n|---|---|---|---|---|---|---|")
+    for ranks in options.ranks:
+        least_of = Least(options.elements, ranks)
+        for case in counts(options.build.resolve(), ranks, options.elements):
+            least = getattr(least_of, case["case"])()
+            wrong = complaint(case, least, ranks)
+            failures, cases = failures + bool(wrong), cases + 1
+            ratio = f"{case['bytes'] / least:.2f}" if least else "" if case["bytes"] == 0 else "-"
+            print(f"| {case['case']} | {ranks} | {case['collectives']} | {case['messages']} | {case['bytes']:,} |"
+                  f" {least:,} | {ratio} |{'  ' + wrong if options.check and wrong else ''}")
+    if options.check:
+        print(f"{cases - failures} passed, {failures} failed")
+    return 1 if options.check and failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
