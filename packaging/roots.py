@@ -23,6 +23,7 @@ OF_C = f"{VERSION}: 3 2 1, of Arrow: g\n"
 OF_NESL = "\nit = [3, 2, 1] : [int]\n"
 OF_VCODE = "[ 3 ]\n( 3 2 1 )\n"
 OF_PYTHON = f"{VERSION}: ([6.0, 0.0, 5.0], [[2.0, 1.0, 3.0], [], [5.0]])\n"
+OF_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 # What the CUDA back end says where there is no GPU.
 NO_GPU = r"back end cuda cannot be had: (no NVIDIA driver|.*GPU|.*device)"
 CUDA = "import ravel as rv\nwith rv.options(backend='cuda'): print(rv.eval('1 + 1'))"
@@ -140,6 +141,9 @@ def try_root(checks: Checks, root: Path) -> None:
     expect(checks, "", *inside, "neslc", "/root/down.nesl", "-o", "/root/down.vcode")
     expect(checks, "", *inside, "fcodeopt", "/root/down.vcode", "-o", "/root/down.fcode")
     expect(checks, OF_VCODE, *inside, "vinterp", "/root/down.fcode")
+    # Two ranks of Open MPI's own mpirun, which knows nothing of the checkout.
+    expect(checks, OF_NESL, *inside, "env", *OF_ROOT, "mpirun", "--oversubscribe", "-n", "2",
+           "nesl", "run", "/root/down.nesl")
     if list((root / "usr/lib").glob("*/ravel/cvl-cuda.so")):
         check_cuda(checks, OF_C, output(*inside, "/root/down", "cuda"))
         check_cuda(checks, OF_VCODE, output(*inside, "vinterp", "--backend", "cuda",
@@ -147,9 +151,11 @@ def try_root(checks: Checks, root: Path) -> None:
 
 
 def check_dependencies(checks: Checks, deb: Path) -> None:
-    """Only ravel-cuda may have to do with CUDA."""
+    """Only ravel-cuda may have to do with CUDA, and only ravel-mpi with MPI."""
     asked = output("dpkg-deb", "-f", deb, "Depends")
     checks.check(deb.name.startswith("ravel-cuda") or not re.search("cuda|nvidia", asked),
+                 f"{deb.name} depends on {asked}")
+    checks.check(deb.name.startswith("ravel-mpi") == bool(re.search("openmpi", asked)),
                  f"{deb.name} depends on {asked}")
 
 
