@@ -109,16 +109,13 @@ static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
 }
 
 /* The greatest of each number, since the machine may decide by them; of allocations since one
- * was to fail. */
+ * was to fail. What is sent is this rank's. */
 static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   enum { NUMBERS = sizeof(struct cvl_statistics) / sizeof(uint64_t) };
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
   struct cvl_statistics s = c->b->statistics(c->inner);
   const struct comm_counts sent = comm_counts(c->comm);
   comm_at(c->comm, "statistics", 0);
-  s.collectives = sent.collectives;
-  s.messages = sent.messages;
-  s.sent_bytes = sent.bytes;
   s.allocations -= c->armed_own;
   comm_gather(c->comm, &s, sizeof s, all);
   for (unsigned r = 0; r < c->ranks; r++) {
@@ -126,6 +123,9 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   }
   memcpy(&s, most, sizeof s);
   s.allocations += c->armed_all;
+  s.collectives = sent.collectives;
+  s.messages = sent.messages;
+  s.sent_bytes = sent.bytes;
   free(all);
   return s;
 }

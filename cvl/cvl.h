@@ -268,11 +268,10 @@ struct cvl_statistics {
   uint64_t kernel_ns;  /* that the device worked on kernels, by its own clock */
   uint64_t launch_ns;  /* that the host spent putting them into the queue */
   uint64_t wait_ns;    /* that the host spent in waits */
-  /* Between the processes of a job, so far, by the process that has most; 0 where there is one.
-   */
+  /* By this process to others of its job, so far. */
   uint64_t collectives; /* calls in which each gets something small of each */
-  uint64_t messages;    /* of other exchanges */
-  uint64_t sent_bytes;  /* to others, in both */
+  uint64_t messages;    /* in other exchanges */
+  uint64_t sent_bytes;  /* in both */
 };
 
 /* Called once, when memory is not needed any more. */

@@ -168,7 +168,8 @@ def sanitized():
 
 
 def ranks():
-    yield Stage("what ranks of MPI jobs send", "bench/mpi/counts.py --check --ranks 3 --elements 65536")
+    yield Stage("what ranks of MPI jobs send", "bench/mpi/counts.py --check --ranks 3 --elements 65536"
+                " && bench/mpi/counts.py --page --check")
     yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 3 --conformance '--quick --brief"
                 " --int 64 --shard 1/60'")
 

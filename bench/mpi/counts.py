@@ -2,6 +2,8 @@
 """What operations of the back end `mpi` send, beside the least that they have to.
 
     bench/mpi/counts.py [--ranks N ...] [--elements N] [--build DIR] [--check]
+    bench/mpi/counts.py --page              the table of docs/distributed.md, as it is to be; with --check whether
+                                            it is so
 
 Ranks of one machine, as many as wanted: what is sent does not depend on where they are. For each case
 of bench/mpi-ops.c: collectives and messages, and the bytes of the rank that sends most; and the least bytes
@@ -90,7 +92,15 @@ class Least:
         return self.moved(self.home[kept], owners(canonical(len(kept), self.ranks), np.arange(len(kept))))
 
     def dist(self):
-        return 0 if len(self.lengths) <= WHOLE else self.n  # operands on all ranks, at this size
+        """What a rank lacks of the operands of the segments that its block touches."""
+        if len(self.lengths) <= WHOLE:
+            return 0
+        held, sent = canonical(len(self.lengths), self.ranks), np.zeros(self.ranks, dtype=np.int64)
+        for r in range(self.ranks):
+            first, last = np.searchsorted(self.offsets, [self.start[r], self.start[r + 1] - 1], side="right") - 1
+            of = owners(held, np.arange(first, last + 1))
+            sent += np.bincount(of[of != r], minlength=self.ranks)
+        return WORD * int(sent.max())
 
     def index_one(self):
         return 0
@@ -188,6 +198,11 @@ class Least:
         return self.heads()
 
 
+    def make_segdes(self):
+        """Descriptors are on all ranks, and so are the lengths that they are made of."""
+        return WORD * max(b - a for a, b in zip(self.start, self.start[1:])) * (self.ranks - 1)
+
+
 # ---- the runs ----
 
 def counts(build, ranks, elements):
@@ -197,7 +212,12 @@ def counts(build, ranks, elements):
     done = subprocess.run(["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), build / "bin/bench-mpi-ops",
                            str(elements)], env=environment, text=True, stdout=subprocess.PIPE, check=True,
                           stdin=subprocess.DEVNULL)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    cases = {}  # of all ranks the most of each
+    for line in map(json.loads, done.stdout.splitlines()):
+        most = cases.setdefault(line["case"], line)
+        for key in ("collectives", "messages", "bytes"):
+            most[key] = max(most[key], line[key])
+    return list(cases.values())
 
 
 SAMPLED = ("rank_one", "sort_one", "sort_sorted", "sort_equal")
@@ -212,16 +232,63 @@ def complaint(case, least, ranks):
     return "too many collectives" if case["collectives"] > (6 if name in SAMPLED else 2) else ""
 
 
+# ---- the page ----
+
+PAGE = ROOT / "docs" / "distributed.md"
+PAGE_RANKS, PAGE_ELEMENTS = 4, 1 << 20
+TITLES = {
+    "add": "elementwise, of vectors that lie alike", "add_moved": "elementwise, with the result of a PACK",
+    "dist": "DIST over segments of 100", "index_one": "INDEX, one segment", "sum": "sum of FLOATs, one segment",
+    "sums": "sums of FLOATs, segments of 100", "int_scan": "scan of INTs, one segment",
+    "real_scan": "scan of FLOATs, one segment", "scans": "scans of FLOATs, segments of 100", "pack": "PACK, one segment",
+    "extract": "EXTRACT, one segment", "replace": "REPLACE, one segment", "gather_any": "BPERMUTE, at random",
+    "gather_next": "BPERMUTE, each its neighbour", "scatter_any": "DPERMUTE, at random", "permute": "PERMUTE, all over",
+    "rank_one": "RANK, one segment", "sort_one": "SORT, one segment", "sort_sorted": "SORT, nearly sorted",
+    "sort_equal": "SORT, two different keys", "sorts": "SORT, segments of 100", "make_segdes": "MAKE_SEGDES"}
+
+
+def pattern(case):
+    """Local: nothing is sent. Border: not more than 4,096 elements. Exchange: most elements may go elsewhere."""
+    if case["collectives"] + case["messages"] == 0:
+        return "local"
+    return "exchange" if case["case"] in SAMPLED or case["bytes"] > 4096 * WORD else "border"
+
+
+def page_table(build):
+    least_of = Least(PAGE_ELEMENTS, PAGE_RANKS)
+    yield "| operation | pattern | collectives | messages | bytes | least |"
+    yield "|---|---|---|---|---|---|"
+    for case in counts(build, PAGE_RANKS, PAGE_ELEMENTS):
+        least = getattr(least_of, case["case"])()
+        yield (f"| {TITLES[case['case']]} | {pattern(case)} | {case['collectives']} | {case['messages']} |"
+               f" {case['bytes']:,} | {least:,} |")
+
+
+def page(options):
+    lines = list(page_table(options.build.resolve()))
+    if not options.check:
+        print("\n".join(lines))
+        return 0
+    there = PAGE.read_text(encoding="utf-8")
+    wrong = [line for line in lines if line not in there]
+    print("".join(f"FAILED: docs/distributed.md lacks\n{line}\n" for line in wrong), end="")
+    print(f"{len(lines) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--elements", type=int, default=1 << 20, help="a power of two; default: 2^20")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     if not shutil.which("mpirun.openmpi") or not (options.build / "lib/ravel/cvl-mpi.so").exists():
         print("SKIPPED: no Open MPI, or no back end for it")
         return 0
+    if options.page:
+        return page(options)
     failures = cases = 0
     print("| case | ranks | collectives | messages | bytes | least | ratio |\n|---|---|---|---|---|---|---|")
     for ranks in options.ranks:
