@@ -248,10 +248,10 @@ TITLES = {
 
 
 def pattern(case):
-    """Local: nothing is sent. Border: not more than 4,096 elements. Exchange: most elements may go elsewhere."""
+    """Local: nothing is sent. Boundary: not more than 4,096 elements. Exchange: most elements may go elsewhere."""
     if case["collectives"] + case["messages"] == 0:
         return "local"
-    return "exchange" if case["case"] in SAMPLED or case["bytes"] > 4096 * WORD else "border"
+    return "exchange" if case["case"] in SAMPLED or case["bytes"] > 4096 * WORD else "boundary"
 
 
 def page_table(build):

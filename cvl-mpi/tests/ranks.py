@@ -240,7 +240,7 @@ def main():
                         help="options of the suite; default: %(default)s")
     parser.add_argument("--forms", action="store_true",
                         help="all files of nesl-tests/nesl and of the corpus, if it is there; default: a few")
-    parser.add_argument("--programs", nargs="*", default=["fft", "quicksort", "sparse-matrix"],
+    parser.add_argument("--programs", nargs="*", default=["quicksort", "sparse-matrix"],
                         help="examples; without names all; default: %(default)s")
     arguments = parser.parse_args()
     tests, jobs = Tests(), []
