@@ -141,9 +141,10 @@ def try_root(checks: Checks, root: Path) -> None:
     expect(checks, "", *inside, "neslc", "/root/down.nesl", "-o", "/root/down.vcode")
     expect(checks, "", *inside, "fcodeopt", "/root/down.vcode", "-o", "/root/down.fcode")
     expect(checks, OF_VCODE, *inside, "vinterp", "/root/down.fcode")
-    # Two ranks of Open MPI's own mpirun, which knows nothing of the checkout.
-    expect(checks, OF_NESL, *inside, "env", *OF_ROOT, "mpirun", "--oversubscribe", "-n", "2",
-           "nesl", "run", "/root/down.nesl")
+    # Two ranks of Open MPI; what hwloc says is that a root without /sys has no processors.
+    said = output(*inside, "env", *OF_ROOT, "mpirun", "--oversubscribe", "-n", "2", "nesl", "run",
+                  "/root/down.nesl")
+    checks.check(re.sub(r"\[hwloc.*\n", "", said) == OF_NESL, f"two ranks printed\n{said}")
     if list((root / "usr/lib").glob("*/ravel/cvl-cuda.so")):
         check_cuda(checks, OF_C, output(*inside, "/root/down", "cuda"))
         check_cuda(checks, OF_VCODE, output(*inside, "vinterp", "--backend", "cuda",
