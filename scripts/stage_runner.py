@@ -228,6 +228,8 @@ class Run:
             print(f"{len(stages) - len(again)} of {len(stages)} stages passed before on the same"
                   " inputs (--afresh runs them again)")
             self.announce(again)
+        if len(again) == 1:
+            again[0].alone = True
         with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
             list(pool.map(self.do, [s for s in again if not s.alone]))
         for stage in again:
