@@ -373,6 +373,9 @@ def whole_sanitized():
 
 
 def whole_at_random():
+    yield Stage("whole: sanitized ranks of MPI jobs",
+                "cvl-mpi/tests/ranks.py --build build-sanitized --ranks 3"
+                " --conformance '--quick --brief --int 64 --shard 1/20 --seed 0x{seed}'", "sanitized")
     yield Stage("whole: ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --conformance"
                 " '--quick --brief --int 64 --seed 0x{seed}'")
