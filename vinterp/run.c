@@ -116,6 +116,7 @@ bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
   if (!machine_asks_to_stop(m)) return true;
   char message[128];
   machine_describe_stop(m, message, sizeof message);
+  m->chunks.final = true; /* no fault of this chunk: the others are not searched for one */
   if (m->interrupted) return machine_fault(m, site, "%s", message);
   machine_limit_fault(m, site, "%s", message);
   m->failure.stopped = true;
