@@ -297,7 +297,8 @@ Test(compiler, opens_no_compiler_for_what_is_on_the_disk) {
     compiler c(tools(s), cache(t.folder));
     const kernel_entry *e = c.wait(c.request(round.text, "k"));
     cr_assert_not_null(e);
-    cr_assert_str_eq((const char *)e->kernel, (std::string("code of ") + round.text).c_str());
+    const std::string wanted = std::string("code of ") + round.text;
+    cr_assert_str_eq((const char *)e->kernel, wanted.c_str());
     cr_assert_eq(s.opened, round.opened, "version %s, %s", round.version, round.text);
   }
   cr_assert_eq(s.begun, 3);
