@@ -12,6 +12,10 @@
 
 /* ---- sizes ---- */
 
+static bool is_segdes(const struct cvl_value *v) {
+  return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
+}
+
 /* Where the elements, or segments, of operand p are that belong to instances from `instance`
  * on. */
 static uint64_t position_of(const struct cvl_deal *d, struct cvl_segdes *const *segdes,
@@ -22,8 +26,7 @@ static uint64_t position_of(const struct cvl_deal *d, struct cvl_segdes *const *
 }
 
 static double bytes_of(const struct cvl_value *v) {
-  const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
-  return segdes ? (double)sizeof(int64_t) : (double)elem_info(mpi_elem(v))->bytes;
+  return is_segdes(v) ? (double)sizeof(int64_t) : (double)elem_info(mpi_elem(v))->bytes;
 }
 
 /* What the instances before this one take. */
@@ -96,7 +99,6 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site,
                                     const struct cvl_deal *d, struct cvl_segdes *const *segdes,
                                     const struct distribution *at, uint32_t p) {
   const struct cvl_value *v = &d->operands[p];
-  const bool descriptor = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
   if (d->sizes[p] == CVL_SHARED) return retained(c, move_whole(c, site, v));
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) {
@@ -104,8 +106,8 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site,
     ranges[r] = (struct range){first, position_of(d, segdes, p, at->start[r + 1]) - first};
   }
   const struct range mine = ranges[c->rank];
-  const struct cvl_value own = descriptor ? own_segments(c, site, v, mine.first, mine.n)
-                                          : retained(c, move_ranges(c, site, v, ranges));
+  const struct cvl_value own = is_segdes(v) ? own_segments(c, site, v, mine.first, mine.n)
+                                            : retained(c, move_ranges(c, site, v, ranges));
   free(ranges);
   return own;
 }
@@ -160,8 +162,7 @@ static bool deal_out(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
 static bool find_segdes(struct cvl_context *c, uint64_t site, const struct cvl_deal *d,
                         struct one_segment *ones, struct cvl_segdes **segdes) {
   for (uint32_t p = 1; p < d->count; p++) {
-    const enum cvl_form form = (enum cvl_form)d->operands[p].form;
-    if (d->sizes[p] == CVL_SHARED || (form != CVL_SEGDES && form != CVL_ONE_SEGMENT)) continue;
+    if (d->sizes[p] == CVL_SHARED || !is_segdes(&d->operands[p])) continue;
     segdes[p] = segdes_of(&d->operands[p], &ones[p]);
     if (!segdes_offsets(c, site, segdes[p])) return false;
   }
@@ -187,10 +188,6 @@ static uint64_t own_length(struct cvl_context *c, const struct cvl_value *v) {
 
 static uint64_t own_count(struct cvl_context *c, const struct cvl_value *v) {
   return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->count(c->inner, v));
-}
-
-static bool is_segdes(const struct cvl_value *v) {
-  return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
 }
 
 /* The lengths of the segments of all ranks, one rank's behind the other's; NULL without memory.

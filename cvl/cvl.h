@@ -429,12 +429,11 @@ struct cvl_backend {
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
   /* -- processes of a job that run the same program together, and calls by instances dealt out
-   * to them, each of which executes some of the instances by itself; NULL, both, where there is
-   * one process. All call them together. --
-   */
+   * to them, each of which executes some of the instances by itself; NULL, all five,
+   * where there is one process. All call them together. -- */
 
   /* The number of this process, from 0. All get what process 0 has at `data`. Whether one of
-   * them says so. (NULL, too, where there is one process.) */
+   * them says so. */
   unsigned (*process)(struct cvl_context *);
   void (*broadcast)(struct cvl_context *, void *data, uint64_t bytes);
   bool (*any)(struct cvl_context *, bool mine);

@@ -166,11 +166,13 @@ bool deal_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
          reach_allows(m, function);
 }
 
-/* Processes must not go different ways for want of a few bytes on one of them: so one that has
- * none ends the job, as the back end does. */
+/* Processes must not go different ways for want of a few bytes on one of them. */
 bool deal_run(struct machine *m, struct cut *cut) {
   struct room r = {0};
-  if (!make_room(m, cut, &r)) abort();
+  if (m->backend->any(m->context, !make_room(m, cut, &r))) {
+    free_room(m, cut, &r);
+    return false;
+  }
   struct cvl_deal d = {.instances = cut->instances,
                        .count = cut->operand_count,
                        .sizes = r.sizes,

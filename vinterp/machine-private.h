@@ -37,7 +37,7 @@ struct machine_program {
   struct fused *fused;      /* NULL without superoperators */
   uint32_t *profile_rows;   /* of each function, if there is a profile */
   struct chunk_need *needs; /* of each function: what its chunks needed so far */
-  uint8_t *reach;           /* of each function: enum team_reach */
+  uint8_t *reach;           /* of each function: reach.c */
 };
 
 /* A result of a run that the sink has. */

@@ -73,10 +73,19 @@ static bool walk_from(struct machine *m, uint32_t function, bool prepare) {
   return may;
 }
 
+enum { REACH_UNKNOWN, REACH_YES, REACH_NO };
+
+/* Found out once. A back end has sub-contexts or processes, so that nobody asks for both. */
+static bool found_out(struct machine *m, uint32_t function, bool prepare) {
+  if (m->reach[function] == REACH_UNKNOWN)
+    m->reach[function] = walk_from(m, function, prepare) ? REACH_YES : REACH_NO;
+  return m->reach[function] == REACH_YES;
+}
+
 bool reach_is_for_threads(struct machine *m, uint32_t function) {
-  return walk_from(m, function, true);
+  return found_out(m, function, true);
 }
 
 bool reach_allows(struct machine *m, uint32_t function) {
-  return walk_from(m, function, false);
+  return found_out(m, function, false);
 }

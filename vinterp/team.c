@@ -200,13 +200,9 @@ double team_share(const struct team *t, enum chunk_bound *bound) {
 
 /* ---- which cuts ---- */
 
-enum { REACH_UNKNOWN, REACH_YES, REACH_NO };
-
 bool team_may(struct machine *m, uint32_t function) {
-  if (!m->team || m->sub || m->chunks.pass != CHUNKS_RUN) return false;
-  if (m->reach[function] == REACH_UNKNOWN)
-    m->reach[function] = reach_is_for_threads(m, function) ? REACH_YES : REACH_NO;
-  return m->reach[function] == REACH_YES;
+  return m->team && !m->sub && m->chunks.pass == CHUNKS_RUN &&
+         reach_is_for_threads(m, function);
 }
 
 bool team_is_wanted(struct machine *m, const struct cut *cut) {
