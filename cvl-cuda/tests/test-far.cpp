@@ -168,15 +168,17 @@ Test(far, pack_total) {
   keeping k;
   std::vector<int64_t> all((size_t)k.f.tiles + 1, 0);
   std::vector<pack_word> first(KEEP_TILE / 64, pack_word{0, 0});
-  int64_t total = 0;
+  int64_t total[3] = {0, 0, 0}; // put_number
   all.back() = BEFORE;
   k.f.sums = pointer_to<const int64_t>(all.data());
   k.f.words = pointer_to<const pack_word>(first.data());
   k.body.list[0].width = 8;
   k.body.list[0].from.kind = ALL_EQUAL;
-  k.f.total = pointer_to<int64_t>(&total);
+  k.f.total = pointer_to<int64_t>(total);
   run_block(k.body, 0);
-  cr_assert_eq(total, BEFORE);
+  cr_assert_eq(total[0], BEFORE);
+  cr_assert_eq(total[1], 0);
+  cr_assert_eq(total[2], BEFORE);
 }
 
 /* ---- descriptors ---- */

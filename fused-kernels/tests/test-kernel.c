@@ -208,7 +208,7 @@ static void add_list(struct run *r, struct arguments *a, uint32_t flags, uint64_
   struct list *l = &r->lists[r->list_count++];
   *l = (struct list){.flags = flags, .packing = {.elements = (int64_t)n}};
   l->packing.totals = unpublished(a, n, fused_kernel_tile(r->k));
-  l->packing.total = keep(a, calloc(1, sizeof *l->packing.total));
+  l->packing.total = keep(a, calloc(3, sizeof *l->packing.total)); /* put_number */
   if (d->n != 1) l->packing.offsets = keep(a, calloc(d->n + 1, sizeof *l->packing.offsets));
   if (rng_one_in(&r->s->rng, 2)) l->packing.clear = (int64_t)n;
   memcpy(take(a, sizeof l->packing), &l->packing, sizeof l->packing);
