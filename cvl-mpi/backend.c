@@ -69,7 +69,7 @@ static struct cvl_size mpi_size_count(struct cvl_context *c, const struct cvl_va
 
 static bool mpi_resolve(struct cvl_context *c, struct cvl_size *size) {
   (void)size;
-  return c->slot.kind == CVL_E_NONE;
+  return c->slot.error.kind == CVL_E_NONE;
 }
 
 static bool mpi_require_equal(struct cvl_context *c, uint64_t site, struct cvl_size a,
@@ -100,11 +100,11 @@ static bool mpi_same(struct cvl_context *c, const struct cvl_value *a,
 /* ---- errors and time ---- */
 
 static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
-  comm_at(c->comm, "check", 0);
+  mpi_enter(c, "check", c->site);
   if (wait) agree(c);
-  if (c->slot.kind == CVL_E_NONE) return false;
-  *e = c->slot;
-  c->slot.kind = CVL_E_NONE;
+  if (c->slot.error.kind == CVL_E_NONE) return false;
+  *e = c->slot.error;
+  c->slot.error.kind = CVL_E_NONE;
   return true;
 }
 
@@ -115,7 +115,7 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
   struct cvl_statistics s = c->b->statistics(c->inner);
   const struct comm_counts sent = comm_counts(c->comm);
-  comm_at(c->comm, "statistics", 0);
+  mpi_enter(c, "statistics", c->site);
   s.allocations -= c->armed_own;
   comm_gather(c->comm, &s, sizeof s, all);
   for (unsigned r = 0; r < c->ranks; r++) {
@@ -143,12 +143,12 @@ static unsigned mpi_process(struct cvl_context *c) {
 }
 
 static void mpi_broadcast(struct cvl_context *c, void *data, uint64_t bytes) {
-  comm_at(c->comm, "broadcast", 0);
+  mpi_enter(c, "broadcast", c->site);
   comm_broadcast(c->comm, data, bytes);
 }
 
 static bool mpi_any(struct cvl_context *c, bool mine) {
-  comm_at(c->comm, "any", 0);
+  mpi_enter(c, "any", c->site);
   return !all_true(c, !mine);
 }
 
@@ -166,7 +166,7 @@ static struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsigned cou
 static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsigned arity,
                         operand *operands, struct cvl_value *out) {
   struct cvl_call call = {.kind = CALL_ELEMENTWISE, .op = op, .count = arity};
-  comm_at(c->comm, "elementwise", site);
+  mpi_enter(c, "elementwise", site);
   for (unsigned i = 0; i < arity; i++) call.operand[i] = operands[i];
   return local_call(c, site, &call, out);
 }
@@ -175,7 +175,7 @@ static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, un
   static bool function(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v,       \
                        operand *d, struct cvl_value *out) {                                    \
     const struct cvl_call call = call_of(CALL_##kind, op, 2, (operand *[]){v, d});             \
-    comm_at(c->comm, #function, site);                                                         \
+    mpi_enter(c, #function, site);                                                         \
     return segmented_call(c, site, &call, out);                                                \
   }
 #include "cvl/segmented.def"
@@ -185,7 +185,8 @@ static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permu
   const struct cvl_call call =
       call_of(CALL_PERMUTE, a->op, 6,
               (operand *[]){&a->values, &a->index, &a->flags, &a->defaults, &a->s, &a->d});
-  comm_at(c->comm, "permute", site);
+  mpi_enter(c, "permute", site);
+  if (!sizes_fit(&call)) return lost_call(c, &call, out);
   if (!permute_call(c, site, a, out)) return together(c, site, &call, out);
   call_drop(c, &call);
   return true;
@@ -194,7 +195,7 @@ static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permu
 static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
                     operand *d, struct cvl_value *out) {
   const struct cvl_call call = call_of(CALL_EXTRACT, OP_EXTRACT, 3, (operand *[]){v, index, d});
-  comm_at(c->comm, "extract", site);
+  mpi_enter(c, "extract", site);
   return segmented_call(c, site, &call, out);
 }
 
@@ -202,14 +203,14 @@ static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *i
                     operand *w, operand *d, struct cvl_value *out) {
   const struct cvl_call call =
       call_of(CALL_REPLACE, OP_REPLACE, 4, (operand *[]){v, index, w, d});
-  comm_at(c->comm, "replace", site);
+  mpi_enter(c, "replace", site);
   return segmented_call(c, site, &call, out);
 }
 
 static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
                  struct cvl_value *out) {
   const struct cvl_call call = call_of(CALL_DIST, OP_DIST, 2, (operand *[]){v, d});
-  comm_at(c->comm, "dist", site);
+  mpi_enter(c, "dist", site);
   return segmented_call(c, site, &call, out);
 }
 
@@ -217,7 +218,7 @@ static bool index_op(struct cvl_context *c, uint64_t site, operand *start, opera
                      operand *d, struct cvl_value *out) {
   const struct cvl_call call =
       call_of(CALL_INDEX, OP_INDEX, 3, (operand *[]){start, stride, d});
-  comm_at(c->comm, "index", site);
+  mpi_enter(c, "index", site);
   return segmented_call(c, site, &call, out);
 }
 
@@ -225,7 +226,7 @@ static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flag
                  struct cvl_value *out, struct cvl_value *out_d) {
   const struct cvl_call call = call_of(CALL_PACK, OP_PACK, 3, (operand *[]){v, flags, d});
   struct cvl_value results[CALL_RESULTS];
-  comm_at(c->comm, "pack", site);
+  mpi_enter(c, "pack", site);
   if (!segmented_call(c, site, &call, results)) return false;
   *out = results[0];
   *out_d = results[1];
@@ -236,13 +237,15 @@ static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
                         struct cvl_value *out) {
   const struct cvl_call call =
       call_of(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, 1, (operand *[]){lengths});
-  comm_at(c->comm, "make_segdes", site);
+  mpi_enter(c, "make_segdes", site);
+  if (mpi_at(lengths)) return make_segdes_call(c, site, lengths, out);
   return together(c, site, &call, out);
 }
 
 static bool lengths(struct cvl_context *c, uint64_t site, operand *d, struct cvl_value *out) {
   const struct cvl_call call = call_of(CALL_LENGTHS, OP_LENGTHS, 1, (operand *[]){d});
-  comm_at(c->comm, "lengths", site);
+  mpi_enter(c, "lengths", site);
+  if (segdes_is_held(d)) return lengths_call(c, site, d, out);
   return together(c, site, &call, out);
 }
 
@@ -250,14 +253,14 @@ static bool random_op(struct cvl_context *c, uint64_t site, const struct cvl_ran
                       operand *bounds, struct cvl_value *out) {
   struct cvl_call call = call_of(CALL_RANDOM, OP_RAND, 1, (operand *[]){bounds});
   call.random = *which;
-  comm_at(c->comm, "random", site);
+  mpi_enter(c, "random", site);
   return local_call(c, site, &call, out);
 }
 
 static bool assert_all(struct cvl_context *c, uint64_t site, operand *flags, operand *v,
                        operand *w) {
   struct cvl_call call = call_of(CALL_ASSERT, OP_ASSERT, 3, (operand *[]){flags, v, w});
-  comm_at(c->comm, "assert", site);
+  mpi_enter(c, "assert", site);
   return local_call(c, site, &call, NULL);
 }
 

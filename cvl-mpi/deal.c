@@ -16,66 +16,127 @@ static bool is_segdes(const struct cvl_value *v) {
   return v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
 }
 
-/* Where the elements, or segments, of operand p are that belong to instances from `instance`
- * on. */
-static uint64_t position_of(const struct cvl_deal *d, struct cvl_segdes *const *segdes,
-                            uint32_t p, uint64_t instance) {
-  if (d->sizes[p] == CVL_EACH) return instance;
-  const uint32_t of = d->sizes[p];
-  return segdes[of]->offset[position_of(d, segdes, of, instance)];
+/* Some instances, and where what belongs to them begins. */
+struct positions {
+  const struct cvl_deal *d;
+  struct cvl_segdes *const *segdes;
+  uint64_t n, *instances;
+  uint64_t **inside; /* of operand p, a descriptor: where the segments begin; NULL: not wanted yet */
+};
+
+static struct positions positions_new(struct cvl_context *c, const struct cvl_deal *d,
+                                      struct cvl_segdes *const *segdes, uint64_t n) {
+  struct positions x = {.d = d, .segdes = segdes, .n = n};
+  x.instances = mpi_alloc(c, (n + 1) * sizeof *x.instances);
+  x.inside = mpi_alloc(c, d->count * sizeof(uint64_t *));
+  return x;
+}
+
+static void positions_free(struct positions *x) {
+  for (uint32_t p = 0; p < x->d->count; p++) free(x->inside[p]);
+  free(x->inside);
+  free(x->instances);
+}
+
+/* Of the elements, or segments, of operand p. All ranks call it. */
+static const uint64_t *positions_of(struct cvl_context *c, struct positions *x, uint32_t p) {
+  const uint32_t of = x->d->sizes[p];
+  if (of == CVL_EACH) return x->instances;
+  if (!x->inside[of]) {
+    const uint64_t *segments = positions_of(c, x, of);
+    x->inside[of] = mpi_alloc(c, (x->n + 1) * sizeof(uint64_t));
+    memcpy(x->inside[of], segments, x->n * sizeof *segments);
+    segdes_look_up(c, x->segdes[of], x->n, x->inside[of]);
+  }
+  return x->inside[of];
 }
 
 static double bytes_of(const struct cvl_value *v) {
   return is_segdes(v) ? (double)sizeof(int64_t) : (double)elem_info(mpi_elem(v))->bytes;
 }
 
-/* What the instances before this one take. */
-static double weight_before(const struct cvl_deal *d, struct cvl_segdes *const *segdes,
-                            uint64_t instance) {
-  double weight = (double)instance * sizeof(int64_t);
-  for (uint32_t p = 1; p < d->count; p++) {
-    if (d->sizes[p] != CVL_SHARED)
-      weight += bytes_of(&d->operands[p]) * (double)position_of(d, segdes, p, instance);
+/* What the instances before each of these take. The caller frees it. */
+static double *weights_of(struct cvl_context *c, struct positions *x) {
+  double *weight = mpi_alloc(c, (x->n + 1) * sizeof *weight);
+  for (uint64_t i = 0; i < x->n; i++) weight[i] = (double)x->instances[i] * sizeof(int64_t);
+  for (uint32_t p = 1; p < x->d->count; p++) {
+    if (x->d->sizes[p] == CVL_SHARED) continue;
+    const uint64_t *position = positions_of(c, x, p);
+    for (uint64_t i = 0; i < x->n; i++)
+      weight[i] += bytes_of(&x->d->operands[p]) * (double)position[i];
   }
   return weight;
 }
 
-/* The first instance before which there is at least so much. */
-static uint64_t instance_at(const struct cvl_deal *d, struct cvl_segdes *const *segdes,
-                            double weight) {
-  uint64_t low = 0, high = d->instances;
-  while (low < high) {
-    const uint64_t i = low + (high - low) / 2;
-    if (weight_before(d, segdes, i) < weight) {
-      low = i + 1;
-    } else {
-      high = i;
-    }
-  }
-  return low;
+static double weight_of_all(struct cvl_context *c, const struct cvl_deal *d,
+                            struct cvl_segdes *const *segdes) {
+  struct positions x = positions_new(c, d, segdes, 1);
+  x.instances[0] = d->instances;
+  double *weight = weights_of(c, &x), all = weight[0];
+  free(weight);
+  positions_free(&x);
+  return all;
 }
 
+/* The share of a rank ends between these instances. */
+struct interval {
+  uint64_t low, high;
+};
+
+enum { PROBES = 7 }; /* in each interval, a round */
+
+static uint64_t probe(struct interval i, unsigned k) {
+  const uint64_t n = i.high - i.low;
+  return i.low + n / (PROBES + 1) * (k + 1) + n % (PROBES + 1) * (k + 1) / (PROBES + 1);
+}
+
+/* A round of the search for all ends at once. False if they are found. */
+static bool narrow(struct cvl_context *c, const struct cvl_deal *d,
+                   struct cvl_segdes *const *segdes, double all, struct interval *ends) {
+  struct positions x = positions_new(c, d, segdes, (uint64_t)(c->ranks - 1) * PROBES);
+  bool open = false;
+  for (uint64_t i = 0; i < x.n; i++) {
+    const struct interval *end = &ends[i / PROBES];
+    open = open || end->low < end->high;
+    x.instances[i] = probe(*end, (unsigned)(i % PROBES));
+  }
+  double *weight = open ? weights_of(c, &x) : NULL;
+  for (uint64_t i = 0; open && i < x.n; i++) {
+    struct interval *end = &ends[i / PROBES];
+    const uint64_t at = x.instances[i];
+    if (end->low >= end->high || at < end->low || at >= end->high) continue;
+    if (weight[i] < all / c->ranks * (double)(i / PROBES + 1)) {
+      end->low = at + 1;
+    } else {
+      end->high = at;
+    }
+  }
+  free(weight);
+  positions_free(&x);
+  return open;
+}
+
+/* Each rank's share ends with the first instance before which there is at least as much as that. */
 static struct distribution *shares(struct cvl_context *c, const struct cvl_deal *d,
-                                   struct cvl_segdes *const *segdes) {
-  const double all = weight_before(d, segdes, d->instances);
+                                   struct cvl_segdes *const *segdes, double all) {
+  struct interval *ends = mpi_alloc(c, c->ranks * sizeof *ends);
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts), before = 0;
+  for (unsigned r = 0; r < c->ranks; r++) ends[r].high = d->instances;
+  while (narrow(c, d, segdes, all, ends)) continue;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const uint64_t end =
-        r + 1 == c->ranks ? d->instances : instance_at(d, segdes, all / c->ranks * (r + 1));
+    const uint64_t end = r + 1 == c->ranks ? d->instances : ends[r].low;
     counts[r] = end - before;
     before = end;
   }
   struct distribution *made = distribution_of_counts(c, counts);
   free(counts);
+  free(ends);
   return made;
 }
 
 /* Calls on less than ranks keep whole vectors of are not worth it. */
-static bool is_worth_it(const struct cvl_context *c, const struct cvl_deal *d,
-                        struct cvl_segdes *const *segdes) {
-  const double least = (double)c->whole * sizeof(int64_t);
-  return c->ranks > 1 && d->instances >= c->ranks &&
-         weight_before(d, segdes, d->instances) > least;
+static bool is_worth_it(const struct cvl_context *c, const struct cvl_deal *d, double all) {
+  return c->ranks > 1 && d->instances >= c->ranks && all > (double)c->whole * sizeof(int64_t);
 }
 
 /* ---- operands ---- */
@@ -88,39 +149,32 @@ static struct cvl_value retained(struct cvl_context *c, struct cvl_value v) {
   return v;
 }
 
-/* Segments first .. first + n of a descriptor, all of which this rank has. */
-static struct cvl_value own_segments(struct cvl_context *c, uint64_t site,
-                                     const struct cvl_value *v, uint64_t first, uint64_t n) {
-  const struct cvl_value whole = inner_of(v, false);
-  return retained(c, inner_slice(c, site, whole, first, n));
-}
-
-static struct cvl_value own_operand(struct cvl_context *c, uint64_t site,
-                                    const struct cvl_deal *d, struct cvl_segdes *const *segdes,
-                                    const struct distribution *at, uint32_t p) {
-  const struct cvl_value *v = &d->operands[p];
-  if (d->sizes[p] == CVL_SHARED) return retained(c, move_whole(c, site, v));
+static struct cvl_value own_operand(struct cvl_context *c, uint64_t site, struct positions *x,
+                                    uint32_t p) {
+  const struct cvl_value *v = &x->d->operands[p];
+  if (x->d->sizes[p] == CVL_SHARED) return retained(c, move_whole(c, site, v));
+  const uint64_t *position = positions_of(c, x, p);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) {
-    const uint64_t first = position_of(d, segdes, p, at->start[r]);
-    ranges[r] = (struct range){first, position_of(d, segdes, p, at->start[r + 1]) - first};
-  }
-  const struct range mine = ranges[c->rank];
-  const struct cvl_value own = is_segdes(v) ? own_segments(c, site, v, mine.first, mine.n)
-                                            : retained(c, move_ranges(c, site, v, ranges));
+  for (unsigned r = 0; r < c->ranks; r++)
+    ranges[r] = (struct range){position[r], position[r + 1] - position[r]};
+  const struct cvl_value own =
+      is_segdes(v) ? segdes_segments(c, site, v, ranges) : move_ranges(c, site, v, ranges);
   free(ranges);
-  return own;
+  return retained(c, own);
 }
 
 /* All of this rank; false if some are lost. */
 static bool bring_operands(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
                            struct cvl_segdes *const *segdes, const struct distribution *at) {
+  struct positions x = positions_new(c, d, segdes, c->ranks + 1);
   bool have = true;
+  memcpy(x.instances, at->start, x.n * sizeof *x.instances);
   d->own[0] = cvl_one_segment(d->n);
   for (uint32_t p = 1; p < d->count; p++) {
-    d->own[p] = own_operand(c, site, d, segdes, at, p);
+    d->own[p] = own_operand(c, site, &x, p);
     have = have && d->own[p].form != CVL_NOTHING;
   }
+  positions_free(&x);
   return have;
 }
 
@@ -137,12 +191,12 @@ static void release_own(struct cvl_context *c, struct cvl_value *own, uint32_t c
 static void forget_faults(struct cvl_context *c) {
   struct cvl_error e;
   while (c->b->check(c->inner, true, &e) && e.kind != CVL_E_DEVICE) continue;
-  c->mine.kind = CVL_E_NONE;
+  c->mine.error.kind = CVL_E_NONE;
 }
 
 static bool deal_out(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
-                     struct cvl_segdes *const *segdes) {
-  struct distribution *at = shares(c, d, segdes);
+                     struct cvl_segdes *const *segdes, double all) {
+  struct distribution *at = shares(c, d, segdes, all);
   d->first = at->start[c->rank];
   d->n = at->start[c->rank + 1] - d->first;
   if (all_true(c, bring_operands(c, site, d, segdes, at))) {
@@ -158,23 +212,24 @@ static bool deal_out(struct cvl_context *c, uint64_t site, struct cvl_deal *d,
   return false;
 }
 
-/* The descriptors among operands, with offsets. */
+/* The descriptors among operands, whose lengths can be had. */
 static bool find_segdes(struct cvl_context *c, uint64_t site, const struct cvl_deal *d,
                         struct one_segment *ones, struct cvl_segdes **segdes) {
   for (uint32_t p = 1; p < d->count; p++) {
     if (d->sizes[p] == CVL_SHARED || !is_segdes(&d->operands[p])) continue;
     segdes[p] = segdes_of(&d->operands[p], &ones[p]);
-    if (!segdes_offsets(c, site, segdes[p])) return false;
+    if (!segdes_is_known(c, site, segdes[p])) return false;
   }
   return true;
 }
 
 bool mpi_deal(struct cvl_context *c, uint64_t site, struct cvl_deal *d) {
-  comm_at(c->comm, "deal", site);
+  mpi_enter(c, "deal", site);
   struct one_segment *ones = mpi_alloc(c, d->count * sizeof *ones);
   struct cvl_segdes **segdes = mpi_alloc(c, d->count * sizeof(struct cvl_segdes *));
-  const bool dealt = find_segdes(c, site, d, ones, segdes) && is_worth_it(c, d, segdes) &&
-                     deal_out(c, site, d, segdes);
+  bool dealt = find_segdes(c, site, d, ones, segdes);
+  const double all = dealt ? weight_of_all(c, d, segdes) : 0;
+  dealt = dealt && is_worth_it(c, d, all) && deal_out(c, site, d, segdes, all);
   free(ones);
   free(segdes);
   return dealt;
@@ -190,46 +245,16 @@ static uint64_t own_count(struct cvl_context *c, const struct cvl_value *v) {
   return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->count(c->inner, v));
 }
 
-/* The lengths of the segments of all ranks, one rank's behind the other's; NULL without memory.
- */
-static int64_t *all_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *own,
-                            const struct distribution *at) {
-  const uint64_t n = distribution_range(at, c->rank).n;
-  int64_t *mine = mpi_try_alloc(c, site, n * sizeof *mine);
-  int64_t *all = mpi_try_alloc(c, site, at->n * sizeof *all);
-  const bool have =
-      mine && (n == 0 || absorb(c, c->b->to_host(c->inner, own, 0, n, mine), at_site(site)));
-  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
-                    *receive = send + c->ranks;
-  for (unsigned r = 0; r < c->ranks; r++) {
-    const struct range other = distribution_range(at, r);
-    send[r] = (struct comm_block){have ? mine : NULL, n * sizeof *mine};
-    receive[r] = (struct comm_block){all ? all + other.first : NULL, other.n * sizeof *all};
-  }
-  comm_exchange(c->comm, send, receive);
-  free(send);
-  free(mine);
-  return all;
-}
-
 /* The descriptor of all segments, of which each rank has its own. */
 static struct cvl_value whole_segdes(struct cvl_context *c, uint64_t site,
                                      const struct cvl_value *own) {
-  struct distribution *at = kept_by_ranks(c, own_count(c, own));
-  struct cvl_value whole = nothing();
-  const uint64_t count = at->n;
-  int64_t *lengths = all_lengths(c, site, own, at);
-  uint64_t total = own_length(c, own), *totals = mpi_alloc(c, c->ranks * sizeof *totals);
-  comm_gather(c->comm, &total, sizeof total, totals);
-  total = 0;
-  for (unsigned r = 0; r < c->ranks; r++) total += totals[r];
-  if (lengths &&
-      !absorb(c, c->b->segdes_from_host(c->inner, site, count, lengths, &whole), at_site(site)))
-    whole = nothing();
-  free(totals);
-  free(lengths);
-  distribution_release(at);
-  return mpi_segdes(c, count, total, whole);
+  const uint64_t n = own_count(c, own);
+  int64_t *lengths = mpi_try_alloc(c, site, (n + 1) * sizeof *lengths);
+  if (lengths && n > 0 && !absorb(c, c->b->to_host(c->inner, own, 0, n, lengths), at_site(site))) {
+    free(lengths);
+    lengths = NULL;
+  }
+  return segdes_of_lengths(c, site, kept_by_ranks(c, n), lengths);
 }
 
 static struct cvl_value whole_vector(struct cvl_context *c, uint64_t site,
@@ -253,7 +278,7 @@ static void collect_results(struct cvl_context *c, uint64_t site, uint32_t count
 
 bool mpi_collect(struct cvl_context *c, uint64_t site, struct cvl_deal *d, bool good,
                  uint32_t count, struct cvl_value *own, struct cvl_value *out) {
-  comm_at(c->comm, "collect", site);
+  mpi_enter(c, "collect", site);
   distribution_release(d->kept);
   if (all_true(c, good)) {
     collect_results(c, site, count, own, out);

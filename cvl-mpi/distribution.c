@@ -88,6 +88,19 @@ struct range distribution_range(const struct distribution *d, unsigned rank) {
   return (struct range){d->start[rank], d->start[rank + 1] - d->start[rank]};
 }
 
+unsigned distribution_owner(const struct distribution *d, uint64_t position) {
+  unsigned low = 0, high = d->ranks - 1;
+  while (low < high) {
+    const unsigned r = low + (high - low) / 2;
+    if (d->start[r + 1] <= position) {
+      low = r + 1;
+    } else {
+      high = r;
+    }
+  }
+  return low;
+}
+
 bool distribution_is_skewed(const struct cvl_context *c, const struct distribution *d) {
   const uint64_t share = d->n / c->ranks + c->grain;
   for (unsigned r = 0; r < c->ranks; r++) {

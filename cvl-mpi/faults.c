@@ -5,24 +5,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an operation checks first: sizes, then elements, uses twice after all other. */
+/* What an operation checks first: sizes, memory, then elements, uses twice after all other. */
 static int rank_of_kind(enum cvl_error_kind kind) {
   switch ((int)kind) {
   case CVL_E_SIZE: return 0;
-  case CVL_E_DUPLICATE: return 2;
-  default: return 1;
+  case CVL_E_MEMORY: return 1;
+  case CVL_E_DUPLICATE: return 3;
+  default: return 2;
   }
 }
 
-static bool comes_before(const struct cvl_error *a, const struct cvl_error *b) {
+/* A rank without memory sends zeros, which may be faults where they come: in the same call, or in
+ * later ones of earlier sites, as combinations are executed in rounds. Those do not count. */
+static bool is_why(const struct fault *a, const struct fault *b) {
+  return a->error.kind == CVL_E_MEMORY && a->call < b->call;
+}
+
+static bool comes_before(const struct fault *x_fault, const struct fault *y_fault) {
+  const struct cvl_error *a = &x_fault->error, *b = &y_fault->error;
   if (a->kind == CVL_E_NONE || b->kind == CVL_E_NONE) return b->kind == CVL_E_NONE;
+  if (is_why(x_fault, y_fault) || is_why(y_fault, x_fault)) return is_why(x_fault, y_fault);
   if (a->site != b->site) return a->site < b->site;
   const int x = rank_of_kind(a->kind), y = rank_of_kind(b->kind);
   return x != y ? x < y : a->position < b->position;
 }
 
+void mpi_enter(struct cvl_context *c, const char *function, uint64_t site) {
+  c->calls++;
+  c->site = site;
+  comm_at(c->comm, function, site);
+}
+
 void fault_mine(struct cvl_context *c, struct cvl_error e) {
-  if (e.kind != CVL_E_NONE && comes_before(&e, &c->mine)) c->mine = e;
+  const struct fault found = {e, c->calls};
+  if (e.kind != CVL_E_NONE && comes_before(&found, &c->mine)) c->mine = found;
 }
 
 void fault_memory(struct cvl_context *c, uint64_t site, uint64_t bytes) {
@@ -82,21 +98,21 @@ bool absorb(struct cvl_context *c, bool good, struct shift s) {
 enum { TEXT = 200 };
 
 struct report {
-  struct cvl_error error;
+  struct fault fault;
   char text[TEXT];
 };
 
 static struct report report_of(const struct cvl_context *c) {
-  struct report r = {.error = c->mine};
-  if (c->mine.text) snprintf(r.text, sizeof r.text, "%s", c->mine.text);
-  r.error.text = NULL;
+  struct report r = {.fault = c->mine};
+  if (c->mine.error.text) snprintf(r.text, sizeof r.text, "%s", c->mine.error.text);
+  r.fault.error.text = NULL;
   return r;
 }
 
 static const struct report *first_of(const struct cvl_context *c, const struct report *all) {
   const struct report *first = &all[0];
   for (unsigned r = 1; r < c->ranks; r++) {
-    if (comes_before(&all[r].error, &first->error)) first = &all[r];
+    if (comes_before(&all[r].fault, &first->fault)) first = &all[r];
   }
   return first;
 }
@@ -107,14 +123,14 @@ bool agree(struct cvl_context *c) {
   const struct report mine = report_of(c);
   comm_gather(c->comm, &mine, sizeof mine, all);
   const struct report *first = first_of(c, all);
-  if (comes_before(&first->error, &c->slot)) {
-    c->slot = first->error;
+  if (comes_before(&first->fault, &c->slot)) {
+    c->slot = first->fault;
     snprintf(c->text, sizeof c->text, "%s", first->text);
-    if (c->slot.kind == CVL_E_DEVICE) c->slot.text = c->text;
+    if (c->slot.error.kind == CVL_E_DEVICE) c->slot.error.text = c->text;
   }
-  c->mine.kind = CVL_E_NONE;
+  c->mine.error.kind = CVL_E_NONE;
   free(all);
-  return c->slot.kind == CVL_E_NONE;
+  return c->slot.error.kind == CVL_E_NONE;
 }
 
 bool all_true(struct cvl_context *c, bool mine) {

@@ -43,14 +43,29 @@ bool mpi_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
   return true;
 }
 
-bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
-                          const int64_t *lengths, struct cvl_value *out) {
+/* Few: all ranks keep all. */
+static struct cvl_value few_segments(struct cvl_context *c, uint64_t site, uint64_t n,
+                                     const int64_t *lengths) {
   struct cvl_value whole;
   uint64_t total = 0;
   for (uint64_t k = 0; k < n; k++) total += (uint64_t)lengths[k];
   if (!absorb(c, c->b->segdes_from_host(c->inner, site, n, lengths, &whole), at_site(site)))
     whole = nothing();
-  *out = mpi_segdes(c, n, total, whole);
+  return segdes_of_whole(c, n, total, whole);
+}
+
+bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
+                          const int64_t *lengths, struct cvl_value *out) {
+  struct distribution *at = where(c, n);
+  if (!at || n == 1) {
+    distribution_release(at);
+    *out = few_segments(c, site, n, lengths);
+    return true;
+  }
+  const struct range mine = distribution_range(at, c->rank);
+  int64_t *own = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *own);
+  if (own && mine.n > 0) memcpy(own, lengths + mine.first, mine.n * sizeof *own);
+  *out = segdes_of_lengths(c, site, at, own);
   return true;
 }
 
@@ -66,21 +81,25 @@ static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t f
 
 bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t first, uint64_t n,
                  void *dst) {
-  comm_at(c->comm, "to_host", 0);
+  mpi_enter(c, "to_host", c->site);
   if (!agree(c)) return false;
-  if (!mpi_at(v)) return read_inner(c, inner_of(v, false), first, n, dst);
+  if (!mpi_at(v) && !segdes_is_held(v))
+    return read_inner(c, inner_of(v, false), first, n, dst);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
-  const bool good = read_inner(c, move_ranges(c, 0, v, ranges), 0, n, dst);
+  const struct cvl_value there =
+      mpi_at(v) ? move_ranges(c, c->site, v, ranges) : segdes_segments(c, c->site, v, ranges);
+  const bool good = read_inner(c, there, 0, n, dst);
   free(ranges);
   return all_true(c, good);
 }
 
 bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_value *out) {
-  if (v->form == CVL_SCALAR) {
+  if (v->form == CVL_SCALAR) { /* here: another rank may have lost it */
+    mpi_enter(c, "to_host", c->site);
     *out = *v;
     out->owned = 0;
-    return true;
+    return agree(c);
   }
   *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)mpi_elem(v)};
   return mpi_to_host(c, v, 0, 1, &out->as);
@@ -88,20 +107,30 @@ bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_val
 
 /* ---- slices ---- */
 
-static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
+/* Of segments that ranks hold, each keeps its own. */
+static struct cvl_value slice_held(struct cvl_context *c, uint64_t site,
+                                   const struct cvl_segdes *d, uint64_t first, uint64_t n) {
+  struct distribution *held = distribution_slice(c, d->held, first, n);
+  const struct range mine = distribution_range(held, c->rank);
+  int64_t *lengths = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *lengths);
+  const uint64_t *from = d->offset;
+  if (mine.n > 0) from += first + mine.first - d->held->start[c->rank];
+  for (uint64_t k = 0; lengths && k < mine.n; k++) lengths[k] = (int64_t)(from[k + 1] - from[k]);
+  return segdes_of_lengths(c, site, held, lengths);
+}
+
+static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                          uint64_t first, uint64_t n, struct cvl_value *out) {
-  const struct cvl_value whole = inner_of(d, false);
-  struct cvl_value slice;
+  struct one_segment one;
+  struct cvl_segdes *d = segdes_of(v, &one);
   uint64_t total = 0;
-  if (d->form == CVL_ONE_SEGMENT) {
-    total = n == 1 ? d->as.one_segment : 0;
-  } else if (segdes_offsets(c, site, d->as.segdes)) {
-    total = d->as.segdes->offset[first + n] - d->as.segdes->offset[first];
+  if (d->held) {
+    *out = slice_held(c, site, d, first, n);
+    return true;
   }
-  if (whole.form == CVL_NOTHING ||
-      !absorb(c, c->b->slice(c->inner, site, &whole, first, n, &slice), at_site(site)))
-    slice = nothing();
-  *out = mpi_segdes(c, n, total, slice);
+  if (segdes_is_known(c, site, d)) total = d->offset[first + n] - d->offset[first];
+  struct cvl_value slice = inner_slice(c, site, inner_of(v, false), first, n);
+  *out = segdes_of_whole(c, n, total, slice);
   return true;
 }
 
@@ -183,20 +212,71 @@ bool mpi_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *targ
   return true;
 }
 
-bool mpi_concatenate(struct cvl_context *c, uint64_t site, uint64_t n,
-                     const struct cvl_value *descriptors, struct cvl_value *out) {
+/* ---- descriptors one behind the other ---- */
+
+/* All of which all ranks have. */
+static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, uint64_t n,
+                                          const struct cvl_value *descriptors, uint64_t count,
+                                          uint64_t total) {
   struct cvl_value *inner = mpi_alloc(c, n * sizeof *inner), whole = nothing();
-  uint64_t count = 0, total = 0;
   bool lost = false;
   for (uint64_t k = 0; k < n; k++) {
     inner[k] = inner_of(&descriptors[k], false);
     lost = lost || inner[k].form == CVL_NOTHING;
-    count += mpi_count(&descriptors[k]);
-    total += mpi_length(&descriptors[k]);
   }
   if (!lost && !absorb(c, c->b->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
     whole = nothing();
-  *out = mpi_segdes(c, count, total, whole);
   free(inner);
+  return segdes_of_whole(c, count, total, whole);
+}
+
+/* The lengths of a descriptor that are those from `first` on of what lies as `at`, on this rank.
+ * False if they are lost, which all ranks may know or not. */
+static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                         const struct distribution *at, uint64_t first, int64_t *lengths) {
+  struct one_segment one;
+  struct cvl_segdes *d = segdes_of(v, &one);
+  if (!segdes_is_known(c, site, d)) return false;
+  struct range *ranges = blocks_within(c, at, first, d->count);
+  const uint64_t n = ranges[c->rank].n;
+  uint64_t *offset = segdes_offsets(c, site, d, ranges), begin = at->start[c->rank];
+  int64_t *to = lengths && n > 0 ? lengths + (first > begin ? first - begin : 0) : lengths;
+  for (uint64_t k = 0; offset && to && k < n; k++)
+    to[k] = (int64_t)(offset[k + 1] - offset[k]);
+  free(ranges);
+  free(offset);
+  return offset && to;
+}
+
+/* Of many segments: every rank gets its block. */
+static struct cvl_value concatenate_blocks(struct cvl_context *c, uint64_t site, uint64_t n,
+                                           const struct cvl_value *descriptors,
+                                           uint64_t count) {
+  struct distribution *at = distribution_canonical(c, count);
+  int64_t *lengths =
+      mpi_try_alloc(c, site, (distribution_range(at, c->rank).n + 1) * sizeof *lengths);
+  bool good = true;
+  uint64_t first = 0;
+  for (uint64_t k = 0; k < n; k++) {
+    good = copy_lengths(c, site, &descriptors[k], at, first, lengths) && good;
+    first += mpi_count(&descriptors[k]);
+  }
+  if (!good) {
+    free(lengths);
+    lengths = NULL;
+  }
+  return segdes_of_lengths(c, site, at, lengths);
+}
+
+bool mpi_concatenate(struct cvl_context *c, uint64_t site, uint64_t n,
+                     const struct cvl_value *descriptors, struct cvl_value *out) {
+  uint64_t count = 0, total = 0;
+  for (uint64_t k = 0; k < n; k++) {
+    count += mpi_count(&descriptors[k]);
+    total += mpi_length(&descriptors[k]);
+  }
+  const bool whole = is_whole(c, count) || count == 1;
+  *out = whole ? concatenate_whole(c, site, n, descriptors, count, total)
+               : concatenate_blocks(c, site, n, descriptors, count);
   return true;
 }

@@ -32,6 +32,7 @@ void call_drop(struct cvl_context *c, const struct cvl_call *call) {
 
 bool local_call(struct cvl_context *c, uint64_t site, struct cvl_call *call,
                 struct cvl_value *out) {
+  if (!sizes_fit(call)) return lost_call(c, call, out);
   struct distribution *at = distribution_retain(place_of(call));
   struct cvl_call inner = *call;
   struct cvl_value local[CALL_RESULTS];

@@ -7,9 +7,9 @@
 
 /* The operands by segment of the segments that each rank's block touches. */
 static struct cvl_value touched(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                                const struct cvl_segdes *d, const struct distribution *at) {
+                                const struct view *view) {
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = segdes_segments(d, at, r);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(view, r);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
   free(ranges);
   return moved;
@@ -43,20 +43,18 @@ static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
 }
 
 bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                 struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  const struct view *view = segdes_view(c, site, d, at);
+                 const struct view *view, struct cvl_value *out) {
+  struct distribution *at = view->at;
   struct cvl_call inner = *call;
   struct cvl_value local[CALL_RESULTS];
-  if (!view) return false;
   for (unsigned i = 0; i + 1 < call->count; i++)
-    inner.operand[i] = touched(c, site, &call->operand[i], d, at);
+    inner.operand[i] = touched(c, site, &call->operand[i], view);
   inner.operand[call->count - 1] = view->local;
-  const struct range block = distribution_range(at, c->rank), s = view->segments;
-  const bool goes_on = s.n > 0 && d->offset[s.first] < block.first;
   const bool any = inner.operand[0].form != CVL_NOTHING && inner.operand[1].form != CVL_NOTHING;
-  if (call->kind == CALL_INDEX && goes_on && any)
-    inner.operand[0] = begun_before(c, site, inner.operand[0], &inner.operand[1], s.n,
-                                    block.first - d->offset[s.first]);
+  if (call->kind == CALL_INDEX && view_comes_in(view, c->rank) && any)
+    inner.operand[0] =
+        begun_before(c, site, inner.operand[0], &inner.operand[1], view->segments.n,
+                     at->start[c->rank] - view->borders[c->rank].begin);
   inner_call(c, &inner, NULL, at_site(site), local);
   const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
                                               c->int_elem, c->float_elem);
@@ -82,28 +80,26 @@ static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-static struct pieces pieces_of(const struct cvl_segdes *d, const struct distribution *at,
-                               unsigned rank) {
-  struct pieces p = {distribution_range(at, rank), segdes_segments(d, at, rank), 0, 0};
+static struct pieces pieces_of(const struct view *v, unsigned rank) {
+  struct pieces p = {distribution_range(v->at, rank), view_segments(v, rank), 0, 0};
+  const struct border *b = &v->borders[rank];
   const uint64_t end = p.block.first + p.block.n;
-  if (p.segments.n == 0) return p;
-  const uint64_t first = p.segments.first, last = first + p.segments.n - 1;
-  if (d->offset[first] < p.block.first)
-    p.head = tree_blocks(least(d->offset[first + 1], end) - p.block.first);
-  if (d->offset[last + 1] > end && !(p.head > 0 && first == last))
-    p.tail = tree_blocks(end - d->offset[last]);
+  const bool comes_in = view_comes_in(v, rank);
+  if (comes_in) p.head = tree_blocks(least(b[0].end, end) - p.block.first);
+  if (view_goes_on(v, rank) && !(comes_in && p.segments.n == 1))
+    p.tail = tree_blocks(end - b[1].begin);
   return p;
 }
 
 /* Lengths of what is reduced on this rank: blocks of the tree, and whole segments. */
-static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
+static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct view *v,
                             const struct pieces *p, uint64_t *n) {
   const uint64_t most = p->head + p->tail + p->segments.n;
   uint64_t *lengths = mpi_try_alloc(c, site, most * sizeof *lengths);
   const uint64_t end = p->block.first + p->block.n;
   *n = 0;
   for (uint64_t k = 0; lengths && k < p->segments.n; k++) {
-    const uint64_t *o = &d->offset[p->segments.first + k];
+    const uint64_t *o = &v->offset[k];
     const uint64_t from = o[0] > p->block.first ? o[0] : p->block.first, to = least(o[1], end);
     const bool cut = o[0] < p->block.first || o[1] > end;
     if (!cut) lengths[(*n)++] = to - from;
@@ -115,13 +111,13 @@ static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct c
 
 /* Reductions of them all: heads, whole segments, tails. */
 static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
-                                const struct cvl_call *call, struct distribution *at,
-                                const struct cvl_segdes *d, const struct pieces *p) {
+                                const struct cvl_call *call, const struct view *v,
+                                const struct pieces *p) {
   struct cvl_call inner = *call;
   struct cvl_value out[CALL_RESULTS];
   uint64_t n;
-  uint64_t *lengths = lengths_of(c, site, d, p, &n);
-  inner.operand[0] = move_to(c, site, &call->operand[0], at, true);
+  uint64_t *lengths = lengths_of(c, site, v, p, &n);
+  inner.operand[0] = move_to(c, site, &call->operand[0], v->at, true);
   inner.operand[1] = nothing();
   if (lengths &&
       !absorb(c,
@@ -135,11 +131,10 @@ static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
 }
 
 /* The rank on which the segment begins that goes on on `rank`. */
-static unsigned beginner(const struct cvl_segdes *d, const struct distribution *at,
-                         unsigned rank) {
-  const uint64_t k = segdes_segments(d, at, rank).first;
+static unsigned beginner(const struct view *v, unsigned rank) {
+  const uint64_t k = view_segments(v, rank).first;
   while (rank-- > 0) {
-    const struct range owned = segdes_owned(d, at, rank);
+    const struct range owned = view_owned(v, rank);
     if (k >= owned.first && k - owned.first < owned.n) return rank;
   }
   return 0;
@@ -151,16 +146,15 @@ struct heads {
   uint64_t count;   /* of `all` */
 };
 
-static void plan_heads(struct cvl_context *c, const struct cvl_segdes *d,
-                       const struct distribution *at, const struct pieces *p, size_t bytes,
-                       struct heads *h) {
+static void plan_heads(struct cvl_context *c, const struct view *v, const struct pieces *p,
+                       size_t bytes, struct heads *h) {
   h->send = mpi_alloc(c, 2 * c->ranks * sizeof *h->send);
   h->receive = h->send + c->ranks;
   h->count = p->tail;
-  if (p->head > 0) h->send[beginner(d, at, c->rank)].bytes = p->head * bytes;
+  if (p->head > 0) h->send[beginner(v, c->rank)].bytes = p->head * bytes;
   for (unsigned r = c->rank + 1; p->tail > 0 && r < c->ranks; r++) {
-    const struct pieces q = pieces_of(d, at, r);
-    if (q.head == 0 || beginner(d, at, r) != c->rank) continue;
+    const struct pieces q = pieces_of(v, r);
+    if (q.head == 0 || beginner(v, r) != c->rank) continue;
     h->receive[r].bytes = q.head * bytes;
     h->count += q.head;
   }
@@ -230,20 +224,20 @@ static struct cvl_value joined(struct cvl_context *c, uint64_t site, const struc
 }
 
 bool blocks_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                 struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+                 const struct view *v, struct cvl_value *out) {
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
-  const struct pieces p = pieces_of(d, at, c->rank);
-  const struct range owned = segdes_owned(d, at, c->rank);
+  const struct pieces p = pieces_of(v, c->rank);
+  const struct range owned = view_owned(v, c->rank);
   const uint64_t middle = owned.n - (p.tail > 0);
   const size_t bytes = elem_info(elem)->bytes;
   struct heads h = {0};
-  plan_heads(c, d, at, &p, bytes, &h);
-  struct cvl_value local = reduced(c, site, call, at, d, &p), last = nothing();
+  plan_heads(c, v, &p, bytes, &h);
+  struct cvl_value local = reduced(c, site, call, v, &p), last = nothing();
   if (bring_heads(c, site, &p, &local, middle, bytes, &h) && p.tail > 0)
     last = combined(c, site, call, &h);
   const struct cvl_value block = joined(c, site, &p, &local, middle, last);
   if (local.form != CVL_NOTHING) c->b->release(c->inner, &local);
-  *out = settled(c, site, elem, by_segments(c, d, at), block);
+  *out = settled(c, site, elem, by_segments(c, v), block);
   free(h.send);
   free(h.mine);
   free(h.all);

@@ -140,6 +140,7 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
 
 /* Whether a rank has lost its block shows in nobody else's: they have zeros. */
 struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
+  if (segdes_is_held(v)) return segdes_everywhere(c, site, v);
   if (!mpi_at(v)) return inner_of(v, true);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){0, mpi_length(v)};

@@ -20,6 +20,8 @@ struct permutation {
   uint64_t site;
   bool gathers;
   struct cvl_segdes *near, *far;    /* of the elements with indices; of what these count in */
+  const struct view *view;          /* of `near` */
+  uint64_t *begin;                  /* of the segments of the block: where these are in `far` */
   struct distribution *at, *far_at; /* where these elements are */
   struct range block;               /* of `at`, on this rank */
   size_t bytes;                     /* of an element */
@@ -45,27 +47,27 @@ static int64_t index_at(const struct cvl_context *c, const void *index, uint64_t
   return c->int_elem == CVL_I32 ? ((const int32_t *)index)[i] : ((const int64_t *)index)[i];
 }
 
-/* Of an element of segment k. False after a fault. */
+/* Of an element of segment k of the block. False after a fault. */
 static bool position_of(struct cvl_context *c, const struct permutation *p, uint64_t k,
                         uint64_t i, int64_t index, int64_t *position) {
-  const uint64_t length = p->far->offset[k + 1] - p->far->offset[k];
-  *position = (int64_t)p->far->offset[k] + index;
+  const uint64_t length = p->begin[k + 1] - p->begin[k];
+  *position = (int64_t)p->begin[k] + index;
   if (index >= 0 && (uint64_t)index < length) return true;
   fault_mine(c, (struct cvl_error){.kind = CVL_E_INDEX,
                                    .site = p->site,
                                    .position = (int64_t)(p->block.first + i),
                                    .value = index,
                                    .limit = (int64_t)length,
-                                   .segment = (int64_t)k});
+                                   .segment = (int64_t)(p->view->segments.first + k)});
   return false;
 }
 
 static bool fill_positions(struct cvl_context *c, const struct permutation *p,
                            const void *index, const uint8_t *flags) {
-  const struct range s = segdes_segments(p->near, p->at, c->rank);
+  const struct range s = p->view->segments;
   uint64_t i = 0;
-  for (uint64_t k = s.first; k < s.first + s.n; k++) {
-    for (uint64_t n = segdes_within(p->near, k, p->block); n > 0; n--, i++) {
+  for (uint64_t k = 0; k < s.n; k++) {
+    for (uint64_t n = view_within(p->view, s.first + k, p->block); n > 0; n--, i++) {
       p->positions[i] = NOT_SENT;
       if (flags && !flags[i]) continue;
       if (!position_of(c, p, k, i, index_at(c, index, i), &p->positions[i])) return false;
@@ -80,7 +82,7 @@ static void find_positions(struct cvl_context *c, struct permutation *p) {
   void *index = block_of(c, p, &p->a->index, p->at, elem_info(c->int_elem)->bytes);
   uint8_t *flags = flagged ? block_of(c, p, &p->a->flags, p->at, 1) : NULL;
   p->positions = mpi_try_alloc(c, p->site, p->block.n * sizeof *p->positions);
-  const bool have = index && (flags || !flagged) && p->positions;
+  const bool have = index && (flags || !flagged) && p->positions && p->begin;
   if (!have || !fill_positions(c, p, index, flags)) {
     free(p->positions);
     p->positions = NULL;
@@ -91,19 +93,6 @@ static void find_positions(struct cvl_context *c, struct permutation *p) {
 
 /* ---- who has them ---- */
 
-static unsigned owner_of(const struct distribution *at, uint64_t position) {
-  unsigned low = 0, high = at->ranks - 1;
-  while (low < high) {
-    const unsigned r = low + (high - low) / 2;
-    if (at->start[r + 1] <= position) {
-      low = r + 1;
-    } else {
-      high = r;
-    }
-  }
-  return low;
-}
-
 static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
   uint64_t total = 0;
   for (unsigned r = 0; r < c->ranks; r++) total += counts[r];
@@ -112,7 +101,7 @@ static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
 
 static void count_out(struct cvl_context *c, struct permutation *p) {
   for (uint64_t i = 0; p->positions && i < p->block.n; i++) {
-    if (p->positions[i] >= 0) p->out[owner_of(p->far_at, (uint64_t)p->positions[i])]++;
+    if (p->positions[i] >= 0) p->out[distribution_owner(p->far_at, (uint64_t)p->positions[i])]++;
   }
   p->out_total = sum(c, p->out);
 }
@@ -126,7 +115,7 @@ static bool group(struct cvl_context *c, struct permutation *p) {
   for (unsigned r = 1; r < c->ranks; r++) next[r] = next[r - 1] + p->out[r - 1];
   for (uint64_t i = 0; have && p->positions && i < p->block.n; i++) {
     if (p->positions[i] < 0) continue;
-    const unsigned r = owner_of(p->far_at, (uint64_t)p->positions[i]);
+    const unsigned r = distribution_owner(p->far_at, (uint64_t)p->positions[i]);
     p->sent[next[r]] = p->positions[i] - (int64_t)p->far_at->start[r];
     p->order[next[r]++] = i;
   }
@@ -288,22 +277,37 @@ static char *sent_values(struct cvl_context *c, const struct permutation *p) {
   return out;
 }
 
+/* The segment of this rank's block that has a position. */
+static uint64_t segment_at(const struct view *v, uint64_t position) {
+  uint64_t low = 0, high = v->segments.n;
+  while (high - low > 1) {
+    const uint64_t k = low + (high - low) / 2;
+    if (v->offset[k] <= position) {
+      low = k;
+    } else {
+      high = k;
+    }
+  }
+  return low;
+}
+
 /* Position `to` of this rank's block is used again, by the element at `where`. */
-static void note_duplicate(struct cvl_context *c, const struct permutation *p, uint64_t to,
-                           int64_t where) {
+static void note_duplicate(struct cvl_context *c, const struct permutation *p,
+                           const struct view *far, uint64_t to, int64_t where) {
   const uint64_t position = p->far_at->start[c->rank] + to;
-  const uint64_t k = segdes_first_at(p->far, position + 1) - 1;
+  const uint64_t k = segment_at(far, position);
   fault_mine(c, (struct cvl_error){.kind = CVL_E_DUPLICATE,
                                    .site = p->site,
                                    .position = where,
-                                   .value = (int64_t)(position - p->far->offset[k]),
-                                   .segment = (int64_t)k});
+                                   .value = (int64_t)(position - far->offset[k]),
+                                   .segment = (int64_t)(far->segments.first + k)});
 }
 
 /* Of PERMUTE: each position may be used once. What has come to a position that was used before
- * is a fault, if `where`, the elements' own positions, are known; else it is only found. */
+ * is a fault, if `where`, the elements' own positions, are known, and a view of `far`; else it is
+ * only found. */
 static bool check_once(struct cvl_context *c, const struct permutation *p, uint64_t n,
-                       const int64_t *where) {
+                       const struct view *far, const int64_t *where) {
   bool once = true;
   uint8_t *used = mpi_try_alloc(c, p->site, n);
   if (!used) return true;
@@ -311,7 +315,7 @@ static bool check_once(struct cvl_context *c, const struct permutation *p, uint6
   for (uint64_t i = 0; p->received && i < p->in_total; i++) {
     const uint64_t to = (uint64_t)p->received[i];
     once = once && !used[to];
-    if (used[to] && where) note_duplicate(c, p, to, where[i]);
+    if (used[to] && where) note_duplicate(c, p, far, to, where[i]);
     used[to] = 1;
   }
   free(used);
@@ -320,13 +324,14 @@ static bool check_once(struct cvl_context *c, const struct permutation *p, uint6
 
 /* Only where some position is used twice does anybody need to know where elements come from. */
 static void check_permutation(struct cvl_context *c, const struct permutation *p, uint64_t n) {
-  if (all_true(c, check_once(c, p, n, NULL))) return;
+  if (all_true(c, check_once(c, p, n, NULL, NULL))) return;
+  const struct view *far = segdes_view(c, p->site, p->far, p->far_at);
   int64_t *mine = mpi_try_alloc(c, p->site, p->out_total * sizeof *mine);
   int64_t *where = mpi_try_alloc(c, p->site, p->in_total * sizeof *where);
   for (uint64_t k = 0; mine && k < p->out_total; k++)
     mine[k] = (int64_t)(p->block.first + p->order[k]);
   exchange_elements(c, sizeof *mine, mine, p->out, where, p->in);
-  if (where) check_once(c, p, n, where);
+  if (where && far) check_once(c, p, n, far, where);
   free(mine);
   free(where);
 }
@@ -358,10 +363,19 @@ static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute_a
   return !mpi_at(&a->values) && !mpi_at(&a->index) && is_whole(c, mpi_length(&a->d));
 }
 
+/* Where the segments are that the block of each rank has elements of. */
+static uint64_t *find_begin(struct cvl_context *c, const struct permutation *p) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(p->view, r);
+  uint64_t *begin = segdes_offsets(c, p->site, p->far, ranges);
+  free(ranges);
+  return begin;
+}
+
 static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *out) {
   const struct cvl_value *far = p->gathers ? &p->a->values : &p->a->defaults;
-  p->at = lies(c, &p->a->index, p->near->total);
   p->far_at = lies(c, far, p->far->total);
+  p->begin = find_begin(c, p);
   p->block = distribution_range(p->at, c->rank);
   p->bytes = elem_info(mpi_elem(&p->a->values))->bytes;
   p->out = mpi_alloc(c, 2 * c->ranks * sizeof *p->out);
@@ -371,8 +385,8 @@ static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *
   struct distribution *to = p->gathers ? p->at : p->far_at;
   const struct cvl_value local = p->gathers ? gather(c, p) : scatter(c, p);
   *out = settled(c, p->site, mpi_elem(&p->a->values), distribution_retain(to), local);
-  distribution_release(p->at);
   distribution_release(p->far_at);
+  free(p->begin);
   free(p->positions);
   free(p->out);
   free(p->order);
@@ -386,27 +400,31 @@ bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute
   struct one_segment ones[2];
   struct permutation p = {.a = a, .site = site};
   p.gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
-  struct cvl_segdes *s = segdes_of(&a->s, &ones[0]);
-  struct cvl_segdes *d = segdes_of(&a->d, &ones[1]);
-  if (on_all_ranks(c, a) || !segdes_offsets(c, site, s) || !segdes_offsets(c, site, d))
+  struct cvl_segdes *s = segdes_of(&a->s, &ones[0]), *d = segdes_of(&a->d, &ones[1]);
+  if (on_all_ranks(c, a) || !segdes_is_known(c, site, s) || !segdes_is_known(c, site, d))
     return false;
   p.near = p.gathers ? d : s;
   p.far = p.gathers ? s : d;
-  run(c, &p, out);
-  return true;
+  p.at = lies(c, &a->index, p.near->total);
+  p.view = segdes_view(c, site, p.near, p.at);
+  if (p.view) run(c, &p, out);
+  distribution_release(p.at);
+  for (unsigned k = 0; k < 2; k++) {
+    if (s == &ones[k].d || d == &ones[k].d) segdes_drop_views(c, &ones[k].d);
+  }
+  return p.view != NULL;
 }
 
 /* ---- elements of segments that are too long for one rank ---- */
 
-/* A descriptor of one element for each segment of d; nothing without memory, on all ranks. */
+/* A descriptor of one element for each segment of d. */
 static struct cvl_value one_each(struct cvl_context *c, uint64_t site,
                                  const struct cvl_segdes *d) {
-  int64_t *ones = mpi_try_alloc(c, site, d->count * sizeof *ones);
-  struct cvl_value made = nothing();
-  for (uint64_t k = 0; ones && k < d->count; k++) ones[k] = 1;
-  if (all_true(c, ones != NULL)) mpi_segdes_from_host(c, site, d->count, ones, &made);
-  free(ones);
-  return made;
+  struct distribution *at = distribution_canonical(c, d->count);
+  const uint64_t n = distribution_range(at, c->rank).n;
+  int64_t *ones = mpi_try_alloc(c, site, (n + 1) * sizeof *ones);
+  for (uint64_t k = 0; ones && k < n; k++) ones[k] = 1;
+  return segdes_of_lengths(c, site, at, ones);
 }
 
 /* EXTRACT is a gather, REPLACE a scatter over v, of one element for each segment. */
@@ -415,7 +433,6 @@ bool element_call(struct cvl_context *c, uint64_t site, const struct cvl_call *c
   const bool gathers = call->kind == CALL_EXTRACT;
   const struct cvl_value *o = call->operand, all = o[call->count - 1],
                          each = one_each(c, site, d);
-  if (each.form == CVL_NOTHING) return false;
   const struct cvl_permute_args a = {.op = gathers ? OP_BPERMUTE : OP_DPERMUTE,
                                      .values = o[gathers ? 0 : 2],
                                      .index = o[1],

@@ -34,24 +34,45 @@ struct cvl_vector {
   struct cvl_vector *next, **previous; /* all of the context */
 };
 
-/* What of a descriptor a rank needs for vectors of one distribution: its own block's segments.
- */
-struct view {
-  struct distribution *at; /* of the elements; NULL: this entry is free */
-  struct cvl_value local;  /* inner descriptor of the segments as far as they are in the block;
-                              CVL_NOTHING if lost */
-  struct range segments;   /* which ones: those that begin in the block (at the very end: on the
-                              last rank), and the one before if it goes on there */
+/* A border between two blocks, or the beginning or end of all elements. */
+struct border {
+  uint64_t first;      /* the first segment that begins there or behind it */
+  uint64_t begin, end; /* of the one before that, which may go on behind the border; 0 if none */
 };
 
-/* All ranks have the lengths of all segments. */
+struct shared_offsets {
+  unsigned users; /* views */
+  uint64_t *word;
+};
+
+/* What ranks know of a descriptor for vectors of one distribution. */
+struct view {
+  struct distribution *at; /* of the elements; NULL: this entry is free */
+  struct border *borders;  /* of all ranks: block r is between r and r + 1 */
+  struct range segments;   /* of this rank's block: those that begin in it (at the very end: on the
+                              last rank), and the one before if it goes on there */
+  const uint64_t *offset;  /* of these segments: where they begin, and the last one ends */
+  struct shared_offsets *own; /* these, if they are not the descriptor's */
+  struct cvl_value local;  /* inner descriptor of the segments as far as they are in the block;
+                              CVL_NOTHING if lost */
+  uint64_t used;           /* by which use of the descriptor's views last */
+};
+
+enum { VIEWS = 3 };
+
+/* Of up to `whole` segments (README.md, Distributions) all ranks have all lengths; of more each
+ * rank has those of some segments. */
 struct cvl_segdes {
   uint64_t references;
   uint64_t count, total;
-  struct cvl_value whole; /* inner; CVL_NOTHING if lost */
-  uint64_t *offset;       /* count + 1, once a view was wanted */
-  bool no_offsets;        /* some rank has no memory for them */
-  struct view views[2];
+  struct distribution *held; /* which segments a rank has; NULL: all ranks have all */
+  uint64_t *base;            /* held: where the first segment of each rank begins, and the end */
+  struct cvl_value whole;    /* not held: inner; CVL_NOTHING if lost */
+  uint64_t *offset; /* of what this rank has: where segments begin, and the last one ends; not
+                       held: once they were wanted */
+  bool lost;        /* the lengths, on all ranks */
+  struct view views[VIEWS];
+  uint64_t uses;    /* of views */
   struct cvl_segdes *next, **previous;
 };
 
@@ -63,6 +84,11 @@ struct shift {
   uint64_t position, segment;
 };
 
+struct fault {
+  struct cvl_error error;
+  uint64_t call; /* in which it was found: all ranks count alike */
+};
+
 struct cvl_context {
   struct comm *comm;
   unsigned rank, ranks;
@@ -72,8 +98,9 @@ struct cvl_context {
   const struct cvl_backend *table; /* this one */
   struct cvl_stop stop;
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
-  struct cvl_error mine;          /* this rank's first fault, not agreed on */
-  struct cvl_error slot;          /* that of all ranks, agreed on */
+  uint64_t calls, site;           /* how many functions of the table; of the last one */
+  struct fault mine;              /* this rank's first, not agreed on */
+  struct fault slot;              /* that of all ranks, agreed on */
   char text[256];                 /* of slot */
   struct shift *shifts;
   uint64_t shift_count, shift_capacity;
@@ -97,6 +124,8 @@ struct distribution *distribution_retain(struct distribution *);
 void distribution_release(struct distribution *); /* NULL is fine */
 bool distribution_same(const struct distribution *, const struct distribution *);
 struct range distribution_range(const struct distribution *, unsigned rank);
+/* The rank that has a position. */
+unsigned distribution_owner(const struct distribution *, uint64_t position);
 /* Whether some rank has more than twice its share. */
 bool distribution_is_skewed(const struct cvl_context *, const struct distribution *);
 /* Whether a vector of n elements is on all ranks. */
@@ -113,9 +142,8 @@ void *mpi_try_alloc(struct cvl_context *, uint64_t site, uint64_t bytes);
 /* A vector; takes the reference to `at`, and the inner value. n elements in all. */
 struct cvl_value mpi_vector(struct cvl_context *, enum cvl_elem, uint64_t n,
                             struct distribution *at, struct cvl_value local);
-/* A descriptor; takes the inner value of all segments. */
-struct cvl_value mpi_segdes(struct cvl_context *, uint64_t count, uint64_t total,
-                            struct cvl_value whole);
+/* A descriptor; takes what it has. */
+struct cvl_value mpi_segdes(struct cvl_context *, struct cvl_segdes);
 
 /* Sizes of any value. */
 uint64_t mpi_length(const struct cvl_value *);
@@ -130,6 +158,8 @@ void mpi_release(struct cvl_context *, const struct cvl_value *);
 /* Of an operand: releases it if it is owned. */
 void mpi_drop(struct cvl_context *, const struct cvl_value *);
 
+/* Of the inner back end; afterwards it is CVL_NOTHING, as it may be before. */
+void release_inner(struct cvl_context *, struct cvl_value *);
 /* Operands of the inner back end are its values, which its operation takes if they are `owned`;
  * CVL_NOTHING where they are lost. Releases those that no operation has taken. */
 bool any_lost(const struct cvl_value *inner, const bool *present, unsigned n);
@@ -138,22 +168,6 @@ void inner_drop(struct cvl_context *, const struct cvl_value *inner, unsigned n)
  * owned and nobody else holds it, and `may_take`. */
 struct cvl_value inner_of(const struct cvl_value *, bool may_take);
 
-/* The view of a descriptor for elements that are distributed so, which the descriptor keeps
- * until another two are wanted. NULL if it cannot be had: on all ranks. */
-const struct view *segdes_view(struct cvl_context *, uint64_t site, struct cvl_segdes *,
-                               struct distribution *at);
-/* The offsets of a descriptor on this rank, if all ranks have them; then also others'. */
-bool segdes_offsets(struct cvl_context *, uint64_t site, struct cvl_segdes *);
-/* With offsets: view->segments of any rank; those that begin there; the first segment that
- * begins at a position or behind it. */
-struct range segdes_segments(const struct cvl_segdes *, const struct distribution *at,
-                             unsigned rank);
-struct range segdes_owned(const struct cvl_segdes *, const struct distribution *at,
-                          unsigned rank);
-uint64_t segdes_first_at(const struct cvl_segdes *, uint64_t position);
-/* How many elements of segment k are in a block. */
-uint64_t segdes_within(const struct cvl_segdes *, uint64_t k, struct range block);
-void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 /* Frees all that is held. */
 void mpi_values_free(struct cvl_context *);
 
@@ -184,6 +198,65 @@ struct one_segment {
 /* The descriptor of a value: &one->d if it is kept there. */
 struct cvl_segdes *segdes_of(const struct cvl_value *, struct one_segment *one);
 
+/* ---- descriptors.c: the lengths of segments, here and on other ranks. All ranks call them ---- */
+
+/* Of `count` segments, of which every rank has the inner descriptor, which this takes. The first
+ * keeps it however many they are. */
+struct cvl_value segdes_of_whole(struct cvl_context *, uint64_t count, uint64_t total,
+                                 struct cvl_value whole);
+struct cvl_value segdes_from_whole(struct cvl_context *, uint64_t site, uint64_t count,
+                                   uint64_t total, struct cvl_value whole);
+/* Every rank has the lengths of the segments that it has under `held`, and gives both away; NULL:
+ * they are lost. There is room for one more. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths are lost,
+ * wrong, or without memory, all ranks have lost all. */
+struct cvl_value segdes_of_lengths(struct cvl_context *, uint64_t site,
+                                   struct distribution *held, int64_t *lengths);
+/* Whether the lengths can be had, on all ranks. */
+bool segdes_is_known(struct cvl_context *, uint64_t site, struct cvl_segdes *);
+/* Where the segments ranges[r] begin, on rank r, and where the last of them ends: one word more
+ * than segments. The caller frees them; NULL without memory. Only if they are known. */
+uint64_t *segdes_offsets(struct cvl_context *, uint64_t site, const struct cvl_segdes *,
+                         const struct range *ranges);
+/* Where n segments begin, which all ranks ask for (count: the end). Only if they are known. */
+void segdes_look_up(struct cvl_context *, const struct cvl_segdes *, uint64_t n, uint64_t *segments);
+/* Segments ranges[r] of a descriptor, on rank r; all of them, on all ranks: an inner descriptor, to be
+ * passed on; CVL_NOTHING if lost. */
+struct cvl_value segdes_segments(struct cvl_context *, uint64_t site, const struct cvl_value *,
+                                 const struct range *ranges);
+struct cvl_value segdes_everywhere(struct cvl_context *, uint64_t site, const struct cvl_value *);
+/* Whether ranks have different segments of a value. */
+bool segdes_is_held(const struct cvl_value *);
+/* MAKE_SEGDES of what is not on all ranks; LENGTHS of what is held. */
+bool make_segdes_call(struct cvl_context *, uint64_t site, const struct cvl_value *lengths,
+                      struct cvl_value *out);
+bool lengths_call(struct cvl_context *, uint64_t site, const struct cvl_value *,
+                  struct cvl_value *out);
+
+/* ---- views.c ---- */
+
+/* The view of a descriptor for elements that are distributed so, which the descriptor keeps
+ * until another two have been wanted. NULL if it cannot be had: on all ranks. */
+const struct view *segdes_view(struct cvl_context *, uint64_t site, struct cvl_segdes *,
+                               struct distribution *at);
+/* The same for blocks whose ends have been moved from those of `near`, each within the segment
+ * that goes on there or to its end. Exchanges nothing; takes the reference. */
+const struct view *segdes_view_near(struct cvl_context *, uint64_t site, struct cvl_segdes *,
+                                    const struct view *near, struct distribution *at);
+void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
+
+/* view->segments of any rank; those that begin there. */
+struct range view_segments(const struct view *, unsigned rank);
+struct range view_owned(const struct view *, unsigned rank);
+/* Whether the first segment of a rank's block has begun before; whether the last one goes on. */
+bool view_comes_in(const struct view *, unsigned rank);
+bool view_goes_on(const struct view *, unsigned rank);
+/* Of view->segments: where segment k begins (one more than the last: where that ends); how many
+ * elements of it are in this rank's block. */
+uint64_t view_offset(const struct view *, uint64_t k);
+uint64_t view_within(const struct view *, uint64_t k, struct range block);
+/* How many positions from `begin` to `end` are in a block. */
+uint64_t within_block(uint64_t begin, uint64_t end, struct range block);
+
 /* ---- moves.c: the same elements on other ranks. Borrow v; what they give is owned by the
  * caller, or borrowed from v. All ranks call them ---- */
 
@@ -211,6 +284,8 @@ struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_valu
 
 /* ---- faults.c ---- */
 
+/* Begins a function of the table. */
+void mpi_enter(struct cvl_context *, const char *function, uint64_t site);
 /* Records a fault of this rank. */
 void fault_mine(struct cvl_context *, struct cvl_error);
 void fault_memory(struct cvl_context *, uint64_t site, uint64_t bytes);
@@ -232,45 +307,42 @@ bool local_call(struct cvl_context *, uint64_t site, struct cvl_call *, struct c
  * segments. */
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                     struct cvl_value *out);
-/* For others. As `at`, with blocks that end between segments; NULL if much moved for that.
- * The caller's. Whether blocks do so. */
-struct distribution *whole_segments(struct cvl_context *, const struct cvl_segdes *,
-                                    const struct distribution *at);
-bool ends_between(struct cvl_context *, const struct cvl_segdes *,
-                  const struct distribution *at);
-/* Rank r has n elements there. Exchanges. Of how many elements of each segment that it touches
- * every rank keeps, the descriptor, with `total` in all (pack.c). */
+/* For others. As a view, with blocks that end between segments; NULL if much moved for that.
+ * Whether blocks do so. */
+const struct view *whole_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,
+                                  const struct view *);
+bool ends_between(const struct view *);
+/* Rank r has n elements there. Exchanges. Of how many elements of each of its view's segments every
+ * rank keeps, the descriptor, with `total` in all; takes `mine` (pack.c). */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
-struct cvl_value packed_descriptor(struct cvl_context *, uint64_t site,
-                                   const struct cvl_segdes *, const struct distribution *at,
-                                   const int64_t *mine, uint64_t total);
+struct cvl_value packed_descriptor(struct cvl_context *, uint64_t site, const struct view *,
+                                   int64_t *mine, uint64_t total);
 /* A vector from its blocks: on all ranks if it is short, and moved if one rank has
  * too much. Takes the reference to `at`. */
 struct cvl_value settled(struct cvl_context *, uint64_t site, enum cvl_elem,
                          struct distribution *at, struct cvl_value local);
 /* How what has one element for each segment lies, if it is where segments begin. The caller's.
  */
-struct distribution *by_segments(struct cvl_context *, const struct cvl_segdes *,
-                                 const struct distribution *at);
-/* long.c: segments that go on on the next rank. They borrow the operands of the call. DIST and
- * INDEX, with results under `at`; REDUCE, with blocks that end between segments, or at
+struct distribution *by_segments(struct cvl_context *, const struct view *);
+/* Of calls on segments that go on on the next rank, with a view of their descriptor. They borrow the
+ * operands of the call. long.c: DIST and INDEX; REDUCE, with blocks that end between segments, or at
  * multiples of CVL_REDUCE_BLOCK in one. */
 bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
-                 struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+                 const struct view *, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
-                 struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+                 const struct view *, struct cvl_value *out);
 /* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
  * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
  * results. */
-bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
-               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
-bool tree_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
-               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
-bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
-               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
+               struct cvl_value *out);
+bool tree_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
+               struct cvl_value *out);
+bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
+               struct cvl_value *out);
 /* sort.c: RANK and SORT. */
-bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
-               struct cvl_segdes *, struct distribution *at, struct cvl_value *out);
+bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
+               struct cvl_value *out);
 /* permute.c: gathers and scatters, which borrow their operands; false if all ranks have all of
  * them, or cannot know the segments. */
 bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
@@ -281,6 +353,10 @@ bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 /* together.c: every rank all of it. */
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);
+/* Whether operands have the sizes that the call wants. After a fault that no rank has asked for they
+ * may not: then its results are lost. */
+bool sizes_fit(const struct cvl_call *);
+bool lost_call(struct cvl_context *, const struct cvl_call *, struct cvl_value *out);
 /* Drops the operands of a call. */
 void call_drop(struct cvl_context *, const struct cvl_call *);
 

@@ -26,12 +26,11 @@ static struct cvl_value total_of(struct cvl_context *c, uint64_t site, enum cvl_
 
 /* What this rank has of the last segment of its block. */
 static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
-                                   const struct cvl_call *call, const struct cvl_segdes *d,
-                                   const struct distribution *at, const struct cvl_value *v) {
-  const struct range block = distribution_range(at, c->rank),
-                     s = segdes_segments(d, at, c->rank);
+                                   const struct cvl_call *call, const struct view *view,
+                                   const struct cvl_value *v) {
+  const struct range block = distribution_range(view->at, c->rank), s = view->segments;
   if (s.n == 0 || block.n == 0) return nothing();
-  const uint64_t begin = larger(d->offset[s.first + s.n - 1], block.first);
+  const uint64_t begin = larger(view_offset(view, s.first + s.n - 1), block.first);
   const uint64_t n = block.first + block.n - begin;
   struct cvl_value borrowed = *v;
   borrowed.owned = 0;
@@ -40,24 +39,19 @@ static struct cvl_value last_total(struct cvl_context *c, uint64_t site,
 
 /* ---- what is before ---- */
 
-/* Whether rank r has elements of segment k. */
-static bool has_of(const struct cvl_segdes *d, const struct distribution *at, unsigned r,
-                   uint64_t k) {
-  const struct range block = distribution_range(at, r);
-  return d->offset[k] < block.first + block.n && d->offset[k + 1] > block.first && block.n > 0;
-}
-
-/* The totals, of all ranks before that have elements of segment k, as one. */
+/* The totals, of all ranks before that have elements of the segment that comes in, as one. */
 static struct cvl_value before(struct cvl_context *c, uint64_t site,
-                               const struct cvl_call *call, const struct cvl_segdes *d,
-                               const struct distribution *at, uint64_t k, const char *totals) {
+                               const struct cvl_call *call, const struct view *view,
+                               const char *totals) {
+  const struct border *in = &view->borders[c->rank];
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
   const size_t bytes = elem_info(elem)->bytes;
   char *values = mpi_alloc(c, c->ranks * bytes);
   struct cvl_value v = nothing();
   uint64_t n = 0;
   for (unsigned r = 0; r < c->rank; r++) {
-    if (has_of(d, at, r, k)) memcpy(values + n++ * bytes, totals + r * sizeof(int64_t), bytes);
+    if (within_block(in->begin, in->end, distribution_range(view->at, r)) > 0)
+      memcpy(values + n++ * bytes, totals + r * sizeof(int64_t), bytes);
   }
   if (!absorb(c, c->b->from_host(c->inner, site, elem, n, values, &v), at_site(site)))
     v = nothing();
@@ -85,13 +79,13 @@ static struct cvl_value behind(struct cvl_context *c, uint64_t site, struct cvl_
 }
 
 /* The segments of a block, the first one element longer. */
-static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
-                               struct range block, struct range s) {
+static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struct view *view) {
+  const struct range block = distribution_range(view->at, c->rank), s = view->segments;
   int64_t *lengths = mpi_try_alloc(c, site, s.n * sizeof *lengths);
   struct cvl_value out = nothing();
   if (!lengths) return out;
   for (uint64_t k = 0; k < s.n; k++)
-    lengths[k] = (int64_t)segdes_within(d, s.first + k, block) + (k == 0);
+    lengths[k] = (int64_t)view_within(view, s.first + k, block) + (k == 0);
   if (!absorb(c, c->b->segdes_from_host(c->inner, site, s.n, lengths, &out), at_site(site)))
     out = nothing();
   free(lengths);
@@ -113,32 +107,30 @@ static struct cvl_value scanned(struct cvl_context *c, uint64_t site, enum cvl_o
 /* A block whose first segment has begun before: the scan of what is before it, as one element,
  * and the block, but for the first of that. Takes v. */
 static struct cvl_value scan_on(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                                const struct cvl_segdes *d, struct range block, struct range s,
-                                struct cvl_value carry, struct cvl_value v) {
-  struct cvl_value longer_d = longer(c, site, d, block, s);
-  struct cvl_value all = behind(c, site, carry, v, block.n);
+                                const struct view *view, struct cvl_value carry,
+                                struct cvl_value v) {
+  const uint64_t n = distribution_range(view->at, c->rank).n;
+  struct cvl_value longer_d = longer(c, site, view);
+  struct cvl_value all = behind(c, site, carry, v, n);
   all.owned = 1;
   struct cvl_value scan = scanned(c, site, op, all, &longer_d);
   if (longer_d.form != CVL_NOTHING) c->b->release(c->inner, &longer_d);
   scan.owned = 1;
-  struct cvl_value out = inner_slice(c, site, scan, 1, block.n);
+  struct cvl_value out = inner_slice(c, site, scan, 1, n);
   out.owned = 0;
   return out;
 }
 
 bool scan_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-               struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  const struct view *view = segdes_view(c, site, d, at);
-  if (!view) return false;
-  const struct range block = distribution_range(at, c->rank), s = view->segments;
-  const bool goes_on = s.n > 0 && d->offset[s.first] < block.first;
+               const struct view *view, struct cvl_value *out) {
+  struct distribution *at = view->at;
   struct cvl_value v = move_to(c, site, &call->operand[0], at, false), scan;
-  const struct cvl_value mine = last_total(c, site, call, d, at, &v);
+  const struct cvl_value mine = last_total(c, site, call, view, &v);
   char *totals = mpi_alloc(c, c->ranks * sizeof mine.as);
   comm_gather(c->comm, &mine.as, sizeof mine.as, totals);
-  if (goes_on) {
-    const struct cvl_value carry = before(c, site, call, d, at, s.first, totals);
-    scan = scan_on(c, site, call->op, d, block, s, carry, v);
+  if (view_comes_in(view, c->rank)) {
+    const struct cvl_value carry = before(c, site, call, view, totals);
+    scan = scan_on(c, site, call->op, view, carry, v);
   } else {
     scan = scanned(c, site, call->op, v, &view->local);
   }

@@ -13,23 +13,23 @@
 
 /* ---- where ---- */
 
-/* The first position from p on at which a block may end: no position within a segment, or one
- * that is a multiple of `unit` from its beginning, if that is not 0. */
-static uint64_t next_end(const struct cvl_segdes *d, uint64_t p, uint64_t unit) {
-  const uint64_t k = segdes_first_at(d, p), end = d->offset[k];
-  if (end == p || k == 0 || unit == 0) return end;
-  const uint64_t begin = d->offset[k - 1], over = (p - begin) % unit;
+/* The first position from border b on at which a block may end: no position within a segment, or
+ * one that is a multiple of `unit` from its beginning, if that is not 0. */
+static uint64_t next_end(const struct view *v, unsigned b, uint64_t unit) {
+  const uint64_t p = v->at->start[b], end = v->borders[b].end;
+  if (end <= p || unit == 0) return end > p ? end : p;
+  const uint64_t over = (p - v->borders[b].begin) % unit;
   const uint64_t next = over == 0 ? p : p + (unit - over);
   return next < end ? next : end;
 }
 
-/* As `at`, with blocks that end where they may. */
-static struct distribution *cut_between(struct cvl_context *c, const struct cvl_segdes *d,
-                                        const struct distribution *at, uint64_t unit) {
+/* As a view, with blocks that end where they may; the caller's. */
+static struct distribution *cut_between(struct cvl_context *c, const struct view *v,
+                                        uint64_t unit) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   uint64_t before = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const uint64_t end = r + 1 == c->ranks ? at->n : next_end(d, at->start[r + 1], unit);
+    const uint64_t end = r + 1 == c->ranks ? v->at->n : next_end(v, r + 1, unit);
     counts[r] = end - before;
     before = end;
   }
@@ -49,28 +49,26 @@ static bool moves_much(const struct cvl_context *c, const struct distribution *f
   return false;
 }
 
-/* Where segments are whole; NULL if some are too long for that. The caller's. */
-struct distribution *whole_segments(struct cvl_context *c, const struct cvl_segdes *d,
-                                    const struct distribution *at) {
-  struct distribution *made = cut_between(c, d, at, 0);
-  if (!moves_much(c, at, made)) return made;
+/* Where segments are whole; NULL if some are too long for that. */
+const struct view *whole_segments(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
+                                  const struct view *v) {
+  struct distribution *made = cut_between(c, v, 0);
+  if (!moves_much(c, v->at, made)) return segdes_view_near(c, site, d, v, made);
   distribution_release(made);
   return NULL;
 }
 
-bool ends_between(struct cvl_context *c, const struct cvl_segdes *d,
-                  const struct distribution *at) {
-  struct distribution *made = cut_between(c, d, at, 0);
-  const bool same = distribution_same(made, at);
-  distribution_release(made);
-  return same;
+bool ends_between(const struct view *v) {
+  for (unsigned b = 1; b < v->at->ranks; b++) {
+    if (v->borders[b].end > v->at->start[b]) return false;
+  }
+  return true;
 }
 
 /* Of one element for each segment, those of the segments that begin on a rank. */
-struct distribution *by_segments(struct cvl_context *c, const struct cvl_segdes *d,
-                                 const struct distribution *at) {
+struct distribution *by_segments(struct cvl_context *c, const struct view *v) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
-  for (unsigned r = 0; r < c->ranks; r++) counts[r] = segdes_owned(d, at, r).n;
+  for (unsigned r = 0; r < c->ranks; r++) counts[r] = view_owned(v, r).n;
   struct distribution *made = distribution_of_counts(c, counts);
   free(counts);
   return made;
@@ -116,36 +114,35 @@ static bool gives_by_segment(enum call_kind kind) {
 
 struct whole_call {
   const struct cvl_call *call;
-  struct cvl_segdes *d;
-  struct distribution *at, *segments;
+  const struct view *view;
+  struct distribution *segments;
   struct cvl_call inner;
 };
 
 static void move_operands(struct cvl_context *c, uint64_t site, struct whole_call *w) {
   const unsigned last = w->call->count - 1;
-  const struct view *view = segdes_view(c, site, w->d, w->at);
   w->inner = *w->call;
   for (unsigned i = 0; i < last; i++)
     w->inner.operand[i] = move_to(c, site, &w->call->operand[i],
-                                  is_by_segment(w->call->kind, i) ? w->segments : w->at, true);
-  w->inner.operand[last] = view->local;
+                                  is_by_segment(w->call->kind, i) ? w->segments : w->view->at, true);
+  w->inner.operand[last] = w->view->local;
 }
 
 /* Positions of faults are those of elements, or of segments where indices are by segment. */
 static struct shift shift_of(const struct cvl_context *c, uint64_t site,
                              const struct whole_call *w) {
-  const uint64_t element = w->at->start[c->rank], segment = w->segments->start[c->rank];
+  const uint64_t element = w->view->at->start[c->rank], segment = w->segments->start[c->rank];
   const bool by_segment = is_by_segment(w->call->kind, 1);
   return (struct shift){site, 1, by_segment ? segment : element, segment};
 }
 
 static bool run_whole(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                      struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  struct whole_call w = {call, d, at, by_segments(c, d, at), {0}};
+                      const struct view *v, struct cvl_value *out) {
+  struct whole_call w = {call, v, by_segments(c, v), {0}};
   struct cvl_value local[CALL_RESULTS];
   move_operands(c, site, &w);
   inner_call(c, &w.inner, NULL, shift_of(c, site, &w), local);
-  struct distribution *to = gives_by_segment(call->kind) ? w.segments : at;
+  struct distribution *to = gives_by_segment(call->kind) ? w.segments : v->at;
   *out = settled(c, site, result_elem(c, call), distribution_retain(to), local[0]);
   distribution_release(w.segments);
   return true;
@@ -169,44 +166,38 @@ static bool is_exact(const struct cvl_call *call) {
 
 /* In the order of the tree: with blocks that end where it has blocks. */
 static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                     struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
+                     struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
   const bool scan = call->kind == CALL_SCAN;
-  struct distribution *cut = cut_between(c, d, at, scan ? CVL_SCAN_TILE : CVL_REDUCE_BLOCK);
-  if (scan) {
-    tree_call(c, site, call, d, cut, out);
-  } else {
-    blocks_call(c, site, call, d, cut, out);
-  }
-  distribution_release(cut);
-  return true;
+  struct distribution *at = cut_between(c, v, scan ? CVL_SCAN_TILE : CVL_REDUCE_BLOCK);
+  const struct view *cut = segdes_view_near(c, site, d, v, at);
+  return scan ? tree_call(c, site, call, cut, out) : blocks_call(c, site, call, cut, out);
 }
 
 /* Segments that are too long for one rank. */
 static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                     struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, d, at, out);
-  if (call->kind == CALL_SCAN && is_exact(call)) return scan_call(c, site, call, d, at, out);
-  if (call->kind == CALL_SCAN) return c->b->scan_tiles && cut_call(c, site, call, d, at, out);
+                     struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
+  if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, v, out);
+  if (call->kind == CALL_SCAN && is_exact(call)) return scan_call(c, site, call, v, out);
+  if (call->kind == CALL_SCAN) return c->b->scan_tiles && cut_call(c, site, call, d, v, out);
   if (call->kind == CALL_RANK || call->kind == CALL_SORT)
-    return sort_call(c, site, call, d, at, out);
+    return sort_call(c, site, call, v, out);
   if (call->kind == CALL_EXTRACT || call->kind == CALL_REPLACE)
     return element_call(c, site, call, d, out);
-  return call->kind == CALL_REDUCE && cut_call(c, site, call, d, at, out);
+  return call->kind == CALL_REDUCE && cut_call(c, site, call, d, v, out);
 }
 
 static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                 struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  if (!segdes_offsets(c, site, d)) return false;
-  if (call->kind == CALL_PACK) return pack_call(c, site, call, d, at, out);
-  struct distribution *whole = whole_segments(c, d, at);
-  if (!whole) return run_long(c, site, call, d, at, out);
-  run_whole(c, site, call, d, whole, out);
-  distribution_release(whole);
-  return true;
+  const struct view *v = segdes_view(c, site, d, at);
+  if (!v) return false;
+  if (call->kind == CALL_PACK) return pack_call(c, site, call, v, out);
+  const struct view *whole = whole_segments(c, site, d, v);
+  return whole ? run_whole(c, site, call, whole, out) : run_long(c, site, call, d, v, out);
 }
 
 bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
+  if (!sizes_fit(call)) return lost_call(c, call, out);
   struct one_segment one;
   struct cvl_segdes *d = segdes_of(&call->operand[call->count - 1], &one);
   struct distribution *at = elements_of(c, call);

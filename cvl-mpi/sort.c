@@ -14,9 +14,7 @@
 struct sorting {
   const struct cvl_call *call;
   uint64_t site;
-  struct cvl_segdes *d;
-  struct distribution *at;
-  struct cvl_value view; /* the inner descriptor of the block */
+  const struct view *view;
   struct range block;
   size_t bytes;
   uint64_t *out, *in; /* how many elements go to each rank, come from each */
@@ -67,7 +65,7 @@ static uint64_t *keys_of(struct cvl_context *c, const struct sorting *s, const v
 
 static struct cvl_value perform(struct cvl_context *c, const struct sorting *s,
                                 enum call_kind kind, enum cvl_op op, struct cvl_value v) {
-  struct cvl_call call = {.kind = kind, .op = op, .count = 2, .operand = {v, s->view}};
+  struct cvl_call call = {.kind = kind, .op = op, .count = 2, .operand = {v, s->view->local}};
   struct cvl_value out[CALL_RESULTS];
   inner_call(c, &call, NULL, at_site(s->site), out);
   return out[0];
@@ -99,7 +97,7 @@ static struct cvl_value deal(struct cvl_context *c, struct sorting *s,
                              struct cvl_value sorted) {
   char *data = host_elements(c, s->site, sorted, s->block.n, s->bytes);
   uint64_t *keys = keys_of(c, s, data);
-  uint64_t *cuts = splitters_find(c, s->d, s->at, keys);
+  uint64_t *cuts = splitters_find(c, s->view, keys);
   free(keys);
   count(c, s, cuts);
   free(cuts);
@@ -129,12 +127,9 @@ static void add_to_first(const struct cvl_context *c, void *ranks, uint64_t n,
 static void *ranks_of(struct cvl_context *c, const struct sorting *s, struct cvl_value dealt) {
   const struct cvl_value local = owned(perform(c, s, CALL_RANK, s->call->op, dealt));
   void *ranks = host_elements(c, s->site, local, s->block.n, elem_info(c->int_elem)->bytes);
-  const struct range segments = segdes_segments(s->d, s->at, c->rank);
-  if (!ranks || segments.n == 0) return ranks;
-  const uint64_t begin = s->d->offset[segments.first];
-  if (begin < s->block.first)
-    add_to_first(c, ranks, segdes_within(s->d, segments.first, s->block),
-                 s->block.first - begin);
+  if (ranks && view_comes_in(s->view, c->rank))
+    add_to_first(c, ranks, view_within(s->view, s->view->segments.first, s->block),
+                 s->block.first - s->view->borders[c->rank].begin);
   return ranks;
 }
 
@@ -155,7 +150,7 @@ static struct cvl_value in_place(struct cvl_context *c, const struct sorting *s,
   struct cvl_call call = {.kind = CALL_PERMUTE,
                           .op = OP_BPERMUTE,
                           .count = 6,
-                          .operand = {ranks, order, nothing(), nothing(), s->view, s->view}};
+                          .operand = {ranks, order, nothing(), nothing(), s->view->local, s->view->local}};
   struct cvl_value out[CALL_RESULTS];
   inner_call(c, &call, present, at_site(s->site), out);
   return out[0];
@@ -177,36 +172,38 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
 /* A segment must have no more elements than INTs can count. */
 static bool ranks_fit(struct cvl_context *c, const struct sorting *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
-  for (uint64_t k = 0; s->d->total > most && k < s->d->count; k++) {
-    const uint64_t n = s->d->offset[k + 1] - s->d->offset[k];
-    if (n <= most) continue;
+  const struct range segments = s->view->segments;
+  bool fit = true;
+  if (s->view->at->n <= most) return true;
+  for (uint64_t k = segments.first; fit && k < segments.first + segments.n; k++) {
+    const uint64_t n = view_offset(s->view, k + 1) - view_offset(s->view, k);
+    fit = n <= most;
+    if (fit) continue;
     fault_mine(c, (struct cvl_error){.kind = CVL_E_INT_RANGE,
                                      .site = s->site,
                                      .position = (int64_t)k,
                                      .value = (int64_t)n});
-    return false;
   }
-  return true;
+  return all_true(c, fit);
 }
 
 bool sort_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-               struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  const struct view *view = segdes_view(c, site, d, at);
-  if (!view) return false;
+               const struct view *view, struct cvl_value *out) {
   const bool ranks = call->kind == CALL_RANK;
   const enum cvl_elem elem = mpi_elem(&call->operand[0]);
-  struct sorting s = {.call = call, .site = site, .d = d, .at = at, .view = view->local};
+  struct sorting s = {.call = call, .site = site, .view = view};
   struct cvl_value local = nothing();
-  s.block = distribution_range(at, c->rank);
+  s.block = distribution_range(view->at, c->rank);
   s.bytes = elem_info(elem)->bytes;
   s.out = mpi_alloc(c, 2 * c->ranks * sizeof *s.out);
   s.in = s.out + c->ranks;
   if (ranks_fit(c, &s)) {
-    const struct cvl_value v = move_to(c, site, &call->operand[0], at, true);
+    const struct cvl_value v = move_to(c, site, &call->operand[0], view->at, true);
     local = ranks ? ranked(c, &s, v)
                   : sorted_block(c, &s, deal(c, &s, owned(sorted_block(c, &s, v))));
   }
-  *out = mpi_vector(c, ranks ? c->int_elem : elem, at->n, distribution_retain(at), local);
+  *out = mpi_vector(c, ranks ? c->int_elem : elem, view->at->n, distribution_retain(view->at),
+                    local);
   free(s.out);
   return true;
 }

@@ -21,7 +21,7 @@ struct sample {
 
 /* The borders of blocks within one segment, which are neighbours. */
 struct group {
-  uint64_t segment;
+  struct border segment;
   unsigned first, count;    /* borders */
   uint64_t *length, *start; /* of each rank's piece; its first element in the block */
 };
@@ -33,8 +33,7 @@ struct interval {
 };
 
 struct splitters {
-  const struct cvl_segdes *d;
-  const struct distribution *at;
+  const struct view *view;
   unsigned ranks;
   struct group *groups;
   unsigned group_count;
@@ -48,21 +47,18 @@ enum { LEAST = 4, ROUNDS_MOST = 32 };
 
 /* ---- borders ---- */
 
-/* Whether border b, between ranks b - 1 and b, is within a segment, and which. */
-static bool is_within(const struct cvl_segdes *d, const struct distribution *at, unsigned b,
-                      uint64_t *segment) {
-  const uint64_t k = segdes_first_at(d, at->start[b]);
-  *segment = k - 1;
-  return k > 0 && d->offset[k] > at->start[b];
+/* Whether border b, between ranks b - 1 and b, is within a segment. */
+static bool is_within(const struct view *v, unsigned b) {
+  return v->borders[b].end > v->at->start[b];
 }
 
 static void measure_pieces(struct cvl_context *c, const struct splitters *s, struct group *g) {
   g->length = mpi_alloc(c, 2 * s->ranks * sizeof *g->length);
   g->start = g->length + s->ranks;
   for (unsigned r = 0; r < s->ranks; r++) {
-    const struct range block = distribution_range(s->at, r);
-    const uint64_t begin = s->d->offset[g->segment];
-    g->length[r] = segdes_within(s->d, g->segment, block);
+    const struct range block = distribution_range(s->view->at, r);
+    const uint64_t begin = g->segment.begin;
+    g->length[r] = within_block(begin, g->segment.end, block);
     g->start[r] = begin > block.first ? begin - block.first : 0;
   }
 }
@@ -70,12 +66,12 @@ static void measure_pieces(struct cvl_context *c, const struct splitters *s, str
 static void find_groups(struct cvl_context *c, struct splitters *s) {
   s->groups = mpi_alloc(c, s->ranks * sizeof *s->groups);
   for (unsigned b = 1; b < s->ranks; b++) {
-    uint64_t k;
-    if (!is_within(s->d, s->at, b, &k)) continue;
+    const struct border *within = &s->view->borders[b];
+    if (!is_within(s->view, b)) continue;
     struct group *last = s->group_count ? &s->groups[s->group_count - 1] : NULL;
-    if (!last || last->segment != k) {
+    if (!last || last->segment.first != within->first) {
       last = &s->groups[s->group_count++];
-      *last = (struct group){.segment = k, .first = b};
+      *last = (struct group){.segment = *within, .first = b};
       measure_pieces(c, s, last);
     }
     last->count = b - last->first + 1;
@@ -275,7 +271,7 @@ static void narrow_all(struct cvl_context *c, struct splitters *s, const uint64_
     struct sample *samples = samples_of(c, s, k, all, most, taken, &n);
     bound_samples(c, s, k, samples, n);
     for (unsigned b = g->first; b < g->first + g->count; b++)
-      narrow(s, b, s->at->start[b] - s->d->offset[g->segment], samples, n);
+      narrow(s, b, s->view->at->start[b] - g->segment.begin, samples, n);
     free(samples);
   }
   free(taken);
@@ -309,7 +305,7 @@ static uint64_t *cuts_of(struct cvl_context *c, const struct splitters *s) {
   uint64_t *cuts = mpi_alloc(c, (s->ranks + 1) * s->ranks * sizeof *cuts);
   for (unsigned b = 0; b <= s->ranks; b++) {
     for (unsigned r = 0; r < s->ranks; r++)
-      cuts[b * s->ranks + r] = clamped(s->at->start[b], distribution_range(s->at, r));
+      cuts[b * s->ranks + r] = clamped(s->view->at->start[b], distribution_range(s->view->at, r));
   }
   for (unsigned k = 0; k < s->group_count; k++) {
     const struct group *g = &s->groups[k];
@@ -323,9 +319,9 @@ static uint64_t *cuts_of(struct cvl_context *c, const struct splitters *s) {
   return cuts;
 }
 
-uint64_t *splitters_find(struct cvl_context *c, const struct cvl_segdes *d,
-                         const struct distribution *at, const uint64_t *keys) {
-  struct splitters s = {.d = d, .at = at, .ranks = c->ranks};
+uint64_t *splitters_find(struct cvl_context *c, const struct view *view,
+                         const uint64_t *keys) {
+  struct splitters s = {.view = view, .ranks = c->ranks};
   find_groups(c, &s);
   begin_intervals(c, &s);
   s.positions = mpi_alloc(c, (s.group_count * s.ranks + 1) * sizeof *s.positions);

@@ -4,7 +4,7 @@
 
 #include "cvl-mpi/private.h"
 
-/* Each rank has a block of elements under `at`; what it has of each segment of d is in order of
+/* Each rank has a block of elements under view->at; what it has of each segment is in order of
  * keys. keys: those of this rank's block, NULL if they are lost. Elements of a segment that
  * have the same key are in order of their ranks, then of their positions.
  *
@@ -16,7 +16,6 @@
  * (Multisequence selection by samples: Varman and others, Merging multiple lists on
  * hierarchical-memory multiprocessors, 1991; as exact splitters of a sample sort: Solomonik and
  * Kale, Highly scalable parallel sorting, 2010.) */
-uint64_t *splitters_find(struct cvl_context *, const struct cvl_segdes *d,
-                         const struct distribution *at, const uint64_t *keys);
+uint64_t *splitters_find(struct cvl_context *, const struct view *, const uint64_t *keys);
 
 #endif

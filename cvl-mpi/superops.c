@@ -131,35 +131,42 @@ static struct distribution *domain_at(struct cvl_context *c, const struct run *r
   return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
 }
 
-/* All descriptors, with offsets; false if some rank has no memory for them. */
+/* All descriptors; false if they are lost. */
 static bool find_segdes(struct cvl_context *c, struct run *r) {
   const struct superop *op = r->k->op;
   for (uint32_t i = 0; i < op->param_count; i++) {
     if (r->k->params[i].need != NEED_SEGDES) continue;
     r->segdes[i] = segdes_of(&r->operands[i], &r->ones[i]);
-    if (!segdes_offsets(c, r->site, r->segdes[i])) return false;
+    if (!segdes_is_known(c, r->site, r->segdes[i])) return false;
   }
   return true;
 }
 
-/* Moves the ends of blocks between segments of d; false if they are too long for that. */
-static bool settle(struct cvl_context *c, struct run *r, const struct cvl_segdes *d) {
-  struct distribution *whole = whole_segments(c, d, r->at);
+static const struct view *view_of(struct cvl_context *c, const struct run *r, uint32_t segdes) {
+  return segdes_view(c, r->site, r->segdes[segdes], r->at);
+}
+
+/* Moves the ends of blocks between segments; false if they are too long for that. */
+static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
+  const struct view *v = view_of(c, r, segdes);
+  const struct view *whole = v ? whole_segments(c, r->site, r->segdes[segdes], v) : NULL;
   if (!whole) return false;
   distribution_release(r->at);
-  r->at = whole;
+  r->at = distribution_retain(whole->at);
   return true;
 }
 
 /* So that no segment of which positions count is on several ranks. If descriptors are of
- * different segments, the ends of one may not suit the other: false. */
+ * different segments, the ends of one may not suit the other: false. All have views afterwards. */
 static bool settle_domain(struct cvl_context *c, struct run *r) {
   const struct superop *op = r->k->op;
   for (uint32_t i = 0; i < op->param_count; i++) {
-    if (r->k->params[i].counts && !settle(c, r, r->segdes[i])) return false;
+    if (r->k->params[i].counts && !settle(c, r, i)) return false;
   }
   for (uint32_t i = 0; i < op->param_count; i++) {
-    if (r->k->params[i].counts && !ends_between(c, r->segdes[i], r->at)) return false;
+    if (r->k->params[i].need != NEED_SEGDES) continue;
+    const struct view *v = view_of(c, r, i);
+    if (!v || (r->k->params[i].counts && !ends_between(v))) return false;
   }
   return true;
 }
@@ -177,17 +184,16 @@ static bool occurs_once(const struct run *r, uint32_t i) {
 
 static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
                                          uint32_t i) {
-  const struct cvl_segdes *d = r->segdes[r->k->params[i].segdes];
+  const struct view *v = view_of(c, r, r->k->params[i].segdes);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned k = 0; k < c->ranks; k++) ranges[k] = segdes_segments(d, r->at, k);
+  for (unsigned k = 0; k < c->ranks; k++) ranges[k] = view_segments(v, k);
   const struct cvl_value moved = move_ranges(c, r->site, &r->operands[i], ranges);
   free(ranges);
   return moved;
 }
 
 static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
-  const struct view *view = segdes_view(c, r->site, r->segdes[i], r->at);
-  struct cvl_value v = view ? view->local : (struct cvl_value){.form = CVL_NOTHING};
+  struct cvl_value v = view_of(c, r, i)->local;
   if (v.form != CVL_NOTHING) c->b->retain(c->inner, &v);
   v.owned = v.form != CVL_NOTHING;
   return v;
@@ -245,14 +251,13 @@ static int64_t *counts_of(struct cvl_context *c, const struct run *r, const stru
 
 static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool segdes,
                                enum cvl_elem elem, struct cvl_value local) {
-  const struct cvl_segdes *d = r->segdes[r->k->op->segments];
+  const struct view *v = view_of(c, r, r->k->op->segments);
   struct distribution *to = kept_by_ranks(c, elements(c, &local));
   if (!segdes) return settled(c, r->site, elem, to, local);
-  int64_t *counts = counts_of(c, r, &local, segdes_segments(d, r->at, c->rank).n);
-  const struct cvl_value out = packed_descriptor(c, r->site, d, r->at, counts, to->n);
-  if (local.form != CVL_NOTHING) c->b->release(c->inner, &local);
+  int64_t *counts = counts_of(c, r, &local, v->segments.n);
+  const struct cvl_value out = packed_descriptor(c, r->site, v, counts, to->n);
+  release_inner(c, &local);
   distribution_release(to);
-  free(counts);
   return out;
 }
 
@@ -264,7 +269,7 @@ static struct cvl_value result(struct cvl_context *c, const struct run *r, uint3
   switch ((enum superop_role)node_of(op, number)->role) {
   case ROLE_PACK: return packed(c, r, kind == SUPEROP_SEGDES, elem, local);
   case ROLE_REDUCE:
-    return settled(c, r->site, elem, by_segments(c, r->segdes[op->segments], r->at), local);
+    return settled(c, r->site, elem, by_segments(c, view_of(c, r, op->segments)), local);
   default: return mpi_vector(c, elem, r->n, distribution_retain(r->at), local);
   }
 }
@@ -306,7 +311,7 @@ static void run_free(struct cvl_context *c, struct run *r) {
 
 bool mpi_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
              const struct cvl_value *operands, struct cvl_value *outs) {
-  comm_at(c->comm, "run", site);
+  mpi_enter(c, "run", site);
   struct run r = run_new(c, site, k, operands);
   const bool alike = r.at && find_segdes(c, &r) && settle_domain(c, &r);
   if (alike) {

@@ -26,6 +26,39 @@ static uint64_t result_length(const struct cvl_call *call) {
   }
 }
 
+static uint64_t length_or(const struct cvl_value *v, uint64_t otherwise) {
+  return v->form == CVL_NOTHING ? otherwise : mpi_length(v);
+}
+
+static bool permute_fits(const struct cvl_call *call) {
+  const struct cvl_value *o = call->operand; /* values, index, flags, defaults, s, d */
+  const bool gathers = call->op == OP_BPERMUTE || call->op == OP_BFPERMUTE;
+  const uint64_t from = mpi_length(&o[4]), to = mpi_length(&o[5]), near = gathers ? to : from;
+  return mpi_count(&o[4]) == mpi_count(&o[5]) && mpi_length(&o[0]) == from &&
+         mpi_length(&o[1]) == near && length_or(&o[2], near) == near &&
+         length_or(&o[3], to) == to;
+}
+
+/* The length that operand i should have; the last one is a descriptor, or as long as all are. */
+static uint64_t length_wanted(const struct cvl_call *call, unsigned i) {
+  const struct cvl_value *last = &call->operand[call->count - 1];
+  switch (call->kind) {
+  case CALL_EXTRACT:
+  case CALL_REPLACE: return i == 0 ? mpi_length(last) : mpi_count(last);
+  case CALL_DIST:
+  case CALL_INDEX: return mpi_count(last);
+  default: return mpi_length(last);
+  }
+}
+
+bool sizes_fit(const struct cvl_call *call) {
+  if (call->kind == CALL_PERMUTE) return permute_fits(call);
+  for (unsigned i = 0; i + 1 < call->count; i++) {
+    if (mpi_length(&call->operand[i]) != length_wanted(call, i)) return false;
+  }
+  return true;
+}
+
 static bool is_found_out(enum call_kind kind) {
   return kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
 }
@@ -92,8 +125,28 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                                               c->int_elem, c->float_elem);
   for (unsigned i = 0; i < call_results(call->kind); i++)
     out[i] = call_gives_segdes(call->kind, i)
-                 ? mpi_segdes(c, size.count, size.n, results[i])
+                 ? segdes_from_whole(c, site, size.count, size.n, results[i])
                  : result_vector(c, site, elem, size.n, results[i]);
+  call_drop(c, call);
+  return true;
+}
+
+/* ---- after a fault ---- */
+
+/* As long as operands say; of PACK nothing is kept. */
+bool lost_call(struct cvl_context *c, const struct cvl_call *call, struct cvl_value *out) {
+  const uint64_t n = call->kind == CALL_PACK ? 0 : result_length(call);
+  const unsigned of = call->kind == CALL_ELEMENTWISE ? call->count - 1 : 0;
+  const enum cvl_elem elem = call_result_elem(
+      call->kind, call->op, mpi_elem(&call->operand[of]), c->int_elem, c->float_elem);
+  struct distribution *at = is_whole(c, n) ? NULL : distribution_canonical(c, n);
+  if (call_results(call->kind) > 0) {
+    out[0] = mpi_vector(c, elem, n, at, nothing());
+  } else {
+    distribution_release(at);
+  }
+  if (call_results(call->kind) > 1)
+    out[1] = segdes_of_whole(c, mpi_count(&call->operand[2]), 0, nothing());
   call_drop(c, call);
   return true;
 }

@@ -119,8 +119,7 @@ static void find_windows(struct combining f, unsigned level, uint64_t first, uin
 struct scanning {
   const struct cvl_call *call;
   uint64_t site;
-  struct cvl_segdes *d;
-  struct distribution *at;
+  const struct view *view;
   struct combining f;
   enum cvl_elem elem;
   struct range block,
@@ -134,13 +133,11 @@ struct scanning {
 /* The segment that goes on behind the block of a rank, and its tiles there. */
 static bool goes_on(const struct scanning *s, unsigned rank, uint64_t *segment, uint64_t *first,
                     uint64_t *tiles) {
-  const struct range block = distribution_range(s->at, rank),
-                     g = segdes_segments(s->d, s->at, rank);
-  const uint64_t end = block.first + block.n;
-  if (block.n == 0 || g.n == 0) return false;
-  *segment = g.first + g.n - 1;
-  if (s->d->offset[*segment + 1] <= end) return false;
-  const uint64_t begin = s->d->offset[*segment],
+  const struct range block = distribution_range(s->view->at, rank);
+  const struct border *behind = &s->view->borders[rank + 1];
+  if (!view_goes_on(s->view, rank)) return false;
+  *segment = behind->first - 1;
+  const uint64_t end = block.first + block.n, begin = behind->begin,
                  from = begin > block.first ? begin : block.first;
   *first = (from - begin) / CVL_SCAN_TILE;
   *tiles = (end - from) / CVL_SCAN_TILE;
@@ -276,13 +273,12 @@ static void levels_before(struct cvl_context *c, const struct scanning *s,
 
 /* ---- the block ---- */
 
-static void measure(struct scanning *s) {
-  const uint64_t end = s->block.first + s->block.n;
-  if (s->segments.n == 0) return;
-  const uint64_t first = s->segments.first, last = first + s->segments.n - 1;
-  if (s->d->offset[first] < s->block.first) s->head = segdes_within(s->d, first, s->block);
-  const bool apart = last > first || s->head == 0;
-  if (s->d->offset[last + 1] > end && apart) s->tail = segdes_within(s->d, last, s->block);
+static void measure(const struct cvl_context *c, struct scanning *s) {
+  const struct range all = s->segments;
+  if (view_comes_in(s->view, c->rank)) s->head = view_within(s->view, all.first, s->block);
+  const bool apart = all.n > 1 || s->head == 0;
+  if (view_goes_on(s->view, c->rank) && apart)
+    s->tail = view_within(s->view, all.first + all.n - 1, s->block);
 }
 
 /* The scans of the segments between head and tail, which are whole; owned. */
@@ -293,7 +289,7 @@ static struct cvl_value scan_middle(struct cvl_context *c, const struct scanning
   struct cvl_call call = {.kind = CALL_SCAN, .op = s->call->op, .count = 2};
   struct cvl_value out[CALL_RESULTS];
   for (uint64_t k = 0; lengths && k < n; k++)
-    lengths[k] = (int64_t)segdes_within(s->d, from + k, s->block);
+    lengths[k] = (int64_t)view_within(s->view, from + k, s->block);
   call.operand[0] = slice_of(c, s, s->head, s->block.n - s->head - s->tail);
   if (lengths &&
       absorb(c, c->b->segdes_from_host(c->inner, s->site, n, lengths, &call.operand[1]),
@@ -338,18 +334,17 @@ static struct cvl_value scan_block(struct cvl_context *c, const struct scanning 
 }
 
 bool tree_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-               struct cvl_segdes *d, struct distribution *at, struct cvl_value *out) {
-  struct scanning s = {.call = call, .site = site, .d = d, .at = at};
+               const struct view *view, struct cvl_value *out) {
+  struct scanning s = {.call = call, .site = site, .view = view, .segments = view->segments};
   s.elem = mpi_elem(&call->operand[0]);
   s.f = (struct combining){call->op == OP_ADD, s.elem == CVL_F32};
-  s.block = distribution_range(at, c->rank);
-  s.segments = segdes_segments(d, at, c->rank);
-  s.v = move_to(c, site, &call->operand[0], at, false);
-  measure(&s);
+  s.block = distribution_range(view->at, c->rank);
+  s.v = move_to(c, site, &call->operand[0], view->at, false);
+  measure(c, &s);
   send_windows(c, &s);
   const struct cvl_value block = scan_block(c, &s);
   inner_drop(c, &s.v, 1);
   free(s.others);
-  *out = settled(c, site, s.elem, distribution_retain(at), block);
+  *out = settled(c, site, s.elem, distribution_retain(view->at), block);
   return true;
 }

@@ -1,0 +1,385 @@
+/* descriptors.c - the lengths of segments: on all ranks if there are few, else each rank has those
+ * of some segments, as offsets in the host's memory.
+ */
+#include "cvl-mpi/private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ---- */
+
+struct cvl_value segdes_of_whole(struct cvl_context *c, uint64_t count, uint64_t total,
+                                 struct cvl_value whole) {
+  if (count != 1)
+    return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .whole = whole});
+  release_inner(c, &whole);
+  return cvl_one_segment(total);
+}
+
+/* The lengths of a rank: their sum, no more than one above INT64_MAX; whether it has them. */
+struct block_sum {
+  uint64_t sum, good;
+};
+
+static uint64_t add_lengths(uint64_t a, uint64_t b) {
+  const uint64_t most = (uint64_t)INT64_MAX + 1;
+  return a > most - b ? most : a + b;
+}
+
+static void fault_length(struct cvl_context *c, uint64_t site, enum cvl_error_kind kind,
+                         uint64_t position, int64_t length) {
+  fault_mine(c, (struct cvl_error){.kind = kind,
+                                   .site = site,
+                                   .position = (int64_t)position,
+                                   .value = length});
+}
+
+static struct block_sum sum_block(struct range block, const int64_t *lengths) {
+  struct block_sum s = {0, lengths != NULL};
+  for (uint64_t k = 0; lengths && k < block.n; k++) {
+    s.good = s.good && lengths[k] >= 0;
+    if (s.good) s.sum = add_lengths(s.sum, (uint64_t)lengths[k]);
+  }
+  return s;
+}
+
+/* The first length of a block that is negative, or with which the sum of all is too large. */
+static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
+                       const int64_t *lengths, uint64_t before) {
+  for (uint64_t k = 0; k < block.n; k++) {
+    const bool negative = lengths[k] < 0;
+    if (!negative) before = add_lengths(before, (uint64_t)lengths[k]);
+    if (!negative && before <= INT64_MAX) continue;
+    fault_length(c, site, negative ? CVL_E_NEGATIVE_LENGTH : CVL_E_TOTAL, block.first + k,
+                 lengths[k]);
+    return;
+  }
+}
+
+/* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are lost, or
+ * are wrong: then the end is 0. */
+static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
+                      const int64_t *lengths, uint64_t *base) {
+  const struct block_sum mine = sum_block(block, lengths);
+  struct block_sum *all = mpi_alloc(c, c->ranks * sizeof *all);
+  bool good = true;
+  comm_gather(c->comm, &mine, sizeof mine, all);
+  base[0] = 0;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    base[r + 1] = add_lengths(base[r], all[r].sum);
+    const bool fine = all[r].good && base[r + 1] <= INT64_MAX;
+    if (good && !fine && lengths && r == c->rank) find_fault(c, site, block, lengths, base[r]);
+    good = good && fine;
+  }
+  free(all);
+  if (!good) base[c->ranks] = 0;
+  return good;
+}
+
+/* n lengths to n + 1 offsets. */
+static uint64_t *offsets_in_place(int64_t *lengths, uint64_t n, uint64_t base) {
+  uint64_t *offset = (uint64_t *)lengths;
+  for (uint64_t k = 0; k < n; k++) {
+    const uint64_t length = offset[k];
+    offset[k] = base;
+    base += length;
+  }
+  offset[n] = base;
+  return offset;
+}
+
+static struct cvl_value lost(struct cvl_context *c, uint64_t count, uint64_t total) {
+  if (count == 1) return cvl_one_segment(total);
+  return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .lost = true});
+}
+
+static struct range *blocks_of(struct cvl_context *c, const struct distribution *at) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(at, r);
+  return ranges;
+}
+
+static struct range *same_on_all(struct cvl_context *c, uint64_t first, uint64_t n) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
+  return ranges;
+}
+
+/* Frees what it held before. */
+static void hold(struct cvl_segdes *d, struct distribution *held, uint64_t *base,
+                 uint64_t *offset) {
+  distribution_release(d->held);
+  free(d->base);
+  free(d->offset);
+  d->held = held;
+  d->base = base;
+  d->offset = offset;
+}
+
+/* Of what each rank holds it is to have what it has under `held`; false without memory. */
+static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
+                           struct distribution *held) {
+  struct range *ranges = blocks_of(c, held);
+  uint64_t *offset = segdes_offsets(c, site, d, ranges);
+  uint64_t *base = mpi_alloc(c, (c->ranks + 1) * sizeof *base);
+  free(ranges);
+  if (!all_true(c, offset != NULL)) {
+    distribution_release(held);
+    free(base);
+    free(offset);
+    return false;
+  }
+  comm_gather(c->comm, offset, sizeof *offset, base);
+  base[c->ranks] = d->total;
+  hold(d, held, base, offset);
+  return true;
+}
+
+/* An inner descriptor from offsets; owned. */
+static struct cvl_value inner_descriptor(struct cvl_context *c, uint64_t site, uint64_t n,
+                                         const uint64_t *offset) {
+  int64_t *lengths = offset ? mpi_try_alloc(c, site, n * sizeof *lengths) : NULL;
+  struct cvl_value made = nothing();
+  for (uint64_t k = 0; lengths && k < n; k++) lengths[k] = (int64_t)(offset[k + 1] - offset[k]);
+  if (lengths &&
+      !absorb(c, c->b->segdes_from_host(c->inner, site, n, lengths, &made), at_site(site)))
+    made = nothing();
+  free(lengths);
+  made.owned = made.form != CVL_NOTHING;
+  return made;
+}
+
+/* Few segments: every rank gets them all. */
+static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
+  struct range *ranges = same_on_all(c, 0, d->count);
+  uint64_t *offset = segdes_offsets(c, site, d, ranges);
+  d->whole = inner_descriptor(c, site, d->count, offset);
+  hold(d, NULL, NULL, NULL);
+  free(offset);
+  free(ranges);
+}
+
+struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
+                                   struct distribution *held, int64_t *lengths) {
+  struct cvl_segdes d = {.count = held->n, .held = held};
+  const struct range block = distribution_range(held, c->rank);
+  d.base = mpi_alloc(c, (c->ranks + 1) * sizeof *d.base);
+  bool good = find_base(c, site, block, lengths, d.base);
+  d.total = d.base[c->ranks];
+  if (good && d.count != 1) {
+    d.offset = offsets_in_place(lengths, block.n, d.base[c->rank]);
+    if (is_whole(c, d.count)) {
+      hold_whole(c, site, &d);
+    } else if (distribution_is_skewed(c, held)) {
+      good = hold_elsewhere(c, site, &d, distribution_canonical(c, d.count));
+    }
+    if (good) return mpi_segdes(c, d);
+    lengths = (int64_t *)d.offset;
+  }
+  distribution_release(held);
+  free(d.base);
+  free(lengths);
+  return lost(c, d.count, d.total);
+}
+
+/* Lengths first .. of an inner descriptor, with room for one more; NULL: lost. */
+static int64_t *read_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
+                             struct range wanted) {
+  if (d->form == CVL_NOTHING) return NULL;
+  int64_t *lengths = mpi_try_alloc(c, site, (wanted.n + 1) * sizeof *lengths);
+  if (!lengths || wanted.n == 0) return lengths;
+  if (absorb(c, c->b->to_host(c->inner, d, wanted.first, wanted.n, lengths), at_site(site)))
+    return lengths;
+  free(lengths);
+  return NULL;
+}
+
+struct cvl_value segdes_from_whole(struct cvl_context *c, uint64_t site, uint64_t count,
+                                   uint64_t total, struct cvl_value whole) {
+  if (is_whole(c, count) || count == 1) return segdes_of_whole(c, count, total, whole);
+  struct distribution *at = distribution_canonical(c, count);
+  int64_t *lengths = read_lengths(c, site, &whole, distribution_range(at, c->rank));
+  release_inner(c, &whole);
+  return segdes_of_lengths(c, site, at, lengths);
+}
+
+/* ---- lengths of a descriptor that all ranks have ---- */
+
+struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one) {
+  if (d->form == CVL_SEGDES) return d->as.segdes;
+  one->offsets[0] = 0;
+  one->offsets[1] = d->as.one_segment;
+  one->d = (struct cvl_segdes){
+      .references = 1, .count = 1, .total = one->offsets[1], .offset = one->offsets};
+  return &one->d;
+}
+
+/* What goes to which rank follows from them: so all have them, or it is as if none had. */
+bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
+  if (d->offset || d->lost) return !d->lost;
+  int64_t *lengths = read_lengths(c, site, &d->whole, (struct range){0, d->count});
+  if (all_true(c, lengths != NULL)) {
+    d->offset = offsets_in_place(lengths, d->count, 0);
+  } else {
+    free(lengths);
+    d->lost = true;
+  }
+  return !d->lost;
+}
+
+/* ---- elsewhere ---- */
+
+static struct range common(struct range a, uint64_t first, uint64_t end) {
+  const uint64_t from = a.first > first ? a.first : first;
+  const uint64_t to = a.first + a.n < end ? a.first + a.n : end;
+  return (struct range){from, from < to ? to - from : 0};
+}
+
+/* The offsets from `held` for the segments `wanted`, without the end of the last one of all. */
+static struct range sent(struct range held, struct range wanted) {
+  return common(held, wanted.first, wanted.first + wanted.n + 1);
+}
+
+/* Those of a range within what begins at data; NULL: nowhere. */
+static struct comm_block words(uint64_t *data, struct range of, struct range within) {
+  uint64_t *first = data && within.n > 0 ? data + (within.first - of.first) : data;
+  return (struct comm_block){first, within.n * sizeof *data};
+}
+
+static void exchange_offsets(struct cvl_context *c, const struct cvl_segdes *d,
+                             const struct range *ranges, uint64_t *out) {
+  struct comm_block *send = mpi_alloc(c, 2 * c->ranks * sizeof *send),
+                    *receive = send + c->ranks;
+  const struct range own = distribution_range(d->held, c->rank);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct range there = sent(own, ranges[r]),
+                       here = sent(distribution_range(d->held, r), ranges[c->rank]);
+    send[r] = words(d->offset, own, there);
+    receive[r] = words(out, ranges[c->rank], here);
+  }
+  comm_exchange(c->comm, send, receive);
+  free(send);
+}
+
+uint64_t *segdes_offsets(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
+                         const struct range *ranges) {
+  const struct range mine = ranges[c->rank];
+  uint64_t *out = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *out);
+  if (d->held) {
+    exchange_offsets(c, d, ranges, out);
+    if (out && mine.first + mine.n == d->count) out[mine.n] = d->total;
+  } else if (out) {
+    memcpy(out, d->offset + mine.first, (mine.n + 1) * sizeof *out);
+  }
+  return out;
+}
+
+/* In place: the ranks that hold these segments say where they begin, in order. */
+static void ask_holders(struct cvl_context *c, const struct cvl_segdes *d, uint64_t n,
+                        uint64_t *segments) {
+  const struct range own = distribution_range(d->held, c->rank);
+  uint64_t *known = mpi_alloc(c, c->ranks * sizeof *known), most = 0, mine = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    if (segments[i] == d->count) continue;
+    uint64_t *of_rank = &known[distribution_owner(d->held, segments[i])];
+    if (++*of_rank > most) most = *of_rank;
+  }
+  uint64_t *said = mpi_alloc(c, (most + 1) * sizeof *said),
+           *all = mpi_alloc(c, (most * c->ranks + 1) * sizeof *all);
+  for (uint64_t i = 0; i < n; i++) {
+    if (segments[i] >= own.first && segments[i] - own.first < own.n)
+      said[mine++] = d->offset[segments[i] - own.first];
+  }
+  if (most > 0) comm_gather(c->comm, said, most * sizeof *said, all);
+  for (uint64_t i = n; i-- > 0;) {
+    const unsigned r = segments[i] == d->count ? 0 : distribution_owner(d->held, segments[i]);
+    segments[i] = segments[i] == d->count ? d->total : all[r * most + --known[r]];
+  }
+  free(all);
+  free(said);
+  free(known);
+}
+
+void segdes_look_up(struct cvl_context *c, const struct cvl_segdes *d, uint64_t n,
+                    uint64_t *segments) {
+  if (d->held) {
+    ask_holders(c, d, n, segments);
+    return;
+  }
+  for (uint64_t i = 0; i < n; i++) segments[i] = d->offset[segments[i]];
+}
+
+bool segdes_is_held(const struct cvl_value *v) {
+  return v->form == CVL_SEGDES && v->as.segdes->held;
+}
+
+struct cvl_value segdes_segments(struct cvl_context *c, uint64_t site,
+                                 const struct cvl_value *v, const struct range *ranges) {
+  const struct range mine = ranges[c->rank];
+  if (!segdes_is_held(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
+  uint64_t *offset = segdes_offsets(c, site, v->as.segdes, ranges);
+  const struct cvl_value made = inner_descriptor(c, site, mine.n, offset);
+  free(offset);
+  return made;
+}
+
+struct cvl_value segdes_everywhere(struct cvl_context *c, uint64_t site,
+                                   const struct cvl_value *v) {
+  if (!segdes_is_held(v)) return inner_of(v, false);
+  struct range *ranges = same_on_all(c, 0, mpi_count(v));
+  const struct cvl_value made = segdes_segments(c, site, v, ranges);
+  free(ranges);
+  return made;
+}
+
+/* ---- MAKE_SEGDES, LENGTHS ---- */
+
+/* The INTs of this rank as 64 bits, with room for one more; takes data. */
+static int64_t *widened(struct cvl_context *c, uint64_t site, void *data, uint64_t n) {
+  int64_t *out = data ? mpi_try_alloc(c, site, (n + 1) * sizeof *out) : NULL;
+  for (uint64_t i = 0; out && i < n; i++)
+    out[i] = c->int_elem == CVL_I32 ? ((int32_t *)data)[i] : ((int64_t *)data)[i];
+  free(data);
+  return out;
+}
+
+bool make_segdes_call(struct cvl_context *c, uint64_t site, const struct cvl_value *lengths,
+                      struct cvl_value *out) {
+  struct distribution *at = mpi_at(lengths);
+  const uint64_t n = distribution_range(at, c->rank).n;
+  void *data =
+      host_elements(c, site, inner_of(lengths, false), n, elem_info(c->int_elem)->bytes);
+  *out = segdes_of_lengths(c, site, distribution_retain(at), widened(c, site, data, n));
+  mpi_drop(c, lengths);
+  return true;
+}
+
+/* The lengths of this rank as INTs, in place; false after a fault. */
+static bool narrowed(struct cvl_context *c, uint64_t site, uint64_t first, uint64_t n,
+                     int64_t *lengths) {
+  for (uint64_t k = 0; c->int_elem == CVL_I32 && k < n; k++) {
+    if (lengths[k] > INT32_MAX) {
+      fault_length(c, site, CVL_E_INT_RANGE, first + k, lengths[k]);
+      return false;
+    }
+    const int32_t x = (int32_t)lengths[k];
+    memcpy((char *)lengths + k * sizeof x, &x, sizeof x);
+  }
+  return true;
+}
+
+bool lengths_call(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                  struct cvl_value *out) {
+  const struct cvl_segdes *d = v->as.segdes;
+  const struct range own = distribution_range(d->held, c->rank);
+  int64_t *lengths = mpi_try_alloc(c, site, own.n * sizeof *lengths);
+  struct cvl_value local = nothing();
+  for (uint64_t k = 0; lengths && k < own.n; k++)
+    lengths[k] = (int64_t)(d->offset[k + 1] - d->offset[k]);
+  if (lengths && narrowed(c, site, own.first, own.n, lengths))
+    local = device_elements(c, site, c->int_elem, own.n, lengths);
+  free(lengths);
+  *out = mpi_vector(c, c->int_elem, d->count, distribution_retain(d->held), local);
+  mpi_drop(c, v);
+  return true;
+}
