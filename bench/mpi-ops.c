@@ -18,7 +18,7 @@ struct bench {
   struct cvl_context *c;
   uint64_t n, site;
   struct cvl_value x, real, where, any, next, flags, begin, half, one, many, first, per_segment,
-      bits;
+      bits, lengths;
   struct cvl_value kept; /* a vector that lies otherwise than x, as long as `half` */
 };
 
@@ -36,13 +36,18 @@ static _Noreturn void fail(const char *what) {
   exit(1);
 }
 
+static struct cvl_value numbers(struct bench *k, uint64_t n, const int64_t *data) {
+  struct cvl_value v;
+  if (!k->b->from_host(k->c, ++k->site, CVL_I64, n, data, &v)) fail("from_host");
+  return v;
+}
+
 static struct cvl_value ints(struct bench *k, uint64_t n,
                              int64_t (*at)(uint64_t i, uint64_t n)) {
   int64_t *data = malloc(n * sizeof *data + 1);
-  struct cvl_value v;
   if (!data) fail("no memory");
   for (uint64_t i = 0; i < n; i++) data[i] = at(i, k->n);
-  if (!k->b->from_host(k->c, ++k->site, CVL_I64, n, data, &v)) fail("from_host");
+  const struct cvl_value v = numbers(k, n, data);
   free(data);
   return v;
 }
@@ -101,6 +106,7 @@ static struct cvl_value segments(struct bench *k, uint64_t *count) {
     total += (uint64_t)lengths[*count];
   }
   if (!k->b->segdes_from_host(k->c, ++k->site, *count, lengths, &d)) fail("segdes_from_host");
+  k->lengths = numbers(k, *count, lengths);
   free(lengths);
   return d;
 }
@@ -189,6 +195,26 @@ static bool dist(struct bench *k, struct cvl_value *out) {
 static bool make_segdes(struct bench *k, struct cvl_value *out) {
   return k->b->make_segdes(k->c, ++k->site, &k->bits, out);
 }
+static bool lengths(struct bench *k, struct cvl_value *out) {
+  return k->b->lengths(k->c, ++k->site, &k->many, out);
+}
+
+/* A descriptor, and what ranks have to know of it for the vectors that it describes. */
+static bool first_use(struct bench *k, struct cvl_value *out) {
+  struct cvl_value d;
+  if (!k->b->make_segdes(k->c, ++k->site, &k->lengths, &d)) return false;
+  const bool good = k->b->dist(k->c, ++k->site, &k->per_segment, &d, out);
+  k->b->release(k->c, &d);
+  return good;
+}
+
+static bool packs(struct bench *k, struct cvl_value *out) {
+  struct cvl_value d;
+  if (!k->b->pack(k->c, ++k->site, &k->x, &k->flags, &k->many, out, &d)) return false;
+  k->b->release(k->c, &d);
+  return true;
+}
+
 static bool index_one(struct bench *k, struct cvl_value *out) {
   return k->b->index(k->c, ++k->site, &k->first, &k->first, &k->one, out);
 }
@@ -221,7 +247,10 @@ static const struct {
     CASE(sort_sorted),
     CASE(sort_equal),
     CASE(sorts),
+    CASE(packs),
     CASE(make_segdes),
+    CASE(lengths),
+    CASE(first_use),
 };
 
 /* ---- measuring ---- */

@@ -254,7 +254,7 @@ static struct cvl_value whole_segdes(struct cvl_context *c, uint64_t site,
     free(lengths);
     lengths = NULL;
   }
-  return segdes_of_lengths(c, site, kept_by_ranks(c, n), lengths);
+  return segdes_of_lengths(c, site, kept_by_ranks(c, n), lengths, NULL);
 }
 
 static struct cvl_value whole_vector(struct cvl_context *c, uint64_t site,

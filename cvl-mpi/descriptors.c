@@ -16,11 +16,7 @@ struct cvl_value segdes_of_whole(struct cvl_context *c, uint64_t count, uint64_t
   return cvl_one_segment(total);
 }
 
-/* The lengths of a rank: their sum, no more than one above INT64_MAX; whether it has them. */
-struct block_sum {
-  uint64_t sum, good;
-};
-
+/* No more than one above INT64_MAX. */
 static uint64_t add_lengths(uint64_t a, uint64_t b) {
   const uint64_t most = (uint64_t)INT64_MAX + 1;
   return a > most - b ? most : a + b;
@@ -34,13 +30,16 @@ static void fault_length(struct cvl_context *c, uint64_t site, enum cvl_error_ki
                                    .value = length});
 }
 
-static struct block_sum sum_block(struct range block, const int64_t *lengths) {
-  struct block_sum s = {0, lengths != NULL};
+/* Instead of a sum: lengths are lost, or negative. */
+static const uint64_t BAD = UINT64_MAX;
+
+static uint64_t sum_block(struct range block, const int64_t *lengths) {
+  uint64_t sum = 0;
   for (uint64_t k = 0; lengths && k < block.n; k++) {
-    s.good = s.good && lengths[k] >= 0;
-    if (s.good) s.sum = add_lengths(s.sum, (uint64_t)lengths[k]);
+    if (lengths[k] < 0) return BAD;
+    sum = add_lengths(sum, (uint64_t)lengths[k]);
   }
-  return s;
+  return lengths ? sum : BAD;
 }
 
 /* The first length of a block that is negative, or with which the sum of all is too large. */
@@ -59,15 +58,16 @@ static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
 /* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are lost, or
  * are wrong: then the end is 0. */
 static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
-                      const int64_t *lengths, uint64_t *base) {
-  const struct block_sum mine = sum_block(block, lengths);
-  struct block_sum *all = mpi_alloc(c, c->ranks * sizeof *all);
+                      const int64_t *lengths, const uint64_t *sums, uint64_t *base) {
+  uint64_t mine = sums ? 0 : sum_block(block, lengths);
+  uint64_t *all = mpi_alloc(c, c->ranks * sizeof *all);
   bool good = true;
-  comm_gather(c->comm, &mine, sizeof mine, all);
+  if (!sums) comm_gather(c->comm, &mine, sizeof mine, all);
+  if (sums) memcpy(all, sums, c->ranks * sizeof *all);
   base[0] = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
-    base[r + 1] = add_lengths(base[r], all[r].sum);
-    const bool fine = all[r].good && base[r + 1] <= INT64_MAX;
+    base[r + 1] = all[r] == BAD ? base[r] : add_lengths(base[r], all[r]);
+    const bool fine = all[r] != BAD && base[r + 1] <= INT64_MAX;
     if (good && !fine && lengths && r == c->rank) find_fault(c, site, block, lengths, base[r]);
     good = good && fine;
   }
@@ -160,11 +160,12 @@ static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *
 }
 
 struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
-                                   struct distribution *held, int64_t *lengths) {
+                                   struct distribution *held, int64_t *lengths,
+                                   const uint64_t *sums) {
   struct cvl_segdes d = {.count = held->n, .held = held};
   const struct range block = distribution_range(held, c->rank);
   d.base = mpi_alloc(c, (c->ranks + 1) * sizeof *d.base);
-  bool good = find_base(c, site, block, lengths, d.base);
+  bool good = find_base(c, site, block, lengths, sums, d.base);
   d.total = d.base[c->ranks];
   if (good && d.count != 1) {
     d.offset = offsets_in_place(lengths, block.n, d.base[c->rank]);
@@ -200,7 +201,7 @@ struct cvl_value segdes_from_whole(struct cvl_context *c, uint64_t site, uint64_
   struct distribution *at = distribution_canonical(c, count);
   int64_t *lengths = read_lengths(c, site, &whole, distribution_range(at, c->rank));
   release_inner(c, &whole);
-  return segdes_of_lengths(c, site, at, lengths);
+  return segdes_of_lengths(c, site, at, lengths, NULL);
 }
 
 /* ---- lengths of a descriptor that all ranks have ---- */
@@ -349,7 +350,7 @@ bool make_segdes_call(struct cvl_context *c, uint64_t site, const struct cvl_val
   const uint64_t n = distribution_range(at, c->rank).n;
   void *data =
       host_elements(c, site, inner_of(lengths, false), n, elem_info(c->int_elem)->bytes);
-  *out = segdes_of_lengths(c, site, distribution_retain(at), widened(c, site, data, n));
+  *out = segdes_of_lengths(c, site, distribution_retain(at), widened(c, site, data, n), NULL);
   mpi_drop(c, lengths);
   return true;
 }

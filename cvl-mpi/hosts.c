@@ -65,7 +65,7 @@ bool mpi_segdes_from_host(struct cvl_context *c, uint64_t site, uint64_t n,
   const struct range mine = distribution_range(at, c->rank);
   int64_t *own = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *own);
   if (own && mine.n > 0) memcpy(own, lengths + mine.first, mine.n * sizeof *own);
-  *out = segdes_of_lengths(c, site, at, own);
+  *out = segdes_of_lengths(c, site, at, own, NULL);
   return true;
 }
 
@@ -116,7 +116,7 @@ static struct cvl_value slice_held(struct cvl_context *c, uint64_t site,
   const uint64_t *from = d->offset;
   if (mine.n > 0) from += first + mine.first - d->held->start[c->rank];
   for (uint64_t k = 0; lengths && k < mine.n; k++) lengths[k] = (int64_t)(from[k + 1] - from[k]);
-  return segdes_of_lengths(c, site, held, lengths);
+  return segdes_of_lengths(c, site, held, lengths, NULL);
 }
 
 static bool slice_segdes(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
@@ -265,7 +265,7 @@ static struct cvl_value concatenate_blocks(struct cvl_context *c, uint64_t site,
     free(lengths);
     lengths = NULL;
   }
-  return segdes_of_lengths(c, site, at, lengths);
+  return segdes_of_lengths(c, site, at, lengths, NULL);
 }
 
 bool mpi_concatenate(struct cvl_context *c, uint64_t site, uint64_t n,

@@ -420,11 +420,12 @@ bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute
 /* A descriptor of one element for each segment of d. */
 static struct cvl_value one_each(struct cvl_context *c, uint64_t site,
                                  const struct cvl_segdes *d) {
+  if (d->count == 1) return cvl_one_segment(1);
   struct distribution *at = distribution_canonical(c, d->count);
   const uint64_t n = distribution_range(at, c->rank).n;
   int64_t *ones = mpi_try_alloc(c, site, (n + 1) * sizeof *ones);
   for (uint64_t k = 0; ones && k < n; k++) ones[k] = 1;
-  return segdes_of_lengths(c, site, at, ones);
+  return segdes_of_lengths(c, site, at, ones, NULL);
 }
 
 /* EXTRACT is a gather, REPLACE a scatter over v, of one element for each segment. */

@@ -207,10 +207,12 @@ struct cvl_value segdes_of_whole(struct cvl_context *, uint64_t count, uint64_t 
 struct cvl_value segdes_from_whole(struct cvl_context *, uint64_t site, uint64_t count,
                                    uint64_t total, struct cvl_value whole);
 /* Every rank has the lengths of the segments that it has under `held`, and gives both away; NULL:
- * they are lost. There is room for one more. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths are lost,
+ * they are lost. There is room for one more. sums: those of all ranks' lengths, if these are
+ * right; NULL: ranks tell each other. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths are lost,
  * wrong, or without memory, all ranks have lost all. */
 struct cvl_value segdes_of_lengths(struct cvl_context *, uint64_t site,
-                                   struct distribution *held, int64_t *lengths);
+                                   struct distribution *held, int64_t *lengths,
+                                   const uint64_t *sums);
 /* Whether the lengths can be had, on all ranks. */
 bool segdes_is_known(struct cvl_context *, uint64_t site, struct cvl_segdes *);
 /* Where the segments ranges[r] begin, on rank r, and where the last of them ends: one word more
@@ -313,10 +315,11 @@ const struct view *whole_segments(struct cvl_context *, uint64_t site, struct cv
                                   const struct view *);
 bool ends_between(const struct view *);
 /* Rank r has n elements there. Exchanges. Of how many elements of each of its view's segments every
- * rank keeps, the descriptor, with `total` in all; takes `mine` (pack.c). */
+ * rank keeps, the descriptor, and that; takes `mine`, which may be NULL and has room for one more
+ * (pack.c). */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
 struct cvl_value packed_descriptor(struct cvl_context *, uint64_t site, const struct view *,
-                                   int64_t *mine, uint64_t total);
+                                   int64_t *mine, uint64_t n, struct distribution **to);
 /* A vector from its blocks: on all ranks if it is short, and moved if one rank has
  * too much. Takes the reference to `at`. */
 struct cvl_value settled(struct cvl_context *, uint64_t site, enum cvl_elem,

@@ -252,10 +252,11 @@ static int64_t *counts_of(struct cvl_context *c, const struct run *r, const stru
 static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool segdes,
                                enum cvl_elem elem, struct cvl_value local) {
   const struct view *v = view_of(c, r, r->k->op->segments);
-  struct distribution *to = kept_by_ranks(c, elements(c, &local));
-  if (!segdes) return settled(c, r->site, elem, to, local);
+  const uint64_t n = elements(c, &local);
+  struct distribution *to;
+  if (!segdes) return settled(c, r->site, elem, kept_by_ranks(c, n), local);
   int64_t *counts = counts_of(c, r, &local, v->segments.n);
-  const struct cvl_value out = packed_descriptor(c, r->site, v, counts, to->n);
+  const struct cvl_value out = packed_descriptor(c, r->site, v, counts, n, &to);
   release_inner(c, &local);
   distribution_release(to);
   return out;
