@@ -17,6 +17,7 @@ static void read_options(struct cvl_context *c) {
   const char *text = getenv("RAVEL_MPI");
   unsigned long grain = GRAIN, whole = WHOLE, samples = SAMPLES;
   if (text) sscanf(text, "grain=%lu,whole=%lu,samples=%lu", &grain, &whole, &samples);
+  c->explains = getenv("RAVEL_MPI_EXPLAIN") != NULL;
   c->grain = grain > 0 ? grain : 1;
   c->samples = samples;
   c->whole = c->ranks == 1 && !text ? UINT64_MAX : whole;
@@ -175,7 +176,7 @@ static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, un
   static bool function(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v,       \
                        operand *d, struct cvl_value *out) {                                    \
     const struct cvl_call call = call_of(CALL_##kind, op, 2, (operand *[]){v, d});             \
-    mpi_enter(c, #function, site);                                                         \
+    mpi_enter(c, #function, site);                                                             \
     return segmented_call(c, site, &call, out);                                                \
   }
 #include "cvl/segmented.def"

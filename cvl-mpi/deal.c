@@ -21,7 +21,8 @@ struct positions {
   const struct cvl_deal *d;
   struct cvl_segdes *const *segdes;
   uint64_t n, *instances;
-  uint64_t **inside; /* of operand p, a descriptor: where the segments begin; NULL: not wanted yet */
+  uint64_t *
+      *inside; /* of operand p, a descriptor: where the segments begin; NULL: not wanted yet */
 };
 
 static struct positions positions_new(struct cvl_context *c, const struct cvl_deal *d,
@@ -116,7 +117,8 @@ static bool narrow(struct cvl_context *c, const struct cvl_deal *d,
   return open;
 }
 
-/* Each rank's share ends with the first instance before which there is at least as much as that. */
+/* Each rank's share ends with the first instance before which there is at least as much as
+ * that. */
 static struct distribution *shares(struct cvl_context *c, const struct cvl_deal *d,
                                    struct cvl_segdes *const *segdes, double all) {
   struct interval *ends = mpi_alloc(c, c->ranks * sizeof *ends);
@@ -250,7 +252,8 @@ static struct cvl_value whole_segdes(struct cvl_context *c, uint64_t site,
                                      const struct cvl_value *own) {
   const uint64_t n = own_count(c, own);
   int64_t *lengths = mpi_try_alloc(c, site, (n + 1) * sizeof *lengths);
-  if (lengths && n > 0 && !absorb(c, c->b->to_host(c->inner, own, 0, n, lengths), at_site(site))) {
+  if (lengths && n > 0 &&
+      !absorb(c, c->b->to_host(c->inner, own, 0, n, lengths), at_site(site))) {
     free(lengths);
     lengths = NULL;
   }

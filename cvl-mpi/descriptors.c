@@ -1,5 +1,5 @@
-/* descriptors.c - the lengths of segments: on all ranks if there are few, else each rank has those
- * of some segments, as offsets in the host's memory.
+/* descriptors.c - the lengths of segments: on all ranks if there are few, else each rank has
+ * those of some segments, as offsets in the host's memory.
  */
 #include "cvl-mpi/private.h"
 
@@ -24,10 +24,9 @@ static uint64_t add_lengths(uint64_t a, uint64_t b) {
 
 static void fault_length(struct cvl_context *c, uint64_t site, enum cvl_error_kind kind,
                          uint64_t position, int64_t length) {
-  fault_mine(c, (struct cvl_error){.kind = kind,
-                                   .site = site,
-                                   .position = (int64_t)position,
-                                   .value = length});
+  fault_mine(c,
+             (struct cvl_error){
+                 .kind = kind, .site = site, .position = (int64_t)position, .value = length});
 }
 
 /* Instead of a sum: lengths are lost, or negative. */
@@ -55,8 +54,8 @@ static void find_fault(struct cvl_context *c, uint64_t site, struct range block,
   }
 }
 
-/* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are lost, or
- * are wrong: then the end is 0. */
+/* Where the blocks of all ranks begin, and the end. False, on all ranks, if lengths are lost,
+ * or are wrong: then the end is 0. */
 static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
                       const int64_t *lengths, const uint64_t *sums, uint64_t *base) {
   uint64_t mine = sums ? 0 : sum_block(block, lengths);

@@ -15,8 +15,9 @@ static int rank_of_kind(enum cvl_error_kind kind) {
   }
 }
 
-/* A rank without memory sends zeros, which may be faults where they come: in the same call, or in
- * later ones of earlier sites, as combinations are executed in rounds. Those do not count. */
+/* A rank without memory sends zeros, which may be faults where they come: in the same call, or
+ * in later ones of earlier sites, as combinations are executed in rounds. Those do not count.
+ */
 static bool is_why(const struct fault *a, const struct fault *b) {
   return a->error.kind == CVL_E_MEMORY && a->call < b->call;
 }

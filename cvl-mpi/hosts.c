@@ -83,8 +83,7 @@ bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
                  void *dst) {
   mpi_enter(c, "to_host", c->site);
   if (!agree(c)) return false;
-  if (!mpi_at(v) && !segdes_is_held(v))
-    return read_inner(c, inner_of(v, false), first, n, dst);
+  if (!mpi_at(v) && !segdes_is_held(v)) return read_inner(c, inner_of(v, false), first, n, dst);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
   const struct cvl_value there =
@@ -115,7 +114,8 @@ static struct cvl_value slice_held(struct cvl_context *c, uint64_t site,
   int64_t *lengths = mpi_try_alloc(c, site, (mine.n + 1) * sizeof *lengths);
   const uint64_t *from = d->offset;
   if (mine.n > 0) from += first + mine.first - d->held->start[c->rank];
-  for (uint64_t k = 0; lengths && k < mine.n; k++) lengths[k] = (int64_t)(from[k + 1] - from[k]);
+  for (uint64_t k = 0; lengths && k < mine.n; k++)
+    lengths[k] = (int64_t)(from[k + 1] - from[k]);
   return segdes_of_lengths(c, site, held, lengths, NULL);
 }
 
@@ -230,8 +230,8 @@ static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, 
   return segdes_of_whole(c, count, total, whole);
 }
 
-/* The lengths of a descriptor that are those from `first` on of what lies as `at`, on this rank.
- * False if they are lost, which all ranks may know or not. */
+/* The lengths of a descriptor that are those from `first` on of what lies as `at`, on this
+ * rank. False if they are lost, which all ranks may know or not. */
 static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                          const struct distribution *at, uint64_t first, int64_t *lengths) {
   struct one_segment one;
@@ -241,8 +241,7 @@ static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_
   const uint64_t n = ranges[c->rank].n;
   uint64_t *offset = segdes_offsets(c, site, d, ranges), begin = at->start[c->rank];
   int64_t *to = lengths && n > 0 ? lengths + (first > begin ? first - begin : 0) : lengths;
-  for (uint64_t k = 0; offset && to && k < n; k++)
-    to[k] = (int64_t)(offset[k + 1] - offset[k]);
+  for (uint64_t k = 0; offset && to && k < n; k++) to[k] = (int64_t)(offset[k + 1] - offset[k]);
   free(ranges);
   free(offset);
   return offset && to;

@@ -101,7 +101,8 @@ static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
 
 static void count_out(struct cvl_context *c, struct permutation *p) {
   for (uint64_t i = 0; p->positions && i < p->block.n; i++) {
-    if (p->positions[i] >= 0) p->out[distribution_owner(p->far_at, (uint64_t)p->positions[i])]++;
+    if (p->positions[i] >= 0)
+      p->out[distribution_owner(p->far_at, (uint64_t)p->positions[i])]++;
   }
   p->out_total = sum(c, p->out);
 }
@@ -304,8 +305,8 @@ static void note_duplicate(struct cvl_context *c, const struct permutation *p,
 }
 
 /* Of PERMUTE: each position may be used once. What has come to a position that was used before
- * is a fault, if `where`, the elements' own positions, are known, and a view of `far`; else it is
- * only found. */
+ * is a fault, if `where`, the elements' own positions, are known, and a view of `far`; else it
+ * is only found. */
 static bool check_once(struct cvl_context *c, const struct permutation *p, uint64_t n,
                        const struct view *far, const int64_t *where) {
   bool once = true;

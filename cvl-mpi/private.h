@@ -36,8 +36,9 @@ struct cvl_vector {
 
 /* A border between two blocks, or the beginning or end of all elements. */
 struct border {
-  uint64_t first;      /* the first segment that begins there or behind it */
-  uint64_t begin, end; /* of the one before that, which may go on behind the border; 0 if none */
+  uint64_t first; /* the first segment that begins there or behind it */
+  uint64_t begin,
+      end; /* of the one before that, which may go on behind the border; 0 if none */
 };
 
 struct shared_offsets {
@@ -49,13 +50,13 @@ struct shared_offsets {
 struct view {
   struct distribution *at; /* of the elements; NULL: this entry is free */
   struct border *borders;  /* of all ranks: block r is between r and r + 1 */
-  struct range segments;   /* of this rank's block: those that begin in it (at the very end: on the
-                              last rank), and the one before if it goes on there */
+  struct range segments;   /* of this rank's block: those that begin in it (at the very end: on
+                              the   last rank), and the one before if it goes on there */
   const uint64_t *offset;  /* of these segments: where they begin, and the last one ends */
   struct shared_offsets *own; /* these, if they are not the descriptor's */
-  struct cvl_value local;  /* inner descriptor of the segments as far as they are in the block;
-                              CVL_NOTHING if lost */
-  uint64_t used;           /* by which use of the descriptor's views last */
+  struct cvl_value local; /* inner descriptor of the segments as far as they are in the block;
+                             CVL_NOTHING if lost */
+  uint64_t used;          /* by which use of the descriptor's views last */
 };
 
 enum { VIEWS = 3 };
@@ -66,13 +67,13 @@ struct cvl_segdes {
   uint64_t references;
   uint64_t count, total;
   struct distribution *held; /* which segments a rank has; NULL: all ranks have all */
-  uint64_t *base;            /* held: where the first segment of each rank begins, and the end */
-  struct cvl_value whole;    /* not held: inner; CVL_NOTHING if lost */
+  uint64_t *base;         /* held: where the first segment of each rank begins, and the end */
+  struct cvl_value whole; /* not held: inner; CVL_NOTHING if lost */
   uint64_t *offset; /* of what this rank has: where segments begin, and the last one ends; not
                        held: once they were wanted */
   bool lost;        /* the lengths, on all ranks */
   struct view views[VIEWS];
-  uint64_t uses;    /* of views */
+  uint64_t uses; /* of views */
   struct cvl_segdes *next, **previous;
 };
 
@@ -97,6 +98,7 @@ struct cvl_context {
   enum cvl_elem int_elem, float_elem;
   const struct cvl_backend *table; /* this one */
   struct cvl_stop stop;
+  bool explains;                  /* how superoperators are executed */
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
   uint64_t calls, site;           /* how many functions of the table; of the last one */
   struct fault mine;              /* this rank's first, not agreed on */
@@ -198,18 +200,19 @@ struct one_segment {
 /* The descriptor of a value: &one->d if it is kept there. */
 struct cvl_segdes *segdes_of(const struct cvl_value *, struct one_segment *one);
 
-/* ---- descriptors.c: the lengths of segments, here and on other ranks. All ranks call them ---- */
+/* ---- descriptors.c: the lengths of segments, here and on other ranks. All ranks call them
+ * ---- */
 
-/* Of `count` segments, of which every rank has the inner descriptor, which this takes. The first
- * keeps it however many they are. */
+/* Of `count` segments, of which every rank has the inner descriptor, which this takes. The
+ * first keeps it however many they are. */
 struct cvl_value segdes_of_whole(struct cvl_context *, uint64_t count, uint64_t total,
                                  struct cvl_value whole);
 struct cvl_value segdes_from_whole(struct cvl_context *, uint64_t site, uint64_t count,
                                    uint64_t total, struct cvl_value whole);
-/* Every rank has the lengths of the segments that it has under `held`, and gives both away; NULL:
- * they are lost. There is room for one more. sums: those of all ranks' lengths, if these are
- * right; NULL: ranks tell each other. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths are lost,
- * wrong, or without memory, all ranks have lost all. */
+/* Every rank has the lengths of the segments that it has under `held`, and gives both away;
+ * NULL: they are lost. There is room for one more. sums: those of all ranks' lengths, if these
+ * are right; NULL: ranks tell each other. Faults: NEGATIVE_LENGTH, TOTAL. Where lengths are
+ * lost, wrong, or without memory, all ranks have lost all. */
 struct cvl_value segdes_of_lengths(struct cvl_context *, uint64_t site,
                                    struct distribution *held, int64_t *lengths,
                                    const uint64_t *sums);
@@ -220,12 +223,14 @@ bool segdes_is_known(struct cvl_context *, uint64_t site, struct cvl_segdes *);
 uint64_t *segdes_offsets(struct cvl_context *, uint64_t site, const struct cvl_segdes *,
                          const struct range *ranges);
 /* Where n segments begin, which all ranks ask for (count: the end). Only if they are known. */
-void segdes_look_up(struct cvl_context *, const struct cvl_segdes *, uint64_t n, uint64_t *segments);
-/* Segments ranges[r] of a descriptor, on rank r; all of them, on all ranks: an inner descriptor, to be
- * passed on; CVL_NOTHING if lost. */
+void segdes_look_up(struct cvl_context *, const struct cvl_segdes *, uint64_t n,
+                    uint64_t *segments);
+/* Segments ranges[r] of a descriptor, on rank r; all of them, on all ranks: an inner
+ * descriptor, to be passed on; CVL_NOTHING if lost. */
 struct cvl_value segdes_segments(struct cvl_context *, uint64_t site, const struct cvl_value *,
                                  const struct range *ranges);
-struct cvl_value segdes_everywhere(struct cvl_context *, uint64_t site, const struct cvl_value *);
+struct cvl_value segdes_everywhere(struct cvl_context *, uint64_t site,
+                                   const struct cvl_value *);
 /* Whether ranks have different segments of a value. */
 bool segdes_is_held(const struct cvl_value *);
 /* MAKE_SEGDES of what is not on all ranks; LENGTHS of what is held. */
@@ -249,7 +254,8 @@ void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 /* view->segments of any rank; those that begin there. */
 struct range view_segments(const struct view *, unsigned rank);
 struct range view_owned(const struct view *, unsigned rank);
-/* Whether the first segment of a rank's block has begun before; whether the last one goes on. */
+/* Whether the first segment of a rank's block has begun before; whether the last one goes on.
+ */
 bool view_comes_in(const struct view *, unsigned rank);
 bool view_goes_on(const struct view *, unsigned rank);
 /* Of view->segments: where segment k begins (one more than the last: where that ends); how many
@@ -314,9 +320,9 @@ bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *
 const struct view *whole_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,
                                   const struct view *);
 bool ends_between(const struct view *);
-/* Rank r has n elements there. Exchanges. Of how many elements of each of its view's segments every
- * rank keeps, the descriptor, and that; takes `mine`, which may be NULL and has room for one more
- * (pack.c). */
+/* Rank r has n elements there. Exchanges. Of how many elements of each of its view's segments
+ * every rank keeps, the descriptor, and that; takes `mine`, which may be NULL and has room for
+ * one more (pack.c). */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
 struct cvl_value packed_descriptor(struct cvl_context *, uint64_t site, const struct view *,
                                    int64_t *mine, uint64_t n, struct distribution **to);
@@ -327,9 +333,9 @@ struct cvl_value settled(struct cvl_context *, uint64_t site, enum cvl_elem,
 /* How what has one element for each segment lies, if it is where segments begin. The caller's.
  */
 struct distribution *by_segments(struct cvl_context *, const struct view *);
-/* Of calls on segments that go on on the next rank, with a view of their descriptor. They borrow the
- * operands of the call. long.c: DIST and INDEX; REDUCE, with blocks that end between segments, or at
- * multiples of CVL_REDUCE_BLOCK in one. */
+/* Of calls on segments that go on on the next rank, with a view of their descriptor. They
+ * borrow the operands of the call. long.c: DIST and INDEX; REDUCE, with blocks that end between
+ * segments, or at multiples of CVL_REDUCE_BLOCK in one. */
 bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
@@ -337,15 +343,15 @@ bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 /* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
  * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
  * results. */
-bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
-               struct cvl_value *out);
-bool tree_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
-               struct cvl_value *out);
-bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
-               struct cvl_value *out);
+bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               const struct view *, struct cvl_value *out);
+bool tree_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               const struct view *, struct cvl_value *out);
+bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               const struct view *, struct cvl_value *out);
 /* sort.c: RANK and SORT. */
-bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *, const struct view *,
-               struct cvl_value *out);
+bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+               const struct view *, struct cvl_value *out);
 /* permute.c: gathers and scatters, which borrow their operands; false if all ranks have all of
  * them, or cannot know the segments. */
 bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
@@ -356,8 +362,8 @@ bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
 /* together.c: every rank all of it. */
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);
-/* Whether operands have the sizes that the call wants. After a fault that no rank has asked for they
- * may not: then its results are lost. */
+/* Whether operands have the sizes that the call wants. After a fault that no rank has asked for
+ * they may not: then its results are lost. */
 bool sizes_fit(const struct cvl_call *);
 bool lost_call(struct cvl_context *, const struct cvl_call *, struct cvl_value *out);
 /* Drops the operands of a call. */

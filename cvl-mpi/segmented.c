@@ -13,8 +13,8 @@
 
 /* ---- where ---- */
 
-/* The first position from border b on at which a block may end: no position within a segment, or
- * one that is a multiple of `unit` from its beginning, if that is not 0. */
+/* The first position from border b on at which a block may end: no position within a segment,
+ * or one that is a multiple of `unit` from its beginning, if that is not 0. */
 static uint64_t next_end(const struct view *v, unsigned b, uint64_t unit) {
   const uint64_t p = v->at->start[b], end = v->borders[b].end;
   if (end <= p || unit == 0) return end > p ? end : p;
@@ -123,8 +123,9 @@ static void move_operands(struct cvl_context *c, uint64_t site, struct whole_cal
   const unsigned last = w->call->count - 1;
   w->inner = *w->call;
   for (unsigned i = 0; i < last; i++)
-    w->inner.operand[i] = move_to(c, site, &w->call->operand[i],
-                                  is_by_segment(w->call->kind, i) ? w->segments : w->view->at, true);
+    w->inner.operand[i] =
+        move_to(c, site, &w->call->operand[i],
+                is_by_segment(w->call->kind, i) ? w->segments : w->view->at, true);
   w->inner.operand[last] = w->view->local;
 }
 

@@ -147,10 +147,11 @@ static struct cvl_value send_back(struct cvl_context *c, const struct sorting *s
 static struct cvl_value in_place(struct cvl_context *c, const struct sorting *s,
                                  struct cvl_value order, struct cvl_value ranks) {
   static const bool present[] = {true, true, false, false, true, true};
-  struct cvl_call call = {.kind = CALL_PERMUTE,
-                          .op = OP_BPERMUTE,
-                          .count = 6,
-                          .operand = {ranks, order, nothing(), nothing(), s->view->local, s->view->local}};
+  struct cvl_call call = {
+      .kind = CALL_PERMUTE,
+      .op = OP_BPERMUTE,
+      .count = 6,
+      .operand = {ranks, order, nothing(), nothing(), s->view->local, s->view->local}};
   struct cvl_value out[CALL_RESULTS];
   inner_call(c, &call, present, at_site(s->site), out);
   return out[0];

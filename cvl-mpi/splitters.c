@@ -305,7 +305,8 @@ static uint64_t *cuts_of(struct cvl_context *c, const struct splitters *s) {
   uint64_t *cuts = mpi_alloc(c, (s->ranks + 1) * s->ranks * sizeof *cuts);
   for (unsigned b = 0; b <= s->ranks; b++) {
     for (unsigned r = 0; r < s->ranks; r++)
-      cuts[b * s->ranks + r] = clamped(s->view->at->start[b], distribution_range(s->view->at, r));
+      cuts[b * s->ranks + r] =
+          clamped(s->view->at->start[b], distribution_range(s->view->at, r));
   }
   for (unsigned k = 0; k < s->group_count; k++) {
     const struct group *g = &s->groups[k];
@@ -319,8 +320,7 @@ static uint64_t *cuts_of(struct cvl_context *c, const struct splitters *s) {
   return cuts;
 }
 
-uint64_t *splitters_find(struct cvl_context *c, const struct view *view,
-                         const uint64_t *keys) {
+uint64_t *splitters_find(struct cvl_context *c, const struct view *view, const uint64_t *keys) {
   struct splitters s = {.view = view, .ranks = c->ranks};
   find_groups(c, &s);
   begin_intervals(c, &s);

@@ -1,12 +1,15 @@
 /* superops.c - superoperators: whole on each rank where operands can be brought to lie alike,
- * else node by node.
+ * else in steps (split.h), or node by node.
  *
- * A parameter is of one *need*, or the superoperator is split: an element for each position of
- * the domain, the descriptor of such elements, or an element for each segment of one. Gathers,
- * scatters and combinations are split.
+ * A parameter is of one *need*, or the superoperator is never whole: an element for each
+ * position of the domain, the descriptor of such elements, or an element for each segment of
+ * one. Gathers, scatters and combinations never are.
  */
 #include "cvl-mpi/superops.h"
 
+#include "cvl-mpi/split.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 enum need { NEED_NOTHING, NEED_DOMAIN, NEED_SEGDES, NEED_SEGMENTS };
@@ -20,7 +23,10 @@ struct param {
 struct cvl_kernel {
   const struct superop *op;
   struct cvl_kernel *inner; /* NULL: the inner back end executes it node by node, too */
-  bool whole;               /* no node is split */
+  bool whole;               /* it may be */
+  bool tried;               /* to split it */
+  struct split *split;      /* NULL: node by node */
+  struct superop_runs runs; /* so far, which explain_runs prints */
   struct param params[];
 };
 
@@ -88,17 +94,43 @@ struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) 
   if (!k) return NULL;
   k->op = op;
   k->whole = all_together(k);
-  if (!k->whole) {
+  k->tried = !k->whole;
+  if (!k->whole) k->split = split_new(c, op, SPLIT_AT_EXCHANGES);
+  if (!k->whole && !k->split) {
+    if (c->explains && c->rank == 0)
+      fprintf(stderr, "ravel: OP%u on ranks: node by node\n", op->number);
     free(k);
     return NULL;
   }
-  k->inner = c->b->prepare(c->inner, op);
+  if (k->whole) k->inner = c->b->prepare(c->inner, op);
   return k;
 }
 
-void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
+/* ---- RAVEL_MPI_EXPLAIN ---- */
+
+static void explain_runs(const struct cvl_context *c, const struct cvl_kernel *k) {
+  const struct superop_runs *r = &k->runs;
+  if (!c->explains || c->rank > 0) return;
+  fprintf(stderr, "ravel: OP%u on ranks: whole %lu, in steps %lu, node by node %lu",
+          k->op->number, r->whole, r->steps, r->nodes);
+  if (r->steps > 0) split_print(stderr, k->split);
+  fputc('\n', stderr);
+}
+
+const struct split *mpi_split(const struct cvl_kernel *k) {
+  return k->runs.steps > 0 ? k->split : NULL;
+}
+
+/* Of a step: it is no superoperator of the program. */
+void mpi_discard_step(struct cvl_context *c, struct cvl_kernel *k) {
   if (k->inner) c->b->discard(c->inner, k->inner);
+  split_free(c, k->split);
   free(k);
+}
+
+void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
+  explain_runs(c, k);
+  mpi_discard_step(c, k);
 }
 
 /* ---- a run ---- */
@@ -157,7 +189,8 @@ static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
 }
 
 /* So that no segment of which positions count is on several ranks. If descriptors are of
- * different segments, the ends of one may not suit the other: false. All have views afterwards. */
+ * different segments, the ends of one may not suit the other: false. All have views afterwards.
+ */
 static bool settle_domain(struct cvl_context *c, struct run *r) {
   const struct superop *op = r->k->op;
   for (uint32_t i = 0; i < op->param_count; i++) {
@@ -310,15 +343,43 @@ static void run_free(struct cvl_context *c, struct run *r) {
   free(r->out);
 }
 
+/* After a fault that no rank has asked for they may not. */
+static bool rules_hold(const struct run *r) {
+  const struct superop *op = r->k->op;
+  for (uint32_t i = 0; i < op->rule_count; i++) {
+    if (size_of(r, op->rules[i].a) != size_of(r, op->rules[i].b)) return false;
+  }
+  return true;
+}
+
+/* Of segments that go on on other ranks. */
+static struct split *split_of(struct cvl_context *c, struct cvl_kernel *k) {
+  if (!k->tried) k->split = split_new(c, k->op, SPLIT_AT_LONG_SEGMENTS);
+  k->tried = true;
+  return k->split;
+}
+
+static bool run_apart(struct cvl_context *c, const struct run *r, struct cvl_kernel *k,
+                      struct cvl_value *outs) {
+  struct split *split = r->at && rules_hold(r) ? split_of(c, k) : NULL;
+  k->runs.steps += split != NULL;
+  k->runs.nodes += split == NULL;
+  if (split) return split_run(c, r->site, split, r->operands, outs);
+  return superop_run(c->table, c, r->site, k->op, &c->stop, r->operands, outs);
+}
+
 bool mpi_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
              const struct cvl_value *operands, struct cvl_value *outs) {
   mpi_enter(c, "run", site);
   struct run r = run_new(c, site, k, operands);
-  const bool alike = r.at && find_segdes(c, &r) && settle_domain(c, &r);
-  if (alike) {
+  bool good = true;
+  if (k->whole && r.at && rules_hold(&r) && find_segdes(c, &r) && settle_domain(c, &r)) {
+    k->runs.whole++;
     for (uint32_t i = 0; i < k->op->param_count; i++) r.in[i] = operand(c, &r, i);
     finish(c, &r, run_inner(c, &r), outs);
+  } else {
+    good = run_apart(c, &r, k, outs);
   }
   run_free(c, &r);
-  return alike || superop_run(c->table, c, site, k->op, &c->stop, operands, outs);
+  return good;
 }

@@ -5,9 +5,19 @@
 #include "cvl-mpi/private.h"
 #include "cvl/superop.h"
 
+/* How often a kernel was executed in which way: each rank's block at once; in steps (split.h);
+ * as the operations that it stands for. */
+struct superop_runs {
+  uint64_t whole, steps, nodes;
+};
+
 /* NULL where every run would be node by node. */
 struct cvl_kernel *mpi_prepare(struct cvl_context *, const struct superop *);
+/* Prints, with RAVEL_MPI_EXPLAIN in the environment, how it was executed. */
 void mpi_discard(struct cvl_context *, struct cvl_kernel *);
+void mpi_discard_step(struct cvl_context *, struct cvl_kernel *);
+/* Its steps, if it was executed in some. */
+const struct split *mpi_split(const struct cvl_kernel *);
 bool mpi_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
              const struct cvl_value *operands, struct cvl_value *outs);
 

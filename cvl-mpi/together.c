@@ -39,7 +39,8 @@ static bool permute_fits(const struct cvl_call *call) {
          length_or(&o[3], to) == to;
 }
 
-/* The length that operand i should have; the last one is a descriptor, or as long as all are. */
+/* The length that operand i should have; the last one is a descriptor, or as long as all are.
+ */
 static uint64_t length_wanted(const struct cvl_call *call, unsigned i) {
   const struct cvl_value *last = &call->operand[call->count - 1];
   switch (call->kind) {

@@ -62,8 +62,8 @@ static uint64_t first_at(const uint64_t *offset, uint64_t n, uint64_t position) 
   return low;
 }
 
-/* Of a position behind which is `first` + k of what a rank has, as it knows at least that the one
- * before begins before it. */
+/* Of a position behind which is `first` + k of what a rank has, as it knows at least that the
+ * one before begins before it. */
 static struct border border_of(const uint64_t *offset, uint64_t first, uint64_t n,
                                uint64_t position) {
   const uint64_t k = first_at(offset, n, position);
@@ -101,8 +101,7 @@ static void gather_borders(struct cvl_context *c, const struct cvl_segdes *d,
   }
   if (most > 0) comm_gather(c->comm, sent, most * sizeof *sent, all);
   for (unsigned b = c->ranks; b-- > 1;) {
-    if (holder[b] != NO_RANK)
-      borders[b] = all[(uint64_t)holder[b] * most + --known[holder[b]]];
+    if (holder[b] != NO_RANK) borders[b] = all[(uint64_t)holder[b] * most + --known[holder[b]]];
   }
   free(all);
   free(sent);

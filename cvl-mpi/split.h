@@ -1,0 +1,28 @@
+/* split.h - a superoperator in steps: what communicates is executed by itself, what is between
+ * is fused on each rank. */
+#ifndef RAVEL_MPI_SPLIT_H
+#define RAVEL_MPI_SPLIT_H
+
+#include "cvl-mpi/private.h"
+#include "cvl/superop.h"
+
+#include <stdio.h>
+
+/* What is executed by itself: */
+enum split_at {
+  SPLIT_AT_EXCHANGES,    /* gathers, scatters, combinations, which are never fused */
+  SPLIT_AT_LONG_SEGMENTS /* and INDEX, reductions, scans, for segments of several ranks */
+};
+
+struct split;
+
+/* NULL if no two nodes are left to be fused. The superoperator has to live as long. */
+struct split *split_new(struct cvl_context *, const struct superop *, enum split_at);
+void split_free(struct cvl_context *, struct split *); /* NULL is fine */
+/* What is executed by itself, or node by node: ": BPERMUTE, +_SCAN". */
+void split_print(FILE *, const struct split *);
+/* As the contract's `run`. */
+bool split_run(struct cvl_context *, uint64_t site, const struct split *,
+               const struct cvl_value *operands, struct cvl_value *outs);
+
+#endif
