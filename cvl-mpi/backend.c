@@ -118,6 +118,7 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   const struct comm_counts sent = comm_counts(c->comm);
   mpi_enter(c, "statistics", c->site);
   s.allocations -= c->armed_own;
+  if (c->hosts_own > s.allocations) s.allocations = c->hosts_own;
   comm_gather(c->comm, &s, sizeof s, all);
   for (unsigned r = 0; r < c->ranks; r++) {
     for (unsigned k = 0; k < NUMBERS; k++) most[k] = all[r][k] > most[k] ? all[r][k] : most[k];
@@ -131,10 +132,16 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   return s;
 }
 
+/* Of the inner back end, or of the host's memory for exchanges; of all ranks, or of that which
+ * RAVEL_MPI_FAILS says. */
 static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
+  const bool here =
+      !getenv("RAVEL_MPI_FAILS") || strtoul(getenv("RAVEL_MPI_FAILS"), NULL, 10) == c->rank;
   c->armed_all = mpi_statistics(c).allocations;
   c->armed_own = c->b->statistics(c->inner).allocations;
-  c->b->fail_allocation(c->inner, n);
+  c->hosts_own = 0;
+  c->hosts_fail = here ? n : 0;
+  c->b->fail_allocation(c->inner, here ? n : 0);
 }
 
 /* ---- what is not of vectors ---- */

@@ -108,7 +108,8 @@ struct cvl_context {
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
-  struct distribution *latest; /* the canonical one that was wanted last */
+  struct distribution *latest;    /* the canonical one that was wanted last */
+  uint64_t hosts_own, hosts_fail; /* allocations of mpi_try_alloc since then; which one fails */
   uint64_t armed_all,
       armed_own; /* allocations when fail_allocation was last called: of all, here */
 };

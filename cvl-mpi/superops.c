@@ -215,11 +215,19 @@ static bool occurs_once(const struct run *r, uint32_t i) {
 
 /* ---- operands ---- */
 
+/* A single segment is there on every rank, be it empty: its operand may be a constant of the
+ * superoperator, of which there is always one. */
+static bool is_one(const struct run *r, uint32_t segdes) {
+  return r->segdes[segdes]->count == 1;
+}
+
 static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
                                          uint32_t i) {
-  const struct view *v = view_of(c, r, r->k->params[i].segdes);
+  const uint32_t segdes = r->k->params[i].segdes;
+  const struct view *v = view_of(c, r, segdes);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned k = 0; k < c->ranks; k++) ranges[k] = view_segments(v, k);
+  for (unsigned k = 0; k < c->ranks; k++)
+    ranges[k] = is_one(r, segdes) ? (struct range){0, 1} : view_segments(v, k);
   const struct cvl_value moved = move_ranges(c, r->site, &r->operands[i], ranges);
   free(ranges);
   return moved;
@@ -227,6 +235,7 @@ static struct cvl_value segments_operand(struct cvl_context *c, const struct run
 
 static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
   struct cvl_value v = view_of(c, r, i)->local;
+  if (is_one(r, i)) return cvl_one_segment(distribution_range(r->at, c->rank).n);
   if (v.form != CVL_NOTHING) c->b->retain(c->inner, &v);
   v.owned = v.form != CVL_NOTHING;
   return v;
@@ -295,6 +304,18 @@ static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool 
   return out;
 }
 
+/* The rank on which a single segment does not begin has a result of it that is not wanted. */
+static struct cvl_value reduced(struct cvl_context *c, const struct run *r, enum cvl_elem elem,
+                                struct cvl_value local) {
+  const uint32_t segments = r->k->op->segments;
+  const struct view *v = view_of(c, r, segments);
+  if (is_one(r, segments) && view_owned(v, c->rank).n == 0) {
+    local.owned = local.form != CVL_NOTHING;
+    local = inner_slice(c, r->site, local, 0, 0);
+  }
+  return settled(c, r->site, elem, by_segments(c, v), local);
+}
+
 static struct cvl_value result(struct cvl_context *c, const struct run *r, uint32_t number,
                                struct cvl_value local) {
   const struct superop *op = r->k->op;
@@ -302,8 +323,7 @@ static struct cvl_value result(struct cvl_context *c, const struct run *r, uint3
   const enum cvl_elem elem = superop_elem(kind, c->int_elem, c->float_elem);
   switch ((enum superop_role)node_of(op, number)->role) {
   case ROLE_PACK: return packed(c, r, kind == SUPEROP_SEGDES, elem, local);
-  case ROLE_REDUCE:
-    return settled(c, r->site, elem, by_segments(c, view_of(c, r, op->segments)), local);
+  case ROLE_REDUCE: return reduced(c, r, elem, local);
   default: return mpi_vector(c, elem, r->n, distribution_retain(r->at), local);
   }
 }
