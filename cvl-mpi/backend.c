@@ -23,6 +23,20 @@ static void read_options(struct cvl_context *c) {
   c->whole = c->ranks == 1 && !text ? UINT64_MAX : whole;
 }
 
+/* Ranks of one machine have different devices of those that have memory of their own, as far as
+ * there are. */
+static struct cvl_options options_here(const struct comm *comm, const struct cvl_backend *inner,
+                                       const struct cvl_options *o) {
+  enum { MOST = 64 };
+  struct cvl_device devices[MOST];
+  struct cvl_options own = *o;
+  const char *why;
+  const unsigned count =
+      inner->own_memory && o->device < 0 ? inner->devices(devices, MOST, &why) : 0;
+  if (count > 0) own.device = (int)(comm_rank_here(comm) % count);
+  return own;
+}
+
 static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
                                          const struct cvl_backend *table,
                                          const struct cvl_options *o, const char **why) {
@@ -30,7 +44,8 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
   struct cvl_context *c = comm ? calloc(1, sizeof *c) : NULL;
   if (!comm) return NULL;
   if (!c) *why = "no memory";
-  struct cvl_context *wrapped = c ? inner->open(o, why) : NULL;
+  const struct cvl_options own = options_here(comm, inner, o);
+  struct cvl_context *wrapped = c ? inner->open(&own, why) : NULL;
   if (!wrapped) {
     free(c);
     return NULL;
@@ -42,6 +57,7 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
                             .inner = wrapped,
                             .table = table,
                             .stop = o->stop,
+                            .faults_before = UINT64_MAX,
                             .int_elem = o->int_elem,
                             .float_elem = o->float_elem};
   read_options(c);
@@ -350,5 +366,6 @@ static struct cvl_context *mpi_open(const struct cvl_options *o, const char **wh
 const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner) {
   wrapped = inner;
   table.borrow = inner->borrow ? mpi_borrow : NULL;
+  table.own_memory = inner->own_memory;
   return &table;
 }

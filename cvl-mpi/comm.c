@@ -23,6 +23,7 @@ enum {
 
 struct comm {
   unsigned rank, count;
+  unsigned here;  /* the rank among those on this machine */
   MPI_Comm world; /* of this room alone */
   struct comm_counts counts;
   const char *function; /* where the calls are */
@@ -207,6 +208,17 @@ static void leave(void) {
   MPI_Finalize();
 }
 
+static unsigned find_here(const struct comm *c) {
+  MPI_Comm machine;
+  int rank = 0;
+  if (MPI_Comm_split_type(c->world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine) !=
+      MPI_SUCCESS)
+    return 0;
+  MPI_Comm_rank(machine, &rank);
+  MPI_Comm_free(&machine);
+  return (unsigned)rank;
+}
+
 static bool prepare(struct comm *c) {
   int rank, count;
   MPI_Comm_dup(MPI_COMM_WORLD, &c->world);
@@ -214,6 +226,7 @@ static bool prepare(struct comm *c) {
   MPI_Comm_size(c->world, &count);
   c->rank = (unsigned)rank;
   c->count = (unsigned)count;
+  c->here = find_here(c);
   c->function = "open";
   read_delays(c);
   c->requests = calloc(2 * (size_t)count, sizeof *c->requests);
@@ -255,6 +268,10 @@ struct comm *comm_join(const char **why) {
 
 unsigned comm_rank(const struct comm *c) {
   return c->rank;
+}
+
+unsigned comm_rank_here(const struct comm *c) {
+  return c->here;
 }
 
 unsigned comm_count(const struct comm *c) {

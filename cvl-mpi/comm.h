@@ -1,7 +1,7 @@
 /* comm.h - what this room asks of MPI, and how often.
  *
  * A `struct comm` is this process among the *ranks* of the job. All functions but the first
- * three are collective: every rank calls the same ones in the same order. In a debug build each
+ * four are collective: every rank calls the same ones in the same order. In a debug build each
  * call is first compared with those of the other ranks; where one differs, or does not come in
  * time, all end with a message that names ranks and calls.
  *
@@ -21,6 +21,8 @@ struct comm;
 struct comm *comm_join(const char **why);
 unsigned comm_rank(const struct comm *);
 unsigned comm_count(const struct comm *);
+/* Among those on the same machine. */
+unsigned comm_rank_here(const struct comm *);
 
 /* What has been sent since the start. */
 struct comm_counts {

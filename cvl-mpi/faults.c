@@ -39,6 +39,7 @@ void mpi_enter(struct cvl_context *c, const char *function, uint64_t site) {
 
 void fault_mine(struct cvl_context *c, struct cvl_error e) {
   const struct fault found = {e, c->calls};
+  c->faults += e.kind != CVL_E_NONE;
   if (e.kind != CVL_E_NONE && comes_before(&found, &c->mine)) c->mine = found;
 }
 

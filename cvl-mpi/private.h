@@ -102,6 +102,9 @@ struct cvl_context {
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
   uint64_t calls, site;           /* how many functions of the table; of the last one */
   struct fault mine;              /* this rank's first, not agreed on */
+  uint64_t faults;                /* of this rank, so far */
+  uint64_t faults_before;         /* the steps of a superoperator: after more, nothing that an
+                                     ASSERT proves holds, and steps are lost; else UINT64_MAX */
   struct fault slot;              /* that of all ranks, agreed on */
   char text[256];                 /* of slot */
   struct shift *shifts;

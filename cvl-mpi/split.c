@@ -76,8 +76,9 @@ static uint32_t unit_end(const struct superop *op, uint32_t first) {
   return of.ends + of.count;
 }
 
+/* Or would without an ASSERT before, which proves its conditions. */
 static bool may_fail(const struct superop_node *node) {
-  return node->checked || node->role == ROLE_ASSERT;
+  return superop_may_fail(node) || node->role == ROLE_ASSERT;
 }
 
 /* The first stage of what is alone or not and comes behind a node. */
@@ -333,8 +334,16 @@ void split_free(struct cvl_context *c, struct split *s) {
   free(s);
 }
 
+static bool any_alone(const struct superop *op, enum split_at at) {
+  const struct plan p = {.op = op, .at = at};
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (is_alone(&p, k)) return true;
+  }
+  return false;
+}
+
 struct split *split_new(struct cvl_context *c, const struct superop *op, enum split_at at) {
-  if (op->copies) return NULL;
+  if (op->copies || !any_alone(op, at)) return NULL;
   struct plan p = plan_new(c, op, at);
   struct split *s = mpi_alloc(c, sizeof *s);
   s->op = op;
@@ -433,7 +442,10 @@ bool split_run(struct cvl_context *c, uint64_t site, const struct split *s,
     h.mine[p] = operands[p].owned;
     h.kept[p] = operands[p].owned && occurs_twice(op, operands, p);
   }
+  const uint64_t before = c->faults_before;
+  c->faults_before = c->faults;
   for (uint32_t k = 0; good && k < s->count; k++) good = run_step(c, site, &s->steps[k], &h);
+  c->faults_before = before;
   for (uint32_t i = 0; good && i < op->output_count; i++) {
     outs[i] = h.value[op->outputs[i]];
     outs[i].owned = 0;

@@ -16,7 +16,7 @@ enum need { NEED_NOTHING, NEED_DOMAIN, NEED_SEGDES, NEED_SEGMENTS };
 
 struct param {
   uint8_t need;
-  bool counts; /* SEGDES: positions in its segments count, for INDEX, REDUCE, SCAN or PACK */
+  bool counts;     /* SEGDES: positions in its segments count, for INDEX, REDUCE, SCAN */
   uint32_t segdes; /* SEGMENTS: of which descriptor, a parameter */
 };
 
@@ -75,7 +75,7 @@ static bool note_node(struct cvl_kernel *k, const struct superop_node *node) {
       break;
     default:
       if (!set_need(k, v, NEED_SEGDES, SUPEROP_NONE)) return false;
-      k->params[v].counts |= role != ROLE_SPREAD;
+      k->params[v].counts |= role != ROLE_SPREAD && role != ROLE_PACK;
     }
   }
   return true;
@@ -256,7 +256,7 @@ static struct cvl_value operand(struct cvl_context *c, const struct run *r, uint
 
 static bool run_inner(struct cvl_context *c, const struct run *r) {
   const struct superop *op = r->k->op;
-  bool lost = false;
+  bool lost = c->faults > c->faults_before;
   for (uint32_t i = 0; i < op->param_count; i++) lost |= r->in[i].form == CVL_NOTHING;
   if (lost) {
     inner_drop(c, r->in, op->param_count);

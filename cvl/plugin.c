@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-static const char prefix[] = "cvl-", suffix[] = ".so", entry[] = "ravel_backend";
+static const char prefix[] = "cvl-", suffix[] = ".so";
 
 /* ---- folders ---- */
 
@@ -86,11 +86,28 @@ static bool find_file(const struct folders *f, const char *name, char path[PATH_
   return false;
 }
 
+/* Of OUTER:INNER the two names; false if it is no such name, or twice the same: none is over itself. */
+struct pair {
+  char outer[PLUGIN_NAME_MAX];
+  const char *inner;
+};
+
+static bool is_pair(const char *name, struct pair *p) {
+  const char *colon = strchr(name, ':');
+  if (!colon || (size_t)(colon - name) >= sizeof p->outer) return false;
+  snprintf(p->outer, sizeof p->outer, "%.*s", (int)(colon - name), name);
+  p->inner = colon + 1;
+  return strcmp(p->outer, p->inner) != 0;
+}
+
 bool plugin_exists(const char *name) {
   struct folders folders;
+  struct pair pair;
   char path[PATH_MAX];
   find_folders(&folders);
-  return find_file(&folders, name, path);
+  if (!is_pair(name, &pair)) return find_file(&folders, name, path);
+  const bool inner = cvl_backend_find(pair.inner) || find_file(&folders, pair.inner, path);
+  return inner && find_file(&folders, pair.outer, path);
 }
 
 static int compare_names(const void *a, const void *b) {
@@ -131,24 +148,45 @@ unsigned plugin_list(char names[][PLUGIN_NAME_MAX], unsigned most) {
 
 /* ---- opening ---- */
 
-static const struct cvl_backend *load(const char *path, void *library,
-                                      char why[PLUGIN_WHY_MAX]) {
-  void *symbol = dlsym(library, entry);
-  if (!symbol) {
-    snprintf(why, PLUGIN_WHY_MAX, "%.900s is no back end: it lacks %s", path, entry);
-    return NULL;
+/* What a module exports: the second is over another back end. */
+typedef const struct cvl_backend *backend_for(uint32_t version);
+typedef const struct cvl_backend *backend_over(uint32_t version,
+                                               const struct cvl_backend *inner);
+
+/* The function of this name, as ISO C converts no object to one. */
+static bool find_function(const char *path, void *library, const char *name, void *function,
+                          char why[PLUGIN_WHY_MAX]) {
+  void *symbol = dlsym(library, name);
+  if (symbol) {
+    memcpy(function, &symbol, sizeof symbol);
+    return true;
   }
-  const struct cvl_backend *(*backend_for)(uint32_t);
-  memcpy(&backend_for, &symbol,
-         sizeof backend_for); /* ISO C converts no object to a function */
-  const struct cvl_backend *backend = backend_for(CVL_VERSION);
+  snprintf(why, PLUGIN_WHY_MAX, "%.900s is no such back end: it lacks %s", path, name);
+  return false;
+}
+
+/* inner: NULL, or what holds its vectors. */
+static const struct cvl_backend *load(const char *path, void *library,
+                                      const struct cvl_backend *inner,
+                                      char why[PLUGIN_WHY_MAX]) {
+  const struct cvl_backend *backend = NULL;
+  backend_for *alone;
+  backend_over *over;
+  if (inner) {
+    if (!find_function(path, library, "ravel_backend_over", &over, why)) return NULL;
+    backend = over(CVL_VERSION, inner);
+  } else {
+    if (!find_function(path, library, "ravel_backend", &alone, why)) return NULL;
+    backend = alone(CVL_VERSION);
+  }
   if (backend && backend->version == CVL_VERSION) return backend;
   snprintf(why, PLUGIN_WHY_MAX,
            "%.800s is for another version of Ravel: build both from the same source", path);
   return NULL;
 }
 
-const struct cvl_backend *plugin_open(const char *name, char why[PLUGIN_WHY_MAX]) {
+static const struct cvl_backend *open_one(const char *name, const struct cvl_backend *inner,
+                                          char why[PLUGIN_WHY_MAX]) {
   struct folders folders;
   char path[PATH_MAX];
   find_folders(&folders);
@@ -166,7 +204,15 @@ const struct cvl_backend *plugin_open(const char *name, char why[PLUGIN_WHY_MAX]
     snprintf(why, PLUGIN_WHY_MAX, "it cannot be loaded: %.900s", reason ? reason : path);
     return NULL;
   }
-  const struct cvl_backend *backend = load(path, library, why);
+  const struct cvl_backend *backend = load(path, library, inner, why);
   if (!backend) dlclose(library);
   return backend;
+}
+
+const struct cvl_backend *plugin_open(const char *name, char why[PLUGIN_WHY_MAX]) {
+  struct pair pair;
+  if (!is_pair(name, &pair)) return open_one(name, NULL, why);
+  const struct cvl_backend *inner = cvl_backend_find(pair.inner);
+  if (!inner) inner = open_one(pair.inner, NULL, why);
+  return inner ? open_one(pair.outer, inner, why) : NULL;
 }

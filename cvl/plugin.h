@@ -5,7 +5,13 @@
  *
  *     const struct cvl_backend *ravel_backend(uint32_t version);
  *
- * which returns its table of functions, or NULL if it cannot serve that CVL_VERSION. It is
+ * which returns its table of functions, or NULL if it cannot serve that CVL_VERSION. One whose
+ * vectors are held by another back end, as OUTER:INNER names them, exports
+ *
+ *     const struct cvl_backend *ravel_backend_over(uint32_t version, const struct cvl_backend
+ * *inner);
+ *
+ * as well; INNER is one that is linked, or a module. A module is
  * looked for in the folder that the environment names in RAVEL_BACKENDS, then in ../lib/ravel,
  * seen from the folder of the running program (and in ../lib64/ravel or ../lib/TRIPLET/ravel
  * where libraries are installed there), or, if this code is in a library, in the folder `ravel`

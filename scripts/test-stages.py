@@ -377,8 +377,8 @@ def whole_at_random():
                 "cvl-mpi/tests/ranks.py --build build-sanitized --ranks 3"
                 " --conformance '--quick --brief --int 64 --shard 1/20 --seed 0x{seed}'", "sanitized")
     yield Stage("whole: ranks of MPI jobs",
-                "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --conformance"
-                " '--quick --brief --int 64 --seed 0x{seed}'")
+                "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --random 300 --seed {seed}"
+                " --conformance '--quick --brief --int 64 --seed 0x{seed}'")
     yield Stage("whole: random functions of Python",
                 "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 1000")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"

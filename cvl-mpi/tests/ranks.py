@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The back end over MPI: conformance at several numbers of ranks, and commands as ranks of a job.
 
-    ranks.py [--ranks N ...] [--build DIR] [--conformance OPTIONS]
+    ranks.py [--ranks N ...] [--build DIR] [--conformance OPTIONS] ...
 
 With each MPI that its module was built for. What begins with SKIPPED was not tested.
 """
@@ -19,6 +19,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "nesl-tests"))
+
+from random_programs import make  # noqa: E402
+
 # The launcher, its options where ranks are more than processors, and the module, by MPI.
 MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
         "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
@@ -75,17 +79,36 @@ class Tests:
         print(f"FAILED: {what}\n{shown[-3000:]}")
 
 
-def conformance(tests, job, ranks, options, delays=None):
-    """All ranks run the suite; each says the same. With delays ranks come late, and messages in other orders."""
-    job.environment.pop("RAVEL_MPI_DELAYS", None)
-    if delays is not None:
-        job.environment["RAVEL_MPI_DELAYS"] = str(delays)
-    done = job.run(ranks, job.build / "bin/conformance", "--backend", job.backend, "--threads", "1",
+def conformance(tests, job, ranks, options, inner="", **extra):
+    """All ranks run the suite; each says the same. inner: the back end that holds their blocks, if it is not the
+    CPU's. extra: of the environment, for this run."""
+    environment = job.environment
+    job.environment = {**environment, **extra}
+    if inner:
+        job.environment["RAVEL_BACKENDS"] = str(job.build / "lib/ravel-tests")
+    done = job.run(ranks, job.build / "bin/conformance", "--backend", job.backend + inner, "--threads", "1",
                    *options, timeout=3000)
+    job.environment = environment
     lines = re.findall(r"^conformance: .* 0 failures$", done.stdout, re.MULTILINE)
     tests.expect(done.returncode == 0 and len(lines) == ranks,
-                 f"{job.name}, conformance, {ranks} ranks, delays {delays}", done.stdout + done.stderr)
-    job.environment.pop("RAVEL_MPI_DELAYS", None)
+                 f"{job.name}, conformance, {ranks} ranks{inner} {extra}", done.stdout + done.stderr)
+
+
+# Of the suite: another small part in each of the ways below.
+SOME = ["--quick", "--brief", "--int", "64", "--shard"]
+
+
+def other_ways(tests, job, whole):
+    """Ranks that come late, and messages in other orders; allocations that fail on one rank alone; blocks on
+    emulated GPUs."""
+    shards = ["1/8"] * 5 if whole else ["7/100", "27/100", "47/100", "67/100", "87/100"]
+    conformance(tests, job, 3, [*SOME, shards[0]], RAVEL_MPI_DELAYS="1")
+    for rank in range(3):
+        conformance(tests, job, 3, [*SOME, shards[1 + rank]], RAVEL_MPI_FAILS=str(rank))
+    if (job.build / "lib/ravel-tests/cvl-cuda-emu.so").exists():
+        conformance(tests, job, 3, [*SOME, shards[4]], ":cuda-emu", RAVEL_EMULATION="deferred=random,small=0")
+    else:
+        print("SKIPPED (optional) ranks on emulated GPUs: no cvl-cuda-emu.so")
 
 
 def printed_once(tests, job):
@@ -119,6 +142,42 @@ def dealt_out(tests, job):
     apart = re.search(r"^EACH_1L +1 +3 +6\d +6\d .* ranks$", done.stderr, re.MULTILINE)
     tests.expect(done.returncode == 0 and done.stdout == wanted and apart,
                  f"{job.name}, a call is dealt out", done.stdout + done.stderr)
+
+
+IN_STEPS = """let v = {float(i) * 0.5 : i in index(5000)}; w = {rem(i * 7, 5000) : i in index(5000)}
+in sum({x * v[j] + sqrt(x) : x in v; j in w})"""
+
+
+def in_steps(tests, job):
+    """Superoperators with gathers and long segments are fused between these; what says so."""
+    alone = subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", "-e", IN_STEPS], text=True,
+                           capture_output=True, check=True)
+    job.environment["RAVEL_MPI_EXPLAIN"] = "1"
+    done = job.nesl(3, IN_STEPS)
+    del job.environment["RAVEL_MPI_EXPLAIN"]
+    steps = re.search(r"^ravel: OP\d+ on ranks: whole 0, in steps 1, node by node 0: .*BPERMUTE.*\+_REDUCE$",
+                      done.stderr, re.MULTILINE)
+    tests.expect(alone.stdout == done.stdout and steps, f"{job.name}, a superoperator in steps",
+                 done.stdout + done.stderr)
+
+
+def random_programs(tests, job, count, seed):
+    """Random programs print, or fail with, what they do in one process."""
+    for number in range(count):
+        with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+            path = Path(folder, "p.vcode")
+            path.write_text(make(seed, number))
+            options = [*(["--classic"] if number % 2 else []), *(["-O"] if number % 4 < 2 else []), path]
+            alone = subprocess.run([job.build / "bin/vinterp", "--backend", "cpu", *options], capture_output=True,
+                                   check=False)
+            done = subprocess.run(job.command(2 + number % 4, job.build / "bin/vinterp", "--backend", job.backend,
+                                              *options), capture_output=True, check=False, env=job.environment,
+                                  timeout=600)
+        errors = [line for line in alone.stderr.split(b"\n") if b": error: " in line][:1]
+        same = alone.stdout == done.stdout and (alone.returncode == 0) == (done.returncode == 0)
+        tests.expect(same and all(line in done.stderr for line in errors),
+                     f"{job.name}, random program {number} of {seed} ({number % 4 + 2} ranks)",
+                     f"{errors}\n{done.stderr.decode('latin-1')}")
 
 
 def dealt_faults(tests, job):
@@ -245,6 +304,8 @@ def main():
                         help="all files of nesl-tests/nesl and of the corpus, if it is there; default: a few")
     parser.add_argument("--programs", nargs="*", default=["quicksort", "sparse-matrix"],
                         help="examples; without names all; default: %(default)s")
+    parser.add_argument("--random", type=int, default=6, metavar="N", help="random programs; default: %(default)s")
+    parser.add_argument("--seed", default="ranks", help="of these")
     arguments = parser.parse_args()
     tests, jobs = Tests(), []
     for name in MPIS:
@@ -255,11 +316,13 @@ def main():
         jobs.append(job)
         for ranks in arguments.ranks:
             conformance(tests, job, ranks, shlex.split(arguments.conformance))
-        conformance(tests, job, 3, ["--quick", "--brief", "--int", "64", "--shard", "7/200"], delays=1)
+        other_ways(tests, job, arguments.forms)
         printed_once(tests, job)
         fault_once(tests, job)
         dealt_out(tests, job)
         dealt_faults(tests, job)
+        in_steps(tests, job)
+        random_programs(tests, job, arguments.random, arguments.seed)
         input_output(tests, job)
         programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
         forms(tests, job, FORMS if not arguments.forms else
