@@ -117,7 +117,7 @@ static bool mpi_same(struct cvl_context *c, const struct cvl_value *a,
 /* ---- errors and time ---- */
 
 static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
-  mpi_enter(c, "check", c->site);
+  comm_at(c->comm, "check", 0);
   if (wait) agree(c);
   if (c->slot.error.kind == CVL_E_NONE) return false;
   *e = c->slot.error;
@@ -132,7 +132,7 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
   struct cvl_statistics s = c->b->statistics(c->inner);
   const struct comm_counts sent = comm_counts(c->comm);
-  mpi_enter(c, "statistics", c->site);
+  comm_at(c->comm, "statistics", 0);
   s.allocations -= c->armed_own;
   if (c->hosts_own > s.allocations) s.allocations = c->hosts_own;
   comm_gather(c->comm, &s, sizeof s, all);
@@ -167,12 +167,12 @@ static unsigned mpi_process(struct cvl_context *c) {
 }
 
 static void mpi_broadcast(struct cvl_context *c, void *data, uint64_t bytes) {
-  mpi_enter(c, "broadcast", c->site);
+  comm_at(c->comm, "broadcast", 0);
   comm_broadcast(c->comm, data, bytes);
 }
 
 static bool mpi_any(struct cvl_context *c, bool mine) {
-  mpi_enter(c, "any", c->site);
+  comm_at(c->comm, "any", 0);
   return !all_true(c, !mine);
 }
 

@@ -89,7 +89,8 @@ static void take_inner(struct cvl_context *c, bool wait) {
 }
 
 bool absorb(struct cvl_context *c, bool good, struct shift s) {
-  if (s.position > 0 || s.segment > 0) note_shift(c, s);
+  /* None is noted, too, where one before may be of the same site: steps of a superoperator. */
+  if (s.position > 0 || s.segment > 0 || (s.sites > 0 && c->shift_count > 0)) note_shift(c, s);
   if (!good) take_inner(c, false);
   if (c->shift_count >= SHIFTS) take_inner(c, true);
   return good;

@@ -81,7 +81,7 @@ static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t f
 
 bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t first, uint64_t n,
                  void *dst) {
-  mpi_enter(c, "to_host", c->site);
+  comm_at(c->comm, "to_host", 0);
   if (!agree(c)) return false;
   if (!mpi_at(v) && !segdes_is_held(v)) return read_inner(c, inner_of(v, false), first, n, dst);
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
@@ -95,7 +95,7 @@ bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
 
 bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_value *out) {
   if (v->form == CVL_SCALAR) { /* here: another rank may have lost it */
-    mpi_enter(c, "to_host", c->site);
+    comm_at(c->comm, "to_host", 0);
     *out = *v;
     out->owned = 0;
     return agree(c);

@@ -109,23 +109,26 @@ static uint64_t *lengths_of(struct cvl_context *c, uint64_t site, const struct v
   return lengths;
 }
 
+struct cvl_value pieces_descriptor(struct cvl_context *c, uint64_t site, const struct view *v) {
+  const struct pieces p = pieces_of(v, c->rank);
+  struct cvl_value made = nothing();
+  uint64_t n, *lengths = lengths_of(c, site, v, &p, &n);
+  if (lengths &&
+      !absorb(c, c->b->segdes_from_host(c->inner, site, n, (int64_t *)lengths, &made),
+              at_site(site)))
+    made = nothing();
+  free(lengths);
+  made.owned = made.form != CVL_NOTHING;
+  return made;
+}
+
 /* Reductions of them all: heads, whole segments, tails. */
 static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
-                                const struct cvl_call *call, const struct view *v,
-                                const struct pieces *p) {
+                                const struct cvl_call *call, const struct view *v) {
   struct cvl_call inner = *call;
   struct cvl_value out[CALL_RESULTS];
-  uint64_t n;
-  uint64_t *lengths = lengths_of(c, site, v, p, &n);
   inner.operand[0] = move_to(c, site, &call->operand[0], v->at, true);
-  inner.operand[1] = nothing();
-  if (lengths &&
-      !absorb(c,
-              c->b->segdes_from_host(c->inner, site, n, (int64_t *)lengths, &inner.operand[1]),
-              at_site(site)))
-    inner.operand[1] = nothing();
-  inner.operand[1].owned = 1;
-  free(lengths);
+  inner.operand[1] = pieces_descriptor(c, site, v);
   inner_call(c, &inner, NULL, at_site(site), out);
   return out[0];
 }
@@ -186,11 +189,10 @@ static bool bring_heads(struct cvl_context *c, uint64_t site, const struct piece
 }
 
 /* Of the segment that begins here and goes on. */
-static struct cvl_value combined(struct cvl_context *c, uint64_t site,
-                                 const struct cvl_call *call, const struct heads *h) {
-  struct cvl_call inner = *call;
+static struct cvl_value combined(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                 enum cvl_elem elem, const struct heads *h) {
+  struct cvl_call inner = {.kind = CALL_REDUCE, .op = op, .count = 2};
   struct cvl_value out[CALL_RESULTS];
-  const enum cvl_elem elem = mpi_elem(&call->operand[0]);
   inner.operand[1] = cvl_one_segment(h->count);
   if (!absorb(c, c->b->from_host(c->inner, site, elem, h->count, h->all, &inner.operand[0]),
               at_site(site)))
@@ -223,23 +225,28 @@ static struct cvl_value joined(struct cvl_context *c, uint64_t site, const struc
   return nothing();
 }
 
-bool blocks_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                 const struct view *v, struct cvl_value *out) {
-  const enum cvl_elem elem = mpi_elem(&call->operand[0]);
+struct cvl_value pieces_joined(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                               enum cvl_elem elem, const struct view *v,
+                               struct cvl_value local) {
   const struct pieces p = pieces_of(v, c->rank);
-  const struct range owned = view_owned(v, c->rank);
-  const uint64_t middle = owned.n - (p.tail > 0);
+  const uint64_t middle = view_owned(v, c->rank).n - (p.tail > 0);
   const size_t bytes = elem_info(elem)->bytes;
+  struct cvl_value last = nothing();
   struct heads h = {0};
   plan_heads(c, v, &p, bytes, &h);
-  struct cvl_value local = reduced(c, site, call, v, &p), last = nothing();
   if (bring_heads(c, site, &p, &local, middle, bytes, &h) && p.tail > 0)
-    last = combined(c, site, call, &h);
+    last = combined(c, site, op, elem, &h);
   const struct cvl_value block = joined(c, site, &p, &local, middle, last);
-  if (local.form != CVL_NOTHING) c->b->release(c->inner, &local);
-  *out = settled(c, site, elem, by_segments(c, v), block);
+  release_inner(c, &local);
   free(h.send);
   free(h.mine);
   free(h.all);
+  return settled(c, site, elem, by_segments(c, v), block);
+}
+
+bool blocks_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                 const struct view *v, struct cvl_value *out) {
+  const enum cvl_elem elem = mpi_elem(&call->operand[0]);
+  *out = pieces_joined(c, site, call->op, elem, v, reduced(c, site, call, v));
   return true;
 }

@@ -296,7 +296,8 @@ struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_valu
 
 /* ---- faults.c ---- */
 
-/* Begins a function of the table. */
+/* Begins an operation. Agreements have none, since what is a scalar on one rank, lost on
+ * another, may be computed without the table on the first. */
 void mpi_enter(struct cvl_context *, const char *function, uint64_t site);
 /* Records a fault of this rank. */
 void fault_mine(struct cvl_context *, struct cvl_error);
@@ -324,6 +325,11 @@ bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *
 const struct view *whole_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,
                                   const struct view *);
 bool ends_between(const struct view *);
+/* The same for blocks that end there, or so many elements, or a multiple, from the beginning of
+ * a segment. */
+const struct view *cut_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,
+                                const struct view *, uint64_t unit);
+bool ends_at(const struct view *, uint64_t unit);
 /* Rank r has n elements there. Exchanges. Of how many elements of each of its view's segments
  * every rank keeps, the descriptor, and that; takes `mine`, which may be NULL and has room for
  * one more (pack.c). */
@@ -344,6 +350,12 @@ bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
+/* The pieces of a rank's segments: blocks of CVL_REDUCE_BLOCK of a first one that has begun
+ * before, and of a last one that goes on; whole ones. The inner descriptor, owned; and of an
+ * element for each piece the vector of segments, from all ranks. Takes `local`. */
+struct cvl_value pieces_descriptor(struct cvl_context *, uint64_t site, const struct view *);
+struct cvl_value pieces_joined(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
+                               const struct view *, struct cvl_value local);
 /* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
  * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
  * results. */

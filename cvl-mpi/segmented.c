@@ -65,6 +65,18 @@ bool ends_between(const struct view *v) {
   return true;
 }
 
+const struct view *cut_segments(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
+                                const struct view *v, uint64_t unit) {
+  return segdes_view_near(c, site, d, v, cut_between(c, v, unit));
+}
+
+bool ends_at(const struct view *v, uint64_t unit) {
+  for (unsigned b = 1; b < v->at->ranks; b++) {
+    if (next_end(v, b, unit) != v->at->start[b]) return false;
+  }
+  return true;
+}
+
 /* Of one element for each segment, those of the segments that begin on a rank. */
 struct distribution *by_segments(struct cvl_context *c, const struct view *v) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
@@ -169,8 +181,7 @@ static bool is_exact(const struct cvl_call *call) {
 static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
   const bool scan = call->kind == CALL_SCAN;
-  struct distribution *at = cut_between(c, v, scan ? CVL_SCAN_TILE : CVL_REDUCE_BLOCK);
-  const struct view *cut = segdes_view_near(c, site, d, v, at);
+  const struct view *cut = cut_segments(c, site, d, v, scan ? CVL_SCAN_TILE : CVL_REDUCE_BLOCK);
   return scan ? tree_call(c, site, call, cut, out) : blocks_call(c, site, call, cut, out);
 }
 

@@ -14,7 +14,8 @@ struct step {
   struct cvl_kernel *kernel; /* NULL: node by node, on this back end */
   uint32_t first;            /* its node 0 */
   uint32_t *in, *out;        /* values of the whole: its parameters and outputs */
-  bool *last;                /* of each parameter: no other step has it, nor is it an output */
+  bool pieces; /* the last parameter is the descriptor of reductions: superops.h */
+  bool *last;  /* of each parameter: no other step has it, nor is it an output */
 };
 
 struct split {
@@ -33,6 +34,7 @@ struct split {
 struct plan {
   const struct superop *op;
   enum split_at at;
+  bool pieces;       /* reductions have a descriptor of their own: mpi_prepare_pieces */
   uint32_t *node_of; /* of each value; SUPEROP_NONE: a parameter */
   uint32_t *stage;   /* of each node; SUPEROP_NONE: of none */
   uint32_t stages;
@@ -48,11 +50,18 @@ static bool is_alone(const struct plan *p, uint32_t node) {
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
   case ROLE_COMBINE_SCATTER: return true;
+  case ROLE_REDUCE: return p->at == SPLIT_AT_LONG_SEGMENTS && !p->pieces;
   case ROLE_INDEX:
-  case ROLE_REDUCE:
   case ROLE_SCAN: return p->at == SPLIT_AT_LONG_SEGMENTS;
   default: return false;
   }
+}
+
+static bool has_role(const struct superop *op, enum superop_role role) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role == role) return true;
+  }
+  return false;
 }
 
 /* Constants, and vectors of one: every step that wants them has its own. */
@@ -120,6 +129,7 @@ static void find_stages(struct plan *p) {
 
 static struct plan plan_new(struct cvl_context *c, const struct superop *op, enum split_at at) {
   struct plan p = {.op = op, .at = at, .failing = SUPEROP_NONE};
+  p.pieces = at == SPLIT_AT_LONG_SEGMENTS && !has_role(op, ROLE_PACK);
   p.node_of = mpi_alloc(c, (op->value_count + 1) * sizeof *p.node_of);
   p.stage = mpi_alloc(c, (op->node_count + 1) * sizeof *p.stage);
   for (uint32_t v = 0; v < op->param_count; v++) p.node_of[v] = SUPEROP_NONE;
@@ -141,6 +151,7 @@ struct draft {
   uint32_t first, end; /* of the latter */
   uint32_t *number_of; /* of each value: in this step; SUPEROP_NONE: not there */
   uint32_t params, own_count;
+  uint32_t pieces; /* a parameter; SUPEROP_NONE */
 };
 
 /* Node k and those that are copied for it. */
@@ -161,7 +172,15 @@ static void include_own(struct draft *d, uint32_t k) {
   include(d, k);
 }
 
-/* Values that come from elsewhere are parameters, in the order of their numbers. */
+static bool reduces(const struct draft *d) {
+  for (uint32_t k = d->first; k < d->end; k++) {
+    if (d->own[k] && d->p->op->nodes[k].role == ROLE_REDUCE) return true;
+  }
+  return false;
+}
+
+/* Values that come from elsewhere are parameters, in the order of their numbers; and once more
+ * the descriptor of reductions. */
 static void find_params(struct draft *d, struct step *step) {
   const struct superop *op = d->p->op;
   uint8_t *kinds = arena_alloc(&d->s->arena, op->value_count + 1);
@@ -178,6 +197,11 @@ static void find_params(struct draft *d, struct step *step) {
     kinds[d->params] = op->kinds[v];
     step->in[d->params] = v;
     d->number_of[v] = d->params++;
+  }
+  if (d->p->pieces && reduces(d)) {
+    kinds[d->params] = SUPEROP_SEGDES;
+    step->in[d->params] = op->segments;
+    d->pieces = d->params++;
   }
   step->op.params = kinds;
   step->op.param_count = d->params;
@@ -202,6 +226,8 @@ static void copy_nodes(struct draft *d, struct step *step) {
     *to = d->with[k] ? *from : filler(d->c);
     for (uint32_t i = 0; i < to->operand_count; i++)
       to->operands[i] = d->number_of[from->operands[i]];
+    if (d->pieces != SUPEROP_NONE && d->with[k] && from->role == ROLE_REDUCE)
+      to->operands[to->operand_count - 1] = d->pieces;
     const uint32_t results = d->with[k] ? from->result_count : 1;
     for (uint32_t i = 0; d->with[k] && i < results; i++)
       d->number_of[from->result + i] = next + i;
@@ -254,7 +280,10 @@ static bool add_step(struct draft *d, bool alone) {
   find_outputs(d, step);
   d->s->count++;
   if (!superop_complete(&d->s->arena, &step->op, &why, &node)) return false;
-  if (!alone && d->own_count > 1) step->kernel = mpi_prepare(d->c, &step->op);
+  if (!alone && d->own_count > 1)
+    step->kernel = d->pieces != SUPEROP_NONE ? mpi_prepare_pieces(d->c, &step->op, d->pieces)
+                                             : mpi_prepare(d->c, &step->op);
+  step->pieces = d->pieces != SUPEROP_NONE;
   return true;
 }
 
@@ -263,6 +292,7 @@ static void draft_clear(struct draft *d) {
   memset(d->with, 0, d->p->op->node_count);
   d->first = d->p->op->node_count;
   d->end = d->params = d->own_count = 0;
+  d->pieces = SUPEROP_NONE;
 }
 
 static bool add_alone(struct draft *d, uint32_t stage) {
@@ -317,9 +347,10 @@ static void find_last(struct cvl_context *c, struct split *s) {
   free(later);
 }
 
+/* Steps are fewer than nodes, of which not all are one step as before. */
 static bool is_gain(const struct split *s) {
   for (uint32_t k = 0; k < s->count; k++) {
-    if (s->count > 1 && s->steps[k].kernel) return true;
+    if (s->steps[k].kernel && (s->count > 1 || s->steps[k].pieces)) return true;
   }
   return false;
 }
@@ -334,7 +365,8 @@ void split_free(struct cvl_context *c, struct split *s) {
   free(s);
 }
 
-static bool any_alone(const struct superop *op, enum split_at at) {
+/* Whether some node makes a difference. */
+static bool any_to_split(const struct superop *op, enum split_at at) {
   const struct plan p = {.op = op, .at = at};
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (is_alone(&p, k)) return true;
@@ -343,7 +375,7 @@ static bool any_alone(const struct superop *op, enum split_at at) {
 }
 
 struct split *split_new(struct cvl_context *c, const struct superop *op, enum split_at at) {
-  if (op->copies || !any_alone(op, at)) return NULL;
+  if (op->copies || !any_to_split(op, at)) return NULL;
   struct plan p = plan_new(c, op, at);
   struct split *s = mpi_alloc(c, sizeof *s);
   s->op = op;

@@ -11,7 +11,8 @@
 /* What is executed by itself: */
 enum split_at {
   SPLIT_AT_EXCHANGES,    /* gathers, scatters, combinations, which are never fused */
-  SPLIT_AT_LONG_SEGMENTS /* and INDEX, reductions, scans, for segments of several ranks */
+  SPLIT_AT_LONG_SEGMENTS /* and INDEX and scans, for segments of several ranks; reductions are
+                            of pieces then, if nothing is packed */
 };
 
 struct split;

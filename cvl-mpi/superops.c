@@ -27,6 +27,7 @@ struct cvl_kernel {
   bool tried;               /* to split it */
   struct split *split;      /* NULL: node by node */
   struct superop_runs runs; /* so far, which explain_runs prints */
+  uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
   struct param params[];
 };
 
@@ -93,6 +94,7 @@ struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) 
   struct cvl_kernel *k = calloc(1, sizeof *k + op->param_count * sizeof *k->params);
   if (!k) return NULL;
   k->op = op;
+  k->pieces = SUPEROP_NONE;
   k->whole = all_together(k);
   k->tried = !k->whole;
   if (!k->whole) k->split = split_new(c, op, SPLIT_AT_EXCHANGES);
@@ -103,6 +105,15 @@ struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) 
     return NULL;
   }
   if (k->whole) k->inner = c->b->prepare(c->inner, op);
+  return k;
+}
+
+struct cvl_kernel *mpi_prepare_pieces(struct cvl_context *c, const struct superop *op,
+                                      uint32_t pieces) {
+  struct cvl_kernel *k = mpi_prepare(c, op);
+  if (!k) return NULL;
+  k->pieces = pieces;
+  k->tried = true;
   return k;
 }
 
@@ -178,13 +189,23 @@ static const struct view *view_of(struct cvl_context *c, const struct run *r, ui
   return segdes_view(c, r->site, r->segdes[segdes], r->at);
 }
 
-/* Moves the ends of blocks between segments; false if they are too long for that. */
+/* At which multiples blocks may end within segments; 0: not at all. */
+static uint64_t unit_of(const struct run *r, uint32_t segdes) {
+  return segdes == r->k->pieces ? CVL_REDUCE_BLOCK : 0;
+}
+
+/* Moves the ends of blocks to where they may be; false if segments are too long for that. */
 static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
-  const struct view *v = view_of(c, r, segdes);
-  const struct view *whole = v ? whole_segments(c, r->site, r->segdes[segdes], v) : NULL;
-  if (!whole) return false;
+  const struct view *v = view_of(c, r, segdes), *cut = NULL;
+  struct cvl_segdes *d = r->segdes[segdes];
+  if (v && segdes == r->k->pieces) {
+    cut = cut_segments(c, r->site, d, v, CVL_REDUCE_BLOCK);
+  } else if (v) {
+    cut = whole_segments(c, r->site, d, v);
+  }
+  if (!cut) return false;
   distribution_release(r->at);
-  r->at = distribution_retain(whole->at);
+  r->at = distribution_retain(cut->at);
   return true;
 }
 
@@ -199,7 +220,7 @@ static bool settle_domain(struct cvl_context *c, struct run *r) {
   for (uint32_t i = 0; i < op->param_count; i++) {
     if (r->k->params[i].need != NEED_SEGDES) continue;
     const struct view *v = view_of(c, r, i);
-    if (!v || (r->k->params[i].counts && !ends_between(v))) return false;
+    if (!v || (r->k->params[i].counts && !ends_at(v, unit_of(r, i)))) return false;
   }
   return true;
 }
@@ -218,7 +239,7 @@ static bool occurs_once(const struct run *r, uint32_t i) {
 /* A single segment is there on every rank, be it empty: its operand may be a constant of the
  * superoperator, of which there is always one. */
 static bool is_one(const struct run *r, uint32_t segdes) {
-  return r->segdes[segdes]->count == 1;
+  return r->segdes[segdes]->count == 1 && segdes != r->k->pieces;
 }
 
 static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
@@ -235,6 +256,7 @@ static struct cvl_value segments_operand(struct cvl_context *c, const struct run
 
 static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
   struct cvl_value v = view_of(c, r, i)->local;
+  if (i == r->k->pieces) return pieces_descriptor(c, r->site, view_of(c, r, i));
   if (is_one(r, i)) return cvl_one_segment(distribution_range(r->at, c->rank).n);
   if (v.form != CVL_NOTHING) c->b->retain(c->inner, &v);
   v.owned = v.form != CVL_NOTHING;
@@ -323,7 +345,11 @@ static struct cvl_value result(struct cvl_context *c, const struct run *r, uint3
   const enum cvl_elem elem = superop_elem(kind, c->int_elem, c->float_elem);
   switch ((enum superop_role)node_of(op, number)->role) {
   case ROLE_PACK: return packed(c, r, kind == SUPEROP_SEGDES, elem, local);
-  case ROLE_REDUCE: return reduced(c, r, elem, local);
+  case ROLE_REDUCE:
+    if (r->k->pieces != SUPEROP_NONE)
+      return pieces_joined(c, r->site, superop_info(node_of(op, number)->op)->operation, elem,
+                           view_of(c, r, op->segments), local);
+    return reduced(c, r, elem, local);
   default: return mpi_vector(c, elem, r->n, distribution_retain(r->at), local);
   }
 }

@@ -85,13 +85,23 @@ static struct result_size agreed(struct cvl_context *c, struct result_size mine,
   return first;
 }
 
+/* After a fault ranks may have computed from different elements: those whose results have other
+ * sizes than the first one's have lost them. */
+static void drop_others(struct cvl_context *c, struct result_size mine,
+                        struct result_size first, struct cvl_value *inner) {
+  if (!mine.known || (mine.n == first.n && mine.count == first.count)) return;
+  for (unsigned i = 0; i < CALL_RESULTS; i++) release_inner(c, &inner[i]);
+}
+
 static struct result_size size_of(struct cvl_context *c, const struct cvl_call *call,
-                                  const struct cvl_value *inner) {
+                                  struct cvl_value *inner) {
   const struct cvl_value *o = call->operand;
   struct result_size without = {1, 0, 0};
   if (!is_found_out(call->kind)) return (struct result_size){1, result_length(call), 0};
   without.count = call->kind == CALL_PACK ? mpi_count(&o[2]) : mpi_length(&o[0]);
-  return agreed(c, found_out(c, call, inner), without);
+  const struct result_size mine = found_out(c, call, inner), first = agreed(c, mine, without);
+  drop_others(c, mine, first, inner);
+  return first;
 }
 
 /* ---- the call ---- */
