@@ -393,6 +393,10 @@ struct split *split_new(struct cvl_context *c, const struct superop *op, enum sp
   return NULL;
 }
 
+bool split_is_one(const struct split *s) {
+  return s->count == 1;
+}
+
 /* ---- printing ---- */
 
 /* Constants are in the steps of those who have them. */

@@ -408,7 +408,8 @@ static struct split *split_of(struct cvl_context *c, struct cvl_kernel *k) {
 static bool run_apart(struct cvl_context *c, const struct run *r, struct cvl_kernel *k,
                       struct cvl_value *outs) {
   struct split *split = r->at && rules_hold(r) ? split_of(c, k) : NULL;
-  k->runs.steps += split != NULL;
+  k->runs.whole += split && split_is_one(split);
+  k->runs.steps += split && !split_is_one(split);
   k->runs.nodes += split == NULL;
   if (split) return split_run(c, r->site, split, r->operands, outs);
   return superop_run(c->table, c, r->site, k->op, &c->stop, r->operands, outs);

@@ -170,6 +170,8 @@ def sanitized():
 def ranks():
     yield Stage("what ranks of MPI jobs send", "bench/mpi/counts.py --check --ranks 3 --elements 65536"
                 " && bench/mpi/counts.py --page --check")
+    yield Stage("how ranks of MPI jobs execute programs, a sample", "bench/mpi/programs.py --check dot-product pagerank"
+                " barnes-hut quicksort segmented-sum examples/fft")
     yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 3 --conformance '--quick --brief"
                 " --int 64 --shard 1/60'")
 
@@ -376,6 +378,7 @@ def whole_at_random():
     yield Stage("whole: sanitized ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --build build-sanitized --ranks 3"
                 " --conformance '--quick --brief --int 64 --shard 1/20 --seed 0x{seed}'", "sanitized")
+    yield Stage("whole: how ranks of MPI jobs execute programs", "bench/mpi/programs.py --check")
     yield Stage("whole: ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --random 300 --seed {seed}"
                 " --conformance '--quick --brief --int 64 --seed 0x{seed}'")
