@@ -34,7 +34,7 @@ struct split {
 struct plan {
   const struct superop *op;
   enum split_at at;
-  bool pieces;       /* reductions have a descriptor of their own: mpi_prepare_pieces */
+  bool pieces;       /* reductions have a descriptor of their own: mpi_prepare_step */
   uint32_t *node_of; /* of each value; SUPEROP_NONE: a parameter */
   uint32_t *stage;   /* of each node; SUPEROP_NONE: of none */
   uint32_t stages;
@@ -280,9 +280,7 @@ static bool add_step(struct draft *d, bool alone) {
   find_outputs(d, step);
   d->s->count++;
   if (!superop_complete(&d->s->arena, &step->op, &why, &node)) return false;
-  if (!alone && d->own_count > 1)
-    step->kernel = d->pieces != SUPEROP_NONE ? mpi_prepare_pieces(d->c, &step->op, d->pieces)
-                                             : mpi_prepare(d->c, &step->op);
+  if (!alone && d->own_count > 1) step->kernel = mpi_prepare_step(d->c, &step->op, d->pieces);
   step->pieces = d->pieces != SUPEROP_NONE;
   return true;
 }

@@ -90,17 +90,15 @@ static bool all_together(struct cvl_kernel *k) {
   return true;
 }
 
-struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) {
-  struct cvl_kernel *k = calloc(1, sizeof *k + op->param_count * sizeof *k->params);
-  if (!k) return NULL;
+struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop *op,
+                                    uint32_t pieces) {
+  struct cvl_kernel *k = mpi_alloc(c, sizeof *k + op->param_count * sizeof *k->params);
   k->op = op;
-  k->pieces = SUPEROP_NONE;
+  k->pieces = pieces;
   k->whole = all_together(k);
-  k->tried = !k->whole;
+  k->tried = !k->whole || pieces != SUPEROP_NONE;
   if (!k->whole) k->split = split_new(c, op, SPLIT_AT_EXCHANGES);
   if (!k->whole && !k->split) {
-    if (c->explains && c->rank == 0)
-      fprintf(stderr, "ravel: OP%u on ranks: node by node\n", op->number);
     free(k);
     return NULL;
   }
@@ -108,12 +106,10 @@ struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) 
   return k;
 }
 
-struct cvl_kernel *mpi_prepare_pieces(struct cvl_context *c, const struct superop *op,
-                                      uint32_t pieces) {
-  struct cvl_kernel *k = mpi_prepare(c, op);
-  if (!k) return NULL;
-  k->pieces = pieces;
-  k->tried = true;
+struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) {
+  struct cvl_kernel *k = mpi_prepare_step(c, op, SUPEROP_NONE);
+  if (!k && c->explains && c->rank == 0)
+    fprintf(stderr, "ravel: OP%u on ranks: node by node\n", op->number);
   return k;
 }
 

@@ -13,10 +13,11 @@ struct superop_runs {
 
 /* NULL where every run would be node by node. */
 struct cvl_kernel *mpi_prepare(struct cvl_context *, const struct superop *);
-/* With the descriptor of all reductions, a parameter that nothing else has: its segments may go
- * on on other ranks, if blocks end between blocks of CVL_REDUCE_BLOCK of them. */
-struct cvl_kernel *mpi_prepare_pieces(struct cvl_context *, const struct superop *,
-                                      uint32_t pieces);
+/* The same of a step of another one (split.h). pieces: the descriptor of all reductions, a
+ * parameter that nothing else has, whose segments may go on on other ranks, as blocks end
+ * between blocks of CVL_REDUCE_BLOCK of them; or SUPEROP_NONE. */
+struct cvl_kernel *mpi_prepare_step(struct cvl_context *, const struct superop *,
+                                    uint32_t pieces);
 /* Prints, with RAVEL_MPI_EXPLAIN in the environment, how it was executed. */
 void mpi_discard(struct cvl_context *, struct cvl_kernel *);
 void mpi_discard_step(struct cvl_context *, struct cvl_kernel *);
