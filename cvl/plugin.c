@@ -86,7 +86,8 @@ static bool find_file(const struct folders *f, const char *name, char path[PATH_
   return false;
 }
 
-/* Of OUTER:INNER the two names; false if it is no such name, or twice the same: none is over itself. */
+/* Of OUTER:INNER the two names; false if it is no such name, or twice the same: none is over
+ * itself. */
 struct pair {
   char outer[PLUGIN_NAME_MAX];
   const char *inner;
@@ -161,7 +162,11 @@ static bool find_function(const char *path, void *library, const char *name, voi
     memcpy(function, &symbol, sizeof symbol);
     return true;
   }
-  snprintf(why, PLUGIN_WHY_MAX, "%.900s is no such back end: it lacks %s", path, name);
+  snprintf(why, PLUGIN_WHY_MAX,
+           strcmp(name, "ravel_backend") == 0
+               ? "%.900s is no back end: it lacks %s"
+               : "%.900s has no vectors of other back ends: it lacks %s",
+           path, name);
   return false;
 }
 

@@ -151,9 +151,16 @@ class Refused(Backends):
 
     def test_names(self):
         self.module("cvl-paper.so")
-        for name in ("pencil", "", "../given/cvl-paper", "given/paper", "paper.so", "a" * 100):
+        for name in ("pencil", "", "../given/cvl-paper", "given/paper", "paper.so", "a" * 100, "paper:pencil",
+                     "pencil:paper", "cpu:paper", "paper:paper", "paper:", ":paper"):
             result = self.run_with("prog.vcode", "--backend=" + name)
             self.one_line(result, 2, "there is no back end '" + name[:40] + "'; vinterp --devices")
+
+
+    def test_over_another(self):
+        self.module("cvl-paper.so")
+        self.refused(f"the back end paper:cpu cannot be had: {self.path('given')}/cvl-paper.so has no vectors of"
+                     " other back ends: it lacks ravel_backend_over", "--backend", "paper:cpu")
 
 
 class Listed(Backends):
