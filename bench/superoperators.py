@@ -132,16 +132,22 @@ def of_examples():
         yield Program(f"examples/{source.stem}", source, ["-e", form], says=f"`{form}`")
 
 
-def profile(one, folder, build):
-    """What a run counts, and the calls that take rounds."""
+def compiled(one, folder, build):
+    """The file in VCODE, in a folder of its own, and what the compiler explains."""
     folder = Path(folder) / one.title
     folder.mkdir(parents=True)
     made, source, widths = folder / "made.vcode", one.source, WIDTHS[one.widths]
     if source.parent == EXAMPLES:
         source = folder / source.name
         source.write_text(definitions(one.source.read_text()))
-    said = run([build / "bin" / "neslc", *widths, "--explain", "-o", made, *one.compiling,
-                relative(source)]).stdout
+    return made, run([build / "bin" / "neslc", *widths, "--explain", "-o", made, *one.compiling,
+                      relative(source)]).stdout
+
+
+def profile(one, folder, build):
+    """What a run counts, and the calls that take rounds."""
+    made, said = compiled(one, folder, build)
+    folder, widths = made.parent, WIDTHS[one.widths]
     counted = run([build / "bin" / "vinterp", "-O", *widths, "--backend", "cpu", "--threads", "1",
                    "--native=off", "--profile", "--json", made, *one.arguments]).stderr
     rounds = [line.replace(f"{folder}/", "") for line in said.splitlines()

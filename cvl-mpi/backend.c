@@ -17,6 +17,8 @@ static void read_options(struct cvl_context *c) {
   const char *text = getenv("RAVEL_MPI");
   unsigned long grain = GRAIN, whole = WHOLE, samples = SAMPLES;
   if (text) sscanf(text, "grain=%lu,whole=%lu,samples=%lu", &grain, &whole, &samples);
+  const char *failing = getenv("RAVEL_MPI_FAILS");
+  c->fails = !failing || strtoul(failing, NULL, 10) == c->rank;
   c->explains = getenv("RAVEL_MPI_EXPLAIN") != NULL;
   c->grain = grain > 0 ? grain : 1;
   c->samples = samples;
@@ -151,13 +153,11 @@ static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
 /* Of the inner back end, or of the host's memory for exchanges; of all ranks, or of that which
  * RAVEL_MPI_FAILS says. */
 static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
-  const bool here =
-      !getenv("RAVEL_MPI_FAILS") || strtoul(getenv("RAVEL_MPI_FAILS"), NULL, 10) == c->rank;
   c->armed_all = mpi_statistics(c).allocations;
   c->armed_own = c->b->statistics(c->inner).allocations;
   c->hosts_own = 0;
-  c->hosts_fail = here ? n : 0;
-  c->b->fail_allocation(c->inner, here ? n : 0);
+  c->hosts_fail = c->fails ? n : 0;
+  c->b->fail_allocation(c->inner, c->fails ? n : 0);
 }
 
 /* ---- what is not of vectors ---- */

@@ -92,18 +92,6 @@ static struct cvl_value lost(struct cvl_context *c, uint64_t count, uint64_t tot
   return mpi_segdes(c, (struct cvl_segdes){.count = count, .total = total, .lost = true});
 }
 
-static struct range *blocks_of(struct cvl_context *c, const struct distribution *at) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(at, r);
-  return ranges;
-}
-
-static struct range *same_on_all(struct cvl_context *c, uint64_t first, uint64_t n) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
-  return ranges;
-}
-
 /* Frees what it held before. */
 static void hold(struct cvl_segdes *d, struct distribution *held, uint64_t *base,
                  uint64_t *offset) {
@@ -118,7 +106,7 @@ static void hold(struct cvl_segdes *d, struct distribution *held, uint64_t *base
 /* Of what each rank holds it is to have what it has under `held`; false without memory. */
 static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segdes *d,
                            struct distribution *held) {
-  struct range *ranges = blocks_of(c, held);
+  struct range *ranges = ranges_of_blocks(c, held);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   uint64_t *base = mpi_alloc(c, (c->ranks + 1) * sizeof *base);
   free(ranges);
@@ -150,7 +138,7 @@ static struct cvl_value inner_descriptor(struct cvl_context *c, uint64_t site, u
 
 /* Few segments: every rank gets them all. */
 static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
-  struct range *ranges = same_on_all(c, 0, d->count);
+  struct range *ranges = ranges_same(c, 0, d->count);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   d->whole = inner_descriptor(c, site, d->count, offset);
   hold(d, NULL, NULL, NULL);
@@ -274,30 +262,18 @@ uint64_t *segdes_offsets(struct cvl_context *c, uint64_t site, const struct cvl_
   return out;
 }
 
-/* In place: the ranks that hold these segments say where they begin, in order. */
+/* In place: the ranks that hold these segments say where they begin. */
 static void ask_holders(struct cvl_context *c, const struct cvl_segdes *d, uint64_t n,
                         uint64_t *segments) {
-  const struct range own = distribution_range(d->held, c->rank);
-  uint64_t *known = mpi_alloc(c, c->ranks * sizeof *known), most = 0, mine = 0;
+  unsigned *holder = mpi_alloc(c, (n + 1) * sizeof *holder);
   for (uint64_t i = 0; i < n; i++) {
-    if (segments[i] == d->count) continue;
-    uint64_t *of_rank = &known[distribution_owner(d->held, segments[i])];
-    if (++*of_rank > most) most = *of_rank;
+    const bool end = segments[i] == d->count;
+    holder[i] = end ? 0 : distribution_owner(d->held, segments[i]);
+    if (holder[i] == c->rank)
+      segments[i] = end ? d->total : d->offset[segments[i] - d->held->start[c->rank]];
   }
-  uint64_t *said = mpi_alloc(c, (most + 1) * sizeof *said),
-           *all = mpi_alloc(c, (most * c->ranks + 1) * sizeof *all);
-  for (uint64_t i = 0; i < n; i++) {
-    if (segments[i] >= own.first && segments[i] - own.first < own.n)
-      said[mine++] = d->offset[segments[i] - own.first];
-  }
-  if (most > 0) comm_gather(c->comm, said, most * sizeof *said, all);
-  for (uint64_t i = n; i-- > 0;) {
-    const unsigned r = segments[i] == d->count ? 0 : distribution_owner(d->held, segments[i]);
-    segments[i] = segments[i] == d->count ? d->total : all[r * most + --known[r]];
-  }
-  free(all);
-  free(said);
-  free(known);
+  gather_answers(c, n, holder, sizeof *segments, segments);
+  free(holder);
 }
 
 void segdes_look_up(struct cvl_context *c, const struct cvl_segdes *d, uint64_t n,
@@ -326,7 +302,7 @@ struct cvl_value segdes_segments(struct cvl_context *c, uint64_t site,
 struct cvl_value segdes_everywhere(struct cvl_context *c, uint64_t site,
                                    const struct cvl_value *v) {
   if (!segdes_is_held(v)) return inner_of(v, false);
-  struct range *ranges = same_on_all(c, 0, mpi_count(v));
+  struct range *ranges = ranges_same(c, 0, mpi_count(v));
   const struct cvl_value made = segdes_segments(c, site, v, ranges);
   free(ranges);
   return made;

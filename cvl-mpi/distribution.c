@@ -76,6 +76,20 @@ void distribution_release(struct distribution *d) {
   if (d && --d->references == 0) free(d);
 }
 
+/* ---- ranges of all ranks ---- */
+
+struct range *ranges_same(struct cvl_context *c, uint64_t first, uint64_t n) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
+  return ranges;
+}
+
+struct range *ranges_of_blocks(struct cvl_context *c, const struct distribution *at) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(at, r);
+  return ranges;
+}
+
 /* ---- asking ---- */
 
 bool distribution_same(const struct distribution *a, const struct distribution *b) {

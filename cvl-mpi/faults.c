@@ -22,10 +22,10 @@ static bool is_why(const struct fault *a, const struct fault *b) {
   return a->error.kind == CVL_E_MEMORY && a->call < b->call;
 }
 
-static bool comes_before(const struct fault *x_fault, const struct fault *y_fault) {
-  const struct cvl_error *a = &x_fault->error, *b = &y_fault->error;
+static bool comes_before(const struct fault *f, const struct fault *g) {
+  const struct cvl_error *a = &f->error, *b = &g->error;
   if (a->kind == CVL_E_NONE || b->kind == CVL_E_NONE) return b->kind == CVL_E_NONE;
-  if (is_why(x_fault, y_fault) || is_why(y_fault, x_fault)) return is_why(x_fault, y_fault);
+  if (is_why(f, g) || is_why(g, f)) return is_why(f, g);
   if (a->site != b->site) return a->site < b->site;
   const int x = rank_of_kind(a->kind), y = rank_of_kind(b->kind);
   return x != y ? x < y : a->position < b->position;

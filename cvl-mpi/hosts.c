@@ -84,8 +84,7 @@ bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
   comm_at(c->comm, "to_host", 0);
   if (!agree(c)) return false;
   if (!mpi_at(v) && !segdes_is_held(v)) return read_inner(c, inner_of(v, false), first, n, dst);
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){first, n};
+  struct range *ranges = ranges_same(c, first, n);
   const struct cvl_value there =
       mpi_at(v) ? move_ranges(c, c->site, v, ranges) : segdes_segments(c, c->site, v, ranges);
   const bool good = read_inner(c, there, 0, n, dst);
@@ -176,9 +175,8 @@ bool mpi_allocate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
 /* The block of a rank as elements of v, which go to `first` on. */
 static struct range *blocks_within(struct cvl_context *c, const struct distribution *at,
                                    uint64_t first, uint64_t n) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   struct distribution *d = distribution_slice(c, at, first, n);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(d, r);
+  struct range *ranges = ranges_of_blocks(c, d);
   distribution_release(d);
   return ranges;
 }

@@ -8,8 +8,7 @@
 /* The operands by segment of the segments that each rank's block touches. */
 static struct cvl_value touched(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
                                 const struct view *view) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(view, r);
+  struct range *ranges = view_ranges(c, view);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
   free(ranges);
   return moved;

@@ -142,8 +142,7 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
 struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   if (segdes_is_held(v)) return segdes_everywhere(c, site, v);
   if (!mpi_at(v)) return inner_of(v, true);
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = (struct range){0, mpi_length(v)};
+  struct range *ranges = ranges_same(c, 0, mpi_length(v));
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
   free(ranges);
   return moved;
@@ -151,8 +150,7 @@ struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct c
 
 static struct cvl_value move_blocks(struct cvl_context *c, uint64_t site,
                                     const struct cvl_value *v, struct distribution *at) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = distribution_range(at, r);
+  struct range *ranges = ranges_of_blocks(c, at);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
   free(ranges);
   return moved;
@@ -201,6 +199,25 @@ void exchange_elements(struct cvl_context *c, size_t bytes, const void *from,
   }
   comm_exchange(c->comm, send, receive);
   free(send);
+}
+
+void gather_answers(struct cvl_context *c, uint64_t n, const unsigned *holder, size_t bytes,
+                    void *answers) {
+  uint64_t *known = mpi_alloc(c, c->ranks * sizeof *known), most = 0, mine = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    if (++known[holder[i]] > most) most = known[holder[i]];
+  }
+  char *to = answers, *said = mpi_alloc(c, (most + 1) * bytes),
+       *all = mpi_alloc(c, (most * c->ranks + 1) * bytes);
+  for (uint64_t i = 0; i < n; i++) {
+    if (holder[i] == c->rank) memcpy(said + mine++ * bytes, to + i * bytes, bytes);
+  }
+  if (most > 0) comm_gather(c->comm, said, most * bytes, all);
+  for (uint64_t i = n; i-- > 0;)
+    memcpy(to + i * bytes, all + (holder[i] * most + --known[holder[i]]) * bytes, bytes);
+  free(all);
+  free(said);
+  free(known);
 }
 
 /* ---- blocks of what all have ---- */

@@ -366,8 +366,7 @@ static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute_a
 
 /* Where the segments are that the block of each rank has elements of. */
 static uint64_t *find_begin(struct cvl_context *c, const struct permutation *p) {
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(p->view, r);
+  struct range *ranges = view_ranges(c, p->view);
   uint64_t *begin = segdes_offsets(c, p->site, p->far, ranges);
   free(ranges);
   return begin;

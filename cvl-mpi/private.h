@@ -99,6 +99,7 @@ struct cvl_context {
   const struct cvl_backend *table; /* this one */
   struct cvl_stop stop;
   bool explains;                  /* how superoperators are executed */
+  bool fails;                     /* allocations may be let fail on this rank */
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
   uint64_t calls, site;           /* how many functions of the table; of the last one */
   struct fault mine;              /* this rank's first, not agreed on */
@@ -132,6 +133,9 @@ bool distribution_same(const struct distribution *, const struct distribution *)
 struct range distribution_range(const struct distribution *, unsigned rank);
 /* The rank that has a position. */
 unsigned distribution_owner(const struct distribution *, uint64_t position);
+/* The same range for every rank; the block of each. The caller frees them. */
+struct range *ranges_same(struct cvl_context *, uint64_t first, uint64_t n);
+struct range *ranges_of_blocks(struct cvl_context *, const struct distribution *);
 /* Whether some rank has more than twice its share. */
 bool distribution_is_skewed(const struct cvl_context *, const struct distribution *);
 /* Whether a vector of n elements is on all ranks. */
@@ -258,6 +262,8 @@ void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 /* view->segments of any rank; those that begin there. */
 struct range view_segments(const struct view *, unsigned rank);
 struct range view_owned(const struct view *, unsigned rank);
+/* Of all ranks the former; the caller frees them. */
+struct range *view_ranges(struct cvl_context *, const struct view *);
 /* Whether the first segment of a rank's block has begun before; whether the last one goes on.
  */
 bool view_comes_in(const struct view *, unsigned rank);
@@ -290,6 +296,10 @@ struct cvl_value device_elements(struct cvl_context *, uint64_t site, enum cvl_e
  * comes is dropped. */
 void exchange_elements(struct cvl_context *, size_t bytes, const void *from,
                        const uint64_t *from_counts, void *to, const uint64_t *to_counts);
+/* answers[i], of so many bytes, is there on rank holder[i], which all ranks know; then on all.
+ */
+void gather_answers(struct cvl_context *, uint64_t n, const unsigned *holder, size_t bytes,
+                    void *answers);
 /* Of inner elements that all ranks have, the block of this one: takes `whole`. */
 struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_value whole,
                             struct range block);

@@ -20,6 +20,12 @@ struct param {
   uint32_t segdes; /* SEGMENTS: of which descriptor, a parameter */
 };
 
+/* How often a kernel was executed in which way: each rank's block at once; in steps (split.h);
+ * as the operations that it stands for. */
+struct superop_runs {
+  uint64_t whole, steps, nodes;
+};
+
 struct cvl_kernel {
   const struct superop *op;
   struct cvl_kernel *inner; /* NULL: the inner back end executes it node by node, too */
@@ -242,9 +248,7 @@ static struct cvl_value segments_operand(struct cvl_context *c, const struct run
                                          uint32_t i) {
   const uint32_t segdes = r->k->params[i].segdes;
   const struct view *v = view_of(c, r, segdes);
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned k = 0; k < c->ranks; k++)
-    ranges[k] = is_one(r, segdes) ? (struct range){0, 1} : view_segments(v, k);
+  struct range *ranges = is_one(r, segdes) ? ranges_same(c, 0, 1) : view_ranges(c, v);
   const struct cvl_value moved = move_ranges(c, r->site, &r->operands[i], ranges);
   free(ranges);
   return moved;

@@ -5,12 +5,6 @@
 #include "cvl-mpi/private.h"
 #include "cvl/superop.h"
 
-/* How often a kernel was executed in which way: each rank's block at once; in steps (split.h);
- * as the operations that it stands for. */
-struct superop_runs {
-  uint64_t whole, steps, nodes;
-};
-
 /* NULL where every run would be node by node. */
 struct cvl_kernel *mpi_prepare(struct cvl_context *, const struct superop *);
 /* The same of a step of another one (split.h). pieces: the descriptor of all reductions, a

@@ -26,38 +26,15 @@ static uint64_t result_length(const struct cvl_call *call) {
   }
 }
 
-static uint64_t length_or(const struct cvl_value *v, uint64_t otherwise) {
-  return v->form == CVL_NOTHING ? otherwise : mpi_length(v);
-}
-
-static bool permute_fits(const struct cvl_call *call) {
-  const struct cvl_value *o = call->operand; /* values, index, flags, defaults, s, d */
-  const bool gathers = call->op == OP_BPERMUTE || call->op == OP_BFPERMUTE;
-  const uint64_t from = mpi_length(&o[4]), to = mpi_length(&o[5]), near = gathers ? to : from;
-  return mpi_count(&o[4]) == mpi_count(&o[5]) && mpi_length(&o[0]) == from &&
-         mpi_length(&o[1]) == near && length_or(&o[2], near) == near &&
-         length_or(&o[3], to) == to;
-}
-
-/* The length that operand i should have; the last one is a descriptor, or as long as all are.
- */
-static uint64_t length_wanted(const struct cvl_call *call, unsigned i) {
-  const struct cvl_value *last = &call->operand[call->count - 1];
-  switch (call->kind) {
-  case CALL_EXTRACT:
-  case CALL_REPLACE: return i == 0 ? mpi_length(last) : mpi_count(last);
-  case CALL_DIST:
-  case CALL_INDEX: return mpi_count(last);
-  default: return mpi_length(last);
-  }
-}
-
 bool sizes_fit(const struct cvl_call *call) {
-  if (call->kind == CALL_PERMUTE) return permute_fits(call);
-  for (unsigned i = 0; i + 1 < call->count; i++) {
-    if (mpi_length(&call->operand[i]) != length_wanted(call, i)) return false;
+  struct call_extent extent[CALL_OPERANDS] = {{0}};
+  bool present[CALL_OPERANDS] = {false};
+  for (unsigned i = 0; i < call->count; i++) {
+    present[i] = call->operand[i].form != CVL_NOTHING;
+    extent[i] =
+        (struct call_extent){mpi_length(&call->operand[i]), mpi_count(&call->operand[i])};
   }
-  return true;
+  return call_sizes_agree(call->kind, call->op, extent, present);
 }
 
 static bool is_found_out(enum call_kind kind) {

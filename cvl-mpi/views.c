@@ -32,6 +32,12 @@ struct range view_segments(const struct view *v, unsigned rank) {
   return (struct range){s.first - 1, s.n + 1};
 }
 
+struct range *view_ranges(struct cvl_context *c, const struct view *v) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(v, r);
+  return ranges;
+}
+
 uint64_t view_offset(const struct view *v, uint64_t k) {
   return v->offset[k - v->segments.first];
 }
@@ -71,41 +77,24 @@ static struct border border_of(const uint64_t *offset, uint64_t first, uint64_t 
   return (struct border){first + k, offset[k - 1], offset[k]};
 }
 
-/* The rank that has the last segment that begins before a position; NO_RANK: there is none. */
-enum { NO_RANK = -1 };
-
-static int holder_of(const struct cvl_segdes *d, uint64_t position) {
-  for (unsigned r = d->held->ranks; r-- > 0;) {
-    if (distribution_range(d->held, r).n > 0 && d->base[r] < position) return (int)r;
+/* The rank that has the last segment that begins before a position, if there is one. */
+static unsigned holder_of(const struct cvl_segdes *d, uint64_t position) {
+  unsigned r = d->held->ranks;
+  while (--r > 0) {
+    if (distribution_range(d->held, r).n > 0 && d->base[r] < position) break;
   }
-  return NO_RANK;
+  return r;
 }
 
-/* Of the borders that each rank knows, in order: all get them. */
 static void gather_borders(struct cvl_context *c, const struct cvl_segdes *d,
                            const struct distribution *at, struct border *borders) {
-  int *holder = mpi_alloc(c, c->ranks * sizeof *holder);
-  uint64_t *known = mpi_alloc(c, c->ranks * sizeof *known), most = 0, mine = 0;
+  unsigned *holder = mpi_alloc(c, c->ranks * sizeof *holder);
   const struct range own = distribution_range(d->held, c->rank);
   for (unsigned b = 1; b < c->ranks; b++) {
     holder[b] = holder_of(d, at->start[b]);
-    if (holder[b] == NO_RANK) continue;
-    known[holder[b]]++;
-    if (known[holder[b]] > most) most = known[holder[b]];
+    if (holder[b] == c->rank) borders[b] = border_of(d->offset, own.first, own.n, at->start[b]);
   }
-  struct border *sent = mpi_alloc(c, (most + 1) * sizeof *sent),
-                *all = mpi_alloc(c, (most * c->ranks + 1) * sizeof *all);
-  for (unsigned b = 1; b < c->ranks; b++) {
-    if (holder[b] == (int)c->rank)
-      sent[mine++] = border_of(d->offset, own.first, own.n, at->start[b]);
-  }
-  if (most > 0) comm_gather(c->comm, sent, most * sizeof *sent, all);
-  for (unsigned b = c->ranks; b-- > 1;) {
-    if (holder[b] != NO_RANK) borders[b] = all[(uint64_t)holder[b] * most + --known[holder[b]]];
-  }
-  free(all);
-  free(sent);
-  free(known);
+  gather_answers(c, c->ranks - 1, holder + 1, sizeof *borders, borders + 1);
   free(holder);
 }
 
@@ -190,8 +179,7 @@ static bool bring_offsets(struct cvl_context *c, uint64_t site, const struct cvl
     v->offset = d->offset + v->segments.first;
     return true;
   }
-  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
-  for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(v, r);
+  struct range *ranges = view_ranges(c, v);
   v->own = mpi_alloc(c, sizeof *v->own);
   *v->own = (struct shared_offsets){1, segdes_offsets(c, site, d, ranges)};
   v->offset = v->own->word;

@@ -8,8 +8,8 @@
  * which returns its table of functions, or NULL if it cannot serve that CVL_VERSION. One whose
  * vectors are held by another back end, as OUTER:INNER names them, exports
  *
- *     const struct cvl_backend *ravel_backend_over(uint32_t version, const struct cvl_backend
- * *inner);
+ *     const struct cvl_backend *ravel_backend_over(uint32_t version,
+ *                                                  const struct cvl_backend *inner);
  *
  * as well; INNER is one that is linked, or a module. A module is
  * looked for in the folder that the environment names in RAVEL_BACKENDS, then in ../lib/ravel,

@@ -75,12 +75,9 @@ class Least:
         self.i = np.arange(n, dtype=np.uint64)
         self.x = (mix(self.i) >> np.uint64(1)).astype(np.int64)
         self.home = owners(self.start, np.arange(n))
-        self.lengths = lengths_of(n)
-        self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
+        self.segments = lengths_of(n)
+        self.offsets = np.concatenate([[0], np.cumsum(self.segments)])
         self.words = WORD * (ranks - 1)
-
-    def of(self, case):
-        return {"lengths": self.of_lengths}.get(case, getattr(self, case))()
 
     def moved(self, source, target, each=WORD):
         """Elements that are on one rank and go to another: the most that a rank sends."""
@@ -96,9 +93,9 @@ class Least:
 
     def dist(self):
         """What a rank lacks of the operands of the segments that its block touches."""
-        if len(self.lengths) <= WHOLE:
+        if len(self.segments) <= WHOLE:
             return 0
-        held, sent = canonical(len(self.lengths), self.ranks), np.zeros(self.ranks, dtype=np.int64)
+        held, sent = canonical(len(self.segments), self.ranks), np.zeros(self.ranks, dtype=np.int64)
         for r in range(self.ranks):
             first, last = np.searchsorted(self.offsets, [self.start[r], self.start[r + 1] - 1], side="right") - 1
             of = owners(held, np.arange(first, last + 1))
@@ -117,7 +114,7 @@ class Least:
         return self.moved(self.home, self.home[self.offsets[segment]])
 
     def sums(self):
-        if len(self.lengths) > WHOLE:
+        if len(self.segments) > WHOLE:
             return self.heads()
         begin = np.bincount(self.home[self.offsets[:-1]], minlength=self.ranks)
         segment = np.searchsorted(self.offsets, np.arange(self.n), side="right") - 1
@@ -204,29 +201,33 @@ class Least:
         """How many elements a rank keeps, and of the segment that has begun before; where results are on all
         ranks, the lengths of the segments that begin on it."""
         begin = np.bincount(self.home[self.offsets[:-1]], minlength=self.ranks)
-        return 2 * self.words + (int(begin.max()) * self.words if len(self.lengths) <= WHOLE else 0)
+        return 2 * self.words + (int(begin.max()) * self.words if len(self.segments) <= WHOLE else 0)
 
     def make_segdes(self):
         return self.words
 
-    def of_lengths(self):
+    def lengths(self):
         return 0
 
     def first_use(self):
         """The sum of a rank's lengths; three numbers of each boundary of blocks, to all; what it lacks of lengths and operands of
         the segments that its block touches."""
-        return self.words + 3 * self.words + 2 * self.dist() if len(self.lengths) > WHOLE else 0
+        return self.words + 3 * self.words + 2 * self.dist() if len(self.segments) > WHOLE else 0
 
 
 # ---- the runs ----
 
+def run_ranks(build, ranks, *command, **environment):
+    """The completed job of ranks of this machine: what they print."""
+    inherited = {name: value for name, value in os.environ.items() if name != "RAVEL_MPI"}
+    return subprocess.run(["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), *map(str, command)],
+                          env={**inherited, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                               "RAVEL_BACKENDS": str(build / "lib/ravel"), **environment},
+                          text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+
+
 def counts(build, ranks, elements):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       RAVEL_BACKENDS=str(build / "lib/ravel"))
-    environment.pop("RAVEL_MPI", None)
-    done = subprocess.run(["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), build / "bin/bench-mpi-ops",
-                           str(elements)], env=environment, text=True, stdout=subprocess.PIPE, check=True,
-                          stdin=subprocess.DEVNULL)
+    done = run_ranks(build, ranks, build / "bin/bench-mpi-ops", elements)
     cases = {}  # of all ranks the most of each
     for line in map(json.loads, done.stdout.splitlines()):
         most = cases.setdefault(line["case"], line)
@@ -278,7 +279,7 @@ def page_table(build):
     yield "| operation | pattern | collectives | messages | bytes | least |"
     yield "|---|---|---|---|---|---|"
     for case in counts(build, PAGE_RANKS, PAGE_ELEMENTS):
-        least = least_of.of(case["case"])
+        least = getattr(least_of, case["case"])()
         yield (f"| {TITLES[case['case']]} | {pattern(case)} | {case['collectives']} | {case['messages']} |"
                f" {case['bytes']:,} | {least:,} |")
 
@@ -313,7 +314,7 @@ def main():
     for ranks in options.ranks:
         least_of = Least(options.elements, ranks)
         for case in counts(options.build.resolve(), ranks, options.elements):
-            least = least_of.of(case["case"])
+            least = getattr(least_of, case["case"])()
             wrong = complaint(case, least, ranks)
             failures, cases = failures + bool(wrong), cases + 1
             ratio = f"{case['bytes'] / least:.2f}" if least else "" if case["bytes"] == 0 else "-"

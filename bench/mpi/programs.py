@@ -11,10 +11,8 @@ blocks are of 64 elements: what a superoperator is split at depends on where seg
 import argparse
 import difflib
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import superoperators as one_process  # noqa: E402
 from collection import ROOT, relative  # noqa: E402
+from counts import run_ranks  # noqa: E402
 from systems import WIDTHS  # noqa: E402
 
 PAGE = ROOT / "docs" / "distributed-programs.md"
@@ -72,19 +71,10 @@ class Ways:
 
 def profile(program, folder, build):
     """What a run counts, and the ways of superoperators by their numbers."""
-    folder = Path(folder) / program.title
-    folder.mkdir(parents=True)
-    made, source, widths = folder / "made.vcode", program.source, WIDTHS[program.widths]
-    if source.parent == one_process.EXAMPLES:
-        source = folder / source.name
-        source.write_text(one_process.definitions(program.source.read_text()))
-    one_process.run([build / "bin" / "neslc", *widths, "-o", made, *program.compiling, relative(source)])
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", RAVEL_MPI=SMALL,
-                       RAVEL_MPI_EXPLAIN="1", RAVEL_BACKENDS=str(build / "lib/ravel"))
-    done = subprocess.run(["mpirun.openmpi", "--oversubscribe", "-n", str(RANKS), build / "bin" / "vinterp", "-O", *widths,
-                           "--backend", "mpi", "--threads", "1", "--native=off", "--profile", "--json", made,
-                           *program.arguments], env=environment, text=True, capture_output=True, check=True,
-                          stdin=subprocess.DEVNULL)
+    made, _ = one_process.compiled(program, folder, build)
+    done = run_ranks(build, RANKS, build / "bin" / "vinterp", "-O", *WIDTHS[program.widths], "--backend", "mpi", "--threads",
+                     "1", "--native=off", "--profile", "--json", made, *program.arguments, RAVEL_MPI=SMALL,
+                     RAVEL_MPI_EXPLAIN="1")
     ways = {}
     for number, said in re.findall(r"^ravel: OP(\d+) on ranks: (.*)$", done.stderr, re.MULTILINE):
         ways.setdefault(int(number), Ways()).add(said)
