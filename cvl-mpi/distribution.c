@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *mpi_alloc(struct cvl_context *c, size_t bytes) {
-  void *p = calloc(1, bytes ? bytes : 1);
-  if (p) return p;
+_Noreturn void mpi_no_memory(const struct cvl_context *c) {
   fprintf(stderr, "ravel: rank %u has no memory left\n", c->rank);
   abort();
+}
+
+void *mpi_alloc(struct cvl_context *c, size_t bytes) {
+  void *p = calloc(1, bytes ? bytes : 1);
+  if (!p) mpi_no_memory(c);
+  return p;
 }
 
 void *mpi_try_alloc(struct cvl_context *c, uint64_t site, uint64_t bytes) {

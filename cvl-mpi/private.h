@@ -144,6 +144,8 @@ bool is_whole(const struct cvl_context *, uint64_t n);
 /* ---- memory of the host, small: ends the job without it ---- */
 
 void *mpi_alloc(struct cvl_context *, size_t bytes);
+/* Ends the job: what one rank alone could not do, the others would wait for. */
+_Noreturn void mpi_no_memory(const struct cvl_context *);
 /* The same, large: NULL after a fault of this rank. */
 void *mpi_try_alloc(struct cvl_context *, uint64_t site, uint64_t bytes);
 

@@ -279,7 +279,10 @@ static bool add_step(struct draft *d, bool alone) {
   copy_nodes(d, step);
   find_outputs(d, step);
   d->s->count++;
-  if (!superop_complete(&d->s->arena, &step->op, &why, &node)) return false;
+  if (!superop_complete(&d->s->arena, &step->op, &why, &node)) {
+    if (!why) mpi_no_memory(d->c);
+    return false;
+  }
   if (!alone && d->own_count > 1) step->kernel = mpi_prepare_step(d->c, &step->op, d->pieces);
   step->pieces = d->pieces != SUPEROP_NONE;
   return true;
@@ -345,7 +348,7 @@ static void find_last(struct cvl_context *c, struct split *s) {
   free(later);
 }
 
-/* Steps are fewer than nodes, of which not all are one step as before. */
+/* Whether nodes are fused that would not be without: in one of several steps, or by pieces. */
 static bool is_gain(const struct split *s) {
   for (uint32_t k = 0; k < s->count; k++) {
     if (s->steps[k].kernel && (s->count > 1 || s->steps[k].pieces)) return true;

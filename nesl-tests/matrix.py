@@ -130,10 +130,11 @@ def drawn(what, config, options, file=""):
 def patience(config, options):
     """Seconds for one file, or one row of the library.
 
-    The emulation checks every access of every thread, and `native` waits for a compiler, which lets
-    all others of a busy machine go first."""
-    slow = CONFIGS[config].backend in ("cuda-emu", "cuda-ptx") or CONFIGS[config].way == "native"
-    return options.timeout * (5 if slow else 1)
+    The emulation checks every access of every thread, in chunks of one instance for each of them anew, and
+    `native` waits for a compiler, which lets all others of a busy machine go first."""
+    emulated = CONFIGS[config].backend in ("cuda-emu", "cuda-ptx")
+    slow = emulated or CONFIGS[config].way == "native"
+    return options.timeout * (15 if emulated and CONFIGS[config].chunks else 5 if slow else 1)
 
 
 def print_table(configs, totals):
