@@ -56,7 +56,7 @@ class Config:
     """A way to run NESL: its name, and the options of `nesl` for it."""
 
     def __init__(self, way, backend, widths, threads, chunks=None):
-        self.way, self.backend, self.widths, self.threads = way, backend, widths, threads
+        self.way, self.backend, self.widths, self.threads, self.chunks = way, backend, widths, threads, chunks
         parts = [way, *([backend] if backend != "cpu" else []),
                  *([widths] if widths != "classic" else []), *([f"{threads}t"] if threads else []), *([f"chunks-{chunks}"] if chunks else [])]
         self.name = "-".join(parts)
