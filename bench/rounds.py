@@ -8,7 +8,7 @@ from timing import run_system
 PEER = "openmp"                     # what every system is compared with
 TWIN = "openmp-again"               # the same binary once more
 # Those that are: they have their turns beside the peer, others are measured once.
-COMPARED = ("ravel", "ravel-native", TWIN)
+COMPARED = ("ravel", "ravel-native", "ravel-ranks", TWIN)
 BESIDE = ("streams",)               # has its turns as long as any of these
 RUN_SECONDS = 0.3                   # that a process of a round repeats its work
 EXPECTED_ROUNDS = 9                 # that should fit into the budget

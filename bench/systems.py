@@ -111,6 +111,26 @@ class Ravel(System):
         return nesl_lines(program(case).read_text())
 
 
+class Ranks(Ravel):
+    """The same commands as ranks of an MPI job, of one thread each, and so many as others have threads."""
+
+    MPIRUN = "mpirun.openmpi"
+
+    def available(self, case):
+        if not shutil.which(self.MPIRUN):
+            return f"no {self.MPIRUN}"
+        module = self.nesl.parent.parent / "lib" / "ravel" / "cvl-mpi.so"
+        return super().available(case) if module.exists() else f"{relative(module)} is not built"
+
+    def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
+        words = super().command(data, widths, outputs, 1, repeat, times)
+        return [shutil.which(self.MPIRUN), "--oversubscribe", "--bind-to", "none", "-n", str(threads), *words]
+
+    def environment(self, threads):
+        return {**super().environment(threads), "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
 # ---- what is compiled ----
 
 def own_flags(source):
@@ -334,6 +354,7 @@ def all_systems(backend="cpu", folder=ROOT / "build"):
         Ravel("ravel-evaluated", "Ravel, nothing compiled", ["--native=off"], nesl, backend),
         Ravel("ravel-native", "Ravel, compiled", ["--native=wait"], nesl, backend),
         Ravel("direct", "Ravel, interpreted directly", ["--direct"], nesl, backend),
+        Ranks("ravel-ranks", "Ravel, ranks of MPI", ["--native=wait"], nesl, "mpi"),
         Compiled("c", "C", ".c"),
         Compiled("openmp", "OpenMP C", ".c", openmp=True),
         Compiled("openmp-again", "OpenMP C, again", ".c", openmp=True),
