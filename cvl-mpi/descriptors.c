@@ -285,6 +285,18 @@ void segdes_look_up(struct cvl_context *c, const struct cvl_segdes *d, uint64_t 
   for (uint64_t i = 0; i < n; i++) segments[i] = d->offset[segments[i]];
 }
 
+void segdes_ranges(struct cvl_context *c, const struct cvl_segdes *d, struct range *ranges) {
+  uint64_t *ends = mpi_alloc(c, 2 * c->ranks * sizeof *ends);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    ends[2 * r] = ranges[r].first;
+    ends[2 * r + 1] = ranges[r].first + ranges[r].n;
+  }
+  segdes_look_up(c, d, 2 * c->ranks, ends);
+  for (unsigned r = 0; r < c->ranks; r++)
+    ranges[r] = (struct range){ends[2 * r], ends[2 * r + 1] - ends[2 * r]};
+  free(ends);
+}
+
 bool segdes_is_held(const struct cvl_value *v) {
   return v->form == CVL_SEGDES && v->as.segdes->held;
 }

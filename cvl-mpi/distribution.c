@@ -127,6 +127,13 @@ bool distribution_is_skewed(const struct cvl_context *c, const struct distributi
   return false;
 }
 
+bool within_share(const struct cvl_context *c, const struct range *ranges, uint64_t n) {
+  for (unsigned r = 0; r < c->ranks; r++) {
+    if (ranges[r].n > n / c->ranks + c->grain) return false;
+  }
+  return true;
+}
+
 bool is_whole(const struct cvl_context *c, uint64_t n) {
   return n <= c->whole;
 }

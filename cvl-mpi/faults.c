@@ -50,7 +50,7 @@ void fault_memory(struct cvl_context *c, uint64_t site, uint64_t bytes) {
 
 /* ---- positions ---- */
 
-static void note_shift(struct cvl_context *c, struct shift s) {
+void note_shift(struct cvl_context *c, struct shift s) {
   if (c->shift_count == c->shift_capacity) {
     const uint64_t capacity = 2 * c->shift_capacity + 16;
     struct shift *more = mpi_alloc(c, capacity * sizeof *more);

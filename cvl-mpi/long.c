@@ -41,6 +41,30 @@ static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
   return out;
 }
 
+/* As many as there are segments. */
+static struct cvl_value repeated(struct cvl_context *c, uint64_t site, struct cvl_value x,
+                                 uint64_t n) {
+  const struct cvl_value d = cvl_one_segment(n);
+  struct cvl_value out;
+  if (n == 1) return x;
+  if (!absorb(c, c->b->dist(c->inner, site, &x, &d, &out), at_site(site))) return nothing();
+  out.owned = 1;
+  return out;
+}
+
+struct cvl_value start_of_block(struct cvl_context *c, uint64_t site, struct index_start s) {
+  if (s.constant) s.start = repeated(c, site, s.start, s.segments);
+  const bool lost = s.start.form == CVL_NOTHING || s.stride.form == CVL_NOTHING;
+  if (lost || s.skipped == 0) {
+    inner_drop(c, &s.stride, 1);
+    if (lost) inner_drop(c, &s.start, 1);
+    return lost ? nothing() : s.start;
+  }
+  const struct cvl_value out = begun_before(c, site, s.start, &s.stride, s.segments, s.skipped);
+  inner_drop(c, &s.stride, 1);
+  return out;
+}
+
 bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                  const struct view *view, struct cvl_value *out) {
   struct distribution *at = view->at;

@@ -352,6 +352,56 @@ static struct cvl_value scatter(struct cvl_context *c, struct permutation *p) {
   return v;
 }
 
+/* ---- gathers from sources of which every rank can have what it may want ---- */
+
+/* The elements of each rank's segments; NULL if they are too many. */
+static struct range *near_elements(struct cvl_context *c, const struct permutation *p,
+                                   const struct range *segments) {
+  struct range *elements = mpi_alloc(c, c->ranks * sizeof *elements);
+  memcpy(elements, segments, c->ranks * sizeof *elements);
+  segdes_ranges(c, p->far, elements);
+  if (within_share(c, elements, p->near->total)) return elements;
+  free(elements);
+  return NULL;
+}
+
+static struct cvl_value flags_of_block(struct cvl_context *c, const struct permutation *p) {
+  if (p->a->flags.form == CVL_NOTHING) return nothing();
+  return move_to(c, p->site, &p->a->flags, p->at, false);
+}
+
+/* Each rank by itself, from those elements. */
+static struct cvl_value gather_near(struct cvl_context *c, const struct permutation *p,
+                                    const struct range *segments,
+                                    const struct range *elements) {
+  const bool one = p->near->count == 1, flagged = p->a->flags.form != CVL_NOTHING;
+  const bool present[CALL_OPERANDS] = {true, true, flagged, false, true, true};
+  const struct range block = distribution_range(p->at, c->rank);
+  struct cvl_value out[CALL_RESULTS];
+  const struct cvl_call inner = {.kind = CALL_PERMUTE,
+                                 .op = p->a->op,
+                                 .count = CALL_OPERANDS,
+                                 .operand = {move_ranges(c, p->site, &p->a->values, elements),
+                                             move_to(c, p->site, &p->a->index, p->at, false),
+                                             flags_of_block(c, p), nothing(),
+                                             segdes_segments(c, p->site, &p->a->s, segments),
+                                             one ? cvl_one_segment(block.n) : p->view->local}};
+  inner_call(c, &inner, present,
+             (struct shift){p->site, 1, block.first, one ? 0 : p->view->segments.first}, out);
+  return settled(c, p->site, mpi_elem(&p->a->values), distribution_retain(p->at), out[0]);
+}
+
+/* False if sources are far. */
+static bool try_near(struct cvl_context *c, const struct permutation *p,
+                     struct cvl_value *out) {
+  struct range *segments = p->near->count == 1 ? ranges_same(c, 0, 1) : view_ranges(c, p->view);
+  struct range *elements = near_elements(c, p, segments);
+  if (elements) *out = gather_near(c, p, segments, elements);
+  free(segments);
+  free(elements);
+  return elements != NULL;
+}
+
 /* ---- the operation ---- */
 
 /* Where elements are, or were if they did not fit on all ranks. */
@@ -407,7 +457,7 @@ bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute
   p.far = p.gathers ? s : d;
   p.at = lies(c, &a->index, p.near->total);
   p.view = segdes_view(c, site, p.near, p.at);
-  if (p.view) run(c, &p, out);
+  if (p.view && !(p.gathers && try_near(c, &p, out))) run(c, &p, out);
   distribution_release(p.at);
   for (unsigned k = 0; k < 2; k++) {
     if (s == &ones[k].d || d == &ones[k].d) segdes_drop_views(c, &ones[k].d);

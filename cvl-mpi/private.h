@@ -136,6 +136,8 @@ unsigned distribution_owner(const struct distribution *, uint64_t position);
 /* The same range for every rank; the block of each. The caller frees them. */
 struct range *ranges_same(struct cvl_context *, uint64_t first, uint64_t n);
 struct range *ranges_of_blocks(struct cvl_context *, const struct distribution *);
+/* Whether no rank's range has more elements than its share of n, and a few. */
+bool within_share(const struct cvl_context *, const struct range *, uint64_t n);
 /* Whether some rank has more than twice its share. */
 bool distribution_is_skewed(const struct cvl_context *, const struct distribution *);
 /* Whether a vector of n elements is on all ranks. */
@@ -235,6 +237,8 @@ uint64_t *segdes_offsets(struct cvl_context *, uint64_t site, const struct cvl_s
 /* Where n segments begin, which all ranks ask for (count: the end). Only if they are known. */
 void segdes_look_up(struct cvl_context *, const struct cvl_segdes *, uint64_t n,
                     uint64_t *segments);
+/* Of segments ranges[r], the same on all ranks, their elements. Only if they are known. */
+void segdes_ranges(struct cvl_context *, const struct cvl_segdes *, struct range *ranges);
 /* Segments ranges[r] of a descriptor, on rank r; all of them, on all ranks: an inner
  * descriptor, to be passed on; CVL_NOTHING if lost. */
 struct cvl_value segdes_segments(struct cvl_context *, uint64_t site, const struct cvl_value *,
@@ -311,6 +315,9 @@ struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_valu
 /* Begins an operation. Agreements have none, since what is a scalar on one rank, lost on
  * another, may be computed without the table on the first. */
 void mpi_enter(struct cvl_context *, const char *function, uint64_t site);
+/* What is to be added to the positions of faults that operations of these sites find, now or
+ * later: of several, what was noted last. */
+void note_shift(struct cvl_context *, struct shift);
 /* Records a fault of this rank. */
 void fault_mine(struct cvl_context *, struct cvl_error);
 void fault_memory(struct cvl_context *, uint64_t site, uint64_t bytes);
@@ -362,6 +369,15 @@ bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
+/* What INDEX has for each segment of a block, as inner values: of starts, which it takes, and
+ * strides. Constants stand for all segments. What it gives begins `skipped` elements behind the
+ * first start; owned; CVL_NOTHING: lost. */
+struct index_start {
+  struct cvl_value start, stride;
+  bool constant; /* start is one */
+  uint64_t segments, skipped;
+};
+struct cvl_value start_of_block(struct cvl_context *, uint64_t site, struct index_start);
 /* The pieces of a rank's segments: blocks of CVL_REDUCE_BLOCK of a first one that has begun
  * before, and of a last one that goes on; whole ones. The inner descriptor, owned; and of an
  * element for each piece the vector of segments, from all ranks. Takes `local`. */

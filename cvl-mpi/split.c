@@ -41,18 +41,24 @@ struct plan {
   uint32_t failing; /* the last node so far that may fail; SUPEROP_NONE */
 };
 
+/* Of a combination that of its consumers. */
+static enum superop_role role_at(const struct superop *op, uint32_t node) {
+  if (op->nodes[node].role != ROLE_COLUMN) return (enum superop_role)op->nodes[node].role;
+  while (node > 0 && op->nodes[node - 1].role == ROLE_COLUMN) node--;
+  return (enum superop_role)op->nodes[superop_combination_at(op, node).ends].role;
+}
+
 static bool is_alone(const struct plan *p, uint32_t node) {
-  switch ((enum superop_role)p->op->nodes[node].role) {
-  case ROLE_GATHER:
+  const bool is_long = p->at == SPLIT_AT_LONG_SEGMENTS;
+  switch (role_at(p->op, node)) {
+  case ROLE_GATHER: return !is_long;
   case ROLE_PICK:
   case ROLE_SCATTER:
-  case ROLE_COLUMN:
+  case ROLE_COMBINE_SCATTER: return true;
+  case ROLE_REDUCE: return is_long && !p->pieces;
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
-  case ROLE_COMBINE_SCATTER: return true;
-  case ROLE_REDUCE: return p->at == SPLIT_AT_LONG_SEGMENTS && !p->pieces;
-  case ROLE_INDEX:
-  case ROLE_SCAN: return p->at == SPLIT_AT_LONG_SEGMENTS;
+  case ROLE_SCAN: return is_long;
   default: return false;
   }
 }
@@ -410,18 +416,23 @@ static void print_nodes(FILE *file, const struct step *step, const char **before
   }
 }
 
-static void print_steps(FILE *file, const struct split *s, const char **before) {
-  for (uint32_t k = 0; k < s->count; k++) {
-    const struct step *step = &s->steps[k];
-    if (!step->kernel) print_nodes(file, step, before);
-    if (step->kernel && mpi_split(step->kernel))
-      print_steps(file, mpi_split(step->kernel), before);
+static void print_steps(FILE *file, const struct cvl_kernel *kernel, const char **before) {
+  for (unsigned at = 0; at < SPLIT_KINDS; at++) {
+    const struct split *s = mpi_split(kernel, (enum split_at)at);
+    for (uint32_t k = 0; s && k < s->count; k++) {
+      const struct step *step = &s->steps[k];
+      if (step->kernel) {
+        print_steps(file, step->kernel, before);
+      } else {
+        print_nodes(file, step, before);
+      }
+    }
   }
 }
 
-void split_print(FILE *file, const struct split *s) {
+void split_print(FILE *file, const struct cvl_kernel *kernel) {
   const char *before = ": ";
-  print_steps(file, s, &before);
+  print_steps(file, kernel, &before);
 }
 
 /* ---- a run ---- */

@@ -10,9 +10,10 @@
 
 /* What is executed by itself: */
 enum split_at {
-  SPLIT_AT_EXCHANGES,    /* gathers, scatters, combinations, which are never fused */
-  SPLIT_AT_LONG_SEGMENTS /* and INDEX and scans, for segments of several ranks; reductions are
-                            of pieces then, if nothing is packed */
+  SPLIT_AT_EXCHANGES,     /* scatters, which are never fused, and gathers */
+  SPLIT_AT_LONG_SEGMENTS, /* scans and combinations, for segments of several ranks; reductions
+                             are of pieces then, if nothing is packed */
+  SPLIT_KINDS
 };
 
 struct split;
@@ -22,8 +23,8 @@ struct split *split_new(struct cvl_context *, const struct superop *, enum split
 void split_free(struct cvl_context *, struct split *); /* NULL is fine */
 /* Whether it is one step: of reductions by pieces. */
 bool split_is_one(const struct split *);
-/* What is executed by itself, or node by node: ": BPERMUTE, +_SCAN". */
-void split_print(FILE *, const struct split *);
+/* What of a kernel's steps is executed by itself, or node by node: ": BPERMUTE, +_SCAN". */
+void split_print(FILE *, const struct cvl_kernel *);
 /* As the contract's `run`. */
 bool split_run(struct cvl_context *, uint64_t site, const struct split *,
                const struct cvl_value *operands, struct cvl_value *outs);

@@ -1,24 +1,13 @@
-/* superops.c - superoperators: whole on each rank where operands can be brought to lie alike,
- * else in steps (split.h), or node by node.
- *
- * A parameter is of one *need*, or the superoperator is never whole: an element for each
- * position of the domain, the descriptor of such elements, or an element for each segment of
- * one. Gathers, scatters and combinations never are.
+/* superops.c - superoperators: whole on each rank where operands can be brought to lie so
+ * (fit.h), else in steps (split.h), or node by node.
  */
 #include "cvl-mpi/superops.h"
 
+#include "cvl-mpi/fit.h"
 #include "cvl-mpi/split.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum need { NEED_NOTHING, NEED_DOMAIN, NEED_SEGDES, NEED_SEGMENTS };
-
-struct param {
-  uint8_t need;
-  bool counts;     /* SEGDES: positions in its segments count, for INDEX, REDUCE, SCAN */
-  uint32_t segdes; /* SEGMENTS: of which descriptor, a parameter */
-};
 
 /* How often a kernel was executed in which way: each rank's block at once; in steps (split.h);
  * as the operations that it stands for. */
@@ -26,90 +15,63 @@ struct superop_runs {
   uint64_t whole, steps, nodes;
 };
 
-struct cvl_kernel {
-  const struct superop *op;
+/* A way to execute it whole. */
+struct form {
+  struct fit *fit;          /* NULL: there is none */
   struct cvl_kernel *inner; /* NULL: the inner back end executes it node by node, too */
-  bool whole;               /* it may be */
-  bool tried;               /* to split it */
-  struct split *split;      /* NULL: node by node */
-  struct superop_runs runs; /* so far, which explain_runs prints */
-  uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
-  struct param params[];
 };
 
-/* ---- what parameters are for ---- */
+/* Segments that INDEX counts in end on one rank, or need not. */
+enum { WITHIN, ACROSS, FORMS };
 
-static bool set_need(struct cvl_kernel *k, uint32_t value, enum need need, uint32_t segdes) {
-  if (value >= k->op->param_count) return true;
-  struct param *p = &k->params[value];
-  const bool fits = p->need == NEED_NOTHING || (p->need == need && p->segdes == segdes);
-  p->need = (uint8_t)need;
-  p->segdes = segdes;
-  return fits;
+/* Where it is executed in steps. */
+struct parts {
+  bool tried;          /* to split it */
+  struct split *split; /* NULL: node by node */
+  bool used;
+};
+
+struct cvl_kernel {
+  const struct superop *op;
+  struct form forms[FORMS];
+  bool across; /* whether there is the second one is known */
+  struct parts parts[SPLIT_KINDS];
+  struct superop_runs runs; /* so far, which explain_runs prints */
+  uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
+};
+
+/* ---- kernels ---- */
+
+static struct form form_new(struct cvl_context *c, const struct superop *op, bool starts) {
+  struct form f = {.fit = fit_new(c, op, starts)};
+  if (f.fit) f.inner = c->b->prepare(c->inner, &f.fit->op);
+  return f;
 }
 
-static bool is_together(enum superop_role role) {
-  switch (role) {
-  case ROLE_CONST:
-  case ROLE_SPREAD:
-  case ROLE_INDEX:
-  case ROLE_MAP:
-  case ROLE_CARRY:
-  case ROLE_WHILE:
-  case ROLE_NEXT:
-  case ROLE_REDUCE:
-  case ROLE_SCAN:
-  case ROLE_PACK:
-  case ROLE_ASSERT: return true;
-  default: return false;
-  }
+static void form_free(struct cvl_context *c, struct form *f) {
+  if (f->inner) c->b->discard(c->inner, f->inner);
+  fit_free(f->fit);
 }
 
-static bool note_node(struct cvl_kernel *k, const struct superop_node *node) {
-  enum superop_role role;
-  const char *access = superop_access(node->op, &role);
-  if (!is_together((enum superop_role)node->role)) return false;
-  if (node->operand_count == 0) return true;
-  const uint32_t last = node->operands[node->operand_count - 1];
-  for (uint32_t i = 0; i < node->operand_count; i++) {
-    const uint32_t v = node->operands[i];
-    switch (access[i]) {
-    case 'd':
-      if (!set_need(k, v, NEED_DOMAIN, SUPEROP_NONE)) return false;
-      break;
-    case 'c':
-      if (!set_need(k, v, NEED_SEGMENTS, last)) return false;
-      break;
-    default:
-      if (!set_need(k, v, NEED_SEGDES, SUPEROP_NONE)) return false;
-      k->params[v].counts |= role != ROLE_SPREAD && role != ROLE_PACK;
-    }
-  }
-  return true;
-}
-
-static bool all_together(struct cvl_kernel *k) {
-  if (k->op->copies) return false;
-  for (uint32_t i = 0; i < k->op->node_count; i++) {
-    if (!note_node(k, &k->op->nodes[i])) return false;
-  }
-  return true;
+static struct split *split_of(struct cvl_context *c, struct cvl_kernel *k, enum split_at at) {
+  struct parts *p = &k->parts[at];
+  if (!p->tried) p->split = split_new(c, k->op, at);
+  p->tried = true;
+  return p->split;
 }
 
 struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop *op,
                                     uint32_t pieces) {
-  struct cvl_kernel *k = mpi_alloc(c, sizeof *k + op->param_count * sizeof *k->params);
+  struct cvl_kernel *k = mpi_alloc(c, sizeof *k);
   k->op = op;
   k->pieces = pieces;
-  k->whole = all_together(k);
-  k->tried = !k->whole || pieces != SUPEROP_NONE;
-  if (!k->whole) k->split = split_new(c, op, SPLIT_AT_EXCHANGES);
-  if (!k->whole && !k->split) {
-    free(k);
-    return NULL;
-  }
-  if (k->whole) k->inner = c->b->prepare(c->inner, op);
-  return k;
+  k->forms[WITHIN] = form_new(c, op, false);
+  const bool whole = k->forms[WITHIN].fit != NULL;
+  k->across = !whole;
+  k->parts[SPLIT_AT_LONG_SEGMENTS].tried = pieces != SUPEROP_NONE;
+  if (whole || split_of(c, k, SPLIT_AT_EXCHANGES)) return k;
+  free(k);
+  return NULL;
 }
 
 struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) {
@@ -126,18 +88,18 @@ static void explain_runs(const struct cvl_context *c, const struct cvl_kernel *k
   if (!c->explains || c->rank > 0) return;
   fprintf(stderr, "ravel: OP%u on ranks: whole %lu, in steps %lu, node by node %lu",
           k->op->number, r->whole, r->steps, r->nodes);
-  if (r->steps > 0) split_print(stderr, k->split);
+  split_print(stderr, k);
   fputc('\n', stderr);
 }
 
-const struct split *mpi_split(const struct cvl_kernel *k) {
-  return k->runs.steps > 0 ? k->split : NULL;
+const struct split *mpi_split(const struct cvl_kernel *k, enum split_at at) {
+  return k->parts[at].used ? k->parts[at].split : NULL;
 }
 
 /* Of a step: it is no superoperator of the program. */
 void mpi_discard_step(struct cvl_context *c, struct cvl_kernel *k) {
-  if (k->inner) c->b->discard(c->inner, k->inner);
-  split_free(c, k->split);
+  for (unsigned i = 0; i < FORMS; i++) form_free(c, &k->forms[i]);
+  for (unsigned i = 0; i < SPLIT_KINDS; i++) split_free(c, k->parts[i].split);
   free(k);
 }
 
@@ -150,38 +112,60 @@ void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
 
 struct run {
   const struct cvl_kernel *k;
+  const struct form *form; /* in which it is executed whole */
   const struct cvl_value *operands;
   uint64_t site, n;           /* of the domain */
   struct distribution *at;    /* of its positions */
   struct cvl_segdes **segdes; /* of parameters that are descriptors */
   struct one_segment *ones;   /* for those of one segment, which are in the value */
+  struct range **far;         /* of each rank the elements of sources: of NEED_FAR */
   struct cvl_value *in, *out; /* of the inner back end */
 };
+
+static const struct superop *op_of(const struct run *r) {
+  return &r->form->fit->op;
+}
+
+static const struct fit_param *param_of(const struct run *r, uint32_t i) {
+  return &r->form->fit->params[i];
+}
+
+static bool is_start(const struct run *r, uint32_t i) {
+  return r->form && param_of(r, i)->need == NEED_START;
+}
+
+/* The value that a parameter is made from: of a constant start, whose size is that of its
+ * descriptor, NULL. */
+static const struct cvl_value *value_of(const struct run *r, uint32_t i) {
+  const uint32_t origin = r->form ? param_of(r, i)->origin : i;
+  return origin == SUPEROP_NONE ? NULL : &r->operands[origin];
+}
 
 static uint64_t size_of(const struct run *r, struct superop_size size) {
   switch (size.what) {
   case SIZE_ONE: return 1;
-  case SIZE_COUNT: return mpi_count(&r->operands[size.param]);
-  default: return mpi_length(&r->operands[size.param]);
+  case SIZE_COUNT: return mpi_count(value_of(r, size.param));
+  default: break;
   }
+  if (is_start(r, size.param)) return mpi_count(value_of(r, param_of(r, size.param)->segdes));
+  return mpi_length(value_of(r, size.param));
 }
 
 /* Where the domain's positions are: as the first operand that is not on all ranks. */
 static struct distribution *domain_at(struct cvl_context *c, const struct run *r) {
-  const struct superop *op = r->k->op;
-  for (uint32_t i = 0; i < op->param_count; i++) {
-    if (r->k->params[i].need == NEED_DOMAIN && mpi_at(&r->operands[i]))
-      return distribution_retain(mpi_at(&r->operands[i]));
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
+    if (param_of(r, i)->need == NEED_DOMAIN && mpi_at(value_of(r, i)))
+      return distribution_retain(mpi_at(value_of(r, i)));
   }
   return is_whole(c, r->n) ? NULL : distribution_canonical(c, r->n);
 }
 
 /* All descriptors; false if they are lost. */
 static bool find_segdes(struct cvl_context *c, struct run *r) {
-  const struct superop *op = r->k->op;
-  for (uint32_t i = 0; i < op->param_count; i++) {
-    if (r->k->params[i].need != NEED_SEGDES) continue;
-    r->segdes[i] = segdes_of(&r->operands[i], &r->ones[i]);
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
+    const enum need need = (enum need)param_of(r, i)->need;
+    if (need != NEED_SEGDES && need != NEED_FAR) continue;
+    r->segdes[i] = segdes_of(value_of(r, i), &r->ones[i]);
     if (!segdes_is_known(c, r->site, r->segdes[i])) return false;
   }
   return true;
@@ -215,28 +199,19 @@ static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
  * different segments, the ends of one may not suit the other: false. All have views afterwards.
  */
 static bool settle_domain(struct cvl_context *c, struct run *r) {
-  const struct superop *op = r->k->op;
-  for (uint32_t i = 0; i < op->param_count; i++) {
-    if (r->k->params[i].counts && !settle(c, r, i)) return false;
+  const uint32_t params = op_of(r)->param_count;
+  for (uint32_t i = 0; i < params; i++) {
+    if (param_of(r, i)->counts && !settle(c, r, i)) return false;
   }
-  for (uint32_t i = 0; i < op->param_count; i++) {
-    if (r->k->params[i].need != NEED_SEGDES) continue;
+  for (uint32_t i = 0; i < params; i++) {
+    if (param_of(r, i)->need != NEED_SEGDES) continue;
     const struct view *v = view_of(c, r, i);
-    if (!v || (r->k->params[i].counts && !ends_at(v, unit_of(r, i)))) return false;
+    if (!v || (param_of(r, i)->counts && !ends_at(v, unit_of(r, i)))) return false;
   }
   return true;
 }
 
-static bool occurs_once(const struct run *r, uint32_t i) {
-  const struct cvl_vector *v = r->operands[i].as.vector;
-  for (uint32_t k = 0; k < r->k->op->param_count; k++) {
-    if (k != i && r->operands[k].form == CVL_VECTOR && r->operands[k].as.vector == v)
-      return false;
-  }
-  return true;
-}
-
-/* ---- operands ---- */
+/* ---- sources of gathers ---- */
 
 /* A single segment is there on every rank, be it empty: its operand may be a constant of the
  * superoperator, of which there is always one. */
@@ -244,12 +219,43 @@ static bool is_one(const struct run *r, uint32_t segdes) {
   return r->segdes[segdes]->count == 1 && segdes != r->k->pieces;
 }
 
+/* The segments of each rank's block. */
+static struct range *segments_of(struct cvl_context *c, const struct run *r, uint32_t segdes) {
+  return is_one(r, segdes) ? ranges_same(c, 0, 1) : view_ranges(c, view_of(c, r, segdes));
+}
+
+/* The elements of each rank's segments of source descriptor i. */
+static struct range *elements_of(struct cvl_context *c, const struct run *r, uint32_t i) {
+  struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
+  segdes_ranges(c, r->segdes[i], ranges);
+  return ranges;
+}
+
+/* Whether every rank can have the sources of its gathers. */
+static bool sources_near(struct cvl_context *c, struct run *r) {
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
+    if (param_of(r, i)->need != NEED_FAR) continue;
+    r->far[i] = elements_of(c, r, i);
+    if (!within_share(c, r->far[i], r->n)) return false;
+  }
+  return true;
+}
+
+static bool occurs_once(const struct run *r, uint32_t i) {
+  const struct cvl_vector *v = value_of(r, i)->as.vector;
+  for (uint32_t k = 0; k < op_of(r)->param_count; k++) {
+    const struct cvl_value *w = param_of(r, k)->need == NEED_NOTHING ? NULL : value_of(r, k);
+    if (k != i && w && w->form == CVL_VECTOR && w->as.vector == v) return false;
+  }
+  return true;
+}
+
+/* ---- operands ---- */
+
 static struct cvl_value segments_operand(struct cvl_context *c, const struct run *r,
-                                         uint32_t i) {
-  const uint32_t segdes = r->k->params[i].segdes;
-  const struct view *v = view_of(c, r, segdes);
-  struct range *ranges = is_one(r, segdes) ? ranges_same(c, 0, 1) : view_ranges(c, v);
-  const struct cvl_value moved = move_ranges(c, r->site, &r->operands[i], ranges);
+                                         uint32_t segdes, const struct cvl_value *v) {
+  struct range *ranges = segments_of(c, r, segdes);
+  const struct cvl_value moved = move_ranges(c, r->site, v, ranges);
   free(ranges);
   return moved;
 }
@@ -263,31 +269,78 @@ static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *
   return v;
 }
 
+static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
+  struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
+  const struct cvl_value made = segdes_segments(c, r->site, value_of(r, i), ranges);
+  free(ranges);
+  return made;
+}
+
+/* What INDEX begins with, and by how much it grows: of each segment of the block, or constants.
+ */
+static struct cvl_value start_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
+  const struct fit_param *p = param_of(r, i);
+  const struct view *v = view_of(c, r, p->segdes);
+  const struct cvl_value *stride = fit_constant(op_of(r), p->stride);
+  const bool constant = p->origin == SUPEROP_NONE;
+  struct index_start s = {.constant = constant, .segments = v->segments.n};
+  s.start = constant ? p->constant : segments_operand(c, r, p->segdes, value_of(r, i));
+  s.stride = stride ? *stride : segments_operand(c, r, p->segdes, value_of(r, p->stride));
+  if (is_one(r, p->segdes)) s.segments = 1;
+  if (view_comes_in(v, c->rank)) s.skipped = r->at->start[c->rank] - v->borders[c->rank].begin;
+  return start_of_block(c, r->site, s);
+}
+
+/* Of a parameter that nothing reads. */
+static struct cvl_value not_read(struct cvl_context *c, const struct run *r, uint32_t i) {
+  const enum superop_kind kind = (enum superop_kind)op_of(r)->params[i];
+  if (kind == SUPEROP_SEGDES) return cvl_one_segment(0);
+  return (struct cvl_value){.form = CVL_SCALAR,
+                            .elem = (uint8_t)superop_elem(kind, c->int_elem, c->float_elem)};
+}
+
 static struct cvl_value operand(struct cvl_context *c, const struct run *r, uint32_t i) {
-  switch ((enum need)r->k->params[i].need) {
-  case NEED_DOMAIN: return move_to(c, r->site, &r->operands[i], r->at, occurs_once(r, i));
+  const struct fit_param *p = param_of(r, i);
+  switch ((enum need)p->need) {
+  case NEED_DOMAIN: return move_to(c, r->site, value_of(r, i), r->at, occurs_once(r, i));
   case NEED_SEGDES: return segdes_operand(c, r, i);
-  case NEED_SEGMENTS: return segments_operand(c, r, i);
+  case NEED_SEGMENTS: return segments_operand(c, r, p->segdes, value_of(r, i));
+  case NEED_START: return start_operand(c, r, i);
+  case NEED_FAR: return far_operand(c, r, i);
+  case NEED_SOURCE: return move_ranges(c, r->site, value_of(r, i), r->far[p->segdes]);
   case NEED_NOTHING: break;
   }
-  return r->operands[i].form == CVL_SCALAR ? r->operands[i]
-                                           : cvl_scalar_int(c->int_elem, 0); /* not read */
+  return not_read(c, r, i);
 }
 
 /* ---- results ---- */
 
+/* Faults of gathers say in which segment they are. */
+static void note_gathers(struct cvl_context *c, const struct run *r) {
+  for (uint32_t k = 0; k < op_of(r)->node_count; k++) {
+    const struct superop_node *node = &op_of(r)->nodes[k];
+    if (node->role != ROLE_GATHER) continue;
+    const uint32_t near = node->operands[node->operand_count - 1];
+    const uint64_t first = is_one(r, near) ? 0 : view_of(c, r, near)->segments.first;
+    note_shift(c, (struct shift){r->site + k, 1, r->at->start[c->rank], first});
+  }
+}
+
 static bool run_inner(struct cvl_context *c, const struct run *r) {
-  const struct superop *op = r->k->op;
+  const struct superop *op = op_of(r);
   bool lost = c->faults > c->faults_before;
   for (uint32_t i = 0; i < op->param_count; i++) lost |= r->in[i].form == CVL_NOTHING;
   if (lost) {
     inner_drop(c, r->in, op->param_count);
     return false;
   }
-  const bool good = r->k->inner
-                        ? c->b->run(c->inner, r->site, r->k->inner, r->in, r->out)
-                        : superop_run(c->b, c->inner, r->site, op, &c->stop, r->in, r->out);
-  return absorb(c, good, (struct shift){r->site, op->node_count, r->at->start[c->rank], 0});
+  note_shift(c, (struct shift){r->site, op->node_count, r->at->start[c->rank], 0});
+  note_gathers(c, r);
+  return absorb(c,
+                r->form->inner
+                    ? c->b->run(c->inner, r->site, r->form->inner, r->in, r->out)
+                    : superop_run(c->b, c->inner, r->site, op, &c->stop, r->in, r->out),
+                at_site(r->site));
 }
 
 /* The node whose result value v is. */
@@ -315,7 +368,7 @@ static int64_t *counts_of(struct cvl_context *c, const struct run *r, const stru
 
 static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool segdes,
                                enum cvl_elem elem, struct cvl_value local) {
-  const struct view *v = view_of(c, r, r->k->op->segments);
+  const struct view *v = view_of(c, r, op_of(r)->segments);
   const uint64_t n = elements(c, &local);
   struct distribution *to;
   if (!segdes) return settled(c, r->site, elem, kept_by_ranks(c, n), local);
@@ -329,7 +382,7 @@ static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool 
 /* The rank on which a single segment does not begin has a result of it that is not wanted. */
 static struct cvl_value reduced(struct cvl_context *c, const struct run *r, enum cvl_elem elem,
                                 struct cvl_value local) {
-  const uint32_t segments = r->k->op->segments;
+  const uint32_t segments = op_of(r)->segments;
   const struct view *v = view_of(c, r, segments);
   if (is_one(r, segments) && view_owned(v, c->rank).n == 0) {
     local.owned = local.form != CVL_NOTHING;
@@ -340,11 +393,12 @@ static struct cvl_value reduced(struct cvl_context *c, const struct run *r, enum
 
 static struct cvl_value result(struct cvl_context *c, const struct run *r, uint32_t number,
                                struct cvl_value local) {
-  const struct superop *op = r->k->op;
+  const struct superop *op = op_of(r);
   const enum superop_kind kind = (enum superop_kind)op->kinds[number];
   const enum cvl_elem elem = superop_elem(kind, c->int_elem, c->float_elem);
   switch ((enum superop_role)node_of(op, number)->role) {
   case ROLE_PACK: return packed(c, r, kind == SUPEROP_SEGDES, elem, local);
+  case ROLE_COMBINE_REDUCE: return reduced(c, r, elem, local);
   case ROLE_REDUCE:
     if (r->k->pieces != SUPEROP_NONE)
       return pieces_joined(c, r->site, superop_info(node_of(op, number)->op)->operation, elem,
@@ -356,77 +410,121 @@ static struct cvl_value result(struct cvl_context *c, const struct run *r, uint3
 
 static void finish(struct cvl_context *c, const struct run *r, bool good,
                    struct cvl_value *outs) {
-  const struct superop *op = r->k->op;
+  const struct superop *op = op_of(r);
   const struct cvl_value lost = {.form = CVL_NOTHING};
   for (uint32_t i = 0; i < op->output_count; i++)
     outs[i] = result(c, r, op->outputs[i], good ? r->out[i] : lost);
-  for (uint32_t i = 0; i < op->param_count; i++) mpi_drop(c, &r->operands[i]);
+  for (uint32_t i = 0; i < r->k->op->param_count; i++) mpi_drop(c, &r->operands[i]);
 }
 
-/* ---- the function of the table ---- */
+/* ---- one form ---- */
 
 static struct run run_new(struct cvl_context *c, uint64_t site, const struct cvl_kernel *k,
-                          const struct cvl_value *operands) {
-  const uint32_t params = k->op->param_count;
-  struct run r = {.k = k, .operands = operands, .site = site};
-  r.n = size_of(&r, k->op->domain);
+                          const struct form *form, const struct cvl_value *operands) {
+  const uint32_t params = form->fit->op.param_count + 1;
+  struct run r = {.k = k, .form = form, .operands = operands, .site = site};
+  r.n = size_of(&r, op_of(&r)->domain);
   r.at = domain_at(c, &r);
   r.segdes = mpi_alloc(c, params * sizeof *r.segdes);
   r.ones = mpi_alloc(c, params * sizeof *r.ones);
+  r.far = mpi_alloc(c, params * sizeof *r.far);
   r.in = mpi_alloc(c, params * sizeof *r.in);
-  r.out = mpi_alloc(c, k->op->output_count * sizeof *r.out);
+  r.out = mpi_alloc(c, (k->op->output_count + 1) * sizeof *r.out);
   return r;
 }
 
 static void run_free(struct cvl_context *c, struct run *r) {
-  for (uint32_t i = 0; i < r->k->op->param_count; i++) {
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     if (r->segdes[i] == &r->ones[i].d) segdes_drop_views(c, &r->ones[i].d);
+    free(r->far[i]);
   }
   distribution_release(r->at);
   free(r->segdes);
   free(r->ones);
+  free(r->far);
   free(r->in);
   free(r->out);
 }
 
 /* After a fault that no rank has asked for they may not. */
 static bool rules_hold(const struct run *r) {
-  const struct superop *op = r->k->op;
+  const struct superop *op = op_of(r);
   for (uint32_t i = 0; i < op->rule_count; i++) {
     if (size_of(r, op->rules[i].a) != size_of(r, op->rules[i].b)) return false;
   }
   return true;
 }
 
-/* Of segments that go on on other ranks. */
-static struct split *split_of(struct cvl_context *c, struct cvl_kernel *k) {
-  if (!k->tried) k->split = split_new(c, k->op, SPLIT_AT_LONG_SEGMENTS);
-  k->tried = true;
-  return k->split;
+/* What has become of it. */
+enum outcome { DONE, TOO_LONG, TOO_FAR, NOT_SPLIT };
+
+static enum outcome try_form(struct cvl_context *c, uint64_t site, const struct cvl_kernel *k,
+                             const struct form *form, const struct cvl_value *operands,
+                             struct cvl_value *outs) {
+  struct run r = run_new(c, site, k, form, operands);
+  enum outcome what = NOT_SPLIT;
+  if (r.at && rules_hold(&r)) {
+    what = TOO_LONG;
+    if (find_segdes(c, &r) && settle_domain(c, &r)) what = sources_near(c, &r) ? DONE : TOO_FAR;
+  }
+  if (what == DONE) {
+    for (uint32_t i = 0; i < op_of(&r)->param_count; i++) r.in[i] = operand(c, &r, i);
+    finish(c, &r, run_inner(c, &r), outs);
+  }
+  run_free(c, &r);
+  return what;
 }
 
-static bool run_apart(struct cvl_context *c, const struct run *r, struct cvl_kernel *k,
+/* ---- the function of the table ---- */
+
+/* That of any segments, made when it is wanted first; NULL if it is no other. */
+static const struct form *form_across(struct cvl_context *c, struct cvl_kernel *k) {
+  struct form *f = &k->forms[ACROSS];
+  if (!k->across && fit_has_index(k->op)) *f = form_new(c, k->op, true);
+  k->across = true;
+  return f->fit ? f : NULL;
+}
+
+static enum outcome run_whole(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                              const struct cvl_value *operands, struct cvl_value *outs) {
+  enum outcome what = try_form(c, site, k, &k->forms[WITHIN], operands, outs);
+  const struct form *across = what == TOO_LONG ? form_across(c, k) : NULL;
+  if (across) what = try_form(c, site, k, across, operands, outs);
+  k->runs.whole += what == DONE;
+  return what;
+}
+
+static bool run_apart(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                      enum outcome why, const struct cvl_value *operands,
                       struct cvl_value *outs) {
-  struct split *split = r->at && rules_hold(r) ? split_of(c, k) : NULL;
+  const enum split_at at = why == TOO_LONG ? SPLIT_AT_LONG_SEGMENTS : SPLIT_AT_EXCHANGES;
+  struct split *split = why == NOT_SPLIT ? NULL : split_of(c, k, at);
   k->runs.whole += split && split_is_one(split);
   k->runs.steps += split && !split_is_one(split);
   k->runs.nodes += split == NULL;
-  if (split) return split_run(c, r->site, split, r->operands, outs);
-  return superop_run(c->table, c, r->site, k->op, &c->stop, r->operands, outs);
+  k->parts[at].used |= split != NULL;
+  if (split) return split_run(c, site, split, operands, outs);
+  return superop_run(c->table, c, site, k->op, &c->stop, operands, outs);
+}
+
+/* Whether a superoperator that is never whole is to be executed in steps: on all ranks its
+ * vectors are not, and its rules hold. */
+static enum outcome part_of(struct cvl_context *c, const struct cvl_kernel *k,
+                            const struct cvl_value *operands) {
+  const struct run r = {.k = k, .operands = operands};
+  for (uint32_t i = 0; i < k->op->rule_count; i++) {
+    if (size_of(&r, k->op->rules[i].a) != size_of(&r, k->op->rules[i].b)) return NOT_SPLIT;
+  }
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    if (mpi_at(&operands[i])) return TOO_FAR;
+  }
+  return is_whole(c, size_of(&r, k->op->domain)) ? NOT_SPLIT : TOO_FAR;
 }
 
 bool mpi_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
              const struct cvl_value *operands, struct cvl_value *outs) {
   mpi_enter(c, "run", site);
-  struct run r = run_new(c, site, k, operands);
-  bool good = true;
-  if (k->whole && r.at && rules_hold(&r) && find_segdes(c, &r) && settle_domain(c, &r)) {
-    k->runs.whole++;
-    for (uint32_t i = 0; i < k->op->param_count; i++) r.in[i] = operand(c, &r, i);
-    finish(c, &r, run_inner(c, &r), outs);
-  } else {
-    good = run_apart(c, &r, k, outs);
-  }
-  run_free(c, &r);
-  return good;
+  const enum outcome what =
+      k->forms[WITHIN].fit ? run_whole(c, site, k, operands, outs) : part_of(c, k, operands);
+  return what == DONE || run_apart(c, site, k, what, operands, outs);
 }

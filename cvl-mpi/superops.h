@@ -2,7 +2,7 @@
 #ifndef RAVEL_MPI_SUPEROPS_H
 #define RAVEL_MPI_SUPEROPS_H
 
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/split.h"
 #include "cvl/superop.h"
 
 /* NULL where every run would be node by node. */
@@ -15,8 +15,8 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *, const struct superop *
 /* Prints, with RAVEL_MPI_EXPLAIN in the environment, how it was executed. */
 void mpi_discard(struct cvl_context *, struct cvl_kernel *);
 void mpi_discard_step(struct cvl_context *, struct cvl_kernel *);
-/* Its steps, if it was executed in some. */
-const struct split *mpi_split(const struct cvl_kernel *);
+/* Its steps at these, if it was executed in some. */
+const struct split *mpi_split(const struct cvl_kernel *, enum split_at);
 bool mpi_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
              const struct cvl_value *operands, struct cvl_value *outs);
 
