@@ -71,6 +71,7 @@ static void mpi_close(struct cvl_context *c) {
   c->b->close(c->inner);
   distribution_release(c->latest);
   free(c->shifts);
+  mpi_rooms_free(c);
   free(c);
 }
 

@@ -33,10 +33,10 @@ static struct positions positions_new(struct cvl_context *c, const struct cvl_de
   return x;
 }
 
-static void positions_free(struct positions *x) {
-  for (uint32_t p = 0; p < x->d->count; p++) free(x->inside[p]);
-  free(x->inside);
-  free(x->instances);
+static void positions_free(struct cvl_context *c, struct positions *x) {
+  for (uint32_t p = 0; p < x->d->count; p++) mpi_free(c, x->inside[p]);
+  mpi_free(c, x->inside);
+  mpi_free(c, x->instances);
 }
 
 /* Of the elements, or segments, of operand p. All ranks call it. */
@@ -74,8 +74,8 @@ static double weight_of_all(struct cvl_context *c, const struct cvl_deal *d,
   struct positions x = positions_new(c, d, segdes, 1);
   x.instances[0] = d->instances;
   double *weight = weights_of(c, &x), all = weight[0];
-  free(weight);
-  positions_free(&x);
+  mpi_free(c, weight);
+  positions_free(c, &x);
   return all;
 }
 
@@ -112,8 +112,8 @@ static bool narrow(struct cvl_context *c, const struct cvl_deal *d,
       end->high = at;
     }
   }
-  free(weight);
-  positions_free(&x);
+  mpi_free(c, weight);
+  positions_free(c, &x);
   return open;
 }
 
@@ -131,8 +131,8 @@ static struct distribution *shares(struct cvl_context *c, const struct cvl_deal 
     before = end;
   }
   struct distribution *made = distribution_of_counts(c, counts);
-  free(counts);
-  free(ends);
+  mpi_free(c, counts);
+  mpi_free(c, ends);
   return made;
 }
 
@@ -161,7 +161,7 @@ static struct cvl_value own_operand(struct cvl_context *c, uint64_t site, struct
     ranges[r] = (struct range){position[r], position[r + 1] - position[r]};
   const struct cvl_value own =
       is_segdes(v) ? segdes_segments(c, site, v, ranges) : move_ranges(c, site, v, ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return retained(c, own);
 }
 
@@ -176,7 +176,7 @@ static bool bring_operands(struct cvl_context *c, uint64_t site, struct cvl_deal
     d->own[p] = own_operand(c, site, &x, p);
     have = have && d->own[p].form != CVL_NOTHING;
   }
-  positions_free(&x);
+  positions_free(c, &x);
   return have;
 }
 
@@ -232,8 +232,8 @@ bool mpi_deal(struct cvl_context *c, uint64_t site, struct cvl_deal *d) {
   bool dealt = find_segdes(c, site, d, ones, segdes);
   const double all = dealt ? weight_of_all(c, d, segdes) : 0;
   dealt = dealt && is_worth_it(c, d, all) && deal_out(c, site, d, segdes, all);
-  free(ones);
-  free(segdes);
+  mpi_free(c, ones);
+  mpi_free(c, segdes);
   return dealt;
 }
 
@@ -254,7 +254,7 @@ static struct cvl_value whole_segdes(struct cvl_context *c, uint64_t site,
   int64_t *lengths = mpi_try_alloc(c, site, (n + 1) * sizeof *lengths);
   if (lengths && n > 0 &&
       !absorb(c, c->b->to_host(c->inner, own, 0, n, lengths), at_site(site))) {
-    free(lengths);
+    mpi_free(c, lengths);
     lengths = NULL;
   }
   return segdes_of_lengths(c, site, kept_by_ranks(c, n), lengths, NULL);

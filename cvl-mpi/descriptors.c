@@ -70,7 +70,7 @@ static bool find_base(struct cvl_context *c, uint64_t site, struct range block,
     if (good && !fine && lengths && r == c->rank) find_fault(c, site, block, lengths, base[r]);
     good = good && fine;
   }
-  free(all);
+  mpi_free(c, all);
   if (!good) base[c->ranks] = 0;
   return good;
 }
@@ -93,11 +93,11 @@ static struct cvl_value lost(struct cvl_context *c, uint64_t count, uint64_t tot
 }
 
 /* Frees what it held before. */
-static void hold(struct cvl_segdes *d, struct distribution *held, uint64_t *base,
-                 uint64_t *offset) {
+static void hold(struct cvl_context *c, struct cvl_segdes *d, struct distribution *held,
+                 uint64_t *base, uint64_t *offset) {
   distribution_release(d->held);
-  free(d->base);
-  free(d->offset);
+  mpi_free(c, d->base);
+  mpi_free(c, d->offset);
   d->held = held;
   d->base = base;
   d->offset = offset;
@@ -109,16 +109,16 @@ static bool hold_elsewhere(struct cvl_context *c, uint64_t site, struct cvl_segd
   struct range *ranges = ranges_of_blocks(c, held);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   uint64_t *base = mpi_alloc(c, (c->ranks + 1) * sizeof *base);
-  free(ranges);
+  mpi_free(c, ranges);
   if (!all_true(c, offset != NULL)) {
     distribution_release(held);
-    free(base);
-    free(offset);
+    mpi_free(c, base);
+    mpi_free(c, offset);
     return false;
   }
   comm_gather(c->comm, offset, sizeof *offset, base);
   base[c->ranks] = d->total;
-  hold(d, held, base, offset);
+  hold(c, d, held, base, offset);
   return true;
 }
 
@@ -131,7 +131,7 @@ static struct cvl_value inner_descriptor(struct cvl_context *c, uint64_t site, u
   if (lengths &&
       !absorb(c, c->b->segdes_from_host(c->inner, site, n, lengths, &made), at_site(site)))
     made = nothing();
-  free(lengths);
+  mpi_free(c, lengths);
   made.owned = made.form != CVL_NOTHING;
   return made;
 }
@@ -141,9 +141,9 @@ static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *
   struct range *ranges = ranges_same(c, 0, d->count);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   d->whole = inner_descriptor(c, site, d->count, offset);
-  hold(d, NULL, NULL, NULL);
-  free(offset);
-  free(ranges);
+  hold(c, d, NULL, NULL, NULL);
+  mpi_free(c, offset);
+  mpi_free(c, ranges);
 }
 
 struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
@@ -165,8 +165,8 @@ struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
     lengths = (int64_t *)d.offset;
   }
   distribution_release(held);
-  free(d.base);
-  free(lengths);
+  mpi_free(c, d.base);
+  mpi_free(c, lengths);
   return lost(c, d.count, d.total);
 }
 
@@ -178,7 +178,7 @@ static int64_t *read_lengths(struct cvl_context *c, uint64_t site, const struct 
   if (!lengths || wanted.n == 0) return lengths;
   if (absorb(c, c->b->to_host(c->inner, d, wanted.first, wanted.n, lengths), at_site(site)))
     return lengths;
-  free(lengths);
+  mpi_free(c, lengths);
   return NULL;
 }
 
@@ -209,7 +209,7 @@ bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d)
   if (all_true(c, lengths != NULL)) {
     d->offset = offsets_in_place(lengths, d->count, 0);
   } else {
-    free(lengths);
+    mpi_free(c, lengths);
     d->lost = true;
   }
   return !d->lost;
@@ -246,7 +246,7 @@ static void exchange_offsets(struct cvl_context *c, const struct cvl_segdes *d,
     receive[r] = words(out, ranges[c->rank], here);
   }
   comm_exchange(c->comm, send, receive);
-  free(send);
+  mpi_free(c, send);
 }
 
 uint64_t *segdes_offsets(struct cvl_context *c, uint64_t site, const struct cvl_segdes *d,
@@ -273,7 +273,7 @@ static void ask_holders(struct cvl_context *c, const struct cvl_segdes *d, uint6
       segments[i] = end ? d->total : d->offset[segments[i] - d->held->start[c->rank]];
   }
   gather_answers(c, n, holder, sizeof *segments, segments);
-  free(holder);
+  mpi_free(c, holder);
 }
 
 void segdes_look_up(struct cvl_context *c, const struct cvl_segdes *d, uint64_t n,
@@ -294,7 +294,7 @@ void segdes_ranges(struct cvl_context *c, const struct cvl_segdes *d, struct ran
   segdes_look_up(c, d, 2 * c->ranks, ends);
   for (unsigned r = 0; r < c->ranks; r++)
     ranges[r] = (struct range){ends[2 * r], ends[2 * r + 1] - ends[2 * r]};
-  free(ends);
+  mpi_free(c, ends);
 }
 
 bool segdes_is_held(const struct cvl_value *v) {
@@ -307,7 +307,7 @@ struct cvl_value segdes_segments(struct cvl_context *c, uint64_t site,
   if (!segdes_is_held(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
   uint64_t *offset = segdes_offsets(c, site, v->as.segdes, ranges);
   const struct cvl_value made = inner_descriptor(c, site, mine.n, offset);
-  free(offset);
+  mpi_free(c, offset);
   return made;
 }
 
@@ -316,7 +316,7 @@ struct cvl_value segdes_everywhere(struct cvl_context *c, uint64_t site,
   if (!segdes_is_held(v)) return inner_of(v, false);
   struct range *ranges = ranges_same(c, 0, mpi_count(v));
   const struct cvl_value made = segdes_segments(c, site, v, ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return made;
 }
 
@@ -327,7 +327,7 @@ static int64_t *widened(struct cvl_context *c, uint64_t site, void *data, uint64
   int64_t *out = data ? mpi_try_alloc(c, site, (n + 1) * sizeof *out) : NULL;
   for (uint64_t i = 0; out && i < n; i++)
     out[i] = c->int_elem == CVL_I32 ? ((int32_t *)data)[i] : ((int64_t *)data)[i];
-  free(data);
+  mpi_free(c, data);
   return out;
 }
 
@@ -366,7 +366,7 @@ bool lengths_call(struct cvl_context *c, uint64_t site, const struct cvl_value *
     lengths[k] = (int64_t)(d->offset[k + 1] - d->offset[k]);
   if (lengths && narrowed(c, site, own.first, own.n, lengths))
     local = device_elements(c, site, c->int_elem, own.n, lengths);
-  free(lengths);
+  mpi_free(c, lengths);
   *out = mpi_vector(c, c->int_elem, d->count, distribution_retain(d->held), local);
   mpi_drop(c, v);
   return true;

@@ -1,26 +1,8 @@
 /* distribution.c - which elements are on which rank. */
 #include "cvl-mpi/private.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-_Noreturn void mpi_no_memory(const struct cvl_context *c) {
-  fprintf(stderr, "ravel: rank %u has no memory left\n", c->rank);
-  abort();
-}
-
-void *mpi_alloc(struct cvl_context *c, size_t bytes) {
-  void *p = calloc(1, bytes ? bytes : 1);
-  if (!p) mpi_no_memory(c);
-  return p;
-}
-
-void *mpi_try_alloc(struct cvl_context *c, uint64_t site, uint64_t bytes) {
-  void *p = ++c->hosts_own == c->hosts_fail ? NULL : malloc(bytes ? bytes : 1);
-  if (!p) fault_memory(c, site, bytes);
-  return p;
-}
 
 /* ---- making ---- */
 

@@ -132,7 +132,7 @@ bool agree(struct cvl_context *c) {
     if (c->slot.error.kind == CVL_E_DEVICE) c->slot.error.text = c->text;
   }
   c->mine.error.kind = CVL_E_NONE;
-  free(all);
+  mpi_free(c, all);
   return c->slot.error.kind == CVL_E_NONE;
 }
 
@@ -142,6 +142,6 @@ bool all_true(struct cvl_context *c, bool mine) {
   bool yes = true;
   comm_gather(c->comm, &byte, 1, all);
   for (unsigned r = 0; r < c->ranks; r++) yes = yes && all[r];
-  free(all);
+  mpi_free(c, all);
   return yes;
 }

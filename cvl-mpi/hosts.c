@@ -88,7 +88,7 @@ bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
   const struct cvl_value there =
       mpi_at(v) ? move_ranges(c, c->site, v, ranges) : segdes_segments(c, c->site, v, ranges);
   const bool good = read_inner(c, there, 0, n, dst);
-  free(ranges);
+  mpi_free(c, ranges);
   return all_true(c, good);
 }
 
@@ -204,7 +204,7 @@ bool mpi_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *targ
     } else {
       inner_drop(c, &block, 1);
     }
-    free(ranges);
+    mpi_free(c, ranges);
   }
   mpi_drop(c, v);
   return true;
@@ -224,7 +224,7 @@ static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, 
   }
   if (!lost && !absorb(c, c->b->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
     whole = nothing();
-  free(inner);
+  mpi_free(c, inner);
   return segdes_of_whole(c, count, total, whole);
 }
 
@@ -240,8 +240,8 @@ static bool copy_lengths(struct cvl_context *c, uint64_t site, const struct cvl_
   uint64_t *offset = segdes_offsets(c, site, d, ranges), begin = at->start[c->rank];
   int64_t *to = lengths && n > 0 ? lengths + (first > begin ? first - begin : 0) : lengths;
   for (uint64_t k = 0; offset && to && k < n; k++) to[k] = (int64_t)(offset[k + 1] - offset[k]);
-  free(ranges);
-  free(offset);
+  mpi_free(c, ranges);
+  mpi_free(c, offset);
   return offset && to;
 }
 
@@ -259,7 +259,7 @@ static struct cvl_value concatenate_blocks(struct cvl_context *c, uint64_t site,
     first += mpi_count(&descriptors[k]);
   }
   if (!good) {
-    free(lengths);
+    mpi_free(c, lengths);
     lengths = NULL;
   }
   return segdes_of_lengths(c, site, at, lengths, NULL);

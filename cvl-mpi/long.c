@@ -10,7 +10,7 @@ static struct cvl_value touched(struct cvl_context *c, uint64_t site, const stru
                                 const struct view *view) {
   struct range *ranges = view_ranges(c, view);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return moved;
 }
 
@@ -140,7 +140,7 @@ struct cvl_value pieces_descriptor(struct cvl_context *c, uint64_t site, const s
       !absorb(c, c->b->segdes_from_host(c->inner, site, n, (int64_t *)lengths, &made),
               at_site(site)))
     made = nothing();
-  free(lengths);
+  mpi_free(c, lengths);
   made.owned = made.form != CVL_NOTHING;
   return made;
 }
@@ -261,9 +261,9 @@ struct cvl_value pieces_joined(struct cvl_context *c, uint64_t site, enum cvl_op
     last = combined(c, site, op, elem, &h);
   const struct cvl_value block = joined(c, site, &p, &local, middle, last);
   release_inner(c, &local);
-  free(h.send);
-  free(h.mine);
-  free(h.all);
+  mpi_free(c, h.send);
+  mpi_free(c, h.mine);
+  mpi_free(c, h.all);
   return settled(c, site, elem, by_segments(c, v), block);
 }
 

@@ -78,7 +78,7 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
   x->in = mpi_try_alloc(c, site, x->in_bytes);
   set_pointers(c, x, x->out && load(c, site, v, x));
   comm_exchange(c->comm, x->send, x->receive);
-  free(x->out);
+  mpi_free(c, x->out);
 }
 
 /* ---- moves ---- */
@@ -133,8 +133,8 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
   struct crossing x = {.ranges = ranges, .bytes = elem_info(mpi_elem(v))->bytes};
   cross(c, site, v->as.vector, &x);
   const struct cvl_value moved = assembled(c, site, v->as.vector, &x);
-  free(x.send);
-  free(x.in);
+  mpi_free(c, x.send);
+  mpi_free(c, x.in);
   return moved;
 }
 
@@ -144,7 +144,7 @@ struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct c
   if (!mpi_at(v)) return inner_of(v, true);
   struct range *ranges = ranges_same(c, 0, mpi_length(v));
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return moved;
 }
 
@@ -152,7 +152,7 @@ static struct cvl_value move_blocks(struct cvl_context *c, uint64_t site,
                                     const struct cvl_value *v, struct distribution *at) {
   struct range *ranges = ranges_of_blocks(c, at);
   const struct cvl_value moved = move_ranges(c, site, v, ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return moved;
 }
 
@@ -170,11 +170,30 @@ void *host_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, ui
   if (v.form == CVL_NOTHING) return NULL;
   void *data = mpi_try_alloc(c, site, n * bytes);
   if (data && n > 0 && !absorb(c, c->b->to_host(c->inner, &v, 0, n, data), at_site(site))) {
-    free(data);
+    mpi_free(c, data);
     data = NULL;
   }
   inner_drop(c, &v, 1);
   return data;
+}
+
+struct lent lent_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, uint64_t n,
+                          size_t bytes) {
+  struct lent l = {0};
+  const bool lends = v.form == CVL_VECTOR && c->b->lend;
+  if (lends && c->b->lend(c->inner, &v, &l.loan)) {
+    l.data = l.loan.data;
+    inner_drop(c, &v, 1);
+  } else {
+    l.loan.data = NULL;
+    l.data = l.copy = host_elements(c, site, v, n, bytes);
+  }
+  return l;
+}
+
+void lent_end(struct cvl_context *c, struct lent *l) {
+  if (l->loan.data) l->loan.end.call(l->loan.end.with);
+  mpi_free(c, l->copy);
 }
 
 struct cvl_value device_elements(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
@@ -198,7 +217,7 @@ void exchange_elements(struct cvl_context *c, size_t bytes, const void *from,
     if (in) in += receive[r].bytes;
   }
   comm_exchange(c->comm, send, receive);
-  free(send);
+  mpi_free(c, send);
 }
 
 void gather_answers(struct cvl_context *c, uint64_t n, const unsigned *holder, size_t bytes,
@@ -215,9 +234,9 @@ void gather_answers(struct cvl_context *c, uint64_t n, const unsigned *holder, s
   if (most > 0) comm_gather(c->comm, said, most * bytes, all);
   for (uint64_t i = n; i-- > 0;)
     memcpy(to + i * bytes, all + (holder[i] * most + --known[holder[i]]) * bytes, bytes);
-  free(all);
-  free(said);
-  free(known);
+  mpi_free(c, all);
+  mpi_free(c, said);
+  mpi_free(c, known);
 }
 
 /* ---- blocks of what all have ---- */

@@ -46,7 +46,7 @@ struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   comm_gather(c->comm, &n, sizeof n, counts);
   struct distribution *made = distribution_of_counts(c, counts);
-  free(counts);
+  mpi_free(c, counts);
   return made;
 }
 
@@ -87,7 +87,7 @@ static struct distribution *by_keeps(struct cvl_context *c, struct keeps *all, b
     if (all[r].n != WITHOUT_COUNTS) counts[r] = all[r].n;
   }
   struct distribution *made = distribution_of_counts(c, counts);
-  free(counts);
+  mpi_free(c, counts);
   return made;
 }
 
@@ -102,7 +102,7 @@ static struct cvl_value descriptor(struct cvl_context *c, uint64_t site, const s
     add_behind(c, v, all, &mine[owned.n - 1]);
   }
   const struct cvl_value made = segdes_of_lengths(c, site, by_segments(c, v), mine, sums);
-  free(sums);
+  mpi_free(c, sums);
   return made;
 }
 
@@ -110,7 +110,7 @@ static struct cvl_value descriptor(struct cvl_context *c, uint64_t site, const s
 struct cvl_value packed_descriptor(struct cvl_context *c, uint64_t site, const struct view *v,
                                    int64_t *mine, uint64_t n, struct distribution **to) {
   if (v->borders[c->ranks].first == 1) {
-    free(mine);
+    mpi_free(c, mine);
     *to = kept_by_ranks(c, n);
     return cvl_one_segment((*to)->n);
   }
@@ -121,7 +121,7 @@ struct cvl_value packed_descriptor(struct cvl_context *c, uint64_t site, const s
   comm_gather(c->comm, &own, sizeof own, all);
   *to = by_keeps(c, all, &good);
   const struct cvl_value made = descriptor(c, site, v, mine, all, good);
-  free(all);
+  mpi_free(c, all);
   return made;
 }
 

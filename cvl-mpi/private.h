@@ -112,7 +112,9 @@ struct cvl_context {
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
-  struct distribution *latest;    /* the canonical one that was wanted last */
+  struct distribution *latest; /* the canonical one that was wanted last */
+  struct room *rooms;          /* of mpi_try_alloc */
+  uint64_t room_count, room_capacity;
   uint64_t hosts_own, hosts_fail; /* allocations of mpi_try_alloc since then; which one fails */
   uint64_t armed_all,
       armed_own; /* allocations when fail_allocation was last called: of all, here */
@@ -143,13 +145,17 @@ bool distribution_is_skewed(const struct cvl_context *, const struct distributio
 /* Whether a vector of n elements is on all ranks. */
 bool is_whole(const struct cvl_context *, uint64_t n);
 
-/* ---- memory of the host, small: ends the job without it ---- */
+/* ---- memory of the host: memory.c. Small: ends the job without it ---- */
 
 void *mpi_alloc(struct cvl_context *, size_t bytes);
 /* Ends the job: what one rank alone could not do, the others would wait for. */
 _Noreturn void mpi_no_memory(const struct cvl_context *);
-/* The same, large: NULL after a fault of this rank. */
+/* The same, large: NULL after a fault of this rank. Freed by mpi_free, which may keep it for
+ * the next one, as may be what mpi_alloc gave; NULL is fine. */
 void *mpi_try_alloc(struct cvl_context *, uint64_t site, uint64_t bytes);
+void mpi_free(struct cvl_context *, void *);
+/* Frees all that is held and kept. */
+void mpi_rooms_free(struct cvl_context *);
 
 /* ---- values.c ---- */
 
@@ -296,6 +302,16 @@ struct cvl_value move_ranges(struct cvl_context *, uint64_t site, const struct c
  * not owned; CVL_NOTHING for NULL. */
 void *host_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
                     size_t bytes);
+/* The same where they are, if the inner back end lends them, else copied: until lent_end. Takes
+ * v. */
+struct lent {
+  const void *data; /* NULL: lost */
+  void *copy;
+  struct cvl_loan loan;
+};
+struct lent lent_elements(struct cvl_context *, uint64_t site, struct cvl_value v, uint64_t n,
+                          size_t bytes);
+void lent_end(struct cvl_context *, struct lent *);
 struct cvl_value device_elements(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                                  const void *data);
 /* Elements of so many bytes to each rank and from each, by ranks. NULL: zeros are sent, what

@@ -56,7 +56,7 @@ static struct cvl_value before(struct cvl_context *c, uint64_t site,
   if (!absorb(c, c->b->from_host(c->inner, site, elem, n, values, &v), at_site(site)))
     v = nothing();
   v.owned = 1;
-  free(values);
+  mpi_free(c, values);
   return total_of(c, site, call->op, v, n);
 }
 
@@ -88,7 +88,7 @@ static struct cvl_value longer(struct cvl_context *c, uint64_t site, const struc
     lengths[k] = (int64_t)view_within(view, s.first + k, block) + (k == 0);
   if (!absorb(c, c->b->segdes_from_host(c->inner, site, s.n, lengths, &out), at_site(site)))
     out = nothing();
-  free(lengths);
+  mpi_free(c, lengths);
   return out;
 }
 
@@ -135,6 +135,6 @@ bool scan_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
     scan = scanned(c, site, call->op, v, &view->local);
   }
   *out = mpi_vector(c, mpi_elem(&call->operand[0]), at->n, distribution_retain(at), scan);
-  free(totals);
+  mpi_free(c, totals);
   return true;
 }

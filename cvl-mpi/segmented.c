@@ -34,7 +34,7 @@ static struct distribution *cut_between(struct cvl_context *c, const struct view
     before = end;
   }
   struct distribution *made = distribution_of_counts(c, counts);
-  free(counts);
+  mpi_free(c, counts);
   return made;
 }
 
@@ -82,7 +82,7 @@ struct distribution *by_segments(struct cvl_context *c, const struct view *v) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
   for (unsigned r = 0; r < c->ranks; r++) counts[r] = view_owned(v, r).n;
   struct distribution *made = distribution_of_counts(c, counts);
-  free(counts);
+  mpi_free(c, counts);
   return made;
 }
 

@@ -98,15 +98,15 @@ static struct cvl_value deal(struct cvl_context *c, struct sorting *s,
   char *data = host_elements(c, s->site, sorted, s->block.n, s->bytes);
   uint64_t *keys = keys_of(c, s, data);
   uint64_t *cuts = splitters_find(c, s->view, keys);
-  free(keys);
+  mpi_free(c, keys);
   count(c, s, cuts);
-  free(cuts);
+  mpi_free(c, cuts);
   char *dealt = mpi_try_alloc(c, s->site, s->block.n * s->bytes);
   exchange_elements(c, s->bytes, data, s->out, dealt, s->in);
   const struct cvl_value v = device_elements(c, s->site, mpi_elem(&s->call->operand[0]),
                                              s->block.n, data ? dealt : NULL);
-  free(data);
-  free(dealt);
+  mpi_free(c, data);
+  mpi_free(c, dealt);
   return owned(v);
 }
 
@@ -139,7 +139,7 @@ static struct cvl_value send_back(struct cvl_context *c, const struct sorting *s
   void *back = mpi_try_alloc(c, s->site, s->block.n * bytes);
   exchange_elements(c, bytes, ranks, s->in, back, s->out);
   const struct cvl_value v = device_elements(c, s->site, c->int_elem, s->block.n, back);
-  free(back);
+  mpi_free(c, back);
   return owned(v);
 }
 
@@ -164,7 +164,7 @@ static struct cvl_value ranked(struct cvl_context *c, struct sorting *s, struct 
   const struct cvl_value order = owned(perform(c, s, CALL_RANK, s->call->op, v));
   void *ranks = ranks_of(c, s, deal(c, s, sorted));
   const struct cvl_value back = send_back(c, s, ranks);
-  free(ranks);
+  mpi_free(c, ranks);
   return in_place(c, s, order, back);
 }
 
@@ -205,6 +205,6 @@ bool sort_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   }
   *out = mpi_vector(c, ranks ? c->int_elem : elem, view->at->n, distribution_retain(view->at),
                     local);
-  free(s.out);
+  mpi_free(c, s.out);
   return true;
 }

@@ -70,7 +70,7 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop 
   k->across = !whole;
   k->parts[SPLIT_AT_LONG_SEGMENTS].tried = pieces != SUPEROP_NONE;
   if (whole || split_of(c, k, SPLIT_AT_EXCHANGES)) return k;
-  free(k);
+  mpi_free(c, k);
   return NULL;
 }
 
@@ -100,7 +100,7 @@ const struct split *mpi_split(const struct cvl_kernel *k, enum split_at at) {
 void mpi_discard_step(struct cvl_context *c, struct cvl_kernel *k) {
   for (unsigned i = 0; i < FORMS; i++) form_free(c, &k->forms[i]);
   for (unsigned i = 0; i < SPLIT_KINDS; i++) split_free(c, k->parts[i].split);
-  free(k);
+  mpi_free(c, k);
 }
 
 void mpi_discard(struct cvl_context *c, struct cvl_kernel *k) {
@@ -256,7 +256,7 @@ static struct cvl_value segments_operand(struct cvl_context *c, const struct run
                                          uint32_t segdes, const struct cvl_value *v) {
   struct range *ranges = segments_of(c, r, segdes);
   const struct cvl_value moved = move_ranges(c, r->site, v, ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return moved;
 }
 
@@ -272,7 +272,7 @@ static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *
 static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
   struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
   const struct cvl_value made = segdes_segments(c, r->site, value_of(r, i), ranges);
-  free(ranges);
+  mpi_free(c, ranges);
   return made;
 }
 
@@ -436,14 +436,14 @@ static struct run run_new(struct cvl_context *c, uint64_t site, const struct cvl
 static void run_free(struct cvl_context *c, struct run *r) {
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     if (r->segdes[i] == &r->ones[i].d) segdes_drop_views(c, &r->ones[i].d);
-    free(r->far[i]);
+    mpi_free(c, r->far[i]);
   }
   distribution_release(r->at);
-  free(r->segdes);
-  free(r->ones);
-  free(r->far);
-  free(r->in);
-  free(r->out);
+  mpi_free(c, r->segdes);
+  mpi_free(c, r->ones);
+  mpi_free(c, r->far);
+  mpi_free(c, r->in);
+  mpi_free(c, r->out);
 }
 
 /* After a fault that no rank has asked for they may not. */

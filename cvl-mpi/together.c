@@ -58,7 +58,7 @@ static struct result_size agreed(struct cvl_context *c, struct result_size mine,
   for (unsigned r = c->ranks; r-- > 0;) {
     if (all[r].known) first = all[r];
   }
-  free(all);
+  mpi_free(c, all);
   return first;
 }
 

@@ -158,9 +158,9 @@ static struct windows windows_of(struct cvl_context *c, const struct scanning *s
   return w;
 }
 
-static void windows_free(struct windows *w) {
-  free(w->level);
-  free(w->total);
+static void windows_free(struct cvl_context *c, struct windows *w) {
+  mpi_free(c, w->level);
+  mpi_free(c, w->total);
 }
 
 /* ---- tiles of this rank ---- */
@@ -178,7 +178,7 @@ static double *doubles(struct cvl_context *c, const struct scanning *s, void *da
   if (!data || !s->f.narrow) return data;
   double *wide = mpi_try_alloc(c, s->site, (n + 1) * sizeof *wide);
   for (uint64_t i = 0; wide && i < n; i++) wide[i] = (double)((float *)data)[i];
-  free(data);
+  mpi_free(c, data);
   return wide;
 }
 
@@ -212,8 +212,8 @@ static struct cvl_value before_tiles(struct cvl_context *c, const struct scannin
   }
   struct cvl_value v = device_elements(c, s->site, s->elem, n, before);
   v.owned = v.form != CVL_NOTHING;
-  free(before);
-  free(totals);
+  mpi_free(c, before);
+  mpi_free(c, totals);
   return v;
 }
 
@@ -242,7 +242,7 @@ static void send_windows(struct cvl_context *c, struct scanning *s) {
   for (unsigned r = 0; r < c->ranks; r++) {
     struct windows w = windows_of(c, s, r, NULL);
     if (w.n > s->longest) s->longest = w.n;
-    windows_free(&w);
+    windows_free(c, &w);
   }
   uint64_t segment, first, tiles;
   double *totals = NULL, *mine = mpi_alloc(c, (s->longest + 1) * sizeof *mine);
@@ -252,9 +252,9 @@ static void send_windows(struct cvl_context *c, struct scanning *s) {
   memcpy(mine, w.total ? w.total : mine, w.n * sizeof *mine);
   s->others = mpi_alloc(c, c->ranks * (s->longest + 1) * sizeof *s->others);
   comm_gather(c->comm, mine, s->longest * sizeof *mine, s->others);
-  windows_free(&w);
-  free(totals);
-  free(mine);
+  windows_free(c, &w);
+  mpi_free(c, totals);
+  mpi_free(c, mine);
 }
 
 /* What is before this rank's block of the segment that comes in. */
@@ -267,7 +267,7 @@ static void levels_before(struct cvl_context *c, const struct scanning *s,
     struct windows w = windows_of(c, s, r, NULL);
     for (uint64_t i = 0; i < w.n; i++)
       levels_take(above, w.level[i], s->others[r * s->longest + i]);
-    windows_free(&w);
+    windows_free(c, &w);
   }
 }
 
@@ -295,7 +295,7 @@ static struct cvl_value scan_middle(struct cvl_context *c, const struct scanning
       absorb(c, c->b->segdes_from_host(c->inner, s->site, n, lengths, &call.operand[1]),
              at_site(s->site)))
     call.operand[1].owned = 1;
-  free(lengths);
+  mpi_free(c, lengths);
   inner_call(c, &call, NULL, at_site(s->site), out);
   out[0].owned = out[0].form != CVL_NOTHING;
   return out[0];
@@ -327,7 +327,7 @@ static struct cvl_value scan_block(struct cvl_context *c, const struct scanning 
     levels_begin(above, s->f);
     good = put(c, s, &out, tail, s->tail, scan_piece(c, s, above, true, tail, s->tail)) && good;
   }
-  free(above);
+  mpi_free(c, above);
   if (good) return out;
   c->b->release(c->inner, &out);
   return nothing();
@@ -344,7 +344,7 @@ bool tree_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call
   send_windows(c, &s);
   const struct cvl_value block = scan_block(c, &s);
   inner_drop(c, &s.v, 1);
-  free(s.others);
+  mpi_free(c, s.others);
   *out = settled(c, site, s.elem, distribution_retain(view->at), block);
   return true;
 }

@@ -82,18 +82,18 @@ static void vector_free(struct cvl_context *c, struct cvl_vector *v) {
   distribution_release(v->at);
   *v->previous = v->next;
   if (v->next) v->next->previous = v->previous;
-  free(v);
+  mpi_free(c, v);
 }
 
 static void segdes_free(struct cvl_context *c, struct cvl_segdes *d) {
   release_inner(c, &d->whole);
   segdes_drop_views(c, d);
   distribution_release(d->held);
-  free(d->base);
+  mpi_free(c, d->base);
   *d->previous = d->next;
   if (d->next) d->next->previous = d->previous;
-  free(d->offset);
-  free(d);
+  mpi_free(c, d->offset);
+  mpi_free(c, d);
 }
 
 void mpi_release(struct cvl_context *c, const struct cvl_value *v) {

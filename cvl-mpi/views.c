@@ -95,7 +95,7 @@ static void gather_borders(struct cvl_context *c, const struct cvl_segdes *d,
     if (holder[b] == c->rank) borders[b] = border_of(d->offset, own.first, own.n, at->start[b]);
   }
   gather_answers(c, c->ranks - 1, holder + 1, sizeof *borders, borders + 1);
-  free(holder);
+  mpi_free(c, holder);
 }
 
 static void find_borders(struct cvl_context *c, const struct cvl_segdes *d,
@@ -116,10 +116,10 @@ static void view_free(struct cvl_context *c, struct view *v) {
   if (!v->at) return;
   release_inner(c, &v->local);
   distribution_release(v->at);
-  free(v->borders);
+  mpi_free(c, v->borders);
   if (v->own && --v->own->users == 0) {
-    free(v->own->word);
-    free(v->own);
+    mpi_free(c, v->own->word);
+    mpi_free(c, v->own);
   }
   v->at = NULL;
 }
@@ -167,7 +167,7 @@ static struct cvl_value local_descriptor(struct cvl_context *c, uint64_t site,
   for (uint64_t k = 0; k < s.n; k++) lengths[k] = (int64_t)view_within(v, s.first + k, block);
   if (!absorb(c, c->b->segdes_from_host(c->inner, site, s.n, lengths, &local), at_site(site)))
     local = nothing();
-  free(lengths);
+  mpi_free(c, lengths);
   local.owned = 0;
   return local;
 }
@@ -183,7 +183,7 @@ static bool bring_offsets(struct cvl_context *c, uint64_t site, const struct cvl
   v->own = mpi_alloc(c, sizeof *v->own);
   *v->own = (struct shared_offsets){1, segdes_offsets(c, site, d, ranges)};
   v->offset = v->own->word;
-  free(ranges);
+  mpi_free(c, ranges);
   return all_true(c, v->offset != NULL);
 }
 
