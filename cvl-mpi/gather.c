@@ -10,13 +10,18 @@
 
 enum { BITS = 64, MANY = 32 };
 
+/* Of 64 elements of the source. */
+struct wanted {
+  uint64_t bits;   /* which */
+  uint64_t before; /* how many before them */
+};
+
 struct gather {
   struct permutation *p;
   struct lent values;                /* of this rank's block of the source */
   struct range own;                  /* that */
   bool lost;                         /* this rank's result */
-  uint64_t *wanted, *before;         /* bits of the source's elements; how many are set before a
-                                        word; NULL: positions are listed */
+  struct wanted *wanted;             /* of the source's elements; NULL: positions are listed */
   uint64_t *asked;                   /* of each rank: how many, and whether as bits */
   struct comm_block *send, *receive; /* of all ranks */
   char *got;                         /* answers, by ranks */
@@ -52,7 +57,7 @@ static bool mark(struct cvl_context *c, const struct gather *g, const struct rea
         return false;
       }
       const uint64_t position = p->begin[k] + (uint64_t)index;
-      g->wanted[position / BITS] |= UINT64_C(1) << position % BITS;
+      g->wanted[position / BITS].bits |= UINT64_C(1) << position % BITS;
     }
   }
   return true;
@@ -63,10 +68,10 @@ static void clear_own(const struct gather *g) {
   const uint64_t first = g->own.first, end = first + g->own.n;
   for (uint64_t x = first; x < end;) {
     if (x % BITS == 0 && end - x >= BITS) {
-      g->wanted[x / BITS] = 0;
+      g->wanted[x / BITS].bits = 0;
       x += BITS;
     } else {
-      g->wanted[x / BITS] &= ~(UINT64_C(1) << x % BITS);
+      g->wanted[x / BITS].bits &= ~(UINT64_C(1) << x % BITS);
       x++;
     }
   }
@@ -74,16 +79,16 @@ static void clear_own(const struct gather *g) {
 
 /* How many bits are set before a position: which answer it is. */
 static inline uint64_t rank_of(const struct gather *g, uint64_t position) {
-  const uint64_t word = position / BITS, below = (UINT64_C(1) << position % BITS) - 1;
-  return g->before[word] + ones(g->wanted[word] & below);
+  const struct wanted *w = &g->wanted[position / BITS];
+  return w->before + ones(w->bits & ((UINT64_C(1) << position % BITS) - 1));
 }
 
 static void count_bits(struct cvl_context *c, const struct gather *g) {
   struct permutation *p = g->p;
   uint64_t count = 0;
   for (uint64_t w = 0; w < words_of(p->far->total); w++) {
-    g->before[w] = count;
-    count += ones(g->wanted[w]);
+    g->wanted[w].before = count;
+    count += ones(g->wanted[w].bits);
   }
   for (unsigned r = 0; r < c->ranks; r++)
     p->out[r] = rank_of(g, p->far_at->start[r + 1]) - rank_of(g, p->far_at->start[r]);
@@ -95,11 +100,10 @@ static bool find_wanted(struct cvl_context *c, struct gather *g, const struct re
   struct permutation *p = g->p;
   const uint64_t words = words_of(p->far->total);
   if (p->far->total / MANY > p->block.n) return false;
-  g->wanted = mpi_try_alloc(c, p->site, 2 * words * sizeof *g->wanted);
+  g->wanted = mpi_try_alloc(c, p->site, words * sizeof *g->wanted);
   g->lost |= !r->there || !p->begin || !g->wanted;
   if (!g->wanted) return true;
-  g->before = g->wanted + words;
-  memset(g->wanted, 0, 2 * words * sizeof *g->wanted);
+  memset(g->wanted, 0, words * sizeof *g->wanted);
   if (g->lost) return true;
   if (mark(c, g, r)) {
     clear_own(g);
@@ -122,14 +126,14 @@ static uint64_t request_bytes(const struct permutation *p, uint64_t asked, uint6
 }
 
 /* Bits first .. first + n, from the first one of a word on. */
-static void copy_bits(const uint64_t *from, uint64_t first, uint64_t n, uint64_t *to) {
+static void copy_bits(const struct wanted *from, uint64_t first, uint64_t n, uint64_t *to) {
   const unsigned shift = first % BITS;
   from += first / BITS;
   for (uint64_t w = 0; w < words_of(n); w++) {
     const uint64_t left = n - w * BITS,
                    mask = left >= BITS ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
-    uint64_t word = mask ? from[w] >> shift : 0;
-    if (shift > 0 && left > BITS - shift) word |= from[w + 1] << (BITS - shift);
+    uint64_t word = mask ? from[w].bits >> shift : 0;
+    if (shift > 0 && left > BITS - shift) word |= from[w + 1].bits << (BITS - shift);
     to[w] = word & mask;
   }
 }

@@ -121,19 +121,144 @@ static struct cvl_value scan_on(struct cvl_context *c, uint64_t site, enum cvl_o
   return out;
 }
 
+/* ---- a block of one segment: the scan of its tiles, which are read twice and written once
+ * ---- */
+
+struct tiled {
+  struct cvl_value v, totals; /* of the inner back end: the block, and of each full tile */
+  uint64_t n, full, tiles;
+};
+
+/* Whether a block has nothing but elements of one segment, enough of them. */
+static bool is_tiled(const struct cvl_context *c, const struct view *view) {
+  const uint64_t n = distribution_range(view->at, c->rank).n;
+  return c->b->scan_tiles && view->segments.n == 1 && n >= 2 * CVL_SCAN_TILE;
+}
+
+/* Takes v. */
+static struct tiled tiled_new(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                              struct cvl_value v, uint64_t n) {
+  struct tiled t = {.v = v, .n = n, .full = n / CVL_SCAN_TILE};
+  t.tiles = t.full + (n % CVL_SCAN_TILE > 0);
+  if (v.form == CVL_NOTHING ||
+      !absorb(c, c->b->scan_totals(c->inner, site, op, &v, &t.totals), at_site(site)))
+    t.totals = nothing();
+  return t;
+}
+
+static void tiled_free(struct cvl_context *c, struct tiled *t) {
+  inner_drop(c, &t->v, 1);
+  release_inner(c, &t->totals);
+}
+
+/* The totals of full tiles from element `at` of a vector of n on, which has `other` everywhere
+ * else. */
+static struct cvl_value totals_in(struct cvl_context *c, uint64_t site, const struct tiled *t,
+                                  uint64_t at, uint64_t n, struct cvl_value other) {
+  struct cvl_value out, totals = t->totals;
+  totals.owned = other.owned = 0;
+  if (totals.form == CVL_NOTHING || other.form == CVL_NOTHING ||
+      !absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)totals.elem, n, &out),
+              at_site(site)))
+    return nothing();
+  out.owned = 1;
+  bool good = inner_fill(c, site, &out, at, totals);
+  if (at > 0) good = good && inner_fill(c, site, &out, 0, other);
+  if (at + t->full < n) good = good && inner_fill(c, site, &out, n - 1, other);
+  if (good) return out;
+  inner_drop(c, &out, 1);
+  return nothing();
+}
+
+/* Of all its elements. */
+static struct cvl_value tiled_total(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                    const struct tiled *t) {
+  const uint64_t rest = t->n - t->full * CVL_SCAN_TILE;
+  struct cvl_value v = t->v, tail = cvl_scalar_bool(false);
+  v.owned = 0;
+  if (rest > 0)
+    tail = total_of(c, site, op, inner_slice(c, site, v, t->full * CVL_SCAN_TILE, rest), rest);
+  return total_of(c, site, op, totals_in(c, site, t, 0, t->tiles, tail), t->tiles);
+}
+
+/* What is before each tile: `carry`, and the tiles before. */
+static struct cvl_value before_tiles(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                     const struct tiled *t, struct cvl_value carry) {
+  const struct cvl_value d = cvl_one_segment(t->tiles + 1);
+  struct cvl_value scan =
+      scanned(c, site, op, totals_in(c, site, t, 1, t->tiles + 1, carry), &d);
+  scan.owned = 1;
+  return inner_slice(c, site, scan, 1, t->tiles);
+}
+
+/* Before a segment there is what changes nothing. The identity is that but for MAX and MIN of
+ * FLOATs, of which there are some beyond it; there the first element is. */
+static struct cvl_value neutral(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                const struct tiled *t) {
+  const uint64_t n =
+      t->v.form != CVL_NOTHING && elem_info((enum cvl_elem)t->v.elem)->klass == CLASS_FLOAT;
+  struct cvl_value v = t->v;
+  v.owned = 0;
+  return total_of(c, site, op, inner_slice(c, site, v, 0, n), n);
+}
+
+static struct cvl_value tiled_scan(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                   const struct tiled *t, bool begins, struct cvl_value carry) {
+  if (begins) carry = neutral(c, site, op, t);
+  const struct cvl_value before = before_tiles(c, site, op, t, carry);
+  struct cvl_value out = nothing();
+  if (before.form == CVL_NOTHING ||
+      !absorb(c, c->b->scan_tiles(c->inner, site, op, begins, &t->v, &before, &out),
+              at_site(site)))
+    out = nothing();
+  inner_drop(c, &before, 1);
+  return out;
+}
+
+/* ---- the call ---- */
+
+/* What of a scan a rank has found out before it knows what is before its block. */
+struct scanning {
+  bool tiled;
+  struct tiled t;
+  struct cvl_value v; /* else */
+  struct cvl_value total;
+};
+
+static struct scanning scanning_new(struct cvl_context *c, uint64_t site,
+                                    const struct cvl_call *call, const struct view *view) {
+  struct scanning s = {.tiled = is_tiled(c, view)};
+  s.v = move_to(c, site, &call->operand[0], view->at, false);
+  if (s.tiled) {
+    s.t = tiled_new(c, site, call->op, s.v, distribution_range(view->at, c->rank).n);
+    s.total = s.v.form == CVL_NOTHING ? nothing() : tiled_total(c, site, call->op, &s.t);
+  } else {
+    s.total = last_total(c, site, call, view, &s.v);
+  }
+  return s;
+}
+
+/* Takes what `s` has. */
+static struct cvl_value scan_of(struct cvl_context *c, uint64_t site,
+                                const struct cvl_call *call, const struct view *view,
+                                struct scanning *s, const char *totals) {
+  const bool comes_in = view_comes_in(view, c->rank);
+  const struct cvl_value carry = comes_in ? before(c, site, call, view, totals) : nothing();
+  if (!s->tiled)
+    return comes_in ? scan_on(c, site, call->op, view, carry, s->v)
+                    : scanned(c, site, call->op, s->v, &view->local);
+  const struct cvl_value scan = tiled_scan(c, site, call->op, &s->t, !comes_in, carry);
+  tiled_free(c, &s->t);
+  return scan;
+}
+
 bool scan_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                const struct view *view, struct cvl_value *out) {
   struct distribution *at = view->at;
-  struct cvl_value v = move_to(c, site, &call->operand[0], at, false), scan;
-  const struct cvl_value mine = last_total(c, site, call, view, &v);
-  char *totals = mpi_alloc(c, c->ranks * sizeof mine.as);
-  comm_gather(c->comm, &mine.as, sizeof mine.as, totals);
-  if (view_comes_in(view, c->rank)) {
-    const struct cvl_value carry = before(c, site, call, view, totals);
-    scan = scan_on(c, site, call->op, view, carry, v);
-  } else {
-    scan = scanned(c, site, call->op, v, &view->local);
-  }
+  struct scanning s = scanning_new(c, site, call, view);
+  char *totals = mpi_alloc(c, c->ranks * sizeof s.total.as);
+  comm_gather(c->comm, &s.total.as, sizeof s.total.as, totals);
+  const struct cvl_value scan = scan_of(c, site, call, view, &s, totals);
   *out = mpi_vector(c, mpi_elem(&call->operand[0]), at->n, distribution_retain(at), scan);
   mpi_free(c, totals);
   return true;
