@@ -178,9 +178,13 @@ static void include_own(struct draft *d, uint32_t k) {
   include(d, k);
 }
 
+static bool is_reduction(const struct superop_node *node) {
+  return node->role == ROLE_REDUCE || node->role == ROLE_COMBINE_REDUCE;
+}
+
 static bool reduces(const struct draft *d) {
   for (uint32_t k = d->first; k < d->end; k++) {
-    if (d->own[k] && d->p->op->nodes[k].role == ROLE_REDUCE) return true;
+    if (d->own[k] && is_reduction(&d->p->op->nodes[k])) return true;
   }
   return false;
 }
@@ -232,7 +236,7 @@ static void copy_nodes(struct draft *d, struct step *step) {
     *to = d->with[k] ? *from : filler(d->c);
     for (uint32_t i = 0; i < to->operand_count; i++)
       to->operands[i] = d->number_of[from->operands[i]];
-    if (d->pieces != SUPEROP_NONE && d->with[k] && from->role == ROLE_REDUCE)
+    if (d->pieces != SUPEROP_NONE && d->with[k] && is_reduction(from))
       to->operands[to->operand_count - 1] = d->pieces;
     const uint32_t results = d->with[k] ? from->result_count : 1;
     for (uint32_t i = 0; d->with[k] && i < results; i++)
@@ -268,7 +272,10 @@ static void find_outputs(struct draft *d, struct step *step) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; d->own[k] && i < node->result_count; i++) {
       if (node->role != ROLE_CARRY && node->role != ROLE_COLUMN) some = node->result + i;
-      if (is_wanted(d, node->result + i)) add_output(d, step, numbers, node->result + i);
+      /* Of a combination all columns: what is combined further needs them. */
+      const bool column = node->role == ROLE_COMBINE_REDUCE && d->pieces != SUPEROP_NONE;
+      if (column || is_wanted(d, node->result + i))
+        add_output(d, step, numbers, node->result + i);
     }
   }
   if (step->op.output_count == 0 && some != SUPEROP_NONE) add_output(d, step, numbers, some);
@@ -289,7 +296,9 @@ static bool add_step(struct draft *d, bool alone) {
     if (!why) mpi_no_memory(d->c);
     return false;
   }
-  if (!alone && d->own_count > 1) step->kernel = mpi_prepare_step(d->c, &step->op, d->pieces);
+  const bool combines = alone && d->pieces != SUPEROP_NONE;
+  if (combines || (!alone && d->own_count > 1))
+    step->kernel = mpi_prepare_step(d->c, &step->op, d->pieces);
   step->pieces = d->pieces != SUPEROP_NONE;
   return true;
 }

@@ -3,6 +3,7 @@
  */
 #include "cvl-mpi/superops.h"
 
+#include "cvl-mpi/combine.h"
 #include "cvl-mpi/fit.h"
 #include "cvl-mpi/split.h"
 
@@ -38,6 +39,7 @@ struct cvl_kernel {
   struct parts parts[SPLIT_KINDS];
   struct superop_runs runs; /* so far, which explain_runs prints */
   uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
+  uint32_t *column; /* it is one combination (combine.h): of each parameter; else NULL */
 };
 
 /* ---- kernels ---- */
@@ -60,11 +62,45 @@ static struct split *split_of(struct cvl_context *c, struct cvl_kernel *k, enum 
   return p->split;
 }
 
+/* The output of the combination's column of which value v has the elements; SUPEROP_NONE: none,
+ * or several. */
+static uint32_t column_of(const struct superop *op, const struct superop_combination *of,
+                          uint32_t v) {
+  uint32_t found = SUPEROP_NONE, count = 0;
+  for (uint32_t k = 0; k < of->count; k++) {
+    if (op->nodes[of->first + k].operands[0] != v) continue;
+    count++;
+    for (uint32_t i = 0; i < op->output_count; i++) {
+      if (op->outputs[i] == op->nodes[of->ends + k].result) found = i;
+    }
+  }
+  return count == 1 ? found : SUPEROP_NONE;
+}
+
+/* Sets k->column; false if not every column has a parameter of its own. */
+static bool find_columns(struct cvl_context *c, struct cvl_kernel *k) {
+  const struct superop *op = k->op;
+  uint32_t first = 0, found = 0;
+  while (op->nodes[first].role != ROLE_COLUMN) first++;
+  const struct superop_combination of = superop_combination_at(op, first);
+  k->column = mpi_alloc(c, (op->param_count + 1) * sizeof *k->column);
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    k->column[i] = column_of(op, &of, i);
+    found += k->column[i] != SUPEROP_NONE;
+  }
+  return found == of.count && op->output_count == of.count;
+}
+
 struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop *op,
                                     uint32_t pieces) {
   struct cvl_kernel *k = mpi_alloc(c, sizeof *k);
   k->op = op;
   k->pieces = pieces;
+  if (pieces != SUPEROP_NONE && superop_has_combinations(op) && !find_columns(c, k)) {
+    free(k->column);
+    free(k);
+    return NULL;
+  }
   k->forms[WITHIN] = form_new(c, op, false);
   const bool whole = k->forms[WITHIN].fit != NULL;
   k->across = !whole;
@@ -100,6 +136,7 @@ const struct split *mpi_split(const struct cvl_kernel *k, enum split_at at) {
 void mpi_discard_step(struct cvl_context *c, struct cvl_kernel *k) {
   for (unsigned i = 0; i < FORMS; i++) form_free(c, &k->forms[i]);
   for (unsigned i = 0; i < SPLIT_KINDS; i++) split_free(c, k->parts[i].split);
+  mpi_free(c, k->column);
   mpi_free(c, k);
 }
 
@@ -455,21 +492,59 @@ static bool rules_hold(const struct run *r) {
   return true;
 }
 
+/* ---- one combination ---- */
+
+/* Of what `operand` does for others: elements, identities, descriptors of constants. */
+static struct cvl_value combination_operand(struct cvl_context *c, const struct run *r,
+                                            const struct view *v, uint32_t i) {
+  const enum need need = (enum need)param_of(r, i)->need;
+  if (need == NEED_SEGMENTS) {
+    struct range *ranges = view_ranges(c, v);
+    const struct cvl_value moved = move_ranges(c, r->site, value_of(r, i), ranges);
+    mpi_free(c, ranges);
+    return moved;
+  }
+  return i == r->k->pieces ? nothing() : operand(c, r, i);
+}
+
+/* Reductions of segments that go on on other ranks; false if their descriptor is lost. */
+static bool run_combination(struct cvl_context *c, const struct run *r,
+                            struct cvl_value *outs) {
+  const struct combination of = {op_of(r), r->form->inner, r->site, r->k->column};
+  const struct view *v = view_of(c, r, r->k->pieces);
+  if (!v) return false;
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++)
+    r->in[i] = combination_operand(c, r, v, i);
+  combine_reduce(c, &of, v, r->in, r->out);
+  for (uint32_t i = 0; i < op_of(r)->output_count; i++) {
+    const enum superop_kind kind = (enum superop_kind)op_of(r)->kinds[op_of(r)->outputs[i]];
+    outs[i] = settled(c, r->site, superop_elem(kind, c->int_elem, c->float_elem),
+                      by_segments(c, v), r->out[i]);
+  }
+  for (uint32_t i = 0; i < r->k->op->param_count; i++) mpi_drop(c, &r->operands[i]);
+  return true;
+}
+
 /* What has become of it. */
 enum outcome { DONE, TOO_LONG, TOO_FAR, NOT_SPLIT };
+
+static enum outcome run_blocks(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
+  if (!find_segdes(c, r) || !settle_domain(c, r)) return TOO_LONG;
+  if (!sources_near(c, r)) return TOO_FAR;
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) r->in[i] = operand(c, r, i);
+  finish(c, r, run_inner(c, r), outs);
+  return DONE;
+}
 
 static enum outcome try_form(struct cvl_context *c, uint64_t site, const struct cvl_kernel *k,
                              const struct form *form, const struct cvl_value *operands,
                              struct cvl_value *outs) {
   struct run r = run_new(c, site, k, form, operands);
   enum outcome what = NOT_SPLIT;
-  if (r.at && rules_hold(&r)) {
-    what = TOO_LONG;
-    if (find_segdes(c, &r) && settle_domain(c, &r)) what = sources_near(c, &r) ? DONE : TOO_FAR;
-  }
-  if (what == DONE) {
-    for (uint32_t i = 0; i < op_of(&r)->param_count; i++) r.in[i] = operand(c, &r, i);
-    finish(c, &r, run_inner(c, &r), outs);
+  if (r.at && rules_hold(&r) && !k->column) {
+    what = run_blocks(c, &r, outs);
+  } else if (r.at && rules_hold(&r) && find_segdes(c, &r) && run_combination(c, &r, outs)) {
+    what = DONE;
   }
   run_free(c, &r);
   return what;

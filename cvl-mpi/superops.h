@@ -9,7 +9,8 @@
 struct cvl_kernel *mpi_prepare(struct cvl_context *, const struct superop *);
 /* The same of a step of another one (split.h). pieces: the descriptor of all reductions, a
  * parameter that nothing else has, whose segments may go on on other ranks, as blocks end
- * between blocks of CVL_REDUCE_BLOCK of them; or SUPEROP_NONE. */
+ * between blocks of CVL_REDUCE_BLOCK of them, or, if they are combinations, anywhere; or
+ * SUPEROP_NONE. */
 struct cvl_kernel *mpi_prepare_step(struct cvl_context *, const struct superop *,
                                     uint32_t pieces);
 /* Prints, with RAVEL_MPI_EXPLAIN in the environment, how it was executed. */
