@@ -65,11 +65,14 @@ int64_t execution::total_bound(const cvl_value &d) {
   return is_bounded(d) ? d.as.segdes->total : total_of(c, d);
 }
 
+/* What was pending a moment ago may have arrived. */
 int64_t execution::size_of(const superop_size &size) {
   if (size.what == SIZE_ONE) return 1;
   const cvl_value &v = values[size.param];
   if (size.what == SIZE_COUNT) return count_of(v);
-  return size.what == SIZE_TOTAL ? total_bound(v) : length_bound(v);
+  if (size.what == SIZE_TOTAL) return total_bound(v);
+  if (v.form == CVL_VECTOR && !is_bounded(v)) exact(c, *v.as.vector);
+  return length_bound(v);
 }
 
 /* The number of positions, if that is pending. */
