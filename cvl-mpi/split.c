@@ -410,7 +410,9 @@ struct split *split_new(struct cvl_context *c, const struct superop *op, enum sp
 }
 
 bool split_is_one(const struct split *s) {
-  return s->count == 1;
+  const struct cvl_kernel *only = s->count == 1 ? s->steps[0].kernel : NULL;
+  return only && !mpi_split(only, SPLIT_AT_EXCHANGES) &&
+         !mpi_split(only, SPLIT_AT_LONG_SEGMENTS);
 }
 
 /* ---- printing ---- */

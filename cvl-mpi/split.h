@@ -21,7 +21,7 @@ struct split;
 /* NULL if no two nodes are left to be fused. The superoperator has to live as long. */
 struct split *split_new(struct cvl_context *, const struct superop *, enum split_at);
 void split_free(struct cvl_context *, struct split *); /* NULL is fine */
-/* Whether it is one step: of reductions by pieces. */
+/* Whether it is one step, of reductions by pieces, which has been executed whole. */
 bool split_is_one(const struct split *);
 /* What of a kernel's steps is executed by itself, or node by node: ": BPERMUTE, +_SCAN". */
 void split_print(FILE *, const struct cvl_kernel *);

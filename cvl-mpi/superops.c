@@ -574,12 +574,13 @@ static bool run_apart(struct cvl_context *c, uint64_t site, struct cvl_kernel *k
                       struct cvl_value *outs) {
   const enum split_at at = why == TOO_LONG ? SPLIT_AT_LONG_SEGMENTS : SPLIT_AT_EXCHANGES;
   struct split *split = why == NOT_SPLIT ? NULL : split_of(c, k, at);
+  k->parts[at].used |= split != NULL;
+  const bool good = split ? split_run(c, site, split, operands, outs)
+                          : superop_run(c->table, c, site, k->op, &c->stop, operands, outs);
   k->runs.whole += split && split_is_one(split);
   k->runs.steps += split && !split_is_one(split);
   k->runs.nodes += split == NULL;
-  k->parts[at].used |= split != NULL;
-  if (split) return split_run(c, site, split, operands, outs);
-  return superop_run(c->table, c, site, k->op, &c->stop, operands, outs);
+  return good;
 }
 
 /* Whether a superoperator that is never whole is to be executed in steps: on all ranks its
