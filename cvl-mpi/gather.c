@@ -125,16 +125,27 @@ static uint64_t request_bytes(const struct permutation *p, uint64_t asked, uint6
   return as_bits(asked) ? words_of(n) * sizeof(uint64_t) : (asked >> 1) * p->wide;
 }
 
-/* Bits first .. first + n, from the first one of a word on. */
-static void copy_bits(const struct wanted *from, uint64_t first, uint64_t n, uint64_t *to) {
-  const unsigned shift = first % BITS;
-  from += first / BITS;
-  for (uint64_t w = 0; w < words_of(n); w++) {
-    const uint64_t left = n - w * BITS,
-                   mask = left >= BITS ? ~UINT64_C(0) : (UINT64_C(1) << left) - 1;
-    uint64_t word = mask ? from[w].bits >> shift : 0;
-    if (shift > 0 && left > BITS - shift) word |= from[w + 1].bits << (BITS - shift);
-    to[w] = word & mask;
+/* Word w of the bits of a block, the first of which is that of its first element. */
+static uint64_t word_of(const struct gather *g, struct range block, uint64_t w) {
+  const struct wanted *from = g->wanted + block.first / BITS + w;
+  const unsigned shift = block.first % BITS;
+  const uint64_t left = block.n - w * BITS;
+  uint64_t word = left > 0 ? from[0].bits >> shift : 0;
+  if (shift > 0 && left > BITS - shift) word |= from[1].bits << (BITS - shift);
+  return left >= BITS ? word : word & ((UINT64_C(1) << left) - 1);
+}
+
+/* What is asked of a rank that has this block, as bits or positions. */
+static void put_request(const struct gather *g, bool bits, struct range block, char *to) {
+  const size_t wide = g->p->wide;
+  for (uint64_t w = 0; w < words_of(block.n); w++) {
+    uint64_t word = word_of(g, block, w);
+    if (bits) memcpy(to + w * sizeof word, &word, sizeof word);
+    for (; !bits && word; word &= word - 1, to += wide) {
+      const uint64_t position = w * BITS + (uint64_t)__builtin_ctzll(word);
+      const uint32_t narrow = (uint32_t)position;
+      memcpy(to, wide == sizeof narrow ? (const void *)&narrow : (const void *)&position, wide);
+    }
   }
 }
 
@@ -152,13 +163,12 @@ static void set_data(const struct cvl_context *c, struct comm_block *b, char *da
   }
 }
 
-/* The bits that each rank is sent; NULL without memory. */
-static char *requests_as_bits(struct cvl_context *c, const struct gather *g) {
+/* What each rank is asked; NULL without memory. */
+static char *requests_of(struct cvl_context *c, const struct gather *g) {
   char *all = mpi_try_alloc(c, g->p->site, sum_of(c, g->send)), *to = all;
   for (unsigned r = 0; all && r < c->ranks; r++) {
     const struct range block = distribution_range(g->p->far_at, r);
-    if (g->send[r].bytes > 0)
-      copy_bits(g->wanted, block.first, block.n, (uint64_t *)(void *)to);
+    if (g->send[r].bytes > 0) put_request(g, as_bits(g->asked[r]), block, to);
     to += g->send[r].bytes;
   }
   return all;
@@ -167,8 +177,10 @@ static char *requests_as_bits(struct cvl_context *c, const struct gather *g) {
 /* Tells all what it wants of them, by g->asked, and learns what they want: in `told`. */
 static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_t *told) {
   const struct permutation *p = g->p;
-  for (unsigned r = 0; r < c->ranks; r++)
-    g->asked[r] = p->out[r] << 1 | (g->wanted && p->out[r] > 0);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const uint64_t bits = words_of(distribution_range(p->far_at, r).n) * sizeof(uint64_t);
+    g->asked[r] = p->out[r] << 1 | (g->wanted && p->out[r] * p->wide > bits);
+  }
   comm_transpose(c->comm, g->asked, told);
   for (unsigned r = 0; r < c->ranks; r++) {
     g->send[r].bytes = request_bytes(p, g->asked[r], distribution_range(p->far_at, r).n);
@@ -179,13 +191,13 @@ static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_
 
 /* What all ranks want of this one; NULL without memory. */
 static char *exchange_requests(struct cvl_context *c, struct gather *g) {
-  char *bits = g->wanted ? requests_as_bits(c, g) : NULL;
-  g->lost |= g->wanted && !bits; /* zeros are sent */
+  char *own = g->wanted ? requests_of(c, g) : NULL;
+  g->lost |= g->wanted && !own; /* zeros are sent */
   char *wanted = mpi_try_alloc(c, g->p->site, sum_of(c, g->receive));
-  set_data(c, g->send, g->wanted ? bits : g->p->sent);
+  set_data(c, g->send, g->wanted ? own : g->p->sent);
   set_data(c, g->receive, wanted);
   comm_exchange(c->comm, g->send, g->receive);
-  mpi_free(c, bits);
+  mpi_free(c, own);
   return wanted;
 }
 
@@ -201,9 +213,19 @@ static void answer_bits(const struct gather *g, const char *bits, char *to) {
   }
 }
 
-static void answer_list(const struct gather *g, const void *positions, uint64_t n, char *to) {
-  for (uint64_t k = 0; k < n; k++)
-    copy_element(to, k, g->values.data, position_at(g->p, positions, k), g->p->bytes);
+static void answer_list(const struct gather *g, const char *positions, uint64_t n, char *to) {
+  const size_t wide = g->p->wide;
+  for (uint64_t k = 0; k < n; k++) {
+    uint64_t position;
+    uint32_t narrow;
+    if (wide == sizeof narrow) {
+      memcpy(&narrow, positions + k * wide, sizeof narrow);
+      position = narrow;
+    } else {
+      memcpy(&position, positions + k * wide, sizeof position);
+    }
+    copy_element(to, k, g->values.data, position, g->p->bytes);
+  }
 }
 
 /* The elements that others want; NULL: lost. */

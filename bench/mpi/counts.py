@@ -11,7 +11,8 @@ for where the elements are: found here from the elements themselves, without any
 fails where an operation sends more than 1.2 times that and a kilobyte, or has more collectives than 2, or 6 to sort.
 
 The least counts
-- elements, at 8 bytes, that a rank has and another one needs; of gathers each once, and its position;
+- elements, at 8 bytes, that a rank has and another one needs; of gathers each once, and its position, of 4 bytes, or a
+  bit for each element that the other one has;
 - where only the data decide how much goes to whom, a word from each rank to each;
 - of results that are so short that all ranks have them, each rank's, to all others;
 - of sums and scans in the order of the reproducible tree what that wants of other ranks: a total of each
@@ -31,6 +32,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GRAIN, WHOLE, WORD = 1024, 4096, 8
+POSITION = 4  # bytes, within a block
 
 
 # ---- the data of bench/mpi-ops.c ----
@@ -145,19 +147,21 @@ class Least:
         return self.words
 
     def extract(self):
-        return self.words + 2 * WORD
+        return self.words + WORD + POSITION
 
     def replace(self):
-        return self.words + 2 * WORD
+        return self.words + WORD + POSITION
 
     def gather(self, index):
         sent = np.zeros(self.ranks, dtype=np.int64)
+        bits = WORD * (np.diff(self.start) // 64 + 1)
         for r in range(self.ranks):
             wanted = np.unique(index[self.home == r])
-            of = owners(self.start, wanted)
-            sent[r] += int((of != r).sum())
-            sent += np.bincount(of[of != r], minlength=self.ranks)
-        return WORD * int(sent.max()) + self.words
+            asked = np.bincount(owners(self.start, wanted), minlength=self.ranks)
+            asked[r] = 0
+            sent[r] += int(np.minimum(POSITION * asked, bits).sum())
+            sent += WORD * asked
+        return int(sent.max()) + self.words
 
     def gather_any(self):
         return self.gather((mix(self.i + np.uint64(self.n)) % np.uint64(self.n)).astype(np.int64))
@@ -167,11 +171,11 @@ class Least:
 
     def scatter_any(self):
         index = (mix(self.i + np.uint64(self.n)) % np.uint64(self.n)).astype(np.int64)
-        return self.moved(self.home, owners(self.start, index), 2 * WORD) + self.words
+        return self.moved(self.home, owners(self.start, index), WORD + POSITION) + self.words
 
     def permute(self):
         index = (np.arange(self.n) * 40503) % self.n
-        return self.moved(self.home, owners(self.start, index), 2 * WORD) + self.words
+        return self.moved(self.home, owners(self.start, index), WORD + POSITION) + self.words
 
     def sorted_targets(self, keys):
         order = np.argsort(keys, kind="stable")
