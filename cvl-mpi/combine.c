@@ -98,12 +98,7 @@ static struct cvl_value descriptor_of(struct cvl_context *c, const struct combin
 /* n elements that are never read but must be there. */
 static struct cvl_value any_elements(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
                                      uint64_t n) {
-  const struct cvl_value x = {.form = CVL_SCALAR, .elem = (uint8_t)elem},
-                         d = cvl_one_segment(n);
-  struct cvl_value out;
-  if (!absorb(c, c->b->dist(c->inner, site, &x, &d, &out), at_site(site))) return nothing();
-  out.owned = 1;
-  return out;
+  return repeated(c, site, (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem}, n);
 }
 
 /* Of identities, those of whole segments, which may be empty; takes `all`, of view->segments.
@@ -132,11 +127,12 @@ static struct cvl_value identities_of(struct cvl_context *c, const struct combin
 }
 
 /* The kernel on these operands, which it takes: a result for each column, owned; false: lost.
+ * After a fault in a step before, what an ASSERT proves does not hold, of divisors for example.
  */
 static bool run_kernel(struct cvl_context *c, const struct combination *of,
                        struct cvl_value *in, struct cvl_value *out) {
   const struct superop *op = of->op;
-  bool lost = false;
+  bool lost = c->faults > c->faults_before;
   for (uint32_t i = 0; i < op->param_count; i++) lost |= in[i].form == CVL_NOTHING;
   if (lost) {
     inner_drop(c, in, op->param_count);
@@ -243,37 +239,19 @@ static void fold_all(struct cvl_context *c, const struct combination *of, struct
 
 /* ---- between ranks ---- */
 
-/* The rank on which the segment begins that comes in on `rank`. */
-static unsigned beginner(const struct view *v, unsigned rank) {
-  const uint64_t begin = v->borders[rank].begin;
-  while (rank-- > 0) {
-    const struct part tail = tail_of(v, rank);
-    if (tail.to > 0 && v->borders[rank + 1].begin == begin) return rank;
-  }
-  return 0;
-}
-
 /* How many subtrees go to each rank, come from each; the levels of all that come, behind the
  * own ones. */
 static uint64_t plan(struct cvl_context *c, const struct combining *m, uint64_t *to,
                      uint64_t *from, uint8_t *levels) {
   const struct view *v = m->view;
   uint64_t n = subtrees(tail_of(v, c->rank), levels, NULL);
-  if (m->head > 0) to[beginner(v, c->rank)] = m->head;
+  if (m->head > 0) to[view_beginner(v, c->rank)] = m->head;
   for (unsigned r = c->rank + 1; m->tail > 0 && r < c->ranks; r++) {
-    if (!view_comes_in(v, r) || beginner(v, r) != c->rank) continue;
+    if (!view_comes_in(v, r) || view_beginner(v, r) != c->rank) continue;
     from[r] = subtrees(head_of(v, r), levels ? levels + n : NULL, NULL);
     n += from[r];
   }
   return n;
-}
-
-/* Elements `first` .. of a result to the host; false: lost. */
-static bool read_column(struct cvl_context *c, const struct combination *of,
-                        const struct cvl_value *v, uint64_t first, uint64_t n, void *to) {
-  if (n == 0) return true;
-  return to && v->form != CVL_NOTHING &&
-         absorb(c, c->b->to_host(c->inner, v, first, n, to), at_site(of->site));
 }
 
 /* Brings column i of all subtrees of the segment that begins here. */
@@ -283,37 +261,27 @@ static void bring_column(struct cvl_context *c, const struct combining *m, uint3
   const size_t bytes = column_bytes(c, m->of, i);
   char *mine = mpi_try_alloc(c, m->of->site, m->head * bytes);
   f->columns[i] = mpi_try_alloc(c, m->of->site, f->n * bytes);
-  const bool sends = read_column(c, m->of, local, 0, m->head, mine);
-  f->lost |= !read_column(c, m->of, local, m->head + m->middle, m->tail, f->columns[i]);
+  const bool sends = mine && inner_read(c, m->of->site, local, 0, m->head, mine);
+  f->lost |= !f->columns[i] ||
+             !inner_read(c, m->of->site, local, m->head + m->middle, m->tail, f->columns[i]);
   exchange_elements(c, bytes, sends ? mine : NULL, to,
                     f->columns[i] ? f->columns[i] + m->tail * bytes : NULL, from);
   mpi_free(c, mine);
 }
 
-/* One element for each segment that begins here: those reduced whole, and the last. Takes
- * local. */
+/* Column i of the segments that begin here. Takes local. */
 static struct cvl_value joined(struct cvl_context *c, const struct combining *m, uint32_t i,
                                struct cvl_value local, const struct fold *f) {
-  const uint64_t n = m->middle + (m->tail > 0), site = m->of->site;
-  const enum cvl_elem elem = (enum cvl_elem)local.elem;
-  struct cvl_value out = nothing(), last = nothing();
-  if (local.form == CVL_NOTHING) return local;
-  bool good = !(m->tail > 0 && f->lost) &&
-              absorb(c, c->b->allocate(c->inner, site, elem, n, &out), at_site(site));
-  if (!good) {
-    inner_drop(c, &local, 1);
-    return nothing();
-  }
-  struct cvl_value whole = inner_slice(c, site, local, m->head, m->middle);
-  good = inner_fill(c, site, &out, 0, whole);
-  if (m->tail > 0) {
-    last = device_elements(c, site, elem, 1, f->columns[i]);
-    last.owned = last.form == CVL_VECTOR;
-    good = inner_fill(c, site, &out, m->middle, last) && good;
-  }
-  if (good) return out;
-  c->b->release(c->inner, &out);
-  return nothing();
+  const uint64_t site = m->of->site;
+  struct cvl_value last = nothing();
+  local.owned = 0;
+  if (m->tail > 0 && !f->lost)
+    last = device_elements(c, site, (enum cvl_elem)local.elem, 1, f->columns[i]);
+  last.owned = last.form == CVL_VECTOR;
+  const struct cvl_value out =
+      beginning_here(c, site, &local, m->head, m->middle, m->tail > 0 ? &last : NULL);
+  release_inner(c, &local);
+  return out;
 }
 
 static struct fold fold_new(struct cvl_context *c, const struct combining *m, uint64_t *to,

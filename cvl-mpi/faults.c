@@ -131,6 +131,8 @@ bool agree(struct cvl_context *c) {
     snprintf(c->text, sizeof c->text, "%s", first->text);
     if (c->slot.error.kind == CVL_E_DEVICE) c->slot.error.text = c->text;
   }
+  c->calls = c->slot.call =
+      0; /* after a fault ranks may have computed different scalars themselves */
   c->mine.error.kind = CVL_E_NONE;
   mpi_free(c, all);
   return c->slot.error.kind == CVL_E_NONE;

@@ -66,8 +66,8 @@ static bool note_node(struct fit *f, const struct superop_node *node) {
 
 /* ---- parameters of their own ---- */
 
-/* Nodes are copied; until they are renumbered, own parameters have numbers behind all values.
- */
+/* Nodes are copied. Own parameters have the numbers behind those of `from`, and results move up
+ * behind them when all are known: `own` of a node says which of its operands are own ones. */
 struct own {
   struct fit *f;
   const struct superop *from;
@@ -195,7 +195,6 @@ bool fit_has_index(const struct superop *op) {
   return k < op->node_count;
 }
 
-/* Own descriptors are of those that must be NEED_SEGDES, which their gathers have seen to. */
 static bool note_nodes(struct fit *f) {
   for (uint32_t k = 0; k < f->op.node_count; k++) {
     if (!note_node(f, &f->op.nodes[k])) return false;

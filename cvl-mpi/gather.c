@@ -1,7 +1,7 @@
 /* gather.c - gathers between ranks, through the host's memory. A rank asks the owners of
- * elements for them: for each once, by a bit for each element of the owner's block, where it
- * may want many; else by the positions in the order of its own elements. Its own elements it
- * reads where they are.
+ * elements for them: where it may want many for each once, by their positions or, if that is
+ * less, a bit for each element of the owner's block; else by positions in the order of its own
+ * elements. What it owns itself it reads where it is.
  */
 #include "cvl-mpi/permute.h"
 
@@ -137,15 +137,12 @@ static uint64_t word_of(const struct gather *g, struct range block, uint64_t w) 
 
 /* What is asked of a rank that has this block, as bits or positions. */
 static void put_request(const struct gather *g, bool bits, struct range block, char *to) {
-  const size_t wide = g->p->wide;
+  uint64_t k = 0;
   for (uint64_t w = 0; w < words_of(block.n); w++) {
     uint64_t word = word_of(g, block, w);
     if (bits) memcpy(to + w * sizeof word, &word, sizeof word);
-    for (; !bits && word; word &= word - 1, to += wide) {
-      const uint64_t position = w * BITS + (uint64_t)__builtin_ctzll(word);
-      const uint32_t narrow = (uint32_t)position;
-      memcpy(to, wide == sizeof narrow ? (const void *)&narrow : (const void *)&position, wide);
-    }
+    for (; !bits && word; word &= word - 1)
+      put_position(g->p, to, k++, w * BITS + (uint64_t)__builtin_ctzll(word));
   }
 }
 
@@ -214,18 +211,8 @@ static void answer_bits(const struct gather *g, const char *bits, char *to) {
 }
 
 static void answer_list(const struct gather *g, const char *positions, uint64_t n, char *to) {
-  const size_t wide = g->p->wide;
-  for (uint64_t k = 0; k < n; k++) {
-    uint64_t position;
-    uint32_t narrow;
-    if (wide == sizeof narrow) {
-      memcpy(&narrow, positions + k * wide, sizeof narrow);
-      position = narrow;
-    } else {
-      memcpy(&position, positions + k * wide, sizeof position);
-    }
-    copy_element(to, k, g->values.data, position, g->p->bytes);
-  }
+  for (uint64_t k = 0; k < n; k++)
+    copy_element(to, k, g->values.data, position_at(g->p, positions, k), g->p->bytes);
 }
 
 /* The elements that others want; NULL: lost. */
@@ -271,21 +258,6 @@ struct taking {
   const struct reading *r;
 };
 
-/* The segment of the block that element i is in. */
-static uint64_t segment_of(const struct permutation *p, uint64_t i) {
-  const struct view *v = p->view;
-  uint64_t low = 0, high = v->segments.n;
-  while (high - low > 1) {
-    const uint64_t k = low + (high - low) / 2;
-    if (v->offset[k] <= p->block.first + i) {
-      low = k;
-    } else {
-      high = k;
-    }
-  }
-  return low;
-}
-
 static inline void take(const struct gather *g, char *to, uint64_t i, uint64_t position) {
   const uint64_t inside = position - g->own.first;
   if (inside < g->own.n) {
@@ -300,7 +272,7 @@ static void take_range(void *with, uint64_t first, uint64_t n, void *to) {
   const struct taking *t = with;
   const struct permutation *p = t->g->p;
   const uint64_t last = first + n, base = p->block.first;
-  uint64_t i = first, k = segment_of(p, first);
+  uint64_t i = first, k = view_segment_at(p->view, base + first);
   memset(to, 0, t->r->flags ? n * p->bytes : 0);
   for (; i < last; k++) {
     const uint64_t end = p->view->offset[k + 1] - base, begin = p->begin[k];

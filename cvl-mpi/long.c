@@ -41,9 +41,8 @@ static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
   return out;
 }
 
-/* As many as there are segments. */
-static struct cvl_value repeated(struct cvl_context *c, uint64_t site, struct cvl_value x,
-                                 uint64_t n) {
+struct cvl_value repeated(struct cvl_context *c, uint64_t site, struct cvl_value x,
+                          uint64_t n) {
   const struct cvl_value d = cvl_one_segment(n);
   struct cvl_value out;
   if (n == 1) return x;
@@ -156,16 +155,6 @@ static struct cvl_value reduced(struct cvl_context *c, uint64_t site,
   return out[0];
 }
 
-/* The rank on which the segment begins that goes on on `rank`. */
-static unsigned beginner(const struct view *v, unsigned rank) {
-  const uint64_t k = view_segments(v, rank).first;
-  while (rank-- > 0) {
-    const struct range owned = view_owned(v, rank);
-    if (k >= owned.first && k - owned.first < owned.n) return rank;
-  }
-  return 0;
-}
-
 struct heads {
   struct comm_block *send, *receive;
   char *mine, *all; /* reductions of this rank's head; of the tail and what follows it */
@@ -177,20 +166,13 @@ static void plan_heads(struct cvl_context *c, const struct view *v, const struct
   h->send = mpi_alloc(c, 2 * c->ranks * sizeof *h->send);
   h->receive = h->send + c->ranks;
   h->count = p->tail;
-  if (p->head > 0) h->send[beginner(v, c->rank)].bytes = p->head * bytes;
+  if (p->head > 0) h->send[view_beginner(v, c->rank)].bytes = p->head * bytes;
   for (unsigned r = c->rank + 1; p->tail > 0 && r < c->ranks; r++) {
     const struct pieces q = pieces_of(v, r);
-    if (q.head == 0 || beginner(v, r) != c->rank) continue;
+    if (q.head == 0 || view_beginner(v, r) != c->rank) continue;
     h->receive[r].bytes = q.head * bytes;
     h->count += q.head;
   }
-}
-
-static bool read_range(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                       uint64_t first, uint64_t n, void *to) {
-  if (n == 0) return true;
-  return v->form != CVL_NOTHING &&
-         absorb(c, c->b->to_host(c->inner, v, first, n, to), at_site(site));
 }
 
 /* Brings the reductions of the heads to where their segments begin. */
@@ -199,8 +181,8 @@ static bool bring_heads(struct cvl_context *c, uint64_t site, const struct piece
                         struct heads *h) {
   h->mine = mpi_try_alloc(c, site, p->head * bytes);
   h->all = mpi_try_alloc(c, site, h->count * bytes);
-  const bool sends = h->mine && read_range(c, site, local, 0, p->head, h->mine);
-  const bool own = h->all && read_range(c, site, local, p->head + middle, p->tail, h->all);
+  const bool sends = h->mine && inner_read(c, site, local, 0, p->head, h->mine);
+  const bool own = h->all && inner_read(c, site, local, p->head + middle, p->tail, h->all);
   char *to = h->all ? h->all + p->tail * bytes : NULL;
   for (unsigned r = 0; r < c->ranks; r++) {
     h->send[r].data = sends ? h->mine : NULL;
@@ -226,23 +208,21 @@ static struct cvl_value combined(struct cvl_context *c, uint64_t site, enum cvl_
   return out[0];
 }
 
-/* One element for each segment that begins here: those reduced whole, and the last one. */
-static struct cvl_value joined(struct cvl_context *c, uint64_t site, const struct pieces *p,
-                               const struct cvl_value *local, uint64_t middle,
-                               struct cvl_value last) {
-  const uint64_t n = middle + (p->tail > 0);
+struct cvl_value beginning_here(struct cvl_context *c, uint64_t site,
+                                const struct cvl_value *local, uint64_t first, uint64_t n,
+                                const struct cvl_value *last) {
   struct cvl_value out, slice = nothing();
-  const bool lost = local->form == CVL_NOTHING || (p->tail > 0 && last.form == CVL_NOTHING);
+  const bool lost = local->form == CVL_NOTHING || (last && last->form == CVL_NOTHING);
   const enum cvl_elem elem = (enum cvl_elem)local->elem;
-  if (lost || !absorb(c, c->b->allocate(c->inner, site, elem, n, &out), at_site(site))) {
-    inner_drop(c, &last, 1);
+  if (lost || !absorb(c, c->b->allocate(c->inner, site, elem, n + (last != NULL), &out),
+                      at_site(site))) {
+    if (last) inner_drop(c, last, 1);
     return nothing();
   }
-  bool good =
-      absorb(c, c->b->slice(c->inner, site, local, p->head, middle, &slice), at_site(site));
+  bool good = absorb(c, c->b->slice(c->inner, site, local, first, n, &slice), at_site(site));
   slice.owned = 1;
   good = good && inner_fill(c, site, &out, 0, slice);
-  if (p->tail > 0) good = inner_fill(c, site, &out, middle, last) && good;
+  if (last) good = inner_fill(c, site, &out, n, *last) && good;
   if (good) return out;
   c->b->release(c->inner, &out);
   return nothing();
@@ -259,7 +239,8 @@ struct cvl_value pieces_joined(struct cvl_context *c, uint64_t site, enum cvl_op
   plan_heads(c, v, &p, bytes, &h);
   if (bring_heads(c, site, &p, &local, middle, bytes, &h) && p.tail > 0)
     last = combined(c, site, op, elem, &h);
-  const struct cvl_value block = joined(c, site, &p, &local, middle, last);
+  const struct cvl_value block =
+      beginning_here(c, site, &local, p.head, middle, p.tail > 0 ? &last : NULL);
   release_inner(c, &local);
   mpi_free(c, h.send);
   mpi_free(c, h.mine);

@@ -30,11 +30,11 @@ void *mpi_alloc(struct cvl_context *c, size_t bytes) {
   return p;
 }
 
-/* ---- rooms ---- */
+/* ---- rooms, those given back last behind the others ---- */
 
 static void forget(struct cvl_context *c, uint64_t k) {
   free(c->rooms[k].data);
-  c->rooms[k] = c->rooms[--c->room_count];
+  for (c->room_count--; k < c->room_count; k++) c->rooms[k] = c->rooms[k + 1];
 }
 
 /* The smallest that is kept and not much larger. */

@@ -7,8 +7,6 @@
  */
 #include "cvl-mpi/permute.h"
 
-#include "cvl-mpi/hosts.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,14 +101,6 @@ static void count_out(struct cvl_context *c, struct permutation *p) {
   p->out_total = sum(c, p->out);
 }
 
-static void put_position(const struct permutation *p, uint64_t k, uint64_t position) {
-  if (p->wide == 4) {
-    ((uint32_t *)p->sent)[k] = (uint32_t)position;
-  } else {
-    ((uint64_t *)p->sent)[k] = position;
-  }
-}
-
 /* Groups the elements of the block by their ranks, in order. */
 static void fill_groups(struct cvl_context *c, const struct permutation *p) {
   uint64_t *next = mpi_alloc(c, c->ranks * sizeof *next);
@@ -120,25 +110,24 @@ static void fill_groups(struct cvl_context *c, const struct permutation *p) {
     if (p->positions[i] < 0) continue;
     const uint64_t position = (uint64_t)p->positions[i];
     r = owner_near(p->far_at, position, r);
-    put_position(p, next[r], position - p->far_at->start[r]);
+    put_position(p, p->sent, next[r], position - p->far_at->start[r]);
     p->order[next[r]++] = i;
   }
   mpi_free(c, next);
 }
 
-bool group_positions(struct cvl_context *c, struct permutation *p) {
+void group_positions(struct cvl_context *c, struct permutation *p) {
   count_out(c, p);
   p->order = mpi_try_alloc(c, p->site, p->out_total * sizeof *p->order);
   p->sent = mpi_try_alloc(c, p->site, p->out_total * p->wide);
   if (p->order && p->sent) {
     fill_groups(c, p);
-    return true;
+    return;
   }
   for (unsigned r = 0; r < c->ranks; r++) p->out[r] = 0;
   p->out_total = 0;
   mpi_free(c, p->positions);
   p->positions = NULL;
-  return false;
 }
 
 /* ---- scatters ---- */
@@ -166,25 +155,11 @@ static char *sent_values(struct cvl_context *c, const struct permutation *p) {
   return out;
 }
 
-/* The segment of this rank's block that has a position. */
-static uint64_t segment_at(const struct view *v, uint64_t position) {
-  uint64_t low = 0, high = v->segments.n;
-  while (high - low > 1) {
-    const uint64_t k = low + (high - low) / 2;
-    if (v->offset[k] <= position) {
-      low = k;
-    } else {
-      high = k;
-    }
-  }
-  return low;
-}
-
 /* Position `to` of this rank's block is used again, by the element at `where`. */
 static void note_duplicate(struct cvl_context *c, const struct permutation *p,
                            const struct view *far, uint64_t to, int64_t where) {
   const uint64_t position = p->far_at->start[c->rank] + to;
-  const uint64_t k = segment_at(far, position);
+  const uint64_t k = view_segment_at(far, position);
   fault_mine(c, (struct cvl_error){.kind = CVL_E_DUPLICATE,
                                    .site = p->site,
                                    .position = where,

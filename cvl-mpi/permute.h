@@ -4,6 +4,8 @@
 
 #include "cvl-mpi/private.h"
 
+#include <string.h>
+
 struct permutation {
   const struct cvl_permute_args *a;
   uint64_t site;
@@ -24,10 +26,28 @@ struct permutation {
 
 enum { NOT_SENT = -1 };
 
-/* Position k of several, of p->wide bytes each. */
+/* Position k of several, of p->wide bytes each, which may lie anywhere. */
 static inline uint64_t position_at(const struct permutation *p, const void *positions,
                                    uint64_t k) {
-  return p->wide == 4 ? ((const uint32_t *)positions)[k] : ((const uint64_t *)positions)[k];
+  const char *at = (const char *)positions + k * p->wide;
+  uint64_t position;
+  uint32_t narrow;
+  if (p->wide == sizeof position) {
+    memcpy(&position, at, sizeof position);
+    return position;
+  }
+  memcpy(&narrow, at, sizeof narrow);
+  return narrow;
+}
+static inline void put_position(const struct permutation *p, void *positions, uint64_t k,
+                                uint64_t position) {
+  char *at = (char *)positions + k * p->wide;
+  const uint32_t narrow = (uint32_t)position;
+  if (p->wide == sizeof position) {
+    memcpy(at, &position, sizeof position);
+  } else {
+    memcpy(at, &narrow, sizeof narrow);
+  }
 }
 
 /* What a gather or scatter reads of a block: elements in the host's memory; NULL: lost. */
@@ -53,10 +73,10 @@ static inline bool is_inside(const struct permutation *p, uint64_t k, int64_t in
 void fault_index(struct cvl_context *, const struct permutation *, uint64_t k, uint64_t i,
                  int64_t index);
 
-/* Sets p->positions, to NULL if they cannot be had; then p->out, order and sent. False without
- * memory: then nothing is sent. */
+/* Sets p->positions, to NULL if they cannot be had; then p->out, order and sent, or, without
+ * memory, p->positions to NULL: then nothing is sent. */
 void find_positions(struct cvl_context *, struct permutation *, const struct reading *);
-bool group_positions(struct cvl_context *, struct permutation *);
+void group_positions(struct cvl_context *, struct permutation *);
 
 static inline void copy_element(char *to, uint64_t i, const char *from, uint64_t k,
                                 size_t bytes) {

@@ -87,7 +87,7 @@ struct shift {
 
 struct fault {
   struct cvl_error error;
-  uint64_t call; /* in which it was found: all ranks count alike */
+  uint64_t call; /* in which it was found, since the last agreement */
 };
 
 struct cvl_context {
@@ -101,13 +101,14 @@ struct cvl_context {
   bool explains;                  /* how superoperators are executed */
   bool fails;                     /* allocations may be let fail on this rank */
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
-  uint64_t calls, site;           /* how many functions of the table; of the last one */
-  struct fault mine;              /* this rank's first, not agreed on */
-  uint64_t faults;                /* of this rank, so far */
-  uint64_t faults_before;         /* the steps of a superoperator: after more, nothing that an
-                                     ASSERT proves holds, and steps are lost; else UINT64_MAX */
-  struct fault slot;              /* that of all ranks, agreed on */
-  char text[256];                 /* of slot */
+  uint64_t calls,
+      site;          /* how many functions of the table since the last agreement; of the last */
+  struct fault mine; /* this rank's first, not agreed on */
+  uint64_t faults;   /* of this rank, so far */
+  uint64_t faults_before; /* the steps of a superoperator: after more, nothing that an
+                             ASSERT proves holds, and steps are lost; else UINT64_MAX */
+  struct fault slot;      /* that of all ranks, agreed on */
+  char text[256];         /* of slot */
   struct shift *shifts;
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
@@ -207,6 +208,9 @@ struct cvl_value inner_slice(struct cvl_context *, uint64_t site, struct cvl_val
                              uint64_t first, uint64_t n);
 bool inner_fill(struct cvl_context *, uint64_t site, const struct cvl_value *target,
                 uint64_t first, struct cvl_value v);
+/* Copies elements first .. first + n to the host; false after a fault, or if v is lost. */
+bool inner_read(struct cvl_context *, uint64_t site, const struct cvl_value *v, uint64_t first,
+                uint64_t n, void *to);
 /* A size of the inner back end, exact. */
 uint64_t inner_size(struct cvl_context *, struct cvl_size);
 
@@ -274,12 +278,16 @@ void segdes_drop_views(struct cvl_context *, struct cvl_segdes *);
 /* view->segments of any rank; those that begin there. */
 struct range view_segments(const struct view *, unsigned rank);
 struct range view_owned(const struct view *, unsigned rank);
-/* Of all ranks the former; the caller frees them. */
+/* The rank on which the segment begins that goes on on `rank`. */
+unsigned view_beginner(const struct view *, unsigned rank);
+/* view->segments of all ranks; the caller frees them. */
 struct range *view_ranges(struct cvl_context *, const struct view *);
 /* Whether the first segment of a rank's block has begun before; whether the last one goes on.
  */
 bool view_comes_in(const struct view *, unsigned rank);
 bool view_goes_on(const struct view *, unsigned rank);
+/* Which of view->segments has a position of the block, counted from the first of them. */
+uint64_t view_segment_at(const struct view *, uint64_t position);
 /* Of view->segments: where segment k begins (one more than the last: where that ends); how many
  * elements of it are in this rank's block. */
 uint64_t view_offset(const struct view *, uint64_t k);
@@ -385,6 +393,13 @@ bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
+/* Of inner results, one element for each segment that begins on this rank: `n` from `first` on,
+ * and `last`, which it takes, of one that goes on; NULL: there is none. CVL_NOTHING: lost. */
+struct cvl_value beginning_here(struct cvl_context *, uint64_t site,
+                                const struct cvl_value *local, uint64_t first, uint64_t n,
+                                const struct cvl_value *last);
+/* n times an inner scalar; owned, or the scalar. CVL_NOTHING: lost. */
+struct cvl_value repeated(struct cvl_context *, uint64_t site, struct cvl_value, uint64_t n);
 /* What INDEX has for each segment of a block, as inner values: of starts, which it takes, and
  * strides. Constants stand for all segments. What it gives begins `skipped` elements behind the
  * first start; owned; CVL_NOTHING: lost. */

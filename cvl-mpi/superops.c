@@ -97,8 +97,7 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop 
   k->op = op;
   k->pieces = pieces;
   if (pieces != SUPEROP_NONE && superop_has_combinations(op) && !find_columns(c, k)) {
-    free(k->column);
-    free(k);
+    mpi_discard_step(c, k);
     return NULL;
   }
   k->forms[WITHIN] = form_new(c, op, false);
@@ -106,7 +105,7 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop 
   k->across = !whole;
   k->parts[SPLIT_AT_LONG_SEGMENTS].tried = pieces != SUPEROP_NONE;
   if (whole || split_of(c, k, SPLIT_AT_EXCHANGES)) return k;
-  mpi_free(c, k);
+  mpi_discard_step(c, k);
   return NULL;
 }
 

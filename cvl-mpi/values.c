@@ -161,6 +161,13 @@ struct cvl_value inner_slice(struct cvl_context *c, uint64_t site, struct cvl_va
   return out;
 }
 
+bool inner_read(struct cvl_context *c, uint64_t site, const struct cvl_value *v, uint64_t first,
+                uint64_t n, void *to) {
+  if (n == 0) return true;
+  return v->form != CVL_NOTHING &&
+         absorb(c, c->b->to_host(c->inner, v, first, n, to), at_site(site));
+}
+
 bool inner_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
                 uint64_t first, struct cvl_value v) {
   return v.form != CVL_NOTHING &&

@@ -32,6 +32,15 @@ struct range view_segments(const struct view *v, unsigned rank) {
   return (struct range){s.first - 1, s.n + 1};
 }
 
+unsigned view_beginner(const struct view *v, unsigned rank) {
+  const uint64_t k = view_segments(v, rank).first;
+  while (rank-- > 0) {
+    const struct range owned = view_owned(v, rank);
+    if (k >= owned.first && k - owned.first < owned.n) return rank;
+  }
+  return 0;
+}
+
 struct range *view_ranges(struct cvl_context *c, const struct view *v) {
   struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
   for (unsigned r = 0; r < c->ranks; r++) ranges[r] = view_segments(v, r);
@@ -40,6 +49,19 @@ struct range *view_ranges(struct cvl_context *c, const struct view *v) {
 
 uint64_t view_offset(const struct view *v, uint64_t k) {
   return v->offset[k - v->segments.first];
+}
+
+uint64_t view_segment_at(const struct view *v, uint64_t position) {
+  uint64_t low = 0, high = v->segments.n;
+  while (high - low > 1) {
+    const uint64_t k = low + (high - low) / 2;
+    if (v->offset[k] <= position) {
+      low = k;
+    } else {
+      high = k;
+    }
+  }
+  return low;
 }
 
 uint64_t within_block(uint64_t begin, uint64_t end, struct range block) {

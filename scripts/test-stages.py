@@ -120,6 +120,11 @@ def conformance():
                 f"mkdir -p build/kernels && rm -f build/kernels/* && {CACHED} {WATCHED},seed=1 {suite} --brief"
                 " --backend cuda-emu --int 64 --seed 1 --native wait:build/kernels"
                 " --only SUPEROP.GATHERS", reads=SUITE)
+    # With this seed a pending length arrives while a superoperator asks for it.
+    yield Stage("conformance, emulated GPU, a length that arrives late",
+                f"mkdir -p build/kernels-late && {CACHED} RAVEL_EMULATION=small=0 {suite} --brief --all-forms"
+                " --backend cuda-emu --int 64 --float 64 --seed 574782 --native wait:build/kernels-late"
+                " --only SUPEROP.SCANS", reads=SUITE)
 
 
 def programs():

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import hardware  # noqa: E402
 from collection import ROOT, WORK, BenchError, Data, chosen, load_cases, variants  # noqa: E402
 from measuring import Plan, contenders, triple, verify  # noqa: E402
-from noise import median, ratios, verdict  # noqa: E402
+from noise import ratios, verdict  # noqa: E402
 from resultfile import write  # noqa: E402
 from rounds import alternate  # noqa: E402
 from systems import all_systems  # noqa: E402
@@ -141,7 +141,6 @@ def page(options):
         lines += [f"## {kind.capitalize()}: at most {target:.1f} times", ""]
         lines += [*grid(["program", "size", "two ranks, ms", "one process, ms", "OpenMP C, ms", "to one process", "",
                          "to OpenMP C", ""], shown), ""]
-
     return "\n".join(lines).rstrip() + "\n"
 
 
