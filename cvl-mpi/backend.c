@@ -2,6 +2,7 @@
 #include "cvl-mpi/cvl-mpi.h"
 #include "cvl-mpi/deal.h"
 #include "cvl-mpi/hosts.h"
+#include "cvl-mpi/pending.h"
 #include "cvl-mpi/superops.h"
 
 #include <stdio.h>
@@ -71,6 +72,7 @@ static void mpi_close(struct cvl_context *c) {
   c->b->close(c->inner);
   distribution_release(c->latest);
   free(c->shifts);
+  free(c->sizes);
   mpi_rooms_free(c);
   free(c);
 }
@@ -78,8 +80,11 @@ static void mpi_close(struct cvl_context *c) {
 /* ---- values ---- */
 
 static struct cvl_size mpi_size_length(struct cvl_context *c, const struct cvl_value *v) {
+  const struct pending *p = waits_for(v);
   (void)c;
-  return (struct cvl_size){mpi_length(v), 0};
+  if (!p) return (struct cvl_size){mpi_length(v), 0};
+  return (struct cvl_size){v->form == CVL_VECTOR ? v->as.vector->n : v->as.segdes->total,
+                           p->symbol};
 }
 
 static struct cvl_size mpi_size_count(struct cvl_context *c, const struct cvl_value *v) {
@@ -88,12 +93,16 @@ static struct cvl_size mpi_size_count(struct cvl_context *c, const struct cvl_va
 }
 
 static bool mpi_resolve(struct cvl_context *c, struct cvl_size *size) {
-  (void)size;
+  comm_at(c->comm, "resolve", 0);
+  if (size->symbol) *size = (struct cvl_size){size_known(c, size->symbol), 0};
   return c->slot.error.kind == CVL_E_NONE;
 }
 
 static bool mpi_require_equal(struct cvl_context *c, uint64_t site, struct cvl_size a,
                               struct cvl_size b, int64_t rule) {
+  if (a.symbol && a.symbol == b.symbol) return true;
+  mpi_resolve(c, &a);
+  mpi_resolve(c, &b);
   if (a.bound == b.bound) return true;
   fault_mine(c, (struct cvl_error){.kind = CVL_E_SIZE,
                                    .site = site,
@@ -121,7 +130,10 @@ static bool mpi_same(struct cvl_context *c, const struct cvl_value *a,
 
 static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
   comm_at(c->comm, "check", 0);
-  if (wait) agree(c);
+  if (wait) {
+    want_all(c);
+    agree(c);
+  }
   if (c->slot.error.kind == CVL_E_NONE) return false;
   *e = c->slot.error;
   c->slot.error.kind = CVL_E_NONE;
@@ -211,6 +223,7 @@ static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permu
       call_of(CALL_PERMUTE, a->op, 6,
               (operand *[]){&a->values, &a->index, &a->flags, &a->defaults, &a->s, &a->d});
   mpi_enter(c, "permute", site);
+  want(c, call.operand, call.count);
   if (!sizes_fit(&call)) return lost_call(c, &call, out);
   if (!permute_call(c, site, a, out)) return together(c, site, &call, out);
   call_drop(c, &call);
@@ -263,6 +276,7 @@ static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
   const struct cvl_call call =
       call_of(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, 1, (operand *[]){lengths});
   mpi_enter(c, "make_segdes", site);
+  want(c, lengths, 1);
   if (mpi_at(lengths)) return make_segdes_call(c, site, lengths, out);
   return together(c, site, &call, out);
 }
@@ -270,6 +284,7 @@ static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
 static bool lengths(struct cvl_context *c, uint64_t site, operand *d, struct cvl_value *out) {
   const struct cvl_call call = call_of(CALL_LENGTHS, OP_LENGTHS, 1, (operand *[]){d});
   mpi_enter(c, "lengths", site);
+  want(c, d, 1);
   if (segdes_is_held(d)) return lengths_call(c, site, d, out);
   return together(c, site, &call, out);
 }
@@ -291,6 +306,7 @@ static bool assert_all(struct cvl_context *c, uint64_t site, operand *flags, ope
 
 /* Every rank knows the length. */
 static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct cvl_value *out) {
+  want(c, v, 1);
   const uint64_t n = mpi_length(v);
   const bool fits = c->int_elem != CVL_I32 || n <= INT32_MAX;
   *out = cvl_scalar_int(c->int_elem, (int64_t)n);

@@ -6,6 +6,7 @@
  * goes to all ranks.
  */
 #include "cvl-mpi/deal.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,7 @@ static bool find_segdes(struct cvl_context *c, uint64_t site, const struct cvl_d
 
 bool mpi_deal(struct cvl_context *c, uint64_t site, struct cvl_deal *d) {
   mpi_enter(c, "deal", site);
+  want(c, d->operands, d->count);
   struct one_segment *ones = mpi_alloc(c, d->count * sizeof *ones);
   struct cvl_segdes **segdes = mpi_alloc(c, d->count * sizeof(struct cvl_segdes *));
   bool dealt = find_segdes(c, site, d, ones, segdes);

@@ -170,6 +170,26 @@ struct cvl_value segdes_of_lengths(struct cvl_context *c, uint64_t site,
   return lost(c, d.count, d.total);
 }
 
+void segdes_become(struct cvl_context *c, struct cvl_segdes *d, struct cvl_value made) {
+  struct cvl_segdes *from = made.as.segdes;
+  release_inner(c, &d->whole);
+  hold(c, d, from->held, from->base, from->offset);
+  d->whole = from->whole;
+  d->lost = from->lost;
+  from->held = NULL;
+  from->base = from->offset = NULL;
+  from->whole = nothing();
+  mpi_release(c, &made);
+}
+
+void segdes_is_one(struct cvl_context *c, struct cvl_segdes *d) {
+  release_inner(c, &d->whole);
+  d->whole = cvl_one_segment(d->total);
+  mpi_free(c, d->offset);
+  d->offset = mpi_alloc(c, 2 * sizeof *d->offset);
+  d->offset[1] = d->total;
+}
+
 /* Lengths first .. of an inner descriptor, with room for one more; NULL: lost. */
 static int64_t *read_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
                              struct range wanted) {

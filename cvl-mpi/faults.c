@@ -1,5 +1,5 @@
 /* faults.c - faults of this rank, and the first one of all (README.md, Ranks agree). */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,20 +112,23 @@ static struct report report_of(const struct cvl_context *c) {
   return r;
 }
 
-static const struct report *first_of(const struct cvl_context *c, const struct report *all) {
-  const struct report *first = &all[0];
+/* Of the reports with which begins what ranks have said in a round. */
+static const struct report *first_of(const struct cvl_context *c, const struct round *round) {
+  const struct report *first = (const void *)round->all;
   for (unsigned r = 1; r < c->ranks; r++) {
-    if (comes_before(&all[r].fault, &first->fault)) first = &all[r];
+    const struct report *other = (const void *)(round->all + r * round->bytes);
+    if (comes_before(&other->fault, &first->fault)) first = other;
   }
   return first;
 }
 
 bool agree(struct cvl_context *c) {
-  struct report *all = mpi_alloc(c, c->ranks * sizeof *all);
+  struct round round = round_begin(c, false, sizeof(struct report));
   take_inner(c, true);
   const struct report mine = report_of(c);
-  comm_gather(c->comm, &mine, sizeof mine, all);
-  const struct report *first = first_of(c, all);
+  memcpy(round.mine, &mine, sizeof mine);
+  round_gather(c, &round);
+  const struct report *first = first_of(c, &round);
   if (comes_before(&first->fault, &c->slot)) {
     c->slot = first->fault;
     snprintf(c->text, sizeof c->text, "%s", first->text);
@@ -134,7 +137,7 @@ bool agree(struct cvl_context *c) {
   c->calls = c->slot.call =
       0; /* after a fault ranks may have computed different scalars themselves */
   c->mine.error.kind = CVL_E_NONE;
-  mpi_free(c, all);
+  round_end(c, &round);
   return c->slot.error.kind == CVL_E_NONE;
 }
 

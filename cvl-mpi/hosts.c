@@ -1,6 +1,6 @@
 /* hosts.c - values from and to the host's memory, which every rank has a copy of, and slices.
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,10 +79,21 @@ static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t f
   return good;
 }
 
+/* Completes a value that is to be read, before an agreement or on its way: false if there is a
+ * fault. */
+static bool agree_on(struct cvl_context *c, const struct cvl_value *v) {
+  bool good;
+  do {
+    if (waits_for(v) && waits_for(v)->kind->heavy) want(c, v, 1);
+    good = agree(c);
+  } while (good && waits_for(v));
+  return good;
+}
+
 bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t first, uint64_t n,
                  void *dst) {
   comm_at(c->comm, "to_host", 0);
-  if (!agree(c)) return false;
+  if (!agree_on(c, v)) return false;
   if (!mpi_at(v) && !segdes_is_held(v)) return read_inner(c, inner_of(v, false), first, n, dst);
   struct range *ranges = ranges_same(c, first, n);
   const struct cvl_value there =
@@ -155,6 +166,7 @@ static bool slice_vector(struct cvl_context *c, uint64_t site, const struct cvl_
 bool mpi_slice(struct cvl_context *c, uint64_t site, const struct cvl_value *v, uint64_t first,
                uint64_t n, struct cvl_value *out) {
   const bool segdes = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
+  want(c, v, 1);
   const bool good = segdes ? slice_segdes(c, site, v, first, n, out)
                            : slice_vector(c, site, v, first, n, out);
   mpi_drop(c, v);
@@ -193,6 +205,7 @@ static void fill_local(struct cvl_context *c, uint64_t site, struct cvl_vector *
 bool mpi_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
               uint64_t first, const struct cvl_value *v) {
   struct cvl_vector *to = target->as.vector;
+  want(c, v, 1);
   if (!to->at) {
     fill_local(c, site, to, first, move_whole(c, site, v));
   } else {
@@ -268,6 +281,7 @@ static struct cvl_value concatenate_blocks(struct cvl_context *c, uint64_t site,
 bool mpi_concatenate(struct cvl_context *c, uint64_t site, uint64_t n,
                      const struct cvl_value *descriptors, struct cvl_value *out) {
   uint64_t count = 0, total = 0;
+  want(c, descriptors, (unsigned)n);
   for (uint64_t k = 0; k < n; k++) {
     count += mpi_count(&descriptors[k]);
     total += mpi_length(&descriptors[k]);

@@ -1,5 +1,5 @@
 /* long.c - operations on segments that go on on the next rank: spreads, and reductions. */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 
@@ -228,9 +228,22 @@ struct cvl_value beginning_here(struct cvl_context *c, uint64_t site,
   return nothing();
 }
 
+/* Of one segment. */
+static struct cvl_value one_joined(struct cvl_context *c, uint64_t site, enum cvl_op op,
+                                   enum cvl_elem elem, const struct view *v,
+                                   struct cvl_value local) {
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct pieces p = pieces_of(v, r);
+    counts[r] = p.head + p.tail + view_owned(v, r).n - (p.tail > 0);
+  }
+  return one_reduced(c, site, op, elem, counts, local);
+}
+
 struct cvl_value pieces_joined(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                enum cvl_elem elem, const struct view *v,
                                struct cvl_value local) {
+  if (v->borders[c->ranks].first == 1) return one_joined(c, site, op, elem, v, local);
   const struct pieces p = pieces_of(v, c->rank);
   const uint64_t middle = view_owned(v, c->rank).n - (p.tail > 0);
   const size_t bytes = elem_info(elem)->bytes;

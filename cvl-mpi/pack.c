@@ -1,46 +1,12 @@
-/* pack.c - PACK: every rank its block; then ranks tell each other how many elements they keep.
+/* pack.c - PACK: every rank its block. How many elements the others keep, they say when somebody
+ * wants to know it (pending.h).
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a rank keeps of its block: elements, and how many of each segment that it touches. */
-struct kept {
-  struct cvl_value vector; /* inner; CVL_NOTHING if lost, and then none are kept */
-  uint64_t n;
-  int64_t *counts; /* of view->segments, with room for one more; NULL without memory */
-};
-
-static bool read_counts(struct cvl_context *c, uint64_t site, const struct cvl_value *d,
-                        uint64_t n, int64_t *counts) {
-  if (n == 0) return true;
-  return absorb(c, c->b->to_host(c->inner, d, 0, n, counts), at_site(site));
-}
-
-static struct kept keep(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                        const struct view *view) {
-  static const bool present[] = {true, true, true};
-  const uint64_t segments = view->segments.n;
-  struct cvl_value in[] = {move_to(c, site, &call->operand[0], view->at, true),
-                           move_to(c, site, &call->operand[1], view->at, true), view->local};
-  struct kept k = {.counts = mpi_try_alloc(c, site, (segments + 1) * sizeof *k.counts)};
-  struct cvl_value d = {.form = CVL_NOTHING};
-  for (uint64_t i = 0; k.counts && i < segments; i++) k.counts[i] = 0;
-  if (any_lost(in, present, 3) || !k.counts) {
-    inner_drop(c, in, 3);
-    return k;
-  }
-  if (!absorb(c, c->b->pack(c->inner, site, &in[0], &in[1], &in[2], &k.vector, &d),
-              at_site(site))) {
-    k.vector.form = CVL_NOTHING;
-    return k;
-  }
-  if (!read_counts(c, site, &d, segments, k.counts)) release_inner(c, &k.vector);
-  if (k.vector.form != CVL_NOTHING) k.n = inner_size(c, c->b->length(c->inner, &k.vector));
-  release_inner(c, &d);
-  return k;
-}
+/* ---- how many elements ranks have ---- */
 
 struct distribution *kept_by_ranks(struct cvl_context *c, uint64_t n) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
@@ -59,77 +25,236 @@ struct keeps {
 
 static const uint64_t WITHOUT_COUNTS = UINT64_MAX;
 
+/* NULL if a rank does not know of which segments. */
+static struct distribution *by_keeps(struct cvl_context *c, const struct keeps *all) {
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  bool good = true;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    counts[r] = all[r].n;
+    good = good && all[r].n != WITHOUT_COUNTS;
+  }
+  struct distribution *made = good ? distribution_of_counts(c, counts) : NULL;
+  mpi_free(c, counts);
+  return made;
+}
+
+/* ---- the descriptor ---- */
+
+/* Where blocks and segments end, and how many elements each rank keeps. */
+struct ends {
+  struct view view;  /* its distribution and borders only */
+  int64_t *mine;     /* of the segments that this rank touches, with room for one more */
+  struct keeps *all; /* of all ranks */
+};
+
+static struct ends ends_of(struct cvl_context *c, const struct view *v) {
+  const size_t bytes = (c->ranks + 1) * sizeof *v->borders;
+  struct ends e = {.view.at = distribution_retain(v->at), .view.borders = mpi_alloc(c, bytes)};
+  memcpy(e.view.borders, v->borders, bytes);
+  e.all = mpi_alloc(c, c->ranks * sizeof *e.all);
+  return e;
+}
+
+static void ends_free(struct cvl_context *c, struct ends *e) {
+  distribution_release(e->view.at);
+  mpi_free(c, e->view.borders);
+  mpi_free(c, e->mine);
+  mpi_free(c, e->all);
+}
+
 /* Of the segments that begin on each rank how much all ranks keep. */
-static uint64_t *sums_of(struct cvl_context *c, const struct view *v, const struct keeps *all) {
+static uint64_t *sums_of(struct cvl_context *c, const struct ends *e) {
   uint64_t *sums = mpi_alloc(c, c->ranks * sizeof *sums);
   unsigned beginner = 0; /* of the segment that comes in */
   for (unsigned r = 0; r < c->ranks; r++) {
-    sums[r] += all[r].n - (uint64_t)all[r].head;
-    sums[beginner] += (uint64_t)all[r].head;
-    if (view_owned(v, r).n > 0) beginner = r;
+    sums[r] += e->all[r].n - (uint64_t)e->all[r].head;
+    sums[beginner] += (uint64_t)e->all[r].head;
+    if (view_owned(&e->view, r).n > 0) beginner = r;
   }
   return sums;
 }
 
 /* Adds to the last segment that begins on this rank what others keep of it. */
-static void add_behind(const struct cvl_context *c, const struct view *v,
-                       const struct keeps *all, int64_t *last) {
-  const uint64_t next = v->borders[c->rank + 1].first;
-  for (unsigned r = c->rank + 1; r < c->ranks && v->borders[r].first == next; r++)
-    *last += all[r].head;
-}
-
-static struct distribution *by_keeps(struct cvl_context *c, struct keeps *all, bool *good) {
-  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
-  *good = true;
-  for (unsigned r = 0; r < c->ranks; r++) {
-    *good = *good && all[r].n != WITHOUT_COUNTS;
-    if (all[r].n != WITHOUT_COUNTS) counts[r] = all[r].n;
-  }
-  struct distribution *made = distribution_of_counts(c, counts);
-  mpi_free(c, counts);
-  return made;
+static void add_behind(const struct cvl_context *c, const struct ends *e, int64_t *last) {
+  const struct border *borders = e->view.borders;
+  const uint64_t next = borders[c->rank + 1].first;
+  for (unsigned r = c->rank + 1; r < c->ranks && borders[r].first == next; r++)
+    *last += e->all[r].head;
 }
 
 /* Each segment's count is on the rank on which it begins. */
-static struct cvl_value descriptor(struct cvl_context *c, uint64_t site, const struct view *v,
-                                   int64_t *mine, const struct keeps *all, bool good) {
-  const struct range owned = view_owned(v, c->rank);
-  const uint64_t before = v->segments.n - owned.n;
-  uint64_t *sums = good ? sums_of(c, v, all) : NULL;
-  if (mine && owned.n > 0) {
-    memmove(mine, mine + before, owned.n * sizeof *mine);
-    add_behind(c, v, all, &mine[owned.n - 1]);
+static struct cvl_value descriptor(struct cvl_context *c, uint64_t site, struct ends *e) {
+  const struct range owned = view_owned(&e->view, c->rank);
+  const uint64_t before = view_segments(&e->view, c->rank).n - owned.n;
+  uint64_t *sums = sums_of(c, e);
+  if (e->mine && owned.n > 0) {
+    memmove(e->mine, e->mine + before, owned.n * sizeof *e->mine);
+    add_behind(c, e, &e->mine[owned.n - 1]);
   }
-  const struct cvl_value made = segdes_of_lengths(c, site, by_segments(c, v), mine, sums);
+  const struct cvl_value made =
+      segdes_of_lengths(c, site, by_segments(c, &e->view), e->mine, sums);
+  e->mine = NULL;
   mpi_free(c, sums);
   return made;
 }
 
-/* Of one segment the sum is known. */
-struct cvl_value packed_descriptor(struct cvl_context *c, uint64_t site, const struct view *v,
-                                   int64_t *mine, uint64_t n, struct distribution **to) {
-  if (v->borders[c->ranks].first == 1) {
-    mpi_free(c, mine);
-    *to = kept_by_ranks(c, n);
-    return cvl_one_segment((*to)->n);
-  }
-  const bool comes_in = mine && view_comes_in(v, c->rank);
-  const struct keeps own = {mine ? n : WITHOUT_COUNTS, comes_in ? mine[0] : 0};
-  struct keeps *all = mpi_alloc(c, c->ranks * sizeof *all);
-  bool good;
-  comm_gather(c->comm, &own, sizeof own, all);
-  *to = by_keeps(c, all, &good);
-  const struct cvl_value made = descriptor(c, site, v, mine, all, good);
-  mpi_free(c, all);
-  return made;
+/* ---- its lengths, of which the sum is known ---- */
+
+struct lengths {
+  struct pending p;
+  struct ends ends;
+};
+
+static void lengths_arrive(struct cvl_context *c, struct pending *p, const char *all,
+                           size_t stride) {
+  (void)all;
+  (void)stride;
+  segdes_become(c, p->segdes, descriptor(c, p->site, &((struct lengths *)p)->ends));
 }
+
+static void lengths_drop(struct cvl_context *c, struct pending *p) {
+  ends_free(c, &((struct lengths *)p)->ends);
+}
+
+static const struct pending_kind lengths_kind = {true, NULL, lengths_arrive, lengths_drop};
+
+static void lengths_later(struct cvl_context *c, uint64_t site, struct ends ends,
+                          struct cvl_segdes *d) {
+  struct lengths *l = mpi_alloc(c, sizeof *l);
+  l->p.kind = &lengths_kind;
+  l->p.site = site;
+  l->ends = ends;
+  pending_add(c, &l->p, true, NULL,
+              &(struct cvl_value){.form = CVL_SEGDES, .as.segdes = d});
+}
+
+/* ---- what ranks keep ---- */
+
+struct kept {
+  struct pending p;
+  struct ends ends;       /* of a descriptor with several segments */
+  struct cvl_value inner; /* the inner descriptor; CVL_NOTHING if lost, or not wanted */
+};
+
+static bool is_several(const struct kept *k) {
+  return k->ends.all != NULL;
+}
+
+static uint64_t elements(struct cvl_context *c, const struct cvl_value *v) {
+  return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->length(c->inner, v));
+}
+
+static bool read_counts(struct cvl_context *c, struct kept *k) {
+  const uint64_t n = view_segments(&k->ends.view, c->rank).n;
+  k->ends.mine = mpi_try_alloc(c, k->p.site, (n + 1) * sizeof *k->ends.mine);
+  if (k->ends.mine && inner_read(c, k->p.site, &k->inner, 0, n, k->ends.mine)) return true;
+  mpi_free(c, k->ends.mine);
+  k->ends.mine = NULL;
+  return false;
+}
+
+static void say_kept(struct cvl_context *c, struct pending *p, void *to) {
+  struct kept *k = (struct kept *)p;
+  struct keeps own = {0, 0};
+  if (is_several(k) && !read_counts(c, k)) {
+    own.n = WITHOUT_COUNTS;
+  } else {
+    own.n = elements(c, p->vector ? &p->vector->local : &k->inner);
+    if (is_several(k) && view_comes_in(&k->ends.view, c->rank)) own.head = k->ends.mine[0];
+  }
+  memcpy(to, &own, p->bytes);
+}
+
+/* What ranks have said, in ends.all if that is wanted; the distribution of what they keep. */
+static struct distribution *heard(struct cvl_context *c, struct kept *k, const char *all,
+                                  size_t stride) {
+  struct keeps *keeps = mpi_alloc(c, c->ranks * sizeof *keeps);
+  for (unsigned r = 0; r < c->ranks; r++) memcpy(&keeps[r], all + r * stride, k->p.bytes);
+  struct distribution *at = by_keeps(c, keeps);
+  if (is_several(k)) memcpy(k->ends.all, keeps, c->ranks * sizeof *keeps);
+  mpi_free(c, keeps);
+  return at;
+}
+
+/* Nobody has anything. */
+static void all_lost(struct cvl_context *c, struct pending *p) {
+  if (p->vector) {
+    release_inner(c, &p->vector->local);
+    p->vector->n = 0;
+  }
+  if (p->segdes) {
+    p->segdes->lost = true;
+    p->segdes->total = 0;
+  }
+  pending_size(c, p, 0);
+}
+
+static void vector_is(struct cvl_context *c, struct pending *p, struct distribution *at) {
+  p->vector->n = at->n;
+  p->vector->at = distribution_retain(at);
+  settle_blocks(c, p->site,
+         &(struct cvl_value){
+             .form = CVL_VECTOR, .elem = p->vector->elem, .as.vector = p->vector});
+}
+
+static void segdes_is(struct cvl_context *c, struct kept *k, uint64_t total) {
+  struct cvl_segdes *d = k->p.segdes;
+  d->total = total;
+  if (is_several(k)) {
+    lengths_later(c, k->p.site, k->ends, d);
+    k->ends = (struct ends){0};
+  } else {
+    segdes_is_one(c, d);
+  }
+}
+
+static void kept_arrive(struct cvl_context *c, struct pending *p, const char *all,
+                        size_t stride) {
+  struct distribution *at = heard(c, (struct kept *)p, all, stride);
+  if (!at) {
+    all_lost(c, p);
+    return;
+  }
+  pending_size(c, p, at->n);
+  if (p->vector) vector_is(c, p, at);
+  if (p->segdes) segdes_is(c, (struct kept *)p, at->n);
+  distribution_release(at);
+}
+
+static void kept_drop(struct cvl_context *c, struct pending *p) {
+  struct kept *k = (struct kept *)p;
+  ends_free(c, &k->ends);
+  release_inner(c, &k->inner);
+}
+
+static const struct pending_kind kept_kind = {false, say_kept, kept_arrive, kept_drop};
+
+void packed(struct cvl_context *c, uint64_t site, const struct view *v, enum cvl_elem elem,
+            struct cvl_value *vector, struct cvl_value *segdes) {
+  struct kept *k = mpi_alloc(c, sizeof *k);
+  const uint64_t segments = v->borders[c->ranks].first;
+  k->p.kind = &kept_kind;
+  k->p.site = site;
+  k->p.bytes = sizeof(uint64_t);
+  if (vector) *vector = mpi_vector_waiting(c, elem, v->at->n, *vector);
+  if (segdes) {
+    k->inner = *segdes;
+    if (segments != 1) k->ends = ends_of(c, v);
+    if (segments != 1) k->p.bytes = sizeof(struct keeps);
+    *segdes = mpi_segdes(c, (struct cvl_segdes){.count = segments, .total = v->at->n});
+  }
+  pending_add(c, &k->p, false, vector, segdes);
+}
+
+/* ---- the call ---- */
 
 bool pack_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                const struct view *view, struct cvl_value *out) {
-  struct kept k = keep(c, site, call, view);
-  struct distribution *to;
-  out[1] = packed_descriptor(c, site, view, k.counts, k.n, &to);
-  out[0] = settled(c, site, mpi_elem(&call->operand[0]), to, k.vector);
+  struct cvl_call inner = *call;
+  inner.operand[0] = move_to(c, site, &call->operand[0], view->at, true);
+  inner.operand[1] = move_to(c, site, &call->operand[1], view->at, true);
+  inner.operand[2] = view->local;
+  inner_call(c, &inner, NULL, at_site(site), out);
+  packed(c, site, view, mpi_elem(&call->operand[0]), &out[0], &out[1]);
   return true;
 }

@@ -23,10 +23,13 @@ struct range {
 
 /* ---- values: values.c ---- */
 
+struct pending; /* pending.h: what a value may wait for */
+
 struct cvl_vector {
   uint64_t references;
   uint8_t elem;
-  uint64_t n;
+  uint64_t n;              /* while its size is not known, a bound */
+  struct pending *pending; /* or NULL */
   struct distribution *at; /* NULL: all ranks have all elements */
   /* This rank's elements, of the inner back end, which the vector owns; CVL_NOTHING if this
    * rank has lost them by a fault. */
@@ -65,7 +68,8 @@ enum { VIEWS = 3 };
  * rank has those of some segments. */
 struct cvl_segdes {
   uint64_t references;
-  uint64_t count, total;
+  uint64_t count, total; /* as n of a vector */
+  struct pending *pending;
   struct distribution *held; /* which segments a rank has; NULL: all ranks have all */
   uint64_t *base;         /* held: where the first segment of each rank begins, and the end */
   struct cvl_value whole; /* not held: inner; CVL_NOTHING if lost */
@@ -114,6 +118,8 @@ struct cvl_context {
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
   struct distribution *latest; /* the canonical one that was wanted last */
+  struct pending *pending, **pending_end; /* in the order in which they were entered */
+  uint64_t last_symbol, *sizes;           /* of sizes that were pending: pending.c */
   struct room *rooms;          /* of mpi_try_alloc */
   uint64_t room_count, room_capacity;
   uint64_t hosts_own, hosts_fail; /* allocations of mpi_try_alloc since then; which one fails */
@@ -163,6 +169,9 @@ void mpi_rooms_free(struct cvl_context *);
 /* A vector; takes the reference to `at`, and the inner value. n elements in all. */
 struct cvl_value mpi_vector(struct cvl_context *, enum cvl_elem, uint64_t n,
                             struct distribution *at, struct cvl_value local);
+/* One of up to n elements, of which more is not known yet. */
+struct cvl_value mpi_vector_waiting(struct cvl_context *, enum cvl_elem, uint64_t n,
+                                    struct cvl_value local);
 /* A descriptor; takes what it has. */
 struct cvl_value mpi_segdes(struct cvl_context *, struct cvl_segdes);
 
@@ -189,6 +198,8 @@ void inner_drop(struct cvl_context *, const struct cvl_value *inner, unsigned n)
  * owned and nobody else holds it, and `may_take`. */
 struct cvl_value inner_of(const struct cvl_value *, bool may_take);
 
+/* Frees what nobody wants any more of a vector and a descriptor, which may be NULL. */
+void mpi_unwanted(struct cvl_context *, struct cvl_vector *, struct cvl_segdes *);
 /* Frees all that is held. */
 void mpi_values_free(struct cvl_context *);
 
@@ -238,6 +249,10 @@ struct cvl_value segdes_from_whole(struct cvl_context *, uint64_t site, uint64_t
 struct cvl_value segdes_of_lengths(struct cvl_context *, uint64_t site,
                                    struct distribution *held, int64_t *lengths,
                                    const uint64_t *sums);
+/* d, whose lengths were not known, is `made`, of as many segments; takes that. Or of one segment,
+ * of d->total elements. */
+void segdes_become(struct cvl_context *, struct cvl_segdes *d, struct cvl_value made);
+void segdes_is_one(struct cvl_context *, struct cvl_segdes *d);
 /* Whether the lengths can be had, on all ranks. */
 bool segdes_is_known(struct cvl_context *, uint64_t site, struct cvl_segdes *);
 /* Where the segments ranges[r] begin, on rank r, and where the last of them ends: one word more
@@ -373,16 +388,12 @@ bool ends_between(const struct view *);
 const struct view *cut_segments(struct cvl_context *, uint64_t site, struct cvl_segdes *,
                                 const struct view *, uint64_t unit);
 bool ends_at(const struct view *, uint64_t unit);
-/* Rank r has n elements there. Exchanges. Of how many elements of each of its view's segments
- * every rank keeps, the descriptor, and that; takes `mine`, which may be NULL and has room for
- * one more (pack.c). */
+/* Rank r has n elements there. Exchanges. */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
-struct cvl_value packed_descriptor(struct cvl_context *, uint64_t site, const struct view *,
-                                   int64_t *mine, uint64_t n, struct distribution **to);
-/* A vector from its blocks: on all ranks if it is short, and moved if one rank has
- * too much. Takes the reference to `at`. */
-struct cvl_value settled(struct cvl_context *, uint64_t site, enum cvl_elem,
-                         struct distribution *at, struct cvl_value local);
+/* pack.c: of inner results of PACK, which they are before, the vector, the descriptor, or both:
+ * not NULL. How many elements there are is pending. */
+void packed(struct cvl_context *, uint64_t site, const struct view *, enum cvl_elem,
+            struct cvl_value *vector, struct cvl_value *segdes);
 /* How what has one element for each segment lies, if it is where segments begin. The caller's.
  */
 struct distribution *by_segments(struct cvl_context *, const struct view *);
@@ -415,6 +426,11 @@ struct cvl_value start_of_block(struct cvl_context *, uint64_t site, struct inde
 struct cvl_value pieces_descriptor(struct cvl_context *, uint64_t site, const struct view *);
 struct cvl_value pieces_joined(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
                                const struct view *, struct cvl_value local);
+/* join.c: the reduction of one segment, from what ranks have reduced of it, in the order of
+ * positions: counts[r] values of rank r, at least one in all, which all ranks know; elements, or
+ * of one level of the tree (of FLOATs). Takes both. */
+struct cvl_value one_reduced(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
+                        uint64_t *counts, struct cvl_value local);
 /* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
  * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
  * results. */

@@ -7,7 +7,7 @@
  * Scans, ranks and sorting have their own ways (scan.c, tree.c, sort.c); other operations on
  * such segments are executed whole, by all (together.c).
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 
@@ -88,20 +88,6 @@ struct distribution *by_segments(struct cvl_context *c, const struct view *v) {
 
 /* ---- results ---- */
 
-/* A vector from its blocks: on all ranks if it is short, and moved if one rank has too much.
- * Takes the reference to `at`. */
-struct cvl_value settled(struct cvl_context *c, uint64_t site, enum cvl_elem elem,
-                         struct distribution *at, struct cvl_value local) {
-  const uint64_t n = at->n;
-  const bool whole = is_whole(c, n), skewed = distribution_is_skewed(c, at);
-  struct cvl_value v = mpi_vector(c, elem, n, at, local);
-  if (!whole && !skewed) return v;
-  struct distribution *to = whole ? NULL : distribution_canonical(c, n);
-  struct cvl_value moved = move_to(c, site, &v, to, false);
-  mpi_release(c, &v);
-  return mpi_vector(c, elem, n, to, moved);
-}
-
 static enum cvl_elem result_elem(const struct cvl_context *c, const struct cvl_call *call) {
   return call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]), c->int_elem,
                           c->float_elem);
@@ -177,6 +163,20 @@ static bool is_exact(const struct cvl_call *call) {
   return !floats || call->op == OP_MAX || call->op == OP_MIN;
 }
 
+/* A reduction of one segment in any order: every rank's block by itself. */
+static bool any_order_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                           const struct view *v, struct cvl_value *out) {
+  struct cvl_call inner = *call;
+  struct cvl_value local[CALL_RESULTS];
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  for (unsigned r = 0; r < c->ranks; r++) counts[r] = distribution_range(v->at, r).n > 0;
+  inner.operand[0] = move_to(c, site, &call->operand[0], v->at, true);
+  inner.operand[1] = cvl_one_segment(distribution_range(v->at, c->rank).n);
+  inner_call(c, &inner, NULL, at_site(site), local);
+  *out = one_reduced(c, site, call->op, mpi_elem(&call->operand[0]), counts, local[0]);
+  return true;
+}
+
 /* In the order of the tree: with blocks that end where it has blocks. */
 static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
@@ -195,7 +195,9 @@ static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call
     return sort_call(c, site, call, v, out);
   if (call->kind == CALL_EXTRACT || call->kind == CALL_REPLACE)
     return element_call(c, site, call, d, out);
-  return call->kind == CALL_REDUCE && cut_call(c, site, call, d, v, out);
+  if (call->kind != CALL_REDUCE) return false;
+  return is_exact(call) && d->count == 1 ? any_order_call(c, site, call, v, out)
+                                         : cut_call(c, site, call, d, v, out);
 }
 
 static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
@@ -209,6 +211,7 @@ static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *cal
 
 bool segmented_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
+  want(c, call->operand, call->count);
   if (!sizes_fit(call)) return lost_call(c, call, out);
   struct one_segment one;
   struct cvl_segdes *d = segdes_of(&call->operand[call->count - 1], &one);

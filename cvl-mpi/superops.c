@@ -5,6 +5,7 @@
 
 #include "cvl-mpi/combine.h"
 #include "cvl-mpi/fit.h"
+#include "cvl-mpi/pending.h"
 #include "cvl-mpi/split.h"
 
 #include <stdio.h>
@@ -388,31 +389,11 @@ static const struct superop_node *node_of(const struct superop *op, uint32_t v) 
 
 /* A PACK's descriptor says how many elements each rank keeps: its result may be one without the
  * other. */
-static uint64_t elements(struct cvl_context *c, const struct cvl_value *v) {
-  return v->form == CVL_NOTHING ? 0 : inner_size(c, c->b->length(c->inner, v));
-}
-
-static int64_t *counts_of(struct cvl_context *c, const struct run *r, const struct cvl_value *d,
-                          uint64_t n) {
-  int64_t *counts = mpi_alloc(c, (n + 1) * sizeof *counts);
-  const bool good =
-      d->form != CVL_NOTHING && n > 0 &&
-      absorb(c, c->b->to_host(c->inner, d, 0, n, counts), (struct shift){.site = r->site});
-  for (uint64_t i = 0; !good && i < n; i++) counts[i] = 0;
-  return counts;
-}
-
-static struct cvl_value packed(struct cvl_context *c, const struct run *r, bool segdes,
-                               enum cvl_elem elem, struct cvl_value local) {
+static struct cvl_value pack_result(struct cvl_context *c, const struct run *r, bool segdes,
+                                    enum cvl_elem elem, struct cvl_value local) {
   const struct view *v = view_of(c, r, op_of(r)->segments);
-  const uint64_t n = elements(c, &local);
-  struct distribution *to;
-  if (!segdes) return settled(c, r->site, elem, kept_by_ranks(c, n), local);
-  int64_t *counts = counts_of(c, r, &local, v->segments.n);
-  const struct cvl_value out = packed_descriptor(c, r->site, v, counts, n, &to);
-  release_inner(c, &local);
-  distribution_release(to);
-  return out;
+  packed(c, r->site, v, elem, segdes ? NULL : &local, segdes ? &local : NULL);
+  return local;
 }
 
 /* The rank on which a single segment does not begin has a result of it that is not wanted. */
@@ -433,7 +414,7 @@ static struct cvl_value result(struct cvl_context *c, const struct run *r, uint3
   const enum superop_kind kind = (enum superop_kind)op->kinds[number];
   const enum cvl_elem elem = superop_elem(kind, c->int_elem, c->float_elem);
   switch ((enum superop_role)node_of(op, number)->role) {
-  case ROLE_PACK: return packed(c, r, kind == SUPEROP_SEGDES, elem, local);
+  case ROLE_PACK: return pack_result(c, r, kind == SUPEROP_SEGDES, elem, local);
   case ROLE_COMBINE_REDUCE: return reduced(c, r, elem, local);
   case ROLE_REDUCE:
     if (r->k->pieces != SUPEROP_NONE)
@@ -599,6 +580,7 @@ static enum outcome part_of(struct cvl_context *c, const struct cvl_kernel *k,
 bool mpi_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
              const struct cvl_value *operands, struct cvl_value *outs) {
   mpi_enter(c, "run", site);
+  want(c, operands, k->op->param_count);
   const enum outcome what =
       k->forms[WITHIN].fit ? run_whole(c, site, k, operands, outs) : part_of(c, k, operands);
   return what == DONE || run_apart(c, site, k, what, operands, outs);

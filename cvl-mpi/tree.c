@@ -8,7 +8,7 @@
  * the ranks before, in order, a rank knows what is before its first tile; then the inner back
  * end scans its tiles.
  */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 #include <string.h>

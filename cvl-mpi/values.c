@@ -1,5 +1,7 @@
 /* values.c - vectors and descriptors: their life, and what of vectors is on this rank. */
-#include "cvl-mpi/private.h"
+#include "cvl-mpi/pending.h"
+
+#include "base/check.h"
 
 #include <stdlib.h>
 
@@ -35,6 +37,14 @@ struct cvl_value mpi_vector(struct cvl_context *c, enum cvl_elem elem, uint64_t 
   return (struct cvl_value){.form = CVL_VECTOR, .elem = (uint8_t)elem, .as.vector = v};
 }
 
+struct cvl_value mpi_vector_waiting(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
+                                    struct cvl_value local) {
+  const struct cvl_value v = mpi_vector(c, elem, n, NULL, nothing());
+  local.owned = 0;
+  v.as.vector->local = local;
+  return v;
+}
+
 struct cvl_value mpi_segdes(struct cvl_context *c, struct cvl_segdes made) {
   struct cvl_segdes *d = mpi_alloc(c, sizeof *d);
   made.references = 1;
@@ -46,7 +56,13 @@ struct cvl_value mpi_segdes(struct cvl_context *c, struct cvl_segdes made) {
 
 /* ---- sizes ---- */
 
+static bool is_complete(const struct cvl_value *v) {
+  if (v->form == CVL_VECTOR) return !v->as.vector->pending;
+  return v->form != CVL_SEGDES || !v->as.segdes->pending;
+}
+
 uint64_t mpi_length(const struct cvl_value *v) {
+  invariant(is_complete(v));
   switch ((enum cvl_form)v->form) {
   case CVL_VECTOR: return v->as.vector->n;
   case CVL_SEGDES: return v->as.segdes->total;
@@ -66,6 +82,7 @@ enum cvl_elem mpi_elem(const struct cvl_value *v) {
 }
 
 struct distribution *mpi_at(const struct cvl_value *v) {
+  invariant(is_complete(v));
   return v->form == CVL_VECTOR ? v->as.vector->at : NULL;
 }
 
@@ -78,6 +95,7 @@ void mpi_retain(struct cvl_context *c, const struct cvl_value *v) {
 }
 
 static void vector_free(struct cvl_context *c, struct cvl_vector *v) {
+  if (v->pending && !pending_forget(c, v->pending)) return;
   release_inner(c, &v->local);
   distribution_release(v->at);
   *v->previous = v->next;
@@ -86,6 +104,7 @@ static void vector_free(struct cvl_context *c, struct cvl_vector *v) {
 }
 
 static void segdes_free(struct cvl_context *c, struct cvl_segdes *d) {
+  if (d->pending && !pending_forget(c, d->pending)) return;
   release_inner(c, &d->whole);
   segdes_drop_views(c, d);
   distribution_release(d->held);
@@ -105,7 +124,13 @@ void mpi_drop(struct cvl_context *c, const struct cvl_value *v) {
   if (v->owned) mpi_release(c, v);
 }
 
+void mpi_unwanted(struct cvl_context *c, struct cvl_vector *v, struct cvl_segdes *d) {
+  if (v && v->references == 0) vector_free(c, v);
+  if (d && d->references == 0) segdes_free(c, d);
+}
+
 void mpi_values_free(struct cvl_context *c) {
+  pending_drop_all(c);
   while (c->vectors) vector_free(c, c->vectors);
   while (c->descriptors) segdes_free(c, c->descriptors);
 }
@@ -127,6 +152,7 @@ void inner_drop(struct cvl_context *c, const struct cvl_value *inner, unsigned n
 
 struct cvl_value inner_of(const struct cvl_value *v, bool may_take) {
   struct cvl_value inner = *v;
+  invariant(is_complete(v));
   if (v->form == CVL_VECTOR) {
     inner = v->as.vector->local;
     if (may_take && v->owned && v->as.vector->references == 1) {
