@@ -112,30 +112,37 @@ static struct report report_of(const struct cvl_context *c) {
   return r;
 }
 
-/* Of the reports with which begins what ranks have said in a round. */
-static const struct report *first_of(const struct cvl_context *c, const struct round *round) {
-  const struct report *first = (const void *)round->all;
+/* What of all ranks comes first. */
+static void find_first(struct cvl_context *c, struct report mine) {
+  struct report *all = mpi_alloc(c, c->ranks * sizeof *all), *first = all;
+  comm_gather(c->comm, &mine, sizeof mine, all);
   for (unsigned r = 1; r < c->ranks; r++) {
-    const struct report *other = (const void *)(round->all + r * round->bytes);
-    if (comes_before(&other->fault, &first->fault)) first = other;
+    if (comes_before(&all[r].fault, &first->fault)) first = &all[r];
   }
-  return first;
-}
-
-bool agree(struct cvl_context *c) {
-  struct round round = round_begin(c, false, sizeof(struct report));
-  take_inner(c, true);
-  const struct report mine = report_of(c);
-  memcpy(round.mine, &mine, sizeof mine);
-  round_gather(c, &round);
-  const struct report *first = first_of(c, &round);
   if (comes_before(&first->fault, &c->slot)) {
     c->slot = first->fault;
     snprintf(c->text, sizeof c->text, "%s", first->text);
     if (c->slot.error.kind == CVL_E_DEVICE) c->slot.error.text = c->text;
   }
-  c->calls = c->slot.call =
-      0; /* after a fault ranks may have computed different scalars themselves */
+  mpi_free(c, all);
+}
+
+/* Whether a rank has said so, in the word with which a round begins. */
+static bool any_says(const struct cvl_context *c, const struct round *round) {
+  bool any = false;
+  for (unsigned r = 0; r < c->ranks; r++) any = any || round->all[r * round->bytes];
+  return any;
+}
+
+/* What waits is said along; ranks report only if one has something to report. */
+bool agree(struct cvl_context *c) {
+  struct round round = round_begin(c, false, sizeof(uint64_t));
+  take_inner(c, true);
+  round.mine[0] = c->mine.error.kind != CVL_E_NONE;
+  round_gather(c, &round);
+  if (any_says(c, &round)) find_first(c, report_of(c));
+  /* After a fault ranks may have computed different scalars themselves. */
+  c->calls = c->slot.call = 0;
   c->mine.error.kind = CVL_E_NONE;
   round_end(c, &round);
   return c->slot.error.kind == CVL_E_NONE;

@@ -121,8 +121,7 @@ static uint64_t sum(const struct cvl_context *c, const uint64_t *counts) {
 /* Takes v and the descriptor. */
 static struct cvl_value inner_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op,
                                      struct cvl_value v, struct cvl_value d) {
-  const struct cvl_call call = {
-      .kind = CALL_REDUCE, .op = op, .count = 2, .operand = {v, d}};
+  const struct cvl_call call = {.kind = CALL_REDUCE, .op = op, .count = 2, .operand = {v, d}};
   struct cvl_value out[CALL_RESULTS];
   inner_call(c, &call, NULL, at_site(site), out);
   return out[0];
@@ -182,7 +181,7 @@ static bool is_exact(enum cvl_op op, enum cvl_elem elem) {
 }
 
 struct cvl_value one_reduced(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                        enum cvl_elem elem, uint64_t *counts, struct cvl_value local) {
+                             enum cvl_elem elem, uint64_t *counts, struct cvl_value local) {
   struct join *j = mpi_alloc(c, sizeof *j);
   *j = (struct join){.op = op, .elem = elem, .counts = counts, .local = local};
   j->p.kind = &join_kind;

@@ -1,5 +1,5 @@
-/* pack.c - PACK: every rank its block. How many elements the others keep, they say when somebody
- * wants to know it (pending.h).
+/* pack.c - PACK: every rank its block. How many elements the others keep, they say when
+ * somebody wants to know it (pending.h).
  */
 #include "cvl-mpi/pending.h"
 
@@ -124,8 +124,7 @@ static void lengths_later(struct cvl_context *c, uint64_t site, struct ends ends
   l->p.kind = &lengths_kind;
   l->p.site = site;
   l->ends = ends;
-  pending_add(c, &l->p, true, NULL,
-              &(struct cvl_value){.form = CVL_SEGDES, .as.segdes = d});
+  pending_add(c, &l->p, true, NULL, &(struct cvl_value){.form = CVL_SEGDES, .as.segdes = d});
 }
 
 /* ---- what ranks keep ---- */
@@ -192,9 +191,9 @@ static void all_lost(struct cvl_context *c, struct pending *p) {
 static void vector_is(struct cvl_context *c, struct pending *p, struct distribution *at) {
   p->vector->n = at->n;
   p->vector->at = distribution_retain(at);
-  settle_blocks(c, p->site,
-         &(struct cvl_value){
-             .form = CVL_VECTOR, .elem = p->vector->elem, .as.vector = p->vector});
+  settle_blocks(
+      c, p->site,
+      &(struct cvl_value){.form = CVL_VECTOR, .elem = p->vector->elem, .as.vector = p->vector});
 }
 
 static void segdes_is(struct cvl_context *c, struct kept *k, uint64_t total) {

@@ -1,5 +1,5 @@
-/* pending.h - results that wait for the other ranks until somebody wants one of them: then there
- * is one collective for all that wait. Private to this folder.
+/* pending.h - results that wait for the other ranks until somebody wants one of them: then
+ * there is one collective for all that wait. Private to this folder.
  *
  * Such a vector or descriptor is there when its operation returns, but lacks what follows from
  * other ranks: how many elements they keep, their sums, their elements. Who takes operands says
@@ -30,8 +30,8 @@ struct pending_kind {
 struct pending {
   struct pending *next, **previous;
   const struct pending_kind *kind;
-  uint64_t site, symbol; /* of struct cvl_size; 0: sizes are known */
-  size_t bytes;          /* that every rank says */
+  uint64_t site, symbol;     /* of struct cvl_size; 0: sizes are known */
+  size_t bytes;              /* that every rank says */
   struct cvl_vector *vector; /* whose it is; NULL: of none */
   struct cvl_segdes *segdes;
 };
@@ -40,8 +40,9 @@ struct pending {
  * for none. Their sizes are bounds if they are not known. */
 void pending_add(struct cvl_context *, struct pending *p, bool sizes_known,
                  const struct cvl_value *vector, const struct cvl_value *segdes);
-/* Whether a vector or descriptor that is released can be freed, and what it waits for be dropped.
- * If a size is not known, which somebody may still ask for, it cannot: mpi_unwanted later. */
+/* Whether a vector or descriptor that is released can be freed, and what it waits for be
+ * dropped. If a size is not known, which somebody may still ask for, it cannot: mpi_unwanted
+ * later. */
 bool pending_forget(struct cvl_context *, struct pending *p);
 void pending_drop_all(struct cvl_context *);
 /* Notes the size that p's symbol stands for. */

@@ -5,8 +5,8 @@
  * gets elements; a scatter sends positions and elements, which their new owner puts down in the
  * order of their old positions, so that the highest one wins.
  */
-#include "cvl-mpi/pending.h"
 #include "cvl-mpi/permute.h"
+#include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -117,10 +117,10 @@ struct cvl_context {
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
   struct cvl_segdes *descriptors;
-  struct distribution *latest; /* the canonical one that was wanted last */
+  struct distribution *latest;            /* the canonical one that was wanted last */
   struct pending *pending, **pending_end; /* in the order in which they were entered */
   uint64_t last_symbol, *sizes;           /* of sizes that were pending: pending.c */
-  struct room *rooms;          /* of mpi_try_alloc */
+  struct room *rooms;                     /* of mpi_try_alloc */
   uint64_t room_count, room_capacity;
   uint64_t hosts_own, hosts_fail; /* allocations of mpi_try_alloc since then; which one fails */
   uint64_t armed_all,
@@ -249,8 +249,8 @@ struct cvl_value segdes_from_whole(struct cvl_context *, uint64_t site, uint64_t
 struct cvl_value segdes_of_lengths(struct cvl_context *, uint64_t site,
                                    struct distribution *held, int64_t *lengths,
                                    const uint64_t *sums);
-/* d, whose lengths were not known, is `made`, of as many segments; takes that. Or of one segment,
- * of d->total elements. */
+/* d, whose lengths were not known, is `made`, of as many segments; takes that. Or of one
+ * segment, of d->total elements. */
 void segdes_become(struct cvl_context *, struct cvl_segdes *d, struct cvl_value made);
 void segdes_is_one(struct cvl_context *, struct cvl_segdes *d);
 /* Whether the lengths can be had, on all ranks. */
@@ -427,10 +427,10 @@ struct cvl_value pieces_descriptor(struct cvl_context *, uint64_t site, const st
 struct cvl_value pieces_joined(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
                                const struct view *, struct cvl_value local);
 /* join.c: the reduction of one segment, from what ranks have reduced of it, in the order of
- * positions: counts[r] values of rank r, at least one in all, which all ranks know; elements, or
- * of one level of the tree (of FLOATs). Takes both. */
+ * positions: counts[r] values of rank r, at least one in all, which all ranks know; elements,
+ * or of one level of the tree (of FLOATs). Takes both. */
 struct cvl_value one_reduced(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
-                        uint64_t *counts, struct cvl_value local);
+                             uint64_t *counts, struct cvl_value local);
 /* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
  * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
  * results. */

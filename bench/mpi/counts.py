@@ -108,7 +108,8 @@ class Least:
         return 0
 
     def sum(self):
-        return max(-(-(b - a) // 1024) * WORD for a, b in zip(self.start[1:], self.start[2:]))
+        """A sum of each 1,024 elements, to all: which have the result then."""
+        return max(-(-(b - a) // 1024) for a, b in zip(self.start, self.start[1:])) * self.words
 
     def heads(self):
         """Each segment whole where it begins."""
@@ -145,6 +146,9 @@ class Least:
 
     def pack(self):
         return self.words
+
+    def sum_and_pack(self):
+        return 2 * self.words
 
     def extract(self):
         return self.words + WORD + POSITION
@@ -263,6 +267,7 @@ TITLES = {
     "dist": "DIST over segments of 100", "index_one": "INDEX, one segment", "sum": "sum of FLOATs, one segment",
     "sums": "sums of FLOATs, segments of 100", "int_scan": "scan of INTs, one segment",
     "real_scan": "scan of FLOATs, one segment", "scans": "scans of FLOATs, segments of 100", "pack": "PACK, one segment",
+    "sum_and_pack": "a sum of INTs and a PACK, one segment, both wanted",
     "extract": "EXTRACT, one segment", "replace": "REPLACE, one segment", "gather_any": "BPERMUTE, at random",
     "gather_next": "BPERMUTE, each its neighbour", "scatter_any": "DPERMUTE, at random", "permute": "PERMUTE, all over",
     "rank_one": "RANK, one segment", "sort_one": "SORT, one segment", "sort_sorted": "SORT, nearly sorted",
