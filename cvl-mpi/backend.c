@@ -200,12 +200,28 @@ static struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsigned cou
   return call;
 }
 
+/* Of elements that are certain the result is, too. False otherwise, and of faults. */
+static bool certain_result(struct cvl_context *c, const struct cvl_call *call,
+                           struct cvl_value *out) {
+  struct cvl_value x[CALL_OPERANDS];
+  enum cvl_error_kind kind;
+  for (unsigned i = 0; i < call->count; i++) {
+    const struct cvl_value *known = mpi_certain(&call->operand[i]);
+    if (!known) return false;
+    x[i] = *known;
+  }
+  return cvl_scalar_op(c->int_elem, c->float_elem, call->op, x, out, &kind);
+}
+
 static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsigned arity,
                         operand *operands, struct cvl_value *out) {
   struct cvl_call call = {.kind = CALL_ELEMENTWISE, .op = op, .count = arity};
   mpi_enter(c, "elementwise", site);
+  want(c, operands, arity);
   for (unsigned i = 0; i < arity; i++) call.operand[i] = operands[i];
-  return local_call(c, site, &call, out);
+  if (!certain_result(c, &call, out)) return local_call(c, site, &call, out);
+  call_drop(c, &call);
+  return true;
 }
 
 #define SEGMENTED(kind, function)                                                              \
@@ -271,12 +287,22 @@ static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flag
   return true;
 }
 
+/* Of a length that is certain; false, too, if it is none. */
+static bool certain_segment(struct cvl_context *c, operand *lengths, struct cvl_value *out) {
+  const struct cvl_value *known = mpi_certain(lengths);
+  if (!known || cvl_int_of(known) < 0) return false;
+  *out = cvl_one_segment((uint64_t)cvl_int_of(known));
+  mpi_drop(c, lengths);
+  return true;
+}
+
 static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
                         struct cvl_value *out) {
   const struct cvl_call call =
       call_of(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, 1, (operand *[]){lengths});
   mpi_enter(c, "make_segdes", site);
   want(c, lengths, 1);
+  if (certain_segment(c, lengths, out)) return true;
   if (mpi_at(lengths)) return make_segdes_call(c, site, lengths, out);
   return together(c, site, &call, out);
 }

@@ -134,9 +134,9 @@ static bool any_says(const struct cvl_context *c, const struct round *round) {
   return any;
 }
 
-/* What waits is said along; ranks report only if one has something to report. */
-bool agree(struct cvl_context *c) {
-  struct round round = round_begin(c, false, sizeof(uint64_t));
+/* Ranks report only if one has something to report. */
+bool agree_with(struct cvl_context *c, bool heavy) {
+  struct round round = round_begin(c, heavy, sizeof(uint64_t));
   take_inner(c, true);
   round.mine[0] = c->mine.error.kind != CVL_E_NONE;
   round_gather(c, &round);
@@ -146,6 +146,10 @@ bool agree(struct cvl_context *c) {
   c->mine.error.kind = CVL_E_NONE;
   round_end(c, &round);
   return c->slot.error.kind == CVL_E_NONE;
+}
+
+bool agree(struct cvl_context *c) {
+  return agree_with(c, false);
 }
 
 bool all_true(struct cvl_context *c, bool mine) {

@@ -19,6 +19,11 @@ static struct range block_of(const struct cvl_context *c, const struct distribut
 
 bool mpi_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                    const void *data, struct cvl_value *out) {
+  if (n == 1) {
+    *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem};
+    memcpy(&out->as, data, elem_info(elem)->bytes);
+    return true;
+  }
   struct distribution *at = where(c, n);
   const struct range mine = block_of(c, at, n);
   const char *from =
@@ -104,13 +109,12 @@ bool mpi_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
 }
 
 bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_value *out) {
-  if (v->form == CVL_SCALAR) { /* here: another rank may have lost it */
-    comm_at(c->comm, "to_host", 0);
-    *out = *v;
-    out->owned = 0;
-    return agree(c);
-  }
+  const struct cvl_value *known = mpi_certain(v);
   *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)mpi_elem(v)};
+  if (known) {
+    out->as = known->as;
+    return c->slot.error.kind == CVL_E_NONE;
+  }
   return mpi_to_host(c, v, 0, 1, &out->as);
 }
 

@@ -90,6 +90,7 @@ static void join_arrive(struct cvl_context *c, struct pending *p, const char *al
   struct cvl_value *x = values_of(c, j, all, stride, &n);
   reduce_values(c, j->op, x, n);
   p->vector->local = x[0];
+  p->vector->certain = true;
   mpi_free(c, x);
 }
 

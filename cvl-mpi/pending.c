@@ -141,14 +141,8 @@ struct pending *waits_for(const struct cvl_value *v) {
   return v->form == CVL_SEGDES ? v->as.segdes->pending : NULL;
 }
 
-static void pass(struct cvl_context *c, bool heavy) {
-  struct round r = round_begin(c, heavy, 0);
-  round_gather(c, &r);
-  round_end(c, &r);
-}
-
 void want_all(struct cvl_context *c) {
-  while (c->pending) pass(c, true);
+  while (c->pending) agree_with(c, true);
 }
 
 static bool is_known(const struct cvl_context *c, uint64_t symbol) {
@@ -160,7 +154,7 @@ static bool is_known(const struct cvl_context *c, uint64_t symbol) {
 
 uint64_t size_known(struct cvl_context *c, uint64_t symbol) {
   invariant(symbol + SIZES > c->last_symbol);
-  if (!is_known(c, symbol)) pass(c, false);
+  if (!is_known(c, symbol)) agree(c);
   return c->sizes[symbol % SIZES];
 }
 

@@ -30,6 +30,7 @@ struct cvl_vector {
   uint8_t elem;
   uint64_t n;              /* while its size is not known, a bound */
   struct pending *pending; /* or NULL */
+  bool certain; /* one element, a CVL_SCALAR, that is on all ranks, and no result of a fault */
   struct distribution *at; /* NULL: all ranks have all elements */
   /* This rank's elements, of the inner back end, which the vector owns; CVL_NOTHING if this
    * rank has lost them by a fault. */
@@ -169,9 +170,6 @@ void mpi_rooms_free(struct cvl_context *);
 /* A vector; takes the reference to `at`, and the inner value. n elements in all. */
 struct cvl_value mpi_vector(struct cvl_context *, enum cvl_elem, uint64_t n,
                             struct distribution *at, struct cvl_value local);
-/* One of up to n elements, of which more is not known yet. */
-struct cvl_value mpi_vector_waiting(struct cvl_context *, enum cvl_elem, uint64_t n,
-                                    struct cvl_value local);
 /* A descriptor; takes what it has. */
 struct cvl_value mpi_segdes(struct cvl_context *, struct cvl_segdes);
 
@@ -179,6 +177,9 @@ struct cvl_value mpi_segdes(struct cvl_context *, struct cvl_segdes);
 uint64_t mpi_length(const struct cvl_value *);
 uint64_t mpi_count(const struct cvl_value *);
 enum cvl_elem mpi_elem(const struct cvl_value *);
+/* The element of a value that is a CVL_SCALAR on all ranks, or NULL: such values are the same
+ * on all ranks, and no results of a fault, so that ranks may decide by them. */
+const struct cvl_value *mpi_certain(const struct cvl_value *);
 /* NULL if all ranks have all of it: of scalars, too. */
 struct distribution *mpi_at(const struct cvl_value *);
 
@@ -364,7 +365,9 @@ void fault_memory(struct cvl_context *, uint64_t site, uint64_t bytes);
  * with positions of the whole vector. Returns whether there was no fault. */
 bool absorb(struct cvl_context *, bool good, struct shift);
 /* An exchange after which slot has the first fault of all ranks; true if there is none. Waits
- * for the inner back ends. */
+ * for the inner back ends. What is pending is said along, all of it or what is not heavy: so
+ * values that have arrived are no results of a fault, or the slot is not empty. */
+bool agree_with(struct cvl_context *, bool heavy);
 bool agree(struct cvl_context *);
 /* Whether all ranks say so. */
 bool all_true(struct cvl_context *, bool mine);

@@ -121,7 +121,7 @@ static void pack_waits(struct cvl_context *c, uint64_t site, const struct cvl_ca
   p->kind = &size_kind;
   p->site = site;
   p->bytes = offsetof(struct result_size, count);
-  out[0] = mpi_vector_waiting(c, mpi_elem(&call->operand[0]), n, results[0]);
+  out[0] = mpi_vector(c, mpi_elem(&call->operand[0]), n, NULL, results[0]);
   out[1] = mpi_segdes(c, (struct cvl_segdes){.count = count, .total = n, .whole = results[1]});
   pending_add(c, p, false, &out[0], &out[1]);
 }

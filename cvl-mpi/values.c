@@ -28,21 +28,12 @@ static void link_segdes(struct cvl_context *c, struct cvl_segdes *d) {
 
 struct cvl_value mpi_vector(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
                             struct distribution *at, struct cvl_value local) {
-  if (!at && local.form == CVL_SCALAR) return local;
   struct cvl_vector *v = mpi_alloc(c, sizeof *v);
   local.owned = 0;
   *v = (struct cvl_vector){.references = 1, .elem = (uint8_t)elem, .n = n, .at = at};
   v->local = local;
   link_vector(c, v);
   return (struct cvl_value){.form = CVL_VECTOR, .elem = (uint8_t)elem, .as.vector = v};
-}
-
-struct cvl_value mpi_vector_waiting(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
-                                    struct cvl_value local) {
-  const struct cvl_value v = mpi_vector(c, elem, n, NULL, nothing());
-  local.owned = 0;
-  v.as.vector->local = local;
-  return v;
 }
 
 struct cvl_value mpi_segdes(struct cvl_context *c, struct cvl_segdes made) {
@@ -84,6 +75,11 @@ enum cvl_elem mpi_elem(const struct cvl_value *v) {
 struct distribution *mpi_at(const struct cvl_value *v) {
   invariant(is_complete(v));
   return v->form == CVL_VECTOR ? v->as.vector->at : NULL;
+}
+
+const struct cvl_value *mpi_certain(const struct cvl_value *v) {
+  if (v->form == CVL_SCALAR) return v;
+  return v->form == CVL_VECTOR && v->as.vector->certain ? &v->as.vector->local : NULL;
 }
 
 /* ---- life ---- */
