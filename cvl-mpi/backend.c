@@ -64,6 +64,7 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
                             .int_elem = o->int_elem,
                             .float_elem = o->float_elem};
   read_options(c);
+  c->armed = o->fail_allocation > 0;
   return c;
 }
 
@@ -170,6 +171,7 @@ static void mpi_fail_allocation(struct cvl_context *c, uint64_t n) {
   c->armed_own = c->b->statistics(c->inner).allocations;
   c->hosts_own = 0;
   c->hosts_fail = c->fails ? n : 0;
+  c->armed = n > 0;
   c->b->fail_allocation(c->inner, c->fails ? n : 0);
 }
 

@@ -141,6 +141,7 @@ static void hold_whole(struct cvl_context *c, uint64_t site, struct cvl_segdes *
   struct range *ranges = ranges_same(c, 0, d->count);
   uint64_t *offset = segdes_offsets(c, site, d, ranges);
   d->whole = inner_descriptor(c, site, d->count, offset);
+  have_all(c, d->whole.form != CVL_NOTHING);
   hold(c, d, NULL, NULL, NULL);
   mpi_free(c, offset);
   mpi_free(c, ranges);
@@ -226,7 +227,8 @@ struct cvl_segdes *segdes_of(const struct cvl_value *d, struct one_segment *one)
 bool segdes_is_known(struct cvl_context *c, uint64_t site, struct cvl_segdes *d) {
   if (d->offset || d->lost) return !d->lost;
   int64_t *lengths = read_lengths(c, site, &d->whole, (struct range){0, d->count});
-  if (all_true(c, lengths != NULL)) {
+  const bool have = have_all(c, lengths != NULL);
+  if (c->armed ? all_true(c, have) : have) {
     d->offset = offsets_in_place(lengths, d->count, 0);
   } else {
     mpi_free(c, lengths);

@@ -40,6 +40,7 @@ void mpi_enter(struct cvl_context *c, const char *function, uint64_t site) {
 void fault_mine(struct cvl_context *c, struct cvl_error e) {
   const struct fault found = {e, c->calls};
   c->faults += e.kind != CVL_E_NONE;
+  c->no_memory = c->no_memory || e.kind == CVL_E_MEMORY;
   if (e.kind != CVL_E_NONE && comes_before(&found, &c->mine)) c->mine = found;
 }
 
@@ -144,12 +145,18 @@ bool agree_with(struct cvl_context *c, bool heavy) {
   /* After a fault ranks may have computed different scalars themselves. */
   c->calls = c->slot.call = 0;
   c->mine.error.kind = CVL_E_NONE;
+  c->no_memory = c->unsure = false;
   round_end(c, &round);
   return c->slot.error.kind == CVL_E_NONE;
 }
 
 bool agree(struct cvl_context *c) {
   return agree_with(c, false);
+}
+
+bool have_all(const struct cvl_context *c, bool mine) {
+  if (!mine && c->no_memory && !c->armed) mpi_no_memory(c);
+  return mine;
 }
 
 bool all_true(struct cvl_context *c, bool mine) {

@@ -112,8 +112,9 @@ bool mpi_scalar(struct cvl_context *c, const struct cvl_value *v, struct cvl_val
   const struct cvl_value *known = mpi_certain(v);
   *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)mpi_elem(v)};
   if (known) {
+    comm_at(c->comm, "scalar", 0);
     out->as = known->as;
-    return c->slot.error.kind == CVL_E_NONE;
+    return c->unsure ? agree(c) : c->slot.error.kind == CVL_E_NONE;
   }
   return mpi_to_host(c, v, 0, 1, &out->as);
 }

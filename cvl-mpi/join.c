@@ -190,7 +190,7 @@ struct cvl_value one_reduced(struct cvl_context *c, uint64_t site, enum cvl_op o
   if (is_exact(op, elem)) reduce_own(c, j);
   while (sum(c, counts) > c->ranks && longest(c, counts) * c->ranks > MOST) reduce_level(c, j);
   j->p.bytes = longest(c, counts) * elem_info(elem)->bytes;
-  const struct cvl_value v = mpi_vector(c, elem, 1, NULL, nothing());
+  const struct cvl_value v = mpi_vector_object(c, elem, 1, NULL, nothing());
   pending_add(c, &j->p, true, &v, NULL);
   return v;
 }

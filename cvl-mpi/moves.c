@@ -15,6 +15,7 @@ static struct range intersection(struct range a, struct range b) {
 
 struct crossing {
   const struct range *ranges; /* rank r is to have ranges[r] */
+  bool whole;                 /* all ranks are to have all, the same */
   size_t bytes;               /* of an element */
   struct comm_block *send, *receive;
   char *out, *in; /* what is sent and received, by ranks; NULL: lost, no memory */
@@ -83,11 +84,25 @@ static void cross(struct cvl_context *c, uint64_t site, const struct cvl_vector 
 
 /* ---- moves ---- */
 
+/* What other ranks have of a block that is lost. */
+static bool fill_zeros(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
+                       struct range own, const struct cvl_value *target) {
+  const enum cvl_elem elem = (enum cvl_elem)v->elem;
+  void *zeros = mpi_alloc(c, own.n * elem_info(elem)->bytes);
+  struct cvl_value copy = device_elements(c, site, elem, own.n, zeros);
+  copy.owned = copy.form != CVL_NOTHING;
+  mpi_free(c, zeros);
+  return inner_fill(c, site, target, own.first, copy);
+}
+
 static bool fill_own(struct cvl_context *c, uint64_t site, const struct cvl_vector *v,
-                     struct range wanted, const struct cvl_value *target) {
+                     const struct crossing *x, const struct cvl_value *target) {
+  const struct range wanted = x->ranges[c->rank];
   const struct range mine = distribution_range(v->at, c->rank),
                      own = intersection(mine, wanted);
   if (own.n == 0) return true;
+  if (v->local.form == CVL_NOTHING && x->whole && !c->armed)
+    return fill_zeros(c, site, v, own, target);
   return inner_fill(c, site, target, own.first - wanted.first,
                     inner_slice(c, site, v->local, own.first - mine.first, own.n));
 }
@@ -118,7 +133,7 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
   if (!absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)v->elem, wanted.n, &out),
               at_site(site)))
     return nothing();
-  if (fill_own(c, site, v, wanted, &out) && fill_received(c, site, v, x, &out)) {
+  if (fill_own(c, site, v, x, &out) && fill_received(c, site, v, x, &out)) {
     out.owned = 1;
     return out;
   }
@@ -126,11 +141,12 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
   return nothing();
 }
 
-struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
-                             const struct range *ranges) {
-  const struct range mine = ranges[c->rank];
-  if (!mpi_at(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
-  struct crossing x = {.ranges = ranges, .bytes = elem_info(mpi_elem(v))->bytes};
+/* Of a vector in blocks. */
+static struct cvl_value exchanged(struct cvl_context *c, uint64_t site,
+                                  const struct cvl_value *v, const struct range *ranges,
+                                  bool whole) {
+  struct crossing x = {
+      .ranges = ranges, .whole = whole, .bytes = elem_info(mpi_elem(v))->bytes};
   cross(c, site, v->as.vector, &x);
   const struct cvl_value moved = assembled(c, site, v->as.vector, &x);
   mpi_free(c, x.send);
@@ -138,12 +154,20 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
   return moved;
 }
 
-/* Whether a rank has lost its block shows in nobody else's: they have zeros. */
+struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                             const struct range *ranges) {
+  const struct range mine = ranges[c->rank];
+  if (!mpi_at(v)) return inner_slice(c, site, inner_of(v, false), mine.first, mine.n);
+  return exchanged(c, site, v, ranges, false);
+}
+
+/* Where a rank has lost its block, all have zeros: it must not differ from the others. */
 struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   if (segdes_is_held(v)) return segdes_everywhere(c, site, v);
   if (!mpi_at(v)) return inner_of(v, true);
   struct range *ranges = ranges_same(c, 0, mpi_length(v));
-  const struct cvl_value moved = move_ranges(c, site, v, ranges);
+  const struct cvl_value moved = exchanged(c, site, v, ranges, true);
+  c->unsure = true;
   mpi_free(c, ranges);
   return moved;
 }

@@ -235,7 +235,7 @@ void packed(struct cvl_context *c, uint64_t site, const struct view *v, enum cvl
   k->p.kind = &kept_kind;
   k->p.site = site;
   k->p.bytes = sizeof(uint64_t);
-  if (vector) *vector = mpi_vector(c, elem, v->at->n, NULL, *vector);
+  if (vector) *vector = mpi_vector_object(c, elem, v->at->n, NULL, *vector);
   if (segdes) {
     k->inner = *segdes;
     if (segments != 1) k->ends = ends_of(c, v);

@@ -196,9 +196,10 @@ static void blocks_arrive(struct cvl_context *c, struct pending *p, const char *
     const struct range block = distribution_range(v->at, r);
     if (block.n > 0) memcpy(data + block.first * bytes, all + r * stride, block.n * bytes);
   }
-  const bool lost = v->local.form == CVL_NOTHING;
+  const bool lost = v->local.form == CVL_NOTHING && c->armed;
   become(c, v, NULL,
          device_elements(c, p->site, (enum cvl_elem)v->elem, v->n, lost ? NULL : data));
+  have_all(c, v->local.form != CVL_NOTHING);
   mpi_free(c, data);
 }
 

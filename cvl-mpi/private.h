@@ -103,13 +103,16 @@ struct cvl_context {
   enum cvl_elem int_elem, float_elem;
   const struct cvl_backend *table; /* this one */
   struct cvl_stop stop;
-  bool explains;                  /* how superoperators are executed */
-  bool fails;                     /* allocations may be let fail on this rank */
+  bool explains; /* how superoperators are executed */
+  bool fails;    /* allocations may be let fail on this rank */
+  bool armed;    /* tests let allocations fail: on the same ranks all know of it */
+  bool unsure;   /* elements have come to all ranks without an agreement since the last one */
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
   uint64_t calls,
       site;          /* how many functions of the table since the last agreement; of the last */
   struct fault mine; /* this rank's first, not agreed on */
   uint64_t faults;   /* of this rank, so far */
+  bool no_memory;    /* one of them since the last agreement */
   uint64_t faults_before; /* the steps of a superoperator: after more, nothing that an
                              ASSERT proves holds, and steps are lost; else UINT64_MAX */
   struct fault slot;      /* that of all ranks, agreed on */
@@ -167,9 +170,13 @@ void mpi_rooms_free(struct cvl_context *);
 
 /* ---- values.c ---- */
 
-/* A vector; takes the reference to `at`, and the inner value. n elements in all. */
+/* A vector; takes the reference to `at`, and the inner value. n elements in all. What is on all
+ * ranks, and a CVL_SCALAR there, may be given back as that. Or always as an object, which may
+ * have to wait for what it is. */
 struct cvl_value mpi_vector(struct cvl_context *, enum cvl_elem, uint64_t n,
                             struct distribution *at, struct cvl_value local);
+struct cvl_value mpi_vector_object(struct cvl_context *, enum cvl_elem, uint64_t n,
+                                   struct distribution *at, struct cvl_value local);
 /* A descriptor; takes what it has. */
 struct cvl_value mpi_segdes(struct cvl_context *, struct cvl_segdes);
 
@@ -369,6 +376,10 @@ bool absorb(struct cvl_context *, bool good, struct shift);
  * values that have arrived are no results of a fault, or the slot is not empty. */
 bool agree_with(struct cvl_context *, bool heavy);
 bool agree(struct cvl_context *);
+/* Of something that all ranks have, or none: whether this one has it. If it has not, for want
+ * of memory, the job ends: the others would go on as if all had it. Not where tests let
+ * allocations fail: then ranks ask each other. */
+bool have_all(const struct cvl_context *, bool mine);
 /* Whether all ranks say so. */
 bool all_true(struct cvl_context *, bool mine);
 

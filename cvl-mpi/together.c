@@ -77,12 +77,14 @@ static struct result_size size_of(struct cvl_context *c, const struct cvl_call *
   struct result_size without = {1, 0, 0};
   if (!is_found_out(call->kind)) return (struct result_size){1, result_length(call), 0};
   without.count = call->kind == CALL_PACK ? mpi_count(&o[2]) : mpi_length(&o[0]);
-  const struct result_size mine = found_out(c, call, inner), first = agreed(c, mine, without);
+  const struct result_size mine = found_out(c, call, inner);
+  if (!c->armed) return have_all(c, mine.known) ? mine : without;
+  const struct result_size first = agreed(c, mine, without);
   drop_others(c, mine, first, inner);
   return first;
 }
 
-/* ---- PACK of what all ranks have ---- */
+/* ---- PACK of what all ranks have, or have not: where allocations are let fail ---- */
 
 /* Results that all ranks have, too, wait to agree on how many elements there are. */
 static void say_size(struct cvl_context *c, struct pending *p, void *to) {
@@ -121,13 +123,13 @@ static void pack_waits(struct cvl_context *c, uint64_t site, const struct cvl_ca
   p->kind = &size_kind;
   p->site = site;
   p->bytes = offsetof(struct result_size, count);
-  out[0] = mpi_vector(c, mpi_elem(&call->operand[0]), n, NULL, results[0]);
+  out[0] = mpi_vector_object(c, mpi_elem(&call->operand[0]), n, NULL, results[0]);
   out[1] = mpi_segdes(c, (struct cvl_segdes){.count = count, .total = n, .whole = results[1]});
   pending_add(c, p, false, &out[0], &out[1]);
 }
 
 static bool is_short_pack(const struct cvl_context *c, const struct cvl_call *call) {
-  return call->kind == CALL_PACK && is_whole(c, mpi_length(&call->operand[0])) &&
+  return c->armed && call->kind == CALL_PACK && is_whole(c, mpi_length(&call->operand[0])) &&
          is_whole(c, mpi_count(&call->operand[2]));
 }
 
@@ -189,7 +191,7 @@ bool lost_call(struct cvl_context *c, const struct cvl_call *call, struct cvl_va
       call->kind, call->op, mpi_elem(&call->operand[of]), c->int_elem, c->float_elem);
   struct distribution *at = is_whole(c, n) ? NULL : distribution_canonical(c, n);
   if (call_results(call->kind) > 0) {
-    out[0] = mpi_vector(c, elem, n, at, nothing());
+    out[0] = mpi_vector_object(c, elem, n, at, nothing());
   } else {
     distribution_release(at);
   }

@@ -28,6 +28,13 @@ static void link_segdes(struct cvl_context *c, struct cvl_segdes *d) {
 
 struct cvl_value mpi_vector(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
                             struct distribution *at, struct cvl_value local) {
+  if (!at) have_all(c, local.form != CVL_NOTHING);
+  if (!at && local.form == CVL_SCALAR && !c->armed) return local;
+  return mpi_vector_object(c, elem, n, at, local);
+}
+
+struct cvl_value mpi_vector_object(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
+                                   struct distribution *at, struct cvl_value local) {
   struct cvl_vector *v = mpi_alloc(c, sizeof *v);
   local.owned = 0;
   *v = (struct cvl_vector){.references = 1, .elem = (uint8_t)elem, .n = n, .at = at};
