@@ -18,6 +18,7 @@ enum {
   NAP_NS = 1000,        /* so much longer each time, */
   NAP_MOST_NS = 500000, /* up to this */
   LEAVE_SECONDS = 10,   /* for the others to come to the end, too */
+  MEET_SECONDS = 5,     /* for the others to fail as well */
   COMPARE_SECONDS = 60  /* for the others to come to the same call */
 };
 
@@ -180,7 +181,7 @@ void comm_at(struct comm *c, const char *function, uint64_t site) {
 
 static struct comm *joined;
 
-enum { TAG_LEAVE = 1, TAG_EXCHANGE };
+enum { TAG_LEAVE = 1, TAG_EXCHANGE, TAG_MEET };
 
 /* Rank 0 learns who has come to the end; a message if not all have. */
 static void wait_for_others(struct comm *c) {
@@ -391,4 +392,24 @@ void comm_exchange(struct comm *c, const struct comm_block *send,
   copy_own(&send[c->rank], &receive[c->rank]);
   for (uint64_t done = 0; has_message(c, send, receive, done); done += MESSAGE)
     exchange_round(c, send, receive, done);
+}
+
+/* ---- what all ranks fail in ---- */
+
+void comm_meet(struct comm *c, uint64_t number, const char *why) {
+  uint64_t *theirs = calloc(c->count, sizeof *theirs);
+  char text[128];
+  int n = 0;
+  bool all = theirs != NULL;
+  for (unsigned r = 0; all && r < c->count; r++) {
+    if (r == c->rank) continue;
+    MPI_Isend(&number, 1, MPI_UINT64_T, (int)r, TAG_MEET, c->world, &c->requests[n++]);
+    MPI_Irecv(&theirs[r], 1, MPI_UINT64_T, (int)r, TAG_MEET, c->world, &c->requests[n++]);
+  }
+  all = all && complete(c, c->requests, n, MEET_SECONDS);
+  for (unsigned r = 0; all && r < c->count; r++) all = r == c->rank || theirs[r] == number;
+  free(theirs);
+  if (all) return;
+  snprintf(text, sizeof text, "rank %u cannot go on with the others: %s", c->rank, why);
+  end_job(c, text);
 }

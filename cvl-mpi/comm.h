@@ -53,4 +53,9 @@ struct comm_block {
 void comm_exchange(struct comm *, const struct comm_block *send,
                    const struct comm_block *receive);
 
+/* For a rank that could not do, for some reason, what all ranks do by themselves: returns if
+ * none of the others could, which then all call this, with the same number. If one does not
+ * within some seconds the job ends, with a message. */
+void comm_meet(struct comm *, uint64_t number, const char *why);
+
 #endif

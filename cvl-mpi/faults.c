@@ -37,10 +37,15 @@ void mpi_enter(struct cvl_context *c, const char *function, uint64_t site) {
   comm_at(c->comm, function, site);
 }
 
+/* Whether a rank may have such a fault in what all ranks do alike. */
+static bool is_of_one(enum cvl_error_kind kind) {
+  return kind == CVL_E_MEMORY || kind == CVL_E_STOPPED || kind == CVL_E_DEVICE;
+}
+
 void fault_mine(struct cvl_context *c, struct cvl_error e) {
   const struct fault found = {e, c->calls};
   c->faults += e.kind != CVL_E_NONE;
-  c->no_memory = c->no_memory || e.kind == CVL_E_MEMORY;
+  if (is_of_one(e.kind)) c->alone = e.kind;
   if (e.kind != CVL_E_NONE && comes_before(&found, &c->mine)) c->mine = found;
 }
 
@@ -145,7 +150,8 @@ bool agree_with(struct cvl_context *c, bool heavy) {
   /* After a fault ranks may have computed different scalars themselves. */
   c->calls = c->slot.call = 0;
   c->mine.error.kind = CVL_E_NONE;
-  c->no_memory = c->unsure = false;
+  c->alone = CVL_E_NONE;
+  c->unsure = false;
   round_end(c, &round);
   return c->slot.error.kind == CVL_E_NONE;
 }
@@ -155,8 +161,12 @@ bool agree(struct cvl_context *c) {
 }
 
 bool have_all(const struct cvl_context *c, bool mine) {
-  if (!mine && c->no_memory && !c->armed) mpi_no_memory(c);
-  return mine;
+  if (mine || c->alone == CVL_E_NONE || c->armed) return mine;
+  comm_meet(c->comm, c->calls,
+            c->alone == CVL_E_MEMORY    ? "it has no memory left"
+            : c->alone == CVL_E_STOPPED ? "it has been stopped"
+                                        : "its device has failed");
+  return false;
 }
 
 bool all_true(struct cvl_context *c, bool mine) {

@@ -112,11 +112,12 @@ struct cvl_context {
       site;          /* how many functions of the table since the last agreement; of the last */
   struct fault mine; /* this rank's first, not agreed on */
   uint64_t faults;   /* of this rank, so far */
-  bool no_memory;    /* one of them since the last agreement */
-  uint64_t faults_before; /* the steps of a superoperator: after more, nothing that an
-                             ASSERT proves holds, and steps are lost; else UINT64_MAX */
-  struct fault slot;      /* that of all ranks, agreed on */
-  char text[256];         /* of slot */
+  enum cvl_error_kind alone; /* one of them since the last agreement that others need not have;
+                                or CVL_E_NONE */
+  uint64_t faults_before;    /* the steps of a superoperator: after more, nothing that an
+                                ASSERT proves holds, and steps are lost; else UINT64_MAX */
+  struct fault slot;         /* that of all ranks, agreed on */
+  char text[256];            /* of slot */
   struct shift *shifts;
   uint64_t shift_count, shift_capacity;
   struct cvl_vector *vectors;
@@ -376,9 +377,10 @@ bool absorb(struct cvl_context *, bool good, struct shift);
  * values that have arrived are no results of a fault, or the slot is not empty. */
 bool agree_with(struct cvl_context *, bool heavy);
 bool agree(struct cvl_context *);
-/* Of something that all ranks have, or none: whether this one has it. If it has not, for want
- * of memory, the job ends: the others would go on as if all had it. Not where tests let
- * allocations fail: then ranks ask each other. */
+/* Of something that all ranks have, or none: whether this one has it. If it has not, for a
+ * fault that the others need not have (no memory), it makes sure that they do: they would go on
+ * as if all had it, and the job ends then. Not where tests let allocations fail: ranks ask each
+ * other in any case. */
 bool have_all(const struct cvl_context *, bool mine);
 /* Whether all ranks say so. */
 bool all_true(struct cvl_context *, bool mine);

@@ -294,6 +294,32 @@ def rank_dies(tests, job):
                  f"{job.name}, a rank that dies ends the job", text)
 
 
+GROWING = """function grow(n, v) = if n == 0 then v else let r = grow(n - 1, {x + n : x in v}) in {a + b : a in v; b in r};
+sum(grow(3000, index(3000)));
+"""
+
+
+def without_memory(tests, job):
+    """Short vectors are on all ranks, without exchanges: where there is no memory for them it is as in one process; if
+    one rank alone has none, the job ends soon, with a message that names it."""
+    whole = {name: value for name, value in job.environment.items() if name != "RAVEL_MPI"}
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        source = Path(folder, "grow.nesl")
+        source.write_text(GROWING)
+        nesl = [job.build / "bin/nesl", "run", "--backend", job.backend, "--memory"]
+        commands = [job.command(3, *nesl, "8M", source),
+                    [*job.command(1, *nesl, "1G", source), ":", *job.command(1, *nesl, "8M", source)[-8:]]]
+        found = []
+        for command in commands:
+            begun = time.time()
+            done = subprocess.run(command, env=whole, text=True, capture_output=True, timeout=60, check=False)
+            found.append((done.stderr, done.returncode != 0 and time.time() - begun < 15))
+    tests.expect(found[0][1] and found[0][0].count("error: out of memory") == 1,
+                 f"{job.name}, no rank has memory for what all compute", found[0][0])
+    tests.expect(found[1][1] and "rank 1 cannot go on with the others: it has no memory left" in found[1][0],
+                 f"{job.name}, one rank has no memory for what all compute", found[1][0])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3])
@@ -330,6 +356,8 @@ def main():
         forms(tests, job, FORMS if not arguments.forms else
               [*sorted((ROOT / "nesl-tests/nesl").glob("*.nesl")), *sorted(CORPUS.glob("*/*.nesl"))])
         rank_dies(tests, job)
+        if first:
+            without_memory(tests, job)
     wrong_launcher(tests, jobs)
     print(f"{tests.passed} passed, {tests.failed} failed")
     return 1 if tests.failed else 0
