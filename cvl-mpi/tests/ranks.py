@@ -308,7 +308,7 @@ def without_memory(tests, job):
         source.write_text(GROWING)
         nesl = [job.build / "bin/nesl", "run", "--backend", job.backend, "--memory"]
         commands = [job.command(3, *nesl, "8M", source),
-                    [*job.command(1, *nesl, "1G", source), ":", *job.command(1, *nesl, "8M", source)[-8:]]]
+                    [*job.command(1, *nesl, "1G", source), ":", "-n", "1", *map(str, nesl), "8M", str(source)]]
         found = []
         for command in commands:
             begun = time.time()
