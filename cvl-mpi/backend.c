@@ -131,10 +131,7 @@ static bool mpi_same(struct cvl_context *c, const struct cvl_value *a,
 
 static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
   comm_at(c->comm, "check", 0);
-  if (wait) {
-    want_all(c);
-    agree(c);
-  }
+  if (wait) settle_all(c);
   if (c->slot.error.kind == CVL_E_NONE) return false;
   *e = c->slot.error;
   c->slot.error.kind = CVL_E_NONE;

@@ -145,6 +145,15 @@ void want_all(struct cvl_context *c) {
   while (c->pending) agree_with(c, true);
 }
 
+void settle_all(struct cvl_context *c) {
+  bool heavy;
+  do {
+    heavy = false;
+    for (const struct pending *p = c->pending; p; p = p->next) heavy = heavy || p->kind->heavy;
+    agree_with(c, true);
+  } while (heavy || c->pending);
+}
+
 static bool is_known(const struct cvl_context *c, uint64_t symbol) {
   for (const struct pending *p = c->pending; p; p = p->next) {
     if (p->symbol == symbol) return false;

@@ -51,6 +51,8 @@ void pending_size(struct cvl_context *, const struct pending *p, uint64_t n);
 /* Operands are to be complete: if one waits, all that waits is completed. */
 void want(struct cvl_context *, const struct cvl_value *operands, unsigned n);
 void want_all(struct cvl_context *);
+/* The same, with an agreement on all that has been found then. */
+void settle_all(struct cvl_context *);
 /* What a symbol stands for; if it is not known yet, all that is not heavy is completed. */
 uint64_t size_known(struct cvl_context *, uint64_t symbol);
 /* What a value waits for; NULL: nothing. */

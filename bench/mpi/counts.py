@@ -278,7 +278,7 @@ TITLES = {
 
 def pattern(case):
     """Local: nothing is sent. Boundary: not more than 4,096 elements. Exchange: most elements may go elsewhere."""
-    if case["collectives"] + case["messages"] == 0:
+    if case["bytes"] == 0:
         return "local"
     return "exchange" if case["case"] in SAMPLED or case["bytes"] > 4096 * WORD else "boundary"
 
