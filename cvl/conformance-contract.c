@@ -126,6 +126,62 @@ static bool is_size(struct suite *s, struct cvl_size size, uint64_t want, const 
   return (size.bound == want && !size.symbol) || suite_fail(s, "%s resolved wrong", what);
 }
 
+/* A total that nobody has waited for is required to be another number, in front of it or
+ * behind. That of `more` is, too, by a later rule or in a later operation. */
+static void require_another(struct suite *s, const struct cvl_value *d, int64_t total,
+                            bool behind, const struct cvl_value *more, bool later) {
+  const int64_t other = total + 2;
+  const struct cvl_size a = s->b->length(s->ctx, d), b = {(uint64_t)other, 0};
+  const uint64_t site = ++s->site;
+  s->b->require_equal(s->ctx, site, behind ? b : a, behind ? a : b, 3);
+  if (later) s->site++;
+  s->b->require_equal(s->ctx, s->site, s->b->length(s->ctx, more), (struct cvl_size){1, 0}, 4);
+  expect_error(s, (struct cvl_error){.kind = CVL_E_SIZE,
+                                     .site = site,
+                                     .position = 3,
+                                     .value = behind ? other : total,
+                                     .limit = behind ? total : other});
+  s->cases++;
+}
+
+/* Lengths that a device has computed: 0 2 4 ... */
+static bool make_even(struct suite *s, uint64_t n, struct cvl_value *d) {
+  struct host_value lengths = host_vector(&s->heap, s->int_elem, n);
+  for (uint64_t k = 0; k < n; k++) host_put_int(&lengths, k, (int64_t)k);
+  struct cvl_value v, sum, operands[2];
+  bool ok = suite_upload(s, &lengths, false, &v);
+  host_free(&s->heap, &lengths);
+  if (!ok) return false;
+  operands[0] = operands[1] = v;
+  ok = s->b->elementwise(s->ctx, ++s->site, OP_ADD, 2, operands, &sum);
+  s->b->release(s->ctx, &v);
+  if (!ok) return suite_fail(s, "elementwise failed");
+  ok = s->b->make_segdes(s->ctx, ++s->site, &sum, d);
+  s->b->release(s->ctx, &sum);
+  return ok || suite_fail(s, "make_segdes failed");
+}
+
+/* Of descriptors, and of a slice of their segments. */
+static void require_others(struct suite *s) {
+  enum { SEGMENTS = 300, FIRST = 7 };
+  for (int k = 0; k < 4 && !s->failed; k++) {
+    struct cvl_value d, more, slice;
+    const bool sliced = k / 2 && s->b->slice;
+    snprintf(s->where, sizeof s->where, ", another total%s", sliced ? " of a slice" : "");
+    if (!make_even(s, SEGMENTS, &d) || !make_even(s, SEGMENTS, &more)) return;
+    if (!sliced) {
+      require_another(s, &d, (int64_t)SEGMENTS * (SEGMENTS - 1), k % 2, &more, k % 2);
+    } else if (s->b->slice(s->ctx, ++s->site, &d, FIRST, 1, &slice)) {
+      require_another(s, &slice, (int64_t)2 * FIRST, k % 2, &more, k % 2);
+      s->b->release(s->ctx, &slice);
+    } else {
+      suite_fail(s, "slice failed");
+    }
+    s->b->release(s->ctx, &d);
+    s->b->release(s->ctx, &more);
+  }
+}
+
 void chapter_sizes(struct suite *s) {
   const uint8_t flags[10] = {1, 0, 1, 1, 0, 0, 1, 0, 1, 1};
   struct cvl_value f, kept, kept_d, sum, d = cvl_one_segment(10);
@@ -154,6 +210,7 @@ void chapter_sizes(struct suite *s) {
   s->b->release(s->ctx, &kept);
   s->b->release(s->ctx, &kept_d);
   s->b->release(s->ctx, &sum);
+  if (!s->failed) require_others(s);
 }
 
 /* ---- errors: which one stays, and what they stop ---- */

@@ -367,7 +367,7 @@ void chapter_fill(struct suite *s) {
 
 /* ---- concatenation ---- */
 
-enum { MOST_DESCRIPTORS = 40 };
+enum { MOST_DESCRIPTORS = 101 };
 
 /* Of one length, if `equal`, or all empty; else in any shape. */
 static struct host_value draw_descriptor(struct suite *s, bool equal) {
@@ -381,14 +381,13 @@ static struct host_value draw_descriptor(struct suite *s, bool equal) {
   return d;
 }
 
-static void concatenate(struct suite *s, uint64_t n, bool equal) {
-  struct host_value h[MOST_DESCRIPTORS], all;
+/* The result of n descriptors, which are freed. */
+static void concatenate_all(struct suite *s, uint64_t n, struct host_value *h) {
+  struct host_value all;
   struct cvl_value v[MOST_DESCRIPTORS] = {{0}}, out;
   uint64_t count = 0, at = 0;
-  snprintf(s->where, sizeof s->where, ", %d descriptors%s", (int)n, equal ? ", equal" : "");
   s->cases++;
   for (uint64_t i = 0; i < n; i++) {
-    h[i] = draw_descriptor(s, equal);
     count += h[i].n;
     if (!s->failed) upload_chunk(s, &h[i], &v[i]);
   }
@@ -408,6 +407,31 @@ static void concatenate(struct suite *s, uint64_t n, bool equal) {
   }
   host_free(&s->heap, &all);
   if (!s->failed) suite_no_error(s);
+}
+
+static void concatenate(struct suite *s, uint64_t n, bool equal) {
+  struct host_value h[MOST_DESCRIPTORS];
+  snprintf(s->where, sizeof s->where, ", %d descriptors%s", (int)n, equal ? ", equal" : "");
+  for (uint64_t i = 0; i < n; i++) h[i] = draw_descriptor(s, equal);
+  concatenate_all(s, n, h);
+}
+
+/* Many segments of one length behind those of other lengths, more than a launch may have as
+ * arguments; without those one descriptor, of many segments of several lengths. */
+static void concatenate_long(struct suite *s, uint64_t before) {
+  enum { SEGMENTS = 5000 };
+  struct host_value h[MOST_DESCRIPTORS];
+  snprintf(s->where, sizeof s->where, ", long behind %d descriptors", (int)before);
+  for (uint64_t i = 0; i < before; i++) {
+    h[i] = host_segdes(&s->heap, 2);
+    for (uint64_t k = 0; k < 2; k++) host_put_int(&h[i], k, (int64_t)(i % 2 + 1));
+    add_up(&h[i]);
+  }
+  h[before] = host_segdes(&s->heap, SEGMENTS);
+  for (uint64_t k = 0; k < SEGMENTS; k++)
+    host_put_int(&h[before], k, before ? 3 : (int64_t)(k % 4));
+  add_up(&h[before]);
+  concatenate_all(s, before + 1, h);
 }
 
 /* A total that is no length, at this segment of descriptors of so many. */
@@ -442,13 +466,15 @@ static void too_large(struct suite *s) {
 }
 
 void chapter_concatenate(struct suite *s) {
-  const uint64_t numbers[] = {0, 1, 2, 3, 10, MOST_DESCRIPTORS};
+  const uint64_t numbers[] = {0, 1, 2, 3, 10, 40};
   enum { ROUNDS = 12 };
   if (!s->b->concatenate) return;
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
     for (int round = 0; round < ROUNDS && !s->failed; round++)
       concatenate(s, numbers[i], round % 3 == 0);
   }
+  if (!s->failed) concatenate_long(s, 0);
+  if (!s->failed) concatenate_long(s, MOST_DESCRIPTORS - 1);
   if (!s->failed) too_large(s);
   without_memory(s, shape_make(s, SHAPE_POWER, 1000), try_concatenate);
 }
