@@ -57,7 +57,7 @@ void rank_by_buckets(sorter<K, V> &s, const numbered_segments &numbered, ptr<I> 
   w.run(launch_map("rank: ranks", s.n,
                    map_body<rank_body<V>, V>{rank_body<V>{numbered}, b.values}));
   b.sort(w, s.room, s.room_bytes);
-  deliver_buckets<V, I>(w, "rank", b, out, nullptr);
+  deliver_buckets<false>(w, "rank", b, out, nullptr);
 }
 
 template <class T, class K, class V, class I>
@@ -83,7 +83,7 @@ void rank_by_sorting(work &w, const cvl_value &v, const cvl_value &descriptor,
     s.sort(segment_bits);
   }
   if constexpr (sizeof(V) == 4) {
-    if (d.total >= (int64_t)w.c.tuning.value[TUNE_CUDA_RANK_BUCKETS])
+    if (!w.on_host && d.total >= (int64_t)w.c.tuning.value[TUNE_CUDA_RANK_BUCKETS])
       return rank_by_buckets(s, numbered, out);
   }
   w.run(launch_n("rank", d.total, ranks_body<V, I>{numbered, s.sorted, out}));
