@@ -12,7 +12,7 @@ namespace {
 
 /* Sorting is stable: defaults are in front. */
 template <class I, class K> struct group_keys_body {
-  operand<I> slots;
+  ptr<const I> slots;
   int64_t n;
   ptr<K> keys;
   ptr<uint64_t> numbers;
@@ -63,7 +63,7 @@ scatter_groups sort_groups(work &w, const cvl_value &slots, int64_t n, int64_t m
   ptr<uint8_t> room = nullptr;
   if (room_bytes > 0) room = w.scratch<uint8_t>(room_bytes);
   w.run(launch_n("scatter groups: keys", all,
-                 group_keys_body<I, K>{w.read<I>(slots), n, keys, numbers}));
+                 group_keys_body<I, K>{w.elements<I>(slots), n, keys, numbers}));
   const sort_job<number_order<K>, uint64_t> job{keys, numbers,       sorted, order,
                                                 0,    bits_below(n), room,   room_bytes};
   w.run(launch_sort("sort", all, job));

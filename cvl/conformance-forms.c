@@ -123,6 +123,13 @@ static void run_other_scans(struct suite *s) {
   }
 }
 
+/* Of short segments elements may be compared with each other, some at once and then what is
+ * left. */
+static void run_other_ranks(struct suite *s) {
+  for (int form = STORED_ELEMENTS; form < OPERAND_FORMS && !s->failed; form++)
+    run_form(s, COUNT, SHAPE_SEVENS, (enum operand_form)form, STORED_INDEX);
+}
+
 void suite_run_forms(struct suite *s) {
   if (s->item->kind == CALL_ELEMENTWISE && call_operands(s->item->kind, s->item->op) == 1) {
     run_alone(s);
@@ -131,5 +138,6 @@ void suite_run_forms(struct suite *s) {
   } else {
     run_shapes(s);
     if (s->item->kind == CALL_SCAN) run_other_scans(s);
+    if (s->item->kind == CALL_RANK) run_other_ranks(s);
   }
 }
