@@ -36,8 +36,8 @@ template <class V> struct buckets {
 /* What was sorted goes where it belongs; a position from n on is none. Blocks take tiles by a
  * counter: tiles next to each other are under way at the same time, in a few buckets. Were they
  * divided beforehand, blocks far apart would fall behind one another by as many buckets as the
- * cache cannot hold. MARKS: they are marked, too. */
-template <class V, class O, bool MARKS> struct deliver_body {
+ * cache cannot hold. */
+template <class V, class O> struct deliver_body {
   enum { threads = 256, EACH = 8, TILE = threads * EACH };
   struct shared {
     shared_array<int64_t, 1> taken;
@@ -47,12 +47,12 @@ template <class V, class O, bool MARKS> struct deliver_body {
   ptr<O> out;
   int64_t n;
   ptr<uint64_t> next; /* 0 before */
-  ptr<uint8_t> marks; /* of positions that something has gone to */
+  ptr<uint8_t> marks; /* of positions that something has gone to; or null */
 
   static int64_t tiles(int64_t n) { return (n + TILE - 1) / TILE; }
   HD void put(uint32_t at, V value) const {
     if ((int64_t)at >= n) return;
-    if (MARKS) marks[at] = 1;
+    if (marks != nullptr) marks[at] = 1;
     out[at] = (O)value;
   }
   HD void whole(int64_t i) const {
@@ -79,12 +79,12 @@ template <class V, class O, bool MARKS> struct deliver_body {
 };
 
 /* To `out`, of n elements, like the sources. */
-template <bool MARKS, class V, class O>
+template <class V, class O>
 void deliver_buckets(work &w, const char *name, const buckets<V> &b, ptr<O> out,
                      ptr<uint8_t> marks) {
   const ptr<uint64_t> next = w.scratch<uint64_t>(1);
   w.fill(next, 0, 1);
-  const deliver_body<V, O, MARKS> body{b.sorted_to, b.sorted, out, b.n, next, marks};
+  const deliver_body<V, O> body{b.sorted_to, b.sorted, out, b.n, next, marks};
   w.run(launch_blocks_on_device(name, body.tiles(b.n), body));
 }
 

@@ -298,7 +298,7 @@ bool permutation::move_by_buckets(const addresses<I, IN_SEGMENTS> &to, ptr<uint8
   if (!make_buckets(&b, &room)) return false;
   w.run(launch_together("permute: positions", n, positions_body<I>{to, b.to, n}));
   b.sort(w, room, buckets<V>::room(w, n));
-  deliver_buckets<true>(w, "permute many", b, retyped<V>(m.to), marks);
+  deliver_buckets<V, V>(w, "permute many", b, retyped<V>(m.to), marks);
   return true;
 }
 

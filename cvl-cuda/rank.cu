@@ -57,7 +57,7 @@ void rank_by_buckets(sorter<K, V> &s, const numbered_segments &numbered, ptr<I> 
   w.run(launch_map("rank: ranks", s.n,
                    map_body<rank_body<V>, V>{rank_body<V>{numbered}, b.values}));
   b.sort(w, s.room, s.room_bytes);
-  deliver_buckets<false>(w, "rank", b, out, nullptr);
+  deliver_buckets<V, I>(w, "rank", b, out, nullptr);
 }
 
 template <class T, class K, class V, class I>

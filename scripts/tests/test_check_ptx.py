@@ -87,7 +87,7 @@ class Mutations(unittest.TestCase):
 
     def test_long_programs(self):
         options = argparse.Namespace(weak=None, only=None, every=True, choices=False, unchecked=False, seed="1")
-        chosen = sum(len(values) for _, _, values in check.LONG_CHOICES)
+        chosen = sum(len(values) for _, _, values in check.LONG_CHOICES) + check.LOOKING_BACK[2]
         runs = list(check.long_runs(options))
         self.assertEqual(len(runs), (len(check.LONG) * len(check.LONG_RUNS) + chosen) * 2)
         self.assertIn("look-back", check.LONG)
