@@ -61,6 +61,7 @@ struct array_type {
 
 struct array_column {
   bool is_float;
+  bool equal; /* to be written, lengths: all are the one that is there */
   uint64_t length;
   union {
     int64_t *ints; /* bools are 0 and 1 */

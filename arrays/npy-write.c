@@ -19,7 +19,7 @@ struct writing {
 static bool dimension(struct writing *w, uint32_t level, uint64_t *length) {
   const struct array_column *c = &w->columns->items[level];
   *length = c->length > 0 ? (uint64_t)c->as.ints[0] : 0;
-  for (uint64_t i = 1; i < c->length; i++) {
+  for (uint64_t i = 1; i < c->length && !c->equal; i++) {
     if ((uint64_t)c->as.ints[i] == *length) continue;
     return array_fail(w->arena, w->problem,
                       "sequences of lengths %llu and %llu: a numpy array is rectangular",

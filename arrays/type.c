@@ -202,6 +202,9 @@ struct array_column array_floats(struct arena *arena, uint64_t length) {
 /* ---- consistency ---- */
 
 static bool add_lengths(const struct array_column *c, uint64_t *total) {
+  if (c->equal)
+    return !__builtin_mul_overflow((uint64_t)c->as.ints[0], c->length, total) &&
+           *total <= INT64_MAX;
   *total = 0;
   for (uint64_t i = 0; i < c->length; i++) {
     if (c->as.ints[i] < 0 || (uint64_t)c->as.ints[i] > INT64_MAX - *total) return false;

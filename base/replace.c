@@ -213,16 +213,20 @@ int replacement_map(const struct replacement *r, uint64_t bytes, const void **da
 
 /* ---- the whole ---- */
 
+static void begin_empty(struct replacement *r, const struct permissions *p) {
+  r->stream = NULL;
+  r->fd = r->number = -1;
+  r->error = 0;
+  r->direct = r->joined = false;
+  r->temporaries = p->temporaries;
+  r->stop = p->stop;
+}
+
 bool replacement_begin(struct replacement *r, const struct permissions *p, const char *path,
                        struct file_problem *problem) {
   struct stat about;
   if (!files_permitted(p, problem)) return false;
-  r->stream = NULL;
-  r->fd = r->number = -1;
-  r->error = 0;
-  r->direct = false;
-  r->temporaries = p->temporaries;
-  r->stop = p->stop;
+  begin_empty(r, p);
   int error;
   const bool exists = stat(path, &about) == 0;
   if (exists && (!S_ISREG(about.st_mode) || standard_stream(&about) >= 0)) {
@@ -238,18 +242,28 @@ bool replacement_begin(struct replacement *r, const struct permissions *p, const
   return false;
 }
 
+bool replacement_join(struct replacement *r, const struct permissions *p, const char *beside,
+                      struct file_problem *problem) {
+  if (!files_permitted(p, problem)) return false;
+  begin_empty(r, p);
+  r->joined = true;
+  r->fd = open(beside, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  return r->fd >= 0 || file_failed(problem, errno);
+}
+
 /* Whether the data are on the disk; not every file system can say. */
 static bool synchronise(int fd) {
   return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
 }
 
 bool replacement_end(struct replacement *r, struct file_problem *problem) {
-  const bool flushed = fclose(r->stream) == 0;
+  const bool flushed = !r->stream || fclose(r->stream) == 0;
   int error = r->error ? r->error : flushed ? 0 : errno;
   if (!error && !r->direct && !synchronise(r->fd)) error = errno;
   if (close(r->fd) != 0 && !error && errno != EINTR) error = errno;
-  if (!r->direct && !error && rename(r->beside, r->target) != 0) error = errno;
-  if (!r->direct && error) unlink(r->beside);
+  const bool beside = !r->direct && !r->joined;
+  if (beside && !error && rename(r->beside, r->target) != 0) error = errno;
+  if (beside && error) unlink(r->beside);
   forget(r);
   return error == 0 || file_failed(problem, error);
 }
@@ -260,5 +274,5 @@ void replacement_abandon(struct replacement *r) {
     fclose(r->stream);
   }
   close(r->fd);
-  if (!r->direct) remove_beside(r);
+  if (!r->direct && !r->joined) remove_beside(r);
 }

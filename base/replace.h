@@ -27,6 +27,7 @@ struct replacement {
   int fd;
   int error;                       /* the first error of a write, or 0 */
   bool direct;                     /* written directly */
+  bool joined;                     /* another process will rename it */
   struct temporaries *temporaries; /* or NULL */
   const struct stop *stop;         /* or NULL */
   int number;                      /* in them, or -1 */
@@ -48,6 +49,11 @@ int replacement_put(struct replacement *, uint64_t at, const void *data, uint64_
 int replacement_cut(struct replacement *, uint64_t bytes);
 /* Maps its first bytes, to be read until munmap, which may follow the end. */
 int replacement_map(const struct replacement *, uint64_t bytes, const void **data);
+
+/* Takes part, out of order and without a stream, in what another process has begun to write:
+ * `beside` is that of its struct. It is ended here before it is ended there. */
+bool replacement_join(struct replacement *, const struct permissions *, const char *beside,
+                      struct file_problem *);
 
 /* Ends it: the file has the new contents. False with a problem: it is unchanged. */
 bool replacement_end(struct replacement *, struct file_problem *);

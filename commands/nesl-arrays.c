@@ -315,6 +315,7 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
   for (uint32_t i = 0; i < columns.count; i++) {
     struct array_column *to = &columns.items[i];
     *to = (struct array_column){.is_float = from[i].kind == COLUMN_FLOAT,
+                                .equal = from[i].equal,
                                 .length = from[i].length};
     if (from[i].kind == COLUMN_FLOAT) {
       to->as.floats = (double *)(uintptr_t)from[i].as.floats;
@@ -347,6 +348,16 @@ static bool finish(struct nesl *n, unsigned output, const struct array_type *arr
   return nesl_stream_finish(n, output, &problem) || complain_of_file(n, file, problem.text);
 }
 
+/* Prints the header of a file whose elements the ranks of a job have written. */
+static bool finish_ranks(struct nesl *n, unsigned output, const struct array_type *array,
+                         const struct array_columns *columns, FILE *stream) {
+  const char *text = NULL, *file = n->options->outputs[output];
+  struct file_problem problem;
+  if (stream && !array_npy_write_header(n->session->arena, array, columns, stream, &text))
+    return complain_of_file(n, file, text);
+  return nesl_ranks_finish(n, output, &problem) || complain_of_file(n, file, problem.text);
+}
+
 /* Writes one component of the result, whose columns begin at *columns, and advances *columns.
  */
 static bool write_part(struct nesl *n, struct type *type, unsigned output,
@@ -366,6 +377,9 @@ static bool write_part(struct nesl *n, struct type *type, unsigned output,
   if (!array_check(nesl_array_format(file), n->session->arena, &array, &part, &problem)) {
     return complain_of_file(n, file, problem);
   }
+  FILE *header;
+  if (nesl_ranks_have(n, output, &header))
+    return finish_ranks(n, output, &array, &part, header);
   bool complete = false;
   struct replacement *streamed =
       nesl_stream_of(n, output, part.items[part.count - 1].as.ints, &complete);
@@ -409,6 +423,7 @@ bool nesl_write_value(struct nesl *n, const struct nesl_value *value) {
   n->written = with_memory(n, n->options->outputs[0], write_results, &r);
   if (r.writing.open) output_abandon(&r.writing.out);
   nesl_stream_end(n);
+  nesl_ranks_end(n);
   if (!n->written) nesl_settle(n, NULL, (struct span){0});
   return n->written;
 }

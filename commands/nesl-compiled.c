@@ -157,6 +157,7 @@ static bool value_of_results(const struct compiled *c, const struct evaluation *
     struct column *column = &value->columns[i];
     column->kind = (uint8_t)kind_of(item);
     column->length = item->length;
+    column->equal = item->equal;
     fits = column->kind == kinds.list.items[i];
     if (item->kind == MACHINE_FLOAT) {
       column->as.floats = item->as.floats;
@@ -221,6 +222,7 @@ static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
   m->machine.loaded = note_loaded;
   m->machine.context = &loading;
   m->machine.sink = e->sink;
+  m->machine.own = e->own;
   const enum machine_outcome outcome = machine_repeat(
       c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, reported);
   const struct cvl_backend *backend = machine_backend(c->machine);

@@ -155,8 +155,10 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   const bool writes = n->is_call && n->options->output_count > 0;
   if (writes) {
     struct type *type = type_ground(n->session->arena, c->value->type, 0, NULL);
-    /* Ranks of a job write whole results at the end: rank 0 does. */
-    if (!process_is_rank()) e.sink = nesl_stream_begin(n, type);
+    if (process_is_rank())
+      e.own = nesl_ranks_begin(n, type);
+    else
+      e.sink = nesl_stream_begin(n, type);
     e.large = n->lent != NULL;
   }
   if (measures) measurement = nesl_measurement(n);
@@ -170,7 +172,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   }
   if (fine && n->options->tune_seconds > 0) {
     write_value(&value, n->out);
-  } else if (fine && n->shows) {
+  } else if (fine && n->shows && !writes) {
     show_value(n, c, &value, out);
   }
   if (!fine || stop_asks(n->stop) != STOP_NOT) return false;

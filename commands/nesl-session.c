@@ -81,6 +81,7 @@ void nesl_end(struct nesl *n) {
   n->run_seconds = n->evaluator ? n->evaluator->seconds : 0;
   if (n->evaluator) n->evaluator->close(n->evaluator);
   nesl_stream_end(n);
+  nesl_ranks_end(n);
   nesl_lent_end(n);
   if (n->session) session_free(n->session);
   free(n->last_loaded);

@@ -15,6 +15,7 @@
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
  *   nesl-lent.c        arguments that are mapped
  *   nesl-stream.c      results that go to files while the program runs
+ *   nesl-ranks.c       results that the ranks of a job write together
  *   nesl-tune.c        --tune, and what tuning values are kept for
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  */
@@ -42,6 +43,7 @@ struct nesl {
   uint32_t parameter_count;
   struct nesl_lent *lent;     /* files that such values are in, to the end: nesl-lent.c */
   struct nesl_stream *stream; /* results of the call that go to files at once, or NULL */
+  struct nesl_ranks *ranks;   /* results that ranks write together, or NULL */
   bool written;               /* the results of the call are in their files */
   uint64_t repeated;          /* of the form that is executed: nesl-evaluate.h */
   uint64_t numbered;          /* forms that had such a number so far */
@@ -239,6 +241,18 @@ struct array_spools *nesl_stream_spools(struct nesl *);
 /* Abandons all other files, and ends spools. The values of the evaluation are no longer used.
  */
 void nesl_stream_end(struct nesl *);
+
+/* The same where several ranks run the program: those of NumPy files that have one column are
+ * written by all ranks, each its own elements, when the program has ended. NULL: rank 0 writes
+ * all of them. */
+const struct machine_own_sink *nesl_ranks_begin(struct nesl *, struct type *);
+/* Whether the elements of an output are written so, or could not be. Then only the header is
+ * missing, on rank 0, to be printed to the stream: NULL on other ranks, and after a failure. */
+bool nesl_ranks_have(const struct nesl *, unsigned output, FILE **stream);
+/* As replacement_end; false on all ranks if one could not write its elements. */
+bool nesl_ranks_finish(struct nesl *, unsigned output, struct file_problem *);
+/* Abandons all other files. */
+void nesl_ranks_end(struct nesl *);
 
 /* ---- repeated evaluations ---- */
 

@@ -13,6 +13,11 @@ bool mpi_borrow(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
 bool mpi_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
                  void *dst);
 bool mpi_scalar(struct cvl_context *, const struct cvl_value *, struct cvl_value *out);
+bool mpi_from_first(struct cvl_context *, bool mine, void *data, uint64_t bytes);
+bool mpi_own_range(struct cvl_context *, const struct cvl_value *, uint64_t *first,
+                   uint64_t *n);
+bool mpi_read_own(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
+                  void *dst);
 bool mpi_slice(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
                uint64_t n, struct cvl_value *out);
 bool mpi_allocate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,

@@ -113,6 +113,7 @@ void items_make(struct item_list *list) {
   add_chapter(list, "FILL", chapter_fill);
   add_chapter(list, "CONCATENATE", chapter_concatenate);
   add_chapter(list, "SUB_CONTEXTS", chapter_sub);
+  add_chapter(list, "OWN_RANGES", chapter_own);
 }
 
 bool item_matches(const struct item *it, const char *only) {

@@ -233,6 +233,7 @@ void chapter_slices(struct suite *); /* conformance-slices.c, these three */
 void chapter_fill(struct suite *);
 void chapter_concatenate(struct suite *);
 void chapter_sub(struct suite *); /* conformance-sub.c */
+void chapter_own(struct suite *); /* conformance-own.c */
 
 /* Random superoperators (conformance-superop.c). */
 void chapter_superop_maps(struct suite *);

@@ -308,7 +308,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 9 };
+enum { CVL_VERSION = 10 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -429,14 +429,25 @@ struct cvl_backend {
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
   /* -- processes of a job that run the same program together, and calls by instances dealt out
-   * to them, each of which executes some of the instances by itself; NULL, all five,
-   * where there is one process. All call them together. -- */
+   * to them, each of which executes some of the instances by itself; NULL, all eight,
+   * where there is one process. All call them together, but read_own. -- */
 
   /* The number of this process, from 0. All get what process 0 has at `data`. Whether one of
-   * them says so. */
+   * them says so; then all get what the first of those has at `data`, a few bytes. */
   unsigned (*process)(struct cvl_context *);
   void (*broadcast)(struct cvl_context *, void *data, uint64_t bytes);
   bool (*any)(struct cvl_context *, bool mine);
+  bool (*from_first)(struct cvl_context *, bool mine, void *data, uint64_t bytes);
+  /* Which elements of a vector, whose length has been resolved, this process writes where each
+   * is to be written once: *first .. *first + *n, all of which it has. The ranges of processes
+   * follow each other by their numbers, from 0 to the length; what all have is process 0's. Of
+   * a descriptor: segments. Waits. False, for all, if the error slot is not empty. */
+  bool (*own_range)(struct cvl_context *, const struct cvl_value *, uint64_t *first,
+                    uint64_t *n);
+  /* to_host of elements of that range, if own_range was the last function that all called. By
+   * this process alone: of a fault, after which it is false, others learn when all wait. */
+  bool (*read_own)(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
+                   void *dst);
   /* Decides which instances are whose, by how much their operands take, and brings these there.
    * False if the call is not worth it, or there is too little memory: then nothing has been
    * done, and it is not a fault. */

@@ -186,7 +186,8 @@ static bool column_fits(struct fit *f, uint64_t n, uint64_t *total) {
   if (column->length != n) return false;
   *total = 0;
   if (column->kind != COLUMN_SEGDES) return true;
-  for (uint64_t i = 0; i < n; i++) *total += (uint64_t)column->as.ints[i];
+  if (column->equal) *total = n * (uint64_t)column->as.ints[0];
+  for (uint64_t i = 0; i < n && !column->equal; i++) *total += (uint64_t)column->as.ints[i];
   return true; /* lengths are non-negative, and their sum fits INT64_MAX */
 }
 

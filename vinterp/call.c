@@ -65,6 +65,7 @@ static void begin_run(struct machine *m, const struct run *r) {
   m->out = r->out;
   m->err = r->err;
   m->sink = r->sink;
+  m->own = r->own;
   m->start = m->timer = machine_clock();
   if (m->options.progress_fd >= 0) {
     const double first = m->options.progress_seconds;

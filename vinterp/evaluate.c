@@ -82,7 +82,10 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
                     .err = turn & RUN_FIRST ? m->options.err : t->silence,
                     .times = times,
                     .to = t->results};
-  if (t->results && t->repetition && !is_repeated(t)) run.sink = t->repetition->sink;
+  if (t->results && t->repetition && !is_repeated(t)) {
+    run.sink = t->repetition->sink;
+    run.own = t->repetition->own;
+  }
   for (uint64_t k = 0; run.sink && k < t->count; k++)
     sink_note_argument(m, &t->items[k], &t->values[k]);
   if (turn & RUN_LAST) run.deliver = t->results ? collect_results : print_results;

@@ -91,13 +91,13 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
 /* ---- out ---- */
 
 static size_t item_bytes(const struct machine_item *item) {
+  if (item->equal) return sizeof *item->as.ints;
   size_t each = item->kind == MACHINE_BOOL ? sizeof *item->as.bools : sizeof *item->as.ints;
   return (size_t)item->length * each;
 }
 
-/* Widens n elements that lie in the second half of the memory, from the first on: what is
- * written never reaches what is still to be read. */
-static void widen(enum cvl_elem elem, uint64_t n, char *data) {
+/* What is written never reaches what is still to be read. */
+void machine_widen(enum cvl_elem elem, uint64_t n, char *data) {
   const char *from = data + n * sizeof(int32_t);
   for (uint64_t k = 0; k < n; k++) {
     int32_t i;
@@ -115,7 +115,7 @@ static void widen(enum cvl_elem elem, uint64_t n, char *data) {
 static bool fetch_narrow(struct machine *m, const struct machine_site *site,
                          const struct value *v, uint64_t n, char *data) {
   if (!machine_to_host(m, site, v, 0, n, data + n * sizeof(int32_t))) return false;
-  widen((enum cvl_elem)v->flat.elem, n, data);
+  machine_widen((enum cvl_elem)v->flat.elem, n, data);
   return true;
 }
 
@@ -127,6 +127,17 @@ static bool lend_item(struct machine *m, const struct value *v, struct machine_i
       v->flat.elem == CVL_I64 || v->flat.elem == CVL_F64 || v->flat.elem == CVL_BOOL;
   if (v->form != CVL_VECTOR || !is_wide || !machine_value_lend(m, &v->flat, loan)) return false;
   item->as.ints = loan->data;
+  return true;
+}
+
+/* Lengths of segments as the one that all are. */
+static bool take_equal(struct machine *m, const struct machine_site *site, int64_t length,
+                       struct machine_item *item) {
+  int64_t *one = heap_alloc(m->heap, sizeof *one);
+  if (!one) return machine_memory_fault(m, site, sizeof *one);
+  *one = length;
+  item->equal = true;
+  item->as.ints = one;
   return true;
 }
 
@@ -147,6 +158,18 @@ static bool collect_item(struct machine *m, const struct machine_site *site, uin
   case IR_ANY: return machine_pair_fault(m, site);
   }
   if (!machine_length(m, site, v, &it.length)) return false;
+  if (own_takes(m, number, (enum machine_item_kind)it.kind, it.length)) {
+    it.lent = true;
+    *item = it;
+    return own_write(m, site, number, v);
+  }
+  if (it.kind == MACHINE_SEGDES && own_wants_equal(m, number, it.length)) {
+    bool equal = false;
+    int64_t length = 0;
+    *item = it;
+    if (!own_equal(m, site, v, &equal, &length)) return false;
+    if (equal) return take_equal(m, site, length, item);
+  }
   it.as.ints = sink_of_result(m, number, v);
   it.lent = it.as.ints != NULL;
   *item = it;

@@ -2,12 +2,13 @@
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; chunks.h calls that are cut; team.h chunks on several threads,
- * sub-machine.c what each of them has; deal.c calls dealt out to processes; sink.c results that
- * leave early; stack-interpreter.c runs stack code; checks.c agreement of sizes; operations.c
- * one instruction on the back end; fused.c a superoperator; faults.c messages and call traces;
- * io.c and streams.c input and output; results.c, print.c and items.c arguments and results;
- * program.c what a program keeps; call.c one run of it; evaluate.c a program from beginning to
- * end, once or repeatedly; values.c values outside of runs; run.c what the executors share.
+ * sub-machine.c what each of them has; deal.c calls dealt out to processes, own.c results that
+ * they write together; sink.c results that leave early; stack-interpreter.c runs stack code;
+ * checks.c agreement of sizes; operations.c one instruction on the back end; fused.c a
+ * superoperator; faults.c messages and call traces; io.c and streams.c input and output;
+ * results.c, print.c and items.c arguments and results; program.c what a program keeps; call.c
+ * one run of it; evaluate.c a program from beginning to end, once or repeatedly; values.c values
+ * outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -81,6 +82,7 @@ struct machine {
   FILE *out, *err;                      /* streams 1 and 2 */
   const struct machine_sink *sink;      /* or NULL */
   const struct machine_sink *call_sink; /* that of machine_call */
+  const struct machine_own_sink *own;   /* or NULL */
   struct sunk *sunk;
   uint64_t sunk_count;
   struct streams *streams; /* NULL until the program needs one */
@@ -143,8 +145,9 @@ struct run {
   const struct cvl_value *arguments; /* as for machine_call */
   uint64_t count;
   FILE *out, *err;
-  const struct machine_sink *sink; /* or NULL */
-  struct run_times *times;         /* or NULL: not measured */
+  const struct machine_sink *sink;    /* or NULL */
+  const struct machine_own_sink *own; /* or NULL */
+  struct run_times *times;            /* or NULL: not measured */
   /* Gets the results, which are the stack, when everything is done; false after a fault. NULL:
    * they are not wanted. */
   bool (*deliver)(struct machine *, const struct machine_site *, void *to);
@@ -245,6 +248,18 @@ bool machine_from_item(struct machine *, const struct machine_site *,
 /* Prints the stack to options.out, all of it or nothing. */
 bool machine_print_results(struct machine *, const struct machine_site *);
 /* Copies the stack to the host; *results is empty after a fault. */
+/* Widens n elements of 32 bits that lie in the second half of the memory, from the first on. */
+void machine_widen(enum cvl_elem, uint64_t n, char *data);
+/* Whether the caller's own_sink takes a result of n elements; then writes those of this process
+ * to it. */
+bool own_takes(struct machine *, uint64_t number, enum machine_item_kind, uint64_t n);
+bool own_write(struct machine *, const struct machine_site *, uint64_t number,
+               const struct value *);
+/* Whether it wants to know no more than that lengths are equal. Then *equal: all are *length;
+ * false after a fault. */
+bool own_wants_equal(struct machine *, uint64_t number, uint64_t n);
+bool own_equal(struct machine *, const struct machine_site *, const struct value *, bool *equal,
+               int64_t *length);
 bool machine_collect(struct machine *, const struct machine_site *, struct machine_results *);
 /* The fault of a pair among results. Always false. */
 bool machine_pair_fault(struct machine *, const struct machine_site *);

@@ -114,6 +114,7 @@ struct machine_item {
   bool lent;    /* of an argument: elements that stay as they are until the call of the
                    machine returns, which then need not be copied. Of a result: the memory of a
                    sink, whose owner ends it, or of an argument that was lent */
+  bool equal;   /* of a result, SEGDES: all lengths are the one that is there */
   uint64_t length;
   union {
     const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
@@ -151,6 +152,29 @@ struct machine_sink {
   void (*made)(void *with, uint64_t result, const struct cvl_value *vector);
 };
 #define MACHINE_SINK_UNKNOWN UINT64_MAX
+
+/* Where processes that run a program together (cvl.h) write results, each its own elements, so
+ * that none has all of them. Called on the thread of the machine when the program has ended;
+ * `begin` and `end` by all processes, which may then call machine_broadcast and
+ * machine_from_first. */
+struct machine_own_sink {
+  /* Whether it takes a result of n elements: all processes say the same. */
+  bool (*begin)(void *with, struct machine *, uint64_t result, enum machine_item_kind,
+                uint64_t n);
+  /* Gets elements first .. first + n, as wide as in an item, in order: those of this process.
+   * False: it wants no more. */
+  bool (*put)(void *with, uint64_t result, uint64_t first, uint64_t n, const void *elements);
+  void (*end)(void *with, struct machine *, uint64_t result);
+  /* Whether lengths of segments need not be brought to all processes if all of them are equal:
+   * all say the same. */
+  bool (*wants_equal)(void *with, uint64_t result);
+  void *with;
+};
+
+/* The functions of cvl.h, of a machine whose back end has them. */
+bool machine_is_first(struct machine *);
+void machine_broadcast(struct machine *, void *data, uint64_t bytes);
+bool machine_from_first(struct machine *, bool mine, void *data, uint64_t bytes);
 
 /* What an evaluation left on the stack, deepest first. The machine's memory, until
  * machine_results_free, which must come before machine_free. Where the back end lends elements,
@@ -263,8 +287,9 @@ struct machine_repetition {
   void (*loaded)(void *context); /* called once, when the arguments are in the back end and
                                     their memory is not needed any more; or NULL */
   void *context;
-  const struct machine_sink *sink; /* of the results, where nothing is repeated; or NULL. A
-                                      result that it has is `lent`, where `whole` said */
+  const struct machine_sink *sink;    /* of the results, where nothing is repeated; or NULL. A
+                                         result that it has is `lent`, where `whole` said */
+  const struct machine_own_sink *own; /* likewise; what it has taken is `lent`, and nowhere */
   double *seconds; /* gets the time of each timed run, from arguments to results, both in the
                       back end, which has done everything then. The caller's */
   double first_seconds; /* the time of the run that warms up: superoperators are prepared,

@@ -218,6 +218,119 @@ def input_output(tests, job):
                      f"{job.name}, a result in a file", f"{done.stdout}{done.stderr}{os.listdir(folder)}")
 
 
+RESULTS = """function results(n) =
+  ({i * i - 7 : i in index(n)}, {float(i) * 0.1 : i in index(n)}, {rem(i, 3) == 1 : i in index(n)},
+   {{float(i * 3 + j) : j in index(3)} : i in index(n)}, {i : i in index(n) | rem(i, 5) > 0},
+   {(i, float(i)) : i in index(n)}) $
+function floats(n) = {float(i) : i in index(n)} $
+function ragged(n) = {{i : j in index(if i == n - 1 then 4 else 3)} : i in index(n)} $
+function stepped(n) = {{i : j in index(if i < 4 then 3 else 4)} : i in index(n)} $
+function halves(x : [float], i : [int], b : [bool], m : [[float]]) =
+  ({v * 0.5 : v in x}, {v + 1 : v in i}, {not(v) : v in b}, {sum(r) : r in m}) $
+"""
+
+
+def run_alone(job, folder, *options):
+    """In one process."""
+    return subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", *options], text=True,
+                          capture_output=True, check=False, cwd=folder)
+
+
+def run_ranks(job, folder, ranks, *options, prefix=()):
+    return job.run(ranks, *prefix, job.build / "bin/nesl", "run", "--backend", job.backend, *options, folder=folder)
+
+
+def outputs(name, count):
+    """Names of files, and the options that name them."""
+    names = [f"{name}{k}.npy" for k in range(count)]
+    return names, [option for each in names for option in ("-o", each)]
+
+
+def compared(folder, some, others):
+    """Which files of two lists are not the same."""
+    return [a for a, b in zip(some, others) if not Path(folder, b).exists() or
+            Path(folder, a).read_bytes() != Path(folder, b).read_bytes()]
+
+
+def results_in_files(tests, job, ranks):
+    """Files that ranks write together, and read, are those of one process. The last one rank 0 writes alone."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        Path(folder, "f.nesl").write_text(RESULTS)
+        wanted, write = outputs("wanted", 6)
+        found, write_too = outputs("found", 6)
+        for n in (0, 1, 2, 5, 3000):
+            for widths in ([], ["--int", "32", "--float", "32"])[:1 + (n == 3000)]:
+                call = [*widths, "f.nesl", "--entry", "results", str(n)]
+                alone = run_alone(job, folder, *call, *write)
+                for r in ranks:
+                    done = run_ranks(job, folder, r, *call, *write_too)
+                    differ = compared(folder, wanted, found)
+                    tests.expect(alone.returncode == done.returncode == 0 and not differ,
+                                 f"{job.name}, results {n} {widths} in files of {r} ranks", f"{differ}{done.stderr}")
+        call = ["f.nesl", "--entry", "halves", *(wanted[k] for k in (1, 0, 2, 3))]
+        read, write = outputs("read", 4)
+        run_alone(job, folder, *call, *write)
+        found, write = outputs("found", 4)
+        done = run_ranks(job, folder, 3, *call, *write)
+        tests.expect(not compared(folder, read, found), f"{job.name}, arguments in files", done.stderr)
+
+
+# Executes a command; the rank that ONLY says does something before.
+ONE_RANK = """#!/bin/sh
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" != "$ONLY" ] || %s
+exec "$@"
+"""
+
+
+def failing_files(tests, job):
+    """Each ends all ranks with one message, the same one as in one process where rank 0 has it, and leaves no file."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        Path(folder, "f.nesl").write_text(RESULTS)
+        os.symlink("/dev/full", Path(folder, "full.npy"))
+        os.mkdir(Path(folder, "other"))
+        shutil.copy(Path(folder, "f.nesl"), Path(folder, "other"))
+        before = sorted(os.listdir(folder))
+        for call in (["floats", "5000", "-o", "none/x.npy"], ["floats", "50000", "-o", "full.npy"],
+                     ["ragged", "500", "-o", "x.npy"], ["stepped", "12", "-o", "x.npy"]):
+            alone = run_alone(job, folder, "f.nesl", "--entry", *call)
+            done = run_ranks(job, folder, 3, "f.nesl", "--entry", *call)
+            tests.expect(alone.returncode == done.returncode == 1 and alone.stderr.strip() and
+                         done.stderr.count(alone.stderr) == 1 and sorted(os.listdir(folder)) == before,
+                         f"{job.name}, {call} fails", f"{alone.stderr}{done.stderr}{os.listdir(folder)}")
+        script = Path(folder, "other", "one-rank")
+        missing = "cannot open the file, which all ranks write (an .npz file is written by rank 0): No such file"
+        for rank, does, message in ((0, "ulimit -f 12288", "x.npy: error: File too large"),
+                                    (1, "ulimit -f 12288", "rank 1 cannot write its elements: File too large"),
+                                    (2, "cd other", f"rank 2 {missing}")):
+            script.write_text(ONE_RANK % does)
+            script.chmod(0o755)
+            job.environment["ONLY"] = str(rank)
+            done = run_ranks(job, folder, 3, "f.nesl", "--entry", "floats", str(1 << 21), "-o", "x.npy", prefix=[script])
+            del job.environment["ONLY"]
+            tests.expect(done.returncode == 1 and done.stderr.count("error:") == done.stderr.count(message) == 1 and
+                         sorted(os.listdir(folder)) == before, f"{job.name}, {does} on rank {rank}",
+                         f"{done.stderr}{os.listdir(folder)}")
+
+
+def interrupted_file(tests, job):
+    """A job that is asked to end while it writes leaves the whole file, or nothing."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        Path(folder, "f.nesl").write_text(RESULTS)
+        command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, "f.nesl", "--entry", "floats",
+                              1 << 23, "-o", "x.npy")
+        started = subprocess.Popen(command, env=job.environment, text=True, stdin=subprocess.DEVNULL, cwd=folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        while started.poll() is None and len(os.listdir(folder)) == 1:
+            time.sleep(0.001)
+        started.send_signal(signal.SIGINT)
+        begun = time.time()
+        text, _ = started.communicate(timeout=60)
+        left = sorted(os.listdir(folder))
+        whole = left == ["f.nesl", "x.npy"] and Path(folder, "x.npy").stat().st_size == 128 + (8 << 23)
+        tests.expect(time.time() - begun < 10 and (whole or (left == ["f.nesl"] and started.returncode != 0)),
+                     f"{job.name}, interrupted while a file is written", f"{text}{left}")
+
+
 def programs(tests, job, names):
     """Examples print what one process prints."""
     for name in names:
@@ -352,6 +465,9 @@ def main():
         in_steps(tests, job)
         random_programs(tests, job, arguments.random if first else 1, arguments.seed)
         input_output(tests, job)
+        results_in_files(tests, job, arguments.ranks if first else [3])
+        failing_files(tests, job)
+        interrupted_file(tests, job)
         programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
         forms(tests, job, FORMS if not arguments.forms else
               [*sorted((ROOT / "nesl-tests/nesl").glob("*.nesl")), *sorted(CORPUS.glob("*/*.nesl"))])
