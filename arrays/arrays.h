@@ -61,7 +61,6 @@ struct array_type {
 
 struct array_column {
   bool is_float;
-  bool equal; /* to be written, lengths: all are the one that is there */
   uint64_t length;
   union {
     int64_t *ints; /* bools are 0 and 1 */
@@ -69,6 +68,7 @@ struct array_column {
     uint8_t *bytes; /* bools likewise */
   } as;
   bool is_bytes; /* so are bools that are read into spools, and may be those to be written */
+  bool equal;    /* to be written, lengths: all are the one that is there */
 };
 
 struct array_columns {

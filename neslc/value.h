@@ -14,13 +14,13 @@ enum column_kind { COLUMN_INT, COLUMN_FLOAT, COLUMN_BOOL, COLUMN_SEGDES };
 
 struct column {
   uint8_t kind; /* enum column_kind */
-  bool equal;   /* SEGDES, of a result that is only written: all lengths are the one there */
   uint64_t length;
   union {
     const int64_t *ints; /* INT, SEGDES (lengths of segments), chars and streams */
     const double *floats;
     const uint8_t *bools; /* 0 or 1 */
   } as;
+  bool equal; /* SEGDES, of a result that is only written: all lengths are the one there */
 };
 
 struct nesl_value {

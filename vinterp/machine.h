@@ -114,13 +114,13 @@ struct machine_item {
   bool lent;    /* of an argument: elements that stay as they are until the call of the
                    machine returns, which then need not be copied. Of a result: the memory of a
                    sink, whose owner ends it, or of an argument that was lent */
-  bool equal;   /* of a result, SEGDES: all lengths are the one that is there */
   uint64_t length;
   union {
     const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
     const double *floats;
     const uint8_t *bools; /* 0 or 1 */
   } as;
+  bool equal; /* of a result, SEGDES: all lengths are the one that is there */
 };
 
 /* Where elements of results go while the program still computes others, so that all of them are

@@ -120,6 +120,24 @@ Test(files, contents_may_be_written_out_of_order) {
   cr_expect_eq(entries(), 1);
 }
 
+Test(files, others_take_part_in_a_replacement) {
+  struct replacement r, other;
+  put("f", "old");
+  cr_assert(replacement_begin(&r, &user, "f", &problem));
+  cr_assert(replacement_join(&other, &user, r.beside, &problem));
+  give(&other, 5, "-end");
+  cr_assert(replacement_end(&other, &problem));
+  cr_assert(replacement_join(&other, &user, r.beside, &problem));
+  replacement_abandon(&other);
+  expect_text("f", "old");
+  fputs("begin", r.stream);
+  cr_assert(replacement_end(&r, &problem));
+  expect_text("f", "begin-end");
+  cr_expect_eq(entries(), 1);
+  cr_expect(!replacement_join(&other, &user, r.beside, &problem));
+  cr_expect_eq(problem.error, ENOENT);
+}
+
 Test(files, what_is_written_directly_has_one_order) {
   struct replacement r;
   const void *bytes;
