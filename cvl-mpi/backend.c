@@ -5,6 +5,7 @@
 #include "cvl-mpi/pending.h"
 #include "cvl-mpi/superops.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,18 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
   return c;
 }
 
+/* Of each number that of the rank that has most. */
+static void explain_sent(const struct cvl_context *c) {
+  const struct comm_counts *s = &c->most;
+  if (!c->explains || c->rank > 0 || s->collectives == 0) return;
+  fprintf(stderr,
+          "ravel: most sent by a rank: collectives %" PRIu64 ", exchanges %" PRIu64
+          ", messages %" PRIu64 ", bytes %" PRIu64 ", in collectives %" PRIu64 "\n",
+          s->collectives, s->exchanges, s->messages, s->bytes, s->gathered);
+}
+
 static void mpi_close(struct cvl_context *c) {
+  explain_sent(c);
   mpi_values_free(c);
   c->b->close(c->inner);
   distribution_release(c->latest);
@@ -138,26 +150,39 @@ static bool mpi_check(struct cvl_context *c, bool wait, struct cvl_error *e) {
   return true;
 }
 
-/* The greatest of each number, since the machine may decide by them; of allocations since one
- * was to fail. What is sent is this rank's. */
-static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
-  enum { NUMBERS = sizeof(struct cvl_statistics) / sizeof(uint64_t) };
+/* What a rank knows of itself: numbers, all of 64 bits. */
+struct numbers {
+  struct cvl_statistics statistics;
+  struct comm_counts sent;
+};
+
+static struct numbers greatest(struct cvl_context *c, const struct numbers *mine) {
+  enum { NUMBERS = sizeof *mine / sizeof(uint64_t) };
   uint64_t(*all)[NUMBERS] = mpi_alloc(c, c->ranks * sizeof *all), most[NUMBERS] = {0};
-  struct cvl_statistics s = c->b->statistics(c->inner);
-  const struct comm_counts sent = comm_counts(c->comm);
-  comm_at(c->comm, "statistics", 0);
-  s.allocations -= c->armed_own;
-  if (c->hosts_own > s.allocations) s.allocations = c->hosts_own;
-  comm_gather(c->comm, &s, sizeof s, all);
+  struct numbers found;
+  comm_gather(c->comm, mine, sizeof *mine, all);
   for (unsigned r = 0; r < c->ranks; r++) {
     for (unsigned k = 0; k < NUMBERS; k++) most[k] = all[r][k] > most[k] ? all[r][k] : most[k];
   }
-  memcpy(&s, most, sizeof s);
-  s.allocations += c->armed_all;
-  s.collectives = sent.collectives;
-  s.messages = sent.messages;
-  s.sent_bytes = sent.bytes;
+  memcpy(&found, most, sizeof found);
   free(all);
+  return found;
+}
+
+/* The greatest of each number, since the machine may decide by them; of allocations since one
+ * was to fail. What is sent is this rank's. */
+static struct cvl_statistics mpi_statistics(struct cvl_context *c) {
+  struct numbers mine = {c->b->statistics(c->inner), comm_counts(c->comm)};
+  comm_at(c->comm, "statistics", 0);
+  mine.statistics.allocations -= c->armed_own;
+  if (c->hosts_own > mine.statistics.allocations) mine.statistics.allocations = c->hosts_own;
+  const struct numbers most = greatest(c, &mine);
+  struct cvl_statistics s = most.statistics;
+  c->most = most.sent;
+  s.allocations += c->armed_all;
+  s.collectives = mine.sent.collectives;
+  s.messages = mine.sent.messages;
+  s.sent_bytes = mine.sent.bytes;
   return s;
 }
 

@@ -285,11 +285,16 @@ struct comm_counts comm_counts(const struct comm *c) {
 
 /* ---- collectives ---- */
 
+static void count_collective(struct comm *c, uint64_t bytes) {
+  c->counts.collectives++;
+  c->counts.bytes += bytes;
+  c->counts.gathered += bytes;
+}
+
 void comm_gather(struct comm *c, const void *mine, size_t bytes, void *all) {
   delay(c);
   compare(c, "gather");
-  c->counts.collectives++;
-  c->counts.bytes += (c->count - 1) * (uint64_t)bytes;
+  count_collective(c, (c->count - 1) * (uint64_t)bytes);
   MPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, c->world, c->requests);
   complete(c, c->requests, 1, 0);
 }
@@ -297,8 +302,7 @@ void comm_gather(struct comm *c, const void *mine, size_t bytes, void *all) {
 void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
   delay(c);
   compare(c, "transpose");
-  c->counts.collectives++;
-  c->counts.bytes += (c->count - 1) * sizeof *to;
+  count_collective(c, (c->count - 1) * sizeof *to);
   MPI_Ialltoall(to, 1, MPI_UINT64_T, from, 1, MPI_UINT64_T, c->world, c->requests);
   complete(c, c->requests, 1, 0);
 }
@@ -306,8 +310,7 @@ void comm_transpose(struct comm *c, const uint64_t *to, uint64_t *from) {
 void comm_broadcast(struct comm *c, void *data, uint64_t bytes) {
   delay(c);
   compare(c, "broadcast");
-  c->counts.collectives++;
-  if (c->rank == 0) c->counts.bytes += (c->count - 1) * bytes;
+  count_collective(c, c->rank == 0 ? (c->count - 1) * bytes : 0);
   for (uint64_t done = 0; done < bytes; done += MESSAGE) {
     const uint64_t n = bytes - done < MESSAGE ? bytes - done : MESSAGE;
     MPI_Ibcast((char *)data + done, (int)n, MPI_BYTE, 0, c->world, c->requests);
@@ -389,6 +392,7 @@ void comm_exchange(struct comm *c, const struct comm_block *send,
                    const struct comm_block *receive) {
   delay(c);
   compare(c, "exchange");
+  c->counts.exchanges++;
   copy_own(&send[c->rank], &receive[c->rank]);
   for (uint64_t done = 0; has_message(c, send, receive, done); done += MESSAGE)
     exchange_round(c, send, receive, done);

@@ -29,6 +29,8 @@ struct comm_counts {
   uint64_t collectives; /* calls of the functions below, other than comm_exchange */
   uint64_t messages;    /* that this rank sent in comm_exchange */
   uint64_t bytes;       /* that this rank sent to others, in any of them */
+  uint64_t exchanges;   /* calls of comm_exchange */
+  uint64_t gathered;    /* those of `bytes` that were sent in collectives */
 };
 struct comm_counts comm_counts(const struct comm *);
 

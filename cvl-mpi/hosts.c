@@ -1,5 +1,6 @@
 /* hosts.c - values from and to the host's memory, which every rank has a copy of, and slices.
  */
+#include "cvl-mpi/hosts.h"
 #include "cvl-mpi/pending.h"
 
 #include <stdlib.h>
@@ -84,9 +85,7 @@ static bool read_inner(struct cvl_context *c, struct cvl_value inner, uint64_t f
   return good;
 }
 
-/* Completes a value that is to be read, before an agreement or on its way: false if there is a
- * fault. */
-static bool agree_on(struct cvl_context *c, const struct cvl_value *v) {
+bool agree_on(struct cvl_context *c, const struct cvl_value *v) {
   bool good;
   do {
     if (waits_for(v) && waits_for(v)->kind->heavy) want(c, v, 1);

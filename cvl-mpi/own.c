@@ -39,7 +39,7 @@ static uint64_t size_of(const struct cvl_value *v) {
 bool mpi_own_range(struct cvl_context *c, const struct cvl_value *v, uint64_t *first,
                    uint64_t *n) {
   comm_at(c->comm, "own_range", 0);
-  if (!agree(c)) return false;
+  if (!agree_on(c, v)) return false;
   const struct distribution *at = lies_as(v);
   const uint64_t size = size_of(v);
   const struct range all = c->rank == 0 ? (struct range){0, size} : (struct range){size, 0};

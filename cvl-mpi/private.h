@@ -103,10 +103,11 @@ struct cvl_context {
   enum cvl_elem int_elem, float_elem;
   const struct cvl_backend *table; /* this one */
   struct cvl_stop stop;
-  bool explains; /* how superoperators are executed */
-  bool fails;    /* allocations may be let fail on this rank */
-  bool armed;    /* tests let allocations fail: on the same ranks all know of it */
-  bool unsure;   /* elements have come to all ranks without an agreement since the last one */
+  bool explains;           /* how superoperators are executed, and what was sent */
+  bool fails;              /* allocations may be let fail on this rank */
+  bool armed;              /* tests let allocations fail: on the same ranks all know of it */
+  struct comm_counts most; /* of all ranks, when the statistics were last asked for */
+  bool unsure; /* elements have come to all ranks without an agreement since the last one */
   uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
   uint64_t calls,
       site;          /* how many functions of the table since the last agreement; of the last */

@@ -264,6 +264,9 @@ void profile_run(struct profile *p, double seconds, const struct cvl_statistics 
   p->statistics.kernel_ns -= p->before.kernel_ns;
   p->statistics.launch_ns -= p->before.launch_ns;
   p->statistics.wait_ns -= p->before.wait_ns;
+  p->statistics.collectives -= p->before.collectives;
+  p->statistics.messages -= p->before.messages;
+  p->statistics.sent_bytes -= p->before.sent_bytes;
 }
 
 /* ---- order ---- */
@@ -434,6 +437,16 @@ static void print_device(const struct profile *p, FILE *out) {
           (double)s->wait_ns / second_ns);
 }
 
+/* What this process sent to others of its job; nothing if it is alone. */
+static void print_sent(const struct profile *p, FILE *out) {
+  const struct cvl_statistics *s = &p->statistics;
+  char bytes[NUMBER_TEXT_MAX];
+  if (!(s->collectives | s->messages)) return;
+  format_bytes(bytes, s->sent_bytes);
+  fprintf(out, "sent to other ranks: collectives %llu, messages %llu, in all %s\n",
+          (unsigned long long)s->collectives, (unsigned long long)s->messages, bytes);
+}
+
 static void print_tables(const struct profile *p, FILE *out, const struct lines *tables) {
   char peak[NUMBER_TEXT_MAX];
   format_bytes(peak, p->statistics.peak_bytes);
@@ -441,6 +454,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
   if (!p->instructions) {
     fprintf(out, "elapsed %.6f s; peak memory %s\n", p->elapsed, peak);
     print_device(p, out);
+    print_sent(p, out);
     print_cuts(p, out);
     return;
   }
@@ -452,6 +466,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
           (unsigned long long)t->steps, (unsigned long long)t->passes, p->elapsed, t->seconds,
           peak);
   print_device(p, out);
+  print_sent(p, out);
   print_table(p, out, "opcode", &tables[OPCODE_TABLE]);
   if (tables[SUPEROP_TABLE].count > 0)
     print_table(p, out, "superoperator", &tables[SUPEROP_TABLE]);
@@ -554,6 +569,9 @@ static void json_device(const struct profile *p, FILE *out) {
   json_number(out, "launch_seconds", (double)s->launch_ns / second_ns);
   fputs(", ", out);
   json_number(out, "wait_seconds", (double)s->wait_ns / second_ns);
+  fprintf(out, ", \"collectives\": %llu, \"messages\": %llu, \"sent_bytes\": %llu",
+          (unsigned long long)s->collectives, (unsigned long long)s->messages,
+          (unsigned long long)s->sent_bytes);
 }
 
 static void print_json(const struct profile *p, FILE *out, const struct lines *tables) {

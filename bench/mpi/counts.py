@@ -129,7 +129,7 @@ class Least:
         return self.words
 
     def real_scan(self):
-        return max(self.windows(a // 256, b // 256) for a, b in zip(self.start[:-2], self.start[1:-1])) * self.words
+        return max((self.windows(a // 256, b // 256) for a, b in zip(self.start[:-2], self.start[1:-1])), default=0) * self.words
 
     def windows(self, a, b):
         """How many windows of 32^k tiles, as large as they can be, are tiles a to b."""

@@ -131,7 +131,7 @@ in (sum({a : (a, b, c) in r}), {b : (a, b, c) in r}, sum({c : (a, b, c) in r}))"
 
 
 def dealt_out(tests, job):
-    """Calls by instances are executed by the ranks apart; the profile says so."""
+    """Calls by instances are executed by the ranks apart; the profile says so, and what this one sent."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
         source.write_text(DEALT + " $\n")
@@ -140,8 +140,8 @@ def dealt_out(tests, job):
                                 stdout=subprocess.PIPE).stdout
         done = job.run(3, job.build / "bin/vinterp", "--backend", job.backend, "--profile", code)
     apart = re.search(r"^EACH_1L +1 +3 +6\d +6\d .* ranks$", done.stderr, re.MULTILINE)
-    tests.expect(done.returncode == 0 and done.stdout == wanted and apart,
-                 f"{job.name}, a call is dealt out", done.stdout + done.stderr)
+    tests.expect(done.returncode == 0 and done.stdout == wanted and apart and "sent to other ranks: " in done.stderr,
+                 f"{job.name}, a call is dealt out, and what was sent is counted", done.stdout + done.stderr)
 
 
 IN_STEPS = """let v = {float(i) * 0.5 : i in index(5000)}; w = {rem(i * 7, 5000) : i in index(5000)}

@@ -104,6 +104,26 @@ Test(profile, superoperators) {
   contains(text, "OP7  ");
   contains(text, "  [whole] v + w\n");
   contains(text, "  [split: INDEX, 2 pack] sum (\"v\")\n");
+  /* A rank of a job sends to others. */
+  cr_assert(!strstr(report(p, false), "sent to other ranks"));
+  profile_begin(p, &(struct cvl_statistics){.collectives = 2, .sent_bytes = 100});
+  profile_run(p, 1,
+              &(struct cvl_statistics){.collectives = 5, .messages = 7, .sent_bytes = 2148});
+  contains(report(p, false),
+           "sent to other ranks: collectives 3, messages 7, in all 2.0 KiB\n");
+  contains(report(p, true), "\"collectives\": 3, \"messages\": 7, \"sent_bytes\": 2048");
+  profile_free(p);
+  cr_assert_eq(heap.live, 0);
+}
+
+Test(profile, superoperators_of_a_device) {
+  heap_init(&heap, 0);
+  struct profile *p = profile_new(&heap, "cpu", true);
+  struct profile_superop plus = {0, "whole", "", "v + w"};
+  struct profile_entry e = {
+      .op = OPC_FUSED, .type = TW_NONE, .read = 2, .written = 1, .passes = 1};
+  e.superop = profile_superop(p, &plus);
+  profile_instruction(p, profile_function(p, "F"), &e);
   /* A device has other ways. */
   profile_run(p, 1, &(struct cvl_statistics){.launches = 2});
   cr_assert(!strstr(report(p, true), "compiled"));
