@@ -209,6 +209,7 @@ def pages():
     yield Stage("programs in bounded memory, a sample", "bench/memory-limits.py check --quick")
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("the model of a GPU", "bench/tests/model.py")
+    yield Stage("the model of many ranks", "bench/tests/scaling.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
@@ -384,6 +385,8 @@ def whole_at_random():
                 "cvl-mpi/tests/ranks.py --build build-sanitized --ranks 3"
                 " --conformance '--quick --brief --int 64 --shard 1/20 --seed 0x{seed}'", "sanitized")
     yield Stage("whole: how ranks of MPI jobs execute programs", "bench/mpi/programs.py --check")
+    yield Stage("whole: what ranks of MPI jobs send, programs", "bench/mpi/scaling.py --check --ranks 1 2 4"
+                " && bench/mpi/counts.py --check --ranks 1 8 16 --elements 262144")
     yield Stage("whole: ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --random 300 --seed {seed}"
                 " --conformance '--quick --brief --int 64 --seed 0x{seed}'")
