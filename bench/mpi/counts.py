@@ -8,7 +8,8 @@
 Ranks of one machine, as many as wanted: what is sent does not depend on where they are. For each case
 of bench/mpi-ops.c: collectives and messages, and the bytes of the rank that sends most; and the least bytes
 for where the elements are: found here from the elements themselves, without anything of the back end. --check
-fails where an operation sends more than 1.2 times that and a kilobyte, or has more collectives than 2, or 6 to sort.
+fails where an operation sends more than 1.2 times that, a kilobyte and four words to each rank, or has more
+collectives than 2, or 6 to sort.
 
 The least counts
 - elements, at 8 bytes, that a rank has and another one needs; of gathers each once, and its position, of 4 bytes, or a
@@ -129,7 +130,8 @@ class Least:
         return self.words
 
     def real_scan(self):
-        return max((self.windows(a // 256, b // 256) for a, b in zip(self.start[:-2], self.start[1:-1])), default=0) * self.words
+        blocks = zip(self.start[:-2], self.start[1:-1])
+        return max((self.windows(a // 256, b // 256) for a, b in blocks), default=0) * self.words
 
     def windows(self, a, b):
         """How many windows of 32^k tiles, as large as they can be, are tiles a to b."""
@@ -252,7 +254,7 @@ SAMPLES = 4096  # of each rank in a round, to all others; at most so many and a 
 def complaint(case, least, ranks):
     name = case["case"]
     samples = 2 * (SAMPLES + 4 * ranks) * WORD * (ranks - 1) if name in SAMPLED else 0
-    if case["bytes"] > 1.2 * least + 1024 + samples:
+    if case["bytes"] > 1.2 * least + 1024 + 4 * WORD * (ranks - 1) + samples:
         return "too many bytes"
     most = 6 if name in SAMPLED else 2 * (1 + (name in OF_TWO))
     return "too many collectives" if case["collectives"] > most else ""

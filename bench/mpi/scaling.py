@@ -106,7 +106,8 @@ def messages():
 
 
 def timed(case, n, ranks, built):
-    """Seconds of the fastest run, with arguments where they are wanted and results left there; 1: of a process that is no rank."""
+    """Seconds of the fastest run, with arguments where they are wanted and results left there. 1: of a process that is no
+    rank."""
     with tempfile.NamedTemporaryFile(suffix=".json") as times:
         command = [built / "bin" / "nesl", *WIDTHS[case.widths], "--backend", "mpi" if ranks > 1 else "cpu", "--threads", "1",
                    "--native=wait", "--print-length", "1", "--repeat", RUNS, "--times", times.name, "run", program(case),

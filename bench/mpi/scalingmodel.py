@@ -2,8 +2,8 @@
 
 A run takes
 
-    work         the time of one process of one thread, by the program's work, over the ranks; as many blocks of 1,024 elements as the rank
-                 has that has most
+    work         the time of one process of one thread, by the program's work, over the ranks; of the rank that has
+                 most blocks of 1,024 elements
     collectives  each all ranks' latency. Open MPI makes a non-blocking all-gather or all-to-all, which is what comm.c
                  asks for, of a message of each rank to each other one: latency + (P - 1) messages. *Doubled*, by
                  recursive doubling, it would be ceil(log2 P) latencies
@@ -55,13 +55,15 @@ def networks(measured):
 
 def shared_memory(measured):
     """Of ranks of the machine where messages.c has run."""
-    return Constants("shared memory", *(measured[key] for key in ("latency", "message", "bandwidth", "comparison", "step", "word")))
+    names = ("latency", "message", "bandwidth", "comparison", "step", "word")
+    return Constants("shared memory", *(measured[name] for name in names))
 
 
 # ---- how counts depend on ranks and elements ----
 
 def samples_of(ranks):
-    """Keys that a rank gives in a round, as splitters.c chooses them: 4,096 over all boundaries, and of each 4 more and 2 at the ends."""
+    """Keys that a rank gives in a round, as splitters.c chooses them: 4,096 over all boundaries, and for each 4 more and
+    the 2 beside its interval."""
     return 4096 + 6 * (ranks - 1)
 
 

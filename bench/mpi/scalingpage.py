@@ -106,8 +106,8 @@ for hosts in one such network (1 to 2 us); a further message: some millions a se
 CHECKED = """## Two ranks of this machine
 
 The model with the constants of shared memory, and what two ranks measured (the fastest of {runs} runs, on a machine that others
-use, too): its calibration, as far as there is one. A ratio above 1: slower than modelled. *One process* is the model's work. Ranks do more than that, which the model leaves out: to sort,
-they sort their block, and merge what they get; of superoperators that are executed in steps each step goes through memory; on two busy
+use, too): its calibration, as far as there is one. A ratio above 1: slower than modelled. *One process* is the model's work. Ranks do more
+than that, which the model leaves out: to sort, they sort their block, and merge what they get; of superoperators that are executed in steps each step goes through memory; on two busy
 cores every collective waits for the processor. So predicted efficiencies are upper bounds: divide them by the ratio.
 
 """
@@ -131,6 +131,7 @@ An agreement (IF, each result) brings {agreement} bytes of each rank to all.
 
 - Other programs: these four are what it has been asked for. Where a count has another form beyond 64 ranks it is wrong, as
   PageRank's was between 8 and 16: an approach changes with the lengths of what each rank has.
+- One rank of a job: it deals no calls out to itself, and Barnes-Hut calls collectives by the hundred thousand.
 - Waiting for the slowest rank, congestion, several ranks to a link, GPUs.
 - That work of a rank gets faster where its block fits in a cache, or slower on all cores of a machine, which have one memory.
 """
@@ -232,22 +233,20 @@ def bound(program, ranks, n, found):
 
 def scaling_rows(program, size_of, networks):
     slow, fast = networks
+    rows = []
     for p in MODELLED:
         n = size_of(p)
         as_it_is, doubled = program.terms(p, n, slow), program.terms(p, n, fast, True)
-        yield [f"{p:,}", *(cell for found in (as_it_is, doubled) for cell in (
-            digits(model.seconds(found)), f"{digits(100 * program.efficiency(p, n, found))} %", bound(program, p, n, found)))]
+        rows.append([f"{p:,}", *(cell for found in (as_it_is, doubled) for cell in (
+            digits(model.seconds(found)), f"{digits(100 * program.efficiency(p, n, found))} %", bound(program, p, n, found)))])
+    return rows
 
 
 def scaling_tables(program, networks):
     header = ["ranks", "as it is, s", "efficiency", "binds", "doubled, s", "efficiency", "binds"]
     known = program.known
-    return [f"Strong, n = {known.strong:,}:", "", *grid(header, scaling_rows_list(program, lambda p: known.strong, networks)),
-            f"Weak, n = {known.weak:,} a rank:", "", *grid(header, scaling_rows_list(program, lambda p: known.weak * p, networks))]
-
-
-def scaling_rows_list(program, size_of, networks):
-    return list(scaling_rows(program, size_of, networks))
+    return [f"Strong, n = {known.strong:,}:", "", *grid(header, scaling_rows(program, lambda p: known.strong, networks)),
+            f"Weak, n = {known.weak:,} a rank:", "", *grid(header, scaling_rows(program, lambda p: known.weak * p, networks))]
 
 
 def calibration_table(programs, shared):
@@ -260,12 +259,16 @@ def calibration_table(programs, shared):
     return grid(["program", "n", "one process, ms", "two modelled, ms", "two measured, ms", "measured / modelled"], rows)
 
 
+def efficiency_at(program, ranks, n, network):
+    return program.efficiency(ranks, n, program.terms(ranks, n, network))
+
+
 def limit_lines(programs, networks):
     """From how many ranks on it is not work that binds, and what does at the end."""
     for name, program in programs.items():
         said = []
         for kind, size_of in (("strong", lambda p, k=program.known: k.strong), ("weak", lambda p, k=program.known: k.weak * p)):
-            half = next((p for p in MODELLED if program.efficiency(p, size_of(p), program.terms(p, size_of(p), networks[0])) < 0.5), None)
+            half = next((p for p in MODELLED if efficiency_at(program, p, size_of(p), networks[0]) < 0.5), None)
             last = MODELLED[-1]
             end = bound(program, last, size_of(last), program.terms(last, size_of(last), networks[0]))
             said.append(f"{kind}, " + (f"below half from {half:,} ranks on" if half else "above half everywhere") + f" (at {last:,}: {end})")
