@@ -33,6 +33,7 @@ from systems import WIDTHS, build, nesl_number  # noqa: E402
 KEPT = ROOT / "bench" / "results" / "mpi-scaling.json"
 PAGE = ROOT / "docs" / "results-scaling.md"
 RANKS_ALL = sorted({p for known in PROGRAMS.values() for ranks in known.sizes.values() for p in ranks})
+SAMPLES = (64, 65536, 262144, 524288)  # the first: what is left of a sort without them
 RUNS = 5  # of which the fastest counts
 
 
@@ -105,7 +106,7 @@ def messages():
     return json.loads(run_ranks(Path("."), 2, "--bind-to", "none", made_program).stdout)
 
 
-def timed(case, n, ranks, built):
+def timed(case, n, ranks, built, **environment):
     """Seconds of the fastest run, with arguments where they are wanted and results left there. 1: of a process that is no
     rank."""
     with tempfile.NamedTemporaryFile(suffix=".json") as times:
@@ -113,10 +114,16 @@ def timed(case, n, ranks, built):
                    "--native=wait", "--print-length", "1", "--repeat", RUNS, "--times", times.name, "run", program(case),
                    "--entry", "bench", *Data(case, variants(case)[0][0], n).words(nesl_number)]
         if ranks > 1:
-            run_ranks(built, ranks, "--bind-to", "none", *command)
+            run_ranks(built, ranks, "--bind-to", "none", *command, **environment)
         else:
             subprocess.run(list(map(str, command)), cwd=ROOT, check=True, capture_output=True, stdin=subprocess.DEVNULL)
         return min(json.loads(Path(times.name).read_text())["seconds"])
+
+
+def sampled(case, n, built):
+    """Seconds of two ranks that sort with ever more samples: what the model's term for samples is compared with."""
+    return [{"n": n, "samples": samples,
+             "seconds": timed(case, n, 2, built, RAVEL_MPI=f"grain=1024,whole=4096,samples={samples}")} for samples in SAMPLES]
 
 
 def times_of(cases, built):
@@ -127,7 +134,8 @@ def times_of(cases, built):
             work[name] = {"n": known.timed, "one": timed(cases[name], known.timed, 1, built),
                           "two": timed(cases[name], known.timed, 2, built)}
             print(f"{name}, n = {known.timed:,}: {work[name]['one']:.3f} s, two ranks {work[name]['two']:.3f} s", flush=True)
-    return {"command": "bench/mpi/scaling.py --times", "messages": messages(), "work": work, "machine": hardware.description()}
+    return {"command": "bench/mpi/scaling.py --times", "messages": messages(), "work": work,
+            "samples": sampled(cases["sort"], PROGRAMS["sort"].timed, built), "machine": hardware.description()}
 
 
 # ---- commands ----

@@ -10,7 +10,8 @@ A run takes
     exchanges    each a latency; and every message that a rank sends in them
     bytes        those of the rank that sends most, at the bandwidth of its link: as many arrive there
     ranks        what every rank does for each of the P ranks: the P + 1 words of distributions, requests, blocks to send
-    samples      of RANK and SORT, if P > 1: each rank sorts the samples of all, and looks at all for each of P - 1 boundaries
+    samples      of RANK and SORT, if P > 1: each rank sorts positions and keys of the samples of all, and looks at
+                 all of them for each of P - 1 boundaries
 
 one after the other: nothing overlaps. Counts are those of `forms`, fitted to few ranks.
 """
@@ -44,6 +45,8 @@ class Constants:
 # processor's constants are measured by messages.c where the rest was measured.
 LINKS = (("100 Gbit/s", 2.0e-6, 0.3e-6, 12.5e9), ("200 Gbit/s", 1.0e-6, 0.2e-6, 25e9))
 PASSES = 8   # loops over all ranks in a collective or an exchange and what follows from it: a guess from reading comm.c
+
+SORTS = 2    # of samples in a round: their positions, to leave out what is there twice, and then their keys
 
 TERMS = ("work", "collectives", "exchanges", "bytes", "ranks", "samples")
 
@@ -156,7 +159,7 @@ def collective(ranks, k, doubled=False):
 def samples_time(ranks, given, k):
     """Each rank gives so many samples, and has those of all."""
     n = ranks * given
-    return n * math.log2(max(n, 2)) * k.comparison + (ranks - 1) * n * k.step if ranks > 1 else 0.0
+    return SORTS * n * math.log2(max(n, 2)) * k.comparison + (ranks - 1) * n * k.step if ranks > 1 else 0.0
 
 
 def largest_share(ranks, n):

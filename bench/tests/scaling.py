@@ -88,7 +88,7 @@ class Times(unittest.TestCase):
         self.assertAlmostEqual(model.seconds(found), 0.1 + 9e-6)
 
     def test_samples_are_sorted_by_all(self):
-        self.assertAlmostEqual(model.samples_time(2, 4, constants()), (8 * 3 + 8) * 1e-9)
+        self.assertAlmostEqual(model.samples_time(2, 4, constants()), (2 * 8 * 3 + 8) * 1e-9)
         self.assertEqual(model.samples_time(1, 4, constants()), 0)
 
     def test_loops_over_ranks(self):
