@@ -57,7 +57,7 @@ COUNTED = """## Counts
 One run of each program of [bench/programs](../bench/programs/README.md) on data of `bench/cases`, from reading them to the first element
 of each result. *Collectives*: calls in which each rank gets a few bytes of each other one. *Exchanges*: other calls, in which ranks send
 messages to those that need something, or to none. *Messages*, *bytes*: of the rank that sends most. Bytes of *collectives* are those
-to all other ranks. On one rank nothing is sent, but collectives are called. Counted at commit {commit} with `bench/mpi/scaling.py`;
+to all other ranks. On one rank nothing is sent, and no collective called. Counted at commit {commit} with `bench/mpi/scaling.py`;
 `--check` compares. Mandelbrot, whose
 rounds take thousands of collectives, on up to 16 ranks. Single operations: the table in [distributed.md](distributed.md), and `bench/mpi/counts.py --ranks 1 2 4 8 16 64`.
 
