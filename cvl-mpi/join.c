@@ -4,23 +4,16 @@
  * combines them itself on the host.
  */
 #include "cvl-mpi/pending.h"
+#include "cvl/scalar.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- combining on the host ---- */
 
-#define EACH_WIDTH "cvl-mpi/join-widths.h"
-#include "tables/each-width.h"
-
 static void combine(const struct cvl_context *c, enum cvl_op op, struct cvl_value *a,
                     const struct cvl_value *b) {
-  const bool wide = c->float_elem == CVL_F64;
-  if (c->int_elem == CVL_I64) {
-    (wide ? combined_i64_f64 : combined_i64_f32)(op, a, b);
-  } else {
-    (wide ? combined_i32_f64 : combined_i32_f32)(op, a, b);
-  }
+  cvl_scalar_combine(c->int_elem, c->float_elem, op, a, b);
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {

@@ -1,5 +1,6 @@
-/* scalar-widths.h - scalar_op_iN_fM, one operation on scalars for one pair of widths. Included
- * by scalar.c once for each pair, with INT_BITS and FLOAT_BITS defined.
+/* scalar-widths.h - scalar_op_iN_fM, one operation on scalars for one pair of widths, and
+ * combined_iN_fM, two elements combined. Included by scalar.c once for each pair, with INT_BITS
+ * and FLOAT_BITS defined.
  *
  * The operation is a switch over the rows of operations.def. Rows with one operand, among them
  * all functions that take long, are functions of their own, so that the switch itself stays
@@ -66,6 +67,21 @@ static bool OF_WIDTHS(scalar_op)(enum cvl_op op, const struct cvl_value *a,
     assert(false && "no row of operations.def for this class");
     *fault = CVL_E_NONE;
     return false;
+  }
+}
+
+#define COMBINE(op, class, identity, pad, exact, expression)                                   \
+  case ROW(OP_##op, CLASS_##class): {                                                          \
+    const TYPE_##class x = a->as.MEMBER_##class, y = b->as.MEMBER_##class;                     \
+    a->as.MEMBER_##class = (TYPE_##class)(expression);                                         \
+    return;                                                                                    \
+  }
+
+static void OF_WIDTHS(combined)(enum cvl_op op, struct cvl_value *a,
+                                const struct cvl_value *b) {
+  switch (ROW(op, class_of[a->elem])) {
+#include "tables/operations.def"
+  default: assert(false && "no row of operations.def for this class");
   }
 }
 

@@ -8,7 +8,7 @@
  */
 #include <assert.h>
 
-#include "cvl/cvl.h"
+#include "cvl/scalar.h"
 
 struct cvl_value cvl_scalar_int(enum cvl_elem int_elem, int64_t x) {
   struct cvl_value v = {.form = CVL_SCALAR, .elem = (uint8_t)int_elem};
@@ -71,4 +71,14 @@ bool cvl_scalar_op(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op
   }
   return wide ? scalar_op_i32_f64(op, operands, out, fault)
               : scalar_op_i32_f32(op, operands, out, fault);
+}
+
+void cvl_scalar_combine(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op op,
+                        struct cvl_value *a, const struct cvl_value *b) {
+  const bool wide = float_elem == CVL_F64;
+  if (int_elem == CVL_I64) {
+    (wide ? combined_i64_f64 : combined_i64_f32)(op, a, b);
+  } else {
+    (wide ? combined_i32_f64 : combined_i32_f32)(op, a, b);
+  }
 }
