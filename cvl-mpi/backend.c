@@ -11,6 +11,9 @@
 #include <string.h>
 
 enum { GRAIN = 1024, WHOLE = 4096, SAMPLES = 1 << 12 };
+/* Bytes of vectors that all ranks keep a copy of: at most these, and that share of the limit.
+ */
+enum { COPIED_MOST = 1 << 28, COPIED_SHARE = 8 };
 
 /* ---- contexts ---- */
 
@@ -41,6 +44,19 @@ static struct cvl_options options_here(const struct comm *comm, const struct cvl
   return own;
 }
 
+/* By the rank with the least memory: all keep the same copies. */
+static void limit_copies(struct cvl_context *c, uint64_t memory_limit) {
+  uint64_t *all = mpi_alloc(c, c->ranks * sizeof *all);
+  comm_at(c->comm, "open", 0);
+  comm_gather(c->comm, &memory_limit, sizeof memory_limit, all);
+  c->copied_most = COPIED_MOST;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const uint64_t most = all[r] / COPIED_SHARE;
+    if (all[r] > 0 && most < c->copied_most) c->copied_most = most;
+  }
+  free(all);
+}
+
 static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
                                          const struct cvl_backend *table,
                                          const struct cvl_options *o, const char **why) {
@@ -66,6 +82,7 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
                             .float_elem = o->float_elem};
   read_options(c);
   c->armed = o->fail_allocation > 0;
+  limit_copies(c, o->memory_limit);
   return c;
 }
 

@@ -147,6 +147,7 @@ bool agree_with(struct cvl_context *c, bool heavy) {
   round.mine[0] = c->mine.error.kind != CVL_E_NONE;
   round_gather(c, &round);
   if (any_says(c, &round)) find_first(c, report_of(c));
+  if (c->slot.error.kind == CVL_E_MEMORY) copies_drop(c);
   /* After a fault ranks may have computed different scalars themselves. */
   c->calls = c->slot.call = 0;
   c->mine.error.kind = CVL_E_NONE;

@@ -161,10 +161,79 @@ struct cvl_value move_ranges(struct cvl_context *c, uint64_t site, const struct 
   return exchanged(c, site, v, ranges, false);
 }
 
-/* Where a rank has lost its block, all have zeros: it must not differ from the others. */
+/* ---- copies of what all ranks want more than once ---- */
+
+static uint64_t bytes_of(const struct cvl_vector *v) {
+  return v->n * elem_info((enum cvl_elem)v->elem)->bytes;
+}
+
+void copy_drop(struct cvl_context *c, struct cvl_vector *v) {
+  unsigned k = 0;
+  if (!v->copied) return;
+  while (c->copies[k] != v) k++;
+  for (c->copy_count--; k < c->copy_count; k++) c->copies[k] = c->copies[k + 1];
+  c->copied_bytes -= bytes_of(v);
+  v->copied = false;
+  release_inner(c, &v->copy);
+}
+
+void copies_drop(struct cvl_context *c) {
+  while (c->copy_count > 0) copy_drop(c, c->copies[0]);
+}
+
+/* Takes the copy; old ones give way. */
+static void copy_keep(struct cvl_context *c, struct cvl_vector *v, struct cvl_value copy) {
+  while (c->copy_count == COPIES || c->copied_bytes + bytes_of(v) > c->copied_most)
+    copy_drop(c, c->copies[0]);
+  c->copies[c->copy_count++] = v;
+  c->copied_bytes += bytes_of(v);
+  v->copied = true;
+  v->copy = copy;
+  v->copy.owned = 0;
+}
+
+/* Of a vector in blocks that is wanted again and does not end with this use. */
+static bool is_worth_keeping(const struct cvl_context *c, const struct cvl_value *operand) {
+  struct cvl_vector *v = operand->as.vector;
+  const bool again = v->wanted_whole;
+  v->wanted_whole = true;
+  return again && !operand->owned && bytes_of(v) <= c->copied_most;
+}
+
+/* All of it, owned, or borrowed from v. */
+static struct cvl_value everything(struct cvl_context *c, uint64_t site,
+                                   const struct cvl_value *operand) {
+  struct cvl_vector *v = operand->as.vector;
+  if (v->copied) return v->copy;
+  const struct cvl_value all = move_all(c, site, operand);
+  if (!is_worth_keeping(c, operand)) return all;
+  copy_keep(c, v, all);
+  return v->copy;
+}
+
+static bool all_want_all(const struct cvl_context *c, const struct range *ranges, uint64_t n) {
+  for (unsigned r = 0; r < c->ranks; r++) {
+    if (ranges[r].n != n) return false;
+  }
+  return true;
+}
+
+struct cvl_value move_kept(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                           const struct range *ranges) {
+  const struct range mine = ranges[c->rank];
+  if (!mpi_at(v)) return move_ranges(c, site, v, ranges);
+  if (all_want_all(c, ranges, v->as.vector->n)) return everything(c, site, v);
+  if (!v->as.vector->copied) return move_ranges(c, site, v, ranges);
+  return inner_slice(c, site, v->as.vector->copy, mine.first, mine.n);
+}
+
 struct cvl_value move_whole(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   if (segdes_is_held(v)) return segdes_everywhere(c, site, v);
-  if (!mpi_at(v)) return inner_of(v, true);
+  return mpi_at(v) ? everything(c, site, v) : inner_of(v, true);
+}
+
+/* Where a rank has lost its block, all have zeros: it must not differ from the others. */
+struct cvl_value move_all(struct cvl_context *c, uint64_t site, const struct cvl_value *v) {
   struct range *ranges = ranges_same(c, 0, mpi_length(v));
   const struct cvl_value moved = exchanged(c, site, v, ranges, true);
   c->unsure = true;

@@ -219,7 +219,8 @@ static void move_arrive(struct cvl_context *c, struct pending *p, const char *al
   struct distribution *to = ((struct blocks *)p)->to;
   (void)all;
   (void)stride;
-  become(c, p->vector, distribution_retain(to), move_to(c, p->site, &v, to, false));
+  become(c, p->vector, distribution_retain(to),
+         to ? move_to(c, p->site, &v, to, false) : move_all(c, p->site, &v));
 }
 
 static void blocks_drop(struct cvl_context *c, struct pending *p) {

@@ -264,7 +264,7 @@ static struct cvl_value gather_near(struct cvl_context *c, const struct permutat
   const struct cvl_call inner = {.kind = CALL_PERMUTE,
                                  .op = p->a->op,
                                  .count = CALL_OPERANDS,
-                                 .operand = {move_ranges(c, p->site, &p->a->values, elements),
+                                 .operand = {move_kept(c, p->site, &p->a->values, elements),
                                              move_to(c, p->site, &p->a->index, p->at, false),
                                              flags_of_block(c, p), nothing(),
                                              segdes_segments(c, p->site, &p->a->s, segments),

@@ -35,6 +35,9 @@ struct cvl_vector {
   /* This rank's elements, of the inner back end, which the vector owns; CVL_NOTHING if this
    * rank has lost them by a fault. */
   struct cvl_value local;
+  bool wanted_whole;     /* by all ranks, so far once */
+  bool copied;           /* all ranks have a copy of all, for when they want it again: */
+  struct cvl_value copy; /* inner; CVL_NOTHING if lost */
   struct cvl_vector *next, **previous; /* all of the context */
 };
 
@@ -95,6 +98,8 @@ struct fault {
   uint64_t call; /* in which it was found, since the last agreement */
 };
 
+enum { COPIES = 16 };
+
 struct cvl_context {
   struct comm *comm;
   unsigned rank, ranks;
@@ -126,7 +131,10 @@ struct cvl_context {
   struct distribution *latest;            /* the canonical one that was wanted last */
   struct pending *pending, **pending_end; /* in the order in which they were entered */
   uint64_t last_symbol, *sizes;           /* of sizes that were pending: pending.c */
-  struct room *rooms;                     /* of mpi_try_alloc */
+  struct cvl_vector *copies[COPIES];      /* of which all ranks have a copy, the oldest first */
+  unsigned copy_count;
+  uint64_t copied_bytes, copied_most;
+  struct room *rooms; /* of mpi_try_alloc */
   uint64_t room_count, room_capacity;
   uint64_t hosts_own, hosts_fail; /* allocations of mpi_try_alloc since then; which one fails */
   uint64_t armed_all,
@@ -323,7 +331,15 @@ uint64_t within_block(uint64_t begin, uint64_t end, struct range block);
 /* ---- moves.c: the same elements on other ranks. Borrow v; what they give is owned by the
  * caller, or borrowed from v. All ranks call them ---- */
 
-/* All elements on all ranks. */
+/* ranges[r] on rank r; they may overlap. Of a vector that all ranks want all of again, they
+ * keep a copy; what they want of it then is there. */
+struct cvl_value move_kept(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                           const struct range *ranges);
+/* Of a vector that is freed, or all copies. */
+void copy_drop(struct cvl_context *, struct cvl_vector *);
+void copies_drop(struct cvl_context *);
+/* All elements of a vector in blocks on all ranks, sent anew. Of any vector, or a copy. */
+struct cvl_value move_all(struct cvl_context *, uint64_t site, const struct cvl_value *v);
 struct cvl_value move_whole(struct cvl_context *, uint64_t site, const struct cvl_value *v);
 /* Those that this rank has under `at`. */
 struct cvl_value move_to(struct cvl_context *, uint64_t site, const struct cvl_value *v,

@@ -344,7 +344,7 @@ static struct cvl_value operand(struct cvl_context *c, const struct run *r, uint
   case NEED_SEGMENTS: return segments_operand(c, r, p->segdes, value_of(r, i));
   case NEED_START: return start_operand(c, r, i);
   case NEED_FAR: return far_operand(c, r, i);
-  case NEED_SOURCE: return move_ranges(c, r->site, value_of(r, i), r->far[p->segdes]);
+  case NEED_SOURCE: return move_kept(c, r->site, value_of(r, i), r->far[p->segdes]);
   case NEED_NOTHING: break;
   }
   return not_read(c, r, i);

@@ -99,6 +99,7 @@ void mpi_retain(struct cvl_context *c, const struct cvl_value *v) {
 
 static void vector_free(struct cvl_context *c, struct cvl_vector *v) {
   if (v->pending && !pending_forget(c, v->pending)) return;
+  copy_drop(c, v);
   release_inner(c, &v->local);
   distribution_release(v->at);
   *v->previous = v->next;
