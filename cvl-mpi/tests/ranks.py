@@ -407,6 +407,29 @@ def rank_dies(tests, job):
                  f"{job.name}, a rank that dies ends the job", text)
 
 
+LOOKED_UP = """function main(n) =
+  let v = {i * i : i in index(300)}; w = {rem(i * 7, 300) : i in index(3000)};
+      (k, s) = loop (k, s) = (0, 0) while k < n do (k + 1, s + sum({v[rem(j + k, 300)] : j in w}))
+  in s $
+"""
+
+
+def kept_copies(tests, job):
+    """What all ranks look up again and again they get twice: a rank has 100 elements of v for each of two others."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        source = Path(folder, "p.nesl")
+        source.write_text(LOOKED_UP)
+        arguments = [source, "--entry", "main", "30"]
+        alone = subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", *arguments], text=True,
+                               capture_output=True, check=True)
+        job.environment["RAVEL_MPI_EXPLAIN"] = "1"
+        done = job.run(3, job.build / "bin/nesl", "run", "--backend", job.backend, *arguments)
+        del job.environment["RAVEL_MPI_EXPLAIN"]
+    sent = re.search(r"most sent by a rank: .* bytes (\d+),", done.stderr)
+    tests.expect(done.stdout == alone.stdout and sent and int(sent[1]) < 30 * 1600 // 2,
+                 f"{job.name}, copies of what is looked up are kept", done.stdout + done.stderr)
+
+
 GROWING = """function grow(n, v) = if n == 0 then v else let r = grow(n - 1, {x + n : x in v}) in {a + b : a in v; b in r};
 sum(grow(3000, index(3000)));
 """
@@ -474,6 +497,7 @@ def main():
         rank_dies(tests, job)
         if first:
             without_memory(tests, job)
+            kept_copies(tests, job)
     wrong_launcher(tests, jobs)
     print(f"{tests.passed} passed, {tests.failed} failed")
     return 1 if tests.failed else 0
