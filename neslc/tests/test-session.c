@@ -319,9 +319,10 @@ Test(regions, garbage_is_collected_in_proportion) {
   for (int i = 0; i < VALUES; i++) {
     struct region *region = session_begin_form(session);
     int64_t *ints = arena_alloc(&region->arena, INTS * sizeof *ints);
-    struct column columns[] = {{COLUMN_SEGDES, 1, {.ints = (int64_t[]){INTS}}},
-                               {COLUMN_INT, INTS, {.ints = ints}},
-                               {COLUMN_INT, 1, {.ints = ints}}};
+    struct column columns[] = {
+        {.kind = COLUMN_SEGDES, .length = 1, .as.ints = (int64_t[]){INTS}},
+        {.kind = COLUMN_INT, .length = INTS, .as.ints = ints},
+        {.kind = COLUMN_INT, .length = 1, .as.ints = ints}};
     struct type *seq = type_sequence(&region->arena, type_base(&region->arena, TYPE_INT));
     struct type *types[] = {seq, type_pair(&region->arena, seq, type_base(NULL, TYPE_INT))};
     const struct scheme scheme = {.type = types[i % 2]}; /* a variable of its own each time */
