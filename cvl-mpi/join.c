@@ -170,7 +170,7 @@ static void reduce_level(struct cvl_context *c, struct join *j) {
   distribution_release(to);
 }
 
-static bool is_exact(enum cvl_op op, enum cvl_elem elem) {
+bool is_exact(enum cvl_op op, enum cvl_elem elem) {
   return elem_info(elem)->klass != CLASS_FLOAT || op == OP_MAX || op == OP_MIN;
 }
 

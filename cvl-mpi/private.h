@@ -459,6 +459,8 @@ struct cvl_value start_of_block(struct cvl_context *, uint64_t site, struct inde
 struct cvl_value pieces_descriptor(struct cvl_context *, uint64_t site, const struct view *);
 struct cvl_value pieces_joined(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
                                const struct view *, struct cvl_value local);
+/* Whether a reduction or scan gives the same bits in any order. */
+bool is_exact(enum cvl_op, enum cvl_elem);
 /* join.c: the reduction of one segment, from what ranks have reduced of it, in the order of
  * positions: counts[r] values of rank r, at least one in all, which all ranks know; elements,
  * or of one level of the tree (of FLOATs). Takes both. */

@@ -157,10 +157,8 @@ static struct distribution *elements_of(struct cvl_context *c, const struct cvl_
   return distribution_retain(mpi_at(&call->operand[0]));
 }
 
-/* Whether a scan gives the same bits in any order. */
-static bool is_exact(const struct cvl_call *call) {
-  const bool floats = elem_info(mpi_elem(&call->operand[0]))->klass == CLASS_FLOAT;
-  return !floats || call->op == OP_MAX || call->op == OP_MIN;
+static bool is_exact_call(const struct cvl_call *call) {
+  return is_exact(call->op, mpi_elem(&call->operand[0]));
 }
 
 /* A reduction of one segment in any order: every rank's block by itself. */
@@ -189,15 +187,15 @@ static bool cut_call(struct cvl_context *c, uint64_t site, const struct cvl_call
 static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
   if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, v, out);
-  if (call->kind == CALL_SCAN && is_exact(call)) return scan_call(c, site, call, v, out);
+  if (call->kind == CALL_SCAN && is_exact_call(call)) return scan_call(c, site, call, v, out);
   if (call->kind == CALL_SCAN) return c->b->scan_tiles && cut_call(c, site, call, d, v, out);
   if (call->kind == CALL_RANK || call->kind == CALL_SORT)
     return sort_call(c, site, call, v, out);
   if (call->kind == CALL_EXTRACT || call->kind == CALL_REPLACE)
     return element_call(c, site, call, d, out);
   if (call->kind != CALL_REDUCE) return false;
-  return is_exact(call) && d->count == 1 ? any_order_call(c, site, call, v, out)
-                                         : cut_call(c, site, call, d, v, out);
+  return is_exact_call(call) && d->count == 1 ? any_order_call(c, site, call, v, out)
+                                              : cut_call(c, site, call, d, v, out);
 }
 
 static bool run(struct cvl_context *c, uint64_t site, const struct cvl_call *call,

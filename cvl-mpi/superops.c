@@ -40,6 +40,7 @@ struct cvl_kernel {
   struct parts parts[SPLIT_KINDS];
   struct superop_runs runs; /* so far, which explain_runs prints */
   uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
+  uint64_t unit;            /* at whose multiples blocks may end in its segments */
   uint32_t *column; /* it is one combination (combine.h): of each parameter; else NULL */
 };
 
@@ -92,11 +93,25 @@ static bool find_columns(struct cvl_context *c, struct cvl_kernel *k) {
   return found == of.count && op->output_count == of.count;
 }
 
+/* Anywhere, if elements are reduced in any order; else between blocks of the tree. */
+static uint64_t unit_for(const struct cvl_context *c, const struct superop *op) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    const enum superop_kind kind = (enum superop_kind)op->kinds[node->result];
+    if (node->role != ROLE_REDUCE) continue;
+    if (!is_exact(superop_info(node->op)->operation,
+                  superop_elem(kind, c->int_elem, c->float_elem)))
+      return CVL_REDUCE_BLOCK;
+  }
+  return superop_has_combinations(op) ? CVL_REDUCE_BLOCK : 1;
+}
+
 struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop *op,
                                     uint32_t pieces) {
   struct cvl_kernel *k = mpi_alloc(c, sizeof *k);
   k->op = op;
   k->pieces = pieces;
+  k->unit = unit_for(c, op);
   if (pieces != SUPEROP_NONE && superop_has_combinations(op) && !find_columns(c, k)) {
     mpi_discard_step(c, k);
     return NULL;
@@ -214,7 +229,7 @@ static const struct view *view_of(struct cvl_context *c, const struct run *r, ui
 
 /* At which multiples blocks may end within segments; 0: not at all. */
 static uint64_t unit_of(const struct run *r, uint32_t segdes) {
-  return segdes == r->k->pieces ? CVL_REDUCE_BLOCK : 0;
+  return segdes == r->k->pieces ? r->k->unit : 0;
 }
 
 /* Moves the ends of blocks to where they may be; false if segments are too long for that. */
@@ -222,7 +237,7 @@ static bool settle(struct cvl_context *c, struct run *r, uint32_t segdes) {
   const struct view *v = view_of(c, r, segdes), *cut = NULL;
   struct cvl_segdes *d = r->segdes[segdes];
   if (v && segdes == r->k->pieces) {
-    cut = cut_segments(c, r->site, d, v, CVL_REDUCE_BLOCK);
+    cut = cut_segments(c, r->site, d, v, r->k->unit);
   } else if (v) {
     cut = whole_segments(c, r->site, d, v);
   }
