@@ -89,7 +89,7 @@ static struct cvl_context *mpi_open_over(const struct cvl_backend *inner,
 /* Of each number that of the rank that has most. */
 static void explain_sent(const struct cvl_context *c) {
   const struct comm_counts *s = &c->most;
-  if (!c->explains || c->rank > 0 || s->collectives == 0) return;
+  if (!c->explains || c->rank > 0 || (c->ranks > 1 && s->collectives == 0)) return;
   fprintf(stderr,
           "ravel: most sent by a rank: collectives %" PRIu64 ", exchanges %" PRIu64
           ", messages %" PRIu64 ", bytes %" PRIu64 ", in collectives %" PRIu64 "\n",

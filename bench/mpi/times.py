@@ -141,6 +141,9 @@ def page(options):
         lines += [f"## {kind.capitalize()}: at most {target:.1f} times", ""]
         lines += [*grid(["program", "size", "two ranks, ms", "one process, ms", "OpenMP C, ms", "to one process", "",
                          "to OpenMP C", ""], shown), ""]
+    left_out = [name for name in NAMES if name not in rows]
+    if left_out:
+        lines += [f"Not measured: {', '.join(left_out)}."]
     return "\n".join(lines).rstrip() + "\n"
 
 
