@@ -76,7 +76,7 @@ BASES = {"1": lambda p, n: 1.0, "log P": lambda p, n: math.log2(p), "(P - 1)": l
          "n (P - 1)": lambda p, n: n * (p - 1), "n^2 (P - 1) / P": lambda p, n: n * n * (p - 1) / p}
 # Of each count, what it may be a sum of, the plainest first.
 CHOICES = {"collectives": ("1", "log P", "n / 4,096"), "exchanges": ("1", "log P", "n / 4,096"),
-           "messages": ("1", "(P - 1)", "log P", "n / 4,096"), "gathered": ("1", "(P - 1)", "log P", "n / 4,096"),
+           "messages": ("1", "(P - 1)", "log P", "n / 4,096"), "gathered": ("1", "(P - 1)", "log P", "n / P", "n / 4,096"),
            # of programs that sort or rank:
            "gathered, sorting": ("samples", "1", "n / 4,096"),
            "exchanged": ("n / P", "n (P - 1) / P^2", "n (P - 1) / P", "1", "(P - 1)", "n (P - 1)", "n^2 (P - 1) / P")}

@@ -28,19 +28,19 @@ class Known:
 # PageRank: a page has 8 links, so with more than 8 ranks a rank's links are fewer than the pages, and the gather is another.
 PROGRAMS = {
     "dot-product": Known({1 << 20: RANKS, 1 << 18: FEW}, 1 << 23, 2, 1 << 30, 1 << 23, 0,
-                         "Agreements, and a sum that one rank sends to all others: a message of each rank to each, where a tree would take"
-                         " log P. Nothing else grows."),
+                         "Agreements, one of which brings what each rank has summed, of each 1,024 elements: a message of each rank to each,"
+                         " where a tree would take log P; 8 n / 1,024 bytes to every rank, until that is more than 64 KB."),
     "sort": Known({1 << 20: RANKS, 1 << 18: (4, 8)}, 1 << 22, 4, 1 << 30, 1 << 22, 1,
                   "Each rank sorts the samples of all, about 4,096 and 6 for each boundary of each rank, and looks at all of them for"
                   " each boundary: work of P^2 (4,096 + 6 P). That, not the network, ends scaling before 256 ranks. Elements are exchanged once."),
     "pagerank": Known({1 << 17: (*RANKS[:-1], 32, HELD), 1 << 16: (16, 32)}, 1 << 20, 16, 1 << 26, 1 << 18, 0,
-                      "Four collectives and two exchanges with all ranks in each of the 20 steps: messages to P - 1 ranks each."
+                      "Four collectives and exchanges with all ranks in each of the 20 steps: messages to P - 1 ranks each."
                       " Up to 8 ranks all pages go to all ranks; the predictions below 16 ranks leave that out. Beyond,"
                       " fewer links of a rank lead to the same page: bytes grow to at most 1,920 n / P (12 bytes for each of 8 links)."),
     "barnes-hut": Known({80000: RANKS, 160000: (4, 16)}, 1 << 15, 2, 1 << 22, 1 << 14, 1,
-                        "The program computes the forces of 4,096 bodies at a time, as instances that share the tree; so the whole tree, or"
-                        " bytes in proportion to n, goes to every rank n / 4,096 times: n^2, however many ranks there are. Then what ends"
-                        " sort: it ranks the bodies once."),
+                        "The program computes the forces of 4,096 bodies at a time, as instances that share the tree; of the tree ranks"
+                        " keep copies, and collectives are those of n / 4,096 calls one after the other, of which each has 4,096 instances for all ranks."
+                        " Messages and bytes change their form where copies are no longer worth it, so the fits are bad. Then what ends sort: it ranks the bodies once."),
     "saxpy": Known({1 << 18: RANKS}), "black-scholes": Known({1 << 18: RANKS}), "mandelbrot": Known({1 << 16: (1, *FEW)}),
     "n-body": Known({1 << 13: RANKS}), "sparse-matrix-vector": Known({1 << 18: RANKS}), "quickhull": Known({50000: RANKS}),
     "radix-sort": Known({1 << 17: RANKS}), "quicksort": Known({1 << 14: RANKS})}
@@ -58,8 +58,8 @@ One run of each program of [bench/programs](../bench/programs/README.md) on data
 of each result. *Collectives*: calls in which each rank gets a few bytes of each other one. *Exchanges*: other calls, in which ranks send
 messages to those that need something, or to none. *Messages*, *bytes*: of the rank that sends most. Bytes of *collectives* are those
 to all other ranks. On one rank nothing is sent, and no collective called. Counted at commit {commit} with `bench/mpi/scaling.py`;
-`--check` compares. Mandelbrot, whose
-rounds take thousands of collectives, on up to 16 ranks. Single operations: the table in [distributed.md](distributed.md), and `bench/mpi/counts.py --ranks 1 2 4 8 16 64`.
+`--check` compares. Mandelbrot on up to 16 ranks.
+Single operations: the table in [distributed.md](distributed.md), and `bench/mpi/counts.py --ranks 1 2 4 8 16 64`.
 
 """
 
@@ -134,13 +134,13 @@ LIMITS = """## What would limit each
 
 Memory, of each rank: a distribution takes 8 (P + 1) bytes, at 4,096 ranks 32 KiB for each length in use. To sort, a rank holds all
 samples, 48 bytes each, and an interval of 16 bytes for each boundary and rank, 16 P^2 bytes: at 4,096 ranks {samples} and {intervals}.
-An agreement (IF, each result) brings {agreement} bytes of each rank to all.
+An agreement (IF, each result) brings 8 bytes of each rank to all, and what waits.
 
 ## What the model does not know
 
 - Other programs: these four are what it has been asked for. Where a count has another form beyond 64 ranks it is wrong, as
   PageRank's was between 8 and 16: an approach changes with the lengths of what each rank has.
-- One rank of a job: it deals no calls out to itself, and Barnes-Hut calls collectives by the hundred thousand.
+- One rank of a job: it deals no calls out to itself.
 - Waiting for the slowest rank, congestion, several ranks to a link, GPUs.
 - That work of a rank gets faster where its block fits in a cache, or slower on all cores of a machine, which have one memory.
 """
