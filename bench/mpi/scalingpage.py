@@ -319,7 +319,7 @@ def text(document, work):
              f"{machine['date']}; load before: {machine['load']:.1f}.\n\n", SCALING]
     for name, program in programs.items():
         parts += [f"### {name}\n\n", *lines(scaling_tables(program, networks))]
-    parts.append(LIMITS.format(found="\n".join(limit_lines(programs, networks)), samples=samples, intervals=intervals, agreement=256))
+    parts.append(LIMITS.format(found="\n".join(limit_lines(programs, networks)), samples=samples, intervals=intervals))
     return "".join(parts)
 
 
