@@ -16,14 +16,6 @@ static void combine(const struct cvl_context *c, enum cvl_op op, struct cvl_valu
   cvl_scalar_combine(c->int_elem, c->float_elem, op, a, b);
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
-static uint64_t blocks_of(uint64_t n) {
-  return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK > 0);
-}
-
 /* A block of the tree, to its first element. What would be padded is left out. */
 static void reduce_block(const struct cvl_context *c, enum cvl_op op, struct cvl_value *x,
                          uint64_t n) {
@@ -37,8 +29,8 @@ static void reduce_block(const struct cvl_context *c, enum cvl_op op, struct cvl
 /* All levels. */
 static void reduce_values(const struct cvl_context *c, enum cvl_op op, struct cvl_value *x,
                           uint64_t n) {
-  for (; n > 1; n = blocks_of(n)) {
-    for (uint64_t k = 0; k < blocks_of(n); k++) {
+  for (; n > 1; n = tree_blocks(n)) {
+    for (uint64_t k = 0; k < tree_blocks(n); k++) {
       struct cvl_value *block = &x[k * CVL_REDUCE_BLOCK];
       reduce_block(c, op, block, least(n - k * CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK));
       x[k] = *block;
@@ -97,9 +89,6 @@ static const struct pending_kind join_kind = {false, say_values, join_arrive, jo
 
 /* ---- levels ---- */
 
-/* How many values all ranks may get from all. */
-enum { MOST = 8192 };
-
 static uint64_t longest(const struct cvl_context *c, const uint64_t *counts) {
   uint64_t most = 0;
   for (unsigned r = 0; r < c->ranks; r++) most = counts[r] > most ? counts[r] : most;
@@ -131,7 +120,7 @@ static void reduce_own(struct cvl_context *c, struct join *j) {
 
 /* Blocks of the tree from n values on. */
 static struct cvl_value blocks_descriptor(struct cvl_context *c, uint64_t site, uint64_t n) {
-  const uint64_t count = blocks_of(n);
+  const uint64_t count = tree_blocks(n);
   int64_t *lengths = mpi_alloc(c, (count + 1) * sizeof *lengths);
   struct cvl_value d = nothing();
   for (uint64_t k = 0; k < count; k++)
@@ -147,7 +136,7 @@ static struct cvl_value blocks_descriptor(struct cvl_context *c, uint64_t site, 
 static struct distribution *by_blocks(struct cvl_context *c, const struct distribution *at) {
   uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts), before = 0;
   for (unsigned r = 0; r < c->ranks; r++) {
-    const uint64_t end = least(blocks_of(at->start[r + 1]) * CVL_REDUCE_BLOCK, at->n);
+    const uint64_t end = least(tree_blocks(at->start[r + 1]) * CVL_REDUCE_BLOCK, at->n);
     counts[r] = end - before;
     before = end;
   }
@@ -165,7 +154,8 @@ static void reduce_level(struct cvl_context *c, struct join *j) {
   const struct cvl_value own = move_to(c, site, &v, to, true);
   const uint64_t n = distribution_range(to, c->rank).n;
   j->local = inner_reduce(c, site, j->op, own, blocks_descriptor(c, site, n));
-  for (unsigned r = 0; r < c->ranks; r++) j->counts[r] = blocks_of(distribution_range(to, r).n);
+  for (unsigned r = 0; r < c->ranks; r++)
+    j->counts[r] = tree_blocks(distribution_range(to, r).n);
   mpi_release(c, &v);
   distribution_release(to);
 }
@@ -181,7 +171,8 @@ struct cvl_value one_reduced(struct cvl_context *c, uint64_t site, enum cvl_op o
   j->p.kind = &join_kind;
   j->p.site = site;
   if (is_exact(op, elem)) reduce_own(c, j);
-  while (sum(c, counts) > c->ranks && longest(c, counts) * c->ranks > MOST) reduce_level(c, j);
+  while (sum(c, counts) > c->ranks && longest(c, counts) * c->ranks > MOST_SAID)
+    reduce_level(c, j);
   j->p.bytes = longest(c, counts) * elem_info(elem)->bytes;
   const struct cvl_value v = mpi_vector_object(c, elem, 1, NULL, nothing());
   pending_add(c, &j->p, true, &v, NULL);

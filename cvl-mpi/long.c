@@ -94,14 +94,6 @@ struct pieces {
                           if it goes on, and is not the first of this kind */
 };
 
-static uint64_t tree_blocks(uint64_t n) {
-  return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK > 0);
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
 static struct pieces pieces_of(const struct view *v, unsigned rank) {
   struct pieces p = {distribution_range(v->at, rank), view_segments(v, rank), 0, 0};
   const struct border *b = &v->borders[rank];

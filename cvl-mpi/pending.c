@@ -242,8 +242,7 @@ static uint64_t longest_block(const struct distribution *at) {
 
 /* In a collective all ranks say as much as one of them. */
 static bool is_even(const struct cvl_context *c, const struct distribution *at) {
-  enum { MOST = 8192 };
-  return longest_block(at) * c->ranks <= MOST;
+  return longest_block(at) * c->ranks <= MOST_SAID;
 }
 
 void settle_blocks(struct cvl_context *c, uint64_t site, const struct cvl_value *vector) {

@@ -13,6 +13,9 @@
 
 struct pending;
 
+/* How many elements of a value all ranks may get from all. */
+enum { MOST_SAID = 8192 };
+
 /* What waits, and what becomes of it. */
 struct pending_kind {
   /* It exchanges by itself, or needs memory of the inner back end when it arrives, so that it

@@ -98,6 +98,14 @@ struct fault {
   uint64_t call; /* in which it was found, since the last agreement */
 };
 
+/* Blocks of the tree of cvl.h that n elements have. */
+static inline uint64_t tree_blocks(uint64_t n) {
+  return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK > 0);
+}
+static inline uint64_t least(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
 enum { COPIES = 16 };
 
 struct cvl_context {

@@ -1,7 +1,6 @@
 /* together.c - operations that every rank executes whole, on all elements. */
-#include "cvl-mpi/pending.h"
+#include "cvl-mpi/private.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,55 +83,6 @@ static struct result_size size_of(struct cvl_context *c, const struct cvl_call *
   return first;
 }
 
-/* ---- PACK of what all ranks have, or have not: where allocations are let fail ---- */
-
-/* Results that all ranks have, too, wait to agree on how many elements there are. */
-static void say_size(struct cvl_context *c, struct pending *p, void *to) {
-  const struct cvl_value *d = &p->segdes->whole;
-  struct result_size mine = {0};
-  if (d->form != CVL_NOTHING) mine.known = 1;
-  if (mine.known) mine.n = inner_size(c, c->b->length(c->inner, d));
-  memcpy(to, &mine, p->bytes);
-}
-
-/* A rank that has kept another number of elements than the first one that knows it has lost
- * them. */
-static void size_arrive(struct cvl_context *c, struct pending *p, const char *all,
-                        size_t stride) {
-  struct result_size size = {0}, mine = size;
-  for (unsigned r = c->ranks; r-- > 0;) {
-    struct result_size said = {0};
-    memcpy(&said, all + r * stride, p->bytes);
-    if (said.known) size = said;
-    if (r == c->rank) mine = said;
-  }
-  if (!mine.known || mine.n != size.n) release_inner(c, &p->vector->local);
-  if (!mine.known || mine.n != size.n) release_inner(c, &p->segdes->whole);
-  p->vector->n = p->segdes->total = size.n;
-  pending_size(c, p, size.n);
-  if (p->segdes->count == 1) segdes_is_one(c, p->segdes);
-}
-
-static const struct pending_kind size_kind = {false, say_size, size_arrive, NULL};
-
-/* Takes the inner results. */
-static void pack_waits(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                       const struct cvl_value *results, struct cvl_value *out) {
-  const uint64_t n = mpi_length(&call->operand[0]), count = mpi_count(&call->operand[2]);
-  struct pending *p = mpi_alloc(c, sizeof *p);
-  p->kind = &size_kind;
-  p->site = site;
-  p->bytes = offsetof(struct result_size, count);
-  out[0] = mpi_vector_object(c, mpi_elem(&call->operand[0]), n, NULL, results[0]);
-  out[1] = mpi_segdes(c, (struct cvl_segdes){.count = count, .total = n, .whole = results[1]});
-  pending_add(c, p, false, &out[0], &out[1]);
-}
-
-static bool is_short_pack(const struct cvl_context *c, const struct cvl_call *call) {
-  return c->armed && call->kind == CALL_PACK && is_whole(c, mpi_length(&call->operand[0])) &&
-         is_whole(c, mpi_count(&call->operand[2]));
-}
-
 /* ---- the call ---- */
 
 static void make_whole(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
@@ -153,18 +103,6 @@ static struct cvl_value result_vector(struct cvl_context *c, uint64_t site, enum
   return mpi_vector(c, elem, n, at, block);
 }
 
-/* Of the inner results. */
-static void results_of(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
-                       struct cvl_value *results, struct cvl_value *out) {
-  const struct result_size size = size_of(c, call, results);
-  const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
-                                              c->int_elem, c->float_elem);
-  for (unsigned i = 0; i < call_results(call->kind); i++)
-    out[i] = call_gives_segdes(call->kind, i)
-                 ? segdes_from_whole(c, site, size.count, size.n, results[i])
-                 : result_vector(c, site, elem, size.n, results[i]);
-}
-
 bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
               struct cvl_value *out) {
   struct cvl_call inner;
@@ -172,11 +110,13 @@ bool together(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
   bool present[CALL_OPERANDS];
   make_whole(c, site, call, &inner, present);
   inner_call(c, &inner, present, at_site(site), results);
-  if (is_short_pack(c, call)) {
-    pack_waits(c, site, call, results, out);
-  } else {
-    results_of(c, site, call, results, out);
-  }
+  const struct result_size size = size_of(c, call, results);
+  const enum cvl_elem elem = call_result_elem(call->kind, call->op, mpi_elem(&call->operand[0]),
+                                              c->int_elem, c->float_elem);
+  for (unsigned i = 0; i < call_results(call->kind); i++)
+    out[i] = call_gives_segdes(call->kind, i)
+                 ? segdes_from_whole(c, site, size.count, size.n, results[i])
+                 : result_vector(c, site, elem, size.n, results[i]);
   call_drop(c, call);
   return true;
 }
