@@ -394,5 +394,8 @@ struct cvl_kernel *cpu_prepare_copy(struct cvl_context *, const struct cvl_kerne
 void cpu_discard(struct cvl_context *, struct cvl_kernel *);
 bool cpu_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
              const struct cvl_value *operands, struct cvl_value *outs);
+bool cpu_run_tiles(struct cvl_context *, uint64_t site, struct cvl_kernel *,
+                   const struct cvl_value *operands, const struct cvl_value *before,
+                   struct cvl_value *outs);
 
 #endif

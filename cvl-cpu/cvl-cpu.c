@@ -352,4 +352,5 @@ const struct cvl_backend cvl_cpu_backend = {
     .prepare = cpu_prepare,
     .discard = cpu_discard,
     .run = cpu_run,
+    .run_tiles = cpu_run_tiles,
 };

@@ -25,13 +25,18 @@ static bool is_scan(const struct fused_worker *w, uint32_t i) {
   return w->k->combinations[i].role == ROLE_COMBINE_SCAN;
 }
 
+/* Whether what comes before tiles is known: of the only segment. */
+static bool is_given(const struct fused_combination *c) {
+  return c->given.at[0] != NULL;
+}
+
 void fused_combine_totals(struct fused_worker *w, const struct segment_range *range,
                           int number) {
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct order_columns tiles = tiles_of(w, i, number);
     const struct fused_combination *c = &w->k->combinations[i];
-    for (uint64_t p = range->begin; is_scan(w, i) && p + ORDER_TILE <= range->end;
-         p += ORDER_TILE) {
+    if (!is_scan(w, i) || is_given(c)) continue;
+    for (uint64_t p = range->begin; p + ORDER_TILE <= range->end; p += ORDER_TILE) {
       const struct order_columns x = combine_columns(w, c, p),
                                  to = combine_item(c, &tiles, (p - range->begin) / ORDER_TILE);
       order_roots(&w->functions[i].call, &x, ORDER_TILE, &to, w->order_scratch);
@@ -45,6 +50,14 @@ static void put_before(const struct fused_worker *w, uint32_t number,
   const struct fused_combination *c = &w->k->combinations[number];
   const struct order_columns to = combine_item(c, tiles, i);
   if (c->state->tiles > 0) order_before(&w->functions[number].call, c->state, &to);
+}
+
+static void take_given(const struct fused_combination *c, const struct segment_range *range,
+                       const struct order_columns *tiles) {
+  const uint64_t whole = (range->end - range->begin) / ORDER_TILE;
+  const struct order_columns from = combine_item(c, &c->given, range->begin / ORDER_TILE);
+  for (uint32_t j = 0; j < c->columns; j++)
+    memcpy(tiles->at[j], from.at[j], (whole + 1) * c->bytes[j]);
 }
 
 static void advance(const struct fused_worker *w, uint32_t i, const struct segment_range *range,
@@ -67,7 +80,12 @@ void fused_combine_advance(struct fused_worker *w, const struct segment_range *r
   if (range->begin == range->end) return;
   for (uint32_t i = 0; i < w->k->combination_count; i++) {
     const struct order_columns tiles = tiles_of(w, i, number);
-    if (is_scan(w, i)) advance(w, i, range, &tiles);
+    if (!is_scan(w, i)) continue;
+    if (is_given(&w->k->combinations[i])) {
+      take_given(&w->k->combinations[i], range, &tiles);
+    } else {
+      advance(w, i, range, &tiles);
+    }
   }
 }
 
@@ -95,7 +113,7 @@ void fused_combine_write(struct fused_worker *w, const struct segment_range *ran
       const uint64_t tile = (p - range->begin) / ORDER_TILE;
       const struct order_columns before = combine_item(c, &tiles, tile),
                                  after = combine_item(c, &tiles, tile + 1);
-      const bool first = range->from_start && p == range->begin;
+      const bool first = range->from_start && p == range->begin && !is_given(c);
       scan_tile(w, i, p, n, first ? NULL : &before, &after);
       if (first && !c->inclusive) combine_put_identity(c, p, segment);
     }
@@ -123,6 +141,16 @@ static void scan_segment(struct fused_worker *w, uint32_t i, uint64_t low, uint6
     const struct order_columns next = after;
     after = before;
     before = next;
+  }
+}
+
+/* Scans the only segment, which has begun before. */
+static void scan_given(struct fused_worker *w, uint32_t i, uint64_t n) {
+  const struct fused_combination *c = &w->k->combinations[i];
+  for (uint64_t p = 0; p < n; p += ORDER_TILE) {
+    const struct order_columns before = combine_item(c, &c->given, p / ORDER_TILE),
+                               after = combine_item(c, &c->given, p / ORDER_TILE + 1);
+    scan_tile(w, i, p, n - p < ORDER_TILE ? n - p : ORDER_TILE, &before, &after);
   }
 }
 
@@ -159,7 +187,9 @@ void fused_combine_scan(struct fused_worker *w, uint64_t first, uint64_t last) {
     for (uint32_t i = 0; i < w->k->combination_count; i++) {
       const struct fused_combination *c = &w->k->combinations[i];
       if (!is_scan(w, i)) continue;
-      if (many > 0) {
+      if (is_given(c)) {
+        scan_given(w, i, segment_start(s, first + 1));
+      } else if (many > 0) {
         scan_group(w, i, p, offsets, many);
         if (!c->inclusive) put_identities(c, first, p, offsets, many);
       } else {

@@ -1,6 +1,7 @@
 /* fused.c - running a superoperator: its results, the memory of a run, scatters, faults. */
 #include <string.h>
 
+#include "base/check.h"
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/fused-compiled.h"
@@ -594,6 +595,19 @@ static bool run_nodes(struct cvl_context *c, uint64_t site, const struct superop
   if (superop_run(&cvl_cpu_backend, c, site, op, &c->stop, operands, outs)) return true;
   (void)all_done(c, site, c->error.kind != CVL_E_NONE); /* else it was asked to end */
   return false;
+}
+
+/* Nobody has a kernel of another context here: sub-contexts have no tiles of others. */
+bool cpu_run_tiles(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                   const struct cvl_value *operands, const struct cvl_value *before,
+                   struct cvl_value *outs) {
+  invariant(k->c == c && k->combination_count == 1 && k->scans_by);
+  struct order_columns *given = &k->combinations[0].given;
+  for (uint32_t j = 0; j < k->combinations[0].columns; j++)
+    given->at[j] = (char *)value_data(&before[j]);
+  const bool good = run_plainly(c, site, k, operands, outs);
+  *given = (struct order_columns){{NULL}};
+  return good;
 }
 
 bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *prepared,

@@ -231,6 +231,23 @@ static bool mpi_any(struct cvl_context *c, bool mine) {
   return !all_true(c, !mine);
 }
 
+static bool mpi_sum_before(struct cvl_context *c, bool mine, uint64_t n, uint64_t *before) {
+  struct said {
+    uint64_t yes, n;
+  } said = {mine, n}, *all = mpi_alloc(c, c->ranks * sizeof *all);
+  uint64_t sum = 0;
+  bool any = false;
+  comm_at(c->comm, "sum_before", 0);
+  comm_gather(c->comm, &said, sizeof said, all);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    any = any || all[r].yes;
+    sum += r < c->rank ? all[r].n : 0;
+  }
+  mpi_free(c, all);
+  if (!any) *before = sum;
+  return any;
+}
+
 /* ---- operations ---- */
 
 typedef const struct cvl_value operand;
@@ -419,6 +436,7 @@ static struct cvl_backend table = {
     .process = mpi_process,
     .broadcast = mpi_broadcast,
     .any = mpi_any,
+    .sum_before = mpi_sum_before,
     .from_first = mpi_from_first,
     .own_range = mpi_own_range,
     .read_own = mpi_read_own,

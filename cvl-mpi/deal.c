@@ -281,14 +281,9 @@ static void collect_results(struct cvl_context *c, uint64_t site, uint32_t count
   }
 }
 
-bool mpi_collect(struct cvl_context *c, uint64_t site, struct cvl_deal *d, bool good,
+void mpi_collect(struct cvl_context *c, uint64_t site, struct cvl_deal *d, bool good,
                  uint32_t count, struct cvl_value *own, struct cvl_value *out) {
   mpi_enter(c, "collect", site);
   distribution_release(d->kept);
-  if (all_true(c, good)) {
-    collect_results(c, site, count, own, out);
-    return true;
-  }
-  release_own(c, own, good ? count : 0);
-  return false;
+  if (good) collect_results(c, site, count, own, out);
 }

@@ -5,7 +5,7 @@
 #include "cvl-mpi/private.h"
 
 bool mpi_deal(struct cvl_context *, uint64_t site, struct cvl_deal *);
-bool mpi_collect(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
+void mpi_collect(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
                  uint32_t count, struct cvl_value *own, struct cvl_value *out);
 
 #endif

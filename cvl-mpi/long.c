@@ -86,15 +86,7 @@ bool spread_call(struct cvl_context *c, uint64_t site, const struct cvl_call *ca
 
 /* ---- REDUCE ---- */
 
-/* The segments of a rank's block. The first may have begun before; then what the block has of
- * it are whole blocks of the tree, as of the last one if that goes on. */
-struct pieces {
-  struct range block, segments;
-  uint64_t head, tail; /* blocks of the tree of the first, if it has begun before; of the last,
-                          if it goes on, and is not the first of this kind */
-};
-
-static struct pieces pieces_of(const struct view *v, unsigned rank) {
+struct pieces pieces_of(const struct view *v, unsigned rank) {
   struct pieces p = {distribution_range(v->at, rank), view_segments(v, rank), 0, 0};
   const struct border *b = &v->borders[rank];
   const uint64_t end = p.block.first + p.block.n;

@@ -461,9 +461,16 @@ struct index_start {
   uint64_t segments, skipped;
 };
 struct cvl_value start_of_block(struct cvl_context *, uint64_t site, struct index_start);
-/* The pieces of a rank's segments: blocks of CVL_REDUCE_BLOCK of a first one that has begun
- * before, and of a last one that goes on; whole ones. The inner descriptor, owned; and of an
- * element for each piece the vector of segments, from all ranks. Takes `local`. */
+/* The pieces of a rank's segments, where blocks end at multiples of CVL_REDUCE_BLOCK from their
+ * beginnings: blocks of the tree of a first one that has begun before, `head` of them; whole
+ * ones; and `tail` blocks of a last one that goes on, if it is not the first. */
+struct pieces {
+  struct range block, segments;
+  uint64_t head, tail;
+};
+struct pieces pieces_of(const struct view *, unsigned rank);
+/* Their inner descriptor, owned; and of an element for each piece the vector of segments, from
+ * all ranks. Takes `local`. */
 struct cvl_value pieces_descriptor(struct cvl_context *, uint64_t site, const struct view *);
 struct cvl_value pieces_joined(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
                                const struct view *, struct cvl_value local);

@@ -296,7 +296,8 @@ static bool add_step(struct draft *d, bool alone) {
     if (!why) mpi_no_memory(d->c);
     return false;
   }
-  const bool combines = alone && d->pieces != SUPEROP_NONE;
+  const bool combines =
+      alone && (d->pieces != SUPEROP_NONE || has_role(&step->op, ROLE_COMBINE_SCAN));
   if (combines || (!alone && d->own_count > 1))
     step->kernel = mpi_prepare_step(d->c, &step->op, d->pieces);
   step->pieces = d->pieces != SUPEROP_NONE;

@@ -3,6 +3,7 @@
  */
 #include "cvl-mpi/superops.h"
 
+#include "cvl-mpi/combine-scan.h"
 #include "cvl-mpi/combine.h"
 #include "cvl-mpi/fit.h"
 #include "cvl-mpi/pending.h"
@@ -42,6 +43,7 @@ struct cvl_kernel {
   uint32_t pieces;          /* a parameter: split.h; or SUPEROP_NONE */
   uint64_t unit;            /* at whose multiples blocks may end in its segments */
   uint32_t *column; /* it is one combination (combine.h): of each parameter; else NULL */
+  struct combine_scan *scan; /* it is one of scans (combine-scan.h), or NULL */
 };
 
 /* ---- kernels ---- */
@@ -120,6 +122,7 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *c, const struct superop 
   const bool whole = k->forms[WITHIN].fit != NULL;
   k->across = !whole;
   k->parts[SPLIT_AT_LONG_SEGMENTS].tried = pieces != SUPEROP_NONE;
+  if (whole) k->scan = combine_scan_new(c, op);
   if (whole || split_of(c, k, SPLIT_AT_EXCHANGES)) return k;
   mpi_discard_step(c, k);
   return NULL;
@@ -151,6 +154,7 @@ const struct split *mpi_split(const struct cvl_kernel *k, enum split_at at) {
 void mpi_discard_step(struct cvl_context *c, struct cvl_kernel *k) {
   for (unsigned i = 0; i < FORMS; i++) form_free(c, &k->forms[i]);
   for (unsigned i = 0; i < SPLIT_KINDS; i++) split_free(c, k->parts[i].split);
+  combine_scan_free(c, k->scan);
   mpi_free(c, k->column);
   mpi_free(c, k);
 }
@@ -520,6 +524,22 @@ static bool run_combination(struct cvl_context *c, const struct run *r,
   return true;
 }
 
+/* Scans of segments that go on on other ranks; false if their descriptor is lost, or they are
+ * too long. */
+static bool run_scan(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
+  const struct superop *op = op_of(r);
+  const struct view *v = view_of(c, r, op->segments);
+  if (v) v = cut_segments(c, r->site, r->segdes[op->segments], v, CVL_REDUCE_BLOCK);
+  if (!v || !combine_scan_fits(c, v)) return false;
+  distribution_release(r->at);
+  r->at = distribution_retain(v->at);
+  for (uint32_t i = 0; i < op->param_count; i++)
+    r->in[i] = i == op->segments ? nothing() : operand(c, r, i);
+  combine_scan_run(c, r->site, r->k->scan, r->form->inner, v, r->in, r->out);
+  finish(c, r, true, outs);
+  return true;
+}
+
 /* What has become of it. */
 enum outcome { DONE, TOO_LONG, TOO_FAR, NOT_SPLIT };
 
@@ -538,6 +558,7 @@ static enum outcome try_form(struct cvl_context *c, uint64_t site, const struct 
   enum outcome what = NOT_SPLIT;
   if (r.at && rules_hold(&r) && !k->column) {
     what = run_blocks(c, &r, outs);
+    if (what == TOO_LONG && k->scan && run_scan(c, &r, outs)) what = DONE;
   } else if (r.at && rules_hold(&r) && find_segdes(c, &r) && run_combination(c, &r, outs)) {
     what = DONE;
   }

@@ -44,6 +44,18 @@ static bool has_range(struct suite *s, const struct cvl_value *v, const struct h
   return same;
 }
 
+/* What processes with lower numbers have in all; nobody gets that if one cannot go on. */
+static void sums_before(struct suite *s) {
+  const uint64_t p = s->b->process(s->ctx);
+  uint64_t before = UINT64_MAX, none = 7;
+  s->cases++;
+  if (s->b->sum_before(s->ctx, false, p + 1, &before) || before != p * (p + 1) / 2)
+    suite_fail(s, "the sum before process %llu is %llu", (unsigned long long)p,
+               (unsigned long long)before);
+  if (!s->b->sum_before(s->ctx, p == 0, 1, &none) || none != 7)
+    suite_fail(s, "what process 0 said did not stop the others");
+}
+
 /* Takes v. */
 static void read_own(struct suite *s, struct cvl_value v, const struct host_value *h) {
   uint64_t range[2];
@@ -113,5 +125,6 @@ void chapter_own(struct suite *s) {
       if (!s->failed) read_packed(s, shape_make(s, (enum shape)shape, sizes[i]));
     }
   }
+  if (!s->failed) sums_before(s);
   if (!s->failed) refused(s);
 }

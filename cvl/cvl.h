@@ -308,7 +308,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 10 };
+enum { CVL_VERSION = 11 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -429,14 +429,17 @@ struct cvl_backend {
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
   /* -- processes of a job that run the same program together, and calls by instances dealt out
-   * to them, each of which executes some of the instances by itself; NULL, all eight,
+   * to them, each of which executes some of the instances by itself; NULL, all nine,
    * where there is one process. All call them together, but read_own. -- */
 
   /* The number of this process, from 0. All get what process 0 has at `data`. Whether one of
-   * them says so; then all get what the first of those has at `data`, a few bytes. */
+   * them says so; if none does, what those with lower numbers have in all goes to *before;
+   * whether one says so, and then all get what the first of those has at `data`, a few bytes.
+   */
   unsigned (*process)(struct cvl_context *);
   void (*broadcast)(struct cvl_context *, void *data, uint64_t bytes);
   bool (*any)(struct cvl_context *, bool mine);
+  bool (*sum_before)(struct cvl_context *, bool mine, uint64_t n, uint64_t *before);
   bool (*from_first)(struct cvl_context *, bool mine, void *data, uint64_t bytes);
   /* Which elements of a vector, whose length has been resolved, this process writes where each
    * is to be written once: *first .. *first + *n, all of which it has. The ranges of processes
@@ -452,11 +455,11 @@ struct cvl_backend {
    * False if the call is not worth it, or there is too little memory: then nothing has been
    * done, and it is not a fault. */
   bool (*deal)(struct cvl_context *, uint64_t site, struct cvl_deal *);
-  /* Ends it. `good`: this process has the results of its instances: `count` values of
-   * deal->context, which pass to the function. True, and out[k] is result k of all instances,
-   * if all processes have theirs and there is memory; false, again without a fault, if the call
-   * is to be executed in another way. */
-  bool (*collect)(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
+  /* Ends it, between which functions of the deal's context and sum_before only are called.
+   * `good`, the same on all processes: each has the results of its instances, `count` values of
+   * deal->context, which pass to the function, and out[k] becomes result k of all instances.
+   * Else the call is to be executed in another way. */
+  void (*collect)(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
                   uint32_t count, struct cvl_value *own, struct cvl_value *out);
 
   /* -- errors and time -- */
@@ -555,6 +558,15 @@ struct cvl_backend {
    * last as long as any of them is read. `discard` waits for runs under way. */
   bool (*run)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
               const struct cvl_value *operands, struct cvl_value *outs);
+  /* The same of a superoperator that is one combination of scans, where the elements of a
+   * segment lie in several contexts: of those of one segment from a multiple of
+   * CVL_REDUCE_BLOCK, which is not 0, on. before[j], borrowed: of column j, P of every such
+   * multiple from the first element to the last, or just behind it. The caller computes these,
+   * by reductions of tiles and the same scan of what they give. Identities are not read. NULL
+   * where scans cannot be cut so. */
+  bool (*run_tiles)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
+                    const struct cvl_value *operands, const struct cvl_value *before,
+                    struct cvl_value *outs);
 };
 
 /* ---- helpers for callers, the same for every back end ---- */

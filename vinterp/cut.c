@@ -392,6 +392,7 @@ enum chunks_step chunks_call(struct machine *m, uint32_t location, const struct 
   const struct frame *frame = &m->frames[m->depth - 1];
   const struct value *slots = m->stack + frame->base;
   if (!m->program->functions[frame->function].instances) return CHUNKS_NEXT;
+  if (deal_forbids_cuts(m, frame->function)) return CHUNKS_NEXT;
   const struct cvl_size most = instances_of(m, &slots[0]);
   if (!deal_is_wanted(m, frame->function, most.bound) &&
       !chunk_is_wanted(m, frame->function, most.bound, slots))

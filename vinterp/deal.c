@@ -7,9 +7,15 @@
  *
  * If any instance fails, all processes hear of it, and the call is executed once more by
  * all of them together: chunk by chunk, as where nothing is dealt, which finds the fault to
- * report. Only calls are dealt that sub-machines may execute as well: without RAND, whose
- * positions depend on the instances before, and without effects, as no function by instances
- * has any.
+ * report. Only calls are dealt that are typed throughout, and without effects, as no function
+ * by instances has any.
+ *
+ * The elements of a RAND depend on how many it has drawn for the instances before. A function
+ * by instances executes the same RANDs for all of them, one behind the other (ir/instances.c):
+ * so each process stops at each RAND until all processes are there, and have said how many
+ * elements they want of it. One that cannot go on says so at what would have been its next
+ * RAND, or its end. What draws is not cut into chunks by a process, which would execute its
+ * RANDs several times.
  */
 #include "vinterp/machine-private.h"
 
@@ -46,6 +52,7 @@ static struct machine *alone_new(struct machine *m, const struct cvl_deal *d) {
   s->vector_limit = m->vector_limit;
   s->max_depth = m->max_depth;
   s->store = (struct value_store){s->backend, s->context, s->heap};
+  s->dealer = m;
   chunks_init(s);
   if (team_init(s)) return s;
   free(s);
@@ -102,17 +109,36 @@ static bool execute_own(struct machine *m, const struct cut *cut, struct cvl_dea
   for (uint32_t p = 0; p < d->count; p++)
     d->own[p].owned = d->own[p].form == CVL_VECTOR || d->own[p].form == CVL_SEGDES;
   s->max_depth = m->max_depth - cut->index;
+  s->first_seed = m->seed;
+  s->first_random = m->random_count;
+  s->stopped = false;
   const bool good = machine_call_function(s, s->dealt, cut->function, d->own, d->count, results,
                                           cut->result_count, &u.list) == MACHINE_DONE;
   arena_free(&u.arena);
   return good;
 }
 
-static void release_own(struct cvl_deal *d) {
-  for (uint32_t p = 0; p < d->count; p++) {
-    if (d->own[p].form == CVL_VECTOR || d->own[p].form == CVL_SEGDES)
-      d->backend->release(d->context, &d->own[p]);
+static void release(const struct cvl_deal *d, struct cvl_value *own, uint32_t count) {
+  for (uint32_t k = 0; k < count; k++) {
+    if (own[k].form == CVL_VECTOR || own[k].form == CVL_SEGDES)
+      d->backend->release(d->context, &own[k]);
   }
+}
+
+/* ---- random numbers ---- */
+
+bool deal_forbids_cuts(struct machine *m, uint32_t function) {
+  return m->dealer && reach_draws(m, function);
+}
+
+bool deal_random_first(struct machine *s, const struct machine_site *site,
+                       const struct value *bounds, uint64_t *first) {
+  const struct machine *m = s->dealer;
+  uint64_t n = 0;
+  const bool good = machine_length(s, site, bounds, &n);
+  s->stopped = m->backend->sum_before(m->context, !good, n, first);
+  if (good && s->stopped) return machine_fault(s, site, "another process cannot go on");
+  return good;
 }
 
 /* ---- a call ---- */
@@ -150,10 +176,15 @@ static bool make_room(struct machine *m, const struct cut *cut, struct room *r) 
 static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d,
                           struct room *r) {
   const bool able = has_program(m, d);
-  if (!able) release_own(d);
+  if (!able) release(d, d->own, d->count);
   const bool good = able && execute_own(m, cut, d, r->results);
-  if (!m->backend->collect(m->context, m->site, d, good, cut->result_count, r->results, r->out))
-    return false;
+  uint64_t before;
+  const bool failed =
+      (able && m->alone->stopped) || m->backend->sum_before(m->context, !good, 0, &before);
+  if (good && failed) release(d, r->results, cut->result_count);
+  m->backend->collect(m->context, m->site, d, !failed, cut->result_count, r->results, r->out);
+  if (failed) return false;
+  m->random_count = m->alone->random_count;
   for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].whole = value_of(r->out[k]);
   cut->counts = (struct cut_counts){.chunks = d->processes, .least = d->n, .most = d->n};
   cut->bound = CHUNK_DEALT;
@@ -163,7 +194,7 @@ static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d
 bool deal_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
   return m->backend->deal && instances > 1 && m->chunks.possible && m->chunks.count == 0 &&
          m->chunks.pass == CHUNKS_RUN && !m->sink && !m->options.trace &&
-         reach_allows(m, function);
+         reach_is_typed(m, function);
 }
 
 /* Processes must not go different ways for want of a few bytes on one of them. */

@@ -99,7 +99,9 @@ struct machine {
   struct chunks chunks;   /* calls that are cut */
 
   struct machine *alone; /* that executes what is dealt to this process (deal.c), or NULL; */
-  struct machine_program *dealt; /* of such a machine: what it keeps of the other's program */
+  struct machine_program *dealt; /* of such a machine: what it keeps of the other's program; */
+  struct machine *dealer;        /* the other; */
+  bool stopped; /* all processes know that one of them cannot go on with what was dealt */
   struct team *team;             /* threads that chunks may be executed on, or NULL */
   bool sub;                      /* this is a sub-machine of the team */
   struct value *constants; /* of a sub-machine: its own, by number; NULL: those of the code */
@@ -187,8 +189,16 @@ bool deal_run(struct machine *, struct cut *);
  * before that goes. */
 void deal_free(struct machine *);
 void deal_forget(struct machine *);
-/* reach.c: whether a function draws no random numbers and needs no stack code. */
-bool reach_allows(struct machine *, uint32_t function);
+/* In a machine that executes what was dealt: whether calls of a function must not be cut, since
+ * it draws random numbers. Where those of a RAND on `bounds` begin: behind those of the
+ * processes before; all call it, for the same RAND. False with a fault, of this process or for
+ * another's. */
+bool deal_forbids_cuts(struct machine *, uint32_t function);
+bool deal_random_first(struct machine *, const struct machine_site *,
+                       const struct value *bounds, uint64_t *first);
+/* reach.c: whether a function needs no stack code; whether it draws random numbers. */
+bool reach_is_typed(struct machine *, uint32_t function);
+bool reach_draws(struct machine *, uint32_t function);
 
 /* ---- faults: faults.c ---- */
 

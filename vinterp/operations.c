@@ -184,7 +184,8 @@ static bool execute_elementwise(struct machine *m, const struct machine_site *si
 static bool execute_random(struct machine *m, const struct machine_site *site, struct value *v,
                            struct value *results) {
   struct cvl_random random = {.seed = m->seed, .k = m->random_count};
-  if (!chunks_random_first(m, site, &v[0], random.k, &random.first)) {
+  if (m->dealer ? !deal_random_first(m, site, &v[0], &random.first)
+                : !chunks_random_first(m, site, &v[0], random.k, &random.first)) {
     release_owned(m, v, 1);
     return false;
   }

@@ -53,39 +53,45 @@ static void prepare_function(struct machine *m, uint32_t function) {
   }
 }
 
-static bool walk(struct walk *w, uint32_t function, bool prepare) {
+/* What is known of a function. */
+enum { REACH_KNOWN = 1, REACH_RANDOM = 2, REACH_STACK = 4 };
+
+static uint8_t walk(struct walk *w, uint32_t function, bool prepare) {
   see(w, function);
   while (w->done < w->count) look_at_function(w, w->queue[w->done++]);
-  const bool may = !w->random && !w->stack;
-  for (uint32_t k = 0; may && prepare && k < w->count; k++) prepare_function(w->m, w->queue[k]);
-  return may;
+  for (uint32_t k = 0; prepare && !w->random && !w->stack && k < w->count; k++)
+    prepare_function(w->m, w->queue[k]);
+  return (uint8_t)(REACH_KNOWN | (w->random ? REACH_RANDOM : 0) | (w->stack ? REACH_STACK : 0));
 }
 
-static bool walk_from(struct machine *m, uint32_t function, bool prepare) {
+/* Where there is no memory to find out: all that may be. */
+static uint8_t walk_from(struct machine *m, uint32_t function, bool prepare) {
   const uint32_t n = m->program->function_count;
   struct walk w = {.m = m,
                    .seen = heap_alloc(m->heap, n * sizeof *w.seen),
                    .queue = heap_alloc(m->heap, n * sizeof *w.queue)};
   if (w.seen) memset(w.seen, 0, n * sizeof *w.seen);
-  const bool may = w.seen && w.queue && walk(&w, function, prepare);
+  const uint8_t found = w.seen && w.queue ? walk(&w, function, prepare)
+                                          : REACH_KNOWN | REACH_RANDOM | REACH_STACK;
   heap_free(m->heap, w.seen, n * sizeof *w.seen);
   heap_free(m->heap, w.queue, n * sizeof *w.queue);
-  return may;
+  return found;
 }
 
-enum { REACH_UNKNOWN, REACH_YES, REACH_NO };
-
-/* Found out once. A back end has sub-contexts or processes, so that nobody asks for both. */
-static bool found_out(struct machine *m, uint32_t function, bool prepare) {
-  if (m->reach[function] == REACH_UNKNOWN)
-    m->reach[function] = walk_from(m, function, prepare) ? REACH_YES : REACH_NO;
-  return m->reach[function] == REACH_YES;
+/* Found out once; where there are threads, kernels that they may need are prepared. */
+static uint8_t reach_of(struct machine *m, uint32_t function) {
+  if (m->reach[function] == 0) m->reach[function] = walk_from(m, function, m->team != NULL);
+  return m->reach[function];
 }
 
 bool reach_is_for_threads(struct machine *m, uint32_t function) {
-  return found_out(m, function, true);
+  return !(reach_of(m, function) & (REACH_RANDOM | REACH_STACK));
 }
 
-bool reach_allows(struct machine *m, uint32_t function) {
-  return found_out(m, function, false);
+bool reach_is_typed(struct machine *m, uint32_t function) {
+  return !(reach_of(m, function) & REACH_STACK);
+}
+
+bool reach_draws(struct machine *m, uint32_t function) {
+  return reach_of(m, function) & REACH_RANDOM;
 }

@@ -259,6 +259,77 @@ Test(fused_combine, inclusive_scans) {
   check_shapes(SUPEROP_COMBINE_SCAN_INCLUSIVE);
 }
 
+/* ---- a scan that goes on ---- */
+
+/* Runs it on elements first .. end of one segment, with what comes before each tile. */
+static void go_on(struct cvl_context *c, struct superop *op, uint64_t first, uint64_t end,
+                  int64_t *const before[2]) {
+  const struct cvl_backend *cpu = &cvl_cpu_backend;
+  const uint64_t n = end - first, tiles = n / CVL_REDUCE_BLOCK + 1;
+  struct cvl_value p[PARAMS] = {
+      [P_A] = ints(c, a + first, n),     [P_B] = ints(c, b + first, n),
+      [P_SEGMENTS] = cvl_one_segment(n), [P_IDENTITY] = ints(c, a, 1),
+      [P_INDEX] = ints(c, a, n),         [P_DEFAULTS] = ints(c, a, n),
+      [P_FAR] = cvl_one_segment(n),      [P_ALL] = cvl_one_segment(n)};
+  const struct cvl_value tops[] = {ints(c, before[0], tiles), ints(c, before[1], tiles)};
+  struct cvl_value outs[2];
+  struct cvl_kernel *k = prepared(c, op);
+  cr_assert(cpu->run_tiles(c, 10, k, p, tops, outs));
+  for (int i = 0; i < 2; i++) {
+    cr_assert(cpu->to_host(c, &outs[i], 0, n, results[i]));
+    cpu->release(c, &outs[i]);
+    cpu->release(c, &tops[i]);
+  }
+  cpu->discard(c, k);
+  for (int i = 0; i < PARAMS; i++) cpu->release(c, &p[i]);
+}
+
+/* Of the scan of all elements before `end` what begins with element `first`. */
+static void check_tiles(bool inclusive, uint64_t first, uint64_t end, unsigned threads) {
+  struct cvl_context *c = opened(threads);
+  struct superop_node nodes[NODES];
+  struct superop op = make_superop(
+      inclusive ? SUPEROP_COMBINE_SCAN_INCLUSIVE : SUPEROP_COMBINE_SCAN, false, nodes);
+  struct prefix all = {.depth = 0};
+  static int64_t tops[2][N / CVL_REDUCE_BLOCK + 2];
+  uint64_t tiles = 0;
+  for (uint64_t i = 0; i <= end; i++) {
+    if (i >= first && i % CVL_REDUCE_BLOCK == 0) {
+      const struct item x = combined(&all);
+      tops[0][tiles] = (int64_t)x.a;
+      tops[1][tiles++] = (int64_t)x.b;
+    }
+    if (i < end) append(&all, item_at(i));
+  }
+  go_on(c, &op, first, end, (int64_t *const[]){tops[0], tops[1]});
+  all.depth = 0;
+  for (uint64_t i = 0; i < end; i++) {
+    if (inclusive) append(&all, item_at(i));
+    if (i >= first) cr_assert(same(i - first, combined(&all)), "%ju from %ju", i, first);
+    if (!inclusive) append(&all, item_at(i));
+  }
+  cvl_cpu_backend.close(c);
+}
+
+static void check_tiles_of(unsigned threads) {
+  enum { TILE = CVL_REDUCE_BLOCK };
+  static const uint64_t firsts[] = {TILE, 2 * TILE, 7 * TILE, 100 * TILE};
+  static const uint64_t sizes[] = {0, 1, TILE - 1, TILE, TILE + 1, 9 * TILE + 5, 40 * TILE};
+  make_data();
+  for (int i = 0; i < 2; i++) {
+    for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
+      for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        check_tiles(i, firsts[f], firsts[f] + sizes[k], threads);
+      check_tiles(i, firsts[f], N, threads);
+    }
+  }
+}
+
+Test(fused_combine, scans_that_go_on) {
+  check_tiles_of(1);
+  check_tiles_of(3);
+}
+
 /* Compiled: segments of the same length go through the tree together, short ones have no
  * levels. */
 Test(fused_combine, compiled) {
@@ -277,6 +348,7 @@ Test(fused_combine, compiled) {
       check_segments(consumers[i], EQUAL, 2);
     }
   }
+  check_tiles_of(2);
   snprintf(command, sizeof command, "ls %s | grep -c so$ > /dev/null && rm -r %s", made, made);
   cr_assert_eq(system(command), 0, "nothing was compiled");
 }

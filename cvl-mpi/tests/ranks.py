@@ -128,20 +128,25 @@ def fault_once(tests, job):
 DEALT = """let r = {let a = [1 : i + 2]; s = {x * x : x in a | rem(x, 2) == rem(i, 2)}
                 in (sum(s), s, sqrt(float(sum(a)))) : i in index(200)}
 in (sum({a : (a, b, c) in r}), {b : (a, b, c) in r}, sum({c : (a, b, c) in r}))"""
+# RANDs within calls by instances within one, of as many elements as others say; and one behind them all.
+DRAWN = """function draw(n) = {rand(7) + rand(3) : x in index(n)} $
+function walk(n) = let r = {sum(draw(m)) : m in index(n)}; s = {draw(rem(x, 5) + 1) : x in r} in (sum(r), flatten(s)) $
+let r = {walk(rem(i, 9)) : i in index(200)} in (sum({a : (a, b) in r}), {b : (a, b) in r}, rand(1000000))"""
 
 
-def dealt_out(tests, job):
+def dealt_out(tests, job, program, *options):
     """Calls by instances are executed by the ranks apart; the profile says so, and what this one sent."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
-        source.write_text(DEALT + " $\n")
+        source.write_text(program + " $\n")
         subprocess.run([job.build / "bin/neslc", source, "-o", code], check=True)
         wanted = subprocess.run([job.build / "bin/vinterp", "--backend", "cpu", code], text=True, check=True,
                                 stdout=subprocess.PIPE).stdout
-        done = job.run(3, job.build / "bin/vinterp", "--backend", job.backend, "--profile", code)
-    apart = re.search(r"^EACH_1L +1 +3 +6\d +6\d .* ranks$", done.stderr, re.MULTILINE)
+        done = job.run(3, job.build / "bin/vinterp", "--backend", job.backend, "--profile", *options, code)
+    apart = re.search(r"^EACH_[12]L +1 +3 +6\d +6\d .* ranks$", done.stderr, re.MULTILINE)
     tests.expect(done.returncode == 0 and done.stdout == wanted and apart and "sent to other ranks: " in done.stderr,
-                 f"{job.name}, a call is dealt out, and what was sent is counted", done.stdout + done.stderr)
+                 f"{job.name}, a call is dealt out, and what was sent is counted: {program}",
+                 done.stdout + done.stderr)
 
 
 IN_STEPS = """let v = {float(i) * 0.5 : i in index(5000)}; w = {rem(i * 7, 5000) : i in index(5000)}
@@ -159,6 +164,35 @@ def in_steps(tests, job):
                       done.stderr, re.MULTILINE)
     tests.expect(alone.stdout == done.stdout and steps, f"{job.name}, a superoperator in steps",
                  done.stdout + done.stderr)
+
+
+SCANS = """function then_by((a, b), (c, d)) = (a * c, c * b + d) $
+function later((a, b), (c, d)) = (rem(a * 3 + c, 1000003), max(b * 0.75, d)) $
+function columns(v, w) = ({a : (a, b) in v}, {b : (a, b) in v}, {a : (a, b) in w}, {b : (a, b) in w}) $
+function one(n) =
+  let v = {(1.0 + float(rem(i, 7)) * 0.001 - 0.003, float(rem(i * 13, 101))) : i in index(n)};
+      (s, all) = scan(then_by, (1.0, 0.0), v)
+  in columns(scan_inclusive(then_by, (1.0, 0.0), v), s) $
+function ragged(n, m) =
+  let vs = {{(rem(i * j + 7, 91), float(rem(j * 31 + i, 17)) * 0.5) : j in index(rem(i * 7919 + 13, m))} : i in index(n)};
+      r = {scan_inclusive(later, (0, 0.0), v) : v in vs}; s = {scan(later, (i, float(i)), v) : v in vs; i in index(n)}
+  in columns(flatten(r), flatten({v : (v, all) in s})) $
+"""
+
+
+def scans(tests, job, ranks):
+    """Scans by functions of the program's own, of segments of many blocks of the tree, some on several ranks."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        Path(folder, "s.nesl").write_text(SCANS)
+        wanted, write = outputs("wanted", 4)
+        found, write_too = outputs("found", 4)
+        for call in (["one", "50000"], ["ragged", "20", "9000"], ["ragged", "3", "20011"], ["ragged", "7", "5000"]):
+            alone = run_alone(job, folder, "s.nesl", "--entry", *call, *write)
+            for r in ranks:
+                done = run_ranks(job, folder, r, "s.nesl", "--entry", *call, *write_too)
+                differ = compared(folder, wanted, found)
+                tests.expect(alone.returncode == done.returncode == 0 and not differ,
+                             f"{job.name}, scans {call} on {r} ranks", f"{differ}{done.stderr}")
 
 
 def random_programs(tests, job, count, seed):
@@ -182,13 +216,16 @@ def random_programs(tests, job, count, seed):
 
 def dealt_faults(tests, job):
     """What one instance fails with is reported as by one process, on whichever rank it is."""
-    for i in (7, 150, 298):
-        program = f"{{sum({{index(i + 2)[x + (if i == {i} then 5 else 0)] : x in index(i + 2)}}) : i in index(300)}}"
+    each = ("sum({{index(i + 2)[x + (if i == {i} then 5 else 0)] : x in index(i + 2)}})",
+            "let a = {{rand(9) : x in index(i + 2)}}; b = a[if i == {i} then 500 else 0] in b + sum({{rand(9) : x in a}})",
+            "let a = {{rand(9) : x in index(i + 2)}}; b = {{rand(9) : x in a}} in b[if i == {i} then 500 else 0]")
+    for i, what in [(i, what) for i in (7, 150, 298) for what in each]:
+        program = f"{{{what.format(i=i)} : i in index(300)}}"
         alone = subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", "-e", program], text=True,
                                capture_output=True, check=False)
         done = job.nesl(3, program)
         tests.expect(alone.stderr and done.returncode != 0 and done.stderr.count(alone.stderr) == 1,
-                     f"{job.name}, a fault of instance {i}", done.stdout + done.stderr)
+                     f"{job.name}, a fault of instance {i}: {program}", done.stdout + done.stderr)
 
 
 INPUT_OUTPUT = """let (source, o1, m1) = open_in_file("/dev/stdin");
@@ -483,12 +520,15 @@ def main():
             other_ways(tests, job, arguments.forms)
         printed_once(tests, job)
         fault_once(tests, job)
-        dealt_out(tests, job)
+        dealt_out(tests, job, DEALT)
+        dealt_out(tests, job, DRAWN)
+        dealt_out(tests, job, DRAWN, "--chunks", "7")  # of which what draws has none
         dealt_faults(tests, job)
         in_steps(tests, job)
         random_programs(tests, job, arguments.random if first else 1, arguments.seed)
         input_output(tests, job)
         results_in_files(tests, job, arguments.ranks if first else [3])
+        scans(tests, job, arguments.ranks if first else [3])
         failing_files(tests, job)
         interrupted_file(tests, job)
         programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))

@@ -1,0 +1,472 @@
+/* combine-scan.c - scans by a function of the program's own, in segments that go on on other
+ * ranks: the tree that keeps order (cvl.h), whose blocks of CVL_REDUCE_BLOCK elements are whole
+ * on a rank.
+ *
+ * A block of the tree is an element of the same tree one level of blocks higher: what comes
+ * before it is the exclusive scan of the totals of blocks. So every rank reduces its blocks,
+ * all get the totals, each scans them, and goes on with its elements from what comes before
+ * them (run_tiles of the inner back end). Where a segment begins on a rank, its scan is that of
+ * a segment that ends with the rank's block.
+ */
+#include "cvl-mpi/combine-scan.h"
+
+#include <string.h>
+
+enum { MOST_BLOCKS = 1 << 20 }; /* whose totals every rank gets */
+
+/* A superoperator made from the scan: with parameters of its own behind those of that, an
+ * identity for each column, which nobody reads, and the descriptor. */
+struct derived {
+  struct superop op;
+  struct cvl_kernel *kernel; /* of the inner back end; NULL: no memory */
+};
+
+struct combine_scan {
+  const struct superop *op;
+  struct superop_combination at;
+  struct heap heap;
+  struct arena arena;
+  /* Of each column: the parameter, and that of identities; SUPEROP_NONE: a constant, or
+   * nothing.
+   */
+  uint32_t param[SUPEROP_COLUMNS_MAX], identity[SUPEROP_COLUMNS_MAX];
+  struct derived totals, before; /* its reduction; its exclusive scan */
+};
+
+/* ---- what is made of a superoperator ---- */
+
+static bool is_spread_constant(const struct superop *op, const struct superop_node *node) {
+  for (uint32_t k = 0; node->role == ROLE_SPREAD && k < op->node_count; k++) {
+    if (op->nodes[k].role == ROLE_CONST && op->nodes[k].result == node->operands[0])
+      return true;
+  }
+  return false;
+}
+
+/* Finds the combination; false if there is something else. */
+static bool find_combination(struct combine_scan *s) {
+  const struct superop *op = s->op;
+  uint32_t first = 0;
+  while (first < op->node_count && op->nodes[first].role != ROLE_COLUMN) {
+    const struct superop_node *node = &op->nodes[first++];
+    if (node->role != ROLE_CONST && !is_spread_constant(op, node)) return false;
+  }
+  if (first == op->node_count) return false;
+  s->at = superop_combination_at(op, first);
+  uint32_t end = s->at.ends + s->at.count;
+  while (end < op->node_count && op->nodes[end].role == ROLE_CONST) end++;
+  return end == op->node_count && op->nodes[s->at.ends].role == ROLE_COMBINE_SCAN;
+}
+
+/* The parameters of each column; false if one has none, or it is another's, too. */
+static bool find_columns(struct combine_scan *s) {
+  for (uint32_t k = 0; k < s->at.count; k++) {
+    const struct superop_node *end = &s->op->nodes[s->at.ends + k];
+    const bool identity =
+        end->op == SUPEROP_COMBINE_SCAN && end->operands[2] < s->op->param_count;
+    s->param[k] = s->op->nodes[s->at.first + k].operands[0];
+    s->identity[k] = identity ? end->operands[2] : SUPEROP_NONE;
+    if (s->param[k] >= s->op->param_count) return false;
+    for (uint32_t i = 0; i < k; i++) {
+      if (s->param[i] == s->param[k]) return false;
+    }
+  }
+  return true;
+}
+
+/* The number of a value of the scan in what is derived from it. */
+static uint32_t moved(const struct combine_scan *s, uint32_t value) {
+  return value < s->op->param_count ? value : value + s->at.count + 1;
+}
+
+static uint8_t *derive_params(struct combine_scan *s) {
+  const uint32_t n = s->op->param_count;
+  uint8_t *kinds = arena_alloc(&s->arena, n + s->at.count + 1);
+  memcpy(kinds, s->op->params, n);
+  for (uint32_t k = 0; k < s->at.count; k++) kinds[n + k] = s->op->params[s->param[k]];
+  kinds[n + s->at.count] = SUPEROP_SEGDES;
+  return kinds;
+}
+
+static struct superop_node *derive_nodes(struct combine_scan *s, uint16_t op) {
+  const uint32_t n = s->op->param_count;
+  struct superop_node *nodes = arena_alloc(&s->arena, s->op->node_count * sizeof *nodes);
+  for (uint32_t k = 0; k < s->op->node_count; k++) {
+    nodes[k] = s->op->nodes[k];
+    for (uint32_t i = 0; i < nodes[k].operand_count; i++)
+      nodes[k].operands[i] = moved(s, nodes[k].operands[i]);
+  }
+  for (uint32_t k = 0; k < s->at.count; k++) {
+    struct superop_node *to = &nodes[s->at.ends + k];
+    to->op = op;
+    to->operand_count = 4;
+    to->operands[2] = n + k;
+    to->operands[3] = n + s->at.count;
+  }
+  return nodes;
+}
+
+static void derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
+                   struct derived *d) {
+  uint32_t *outputs = arena_alloc(&s->arena, s->at.count * sizeof *outputs), node;
+  const char *why;
+  for (uint32_t k = 0; k < s->at.count; k++)
+    outputs[k] = moved(s, s->op->nodes[s->at.ends + k].result);
+  d->op = (struct superop){.number = s->op->number,
+                           .param_count = s->op->param_count + s->at.count + 1,
+                           .node_count = s->op->node_count,
+                           .output_count = s->at.count,
+                           .params = derive_params(s),
+                           .nodes = derive_nodes(s, op),
+                           .outputs = outputs};
+  if (!superop_complete(&s->arena, &d->op, &why, &node)) mpi_no_memory(c);
+  d->kernel = c->b->prepare(c->inner, &d->op);
+}
+
+struct combine_scan *combine_scan_new(struct cvl_context *c, const struct superop *op) {
+  if (!c->b->run_tiles || op->copies) return NULL;
+  struct combine_scan *s = mpi_alloc(c, sizeof *s);
+  s->op = op;
+  if (!find_combination(s) || !find_columns(s)) {
+    mpi_free(c, s);
+    return NULL;
+  }
+  heap_init(&s->heap, 0);
+  arena_init(&s->arena, &s->heap);
+  derive(c, s, SUPEROP_COMBINE_REDUCE, &s->totals);
+  derive(c, s, SUPEROP_COMBINE_SCAN, &s->before);
+  return s;
+}
+
+void combine_scan_free(struct cvl_context *c, struct combine_scan *s) {
+  if (!s) return;
+  if (s->totals.kernel) c->b->discard(c->inner, s->totals.kernel);
+  if (s->before.kernel) c->b->discard(c->inner, s->before.kernel);
+  arena_free(&s->arena);
+  mpi_free(c, s);
+}
+
+static enum cvl_elem kind_elem(const struct cvl_context *c, uint8_t kind) {
+  return superop_elem((enum superop_kind)kind, c->int_elem, c->float_elem);
+}
+
+static enum cvl_elem elem_of(const struct cvl_context *c, const struct combine_scan *s,
+                             uint32_t column) {
+  return kind_elem(c, s->op->params[s->param[column]]);
+}
+
+static size_t bytes_of(const struct cvl_context *c, const struct combine_scan *s,
+                       uint32_t column) {
+  return elem_info(elem_of(c, s, column))->bytes;
+}
+
+/* ---- one scan ---- */
+
+struct scanning {
+  struct combine_scan *of;
+  uint64_t site;
+  const struct view *view;
+  struct pieces own;
+  uint64_t head;    /* elements of the first segment, if it has begun before */
+  uint64_t longest; /* the most totals that a rank has for others */
+  /* Totals of all blocks of segments that go on, one segment behind the other, each with one
+   * element more, which nothing reads: as many as `lengths`, and where this rank's are. */
+  uint64_t segments, n, first;
+  int64_t *lengths;
+};
+
+/* Whether the segment that has begun before a rank ends on it. */
+static bool head_ends(const struct view *v, unsigned rank, const struct pieces *p) {
+  return p->head > 0 && !(view_goes_on(v, rank) && p->tail == 0 && p->segments.n == 1);
+}
+
+static uint64_t totals_for_others(const struct pieces *p) {
+  return p->head + p->tail;
+}
+
+/* Blocks of a rank go to the segment at hand, or to a new one. */
+static void add_blocks(struct scanning *s, uint64_t blocks, bool begins, bool ends) {
+  s->segments += begins;
+  s->lengths[s->segments - 1] += (int64_t)blocks + ends;
+  s->n += blocks + ends;
+}
+
+static void plan(struct cvl_context *c, struct scanning *s) {
+  s->lengths = mpi_alloc(c, (c->ranks + 1) * sizeof *s->lengths);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct pieces p = pieces_of(s->view, r);
+    if (totals_for_others(&p) > s->longest) s->longest = totals_for_others(&p);
+    if (r == c->rank) s->first = s->n;
+    if (p.head > 0) add_blocks(s, p.head, false, head_ends(s->view, r, &p));
+    if (p.tail > 0) add_blocks(s, p.tail, true, false);
+  }
+}
+
+bool combine_scan_fits(const struct cvl_context *c, const struct view *v) {
+  uint64_t longest = 0;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct pieces p = pieces_of(v, r);
+    if (totals_for_others(&p) > longest) longest = totals_for_others(&p);
+  }
+  return longest <= MOST_BLOCKS / c->ranks;
+}
+
+/* ---- kernels ---- */
+
+static bool is_lost(const struct cvl_context *c, const struct cvl_value *in, uint32_t count) {
+  bool lost = c->faults > c->faults_before;
+  for (uint32_t i = 0; i < count; i++) lost |= in[i].form == CVL_NOTHING;
+  return lost;
+}
+
+/* The results of a kernel on operands, which it takes: owned. False: lost. */
+static bool run_kernel(struct cvl_context *c, const struct scanning *s,
+                       const struct superop *op, struct cvl_kernel *kernel,
+                       const struct cvl_value *in, const struct cvl_value *before,
+                       struct cvl_value *out) {
+  bool good = !is_lost(c, in, op->param_count);
+  if (good && !kernel) fault_memory(c, s->site, 0);
+  if (!good || !kernel) {
+    inner_drop(c, in, op->param_count);
+    return false;
+  }
+  good = before ? c->b->run_tiles(c->inner, s->site, kernel, in, before, out)
+                : c->b->run(c->inner, s->site, kernel, in, out);
+  good = absorb(c, good, at_site(s->site));
+  for (uint32_t i = 0; good && i < op->output_count; i++) out[i].owned = 1;
+  return good;
+}
+
+/* What is derived from the scan, on columns of n elements, which it borrows, in `segments` of a
+ * descriptor, which it takes. */
+static bool run_derived(struct cvl_context *c, const struct scanning *s,
+                        const struct derived *d, const struct cvl_value *columns, uint64_t n,
+                        uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
+  const struct superop *op = s->of->op;
+  const uint32_t count = s->of->at.count;
+  struct cvl_value *in = mpi_alloc(c, d->op.param_count * sizeof *in);
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    in[i] = cvl_one_segment(n);
+    if (op->params[i] != SUPEROP_SEGDES)
+      in[i] =
+          (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)kind_elem(c, op->params[i])};
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    const struct cvl_value zero = {.form = CVL_SCALAR, .elem = (uint8_t)elem_of(c, s->of, k)};
+    in[s->of->param[k]] = columns[k];
+    in[s->of->param[k]].owned = 0;
+    in[op->param_count + k] = repeated(c, s->site, zero, segments);
+  }
+  in[op->param_count + count] = descriptor;
+  const bool good = run_kernel(c, s, &d->op, d->kernel, in, NULL, out);
+  mpi_free(c, in);
+  return good;
+}
+
+/* ---- totals ---- */
+
+/* Reads of a column what this rank has for others to `to`. */
+static bool read_totals(struct cvl_context *c, const struct scanning *s, uint64_t pieces,
+                        const struct cvl_value *v, size_t bytes, char *to) {
+  const struct pieces *p = &s->own;
+  return inner_read(c, s->site, v, 0, p->head, to) &&
+         inner_read(c, s->site, v, pieces - p->tail, p->tail, to + p->head * bytes);
+}
+
+/* The totals of this rank's blocks to `mine`: of each column `longest`. False: lost. */
+static bool find_totals(struct cvl_context *c, const struct scanning *s,
+                        const struct cvl_value *columns, char *mine) {
+  const struct pieces *p = &s->own;
+  const uint64_t cut = (uint64_t)(p->head > 0) + (p->tail > 0),
+                 pieces = totals_for_others(p) + p->segments.n - cut;
+  struct cvl_value out[SUPEROP_COLUMNS_MAX];
+  if (cut == 0) return true;
+  bool good = run_derived(c, s, &s->of->totals, columns, p->block.n, pieces,
+                          pieces_descriptor(c, s->site, s->view), out);
+  for (uint32_t k = 0; good && k < s->of->at.count; k++) {
+    const size_t bytes = bytes_of(c, s->of, k);
+    good = read_totals(c, s, pieces, &out[k], bytes, mine);
+    mine += s->longest * bytes;
+    inner_drop(c, &out[k], 1);
+  }
+  return good;
+}
+
+static size_t totals_bytes(const struct cvl_context *c, const struct scanning *s) {
+  size_t bytes = 0;
+  for (uint32_t k = 0; k < s->of->at.count; k++) bytes += s->longest * bytes_of(c, s->of, k);
+  return bytes;
+}
+
+/* Column k of all totals, `from` bytes behind the beginning of what each rank has sent. */
+static struct cvl_value all_totals(struct cvl_context *c, const struct scanning *s, uint32_t k,
+                                   const char *all, size_t from) {
+  const size_t bytes = bytes_of(c, s->of, k), each = totals_bytes(c, s);
+  char *data = mpi_try_alloc(c, s->site, s->n * bytes), *to = data;
+  if (data) memset(data, 0, s->n * bytes);
+  for (unsigned r = 0; data && r < c->ranks; r++) {
+    const struct pieces p = pieces_of(s->view, r);
+    const char *sent = all + r * each + from;
+    memcpy(to, sent, p.head * bytes);
+    to += (p.head + head_ends(s->view, r, &p)) * bytes;
+    memcpy(to, sent + p.head * bytes, p.tail * bytes);
+    to += p.tail * bytes;
+  }
+  struct cvl_value v = device_elements(c, s->site, elem_of(c, s->of, k), s->n, data);
+  v.owned = v.form == CVL_VECTOR;
+  mpi_free(c, data);
+  return v;
+}
+
+/* What comes before this rank's blocks of the segment that has begun before, and behind the
+ * last one if it is full: of each column, owned. */
+static bool find_before(struct cvl_context *c, const struct scanning *s, const char *all,
+                        struct cvl_value *before) {
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX], out[SUPEROP_COLUMNS_MAX], d = nothing();
+  size_t from = 0;
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    columns[k] = all_totals(c, s, k, all, from);
+    from += s->longest * bytes_of(c, s->of, k);
+  }
+  if (!absorb(c, c->b->segdes_from_host(c->inner, s->site, s->segments, s->lengths, &d),
+              at_site(s->site)))
+    d = nothing();
+  d.owned = d.form != CVL_NOTHING;
+  const bool good = run_derived(c, s, &s->of->before, columns, s->n, s->segments, d, out);
+  inner_drop(c, columns, s->of->at.count);
+  for (uint32_t k = 0; k < s->of->at.count; k++)
+    before[k] = good ? inner_slice(c, s->site, out[k], s->first, s->head / CVL_REDUCE_BLOCK + 1)
+                     : nothing();
+  return good;
+}
+
+/* ---- the block ---- */
+
+/* Operands of some elements of the block, and of some of its segments, in a descriptor, which
+ * it takes. Borrows `in`. */
+static void some_operands(struct cvl_context *c, const struct scanning *s,
+                          const struct cvl_value *in, struct range elements,
+                          struct range segments, struct cvl_value descriptor,
+                          struct cvl_value *some) {
+  const struct superop *op = s->of->op;
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    some[i] = op->params[i] == SUPEROP_SEGDES ? cvl_one_segment(elements.n) : in[i];
+    some[i].owned = 0;
+  }
+  some[op->segments] = descriptor;
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const uint32_t x = s->of->param[k], identity = s->of->identity[k];
+    some[x] = inner_slice(c, s->site, some[x], elements.first, elements.n);
+    if (identity != SUPEROP_NONE && some[identity].form != CVL_SCALAR && !some[identity].owned)
+      some[identity] = inner_slice(c, s->site, some[identity], segments.first, segments.n);
+  }
+}
+
+/* The descriptor of the segments that begin in the block, as far as they are in it; owned. */
+static struct cvl_value beginning_segments(struct cvl_context *c, const struct scanning *s) {
+  const struct pieces *p = &s->own;
+  const uint64_t skipped = s->head > 0, n = p->segments.n - skipped;
+  if (n == 1) return cvl_one_segment(p->block.n - s->head);
+  int64_t *lengths = mpi_try_alloc(c, s->site, n * sizeof *lengths);
+  struct cvl_value d = nothing();
+  for (uint64_t k = 0; lengths && k < n; k++)
+    lengths[k] = (int64_t)view_within(s->view, p->segments.first + skipped + k, p->block);
+  if (lengths &&
+      !absorb(c, c->b->segdes_from_host(c->inner, s->site, n, lengths, &d), at_site(s->site)))
+    d = nothing();
+  mpi_free(c, lengths);
+  d.owned = d.form != CVL_NOTHING;
+  return d;
+}
+
+/* Output i: `head` elements, and then the others; takes both. */
+static struct cvl_value join(struct cvl_context *c, const struct scanning *s,
+                             struct cvl_value head, struct cvl_value rest) {
+  struct cvl_value out;
+  if (!absorb(c,
+              c->b->allocate(c->inner, s->site, (enum cvl_elem)head.elem, s->own.block.n, &out),
+              at_site(s->site))) {
+    inner_drop(c, (struct cvl_value[]){head, rest}, 2);
+    return nothing();
+  }
+  const bool good = inner_fill(c, s->site, &out, 0, head);
+  if (inner_fill(c, s->site, &out, s->head, rest) && good) return out;
+  c->b->release(c->inner, &out);
+  return nothing();
+}
+
+/* A first segment that has begun before, and others. Borrows `in`. */
+static bool scan_both(struct cvl_context *c, const struct scanning *s,
+                      struct cvl_kernel *kernel, const struct cvl_value *in,
+                      const struct cvl_value *before, struct cvl_value *out) {
+  const struct superop *op = s->of->op;
+  const struct pieces *p = &s->own;
+  const struct range head = {0, s->head}, rest = {s->head, p->block.n - s->head};
+  struct cvl_value *some = mpi_alloc(c, op->param_count * sizeof *some);
+  struct cvl_value of_rest[SUPEROP_COLUMNS_MAX];
+  some_operands(c, s, in, head, (struct range){0, 1}, cvl_one_segment(s->head), some);
+  bool good = run_kernel(c, s, op, kernel, some, before, out);
+  if (good) {
+    some_operands(c, s, in, rest, (struct range){1, p->segments.n - 1},
+                  beginning_segments(c, s), some);
+    good = run_kernel(c, s, op, kernel, some, NULL, of_rest);
+    if (!good) inner_drop(c, out, op->output_count);
+  }
+  for (uint32_t i = 0; good && i < op->output_count; i++)
+    out[i] = join(c, s, out[i], of_rest[i]);
+  mpi_free(c, some);
+  return good;
+}
+
+/* The scan of the block, with what comes before its blocks of the tree, which are lost if
+ * `good` is false. */
+static bool scan_block(struct cvl_context *c, const struct scanning *s,
+                       struct cvl_kernel *kernel, struct cvl_value *in,
+                       const struct cvl_value *before, struct cvl_value *out) {
+  const struct superop *op = s->of->op;
+  if (s->head > 0 && s->head < s->own.block.n) {
+    const bool good = scan_both(c, s, kernel, in, before, out);
+    inner_drop(c, in, op->param_count);
+    return good;
+  }
+  in[op->segments] = s->head > 0 ? cvl_one_segment(s->head) : beginning_segments(c, s);
+  return run_kernel(c, s, op, kernel, in, s->head > 0 ? before : NULL, out);
+}
+
+/* ---- the whole ---- */
+
+/* Exchanges totals, and finds what comes before this rank's blocks; false if that is lost. */
+static bool bring_before(struct cvl_context *c, const struct scanning *s,
+                         const struct cvl_value *in, struct cvl_value *before) {
+  const size_t bytes = totals_bytes(c, s);
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < s->of->at.count; k++) columns[k] = in[s->of->param[k]];
+  char *mine = mpi_alloc(c, bytes), *all = mpi_alloc(c, c->ranks * bytes);
+  bool good = find_totals(c, s, columns, mine);
+  comm_gather(c->comm, mine, bytes, all);
+  if (s->head > 0) good = good && find_before(c, s, all, before);
+  mpi_free(c, mine);
+  mpi_free(c, all);
+  return good;
+}
+
+void combine_scan_run(struct cvl_context *c, uint64_t site, struct combine_scan *of,
+                      struct cvl_kernel *kernel, const struct view *view, struct cvl_value *in,
+                      struct cvl_value *out) {
+  struct scanning s = {.of = of, .site = site, .view = view, .own = pieces_of(view, c->rank)};
+  struct cvl_value before[SUPEROP_COLUMNS_MAX] = {nothing()};
+  if (s.own.head > 0) s.head = view_within(view, s.own.segments.first, s.own.block);
+  plan(c, &s);
+  bool good = bring_before(c, &s, in, before);
+  if (good) {
+    good = scan_block(c, &s, kernel, in, before, out);
+  } else {
+    inner_drop(c, in, of->op->param_count);
+  }
+  if (s.head > 0) inner_drop(c, before, of->at.count);
+  for (uint32_t i = 0; i < of->op->output_count; i++) {
+    if (!good) out[i] = nothing();
+    out[i].owned = 0;
+  }
+  mpi_free(c, s.lengths);
+}
