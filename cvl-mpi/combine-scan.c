@@ -10,9 +10,9 @@
  */
 #include "cvl-mpi/combine-scan.h"
 
-#include <string.h>
+#include "cvl-mpi/superops.h"
 
-enum { MOST_BLOCKS = 1 << 20 }; /* whose totals every rank gets */
+#include <string.h>
 
 /* A superoperator made from the scan: with parameters of its own behind those of that, an
  * identity for each column, which nobody reads, and the descriptor. */
@@ -31,6 +31,7 @@ struct combine_scan {
    */
   uint32_t param[SUPEROP_COLUMNS_MAX], identity[SUPEROP_COLUMNS_MAX];
   struct derived totals, before; /* its reduction; its exclusive scan */
+  struct cvl_kernel *in_blocks;  /* the latter on this back end; made when it is wanted first */
 };
 
 /* ---- what is made of a superoperator ---- */
@@ -142,8 +143,13 @@ void combine_scan_free(struct cvl_context *c, struct combine_scan *s) {
   if (!s) return;
   if (s->totals.kernel) c->b->discard(c->inner, s->totals.kernel);
   if (s->before.kernel) c->b->discard(c->inner, s->before.kernel);
+  if (s->in_blocks) mpi_discard_step(c, s->in_blocks);
   arena_free(&s->arena);
   mpi_free(c, s);
+}
+
+static struct cvl_value zero_of(enum cvl_elem elem) {
+  return (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem};
 }
 
 static enum cvl_elem kind_elem(const struct cvl_context *c, uint8_t kind) {
@@ -180,6 +186,11 @@ static bool head_ends(const struct view *v, unsigned rank, const struct pieces *
   return p->head > 0 && !(view_goes_on(v, rank) && p->tail == 0 && p->segments.n == 1);
 }
 
+/* Those that all ranks get: 2^20 where vectors of up to 4,096 elements are on all. */
+static uint64_t most_totals(const struct cvl_context *c) {
+  return c->whole * c->whole / 16;
+}
+
 static uint64_t totals_for_others(const struct pieces *p) {
   return p->head + p->tail;
 }
@@ -200,15 +211,6 @@ static void plan(struct cvl_context *c, struct scanning *s) {
     if (p.head > 0) add_blocks(s, p.head, false, head_ends(s->view, r, &p));
     if (p.tail > 0) add_blocks(s, p.tail, true, false);
   }
-}
-
-bool combine_scan_fits(const struct cvl_context *c, const struct view *v) {
-  uint64_t longest = 0;
-  for (unsigned r = 0; r < c->ranks; r++) {
-    const struct pieces p = pieces_of(v, r);
-    if (totals_for_others(&p) > longest) longest = totals_for_others(&p);
-  }
-  return longest <= MOST_BLOCKS / c->ranks;
 }
 
 /* ---- kernels ---- */
@@ -237,27 +239,38 @@ static bool run_kernel(struct cvl_context *c, const struct scanning *s,
   return good;
 }
 
-/* What is derived from the scan, on columns of n elements, which it borrows, in `segments` of a
- * descriptor, which it takes. */
-static bool run_derived(struct cvl_context *c, const struct scanning *s,
-                        const struct derived *d, const struct cvl_value *columns, uint64_t n,
-                        uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
+/* Operands of what is derived from the scan: columns of n elements, which it borrows, each
+ * identity, and the descriptor. The caller frees them. */
+static struct cvl_value *derived_operands(struct cvl_context *c, const struct scanning *s,
+                                          const struct derived *d,
+                                          const struct cvl_value *columns, uint64_t n,
+                                          const struct cvl_value *identities,
+                                          struct cvl_value descriptor) {
   const struct superop *op = s->of->op;
   const uint32_t count = s->of->at.count;
   struct cvl_value *in = mpi_alloc(c, d->op.param_count * sizeof *in);
   for (uint32_t i = 0; i < op->param_count; i++) {
     in[i] = cvl_one_segment(n);
-    if (op->params[i] != SUPEROP_SEGDES)
-      in[i] =
-          (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)kind_elem(c, op->params[i])};
+    if (op->params[i] != SUPEROP_SEGDES) in[i] = zero_of(kind_elem(c, op->params[i]));
   }
   for (uint32_t k = 0; k < count; k++) {
-    const struct cvl_value zero = {.form = CVL_SCALAR, .elem = (uint8_t)elem_of(c, s->of, k)};
     in[s->of->param[k]] = columns[k];
     in[s->of->param[k]].owned = 0;
-    in[op->param_count + k] = repeated(c, s->site, zero, segments);
+    in[op->param_count + k] = identities[k];
   }
   in[op->param_count + count] = descriptor;
+  return in;
+}
+
+/* What is derived from the scan, by the inner back end, on columns of n elements, which it
+ * borrows, in `segments` of a descriptor, which it takes. */
+static bool run_derived(struct cvl_context *c, const struct scanning *s,
+                        const struct derived *d, const struct cvl_value *columns, uint64_t n,
+                        uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
+  struct cvl_value identities[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < s->of->at.count; k++)
+    identities[k] = repeated(c, s->site, zero_of(elem_of(c, s->of, k)), segments);
+  struct cvl_value *in = derived_operands(c, s, d, columns, n, identities, descriptor);
   const bool good = run_kernel(c, s, &d->op, d->kernel, in, NULL, out);
   mpi_free(c, in);
   return good;
@@ -265,31 +278,32 @@ static bool run_derived(struct cvl_context *c, const struct scanning *s,
 
 /* ---- totals ---- */
 
+/* Pieces of this rank's block: blocks of the tree, and whole segments. */
+static uint64_t piece_count(const struct pieces *p) {
+  return totals_for_others(p) + p->segments.n - (p->head > 0) - (p->tail > 0);
+}
+
+/* Of each column the totals of all pieces, owned; CVL_NOTHING: lost, or nobody wants any. */
+static bool find_totals(struct cvl_context *c, const struct scanning *s,
+                        const struct cvl_value *in, struct cvl_value *totals) {
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    columns[k] = in[s->of->param[k]];
+    totals[k] = nothing();
+  }
+  return totals_for_others(&s->own) == 0 ||
+         run_derived(c, s, &s->of->totals, columns, s->own.block.n, piece_count(&s->own),
+                     pieces_descriptor(c, s->site, s->view), totals);
+}
+
+/* ---- totals on all ranks ---- */
+
 /* Reads of a column what this rank has for others to `to`. */
-static bool read_totals(struct cvl_context *c, const struct scanning *s, uint64_t pieces,
+static bool read_totals(struct cvl_context *c, const struct scanning *s,
                         const struct cvl_value *v, size_t bytes, char *to) {
   const struct pieces *p = &s->own;
   return inner_read(c, s->site, v, 0, p->head, to) &&
-         inner_read(c, s->site, v, pieces - p->tail, p->tail, to + p->head * bytes);
-}
-
-/* The totals of this rank's blocks to `mine`: of each column `longest`. False: lost. */
-static bool find_totals(struct cvl_context *c, const struct scanning *s,
-                        const struct cvl_value *columns, char *mine) {
-  const struct pieces *p = &s->own;
-  const uint64_t cut = (uint64_t)(p->head > 0) + (p->tail > 0),
-                 pieces = totals_for_others(p) + p->segments.n - cut;
-  struct cvl_value out[SUPEROP_COLUMNS_MAX];
-  if (cut == 0) return true;
-  bool good = run_derived(c, s, &s->of->totals, columns, p->block.n, pieces,
-                          pieces_descriptor(c, s->site, s->view), out);
-  for (uint32_t k = 0; good && k < s->of->at.count; k++) {
-    const size_t bytes = bytes_of(c, s->of, k);
-    good = read_totals(c, s, pieces, &out[k], bytes, mine);
-    mine += s->longest * bytes;
-    inner_drop(c, &out[k], 1);
-  }
-  return good;
+         inner_read(c, s->site, v, piece_count(p) - p->tail, p->tail, to + p->head * bytes);
 }
 
 static size_t totals_bytes(const struct cvl_context *c, const struct scanning *s) {
@@ -318,9 +332,9 @@ static struct cvl_value all_totals(struct cvl_context *c, const struct scanning 
   return v;
 }
 
-/* What comes before this rank's blocks of the segment that has begun before, and behind the
- * last one if it is full: of each column, owned. */
-static bool find_before(struct cvl_context *c, const struct scanning *s, const char *all,
+/* The scan of all totals: what comes before this rank's blocks of the segment that has begun
+ * before, and behind the last one if it is full. */
+static bool scan_totals(struct cvl_context *c, const struct scanning *s, const char *all,
                         struct cvl_value *before) {
   struct cvl_value columns[SUPEROP_COLUMNS_MAX], out[SUPEROP_COLUMNS_MAX], d = nothing();
   size_t from = 0;
@@ -337,6 +351,123 @@ static bool find_before(struct cvl_context *c, const struct scanning *s, const c
   for (uint32_t k = 0; k < s->of->at.count; k++)
     before[k] = good ? inner_slice(c, s->site, out[k], s->first, s->head / CVL_REDUCE_BLOCK + 1)
                      : nothing();
+  return good;
+}
+
+/* Every rank gets all totals. */
+static bool before_from_all(struct cvl_context *c, const struct scanning *s,
+                            const struct cvl_value *totals, struct cvl_value *before) {
+  const size_t bytes = totals_bytes(c, s);
+  char *mine = mpi_alloc(c, bytes), *all = mpi_alloc(c, c->ranks * bytes), *to = mine;
+  bool good = true;
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const size_t each = bytes_of(c, s->of, k);
+    good = good && read_totals(c, s, &totals[k], each, to);
+    to += s->longest * each;
+  }
+  comm_gather(c->comm, mine, bytes, all);
+  if (s->head > 0) good = good && scan_totals(c, s, all, before);
+  mpi_free(c, mine);
+  mpi_free(c, all);
+  return good;
+}
+
+/* ---- totals in blocks ---- */
+
+/* Of the vector of all totals what a rank has; what of its scan it wants. */
+static uint64_t totals_of(const struct scanning *s, unsigned rank) {
+  const struct pieces p = pieces_of(s->view, rank);
+  return totals_for_others(&p) + head_ends(s->view, rank, &p);
+}
+
+static uint64_t wanted_by(const struct scanning *s, unsigned rank) {
+  const struct pieces p = pieces_of(s->view, rank);
+  const uint64_t end = p.block.first + p.block.n;
+  return p.head == 0
+             ? 0
+             : (least(s->view->borders[rank].end, end) - p.block.first) / CVL_REDUCE_BLOCK + 1;
+}
+
+/* This rank's elements of a column of that vector; inner, not owned. */
+static struct cvl_value own_totals(struct cvl_context *c, const struct scanning *s,
+                                   enum cvl_elem elem, struct cvl_value totals) {
+  const struct pieces *p = &s->own;
+  const bool ends = head_ends(s->view, c->rank, p);
+  struct cvl_value out;
+  totals.owned = 0;
+  if (!absorb(c, c->b->allocate(c->inner, s->site, elem, totals_of(s, c->rank), &out),
+              at_site(s->site)))
+    return nothing();
+  bool good = true;
+  if (p->head > 0)
+    good = inner_fill(c, s->site, &out, 0, inner_slice(c, s->site, totals, 0, p->head));
+  if (ends) good = good && inner_fill(c, s->site, &out, p->head, zero_of(elem));
+  if (p->tail > 0)
+    good =
+        good && inner_fill(c, s->site, &out, p->head + ends,
+                           inner_slice(c, s->site, totals, piece_count(p) - p->tail, p->tail));
+  if (good) return out;
+  c->b->release(c->inner, &out);
+  return nothing();
+}
+
+/* The vectors of all totals, by columns. */
+static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
+                              const struct cvl_value *totals, struct cvl_value *columns) {
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  for (unsigned r = 0; r < c->ranks; r++) counts[r] = totals_of(s, r);
+  struct distribution *at = distribution_of_counts(c, counts);
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const enum cvl_elem elem = elem_of(c, s->of, k);
+    columns[k] =
+        mpi_vector(c, elem, s->n, distribution_retain(at), own_totals(c, s, elem, totals[k]));
+  }
+  distribution_release(at);
+  mpi_free(c, counts);
+}
+
+/* What this rank wants of a scan of totals, which it takes; owned. */
+static struct cvl_value wanted(struct cvl_context *c, const struct scanning *s,
+                               struct cvl_value scan) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  uint64_t first = 0;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    ranges[r] = (struct range){first, wanted_by(s, r)};
+    first += totals_of(s, r);
+  }
+  struct cvl_value v = move_ranges(c, s->site, &scan, ranges);
+  if (v.form != CVL_NOTHING && !v.owned) {
+    c->b->retain(c->inner, &v);
+    v.owned = v.form == CVL_VECTOR;
+  }
+  mpi_free(c, ranges);
+  mpi_release(c, &scan);
+  return v;
+}
+
+/* The vector of all totals is scanned by this back end. */
+static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
+                               const struct cvl_value *totals, struct cvl_value *before) {
+  const struct derived *d = &s->of->before;
+  const struct cvl_value segments = cvl_one_segment(s->segments);
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX], identities[SUPEROP_COLUMNS_MAX],
+      out[SUPEROP_COLUMNS_MAX], descriptor = nothing();
+  if (!s->of->in_blocks) s->of->in_blocks = mpi_prepare_step(c, &d->op, SUPEROP_NONE);
+  vectors_of_totals(c, s, totals, columns);
+  c->table->segdes_from_host(c, s->site, s->segments, s->lengths, &descriptor);
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const struct cvl_value zero = zero_of(elem_of(c, s->of, k));
+    c->table->dist(c, s->site, &zero, &segments, &identities[k]);
+  }
+  struct cvl_value *in = derived_operands(c, s, d, columns, s->n, identities, descriptor);
+  const bool good = mpi_run(c, s->site, s->of->in_blocks, in, out);
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    before[k] = good ? wanted(c, s, out[k]) : nothing();
+    mpi_release(c, &columns[k]);
+    mpi_release(c, &identities[k]);
+  }
+  mpi_release(c, &descriptor);
+  mpi_free(c, in);
   return good;
 }
 
@@ -438,15 +569,14 @@ static bool scan_block(struct cvl_context *c, const struct scanning *s,
 /* Exchanges totals, and finds what comes before this rank's blocks; false if that is lost. */
 static bool bring_before(struct cvl_context *c, const struct scanning *s,
                          const struct cvl_value *in, struct cvl_value *before) {
-  const size_t bytes = totals_bytes(c, s);
-  struct cvl_value columns[SUPEROP_COLUMNS_MAX];
-  for (uint32_t k = 0; k < s->of->at.count; k++) columns[k] = in[s->of->param[k]];
-  char *mine = mpi_alloc(c, bytes), *all = mpi_alloc(c, c->ranks * bytes);
-  bool good = find_totals(c, s, columns, mine);
-  comm_gather(c->comm, mine, bytes, all);
-  if (s->head > 0) good = good && find_before(c, s, all, before);
-  mpi_free(c, mine);
-  mpi_free(c, all);
+  struct cvl_value totals[SUPEROP_COLUMNS_MAX];
+  if (s->n == 0) return true;
+  bool good = find_totals(c, s, in, totals);
+  const bool few = s->longest <= most_totals(c) / c->ranks;
+  good = (few ? before_from_all(c, s, totals, before)
+              : before_from_blocks(c, s, totals, before)) &&
+         good;
+  inner_drop(c, totals, s->of->at.count);
   return good;
 }
 
@@ -454,7 +584,8 @@ void combine_scan_run(struct cvl_context *c, uint64_t site, struct combine_scan 
                       struct cvl_kernel *kernel, const struct view *view, struct cvl_value *in,
                       struct cvl_value *out) {
   struct scanning s = {.of = of, .site = site, .view = view, .own = pieces_of(view, c->rank)};
-  struct cvl_value before[SUPEROP_COLUMNS_MAX] = {nothing()};
+  struct cvl_value before[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < of->at.count; k++) before[k] = nothing();
   if (s.own.head > 0) s.head = view_within(view, s.own.segments.first, s.own.block);
   plan(c, &s);
   bool good = bring_before(c, &s, in, before);
@@ -463,7 +594,7 @@ void combine_scan_run(struct cvl_context *c, uint64_t site, struct combine_scan 
   } else {
     inner_drop(c, in, of->op->param_count);
   }
-  if (s.head > 0) inner_drop(c, before, of->at.count);
+  inner_drop(c, before, of->at.count);
   for (uint32_t i = 0; i < of->op->output_count; i++) {
     if (!good) out[i] = nothing();
     out[i].owned = 0;

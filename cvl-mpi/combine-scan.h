@@ -15,8 +15,6 @@ struct combine_scan;
 struct combine_scan *combine_scan_new(struct cvl_context *, const struct superop *);
 void combine_scan_free(struct cvl_context *, struct combine_scan *); /* NULL is fine */
 
-/* Whether all ranks can have a total of each block of the tree of segments that go on. */
-bool combine_scan_fits(const struct cvl_context *, const struct view *);
 /* `kernel`: the superoperator on the inner back end; NULL: there was no memory for it. The view
  * has blocks that end at multiples of CVL_REDUCE_BLOCK from the beginnings of segments. in:
  * inner values of each parameter, owned as that says: elements of this rank's block, identities

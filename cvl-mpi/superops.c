@@ -524,13 +524,12 @@ static bool run_combination(struct cvl_context *c, const struct run *r,
   return true;
 }
 
-/* Scans of segments that go on on other ranks; false if their descriptor is lost, or they are
- * too long. */
+/* Scans of segments that go on on other ranks; false if their descriptor is lost. */
 static bool run_scan(struct cvl_context *c, struct run *r, struct cvl_value *outs) {
   const struct superop *op = op_of(r);
   const struct view *v = view_of(c, r, op->segments);
   if (v) v = cut_segments(c, r->site, r->segdes[op->segments], v, CVL_REDUCE_BLOCK);
-  if (!v || !combine_scan_fits(c, v)) return false;
+  if (!v) return false;
   distribution_release(r->at);
   r->at = distribution_retain(v->at);
   for (uint32_t i = 0; i < op->param_count; i++)

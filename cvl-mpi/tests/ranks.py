@@ -188,11 +188,13 @@ def scans(tests, job, ranks):
         found, write_too = outputs("found", 4)
         for call in (["one", "50000"], ["ragged", "20", "9000"], ["ragged", "3", "20011"], ["ragged", "7", "5000"]):
             alone = run_alone(job, folder, "s.nesl", "--entry", *call, *write)
-            for r in ranks:
+            for r, lies in [(r, lies) for r in ranks for lies in (SMALL, "grain=1024,whole=4096,samples=4096")]:
+                job.environment["RAVEL_MPI"] = lies  # all totals are in blocks; on all ranks
                 done = run_ranks(job, folder, r, "s.nesl", "--entry", *call, *write_too)
                 differ = compared(folder, wanted, found)
                 tests.expect(alone.returncode == done.returncode == 0 and not differ,
-                             f"{job.name}, scans {call} on {r} ranks", f"{differ}{done.stderr}")
+                             f"{job.name}, scans {call} on {r} ranks, {lies}", f"{differ}{done.stderr}")
+            job.environment["RAVEL_MPI"] = SMALL
 
 
 def random_programs(tests, job, count, seed):
