@@ -73,12 +73,13 @@ struct own {
   const struct superop *from;
   uint8_t *kinds;
   uint32_t count; /* of own ones */
+  bool starts;    /* INDEX has some */
 };
 
 static bool same_param(const struct fit_param *a, const struct fit_param *b) {
   return a->need == b->need && a->segdes == b->segdes && a->origin == b->origin &&
-         a->stride == b->stride && a->constant.as.i64 == b->constant.as.i64 &&
-         a->constant.form == b->constant.form;
+         a->stride == b->stride && a->window == b->window &&
+         a->constant.as.i64 == b->constant.as.i64 && a->constant.form == b->constant.form;
 }
 
 /* The number of an own parameter like this one. */
@@ -106,6 +107,51 @@ const struct cvl_value *fit_constant(const struct superop *op, uint32_t value) {
   return NULL;
 }
 
+/* What INDEX of constants counts from, if it goes by ones from 0 or more; else -1. */
+static int64_t counts_from(const struct superop *op, const struct superop_node *node) {
+  const struct cvl_value *start = fit_constant(op, node->operands[0]),
+                         *stride = fit_constant(op, node->operands[1]);
+  const bool fits = node->role == ROLE_INDEX && start && stride && cvl_int_of(stride) == 1;
+  return fits ? cvl_int_of(start) : -1;
+}
+
+static bool is_output(const struct superop *op, uint32_t value) {
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    if (op->outputs[i] == value) return true;
+  }
+  return false;
+}
+
+/* Whether INDEX is nothing but the index of gathers, without flags, into windows. */
+static bool is_window(const struct superop *op, const struct superop_node *index) {
+  if (counts_from(op, index) < 0 || is_output(op, index->result)) return false;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] != index->result) continue;
+      if (node->role != ROLE_GATHER || node->operand_count != 4 || i != 1) return false;
+    }
+  }
+  return true;
+}
+
+/* The INDEX of a gather from a window; NULL: it is another. */
+static const struct superop_node *window_of(const struct own *o,
+                                            const struct superop_node *gather) {
+  for (uint32_t k = 0; o->starts && k < o->from->node_count; k++) {
+    const struct superop_node *node = &o->from->nodes[k];
+    if (node->role == ROLE_INDEX && node->result == gather->operands[1])
+      return is_window(o->from, node) ? node : NULL;
+  }
+  return NULL;
+}
+
+static void widen(struct own *o, uint32_t far, int64_t start) {
+  struct fit_param *p = &o->f->params[far];
+  if (start > p->high) p->high = start;
+  if (start < o->f->low) o->f->low = start;
+}
+
 static void own_start(struct own *o, const struct superop_node *from, uint32_t *operands) {
   const struct cvl_value *constant = fit_constant(o->from, from->operands[0]);
   struct fit_param p = param_of(NEED_START, from->operands[2], from->operands[0]);
@@ -113,14 +159,18 @@ static void own_start(struct own *o, const struct superop_node *from, uint32_t *
   if (constant) {
     p.origin = SUPEROP_NONE;
     p.constant = *constant;
+    p.window = is_window(o->from, from);
   }
   operands[0] = own_param(o, SUPEROP_INT, p);
 }
 
 static void own_source(struct own *o, const struct superop_node *from, uint32_t *operands) {
   const uint32_t n = from->operand_count, near = from->operands[n - 1];
-  const uint32_t far =
-      own_param(o, SUPEROP_SEGDES, param_of(NEED_FAR, near, from->operands[n - 2]));
+  const struct superop_node *window = window_of(o, from);
+  struct fit_param p = param_of(NEED_FAR, near, from->operands[n - 2]);
+  p.window = window != NULL;
+  const uint32_t far = own_param(o, SUPEROP_SEGDES, p);
+  if (window) widen(o, far, counts_from(o->from, window));
   operands[0] = own_param(o, o->from->kinds[from->operands[0]],
                           param_of(NEED_SOURCE, far, from->operands[0]));
   operands[n - 2] = far;
@@ -128,10 +178,10 @@ static void own_source(struct own *o, const struct superop_node *from, uint32_t 
 
 /* The operands of a node, those that are results not yet renumbered: *own has a bit for each
  * that is a parameter of its own. */
-static uint32_t own_operands(struct own *o, const struct superop_node *from, bool starts,
+static uint32_t own_operands(struct own *o, const struct superop_node *from,
                              uint32_t *operands) {
   memcpy(operands, from->operands, sizeof from->operands);
-  if (from->role == ROLE_INDEX && starts) {
+  if (from->role == ROLE_INDEX && o->starts) {
     own_start(o, from, operands);
     return 1;
   }
@@ -140,10 +190,10 @@ static uint32_t own_operands(struct own *o, const struct superop_node *from, boo
   return 1U | 1U << (from->operand_count - 2);
 }
 
-static void copy_node(struct own *o, uint32_t k, bool starts, uint32_t *own) {
+static void copy_node(struct own *o, uint32_t k, uint32_t *own) {
   struct superop_node *to = &o->f->op.nodes[k];
   *to = o->from->nodes[k];
-  own[k] = own_operands(o, &o->from->nodes[k], starts, to->operands);
+  own[k] = own_operands(o, &o->from->nodes[k], to->operands);
 }
 
 static uint32_t moved(const struct own *o, uint32_t value) {
@@ -171,7 +221,9 @@ static void own_params(struct cvl_context *c, struct fit *f, const struct supero
   const uint32_t most = from->param_count + 2 * from->node_count;
   uint32_t *own = arena_alloc(&f->arena, (from->node_count + 1) * sizeof *own);
   uint32_t *outputs = arena_alloc(&f->arena, (from->output_count + 1) * sizeof *outputs);
-  struct own o = {.f = f, .from = from, .kinds = arena_alloc(&f->arena, most + 1)};
+  struct own o = {
+      .f = f, .from = from, .kinds = arena_alloc(&f->arena, most + 1), .starts = starts};
+  f->low = INT64_MAX;
   f->op = (struct superop){.number = from->number,
                            .node_count = from->node_count,
                            .output_count = from->output_count,
@@ -182,7 +234,7 @@ static void own_params(struct cvl_context *c, struct fit *f, const struct supero
   memcpy(o.kinds, from->params, from->param_count);
   for (uint32_t i = 0; i < from->param_count; i++)
     f->params[i] = param_of(NEED_NOTHING, SUPEROP_NONE, i);
-  for (uint32_t k = 0; k < from->node_count; k++) copy_node(&o, k, starts, own);
+  for (uint32_t k = 0; k < from->node_count; k++) copy_node(&o, k, own);
   f->op.param_count = from->param_count + o.count;
   renumber(&o, own, outputs);
 }

@@ -25,11 +25,17 @@ struct fit_param {
   uint32_t origin; /* parameter of the superoperator that it was made from; SUPEROP_NONE: */
   struct cvl_value constant; /* START: this */
   uint32_t stride;           /* START: a value of `op` */
+  bool window;  /* START: of an index into windows. FAR: all such are; these begin, */
+  int64_t high; /* FAR: and the last of them so far behind a position: struct fit */
 };
 
+/* *Windows* are sources whose only indices count from a constant on, by ones: of one segment a
+ * block wants what is from `low` to `high` behind its own positions. Its INDEX then begins that
+ * much less `low`. */
 struct fit {
   struct heap heap;
   struct arena arena;
+  int64_t low;
   struct superop
       op; /* the same nodes; first come the parameters of the one that it was made from */
   struct fit_param *params;

@@ -171,6 +171,7 @@ struct run {
   const struct form *form; /* in which it is executed whole */
   const struct cvl_value *operands;
   uint64_t site, n;           /* of the domain */
+  bool windows;               /* sources are (fit.h), and blocks have what they want of them */
   struct distribution *at;    /* of its positions */
   struct cvl_segdes **segdes; /* of parameters that are descriptors */
   struct one_segment *ones;   /* for those of one segment, which are in the value */
@@ -280,8 +281,36 @@ static struct range *segments_of(struct cvl_context *c, const struct run *r, uin
   return is_one(r, segdes) ? ranges_same(c, 0, 1) : view_ranges(c, view_of(c, r, segdes));
 }
 
+/* Whether windows are what blocks get of their sources: everything is of one segment, all
+ * indices are inside, and there are few of them. */
+static bool has_windows(struct cvl_context *c, const struct run *r) {
+  for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
+    const struct fit_param *p = param_of(r, i);
+    if (!p->window) continue;
+    if (!is_one(r, p->segdes)) return false;
+    if (p->need != NEED_FAR) continue;
+    const uint64_t end = r->n + (uint64_t)p->high,
+                   more = (uint64_t)(p->high - r->form->fit->low);
+    if (r->segdes[i]->count != 1 || end > r->segdes[i]->total || more > r->n / c->ranks)
+      return false;
+  }
+  return true;
+}
+
+/* Of each rank the elements of source i from the lowest to the highest that it wants. */
+static struct range *window_elements(struct cvl_context *c, const struct run *r, uint32_t i) {
+  const uint64_t low = (uint64_t)r->form->fit->low, high = (uint64_t)param_of(r, i)->high;
+  struct range *ranges = ranges_of_blocks(c, r->at);
+  for (unsigned k = 0; k < c->ranks; k++) {
+    ranges[k].first += low;
+    if (ranges[k].n > 0) ranges[k].n += high - low;
+  }
+  return ranges;
+}
+
 /* The elements of each rank's segments of source descriptor i. */
 static struct range *elements_of(struct cvl_context *c, const struct run *r, uint32_t i) {
+  if (r->windows && param_of(r, i)->window) return window_elements(c, r, i);
   struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
   segdes_ranges(c, r->segdes[i], ranges);
   return ranges;
@@ -289,10 +318,12 @@ static struct range *elements_of(struct cvl_context *c, const struct run *r, uin
 
 /* Whether every rank can have the sources of its gathers. */
 static bool sources_near(struct cvl_context *c, struct run *r) {
+  r->windows = has_windows(c, r);
   for (uint32_t i = 0; i < op_of(r)->param_count; i++) {
     if (param_of(r, i)->need != NEED_FAR) continue;
     r->far[i] = elements_of(c, r, i);
-    if (!within_share(c, r->far[i], r->n)) return false;
+    if (!(r->windows && param_of(r, i)->window) && !within_share(c, r->far[i], r->n))
+      return false;
   }
   return true;
 }
@@ -326,6 +357,7 @@ static struct cvl_value segdes_operand(struct cvl_context *c, const struct run *
 }
 
 static struct cvl_value far_operand(struct cvl_context *c, const struct run *r, uint32_t i) {
+  if (r->windows && param_of(r, i)->window) return cvl_one_segment(r->far[i][c->rank].n);
   struct range *ranges = segments_of(c, r, param_of(r, i)->segdes);
   const struct cvl_value made = segdes_segments(c, r->site, value_of(r, i), ranges);
   mpi_free(c, ranges);
@@ -340,6 +372,8 @@ static struct cvl_value start_operand(struct cvl_context *c, const struct run *r
   const struct cvl_value *stride = fit_constant(op_of(r), p->stride);
   const bool constant = p->origin == SUPEROP_NONE;
   struct index_start s = {.constant = constant, .segments = v->segments.n};
+  if (r->windows && p->window)
+    return cvl_scalar_int(c->int_elem, cvl_int_of(&p->constant) - r->form->fit->low);
   s.start = constant ? p->constant : segments_operand(c, r, p->segdes, value_of(r, i));
   s.stride = stride ? *stride : segments_operand(c, r, p->segdes, value_of(r, p->stride));
   if (is_one(r, p->segdes)) s.segments = 1;

@@ -117,7 +117,7 @@ static void expect_recent_peak(struct suite *s, uint64_t peak) {
 /* Doubles a vector again and again, keeping all, until the limit says no; and then works on. A
  * sum, since a back end may have better things to do with DIST than to take memory. */
 static void fill_memory(struct suite *s, uint64_t limit) {
-  enum { MOST = 64, N = 10000 };
+  enum { MOST = 512, N = 10000 }; /* enough for 64 processes, each with its own of them */
   struct cvl_value held[MOST], out, v, d = cvl_one_segment(N);
   int64_t zero[2] = {0, 0};
   int count = 0;

@@ -166,6 +166,43 @@ def in_steps(tests, job):
                  done.stdout + done.stderr)
 
 
+WINDOWS = """function ramp(n) = {float(rem(i * 7919, 1009)) * 0.5 : i in index(n)} $
+function ahead(n) = windows(w => w[1] - w[0], 2, ramp(n)) $
+function five(n) = windows(w => w[4] * 0.5 - w[0] + w[2], 5, ramp(n)) $
+function two(n) = let a = ramp(n); b = ramp(n + 9) in {a[i] + b[i] * b[i + 9 - 9] : i in index(n)} $
+function later(n) = let a = ramp(n); b = {x * 2.0 : x in ramp(n)}
+  in {x + y + float(i) : x in drop(a, 3); y in drop(b, 3); i in index(n - 3)} $
+function every(n) = (ahead(n), five(n), two(n), later(n)) $
+function outside(n) = let a = ramp(n) in {a[i] - a[i + 1] : i in index(n)} $
+"""
+
+
+def windows(tests, job, ranks):
+    """What is gathered from neighbours: a rank gets a few elements of the next one, and executes the superoperator
+    whole. An index outside is the same fault as in one process."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        Path(folder, "w.nesl").write_text(WINDOWS)
+        wanted, write = outputs("wanted", 4)
+        found, write_too = outputs("found", 4)
+        for n in ("5", "6", "20", "5001"):
+            run_alone(job, folder, "w.nesl", "--entry", "every", n, *write)
+            for r in ranks:
+                done = run_ranks(job, folder, r, "w.nesl", "--entry", "every", n, *write_too)
+                differ = compared(folder, wanted, found)
+                tests.expect(done.returncode == 0 and not differ, f"{job.name}, windows of {n} on {r} ranks",
+                             f"{differ}{done.stderr}")
+        job.environment["RAVEL_MPI_EXPLAIN"] = "1"
+        done = run_ranks(job, folder, 3, "w.nesl", "--entry", "ahead", "5001", "-o", "found0.npy")
+        del job.environment["RAVEL_MPI_EXPLAIN"]
+        tests.expect("whole 1" in done.stderr and "in steps 1" not in done.stderr, f"{job.name}, windows are whole",
+                     done.stderr)
+        for n in ("7", "5001"):
+            alone = run_alone(job, folder, "w.nesl", "--entry", "outside", n)
+            done = run_ranks(job, folder, 3, "w.nesl", "--entry", "outside", n)
+            tests.expect(alone.stderr and done.stderr.count(alone.stderr) == 1, f"{job.name}, outside of {n}",
+                         f"{alone.stderr}{done.stderr}")
+
+
 SCANS = """function then_by((a, b), (c, d)) = (a * c, c * b + d) $
 function later((a, b), (c, d)) = (rem(a * 3 + c, 1000003), max(b * 0.75, d)) $
 function columns(v, w) = ({a : (a, b) in v}, {b : (a, b) in v}, {a : (a, b) in w}, {b : (a, b) in w}) $
@@ -531,6 +568,7 @@ def main():
         input_output(tests, job)
         results_in_files(tests, job, arguments.ranks if first else [3])
         scans(tests, job, arguments.ranks if first else [3])
+        windows(tests, job, arguments.ranks if first else [3])
         failing_files(tests, job)
         interrupted_file(tests, job)
         programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
