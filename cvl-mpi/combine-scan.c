@@ -10,161 +10,10 @@
  */
 #include "cvl-mpi/combine-scan.h"
 
+#include "cvl-mpi/scan-kernels.h"
 #include "cvl-mpi/superops.h"
 
 #include <string.h>
-
-/* A superoperator made from the scan: with parameters of its own behind those of that, an
- * identity for each column, which nobody reads, and the descriptor. */
-struct derived {
-  struct superop op;
-  struct cvl_kernel *kernel; /* of the inner back end; NULL: no memory */
-};
-
-struct combine_scan {
-  const struct superop *op;
-  struct superop_combination at;
-  struct heap heap;
-  struct arena arena;
-  /* Of each column: the parameter, and that of identities; SUPEROP_NONE: a constant, or
-   * nothing.
-   */
-  uint32_t param[SUPEROP_COLUMNS_MAX], identity[SUPEROP_COLUMNS_MAX];
-  struct derived totals, before; /* its reduction; its exclusive scan */
-  struct cvl_kernel *in_blocks;  /* the latter on this back end; made when it is wanted first */
-};
-
-/* ---- what is made of a superoperator ---- */
-
-static bool is_spread_constant(const struct superop *op, const struct superop_node *node) {
-  for (uint32_t k = 0; node->role == ROLE_SPREAD && k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_CONST && op->nodes[k].result == node->operands[0])
-      return true;
-  }
-  return false;
-}
-
-/* Finds the combination; false if there is something else. */
-static bool find_combination(struct combine_scan *s) {
-  const struct superop *op = s->op;
-  uint32_t first = 0;
-  while (first < op->node_count && op->nodes[first].role != ROLE_COLUMN) {
-    const struct superop_node *node = &op->nodes[first++];
-    if (node->role != ROLE_CONST && !is_spread_constant(op, node)) return false;
-  }
-  if (first == op->node_count) return false;
-  s->at = superop_combination_at(op, first);
-  uint32_t end = s->at.ends + s->at.count;
-  while (end < op->node_count && op->nodes[end].role == ROLE_CONST) end++;
-  return end == op->node_count && op->nodes[s->at.ends].role == ROLE_COMBINE_SCAN;
-}
-
-/* The parameters of each column; false if one has none, or it is another's, too. */
-static bool find_columns(struct combine_scan *s) {
-  for (uint32_t k = 0; k < s->at.count; k++) {
-    const struct superop_node *end = &s->op->nodes[s->at.ends + k];
-    const bool identity =
-        end->op == SUPEROP_COMBINE_SCAN && end->operands[2] < s->op->param_count;
-    s->param[k] = s->op->nodes[s->at.first + k].operands[0];
-    s->identity[k] = identity ? end->operands[2] : SUPEROP_NONE;
-    if (s->param[k] >= s->op->param_count) return false;
-    for (uint32_t i = 0; i < k; i++) {
-      if (s->param[i] == s->param[k]) return false;
-    }
-  }
-  return true;
-}
-
-/* The number of a value of the scan in what is derived from it. */
-static uint32_t moved(const struct combine_scan *s, uint32_t value) {
-  return value < s->op->param_count ? value : value + s->at.count + 1;
-}
-
-static uint8_t *derive_params(struct combine_scan *s) {
-  const uint32_t n = s->op->param_count;
-  uint8_t *kinds = arena_alloc(&s->arena, n + s->at.count + 1);
-  memcpy(kinds, s->op->params, n);
-  for (uint32_t k = 0; k < s->at.count; k++) kinds[n + k] = s->op->params[s->param[k]];
-  kinds[n + s->at.count] = SUPEROP_SEGDES;
-  return kinds;
-}
-
-static struct superop_node *derive_nodes(struct combine_scan *s, uint16_t op) {
-  const uint32_t n = s->op->param_count;
-  struct superop_node *nodes = arena_alloc(&s->arena, s->op->node_count * sizeof *nodes);
-  for (uint32_t k = 0; k < s->op->node_count; k++) {
-    nodes[k] = s->op->nodes[k];
-    for (uint32_t i = 0; i < nodes[k].operand_count; i++)
-      nodes[k].operands[i] = moved(s, nodes[k].operands[i]);
-  }
-  for (uint32_t k = 0; k < s->at.count; k++) {
-    struct superop_node *to = &nodes[s->at.ends + k];
-    to->op = op;
-    to->operand_count = 4;
-    to->operands[2] = n + k;
-    to->operands[3] = n + s->at.count;
-  }
-  return nodes;
-}
-
-static void derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
-                   struct derived *d) {
-  uint32_t *outputs = arena_alloc(&s->arena, s->at.count * sizeof *outputs), node;
-  const char *why;
-  for (uint32_t k = 0; k < s->at.count; k++)
-    outputs[k] = moved(s, s->op->nodes[s->at.ends + k].result);
-  d->op = (struct superop){.number = s->op->number,
-                           .param_count = s->op->param_count + s->at.count + 1,
-                           .node_count = s->op->node_count,
-                           .output_count = s->at.count,
-                           .params = derive_params(s),
-                           .nodes = derive_nodes(s, op),
-                           .outputs = outputs};
-  if (!superop_complete(&s->arena, &d->op, &why, &node)) mpi_no_memory(c);
-  d->kernel = c->b->prepare(c->inner, &d->op);
-}
-
-struct combine_scan *combine_scan_new(struct cvl_context *c, const struct superop *op) {
-  if (!c->b->run_tiles || op->copies) return NULL;
-  struct combine_scan *s = mpi_alloc(c, sizeof *s);
-  s->op = op;
-  if (!find_combination(s) || !find_columns(s)) {
-    mpi_free(c, s);
-    return NULL;
-  }
-  heap_init(&s->heap, 0);
-  arena_init(&s->arena, &s->heap);
-  derive(c, s, SUPEROP_COMBINE_REDUCE, &s->totals);
-  derive(c, s, SUPEROP_COMBINE_SCAN, &s->before);
-  return s;
-}
-
-void combine_scan_free(struct cvl_context *c, struct combine_scan *s) {
-  if (!s) return;
-  if (s->totals.kernel) c->b->discard(c->inner, s->totals.kernel);
-  if (s->before.kernel) c->b->discard(c->inner, s->before.kernel);
-  if (s->in_blocks) mpi_discard_step(c, s->in_blocks);
-  arena_free(&s->arena);
-  mpi_free(c, s);
-}
-
-static struct cvl_value zero_of(enum cvl_elem elem) {
-  return (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem};
-}
-
-static enum cvl_elem kind_elem(const struct cvl_context *c, uint8_t kind) {
-  return superop_elem((enum superop_kind)kind, c->int_elem, c->float_elem);
-}
-
-static enum cvl_elem elem_of(const struct cvl_context *c, const struct combine_scan *s,
-                             uint32_t column) {
-  return kind_elem(c, s->op->params[s->param[column]]);
-}
-
-static size_t bytes_of(const struct cvl_context *c, const struct combine_scan *s,
-                       uint32_t column) {
-  return elem_info(elem_of(c, s, column))->bytes;
-}
 
 /* ---- one scan ---- */
 
@@ -189,6 +38,10 @@ static bool head_ends(const struct view *v, unsigned rank, const struct pieces *
 /* Those that all ranks get: 2^20 where vectors of up to 4,096 elements are on all. */
 static uint64_t most_totals(const struct cvl_context *c) {
   return c->whole * c->whole / 16;
+}
+
+static size_t bytes_of(const struct scanning *s, uint32_t column) {
+  return elem_info(s->of->elem[column])->bytes;
 }
 
 static uint64_t totals_for_others(const struct pieces *p) {
@@ -239,29 +92,6 @@ static bool run_kernel(struct cvl_context *c, const struct scanning *s,
   return good;
 }
 
-/* Operands of what is derived from the scan: columns of n elements, which it borrows, each
- * identity, and the descriptor. The caller frees them. */
-static struct cvl_value *derived_operands(struct cvl_context *c, const struct scanning *s,
-                                          const struct derived *d,
-                                          const struct cvl_value *columns, uint64_t n,
-                                          const struct cvl_value *identities,
-                                          struct cvl_value descriptor) {
-  const struct superop *op = s->of->op;
-  const uint32_t count = s->of->at.count;
-  struct cvl_value *in = mpi_alloc(c, d->op.param_count * sizeof *in);
-  for (uint32_t i = 0; i < op->param_count; i++) {
-    in[i] = cvl_one_segment(n);
-    if (op->params[i] != SUPEROP_SEGDES) in[i] = zero_of(kind_elem(c, op->params[i]));
-  }
-  for (uint32_t k = 0; k < count; k++) {
-    in[s->of->param[k]] = columns[k];
-    in[s->of->param[k]].owned = 0;
-    in[op->param_count + k] = identities[k];
-  }
-  in[op->param_count + count] = descriptor;
-  return in;
-}
-
 /* What is derived from the scan, by the inner back end, on columns of n elements, which it
  * borrows, in `segments` of a descriptor, which it takes. */
 static bool run_derived(struct cvl_context *c, const struct scanning *s,
@@ -269,8 +99,8 @@ static bool run_derived(struct cvl_context *c, const struct scanning *s,
                         uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
   struct cvl_value identities[SUPEROP_COLUMNS_MAX];
   for (uint32_t k = 0; k < s->of->at.count; k++)
-    identities[k] = repeated(c, s->site, zero_of(elem_of(c, s->of, k)), segments);
-  struct cvl_value *in = derived_operands(c, s, d, columns, n, identities, descriptor);
+    identities[k] = repeated(c, s->site, zero_of(s->of->elem[k]), segments);
+  struct cvl_value *in = derived_operands(c, s->of, columns, n, identities, descriptor);
   const bool good = run_kernel(c, s, &d->op, d->kernel, in, NULL, out);
   mpi_free(c, in);
   return good;
@@ -306,16 +136,16 @@ static bool read_totals(struct cvl_context *c, const struct scanning *s,
          inner_read(c, s->site, v, piece_count(p) - p->tail, p->tail, to + p->head * bytes);
 }
 
-static size_t totals_bytes(const struct cvl_context *c, const struct scanning *s) {
+static size_t totals_bytes(const struct scanning *s) {
   size_t bytes = 0;
-  for (uint32_t k = 0; k < s->of->at.count; k++) bytes += s->longest * bytes_of(c, s->of, k);
+  for (uint32_t k = 0; k < s->of->at.count; k++) bytes += s->longest * bytes_of(s, k);
   return bytes;
 }
 
 /* Column k of all totals, `from` bytes behind the beginning of what each rank has sent. */
 static struct cvl_value all_totals(struct cvl_context *c, const struct scanning *s, uint32_t k,
                                    const char *all, size_t from) {
-  const size_t bytes = bytes_of(c, s->of, k), each = totals_bytes(c, s);
+  const size_t bytes = bytes_of(s, k), each = totals_bytes(s);
   char *data = mpi_try_alloc(c, s->site, s->n * bytes), *to = data;
   if (data) memset(data, 0, s->n * bytes);
   for (unsigned r = 0; data && r < c->ranks; r++) {
@@ -326,7 +156,7 @@ static struct cvl_value all_totals(struct cvl_context *c, const struct scanning 
     memcpy(to, sent + p.head * bytes, p.tail * bytes);
     to += p.tail * bytes;
   }
-  struct cvl_value v = device_elements(c, s->site, elem_of(c, s->of, k), s->n, data);
+  struct cvl_value v = device_elements(c, s->site, s->of->elem[k], s->n, data);
   v.owned = v.form == CVL_VECTOR;
   mpi_free(c, data);
   return v;
@@ -340,7 +170,7 @@ static bool scan_totals(struct cvl_context *c, const struct scanning *s, const c
   size_t from = 0;
   for (uint32_t k = 0; k < s->of->at.count; k++) {
     columns[k] = all_totals(c, s, k, all, from);
-    from += s->longest * bytes_of(c, s->of, k);
+    from += s->longest * bytes_of(s, k);
   }
   if (!absorb(c, c->b->segdes_from_host(c->inner, s->site, s->segments, s->lengths, &d),
               at_site(s->site)))
@@ -357,11 +187,11 @@ static bool scan_totals(struct cvl_context *c, const struct scanning *s, const c
 /* Every rank gets all totals. */
 static bool before_from_all(struct cvl_context *c, const struct scanning *s,
                             const struct cvl_value *totals, struct cvl_value *before) {
-  const size_t bytes = totals_bytes(c, s);
+  const size_t bytes = totals_bytes(s);
   char *mine = mpi_alloc(c, bytes), *all = mpi_alloc(c, c->ranks * bytes), *to = mine;
   bool good = true;
   for (uint32_t k = 0; k < s->of->at.count; k++) {
-    const size_t each = bytes_of(c, s->of, k);
+    const size_t each = bytes_of(s, k);
     good = good && read_totals(c, s, &totals[k], each, to);
     to += s->longest * each;
   }
@@ -418,7 +248,7 @@ static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
   for (unsigned r = 0; r < c->ranks; r++) counts[r] = totals_of(s, r);
   struct distribution *at = distribution_of_counts(c, counts);
   for (uint32_t k = 0; k < s->of->at.count; k++) {
-    const enum cvl_elem elem = elem_of(c, s->of, k);
+    const enum cvl_elem elem = s->of->elem[k];
     columns[k] =
         mpi_vector(c, elem, s->n, distribution_retain(at), own_totals(c, s, elem, totals[k]));
   }
@@ -456,10 +286,10 @@ static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
   vectors_of_totals(c, s, totals, columns);
   c->table->segdes_from_host(c, s->site, s->segments, s->lengths, &descriptor);
   for (uint32_t k = 0; k < s->of->at.count; k++) {
-    const struct cvl_value zero = zero_of(elem_of(c, s->of, k));
+    const struct cvl_value zero = zero_of(s->of->elem[k]);
     c->table->dist(c, s->site, &zero, &segments, &identities[k]);
   }
-  struct cvl_value *in = derived_operands(c, s, d, columns, s->n, identities, descriptor);
+  struct cvl_value *in = derived_operands(c, s->of, columns, s->n, identities, descriptor);
   const bool good = mpi_run(c, s->site, s->of->in_blocks, in, out);
   for (uint32_t k = 0; k < s->of->at.count; k++) {
     before[k] = good ? wanted(c, s, out[k]) : nothing();
