@@ -177,7 +177,7 @@ def ranks():
                 " && bench/mpi/counts.py --page --check")
     yield Stage("how ranks of MPI jobs execute programs, a sample", "bench/mpi/programs.py --check dot-product pagerank"
                 " barnes-hut quicksort segmented-sum examples/fft")
-    yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 3 --conformance '--quick --brief"
+    yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 1 2 3 --conformance '--quick --brief"
                 " --int 64 --shard 1/60'")
 
 

@@ -184,7 +184,7 @@ def windows(tests, job, ranks):
         Path(folder, "w.nesl").write_text(WINDOWS)
         wanted, write = outputs("wanted", 4)
         found, write_too = outputs("found", 4)
-        for n in ("5", "6", "20", "5001"):
+        for n in ("5", "20", "5001"):
             run_alone(job, folder, "w.nesl", "--entry", "every", n, *write)
             for r in ranks:
                 done = run_ranks(job, folder, r, "w.nesl", "--entry", "every", n, *write_too)
@@ -223,7 +223,7 @@ def scans(tests, job, ranks):
         Path(folder, "s.nesl").write_text(SCANS)
         wanted, write = outputs("wanted", 4)
         found, write_too = outputs("found", 4)
-        for call in (["one", "50000"], ["ragged", "20", "9000"], ["ragged", "3", "20011"], ["ragged", "7", "5000"]):
+        for call in (["one", "50000"], ["ragged", "20", "9000"], ["ragged", "3", "20011"]):
             alone = run_alone(job, folder, "s.nesl", "--entry", *call, *write)
             for r, lies in [(r, lies) for r in ranks for lies in (SMALL, "grain=1024,whole=4096,samples=4096")]:
                 job.environment["RAVEL_MPI"] = lies  # all totals are in blocks; on all ranks
