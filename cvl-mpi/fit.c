@@ -176,16 +176,49 @@ static void own_source(struct own *o, const struct superop_node *from, uint32_t 
   operands[n - 2] = far;
 }
 
+static bool is_by_segment(const struct superop_node *node, uint32_t i) {
+  return (node->role == ROLE_INDEX || node->role == ROLE_SPREAD) && i + 1 < node->operand_count;
+}
+
+/* Whether a parameter has elements for segments of several descriptors. */
+static bool is_for_several(const struct superop *op, uint32_t value) {
+  uint32_t segdes = SUPEROP_NONE;
+  for (uint32_t k = 0; value < op->param_count && k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+      const uint32_t last = node->operands[node->operand_count - 1];
+      if (node->operands[i] != value || !is_by_segment(node, i)) continue;
+      if (segdes != SUPEROP_NONE && segdes != last) return true;
+      segdes = last;
+    }
+  }
+  return false;
+}
+
+/* Of each descriptor one: a rank has other segments of them. A bit for each operand. */
+static uint32_t own_segments(struct own *o, const struct superop_node *from,
+                             uint32_t *operands) {
+  uint32_t own = 0;
+  for (uint32_t i = 0; i < from->operand_count; i++) {
+    const uint32_t value = from->operands[i], last = from->operands[from->operand_count - 1];
+    if (!is_by_segment(from, i) || !is_for_several(o->from, value)) continue;
+    operands[i] = own_param(o, o->from->kinds[value], param_of(NEED_SEGMENTS, last, value));
+    own |= 1U << i;
+  }
+  return own;
+}
+
 /* The operands of a node, those that are results not yet renumbered: *own has a bit for each
  * that is a parameter of its own. */
 static uint32_t own_operands(struct own *o, const struct superop_node *from,
                              uint32_t *operands) {
   memcpy(operands, from->operands, sizeof from->operands);
+  const uint32_t own = own_segments(o, from, operands);
   if (from->role == ROLE_INDEX && o->starts) {
     own_start(o, from, operands);
-    return 1;
+    return own | 1;
   }
-  if (from->role != ROLE_GATHER) return 0;
+  if (from->role != ROLE_GATHER) return own;
   own_source(o, from, operands);
   return 1U | 1U << (from->operand_count - 2);
 }

@@ -155,6 +155,13 @@ static enum step run_timed(struct machine *m, uint32_t location, struct run_time
   return STEP_DONE;
 }
 
+/* A function that was dealt: chunk by chunk, as if it had been called. */
+static enum step run_dealt(struct machine *m, uint32_t location) {
+  enum step step = execute_entry(m, &location);
+  if (step == STEP_FAULT && chunks_resume(m, &location)) step = STEP_ON;
+  return step == STEP_ON ? run_code(m, location) : step;
+}
+
 /* ---- the end ---- */
 
 /* Gives back what is on the stack. After a run that came to its end nothing above the results
@@ -188,7 +195,9 @@ enum step machine_run_once(struct machine *m, const struct run *r) {
   uint32_t location = 0;
   begin_run(m, r);
   if (begin_entry(m, r, &location)) {
-    step = r->times ? run_timed(m, location, r->times) : run_code(m, location);
+    step = r->times    ? run_timed(m, location, r->times)
+           : m->dealer ? run_dealt(m, location)
+                       : run_code(m, location);
   }
   if (step == STEP_DONE) {
     const struct machine_site site = machine_end_site(m);

@@ -221,12 +221,12 @@ static enum step leave(struct machine *m, const struct instruction *i, uint32_t 
 }
 
 /* Begins the function whose frame has just been made, at *location: chunk by chunk, if that is
- * wanted. `before`: see chunks_call. */
-static inline enum step enter(struct machine *m, const struct instruction *i,
-                              const struct frame *before, uint32_t *location) {
-  const struct code_function *callee = &m->code->functions[i->as.callee];
+ * wanted. `call`: where it was called. `before`: see chunks_call. */
+static inline enum step enter_at(struct machine *m, uint32_t function, uint32_t call,
+                                 const struct frame *before, uint32_t *location) {
+  const struct code_function *callee = &m->code->functions[function];
   if (m->chunks.possible) {
-    *location = site_at(m, i).location;
+    *location = call;
     switch (chunks_call(m, *location, before)) {
     case CHUNKS_NEXT: break;
     case CHUNKS_END: return end_frame(m, callee->result_count, location);
@@ -236,6 +236,16 @@ static inline enum step enter(struct machine *m, const struct instruction *i,
   }
   *location = callee->entry;
   return STEP_ON;
+}
+
+static inline enum step enter(struct machine *m, const struct instruction *i,
+                              const struct frame *before, uint32_t *location) {
+  const uint32_t call = m->chunks.possible ? site_at(m, i).location : 0;
+  return enter_at(m, i->as.callee, call, before, location);
+}
+
+enum step execute_entry(struct machine *m, uint32_t *location) {
+  return enter_at(m, m->entry, *location, NULL, location);
 }
 
 /* The let-form promised that this is never reached. */

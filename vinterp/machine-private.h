@@ -7,8 +7,8 @@
  * checks.c agreement of sizes; operations.c one instruction on the back end; fused.c a
  * superoperator; faults.c messages and call traces; io.c and streams.c input and output;
  * results.c, print.c and items.c arguments and results; program.c what a program keeps; call.c
- * one run of it; evaluate.c a program from beginning to end, once or repeatedly; values.c values
- * outside of runs; run.c what the executors share.
+ * one run of it; evaluate.c a program from beginning to end, once or repeatedly; values.c
+ * values outside of runs; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -101,9 +101,9 @@ struct machine {
   struct machine *alone; /* that executes what is dealt to this process (deal.c), or NULL; */
   struct machine_program *dealt; /* of such a machine: what it keeps of the other's program; */
   struct machine *dealer;        /* the other; */
-  bool stopped; /* all processes know that one of them cannot go on with what was dealt */
-  struct team *team;             /* threads that chunks may be executed on, or NULL */
-  bool sub;                      /* this is a sub-machine of the team */
+  bool stopped;      /* all processes know that one of them cannot go on with what was dealt */
+  struct team *team; /* threads that chunks may be executed on, or NULL */
+  bool sub;          /* this is a sub-machine of the team */
   struct value *constants; /* of a sub-machine: its own, by number; NULL: those of the code */
 
   uint64_t seed, random_count;       /* RAND: key, and the number of the next one */
@@ -338,6 +338,9 @@ uint32_t superop_row(struct machine *, uint32_t superop, const uint8_t *segments
 
 /* Runs typed code from `location` until one of these happens; *location is where to go on. */
 enum step execute(struct machine *, uint32_t *location);
+/* Begins the entry function, whose frame is there, as if it had been called at *location: chunk
+ * by chunk, if that is wanted. STEP_ON: it is to be executed from *location on. */
+enum step execute_entry(struct machine *, uint32_t *location);
 enum step interpret(struct machine *, uint32_t *location);
 
 /* *fit: whether the top of the stack holds what a typed function was inferred for. False

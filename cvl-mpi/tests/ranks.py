@@ -149,6 +149,28 @@ def dealt_out(tests, job, program, *options):
                  done.stdout + done.stderr)
 
 
+LARGE = "sum({sum({sqrt(float(j + i)) : j in index(1000)}) : i in index(20000)})"
+NESTED = """let a = {{float(rem(i * 7 + j, 13)) : j in index(300)} : i in index(300)}; b = {{row[j] : row in a} : j in index(300)}
+in sum({sum({sum({x * y : x in row; y in column}) : column in b}) : row in a})"""
+
+
+def in_little_memory(tests, job):
+    """What one process executes chunk by chunk, or without intermediate values, ranks do, too."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        source, code = Path(folder, "p.nesl"), Path(folder, "p.vcode")
+        source.write_text(LARGE + " $\n")
+        subprocess.run([job.build / "bin/neslc", source, "-o", code], check=True)
+        options = ["--memory", "40M", "--threads", "1", code]
+        alone = subprocess.run([job.build / "bin/vinterp", *options], text=True, capture_output=True, check=False)
+        done = job.run(2, job.build / "bin/vinterp", "--backend", job.backend, "--profile", *options)
+    apart = re.search(r"^EACH_1L +1 +2 +10000 .* ranks$", done.stderr, re.MULTILINE)
+    tests.expect(alone.returncode == 0 and done.stdout == alone.stdout and apart,
+                 f"{job.name}, ranks in chunks", done.stdout + done.stderr)
+    done = job.nesl(2, NESTED, "--memory", "60M")
+    alone = subprocess.run([job.build / "bin/nesl", "run", "-e", NESTED], text=True, capture_output=True, check=False)
+    tests.expect(alone.stdout and done.stdout == alone.stdout, f"{job.name}, nested sums", done.stdout + done.stderr)
+
+
 IN_STEPS = """let v = {float(i) * 0.5 : i in index(5000)}; w = {rem(i * 7, 5000) : i in index(5000)}
 in sum({x * v[j] + sqrt(x) : x in v; j in w})"""
 
@@ -564,6 +586,7 @@ def main():
         dealt_out(tests, job, DRAWN, "--chunks", "7")  # of which what draws has none
         dealt_faults(tests, job)
         in_steps(tests, job)
+        in_little_memory(tests, job)
         random_programs(tests, job, arguments.random if first else 1, arguments.seed)
         input_output(tests, job)
         results_in_files(tests, job, arguments.ranks if first else [3])
