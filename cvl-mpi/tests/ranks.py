@@ -87,7 +87,7 @@ def conformance(tests, job, ranks, options, inner="", **extra):
     if inner:
         job.environment["RAVEL_BACKENDS"] = str(job.build / "lib/ravel-tests")
     done = job.run(ranks, job.build / "bin/conformance", "--backend", job.backend + inner, "--threads", "1",
-                   *options, timeout=3000)
+                   *options, timeout=9000)  # 16 ranks of MPICH on two processors: half an hour and more
     job.environment = environment
     lines = re.findall(r"^conformance: .* 0 failures$", done.stdout, re.MULTILINE)
     tests.expect(done.returncode == 0 and len(lines) == ranks,
