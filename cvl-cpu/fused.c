@@ -597,7 +597,7 @@ static bool run_nodes(struct cvl_context *c, uint64_t site, const struct superop
   return false;
 }
 
-/* Nobody has a kernel of another context here: sub-contexts have no tiles of others. */
+/* The kernel is the context's own: sub-contexts are not asked for this. */
 bool cpu_run_tiles(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
                    const struct cvl_value *operands, const struct cvl_value *before,
                    struct cvl_value *outs) {

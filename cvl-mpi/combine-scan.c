@@ -5,8 +5,9 @@
  * A block of the tree is an element of the same tree one level of blocks higher: what comes
  * before it is the exclusive scan of the totals of blocks. So every rank reduces its blocks,
  * all get the totals, each scans them, and goes on with its elements from what comes before
- * them (run_tiles of the inner back end). Where a segment begins on a rank, its scan is that of
- * a segment that ends with the rank's block.
+ * them (run_tiles of the inner back end). If there are too many totals for that, they are a
+ * vector in blocks, which this back end scans. Where a segment begins on a rank, its scan is
+ * that of a segment that ends with the rank's block.
  */
 #include "cvl-mpi/combine-scan.h"
 
@@ -379,8 +380,7 @@ static bool scan_both(struct cvl_context *c, const struct scanning *s,
   return good;
 }
 
-/* The scan of the block, with what comes before its blocks of the tree, which are lost if
- * `good` is false. */
+/* The scan of the block, with what comes before its blocks of the tree. Takes `in`. */
 static bool scan_block(struct cvl_context *c, const struct scanning *s,
                        struct cvl_kernel *kernel, struct cvl_value *in,
                        const struct cvl_value *before, struct cvl_value *out) {

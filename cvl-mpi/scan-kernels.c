@@ -3,6 +3,7 @@
  */
 #include "cvl-mpi/scan-kernels.h"
 
+#include "cvl-mpi/fit.h"
 #include "cvl-mpi/superops.h"
 
 #include <string.h>
@@ -10,11 +11,7 @@
 /* ---- what it is ---- */
 
 static bool is_spread_constant(const struct superop *op, const struct superop_node *node) {
-  for (uint32_t k = 0; node->role == ROLE_SPREAD && k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_CONST && op->nodes[k].result == node->operands[0])
-      return true;
-  }
-  return false;
+  return node->role == ROLE_SPREAD && fit_constant(op, node->operands[0]);
 }
 
 /* Finds the combination; false if there is something else. */
