@@ -57,7 +57,9 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
   heap_init(&c->own_heap, 0);
   c->heap = &c->own_heap;
   c->memory = memory_new(c->heap, tuned(c, KEEP_BYTES));
-  c->pool = c->memory ? pool_new(c->heap, options->threads, tuned(c, SPIN_ROUNDS)) : NULL;
+  c->pool = c->memory ? pool_new(c->heap, options->threads, tuned(c, SPIN_ROUNDS),
+                                 tuned(c, WAKE_AFTER))
+                      : NULL;
   if (!c->pool) {
     *why = c->memory ? "cannot start the threads" : "no memory for a context";
     cpu_close(c);

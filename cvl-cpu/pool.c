@@ -14,6 +14,11 @@
  * stealing, of one chunk at a time). So a thread reads in order, and reads in the next loop
  * what it wrote in this one.
  *
+ * Waking a thread costs as much as a short loop takes. So sleepers are woken when the caller
+ * has worked alone for a while, in this loop and those before it: whoever computes little wakes
+ * nobody, and what waking costs is a small part of what there is to share. Threads that still
+ * spin join at once.
+ *
  * A loop may be asked to end: a thread checks this before it takes a chunk. A chunk that was
  * taken is finished, so that no chunk waits for ever for those before it.
  */
@@ -21,6 +26,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cvl-cpu/cpu.h"
@@ -51,7 +57,11 @@ struct pool {
   /* The open loop: written by the caller while it is closed and nobody is counted in. */
   pool_body *body;
   void *arg;
-  uint64_t grain;
+  uint64_t grain, chunks;
+  /* Nanoseconds of work of the caller alone after which sleepers are woken; those so far; when
+   * it would have begun them without a pause. */
+  uint64_t wake_after, alone, begun;
+  bool may_wake; /* sleepers have not been woken for the open loop */
   struct cvl_stop stop;
   _Atomic bool stopped;                   /* the open loop was asked to end */
   _Alignas(LINE) _Atomic uint64_t ticket; /* counts from 2; odd while a loop is open */
@@ -82,6 +92,52 @@ void pool_set_stop(struct pool *p, struct cvl_stop stop) {
   p->stop = stop;
 }
 
+static uint64_t nanoseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Wakes as many sleepers as there may be work for besides the caller's. */
+static void wake_sleepers(struct pool *p) {
+  const unsigned sleepers = atomic_load(&p->sleepers);
+  p->may_wake = false;
+  p->alone = 0;
+  if (sleepers == 0) return;
+  pthread_mutex_lock(&p->lock);
+  if (p->chunks > sleepers) {
+    pthread_cond_broadcast(&p->wake);
+  } else {
+    for (uint64_t i = 1; i < p->chunks; i++) pthread_cond_signal(&p->wake);
+  }
+  pthread_mutex_unlock(&p->lock);
+}
+
+/* Between two chunks of the caller. */
+static void wake_if_long(struct pool *p) {
+  if (p->may_wake && nanoseconds() - p->begun >= p->wake_after) wake_sleepers(p);
+}
+
+/* The loop has opened, or closed. Items that are dealt one by one are long: they are worth a
+ * thread each. */
+static void begin_waking(struct pool *p) {
+  if (atomic_load(&p->sleepers) == 0) {
+    p->alone = 0;
+    return;
+  }
+  p->may_wake = true;
+  if (p->grain == 1 || p->alone >= p->wake_after) {
+    wake_sleepers(p);
+  } else {
+    p->begun = nanoseconds() - p->alone;
+  }
+}
+
+static void end_waking(struct pool *p) {
+  if (p->may_wake) p->alone = nanoseconds() - p->begun;
+  p->may_wake = false;
+}
+
 static void take_range(struct pool *p, struct worker *from, unsigned worker) {
   const uint64_t end = from->end, grain = p->grain;
   while (atomic_load_explicit(&from->next, memory_order_relaxed) < end) {
@@ -89,6 +145,7 @@ static void take_range(struct pool *p, struct worker *from, unsigned worker) {
     const uint64_t first = atomic_fetch_add_explicit(&from->next, grain, memory_order_relaxed);
     if (first >= end) return;
     p->body(p->arg, first, end - first < grain ? end : first + grain, worker);
+    if (worker == 0) wake_if_long(p);
   }
 }
 
@@ -136,23 +193,10 @@ static void *worker_main(void *arg) {
   return NULL;
 }
 
-/* Wakes as many sleepers as there is work for besides the caller's. */
-static void wake_sleepers(struct pool *p, uint64_t chunks) {
-  const unsigned sleepers = atomic_load(&p->sleepers);
-  if (sleepers == 0) return;
-  pthread_mutex_lock(&p->lock);
-  if (chunks > sleepers) {
-    pthread_cond_broadcast(&p->wake);
-  } else {
-    for (uint64_t i = 1; i < chunks; i++) pthread_cond_signal(&p->wake);
-  }
-  pthread_mutex_unlock(&p->lock);
-}
-
 /* Deals the chunks out in so many ranges, to the first threads; those left over to the first of
  * them. */
 static void deal_out(struct pool *p, uint64_t items, unsigned ranges) {
-  const uint64_t chunks = (items + p->grain - 1) / p->grain;
+  const uint64_t chunks = p->chunks;
   uint64_t begin = 0;
   for (unsigned i = 0; i <= p->started; i++) {
     const uint64_t dealt = i < ranges ? chunks / ranges + (i < chunks % ranges) : 0;
@@ -188,14 +232,16 @@ static bool run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
   p->body = body;
   p->arg = arg;
   p->grain = grain;
+  p->chunks = (items + grain - 1) / grain;
   deal_out(p, items, in_order ? 1 : p->started + 1);
   if (p->started == 0) {
     take_chunks(p, 0);
     return was_done(p);
   }
   atomic_fetch_add(&p->ticket, 1); /* open */
-  wake_sleepers(p, (items + grain - 1) / grain);
+  begin_waking(p);
   take_chunks(p, 0);
+  end_waking(p);
   atomic_fetch_add(&p->ticket, 1); /* closed */
   await_workers(p);
   return was_done(p);
@@ -243,7 +289,7 @@ static bool start_workers(struct pool *p) {
   return good;
 }
 
-struct pool *pool_new(struct heap *heap, unsigned threads, uint64_t spin) {
+struct pool *pool_new(struct heap *heap, unsigned threads, uint64_t spin, uint64_t wake_after) {
   const unsigned processors = pool_default_threads();
   if (threads == 0) threads = processors;
   struct pool *p = heap_alloc(heap, pool_bytes(threads));
@@ -251,6 +297,9 @@ struct pool *pool_new(struct heap *heap, unsigned threads, uint64_t spin) {
   p->heap = heap;
   p->threads = threads;
   p->started = 0;
+  p->wake_after = 1000 * wake_after;
+  p->alone = 0;
+  p->may_wake = false;
   p->stop = (struct cvl_stop){0};
   atomic_init(&p->stopped, false);
   p->spin = processors >= threads ? spin : 0;

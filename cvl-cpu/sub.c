@@ -25,7 +25,7 @@ static struct cvl_context *sub_new(struct cvl_context *c) {
   s->kernels = c->kernels;
   s->map_rows = c->map_rows;
   s->memory = memory_new_sub(c->memory);
-  s->pool = s->memory ? pool_new(c->heap, 1, 0) : NULL;
+  s->pool = s->memory ? pool_new(c->heap, 1, 0, 0) : NULL;
   if (s->pool) {
     pool_set_stop(s->pool, c->stop);
     return s;

@@ -1,23 +1,31 @@
 /* chunk-size.c - how many instances a chunk has.
  *
- * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. What a chunk needs is estimated as
- * a multiple of its *weight*: the bytes of its slices, and a word for each instance. The
- * multiple is that of the latest chunk of the function. The first one of all is small; each one
- * later is at most GROWTH times as large, since small vectors need relatively more.
+ * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. A chunk's *weight* is the bytes of
+ * its slices, and a word for each instance. What it needs, of memory and of time, is a line
+ * over the weight: a fixed part, such as each step's own cost, and a part for each byte. Every
+ * chunk that ends moves the line of its function, up or down. The first chunk of all is small;
+ * each later one is at most GROWTH times as large as one that has been measured.
+ *
+ * What is measured is a chunk's own: neither its results, which are laid down after it, nor
+ * what it leaves for the whole call, such as the offsets of a descriptor that all instances
+ * share.
  *
  * A call that is estimated to need less than the budget is not cut. But an estimate may be
  * wrong by any factor. So where it is not very small, and where that costs nothing, the
  * operands are kept as if there were a chunk of all instances: when memory fails it is halved
  * after all.
  *
- * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less.
+ * The budget is BUDGET_BYTES, or a part of what is left of the memory limit if that is less. A
+ * chunk never shrinks below the size at which most of what it needs is the fixed part: then a
+ * smaller one gains nothing.
  *
- * On several threads a chunk is to stay in the second-level cache of a core, with vectors that
- * are not too short, and there are to be several for each thread. Whether a call is worth them
- * is a matter of time, which is measured as the bytes are.
+ * On several threads a range is to stay in the second-level cache of a core, with vectors that
+ * are not too short; it is to take several times its fixed part, and there are to be several
+ * ranges for each thread. Whether a call is worth threads follows from the same line.
  */
 #include "vinterp/machine-private.h"
 
+#include <math.h>
 #include <time.h>
 
 enum {
@@ -32,9 +40,9 @@ enum {
    * microsecond. */
   SMALL_BYTES = 64 << 10,
   KEPT = 8,
-  MUCH_BYTES = 1 << 20, /* a chunk that needs more counts, however small it is */
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
+  APART = 2,      /* weights that differ by this factor tell the fixed part from the rest */
   MOST_RANDOM = 9
 };
 
@@ -50,12 +58,15 @@ static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
  */
 static const double THREAD_BYTES = 512 << 10, THREAD_MOST = 2 << 20;
 static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
-/* A chunk takes some ten times what it costs to begin it; a call as long as waking threads. */
-static const double CHUNK_SECONDS = 50e-6, CALL_SECONDS = 200e-6;
+/* A range takes some ten times what it costs to begin it, and FIXED_PART times what its steps
+ * cost whatever it has. Waking the threads, and putting their results together, takes
+ * WAKE_SECONDS; they are woken only where they save GAIN of the time. */
+static const double CHUNK_SECONDS = 50e-6, WAKE_SECONDS = 60e-6, FIXED_PART = 4, GAIN = 0.2;
 /* Results that are not columns are copied once more, at some 0.5 ns a byte: not where that is
  * more than a fourth of what chunks take for each byte of their slices. */
 static const double COPY_SECONDS = 2e-9;
-enum { CHUNKS_EACH = 4 }; /* for each thread, so that they end together */
+static const double FORGET = 0.875;
+enum { INSTANCES_EACH = 4 }; /* for each thread, at least */
 
 static bool is_auto(const struct machine *m) {
   return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
@@ -116,17 +127,38 @@ static bool is_copied(const struct machine *m, uint32_t function) {
   return false;
 }
 
-/* Whether so many instances of this weight take long enough for several threads. What a small
- * chunk has taken is mostly its beginning, and says little of large ones. */
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+static double at(const struct chunk_line *line, double weight) {
+  return line->fixed + line->each * weight;
+}
+
+/* The weight of a chunk that needs so many bytes, or so little that the fixed part is half of
+ * it; INFINITY if what it needs does not depend on it. */
+static double weight_within(const struct chunk_need *need, double bytes) {
+  const double room = larger(bytes - need->bytes.fixed, need->bytes.fixed);
+  return need->bytes.each > 0 ? room / need->bytes.each : INFINITY;
+}
+
+/* Whether so many instances of this weight take so long that threads save a part of it. What a
+ * small chunk has taken is mostly its beginning, and says little of large ones. */
 static bool pays_threads(const struct machine *m, uint32_t function, uint64_t instances,
                          double weight) {
   const struct chunk_need *need = &m->needs[function];
+  const unsigned threads = team_threads(m->team);
   const bool known =
-      need->weight * need->seconds >= CHUNK_SECONDS || weight <= GROWTH * need->weight;
-  return need->measured && known &&
-         instances >= (uint64_t)CHUNKS_EACH * team_threads(m->team) &&
-         weight * need->seconds >= CALL_SECONDS &&
-         (need->seconds >= COPY_SECONDS || !is_copied(m, function));
+      weight <= GROWTH * need->largest || at(&need->seconds, need->weight) >= CHUNK_SECONDS;
+  if (need->chunks == 0 || !known || instances < (uint64_t)INSTANCES_EACH * threads)
+    return false;
+  if (need->seconds.each < COPY_SECONDS && is_copied(m, function)) return false;
+  return WAKE_SECONDS + at(&need->seconds, weight / threads) <=
+         (1 - GAIN) * at(&need->seconds, weight);
 }
 
 static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
@@ -134,14 +166,14 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   enum chunk_bound bound;
   const struct chunk_need *need = &m->needs[function];
   if (!m->backend->restart_peak) return false;
-  if (!need->measured) return true;
+  if (need->chunks == 0) return true;
   const double weight = weight_of(m, function, instances, operands);
-  const double needed = weight * need->multiple;
+  const double needed = at(&need->bytes, weight);
   if (team_may(m, function) && pays_threads(m, function, instances, weight)) return true;
   if (needed < SMALL_BYTES) return false;
   const double most = budget(m, &bound);
   /* Within a chunk that one is halved. Kept operands of calls within calls would add up. */
-  return needed > most || (m->chunks.count == 0 && weight < most / KEPT);
+  return weight > weight_within(need, most) || (m->chunks.count == 0 && weight < most / KEPT);
 }
 
 bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
@@ -180,16 +212,16 @@ static double weight_allowed(struct machine *m, struct cut *cut) {
   double allowed = FIRST_BYTES;
   if (cut->team) return cut->allowed;
   cut->bound = CHUNK_BUDGET;
-  if (!need->measured) return allowed;
-  allowed = budget(m, &cut->bound) / need->multiple;
-  return allowed < GROWTH * need->weight ? allowed : GROWTH * need->weight;
+  if (need->chunks == 0) return allowed;
+  allowed = weight_within(need, budget(m, &cut->bound));
+  return smaller(allowed, GROWTH * need->largest);
 }
 
 static uint64_t auto_size(struct machine *m, struct cut *cut) {
   const uint64_t left = cut->instances - cut->first;
   const double n = weight_allowed(m, cut) / weight_each(cut);
   uint64_t most = left;
-  if (!m->needs[cut->function].measured) {
+  if (m->needs[cut->function].chunks == 0) {
     most = left / FIRST_PART < FIRST_INSTANCES ? left / FIRST_PART : FIRST_INSTANCES;
   }
   if (n < (double)most) most = (uint64_t)n;
@@ -227,29 +259,35 @@ bool chunk_pays_threads(struct machine *m, const struct cut *cut) {
   return false;
 }
 
-static double larger(double a, double b) {
-  return a > b ? a : b;
+/* The least weight of a range: a smaller one is mostly what every range costs. */
+static double range_least(const struct chunk_need *need) {
+  const double fixed = FIXED_PART * need->seconds.fixed;
+  return larger(THREAD_LEAST, larger(CHUNK_SECONDS, fixed) / larger(need->seconds.each, 1e-15));
 }
 
-static double smaller(double a, double b) {
-  return a < b ? a : b;
-}
-
-/* The weight that the next range may have. */
+/* The weight that the next range may have. What its steps cost whatever it has counts for more
+ * than the cache. While that is not known ranges grow, which will tell. */
 static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
-  const double least = larger(THREAD_LEAST, CHUNK_SECONDS / larger(need->seconds, 1e-15));
-  const double most = smaller(THREAD_MOST, team_share(parent->team, &cut->bound));
-  const double needed = larger(THREAD_BYTES, smaller(least * need->multiple, most));
-  return smaller(smaller(needed, most) / need->multiple, GROWTH * need->weight);
+  const double share = team_share(parent->team, &cut->bound);
+  const double fixed = FIXED_PART * need->seconds.fixed / larger(need->seconds.each, 1e-15);
+  const double cached = smaller(at(&need->bytes, range_least(need)), THREAD_MOST);
+  const double needed = larger(larger(THREAD_BYTES, cached), at(&need->bytes, fixed));
+  const double most = need->apart ? smaller(needed, share) : share;
+  return smaller(weight_within(need, most), GROWTH * need->largest);
 }
 
+/* Ranges become smaller towards the end, so that threads end together, but not so small that
+ * they are mostly their beginning; and what would be left for such a one is taken as well. */
 static uint64_t auto_range(struct machine *parent, struct cut *cut, double *allowed) {
   const uint64_t left = cut->instances - cut->first;
-  const uint64_t most = left / (2 * team_threads(parent->team)) + 1;
+  const uint64_t guided = left / (2 * team_threads(parent->team)) + 1;
+  const double each = weight_each(cut), part = (double)cut->part;
+  const double least = smaller(range_least(&parent->needs[cut->function]) / each, part);
   *allowed = range_allowed(parent, cut);
-  const double n = *allowed / weight_each(cut);
-  return n >= (double)most ? most : n < 1 ? 1 : (uint64_t)n;
+  double n = smaller(*allowed / each, smaller(larger((double)guided, least), part));
+  if (n < 1) n = 1;
+  return (double)left - n < smaller(n, least) / 2 ? left : (uint64_t)n;
 }
 
 uint64_t chunk_range(struct machine *parent, struct cut *cut, double *allowed) {
@@ -300,38 +338,73 @@ void chunk_measure_begin(struct machine *m, struct cut *cut) {
   cut->begun = thread_seconds(m);
 }
 
-/* A chunk that weighs far less than the one before says little about large ones, unless it
- * needed much. */
-static void note_need(struct chunk_need *need, double weight, uint64_t bytes, double seconds) {
-  const double multiple = (double)(bytes > 0 ? bytes : 1) / weight;
-  const bool much = multiple > need->multiple && bytes > MUCH_BYTES;
-  if (need->measured && weight < need->weight / 2 && !much) return;
-  *need = (struct chunk_need){
-      .measured = true, .weight = weight, .multiple = multiple, .seconds = seconds / weight};
+/* Moves a line to the latest chunk: it goes through what it said of `before`, too, if that
+ * weight differs enough, and a heavier chunk needs more; else it keeps its form. */
+static void move_line(struct chunk_line *line, bool apart, double before, double weight,
+                      double y) {
+  const double slope = apart ? (y - at(line, before)) / (weight - before) : 0;
+  const double expected = at(line, weight);
+  if (slope > 0 || expected <= 0) {
+    line->each = slope > 0 ? smaller(slope, y / weight) : y / weight;
+    line->fixed = y - line->each * weight;
+  } else {
+    line->each *= y / expected;
+    line->fixed *= y / expected;
+  }
 }
 
-void chunk_learn(struct machine *parent, const struct machine *sub, uint32_t function) {
-  const struct chunk_need *from = &sub->needs[function];
-  struct chunk_need *to = &parent->needs[function];
-  if (from->measured && (!to->measured || from->weight >= to->weight / 2)) *to = *from;
+/* What later lines are anchored to becomes lighter by and by: what large chunks have needed is
+ * not forgotten at once when small ones follow. */
+static void note_need(struct chunk_need *need, const struct chunk_measured *x) {
+  const double w = x->weight, before = need->weight;
+  const bool apart = w >= APART * before || w <= before / APART;
+  move_line(&need->bytes, apart, before, w, x->bytes);
+  move_line(&need->seconds, apart, before, w, x->seconds);
+  need->apart = need->apart || (apart && need->chunks > 0);
+  need->weight = larger(w, FORGET * before);
+  need->largest = larger(x->weight, need->largest);
+  need->chunks++;
 }
 
-static void count_chunk(struct cut *cut, uint64_t peak) {
+void chunk_learn(struct machine *parent, struct cut *cut) {
+  if (cut->measured.weight > 0) note_need(&parent->needs[cut->function], &cut->measured);
+  cut->measured.weight = 0;
+}
+
+void chunk_adopt(struct machine *parent, const struct machine *sub) {
+  for (uint32_t f = 0; f < parent->program->function_count; f++) {
+    if (sub->needs[f].chunks > parent->needs[f].chunks) parent->needs[f] = sub->needs[f];
+  }
+}
+
+/* What the chunk needed itself: without what it leaves, which is not a result. */
+static double own_bytes(struct machine *m, const struct cut *cut, const struct value *results) {
+  const uint64_t live = statistics(m).live_bytes;
+  uint64_t before = cut->live, kept = live > before ? live - before : 0;
+  for (uint32_t k = 0; k < cut->result_count; k++) {
+    const uint64_t bytes = bytes_of(m, &results[k]);
+    kept = kept > bytes ? kept - bytes : 0;
+  }
+  before += kept;
+  return cut->peak > before ? (double)(cut->peak - before) : 1;
+}
+
+void chunk_measure_end(struct machine *m, struct cut *cut, const struct value *results) {
+  if (!m->backend->restart_peak) return;
+  note_peak(m);
+  cut->measured = (struct chunk_measured){.weight = cut->weight,
+                                          .bytes = own_bytes(m, cut, results),
+                                          .seconds = thread_seconds(m) - cut->begun};
+  if (!cut->team) chunk_learn(m, cut);
+}
+
+void chunk_count(struct cut *cut) {
   struct cut_counts *c = &cut->counts;
+  const uint64_t peak = (uint64_t)cut->measured.bytes;
   if (c->chunks == 0 || cut->n < c->least) c->least = cut->n;
   if (cut->n > c->most) c->most = cut->n;
   if (peak > c->peak) c->peak = peak;
   c->chunks++;
-}
-
-void chunk_measure_end(struct machine *m, struct cut *cut) {
-  uint64_t peak = 0;
-  if (m->backend->restart_peak) {
-    note_peak(m);
-    peak = cut->peak - cut->live;
-    note_need(&m->needs[cut->function], cut->weight, peak, thread_seconds(m) - cut->begun);
-  }
-  count_chunk(cut, peak);
   if (cut->most) cut->most += (cut->most + 1) / 2; /* others may need less */
 }
 

@@ -63,11 +63,22 @@ struct cut_random {
   uint64_t wanted; /* how many a chunk executes; UNKNOWN before the first has ended */
 };
 
-/* What chunks of a function have needed: of the largest of the latest. */
+/* What one chunk has needed, by its weight (chunk-size.c): on its own. */
+struct chunk_measured {
+  double weight, bytes, seconds;
+};
+
+/* Bytes or seconds by the weight of a chunk. */
+struct chunk_line {
+  double fixed, each;
+};
+
+/* What chunks of a function need, as far as known. */
 struct chunk_need {
-  bool measured;
-  double weight, multiple; /* of the chunk, and the bytes for each of it */
-  double seconds;          /* likewise, where there is a team */
+  uint64_t chunks;        /* how many have been measured, */
+  bool apart;             /* and two of them of weights that tell the fixed part */
+  double weight, largest; /* where the lines are anchored; of the heaviest chunk */
+  struct chunk_line bytes, seconds;
 };
 
 /* Sizes of the operands of an instruction. */
@@ -99,11 +110,13 @@ struct cut {
   struct cut_random random;
   struct cut_counts counts;
   enum chunk_bound bound;
-  struct operand_sizes sum; /* chunks.sum when the chunk began */
-  uint64_t live, peak;      /* bytes when the chunk began, and since */
-  double weight;            /* of the chunk: chunk-size.c */
-  double begun;             /* when it began: time of the thread */
-  double allowed;           /* with a team: the weight that the range may have */
+  struct operand_sizes sum;       /* chunks.sum when the chunk began */
+  uint64_t live, peak;            /* bytes when the chunk began, and since */
+  double weight;                  /* of the chunk: chunk-size.c */
+  double begun;                   /* when it began: time of the thread */
+  struct chunk_measured measured; /* at its end; weight 0: learned from */
+  double allowed;                 /* with a team: the weight that the range may have, */
+  uint64_t part;                  /* and the instances of a thread if all had as many */
   /* With a team: the first instance of each chunk whose results are kept. */
   uint64_t *firsts, firsts_count, firsts_capacity, firsts_before;
 };
@@ -290,12 +303,16 @@ uint64_t chunk_size(struct machine *, struct cut *);
 /* With slices of so many instances the chunk needs no more than it may; cut->n if it is those
  * that it has. */
 uint64_t chunk_fitting(struct machine *, struct cut *);
-/* What a sub-machine has measured of a function, for its parent: of larger chunks. */
-void chunk_learn(struct machine *parent, const struct machine *sub, uint32_t function);
-/* A chunk begins; it has ended; all have. */
+/* A chunk begins. It has ended, and has these results, which have not been laid down yet: in a
+ * sub-machine its parent is to learn from it. They have been. All chunks have ended. */
 void chunk_measure_begin(struct machine *, struct cut *);
-void chunk_measure_end(struct machine *, struct cut *);
+void chunk_measure_end(struct machine *, struct cut *, const struct value *results);
+void chunk_count(struct cut *);
 void chunk_measure_cut(struct machine *, const struct cut *);
+/* What the range of a sub-machine's cut has needed, for its parent, if that does not know yet;
+ * what calls within its ranges have needed. */
+void chunk_learn(struct machine *parent, struct cut *);
+void chunk_adopt(struct machine *parent, const struct machine *sub);
 
 /* ---- RAND: chunk-random.c ---- */
 

@@ -421,6 +421,7 @@ static bool end_chunk(struct machine *m, struct cut *cut, struct value *results,
       !cut_random_check(m, &site, cut)) {
     return false;
   }
+  chunk_measure_end(m, cut, results);
   frame_out(m, cut);
   if (is_useless(m, cut)) {
     drop_results(m, results, n);
@@ -435,7 +436,7 @@ enum chunks_step chunks_return(struct machine *m, struct value *results, uint32_
                                uint32_t *location) {
   struct cut *cut = innermost(m);
   if (!end_chunk(m, cut, results, n, *location)) return CHUNKS_FAILED;
-  chunk_measure_end(m, cut);
+  chunk_count(cut);
   if (cut_advance(cut)) return go_on(m, cut, results, location);
   if (cut->team) return team_take(m, cut, location) ? CHUNKS_NEXT : CHUNKS_OVER;
   if (is_useless(m, cut)) return chunks_skip(m, location) ? CHUNKS_NEXT : CHUNKS_FAILED;

@@ -103,6 +103,7 @@ static bool make_cut(struct machine *s, const struct cut *of) {
   cut->frame.base = 0;
   cut->first = cut->n = cut->instances = cut->most = 0;
   cut->counts = (struct cut_counts){0};
+  cut->measured.weight = 0;
   cut->random = (struct cut_random){.wanted = UINT64_MAX};
   cut->firsts = NULL;
   cut->firsts_count = cut->firsts_capacity = 0;
@@ -196,16 +197,11 @@ static void add_counts(struct cut_counts *to, const struct cut_counts *x) {
   to->chunks += x->chunks;
 }
 
-/* What its chunks have needed is what others will need. */
-static void add_needs(const struct machine *s, struct machine *parent) {
-  if (s->chunks.cuts[0].counts.chunks == 0) return;
-  for (uint32_t f = 0; f < s->program->function_count; f++) chunk_learn(parent, s, f);
-}
-
 void sub_close(struct machine *s, struct machine *parent, struct cut *cut) {
   add_counts(&cut->counts, &s->chunks.cuts[0].counts);
   cut->bound = s->chunks.cuts[0].bound;
-  add_needs(s, parent);
+  chunk_learn(parent, &s->chunks.cuts[0]);
+  chunk_adopt(parent, s);
   if (s->profile) profile_add(parent->profile, s->profile);
   leave_context(s);
 }

@@ -261,8 +261,8 @@ static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
 /* With the lock. */
 static bool take(struct team *t, struct machine *sub, struct cut *cut) {
   struct cut *whole = t->cut;
+  chunk_learn(t->parent, cut);
   if (t->end != END_NOT || whole->first == whole->instances) return false;
-  if (cut->counts.chunks > 0) chunk_learn(t->parent, sub, cut->function);
   cut->bound = whole->bound;
   cut->most = 0;
   cut->first = whole->first;
@@ -388,6 +388,7 @@ static bool begin_cut(struct team *t, struct machine *m, struct cut *cut) {
   t->statistics = m->backend->statistics(m->context);
   t->end = END_NOT;
   t->culprit = NULL;
+  cut->part = (cut->instances - cut->first + t->threads - 1) / t->threads;
   return cut_allocate_results(m, cut);
 }
 

@@ -5,7 +5,7 @@
 
 #include "cvl-cpu/cpu.h"
 
-enum { ITEMS = 10000, SPIN = 500 };
+enum { ITEMS = 10000, SPIN = 500, WAKE = 20 };
 
 struct tally {
   unsigned char seen[ITEMS]; /* plain: two threads on one item are a race */
@@ -40,7 +40,7 @@ Test(pool, takes_every_item_once) {
   for (unsigned threads = 1; threads <= 5; threads++) {
     struct heap h;
     heap_init(&h, 0);
-    struct pool *p = pool_new(&h, threads, SPIN);
+    struct pool *p = pool_new(&h, threads, SPIN, WAKE);
     cr_assert_not_null(p);
     cr_assert_eq(pool_threads(p), threads);
     const uint64_t items[] = {0, 1, 2, 63, 64, 65, 1000, ITEMS};
@@ -66,7 +66,7 @@ static void add_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker)
 Test(pool, runs_loops_back_to_back) {
   struct heap h;
   heap_init(&h, 0);
-  struct pool *p = pool_new(&h, 4, SPIN);
+  struct pool *p = pool_new(&h, 4, SPIN, WAKE);
   for (int round = 0; round < 3000; round++) {
     _Atomic uint64_t even = 0, odd = 0;
     cr_assert(pool_for(p, 100, 9, add_chunk, &even));
@@ -80,7 +80,7 @@ Test(pool, runs_loops_back_to_back) {
 Test(pool, wakes_sleepers) {
   struct heap h;
   heap_init(&h, 0);
-  struct pool *p = pool_new(&h, 3, SPIN);
+  struct pool *p = pool_new(&h, 3, SPIN, WAKE);
   for (int round = 0; round < 20; round++) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     check_loop(pool_for, p, ITEMS, 50);
@@ -102,7 +102,7 @@ static void meet_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
 Test(pool, workers_do_join) {
   struct heap h;
   heap_init(&h, 0);
-  struct pool *p = pool_new(&h, 2, SPIN);
+  struct pool *p = pool_new(&h, 2, SPIN, WAKE);
   nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* the worker sleeps by now */
   _Atomic unsigned inside = 0;
   const time_t start = time(NULL);
@@ -116,7 +116,7 @@ static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t g
                    pool_body *body, void *arg) {
   struct heap h;
   heap_init(&h, 0);
-  struct pool *p = pool_new(&h, threads, SPIN);
+  struct pool *p = pool_new(&h, threads, SPIN, WAKE);
   loop(p, items, grain, body, arg);
   pool_free(p);
   cr_assert_eq(h.live, 0);
@@ -185,7 +185,7 @@ Test(pool, takes_what_others_have_left) {
 Test(pool, fails_without_memory) {
   struct heap h;
   heap_init(&h, 16);
-  cr_assert_null(pool_new(&h, 2, SPIN));
+  cr_assert_null(pool_new(&h, 2, SPIN, WAKE));
 }
 
 /* ---- ends ---- */
@@ -219,7 +219,7 @@ Test(pool, loops_end_when_they_are_asked_to) {
     for (uint64_t from = 1; from < 120; from += 7) {
       struct heap h;
       heap_init(&h, 0);
-      struct pool *p = pool_new(&h, threads, SPIN);
+      struct pool *p = pool_new(&h, threads, SPIN, WAKE);
       struct ending e = {.from = from};
       pool_set_stop(p, (struct cvl_stop){ends, &e});
       const bool done = pool_for_in_order(p, 100, 1, ending_chunk, &e);
