@@ -16,6 +16,7 @@ enum { LANES = 8, MOST_WIDTH = 4096 };
 typedef integer row[LANES];
 
 static inline void exchange(row low, row high) {
+  /* vector: integer */
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
     const integer a = low[k], b = high[k];

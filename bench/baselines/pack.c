@@ -11,6 +11,7 @@
 
 static int64_t count_positive(const real *x, int64_t n) {
   int64_t count = 0;
+  /* vector: real */
 #pragma omp simd reduction(+ : count)
   for (int64_t i = 0; i < n; i++) count += x[i] > 0;
   return count;
