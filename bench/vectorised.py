@@ -22,7 +22,7 @@ from pathlib import Path
 
 from case import numpy  # noqa: F401  (first: it finds a python that has numpy)
 from collection import ROOT, BenchError, baseline, chosen, includes, load_cases, relative
-from systems import FLOAT_BITS, standard_flags
+from systems import FLOAT_BITS, compiler_version, standard_flags
 
 PROCESSORS = {"AVX2": "x86-64-v3", "AVX-512": "x86-64-v4"}
 HERE = platform.machine() == "x86_64"
@@ -125,31 +125,35 @@ def complaint(claim, code, float_bits):
     return None
 
 
-def check(case, source, jobs):
-    """[(processor's name, claim, complaint)] of a case's baseline."""
+def check(case, processor):
+    """[(claim, complaint)] of a case's baseline on a processor."""
+    source = baseline(case, ".c")
     found = [c for c in claims(source) if c.kind != "scalar"]
-    if not found:
-        return []
-    bits = FLOAT_BITS[case.widths]
-    codes = jobs.map(lambda p: disassembled(source, case.widths, p), PROCESSORS.values())
-    return [(name, claim, complaint(claim, code, bits))
-            for name, code in zip(PROCESSORS, codes) for claim in found]
+    code = disassembled(source, case.widths, PROCESSORS[processor]) if found else []
+    return [(claim, complaint(claim, code, FLOAT_BITS[case.widths])) for claim in found]
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("programs", nargs="*", metavar="NAME", help="default: all of them")
+    parser.add_argument("--jobs", type=int, default=2, help="compilers at a time")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("programs", nargs="*", metavar="NAME", help="default: all of them")
-    options = parser.parse_args()
-    if not HERE:
-        print("SKIPPED: vector code of the baselines: it is looked for in x86-64 only")
+    options = parse()
+    if not HERE or "Free Software Foundation" not in compiler_version("cc"):
+        print("SKIPPED: vector code of the baselines: it is looked for in what gcc makes for x86-64")
         return 0
+    pairs = [(case, processor) for case in chosen(load_cases(), options.programs)
+             for processor in PROCESSORS]
     held = failed = 0
-    with ThreadPoolExecutor(max_workers=len(PROCESSORS)) as jobs:
-        for case in chosen(load_cases(), options.programs):
-            for name, claim, problem in check(case, baseline(case, ".c"), jobs):
+    with ThreadPoolExecutor(max_workers=options.jobs) as jobs:
+        for (case, processor), found in zip(pairs, jobs.map(lambda pair: check(*pair), pairs)):
+            for claim, problem in found:
                 failed += bool(problem)
                 held += not problem
-                print(f"{'FAILED' if problem else 'ok':7}{case.name}, {name}: {claim.where()}: "
+                print(f"{'FAILED' if problem else 'ok':7}{case.name}, {processor}: {claim.where()}: "
                       f"{problem or claim.kind}", flush=True)
     print(f"{held} passed, {failed} failed")
     return 1 if failed else 0
