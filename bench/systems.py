@@ -232,7 +232,7 @@ class Compiled(System):
         """Each thread has a processor of its own. Where another process has one of two, Linux puts both
         threads on the other, and the one that waits, by spinning, keeps it until its slice is over: a
         loop of 2 microseconds takes 8 ms."""
-        return {**super().environment(threads), "OMP_PROC_BIND": "spread", "OMP_PLACES": "threads"}
+        return {**super().environment(threads), "OMP_PROC_BIND": "spread"}
 
     def prepare(self, case, widths):
         if (case.name, widths) not in self.made:

@@ -5,7 +5,7 @@
 
 A claim is a comment before a loop, `/* vector: real */` or `/* vector: integer */`, with the names of
 functions of libmvec that it calls; or, of a program without such loops, `/* scalar: ... */` with the
-reason. Each program of bench/run makes one. Its object, compiled as bench/run compiles it but for the
+reason. Each baseline makes one. Its object, compiled as bench/run compiles it but for the
 processor, is disassembled: instructions that come from the lines of a loop must compute in vectors of
 32 bytes or more.
 """
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from case import numpy  # noqa: F401  (first: it finds a python that has numpy)
-from collection import ROOT, BenchError, baseline, chosen, includes, load_cases, relative
+from collection import BASELINES, ROOT, BenchError, includes, load_cases, relative
 from systems import FLOAT_BITS, compiler_version, standard_flags
 
 PROCESSORS = {"AVX2": "x86-64-v3", "AVX-512": "x86-64-v4"}
@@ -125,12 +125,22 @@ def complaint(claim, code, float_bits):
     return None
 
 
-def check(case, processor):
-    """[(claim, complaint)] of a case's baseline on a processor."""
-    source = baseline(case, ".c")
+def check(source, widths, processor):
+    """[(claim, complaint)] of a baseline on a processor."""
     found = [c for c in claims(source) if c.kind != "scalar"]
-    code = disassembled(source, case.widths, PROCESSORS[processor]) if found else []
-    return [(claim, complaint(claim, code, FLOAT_BITS[case.widths])) for claim in found]
+    code = disassembled(source, widths, PROCESSORS[processor]) if found else []
+    return [(claim, complaint(claim, code, FLOAT_BITS[widths])) for claim in found]
+
+
+def baselines(names):
+    """[(source, widths)] of the programs of these names, all for none: those of cases, and others."""
+    cases = load_cases()
+    known = {path.stem: (path, cases[path.stem].widths if path.stem in cases else "64")
+             for path in sorted(BASELINES.glob("*.c")) if path.stem != "serve"}
+    for name in names:
+        if name not in known:
+            raise BenchError(f"no baseline is called {name}; there are {', '.join(known)}")
+    return [known[name] for name in names or known]
 
 
 def parse():
@@ -145,15 +155,14 @@ def main():
     if not HERE or "Free Software Foundation" not in compiler_version("cc"):
         print("SKIPPED: vector code of the baselines: it is looked for in what gcc makes for x86-64")
         return 0
-    pairs = [(case, processor) for case in chosen(load_cases(), options.programs)
-             for processor in PROCESSORS]
+    wanted = [(*found, processor) for found in baselines(options.programs) for processor in PROCESSORS]
     held = failed = 0
     with ThreadPoolExecutor(max_workers=options.jobs) as jobs:
-        for (case, processor), found in zip(pairs, jobs.map(lambda pair: check(*pair), pairs)):
+        for (source, _, processor), found in zip(wanted, jobs.map(lambda words: check(*words), wanted)):
             for claim, problem in found:
                 failed += bool(problem)
                 held += not problem
-                print(f"{'FAILED' if problem else 'ok':7}{case.name}, {processor}: {claim.where()}: "
+                print(f"{'FAILED' if problem else 'ok':7}{source.stem}, {processor}: {claim.where()}: "
                       f"{problem or claim.kind}", flush=True)
     print(f"{held} passed, {failed} failed")
     return 1 if failed else 0
