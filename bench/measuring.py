@@ -28,6 +28,7 @@ IN_CACHE = 1 << 20        # bytes of arguments, at most, of the size that is hel
 CURVE_ROUNDS, CURVE_SECONDS, CURVE_BUDGET = 3, 0.1, 3.0
 ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run again
 SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
+SLOW_PROCESS = 20.0       # and ended after that
 
 
 class Plan:
@@ -90,6 +91,12 @@ def contenders(plan, systems, case, n):
     return found, missing
 
 
+def patience(plan, c):
+    """Seconds for a process: who is not compared, nor says what is right, gets few."""
+    needed = c.name() in (*COMPARED, PEER) or c.system is plan.judge
+    return plan.timeout if needed else min(plan.timeout, SLOW_PROCESS)
+
+
 def verify(plan, data, found_systems, folder):
     """Runs each: those whose results are wrong have a problem, and are not timed. At measured
     sizes results are compared with those of plain C, which was compared with the reference at
@@ -99,7 +106,7 @@ def verify(plan, data, found_systems, folder):
         if c.problem or c.name() == TWIN:
             continue
         try:
-            run, found = computed(c.system, data, c.threads, folder, count, plan.timeout, 2)
+            run, found = computed(c.system, data, c.threads, folder, count, patience(plan, c), 2)
             c.command = re.sub(r" (-o|--times) \S+", "", run.command)
         except (OSError, ValueError) as error:
             c.problem, c.wrong = f"no results: {error}", True

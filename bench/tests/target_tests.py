@@ -182,6 +182,15 @@ class Points(unittest.TestCase):
         plan = measuring.Plan([], None, [2], type("Options", (), options)(), None)
         return plan.points(found)
 
+    def test_patience(self):
+        """Who is compared has all the time, others have little."""
+        plan = type("Plan", (), {"timeout": 120, "judge": FakeSystem("c")})()
+        known = {name: contender(name) for name in ("ravel", "openmp", "c", "numpy", "ravel-base")}
+        known["c"].system = plan.judge
+        self.assertEqual({name: measuring.patience(plan, c) for name, c in known.items()},
+                         {"ravel": 120, "openmp": 120, "c": 120, "numpy": measuring.SLOW_PROCESS,
+                          "ravel-base": measuring.SLOW_PROCESS})
+
     def test_systems_at_points(self):
         """What optimising gains is measured at targets, elsewhere when it is asked for."""
         plan = type("Plan", (), {"asked": False})()
