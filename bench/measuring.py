@@ -134,6 +134,7 @@ def take_times(c, run):
     c.cost = max(0.0, run.wall - sum(times))
     if c.name() not in (*COMPARED, PEER) and sum(times) >= ENOUGH_SECONDS:
         c.rounds, c.peak = [times], run.peak
+        c.learn(run)
 
 
 def same_binary(found):

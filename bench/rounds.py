@@ -61,6 +61,10 @@ class Contender:
         self.rounds.append(run.times["seconds"])
         self.firsts.append(run.times.get("first_seconds"))
         self.peak = max(self.peak, run.peak)
+        self.learn(run)
+
+    def learn(self, run):
+        """What a run says of itself besides times."""
         self.facts = {k: v for k, v in run.times.items() if k not in ("seconds", "first_seconds")}
 
 

@@ -20,6 +20,7 @@ import resultfile
 import rounds
 import svg
 import targets
+import timing
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -190,6 +191,12 @@ class Points(unittest.TestCase):
         self.assertEqual({name: measuring.patience(plan, c) for name, c in known.items()},
                          {"ravel": 120, "openmp": 120, "c": 120, "numpy": measuring.SLOW_PROCESS,
                           "ravel-base": measuring.SLOW_PROCESS})
+
+    def test_measured_once(self):
+        """Who worked for long enough when its results were looked at has been measured, and explained."""
+        c = contender("ravel-base")
+        measuring.take_times(c, timing.Run("", 0, "", "", 3.0, 5, {"seconds": [1.0, 1.5], "instructions": 7}))
+        self.assertEqual((c.rounds, c.peak, c.facts), ([[1.0, 1.5]], 5, {"instructions": 7}))
 
     def test_systems_at_points(self):
         """What optimising gains is measured at targets, elsewhere when it is asked for."""
