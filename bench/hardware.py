@@ -17,11 +17,25 @@ from timing import execute
 WORKING_SETS = (1, 4, 16, 64, 256, 1024)
 
 
+# The instruction sets of vectors: name, bytes of a vector, and what Linux says of a processor that has it.
+VECTORS = (("AVX-512", 64, "avx512f avx512bw avx512dq avx512vl"), ("AVX2", 32, "avx2 fma"),
+           ("SSE2", 16, "sse2"), ("Advanced SIMD", 16, "asimd"))
+
+
+def vectors(abilities):
+    """Name and bytes of the widest vectors that Ravel's kernels and the baselines use on a processor
+    with these abilities; None if none is known."""
+    for name, size, needed in VECTORS:
+        if set(needed.split()) <= set(abilities.split()):
+            return {"name": name, "bytes": size}
+    return None
+
+
 def processor():
     text = said("lscpu") or ""
     fields = dict(re.findall(r"^([^:\n]+):\s+(.*)$", text, re.MULTILINE))
     return {"model": fields.get("Model name", platform.processor()),
-            "cores": os.cpu_count(),
+            "cores": os.cpu_count(), "vectors": vectors(fields.get("Flags", "")),
             "caches": {level: fields.get(f"{level} cache") for level in ("L1d", "L2", "L3")
                        if f"{level} cache" in fields}}
 

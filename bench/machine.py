@@ -19,6 +19,11 @@ def said(*command):
     return run.stdout.strip() if run.returncode == 0 else None
 
 
+def commit_text(machine, digits=40):
+    """The commit of a description, and whether that was all."""
+    return (machine["commit"] or "unknown")[:digits] + (", with changes" if machine.get("changed") else "")
+
+
 def find_nvcc():
     """Where nvcc is, on the path or where the toolkit puts it; or None."""
     folders = [*os.environ.get("PATH", "").split(os.pathsep),

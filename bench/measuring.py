@@ -9,13 +9,13 @@ from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
 from noise import median, middle, ratios
-from rounds import COMPARED, PEER, TWIN, Contender, alternate
+from rounds import AT_TARGETS, COMPARED, PEER, TWIN, Contender, alternate
 from systems import MachineStreams
 
 # What --times of `nesl` counts, and as what it is kept, of which systems.
 FACTS = {name: name for name in ("instructions", "work", "steps", "launches", "waits",
                                  "compile_seconds", "device")} | {"peak_bytes": "vector_bytes"}
-EXPLAINED = ("ravel", "ravel-base")
+EXPLAINED = {"ravel": FACTS, "ravel-base": {"instructions": "instructions"}}
 
 # What contraction of floating point gains is asked once.
 AT_THE_LARGEST = ("c-fast", "openmp-fast")
@@ -28,6 +28,7 @@ IN_CACHE = 1 << 20        # bytes of arguments, at most, of the size that is hel
 CURVE_ROUNDS, CURVE_SECONDS, CURVE_BUDGET = 3, 0.1, 3.0
 ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run again
 SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
+SLOW_PROCESS = 20.0       # and ended after that
 
 
 class Plan:
@@ -70,6 +71,11 @@ def in_cache(case, variant, sizes):
     return found
 
 
+def taking_part(plan, system, held):
+    """Whether a system is measured at a size that is held to targets, or not."""
+    return held or system.name not in AT_TARGETS or (plan.asked and system.name != TWIN)
+
+
 def contenders(plan, systems, case, n):
     found, missing = [], {}
     for system in systems:
@@ -85,6 +91,12 @@ def contenders(plan, systems, case, n):
     return found, missing
 
 
+def patience(plan, c):
+    """Seconds for a process: who is not compared, nor says what is right, gets few."""
+    needed = c.name() in (*COMPARED, PEER) or c.system is plan.judge
+    return plan.timeout if needed else min(plan.timeout, SLOW_PROCESS)
+
+
 def verify(plan, data, found_systems, folder):
     """Runs each: those whose results are wrong have a problem, and are not timed. At measured
     sizes results are compared with those of plain C, which was compared with the reference at
@@ -94,7 +106,7 @@ def verify(plan, data, found_systems, folder):
         if c.problem or c.name() == TWIN:
             continue
         try:
-            run, found = computed(c.system, data, c.threads, folder, count, plan.timeout, 2)
+            run, found = computed(c.system, data, c.threads, folder, count, patience(plan, c), 2)
             c.command = re.sub(r" (-o|--times) \S+", "", run.command)
         except (OSError, ValueError) as error:
             c.problem, c.wrong = f"no results: {error}", True
@@ -122,6 +134,7 @@ def take_times(c, run):
     c.cost = max(0.0, run.wall - sum(times))
     if c.name() not in (*COMPARED, PEER) and sum(times) >= ENOUGH_SECONDS:
         c.rounds, c.peak = [times], run.peak
+        c.learn(run)
 
 
 def same_binary(found):
@@ -145,13 +158,13 @@ def triple(values):
     return [rounded(x) for x in middle(values)]
 
 
-FIRST = ("ravel", PEER)   # whose first runs are kept
+WATCHED = ("ravel", PEER)   # whose first runs and memory are kept
 
 
 def first_runs(c, peer):
     """The median of the first runs of its processes, and the ratio to those of the peer in the same
     rounds; nothing of what does not time them."""
-    if c.name() not in FIRST or None in c.firsts:
+    if c.name() not in WATCHED or None in c.firsts:
         return {}
     entry = {"first_seconds": rounded(median(c.firsts))}
     if peer and peer is not c and None not in peer.firsts:
@@ -173,8 +186,9 @@ def record(c, held, peer=None, streams=None):
     entry.update(first_runs(c, peer))
     if streams and c.name() in (*COMPARED, PEER):
         entry["share"] = triple(ratios(streams.medians(), c.medians()))
-    entry["process_bytes"] = c.peak
-    for name, key in FACTS.items() if c.name() in EXPLAINED else ():
+    if c.name() in WATCHED:
+        entry["process_bytes"] = c.peak
+    for name, key in EXPLAINED.get(c.name(), {}).items():
         if name in c.facts:
             value = c.facts[name]
             entry[key] = rounded(value) if isinstance(value, float) else value
@@ -219,7 +233,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     data = Data(case, variant, n)
     arguments = data.arguments(memory_map=True)
     limit = case.limit(n, arguments)
-    found, missing = contenders(plan, [s for s in systems if held or s.name != TWIN], case, n)
+    found, missing = contenders(plan, [s for s in systems if taking_part(plan, s, held)], case, n)
     leave_out_slow(found, before, n)
     folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
     try:
@@ -272,7 +286,7 @@ def say(case, variant, n, c):
     found, low, high = middle(c.medians())
     print(f"  {where:40} {c.system.name:14} {c.threads} {found * 1e3:11.4f} ms "
           f"({low * 1e3:.4f} to {high * 1e3:.4f}), {len(c.rounds)} rounds of "
-          f"{len(c.rounds[0])}", flush=True)
+          f"{len(c.rounds[0])}{f', {c.disturbed} disturbed' if c.disturbed else ''}", flush=True)
 
 
 def budgets(points, seconds):

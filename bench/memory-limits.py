@@ -23,6 +23,7 @@ import case
 import memory_page
 from collection import ROOT, BenchError, load, relative
 from hardware import description
+from machine import commit_text
 from memory_cases import LIMITED, TARGETS, cases, data_of, named, result_count, source
 from noise import median
 from resultfile import write
@@ -271,7 +272,7 @@ def keep(options, section, row):
     """Into the file, instead of a row with its title; the page has the order of the tables."""
     document = json.loads(options.out.read_text()) if options.out.exists() else {"limits": {}, "targets": {}}
     machine = description()
-    row["commit"] = (machine["commit"] or "unknown")[:12] + (", with changes" if machine["changed"] else "")
+    row["commit"] = commit_text(machine, 12)
     row["load"] = machine["load"]
     row["command"] = shlex.join(["bench/memory-limits.py", section])
     document["machine"] = {"commit": machine["commit"], "processor": machine["processor"]["model"], "cores": machine["processor"]["cores"],

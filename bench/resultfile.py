@@ -3,7 +3,7 @@ to read its changes."""
 
 import json
 
-from collection import BenchError
+from collection import BENCH, BenchError
 
 MOST_BYTES = 240_000
 LINE = 480      # characters of a value that stays on one line
@@ -36,6 +36,13 @@ def check_size(path):
     if size > MOST_BYTES:
         raise BenchError(f"{path} has {size:,} bytes, more than {MOST_BYTES:,}: it is not to be "
                          "committed; measure fewer sizes, kinds of data or systems")
+
+
+def check_clean(path, machine):
+    """What is kept in bench/results is of a commit that everybody can check out."""
+    if machine["changed"] and path.resolve().is_relative_to(BENCH / "results"):
+        raise BenchError(f"{path} is for results of a commit, and the tree has changes: commit them first, "
+                         "or write elsewhere")
 
 
 def go_on(path, machine):

@@ -4,6 +4,7 @@ from math import isqrt
 
 import published
 from noise import LEAST_ROUNDS
+from rounds import AT_TARGETS, TWIN
 
 RAVEL = ("ravel-base", "ravel-unfused", "ravel", "ravel-native")
 NESL_GPU = ("dot-product", "quicksort", "black-scholes", "quickhull", "barnes-hut")
@@ -76,6 +77,13 @@ def systems_of(outcome, programs, points=None):
     return [s for s in outcome.titles if any(s in p.systems for p in points)]
 
 
+def shown(outcome, points):
+    """The systems of a table with a row for each point: without the twin, and without those that are
+    measured where there are targets, and nowhere else."""
+    return [s for s in systems_of(outcome, [], points) if s != TWIN and
+            (s not in AT_TARGETS or all(s in p.systems for p in points))]
+
+
 # ---- in the shape of the papers' tables ----
 
 def lines_cell(program, system):
@@ -107,6 +115,9 @@ def nesl_gpu(outcome):
         ["program", "size", "lines, NESL", "lines, CUDA", *published.NESL_GPU_SYSTEMS], paper)
 
 
+NORMALISED = "--largest --systems ravel,ravel-unfused,ravel-base,ravel-native"
+
+
 def normalised(outcome):
     """Time over that of the program as the compiler leaves it, where that was measured."""
     programs = [p for p in outcome.programs.values() if p.largest()]
@@ -122,9 +133,9 @@ def normalised(outcome):
         rows.append([p.title, f"{point.n:,}", milliseconds(base), "1.0",
                      *(f"{point.seconds(s) / base:.2f}" if point.seconds(s)
                        else point.problem(s) or "" for s in RAVEL[1:]), *paper])
-    return grid(["program", "size", "base, ms", "base", "optimised", "fused", "compiled",
-                 "optimised, paper", "fused, paper"], rows) + made_by(
-        outcome, programs, " --systems ravel,ravel-unfused,ravel-base,ravel-native")
+    return rows and grid(["program", "size", "base, ms", "base", "optimised", "fused", "compiled",
+                          "optimised, paper", "fused, paper"], rows) + made_by(
+        outcome, programs, f" {NORMALISED}")
 
 
 def percent(point, system, contender):
@@ -167,8 +178,7 @@ def sparse(outcome):
     points = [p for p in programs[0].variants() if "values" in p.facts]
     if len(points) < 2:
         return []
-    systems = [s for s in systems_of(outcome, programs, points)
-               if s not in ("c-fast", "openmp-fast", "ravel-base", "openmp-again")]
+    systems = shown(outcome, points)
 
     def rate(point, system):
         seconds = point.seconds(system)
@@ -195,7 +205,7 @@ def by_size(outcome, programs):
     result = []
     for p in programs:
         points = p.main()
-        systems = [s for s in systems_of(outcome, [p], points) if s != "openmp-again"]
+        systems = shown(outcome, points)
         header = [p.unit, *(f"{outcome.title(s)}, ms" for s in systems)]
         rows = [[f"{q.n:,}", *(time_cell(q, s) for s in systems)] for q in points]
         if p.name == "mandelbrot":
@@ -248,16 +258,17 @@ def growth(outcome):
 
 
 def executed(outcome):
+    """Counts of the largest size; of the program before it is optimised only where it was measured."""
     programs = [p for p in outcome.programs.values()
                 if p.largest() and p.largest().get("ravel", "instructions")]
+    bases = [p.largest().get("ravel-base", "instructions") for p in programs]
     rows = []
-    for p in programs:
+    for p, base in zip(programs, bases):
         point = p.largest()
-        base = point.get("ravel-base", "instructions")
-        rows.append([p.title, f"{point.n:,}", f"{base:,}" if base else "",
+        rows.append([p.title, f"{point.n:,}", *([f"{base:,}" if base else ""] if any(bases) else []),
                      *(f"{point.get('ravel', k):,}" if point.get("ravel", k) is not None else ""
                        for k in ("instructions", "work", "steps", "launches", "waits")),
                      milliseconds(point.get("ravel", "compile_seconds"))])
-    return grid(["program", "size", "instructions, base", "instructions", "work", "steps",
-                 "launches", "waits", "compiling, ms"], rows) + made_by(
+    return grid(["program", "size", *(["instructions, base"] if any(bases) else []), "instructions",
+                 "work", "steps", "launches", "waits", "compiling, ms"], rows) + made_by(
         outcome, programs, " --largest --systems ravel,ravel-base")

@@ -5,6 +5,7 @@ here holds arrays.
 """
 
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -27,6 +28,27 @@ sys.exit(os.waitstatus_to_exitcode(status) & 255)
 """
 
 
+DISTURBED = 0.1         # of the time of a processor
+CLOCK_TICKS = 0.03      # seconds: what Linux counts of processors is a few hundredths of a second off
+
+
+def processors_worked():
+    """Seconds that all processors have worked since the machine began, as Linux counts them, stolen ones
+    included; None elsewhere."""
+    try:
+        with open("/proc/stat", encoding="ascii") as file:
+            user, nice, system, _, _, interrupts, soft, stolen = map(int, file.readline().split()[1:9])
+    except (OSError, ValueError):
+        return None
+    return (user + nice + system + interrupts + soft + stolen) / os.sysconf("SC_CLK_TCK")
+
+
+def own_work():
+    """Seconds that this process and its children have worked."""
+    return sum(used.ru_utime + used.ru_stime for used in
+               map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
 @dataclass
 class Run:
     command: str            # as a person types it
@@ -36,6 +58,12 @@ class Run:
     wall: float
     peak: int               # bytes of the process
     times: dict
+    others: float = 0.0     # seconds that processors worked for others meanwhile
+
+    def disturbed(self, threads):
+        """Whether so many threads had to share processors with others."""
+        idle = max(0, os.cpu_count() - threads) * self.wall
+        return self.others > idle + DISTURBED * self.wall + CLOCK_TICKS
 
     def complaint(self):
         if self.status == 0:
@@ -55,7 +83,7 @@ def execute(words, environment=None, limit=60.0):
     """Runs a command in the root of the tree: exit status (-1: too long), output, memory."""
     with tempfile.NamedTemporaryFile(prefix="ravel-bench-") as memory:
         program = words[0] if os.path.isabs(words[0]) else str(ROOT / words[0])
-        started = time.monotonic()
+        started, worked, own = time.monotonic(), processors_worked(), own_work()
         child = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", WATCH, memory.name, program, *words[1:]],
             cwd=ROOT, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL,
@@ -71,8 +99,9 @@ def execute(words, environment=None, limit=60.0):
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
         wall = time.monotonic() - started
+        others = 0.0 if worked is None else processors_worked() - worked - (own_work() - own)
         peak = int(memory.read() or 0) * 1024
-    return Run(shlex.join(words), status, out, err, wall, peak, {})
+    return Run(shlex.join(words), status, out, err, wall, peak, {}, others)
 
 
 def run_system(system, data, widths, outputs, threads=1, repeat=0, limit=60.0):

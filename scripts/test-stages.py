@@ -204,6 +204,7 @@ def pages():
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
+    yield Stage("vector code of the baselines", "PATH=/usr/lib/ccache:$PATH bench/vectorised.py --jobs {jobs}")
     yield Stage("what is compiled of each program", "bench/superoperators.py --check --jobs {jobs}")
     yield Stage("what is cut of each program", "bench/instances.py --check --jobs {jobs}")
     yield Stage("programs in bounded memory, a sample", "bench/memory-limits.py check --quick")

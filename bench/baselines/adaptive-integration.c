@@ -1,6 +1,7 @@
 /* adaptive-integration.c - Simpson's rule by recursion, each half of an interval with the three
  * values that are known of it. For several threads, intervals are refined level by level until
  * there are many, and those then shared out. */
+/* scalar: which interval is halved next depends on this one; `sin` is a call */
 #include "baseline.h"
 
 #include <math.h>

@@ -17,6 +17,7 @@ void baseline(const struct array *arguments, struct array *results) {
   for (int64_t i = 0; i < n; i++) {
     const real px = x[i], py = y[i];
     real fx = 0, fy = 0;
+    /* vector: real */
 #pragma omp simd reduction(+ : fx, fy)
     for (int64_t j = 0; j < n; j++) {
       const real dx = x[j] - px, dy = y[j] - py;

@@ -9,8 +9,10 @@ void baseline(const struct array *arguments, struct array *results) {
   const int64_t n = arguments[0].length;
   real most = -(real)INFINITY;
   int64_t at = n;
+  /* vector: real */
 #pragma omp parallel for simd reduction(max : most)
   for (int64_t i = 0; i < n; i++) most = v[i] > most ? v[i] : most;
+    /* vector: real */
 #pragma omp parallel for simd reduction(min : at)
   for (int64_t i = 0; i < n; i++) at = v[i] == most && i < at ? i : at;
   result(results, 0, ARRAY_REAL, 1)->as.r[0] = n > 0 ? most : 0;

@@ -1,4 +1,5 @@
 /* barnes-hut-3d.c - Barnes-Hut in space. */
+/* scalar: each body takes its own way through the tree, to leaves of a few bodies */
 #include <stdint.h>
 
 enum { DIMENSIONS = 3, LEVELS = 10 };

@@ -1,4 +1,5 @@
 /* barnes-hut.c - Barnes-Hut in the plane. */
+/* scalar: each body takes its own way through the tree, to leaves of a few bodies */
 #include <stdint.h>
 
 enum { DIMENSIONS = 2, LEVELS = 15 };

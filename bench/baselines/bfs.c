@@ -2,6 +2,7 @@
  * vertices of a level, and claim what they find by compare and swap. Top-down only: bottom-up
  * steps (Beamer 2012) need the edges backwards, and nothing says that the graph is symmetric.
  */
+/* scalar: neighbours are claimed one by one, at random positions */
 #include "csr.h"
 
 enum { AHEAD = 16, BUFFER = 1024, FEW = 512 };

@@ -1,4 +1,5 @@
 /* bin-counts.c - how often each number occurs. */
+/* scalar: two elements of a vector may belong to the same bin */
 #include "grouping.h"
 
 #include <string.h>

@@ -38,6 +38,7 @@ void baseline(const struct array *arguments, struct array *results) {
   const real rate = arguments[3].as.r[0], volatility = arguments[4].as.r[0];
   real *calls = result(results, 0, ARRAY_REAL, n)->as.r;
   real *puts = result(results, 1, ARRAY_REAL, n)->as.r;
+  /* vector: real, exp, log */
 #pragma omp parallel for simd
   for (int64_t i = 0; i < n; i++) {
     const real spread = volatility * SQRT(years[i]);

@@ -45,10 +45,14 @@ static struct rows rows_in(real *memory, int64_t width) {
 static void blur_across(const struct rows *r, const integer *restrict pixels,
                         real *restrict to) {
   real *restrict grey = r->grey;
+  /* vector: real */
+#pragma omp simd
   for (int64_t j = 0; j < r->width; j++) {
     const int32_t p = (int32_t)pixels[j];
     grey[j] = (real)(77 * (p >> 16 & 255) + 150 * (p >> 8 & 255) + 29 * (p & 255)) / 256;
   }
+  /* vector: real */
+#pragma omp simd
   for (int64_t j = 2; j < r->width - 2; j++)
     to[j] = (grey[j - 2] + grey[j + 2] + 4 * (grey[j - 1] + grey[j + 1]) + 6 * grey[j]) / 16;
 }
@@ -58,6 +62,8 @@ static void blur_down(const struct rows *r, int64_t i) {
   const real *c = r->across[i & (RING - 1)], *d = r->across[(i + 1) & (RING - 1)];
   const real *e = r->across[(i + 2) & (RING - 1)];
   real *restrict to = r->smooth[i & (RING - 1)];
+  /* vector: real */
+#pragma omp simd
   for (int64_t j = 2; j < r->width - 2; j++)
     to[j] = (a[j] + e[j] + 4 * (b[j] + d[j]) + 6 * c[j]) / 16;
 }
@@ -67,6 +73,8 @@ static void slopes(const struct rows *r, int64_t i) {
   const real *c = r->smooth[(i + 1) & (RING - 1)];
   real *restrict gx = r->gx[i & (RING - 1)], *restrict gy = r->gy[i & (RING - 1)];
   real *restrict steep = r->steep[i & (RING - 1)];
+  /* vector: real */
+#pragma omp simd
   for (int64_t j = 3; j < r->width - 3; j++) {
     const real x = (a[j + 1] + 2 * b[j + 1] + c[j + 1]) - (a[j - 1] + 2 * b[j - 1] + c[j - 1]);
     const real y = (c[j - 1] + 2 * c[j] + c[j + 1]) - (a[j - 1] + 2 * a[j] + a[j + 1]);
@@ -80,6 +88,8 @@ static void grade(const struct rows *r, int64_t i, real low, real high, uint8_t 
   const real *restrict gx = r->gx[i & (RING - 1)], *restrict gy = r->gy[i & (RING - 1)];
   const real *a = r->steep[(i - 1) & (RING - 1)], *b = r->steep[i & (RING - 1)];
   const real *c = r->steep[(i + 1) & (RING - 1)];
+  /* vector: real */
+#pragma omp simd
   for (int64_t j = REACH; j < r->width - REACH; j++) {
     /* All neighbours are read, whichever are wanted: then the loop has no branch. */
     const real x = gx[j], y = gy[j], m = b[j];

@@ -2,6 +2,7 @@
  * themselves; an edge joins two trees by the greater root. Threads share the edges and change
  * roots by compare and swap (Jayanti and Tarjan, 2016); the least vertex of a component is its
  * root whatever the order. */
+/* scalar: pointers are followed to roots at random positions */
 #include "baseline.h"
 
 static integer get(const integer *parent, integer v) {

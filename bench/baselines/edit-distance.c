@@ -1,5 +1,6 @@
 /* edit-distance.c - Wagner and Fischer, one row of the table at a time, in a row of each
  * thread; pairs are distributed as they come. */
+/* scalar: each entry of the table waits for the one on its left */
 #include "baseline.h"
 
 static integer least(integer a, integer b) {

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-#if FLOAT_BITS == 32
-#define FMIN __builtin_fminf
-#define FMAX __builtin_fmaxf
-#else
-#define FMIN __builtin_fmin
-#define FMAX __builtin_fmax
-#endif
-
 enum { ROUNDS = 40 };
 
 struct grid {
@@ -36,6 +28,7 @@ static void relax(const struct grid *g, real *x, const real *x0, real a, real k)
     for (int64_t i = 1; i < g->rows - 1; i++) {
       const real *restrict u = from + i * columns, *restrict s = x0 + i * columns;
       real *restrict v = to + i * columns;
+      /* vector: real */
 #pragma omp simd
       for (int64_t j = 1; j < columns - 1; j++)
         v[j] = k * (s[j] + a * (u[j - 1] + u[j + 1] + u[j - columns] + u[j + columns]));
@@ -53,18 +46,26 @@ static void diffuse(const struct grid *g, const real *x0, real *x, real rate) {
   relax(g, x, x0, rate, 1 / (1 + 4 * rate));
 }
 
+static inline real between(real low, real x, real high) {
+  const real least = x > low ? x : low;
+  return least < high ? least : high;
+}
+
+/* Columns and rows have 32 bits: AVX2 does not convert between reals and longer integers. */
 static void advect(const struct grid *g, const real *restrict field, const real *restrict us,
                    const real *restrict vs, real dt, real *restrict to) {
   const int64_t columns = g->columns;
   const real right = (real)columns - (real)1.5, bottom = (real)g->rows - (real)1.5;
 #pragma omp parallel for
   for (int64_t i = 1; i < g->rows - 1; i++) {
+    /* vector: real */
 #pragma omp simd
-    for (int64_t j = 1; j < columns - 1; j++) {
+    for (int32_t j = 1; j < (int32_t)columns - 1; j++) {
       const int64_t here = i * columns + j;
-      const real x = FMIN(FMAX((real)j - dt * us[here], (real)0.5), right);
-      const real y = FMIN(FMAX((real)i - dt * vs[here], (real)0.5), bottom);
-      const int64_t column = (int64_t)x, row = (int64_t)y, k = row * columns + column;
+      const real x = between((real)0.5, (real)j - dt * us[here], right);
+      const real y = between((real)0.5, (real)i - dt * vs[here], bottom);
+      const int32_t column = (int32_t)x, row = (int32_t)y;
+      const int64_t k = row * columns + column;
       const real s = x - (real)column, t = y - (real)row;
       to[here] = (1 - t) * ((1 - s) * field[k] + s * field[k + 1]) +
                  t * ((1 - s) * field[k + columns] + s * field[k + columns + 1]);
@@ -76,13 +77,13 @@ static void project(const struct grid *g, real *restrict us, real *restrict vs,
                     real *restrict sources, real *restrict pressure) {
   const int64_t columns = g->columns;
 #pragma omp parallel for
-  for (int64_t i = 1; i < g->rows - 1; i++)
+  for (int64_t i = 1; i < g->rows - 1; i++) /* vector: real */
     for (int64_t j = i * columns + 1; j < (i + 1) * columns - 1; j++)
       sources[j] = (real)-0.5 * ((us[j + 1] - us[j - 1]) + (vs[j + columns] - vs[j - columns]));
   clear(g, pressure);
   relax(g, pressure, sources, 1, (real)0.25);
 #pragma omp parallel for
-  for (int64_t i = 1; i < g->rows - 1; i++)
+  for (int64_t i = 1; i < g->rows - 1; i++) /* vector: real */
     for (int64_t j = i * columns + 1; j < (i + 1) * columns - 1; j++) {
       us[j] -= (real)0.5 * (pressure[j + 1] - pressure[j - 1]);
       vs[j] -= (real)0.5 * (pressure[j + columns] - pressure[j - columns]);

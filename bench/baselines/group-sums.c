@@ -1,4 +1,5 @@
 /* group-sums.c - the sum of the values of each group. */
+/* scalar: two elements of a vector may belong to the same group */
 #include "grouping.h"
 
 #include <string.h>

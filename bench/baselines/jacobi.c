@@ -20,6 +20,7 @@ void baseline(const struct array *arguments, struct array *results) {
       const real *restrict u = from + i * columns, *restrict s = source + i * columns;
       real *restrict v = to + i * columns;
       v[0] = u[0];
+      /* vector: real */
 #pragma omp simd
       for (int64_t j = 1; j < columns - 1; j++)
         v[j] = (real)0.25 * (u[j - columns] + u[j + columns] + u[j - 1] + u[j + 1] - s[j]);

@@ -12,6 +12,7 @@ static void nearest(const real *restrict xs, const real *restrict ys, int64_t co
   real best[BLOCK];
   for (int64_t i = 0; i < count; i++) best[i] = (real)INFINITY;
   for (int c = 0; c < k; c++) {
+    /* vector: real */
 #pragma omp simd
     for (int64_t i = 0; i < count; i++) {
       const real dx = xs[i] - cx[c], dy = ys[i] - cy[c], d = dx * dx + dy * dy;

@@ -9,6 +9,7 @@ static void escape(const real *restrict cx, real cy, int64_t most, integer *rest
   real x[LANES] = {0}, y[LANES] = {0}, count[LANES] = {0};
   for (int64_t n = 0; n < most; n++) {
     real inside = 0;
+    /* vector: real */
 #pragma omp simd reduction(+ : inside)
     for (int k = 0; k < LANES; k++) {
       const real xx = x[k] * x[k], yy = y[k] * y[k], xy = 2 * x[k] * y[k];

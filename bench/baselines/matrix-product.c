@@ -12,6 +12,7 @@ static void add_block(const real *a, const real *b, real *c, int64_t n, int64_t 
   for (int64_t i = 0; i < count; i++)
     for (int64_t k = 0; k < depth; k++) {
       const real x = a[i * n + k];
+      /* vector: real */
 #pragma omp simd
       for (int64_t j = 0; j < width; j++) c[i * n + j] += x * b[k * n + j];
     }

@@ -2,6 +2,7 @@
  * trees. Edges are taken in portions: threads share the search for those that still join two
  * trees, as soon as few do; the joining is one thread's. (After the filter-Kruskal of Osipov,
  * Sanders and Singler, 2009.) */
+/* scalar: edges join trees one after the other; the sort scatters */
 #include "radix.h"
 
 /* Vertices fit into 32 bits: an edge is moved several times. */

@@ -9,6 +9,7 @@ void baseline(const struct array *arguments, struct array *results) {
   for (int64_t at = 0; at < n; at += BLOCK) {
     struct block block;
     real *restrict out = block_begin(&block, average, sizeof *average, n, at);
+    /* vector: real */
     for (int64_t k = 0; k < block.count; k++) {
       const real *m = x + at + k + 7; /* in the middle */
       out[k] =

@@ -19,6 +19,7 @@ void baseline(const struct array *arguments, struct array *results) {
   for (int64_t i = 0; i < n; i++) {
     const real px = x[i], py = y[i], pz = z[i];
     real fx = 0, fy = 0, fz = 0;
+    /* vector: real */
 #pragma omp simd reduction(+ : fx, fy, fz)
     for (int64_t j = 0; j < n; j++) {
       const real dx = x[j] - px, dy = y[j] - py, dz = z[j] - pz;

@@ -1,5 +1,6 @@
 /* n-queens.c - depth first; attacked rows and diagonals are bits, of which the free ones are
  * taken from the lowest on. The queens of the first two columns make tasks. */
+/* scalar: a search with a stack */
 #include "baseline.h"
 
 static int64_t ways(unsigned all, unsigned rows, unsigned up, unsigned down) {

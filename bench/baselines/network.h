@@ -15,13 +15,19 @@ enum { LANES = 8, MOST_WIDTH = 4096 };
 /* The words at one position of LANES batches. */
 typedef integer row[LANES];
 
-static inline void exchange(row low, row high) {
+/* The lesser words of two rows, and the greater ones. */
+static inline void put_in_order(const row a, const row b, row low, row high) {
+  /* vector: integer */
 #pragma omp simd
   for (int k = 0; k < LANES; k++) {
-    const integer a = low[k], b = high[k];
-    low[k] = a < b ? a : b;
-    high[k] = a < b ? b : a;
+    const integer x = a[k], y = b[k];
+    low[k] = x < y ? x : y;
+    high[k] = x < y ? y : x;
   }
+}
+
+static inline void exchange(row low, row high) {
+  put_in_order(low, high, low, high);
 }
 
 static void sort_batches(const struct array *arguments, struct array *results,

@@ -5,16 +5,41 @@
 #include "rounds.h"
 #include "streaming.h"
 
-#ifdef __AVX512F__
+#ifdef __AVX2__
 #include <immintrin.h>
 #endif
 
 static int64_t count_positive(const real *x, int64_t n) {
   int64_t count = 0;
+  /* vector: real */
 #pragma omp simd reduction(+ : count)
   for (int64_t i = 0; i < n; i++) count += x[i] > 0;
   return count;
 }
+
+#if defined __AVX2__ && !defined __AVX512F__ && FLOAT_BITS == 64
+#define HALVES(k) 2 * (k), 2 * (k) + 1
+/* For each mask of four reals, the halves of those that stay, in order: what AVX-512 does by
+ * itself. */
+static const int32_t staying[16][8] = {
+    {0},
+    {HALVES(0)},
+    {HALVES(1)},
+    {HALVES(0), HALVES(1)},
+    {HALVES(2)},
+    {HALVES(0), HALVES(2)},
+    {HALVES(1), HALVES(2)},
+    {HALVES(0), HALVES(1), HALVES(2)},
+    {HALVES(3)},
+    {HALVES(0), HALVES(3)},
+    {HALVES(1), HALVES(3)},
+    {HALVES(0), HALVES(1), HALVES(3)},
+    {HALVES(2), HALVES(3)},
+    {HALVES(0), HALVES(2), HALVES(3)},
+    {HALVES(1), HALVES(2), HALVES(3)},
+    {HALVES(0), HALVES(1), HALVES(2), HALVES(3)},
+};
+#endif
 
 /* Appends the positive elements of x to `held`, which has room for all of x; returns the number
  * of elements held. Without branches: each element is written, and the position advances if the
@@ -27,6 +52,16 @@ static int64_t append_positive(const real *restrict x, int64_t n, real *restrict
     const __m512d v = _mm512_loadu_pd(x + i);
     const __mmask8 stays = _mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GT_OQ);
     _mm512_storeu_pd(held + count, _mm512_maskz_compress_pd(stays, v));
+    count += __builtin_popcount(stays);
+  }
+#elif defined __AVX2__ && FLOAT_BITS == 64
+  for (; i + 4 <= n; i += 4) {
+    const __m256d v = _mm256_loadu_pd(x + i);
+    const unsigned stays =
+        (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(v, _mm256_setzero_pd(), _CMP_GT_OQ));
+    const __m256i halves = _mm256_loadu_si256((const __m256i *)(const void *)staying[stays]);
+    const __m256 packed = _mm256_permutevar8x32_ps(_mm256_castpd_ps(v), halves);
+    _mm256_storeu_pd(held + count, _mm256_castps_pd(packed));
     count += __builtin_popcount(stays);
   }
 #endif

@@ -9,6 +9,7 @@ static inline real received(const real *shares, const integer *sources, int64_t 
   if (count < FEW) {
     for (int64_t e = 0; e < count; e++) sum += shares[sources[e]];
   } else {
+    /* vector: real */
 #pragma omp simd reduction(+ : sum)
     for (int64_t e = 0; e < count; e++) sum += shares[sources[e]];
   }
@@ -29,9 +30,11 @@ void baseline(const struct array *arguments, struct array *results) {
   for (int64_t v = 0; v < n; v++) ranks[v] = 1 / (real)n;
   for (integer step = 0; step < steps; step++) {
     real lost = 0;
+    /* vector: real */
+    /* Degrees have 32 bits: AVX2 does not convert longer integers. */
 #pragma omp parallel for simd reduction(+ : lost)
     for (int64_t v = 0; v < n; v++) {
-      shares[v] = degrees[v] ? ranks[v] / (real)degrees[v] : 0;
+      shares[v] = degrees[v] ? ranks[v] / (real)(int32_t)degrees[v] : 0;
       lost += degrees[v] ? 0 : ranks[v];
     }
     const real base = (1 - damping + damping * lost) / (real)n;

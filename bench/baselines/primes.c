@@ -1,6 +1,7 @@
 /* primes.c - the sieve of Eratosthenes on odd numbers, a segment at a time that fits in the
  * first-level cache. Segments are distributed over threads; the primes of each are written to a
  * buffer that is large enough, and then copied to their positions in the result. */
+/* scalar: a sieve writes single bytes at a distance */
 #include "baseline.h"
 
 #include <math.h>

@@ -143,6 +143,7 @@ static int64_t hull_of_side(struct point *points, struct point *spare, struct po
 
 static struct point leftmost(const real *x, const real *y, int64_t n, real sign) {
   real least = sign * x[0];
+  /* vector: real */
 #pragma omp parallel for simd reduction(min : least)
   for (int64_t i = 0; i < n; i++) least = sign * x[i] < least ? sign * x[i] : least;
   int64_t at = 0;

@@ -2,6 +2,7 @@
  * keys, which would be mispredicted every other time (Lomuto's scheme as made branchless by A.
  * Alexandrescu, 2020); ranges of a few keys are sorted by insertion; large ones are tasks for
  * other threads. */
+/* scalar: where an element goes depends on those before it */
 #include "baseline.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* radix-sort.c - radix sort (radix.h) by all bits of the keys. */
+/* scalar: where an element goes depends on the digits of those before it */
 #include "radix.h"
 
 RADIX_SORT(sort_integers, integer, radix_key)

@@ -1,4 +1,5 @@
 /* ragged-sort.c - as ragged.h says. */
+/* scalar: where an element goes depends on the digits of those before it */
 #include "ragged.h"
 
 void baseline(const struct array *arguments, struct array *results) {

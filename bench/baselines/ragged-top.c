@@ -1,5 +1,6 @@
 /* ragged-top.c - the k greatest of a row so far are kept in order, in the result: most elements
  * are compared with the least of them only. Rows are shared out among threads as they come. */
+/* scalar: what is kept of a row depends on the elements before */
 #include "baseline.h"
 
 /* To `top`, which has room for the k greatest of n elements, or for all of them. */

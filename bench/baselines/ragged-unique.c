@@ -1,5 +1,6 @@
 /* ragged-unique.c - rows are sorted (ragged.h), counted, and copied to where the rows before
  * them end. */
+/* scalar: where an element goes depends on the digits of those before it */
 #include "ragged.h"
 
 /* The distinct elements of a sorted row move to its front; how many they are. */

@@ -1,6 +1,7 @@
 /* recurrence.c - y[i] = a[i] y[i - 1] + b[i]. In parallel each thread finds what its part does
  * to what comes before it, then all take their turns at that, then each computes its part.
  */
+/* scalar: each element waits for the one before */
 #include "grouping.h"
 
 enum { MOST_THREADS = 256 };

@@ -10,6 +10,7 @@ void baseline(const struct array *arguments, struct array *results) {
   for (int64_t at = 0; at < n; at += BLOCK) {
     struct block block;
     real *restrict out = block_begin(&block, z, sizeof *z, n, at);
+    /* vector: real */
 #pragma omp simd
     for (int64_t k = 0; k < block.count; k++) out[k] = a * x[at + k] + y[at + k];
     block_end(&block);

@@ -9,6 +9,7 @@ typedef TYPE EIGHT __attribute__((vector_size(8 * sizeof(TYPE))));
 
 static TYPE TOTAL(const TYPE *x, int64_t n) {
   TYPE sum = 0;
+  /* vector: integer */
 #pragma omp simd reduction(+ : sum)
   for (int64_t i = 0; i < n; i++) sum += x[i];
   return sum;
@@ -19,6 +20,7 @@ static TYPE TOTAL(const TYPE *x, int64_t n) {
 static TYPE SCAN_BLOCK(const TYPE *restrict x, TYPE *restrict y, int64_t n, TYPE before) {
   const EIGHT zero = {0};
   int64_t i = 0;
+  /* vector: integer */
   for (; i + 8 <= n; i += 8) {
     EIGHT v;
     memcpy(&v, x + i, sizeof v);

@@ -12,6 +12,7 @@ static inline real sum_of(const real *x, int64_t n) {
     for (; i + 4 <= n; i += 4) sum += (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]);
     for (; i < n; i++) sum += x[i];
   } else {
+    /* vector: real */
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++) sum += x[i];
   }

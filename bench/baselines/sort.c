@@ -1,4 +1,5 @@
 /* sort.c - radix sort (radix.h) by as many bits as the keys differ in. */
+/* scalar: where an element goes depends on the digits of those before it */
 #include "radix.h"
 
 RADIX_SORT(sort_integers, integer, radix_key)

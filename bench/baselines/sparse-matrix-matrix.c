@@ -96,6 +96,7 @@ static int64_t multiply_short_row(const struct csr *a, const struct csr *b, int6
   }
   for (int k = 0; k < count; k++) ranks[k] = 0;
   for (int j = 0; j < count; j++) {
+    /* vector: integer */
 #pragma omp simd
     for (int k = 0; k < count; k++) ranks[k] += keys[j] < keys[k];
   }

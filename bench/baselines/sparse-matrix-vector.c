@@ -18,6 +18,7 @@ static inline real dot(const integer *columns, const real *values, const real *x
   if (to - from < 24) {
     for (int64_t k = from; k < to; k++) sum += values[k] * x[columns[k]];
   } else {
+    /* vector: real */
 #pragma omp simd reduction(+ : sum)
     for (int64_t k = from; k < to; k++) sum += values[k] * x[columns[k]];
   }

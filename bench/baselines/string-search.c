@@ -2,6 +2,7 @@
  * that fits in the first-level cache passes over nearly all positions of the text; at the
  * others the patterns of that hash are compared. Two sweeps over blocks of the text, to count
  * and to store. */
+/* scalar: the bits that hashes choose are looked up one by one */
 #include "baseline.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
  * what is known of the suffix 7, 14, 28... characters behind each. As Larsson and Sadakane
  * (1999) do, only groups of suffixes that agree so far are sorted again. Sorting is by radix
  * (radix.h). */
+/* scalar: where a suffix goes depends on the keys of those before it */
 #include "radix.h"
 
 enum { FIRST = 7, CODE_BITS = 9, LARGE = 1 << 18 };

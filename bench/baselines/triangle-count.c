@@ -1,5 +1,6 @@
 /* triangle-count.c - every edge is kept at the end with fewer neighbours; a vertex marks those
  * that it keeps, and looks which of them they keep in turn. */
+/* scalar: marks are looked up at random positions */
 #include "csr.h"
 
 #ifdef _OPENMP

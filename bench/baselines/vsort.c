@@ -23,11 +23,8 @@ static void vsort(row *words, int64_t width) {
     for (int64_t i = 0; i < width; i++) memcpy(others[i], words[table[i]], sizeof(row));
     row *from = others, *to = words;
     for (int64_t bit = 1; bit < width; bit *= 2) {
-      for (int64_t i = 0; i < width / 2; i++) {
-        memcpy(to[2 * i], from[i], sizeof(row));
-        memcpy(to[2 * i + 1], from[i + width / 2], sizeof(row));
-        exchange(to[2 * i], to[2 * i + 1]);
-      }
+      for (int64_t i = 0; i < width / 2; i++)
+        put_in_order(from[i], from[i + width / 2], to[2 * i], to[2 * i + 1]);
       row *swapped = from;
       from = to;
       to = swapped;

@@ -1,5 +1,6 @@
 /* word-count.c - a table with open addressing for each thread and its range of the text, which
  * ends between words; the tables are merged, and the words sorted by number and position. */
+/* scalar: words have different lengths, and a table of hashes is looked up for each */
 #include "baseline.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import scalingmodel as model
+from machine import commit_text
 from tables import digits, grid
 
 RANKS = (1, 2, 4, 8, 16, 64)
@@ -314,7 +315,7 @@ def text(document, work):
              CHECKED.format(runs=5), *lines(calibration_table(programs, shared)),
              SAMPLED.format(n=document["times"]["samples"][0]["n"], least=document["times"]["samples"][0]["samples"]),
              *lines(sample_table(document["times"]["samples"], shared)),
-             f"Processor: {machine['processor']['model']}, {machine['processor']['cores']} cores; commit {machine['commit']}, "
+             f"Processor: {machine['processor']['model']}, {machine['processor']['cores']} cores; commit {commit_text(machine)}, "
              f"{machine['date']}; load before: {machine['load']:.1f}.\n\n", SCALING]
     for name, program in programs.items():
         parts += [f"### {name}\n\n", *lines(scaling_tables(program, networks))]

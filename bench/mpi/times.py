@@ -21,6 +21,7 @@ from types import SimpleNamespace
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import hardware  # noqa: E402
 from collection import ROOT, WORK, BenchError, Data, chosen, load_cases, variants  # noqa: E402
+from machine import commit_text  # noqa: E402
 from measuring import Plan, contenders, triple, verify  # noqa: E402
 from noise import ratios, verdict  # noqa: E402
 from resultfile import write  # noqa: E402
@@ -133,7 +134,7 @@ def page(options):
     rows = {r["name"]: r for r in kept["programs"]}
     machine = kept["machine"]
     lines = [HEAD, f"Processor: {machine['processor']['model']}, {machine['processor']['cores']} cores; {machine['system']}.",
-             f"Commit {machine['commit']}, {machine['date']}; load before: {machine['load']:.1f}.", ""]
+             f"Commit {commit_text(machine)}, {machine['date']}; load before: {machine['load']:.1f}.", ""]
     for kind, target, names in KINDS:
         shown = [cells(rows[name], target) for name in names if name in rows]
         if not shown:

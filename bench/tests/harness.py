@@ -29,6 +29,7 @@ import systems  # noqa: E402
 import timing  # noqa: E402
 from case import numpy  # noqa: E402
 from target_tests import *  # noqa: E402,F401,F403
+from vector_tests import *  # noqa: E402,F401,F403
 
 RESULTS = HERE / "results.json"
 
@@ -148,6 +149,32 @@ class Environment(unittest.TestCase):
                 self.assertEqual(systems.System().environment(1)["RAVEL_TUNING"], wanted)
 
 
+    def test_threads_of_baselines_have_processors_of_their_own(self):
+        known = systems.all_systems()
+        self.assertEqual(known["openmp"].environment(2)["OMP_PROC_BIND"], "spread")
+        self.assertNotIn("OMP_PROC_BIND", known["numpy"].environment(2))   # it has other threads, too
+
+    def test_turns_beside_other_processes(self):
+        """Whether they count depends on how many processors are left."""
+        run = timing.Run("", 0, "", "", 1.0, 0, {}, others=0.5)
+        with unittest.mock.patch("os.cpu_count", return_value=2):
+            self.assertEqual([run.disturbed(threads) for threads in (1, 2)], [False, True])
+
+    def test_disturbed_turns_are_taken_again(self):
+        taken = []
+
+        def run_system(*_):
+            taken.append(timing.Run("", 0, "", "", 1.0, 0, {"seconds": [len(taken)]}, others=1.0))
+            return taken[-1]
+        contender = rounds.Contender(systems.System(), 2)
+        with unittest.mock.patch("os.cpu_count", return_value=2), \
+                unittest.mock.patch.object(rounds, "run_system", run_system):
+            contender.round(None, "64", 1)
+            contender.round(None, "64", 1)
+        self.assertEqual((contender.disturbed, contender.rounds),
+                         (rounds.PATIENCE, [[rounds.PATIENCE], [rounds.PATIENCE + 1]]))
+
+
 class Comparison(unittest.TestCase):
     def compare(self, change, *options):
         """bench/compare of the results with themselves after `change` of what each system took."""
@@ -226,13 +253,17 @@ class Report(unittest.TestCase):
         self.assertIn("* Made-up <program>: ", text)
         self.assertIn("**broken**", text)           # promise of memory
         self.assertIn("**faster than its work**", text)
-        self.assertIn("too slow", text)
 
     def changed(self, change):
         """The page of the results after `change` of the systems at the largest size, by name."""
+        def of_document(document):
+            point = max(document["programs"][0]["sizes"], key=lambda p: p["n"])
+            change(point, {s["system"]: s for s in point["systems"]})
+        return self.page_of(of_document)
+
+    def page_of(self, change):
         document = json.loads(RESULTS.read_text())
-        point = max(document["programs"][0]["sizes"], key=lambda p: p["n"])
-        change(point, {s["system"]: s for s in point["systems"]})
+        change(document)
         path = Path(self.folder.name) / "changed.json"
         path.write_text(json.dumps(document))
         return self.report("c", path).read_text()
@@ -294,6 +325,40 @@ class Report(unittest.TestCase):
         self.assertRegex(text, r"Made-up <program> \| 100,000 \| 0\.900 \| 0\.889 \| "
                                r"0\.90 \(0\.88 to 0\.91\)")
         self.assertNotIn("the machine's streams, ms", text)   # it is no system
+
+    def test_too_slow(self):
+        def change(_, systems):
+            del systems["c"]["seconds"], systems["c"]["rounds"]
+            systems["c"].update(problem="it would take too long", wrong=False)
+        self.assertRegex(self.changed(change), r"\| 100,000 \| 4\.00 \| 1\.00 \| too slow \|")
+
+    def test_tables_without_data(self):
+        """They have no heading, and the page says what measures them."""
+        def without(document):
+            for point in document["programs"][0]["sizes"]:
+                point["systems"] = [s for s in point["systems"] if s["system"] not in
+                                    ("ravel-base", "ravel-unfused")]
+        text = self.page_of(without)
+        self.assertNotIn("### NESL/GPU, Table 2", text)
+        self.assertIn("* NESL/GPU, Table 2: what optimising saves: `bench/run --largest --systems "
+                      "ravel,ravel-unfused,ravel-base,ravel-native --out R.json`", text)
+        self.assertNotIn("instructions, base", text)
+
+        def change(point, systems):
+            systems["ravel-base"].update(rounds=1, instructions=7, seconds=[0.008, 0.008, 0.008])
+            point["systems"].append({"system": "ravel-unfused", "threads": 2, "rounds": 1,
+                                     "seconds": [0.008, 0.008, 0.008]})
+        text = self.changed(change)
+        self.assertRegex(text, r"### NESL/GPU, Table 2(.*\n)+\| Made-up <program> \| 100,000 \| 8\.00 \| "
+                               r"1\.0 \| 1\.00 \| 0\.50 \|")
+        self.assertIn("instructions, base", text)
+
+    def test_plots_of_earlier_results_go(self):
+        page = self.report("a")
+        old = page.parent / "results/results/old.svg"
+        old.touch()
+        self.report("a")
+        self.assertFalse(old.exists())
 
     def test_plot(self):
         page = self.report("a")
@@ -372,7 +437,7 @@ class Correctness(unittest.TestCase):
             system = measuring_system(source)
             data = collection.Data(cases["dot-product"], "", 1000)
             contender = rounds.Contender(system, 1)
-            plan = type("Plan", (), {"timeout": 60})()
+            plan = type("Plan", (), {"timeout": 60, "judge": None})()
             measuring.verify(plan, data, [contender], Path(folder) / "out")
             self.assertTrue(contender.wrong)
             self.assertIn("is off by", contender.problem)

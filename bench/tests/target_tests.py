@@ -20,6 +20,7 @@ import resultfile
 import rounds
 import svg
 import targets
+import timing
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -182,6 +183,32 @@ class Points(unittest.TestCase):
         plan = measuring.Plan([], None, [2], type("Options", (), options)(), None)
         return plan.points(found)
 
+    def test_patience(self):
+        """Who is compared has all the time, others have little."""
+        plan = type("Plan", (), {"timeout": 120, "judge": FakeSystem("c")})()
+        known = {name: contender(name) for name in ("ravel", "openmp", "c", "numpy", "ravel-base")}
+        known["c"].system = plan.judge
+        self.assertEqual({name: measuring.patience(plan, c) for name, c in known.items()},
+                         {"ravel": 120, "openmp": 120, "c": 120, "numpy": measuring.SLOW_PROCESS,
+                          "ravel-base": measuring.SLOW_PROCESS})
+
+    def test_measured_once(self):
+        """Who worked for long enough when its results were looked at has been measured, and explained."""
+        c = contender("ravel-base")
+        measuring.take_times(c, timing.Run("", 0, "", "", 3.0, 5, {"seconds": [1.0, 1.5], "instructions": 7}))
+        self.assertEqual((c.rounds, c.peak, c.facts), ([[1.0, 1.5]], 5, {"instructions": 7}))
+
+    def test_systems_at_points(self):
+        """What optimising gains is measured at targets, elsewhere when it is asked for."""
+        plan = type("Plan", (), {"asked": False})()
+        base, twin = FakeSystem("ravel-base"), FakeSystem("openmp-again")
+
+        def parts(held):
+            return [measuring.taking_part(plan, s, held) for s in (base, twin, FakeSystem("ravel"))]
+        self.assertEqual((parts(True), parts(False)), ([True] * 3, [False, False, True]))
+        plan.asked = True
+        self.assertEqual(parts(False), [True, False, True])
+
     def test_points(self):
         """Held to the target are the largest size and the largest in the cache."""
         self.assertEqual(self.points(), [("", 10, False), ("", 100, True), ("", 10**6, True)])
@@ -219,11 +246,11 @@ class ResultFile(unittest.TestCase):
         document = json.loads(RESULTS.read_text())
         program = document["programs"][0]
         size = program["sizes"][-1]
-        names = ("ravel", "ravel-native", "openmp", "openmp-again", "c", "c++", "numpy")
+        names = ("ravel", "ravel-native", "openmp", "c", "c++", "numpy")
         program["sizes"] = []
         for held in (True, False, False, True):
             program["sizes"].append({**size, "held": held, "systems": []})
-            for name in names:
+            for name in (*names, *(rounds.AT_TARGETS if held else ())):
                 one.system = FakeSystem(name)
                 program["sizes"][-1]["systems"].append(
                     measuring.record(one, held, copy.copy(one), copy.copy(one)))
@@ -257,7 +284,17 @@ class ResultFile(unittest.TestCase):
             commit = kept.get("machine", kept)["commit"]  # counts do not depend on the machine
             self.assertRegex(commit, r"^[0-9a-f]{40}$")
         document = json.loads(found["cpu-2-cores.json"].read_text())
-        self.assertEqual({p["name"] for p in document["programs"]}, set(targets.CLASSES) - NEWER)
+        measured = {p["name"] for p in document["programs"]}
+        self.assertLessEqual(measured, set(targets.CLASSES))
+        self.assertLessEqual(set(targets.CLASSES) - measured, NEWER)
+
+    def test_clean(self):
+        """Only results of a commit are kept in the repository."""
+        kept = ROOT / "bench" / "results" / "cpu-2-cores.json"
+        with self.assertRaisesRegex(collection.BenchError, "commit them first"):
+            resultfile.check_clean(kept, {"changed": True})
+        resultfile.check_clean(kept, {"changed": False})
+        resultfile.check_clean(self.path, {"changed": True})
 
     def test_continued(self):
         document = json.loads(RESULTS.read_text())
