@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Whether the manual pages in docs/ document exactly the options of their commands, and docs/limits.md the
-variables of the environment that product code reads, the options of libravel, and all codes.
+variables of the environment that product code reads, the options of libravel, and all codes. docs/README.md links
+each page.
 
     nesl-tests/manuals.py
 
@@ -117,18 +118,28 @@ def problems_of_limits():
             yield f"docs/limits.md does not name {name} among the codes"
 
 
+def problems_of_index():
+    folder = ROOT / "docs"
+    pages = {path.name for path in folder.iterdir() if path.suffix in (".md", ".1")} - {"README.md"}
+    linked = set(re.findall(r"\]\(([\w.-]+)\)", (folder / "README.md").read_text()))
+    for name in sorted(pages - linked):
+        yield f"docs/README.md does not link {name}"
+
+
+def report(found):
+    """Prints problems; whether there are none."""
+    print(*found, sep="\n", end="\n" if found else "")
+    return not found
+
+
 def main():
-    passed = failed = 0
     for command in TABLES:
         if not options_of(command):
             sys.exit(f"commands/{TABLES[command]} has no rows")
-        found = list(problems(command))
-        print(*found, sep="\n", end="\n" if found else "")
-        passed, failed = passed + (not found), failed + bool(found)
-    found = list(problems_of_limits())
-    print(*found, sep="\n", end="\n" if found else "")
-    passed, failed = passed + (not found), failed + bool(found)
-    print(f"{passed} passed, {failed} failed")
+    good = [report(list(problems(command))) for command in TABLES]
+    good += [report(list(problems_of_limits())), report(list(problems_of_index()))]
+    failed = good.count(False)
+    print(f"{len(good) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
