@@ -39,7 +39,8 @@ void nesl_options_help(FILE *out) {
       "       nesl [options] --outcomes FILE    one line for each form\n\n",
       out);
   arguments_help(rows, OPT_COUNT, out);
-  fputs("\nExit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
+  fputs("\nExit status: 0 done, 1 an error was reported, 2 wrong usage or a comment that is no "
+        "property, 130 interrupted.\n",
         out);
 }
 

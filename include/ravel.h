@@ -60,7 +60,7 @@ enum ravel_code {
   RAVEL_INTERNAL     /* a fault of Ravel; please report it */
 };
 
-/* "0.2.0". */
+/* The version of the library that was linked, as "0.3.0". */
 RAVEL_API const char *ravel_version(void);
 
 /* ---- options ---- */

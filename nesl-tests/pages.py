@@ -30,12 +30,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/library.md",
          "docs/numpy.md", "docs/testing.md", "docs/data.md", "docs/c-api.md", "docs/libraries.md", "docs/python.md",
-         "docs/python-functions.md"]
+         "docs/python-functions.md", "docs/dataframes.md", "docs/nan.md", "docs/where-time-goes.md"]
 BLOCK = re.compile(r"^```(nesl|console|c|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
 # A page, and the files of neslc/library of which it has an example of each function.
 EXAMPLES = ("docs/library.md", ["statistics", "searching", "slicing", "combinatorics", "strings", "reals",
                                 "bits", "random"])
+# The page that calls each function whose elements need an order, which the library's reference lists.
+ORDERS = ("docs/nan.md", "docs/nesl-library.md")
+ORDERED = re.compile(r"^\| `([a-z]\w*)\(.*?` \| `[^`]*\bin (?:ordinal|sortable)\b", re.MULTILINE)
 FUNCTION = re.compile(r"^function ([a-z]\w*)\(", re.MULTILINE)
 NEEDS = "needs="
 # What Python has for the block of NESL behind it, with one of these.
@@ -147,15 +150,18 @@ class Page:
 
     def look_for_examples(self):
         """Of each function of the library that the page is about."""
-        typed = "".join(form for _, form, _ in self.forms)
         for file in EXAMPLES[1]:
             text = (ROOT / "neslc" / "library" / f"{file}.nesl").read_text()
-            for name in FUNCTION.findall(text):
-                good = re.search(rf"\b{name}\(", typed)
-                self.passed += bool(good)
-                self.failed += not good
-                if not good:
-                    print(f"{self.path}: no example calls {name} of {file}.nesl")
+            self.look_for_calls(FUNCTION.findall(text), f"{file}.nesl")
+
+    def look_for_calls(self, names, source):
+        typed = "".join(form for _, form, _ in self.forms)
+        for name in names:
+            good = re.search(rf"\b{name}\(", typed)
+            self.passed += bool(good)
+            self.failed += not good
+            if not good:
+                print(f"{self.path}: no example calls {name} of {source}")
 
     def run(self):
         text = (ROOT / self.path).read_text()
@@ -176,6 +182,8 @@ class Page:
             self.run_session()
         if self.path == EXAMPLES[0]:
             self.look_for_examples()
+        if self.path == ORDERS[0]:
+            self.look_for_calls(ORDERED.findall((ROOT / ORDERS[1]).read_text()), ORDERS[1])
         if self.statements:
             self.run_python()
 

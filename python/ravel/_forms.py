@@ -9,9 +9,9 @@ import re
 from typing import Iterator, NamedTuple
 
 # A comment, a string and a character, so that nothing is found within; a word; a bracket, `;`.
-TOKEN = re.compile(r"%[^%]*%|\"(?:\\.|[^\"\\])*\"|`(?:\\.|.)"
+TOKEN = re.compile(r"%[^%]*%|//[^\n]*|\"(?:\\.|[^\"\\])*\"|`(?:\\.|.)"
                    r"|[A-Za-z_][A-Za-z_0-9]*|[\[\](){};]", re.DOTALL)
-BEFORE = re.compile(r"(?:\s|%[^%]*%)*", re.DOTALL)
+BEFORE = re.compile(r"(?:\s|%[^%]*%|//[^\n]*)*", re.DOTALL)
 DEFINES = re.compile(r"(function|datatype)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*=(?![=>])",
                      re.IGNORECASE)
 CLOSES = {")": "(", "]": "[", "}": "{", "in": "let"}

@@ -73,6 +73,11 @@ class Define(unittest.TestCase):
         with self.assertRaisesRegex(rv.NeslTypeError, "some.nesl:2:"):
             rv.define("\nfunction f_(x) = unknown_(x);", "some.nesl")
 
+    def test_comments_of_lines(self):
+        module = rv.define('// ; "(%\nfunction first_(x) = x; // let\nfunction second_(x) = "//; " ++ x;')
+        self.assertEqual(dir(module), ["first_", "second_"])
+        self.assertEqual(module.second_("ok"), "//; ok")
+
     def test_two_modules_with_one_name(self):
         first = rv.define("function step_(x) = x + 1; function steps_(x) = step_(step_(x));")
         second = rv.define("function step_(x) = x + 10;")
