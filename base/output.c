@@ -1,8 +1,6 @@
 /* output.c - see output.h. */
 #include "base/output.h"
 
-#include <string.h>
-
 void output_flush(struct output *o) {
   o->failed |= fwrite(o->bytes, 1, o->used, o->file) != o->used;
   o->used = 0;
@@ -16,8 +14,4 @@ void output_bytes(struct output *o, const char *bytes, size_t n) {
   }
   memcpy(output_room(o, n), bytes, n);
   o->used += n;
-}
-
-void output_text(struct output *o, const char *text) {
-  output_bytes(o, text, strlen(text));
 }

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { OUTPUT_BYTES = 4096 };
+enum { OUTPUT_BYTES = 16384 };
 
 /* All else zero, it is empty. What remains of it is written by output_flush. */
 struct output {
@@ -20,7 +21,6 @@ struct output {
 void output_flush(struct output *);
 /* Any number of bytes. */
 void output_bytes(struct output *, const char *bytes, size_t n);
-void output_text(struct output *, const char *text);
 
 /* Room for n bytes, at most OUTPUT_BYTES: whoever writes there adds to `used`. */
 static inline char *output_room(struct output *o, size_t n) {
@@ -31,6 +31,16 @@ static inline char *output_room(struct output *o, size_t n) {
 static inline void output_char(struct output *o, char c) {
   *output_room(o, 1) = c;
   o->used++;
+}
+
+static inline void output_text(struct output *o, const char *text) {
+  const size_t n = strlen(text);
+  if (n > OUTPUT_BYTES - o->used) {
+    output_bytes(o, text, n);
+    return;
+  }
+  memcpy(o->bytes + o->used, text, n);
+  o->used += n;
 }
 
 #endif

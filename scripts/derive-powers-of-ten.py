@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives base/powers-of-ten.c, and the bounds that base/decimal.c rests on.
+"""Derives base/powers-of-ten.c, and the bounds that base/decimal.c depends on.
 
 Prints the file: 10^k as 128 bits, cut off below, for each k that decimal.c and real.c need. With
 --bounds it prints how near to an integer 2 * m * 2^e * 10^k comes without being one, for each m
