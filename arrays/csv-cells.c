@@ -41,14 +41,13 @@ static bool read_bool(const struct csv_word *w, int64_t *x) {
   return false;
 }
 
-static bool read_word(struct csv_word whole, locale_t plain, enum array_leaf leaf,
-                      struct csv_cell *cell) {
+static bool read_word(struct csv_word whole, enum array_leaf leaf, struct csv_cell *cell) {
   const struct csv_word w = trimmed(whole);
-  char *end;
+  const char *end;
   switch (leaf) {
   case ARRAY_INT: return parse_int(w.text, w.length, INT64_MIN, INT64_MAX, &cell->integer);
   case ARRAY_FLOAT:
-    cell->real = strtod_l(w.text, &end, plain);
+    cell->real = read_real(w.text, &end);
     return w.length > 0 && end == w.text + w.length;
   case ARRAY_BOOL: return read_bool(&w, &cell->integer);
   case ARRAY_CHAR: cell->integer = (unsigned char)whole.text[0]; return whole.length == 1;
@@ -72,15 +71,14 @@ bool csv_is_missing(const struct csv_reading *r) {
 /* What stands for a missing value: what the user said, or what floats and texts have. */
 static bool read_missing(const struct csv_reading *r, enum array_leaf leaf,
                          struct csv_cell *cell) {
-  if (r->style->replacement.length > 0)
-    return read_word(r->style->replacement, r->plain, leaf, cell);
+  if (r->style->replacement.length > 0) return read_word(r->style->replacement, leaf, cell);
   *cell = (struct csv_cell){.real = (double)NAN, .text = ""};
   return leaf == ARRAY_FLOAT || leaf == ARRAY_TEXT;
 }
 
 bool csv_read_cell(const struct csv_reading *r, enum array_leaf leaf, struct csv_cell *cell) {
   if (csv_is_missing(r)) return read_missing(r, leaf, cell);
-  return read_word((struct csv_word){r->field, r->length}, r->plain, leaf, cell);
+  return read_word((struct csv_word){r->field, r->length}, leaf, cell);
 }
 
 /* ---- messages ---- */

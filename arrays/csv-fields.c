@@ -67,9 +67,10 @@ static bool take_quoted(struct csv_reading *r) {
 
 static void take_bare(struct csv_reading *r) {
   const char separator = r->style->separator;
-  const char *start = r->next;
-  while (r->next < r->end && *r->next != separator && *r->next != '\n') r->next++;
-  r->length = (size_t)(r->next - start);
+  const char *const start = r->next, *const end = r->end, *p = start;
+  while (p < end && *p != separator && *p != '\n') p++;
+  r->next = p;
+  r->length = (size_t)(p - start);
   make_room(r, r->length);
   memcpy(r->field, start, r->length);
   if (r->next < r->end && *r->next == '\n' && r->length > 0 && r->next[-1] == '\r') r->length--;
@@ -227,16 +228,5 @@ bool csv_read_with(struct csv_reading *r, const char *bytes, size_t length,
   if (length >= 3 && memcmp(r->next, mark, 3) == 0) r->next += 3;
   r->room = 0;
   r->field = arena_alloc(r->arena, 1);
-  r->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!r->plain) return array_fail(r->arena, r->problem, "out of memory");
-  struct memory_guard guard; /* the locale is freed separately */
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    freelocale(r->plain);
-    memory_failed();
-  }
-  const bool fine = read(r, result);
-  memory_guard_end(&guard);
-  freelocale(r->plain);
-  return fine;
+  return read(r, result);
 }

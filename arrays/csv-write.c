@@ -3,13 +3,14 @@
  */
 #include "arrays/csv.h"
 #include "base/number.h"
+#include "base/output.h"
 
 struct writing {
   const struct array_type *type;
   const struct csv_style *style;
   const struct array_columns *columns;
   uint64_t *at; /* characters written of each text component */
-  FILE *out;
+  struct output out;
 };
 
 /* Whether a text would be read as something else without quotes. */
@@ -21,25 +22,23 @@ static bool wants_quotes(const struct writing *w, const int64_t *chars, uint64_t
   return n == 0 || chars[0] == ' ' || chars[n - 1] == ' ';
 }
 
-static void write_text(const struct writing *w, const int64_t *chars, uint64_t n) {
+static void write_text(struct writing *w, const int64_t *chars, uint64_t n) {
   const bool quotes = wants_quotes(w, chars, n);
-  if (quotes) putc('"', w->out);
+  if (quotes) output_char(&w->out, '"');
   for (uint64_t i = 0; i < n; i++) {
-    if (chars[i] == '"') putc('"', w->out);
-    putc((int)(chars[i] & 255), w->out);
+    if (chars[i] == '"') output_char(&w->out, '"');
+    output_char(&w->out, (char)chars[i]);
   }
-  if (quotes) putc('"', w->out);
+  if (quotes) output_char(&w->out, '"');
 }
 
 static void write_cell(struct writing *w, uint32_t leaf, uint64_t i) {
   const struct array_column *c = &w->columns->items[array_leaf_column(w->type, leaf)];
-  char number[NUMBER_TEXT_MAX];
+  char *number = output_room(&w->out, NUMBER_TEXT_MAX);
   switch ((enum array_leaf)w->type->leaves[leaf]) {
-  case ARRAY_INT: fwrite(number, 1, format_int(number, c->as.ints[i]), w->out); break;
-  case ARRAY_FLOAT:
-    fwrite(number, 1, format_float_exact(number, c->as.floats[i]), w->out);
-    break;
-  case ARRAY_BOOL: fputs(array_bool(c, i) ? "True" : "False", w->out); break;
+  case ARRAY_INT: w->out.used += format_int(number, c->as.ints[i]); break;
+  case ARRAY_FLOAT: w->out.used += format_float_exact(number, c->as.floats[i]); break;
+  case ARRAY_BOOL: output_text(&w->out, array_bool(c, i) ? "True" : "False"); break;
   case ARRAY_CHAR: write_text(w, &c->as.ints[i], 1); break;
   case ARRAY_TEXT:
     write_text(w, c[1].as.ints + w->at[leaf], (uint64_t)c->as.ints[i]);
@@ -49,16 +48,16 @@ static void write_cell(struct writing *w, uint32_t leaf, uint64_t i) {
 }
 
 /* The row of names, if there are any. */
-static void write_names(struct arena *arena, const struct writing *w) {
+static void write_names(struct arena *arena, struct writing *w) {
   const struct csv_style *style = w->style;
   for (size_t i = 0; i < style->names.count; i++) {
     const struct csv_word *name = &style->names.items[i];
     int64_t *chars = arena_alloc(arena, name->length * sizeof *chars);
     for (size_t k = 0; k < name->length; k++) chars[k] = (unsigned char)name->text[k];
-    if (i > 0) putc(style->separator, w->out);
+    if (i > 0) output_char(&w->out, style->separator);
     write_text(w, chars, name->length);
   }
-  if (style->names.count > 0) putc('\n', w->out);
+  if (style->names.count > 0) output_char(&w->out, '\n');
 }
 
 /* Whether a file can be written: names are as many as columns, where their number is known. */
@@ -74,20 +73,21 @@ bool csv_write(struct arena *arena, const struct array_type *type,
                const struct array_columns *columns, FILE *out, const char **problem) {
   (void)problem;
   struct writing w = {
-      .type = type, .style = csv_style_of(type), .columns = columns, .out = out};
+      .type = type, .style = csv_style_of(type), .columns = columns, .out.file = out};
   const uint64_t rows = (uint64_t)columns->items[0].as.ints[0];
   w.at = arena_alloc(arena, type->leaf_count * sizeof *w.at);
   write_names(arena, &w);
-  for (uint64_t row = 0, cell = 0; row < rows && !ferror(out); row++) {
+  for (uint64_t row = 0, cell = 0; row < rows && !w.out.failed; row++) {
     const bool tuples = type->depth == 1;
     const uint64_t fields =
         tuples ? type->leaf_count : (uint64_t)columns->items[1].as.ints[row];
     for (uint64_t k = 0; k < fields; k++) {
-      if (k > 0) putc(w.style->separator, out);
+      if (k > 0) output_char(&w.out, w.style->separator);
       write_cell(&w, tuples ? (uint32_t)k : 0, tuples ? row : cell++);
     }
-    putc('\n', out);
+    output_char(&w.out, '\n');
     array_passed(type->spools, (fields + 1) * sizeof(int64_t));
   }
+  output_flush(&w.out);
   return true;
 }

@@ -5,7 +5,6 @@
 #include "arrays/arrays-private.h"
 
 #include <inttypes.h>
-#include <locale.h>
 
 /* Bytes, with a NUL behind them. */
 struct csv_word {
@@ -52,7 +51,6 @@ struct csv_reading {
   const char *header;   /* the row with the names of the columns, or NULL */
   uint32_t *wanted;     /* for each field of a row its component, or CSV_UNWANTED; NULL: all */
   uint32_t field_count; /* of a row, where `wanted` is not NULL */
-  locale_t plain;       /* the "C" locale, for strtod_l */
   const char **problem;
 };
 

@@ -1,23 +1,20 @@
 /* number.c - numbers as text, both ways. */
 #include "base/number.h"
 
+#include "base/decimal.h"
+
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 size_t format_int(char *dst, int64_t x) {
-  char digits[24];
-  size_t n = 0, out = 0;
-  uint64_t rest = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-  do {
-    digits[n++] = (char)('0' + rest % 10);
-    rest /= 10;
-  } while (rest != 0);
-  if (x < 0) dst[out++] = '-';
-  while (n > 0) dst[out++] = digits[--n];
-  dst[out] = '\0';
-  return out;
+  char *out = dst;
+  if (x < 0) *out++ = '-';
+  out += decimal_digits(out, x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
+  *out = '\0';
+  return (size_t)(out - dst);
 }
 
 size_t format_about(char *dst, int64_t v, int64_t w) {
@@ -39,24 +36,66 @@ static size_t format_nonfinite(char *dst, double x) {
   return 0;
 }
 
+/* The digits with `before` of them before the point, which only stands before others. */
+static char *write_fixed(char *out, const struct decimal *d, int before) {
+  if (before <= 0) *out++ = '0';
+  for (int k = 0; k < before; k++) *out++ = k < d->count ? d->digits[k] : '0';
+  if (d->count <= before) return out;
+  *out++ = '.';
+  for (int k = before; k < 0; k++) *out++ = '0';
+  const int first = before > 0 ? before : 0;
+  memcpy(out, d->digits + first, (size_t)(d->count - first));
+  return out + d->count - first;
+}
+
+/* d.ddde+05: the exponent has at least two digits. */
+static char *write_scientific(char *out, const struct decimal *d) {
+  const int size = abs(d->exponent);
+  out = write_fixed(out, d, 1);
+  *out++ = 'e';
+  *out++ = d->exponent < 0 ? '-' : '+';
+  if (size < 10) *out++ = '0';
+  return out + decimal_digits(out, (uint64_t)size);
+}
+
+static size_t end_text(const char *dst, char *out) {
+  *out = '\0';
+  return (size_t)(out - dst);
+}
+
+/* "%.*e" with so many digits in all. */
+static size_t format_rounded(char *dst, double x, int digits) {
+  const size_t n = format_nonfinite(dst, x);
+  if (n != 0) return n;
+  struct decimal d;
+  decimal_round(&d, x, digits);
+  char *out = dst;
+  if (signbit(x)) *out++ = '-';
+  return end_text(dst, write_scientific(out, &d));
+}
+
 size_t format_float(char *dst, double x) {
-  size_t n = format_nonfinite(dst, x);
-  return n != 0 ? n : (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.14e", x);
+  return format_rounded(dst, x, DBL_DIG);
 }
 
 size_t format_float_digits(char *dst, double x) {
-  size_t n = format_nonfinite(dst, x);
-  return n != 0 ? n : (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.16e", x);
+  return format_rounded(dst, x, DECIMAL_MOST);
 }
 
+/* The form of "%g" with the fewest digits from 15 on that read back: any decimal of up to 15
+ * survives, and zeros at the end are dropped. */
 size_t format_float_exact(char *dst, double x) {
-  size_t n = format_nonfinite(dst, x);
+  enum { PLAIN_LEAST = -4 };
+  const size_t n = format_nonfinite(dst, x);
   if (n != 0) return n;
-  int digits = 15; /* any decimal of up to 15 digits survives, and %g drops trailing zeros */
-  do {
-    n = (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.*g", digits, x);
-  } while (digits++ < 17 && strtod(dst, NULL) != x);
-  return n;
+  struct decimal d;
+  decimal_shortest(&d, x, DBL_DIG);
+  const bool plain = d.exponent >= PLAIN_LEAST && d.exponent < d.count;
+  decimal_trim(&d);
+  char *out = dst;
+  if (signbit(x)) *out++ = '-';
+  return end_text(dst,
+                  plain ? write_fixed(out, &d, d.exponent + 1) : write_scientific(out, &d));
 }
 
 bool parse_int(const char *text, size_t length, int64_t least, int64_t most, int64_t *out) {
@@ -127,7 +166,8 @@ double parse_real(const char *text, size_t length) {
   } else {
     shorten_real(buffer, text, length);
   }
-  return strtod(buffer, NULL);
+  const char *end;
+  return read_real(buffer, &end);
 }
 
 size_t format_bytes(char *dst, uint64_t bytes) {
@@ -144,8 +184,8 @@ size_t format_bytes(char *dst, uint64_t bytes) {
 
 bool parse_bytes(const char *text, uint64_t *out) {
   if (*text < '0' || *text > '9') return false;
-  char *end;
-  double x = strtod(text, &end);
+  const char *end;
+  double x = read_real(text, &end);
   static const char letters[] = "KMGT";
   const char *letter = *end != '\0' ? strchr(letters, *end & ~0x20) : NULL;
   if (letter != NULL && *letter != '\0') {

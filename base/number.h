@@ -25,6 +25,8 @@ bool parse_int(const char *text, size_t length, int64_t least, int64_t most, int
 /* The real literal form of vcode.md, section 2, already checked; nearest double, infinity on
  * overflow. Text need not be NUL-terminated. */
 double parse_real(const char *text, size_t length);
+/* What strtod reads in the "C" locale, whatever the locale: nearest double, *end behind it. */
+double read_real(const char *text, const char **end);
 
 /* Bytes with a unit for people: "512 B", "1.5 GiB". */
 size_t format_bytes(char *dst, uint64_t bytes);

@@ -1,60 +1,24 @@
 /* float-show.c - floats as they are printed. (NESL specification, section 10.2.) */
 #include "neslc/value.h"
 
+#include "base/decimal.h"
 #include "base/number.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Exponents of ten, and decimals that survive: of doubles, and of floats of 32 bits. */
-enum {
-  PLAIN_LEAST = -3,
-  PLAIN_MOST = 6,
-  SURE = DBL_DIG,
-  MOST = 17,
-  SURE_32 = FLT_DIG,
-  MOST_32 = 9
-};
-
-/* A number in scientific notation: its digits, without zeros at the end. */
-struct decimal {
-  char digits[MOST];
-  int count, exponent;
-  bool negative;
-};
-
-/* Writes x with so many digits as "-d.dddde-05". */
-static void write_scientific(char *text, double x, unsigned digits) {
-  snprintf(text, NUMBER_TEXT_MAX, "%.*e", (int)digits - 1, x);
-}
-
-static bool reads_back(const char *text, double x, bool narrow) {
-  return narrow ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
-}
+enum { PLAIN_LEAST = -3, PLAIN_MOST = 6 }; /* exponents of ten */
 
 /* The fewest digits that read back. Of normal numbers a few always survive, so that the search
  * begins there: fewer would be zeros at the end. */
-static void write_shortest(char *text, double x, bool narrow) {
+static void shortest(struct decimal *d, double x, bool narrow) {
   const bool normal = fabs(x) >= (narrow ? (double)FLT_MIN : DBL_MIN);
-  const unsigned most = narrow ? MOST_32 : MOST;
-  unsigned digits = !normal ? 1 : narrow ? SURE_32 : SURE;
-  do {
-    write_scientific(text, x, digits);
-  } while (!reads_back(text, x, narrow) && digits++ < most);
-}
-
-static struct decimal decimal_of(const char *text) {
-  struct decimal d = {.negative = *text == '-'};
-  text += d.negative;
-  for (; *text && *text != 'e'; text++) {
-    if (*text != '.') d.digits[d.count++] = *text;
+  if (narrow) {
+    decimal_shortest_32(d, (float)x, normal ? FLT_DIG : 1);
+  } else {
+    decimal_shortest(d, x, normal ? DBL_DIG : 1);
   }
-  d.exponent = atoi(text + 1);
-  while (d.count > 1 && d.digits[d.count - 1] == '0') d.count--;
-  return d;
 }
 
 /* The digits with `before` of them before the point, and at least one on each side. */
@@ -77,16 +41,16 @@ size_t nesl_format_float(char *dst, double x, struct float_layout layout) {
   if (isnan(x)) return strlen(strcpy(dst, "nan"));
   if (isinf(x)) return strlen(strcpy(dst, x < 0 ? "-infinity" : "infinity"));
   if (x == 0) return strlen(strcpy(dst, "0.0"));
-  char text[NUMBER_TEXT_MAX];
+  struct decimal d;
   if (layout.digits > 0) {
-    write_scientific(text, x, layout.digits);
+    decimal_round(&d, x, (int)layout.digits);
   } else {
-    write_shortest(text, x, layout.narrow);
+    shortest(&d, x, layout.narrow);
   }
-  const struct decimal d = decimal_of(text);
+  decimal_trim(&d);
   const bool plain = d.exponent >= PLAIN_LEAST && d.exponent <= PLAIN_MOST;
   char *out = dst;
-  if (d.negative) *out++ = '-';
+  if (x < 0) *out++ = '-';
   out = write_plain(out, &d, plain ? d.exponent + 1 : 1);
   if (plain) {
     *out = '\0';

@@ -8,6 +8,7 @@
 #include "neslc/value.h"
 
 #include "base/number.h"
+#include "base/output.h"
 #include "neslc/core.h"
 
 #include <math.h>
@@ -345,7 +346,7 @@ struct printer {
   uint64_t *positions;         /* of the next element, or segment, of each column */
   uint64_t print_length, left; /* elements that may still be printed */
   struct float_layout floats;
-  FILE *out;
+  struct output out;
   const struct stop *stop;
   uint64_t looks; /* of asked_to_end */
   bool ended;
@@ -401,12 +402,12 @@ static bool asked_to_end(struct printer *p) {
 /* The string whose `length` characters come next in the column. */
 static void show_string(struct printer *p, uint32_t column, uint64_t length) {
   const int64_t *chars = p->columns[column].as.ints + p->positions[column];
-  fputc('"', p->out);
+  output_char(&p->out, '"');
   for (uint64_t i = 0; i < length && !asked_to_end(p); i++) {
-    if (chars[i] == '"' || chars[i] == '\\') fputc('\\', p->out);
-    fputc((unsigned char)chars[i], p->out);
+    if (chars[i] == '"' || chars[i] == '\\') output_char(&p->out, '\\');
+    output_char(&p->out, (char)chars[i]);
   }
-  fputc('"', p->out);
+  output_char(&p->out, '"');
   p->positions[column] += length;
 }
 
@@ -416,12 +417,12 @@ static uint32_t show(struct printer *, struct type *, const struct scope *, uint
 static void show_rest(struct printer *p, bool behind_others, uint64_t count) {
   char text[NUMBER_TEXT_MAX];
   const size_t length = format_int(text, (int64_t)count);
-  fputs(behind_others ? ", ... " : "... ", p->out);
+  output_text(&p->out, behind_others ? ", ... " : "... ");
   for (size_t i = 0; i < length; i++) {
-    if (i > 0 && (length - i) % 3 == 0) fputc(',', p->out);
-    fputc(text[i], p->out);
+    if (i > 0 && (length - i) % 3 == 0) output_char(&p->out, ',');
+    output_char(&p->out, text[i]);
   }
-  fputs(" more", p->out);
+  output_text(&p->out, " more");
 }
 
 static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t column) {
@@ -432,19 +433,19 @@ static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t colum
     return column + 2;
   }
   uint64_t shown = length < p->print_length ? length : p->print_length;
-  fputc('[', p->out);
+  output_char(&p->out, '[');
   uint64_t i = 0;
   for (; i < shown && p->left > 0 && !asked_to_end(p); i++) {
     p->left--;
-    if (i > 0) fputs(", ", p->out);
+    if (i > 0) output_text(&p->out, ", ");
     show(p, element.type, element.scope, column + 1);
   }
   if (i < shown) {
     show_rest(p, i > 0, length - i);
   } else if (shown < length) {
-    fputs(shown > 0 ? ",..." : "...", p->out);
+    output_text(&p->out, shown > 0 ? ",..." : "...");
   }
-  fputc(']', p->out);
+  output_char(&p->out, ']');
   return skip(p, element.type, element.scope, column + 1, length - i);
 }
 
@@ -454,7 +455,7 @@ static uint32_t show_tuple(struct printer *p, struct type *type, const struct sc
   struct scoped t = resolve(type, scope);
   while (t.type->tag == TYPE_PAIR) {
     column = show(p, t.type->part[0], t.scope, column);
-    fputs(", ", p->out);
+    output_text(&p->out, ", ");
     t = resolve(t.type->part[1], t.scope);
   }
   return show(p, t.type, t.scope, column);
@@ -466,7 +467,9 @@ static uint32_t show_fields(struct printer *p, const struct datatype *data,
   struct scoped rest = resolve(data->contents, scope);
   for (uint32_t i = 0; i < data->field_count; i++) {
     const bool last = i + 1 == data->field_count;
-    fprintf(p->out, "%s%s := ", i ? ", " : "", data->fields[i]->text);
+    if (i > 0) output_text(&p->out, ", ");
+    output_text(&p->out, data->fields[i]->text);
+    output_text(&p->out, " := ");
     column = show(p, last ? rest.type : rest.type->part[0], rest.scope, column);
     if (!last) rest = resolve(rest.type->part[1], rest.scope);
   }
@@ -476,16 +479,15 @@ static uint32_t show_fields(struct printer *p, const struct datatype *data,
 static void show_scalar(struct printer *p, enum type_tag tag, uint32_t column) {
   const struct column *c = &p->columns[column];
   uint64_t i = p->positions[column]++;
-  char text[NUMBER_TEXT_MAX];
   if (tag == TYPE_BOOL) {
-    fputc(c->as.bools[i] ? 'T' : 'F', p->out);
+    output_char(&p->out, c->as.bools[i] ? 'T' : 'F');
   } else if (tag == TYPE_CHAR) {
-    fputc('`', p->out);
-    fputc((unsigned char)c->as.ints[i], p->out);
+    output_char(&p->out, '`');
+    output_char(&p->out, (char)c->as.ints[i]);
   } else {
-    size_t n = tag == TYPE_FLOAT ? nesl_format_float(text, c->as.floats[i], p->floats)
-                                 : format_int(text, c->as.ints[i]);
-    fwrite(text, 1, n, p->out);
+    char *text = output_room(&p->out, NUMBER_TEXT_MAX);
+    p->out.used += tag == TYPE_FLOAT ? nesl_format_float(text, c->as.floats[i], p->floats)
+                                     : format_int(text, c->as.ints[i]);
   }
 }
 
@@ -498,18 +500,19 @@ static uint32_t show(struct printer *p, struct type *type, const struct scope *s
   switch ((enum type_tag)t.type->tag) {
   case TYPE_SEQUENCE: return show_sequence(p, t, column);
   case TYPE_PAIR:
-    fputc('(', p->out);
+    output_char(&p->out, '(');
     column = show_tuple(p, t.type, t.scope, column);
-    fputc(')', p->out);
+    output_char(&p->out, ')');
     return column;
   case TYPE_DATA:
     inner = scope_of_data(t);
-    fprintf(p->out, "%s(", t.type->data->name->text);
+    output_text(&p->out, t.type->data->name->text);
+    output_char(&p->out, '(');
     column = t.type->data->field_count ? show_fields(p, t.type->data, &inner, column)
                                        : show_tuple(p, t.type->data->contents, &inner, column);
-    fputc(')', p->out);
+    output_char(&p->out, ')');
     return column;
-  case TYPE_FUNCTION: fputs("fn", p->out); return skip(p, t.type, t.scope, column, 1);
+  case TYPE_FUNCTION: output_text(&p->out, "fn"); return skip(p, t.type, t.scope, column, 1);
   case TYPE_IDENTITY: return column;
   case TYPE_INT:
   case TYPE_FLOAT:
@@ -530,8 +533,9 @@ void value_show(const struct nesl_value *value, const struct value_layout *layou
                       .print_length = layout->print_length,
                       .left = layout->most_elements ? layout->most_elements : UINT64_MAX,
                       .floats = layout->floats,
-                      .out = out,
+                      .out.file = out,
                       .stop = layout->stop};
   show(&p, value->type, NULL, 0);
+  output_flush(&p.out);
   free(positions);
 }

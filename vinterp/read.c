@@ -3,6 +3,7 @@
  * Every delimiter ends exactly one element, so no byte beyond the closing one is ever looked at
  * and nothing has to be put back.
  */
+#include "base/number.h"
 #include "vinterp/streams-private.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -187,8 +188,8 @@ static bool read_float_list(struct reader *r, struct token *t) {
     if (c == ')') return true;
     c = read_token(r, t, c);
     if (c == EOF) return false;
-    char *end;
-    double x = strtod_l(t->bytes, &end, r->streams->plain);
+    const char *end;
+    double x = read_real(t->bytes, &end);
     if (end != t->bytes + t->length) {
       r->status = stream_fail(r->streams, "expected a number, found \"%.40s\"", t->bytes);
       return false;

@@ -4,7 +4,6 @@
 
 #include "base/replace.h"
 #include "vinterp/streams.h"
-#include <locale.h>
 #include <sys/types.h>
 
 /* One number of the table; free if file is NULL. */
@@ -24,7 +23,6 @@ struct streams {
   struct pipe_end *pipes; /* all that are open */
   pid_t *children;        /* not yet reaped */
   size_t child_count, child_capacity;
-  locale_t plain;                 /* the "C" locale, for strtod_l */
   struct permissions permissions; /* of the program */
   const struct stop *stop;        /* or NULL */
   bool results_wanted;

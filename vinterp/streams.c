@@ -86,9 +86,7 @@ struct streams *streams_new(struct heap *heap, FILE *in, FILE *out, FILE *err,
   if (!s) return NULL;
   *s = (struct streams){
       .heap = heap, .permissions = *permissions, .results_wanted = out != NULL};
-  s->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!s->plain ||
-      streams_reserve(heap, (void **)&s->table, 0, &s->capacity, sizeof *s->table)) {
+  if (streams_reserve(heap, (void **)&s->table, 0, &s->capacity, sizeof *s->table)) {
     streams_free(s);
     return NULL;
   }
@@ -358,7 +356,6 @@ void streams_free(struct streams *s) {
   if (!s) return;
   for (size_t i = 0; i < s->count; i++) stream_drop(s, (int64_t)i);
   wait_for_children(s);
-  if (s->plain) freelocale(s->plain);
   heap_free(s->heap, s->table, s->capacity * sizeof *s->table);
   heap_free(s->heap, s->children, s->child_capacity * sizeof *s->children);
   heap_free(s->heap, s, sizeof *s);
