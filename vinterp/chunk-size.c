@@ -166,8 +166,10 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   enum chunk_bound bound;
   const struct chunk_need *need = &m->needs[function];
   if (!m->backend->restart_peak) return false;
-  if (need->chunks == 0) return true;
   const double weight = weight_of(m, function, instances, operands);
+  /* Within a chunk a small call is a part of what is measured. */
+  if (need->chunks == 0)
+    return m->chunks.count == 0 || instances > FIRST_INSTANCES || weight > FIRST_BYTES;
   const double needed = at(&need->bytes, weight);
   if (team_may(m, function) && pays_threads(m, function, instances, weight)) return true;
   if (needed < SMALL_BYTES) return false;
