@@ -111,6 +111,42 @@ Test(pool, workers_do_join) {
   pool_free(p);
 }
 
+/* Notes whether a thread other than the caller takes a chunk; each takes 20 microseconds. */
+static void helped_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  _Atomic bool *helped = arg;
+  struct timespec begun, now;
+  (void)first, (void)last;
+  if (worker != 0) atomic_store(helped, true);
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  do {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+  } while ((now.tv_sec - begun.tv_sec) * 1000000000L + now.tv_nsec - begun.tv_nsec < 20000);
+}
+
+/* Whether anybody joins so many loops of four chunks, between which all go to sleep. */
+static bool is_helped(uint64_t wake_after, int loops) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 3, 1, wake_after);
+  _Atomic bool helped = false;
+  for (int k = 0; k < loops && !helped; k++) {
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    cr_assert(pool_for(p, 4 * 9, 9, helped_chunk, &helped));
+  }
+  pool_free(p);
+  return helped;
+}
+
+/* A second that the caller would have to work alone. */
+Test(pool, little_work_wakes_nobody) {
+  cr_assert(!is_helped(1000000, 20));
+}
+
+/* Each loop takes less than 0.4 milliseconds, some of them more. */
+Test(pool, work_of_several_loops_adds_up) {
+  cr_assert(is_helped(400, 2000));
+}
+
 /* A loop in a pool of its own. */
 static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t grain,
                    pool_body *body, void *arg) {
