@@ -81,7 +81,7 @@ class Environment:
 def try_wheel(checks: Checks, version: str, wheel: Path, cuda: list[Path]) -> None:
     python = find_python(version)
     if not python:
-        print(f"SKIPPED: the wheel in Python {version}: there is none here")
+        print(f"SKIPPED (optional) the wheel in Python {version}: there is none here")
         return
     with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
         fresh = Environment(python, Path(folder))
@@ -97,7 +97,7 @@ def try_wheel(checks: Checks, version: str, wheel: Path, cuda: list[Path]) -> No
 
 def try_wheels(checks: Checks, out: Path) -> None:
     if not can_hide():
-        print("SKIPPED: no unshare: wheels are used beside the checkout")
+        print("SKIPPED (no namespaces) wheels are used beside the checkout")
     [wheel] = out.glob("ravel_nesl-*.whl")
     cuda = list(out.glob("ravel_nesl_cuda-*.whl"))
     for version in PYTHONS:
@@ -163,8 +163,11 @@ def check_dependencies(checks: Checks, deb: Path) -> None:
 def try_debs(checks: Checks, out: Path) -> None:
     for deb in out.glob("*.deb"):
         check_dependencies(checks, deb)
-    if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
-        print("SKIPPED: Debian packages are not installed: that needs root and mmdebstrap")
+    if os.geteuid() != 0:
+        print("SKIPPED (no root) Debian packages are not installed: that needs root's rights")
+        return
+    if not shutil.which("mmdebstrap"):
+        print("SKIPPED Debian packages are not installed: apt-get install mmdebstrap")
         return
     with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
         root = Path(folder) / "root"

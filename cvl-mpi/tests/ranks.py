@@ -108,7 +108,7 @@ def other_ways(tests, job, whole):
     if (job.build / "lib/ravel-tests/cvl-cuda-emu.so").exists():
         conformance(tests, job, 3, [*SOME, shards[4]], ":cuda-emu", RAVEL_EMULATION="deferred=random,small=0")
     else:
-        print("SKIPPED (optional) ranks on emulated GPUs: no cvl-cuda-emu.so")
+        print("SKIPPED ranks on emulated GPUs: no cvl-cuda-emu.so")
 
 
 def printed_once(tests, job):
