@@ -104,6 +104,28 @@ def try_wheels(checks: Checks, out: Path) -> None:
         try_wheel(checks, version, wheel, cuda if version == PYTHONS[-1] else [])
 
 
+# ---- new systems ----
+
+RELEASE = "bookworm"
+
+
+def archives() -> list[str]:
+    """The lines of the machine's own list of sources that are Debian's for the release; none where it has
+    another: then mmdebstrap takes Debian's own archive."""
+    if not shutil.which("apt-get"):
+        return []
+    listed = output("apt-get", "indextargets", "--format", "$(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)",
+                    "Created-By: Packages", "Origin: Debian")
+    lines = [line.partition(" ") for line in listed.splitlines()]
+    return sorted({line for codename, _, line in lines if re.fullmatch(rf"{RELEASE}(-.*)?", codename)})
+
+
+def make_system(root: Path, variant: str, *options: str) -> None:
+    """A new system in a folder, with the packages of a variant of mmdebstrap's."""
+    subprocess.run(["mmdebstrap", "-q", f"--variant={variant}", "--mode=root", *options, RELEASE, root,
+                    *archives()], check=True, stdin=subprocess.DEVNULL)
+
+
 # ---- Debian packages ----
 
 
@@ -113,11 +135,9 @@ def make_root(root: Path, debs: Iterable[Path]) -> None:
     shared.mkdir()
     for deb in debs:
         shutil.copy(deb, shared)
-    subprocess.run(["mmdebstrap", "-q", "--variant=apt", "--mode=root",
-                    f"--customize-hook=copy-in {shared} /tmp",
-                    '--customize-hook=chroot "$1" sh -c "apt-get install -qq -y'
-                    ' --no-install-recommends /tmp/debs/*.deb >/dev/null"',
-                    "bookworm", root], check=True)
+    make_system(root, "apt", f"--customize-hook=copy-in {shared} /tmp",
+                '--customize-hook=chroot "$1" sh -c "apt-get install -qq -y'
+                ' --no-install-recommends /tmp/debs/*.deb >/dev/null"')
 
 
 def compile_down(root: Path, to: Path) -> None:

@@ -437,6 +437,7 @@ def whole_rest():
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
     yield Stage("whole: packages", "scripts/package --test --again", alone=True)
     yield Stage("whole: coverage", "scripts/coverage", alone=True)
+    yield Stage("whole: the commands of the documents on a fresh machine", "scripts/fresh", alone=True)
 
 
 def whole():
