@@ -196,7 +196,8 @@ def threads():
 
 def pages():
     """Documents that run, and the tests of what runs tests and benchmarks."""
-    yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py && scripts/tests/test_source_files.py")
+    yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py"
+                " && scripts/tests/test_source_files.py && scripts/tests/test_fresh.py")
     yield Stage("a build folder takes up what is installed later", "scripts/tests/test_build_folder.py")
     # What is written by hand is compiled through the cache of the builds.
     yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
