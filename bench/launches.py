@@ -57,7 +57,7 @@ def main():
     parser.add_argument("--vinterp", type=Path, default=ROOT / "build" / "bin" / "vinterp-tests")
     options = parser.parse_args()
     if not CORPUS.is_dir():
-        print("SKIPPED: launches and waits: the corpus is not here")
+        print("SKIPPED (no corpus) launches and waits")
         return 0
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="ravel-") as folder:

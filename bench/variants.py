@@ -143,7 +143,8 @@ def main():
     missing = [n for n in ("bin/bench-gpu-ops", "lib/ravel/cvl-cuda-ptx.so")
                if not (options.build / n).exists()]
     if missing:
-        print(f"SKIPPED: {', '.join(missing)} is not built in {options.build}")
+        why = "" if (options.build / "lib/ravel/cvl-cuda.so").exists() else " (no nvcc)"
+        print(f"SKIPPED{why} {', '.join(missing)}: not built in {options.build}")
         return 0
     try:
         peers = count(options, {name for name, *_ in GROUPS}, "bench-gpu-peers-ptx", peer="CUB")

@@ -21,6 +21,8 @@ from pathlib import Path
 from checks import Checks
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "scripts"))
+from source_files import source_files  # noqa: E402
 
 
 def after(pattern, new):
@@ -167,9 +169,7 @@ class Copy:
     def __init__(self):
         self.root = Path(tempfile.mkdtemp(prefix="contributing-"))
         self.build = self.root / "build"
-        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
-                               capture_output=True, check=True).stdout.decode().split("\0")
-        self.names = [name for name in names if name and (ROOT / name).is_file()]
+        self.names = [name for name in source_files() if (ROOT / name).is_file()]
         for name in self.names:
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, self.root / name)

@@ -389,7 +389,7 @@ def main():
     total = {k: sum(c[k] for c in counts.values()) for k in OUTCOMES}
     missing = [s for s in suites if not gathered[s]]
     if missing:
-        print(f"SKIPPED: {', '.join(missing)}: not here")
+        print(f"SKIPPED (no corpus) {', '.join(missing)}")
     if total["left out"]:
         print(f"{total['left out']} runs left out: no time")
     if options.json:

@@ -516,7 +516,7 @@ def test_by_hand(tools: Tools, c: str, brief: bool) -> int:
 def test_cuda(tools: Tools) -> int:
     """The kernels for a GPU, compiled."""
     if not shutil.which("nvcc"):
-        print("SKIPPED: there is no nvcc to compile lib.cu")
+        print("SKIPPED (no nvcc) compiling lib.cu")
         return 0
     make_library(tools, [case for case in CASES if case.function in ("saxpy", "squares")], Widths(),
                  "--kernels")

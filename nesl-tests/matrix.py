@@ -35,6 +35,8 @@ FLAGS = {
 BACKENDS = ["cpu", "delayed", "cuda-emu", "cuda-ptx", "cuda"]
 # Only if it is asked for: what is interpreted is a hundred times as slow.
 NOT_USUAL = ["cuda-ptx"]
+# What a machine has not if a back end cannot be had there; the others can be had everywhere.
+LACKS = {"cuda": " (no GPU)", "cuda-ptx": " (no nvcc)"}
 WIDTHS = {
     "classic": ["--classic"],
     "64": [],
@@ -110,8 +112,7 @@ def wanted(command, options):
             there[way] = subprocess.run([command, *c.flags, "-e", "1"], stdin=subprocess.DEVNULL,
                                         capture_output=True, check=False).returncode == 0
             if not there[way]:
-                why = " (no GPU)" if c.backend == "cuda" else ""
-                print(f"SKIPPED{why}: {c.way} on {c.backend}")
+                print(f"SKIPPED{LACKS.get(c.backend, '')} {c.way} on {c.backend}")
     return [c.name for c in chosen if there[c.way, c.backend]]
 
 

@@ -35,7 +35,7 @@ def main():
     options = parser.parse_args()
     programs = sorted(options.corpus.glob("*.vcode"))
     if not programs:
-        print("SKIPPED: the corpus is not here\n0 passed, 0 failed")
+        print("SKIPPED (no corpus) passes over memory\n0 passed, 0 failed")
         return 0
     line = "| {} | {} | {} | {} | {} | {} |" if options.table else "{:24}{:>8}{:>8}{:>8}{:>14}{:>14}"
     print(line.format("program", "plain", "2012", "ours", "instructions", "ours"))

@@ -81,8 +81,7 @@ def main() -> int:
     if unknown := set(options.kinds) - set(MADE):
         parser.error(f"there are wheel and debian, not {', '.join(sorted(unknown))}")
     if not (cuda := bool(nvcc()) and not options.without_cuda):
-        print("SKIPPED: no packages of the CUDA back end: " +
-              ("--without-cuda" if nvcc() else "no nvcc"))
+        print(f"SKIPPED ({'--without-cuda' if nvcc() else 'no nvcc'}) packages of the CUDA back end")
     if options.again:
         os.environ["CCACHE_DISABLE"] = "1"  # or the first would be compared with itself
     checks = Checks()

@@ -81,7 +81,7 @@ class Environment:
 def try_wheel(checks: Checks, version: str, wheel: Path, cuda: list[Path]) -> None:
     python = find_python(version)
     if not python:
-        print(f"SKIPPED: the wheel in Python {version}: there is none here")
+        print(f"SKIPPED (optional) the wheel in Python {version}: there is none here")
         return
     with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
         fresh = Environment(python, Path(folder))
@@ -97,11 +97,33 @@ def try_wheel(checks: Checks, version: str, wheel: Path, cuda: list[Path]) -> No
 
 def try_wheels(checks: Checks, out: Path) -> None:
     if not can_hide():
-        print("SKIPPED: no unshare: wheels are used beside the checkout")
+        print("SKIPPED (no namespaces) wheels are used beside the checkout")
     [wheel] = out.glob("ravel_nesl-*.whl")
     cuda = list(out.glob("ravel_nesl_cuda-*.whl"))
     for version in PYTHONS:
         try_wheel(checks, version, wheel, cuda if version == PYTHONS[-1] else [])
+
+
+# ---- new systems ----
+
+RELEASE = "bookworm"
+
+
+def archives() -> list[str]:
+    """The lines of the machine's own list of sources that are Debian's for the release; none where it has
+    another: then mmdebstrap takes Debian's own archive."""
+    if not shutil.which("apt-get"):
+        return []
+    listed = output("apt-get", "indextargets", "--format", "$(CODENAME) deb $(REPO_URI) $(RELEASE) $(COMPONENT)",
+                    "Created-By: Packages", "Origin: Debian")
+    lines = [line.partition(" ") for line in listed.splitlines()]
+    return sorted({line for codename, _, line in lines if re.fullmatch(rf"{RELEASE}(-.*)?", codename)})
+
+
+def make_system(root: Path, variant: str, *options: str) -> None:
+    """A new system in a folder, with the packages of a variant of mmdebstrap's."""
+    subprocess.run(["mmdebstrap", "-q", f"--variant={variant}", "--mode=root", *options, RELEASE, root,
+                    *archives()], check=True, stdin=subprocess.DEVNULL)
 
 
 # ---- Debian packages ----
@@ -113,11 +135,9 @@ def make_root(root: Path, debs: Iterable[Path]) -> None:
     shared.mkdir()
     for deb in debs:
         shutil.copy(deb, shared)
-    subprocess.run(["mmdebstrap", "-q", "--variant=apt", "--mode=root",
-                    f"--customize-hook=copy-in {shared} /tmp",
-                    '--customize-hook=chroot "$1" sh -c "apt-get install -qq -y'
-                    ' --no-install-recommends /tmp/debs/*.deb >/dev/null"',
-                    "bookworm", root], check=True)
+    make_system(root, "apt", f"--customize-hook=copy-in {shared} /tmp",
+                '--customize-hook=chroot "$1" sh -c "apt-get install -qq -y'
+                ' --no-install-recommends /tmp/debs/*.deb >/dev/null"')
 
 
 def compile_down(root: Path, to: Path) -> None:
@@ -163,8 +183,11 @@ def check_dependencies(checks: Checks, deb: Path) -> None:
 def try_debs(checks: Checks, out: Path) -> None:
     for deb in out.glob("*.deb"):
         check_dependencies(checks, deb)
-    if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
-        print("SKIPPED: Debian packages are not installed: that needs root and mmdebstrap")
+    if os.geteuid() != 0:
+        print("SKIPPED (no root) Debian packages are not installed: that needs root's rights")
+        return
+    if not shutil.which("mmdebstrap"):
+        print("SKIPPED Debian packages are not installed: apt-get install mmdebstrap")
         return
     with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
         root = Path(folder) / "root"

@@ -102,7 +102,16 @@ def find_tools(nvcc):
     return Tools(nvcc, str(folder / "ptxas"), found)
 
 
-# ---- the sources of the module ----
+# ---- the module ----
+
+
+def no_interpreter(build, what):
+    """The line that says why `what` cannot be tested in a build without the back end cuda-ptx."""
+    if (build / "lib/ravel/cvl-cuda.so").exists():
+        return f"SKIPPED {what}: there is no back end cuda-ptx, since libzstd-dev is missing"
+    return f"SKIPPED (no nvcc) {what}: there is no back end cuda-ptx"
+
+
 
 # Options of the build's command that are not for PTX, and those of them with a value of its own.
 DROPPED = re.compile(r"--generate-code=.*|-MD|-c|--objdir-as-tempdir")

@@ -196,7 +196,9 @@ def threads():
 
 def pages():
     """Documents that run, and the tests of what runs tests and benchmarks."""
-    yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py")
+    yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py"
+                " && scripts/tests/test_source_files.py && scripts/tests/test_fresh.py")
+    yield Stage("a build folder takes up what is installed later", "scripts/tests/test_build_folder.py")
     # What is written by hand is compiled through the cache of the builds.
     yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
     yield Stage("the check of kernels, interpreted", "scripts/tests/test_check_ptx.py")
@@ -317,7 +319,8 @@ def whole_programs():
     yield Stage("whole: barriers, fences and masks left out of superoperators' kernels and CUB's",
                 "scripts/check-drops --jobs {jobs}")
     yield Stage("whole: what launches would ask of a GPU",
-                "cmake --build build --target bench-gpu-peers-ptx && bench/gpu-model --check"
+                "{ [ ! -e build/lib/ravel/cvl-cuda-ptx.so ] || cmake --build build --target bench-gpu-peers-ptx; }"
+                " && bench/gpu-model --check"
                 " && bench/variants.py --check --width 64")
     yield Stage("whole: calls of the CUDA runtime that fail, each of them",
                 "scripts/check-failures --jobs {jobs} --every")
@@ -437,6 +440,7 @@ def whole_rest():
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
     yield Stage("whole: packages", "scripts/package --test --again", alone=True)
     yield Stage("whole: coverage", "scripts/coverage", alone=True)
+    yield Stage("whole: the commands of the documents on a fresh machine", "scripts/fresh", alone=True)
 
 
 def whole():
@@ -448,14 +452,24 @@ def whole():
 # ---- the command ----
 
 
+# What `scripts/setup --test` installs, by the variable in which a build keeps that it found it. Without one
+# some tests would not be built, or would skip themselves.
+FOUND = {"CMAKE_CXX_COMPILER": "g++", "CRITERION_FOUND": "libcriterion-dev", "LIBEDIT_FOUND": "libedit-dev",
+         "ZLIB_LIBRARY_RELEASE": "zlib1g-dev", "ompi-c_FOUND": "libopenmpi-dev", "mpich_FOUND": "libmpich-dev",
+         "RAVEL_LLD": "lld"}
+
+
 def lacking():
     """Lines about tools without which stages would silently test less."""
     cache = (ROOT / "build/CMakeCache.txt")
+    text = cache.read_text(errors="replace") if cache.exists() else ""
+    found = dict(re.findall(r"^([\w-]+):[A-Z]+=(.+)$", text, re.MULTILINE))
+    there = {name for name, value in found.items() if not value.endswith("NOTFOUND")}
+    for name, package in FOUND.items():
+        if name not in there:
+            yield f"{package}: build/ was configured without it"
     if not (ROOT / "build/lib/ravel/cvl-cuda.so").exists():
-        text = cache.read_text(errors="replace") if cache.exists() else ""
-        found = re.search(r"^RAVEL_NVCC:FILEPATH=(.*)$", text, re.MULTILINE)
-        yield "the CUDA module: " + ("it was not built" if found and not
-                                     found[1].endswith("NOTFOUND") else "no nvcc")
+        yield "the CUDA module: it was not built" if "RAVEL_NVCC" in there else "(no nvcc) the CUDA module"
 
 
 def main():

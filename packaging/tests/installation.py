@@ -43,7 +43,7 @@ class Installation(Checks):
         self.work, self.prefix = folder / "work", folder / "moved"
         self.hide = [ROOT, build] if can_hide() else []
         if not self.hide:
-            print("SKIPPED: no unshare: installed files are used beside the checkout")
+            print("SKIPPED (no namespaces) installed files are used beside the checkout")
         install(build, folder / "first")
         (folder / "first").rename(self.prefix)
         shutil.copytree(PROGRAM, self.work)

@@ -23,7 +23,8 @@ def main():
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(load(sys.argv[1:]))
     for reason in sorted({reason for _, reason in result.skipped}):
         count = sum(1 for _, other in result.skipped if other == reason)
-        print(f"SKIPPED (optional) {count} of the tests of the package for Python: {reason}")
+        kind = " (optional)" if reason.endswith("is not installed") else ""
+        print(f"SKIPPED{kind} {count} of the tests of the package for Python: {reason}")
     wrong = len(result.failures) + len(result.errors)
     print(f"{result.testsRun - wrong - len(result.skipped)} passed, {wrong} failed")
     return 0 if result.wasSuccessful() and result.testsRun else 1

@@ -25,6 +25,7 @@ def load_drops():
 
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPTS))
 drops = load_drops()
 LABEL = "fused_kernel#12345678"
 TEXTS = ("bar.sync 0", "membar.gl", "shfl.sync.up.b32 %r1|%p1, %r2, 1, 0, -1", "bar.sync 0")

@@ -24,6 +24,7 @@ def load_check():
 
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(SCRIPTS))
 check = load_check()
 
 

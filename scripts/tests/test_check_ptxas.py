@@ -216,5 +216,5 @@ class Compiling(unittest.TestCase):
 
 if __name__ == "__main__":
     if not NVCC:
-        print("SKIPPED (optional) compiling by ptxas: no nvcc")
+        print("SKIPPED (no nvcc) compiling by ptxas")
     unittest.main()

@@ -29,11 +29,16 @@ class Judging(unittest.TestCase):
         self.assertEqual(self.outcome(-11, ""), ("FAILED", 0, 1, 0))
         self.assertEqual(self.outcome(1, "3 passed, 2 failed\n"), ("FAILED", 3, 2, 0))
 
-    def test_what_is_missing_is_counted_and_in_ci_fails(self):
-        text = "SKIPPED: no qemu\n2 passed, 0 failed\n"
+    def test_what_setup_cannot_install_is_counted_and_in_ci_fails(self):
+        text = "SKIPPED (no nvcc) kernels\n2 passed, 0 failed\n"
         self.assertEqual(self.outcome(0, text), ("ok", 2, 0, 1))
         self.assertEqual(self.outcome(0, text, in_ci=True), ("FAILED", 2, 1, 1))
-        self.assertEqual(self.outcome(0, "SKIPPED: no qemu\n"), ("SKIPPED", 0, 0, 1))
+        self.assertEqual(self.outcome(0, "SKIPPED (no nvcc) kernels\n"), ("SKIPPED", 0, 0, 1))
+
+    def test_what_setup_installs_is_there_or_fails(self):
+        for text in ("SKIPPED: no qemu\n", "SKIPPED Open MPI: no mpirun\n", "  SKIPPED (no qemu) x\n"):
+            self.assertEqual(self.outcome(0, text + "2 passed, 0 failed\n"), ("FAILED", 2, 1, 1))
+            self.assertEqual(self.outcome(0, text), ("FAILED", 0, 1, 1))
 
     def test_no_gpu_and_what_is_optional_are_no_failures(self):
         text = "SKIPPED (no GPU): fused on cuda\nSKIPPED (optional) x\n2 passed, 0 failed\n"
@@ -52,7 +57,6 @@ class Remembering(unittest.TestCase):
         runner.ROOT, runner.LOGS = self.root, self.root / "build" / "logs"
         runner.PASSED, runner.CORPUS = self.root / "build" / "passed.json", self.root / "corpus"
         runner.IN_CI = False
-        runner.subprocess.run(["git", "init", "-q", folder.name], check=True)
         (self.root / ".gitignore").write_text("/build/\n")
         (self.root / "data").mkdir()
         (self.root / "data" / "x").write_text("1")
@@ -97,19 +101,24 @@ class Remembering(unittest.TestCase):
         self.assertIn("FAILED: counts", self.said.getvalue())
 
     def test_what_is_missing_counts_and_fails_in_ci(self):
-        status, _ = self.go(lacking=lambda: ["a compiler"])
+        status, _ = self.go(lacking=lambda: ["(no nvcc) a module"])
         self.assertEqual(status, 0)
         self.assertIn("1 passed, 0 failed, 1 skipped", self.said.getvalue())
         runner.IN_CI = True
-        status, _ = self.go(lacking=lambda: ["a compiler"])
+        status, _ = self.go(lacking=lambda: ["(no nvcc) a module"])
         self.assertEqual(status, 1)
 
-    def test_a_build_without_its_tools_skips_its_stages(self):
+    def test_what_setup_installs_may_not_be_missing(self):
+        status, _ = self.go(lacking=lambda: ["g++: build/ was configured without it"])
+        self.assertEqual(status, 1)
+        self.assertIn("1 passed, 1 failed, 1 skipped", self.said.getvalue())
+
+    def test_a_build_without_its_tools_skips_its_stages_and_fails(self):
         builds = {"none": runner.Build("true", ("no-such-compiler",))}
         (self.root / "build").mkdir()
         (self.root / "build" / "runs").write_text("")
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            runner.run(builds, [self.stage], {"seed": "1"}, runner.Record(False))
+            self.assertEqual(runner.run(builds, [self.stage], {"seed": "1"}, runner.Record(False)), 1)
         self.assertIn("SKIPPED 1 stages: no no-such-compiler", said.getvalue())
         self.assertEqual((self.root / "build" / "runs").read_text(), "")
 
