@@ -146,7 +146,7 @@ EXPRESSIONS = {
     "bfs": ("bfs(grid(N), 0)", (5, 50, 400)),
     "fft": ("fft({(cos(float(i)), 0.0) : i in [0:N]})", (32, 4096, 131_072)),
     "heat": (f"heat({PLATE}, boundary(N, N), 10)", (20, 200, 700)),
-    "histogram": ("bin(heights(N, 163.0, 6.5), linspace(140.0, 200.0, 31))", (5000, 100_000, 500_000)),
+    "histogram": ("bin(heights(N, 163.0, 6.5), linspace(140.0, 200.0, 31))", (5000, 100_000, 2_000_000)),
     "jets": ("flatten({masses(jets) : jets in selected({event(rand(1.0) < 0.4) : i in [0:N]})})",
              (200, 10_000, 200_000)),
     "kmeans": ("let clouds = flatten({cloud(p, N) : p in [(0.0, 0.0), (7.0, 2.0), (3.0, 6.0)]}) "
