@@ -157,10 +157,10 @@ EXPRESSIONS = {
     "quickhull": (f"hull({DISC})", (100, 20_000, 500_000)),
     "quicksort": ("quicksort({rand(k) : k in dist(1000000, N)})", (200, 20_000, 300_000)),
     "random-walks": ("walks(N, 401)", (20, 500, 10_000)),
-    "sorters": ("vsort_by_hand({rand(k) : k in dist(1000000, N)})", (128, 2 ** 12, 2 ** 17)),
+    "sorters": ("vsort_by_hand({rand(k) : k in dist(1000000, N)})", (32, 2 ** 9, 2 ** 14)),
     "sparse-matrix": ("solve(bar(N), dist(0.01, N))", (10, 300, 2000)),
     "string-search": ('{search(p, flatten(dist("bananas and an anaconda ", N))) : p in ["ana", "and", "dog"]}',
-                      (1000, 20_000, 300_000)),
+                      (500, 10_000, 50_000)),
     "tables": ("by_key({(dist(`a, 1 + rand(50)), rand(1.0)) : i in [0:N]})", (100, 5000, 100_000)),
     "word-count": ('word_count(flatten(dist("she sells sea shells by the sea shore; ", N)))',
                    (100, 10_000, 200_000)),
@@ -178,7 +178,7 @@ KNOWN = [
 ]
 
 PYTHON = {
-    "decision-tree": (1000, 30_000, 1_000_000), "nearest-neighbours": (1000, 30_000, 1_000_000),
+    "decision-tree": (1000, 10_000, 1_000_000), "nearest-neighbours": (1000, 30_000, 1_000_000),
     "greatest-of-rows": (10_000, 200_000, 2_000_000), "mapped-branch": (10_000, 200_000, 2_000_000),
     "word-counts": (2000, 50_000, 1_000_000), "running-sums": (10_000, 200_000, 2_000_000),
     "string-lengths": (10_000, 200_000, 2_000_000), "group-means": (5000, 100_000, 2_000_000),

@@ -80,6 +80,10 @@ PROGRAMS = {
                            " {scan_inclusive((a, b) => max(a, b), i, v)[i] : i in v}"),
     "reductions by a function": (1000, linear, 30, once, "",
                                  "{reduce((a, b) => a * 3 + b, 0, index(rem(i, 5))) : i in index(N)}"),
+    "rows of a matrix by a function": (
+        1024, linear, 11, once, "",
+        "let m = matrix_tabulate((i, j) => rem(i * j, 7), 4, N / 4)"
+        " in sum(matrix_fold_rows((x, y) => x * 3 + y, 0, m))"),
     "search": (512, sort_work, 114, math.log2, SEARCH,
                "let v = {2 * i : i in index(N)} in {search(v, x, 0, #v) : x in index(N)}"),
     "search in each": (512, sort_work, 105, math.log2, SEARCH,

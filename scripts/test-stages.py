@@ -437,6 +437,7 @@ def whole_rest():
                 " bench/python/measure.py --check")
     yield Stage("whole: programs in bounded memory", "bench/memory-limits.py check")
     yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
+    yield Stage("whole: cliffs in speed", "bench/cliffs", alone=True)
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
     yield Stage("whole: packages", "scripts/package --test --again", alone=True)
     yield Stage("whole: coverage", "scripts/coverage", alone=True)

@@ -3,6 +3,10 @@
 disk, and that wrong results, crashes and endless programs are found."""
 
 import argparse
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import json
 import re
 import subprocess
@@ -19,6 +23,7 @@ sys.path.insert(0, str(BENCH))
 
 import case  # noqa: E402  (first: it finds a python that has numpy)
 import checking  # noqa: E402
+import cliff_cases  # noqa: E402
 import collection  # noqa: E402
 import hardware  # noqa: E402
 import measuring  # noqa: E402
@@ -32,6 +37,17 @@ from target_tests import *  # noqa: E402,F401,F403
 from vector_tests import *  # noqa: E402,F401,F403
 
 RESULTS = HERE / "results.json"
+
+
+def load_command(name):
+    """A command of bench/, which is no module by its name."""
+    loader = importlib.machinery.SourceFileLoader(f"bench_{name}", str(BENCH / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+cliffs = load_command("cliffs")
 
 
 def command(program, *words):
@@ -225,6 +241,61 @@ class Comparison(unittest.TestCase):
 
     def test_no_results(self):
         self.assertEqual(command("compare", RESULTS, BENCH / "run").returncode, 2)
+
+
+class FakeProgram:
+    """Each way takes what the next of its times says, again and again."""
+    name, sizes = "fake", {"small": 10}
+
+    def __init__(self, **times):
+        self.times, self.turns = times, []
+
+    def prepare(self, build, n, way):
+        return self.times[way][0]
+
+    def turn(self, build, n, way, repeat):
+        self.turns.append(way)
+        k = self.turns.count(way) - 1
+        return [self.times[way][k % len(self.times[way])]] * repeat
+
+
+class Cliffs(unittest.TestCase):
+    OPTIONS = argparse.Namespace(build=Path("build"), rounds=3)
+
+    def found(self, default, uncut=(0.01,), thread=(0.01,)):
+        program = FakeProgram(**{"default": default, "uncut": uncut, "one thread": thread})
+        with contextlib.redirect_stdout(io.StringIO()):
+            return cliffs.measured(program, "small", self.OPTIONS), program
+
+    def test_turns_rotate(self):
+        found, program = self.found([0.01])
+        self.assertFalse(found.suspect() or found.again)
+        self.assertEqual([program.turns[k] for k in (0, 3, 6)], list(cliffs.WAYS))
+
+    def test_above_its_bound(self):
+        found, _ = self.found([0.0125])
+        self.assertTrue(found.again and found.suspect())
+        self.assertEqual(len(found.rounds["default"]), cliffs.AGAIN_ROUNDS)
+
+    def test_short_runs_have_another_bound(self):
+        self.assertFalse(self.found([0.00125], [0.001], [0.001])[0].suspect())
+        self.assertTrue(self.found([0.00135], [0.001], [0.001])[0].suspect())
+
+    def test_noise_is_no_cliff(self):
+        """What was above at first, and is not in the second measurement."""
+        found, _ = self.found([0.013] * 3 + [0.009, 0.013, 0.009])
+        self.assertTrue(found.again)
+        self.assertFalse(found.suspect())
+
+    def test_one_thread_counts(self):
+        self.assertTrue(self.found([0.01], [0.01], [0.008])[0].suspect())
+
+    def test_an_obvious_one_is_not_measured_again(self):
+        found, _ = self.found([2.0], [0.5], [0.5])
+        self.assertTrue(found.suspect() and not found.again)
+
+    def test_all_programs_have_sizes(self):
+        self.assertEqual(len({p.name for p in cliff_cases.programs()}), len(cliff_cases.programs()))
 
 
 class Report(unittest.TestCase):
