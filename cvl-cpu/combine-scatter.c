@@ -76,7 +76,8 @@ void scatter_visit(struct scatter_job *j, const struct range *r, scatter_take *t
 
 bool scatter_ranges(struct scatter_job *j, uint64_t site, pool_body *body) {
   const uint64_t work = segments_steps(&j->s->near) + segments_steps(&j->s->far);
-  j->ranges = grain_for(j->c, work, WIDEST) >= work ? 1 : pool_threads(j->c->pool);
+  const bool serial = grain_for(j->c, work, WIDEST) >= work;
+  j->ranges = serial ? 1 : ranges_for(j->c, &j->s->far, j->s->far.total * WIDEST);
   return all_done(j->c, site, pool_for(j->c->pool, j->ranges, 1, body, j));
 }
 

@@ -609,6 +609,8 @@ void fused_scatter_bind(struct cvl_kernel *);
 bool fused_scatter_results(struct cvl_kernel *, const struct cvl_value *operands);
 bool fused_scatter_finish(struct cvl_kernel *);
 void fused_scatter_end(struct cvl_kernel *);
+/* By ranges of the destinations: how many. After the results have been made. */
+uint64_t fused_scatter_ranges(const struct cvl_kernel *);
 
 /* The buffer that a value has in this run if it needs one. */
 static inline uint8_t fused_buffer(const struct cvl_kernel *k, const struct fused_value *v) {

@@ -12,6 +12,7 @@
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels-move.h"
+#include "cvl-cpu/ranges.h"
 
 /* With more threads than this computing everything in each of them takes longer than passing
  * it through memory does: an estimate. */
@@ -113,6 +114,14 @@ bool fused_scatter_results(struct cvl_kernel *k, const struct cvl_value *operand
     if (!make_result(k, &k->scatters[i], operands)) return false;
   }
   return true;
+}
+
+uint64_t fused_scatter_ranges(const struct cvl_kernel *k) {
+  const struct segments one = {.count = 1};
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < k->scatter_count; i++)
+    bytes += k->scatters[i].count * k->values[k->op->nodes[k->scatters[i].node].result].bytes;
+  return ranges_for(k->c, &one, bytes);
 }
 
 /* ---- afterwards ---- */

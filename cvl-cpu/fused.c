@@ -420,7 +420,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
 static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   if (k->run.scattering == SCATTER_BY_RANGES) {
-    k->run.chunks = pool_threads(k->c->pool);
+    k->run.chunks = fused_scatter_ranges(k);
     k->run.grain = 1;
     k->run.most_positions = k->run.n;
     return;

@@ -70,14 +70,14 @@ static void stream_end(void) {
     const type zero = 0;                                                                       \
     for (uint64_t i = 0; i < n; i++) out[i] = *(at[i] == NOWHERE ? &zero : &v[at[i]]);         \
   }                                                                                            \
-  /* What falls outside the range is stored to a variable that is not read: no branch. */      \
+  /* A branch: where all are inside it is predicted; a store of the others to somewhere else   \
+   * would wait behind those that miss the caches (ranges.h). */                               \
   static void scatter_##suffix(uint64_t n, const void *values, const uint64_t *at,             \
                                uint64_t low, uint64_t high, void *to) {                        \
     const type *v = values;                                                                    \
-    type *out = to, unused;                                                                    \
+    type *out = to;                                                                            \
     for (uint64_t i = 0; i < n; i++) {                                                         \
-      type *target = at[i] - low < high - low ? out + at[i] : &unused;                         \
-      *target = v[i];                                                                          \
+      if (at[i] - low < high - low) out[at[i]] = v[i];                                         \
     }                                                                                          \
   }                                                                                            \
   static void scatter_marking_##suffix(uint64_t n, const void *values, const uint64_t *at,     \

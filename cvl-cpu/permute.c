@@ -154,7 +154,7 @@ static void scatter_chunk(void *arg, uint64_t first, uint64_t last, unsigned wor
 static bool scatter_all(struct cvl_context *c, uint64_t site, struct permute_job *job) {
   const uint64_t work = segments_steps(&job->near) + segments_steps(&job->far);
   const bool serial = grain_for(c, work, job->bytes) >= work;
-  job->ranges = serial ? 1 : pool_threads(c->pool);
+  job->ranges = serial ? 1 : ranges_for(c, &job->far, job->far.total * job->bytes);
   return all_done(c, site, pool_for(c->pool, job->ranges, 1, scatter_chunk, job));
 }
 

@@ -6,6 +6,17 @@
 
 #include "cvl-cpu/cpu.h"
 
+/* Into how many ranges to split a destination that takes so many bytes. A thread looks at all
+ * sources of the segments that its range touches: where these are few it is the same work for
+ * each, with a branch that nobody can predict, and gains only where the stores wait for
+ * memory. */
+static inline uint64_t ranges_for(const struct cvl_context *c, const struct segments *far,
+                                  uint64_t bytes) {
+  enum { SEGMENTS = 8 }; /* of a range, of which others look at one or two */
+  const uint64_t threads = pool_threads(c->pool);
+  return far->count < SEGMENTS * threads && bytes < tuned(c, SCATTER_BYTES) ? 1 : threads;
+}
+
 /* Positions low .. high - 1; they belong to segments first .. past - 1, and perhaps to others.
  */
 struct range {
