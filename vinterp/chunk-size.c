@@ -26,7 +26,6 @@
 #include "vinterp/machine-private.h"
 
 #include <math.h>
-#include <time.h>
 
 enum {
   /* The first chunk of all may have ten thousand elements, but few instances, since each may
@@ -42,7 +41,6 @@ enum {
   KEPT = 8,
   LIMIT_PART = 4, /* of the memory left. A chunk's peak is an estimate, and its results stay */
   TOO_LARGE = 2,  /* slices that weigh so many times what was expected of them are made anew */
-  APART = 2,      /* weights that differ by this factor tell the fixed part from the rest */
   MOST_RANDOM = 9
 };
 
@@ -62,11 +60,20 @@ static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
  * cost whatever it has. Waking the threads, and putting their results together, takes
  * WAKE_SECONDS; they are woken only where they save GAIN of the time. */
 static const double CHUNK_SECONDS = 50e-6, WAKE_SECONDS = 60e-6, FIXED_PART = 4, GAIN = 0.2;
+/* A call that takes less is not measured for its time. */
+static const double LONG_SECONDS = 200e-6;
 /* Results that are not columns are copied once more, at some 0.5 ns a byte: not where that is
  * more than a fourth of what chunks take for each byte of their slices. */
 static const double COPY_SECONDS = 2e-9;
-static const double FORGET = 0.875;
 enum { INSTANCES_EACH = 4 }; /* for each thread, at least */
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
 
 static bool is_auto(const struct machine *m) {
   return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
@@ -74,7 +81,7 @@ static bool is_auto(const struct machine *m) {
 
 /* ---- bytes ---- */
 
-static uint64_t bytes_of(const struct machine *m, const struct value *v) {
+uint64_t chunk_bytes(const struct machine *m, const struct value *v) {
   if (v->form == CVL_ONE_SEGMENT) return sizeof(int64_t);
   if (v->form == CVL_SEGDES) return machine_count(m, &v->flat).bound * sizeof(int64_t);
   return machine_size(m, &v->flat).bound * elem_info((enum cvl_elem)v->flat.elem)->bytes;
@@ -86,7 +93,7 @@ static double weight_of(const struct machine *m, uint32_t function, uint64_t ins
   const struct ir_instances *mark = m->program->functions[function].instances;
   double weight = (double)instances * sizeof(int64_t);
   for (uint32_t p = 1; p < m->code->functions[function].param_count; p++) {
-    if (mark->params[p] != IR_SHARED) weight += (double)bytes_of(m, &operands[p]);
+    if (mark->params[p] != IR_SHARED) weight += (double)chunk_bytes(m, &operands[p]);
   }
   return weight;
 }
@@ -127,18 +134,6 @@ static bool is_copied(const struct machine *m, uint32_t function) {
   return false;
 }
 
-static double larger(double a, double b) {
-  return a > b ? a : b;
-}
-
-static double smaller(double a, double b) {
-  return a < b ? a : b;
-}
-
-static double at(const struct chunk_line *line, double weight) {
-  return line->fixed + line->each * weight;
-}
-
 /* The weight of a chunk that needs so many bytes, or so little that the fixed part is half of
  * it; INFINITY if what it needs does not depend on it. */
 static double weight_within(const struct chunk_need *need, double bytes) {
@@ -151,14 +146,15 @@ static double weight_within(const struct chunk_need *need, double bytes) {
 static bool pays_threads(const struct machine *m, uint32_t function, uint64_t instances,
                          double weight) {
   const struct chunk_need *need = &m->needs[function];
+  const struct chunk_line *alone = &need->alone.seconds, *team = &need->team.seconds;
   const unsigned threads = team_threads(m->team);
-  const bool known =
-      weight <= GROWTH * need->largest || at(&need->seconds, need->weight) >= CHUNK_SECONDS;
+  const bool known = weight <= GROWTH * need->largest ||
+                     chunk_line_at(alone, need->alone.weight) >= CHUNK_SECONDS;
   if (need->chunks == 0 || !known || instances < (uint64_t)INSTANCES_EACH * threads)
     return false;
-  if (need->seconds.each < COPY_SECONDS && is_copied(m, function)) return false;
-  return WAKE_SECONDS + at(&need->seconds, weight / threads) <=
-         (1 - GAIN) * at(&need->seconds, weight);
+  if (alone->each < COPY_SECONDS && is_copied(m, function)) return false;
+  return WAKE_SECONDS + chunk_line_at(team, weight / threads) <=
+         (1 - GAIN) * chunk_line_at(alone, weight);
 }
 
 static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
@@ -170,12 +166,12 @@ static bool auto_wants(struct machine *m, uint32_t function, uint64_t instances,
   /* Within a chunk a small call is a part of what is measured. */
   if (need->chunks == 0)
     return m->chunks.count == 0 || instances > FIRST_INSTANCES || weight > FIRST_BYTES;
-  const double needed = at(&need->bytes, weight);
   if (team_may(m, function) && pays_threads(m, function, instances, weight)) return true;
-  if (needed < SMALL_BYTES) return false;
-  const double most = budget(m, &bound);
+  const double needed = chunk_line_at(&need->bytes, weight), most = budget(m, &bound);
   /* Within a chunk that one is halved. Kept operands of calls within calls would add up. */
-  return weight > weight_within(need, most) || (m->chunks.count == 0 && weight < most / KEPT);
+  if (needed >= SMALL_BYTES && weight > weight_within(need, most)) return true;
+  const bool long_one = m->team && chunk_line_at(&need->alone.seconds, weight) >= LONG_SECONDS;
+  return (needed >= SMALL_BYTES || long_one) && m->chunks.count == 0 && weight < most / KEPT;
 }
 
 bool chunk_is_wanted(struct machine *m, uint32_t function, uint64_t instances,
@@ -263,8 +259,9 @@ bool chunk_pays_threads(struct machine *m, const struct cut *cut) {
 
 /* The least weight of a range: a smaller one is mostly what every range costs. */
 static double range_least(const struct chunk_need *need) {
-  const double fixed = FIXED_PART * need->seconds.fixed;
-  return larger(THREAD_LEAST, larger(CHUNK_SECONDS, fixed) / larger(need->seconds.each, 1e-15));
+  const double fixed = FIXED_PART * need->team.seconds.fixed;
+  return larger(THREAD_LEAST,
+                larger(CHUNK_SECONDS, fixed) / larger(need->team.seconds.each, 1e-15));
 }
 
 /* The weight that the next range may have. What its steps cost whatever it has counts for more
@@ -272,9 +269,11 @@ static double range_least(const struct chunk_need *need) {
 static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
   const double share = team_share(parent->team, &cut->bound);
-  const double fixed = FIXED_PART * need->seconds.fixed / larger(need->seconds.each, 1e-15);
-  const double cached = smaller(at(&need->bytes, range_least(need)), THREAD_MOST);
-  const double needed = larger(larger(THREAD_BYTES, cached), at(&need->bytes, fixed));
+  const double fixed =
+      FIXED_PART * need->team.seconds.fixed / larger(need->team.seconds.each, 1e-15);
+  const double cached = smaller(chunk_line_at(&need->bytes, range_least(need)), THREAD_MOST);
+  const double needed =
+      larger(larger(THREAD_BYTES, cached), chunk_line_at(&need->bytes, fixed));
   const double most = need->apart ? smaller(needed, share) : share;
   return smaller(weight_within(need, most), GROWTH * need->largest);
 }
@@ -311,106 +310,4 @@ uint64_t chunk_fitting(struct machine *m, struct cut *cut) {
   if (cut->weight <= TOO_LARGE * allowed) return cut->n;
   const double n = (double)cut->n * allowed / cut->weight;
   return n < 1 ? 1 : (uint64_t)n;
-}
-
-/* ---- measuring ---- */
-
-/* The highest recent peak is that of all chunks under way. */
-static void note_peak(struct machine *m) {
-  const uint64_t peak = statistics(m).recent_peak_bytes;
-  for (uint64_t k = 0; k < m->chunks.count; k++) {
-    struct cut *cut = &m->chunks.cuts[k];
-    if (peak > cut->peak) cut->peak = peak;
-  }
-}
-
-/* Of the calling thread, on a processor: it may have had to wait for one. */
-static double thread_seconds(const struct machine *m) {
-  struct timespec t;
-  if (!m->team) return 0;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void chunk_measure_begin(struct machine *m, struct cut *cut) {
-  if (!m->backend->restart_peak) return;
-  note_peak(m);
-  m->backend->restart_peak(m->context);
-  cut->live = cut->peak = statistics(m).live_bytes;
-  cut->begun = thread_seconds(m);
-}
-
-/* Moves a line to the latest chunk: it goes through what it said of `before`, too, if that
- * weight differs enough, and a heavier chunk needs more; else it keeps its form. */
-static void move_line(struct chunk_line *line, bool apart, double before, double weight,
-                      double y) {
-  const double slope = apart ? (y - at(line, before)) / (weight - before) : 0;
-  const double expected = at(line, weight);
-  if (slope > 0 || expected <= 0) {
-    line->each = slope > 0 ? smaller(slope, y / weight) : y / weight;
-    line->fixed = y - line->each * weight;
-  } else {
-    line->each *= y / expected;
-    line->fixed *= y / expected;
-  }
-}
-
-/* What later lines are anchored to becomes lighter by and by: what large chunks have needed is
- * not forgotten at once when small ones follow. */
-static void note_need(struct chunk_need *need, const struct chunk_measured *x) {
-  const double w = x->weight, before = need->weight;
-  const bool apart = w >= APART * before || w <= before / APART;
-  move_line(&need->bytes, apart, before, w, x->bytes);
-  move_line(&need->seconds, apart, before, w, x->seconds);
-  need->apart = need->apart || (apart && need->chunks > 0);
-  need->weight = larger(w, FORGET * before);
-  need->largest = larger(x->weight, need->largest);
-  need->chunks++;
-}
-
-void chunk_learn(struct machine *parent, struct cut *cut) {
-  if (cut->measured.weight > 0) note_need(&parent->needs[cut->function], &cut->measured);
-  cut->measured.weight = 0;
-}
-
-void chunk_adopt(struct machine *parent, const struct machine *sub) {
-  for (uint32_t f = 0; f < parent->program->function_count; f++) {
-    if (sub->needs[f].chunks > parent->needs[f].chunks) parent->needs[f] = sub->needs[f];
-  }
-}
-
-/* What the chunk needed itself: without what it leaves, which is not a result. */
-static double own_bytes(struct machine *m, const struct cut *cut, const struct value *results) {
-  const uint64_t live = statistics(m).live_bytes;
-  uint64_t before = cut->live, kept = live > before ? live - before : 0;
-  for (uint32_t k = 0; k < cut->result_count; k++) {
-    const uint64_t bytes = bytes_of(m, &results[k]);
-    kept = kept > bytes ? kept - bytes : 0;
-  }
-  before += kept;
-  return cut->peak > before ? (double)(cut->peak - before) : 1;
-}
-
-void chunk_measure_end(struct machine *m, struct cut *cut, const struct value *results) {
-  if (!m->backend->restart_peak) return;
-  note_peak(m);
-  cut->measured = (struct chunk_measured){.weight = cut->weight,
-                                          .bytes = own_bytes(m, cut, results),
-                                          .seconds = thread_seconds(m) - cut->begun};
-  if (!cut->team) chunk_learn(m, cut);
-}
-
-void chunk_count(struct cut *cut) {
-  struct cut_counts *c = &cut->counts;
-  const uint64_t peak = (uint64_t)cut->measured.bytes;
-  if (c->chunks == 0 || cut->n < c->least) c->least = cut->n;
-  if (cut->n > c->most) c->most = cut->n;
-  if (peak > c->peak) c->peak = peak;
-  c->chunks++;
-  if (cut->most) cut->most += (cut->most + 1) / 2; /* others may need less */
-}
-
-void chunk_measure_cut(struct machine *m, const struct cut *cut) {
-  if (m->profile && cut->counts.chunks > 1)
-    profile_cut(m->profile, m->profile_rows[cut->function], &cut->counts, cut->bound);
 }

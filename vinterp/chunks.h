@@ -73,12 +73,24 @@ struct chunk_line {
   double fixed, each;
 };
 
+static inline double chunk_line_at(const struct chunk_line *line, double weight) {
+  return line->fixed + line->each * weight;
+}
+
+/* The time of one way to execute a chunk. */
+struct chunk_way {
+  uint64_t chunks;           /* how many have been measured */
+  double weight;             /* where the line is anchored */
+  struct chunk_line seconds; /* of processors */
+};
+
 /* What chunks of a function need, as far as known. */
 struct chunk_need {
   uint64_t chunks;        /* how many have been measured, */
   bool apart;             /* and two of them of weights that tell the fixed part */
-  double weight, largest; /* where the lines are anchored; of the heaviest chunk */
-  struct chunk_line bytes, seconds;
+  double weight, largest; /* where the line is anchored; of the heaviest chunk */
+  struct chunk_line bytes;
+  struct chunk_way alone, team; /* by the machine; by a thread of its team */
 };
 
 /* Sizes of the operands of an instruction. */
@@ -115,6 +127,7 @@ struct cut {
   double weight;                  /* of the chunk: chunk-size.c */
   double begun;                   /* when it began: time of the thread */
   struct chunk_measured measured; /* at its end; weight 0: learned from */
+  double spent;                   /* seconds of all chunks */
   double allowed;                 /* with a team: the weight that the range may have, */
   uint64_t part;                  /* and the instances of a thread if all had as many */
   /* With a team: the first instance of each chunk whose results are kept. */
@@ -303,15 +316,19 @@ uint64_t chunk_size(struct machine *, struct cut *);
 /* With slices of so many instances the chunk needs no more than it may; cut->n if it is those
  * that it has. */
 uint64_t chunk_fitting(struct machine *, struct cut *);
+/* ---- what they need: chunk-need.c ---- */
+
+/* Bytes of a vector, or of the lengths of a descriptor: chunk-size.c. */
+uint64_t chunk_bytes(const struct machine *, const struct value *);
 /* A chunk begins. It has ended, and has these results, which have not been laid down yet: in a
  * sub-machine its parent is to learn from it. They have been. All chunks have ended. */
 void chunk_measure_begin(struct machine *, struct cut *);
 void chunk_measure_end(struct machine *, struct cut *, const struct value *results);
 void chunk_count(struct cut *);
 void chunk_measure_cut(struct machine *, const struct cut *);
-/* What the range of a sub-machine's cut has needed, for its parent, if that does not know yet;
- * what calls within its ranges have needed. */
-void chunk_learn(struct machine *parent, struct cut *);
+/* What the range of a sub-machine's cut has needed, for its parent and the whole cut there, if
+ * that does not know yet; what calls within its ranges have needed. */
+void chunk_learn(struct machine *parent, struct cut *whole, struct cut *range);
 void chunk_adopt(struct machine *parent, const struct machine *sub);
 
 /* ---- RAND: chunk-random.c ---- */

@@ -200,7 +200,7 @@ static void add_counts(struct cut_counts *to, const struct cut_counts *x) {
 void sub_close(struct machine *s, struct machine *parent, struct cut *cut) {
   add_counts(&cut->counts, &s->chunks.cuts[0].counts);
   cut->bound = s->chunks.cuts[0].bound;
-  chunk_learn(parent, &s->chunks.cuts[0]);
+  chunk_learn(parent, cut, &s->chunks.cuts[0]);
   chunk_adopt(parent, s);
   if (s->profile) profile_add(parent->profile, s->profile);
   leave_context(s);

@@ -261,7 +261,7 @@ static bool slice_range(struct machine *sub, struct cut *cut, uint64_t n) {
 /* With the lock. */
 static bool take(struct team *t, struct machine *sub, struct cut *cut) {
   struct cut *whole = t->cut;
-  chunk_learn(t->parent, cut);
+  chunk_learn(t->parent, whole, cut);
   if (t->end != END_NOT || whole->first == whole->instances) return false;
   cut->bound = whole->bound;
   cut->most = 0;
