@@ -7,18 +7,13 @@
  */
 #include "vinterp/machine-private.h"
 
+#include <math.h>
 #include <time.h>
 
-enum { APART = 2 }; /* weights that differ by this factor tell the fixed part from the rest */
-static const double FORGET = 0.875, DOUBT = 8, TRIED_SECONDS = 10e-3;
-
-static double larger(double a, double b) {
-  return a > b ? a : b;
-}
-
-static double smaller(double a, double b) {
-  return a < b ? a : b;
-}
+enum { APART = 2 }; /* weights that differ by this factor */
+/* The anchor of a line after each chunk; the part of its time that a way is doubted at first;
+ * calls that take longer are not tried the other way. */
+static const double FORGET = 0.875, DOUBT = 1.0 / 8, TRIED_SECONDS = 10e-3;
 
 /* The highest recent peak is that of all chunks under way. */
 static void note_peak(struct machine *m) {
@@ -52,7 +47,7 @@ static void move_line(struct chunk_line *line, bool apart, double before, double
   const double slope = apart ? (y - chunk_line_at(line, before)) / (weight - before) : 0;
   const double expected = chunk_line_at(line, weight);
   if (slope > 0 || expected <= 0) {
-    line->each = slope > 0 ? smaller(slope, y / weight) : y / weight;
+    line->each = slope > 0 ? fmin(slope, y / weight) : y / weight;
     line->fixed = y - line->each * weight;
   } else {
     line->each *= y / expected;
@@ -60,16 +55,17 @@ static void move_line(struct chunk_line *line, bool apart, double before, double
   }
 }
 
-/* What later lines are anchored to becomes lighter by and by: what large chunks have needed is
- * not forgotten at once when small ones follow. */
+/* Whether two chunks of these weights tell the fixed part from the rest. */
 static bool is_apart(double before, double weight) {
   return weight >= APART * before || weight <= before / APART;
 }
 
+/* The anchor becomes lighter by and by: what large chunks have taken is not forgotten at once
+ * when small ones follow. */
 static void note_seconds(struct chunk_way *way, const struct chunk_measured *x) {
   move_line(&way->seconds, is_apart(way->weight, x->weight), way->weight, x->weight,
             x->seconds);
-  way->weight = larger(x->weight, FORGET * way->weight);
+  way->weight = fmax(x->weight, FORGET * way->weight);
   way->chunks++;
 }
 
@@ -80,8 +76,8 @@ static void note_need(struct chunk_need *need, const struct chunk_measured *x, b
   const bool apart = is_apart(need->weight, x->weight);
   move_line(&need->bytes, apart, need->weight, x->weight, x->bytes);
   need->apart = need->apart || (apart && need->chunks > 0);
-  need->weight = larger(x->weight, FORGET * need->weight);
-  need->largest = larger(x->weight, need->largest);
+  need->weight = fmax(x->weight, FORGET * need->weight);
+  need->largest = fmax(x->weight, need->largest);
   need->chunks++;
   note_seconds(way, x);
   if (other->chunks == 0) {
@@ -102,7 +98,7 @@ void chunk_learn(struct machine *parent, struct cut *whole, struct cut *cut) {
  * time that was measured when something else ran does not count for ever. The more often it has
  * been measured, the smaller the step. Only calls that are soon over are worth the trial. */
 static void doubt(struct chunk_way *way) {
-  const double part = way->chunks > 0 ? 1 - 1 / (DOUBT * (double)way->chunks) : 1;
+  const double part = way->chunks > 0 ? 1 - DOUBT / (double)way->chunks : 1;
   way->seconds.fixed *= part;
   way->seconds.each *= part;
 }

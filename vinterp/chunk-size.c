@@ -67,14 +67,6 @@ static const double LONG_SECONDS = 200e-6;
 static const double COPY_SECONDS = 2e-9;
 enum { INSTANCES_EACH = 4 }; /* for each thread, at least */
 
-static double larger(double a, double b) {
-  return a > b ? a : b;
-}
-
-static double smaller(double a, double b) {
-  return a < b ? a : b;
-}
-
 static bool is_auto(const struct machine *m) {
   return m->options.chunks.mode == MACHINE_CHUNKS_AUTO;
 }
@@ -137,7 +129,7 @@ static bool is_copied(const struct machine *m, uint32_t function) {
 /* The weight of a chunk that needs so many bytes, or so little that the fixed part is half of
  * it; INFINITY if what it needs does not depend on it. */
 static double weight_within(const struct chunk_need *need, double bytes) {
-  const double room = larger(bytes - need->bytes.fixed, need->bytes.fixed);
+  const double room = fmax(bytes - need->bytes.fixed, need->bytes.fixed);
   return need->bytes.each > 0 ? room / need->bytes.each : INFINITY;
 }
 
@@ -212,7 +204,7 @@ static double weight_allowed(struct machine *m, struct cut *cut) {
   cut->bound = CHUNK_BUDGET;
   if (need->chunks == 0) return allowed;
   allowed = weight_within(need, budget(m, &cut->bound));
-  return smaller(allowed, GROWTH * need->largest);
+  return fmin(allowed, GROWTH * need->largest);
 }
 
 static uint64_t auto_size(struct machine *m, struct cut *cut) {
@@ -260,8 +252,7 @@ bool chunk_pays_threads(struct machine *m, const struct cut *cut) {
 /* The least weight of a range: a smaller one is mostly what every range costs. */
 static double range_least(const struct chunk_need *need) {
   const double fixed = FIXED_PART * need->team.seconds.fixed;
-  return larger(THREAD_LEAST,
-                larger(CHUNK_SECONDS, fixed) / larger(need->team.seconds.each, 1e-15));
+  return fmax(THREAD_LEAST, fmax(CHUNK_SECONDS, fixed) / fmax(need->team.seconds.each, 1e-15));
 }
 
 /* The weight that the next range may have. What its steps cost whatever it has counts for more
@@ -270,12 +261,11 @@ static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
   const double share = team_share(parent->team, &cut->bound);
   const double fixed =
-      FIXED_PART * need->team.seconds.fixed / larger(need->team.seconds.each, 1e-15);
-  const double cached = smaller(chunk_line_at(&need->bytes, range_least(need)), THREAD_MOST);
-  const double needed =
-      larger(larger(THREAD_BYTES, cached), chunk_line_at(&need->bytes, fixed));
-  const double most = need->apart ? smaller(needed, share) : share;
-  return smaller(weight_within(need, most), GROWTH * need->largest);
+      FIXED_PART * need->team.seconds.fixed / fmax(need->team.seconds.each, 1e-15);
+  const double cached = fmin(chunk_line_at(&need->bytes, range_least(need)), THREAD_MOST);
+  const double needed = fmax(fmax(THREAD_BYTES, cached), chunk_line_at(&need->bytes, fixed));
+  const double most = need->apart ? fmin(needed, share) : share;
+  return fmin(weight_within(need, most), GROWTH * need->largest);
 }
 
 /* Ranges become smaller towards the end, so that threads end together, but not so small that
@@ -284,11 +274,11 @@ static uint64_t auto_range(struct machine *parent, struct cut *cut, double *allo
   const uint64_t left = cut->instances - cut->first;
   const uint64_t guided = left / (2 * team_threads(parent->team)) + 1;
   const double each = weight_each(cut), part = (double)cut->part;
-  const double least = smaller(range_least(&parent->needs[cut->function]) / each, part);
+  const double least = fmin(range_least(&parent->needs[cut->function]) / each, part);
   *allowed = range_allowed(parent, cut);
-  double n = smaller(*allowed / each, smaller(larger((double)guided, least), part));
+  double n = fmin(*allowed / each, fmin(fmax((double)guided, least), part));
   if (n < 1) n = 1;
-  return (double)left - n < smaller(n, least) / 2 ? left : (uint64_t)n;
+  return (double)left - n < fmin(n, least) / 2 ? left : (uint64_t)n;
 }
 
 uint64_t chunk_range(struct machine *parent, struct cut *cut, double *allowed) {
