@@ -85,7 +85,16 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_on_progress": (NOTHING, [CONTEXT, PROGRESS, DATA]),
     "ravel_interrupt": (NOTHING, [CONTEXT]),
     "ravel_get_statistics": (NOTHING, [CONTEXT, POINTER(Statistics)]),
+    # libravel/python.h
+    "ravel_python_begin": (NOTHING, [STRUCT]),
+    "ravel_python_release_schema": (NOTHING, [STRUCT]),
+    "ravel_python_release_array": (NOTHING, [STRUCT]),
+    "ravel_python_stream": (c_bool, [STRUCT, STRUCT, STRUCT]),
+    "ravel_python_end_capsule": (NOTHING, [c_void_p]),
 }
+# What libravel calls of the interpreter (struct ravel_python), in this order.
+OF_PYTHON = ("Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "Py_DecRef",
+             "PyCapsule_GetName", "PyCapsule_GetPointer", "PyCapsule_GetContext")
 
 
 def paths() -> Iterator[str]:
@@ -126,7 +135,14 @@ def declare(library: ctypes.CDLL, path: str) -> ctypes.CDLL:
     return library
 
 
+def address(function: Any) -> int:
+    """Of a function of C."""
+    return ctypes.cast(function, c_void_p).value or 0
+
+
 lib: Any = open_library()
+lib.ravel_python_begin((c_void_p * len(OF_PYTHON))(
+    *(address(getattr(ctypes.pythonapi, name)) for name in OF_PYTHON)))
 
 
 def text(pointed: bytes | None) -> str:

@@ -1,12 +1,15 @@
 """ravel.Array: elements, slices, what others see of it, and how it is shown."""
 
+import ctypes
 import os
 import pickle
 import unittest
 from pathlib import Path
 
+import batches
 import numpy as np
 import ravel as rv
+from ravel import _arrow, _transfer
 
 ROWS = [[1.0, 2.0], [], [3.0]]
 MODULES = Path(__file__).resolve().parent.parent.parent / "build" / "lib" / "ravel-tests"
@@ -176,15 +179,42 @@ class ForOthers(unittest.TestCase):
                     self.assertEqual(rv.array(Producer(made, name)).to_list(), data)
 
     def test_capsules_that_nobody_takes(self):
-        from ravel import _arrow, _transfer  # pylint: disable=import-outside-toplevel
         made = rv.array([([1], "a")])
-        kept = _arrow._kept, _transfer._in_capsules, _transfer._streams
-        before = [len(each) for each in kept]
+        made[0]  # pylint: disable=pointless-statement
+        before = batches.kept()
         for _ in range(3):
             made.__arrow_c_array__()
             made.__arrow_c_stream__()
             made.__arrow_c_schema__()
-        self.assertEqual([len(each) for each in kept], before)
+            rv.eval("x", x=made).__arrow_c_stream__()
+        self.assertEqual(batches.kept(), before)
+
+    def test_exceptions_of_consumers(self):
+        """A capsule that ends while the exception of who took it is pending."""
+        here, there = rv.array([([1], "a"), ([], "b")]), rv.eval("{[0:n] : n in [0:4]}")
+        here[0]  # pylint: disable=pointless-statement
+        before = batches.kept()
+        for made in (lambda: here.__arrow_c_schema__(), lambda: here.__arrow_c_stream__(),
+                     lambda: here.__arrow_c_array__()[1], lambda: there.__arrow_c_stream__(),
+                     lambda: there.__arrow_c_array__()[0]):
+            with self.assertRaisesRegex(TypeError, "no len|PyCapsule"):
+                len(made())
+            with self.assertRaisesRegex(ValueError, "Capsule"):
+                _transfer.pointer_in(made(), b"another name")
+        there[0]  # pylint: disable=pointless-statement
+        self.assertEqual(batches.kept(), before)
+
+    def test_schemas_outlive_their_streams(self):
+        made = rv.array([(1, [0.5], "a")])
+        made[0]  # pylint: disable=pointless-statement
+        capsule = made.__arrow_c_stream__()
+        pointer = _transfer.pointer_in(capsule, b"arrow_array_stream")
+        stream = _transfer.ArrowArrayStream.from_address(pointer)
+        owner = _arrow.Exported()
+        batches.NEXT(stream.get_schema)(pointer, ctypes.addressof(owner.schema))
+        del stream, capsule, made
+        self.assertEqual([owner.schema.children[i].contents.format for i in range(3)],
+                         [b"l", b"+L", b"U"])
 
 
 class Shown(unittest.TestCase):
