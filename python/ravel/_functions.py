@@ -11,7 +11,7 @@ from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, T
 from ravel import _convert, _types
 from ravel._array import wrapped
 from ravel._context import Context
-from ravel._definitions import Definition, definitions
+from ravel._definitions import Definition
 from ravel._errors import MisuseError, NeslTypeError, RunError
 from ravel._options import context as current
 from ravel._values import Compiled, Value
@@ -102,11 +102,11 @@ class Function:
     def _compiled(self, context: Context, types: Tuple[str, ...], mapped: bool) -> Compiled:
         """It for arguments of these types, or for sequences of them."""
         key = (self, types, mapped)
-        found = context.compiled.get(key)
+        found = context.kept(key)
         if found is None:
             entry = self._entry(context, types)
             found = context.run(lambda: _look_up(context, entry, types, mapped))
-            context.compiled[key] = found
+            context.keep(key, found)
         return found
 
     def _prepared(self, data: Sequence[Any], mapped: bool) -> Tuple[Arguments, Compiled]:
@@ -258,12 +258,7 @@ def define(source: str, name: str = "<definition>") -> Module:
     """
     definition = Definition(source, name)
     context = current()
-
-    def work() -> None:
-        context.catch_up()
-        context.define(definition)
-    context.run(work)
-    definitions.append(definition)
+    context.run(lambda: context.define_newest(definition))
     return Module(definition)
 
 

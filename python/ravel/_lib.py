@@ -34,6 +34,11 @@ class Costs(Structure):
                 ("compiled_steps", c_uint64), ("instructions", c_uint64), ("seconds", c_double)]
 
 
+class Random(Structure):
+    """struct ravel_random"""
+    _fields_ = [("seed", c_uint64), ("count", c_uint64)]
+
+
 CODE, NOTHING, TEXT = c_int, None, c_char_p
 OPTIONS = CONTEXT = FUNCTION = VALUE = STRUCT = DATA = c_void_p
 OUT = POINTER(c_void_p)
@@ -46,6 +51,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_options_free": (NOTHING, [OPTIONS]),
     "ravel_context_new": (CODE, [OPTIONS, OUT]),
     "ravel_context_free": (NOTHING, [CONTEXT]),
+    "ravel_context_set": (CODE, [CONTEXT, TEXT, TEXT]),
+    "ravel_get_random": (NOTHING, [CONTEXT, POINTER(Random)]),
+    "ravel_set_random": (NOTHING, [CONTEXT, POINTER(Random)]),
     "ravel_message": (TEXT, [CONTEXT]),
     "ravel_get_diagnostic": (c_bool, [CONTEXT, c_size_t, POINTER(Diagnostic)]),
     "ravel_define": (CODE, [CONTEXT, TEXT, TEXT, c_size_t]),

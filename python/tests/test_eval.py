@@ -179,10 +179,10 @@ class Options(unittest.TestCase):
         self.assertIsInstance(caught.exception, PermissionError)
 
     def test_options_that_do_not_exist(self):
-        with self.assertRaisesRegex(rv.MisuseError, "no option colour=red"):
+        with self.assertRaisesRegex(rv.MisuseError, "no option colour; options are backend"):
             with rv.options(colour="red"):
                 pass
-        with self.assertRaisesRegex(rv.MisuseError, "no option backend=none"):
+        with self.assertRaisesRegex(rv.MisuseError, "the option backend is auto, cpu, .* not none"):
             with rv.options(backend="none"):
                 pass
         self.assertEqual(rv.eval("1 + 1"), 2)
