@@ -6,6 +6,7 @@ import functools
 import inspect
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from ravel._array import Array
 from ravel._context import Context
 from ravel._definitions import Definition
 from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError
@@ -47,15 +48,19 @@ class PythonFunction(Function):
                               " in parallel")
         return bound.args
 
-    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+    def _marks(self, data: Sequence[Any], mapped: bool) -> Any:
+        marks = tuple(_arrays_in(each) for each in data)
+        return tuple(_inside(mark) for mark in marks) if mapped else marks
+
+    def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         context.run(lambda: _define_prelude(context))
-        program = self._program(context, types)
+        program = self._program(context, types, marks)
         context.run(lambda: _define_used(context, program))
         return Entry(program.name, Definition(program.definitions, FILE.format(program.name)))
 
-    def _program(self, context: Context, types: Tuple[str, ...]) -> Program:
+    def _program(self, context: Context, types: Tuple[str, ...], marks: Any) -> Program:
         try:
-            program = self._translation.program(list(types), _finder(context))
+            program = self._translation.program(list(types), _finder(context), marks)
         except Unsupported as refusal:
             raise refusal.with_traceback(None) from None  # not where in this package
         except ValueError as error:
@@ -76,6 +81,26 @@ class PythonFunction(Function):
 
     def _explained(self, error: Any) -> BaseException:
         return explained(error, self._programs)
+
+
+def _arrays_in(data: Any) -> Any:
+    """Where arrays with operators of their own are in an argument, as a mark of types.py."""
+    if isinstance(data, tuple):
+        parts = tuple(map(_arrays_in, data))
+        return parts if any(parts) else False
+    kind = type(data)
+    if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__dlpack__") and kind is not Array:
+        return True
+    if isinstance(data, list):
+        kinds = {type(each): each for each in data}  # all of a type are alike
+        inner = next(filter(None, map(_arrays_in, kinds.values())), False)
+        return [inner] if inner else False
+    return False
+
+
+def _inside(mark: Any) -> Any:
+    """That of the elements."""
+    return mark[0] if isinstance(mark, list) else mark
 
 
 @functools.lru_cache(maxsize=None)

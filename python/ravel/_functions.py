@@ -87,8 +87,12 @@ class Function:
     __name__: str
     _refusals: Tuple[Type[Exception], ...] = (NeslTypeError,)  # of arguments of other types
 
-    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+    def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         raise NotImplementedError
+
+    def _marks(self, data: Sequence[Any], mapped: bool) -> Any:
+        """What else a call depends on than types of NESL."""
+        return None
 
     def _explained(self, error: RunError) -> BaseException:
         """What is raised for the failure of a run."""
@@ -99,12 +103,13 @@ class Function:
         """Its text in NESL."""
         raise NotImplementedError
 
-    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: bool) -> Compiled:
+    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: bool,
+                  marks: Any = None) -> Compiled:
         """It for arguments of these types, or for sequences of them."""
-        key = (self, types, mapped)
+        key = (self, types, mapped, repr(marks))
         found = context.kept(key)
         if found is None:
-            entry = self._entry(context, types)
+            entry = self._entry(context, types, marks)
             found = context.run(lambda: _look_up(context, entry, types, mapped))
             context.keep(key, found)
         return found
@@ -114,7 +119,7 @@ class Function:
         arguments = Arguments(context, data, [f"argument {i + 1}" for i in range(len(data))])
         types = (tuple(_element(each) for each in arguments.values) if mapped
                  else types_of(arguments.values))
-        return arguments, self._compiled(context, types, mapped)
+        return arguments, self._compiled(context, types, mapped, self._marks(data, mapped))
 
     def _run(self, compiled: Compiled, work: Callable[[], T]) -> T:
         try:
@@ -206,7 +211,7 @@ class NeslFunction(Function):
         self.__name__ = name
         self._definition = definition
 
-    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+    def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         return Entry(self.__name__, self._definition)
 
     @property
