@@ -45,7 +45,7 @@ def _options(pairs: Iterable[tuple[str, str]]) -> int:
     """A struct ravel_options, the caller's."""
     wanted: int = lib.ravel_options_new()
     for name, value in pairs:
-        if lib.ravel_options_set(wanted, name.encode(), value.encode()):
+        if "\0" in name + value or lib.ravel_options_set(wanted, name.encode(), value.encode()):
             lib.ravel_options_free(wanted)
             raise _errors.MisuseError(
                 f"the option {name} is {VALUES[name]}, not {value}" if name in VALUES else
@@ -239,6 +239,10 @@ class Context:
         return self._compiled(lib.ravel_find, name, types)
 
     def _compiled(self, function: Any, *texts: str) -> Compiled:
+        for said in texts:
+            if "\0" in said:  # texts of C end there
+                raise _errors.NeslSyntaxError(f"character {said.index(chr(0))} of {said[:200]!r}"
+                                              " is a NUL, which means nothing in NESL")
         found = c_void_p()
         code = function(self._handle, *(t.encode() for t in texts), byref(found))
         compiled = Compiled(self, found.value or 0) if not code else None

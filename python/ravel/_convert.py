@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -211,10 +212,18 @@ def python(result: Value) -> Any:
     if result.type == "bool":
         return _values.get(result, lib.ravel_get_bool, ctypes.c_bool)
     if result.type == "char":
-        return chr(_values.get(result, lib.ravel_get_int, ctypes.c_int64))
+        return character(_values.get(result, lib.ravel_get_int, ctypes.c_int64))
     if result.type == "[char]":
         return text(result)
     return NotImplemented
+
+
+def character(code: int) -> str:
+    """A character by itself."""
+    if not 0 <= code <= sys.maxunicode:
+        raise _errors.DataError(f"the character of code {code} is none of Python's: these have 0 to"
+                                f" {sys.maxunicode}")
+    return chr(code)
 
 
 def text(result: Value) -> str:
@@ -222,7 +231,12 @@ def text(result: Value) -> str:
     count = _values.length(result)
     room = ctypes.create_string_buffer(count)
     context = result.context
-    context.run(lambda: context.do(lib.ravel_copy, result.pointer, CHAR8, 0, count, room))
+
+    def copy() -> None:
+        context.do(lib.ravel_copy, result.pointer, CHAR8, 0, count, room)
+    try:
+        context.run(copy)
+    except _errors.DataError:
+        raise _errors.DataError("the text has a character whose code is not 0 to 255: texts are"
+                                " bytes, and {char_code(c) : c in text} has the codes") from None
     return decoded(room.raw[:count])
-
-

@@ -217,6 +217,49 @@ class ForOthers(unittest.TestCase):
                          [b"l", b"+L", b"U"])
 
 
+class Datatypes(unittest.TestCase):
+    """Values of datatypes, and sequences of them, which have no type outside of NESL."""
+
+    def setUp(self):
+        rv.define("datatype dot_(int, float);")
+        self.dots = rv.eval("[dot_(1, 2.0), dot_(3, 4.5)]")
+
+    def test_sequences(self):
+        dots = self.dots
+        self.assertEqual((dots.type, len(dots), dots[-1].contents), ("[dot_]", 2, (3, 4.5)))
+        self.assertEqual(repr(dots), "<ravel.Array [<dot_ (1, 2.0)>, <dot_ (3, 4.5)>], 2 of dot_>")
+        self.assertEqual(repr(dots[1:]), "<ravel.Array [<dot_ (3, 4.5)>], 1 of dot_>")
+        self.assertEqual([each.contents for each in dots[[1, 0, 1]]], [(3, 4.5), (1, 2.0), (3, 4.5)])
+        self.assertEqual(dots[np.array([False, True])].to_list(), [dots[1]])
+        self.assertIn("&lt;dot_ (3, 4.5)&gt;", dots._repr_html_())
+        self.assertEqual(rv.eval("{let dot_(n, x) = d in n : d in v}", v=dots[1:]).to_list(), [3])
+        self.assertTrue(dots == rv.eval("v", v=dots))
+        self.assertFalse(dots == dots[::-1])
+        with self.assertRaises(IndexError):
+            dots[2]  # pylint: disable=pointless-statement
+
+    def test_within_other_types(self):
+        rows = rv.eval("[v, [] dot_]", v=self.dots)
+        self.assertEqual(([len(row) for row in rows], rows[0][1].contents), ([2, 0], (3, 4.5)))
+        self.assertEqual(repr(rv.eval("[(7, v[0])]", v=self.dots)),
+                         "<ravel.Array [(7, <dot_ (1, 2.0)>)], 1 of (int, dot_)>")
+
+    def test_with_types_as_arguments(self):
+        made = rv.eval("matrix(2, 2, [1, 2, 3, 4])")
+        self.assertEqual((made.type, made.contents[2].to_list()), ("matrix(int)", [1, 2, 3, 4]))
+        self.assertEqual(rv.eval("matrix_rows(m)", m=made).to_list(), [[1, 2], [3, 4]])
+        pair = rv.eval("(matrix(1, 1, [(1, t)]), 2)")
+        self.assertEqual((pair[0].type, pair[1]), ("matrix((int, bool))", 2))
+        rows = rv.eval("{matrix_rows(m) : m in v}", v=rv.eval("[m, m]", m=made))
+        self.assertEqual(rows.to_list(), [[[1, 2], [3, 4]]] * 2)
+
+    def test_others_have_no_type_for_them(self):
+        for take in (np.asarray, pickle.dumps, lambda v: v.__arrow_c_array__(),
+                     lambda v: v[1:].__arrow_c_stream__(), lambda v: v.__arrow_c_schema__()):
+            with self.assertRaisesRegex(rv.DataError, "dot_.*datatype"):
+                take(self.dots)
+
+
 class Shown(unittest.TestCase):
     def test_repr(self):
         self.assertEqual(repr(rv.array(ROWS)),
