@@ -11,7 +11,7 @@ from ravel._context import Context
 from ravel._definitions import Definition
 from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError
 from ravel._explained import explained
-from ravel._functions import Entry, Function, NeslFunction
+from ravel._functions import Entry, Function, NeslFunction, Rows
 from ravel._lib import lib, text
 from ravel._translate import Program, Translation, Unsupported, prelude
 
@@ -28,7 +28,9 @@ class PythonFunction(Function):
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
-        self._signature = inspect.signature(function)
+        self.__qualname__ = function.__qualname__
+        self.__annotations__ = function.__annotations__
+        self._signature = self.__signature__ = inspect.signature(function)
         self._translation = Translation(function)
         self._ravel_definition = self._translation.definition
         self._programs: Dict[str, Program] = {}  # by the names of their files
@@ -48,9 +50,14 @@ class PythonFunction(Function):
                               " in parallel")
         return bound.args
 
-    def _marks(self, data: Sequence[Any], mapped: bool) -> Any:
+    def __reduce__(self) -> Any:
+        return self.__qualname__  # pickle finds it in its module
+
+    def _marks(self, data: Sequence[Any], mapped: Rows) -> Any:
         marks = tuple(_arrays_in(each) for each in data)
-        return tuple(_inside(mark) for mark in marks) if mapped else marks
+        if not mapped:
+            return marks
+        return tuple(_inside(mark) if row else mark for mark, row in zip(marks, mapped))
 
     def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         context.run(lambda: _define_prelude(context))
@@ -68,12 +75,15 @@ class PythonFunction(Function):
         self._programs[FILE.format(program.name)] = program
         return program
 
+    def __repr__(self) -> str:
+        return f"<ravel function {self.__name__}{self._signature}>"
+
     @property
     def nesl(self) -> str:
         """Its text in NESL, for each list of types that it was called with."""
         return "".join(program.definitions for program in self._programs.values())
 
-    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+    def _call(self, data: Sequence[Any], mapped: Rows = ()) -> Any:
         try:
             return super()._call(data, mapped)
         except LimitError as error:
@@ -127,7 +137,7 @@ def _define_used(context: Context, program: Program) -> None:
 def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, str]]:
     """What a function of NESL is called and gives, for arguments of given types."""
     def find(function: NeslFunction, types: List[str]) -> Tuple[str, str]:
-        compiled = function._compiled(context, tuple(types), False)
+        compiled = function._compiled(context, tuple(types), ())
         return function.__name__, text(lib.ravel_function_gives(compiled.pointer))
     return find
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from pathlib import Path
@@ -17,6 +18,7 @@ from ravel._options import context as current
 from ravel._values import Compiled, Value
 
 T = TypeVar("T")
+Rows = Tuple[bool, ...]  # of which arguments `map` gives the function an element each; () of a call
 
 
 class Entry(NamedTuple):
@@ -90,7 +92,14 @@ class Function:
     def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         raise NotImplementedError
 
-    def _marks(self, data: Sequence[Any], mapped: bool) -> Any:
+    def _ordered(self, data: Tuple[Any, ...], named: Any) -> Tuple[Any, ...]:
+        """Arguments by position."""
+        if named:
+            raise MisuseError(f"{self.__name__} is a function of NESL, whose arguments are given by"
+                              f" position, without {', '.join(named)}=")
+        return data
+
+    def _marks(self, data: Sequence[Any], mapped: Rows) -> Any:
         """What else a call depends on than types of NESL."""
         return None
 
@@ -103,9 +112,9 @@ class Function:
         """Its text in NESL."""
         raise NotImplementedError
 
-    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: bool,
+    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: Rows,
                   marks: Any = None) -> Compiled:
-        """It for arguments of these types, or for sequences of them."""
+        """It for arguments of these types, or for sequences of some of them."""
         key = (self, types, mapped, repr(marks))
         found = context.kept(key)
         if found is None:
@@ -114,11 +123,13 @@ class Function:
             context.keep(key, found)
         return found
 
-    def _prepared(self, data: Sequence[Any], mapped: bool) -> Tuple[Arguments, Compiled]:
+    def _prepared(self, data: Sequence[Any], mapped: Rows) -> Tuple[Arguments, Compiled]:
         context = current()
         arguments = Arguments(context, data, [f"argument {i + 1}" for i in range(len(data))])
-        types = (tuple(_element(each) for each in arguments.values) if mapped
-                 else types_of(arguments.values))
+        types = types_of(arguments.values)
+        if mapped:
+            types = tuple(_element(each) if row else kind
+                          for each, row, kind in zip(arguments.values, mapped, types))
         return arguments, self._compiled(context, types, mapped, self._marks(data, mapped))
 
     def _run(self, compiled: Compiled, work: Callable[[], T]) -> T:
@@ -127,7 +138,7 @@ class Function:
         except RunError as error:
             raise self._explained(error) from None
 
-    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+    def _call(self, data: Sequence[Any], mapped: Rows = ()) -> Any:
         arguments, compiled = self._prepared(data, mapped)
         return wrapped(self._run(compiled, lambda: arguments.call(compiled)))
 
@@ -135,10 +146,10 @@ class Function:
         """For a call; for `map` if it does not take such data, but their elements."""
         of_map = self._refusals + (MisuseError,)
         try:
-            return self._prepared(data, False)
+            return self._prepared(data, ())
         except self._refusals as refusal:
             try:
-                return self._prepared(data, True)
+                return self._prepared(data, (True,) * len(data))
             except of_map:
                 raise refusal from None
 
@@ -162,7 +173,7 @@ class Function:
         return f"<ravel function {self.__name__}>"
 
 
-def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: bool) -> Compiled:
+def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: Rows) -> Compiled:
     """Within `run`."""
     if entry.definition:
         context.define(entry.definition)
@@ -170,11 +181,12 @@ def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: boo
         context.catch_up()
     if not mapped:
         return context.find(entry.name, ", ".join(types))
-    names = [f"x{i}_" for i in range(len(types))]
-    rows = [f"rows{i}_" for i in range(len(types))]
-    bound = "; ".join(f"{name} in {row}" for name, row in zip(names, rows))
-    return context.expression(f"{{{entry.name}({', '.join(names)}) : {bound}}}",
-                              ", ".join(rows), ", ".join(f"[{each}]" for each in types))
+    given = [f"given{i}_" for i in range(len(types))]
+    inside = [f"x{i}_" if row else name for i, (row, name) in enumerate(zip(mapped, given))]
+    bound = "; ".join(f"{x} in {rows}" for x, rows in zip(inside, given) if x != rows)
+    return context.expression(
+        f"{{{entry.name}({', '.join(inside)}) : {bound}}}", ", ".join(given),
+        ", ".join(f"[{each}]" if row else each for each, row in zip(types, mapped)))
 
 
 def _element(argument: Value) -> str:
@@ -184,19 +196,34 @@ def _element(argument: Value) -> str:
     return str(found.parts[0])
 
 
+class _Row(NamedTuple):
+    """An argument of which the function is given an element."""
+    data: Any
+
+
 # pylint: disable-next=redefined-builtin
-def map(function: Union[Function, str], /, *rows: Any) -> Any:
+def map(function: Union[Function, str, functools.partial[Any]], /, *rows: Any, **same: Any) -> Any:
     """The function's results for each element of a sequence, all computed in parallel.
 
     `function` is one of ravel, or the name of one in NESL. Of several sequences, which have the
-    same length, the function is given an element of each.
+    same length, the function is given an element of each. Arguments by name, and those of a
+    functools.partial, are the same for all.
     """
-    if isinstance(function, str):
-        function = NeslFunction(function)
-    if not isinstance(function, Function):
-        raise MisuseError(f"{function!r} is a function of Python: decorate it with"
+    before: Tuple[Any, ...] = ()
+    called: Any = function
+    while isinstance(called, functools.partial):
+        before, same = called.args + before, {**called.keywords, **same}
+        called = called.func
+    if isinstance(called, str):
+        called = NeslFunction(called)
+    if not isinstance(called, Function):
+        raise MisuseError(f"{called!r} is a function of Python: decorate it with"
                           " @ravel.function")
-    return function._call(rows, mapped=True)
+    if not rows:
+        raise MisuseError("map takes a function and the sequences of its arguments")
+    given = called._ordered((*before, *(_Row(each) for each in rows)), same)
+    return called._call([each.data if isinstance(each, _Row) else each for each in given],
+                          tuple(isinstance(each, _Row) for each in given))
 
 
 # ---- functions of NESL ----
@@ -214,10 +241,19 @@ class NeslFunction(Function):
     def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         return Entry(self.__name__, self._definition)
 
+    def __reduce__(self) -> Any:
+        text = self._definition
+        return _function_of, (self.__name__, *((text.text, text.name) if text else ()))
+
     @property
     def nesl(self) -> str:
         form = self._definition.form(self.__name__) if self._definition else None
         return form.text + ";" if form else f"% {self.__name__}, of the library %"
+
+
+def _function_of(name: str, *text: str) -> NeslFunction:
+    """For pickle: a function of a text of NESL, or of the library."""
+    return NeslFunction(name, Definition(*text) if text else None)
 
 
 class Module:

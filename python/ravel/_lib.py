@@ -106,12 +106,13 @@ OF_PYTHON = ("Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "Py_
 
 
 def paths() -> Iterator[str]:
-    """Where libravel may be, the nearest first."""
-    package = Path(__file__).resolve().parent
-    yield str(package / "lib" / "libravel.so")
+    """Where libravel may be: where the user says, or else the nearest first."""
     named = os.environ.get("RAVEL_LIBRARY")
     if named:
         yield named
+        return
+    package = Path(__file__).resolve().parent
+    yield str(package / "lib" / "libravel.so")
     yield str(package.parent.parent / "build" / "lib" / "libravel.so")
     yield ctypes.util.find_library("ravel") or "libravel.so.0"
 

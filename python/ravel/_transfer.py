@@ -6,6 +6,7 @@ Capsules: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface
 from __future__ import annotations
 
 import ctypes
+import re
 from ctypes import PYFUNCTYPE, Structure, byref, c_char_p, c_int, c_void_p
 from typing import Any, Tuple
 
@@ -13,6 +14,7 @@ from ravel._arrow import (ArrowArray, ArrowSchema, Exported, array_of, columns_o
                           schema_of)
 from ravel._columns import Column
 from ravel._context import Context
+from ravel._errors import DataError
 from ravel._lib import address, lib
 from ravel._values import Value
 
@@ -40,6 +42,8 @@ def columns(value: Value) -> Column:
 
 # ---- capsules of others ----
 
+INTERRUPTED = re.compile(r"^KeyboardInterrupt\b", re.MULTILINE)  # the end of a traceback
+
 pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_in.restype, pointer_in.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
@@ -55,7 +59,13 @@ def value_of_stream(context: Context, producer: Any) -> Value:
     """Of an object with `__arrow_c_stream__`."""
     stream = producer.__arrow_c_stream__()
     pointer = pointer_in(stream, b"arrow_array_stream")
-    return context.run(lambda: context.make(lib.ravel_import_stream, pointer))
+    try:
+        return context.run(lambda: context.make(lib.ravel_import_stream, pointer))
+    except DataError as error:
+        # A producer whose elements a generator makes has only its text left of a Ctrl-C.
+        if INTERRUPTED.search(str(error)):
+            raise KeyboardInterrupt from error
+        raise
 
 
 # ---- capsules of ours ----
