@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import importlib
 import operator
+from collections.abc import Sequence
 from typing import Any, Iterator, List, Optional, Tuple, cast
 
 import numpy as np
@@ -94,6 +96,10 @@ class Array:
             return iter(column.to_list())
         return (_wrapped(column.item(i)) for i in range(len(column)))
 
+    # As collections.abc.Sequence has them. An Array is none itself: Polars takes the elements of
+    # those one by one, instead of all of them by Arrow.
+    index, count, __reversed__ = Sequence.index, Sequence.count, Sequence.__reversed__
+
     def to_list(self) -> List[Any]:
         """All elements as numbers, bools, strs, tuples and lists."""
         return self._columns().to_list()
@@ -110,7 +116,31 @@ class Array:
     def __bool__(self) -> bool:
         return len(self) > 0
 
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The number of elements; behind it that of each row, as long as all have the same."""
+        column = self._columns()
+        found = [len(self)]
+        while isinstance(column, Rows) and not column.text and len(column):
+            lengths = np.diff(column.offsets)
+            if (lengths != lengths[0]).any():
+                break
+            found.append(int(lengths[0]))
+            column = column.content.slice(int(column.offsets[0]), int(column.offsets[-1]))
+        return tuple(found)
+
     # ---- for others ----
+
+    def to_pandas(self) -> Any:
+        """A pandas.Series; of tuples a DataFrame. ImportError without pandas and pyarrow."""
+        if isinstance(self._for_others(), Tuples):
+            return importlib.import_module("pandas").DataFrame.from_arrow(self)
+        return importlib.import_module("pyarrow").array(self).to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars.Series; of tuples a DataFrame. ImportError without Polars."""
+        polars = importlib.import_module("polars")
+        return (polars.DataFrame if isinstance(self._for_others(), Tuples) else polars.Series)(self)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         """Numbers without copying; rows of one length as a dimension, tuples as fields."""

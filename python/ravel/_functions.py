@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 from pathlib import Path
-from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type,
+from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Type,
                     TypeVar, Union, cast)
 
 from ravel import _convert, _types
@@ -18,6 +19,7 @@ from ravel._options import context as current
 from ravel._values import Compiled, Value
 
 T = TypeVar("T")
+NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 Rows = Tuple[bool, ...]  # of which arguments `map` gives the function an element each; () of a call
 
 
@@ -62,6 +64,19 @@ def types_of(arguments: Sequence[Value]) -> Tuple[str, ...]:
     return tuple(_types.argument(each.type) for each in arguments)
 
 
+def check_names(names: Iterable[str]) -> None:
+    """ravel.MisuseError if one is no name of NESL, or two are the same there."""
+    seen: Dict[str, str] = {}
+    for name in names:
+        if "\0" not in name and not NAME.fullmatch(name):
+            raise MisuseError(f"{name} is no name in NESL: names have letters from a to z, digits and"
+                              " _, and begin with none of the digits")
+        if name.lower() in seen:
+            raise MisuseError(f"{seen[name.lower()]} and {name} are one name in NESL, which has no"
+                              " difference between capitals and small letters")
+        seen[name.lower()] = name
+
+
 def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-builtin
     """The value of an expression of NESL, in which these names stand for this data.
 
@@ -69,6 +84,7 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
     expression is compiled once for the types of its data. Names of Ravel's library and of what
     was defined may be used; NESL has no difference between capitals and small letters.
     """
+    check_names(names)
     context = current()
     arguments = Arguments(context, list(names.values()), list(names))
     types = ", ".join(types_of(arguments.values))

@@ -217,6 +217,22 @@ class ForOthers(unittest.TestCase):
                          [b"l", b"+L", b"U"])
 
 
+class AsASequence(unittest.TestCase):
+    def test_shapes(self):
+        for data, shape in (([], (0,)), ([1, 2], (2,)), ([[1, 2], [3, 4], [5, 6]], (3, 2)),
+                            ([[1], [2, 3]], (2,)), (["ab", "cd"], (2,)), ([[[1]], [[2]]], (2, 1, 1)),
+                            ([[[1], [2, 3]]], (1, 2)), ([(1, [2.0])], (1,))):
+            self.assertEqual(rv.array(data).shape, shape, data)
+        self.assertEqual(rv.array([[0, 0], [1, 2], [3, 4]])[1:].shape, (2, 2))
+
+    def test_methods_of_sequences(self):
+        made = rv.array([3, 1, 3])
+        self.assertEqual((made.count(3), made.index(1), list(reversed(made))), (2, 1, [3, 1, 3]))
+        self.assertTrue(1 in made and 2 not in made)
+        with self.assertRaises(ValueError):
+            made.index(7)
+
+
 class Datatypes(unittest.TestCase):
     """Values of datatypes, and sequences of them, which have no type outside of NESL."""
 

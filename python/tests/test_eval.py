@@ -171,6 +171,12 @@ class Texts(unittest.TestCase):
         with self.assertRaisesRegex(rv.MisuseError, "threads"), rv.options(threads="1\0"):
             pass
 
+    def test_names_that_nesl_lacks(self):
+        for names, said in (({"été": 1}, "été is no name in NESL"), ({"a b": 1}, "a b is no name"),
+                            ({"Rows": 1, "rows": 2}, "Rows and rows are one name in NESL")):
+            with self.subTest(names), self.assertRaisesRegex(rv.MisuseError, said):
+                rv.eval("1", **names)
+
     def test_characters_that_python_lacks(self):
         self.assertEqual(rv.eval("code_char(8364)"), "€")
         with self.assertRaisesRegex(rv.DataError, "code -5"):

@@ -73,6 +73,27 @@ class Objects(unittest.TestCase):
         self.assertIn("A line.", said)
 
 
+@rv.function
+def inverse(x):
+    return 10 // x
+
+
+@rv.function
+def inverses(v):
+    return [inverse(x) for x in v]
+
+
+class Failures(unittest.TestCase):
+    def test_diagnostics_point_to_python(self):
+        with self.assertRaises(ZeroDivisionError) as caught:
+            inverses([1, 0])
+        first, second = caught.exception.diagnostics
+        lines, start = inspect.getsourcelines(inverse.__wrapped__)
+        self.assertEqual((first.severity, first.file, first.line, first.column),
+                         ("error", __file__, start + 2, lines[2].index("10") + 1))
+        self.assertEqual((second.severity, second.message), ("note", "in inverses"))
+
+
 class Streams(unittest.TestCase):
     @needs("pyarrow")
     def test_interrupt_while_a_generator_runs(self, pa):

@@ -193,6 +193,19 @@ class Out(unittest.TestCase):
     def test_pandas(self, pd):
         self.assertEqual(pd.Series(np.asarray(self.arrays[3])).tolist(), [1, 2])
 
+    @needs("polars")
+    def test_to_polars(self, pl):
+        self.assertEqual(rv.array([[1], []]).to_polars().to_list(), [[1], []])
+        self.assertEqual(rv.array([(1, "x")]).to_polars().rows(), [(1, "x")])
+        self.assertIsInstance(rv.array([1]).to_polars(), pl.Series)
+
+    @needs("pandas")
+    def test_to_pandas(self, pd):
+        needs("pyarrow")(lambda *_: None)(self)
+        self.assertEqual(rv.array([1.5, 2.5]).to_pandas().to_list(), [1.5, 2.5])
+        self.assertEqual(rv.array([(1, "x")]).to_pandas()["1"].to_list(), ["x"])
+        self.assertIsInstance(rv.array(["a"]).to_pandas(), pd.Series)
+
     @needs("duckdb")
     def test_duckdb(self, duckdb):
         needs("pyarrow")(lambda *_: None)(self)
