@@ -274,6 +274,16 @@ class Context:
         finally:
             release(temporary)
 
+    def call_again(self, function: Compiled, arguments: list[Value], more: Iterable[int]) -> None:
+        """Calls a function with these and ints, for its failure only: random numbers stay where
+        they are. Within `run`."""
+        position, ints = Random(), [self.make(lib.ravel_int, each) for each in more]
+        lib.ravel_get_random(self._handle, byref(position))
+        try:
+            self.call(function, arguments + ints, ints).release()
+        finally:
+            lib.ravel_set_random(self._handle, byref(position))
+
     def costs(self, function: Compiled, arguments: list[Value],
               temporary: Iterable[Value]) -> Costs:
         """What `call` would cost; likewise."""

@@ -6,19 +6,21 @@ import functools
 import json
 import os
 import re
+import time
 from pathlib import Path
 from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Type,
                     TypeVar, Union, cast)
 
-from ravel import _convert, _types
+from ravel import _convert, _types, _values
 from ravel._array import wrapped
 from ravel._context import Context
 from ravel._definitions import Definition
-from ravel._errors import MisuseError, NeslTypeError, RunError
-from ravel._options import context as current
+from ravel._errors import Error, MisuseError, NeslTypeError, RunError
+from ravel._options import context as current, may_act
 from ravel._values import Compiled, Value
 
 T = TypeVar("T")
+ROW_SECONDS = 2.0  # in which the row is looked for that failed
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 Rows = Tuple[bool, ...]  # of which arguments `map` gives the function an element each; () of a call
 
@@ -169,6 +171,46 @@ class Function:
             except of_map:
                 raise refusal from None
 
+    def _call_rows(self, data: Sequence[Any], mapped: Rows) -> Any:
+        """The results of `map`; a failure says of which row."""
+        try:
+            return self._call(data, mapped)
+        except RunError as error:
+            try:
+                row = self._failing_row(data, mapped)
+            except Error:  # no memory for a copy of the data
+                row = None
+            if row is not None:
+                error.args = (f"{error}\n  (of row {row} of map)",)
+            raise
+
+    def _failing_row(self, data: Sequence[Any], mapped: Rows) -> Optional[int]:
+        """The first row whose call fails, by halves; None if that would take long, may do something
+        twice, or is not the same again."""
+        if may_act():
+            return None
+        context, end = current(), time.monotonic() + ROW_SECONDS
+        inputs = _convert.Inputs(context, held=False)
+        values = [inputs.value(each, "data") for each in data]
+        types = tuple(_element(each) if row else kind
+                      for each, row, kind in zip(values, mapped, types_of(values)))
+        entry = self._entry(context, types, self._marks(data, mapped))
+
+        def fails(start: int, stop: int) -> bool:
+            try:
+                context.run(lambda: context.call_again(compiled, values, (start, stop)))
+                return False
+            except RunError:
+                return True
+
+        compiled = context.run(lambda: _mapped(context, entry.name, types, mapped,
+                                               "subseq({}, from_, to_)", ("from_", "to_")))
+        low, high = 0, _values.length(values[mapped.index(True)])
+        while high - low > 1 and time.monotonic() < end:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(low, middle) else (middle, high)
+        return low if high - low == 1 and fails(low, high) else None
+
     def cost(self, *data: Any) -> Cost:
         """What the call costs; of `map`, if the function takes elements of the data only.
 
@@ -197,12 +239,19 @@ def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: Row
         context.catch_up()
     if not mapped:
         return context.find(entry.name, ", ".join(types))
+    return _mapped(context, entry.name, types, mapped)
+
+
+def _mapped(context: Context, name: str, types: Tuple[str, ...], mapped: Rows,
+            part: str = "{}", more: Sequence[str] = ()) -> Compiled:
+    """A function for the elements of some arguments, or of a part of them that depends on more
+    ints. Within `run`."""
     given = [f"given{i}_" for i in range(len(types))]
     inside = [f"x{i}_" if row else name for i, (row, name) in enumerate(zip(mapped, given))]
-    bound = "; ".join(f"{x} in {rows}" for x, rows in zip(inside, given) if x != rows)
-    return context.expression(
-        f"{{{entry.name}({', '.join(inside)}) : {bound}}}", ", ".join(given),
-        ", ".join(f"[{each}]" if row else each for each, row in zip(types, mapped)))
+    bound = "; ".join(f"{x} in {part.format(rows)}" for x, rows in zip(inside, given) if x != rows)
+    kinds = [f"[{each}]" if row else each for each, row in zip(types, mapped)]
+    return context.expression(f"{{{name}({', '.join(inside)}) : {bound}}}",
+                              ", ".join((*given, *more)), ", ".join((*kinds, *("int" for _ in more))))
 
 
 def _element(argument: Value) -> str:
@@ -238,8 +287,8 @@ def map(function: Union[Function, str, functools.partial[Any]], /, *rows: Any, *
     if not rows:
         raise MisuseError("map takes a function and the sequences of its arguments")
     given = called._ordered((*before, *(_Row(each) for each in rows)), same)
-    return called._call([each.data if isinstance(each, _Row) else each for each in given],
-                          tuple(isinstance(each, _Row) for each in given))
+    return called._call_rows([each.data if isinstance(each, _Row) else each for each in given],
+                             tuple(isinstance(each, _Row) for each in given))
 
 
 # ---- functions of NESL ----

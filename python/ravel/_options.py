@@ -65,6 +65,12 @@ def settings() -> Settings:
     return _chosen.get().settings
 
 
+def may_act() -> bool:
+    """Whether programs may do something outside of themselves, by the options in force."""
+    chosen = dict(_chosen.get().context)
+    return "yes" in (chosen.get("files"), chosen.get("processes"))
+
+
 class options:  # pylint: disable=invalid-name
     """Options for what runs within: `with ravel.options(backend="cuda", memory="2GB"): ...`
 

@@ -94,6 +94,33 @@ class Failures(unittest.TestCase):
         self.assertEqual((second.severity, second.message), ("note", "in inverses"))
 
 
+    def test_rows_of_map(self):
+        for data, row in (([1, 0], 1), ([0], 0), (list(range(5000, -1, -1)), 5000),
+                          (np.array([3, 0, 2, 0, 0]), 1)):
+            with self.subTest(row=row), self.assertRaisesRegex(
+                    ZeroDivisionError, rf"(?s)by zero.*\(of row {row} of map\)$"):
+                rv.map(inverse, data)
+        module = rv.define("function third_(v, n) = v[2] + n;")
+        with self.assertRaisesRegex(rv.RunError, r"out of bounds(?s:.*)\(of row 2 of map\)$"):
+            rv.map(module.third_, [[1, 2, 3], [0] * 3, [], [1]], [1, 2, 3, 4])
+
+    def test_rows_of_map_leave_random_numbers(self):
+        module = rv.define("function drawn_(x) = 1 / (x + 0 * rand(9));")
+        found = []
+        for data in ([], [1, 1, 0, 1]):
+            with rv.options(seed=3):
+                if data:
+                    with self.assertRaisesRegex(rv.RunError, "row 2"):
+                        rv.map(module.drawn_, data)
+                found.append(rv.eval("rand(1000000)"))
+        self.assertEqual(found[0], found[1])
+
+    def test_rows_are_not_looked_for_where_programs_may_act(self):
+        with rv.options(files=True), self.assertRaises(ZeroDivisionError) as caught:
+            rv.map(inverse, [1, 0])
+        self.assertNotIn("row", str(caught.exception))
+
+
 class Streams(unittest.TestCase):
     @needs("pyarrow")
     def test_interrupt_while_a_generator_runs(self, pa):
