@@ -99,6 +99,17 @@ RAVEL_API enum ravel_code ravel_context_new(const struct ravel_options *options,
                                             struct ravel_context **context);
 /* Frees its functions and values, too: pointers to them mean nothing then. NULL is fine. */
 RAVEL_API void ravel_context_free(struct ravel_context *);
+/* Changes an option between calls: `time`, `depth`, or `seed`, with which random numbers begin
+ * anew. RAVEL_MISUSE for others, which belong to the back end, and for another value. */
+RAVEL_API enum ravel_code ravel_context_set(struct ravel_context *, const char *name,
+                                            const char *value);
+/* Where `rand` is, for callers who have several sequences of random numbers in one context: its
+ * seed, and how many times it has been executed. */
+struct ravel_random {
+  uint64_t seed, count;
+};
+RAVEL_API void ravel_get_random(const struct ravel_context *, struct ravel_random *);
+RAVEL_API void ravel_set_random(struct ravel_context *, const struct ravel_random *);
 /* The number of the CUDA device that has its values, or -1 where that is the CPU. */
 RAVEL_API int ravel_cuda_device(const struct ravel_context *);
 

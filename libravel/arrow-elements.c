@@ -56,6 +56,8 @@ CONVERT(i16_to_i64, int16_t, int64_t, true)
 CONVERT(u16_to_i64, uint16_t, int64_t, true)
 CONVERT(i32_to_i64, int32_t, int64_t, true)
 CONVERT(u32_to_i64, uint32_t, int64_t, true)
+CONVERT(u64_to_i64, uint64_t, int64_t, x <= INT64_MAX)
+CONVERT(u64_to_i32, uint64_t, int32_t, x <= INT32_MAX)
 CONVERT(i64_to_i64, int64_t, int64_t, true)
 CONVERT(i8_to_i32, int8_t, int32_t, true)
 CONVERT(u8_to_i32, uint8_t, int32_t, true)
@@ -69,6 +71,28 @@ CONVERT(f64_to_f64, double, double, true)
 CONVERT(f32_to_f32, float, float, true)
 CONVERT(f64_to_f32, double, float, (double)(float)x == x || isnan(x))
 
+/* A float of 16 bits: a sign, 5 bits of exponent, 10 of significand. */
+static double half(uint16_t bits) {
+  const int exponent = bits >> 10 & 31, significand = bits & 1023;
+  const double size = exponent == 31  ? (significand ? (double)NAN : (double)INFINITY)
+                      : exponent == 0 ? ldexp(significand, -24)
+                                      : ldexp(1024 + significand, exponent - 25);
+  return bits >> 15 ? -size : size;
+}
+
+#define FROM_HALF(to_type)                                                                     \
+  static uint64_t half_to_##to_type(const unsigned char *from, uint64_t n, to_type *to) {      \
+    uint16_t bits;                                                                             \
+    for (uint64_t i = 0; i < n; i++) {                                                         \
+      memcpy(&bits, from + i * sizeof bits, sizeof bits);                                      \
+      to[i] = (to_type)half(bits);                                                             \
+    }                                                                                          \
+    return n;                                                                                  \
+  }
+
+FROM_HALF(double)
+FROM_HALF(float)
+
 /* Elements of any integer type as INTs of one width. */
 #define TO_INT(i, type)                                                                        \
   static uint64_t to_##i(const struct arrow_format *f, const unsigned char *from, uint64_t n,  \
@@ -77,7 +101,7 @@ CONVERT(f64_to_f32, double, float, (double)(float)x == x || isnan(x))
     case 1: return f->is_unsigned ? u8_to_##i(from, n, to) : i8_to_##i(from, n, to);           \
     case 2: return f->is_unsigned ? u16_to_##i(from, n, to) : i16_to_##i(from, n, to);         \
     case 4: return f->is_unsigned ? u32_to_##i(from, n, to) : i32_to_##i(from, n, to);         \
-    default: return i64_to_##i(from, n, to);                                                   \
+    default: return f->is_unsigned ? u64_to_##i(from, n, to) : i64_to_##i(from, n, to);        \
     }                                                                                          \
   }
 
@@ -106,8 +130,10 @@ uint64_t arrow_convert(const struct arrow_format *f, const void *buffer, uint64_
   if (to == CVL_I64) return to_i64(f, from, n, out);
   if (to == CVL_I32) return to_i32(f, from, n, out);
   if (to == CVL_F64) {
+    if (f->bytes == 2) return half_to_double(from, n, out);
     return f->bytes == 4 ? f32_to_f64(from, n, out) : f64_to_f64(from, n, out);
   }
+  if (f->bytes == 2) return half_to_float(from, n, out);
   return f->bytes == 4 ? f32_to_f32(from, n, out) : f64_to_f32(from, n, out);
 }
 

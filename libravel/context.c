@@ -5,6 +5,7 @@
 #include "vinterp/choose.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 const char *ravel_version(void) {
@@ -54,9 +55,9 @@ static enum ravel_code make_machine(struct ravel_context *c) {
   m->say = (struct cvl_speaker){keep_remark, c};
   m->kernels = c->options.kernels[0] ? c->options.kernels : NULL;
   permit(c, &m->permissions);
-  if (c->options.compiler && cache_folder(c->cache, sizeof c->cache) == 0) {
+  if (c->options.compiler && cache_folder(c->folder, sizeof c->folder) == 0) {
     m->compile = CVL_COMPILE_WHEN_IT_PAYS;
-    m->compile_directory = c->cache;
+    m->compile_directory = c->folder;
   }
   c->machine = choose_machine(c->options.backend, m, c->diags);
   return c->machine ? RAVEL_OK : ravel_failed(c, RAVEL_DEVICE);
@@ -91,6 +92,35 @@ enum ravel_code ravel_context_new(const struct ravel_options *options,
   return code;
 }
 
+/* ---- between calls ---- */
+
+enum ravel_code ravel_context_set(struct ravel_context *c, const char *name,
+                                  const char *value) {
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!name || !value) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
+  const bool is_seed = strcmp(name, "seed") == 0, is_depth = strcmp(name, "depth") == 0;
+  if (!is_seed && !is_depth && strcmp(name, "time") != 0) {
+    return ravel_fail(c, RAVEL_MISUSE,
+                      "'%.100s' is set for a new context: seed, depth and time may be changed",
+                      name);
+  }
+  if (ravel_options_set(&c->options, name, value) != RAVEL_OK) {
+    return ravel_fail(c, RAVEL_MISUSE, "%s is no value of the option %s", value, name);
+  }
+  if (is_seed) machine_set_random(c->machine, c->options.machine.seed, 0);
+  if (is_depth) machine_set_depth(c->machine, c->options.machine.max_depth);
+  return RAVEL_OK;
+}
+
+void ravel_get_random(const struct ravel_context *c, struct ravel_random *out) {
+  *out = (struct ravel_random){0};
+  if (c && c->usable) machine_random(c->machine, &out->seed, &out->count);
+}
+
+void ravel_set_random(struct ravel_context *c, const struct ravel_random *from) {
+  if (c && c->usable) machine_set_random(c->machine, from->seed, from->count);
+}
+
 int ravel_cuda_device(const struct ravel_context *c) {
   int32_t number;
   return c && c->usable && machine_device(c->machine, &number) ? number : -1;
@@ -102,6 +132,7 @@ void ravel_context_free(struct ravel_context *c) {
     c->values->references = 1;
     ravel_release(c->values);
   }
+  while (c->cache.oldest) ravel_cache_remove(c, c->cache.oldest);
   while (c->functions) {
     c->functions->references = 1;
     ravel_function_release(c->functions);

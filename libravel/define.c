@@ -39,9 +39,16 @@ bool ravel_read_form(struct ravel_context *c, const struct source *source,
   reader_init(&reader, c->session->arena, &c->session->names, source);
   reader.widths = c->options.machine.widths;
   if (read_form(&reader, complaints, form) != READ_FORM) return false;
+  if (form->kind == FORM_COMMAND) {
+    complain(complaints, NESL_PARSE, source, form->at,
+             "`%s` is a command of the prompt, and an expression is expected here",
+             form->name->text);
+    return false;
+  }
   if (read_form(&reader, complaints, &more) != READ_END) {
     if (!complaints->count) {
-      complain(complaints, NESL_PARSE, source, more.at, "one expression is expected here");
+      complain(complaints, NESL_PARSE, source, more.at,
+               "one expression is expected here, and this is a second form");
     }
     return false;
   }

@@ -79,17 +79,11 @@ struct search {
   struct complaints complaints;
 };
 
-static void forget(struct ravel_function *f) {
-  f->cached = false;
-  ravel_function_release(f);
-}
-
 /* The function that is looked for if it is there and up to date; else NULL. */
 static struct ravel_function *cached(struct ravel_context *c, const struct search *s) {
-  struct ravel_function *f = c->functions;
-  while (f && !(f->cached && strcmp(f->key, s->key) == 0)) f = f->next;
+  struct ravel_function *f = ravel_cache_find(c, s->key);
   if (!f || ravel_function_is_fresh(c, f, s->types)) return f;
-  forget(f);
+  ravel_cache_remove(c, f);
   return NULL;
 }
 
@@ -264,24 +258,32 @@ static enum ravel_code compile_in_form(struct ravel_context *c, void *search) {
 
 /* ---- looking up ---- */
 
-static enum ravel_code look_up(struct ravel_context *c, struct search *s,
-                               struct ravel_function **out) {
-  s->f = cached(c, s);
-  enum ravel_code code = RAVEL_OK;
-  if (!s->f) {
-    const double start = stop_clock();
-    s->f = ravel_function_new(c);
-    if (!s->f) return c->code;
-    code = ravel_deep(c, compile_in_form, s);
-    s->f->cached = code == RAVEL_OK;
-    s->f->generation = c->generation;
-    c->statistics.compile_seconds = stop_clock() - start;
-  }
+/* Compiles what is looked for, for the caller and the cache. */
+static enum ravel_code compile_new(struct ravel_context *c, struct search *s) {
+  const double start = stop_clock();
+  s->f = ravel_function_new(c);
+  if (!s->f) return c->code;
+  const enum ravel_code code = ravel_deep(c, compile_in_form, s);
+  s->f->generation = c->generation;
+  c->statistics.compile_seconds = stop_clock() - start;
   if (code != RAVEL_OK) {
     ravel_function_release(s->f);
     return code;
   }
   s->f->references++;
+  ravel_cache_add(c, s->f);
+  return RAVEL_OK;
+}
+
+static enum ravel_code look_up(struct ravel_context *c, struct search *s,
+                               struct ravel_function **out) {
+  s->f = cached(c, s);
+  if (s->f) {
+    s->f->references++;
+  } else {
+    const enum ravel_code code = compile_new(c, s);
+    if (code != RAVEL_OK) return code;
+  }
   *out = s->f;
   return RAVEL_OK;
 }

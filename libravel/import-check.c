@@ -18,11 +18,24 @@ static int64_t buffer_count(const struct arrow_node *node) {
   case ARROW_LIST: return 2;
   case ARROW_TEXT:
   case ARROW_VIEW: return 3;
+  case ARROW_NULL:
   case ARROW_FIXED_LIST:
   case ARROW_STRUCT: break;
   }
   return 1;
 }
+
+/* The standard gives nulls no buffers; some producers had one. */
+static bool check_buffers(const struct arrow_node *node, const struct ArrowArray *a) {
+  const int64_t count = buffer_count(node);
+  if (node->format.kind == ARROW_NULL) return a->n_buffers == 0 || a->n_buffers == count;
+  if (!a->buffers && a->length > 0) return false;
+  return a->n_buffers == count || (node->format.kind == ARROW_VIEW && a->n_buffers > count);
+}
+
+/* Of an array with its offset: bytes of buffers can be counted. */
+enum { ARROW_MOST_BYTES_EACH = 16 };
+#define ARROW_MOST_ELEMENTS (INT64_MAX / ARROW_MOST_BYTES_EACH)
 
 static bool check_children(struct import *im, const struct arrow_node *node,
                            const struct ArrowArray *a) {
@@ -42,12 +55,12 @@ static bool check_children(struct import *im, const struct arrow_node *node,
 static bool check_form(struct import *im, const struct arrow_node *node,
                        const struct ArrowArray *a) {
   if (!a->release) return import_fail(im, node, "an array that is released");
-  if (a->length < 0 || a->offset < 0 || a->length > INT64_MAX - a->offset) {
+  if (a->length < 0 || a->offset < 0 || a->offset > ARROW_MOST_ELEMENTS ||
+      a->length > ARROW_MOST_ELEMENTS - a->offset) {
     return import_fail(im, node, "an array of length %" PRId64 " at offset %" PRId64, a->length,
                        a->offset);
   }
-  const bool more = node->format.kind == ARROW_VIEW && a->n_buffers > buffer_count(node);
-  if ((a->n_buffers != buffer_count(node) && !more) || (!a->buffers && a->length > 0)) {
+  if (!check_buffers(node, a)) {
     return import_fail(im, node, "an array with %" PRId64 " buffers instead of %" PRId64,
                        a->buffers ? a->n_buffers : 0, buffer_count(node));
   }
@@ -72,6 +85,10 @@ static uint64_t first_unset(const uint8_t *bits, uint64_t first, uint64_t end) {
 
 static bool check_nulls(struct import *im, const struct arrow_node *node,
                         const struct ArrowArray *a, uint64_t first, uint64_t n) {
+  if (node->format.kind == ARROW_NULL && n > 0) {
+    return import_fail(im, node, "a null at position %" PRIu64,
+                       im->columns.items[node->column].length);
+  }
   if (a->null_count == 0 || n == 0) return true;
   if (!a->buffers[0]) {
     if (a->null_count < 0) return true;
@@ -244,6 +261,7 @@ static bool check(struct import *im, const struct arrow_node *node, const struct
   if (!check_form(im, node, a) || !check_nulls(im, node, a, first, n)) return false;
   if (node->dictionary) return check_indices(im, node, a, first, n);
   switch ((enum arrow_kind)node->format.kind) {
+  case ARROW_NULL: return true; /* there are no elements */
   case ARROW_BOOL:
   case ARROW_INTEGER:
   case ARROW_FLOATING: break;

@@ -161,6 +161,7 @@ static bool fill(struct import *im, const struct arrow_node *node, const struct 
   if (n == 0) return true;
   if (node->dictionary) return fill_indices(im, node, a, first, n);
   switch ((enum arrow_kind)node->format.kind) {
+  case ARROW_NULL:
   case ARROW_BOOL:
   case ARROW_INTEGER:
   case ARROW_FLOATING: break;

@@ -116,9 +116,12 @@ bool import_fail_lost(struct import *im, uint32_t column, uint64_t position) {
 bool import_fail_value(struct import *im, const struct arrow_node *node, const void *buffer,
                        uint64_t i, uint64_t position) {
   if (node->format.kind == ARROW_INTEGER) {
-    return import_fail(im, node,
-                       "%" PRId64 " at position %" PRIu64 " does not fit an INT of 32 bits",
-                       arrow_integer(&node->format, buffer, i), position);
+    const int64_t x = arrow_integer(&node->format, buffer, i);
+    const bool is_large = node->format.is_unsigned && node->format.bytes == 8;
+    const char *said = is_large ? arena_printf(im->arena, "%" PRIu64, (uint64_t)x)
+                                : arena_printf(im->arena, "%" PRId64, x);
+    return import_fail(im, node, "%s at position %" PRIu64 " does not fit an INT of %zu bits",
+                       said, position, 8 * elem_info(im->int_elem)->bytes);
   }
   double x;
   (void)arrow_convert(&node->format, buffer, i, 1, CVL_F64, &x);

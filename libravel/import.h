@@ -30,7 +30,8 @@ enum arrow_kind {
   ARROW_VIEW,       /* texts by length, buffer and offset; short ones within that */
   ARROW_LIST,       /* one child with offsets */
   ARROW_FIXED_LIST, /* one child, `size` elements for each */
-  ARROW_STRUCT
+  ARROW_STRUCT,
+  ARROW_NULL /* of no type: what has no elements is of floats, as lists of Python are */
 };
 
 /* A format string. */

@@ -32,6 +32,14 @@ struct ravel_printed {
   size_t length;
 };
 
+/* Compiled functions by their keys, and in the order in which they were looked up (cache.c). */
+enum { RAVEL_CACHE_BUCKETS = 509 };
+struct ravel_cache {
+  struct ravel_function *newest, *oldest;
+  size_t count;
+  struct ravel_function *buckets[RAVEL_CACHE_BUCKETS];
+};
+
 struct ravel_context {
   struct ravel_options options;
   struct heap heap;   /* of all that follows; options.machine.memory_limit */
@@ -41,7 +49,7 @@ struct ravel_context {
   FILE *in, *err;               /* of NESL programs: nothing comes and nothing arrives */
   FILE *out;                    /* likewise, but its end is kept ... */
   struct ravel_printed printed; /* ... here */
-  char cache[4096];             /* the folder of compiled superoperators */
+  char folder[4096];            /* of compiled superoperators */
   char remark[512];             /* what the back end has said last, or "" */
   atomic_bool refused;          /* a program was refused a file or a process */
   bool no_room;                 /* a result had no room in a temporary file */
@@ -65,6 +73,7 @@ struct ravel_context {
   const char *file;                   /* whose forms are executed; NULL: none */
   uint64_t generation;                /* changes with the session's definitions */
   struct ravel_function *functions;   /* all, newest first */
+  struct ravel_cache cache;           /* of some of them */
   struct ravel_value *values;         /* all, newest first */
   struct ravel_spool *spools;         /* that vectors are on, or are to be */
   struct ravel_statistics statistics; /* of the last call and compilation */
@@ -99,15 +108,17 @@ struct ravel_function {
   struct ravel_context *context;
   struct ravel_function *next, **link; /* of the context's list */
   uint64_t references;                 /* callers', and one of the context's if it is cached */
-  bool cached;                         /* ravel_find and its kin may give it again */
-  uint64_t generation;                 /* up to which it is known to be up to date */
-  struct arena arena;                  /* of the program and of what follows */
-  struct arena work;                   /* of the compiler, while it works */
-  const char *key;                     /* what it was found by: name and types */
-  const char *user_key;                /* ravel_keep; or NULL */
-  struct global *global;               /* what was compiled; NULL: an expression */
-  struct region *own;                  /* of an expression ... */
-  const struct global **mentions;      /* ... and what its text names */
+  bool cached;                         /* ravel_find and its kin may give it again; then: */
+  struct ravel_function *newer, *older, *next_of_bucket; /* of the cache */
+  uint64_t key_hash;
+  uint64_t generation;            /* up to which it is known to be up to date */
+  struct arena arena;             /* of the program and of what follows */
+  struct arena work;              /* of the compiler, while it works */
+  const char *key;                /* what it was found by: name and types */
+  const char *user_key;           /* ravel_keep; or NULL */
+  struct global *global;          /* what was compiled; NULL: an expression */
+  struct region *own;             /* of an expression ... */
+  const struct global **mentions; /* ... and what its text names */
   size_t mention_count;
   struct core *whole;      /* its body; NULL: a program of VCODE */
   struct global *callee;   /* what has it as its body, as it was; or NULL */
@@ -210,6 +221,16 @@ enum ravel_code ravel_read_file(struct ravel_context *, const char *path, int fd
 /* Executes import "file" as m. */
 enum ravel_code ravel_import_module(struct ravel_context *, const struct form *,
                                     struct complaints *);
+
+/* ---- cache.c ---- */
+
+/* The function with this key in the cache, which was looked up just now; or NULL. */
+struct ravel_function *ravel_cache_find(struct ravel_context *, const char *key);
+/* Adds one under its key, which is not there, and passes a reference to the cache; the one that
+ * was not looked up for longest goes if there are too many. */
+void ravel_cache_add(struct ravel_context *, struct ravel_function *);
+/* Takes one out, if it is there, and releases the cache's reference. */
+void ravel_cache_remove(struct ravel_context *, struct ravel_function *);
 
 /* ---- find.c, fresh.c, call.c ---- */
 

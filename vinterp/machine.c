@@ -26,6 +26,10 @@ static struct machine *fail_new(struct machine *m, struct diag_list *diags, cons
   return NULL;
 }
 
+void machine_set_depth(struct machine *m, uint64_t max_depth) {
+  m->max_depth = max_depth ? max_depth : DEFAULT_DEPTH;
+}
+
 struct machine *machine_new(const struct machine_options *options, struct diag_list *diags) {
   struct machine *m = calloc(1, sizeof *m);
   if (!m) return fail_new(NULL, diags, "out of memory");
@@ -33,7 +37,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   m->first_seed = options->seed;
   m->widths = options->widths;
   m->backend = options->backend;
-  m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;
+  machine_set_depth(m, options->max_depth);
   uint64_t memory = machine_memory(options);
   m->heap = &m->own_heap;
   heap_init(m->heap, memory / MACHINE_PART);
@@ -111,6 +115,11 @@ struct machine_totals machine_totals(const struct machine *m) {
 void machine_random(const struct machine *m, uint64_t *seed, uint64_t *number) {
   *seed = m->first_seed;
   *number = m->first_random;
+}
+
+void machine_set_random(struct machine *m, uint64_t seed, uint64_t number) {
+  m->first_seed = seed;
+  m->first_random = number;
 }
 
 void machine_profile_begin(struct machine *m) {

@@ -353,6 +353,10 @@ struct machine_totals machine_totals(const struct machine *);
 
 /* Where RAND is: the key, and the number of the next one, of a run that began now. */
 void machine_random(const struct machine *, uint64_t *seed, uint64_t *number);
+/* Has it go on from there in the next run. */
+void machine_set_random(struct machine *, uint64_t seed, uint64_t number);
+/* Changes options.max_depth for later runs. */
+void machine_set_depth(struct machine *, uint64_t max_depth);
 
 /* Draws the status line of options.progress_fd if the machine runs and the line is due. The
  * machine does it between instructions; for long ones the progress of options.stop may, on the

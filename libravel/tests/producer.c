@@ -368,6 +368,7 @@ static void make_elements(struct making *m) {
   case ARROW_FLOATING: make_floats(m); break;
   case ARROW_TEXT: make_texts(m); break;
   case ARROW_VIEW: break; /* python/tests/test_arrow.py */
+  case ARROW_NULL: break; /* test-arrow-refusals.c */
   case ARROW_LIST:
     size = make_offsets(m, &first, &n);
     make_child(m, 0, size, first, n, column + 1);

@@ -145,8 +145,8 @@ Test(arrow_refusals, nulls_far_in_a_bitmap) {
 
 Test(arrow_refusals, formats) {
   static const char *const others[] = {
-      "n",  "e",     "L", "w:4", "d:9,2", "tdm",   "tss:",           "+m",   "+vl",
-      "+r", "+ud:0", "",  "ii",  "+w:",   "+w:-1", "+w:99999999999", "+w:3x"};
+      "w:4", "d:9,2", "tdm",   "tss:",           "+m",   "+vl", "+r", "+ud:0", "",
+      "ii",  "+w:",   "+w:-1", "+w:99999999999", "+w:3x"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     struct events e;
     char text[100];
@@ -173,10 +173,10 @@ Test(arrow_refusals, fields_without_a_name_are_numbered) {
   const int8_t data[2] = {1, 2};
   make(&tuple, "+s", NULL, 2, 1, NULL);
   make(&a, "c", NULL, 2, 2, data);
-  make(&b, "e", "", 2, 2, data);
+  make(&b, "w:4", "", 2, 2, data);
   add_child(&tuple, &a);
   add_child(&tuple, &b);
-  expect(&tuple, "1: the Arrow type \"e\" cannot be imported");
+  expect(&tuple, "1: the Arrow type \"w:4\" cannot be imported");
 }
 
 Test(arrow_refusals, types_that_nest_too_deep) {
@@ -213,6 +213,31 @@ Test(arrow_refusals, types_with_too_many_columns) {
 }
 
 /* ---- values ---- */
+
+Test(arrow_refusals, unsigned_values_beyond_an_int) {
+  struct made m;
+  const uint64_t naturals[] = {1, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
+  make(&m, "L", "n", 2, 2, naturals);
+  expect(&m, "");
+  m.array.length = 4;
+  expect(&m, "n: 9223372036854775808 at position 2 does not fit an INT of 64 bits");
+}
+
+Test(arrow_refusals, elements_without_a_type) {
+  struct made m;
+  make(&m, "n", "x", 0, 0, NULL);
+  expect(&m, "");
+  m.array.length = m.array.null_count = 2;
+  expect(&m, "x: a null at position 0");
+}
+
+Test(arrow_refusals, offsets_whose_bytes_cannot_be_counted) {
+  struct made m;
+  const int64_t ints[] = {1};
+  make(&m, "l", "n", 1, 2, ints);
+  m.array.offset = INT64_C(1) << 61;
+  expect(&m, "n: an array of length 1 at offset 2305843009213693952");
+}
 
 Test(arrow_refusals, values_that_a_narrow_context_cannot_hold) {
   struct made m;
@@ -328,8 +353,10 @@ Test(arrow_refusals, lists_of_a_fixed_size) {
   expect(&m, "");
   x.array.length = 5;
   expect(&m, "m[]: an array of length 5, shorter than the 6 of what it belongs to");
-  m.array.length = INT64_MAX / 2;
+  m.schema.format = "+w:30";
+  m.array.length = INT64_MAX / 20;
   expect(&m, "m: too many elements");
+  m.schema.format = "+w:3";
 }
 
 /* ---- views ---- */

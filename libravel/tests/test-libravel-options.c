@@ -32,6 +32,71 @@ static enum ravel_code call(struct ravel_context *c, struct ravel_function *f, i
   return code;
 }
 
+/* ---- between calls ---- */
+
+static const char drawing[] = "rand(1000000000) + n";
+
+Test(options, a_seed_begins_anew) {
+  struct ravel_context *c = context("seed", "3");
+  struct ravel_function *f = expression(c, drawing);
+  struct ravel_random at = {0};
+  int64_t first = 0, second = 0, x = 0;
+  fine(c, call(c, f, 0, &first));
+  ravel_get_random(c, &at);
+  cr_expect(at.seed == 3 && at.count == 1);
+  fine(c, call(c, f, 0, &second));
+  fine(c, ravel_context_set(c, "seed", "3"));
+  fine(c, call(c, f, 0, &x));
+  cr_expect(x == first && x != second);
+  fine(c, ravel_context_set(c, "seed", "4"));
+  fine(c, call(c, f, 0, &x));
+  cr_expect(x != first);
+  ravel_set_random(c, &at);
+  fine(c, call(c, f, 0, &x));
+  cr_expect(x == second);
+  ravel_function_release(f);
+  ravel_context_free(c);
+}
+
+Test(options, limits_change_between_calls) {
+  struct ravel_context *c = context("depth", "0");
+  static const char down[] = "function down(n) = if n == 0 then 0 else 1 + down(n - 1);";
+  struct ravel_function *f = NULL;
+  int64_t x = 0;
+  fine(c, ravel_define(c, NULL, down, 0));
+  fine(c, ravel_find(c, "down", "int", &f));
+  fine(c, ravel_context_set(c, "depth", "50"));
+  cr_expect_eq(call(c, f, 100, &x), RAVEL_LIMIT);
+  fine(c, ravel_context_set(c, "depth", "0"));
+  fine(c, call(c, f, 100, &x));
+  cr_expect_eq(x, 100);
+  fails(c, RAVEL_MISUSE, "for a new context", ravel_context_set(c, "threads", "1"));
+  fails(c, RAVEL_MISUSE, "no value of the option time", ravel_context_set(c, "time", "soon"));
+  ravel_function_release(f);
+  ravel_context_free(c);
+}
+
+/* More texts than the cache has room for: those that callers hold stay what they are. */
+Test(options, texts_beyond_the_cache) {
+  enum { TEXTS = 600 };
+  struct ravel_context *c = context("threads", "1");
+  struct ravel_function *held[TEXTS];
+  char text[32];
+  for (int i = 0; i < TEXTS; i++) {
+    snprintf(text, sizeof text, "n * %d", i);
+    held[i] = expression(c, text);
+    if (i % 3 == 0) ravel_function_release(held[i]);
+  }
+  for (int i = 0; i < TEXTS; i++) {
+    int64_t x = 0;
+    if (i % 3 == 0) continue;
+    fine(c, call(c, held[i], 2, &x));
+    cr_expect_eq(x, 2 * i);
+    ravel_function_release(held[i]);
+  }
+  ravel_context_free(c);
+}
+
 /* ---- permissions ---- */
 
 static const char reading[] =

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import html
+import importlib
 import operator
-from typing import Any, Iterator, List, Optional, Tuple
+from collections.abc import Sequence
+from typing import Any, Iterator, List, Optional, Tuple, cast
 
 import numpy as np
 
 from ravel import _convert, _dlpack, _numpy, _transfer, _types, _values
 from ravel._awkward import teach, to_awkward
-from ravel._columns import Column, Flat, Rows, Tuples, shown, string
+from ravel._columns import Column, Flat, Outside, Rows, Tuples, shown, string
 from ravel._context import Context
 from ravel._errors import DataError, NeslTypeError
+from ravel._instances import Instances
 from ravel._options import context as current
 from ravel._values import Value
 
@@ -29,6 +32,8 @@ class Array:
     """
 
     def __init__(self, value: Optional[Value], column: Optional[Column] = None) -> None:
+        if isinstance(column, Instances):
+            value = column.value
         self._value, self._column = value, column
         teach(Array)
 
@@ -37,14 +42,24 @@ class Array:
     def _ravel_value(self, context: Context) -> Value:
         """It in a context, where it stays from now on."""
         if self._value is None or self._value.context is not context:
-            self._value = _transfer.value_of(context, self._columns())
+            self._value = _transfer.value_of(context, self._for_others())
         return self._value
 
     def _columns(self) -> Column:
         if self._column is None:
             assert self._value
-            self._column = _transfer.columns(self._value)
+            if _types.parse(self._value.type).has_data():
+                self._column = cast(Column, Instances(self._value, wrapped))
+            else:
+                self._column = _transfer.columns(self._value)
         return self._column
+
+    def _for_others(self) -> Column:
+        """The elements, in types that others have."""
+        if isinstance(self._columns(), Outside):
+            raise DataError(f"the array is {self.type}, and only NESL has datatypes: use their"
+                            " contents, as {let NAME(x) = each in x : each in v} gives them")
+        return self._columns()
 
     # ---- as a sequence ----
 
@@ -81,6 +96,10 @@ class Array:
             return iter(column.to_list())
         return (_wrapped(column.item(i)) for i in range(len(column)))
 
+    # As collections.abc.Sequence has them. An Array is none itself: Polars takes the elements of
+    # those one by one, instead of all of them by Arrow.
+    index, count, __reversed__ = Sequence.index, Sequence.count, Sequence.__reversed__
+
     def to_list(self) -> List[Any]:
         """All elements as numbers, bools, strs, tuples and lists."""
         return self._columns().to_list()
@@ -97,11 +116,35 @@ class Array:
     def __bool__(self) -> bool:
         return len(self) > 0
 
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """The number of elements; behind it that of each row, as long as all have the same."""
+        column = self._columns()
+        found = [len(self)]
+        while isinstance(column, Rows) and not column.text and len(column):
+            lengths = np.diff(column.offsets)
+            if (lengths != lengths[0]).any():
+                break
+            found.append(int(lengths[0]))
+            column = column.content.slice(int(column.offsets[0]), int(column.offsets[-1]))
+        return tuple(found)
+
     # ---- for others ----
+
+    def to_pandas(self) -> Any:
+        """A pandas.Series; of tuples a DataFrame. ImportError without pandas and pyarrow."""
+        if isinstance(self._for_others(), Tuples):
+            return importlib.import_module("pandas").DataFrame.from_arrow(self)
+        return importlib.import_module("pyarrow").array(self).to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars.Series; of tuples a DataFrame. ImportError without Polars."""
+        polars = importlib.import_module("polars")
+        return (polars.DataFrame if isinstance(self._for_others(), Tuples) else polars.Series)(self)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         """Numbers without copying; rows of one length as a dimension, tuples as fields."""
-        made = _numpy.as_numpy(self._columns())
+        made = _numpy.as_numpy(self._for_others())
         if dtype is not None and made.dtype != dtype:
             if copy is False:
                 raise ValueError(f"elements of {made.dtype} become {dtype} only in a copy")
@@ -109,22 +152,21 @@ class Array:
         return made.copy() if copy else made
 
     def __arrow_c_schema__(self) -> Any:
-        return _transfer.schema_capsule(self._columns())
+        return _transfer.schema_capsule(self._for_others())
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
         """The Arrow PyCapsule interface. A type that is requested is ignored, as it may be."""
-        return _transfer.array_capsules(self._columns())
+        return _transfer.array_capsules(self._for_others())
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The same as a stream: of one array, or of several where elements are in files."""
-        if self._column is None:
-            assert self._value
+        if self._column is None and self._value:
             return _transfer.value_stream_capsule(self._value)
-        return _transfer.stream_capsule(self._column)
+        return _transfer.stream_capsule(self._for_others())
 
     def to_awkward(self) -> Any:
         """An ak.Array on the same memory, as ak.from_arrow makes it; ImportError without it."""
-        return to_awkward(self._columns())
+        return to_awkward(self._for_others())
 
     def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
                    dl_device: Optional[Tuple[int, int]] = None,
@@ -171,7 +213,7 @@ class Array:
                 f"{rows}{more}</table>")
 
     def __reduce__(self) -> Any:
-        return array, (self.to_list(), self.type)
+        return array, (self._for_others().to_list(), self.type)
 
 
 class Instance:
@@ -194,6 +236,13 @@ class Instance:
     def contents(self) -> Any:
         """What the datatype is made of."""
         return wrapped(_values.component(self._value, 0))
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, Instance):
+            return NotImplemented
+        return self.type == other.type and self.contents == other.contents
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.contents!r}>"

@@ -6,13 +6,13 @@ https://arrow.apache.org/docs/format/CDataInterface.html has their meaning.
 from __future__ import annotations
 
 import ctypes
-import itertools
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int64, c_void_p
-from typing import Any, Dict, List, Tuple
+from typing import Any, List, Tuple
 
 import numpy as np
 
 from ravel._columns import Column, Flat, Rows, Tuples, Vector
+from ravel._lib import address, lib
 
 
 class ArrowSchema(Structure):
@@ -41,43 +41,36 @@ FORMATS = {"|i1": "c", "<i2": "s", "<i4": "i", "<i8": "l", "|u1": "C", "<u2": "S
 DTYPES = {format: np.dtype(name) for name, format in FORMATS.items()}
 
 
-def immortal(callback: Any) -> Any:
-    """A function of C that consumers may still call when the interpreter ends."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(callback))
-    return callback
-
-
-def address(callback: Any) -> int:
-    """Of a function of C."""
-    return ctypes.cast(callback, c_void_p).value or 0
-
-
 # ---- from columns ----
 
-_kept: Dict[int, Any] = {}  # what a struct that is not yet released points to, by private_data
-_numbers = itertools.count(1)
+# Release functions are called wherever a consumer is done, even while an exception is pending:
+# they are in C, and drop a reference of the `Kept` that private_data points to.
+RELEASE_SCHEMA = address(lib.ravel_python_release_schema)
+RELEASE_ARRAY = address(lib.ravel_python_release_array)
+_KEPT = (*FORMATS.values(), "+s", "+L", "U", "Z")
+FORMAT_TEXTS = {name: name.encode() for name in _KEPT}  # streams' schemas refer to them
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(FORMAT_TEXTS))  # even when the interpreter ends
 
 
-def _keep(struct: Any, things: Any) -> None:
-    struct.private_data = next(_numbers)
-    _kept[struct.private_data] = things
+class Kept:  # pylint: disable=too-few-public-methods
+    """What a struct that is not yet released points to."""
+
+    __slots__ = ("things",)
+
+    def __init__(self, things: Any) -> None:
+        self.things = things
 
 
-def _let_go(struct: Any) -> None:
-    for i in range(struct.n_children):
-        release(struct.children[i].contents)
-    struct.release = None
-    _kept.pop(struct.private_data, None)
+def keep(owner: Any) -> int:
+    """The address of an object that exists until its reference there is dropped."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
+    return id(owner)
 
 
 def release(struct: Any) -> None:
     """Calls a struct's release function, if it has not been called."""
     if struct.release:
         RELEASE(struct.release)(ctypes.addressof(struct))
-
-
-_release_schema = immortal(RELEASE(lambda pointer: _let_go(ArrowSchema.from_address(pointer))))
-_release_array = immortal(RELEASE(lambda pointer: _let_go(ArrowArray.from_address(pointer))))
 
 
 def _children(struct: Any, kind: Any, made: List[Any]) -> Any:
@@ -116,27 +109,27 @@ def _parts(column: Column) -> Tuple[str, List[Any], List[Column]]:
 
 def _fill_schema(schema: ArrowSchema, column: Column, name: str) -> None:
     kind, _, below = _parts(column)
-    texts = kind.encode(), name.encode()
-    schema.format, schema.name = texts
-    schema.flags, schema.release = 0, address(_release_schema)
+    said = name.encode()
+    schema.format, schema.name = FORMAT_TEXTS[kind], said
+    schema.flags, schema.release = 0, RELEASE_SCHEMA
     made = [ArrowSchema() for _ in below]
     for i, child in enumerate(below):
         _fill_schema(made[i], child, str(i) if kind == "+s" else "item")
-    _keep(schema, (texts, _children(schema, ArrowSchema, made)))
+    schema.private_data = keep(Kept((said, _children(schema, ArrowSchema, made))))
 
 
 def _fill_array(array: ArrowArray, column: Column) -> None:
     _, parts, below = _parts(column)
     buffers = [None if part is None else np.ascontiguousarray(part) for part in parts]
     array.length, array.null_count, array.offset = len(column), 0, 0
-    array.n_buffers, array.release = len(buffers), address(_release_array)
+    array.n_buffers, array.release = len(buffers), RELEASE_ARRAY
     addresses = [None if buffer is None else buffer.ctypes.data for buffer in buffers]
     pointers = (c_void_p * len(buffers))(*addresses)
     array.buffers = pointers
     made = [ArrowArray() for _ in below]
     for struct, child in zip(made, below):
         _fill_array(struct, child)
-    _keep(array, (buffers, pointers, _children(array, ArrowArray, made)))
+    array.private_data = keep(Kept((buffers, pointers, _children(array, ArrowArray, made))))
 
 
 def schema_of(column: Column) -> ArrowSchema:

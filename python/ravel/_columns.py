@@ -110,7 +110,12 @@ class Tuples:
         return f"({', '.join(inner[:-1] + [bare(inner[-1])])})"
 
 
+class Outside:  # pylint: disable=too-few-public-methods
+    """A column that is not in the memory of Python (_instances.py)."""
+
+
 Column = Union[Flat, Rows, Tuples]
+COLUMNS: Tuple[Any, ...] = (Flat, Rows, Tuples, Outside)
 
 
 def bare(element: str) -> str:
@@ -158,7 +163,7 @@ def shown(column: Column, limit: int) -> str:
 
 
 def _parts(column: Any) -> Iterator[str]:
-    if not isinstance(column, (Flat, Rows, Tuples)):
+    if not isinstance(column, COLUMNS):
         yield from _item_parts(column)
         return
     yield "["

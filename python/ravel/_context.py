@@ -2,24 +2,82 @@
 
 All threads share a context and take turns: a call uses every core, so two at once would not end
 sooner, and arrays may be used by any thread. The interpreter's lock is free during a call.
-Threads that should not wait for each other use different options (`seed` will do).
+Threads that should not wait for each other use different options (`threads` will do).
 """
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import threading
-from collections import deque
+import weakref
+from collections import OrderedDict, deque
 from ctypes import byref, c_void_p
-from typing import Any, Callable, Generator, Iterable, TypeVar
+from typing import Any, Callable, Generator, Iterable, Mapping, TypeVar
 
 from ravel import _errors
 from ravel._definitions import Definition, definitions
-from ravel._lib import PROGRESS, Costs, Diagnostic, Statistics, lib, text
+from ravel._lib import PROGRESS, Costs, Diagnostic, Random, Statistics, lib, text
 from ravel._values import Compiled, Value, pointers, release
 
 T = TypeVar("T")
 SEVERITIES = ("error", "warning", "note")
+MOST_COMPILED = 1000  # functions for given types that a context keeps
+
+# What options may be, for messages.
+VALUES = {
+    "backend": "auto, cpu, cuda or another back end that is there",
+    "threads": "0 (all) or more, at most 4096", "memory": "bytes, as 500M or 2GB; 0: a default",
+    "time": "seconds; 0: no limit", "int": "64 or 32", "float": "64 or 32",
+    "seed": "an int of 64 bits", "depth": "a number of calls; 0: a million",
+    "chunks": "auto, off or a number of instances", "spool": "bytes, as 64M; 0: a default; or no",
+    "optimise": "True or False", "kernels": "the name of a file", "profile": "True or False",
+    "files": "True or False", "processes": "True or False", "compiler": "True or False"}
+SETTINGS = {"seed": "", "time": "0", "depth": "0"}  # those that need no context of their own
+
+
+def check_options(pairs: Iterable[tuple[str, str]]) -> None:
+    """ravel.MisuseError if one is unknown, or its value is."""
+    lib.ravel_options_free(_options(pairs))
+
+
+def _options(pairs: Iterable[tuple[str, str]]) -> int:
+    """A struct ravel_options, the caller's."""
+    wanted: int = lib.ravel_options_new()
+    for name, value in pairs:
+        if "\0" in name + value or lib.ravel_options_set(wanted, name.encode(), value.encode()):
+            lib.ravel_options_free(wanted)
+            raise _errors.MisuseError(
+                f"the option {name} is {VALUES[name]}, not {value}" if name in VALUES else
+                f"there is no option {name}; options are {', '.join(VALUES)}")
+    return wanted
+
+
+class Stream:  # pylint: disable=too-few-public-methods
+    """A sequence of random numbers: from a seed, or what contexts begin with."""
+
+    def __init__(self, seed: str = "") -> None:
+        self.seed = seed
+        # where it is in a context that has gone on with another one
+        self.positions: weakref.WeakKeyDictionary[Context, Random] = weakref.WeakKeyDictionary()
+
+
+class Settings:
+    """What is set in a context between calls."""
+
+    def __init__(self, limits: Mapping[str, str], stream: Stream) -> None:
+        self.limits, self.stream = limits, stream
+
+    def changed(self, changes: Mapping[str, str]) -> Settings:
+        """These with some options changed."""
+        if not any(name in SETTINGS for name in changes):
+            return self
+        limits = {name: changes.get(name, value) for name, value in self.limits.items()}
+        seed = changes.get("seed")
+        return Settings(limits, self.stream if seed is None else Stream(seed))
+
+
+DEFAULT = Settings({"time": "0", "depth": "0"}, Stream())
 
 
 class Context:
@@ -29,23 +87,22 @@ class Context:
         self._lock = threading.Lock()
         self._owner = 0  # the thread that holds the lock
         self._dead: deque[tuple[Callable[[int], None], int]] = deque()
-        self._caught: BaseException | None = None
-        self._refusal = ""  # why it can no longer be used
+        self._refusal = "Ravel's context could not be made"  # why it cannot be used
         self._handle: int | None = None
         self._handle = self._open(options)
-        self._start_watching()
+        self._refusal = ""
+        self._watcher = Watcher(self._handle)
+        self.settings: Callable[[], Settings] = lambda: DEFAULT  # those in force
+        self._set = DEFAULT
         self._seen = 0  # of `definitions`
         self._owners: dict[str, Definition] = {}  # whose definition of a name is in force
         self._disturbed = False  # `definitions` are not all in force
-        self.compiled: dict[Any, Compiled] = {}  # of named functions; by whoever looks them up
+        # of named functions, by whoever looks them up
+        self._functions: OrderedDict[Any, Compiled] = OrderedDict()
 
     def _open(self, options: Iterable[tuple[str, str]]) -> int:
-        wanted = lib.ravel_options_new()
+        wanted, made = _options(options), c_void_p()
         try:
-            for name, value in options:
-                if lib.ravel_options_set(wanted, name.encode(), value.encode()):
-                    raise _errors.MisuseError(f"there is no option {name}={value}")
-            made = c_void_p()
             code = lib.ravel_context_new(wanted, byref(made))
         finally:
             lib.ravel_options_free(wanted)
@@ -74,17 +131,33 @@ class Context:
                 if self._refusal:
                     raise _errors.MisuseError(self._refusal)
                 self._bury()
-                if inspect.getgeneratorstate(self._watcher) == inspect.GEN_CLOSED:
-                    self._start_watching()  # a second Ctrl-C had met it
+                self._watcher.wake()
+                wanted = self.settings()
+                if wanted is not self._set:
+                    self._change(wanted)
                 return work()
             finally:
                 self._bury()
                 self._owner = 0
 
+    def _change(self, wanted: Settings) -> None:
+        for name, value in wanted.limits.items():
+            if value != self._set.limits[name]:
+                self.do(lib.ravel_context_set, name.encode(), value.encode())
+        if wanted.stream is not self._set.stream:
+            position = self._set.stream.positions[self] = Random()
+            lib.ravel_get_random(self._handle, byref(position))
+            found = wanted.stream.positions.get(self)
+            if found:
+                lib.ravel_set_random(self._handle, byref(found))
+            else:
+                self.do(lib.ravel_context_set, b"seed", wanted.stream.seed.encode())
+        self._set = wanted
+
     def check(self, code: int) -> None:
         """Raises what a call of the library ended in."""
-        if self._caught is not None:
-            caught, self._caught = self._caught, None
+        if self._watcher.caught is not None:
+            caught, self._watcher.caught = self._watcher.caught, None
             raise caught
         if code:
             raise self._error(code, self._handle)
@@ -125,30 +198,6 @@ class Context:
             release, pointer = self._dead.popleft()
             release(pointer)
 
-    def _start_watching(self) -> None:
-        """Has the library call a function of C that resumes a generator, which waits within
-        `try`: an exception of a signal's handler cannot miss it."""
-        self._watcher = self._watch()
-        next(self._watcher)
-        self._progress = PROGRESS(self._watcher.send)
-        lib.ravel_on_progress(self._handle, self._progress, None)
-
-    def _watch(self) -> Generator[bool, Any, None]:
-        """Each `send` lets pending signals run; gives whether the call may go on."""
-        go_on = True
-        while True:
-            try:
-                while True:
-                    yield go_on
-                    go_on = self._caught is None
-            except GeneratorExit:
-                return
-            except BaseException as caught:  # pylint: disable=broad-except
-                # Its traceback without this frame, which others may clear.
-                trace = caught.__traceback__
-                self._caught = caught.with_traceback(trace.tb_next if trace else None)
-                go_on = False
-
     # ---- functions ----
 
     def define(self, definition: Definition) -> None:
@@ -166,11 +215,20 @@ class Context:
         """Puts the newest of `definitions` in force. Within `run`."""
         if self._disturbed:
             self._seen, self._disturbed = 0, False
-        while self._seen < len(definitions):
-            definition = definitions[self._seen]
-            self._seen += 1
+        elif self._seen == definitions.newest:
+            return
+        for definition in definitions.after(self._seen):
             self.define(definition)
-            self._disturbed = False
+            self._seen, self._disturbed = definition.number, False
+
+    def define_newest(self, definition: Definition) -> None:
+        """Executes a definition that every context is to know. Within `run`."""
+        self.catch_up()
+        self.define(definition)
+        seen = definitions.newest
+        definitions.add(definition)
+        if seen <= self._seen:  # no other thread has added one
+            self._seen, self._disturbed = definition.number, False
 
     def expression(self, source: str, names: str, types: str) -> Compiled:
         """An expression as a function. Within `run`."""
@@ -181,12 +239,31 @@ class Context:
         return self._compiled(lib.ravel_find, name, types)
 
     def _compiled(self, function: Any, *texts: str) -> Compiled:
+        for said in texts:
+            if "\0" in said:  # texts of C end there
+                raise _errors.NeslSyntaxError(f"character {said.index(chr(0))} of {said[:200]!r}"
+                                              " is a NUL, which means nothing in NESL")
         found = c_void_p()
         code = function(self._handle, *(t.encode() for t in texts), byref(found))
         compiled = Compiled(self, found.value or 0) if not code else None
         self.check(code)
         assert compiled
         return compiled
+
+    def kept(self, key: Any) -> Compiled | None:
+        """The function that was kept under a key, if it still is."""
+        found = self._functions.get(key)
+        if found:
+            with contextlib.suppress(KeyError):  # another thread has removed it
+                self._functions.move_to_end(key)
+        return found
+
+    def keep(self, key: Any, function: Compiled) -> None:
+        """Keeps a function; the one that was not used for longest goes if there are too many."""
+        self._functions[key] = function
+        if len(self._functions) > MOST_COMPILED:
+            with contextlib.suppress(KeyError):
+                self._functions.popitem(last=False)
 
     def call(self, function: Compiled, arguments: list[Value],
              temporary: Iterable[Value] = ()) -> Value:
@@ -196,6 +273,16 @@ class Context:
                              len(arguments))
         finally:
             release(temporary)
+
+    def call_again(self, function: Compiled, arguments: list[Value], more: Iterable[int]) -> None:
+        """Calls a function with these and ints, for its failure only: random numbers stay where
+        they are. Within `run`."""
+        position, ints = Random(), [self.make(lib.ravel_int, each) for each in more]
+        lib.ravel_get_random(self._handle, byref(position))
+        try:
+            self.call(function, arguments + ints, ints).release()
+        finally:
+            lib.ravel_set_random(self._handle, byref(position))
 
     def costs(self, function: Compiled, arguments: list[Value],
               temporary: Iterable[Value]) -> Costs:
@@ -230,6 +317,13 @@ class Context:
         """Of the last call, as JSON, with the option `profile`; else ""."""
         return self.run(lambda: text(lib.ravel_profile(self._handle)))
 
+    def retire(self) -> None:
+        """Has it end with the last of its values, as nothing new will be asked of it."""
+        self._functions.clear()  # they refer to it
+
+    def __del__(self) -> None:
+        self.close()
+
     def close(self) -> None:
         """Ends a call that another thread waits for, and frees everything."""
         if self._refusal:
@@ -248,3 +342,40 @@ class Context:
         self._refusal = ("this belongs to the process that was forked: make it anew in the"
                          " child, or start children with the method \"spawn\"")
         self._lock, self._owner = threading.Lock(), 0
+
+
+class Watcher:
+    """Has the library call a function of C that resumes a generator, which waits within `try`:
+    an exception of a signal's handler cannot miss it. It does not refer to its context."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self.caught: BaseException | None = None
+        self._start()
+
+    def _start(self) -> None:
+        self._generator = self._watch()
+        next(self._generator)
+        self._progress = PROGRESS(self._generator.send)
+        lib.ravel_on_progress(self._handle, self._progress, None)
+
+    def wake(self) -> None:
+        """Begins anew after a second Ctrl-C had met it."""
+        if inspect.getgeneratorstate(self._generator) == inspect.GEN_CLOSED:
+            self._start()
+
+    def _watch(self) -> Generator[bool, Any, None]:
+        """Each `send` lets pending signals run; gives whether the call may go on."""
+        go_on = True
+        while True:
+            try:
+                while True:
+                    yield go_on
+                    go_on = self.caught is None
+            except GeneratorExit:
+                return
+            except BaseException as caught:  # pylint: disable=broad-except
+                # Its traceback without this frame, which others may clear.
+                trace = caught.__traceback__
+                self.caught = caught.with_traceback(trace.tb_next if trace else None)
+                go_on = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -12,9 +13,10 @@ from ravel import _dlpack, _errors, _values
 from ravel._awkward import awkward_column, is_awkward, record_parts
 from ravel._columns import Column, Vector, decoded, encoded
 from ravel._context import Context
-from ravel._infer import column_of
+from ravel._frames import is_frame, without_index
+from ravel._infer import UNORDERED, column_of, unordered, word_of
 from ravel._lib import lib
-from ravel._numpy import is_fixed, numpy_column, plain
+from ravel._numpy import is_fixed, numpy_column, plain, unmasked
 from ravel._transfer import value_of, value_of_array, value_of_stream
 from ravel._types import Type
 from ravel._values import Value
@@ -50,7 +52,9 @@ class Inputs:
             return self._scalar(data, name, wanted)
         if isinstance(data, (str, bytes)):
             return self._vector(np.frombuffer(encoded(data), np.uint8), CHAR8)
-        if isinstance(data, np.ndarray) and data.ndim == 0:
+        if isinstance(data, np.ma.MaskedArray):
+            return self.value(unmasked(data, name), name, wanted)
+        if _is_scalar(data):
             return self.value(data.item(), name, wanted)
         parts = record_parts(data) if is_awkward(data) else data
         if isinstance(parts, tuple):
@@ -92,6 +96,8 @@ class Inputs:
             return self._array(np.asarray(data), name)
         if is_awkward(data):
             return self._column(awkward_column(data, name))
+        if is_frame(data):
+            data = without_index(data, name)
         for method, convert in PRODUCERS:
             if hasattr(data, method):
                 try:
@@ -165,10 +171,14 @@ def _is_numbers(data: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "biuf" and hasattr(data, "__array__")
 
 
+def _is_scalar(data: Any) -> bool:
+    """Whether it is an array or a tensor of no dimension."""
+    return getattr(data, "ndim", None) == 0 and hasattr(data, "item")
+
+
 def _listed(data: Any, name: str) -> List[Any]:
-    if isinstance(data, (dict, set, frozenset)):
-        raise _errors.DataError(f"{name} is a {type(data).__name__}: use a list, or a list of"
-                                " tuples such as list(d.items())")
+    if word_of(type(data)) in UNORDERED:
+        raise unordered(data, name)
     return list(data)
 
 
@@ -202,10 +212,18 @@ def python(result: Value) -> Any:
     if result.type == "bool":
         return _values.get(result, lib.ravel_get_bool, ctypes.c_bool)
     if result.type == "char":
-        return chr(_values.get(result, lib.ravel_get_int, ctypes.c_int64))
+        return character(_values.get(result, lib.ravel_get_int, ctypes.c_int64))
     if result.type == "[char]":
         return text(result)
     return NotImplemented
+
+
+def character(code: int) -> str:
+    """A character by itself."""
+    if not 0 <= code <= sys.maxunicode:
+        raise _errors.DataError(f"the character of code {code} is none of Python's: these have 0 to"
+                                f" {sys.maxunicode}")
+    return chr(code)
 
 
 def text(result: Value) -> str:
@@ -213,7 +231,12 @@ def text(result: Value) -> str:
     count = _values.length(result)
     room = ctypes.create_string_buffer(count)
     context = result.context
-    context.run(lambda: context.do(lib.ravel_copy, result.pointer, CHAR8, 0, count, room))
+
+    def copy() -> None:
+        context.do(lib.ravel_copy, result.pointer, CHAR8, 0, count, room)
+    try:
+        context.run(copy)
+    except _errors.DataError:
+        raise _errors.DataError("the text has a character whose code is not 0 to 255: texts are"
+                                " bytes, and {char_code(c) : c in text} has the codes") from None
     return decoded(room.raw[:count])
-
-

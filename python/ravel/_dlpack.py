@@ -6,11 +6,11 @@ Those on the CPU come and go by NumPy. Capsules: https://dmlc.github.io/dlpack/l
 from __future__ import annotations
 
 import ctypes
-import sys
 from ctypes import (CFUNCTYPE, PYFUNCTYPE, Structure, byref, c_char_p, c_int, c_int32, c_int64,
                     c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Tuple
 
+from ravel._arrow import keep
 from ravel._context import Context
 from ravel._errors import DataError
 from ravel._lib import lib
@@ -48,6 +48,7 @@ NAMES: Dict[Any, Any] = {Unversioned: c_char_p(b"dltensor"),
                          Versioned: c_char_p(b"dltensor_versioned")}
 USED: Dict[Any, Any] = {Unversioned: c_char_p(b"used_dltensor"),
                         Versioned: c_char_p(b"used_dltensor_versioned")}
+keep((NAMES, USED))  # even when the interpreter ends
 IMPORTS = {Unversioned: lib.ravel_import_dlpack_unversioned, Versioned: lib.ravel_import_dlpack}
 EXPORTS = {Unversioned: lib.ravel_export_dlpack_unversioned, Versioned: lib.ravel_export_dlpack}
 
@@ -94,30 +95,10 @@ def value_of(context: Context, producer: Any) -> Value:
 # ---- out ----
 
 
-# Capsules without a destructor: NumPy's functions end those that they refuse while an exception is
-# set, when a destructor in Python cannot run. They are looked at when the next one is made.
-_capsules: List[Any] = []
-
-
-def _delete(capsule: Any) -> None:
-    """The tensor, unless a consumer has it."""
-    for kind, name in NAMES.items():
-        if _is_valid(id(capsule), name.value):
-            pointer = pointer_in(capsule, name.value)
-            kind.from_address(pointer).deleter(pointer)
-
-
-def _delete_forgotten() -> None:
-    for i in reversed(range(len(_capsules))):
-        if sys.getrefcount(_capsules[i]) == 2:  # the list's and the argument's
-            _delete(_capsules.pop(i))
-
-
 def capsule(value: Value, versioned: bool) -> Any:
     """A flat sequence on the device of its context."""
     kind: Any = Versioned if versioned else Unversioned
     context, made = value.context, c_void_p()
-    _delete_forgotten()
     context.run(lambda: context.do(EXPORTS[kind], value.pointer, byref(made)))
-    _capsules.append(new_capsule(made.value, ctypes.cast(NAMES[kind], c_void_p), None))
-    return _capsules[-1]
+    assert made.value
+    return new_capsule(made.value, NAMES[kind])

@@ -73,9 +73,15 @@ def explained(error: Error, programs: Dict[str, Program]) -> Error:
     for location in trace:
         lines += [f'  File "{location.file}", line {location.line}, in {location.function}',
                   location.shown()]
-    result = kind("\n".join(lines), error.diagnostics)
+    result = kind("\n".join(lines), _in_python(sentence, trace) or error.diagnostics)
     result.nesl = error.nesl
     return result
+
+
+def _in_python(sentence: str, trace: List[Location]) -> List[Diagnostic]:
+    """Diagnostics that point to the lines of Python."""
+    return [Diagnostic("note" if i else "error", each.file, each.line, each.column,
+                       f"in {each.function}" if i else sentence) for i, each in enumerate(trace)]
 
 
 def _sentence(message: str) -> str:

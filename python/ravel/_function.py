@@ -6,11 +6,12 @@ import functools
 import inspect
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from ravel._array import Array
 from ravel._context import Context
 from ravel._definitions import Definition
 from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError
 from ravel._explained import explained
-from ravel._functions import Entry, Function, NeslFunction
+from ravel._functions import Entry, Function, NeslFunction, Rows
 from ravel._lib import lib, text
 from ravel._translate import Program, Translation, Unsupported, prelude
 
@@ -27,7 +28,9 @@ class PythonFunction(Function):
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
-        self._signature = inspect.signature(function)
+        self.__qualname__ = function.__qualname__
+        self.__annotations__ = function.__annotations__
+        self._signature = self.__signature__ = inspect.signature(function)
         self._translation = Translation(function)
         self._ravel_definition = self._translation.definition
         self._programs: Dict[str, Program] = {}  # by the names of their files
@@ -47,15 +50,24 @@ class PythonFunction(Function):
                               " in parallel")
         return bound.args
 
-    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+    def __reduce__(self) -> Any:
+        return self.__qualname__  # pickle finds it in its module
+
+    def _marks(self, data: Sequence[Any], mapped: Rows) -> Any:
+        marks = tuple(_arrays_in(each) for each in data)
+        if not mapped:
+            return marks
+        return tuple(_inside(mark) if row else mark for mark, row in zip(marks, mapped))
+
+    def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         context.run(lambda: _define_prelude(context))
-        program = self._program(context, types)
+        program = self._program(context, types, marks)
         context.run(lambda: _define_used(context, program))
         return Entry(program.name, Definition(program.definitions, FILE.format(program.name)))
 
-    def _program(self, context: Context, types: Tuple[str, ...]) -> Program:
+    def _program(self, context: Context, types: Tuple[str, ...], marks: Any) -> Program:
         try:
-            program = self._translation.program(list(types), _finder(context))
+            program = self._translation.program(list(types), _finder(context), marks)
         except Unsupported as refusal:
             raise refusal.with_traceback(None) from None  # not where in this package
         except ValueError as error:
@@ -63,12 +75,15 @@ class PythonFunction(Function):
         self._programs[FILE.format(program.name)] = program
         return program
 
+    def __repr__(self) -> str:
+        return f"<ravel function {self.__name__}{self._signature}>"
+
     @property
     def nesl(self) -> str:
         """Its text in NESL, for each list of types that it was called with."""
         return "".join(program.definitions for program in self._programs.values())
 
-    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+    def _call(self, data: Sequence[Any], mapped: Rows = ()) -> Any:
         try:
             return super()._call(data, mapped)
         except LimitError as error:
@@ -76,6 +91,26 @@ class PythonFunction(Function):
 
     def _explained(self, error: Any) -> BaseException:
         return explained(error, self._programs)
+
+
+def _arrays_in(data: Any) -> Any:
+    """Where arrays with operators of their own are in an argument, as a mark of types.py."""
+    if isinstance(data, tuple):
+        parts = tuple(map(_arrays_in, data))
+        return parts if any(parts) else False
+    kind = type(data)
+    if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__dlpack__") and kind is not Array:
+        return True
+    if isinstance(data, list):
+        kinds = {type(each): each for each in data}  # all of a type are alike
+        inner = next(filter(None, map(_arrays_in, kinds.values())), False)
+        return [inner] if inner else False
+    return False
+
+
+def _inside(mark: Any) -> Any:
+    """That of the elements."""
+    return mark[0] if isinstance(mark, list) else mark
 
 
 @functools.lru_cache(maxsize=None)
@@ -102,7 +137,7 @@ def _define_used(context: Context, program: Program) -> None:
 def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, str]]:
     """What a function of NESL is called and gives, for arguments of given types."""
     def find(function: NeslFunction, types: List[str]) -> Tuple[str, str]:
-        compiled = function._compiled(context, tuple(types), False)
+        compiled = function._compiled(context, tuple(types), ())
         return function.__name__, text(lib.ravel_function_gives(compiled.pointer))
     return find
 

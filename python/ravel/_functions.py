@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
+import re
+import time
 from pathlib import Path
-from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type,
+from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Type,
                     TypeVar, Union, cast)
 
-from ravel import _convert, _types
+from ravel import _convert, _types, _values
 from ravel._array import wrapped
 from ravel._context import Context
-from ravel._definitions import Definition, definitions
-from ravel._errors import MisuseError, NeslTypeError, RunError
-from ravel._options import context as current
+from ravel._definitions import Definition
+from ravel._errors import Error, MisuseError, NeslTypeError, RunError
+from ravel._options import context as current, may_act
 from ravel._values import Compiled, Value
 
 T = TypeVar("T")
+ROW_SECONDS = 2.0  # in which the row is looked for that failed
+NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+Rows = Tuple[bool, ...]  # of which arguments `map` gives the function an element each; () of a call
 
 
 class Entry(NamedTuple):
@@ -60,6 +66,19 @@ def types_of(arguments: Sequence[Value]) -> Tuple[str, ...]:
     return tuple(_types.argument(each.type) for each in arguments)
 
 
+def check_names(names: Iterable[str]) -> None:
+    """ravel.MisuseError if one is no name of NESL, or two are the same there."""
+    seen: Dict[str, str] = {}
+    for name in names:
+        if "\0" not in name and not NAME.fullmatch(name):
+            raise MisuseError(f"{name} is no name in NESL: names have letters from a to z, digits and"
+                              " _, and begin with none of the digits")
+        if name.lower() in seen:
+            raise MisuseError(f"{seen[name.lower()]} and {name} are one name in NESL, which has no"
+                              " difference between capitals and small letters")
+        seen[name.lower()] = name
+
+
 def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-builtin
     """The value of an expression of NESL, in which these names stand for this data.
 
@@ -67,6 +86,7 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
     expression is compiled once for the types of its data. Names of Ravel's library and of what
     was defined may be used; NESL has no difference between capitals and small letters.
     """
+    check_names(names)
     context = current()
     arguments = Arguments(context, list(names.values()), list(names))
     types = ", ".join(types_of(arguments.values))
@@ -87,8 +107,19 @@ class Function:
     __name__: str
     _refusals: Tuple[Type[Exception], ...] = (NeslTypeError,)  # of arguments of other types
 
-    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+    def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         raise NotImplementedError
+
+    def _ordered(self, data: Tuple[Any, ...], named: Any) -> Tuple[Any, ...]:
+        """Arguments by position."""
+        if named:
+            raise MisuseError(f"{self.__name__} is a function of NESL, whose arguments are given by"
+                              f" position, without {', '.join(named)}=")
+        return data
+
+    def _marks(self, data: Sequence[Any], mapped: Rows) -> Any:
+        """What else a call depends on than types of NESL."""
+        return None
 
     def _explained(self, error: RunError) -> BaseException:
         """What is raised for the failure of a run."""
@@ -99,22 +130,25 @@ class Function:
         """Its text in NESL."""
         raise NotImplementedError
 
-    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: bool) -> Compiled:
-        """It for arguments of these types, or for sequences of them."""
-        key = (self, types, mapped)
-        found = context.compiled.get(key)
+    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: Rows,
+                  marks: Any = None) -> Compiled:
+        """It for arguments of these types, or for sequences of some of them."""
+        key = (self, types, mapped, repr(marks))
+        found = context.kept(key)
         if found is None:
-            entry = self._entry(context, types)
+            entry = self._entry(context, types, marks)
             found = context.run(lambda: _look_up(context, entry, types, mapped))
-            context.compiled[key] = found
+            context.keep(key, found)
         return found
 
-    def _prepared(self, data: Sequence[Any], mapped: bool) -> Tuple[Arguments, Compiled]:
+    def _prepared(self, data: Sequence[Any], mapped: Rows) -> Tuple[Arguments, Compiled]:
         context = current()
         arguments = Arguments(context, data, [f"argument {i + 1}" for i in range(len(data))])
-        types = (tuple(_element(each) for each in arguments.values) if mapped
-                 else types_of(arguments.values))
-        return arguments, self._compiled(context, types, mapped)
+        types = types_of(arguments.values)
+        if mapped:
+            types = tuple(_element(each) if row else kind
+                          for each, row, kind in zip(arguments.values, mapped, types))
+        return arguments, self._compiled(context, types, mapped, self._marks(data, mapped))
 
     def _run(self, compiled: Compiled, work: Callable[[], T]) -> T:
         try:
@@ -122,7 +156,7 @@ class Function:
         except RunError as error:
             raise self._explained(error) from None
 
-    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+    def _call(self, data: Sequence[Any], mapped: Rows = ()) -> Any:
         arguments, compiled = self._prepared(data, mapped)
         return wrapped(self._run(compiled, lambda: arguments.call(compiled)))
 
@@ -130,12 +164,52 @@ class Function:
         """For a call; for `map` if it does not take such data, but their elements."""
         of_map = self._refusals + (MisuseError,)
         try:
-            return self._prepared(data, False)
+            return self._prepared(data, ())
         except self._refusals as refusal:
             try:
-                return self._prepared(data, True)
+                return self._prepared(data, (True,) * len(data))
             except of_map:
                 raise refusal from None
+
+    def _call_rows(self, data: Sequence[Any], mapped: Rows) -> Any:
+        """The results of `map`; a failure says of which row."""
+        try:
+            return self._call(data, mapped)
+        except RunError as error:
+            try:
+                row = self._failing_row(data, mapped)
+            except Error:  # no memory for a copy of the data
+                row = None
+            if row is not None:
+                error.args = (f"{error}\n  (of row {row} of map)",)
+            raise
+
+    def _failing_row(self, data: Sequence[Any], mapped: Rows) -> Optional[int]:
+        """The first row whose call fails, by halves; None if that would take long, may do something
+        twice, or is not the same again."""
+        if may_act():
+            return None
+        context, end = current(), time.monotonic() + ROW_SECONDS
+        inputs = _convert.Inputs(context, held=False)
+        values = [inputs.value(each, "data") for each in data]
+        types = tuple(_element(each) if row else kind
+                      for each, row, kind in zip(values, mapped, types_of(values)))
+        entry = self._entry(context, types, self._marks(data, mapped))
+
+        def fails(start: int, stop: int) -> bool:
+            try:
+                context.run(lambda: context.call_again(compiled, values, (start, stop)))
+                return False
+            except RunError:
+                return True
+
+        compiled = context.run(lambda: _mapped(context, entry.name, types, mapped,
+                                               "subseq({}, from_, to_)", ("from_", "to_")))
+        low, high = 0, _values.length(values[mapped.index(True)])
+        while high - low > 1 and time.monotonic() < end:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(low, middle) else (middle, high)
+        return low if high - low == 1 and fails(low, high) else None
 
     def cost(self, *data: Any) -> Cost:
         """What the call costs; of `map`, if the function takes elements of the data only.
@@ -157,7 +231,7 @@ class Function:
         return f"<ravel function {self.__name__}>"
 
 
-def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: bool) -> Compiled:
+def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: Rows) -> Compiled:
     """Within `run`."""
     if entry.definition:
         context.define(entry.definition)
@@ -165,11 +239,19 @@ def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: boo
         context.catch_up()
     if not mapped:
         return context.find(entry.name, ", ".join(types))
-    names = [f"x{i}_" for i in range(len(types))]
-    rows = [f"rows{i}_" for i in range(len(types))]
-    bound = "; ".join(f"{name} in {row}" for name, row in zip(names, rows))
-    return context.expression(f"{{{entry.name}({', '.join(names)}) : {bound}}}",
-                              ", ".join(rows), ", ".join(f"[{each}]" for each in types))
+    return _mapped(context, entry.name, types, mapped)
+
+
+def _mapped(context: Context, name: str, types: Tuple[str, ...], mapped: Rows,
+            part: str = "{}", more: Sequence[str] = ()) -> Compiled:
+    """A function for the elements of some arguments, or of a part of them that depends on more
+    ints. Within `run`."""
+    given = [f"given{i}_" for i in range(len(types))]
+    inside = [f"x{i}_" if row else name for i, (row, name) in enumerate(zip(mapped, given))]
+    bound = "; ".join(f"{x} in {part.format(rows)}" for x, rows in zip(inside, given) if x != rows)
+    kinds = [f"[{each}]" if row else each for each, row in zip(types, mapped)]
+    return context.expression(f"{{{name}({', '.join(inside)}) : {bound}}}",
+                              ", ".join((*given, *more)), ", ".join((*kinds, *("int" for _ in more))))
 
 
 def _element(argument: Value) -> str:
@@ -179,19 +261,34 @@ def _element(argument: Value) -> str:
     return str(found.parts[0])
 
 
+class _Row(NamedTuple):
+    """An argument of which the function is given an element."""
+    data: Any
+
+
 # pylint: disable-next=redefined-builtin
-def map(function: Union[Function, str], /, *rows: Any) -> Any:
+def map(function: Union[Function, str, functools.partial[Any]], /, *rows: Any, **same: Any) -> Any:
     """The function's results for each element of a sequence, all computed in parallel.
 
     `function` is one of ravel, or the name of one in NESL. Of several sequences, which have the
-    same length, the function is given an element of each.
+    same length, the function is given an element of each. Arguments by name, and those of a
+    functools.partial, are the same for all.
     """
-    if isinstance(function, str):
-        function = NeslFunction(function)
-    if not isinstance(function, Function):
-        raise MisuseError(f"{function!r} is a function of Python: decorate it with"
+    before: Tuple[Any, ...] = ()
+    called: Any = function
+    while isinstance(called, functools.partial):
+        before, same = called.args + before, {**called.keywords, **same}
+        called = called.func
+    if isinstance(called, str):
+        called = NeslFunction(called)
+    if not isinstance(called, Function):
+        raise MisuseError(f"{called!r} is a function of Python: decorate it with"
                           " @ravel.function")
-    return function._call(rows, mapped=True)
+    if not rows:
+        raise MisuseError("map takes a function and the sequences of its arguments")
+    given = called._ordered((*before, *(_Row(each) for each in rows)), same)
+    return called._call_rows([each.data if isinstance(each, _Row) else each for each in given],
+                             tuple(isinstance(each, _Row) for each in given))
 
 
 # ---- functions of NESL ----
@@ -206,13 +303,22 @@ class NeslFunction(Function):
         self.__name__ = name
         self._definition = definition
 
-    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+    def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         return Entry(self.__name__, self._definition)
+
+    def __reduce__(self) -> Any:
+        text = self._definition
+        return _function_of, (self.__name__, *((text.text, text.name) if text else ()))
 
     @property
     def nesl(self) -> str:
         form = self._definition.form(self.__name__) if self._definition else None
         return form.text + ";" if form else f"% {self.__name__}, of the library %"
+
+
+def _function_of(name: str, *text: str) -> NeslFunction:
+    """For pickle: a function of a text of NESL, or of the library."""
+    return NeslFunction(name, Definition(*text) if text else None)
 
 
 class Module:
@@ -258,12 +364,7 @@ def define(source: str, name: str = "<definition>") -> Module:
     """
     definition = Definition(source, name)
     context = current()
-
-    def work() -> None:
-        context.catch_up()
-        context.define(definition)
-    context.run(work)
-    definitions.append(definition)
+    context.run(lambda: context.define_newest(definition))
     return Module(definition)
 
 

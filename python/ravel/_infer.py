@@ -7,6 +7,7 @@ is of floats, as in NumPy.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import ItemsView, KeysView, Mapping, Set
 from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
@@ -28,11 +29,21 @@ CLASSES = (
 )
 
 
+# What has no sequence of elements, or has others than those that iterating gives.
+UNORDERED = ("dict", "set", "table")
+
+
 def word_of(kind: type) -> str:
     """What elements of a class are."""
     for word, classes in CLASSES:
         if issubclass(kind, classes):
             return word
+    if issubclass(kind, Mapping):
+        return "dict"
+    if issubclass(kind, Set) and not issubclass(kind, (KeysView, ItemsView)):
+        return "set"
+    if hasattr(kind, "columns") and (hasattr(kind, "__arrow_c_stream__") or hasattr(kind, "iloc")):
+        return "table"
     return "list" if hasattr(kind, "__len__") and hasattr(kind, "__iter__") else "other"
 
 
@@ -41,13 +52,38 @@ def column_of(items: Sequence[Any], where: Where, wanted: Optional[Type] = None)
 
     ravel.DataError says where an element is that does not fit the others.
     """
-    words = {kind: word_of(kind) for kind in set(map(type, items))}
+    kinds = set(map(type, items))
+    if any(issubclass(kind, np.ndarray) for kind in kinds):
+        items = [_scalar(item, where, i) for i, item in enumerate(items)]
+        kinds = set(map(type, items))
+    words = {kind: word_of(kind) for kind in kinds}
     found = set(words.values())
     if found <= {"int", "float"} and len(found) == 2:
         return _floats(items, where)
-    if len(found) > 1 or "other" in found:
+    if len(found) > 1 or found & {"other", *UNORDERED}:
         raise _misfit(items, words, where)
     return BUILDERS[found.pop()](items, where, wanted) if found else _empty(wanted)
+
+
+def unordered(item: Any, name: str) -> DataError:
+    """Why something is none of a sequence's elements, though one could iterate over it."""
+    word = word_of(type(item))
+    said = f"{name} is a {type(item).__module__}.{type(item).__name__}".replace("builtins.", "")
+    if word == "table":
+        return DataError(f"{said}, a table: use ravel.array(table) in its place for its rows, as in"
+                         " [ravel.array(table) for table in tables]")
+    if word == "dict":
+        return DataError(f"{said}: use a list, or a list of tuples such as list(d.items())")
+    return DataError(f"{said}, which has no order: use a list such as sorted(s)")
+
+
+def _scalar(item: Any, where: Where, i: int) -> Any:
+    """An element that is an array of no dimension as what it holds."""
+    if not isinstance(item, np.ndarray) or item.ndim > 0:
+        return item
+    if np.ma.is_masked(item):
+        raise DataError(f"{where(i)} is masked: NESL has no missing values")
+    return item.item()
 
 
 def _one(word: str) -> str:
@@ -60,6 +96,8 @@ def _misfit(items: Sequence[Any], words: dict[type, str], where: Where) -> DataE
         word = words[type(item)]
         if item is None:
             return DataError(f"{where(i)} is None: NESL has no missing values")
+        if word in UNORDERED:
+            return unordered(item, where(i))
         if word == "other":
             return DataError(f"{where(i)} is {type(item).__module__}.{type(item).__name__}, of"
                              " which NESL knows nothing")

@@ -34,6 +34,11 @@ class Costs(Structure):
                 ("compiled_steps", c_uint64), ("instructions", c_uint64), ("seconds", c_double)]
 
 
+class Random(Structure):
+    """struct ravel_random"""
+    _fields_ = [("seed", c_uint64), ("count", c_uint64)]
+
+
 CODE, NOTHING, TEXT = c_int, None, c_char_p
 OPTIONS = CONTEXT = FUNCTION = VALUE = STRUCT = DATA = c_void_p
 OUT = POINTER(c_void_p)
@@ -46,6 +51,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_options_free": (NOTHING, [OPTIONS]),
     "ravel_context_new": (CODE, [OPTIONS, OUT]),
     "ravel_context_free": (NOTHING, [CONTEXT]),
+    "ravel_context_set": (CODE, [CONTEXT, TEXT, TEXT]),
+    "ravel_get_random": (NOTHING, [CONTEXT, POINTER(Random)]),
+    "ravel_set_random": (NOTHING, [CONTEXT, POINTER(Random)]),
     "ravel_message": (TEXT, [CONTEXT]),
     "ravel_get_diagnostic": (c_bool, [CONTEXT, c_size_t, POINTER(Diagnostic)]),
     "ravel_define": (CODE, [CONTEXT, TEXT, TEXT, c_size_t]),
@@ -85,16 +93,26 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_on_progress": (NOTHING, [CONTEXT, PROGRESS, DATA]),
     "ravel_interrupt": (NOTHING, [CONTEXT]),
     "ravel_get_statistics": (NOTHING, [CONTEXT, POINTER(Statistics)]),
+    # libravel/python.h
+    "ravel_python_begin": (NOTHING, [STRUCT]),
+    "ravel_python_release_schema": (NOTHING, [STRUCT]),
+    "ravel_python_release_array": (NOTHING, [STRUCT]),
+    "ravel_python_stream": (c_bool, [STRUCT, STRUCT, STRUCT]),
+    "ravel_python_end_capsule": (NOTHING, [c_void_p]),
 }
+# What libravel calls of the interpreter (struct ravel_python), in this order.
+OF_PYTHON = ("Py_IsInitialized", "PyGILState_Ensure", "PyGILState_Release", "Py_DecRef",
+             "PyCapsule_GetName", "PyCapsule_GetPointer", "PyCapsule_GetContext")
 
 
 def paths() -> Iterator[str]:
-    """Where libravel may be, the nearest first."""
-    package = Path(__file__).resolve().parent
-    yield str(package / "lib" / "libravel.so")
+    """Where libravel may be: where the user says, or else the nearest first."""
     named = os.environ.get("RAVEL_LIBRARY")
     if named:
         yield named
+        return
+    package = Path(__file__).resolve().parent
+    yield str(package / "lib" / "libravel.so")
     yield str(package.parent.parent / "build" / "lib" / "libravel.so")
     yield ctypes.util.find_library("ravel") or "libravel.so.0"
 
@@ -126,7 +144,14 @@ def declare(library: ctypes.CDLL, path: str) -> ctypes.CDLL:
     return library
 
 
+def address(function: Any) -> int:
+    """Of a function of C."""
+    return ctypes.cast(function, c_void_p).value or 0
+
+
 lib: Any = open_library()
+lib.ravel_python_begin((c_void_p * len(OF_PYTHON))(
+    *(address(getattr(ctypes.pythonapi, name)) for name in OF_PYTHON)))
 
 
 def text(pointed: bytes | None) -> str:

@@ -36,6 +36,19 @@ def is_fixed(data: Any) -> bool:
     return data is None or isinstance(data, (bytes, Memory))
 
 
+def unmasked(data: Any, name: str) -> Vector:
+    """The array within a numpy.ma.MaskedArray; ravel.DataError if an element is masked."""
+    mask: Any = np.ma.getmaskarray(data)
+    if mask.dtype.names:  # of structured types an element has a mask for each component
+        mask = mask.view(np.bool_).reshape((*mask.shape, -1)).any(axis=-1)
+    found = np.argwhere(mask)
+    if len(found):
+        where = "".join(f"[{i}]" for i in found[0])
+        raise DataError(f"{name}{where} is masked: NESL has no missing values; use .compressed()"
+                        " to leave them out, or .filled(x) to have x instead")
+    return np.asarray(data.data)
+
+
 def numpy_column(data: Vector, name: str) -> Column:
     """An array of one dimension or more: dimensions are levels, fields components.
 
@@ -53,7 +66,7 @@ def numpy_column(data: Vector, name: str) -> Column:
         return Flat(plain(data, name))
     if data.dtype.kind in "SU":
         return texts(data.tolist())
-    if data.dtype.kind == "O":
+    if data.dtype.kind in "OT":  # T: StringDType
         return column_of(data.tolist(), lambda i: f"{name}[{i}]")
     raise DataError(f"{name} is of {data.dtype}, which NESL does not have: use"
                     f" {'.real and .imag' if data.dtype.kind == 'c' else '.astype(int)'}")

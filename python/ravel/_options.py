@@ -1,21 +1,33 @@
-"""Which context is used: that of the options in force."""
+"""Which context is used, and what is set in it: by the options in force."""
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import threading
 import weakref
+from collections import OrderedDict
 from contextvars import ContextVar, Token
-from typing import Dict, Optional, Tuple, Union
+from typing import NamedTuple, Optional, Tuple, Union
 
-from ravel._context import Context
+from ravel import _context
+from ravel._context import Context, Settings
 
 Option = Union[str, int, float, bool]
-Chosen = Tuple[Tuple[str, str], ...]
+Pairs = Tuple[Tuple[str, str], ...]
 
-_chosen: ContextVar[Chosen] = ContextVar("ravel.options", default=())
-_contexts: Dict[Chosen, Context] = {}
+
+class Chosen(NamedTuple):
+    """Options in force: those of a context, and what is set in it between calls."""
+    context: Pairs
+    settings: Settings
+
+
+_chosen: ContextVar[Chosen] = ContextVar("ravel.options", default=Chosen((), _context.DEFAULT))
+# Contexts have threads and memory of their own: those that were not used for longest go.
+MOST_CONTEXTS = 8
+_contexts: OrderedDict[Pairs, Context] = OrderedDict()
 _all: weakref.WeakSet[Context] = weakref.WeakSet()
 _lock = threading.Lock()
 
@@ -30,15 +42,33 @@ def written(value: Option) -> str:
 
 def context() -> Context:
     """The context of the options in force, made where there is none yet."""
-    chosen = _chosen.get()
+    chosen = _chosen.get().context
     found = _contexts.get(chosen)
     if found:
+        with contextlib.suppress(KeyError):  # another thread has removed it
+            _contexts.move_to_end(chosen)
         return found
     with _lock:
-        if chosen not in _contexts:
-            _contexts[chosen] = Context(chosen)
-            _all.add(_contexts[chosen])
-        return _contexts[chosen]
+        if chosen in _contexts:
+            return _contexts[chosen]
+        made = _contexts[chosen] = Context(chosen)
+        made.settings = settings
+        _all.add(made)
+        old = [_contexts.popitem(last=False)[1] for _ in range(len(_contexts) - MOST_CONTEXTS)]
+    for each in old:
+        each.retire()
+    return made
+
+
+def settings() -> Settings:
+    """What the options in force set in a context."""
+    return _chosen.get().settings
+
+
+def may_act() -> bool:
+    """Whether programs may do something outside of themselves, by the options in force."""
+    chosen = dict(_chosen.get().context)
+    return "yes" in (chosen.get("files"), chosen.get("processes"))
 
 
 class options:  # pylint: disable=invalid-name
@@ -46,9 +76,10 @@ class options:  # pylint: disable=invalid-name
 
     The names are those of `ravel_options_set` in ravel.h: backend, threads, memory, time,
     int, float, seed, depth, chunks, spool, optimise, profile, files, processes, compiler,
-    kernels. What is not named stays as it is around. They hold for this thread (or task of asyncio). Each
-    set of options has a context with threads and memory of its own; arrays of one are
-    copied when they are used in another.
+    kernels. What is not named stays as it is around. They hold for this thread (or task of
+    asyncio). Each set of options other than seed, time and depth has a context with threads and
+    memory of its own, of which a few are kept; arrays of one are copied when they are used in
+    another. With a seed random numbers begin anew at each `with`.
 
     ravel.MisuseError for an unknown option, ravel.DeviceError if there is no such back end.
     """
@@ -58,8 +89,12 @@ class options:  # pylint: disable=invalid-name
         self._tokens: list[Token[Chosen]] = []
 
     def __enter__(self) -> options:
-        merged = {**dict(_chosen.get()), **self._changes}
-        self._tokens.append(_chosen.set(tuple(sorted(merged.items()))))
+        before = _chosen.get()
+        _context.check_options(self._changes.items())
+        own = {name: value for name, value in self._changes.items()
+               if name not in _context.SETTINGS}
+        merged = tuple(sorted({**dict(before.context), **own}.items()))
+        self._tokens.append(_chosen.set(Chosen(merged, before.settings.changed(self._changes))))
         try:
             context()
         except BaseException:

@@ -6,14 +6,16 @@ Capsules: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface
 from __future__ import annotations
 
 import ctypes
-from ctypes import CFUNCTYPE, PYFUNCTYPE, Structure, byref, c_char_p, c_int, c_void_p
-from typing import Any, Dict, Tuple
+import re
+from ctypes import PYFUNCTYPE, Structure, byref, c_char_p, c_int, c_void_p
+from typing import Any, Tuple
 
-from ravel._arrow import (RELEASE, ArrowArray, ArrowSchema, Exported, address, array_of,
-                          columns_of, immortal, release, schema_of)
+from ravel._arrow import (ArrowArray, ArrowSchema, Exported, array_of, columns_of, keep, release,
+                          schema_of)
 from ravel._columns import Column
 from ravel._context import Context
-from ravel._lib import lib
+from ravel._errors import DataError
+from ravel._lib import address, lib
 from ravel._values import Value
 
 # ---- values and columns ----
@@ -40,6 +42,8 @@ def columns(value: Value) -> Column:
 
 # ---- capsules of others ----
 
+INTERRUPTED = re.compile(r"^KeyboardInterrupt\b", re.MULTILINE)  # the end of a traceback
+
 pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
 pointer_in.restype, pointer_in.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
@@ -55,15 +59,16 @@ def value_of_stream(context: Context, producer: Any) -> Value:
     """Of an object with `__arrow_c_stream__`."""
     stream = producer.__arrow_c_stream__()
     pointer = pointer_in(stream, b"arrow_array_stream")
-    return context.run(lambda: context.make(lib.ravel_import_stream, pointer))
+    try:
+        return context.run(lambda: context.make(lib.ravel_import_stream, pointer))
+    except DataError as error:
+        # A producer whose elements a generator makes has only its text left of a Ctrl-C.
+        if INTERRUPTED.search(str(error)):
+            raise KeyboardInterrupt from error
+        raise
 
 
 # ---- capsules of ours ----
-
-GET = CFUNCTYPE(c_int, c_void_p, c_void_p)
-SAY = CFUNCTYPE(c_void_p, c_void_p)
-EINVAL = 22
-
 
 class ArrowArrayStream(Structure):
     """struct ArrowArrayStream"""
@@ -71,56 +76,14 @@ class ArrowArrayStream(Structure):
                 ("release", c_void_p), ("private_data", c_void_p)]
 
 
-# by private_data: a column, and whether it is still to come
-_streams: Dict[int, list[Any]] = {}
-_in_capsules: Dict[int, Any] = {}  # the structs that capsules hold, by their addresses
-
-
-def _move(struct: Any, to: int) -> None:
-    ctypes.memmove(to, byref(struct), ctypes.sizeof(struct))
-
-
-def _stream_of(pointer: int) -> list[Any]:
-    return _streams[ArrowArrayStream.from_address(pointer).private_data]
-
-
-def _get_schema(stream: int, out: int) -> int:
-    try:
-        _move(schema_of(_stream_of(stream)[0]), out)
-        return 0
-    except Exception:  # pylint: disable=broad-except
-        return EINVAL
-
-
-def _get_next(stream: int, out: int) -> int:
-    try:
-        state = _stream_of(stream)
-        _move(array_of(state[0]) if state[1] else ArrowArray(), out)
-        state[1] = False
-        return 0
-    except Exception:  # pylint: disable=broad-except
-        return EINVAL
-
-
-def _say(_: int) -> int:
-    return 0
-
-
-def _release_stream(pointer: int) -> None:
-    stream = ArrowArrayStream.from_address(pointer)
-    _streams.pop(stream.private_data, None)
-    stream.release = None
-
-
-_callbacks = [immortal(kind(function)) for kind, function in
-              ((GET, _get_schema), (GET, _get_next), (SAY, _say), (RELEASE, _release_stream))]
-STREAM_FUNCTIONS = [address(callback) for callback in _callbacks]
-
-
 def _stream(column: Column) -> ArrowArrayStream:
-    state = [column, True]
-    _streams[id(state)] = state
-    return ArrowArrayStream(*STREAM_FUNCTIONS, id(state))
+    """Of one array."""
+    made, schema, array = ArrowArrayStream(), schema_of(column), array_of(column)
+    if not lib.ravel_python_stream(byref(schema), byref(array), byref(made)):
+        release(schema)
+        release(array)
+        raise MemoryError("no memory for a stream of Arrow")
+    return made
 
 
 def _exported_stream(value: Value, rows: int) -> ArrowArrayStream:
@@ -130,27 +93,29 @@ def _exported_stream(value: Value, rows: int) -> ArrowArrayStream:
     return made
 
 
-def _end_capsule(capsule: int) -> None:
-    struct = _in_capsules.pop(_content(capsule, _name(capsule)))
-    release(struct)
-
-
-_END = immortal(PYFUNCTYPE(None, c_void_p)(_end_capsule))
-_content = PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
-_name = PYFUNCTYPE(c_char_p, c_void_p)(("PyCapsule_GetName", ctypes.pythonapi))
-new_capsule = PYFUNCTYPE(ctypes.py_object, c_void_p, c_void_p, c_void_p)(
+_new_capsule = PYFUNCTYPE(ctypes.py_object, c_void_p, c_void_p, c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi))
+_set_context = PYFUNCTYPE(c_int, ctypes.py_object, c_void_p)(
+    ("PyCapsule_SetContext", ctypes.pythonapi))
 _NAMES = {ArrowSchema: ctypes.c_char_p(b"arrow_schema"),
           ArrowArray: ctypes.c_char_p(b"arrow_array"),
           ArrowArrayStream: ctypes.c_char_p(b"arrow_array_stream")}
+keep(_NAMES)  # capsules may be left when the interpreter ends
+
+
+def new_capsule(content: int, name: c_char_p, owner: Any = None) -> Any:
+    """A capsule of this name, which must outlive it; it releases its content unless a consumer
+    took that, and keeps the content's owner."""
+    made = _new_capsule(content, ctypes.cast(name, c_void_p),
+                        address(lib.ravel_python_end_capsule))
+    if owner is not None:
+        _set_context(made, keep(owner))
+    return made
 
 
 def _capsule(struct: Any) -> Any:
-    """A capsule that holds a struct, and releases it unless a consumer did."""
-    pointer = ctypes.addressof(struct)
-    _in_capsules[pointer] = struct
-    name = ctypes.cast(_NAMES[type(struct)], c_void_p)
-    return new_capsule(pointer, name, address(_END))
+    """A capsule that holds a struct."""
+    return new_capsule(ctypes.addressof(struct), _NAMES[type(struct)], struct)
 
 
 def array_capsules(column: Column) -> Tuple[Any, Any]:

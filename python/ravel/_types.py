@@ -12,13 +12,20 @@ TOKEN = re.compile(r"\s*([\[\](),]|[A-Za-z_]\w*)")
 
 
 class Type(NamedTuple):
-    """A type: "int", "float", "bool", "char"; "sequence" or "tuple" of parts; a datatype."""
+    """A type: "int", "float", "bool", "char"; "sequence" or "tuple" of parts; a datatype, with
+    its arguments if it has some."""
     kind: str
     parts: Tuple[Type, ...] = ()
 
     def __str__(self) -> str:
         inner = ", ".join(map(str, self.parts))
-        return {"sequence": f"[{inner}]", "tuple": f"({inner})"}.get(self.kind, self.kind)
+        plain = f"{self.kind}({inner})" if self.parts else self.kind
+        return {"sequence": f"[{inner}]", "tuple": f"({inner})"}.get(self.kind, plain)
+
+    def has_data(self) -> bool:
+        """Whether there is a datatype in it, which is nothing for Arrow."""
+        known = ("sequence", "tuple", "int", "float", "bool", "char")
+        return self.kind not in known or any(part.has_data() for part in self.parts)
 
 
 @lru_cache(maxsize=1000)
@@ -53,7 +60,13 @@ def _single(tokens: List[str]) -> Type:
     if token not in "[(":
         if not token.isidentifier():
             raise IndexError
-        return Type(token.lower())
+        if not tokens or tokens[0] != "(":
+            return Type(token.lower())
+        del tokens[0]
+        inner = _tuple(tokens)
+        if tokens.pop(0) != ")":
+            raise IndexError
+        return Type(token.lower(), inner.parts if inner.kind == "tuple" else (inner,))
     inner = _tuple(tokens)
     if tokens.pop(0) != {"[": "]", "(": ")"}[token]:
         raise IndexError

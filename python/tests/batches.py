@@ -1,11 +1,18 @@
 """Streams of Arrow of many arrays, by a producer and a consumer of our own."""
 
 import ctypes
+import gc
 from ctypes import CFUNCTYPE, c_int, c_void_p
 
 from ravel import _arrow, _transfer
 
 NEXT = CFUNCTYPE(c_int, c_void_p, c_void_p)
+SAY = CFUNCTYPE(c_void_p, c_void_p)
+
+
+def move(struct, to):
+    """Gives a struct to who asked for it at an address."""
+    ctypes.memmove(to, ctypes.byref(struct), ctypes.sizeof(struct))
 
 
 class Batches:  # pylint: disable=too-few-public-methods
@@ -14,18 +21,18 @@ class Batches:  # pylint: disable=too-few-public-methods
     def __init__(self, make, count, fail_at=None):
         self.make, self.count, self.fail_at = make, count, fail_at
         self.given = self.ended = 0
-        self.functions = [_transfer.GET(self.get_schema), _transfer.GET(self.get_next),
-                          _transfer.SAY(lambda _: 0), _arrow.RELEASE(self.release)]
+        self.functions = [NEXT(self.get_schema), NEXT(self.get_next), SAY(lambda _: 0),
+                          _arrow.RELEASE(self.release)]
 
     def get_schema(self, _, out):
-        _transfer._move(_arrow.schema_of(self.make(0)), out)
+        move(_arrow.schema_of(self.make(0)), out)
         return 0
 
     def get_next(self, _, out):
         if self.given == self.fail_at:
             return 5
         more = self.given < self.count
-        _transfer._move(_arrow.array_of(self.make(self.given)) if more else _arrow.ArrowArray(), out)
+        move(_arrow.array_of(self.make(self.given)) if more else _arrow.ArrowArray(), out)
         self.given += more
         return 0
 
@@ -37,6 +44,11 @@ class Batches:  # pylint: disable=too-few-public-methods
         self.given = 0
         addresses = [_arrow.address(each) for each in self.functions]
         return _transfer._capsule(_transfer.ArrowArrayStream(*addresses, 0))
+
+
+def kept():
+    """How many of our structs have not been released."""
+    return sum(isinstance(each, _arrow.Kept) for each in gc.get_objects())
 
 
 def columns_of(producer):

@@ -1,12 +1,15 @@
 """ravel.Array: elements, slices, what others see of it, and how it is shown."""
 
+import ctypes
 import os
 import pickle
 import unittest
 from pathlib import Path
 
+import batches
 import numpy as np
 import ravel as rv
+from ravel import _arrow, _transfer
 
 ROWS = [[1.0, 2.0], [], [3.0]]
 MODULES = Path(__file__).resolve().parent.parent.parent / "build" / "lib" / "ravel-tests"
@@ -176,15 +179,101 @@ class ForOthers(unittest.TestCase):
                     self.assertEqual(rv.array(Producer(made, name)).to_list(), data)
 
     def test_capsules_that_nobody_takes(self):
-        from ravel import _arrow, _transfer  # pylint: disable=import-outside-toplevel
         made = rv.array([([1], "a")])
-        kept = _arrow._kept, _transfer._in_capsules, _transfer._streams
-        before = [len(each) for each in kept]
+        made[0]  # pylint: disable=pointless-statement
+        before = batches.kept()
         for _ in range(3):
             made.__arrow_c_array__()
             made.__arrow_c_stream__()
             made.__arrow_c_schema__()
-        self.assertEqual([len(each) for each in kept], before)
+            rv.eval("x", x=made).__arrow_c_stream__()
+        self.assertEqual(batches.kept(), before)
+
+    def test_exceptions_of_consumers(self):
+        """A capsule that ends while the exception of who took it is pending."""
+        here, there = rv.array([([1], "a"), ([], "b")]), rv.eval("{[0:n] : n in [0:4]}")
+        here[0]  # pylint: disable=pointless-statement
+        before = batches.kept()
+        for made in (lambda: here.__arrow_c_schema__(), lambda: here.__arrow_c_stream__(),
+                     lambda: here.__arrow_c_array__()[1], lambda: there.__arrow_c_stream__(),
+                     lambda: there.__arrow_c_array__()[0]):
+            with self.assertRaisesRegex(TypeError, "no len|PyCapsule"):
+                len(made())
+            with self.assertRaisesRegex(ValueError, "Capsule"):
+                _transfer.pointer_in(made(), b"another name")
+        there[0]  # pylint: disable=pointless-statement
+        self.assertEqual(batches.kept(), before)
+
+    def test_schemas_outlive_their_streams(self):
+        made = rv.array([(1, [0.5], "a")])
+        made[0]  # pylint: disable=pointless-statement
+        capsule = made.__arrow_c_stream__()
+        pointer = _transfer.pointer_in(capsule, b"arrow_array_stream")
+        stream = _transfer.ArrowArrayStream.from_address(pointer)
+        owner = _arrow.Exported()
+        batches.NEXT(stream.get_schema)(pointer, ctypes.addressof(owner.schema))
+        del stream, capsule, made
+        self.assertEqual([owner.schema.children[i].contents.format for i in range(3)],
+                         [b"l", b"+L", b"U"])
+
+
+class AsASequence(unittest.TestCase):
+    def test_shapes(self):
+        for data, shape in (([], (0,)), ([1, 2], (2,)), ([[1, 2], [3, 4], [5, 6]], (3, 2)),
+                            ([[1], [2, 3]], (2,)), (["ab", "cd"], (2,)), ([[[1]], [[2]]], (2, 1, 1)),
+                            ([[[1], [2, 3]]], (1, 2)), ([(1, [2.0])], (1,))):
+            self.assertEqual(rv.array(data).shape, shape, data)
+        self.assertEqual(rv.array([[0, 0], [1, 2], [3, 4]])[1:].shape, (2, 2))
+
+    def test_methods_of_sequences(self):
+        made = rv.array([3, 1, 3])
+        self.assertEqual((made.count(3), made.index(1), list(reversed(made))), (2, 1, [3, 1, 3]))
+        self.assertTrue(1 in made and 2 not in made)
+        with self.assertRaises(ValueError):
+            made.index(7)
+
+
+class Datatypes(unittest.TestCase):
+    """Values of datatypes, and sequences of them, which have no type outside of NESL."""
+
+    def setUp(self):
+        rv.define("datatype dot_(int, float);")
+        self.dots = rv.eval("[dot_(1, 2.0), dot_(3, 4.5)]")
+
+    def test_sequences(self):
+        dots = self.dots
+        self.assertEqual((dots.type, len(dots), dots[-1].contents), ("[dot_]", 2, (3, 4.5)))
+        self.assertEqual(repr(dots), "<ravel.Array [<dot_ (1, 2.0)>, <dot_ (3, 4.5)>], 2 of dot_>")
+        self.assertEqual(repr(dots[1:]), "<ravel.Array [<dot_ (3, 4.5)>], 1 of dot_>")
+        self.assertEqual([each.contents for each in dots[[1, 0, 1]]], [(3, 4.5), (1, 2.0), (3, 4.5)])
+        self.assertEqual(dots[np.array([False, True])].to_list(), [dots[1]])
+        self.assertIn("&lt;dot_ (3, 4.5)&gt;", dots._repr_html_())
+        self.assertEqual(rv.eval("{let dot_(n, x) = d in n : d in v}", v=dots[1:]).to_list(), [3])
+        self.assertTrue(dots == rv.eval("v", v=dots))
+        self.assertFalse(dots == dots[::-1])
+        with self.assertRaises(IndexError):
+            dots[2]  # pylint: disable=pointless-statement
+
+    def test_within_other_types(self):
+        rows = rv.eval("[v, [] dot_]", v=self.dots)
+        self.assertEqual(([len(row) for row in rows], rows[0][1].contents), ([2, 0], (3, 4.5)))
+        self.assertEqual(repr(rv.eval("[(7, v[0])]", v=self.dots)),
+                         "<ravel.Array [(7, <dot_ (1, 2.0)>)], 1 of (int, dot_)>")
+
+    def test_with_types_as_arguments(self):
+        made = rv.eval("matrix(2, 2, [1, 2, 3, 4])")
+        self.assertEqual((made.type, made.contents[2].to_list()), ("matrix(int)", [1, 2, 3, 4]))
+        self.assertEqual(rv.eval("matrix_rows(m)", m=made).to_list(), [[1, 2], [3, 4]])
+        pair = rv.eval("(matrix(1, 1, [(1, t)]), 2)")
+        self.assertEqual((pair[0].type, pair[1]), ("matrix((int, bool))", 2))
+        rows = rv.eval("{matrix_rows(m) : m in v}", v=rv.eval("[m, m]", m=made))
+        self.assertEqual(rows.to_list(), [[[1, 2], [3, 4]]] * 2)
+
+    def test_others_have_no_type_for_them(self):
+        for take in (np.asarray, pickle.dumps, lambda v: v.__arrow_c_array__(),
+                     lambda v: v[1:].__arrow_c_stream__(), lambda v: v.__arrow_c_schema__()):
+            with self.assertRaisesRegex(rv.DataError, "dot_.*datatype"):
+                take(self.dots)
 
 
 class Shown(unittest.TestCase):

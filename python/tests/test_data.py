@@ -2,6 +2,9 @@
 
 import array
 import collections
+import collections
+import os
+import types
 import unittest
 
 import numpy as np
@@ -58,7 +61,7 @@ class Lists(unittest.TestCase):
                            ([(1, [2]), (3, [4, "x"])], r"data\[1\]\[1\]\[1\] is a text"),
                            ([object()], r"data\[0\] is builtins.object"),
                            ([True, 1], r"data\[1\] is an int, and data\[0\] a bool"),
-                           ({"a": 1}, "is a dict"), ([{1: 2}, 3], r"data\[1\] is an int"),
+                           ({"a": 1}, "is a dict"), ([{1: 2}, 3], r"data\[0\] is a dict: use a list"),
                            (3 + 4j, "builtins.complex")):
             with self.subTest(data), self.assertRaisesRegex(rv.DataError, said):
                 rv.array(data)
@@ -174,6 +177,67 @@ class Numpy(unittest.TestCase):
                            (np.array([None]), r"data\[0\] is builtins.NoneType|None")):
             with self.subTest(data.dtype), self.assertRaisesRegex(rv.DataError, said):
                 rv.array(data)
+
+
+class Tensor0d:
+    """A tensor of DLPack without dimensions."""
+
+    ndim = 0
+
+    def item(self):
+        return 2.5
+
+    def __dlpack__(self, **_):
+        raise AssertionError("its element is enough")
+
+
+class Untaken(unittest.TestCase):
+    """What would go in wrongly is refused."""
+
+    def test_masked_elements(self):
+        records = np.ma.array([(1, 2.0), (3, 4.0)], mask=[(False, False), (False, True)],
+                              dtype=[("a", int), ("b", float)])
+        for data, where in ((np.ma.array([0.5, 1.5], mask=[False, True]), r"data\[1\]"),
+                            (np.ma.array(np.ones((2, 3)), mask=np.eye(2, 3)), r"data\[0\]\[0\]"),
+                            (records, r"data\[1\]"), (np.ma.masked, "data"),
+                            ([np.ma.masked, 1], r"data\[0\]"),
+                            ([np.ma.array([1, 2], mask=[1, 0])], r"data\[0\]\[0\]"),
+                            ((1, np.ma.array([True], mask=True)), r"data\[1\]\[0\]")):
+            with self.subTest(data=data), self.assertRaisesRegex(rv.DataError, where + " is"):
+                rv.array(data)
+
+    def test_masked_arrays_without_masked_elements(self):
+        for data in (np.ma.array([1, 2]), np.ma.array([[0.5], [1.5]], mask=False)):
+            self.assertEqual(rv.array(data).to_list(), data.data.tolist())
+        self.assertEqual(rv.eval("x + 1", x=np.ma.array(3)), 4)
+
+    def test_sets_and_dicts_at_any_level(self):
+        for item in ({"k": 1}, {1.5}, frozenset("a"), os.environ, collections.Counter("ab"),
+                     types.MappingProxyType({1: 2})):
+            for data, where in ((item, "data"), ([item, item], r"data\[0\]"),
+                                ([[], [item]], r"data\[1\]\[0\]"), ([(1, item)], r"data\[0\]\[1\]"),
+                                ((2, [item]), r"data\[1\]\[0\]"),
+                                (np.array([item, None], object), r"data\[0\]"),
+                                (iter_of(item), r"data\[0\]")):
+                with self.subTest(data=data), \
+                        self.assertRaisesRegex(rv.DataError, where + " is a .*: use a list"):
+                    rv.array(data)
+        self.assertEqual(rv.array({"a": 1}.items()).to_list(), [("a", 1)])
+
+    def test_arrays_without_dimensions(self):
+        self.assertEqual(rv.array([np.array(1), np.array(2)]).to_list(), [1, 2])
+        self.assertEqual(rv.array([np.array(1.5), 2]).to_list(), [1.5, 2.0])
+        self.assertEqual(rv.eval("x * 2.0", x=Tensor0d()), 5.0)
+
+    def test_texts_of_numpy(self):
+        if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
+            made = np.array(["a", "né"], np.dtypes.StringDType())
+            self.assertEqual(rv.array(made).to_list(), ["a", "né"])
+
+
+def iter_of(item):
+    """A sequence that is no list."""
+    return collections.deque([item])
 
 
 if __name__ == "__main__":

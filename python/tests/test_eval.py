@@ -154,6 +154,37 @@ class Costs(unittest.TestCase):
             self.assertGreaterEqual(rv.profile()["instructions"], 1)
 
 
+class Texts(unittest.TestCase):
+    def test_commands_of_the_prompt(self):
+        for text in ("exit", "help", 'load "x"', "set trace on", "describe sum", 'import "x" as m'):
+            with self.subTest(text), self.assertRaisesRegex(
+                    rv.NeslSyntaxError, f"`{text.split()[0]}` is a command of the prompt"):
+                rv.eval(text)
+        with self.assertRaisesRegex(rv.NeslSyntaxError, "one expression is expected"):
+            rv.eval("1 + 1; help")
+
+    def test_characters_that_end_texts_of_c(self):
+        for use in (lambda: rv.eval("2\0 + 1"), lambda: rv.eval("x", **{"x\0y": 1}),
+                    lambda: rv.define("a_ = 1;\0 b_ = 2;"), lambda: rv.map("su\0m", [[1]])):
+            with self.assertRaisesRegex(rv.NeslSyntaxError, "NUL|byte 0"):
+                use()
+        with self.assertRaisesRegex(rv.MisuseError, "threads"), rv.options(threads="1\0"):
+            pass
+
+    def test_names_that_nesl_lacks(self):
+        for names, said in (({"été": 1}, "été is no name in NESL"), ({"a b": 1}, "a b is no name"),
+                            ({"Rows": 1, "rows": 2}, "Rows and rows are one name in NESL")):
+            with self.subTest(names), self.assertRaisesRegex(rv.MisuseError, said):
+                rv.eval("1", **names)
+
+    def test_characters_that_python_lacks(self):
+        self.assertEqual(rv.eval("code_char(8364)"), "€")
+        with self.assertRaisesRegex(rv.DataError, "code -5"):
+            rv.eval("code_char(-5)")
+        with self.assertRaisesRegex(rv.DataError, "not 0 to 255.*char_code"):
+            rv.eval("[code_char(65), code_char(8364)]")
+
+
 class Options(unittest.TestCase):
     def test_widths(self):
         with rv.options(float=32):
@@ -179,10 +210,10 @@ class Options(unittest.TestCase):
         self.assertIsInstance(caught.exception, PermissionError)
 
     def test_options_that_do_not_exist(self):
-        with self.assertRaisesRegex(rv.MisuseError, "no option colour=red"):
+        with self.assertRaisesRegex(rv.MisuseError, "no option colour; options are backend"):
             with rv.options(colour="red"):
                 pass
-        with self.assertRaisesRegex(rv.MisuseError, "no option backend=none"):
+        with self.assertRaisesRegex(rv.MisuseError, "the option backend is auto, cpu, .* not none"):
             with rv.options(backend="none"):
                 pass
         self.assertEqual(rv.eval("1 + 1"), 2)

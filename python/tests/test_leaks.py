@@ -4,9 +4,10 @@ import gc
 import resource
 import unittest
 
+import batches
 import numpy as np
 import ravel as rv
-from ravel import _arrow, _options
+from ravel import _options
 
 
 def live_bytes():
@@ -34,9 +35,9 @@ class Leaks(unittest.TestCase):
 
     def test_values(self):
         self.rounds(1)
-        before, kept = live_bytes(), len(_arrow._kept)
+        before, kept = live_bytes(), batches.kept()
         self.rounds(5)
-        self.assertEqual((live_bytes(), len(_arrow._kept)), (before, kept))
+        self.assertEqual((live_bytes(), batches.kept()), (before, kept))
 
     def test_memory_of_the_process(self):
         self.rounds(50)

@@ -68,6 +68,23 @@ class In(unittest.TestCase):
         self.check(pa.array(["a", "b", "a"]).dictionary_encode(), "[[char]]", ["a", "b", "a"])
         self.refused(pa.array([1, None]), "data: .* null at position 1")
         self.refused(pa.array([1], pa.date32()), 'data: .*"tdD" cannot be imported')
+        self.refused([pa.table({"a": [1]})], r"data\[0\] is a pyarrow.*, a table")
+
+    @needs("pyarrow")
+    def test_pyarrow_as_from_numpy(self, pa):
+        """Types that NESL does not have, of which each element that is there fits."""
+        halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
+        made = np.asarray(rv.array(pa.array(halves)))
+        np.testing.assert_array_equal(made, halves.astype(float))
+        with rv.options(float=32):
+            made = np.asarray(rv.array(pa.array(halves)))
+        np.testing.assert_array_equal(made, halves.astype(np.float32))
+        self.check(pa.array([0, 2**63 - 1], pa.uint64()), "[int]", [0, 2**63 - 1])
+        self.check(pa.array([[5], []], pa.list_(pa.uint64())), "[[int]]", [[5], []])
+        self.refused(pa.array([1, 2**64 - 1], pa.uint64()), "18446744073709551615 at position 1")
+        self.check(pa.array([], pa.null()), "[float]", [])
+        self.check(pa.array([[[]], []]), "[[[float]]]", [[[]], []])
+        self.refused(pa.array([[], [None]]), "null at position 0")
 
     @needs("polars")
     def test_polars(self, pl):
@@ -83,6 +100,9 @@ class In(unittest.TestCase):
         self.check(pl.Series(texts, dtype=pl.Categorical), "[[char]]", texts)
         self.refused(pl.Series([1, None]), "null at position 1")
         self.refused(pl.Series(["a", None]), "null at position 1")
+        self.refused([pl.DataFrame({"a": [1]})], r"data\[0\] is a polars.*, a table")
+        with self.assertRaises(pl.exceptions.PolarsError):
+            pl.DataFrame(rv.array([1.5]))
 
     @needs("pandas")
     def test_pandas(self, pd):
@@ -95,6 +115,31 @@ class In(unittest.TestCase):
         needs("pyarrow")(lambda *_: None)(self)
         self.check(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}),
                    "[(int, [char])]", [(1, "x"), (2, "y")])
+
+    @needs("pandas")
+    def test_pandas_index(self, pd):
+        needs("pyarrow")(lambda *_: None)(self)
+        frame = pd.DataFrame({"n": [3, 1, 2], "x": [0.5, 1.5, 2.5]})
+        rows = [(3, 0.5), (1, 1.5), (2, 2.5)]
+        self.check(frame.sort_values("n"), "[(int, float)]", sorted(rows))
+        self.check(frame[frame.n != 1], "[(int, float)]", [rows[0], rows[2]])
+        self.check(frame.set_index(frame.index.astype("uint8")), "[(int, float)]", rows)
+        for table in (frame.set_index("n"), frame.set_index(pd.Index(["a", "b", "c"])),
+                      frame.set_index(["n", "x"], drop=False), frame.rename_axis("n"),
+                      frame.groupby("n").sum(), frame.set_index(pd.Index([0.5, 1.5, 2.5]))):
+            self.refused(table, r"an index .*reset_index\(\).*reset_index\(drop=True\)")
+
+    @needs("pandas")
+    def test_pandas_within_lists(self, pd):
+        frame = pd.DataFrame({"n": [3, 1, 3], "x": [0.5, 1.5, 2.5]})
+        groups = frame.groupby("n")
+        self.refused([frame], r"data\[0\] is a pandas.*, a table: use ravel.array")
+        self.refused([[frame.x], [frame]], r"data\[1\]\[0\] is a")
+        self.refused(groups, r"data\[0\]\[1\] is a pandas.*, a table")
+        self.check([each.x for _, each in groups], "[[float]]", [[1.5], [0.5, 2.5]])
+        needs("pyarrow")(lambda *_: None)(self)
+        self.check([rv.array(each) for _, each in groups], "[[(int, float)]]",
+                   [[(1, 1.5)], [(3, 0.5), (3, 2.5)]])
 
     @needs("duckdb")
     def test_duckdb(self, duckdb):
@@ -147,6 +192,19 @@ class Out(unittest.TestCase):
     @needs("pandas")
     def test_pandas(self, pd):
         self.assertEqual(pd.Series(np.asarray(self.arrays[3])).tolist(), [1, 2])
+
+    @needs("polars")
+    def test_to_polars(self, pl):
+        self.assertEqual(rv.array([[1], []]).to_polars().to_list(), [[1], []])
+        self.assertEqual(rv.array([(1, "x")]).to_polars().rows(), [(1, "x")])
+        self.assertIsInstance(rv.array([1]).to_polars(), pl.Series)
+
+    @needs("pandas")
+    def test_to_pandas(self, pd):
+        needs("pyarrow")(lambda *_: None)(self)
+        self.assertEqual(rv.array([1.5, 2.5]).to_pandas().to_list(), [1.5, 2.5])
+        self.assertEqual(rv.array([(1, "x")]).to_pandas()["1"].to_list(), ["x"])
+        self.assertIsInstance(rv.array(["a"]).to_pandas(), pd.Series)
 
     @needs("duckdb")
     def test_duckdb(self, duckdb):

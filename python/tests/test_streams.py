@@ -4,10 +4,11 @@ import os
 import resource
 import unittest
 
+import batches
 import numpy as np
 import ravel as rv
 from batches import Batches, columns_of
-from ravel import _arrow, _transfer
+from ravel import _transfer
 from ravel._columns import Flat, Rows, Tuples, texts
 from test_libraries import needs
 
@@ -81,13 +82,13 @@ class LargerThanMemory(unittest.TestCase):
     def test_nothing_is_left(self):
         with rv.options(spool="100K"):
             rv.eval("1")
-            before, kept = files(), len(_arrow._kept)
+            before, kept = files(), batches.kept()
             broken = Batches(rows, 9, fail_at=5)
             with self.assertRaisesRegex(rv.DataError, "producer"):
                 rv.array(broken)
             self.assertEqual((broken.given, broken.ended), (5, 1))
             held = rv.array(Batches(rows, 3))
-            self.assertEqual(len(_arrow._kept), kept)
+            self.assertEqual(batches.kept(), kept)
             self.assertGreater(files(), before)
             iterator = columns_of(held)
             column = next(iterator)

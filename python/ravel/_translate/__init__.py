@@ -59,15 +59,17 @@ class Translation:
                     if parameter.default is not parameter.empty}
         self.definition = Definition(function.__name__, source.node, source, defaults)
         source.definition = self.definition
-        self._programs: Dict[Tuple[str, ...], Program] = {}
+        self._programs: Dict[Tuple[Any, ...], Program] = {}
 
-    def program(self, types: List[str], find_nesl: Optional[FindNesl] = None) -> Program:
-        """For arguments of these types of NESL; kept. Unsupported if they do not fit."""
-        key = tuple(types)
+    def program(self, types: List[str], find_nesl: Optional[FindNesl] = None,
+                marks: Tuple[Any, ...] = ()) -> Program:
+        """For arguments of these types of NESL, with marks of arrays in them (types.py); kept.
+        Unsupported if they do not fit."""
+        key = (*types, repr(marks))
         if key not in self._programs:
             try:
                 self._programs[key] = translate(self.definition, types, next(_numbers),
-                                                find_nesl)
+                                                find_nesl, marks)
             except RecursionError:
                 raise too_deep(self.definition.source) from None
         return self._programs[key]

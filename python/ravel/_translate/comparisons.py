@@ -7,6 +7,7 @@ from typing import Dict, Tuple, Type as Class
 
 from .code import Code
 from .convert import hold, joined, take_apart
+from .operators import array_refused, is_array
 from .types import BOOL, FLOAT, INT, NEVER, STR, List, Tuple as TupleType
 from .values import Scope, Value, constant
 
@@ -25,6 +26,8 @@ def compare(scope: Scope, node: ast.AST, operator: ast.cmpop, a: Value, b: Value
     if isinstance(operator, (ast.Is, ast.IsNot)):
         raise scope.refuse(node, "values have no identity here: write `==` or `!=`")
     symbol, how = COMPARISONS[type(operator)]
+    if is_array(a.type) or is_array(b.type):
+        raise array_refused(scope, node, symbol, a, b)
     a, b = joined(scope, node, [a, b], f"`{symbol}`")
     if a.type in (INT, FLOAT, NEVER):
         return Value(BOOL, ["(", a.code, f" {how} ", b.code, ")"])

@@ -127,6 +127,9 @@ def truth(scope: Scope, node: ast.AST, value: Value) -> Value:
         return Value(BOOL, ["(", value.code, " /= 0)"])
     if value.type == FLOAT:
         return Value(BOOL, ["(", value.code, " /= 0.0)"])
+    if isinstance(value.type, List) and value.type.array:
+        raise scope.refuse(node, "an array is neither true nor false: write len(v) > 0, or"
+                           " any(v), or all(v)")
     if value.type == STR or isinstance(value.type, List):
         return Value(BOOL, ["(#", value.code, " > 0)"])
     if value.type == NEVER:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Dict, Iterator, List, Set, Tuple
 
+from .types import arrays
 from .values import Binding, Foreign, Function, Scope, Value
 
 Frame = Dict[str, Binding]
@@ -84,7 +85,7 @@ def signature(frame: Frame, seen: Dict[int, int]) -> Tuple[Any, ...]:
         binding = frame[name]
         if isinstance(binding, Value):
             known = repr(binding.constant) if binding.is_constant else None
-            found.append((name, binding.type, known))
+            found.append((name, binding.type, arrays(binding.type), known))
         elif isinstance(binding, Function):
             inner = None if binding.frame is None else signature(binding.frame, seen)
             found.append((name, id(binding.definition), inner))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Dict, List as ListOf
 
 from . import calls, sequences
@@ -24,7 +25,7 @@ def list_argument(scope: Scope, node: ast.AST, name: str, binding: Binding) -> V
         return Value(List(STR), ["{[", char.code, "] : ", char.code, " in ", v.code, "}"])
     if not isinstance(v.type, List):
         raise scope.refuse(node, f"{name} takes a list, not {v.type}")
-    return v
+    return replace(v, type=List(v.type.element))  # what it makes of an array is a list
 
 
 def element_of(v: Value) -> Type:

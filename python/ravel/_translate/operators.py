@@ -8,6 +8,7 @@ from typing import Dict, Optional, Tuple, Type as Class
 from .code import Code
 from .convert import as_float, convert, hold, joined, truth
 from .types import BOOL, FLOAT, INT, NEVER, NUMBERS, STR, List, Type
+from .source import Unsupported
 from .values import MOST, Scope, Value, constant
 
 Bounds = Tuple[int, int]
@@ -51,6 +52,8 @@ def binary(scope: Scope, node: ast.AST, operator: ast.operator, a: Value, b: Val
         if kind in BITS:
             return _bits(scope, node, kind, a, b)
         return arithmetic(scope, node, kind, a, b)
+    if is_array(a.type) or is_array(b.type):
+        raise array_refused(scope, node, (ARITHMETIC.get(kind) or BITS[kind])[0], a, b)
     if kind is ast.Add and _is_sequence(a.type) and _is_sequence(b.type):
         return _concatenation(scope, node, a, b)
     if kind is ast.Mult and _is_sequence(a.type) and b.type in (INT, BOOL):
@@ -60,6 +63,20 @@ def binary(scope: Scope, node: ast.AST, operator: ast.operator, a: Value, b: Val
     symbol = (ARITHMETIC.get(kind) or BITS[kind])[0]
     hint = ": write a comprehension" if symbol != "+" and _is_sequence(a.type) else ""
     raise scope.refuse(node, f"`{symbol}` of {a.type} and {b.type} is not supported{hint}")
+
+
+def is_array(type_: Type) -> bool:
+    return isinstance(type_, List) and type_.array
+
+
+def array_refused(scope: Scope, node: ast.AST, symbol: str, a: Value, b: Value) -> Unsupported:
+    """Of an operator that means one thing for lists, and another for arrays."""
+    both = isinstance(a.type, List) and isinstance(b.type, List)
+    each = (f"[x {symbol} y for x, y in zip(v, w)]" if both else f"[x {symbol} c for x in v]"
+            if isinstance(a.type, List) else f"[c {symbol} x for x in v]")
+    return scope.refuse(node, f"`{symbol}` of an array is not supported: write"
+                        f" {each} for each element, or list(v) {symbol} ... for what it means"
+                        " for lists")
 
 
 def _as_int(scope: Scope, node: ast.AST, value: Value) -> Code:

@@ -8,8 +8,8 @@ one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Dict, Iterable, List as ListOf, Optional, Tuple as TupleOf
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterable, List as ListOf, Optional, Tuple as TupleOf
 
 
 class Type:
@@ -44,6 +44,8 @@ NUMBERS = (BOOL, INT, FLOAT)  # each is contained in the next
 @dataclass(frozen=True)
 class List(Type):
     element: Type
+    # Whether it came as an array, of NumPy or the like, whose operators mean something else.
+    array: bool = field(default=False, compare=False)
 
     def nesl(self) -> str:
         return f"[{self.element.nesl()}]"
@@ -63,9 +65,28 @@ class Tuple(Type):
         return "tuple[" + ", ".join(str(item) for item in self.items) + "]"
 
 
+def marked(type_: Type, mark: Any) -> Type:
+    """A type with what is known of the arrays in it: True of an array, a mark for each component
+    of a tuple, a list with the mark of the elements of a list."""
+    if isinstance(type_, List) and mark:
+        inner = mark[0] if isinstance(mark, list) else mark
+        return List(marked(type_.element, inner), array=mark is True)
+    if isinstance(type_, Tuple) and mark:
+        marks = mark if isinstance(mark, tuple) else [mark] * len(type_.items)
+        return Tuple(tuple(marked(item, each) for item, each in zip(type_.items, marks)))
+    return type_
+
+
+def arrays(type_: Type) -> TupleOf[Any, ...]:
+    """Which lists within a type are arrays: what equality does not see."""
+    if isinstance(type_, List):
+        return type_.array, arrays(type_.element)
+    return tuple(arrays(item) for item in type_.items) if isinstance(type_, Tuple) else ()
+
+
 def join(a: Type, b: Type) -> Optional[Type]:
     """The type that values of both have after conversion; None if there is none."""
-    if a == b or b == NEVER:
+    if b == NEVER or a == b and arrays(a) == arrays(b):
         return a
     if a == NEVER:
         return b
@@ -73,7 +94,7 @@ def join(a: Type, b: Type) -> Optional[Type]:
         return max(a, b, key=NUMBERS.index)
     if isinstance(a, List) and isinstance(b, List):
         element = join(a.element, b.element)
-        return None if element is None else List(element)
+        return None if element is None else List(element, a.array or b.array)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         items = tuple(join(x, y) for x, y in zip(a.items, b.items))
         return None if None in items else Tuple(items)  # type: ignore[arg-type]

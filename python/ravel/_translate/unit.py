@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from itertools import zip_longest
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from . import calls, expressions, frames, statements
 from .code import Code, Later, NeslFunction, Writer
@@ -12,7 +13,7 @@ from .convert import convert
 from .frames import Frame
 from .names import Names, plain
 from .source import Definition, Location
-from .types import NEVER, Type, join, parse
+from .types import NEVER, Type, join, marked, parse
 from .values import Scope, Value
 
 MOST_ROUNDS = 12  # until the type of a result no longer changes
@@ -131,11 +132,13 @@ class Program:
 
 
 def translate(definition: Definition, types: List[str], number: int,
-              find_nesl: Optional[FindNesl] = None) -> Program:
-    """A function for arguments of these types of NESL. Unsupported, ValueError."""
+              find_nesl: Optional[FindNesl] = None, marks: Sequence[Any] = ()) -> Program:
+    """A function for arguments of these types of NESL, with marks of arrays in them.
+    Unsupported, ValueError."""
     unit = Unit(number, find_nesl)
     scope = Scope(unit, definition, Names())
-    given = [scope.variable("x", parse(text)) for text in types]
+    given = [scope.variable("x", marked(parse(text), mark))
+             for text, mark in zip_longest(types, marks)]
     arguments = calls.bound(scope, definition.node, definition, list(given), {})
     made, passed = unit.specialise(scope, definition.node, definition, arguments, {})
     if made.result == NEVER:

@@ -1,0 +1,141 @@
+"""What Python does with functions: map with arguments that are the same for all, partial, pickle,
+signatures, help."""
+
+import functools
+import inspect
+import os
+import pickle
+import pydoc
+import signal
+import threading
+import time
+import unittest
+
+import numpy as np
+import ravel as rv
+from test_libraries import needs
+
+
+@rv.function
+def line(x, slope, start=1):
+    """A line."""
+    return x * slope + start
+
+
+@rv.function
+def looked_up(i, table):
+    return table[i] * 2
+
+
+class Map(unittest.TestCase):
+    def test_arguments_that_are_the_same(self):
+        self.assertEqual(rv.map(line, [1, 2, 3], slope=3).to_list(), [4, 7, 10])
+        self.assertEqual(rv.map(line, [1, 2], [10, 20], start=5).to_list(), [15, 45])
+        self.assertEqual(rv.map(line, [1, 2], [10, 20]).to_list(), [11, 41])
+        self.assertEqual(rv.map(looked_up, [1, 0], table=np.array([1.5, 2.5])).to_list(), [5, 3])
+        self.assertEqual(rv.map(looked_up, [1, 0], table=[[1], [2, 3]]).to_list(),
+                         [[2, 3, 2, 3], [1, 1]])
+
+    def test_partial(self):
+        self.assertEqual(rv.map(functools.partial(line, 10), [1, 2]).to_list(), [11, 21])
+        twice = functools.partial(functools.partial(line, start=0.5), slope=2)
+        self.assertEqual(rv.map(twice, [1, 2]).to_list(), [2.5, 4.5])
+        self.assertEqual(rv.map(twice, [1, 2], slope=3).to_list(), [3.5, 6.5])
+        module = rv.define("function sum_of_(x, y) = 10 * x + y;")
+        self.assertEqual(rv.map(functools.partial(module.sum_of_, 5), [3, 4]).to_list(), [53, 54])
+
+    def test_refusals(self):
+        module = rv.define("function sum_of_(x, y) = 10 * x + y;")
+        with self.assertRaisesRegex(rv.MisuseError, "by position, without y="):
+            rv.map(module.sum_of_, [1], y=2)
+        with self.assertRaisesRegex(rv.MisuseError, "map takes a function and"):
+            rv.map(line, slope=2)
+        with self.assertRaisesRegex(rv.MisuseError, "map takes sequences"):
+            rv.map(line, 3, slope=2)
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'height'"):
+            rv.map(line, [3], [2], height=2)
+        with self.assertRaisesRegex(rv.MisuseError, "decorate it"):
+            rv.map(functools.partial(pow, 2), [3])
+
+
+class Objects(unittest.TestCase):
+    def test_pickle(self):
+        self.assertIs(pickle.loads(pickle.dumps(line)), line)
+        module = rv.define("function tripled_(x) = 3 * x;")
+        again = pickle.loads(pickle.dumps(module.tripled_))
+        self.assertEqual((again(2), rv.map(again, [1, 2]).to_list()), (6, [3, 6]))
+
+    def test_signature_and_help(self):
+        self.assertEqual(str(inspect.signature(line)), "(x, slope, start=1)")
+        self.assertEqual(repr(line), "<ravel function line(x, slope, start=1)>")
+        said = pydoc.plain(pydoc.render_doc(line))
+        self.assertIn("line(x, slope, start=1)", said)
+        self.assertIn("A line.", said)
+
+
+@rv.function
+def inverse(x):
+    return 10 // x
+
+
+@rv.function
+def inverses(v):
+    return [inverse(x) for x in v]
+
+
+class Failures(unittest.TestCase):
+    def test_diagnostics_point_to_python(self):
+        with self.assertRaises(ZeroDivisionError) as caught:
+            inverses([1, 0])
+        first, second = caught.exception.diagnostics
+        lines, start = inspect.getsourcelines(inverse.__wrapped__)
+        self.assertEqual((first.severity, first.file, first.line, first.column),
+                         ("error", __file__, start + 2, lines[2].index("10") + 1))
+        self.assertEqual((second.severity, second.message), ("note", "in inverses"))
+
+
+    def test_rows_of_map(self):
+        for data, row in (([1, 0], 1), ([0], 0), (list(range(5000, -1, -1)), 5000),
+                          (np.array([3, 0, 2, 0, 0]), 1)):
+            with self.subTest(row=row), self.assertRaisesRegex(
+                    ZeroDivisionError, rf"(?s)by zero.*\(of row {row} of map\)$"):
+                rv.map(inverse, data)
+        module = rv.define("function third_(v, n) = v[2] + n;")
+        with self.assertRaisesRegex(rv.RunError, r"out of bounds(?s:.*)\(of row 2 of map\)$"):
+            rv.map(module.third_, [[1, 2, 3], [0] * 3, [], [1]], [1, 2, 3, 4])
+
+    def test_rows_of_map_leave_random_numbers(self):
+        module = rv.define("function drawn_(x) = 1 / (x + 0 * rand(9));")
+        found = []
+        for data in ([], [1, 1, 0, 1]):
+            with rv.options(seed=3):
+                if data:
+                    with self.assertRaisesRegex(rv.RunError, "row 2"):
+                        rv.map(module.drawn_, data)
+                found.append(rv.eval("rand(1000000)"))
+        self.assertEqual(found[0], found[1])
+
+    def test_rows_are_not_looked_for_where_programs_may_act(self):
+        with rv.options(files=True), self.assertRaises(ZeroDivisionError) as caught:
+            rv.map(inverse, [1, 0])
+        self.assertNotIn("row", str(caught.exception))
+
+
+class Streams(unittest.TestCase):
+    @needs("pyarrow")
+    def test_interrupt_while_a_generator_runs(self, pa):
+        def batches():
+            yield pa.record_batch([pa.array([1, 2])], ["v"])
+            threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            time.sleep(5)
+            yield pa.record_batch([pa.array([3])], ["v"])
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        reader = pa.RecordBatchReader.from_batches(pa.schema([("v", pa.int64())]), batches())
+        with self.assertRaises(KeyboardInterrupt):
+            rv.array(reader)
+        self.assertEqual(rv.eval("1 + 1"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
