@@ -477,6 +477,40 @@ class Compiler(CommandTest):
         self.expect(self.neslc(prog, "--memory", "64M"), 0, "")
         self.expect(self.run_command(VINTERP, "prog.vcode"), 0, "( 1009 )\n")
 
+    def test_nan_in_variables(self):
+        """A variable is one constant, with what is not a number among its elements."""
+        prog = self.file("v = [nan, 1.0 / -infinity, 2.5, infinity];\nw = ([nan, nan], 0.0 * infinity);\n"
+                         "function above(x) : float -> [float] = {if y > x then nan else y : y in v};\n"
+                         "(above(2.0), {isnan(x) : x in v}, {2.0 * x : x in v}, w);\n")
+        printed = ("[ 4 ]\n( nan -0.00000000000000e+00 nan nan )\n[ 4 ]\n( T F F F )\n"
+                   "[ 4 ]\n( nan -0.00000000000000e+00 5.00000000000000e+00 inf )\n"
+                   "[ 2 ]\n( nan nan )\n( nan )\n")
+        fcodeopt = os.path.join(os.path.dirname(VINTERP), "fcodeopt")
+        for flags in ([], ["--no-fusion"], ["--float", "32"], ["--portable"]):
+            classic = ["--classic"] if flags == ["--portable"] else flags[:2] if "32" in flags else []
+            self.expect(self.neslc(prog, *flags), 0, "")
+            text = self.text("prog.vcode")
+            self.assertEqual("CONST FLOAT (nan " in text, flags != ["--portable"], text)
+            self.assertEqual("nan" in text, flags != ["--portable"], text)
+            self.expect(self.run_command(fcodeopt, *classic, "prog.vcode", "-o", "prog.fcode"), 0)
+            for program in ("prog.vcode", "prog.fcode"):
+                ran = self.run_command(VINTERP, *classic, program)
+                self.expect(ran, 0, printed)
+        self.assertIn("(CONST FLOAT nan)", self.text("prog.fcode"))
+        self.expect(self.neslc(prog, "--library", "l", "--entry", "above"), 0, "")
+        self.assertIn("CONST FLOAT (nan ", self.text("l.c"))
+
+    def test_the_least_int(self):
+        for bits, least in (("32", "-2147483648"), ("64", "-9223372036854775808")):
+            form = f"([1, {least}], [[{least}], [2]], {{x : x in [({least}, `a)]}}, {least});\n"
+            self.expect(self.neslc(self.file(form), "--int", bits), 0, "")
+            self.expect(self.run_command(VINTERP, "--int", bits, "prog.vcode"), 0,
+                        f"[ 2 ]\n( 1 {least} )\n[ 2 ]\n[ 1 1 ]\n( {least} 2 )\n"
+                        f"[ 1 ]\n( {least} )\n( 97 )\n( {least} )\n")
+            for form in (least[1:], f"[1, {least[1:]}]", f"0 - {least[1:]}"):
+                ran = self.neslc(self.file(form + ";\n"), "--int", bits)
+                self.expect(ran, 1, "", f"too large for an int of {bits} bits")
+
     def test_constants_that_no_literal_means(self):
         expression = "{(isnan(y), nan, y) : y in [%s, nan, -infinity]};\n"
         for text, flags in [("x = infinity - infinity;\n" + expression % "x", []),
