@@ -132,6 +132,37 @@ class Numpy(ArrayTest):
         self.assertEqual(self.value(f'read_npy([] (float, float), "{points}")'),
                          "it = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]")
 
+    def test_layouts_of_structures(self):
+        """Padding, titles, fields within fields and names that need quotes, as numpy writes them."""
+        kinds = [("f0", "u1"), ("f1", "<f8"), ("f2", "?"), ("f3", ">i4"), ("f4", "S3"), ("f5", "<i2")]
+        rows = [(200, 1.5, True, -7, b"ab", -1), (3, -2.5, False, 9, b"", 12)]
+        text = 'it = [(200, 1.5, T, -7, "ab", -1), (3, -2.5, F, 9, "", 12)]'
+        inner = numpy.dtype([("x", "f8"), ("y", "?")], align=True)
+        nested = numpy.dtype([("a", "u1"), ("b", inner), ("c", [("z", ">i4"), ("s", "S3")]), ("d", "<i2")])
+        nested_rows = [(a, (b, c), (d, e), f) for a, b, c, d, e, f in rows]
+        gap = numpy.dtype({"names": ["a", "b"], "formats": ["i2", "f8"], "offsets": [3, 16], "itemsize": 40})
+        for array, wanted in ((numpy.array(rows, numpy.dtype(kinds, align=True)), text),
+                              (numpy.array(nested_rows, nested), text),
+                              (numpy.array([(5, 2.5), (6, 3.5)], gap), "it = [(5, 2.5), (6, 3.5)]"),
+                              (numpy.array([(5, 2.5)], [(("a title", "a"), "i2"), (("b", "c"), "f8")]),
+                               "it = [(5, 2.5)]"),
+                              (numpy.array([(1, 2)], [("it's \\ \"x\"", "i1"), ("\u00e9\n", "i1")]),
+                               "it = [(1, 2)]")):
+            for order in (array, array.reshape(1, -1, order="F")):
+                name = self.save("v.npy", order)
+                inside = wanted if order.ndim == 1 else f"it = [{wanted[5:]}]"
+                self.assertEqual(self.value(f'read_npy("{name}")'), inside)
+        self.file("datatype row(b : float, a : int);\n{r.b : r in read_npy([] row, \"v.npy\")};", "r.nesl")
+        self.save("v.npy", numpy.array([(5, 2.5)], gap))
+        ran = self.nesl("--allow-files", "run", "r.nesl")
+        self.assertIn("[2.5] : [float]", ran.stdout + ran.stderr)
+        for kind in ("V3", "M8[ns]", "m8[D]", "c8", "f16", [("a", "V3")], [("a", "i4", (2,))]):
+            name = self.save("v.npy", numpy.zeros(2, kind))
+            ran = self.nesl("--allow-files", "-e", f'read_npy("{name}")')
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("is an array of its own" if "i4" in str(kind) else "is not supported: ints",
+                          ran.stdout + ran.stderr)
+
     def test_bytes_are_characters(self):
         for kind in ("u1", "i1", "S1"):
             name = self.save("v.npy", numpy.frombuffer(b"naive", "u1").astype("u1").view(kind))
