@@ -295,6 +295,67 @@ class Sessions(CommandTest):
         self.assertEqual(ran.stderr, "")
 
 
+@unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+class LostOutput(CommandTest):
+    """What cannot be written is an error, and nothing is executed after it."""
+
+    FORMS = "2;\n3 + 4;\nwrite_string_to_file(\"x\", \"made\");\n"
+
+    def nowhere(self, *command, err=subprocess.PIPE, out=None, stdin=""):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            return subprocess.run(command, cwd=self.directory, input=stdin, timeout=60, text=True,
+                                  stdout=out or full, stderr=err or full, check=False)
+
+    def test_no_form_follows(self):
+        self.file(self.FORMS)
+        self.file("load \"prog.nesl\";\nload \"prog.nesl\";\n", "loads.nesl")
+        for command, stdin in ((["run", "--echo", "prog.nesl"], ""), ([], self.FORMS), (["prog.nesl"], ""),
+                               (["run", "--echo", "loads.nesl"], ""), (["--outcomes", "prog.nesl"], "")):
+            ran = self.nowhere(NESL, "--allow-files", *command, stdin=stdin)
+            self.assertEqual((ran.returncode, ran.stderr),
+                             (1, "nesl: error: standard output: No space left on device\n"), command)
+            self.assertFalse(os.path.exists(self.path("made")), command)
+
+    def test_a_reader_that_left(self):
+        there, back = os.pipe()
+        with subprocess.Popen([NESL], cwd=self.directory, stdin=there, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as ran:
+            os.close(there)
+            os.write(back, b"1;\n")
+            ran.stdout.readline()
+            ran.stdout.close()
+            with self.assertRaises(BrokenPipeError):
+                while True:  # until it reads no more
+                    os.write(back, b"2;\n" * 1000)
+            os.close(back)
+            self.assertIn("standard output: Broken pipe", ran.stderr.read())
+
+    def test_what_goes_to_standard_error(self):
+        prog = self.file("sum({x * x : x in [1, 2]});\n")
+        self.expect(self.run_command(NESLC, prog), 0, "")
+        fcodeopt = os.path.join(os.path.dirname(VINTERP), "fcodeopt")
+        for command in ([VINTERP, "--profile", "prog.vcode"], [VINTERP, "-t", "prog.vcode"],
+                        [VINTERP, "--profile", "--json", "prog.vcode"],
+                        [fcodeopt, "--explain", "prog.vcode", "-o", "-"],
+                        [NESLC, "--print-after", "parse", prog, "-o", "-"], [NESL, "--repeat", "2", "-e", "1"]):
+            ran = self.nowhere(*command, out=subprocess.PIPE, err=None)
+            self.assertEqual(ran.returncode, 1, command)
+        ran = self.nowhere(VINTERP, "prog.vcode", out=subprocess.PIPE, err=None)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "( 5 )\n"))
+
+    def test_bytes_of_value_0(self):
+        """They are characters of a result like others, and no end of it; programs have none."""
+        self.file("[`a, code_char(0), `b];\n")
+        for command in (["run", "prog.nesl"], ["run", "--echo", "prog.nesl"], ["--outcomes", "prog.nesl"],
+                        ["-e", "[`a, code_char(0), `b]"]):
+            self.assertIn('"a\0b" : [char]', self.nesl(*command).stdout)
+        prog = self.file("1 + 1;\n1\0+ 1;\n")
+        for command in ([NESL, "run", prog], [NESL, prog], [NESLC, prog], [NESL, "check", prog]):
+            ran = self.run_command(*command)
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("prog.nesl:2:2: error: the byte 0 means nothing", ran.stderr)
+
+
 class LargeTypes(CommandTest):
     """Types that are larger as trees than any memory: only values of them are refused."""
 
