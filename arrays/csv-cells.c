@@ -46,9 +46,9 @@ static bool read_word(struct csv_word whole, enum array_leaf leaf, struct csv_ce
   const char *end;
   switch (leaf) {
   case ARRAY_INT: return parse_int(w.text, w.length, INT64_MIN, INT64_MAX, &cell->integer);
-  case ARRAY_FLOAT:
+  case ARRAY_FLOAT: /* in decimal digits, as ints */
     cell->real = read_real(w.text, &end);
-    return w.length > 0 && end == w.text + w.length;
+    return w.length > 0 && end == w.text + w.length && !strpbrk(w.text, "xX");
   case ARRAY_BOOL: return read_bool(&w, &cell->integer);
   case ARRAY_CHAR: cell->integer = (unsigned char)whole.text[0]; return whole.length == 1;
   case ARRAY_TEXT: break;
@@ -62,7 +62,7 @@ static bool read_word(struct csv_word whole, enum array_leaf leaf, struct csv_ce
 
 bool csv_is_missing(const struct csv_reading *r) {
   const struct csv_style *s = r->style;
-  if (r->quoted || (s->missing.length == 0 && s->replacement.length == 0)) return false;
+  if (r->quoted || (!s->has_missing && !s->has_replacement)) return false;
   const struct csv_word w = csv_trimmed(r);
   return w.length == 0 ||
          (w.length == s->missing.length && memcmp(w.text, s->missing.text, w.length) == 0);
@@ -71,9 +71,22 @@ bool csv_is_missing(const struct csv_reading *r) {
 /* What stands for a missing value: what the user said, or what floats and texts have. */
 static bool read_missing(const struct csv_reading *r, enum array_leaf leaf,
                          struct csv_cell *cell) {
-  if (r->style->replacement.length > 0) return read_word(r->style->replacement, leaf, cell);
+  if (r->style->has_replacement) return read_word(r->style->replacement, leaf, cell);
   *cell = (struct csv_cell){.real = (double)NAN, .text = ""};
   return leaf == ARRAY_FLOAT || leaf == ARRAY_TEXT;
+}
+
+bool csv_is_data(const struct csv_reading *r) {
+  static const char *const words[] = {"nan", "inf", "infinity", "true", "false"};
+  struct csv_word w = csv_trimmed(r);
+  if (w.length > 0 && csv_is_missing(r)) return true;
+  if (w.length > 0 && (*w.text == '-' || *w.text == '+')) w.text++, w.length--;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (strlen(words[i]) == w.length && strncasecmp(w.text, words[i], w.length) == 0)
+      return true;
+  }
+  if (w.length > 0 && *w.text == '.') w.text++, w.length--;
+  return w.length > 0 && *w.text >= '0' && *w.text <= '9';
 }
 
 bool csv_read_cell(const struct csv_reading *r, enum array_leaf leaf, struct csv_cell *cell) {
@@ -115,7 +128,7 @@ const char *csv_wrong_cell(struct csv_reading *r, uint32_t index, enum array_lea
     return arena_printf(r->arena, "field %u%s is no %s: %s", index + 1, name,
                         array_leaf_name(leaf), text);
   }
-  if (r->style->replacement.length == 0) {
+  if (!r->style->has_replacement) {
     return arena_printf(r->arena,
                         "field %u%s is missing, %s, and to be %s: give a replacement, or read "
                         "the column as float, which has NaN",

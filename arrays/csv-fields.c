@@ -1,14 +1,26 @@
 /* csv-fields.c - rows and their fields: separated by commas or another character, quoted where
  * they hold separators, quotes or line breaks (RFC 4180).
  *
- * Empty lines and comments are skipped. The names of the columns are in the last row before the
- * data.
+ * Lines end with a line feed, or with carriage return and line feed; with a carriage return
+ * alone in a file that has no line feed. Comments and most empty lines are skipped. The names
+ * of the columns are in the last row before the data.
  */
 #include "arrays/csv.h"
 
 #include <string.h>
 
 /* ---- fields ---- */
+
+/* Takes the end of a line; false if there is none here. */
+static bool take_line_end(struct csv_reading *r) {
+  const char *p = r->next;
+  if (p < r->end && *p == '\r') p++;
+  const bool feeds = p < r->end && *p == '\n';
+  if (!feeds && !(r->carriage_returns && p > r->next)) return false;
+  r->next = p + feeds;
+  r->lines_ended++;
+  return true;
+}
 
 /* Takes the end of a field; false if something else follows a quoted one. */
 static bool take_end(struct csv_reading *r) {
@@ -19,13 +31,7 @@ static bool take_end(struct csv_reading *r) {
     r->ends_row = false;
     return true;
   }
-  if (*r->next == '\r') r->next++;
-  if (r->next < r->end && *r->next == '\n') {
-    r->next++;
-    r->lines_ended++;
-    return true;
-  }
-  return false;
+  return take_line_end(r);
 }
 
 /* Makes room for a field of so many bytes. */
@@ -65,26 +71,26 @@ static bool take_quoted(struct csv_reading *r) {
                     r->line);
 }
 
-static void take_bare(struct csv_reading *r) {
+static bool take_bare(struct csv_reading *r) {
   const char separator = r->style->separator;
   const char *const start = r->next, *const end = r->end, *p = start;
-  while (p < end && *p != separator && *p != '\n') p++;
+  while (p < end && *p != separator && *p != '\n' && *p != '\r') p++;
   r->next = p;
   r->length = (size_t)(p - start);
   make_room(r, r->length);
   memcpy(r->field, start, r->length);
-  if (r->next < r->end && *r->next == '\n' && r->length > 0 && r->next[-1] == '\r') r->length--;
-  (void)take_end(r);
+  return take_end(r) ||
+         array_fail(r->arena, r->problem,
+                    "line %" PRIu64
+                    ": a carriage return within a field, which ends no line: a field that has "
+                    "one stands in quotes",
+                    r->line);
 }
 
 bool csv_take_field(struct csv_reading *r) {
   arena_poll(r->arena);
   r->quoted = r->next < r->end && *r->next == '"';
-  if (!r->quoted) {
-    take_bare(r);
-  } else if (!take_quoted(r)) {
-    return false;
-  }
+  if (!(r->quoted ? take_quoted(r) : take_bare(r))) return false;
   r->field[r->length] = '\0';
   return true;
 }
@@ -97,23 +103,54 @@ static bool begins_comment(const struct csv_reading *r) {
          memcmp(r->next, mark->text, mark->length) == 0;
 }
 
-static void skip_line(struct csv_reading *r) {
-  const char *end = memchr(r->next, '\n', (size_t)(r->end - r->next));
+static void skip_comment(struct csv_reading *r) {
+  const char last = r->carriage_returns ? '\r' : '\n';
+  const char *end = memchr(r->next, last, (size_t)(r->end - r->next));
   r->next = end ? end : r->end;
+  (void)take_line_end(r);
+}
+
+/* Whether an empty line is a row: one without fields, or with one that is empty. */
+static bool empty_is_row(const struct csv_reading *r) {
+  if (!r->begun) return false;
+  if (r->type->depth >= 2) return true;
+  return r->wanted ? r->field_count == 1 : r->type->leaf_count == 1;
+}
+
+/* Skips lines without a row. False at the end of the file. */
+static bool skip_lines(struct csv_reading *r, bool *empty) {
+  for (*empty = false; r->next < r->end;) {
+    if (begins_comment(r)) {
+      skip_comment(r);
+    } else if (take_line_end(r)) {
+      *empty = true;
+    } else {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool csv_another_row(struct csv_reading *r) {
-  while (r->next < r->end) {
-    if (begins_comment(r)) {
-      skip_line(r);
-    } else if (*r->next == '\n' || *r->next == '\r') {
-      if (*r->next++ == '\n') r->lines_ended++;
-    } else {
-      break;
+  if (r->next >= r->ahead) {
+    const char *start = r->next;
+    const uint64_t ended = r->lines_ended;
+    bool empty;
+    if (!skip_lines(r, &empty)) return false;
+    r->ahead = r->next;
+    if (empty && empty_is_row(r)) {
+      r->next = start;
+      r->lines_ended = ended;
     }
   }
+  while (begins_comment(r)) skip_comment(r);
   r->line = r->lines_ended + 1;
-  return r->next < r->end;
+  r->begun = true;
+  return true;
+}
+
+bool csv_take_empty_row(struct csv_reading *r) {
+  return r->type->depth >= 2 && take_line_end(r);
 }
 
 bool csv_skip_row(struct csv_reading *r) {
@@ -124,6 +161,17 @@ bool csv_skip_row(struct csv_reading *r) {
 }
 
 /* ---- names of columns ---- */
+
+bool csv_look(struct csv_reading *r, struct csv_look *look) {
+  *look = (struct csv_look){0};
+  do {
+    if (!csv_take_field(r)) return false;
+    const bool data = csv_is_data(r);
+    look->data |= data;
+    look->names |= !data && csv_name(r).length > 0;
+  } while (!r->ends_row);
+  return true;
+}
 
 /* Whether it is no column's yet. */
 static bool take_name(struct csv_reading *r, uint32_t wanted, uint32_t *found) {
@@ -209,11 +257,14 @@ static bool no_header(struct csv_reading *r, int64_t rows) {
 bool csv_take_header(struct csv_reading *r) {
   for (int64_t row = 0; row < r->style->header; row++) {
     if (!csv_another_row(r)) return no_header(r, row);
+    r->begun = false;
     r->header = r->next;
     r->ends_row = false;
-    if (row + 1 == r->style->header && r->style->columns.count > 0) return find_columns(r);
-    if (!csv_skip_row(r)) return false;
+    const bool last = row + 1 == r->style->header;
+    if (!(last && r->style->columns.count > 0 ? find_columns(r) : csv_skip_row(r)))
+      return false;
   }
+  r->begun = false;
   return true;
 }
 
@@ -221,11 +272,12 @@ bool csv_take_header(struct csv_reading *r) {
 
 bool csv_read_with(struct csv_reading *r, const char *bytes, size_t length,
                    bool (*read)(struct csv_reading *, void *result), void *result) {
-  static const char mark[] = "\xEF\xBB\xBF"; /* a byte order mark, which some programs write */
+  static const char mark[] = CSV_BYTE_ORDER;
   r->next = bytes;
   r->end = bytes + length;
   r->style = csv_style_of(r->type);
   if (length >= 3 && memcmp(r->next, mark, 3) == 0) r->next += 3;
+  r->carriage_returns = length > 0 && !memchr(bytes, '\n', length);
   r->room = 0;
   r->field = arena_alloc(r->arena, 1);
   return read(r, result);

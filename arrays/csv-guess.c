@@ -51,19 +51,28 @@ static void choose(const struct csv_reading *r, struct array_type *type) {
   }
 }
 
-/* Where nothing is said of a header, the first row counts only if there is no other: it may
- * hold names. */
+/* Whether the row that follows may hold the names of the columns. */
+static bool may_be_names(struct csv_reading *r, bool *result) {
+  struct csv_reading first = *r;
+  struct csv_look look;
+  if (!csv_look(&first, &look)) return false;
+  *result = look.names && r->style->header == CSV_HEADER_UNKNOWN;
+  return true;
+}
+
+/* Where nothing is said of a header, a first row that may hold names counts only if there is no
+ * other. */
 static bool guess_rows(struct csv_reading *r, void *result) {
   struct array_type *type = result;
-  const bool may_be_names = r->style->header == CSV_HEADER_UNKNOWN;
+  bool names;
   type->depth = 1;
   if (!csv_take_header(r)) return false;
   if (!csv_another_row(r)) {
     return array_fail(r->arena, r->problem,
                       r->header ? "there are no rows behind the header" : "the file is empty");
   }
-  if (!guess_row(r, type, true, true)) return false;
-  for (bool second = may_be_names; csv_another_row(r); second = false) {
+  if (!may_be_names(r, &names) || !guess_row(r, type, true, true)) return false;
+  for (bool second = names; csv_another_row(r); second = false) {
     if (second) memset(type->leaves, ARRAY_INT, type->leaf_count);
     const char *start = r->next;
     if (!guess_row(r, type, false, second)) return false;

@@ -1,7 +1,8 @@
 /* csv-read.c - the rows of a CSV file as columns.
  *
  * Where nothing is said of a header, a first row that does not fit the type is taken for the
- * names of the columns. Bools are read in any of the usual ways.
+ * names of the columns, unless a field of it begins as a number does: then it is wrong data.
+ * Bools are read in any of the usual ways.
  */
 #include "arrays/csv.h"
 
@@ -102,6 +103,7 @@ static const char *too_short(struct csv_reading *r, uint32_t count) {
  * columns; false then if it was. */
 static bool read_fields(struct csv_reading *r, struct rows *rows, bool *names) {
   uint32_t count = 0;
+  if (csv_take_empty_row(r)) return !rows || end_row(r, rows, 0);
   do {
     const char *wrong;
     if (!csv_take_field(r) || !read_field(r, rows, count, &wrong)) return false;
@@ -114,19 +116,35 @@ static bool read_fields(struct csv_reading *r, struct rows *rows, bool *names) {
   return !rows || end_row(r, rows, count);
 }
 
+/* Goes back to where a row began. */
+static void back(struct csv_reading *r, const char *start, uint64_t ended) {
+  r->next = start;
+  r->lines_ended = ended;
+}
+
 /* The first row, where it may have the names: it is examined before any of it is stored. */
 static bool read_first(struct csv_reading *r, struct rows *rows) {
   const char *start = r->next;
   const uint64_t ended = r->lines_ended;
-  bool names = true;
-  if (!read_fields(r, NULL, &names)) return false;
-  if (!names) {
+  struct csv_look look = {0};
+  bool fits = true, names = false;
+  if (!read_fields(r, NULL, &fits)) return false;
+  if (!fits) {
+    back(r, start, ended);
+    if (!csv_look(r, &look)) return false;
+  }
+  if (look.names && !look.data) {
     r->header = start;
+    r->begun = false;
     return true;
   }
-  r->next = start;
-  r->lines_ended = ended;
-  return read_fields(r, rows, &names);
+  back(r, start, ended);
+  if (read_fields(r, rows, &names)) return true;
+  return array_fail(
+      r->arena, r->problem,
+      "%s; a first row is taken for the names of the columns if it has some and no "
+      "field begins as a number does: header 1 says that it has the names",
+      *r->problem);
 }
 
 static bool make_columns(struct csv_reading *r, struct rows *rows, struct array_columns *out) {

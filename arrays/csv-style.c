@@ -117,9 +117,15 @@ static void apply(struct arena *arena, const struct setting *s, struct csv_style
     (void)parse_int(word.text, word.length, INT64_MIN, INT64_MAX, &style->header);
     break;
   case COMMENT: style->comment = word; break;
-  case MISSING: style->missing = word; break;
+  case MISSING:
+    style->missing = word;
+    style->has_missing = true;
+    break;
   case COLUMN: *array_push(arena, &style->columns) = word; break;
-  case REPLACEMENT: style->replacement = word; break;
+  case REPLACEMENT:
+    style->replacement = word;
+    style->has_replacement = true;
+    break;
   case NAMES_ONLY: style->names_only = true; break;
   case NAME: *array_push(arena, &style->names) = word; break;
   case FIELD: *array_push(arena, &style->fields) = word; break;

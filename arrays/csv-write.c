@@ -13,13 +13,29 @@ struct writing {
   struct output out;
 };
 
-/* Whether a text would be read as something else without quotes. */
+static bool is_blank(int64_t c) {
+  return c == ' ' || c == '\t';
+}
+
+static bool begins(const int64_t *chars, uint64_t n, const struct csv_word *mark) {
+  bool same = n >= mark->length && mark->length > 0;
+  for (size_t i = 0; i < mark->length && same; i++) same = (char)chars[i] == mark->text[i];
+  return same;
+}
+
+/* Whether a text would be read as something else without quotes: as what is missing, as a
+ * comment, or as a byte order mark. */
 static bool wants_quotes(const struct writing *w, const int64_t *chars, uint64_t n) {
+  static const struct csv_word order = {CSV_BYTE_ORDER, sizeof CSV_BYTE_ORDER - 1};
+  const struct csv_style *style = w->style;
+  if (begins(chars, n, &style->comment) || begins(chars, n, &style->missing) ||
+      begins(chars, n, &order))
+    return true;
   for (uint64_t i = 0; i < n; i++) {
     const char c = (char)chars[i];
-    if (c == w->style->separator || c == '"' || c == '\n' || c == '\r') return true;
+    if (c == style->separator || c == '"' || c == '\n' || c == '\r') return true;
   }
-  return n == 0 || chars[0] == ' ' || chars[n - 1] == ' ';
+  return n == 0 || is_blank(chars[0]) || is_blank(chars[n - 1]);
 }
 
 static void write_text(struct writing *w, const int64_t *chars, uint64_t n) {

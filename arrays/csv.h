@@ -6,6 +6,9 @@
 
 #include <inttypes.h>
 
+/* At the beginning of a file, by some programs. It is none of the data. */
+#define CSV_BYTE_ORDER "\xEF\xBB\xBF"
+
 /* Bytes, with a NUL behind them. */
 struct csv_word {
   const char *text;
@@ -22,9 +25,10 @@ struct csv_style {
   char separator;
   int64_t header;          /* rows before the data, of which the last has the names */
   struct csv_word comment; /* lines that begin with it are skipped, if it is not empty */
-  /* If one of these is not empty, fields that hold nothing or `missing` are missing; read as
-   * the replacement, or as NaN or an empty text. */
+  /* If one of these is given, fields that hold nothing or `missing` are missing; read as the
+   * replacement, or as NaN or an empty text. */
   struct csv_word missing, replacement;
+  bool has_missing, has_replacement;
   csv_words columns; /* the columns that are read; none: all */
   csv_words names;   /* written in a row before the others */
   bool names_only;   /* the names of the columns are what is read */
@@ -42,15 +46,18 @@ struct csv_reading {
   const struct array_type *type;
   const struct csv_style *style;
   const char *next, *end;
-  uint64_t line;        /* of the row being read */
-  uint64_t lines_ended; /* so far */
-  bool ends_row;        /* the field just read was the last of its row */
-  bool quoted;          /* and stood in quotes */
-  char *field;          /* the field just read, NUL-terminated */
-  size_t length, room;  /* its bytes, and what it may have; there is a byte more */
-  const char *header;   /* the row with the names of the columns, or NULL */
-  uint32_t *wanted;     /* for each field of a row its component, or CSV_UNWANTED; NULL: all */
-  uint32_t field_count; /* of a row, where `wanted` is not NULL */
+  uint64_t line;         /* of the row being read */
+  uint64_t lines_ended;  /* so far */
+  bool carriage_returns; /* there is no line feed in the file: these end its rows */
+  bool begun;            /* a row of data was met: empty lines behind it may be rows */
+  const char *ahead;     /* there is a row here, or was before */
+  bool ends_row;         /* the field just read was the last of its row */
+  bool quoted;           /* and stood in quotes */
+  char *field;           /* the field just read, NUL-terminated */
+  size_t length, room;   /* its bytes, and what it may have; there is a byte more */
+  const char *header;    /* the row with the names of the columns, or NULL */
+  uint32_t *wanted;      /* for each field of a row its component, or CSV_UNWANTED; NULL: all */
+  uint32_t field_count;  /* of a row, where `wanted` is not NULL */
   const char **problem;
 };
 
@@ -59,10 +66,19 @@ struct csv_reading {
 /* Begins reading, reads, ends. */
 bool csv_read_with(struct csv_reading *, const char *bytes, size_t length,
                    bool (*read)(struct csv_reading *, void *result), void *result);
-/* Whether there is another row: lines that are empty or comments are skipped. */
+/* Whether there is another row: comments are skipped, and lines that are empty, but not those
+ * between rows that may have no field, or but one that is empty. */
 bool csv_another_row(struct csv_reading *);
+/* Takes an empty line where it is a row without fields. */
+bool csv_take_empty_row(struct csv_reading *);
 /* Takes the next field into r->field. */
 bool csv_take_field(struct csv_reading *);
+/* What the fields of a row look like; both are false of one whose fields are empty. */
+struct csv_look {
+  bool data, names;
+};
+/* Takes a row and looks at it. */
+bool csv_look(struct csv_reading *, struct csv_look *);
 /* Takes what remains of a row. */
 bool csv_skip_row(struct csv_reading *);
 /* Skips the rows before the data, and finds the columns that are wanted. */
@@ -83,6 +99,8 @@ struct csv_word csv_trimmed(const struct csv_reading *);
 struct csv_word csv_name(const struct csv_reading *);
 /* Whether the field just read counts as missing. */
 bool csv_is_missing(const struct csv_reading *);
+/* Whether the field just read begins as a number does, or is a bool or missing: no name. */
+bool csv_is_data(const struct csv_reading *);
 /* The value of the field just read, or what stands for it if it is missing. False if it is none
  * of this kind. */
 bool csv_read_cell(const struct csv_reading *, enum array_leaf, struct csv_cell *);

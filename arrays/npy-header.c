@@ -27,14 +27,27 @@ static bool take(struct cursor *c, char wanted) {
   return true;
 }
 
+/* The quote that ends the string that begins here, or NULL; behind `\` it does not. */
+static const char *closing_quote(const struct cursor *c, char quote) {
+  const char *p = c->next;
+  while (p < c->end && *p != quote) p += *p == '\\' ? 2 : 1;
+  return p < c->end ? p : NULL;
+}
+
+/* What stands in quotes; with its escapes, but for `\` itself and quotes, it is only shown. */
 static bool take_string(struct cursor *c, const char **text, size_t *length) {
   skip_spaces(c);
   if (c->next == c->end || (*c->next != '\'' && *c->next != '"')) return malformed(c);
   const char quote = *c->next++;
-  const char *close = memchr(c->next, quote, (size_t)(c->end - c->next));
+  const char *close = closing_quote(c, quote);
   if (!close) return malformed(c);
-  *text = c->next;
-  *length = (size_t)(close - c->next);
+  char *out = arena_alloc(c->arena, (size_t)(close - c->next) + 1);
+  *text = out;
+  for (; c->next < close; c->next++) {
+    const bool escape = *c->next == '\\' && strchr("\\'\"", c->next[1]) != NULL;
+    *out++ = *(c->next += escape);
+  }
+  *length = (size_t)(out - *text);
   c->next = close + 1;
   return true;
 }
@@ -49,30 +62,35 @@ static bool take_number(struct cursor *c, uint64_t *x) {
   return c->next > start || malformed(c);
 }
 
-/* A type such as <f8, |b1, >i4, <U7. */
-static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *field) {
+static bool unsupported(struct cursor *c, const char *text, size_t length) {
+  return array_fail(
+      c->arena, c->problem,
+      "numpy's type '%.*s' is not supported: ints, floats of 16 to 64 bits, bools and "
+      "texts are; astype converts to them",
+      (int)length, text);
+}
+
+static bool known_type(char kind, uint64_t size) {
+  if (kind == 'i' || kind == 'u') return size == 1 || size == 2 || size == 4 || size == 8;
+  if (kind == 'f') return size == 2 || size == 4 || size == 8;
+  if (kind == 'b') return size == 1;
+  return (kind == 'S' || kind == 'U' || kind == 'V') && size < 1 << 28;
+}
+
+/* A type such as <f8, |b1, >i4, <U7; |V7 is padding, where it `may_pad`. */
+static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *field,
+                      bool may_pad) {
   const char *text;
   size_t length;
   if (!take_string(c, &text, &length)) return false;
   struct cursor digits = {c->arena, text + 2, text + length, c->problem};
   uint64_t size;
-  if (length < 3 || !take_number(&digits, &size) || digits.next != digits.end) {
-    return array_fail(c->arena, c->problem, "numpy's type '%.*s' is not supported", (int)length,
-                      text);
-  }
-  const char kind = text[1];
-  bool known = false;
-  if (kind == 'i' || kind == 'u') known = size == 1 || size == 2 || size == 4 || size == 8;
-  if (kind == 'f') known = size == 2 || size == 4 || size == 8;
-  if (kind == 'b') known = size == 1;
-  if (kind == 'S' || kind == 'U') known = size < 1 << 28;
-  if (!known) {
-    return array_fail(c->arena, c->problem, "numpy's type '%.*s' is not supported", (int)length,
-                      text);
-  }
-  if (kind == 'U') size *= 4;
+  if (length < 3 || !take_number(&digits, &size) || digits.next != digits.end ||
+      !known_type(text[1], size) || (text[1] == 'V' && !may_pad))
+    return unsupported(c, text, length);
+  if (text[1] == 'U') size *= 4;
   if (h->record + size > UINT32_MAX) return malformed(c);
-  *field = (struct npy_field){.kind = kind,
+  *field = (struct npy_field){.kind = text[1],
                               .big = text[0] == '>',
                               .size = (uint32_t)size,
                               .offset = (uint32_t)h->record};
@@ -80,42 +98,66 @@ static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *
   return true;
 }
 
-/* [('name', '<f8'), ('other', '<i4')] */
-static bool take_fields(struct cursor *c, struct npy_header *h) {
-  ARRAY(struct npy_field) fields = {0};
+typedef ARRAY(struct npy_field) npy_fields;
+
+/* The name of a field; of one that also has a title, ('title', 'name'). */
+static bool take_name(struct cursor *c, const char **name, size_t *length) {
+  if (!take(c, '(')) return take_string(c, name, length);
+  return take_string(c, name, length) && (take(c, ',') || malformed(c)) &&
+         take_string(c, name, length) && (take(c, ')') || malformed(c));
+}
+
+static bool take_fields(struct cursor *c, struct npy_header *h, npy_fields *fields,
+                        unsigned depth);
+
+/* ('name', '<f8'), or with fields of its own: ('name', [('x', '<f8'), ('y', '<f8')]), which are
+ * components like the others. ('', '|V7') is padding, as in types that are aligned. */
+static bool take_field(struct cursor *c, struct npy_header *h, npy_fields *fields,
+                       unsigned depth) {
   const char *name;
   size_t length;
-  while (!take(c, ']')) {
-    struct npy_field field;
-    if (!take(c, '(') || !take_string(c, &name, &length) || !take(c, ',')) return malformed(c);
-    skip_spaces(c);
-    if (c->next < c->end && *c->next == '[') {
-      return array_fail(c->arena, c->problem, "the field '%.*s' has fields of its own",
-                        (int)length, name);
-    }
-    if (!take_type(c, h, &field)) return false;
+  struct npy_field field;
+  if (!take(c, '(') || !take_name(c, &name, &length) || !take(c, ',')) return malformed(c);
+  if (take(c, '[')) {
+    if (!take_fields(c, h, fields, depth + 1)) return false;
+  } else {
+    if (!take_type(c, h, &field, length == 0)) return false;
     field.name = name;
     field.name_length = length;
-    if (!take(c, ')')) {
-      return array_fail(c->arena, c->problem, "the field '%.*s' is an array of its own",
-                        (int)length, name);
-    }
-    *array_push(c->arena, &fields) = field;
+    if (field.kind != 'V') *array_push(c->arena, fields) = field;
+  }
+  if (take(c, ')')) return true;
+  return array_fail(
+      c->arena, c->problem,
+      "the field '%.*s' is an array of its own: save it as an array beside the others",
+      (int)length, name);
+}
+
+/* [('name', '<f8'), ('other', '<i4')], behind the bracket */
+static bool take_fields(struct cursor *c, struct npy_header *h, npy_fields *fields,
+                        unsigned depth) {
+  enum { DEEPEST = 32 };
+  if (depth > DEEPEST) return malformed(c);
+  while (!take(c, ']')) {
+    if (!take_field(c, h, fields, depth)) return false;
     (void)take(c, ',');
   }
-  h->structured = true;
-  h->field_count = (uint32_t)fields.count;
-  h->fields = fields.items;
   return true;
 }
 
 static bool take_descr(struct cursor *c, struct npy_header *h) {
   h->record = 0;
-  if (take(c, '[')) return take_fields(c, h);
-  h->structured = false;
+  h->structured = take(c, '[');
+  if (h->structured) {
+    npy_fields fields = {0};
+    const bool fine = take_fields(c, h, &fields, 0);
+    h->field_count = (uint32_t)fields.count;
+    h->fields = fields.items;
+    return fine;
+  }
   h->field_count = 1;
   h->fields = arena_alloc(c->arena, sizeof *h->fields);
-  return take_type(c, h, h->fields);
+  return take_type(c, h, h->fields, false);
 }
 
 static bool take_shape(struct cursor *c, struct npy_header *h) {
@@ -123,6 +165,7 @@ static bool take_shape(struct cursor *c, struct npy_header *h) {
   for (h->dimension_count = 0; !take(c, ')'); h->dimension_count++) {
     if (h->dimension_count == ARRAY_MOST_DIMENSIONS) return malformed(c);
     if (!take_number(c, &h->dimensions[h->dimension_count])) return false;
+    (void)take(c, 'L'); /* as Python 2 wrote it */
     (void)take(c, ',');
   }
   return true;

@@ -21,7 +21,7 @@ struct trailer {
   uint64_t bytes;
   uint8_t digest[SHA256_BYTES];
 };
-static const char magic[8] = {'R', 'A', 'V', 'E', 'L', 'K', '0', '2'};
+static const char magic[8] = {'R', 'A', 'V', 'E', 'L', 'K', '0', '3'};
 
 static const char unfinished[] = ".tmp";
 enum {
@@ -115,14 +115,20 @@ static bool is_trusted(int fd, struct stat *s) {
          (s->st_uid == geteuid() || s->st_uid == 0) && !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
+/* Contents mean nothing under another name. */
+static void begin_digest(struct sha256_state *state, const char *name) {
+  sha256_begin(state);
+  sha256_add(state, name, strlen(name) + 1);
+}
+
 /* Whether the contents are valid; then their length. */
-static bool is_whole(int fd, uint64_t size, uint64_t *bytes) {
+static bool is_whole(int fd, const char *name, uint64_t size, uint64_t *bytes) {
   struct sha256_state state;
   struct trailer t;
   uint8_t digest[SHA256_BYTES];
   char block[16384];
   if (size < sizeof t) return false;
-  sha256_begin(&state);
+  begin_digest(&state, name);
   for (uint64_t left = size - sizeof t; left > 0;) {
     const size_t n = left < sizeof block ? (size_t)left : sizeof block;
     if (!read_all(fd, block, n)) return false;
@@ -139,7 +145,7 @@ int cache_find(int directory, const char *name, uint64_t *bytes) {
   struct stat s;
   const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return -1;
-  if (is_trusted(fd, &s) && is_whole(fd, (uint64_t)s.st_size, bytes) &&
+  if (is_trusted(fd, &s) && is_whole(fd, name, (uint64_t)s.st_size, bytes) &&
       lseek(fd, 0, SEEK_SET) == 0) {
     (void)futimens(fd, NULL); /* used just now: see cache_make_room */
     return fd;
@@ -167,11 +173,11 @@ static bool synchronise(int fd) {
   return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
 }
 
-static bool write_trailer(int fd, const void *data, size_t bytes) {
+static bool write_trailer(int fd, const char *name, const void *data, size_t bytes) {
   struct trailer t = {.bytes = bytes};
   struct sha256_state state;
   memcpy(t.magic, magic, sizeof magic);
-  sha256_begin(&state);
+  begin_digest(&state, name);
   sha256_add(&state, data, bytes);
   sha256_end(&state, t.digest);
   return write_all(fd, &t, sizeof t);
@@ -193,7 +199,7 @@ static int keep(int directory, const char *name, const void *data, size_t bytes,
     error = fd < 0 ? errno : 0;
   }
   if (fd < 0) return error;
-  if (!write_all(fd, data, bytes) || !(is_text || write_trailer(fd, data, bytes)) ||
+  if (!write_all(fd, data, bytes) || !(is_text || write_trailer(fd, name, data, bytes)) ||
       !synchronise(fd)) {
     error = errno;
   }
@@ -205,6 +211,10 @@ static int keep(int directory, const char *name, const void *data, size_t bytes,
 
 int cache_keep(int directory, const char *name, const void *data, size_t bytes) {
   return keep(directory, name, data, bytes, false);
+}
+
+void cache_remove(int directory, const char *name) {
+  unlinkat(directory, name, 0);
 }
 
 int cache_keep_text(int directory, const char *name, const char *text, size_t length) {

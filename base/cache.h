@@ -4,8 +4,9 @@
  * All operations are relative to the directory as it was opened and checked: a user who may
  * rename its parents cannot substitute another. A file appears under its name in one step,
  * complete and on the disk (fsync), so any number of processes may share a directory. Its
- * contents are followed by their length and SHA-256: a file that is truncated or damaged, no
- * plain file, or writable by others counts as missing, and is replaced when it is kept again.
+ * contents are followed by their length and the SHA-256 of its name and of them: a file that is
+ * truncated or damaged, that has another's name, no plain file, or writable by others counts as
+ * missing, and is replaced when it is kept again.
  */
 #ifndef RAVEL_CACHE_H
 #define RAVEL_CACHE_H
@@ -35,7 +36,9 @@ int cache_find(int directory, const char *name, uint64_t *bytes);
 
 /* Keeps bytes under a name. 0 or an errno: then an older file remains. */
 int cache_keep(int directory, const char *name, const void *data, size_t bytes);
-/* The same for a text that people read and that is not executed: without length and SHA-256. */
+/* Removes what is kept under a name, if there is anything. */
+void cache_remove(int directory, const char *name);
+/* cache_keep for a text that people read and that is not executed: without length and SHA-256. */
 int cache_keep_text(int directory, const char *name, const char *text, size_t length);
 
 /* A new directory within it for this user alone, whose name begins with `name`, for work in

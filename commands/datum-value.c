@@ -74,11 +74,10 @@ struct nesl_value datum_columns(struct arena *arena, struct type *sequence,
 
 /* ---- text ---- */
 
-static void show_int(int64_t x, const struct widths *widths, FILE *out) {
+static void show_int(int64_t x, FILE *out) {
   char text[NUMBER_TEXT_MAX];
-  const bool least = x == (widths->int_elem == CVL_I32 ? INT32_MIN : INT64_MIN);
   format_int(text, x);
-  fputs(least ? "min_int" : text, out); /* whose digits are no literal */
+  fputs(text, out);
 }
 
 static void show_float(double x, const struct widths *widths, FILE *out) {
@@ -164,7 +163,7 @@ void datum_show(struct arena *arena, struct type *type, const struct datum *d,
                 const struct widths *widths, FILE *out) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
-  case TYPE_INT: show_int(d->as.integer, widths, out); break;
+  case TYPE_INT: show_int(d->as.integer, out); break;
   case TYPE_FLOAT: show_float(d->as.real, widths, out); break;
   case TYPE_BOOL: fputs(d->as.integer ? "t" : "f", out); break;
   case TYPE_CHAR: show_char(d->as.integer, out); break;

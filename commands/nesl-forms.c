@@ -485,9 +485,9 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
 /* ---- running ---- */
 
 static void print_result(struct nesl *n, const struct nesl_done *it, unsigned *failed) {
-  const char *text = it->outcome.result;
+  const struct text *text = &it->outcome.text;
   fputc('\n', n->out);
-  if (process_write(n->out, text, strlen(text))) {
+  if (process_write(n->out, text->bytes, text->length)) {
     fputc('\n', n->out);
   } else if (stop_asks(n->stop) != STOP_NOT) {
     ++*failed;
@@ -503,7 +503,7 @@ bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
   } else if (it->outcome.result && !n->silent) {
     print_result(n, it, failed);
   }
-  process_flush(n->out);
+  if (!process_reaches(n->out)) n->leave = true; /* nobody reads what would follow */
   return true;
 }
 

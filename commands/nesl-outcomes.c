@@ -85,7 +85,7 @@ static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
       put_escaped(printed, length, out);
       fputs("\" ", out);
     }
-    put_line(it->outcome.result, strlen(it->outcome.result), out);
+    put_line(it->outcome.result, it->outcome.text.length, out);
   }
   text_clear(&n->capture);
 }
@@ -96,8 +96,7 @@ static bool print_outcome(struct nesl *n, void *context, const struct nesl_done 
   (void)context;
   put_outcome(n, it, stdout);
   fputc('\n', stdout);
-  process_flush(stdout); /* the next form may crash */
-  return true;
+  return process_reaches(stdout); /* the next form may crash */
 }
 
 int nesl_outcomes(struct nesl *n, const struct source *source) {
@@ -233,7 +232,7 @@ static void compare(struct nesl *n, struct tests *tests, const struct nesl_done 
   tests->failures++;
   printf("%s:%u:%u: expected %s\n  but it is  %s\n", tests->source->name, pos.line, pos.column,
          wanted ? wanted : "no error", outcome);
-  process_flush(stdout);
+  if (!process_reaches(stdout)) n->leave = true;
   if (it->outcome.error != NESL_OK) nesl_complain(n);
 }
 

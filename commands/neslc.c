@@ -195,6 +195,7 @@ static bool execute_guarded(struct nesl *n, struct neslc_options *o) {
   bool fine = nesl_begin(n, &o->session, stderr, process_stop());
   n->extent = EVALUATE_ASSIGNMENTS;
   n->silent = true;
+  o->session.classic = false; /* what variables are is no result, NaN included */
   fine = fine && execute(n, o);
   memory_guard_end(&guard);
   return fine;

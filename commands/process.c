@@ -155,6 +155,13 @@ bool process_flush(FILE *out) {
   return (fflush(out) == 0 && !ferror(out)) || lose(out);
 }
 
+bool process_reaches(FILE *out) {
+  if (process_flush(out)) return true;
+  if (stop_asks(&stop) == STOP_NOT) return false;
+  clearerr(out);
+  return true;
+}
+
 bool process_write(FILE *out, const char *text, size_t length) {
   enum { CHUNK = 1 << 20 };
   for (size_t done = 0; done < length && stop_asks(&stop) == STOP_NOT; done += CHUNK) {
@@ -165,7 +172,8 @@ bool process_write(FILE *out, const char *text, size_t length) {
   return stop_asks(&stop) == STOP_NOT;
 }
 
-/* The exit status: `status`, unless flushing standard output fails. */
+/* The exit status: `status`, unless something could not be written to standard output, or to
+ * standard error, where profiles and the like go. */
 static int flushed(const char *name, int status) {
   if (!process_flush(stdout) && status == STATUS_DONE) {
     const int error = lost ? lost : EIO;
@@ -179,7 +187,7 @@ static int flushed(const char *name, int status) {
     }
     return process_failed();
   }
-  return status;
+  return status == STATUS_DONE && ferror(stderr) ? STATUS_FAILED : status;
 }
 
 struct execution {

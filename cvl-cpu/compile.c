@@ -70,6 +70,10 @@ enum { FLAGS = sizeof flags / sizeof *flags };
 
 static const char prefix[] = "ravel-", suffix[] = ".so", object[] = "object";
 
+/* An object says by this symbol which name it is to have, and so which source it was made of.
+ */
+#define MADE_FOR_SYMBOL "ravel_made_for"
+
 /* The processor's name and abilities, as Linux lists them. */
 static void add_processor(struct sha256_state *identity) {
   FILE *f = fopen("/proc/cpuinfo", "re");
@@ -199,6 +203,12 @@ void compile_cache_free(struct compile_cache *c) {
 
 /* ---- compiling ---- */
 
+/* Whether it was made of the source: not by a compiler that writes something else. */
+static bool is_made_for(void *library, const struct compiled_code *code) {
+  const char *name = dlsym(library, MADE_FOR_SYMBOL);
+  return name && strncmp(name, code->name, sizeof code->name) == 0;
+}
+
 /* Loads the object from the cache, if it is complete. The path goes through the directory that
  * was checked. It differs for different contents, since the loader identifies objects by their
  * paths.
@@ -213,26 +223,37 @@ static void load(struct compiled_code *code) {
   snprintf(path, sizeof path, "/proc/self/fd/%d/%s", c->directory, code->name);
   code->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   close(fd);
-  if (code->library) code->state = READY;
+  if (!code->library) return;
+  if (is_made_for(code->library, code)) {
+    code->state = READY;
+    return;
+  }
+  dlclose(code->library);
+  code->library = NULL;
 }
 
-/* The source in a file without a name; -1 and errno. */
-static int open_source(const struct compiled_code *code) {
-  const int fd = memfd_create("source", MFD_CLOEXEC);
-  if (fd < 0) return -1;
-  for (size_t at = 0; at < code->length;) {
-    const ssize_t n = write(fd, code->source + at, code->length - at);
+static bool write_all(int fd, const char *text, size_t length) {
+  for (size_t at = 0; at < length;) {
+    const ssize_t n = write(fd, text + at, length - at);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      close(fd);
-      errno = error;
-      return -1;
-    }
+    if (n < 0) return false;
     at += (size_t)n;
   }
-  if (lseek(fd, 0, SEEK_SET) == 0) return fd;
+  return true;
+}
+
+/* The source, with what it is for, in a file without a name; -1 and errno. */
+static int open_source(const struct compiled_code *code) {
+  char made[sizeof code->name + 64];
+  const int fd = memfd_create("source", MFD_CLOEXEC);
+  if (fd < 0) return -1;
+  snprintf(made, sizeof made, "\nconst char %s[] = \"%s\";\n", MADE_FOR_SYMBOL, code->name);
+  if (write_all(fd, code->source, code->length) && write_all(fd, made, strlen(made)) &&
+      lseek(fd, 0, SEEK_SET) == 0)
+    return fd;
+  const int error = errno;
   close(fd);
+  errno = error;
   return -1;
 }
 
@@ -309,7 +330,8 @@ static char *read_object(const struct compiled_code *code, size_t *bytes) {
   return NULL;
 }
 
-/* Stores the compiler's output in the cache, and loads it. */
+/* Stores the compiler's output in the cache, and loads it; it does not stay there if it is not
+ * what it should be. */
 static void keep(struct compiled_code *code) {
   struct compile_cache *c = code->cache;
   size_t bytes = 0;
@@ -322,6 +344,7 @@ static void keep(struct compiled_code *code) {
   } else {
     cache_make_room(c->directory, prefix, suffix, CACHE_MOST_BYTES);
     load(code);
+    if (code->state != READY) cache_remove(c->directory, code->name);
   }
 }
 

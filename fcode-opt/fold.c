@@ -39,7 +39,7 @@ bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value)
   return true;
 }
 
-/* A constant of these values; NULL if there is no literal for one of them. */
+/* A constant of these values. */
 static const struct vcode_constant *constant_of(struct simplifier *s, uint64_t n,
                                                 const struct cvl_value *values,
                                                 enum elem_class class) {
@@ -59,10 +59,7 @@ static const struct vcode_constant *constant_of(struct simplifier *s, uint64_t n
     c->as.bools = bools;
   } else {
     double *floats = arena_alloc(a, n * sizeof *floats);
-    for (uint64_t i = 0; i < n; i++) {
-      floats[i] = cvl_float_of(&values[i]);
-      if (isnan(floats[i])) return NULL; /* there is no literal for it */
-    }
+    for (uint64_t i = 0; i < n; i++) floats[i] = cvl_float_of(&values[i]);
     c->type = TW_FLOAT;
     c->as.floats = floats;
   }
@@ -166,7 +163,6 @@ static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
     return FOLD_NOT;
   enum elem_class class = elem_info(result.elem)->klass;
   const struct vcode_constant *c = constant_of(s, 1, &result, class);
-  if (!c) return FOLD_NOT;
   ir_var spread[2] = {simplify_constant(s, c, x), dist->operands[1]};
   return become_op(s, x, OPC_DIST, c->type, 2, spread);
 }

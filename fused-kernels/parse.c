@@ -198,6 +198,7 @@ static bool literal(struct parser *p, struct superop_node *node) {
   struct widths w = p->program->widths;
   bool wide = w.int_elem == CVL_I64;
   int64_t n;
+  double x;
   if (node->type == TW_INT) {
     if (t->kind != SCAN_INTEGER) return expected(p, "CONST INT must be followed by an integer");
     if (!parse_int(t->text, t->length, wide ? INT64_MIN : INT32_MIN,
@@ -208,10 +209,11 @@ static bool literal(struct parser *p, struct superop_node *node) {
     }
     node->constant = cvl_scalar_int(w.int_elem, n);
   } else if (node->type == TW_FLOAT) {
-    if (t->kind != SCAN_REAL) {
-      return expected(p, "CONST FLOAT must be followed by a real number like 1.0");
+    const bool number = t->kind == SCAN_REAL || t->kind == SCAN_WORD;
+    if (!number || !vcode_read_real(t->text, t->length, &x)) {
+      return expected(p, "CONST FLOAT must be followed by a real number like 1.0, or by nan");
     }
-    node->constant = cvl_scalar_float(w.float_elem, parse_real(t->text, t->length));
+    node->constant = cvl_scalar_float(w.float_elem, x);
   } else {
     if (!at_word(p, "T") && !at_word(p, "F")) {
       return expected(p, "CONST BOOL must be followed by T or F");

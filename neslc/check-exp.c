@@ -36,7 +36,7 @@ static struct core *check_int(struct checker *ck, const struct syntax *e) {
   struct core *core = core_make(ck, CORE_INT, e, base_from(ck, TYPE_INT, e));
   core->as.integer = e->as.integer;
   if (ck->session->classic) {
-    /* 2^31 is accepted for the sake of -2147483648, and wraps around to it. */
+    /* 0x80000000 is the bits of the least int; of decimal digits the reader has seen to it. */
     if (e->as.integer > (int64_t)INT32_MAX + 1) {
       complain(ck->complaints, NESL_TYPE, ck->source, e->at,
                "this number is too large for an int of 32 bits: the greatest is %d", INT32_MAX);

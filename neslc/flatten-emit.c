@@ -3,7 +3,6 @@
  * Value numbering: a pure operation that was executed before, in this block or around it, is
  * not emitted again. That makes lifting at each use cheap, and lets values share descriptors.
  */
-#include <math.h>
 #include <string.h>
 
 #include "neslc/flatten-private.h"
@@ -86,19 +85,7 @@ ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned c
   return result[0];
 }
 
-static bool is_nan(const struct vcode_constant *k) {
-  return k->type == TW_FLOAT && !k->vector && k->as.floats[0] != k->as.floats[0];
-}
-
-/* VCODE has no literal of it. */
-static ir_var emit_nan(struct flattener *f) {
-  const ir_var infinities[] = {emit_float(f, (double)INFINITY),
-                               emit_float(f, -(double)INFINITY)};
-  return emit(f, OPC_ADD, TW_FLOAT, 2, infinities);
-}
-
 ir_var emit_constant(struct flattener *f, const struct vcode_constant *k) {
-  if (is_nan(k)) return emit_nan(f);
   struct ir_binding x = make_binding(f, IR_CONST, 0, 1);
   x.as.constant = k;
   const struct ir_binding *known = ir_numbering_find(&f->known, &x);

@@ -42,6 +42,13 @@ struct literal_builder {
   struct column_builder *columns;
 };
 
+/* The negation of an INT, as the program would compute it. */
+static int64_t negated(const struct literal_builder *b, int64_t x) {
+  const struct cvl_value v =
+      cvl_scalar_int(b->f->options->widths.int_elem, (int64_t)(0 - (uint64_t)x));
+  return cvl_int_of(&v);
+}
+
 static void add_int(struct literal_builder *b, uint32_t at, int64_t x) {
   *array_push(b->f->arena, &b->columns[at].ints) = x;
 }
@@ -55,7 +62,7 @@ static void fill(struct literal_builder *b, const struct core *e, uint32_t at) {
   case CORE_FLOAT: *array_push(a, &b->columns[at].floats) = e->as.real; return;
   case CORE_APPLY:
     if (e->as.part.right->kind == CORE_INT) {
-      add_int(b, at, (int64_t)(0 - (uint64_t)e->as.part.right->as.integer));
+      add_int(b, at, negated(b, e->as.part.right->as.integer));
     } else {
       *array_push(a, &b->columns[at].floats) = 0 - e->as.part.right->as.real;
     }

@@ -191,19 +191,34 @@ static bool is_hexadecimal(const char *text, size_t length) {
   return length > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 }
 
+void lex_too_large(struct reader *r, struct span at) {
+  const bool narrow = r->widths.int_elem == CVL_I32;
+  parse_failed(r, at, "this number is too large for an int of %d bits: the greatest is %lld",
+               narrow ? 32 : 64, narrow ? (long long)INT32_MAX : (long long)INT64_MAX);
+}
+
+/* Whether the digits are those of the least int, which `-` is to precede. */
+static bool is_least(const char *text, size_t length, bool narrow) {
+  const char *digits = narrow ? "2147483648" : "9223372036854775808";
+  while (length > 0 && *text == '0') text++, length--;
+  return length == strlen(digits) && memcmp(text, digits, length) == 0;
+}
+
 static void int_value(struct reader *r) {
   struct token *token = &r->token;
   size_t length;
   const char *text = plain_digits(r, &length);
-  const bool fits = is_hexadecimal(text, length)
-                        ? parse_hex(text, length, &token->integer)
-                        : parse_int(text, length, 0, INT64_MAX, &token->integer);
-  if (!fits) {
-    const bool narrow = r->widths.int_elem == CVL_I32;
-    parse_failed(r, token->at,
-                 "this number is too large for an int of %d bits: the greatest is %lld",
-                 narrow ? 32 : 64, narrow ? (long long)INT32_MAX : (long long)INT64_MAX);
+  const bool narrow = r->widths.int_elem == CVL_I32;
+  bool fits = true;
+  if (is_hexadecimal(text, length)) {
+    fits = parse_hex(text, length, &token->integer);
+  } else if (is_least(text, length, narrow)) {
+    token->least = true;
+    token->integer = narrow ? INT32_MIN : INT64_MIN;
+  } else {
+    fits = parse_int(text, length, 0, narrow ? INT32_MAX : INT64_MAX, &token->integer);
   }
+  if (!fits) lex_too_large(r, token->at);
 }
 
 static void float_value(struct reader *r) {

@@ -58,6 +58,7 @@ static struct syntax *parse_atom(struct reader *r, enum syntax_kind kind) {
   struct syntax *e = make_syntax(r, kind, r->token.at);
   const struct token *token = &r->token;
   if (kind == SYNTAX_INT) e->as.integer = token->integer;
+  if (token->least) lex_too_large(r, token->at);
   if (kind == SYNTAX_FLOAT) e->as.real = token->real;
   if (kind == SYNTAX_CHAR) e->as.character = (uint8_t)token->text[0];
   if (kind == SYNTAX_STRING) {
@@ -74,11 +75,23 @@ static struct syntax *parse_atom(struct reader *r, enum syntax_kind kind) {
   return e;
 }
 
+/* The least int, behind `-`: a literal, since without the sign it is too large. */
+static struct syntax *parse_least(struct reader *r, struct span mark) {
+  const struct span digits = r->token.at;
+  r->token.least = false;
+  struct syntax *e = parse_expression(r, STRENGTH_PREFIX);
+  if (e->kind != SYNTAX_INT) lex_too_large(r, digits);
+  e->at = span_over(mark, e->at);
+  return e;
+}
+
 /* #e, @e, -e. */
 static struct syntax *parse_prefix(struct reader *r) {
   const struct lexeme_facts *facts = &lexeme_facts[r->token.lexeme];
+  const bool minus = r->token.lexeme == LEX_MINUS;
   struct span mark = r->token.at;
   read_token(r);
+  if (minus && r->token.least) return parse_least(r, mark);
   struct syntax *operand = parse_expression(r, STRENGTH_PREFIX);
   struct syntax *e = make_apply(r, make_builtin(r, facts->prefix, facts->text, mark), operand);
   e->mark = mark;

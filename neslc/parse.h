@@ -43,6 +43,8 @@ enum options { OPTIONS_NONE, OPTIONS_IN_PARENTHESES, OPTIONS_HERE };
 /* Reads the next token, or TOKEN_INVALID after an error. */
 void read_token(struct reader *);
 bool token_is_name(const struct token *); /* a word that is no keyword */
+/* Reports a number that is too large for an int. */
+void lex_too_large(struct reader *, struct span);
 /* "`then`", "the number 3", "the end of the text". */
 const char *token_text(struct reader *, const struct token *);
 

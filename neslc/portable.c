@@ -1,15 +1,18 @@
 /* portable.c - programs for the interpreters of the 1990s. They know no ASSERT: each becomes an
  * IF that prints the sentence of the failed check and leaves the program (NESL specification,
- * section 11.10). They take constants of one segment only, and SEGDES of several lengths as the
- * result of MAKE_SEGDES (VCODE specification, sections 18 and 19).
- * They have no files that are replaced.
+ * section 11.10). They take constants of one segment only, SEGDES of several lengths as the
+ * result of MAKE_SEGDES, and no literal of NaN (VCODE specification, sections 18 and 19). They
+ * have no files that are replaced.
  *
  *     ASSERT "text" f v w    becomes   n = LENGTH f; d = MAKE_SEGDES n; ok = AND_REDUCE f d
  *                                      if ok {} else { write "RUNTIME ERROR: text"; exit }
  *     d = CONST SEGDES (..)  becomes   n = CONST INT (..); d = MAKE_SEGDES n
+ *     v = CONST FLOAT (x nan)  becomes  a = CONST FLOAT (x infinity); b = CONST FLOAT (0
+ * infinity) v = - FLOAT a b
  */
 #include "neslc/flatten.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { STREAM_OUT = 1 };
@@ -17,6 +20,7 @@ enum { DEEPEST_IF = 50 }; /* of the reference interpreter */
 
 static const struct ir_kind kind_int = {.tag = IR_INT};
 static const struct ir_kind kind_bool = {.tag = IR_BOOL};
+static const struct ir_kind kind_float = {.tag = IR_FLOAT};
 static const struct ir_kind kind_segdes = {.tag = IR_SEGDES};
 
 /* A function under construction: new variables are numbered after its own. */
@@ -60,16 +64,22 @@ static ir_var add_operation(struct portable *p, bindings *list, const struct ir_
   return b.results[0];
 }
 
-static ir_var add_ints(struct portable *p, bindings *list, const struct ir_binding *like,
-                       const int64_t *ints, uint64_t count, bool vector) {
+static ir_var add_constant(struct portable *p, bindings *list, const struct ir_binding *like,
+                           struct vcode_constant constant, const struct ir_kind *kind) {
   struct vcode_constant *k = arena_alloc(p->arena, sizeof *k);
-  *k = (struct vcode_constant){.type = TW_INT, .vector = vector, .length = count};
-  k->as.ints = ints;
+  *k = constant;
   struct ir_binding b = binding_like(p, like, IR_CONST, 0, 1);
   b.as.constant = k;
-  b.results[0] = new_var(p, &kind_int);
+  b.results[0] = new_var(p, kind);
   *array_push(p->arena, list) = b;
   return b.results[0];
+}
+
+static ir_var add_ints(struct portable *p, bindings *list, const struct ir_binding *like,
+                       const int64_t *ints, uint64_t count, bool vector) {
+  struct vcode_constant k = {.type = TW_INT, .vector = vector, .length = count};
+  k.as.ints = ints;
+  return add_constant(p, list, like, k, &kind_int);
 }
 
 /* "RUNTIME ERROR: " and the sentence of a check, as characters. */
@@ -134,6 +144,34 @@ static void replace_segdes(struct portable *p, bindings *list,
   *array_push(p->arena, list) = make;
 }
 
+static bool has_nan(const struct vcode_constant *k) {
+  bool found = false;
+  for (uint64_t i = 0; i < k->length && !found; i++) found = isnan(k->as.floats[i]);
+  return found;
+}
+
+/* A number less 0 is itself, -0.0 and the infinities included, and infinity less infinity NaN.
+ */
+static void replace_nan(struct portable *p, bindings *list, const struct ir_binding *b) {
+  const struct vcode_constant *k = b->as.constant;
+  struct vcode_constant side[2] = {*k, *k};
+  ir_var operands[2];
+  for (int s = 0; s < 2; s++) {
+    double *x = arena_alloc(p->arena, k->length * sizeof *x);
+    for (uint64_t i = 0; i < k->length; i++) {
+      x[i] = isnan(k->as.floats[i]) ? (double)INFINITY : s == 0 ? k->as.floats[i] : 0;
+    }
+    side[s].as.floats = x;
+    operands[s] = add_constant(p, list, b, side[s], &kind_float);
+  }
+  struct ir_binding difference = binding_like(p, b, IR_OP, 2, 1);
+  difference.op = OPC_SUB;
+  difference.type = TW_FLOAT;
+  memcpy(difference.operands, operands, sizeof operands);
+  difference.results[0] = b->results[0];
+  *array_push(p->arena, list) = difference;
+}
+
 /* Files that are replaced, of mode 32, are just written: the mode is 1, 2 or 3 modulo 30. */
 static void add_open(struct portable *p, bindings *list, const struct ir_binding *open) {
   enum { MODES = 30 };
@@ -166,6 +204,9 @@ static void make_block_portable(struct portable *p, struct ir_block *block, uint
       if (!of_error) replace_check(p, &list, b);
     } else if (b->form == IR_CONST && b->as.constant->type == TW_SEGDES) {
       replace_segdes(p, &list, b);
+    } else if (b->form == IR_CONST && b->as.constant->type == TW_FLOAT &&
+               has_nan(b->as.constant)) {
+      replace_nan(p, &list, b);
     } else if (b->form == IR_OP && b->op == OPC_FOPEN) {
       add_open(p, &list, b);
     } else {

@@ -82,7 +82,8 @@ static bool take_bound(struct reader *r, int64_t *integer, double *real, bool *i
     return false;
   }
   *is_float = token.kind == TOKEN_FLOAT;
-  *integer = negative ? -token.integer : token.integer;
+  if (token.least && !negative) lex_too_large(r, token.at);
+  *integer = negative && !token.least ? -token.integer : token.integer;
   *real = negative ? -token.real : token.real;
   read_token(r);
   return true;

@@ -52,7 +52,7 @@ struct syntax {
   struct span around; /* with them, if it is parenthesised */
   struct span mark;   /* what a message marks: the operator, the name; else = at */
   union {
-    int64_t integer;   /* INT: non-negative; the checker knows the width */
+    int64_t integer;   /* INT: non-negative, or the least of the width */
     double real;       /* FLOAT */
     uint8_t character; /* CHAR */
     struct {
@@ -175,6 +175,7 @@ struct token {
   struct span at;
   const struct name *name; /* WORD, SYMBOL: its spelling */
   int64_t integer;
+  bool least; /* INT: one more than the greatest, which only `-` may precede; the least int */
   double real;
   const char *text; /* STRING, CHAR: bytes */
   size_t length;

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "vcode/parser.h"
 
+#include <math.h>
 #include <string.h>
 
 /* An integer; "SUBJECT WHAT" describes what is expected, and is formatted only for an error:
@@ -49,6 +50,29 @@ static bool segment_length(struct parser *p, struct elements *e) {
   return true;
 }
 
+bool vcode_read_real(const char *text, size_t n, double *out) {
+  static const char nan_word[] = "nan";
+  if (n == strlen(nan_word) && memcmp(text, nan_word, n) == 0) {
+    *out = (double)NAN;
+    return true;
+  }
+  if (n == 0 || lexer_classify(text, n) != TOKEN_REAL) return false;
+  *out = parse_real(text, n);
+  return true;
+}
+
+static bool real(struct parser *p, struct elements *e) {
+  const bool number = p->token.kind == TOKEN_REAL || p->token.kind == TOKEN_WORD;
+  double x;
+  if (!number || !vcode_read_real(p->token.text, p->token.length, &x)) {
+    return parser_expected(p,
+                           "an element of CONST FLOAT must be a real number like 1.0, or nan");
+  }
+  *array_push(p->arena, &e->floats) = x;
+  parser_next(p);
+  return true;
+}
+
 static bool element(struct parser *p, enum type_word type, struct elements *e) {
   int64_t n;
   switch (type) {
@@ -57,13 +81,7 @@ static bool element(struct parser *p, enum type_word type, struct elements *e) {
     *array_push(p->arena, &e->ints) = n;
     return true;
   case TW_SEGDES: return segment_length(p, e);
-  case TW_FLOAT:
-    if (p->token.kind != TOKEN_REAL) {
-      return parser_expected(p, "an element of CONST FLOAT must be a real number like 1.0");
-    }
-    *array_push(p->arena, &e->floats) = parse_real(p->token.text, p->token.length);
-    parser_next(p);
-    return true;
+  case TW_FLOAT: return real(p, e);
   case TW_BOOL:
     if (p->word == NULL || (p->word->number != R_T && p->word->number != R_F)) {
       return parser_expected(p, "an element of CONST BOOL must be T or F");

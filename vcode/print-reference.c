@@ -102,6 +102,19 @@ static void print_section(enum opcode_class class) {
   }
 }
 
+static void print_literals(void) {
+  printf(
+      "\n## Literals\n\n"
+      "`CONST` takes one literal, or any number of them in parentheses:\n\n"
+      "- INT: decimal digits, perhaps behind a sign; the number must fit the width.\n"
+      "- FLOAT: digits with a point, perhaps a sign and an exponent (`1.0`, `-2.5E-3`). An\n"
+      "  infinity is written as a literal that overflows, `1.0E999` or `-1.0E999`, and what "
+      "is\n"
+      "  no number as `nan`, which interpreters of the 1990s do not read: `neslc --portable`\n"
+      "  computes it.\n"
+      "- BOOL: `T` or `F`. SEGDES: lengths of segments. CHAR: a string, `\"abc\"`.\n");
+}
+
 static void print_arguments(void) {
   printf(
       "\n## Arguments\n\n"
@@ -176,6 +189,7 @@ int main(void) {
       "*Sizes* says what must agree, and the length (or total) of the first result where it\n"
       "is known before execution. Whatever disagrees is a run-time error with its line.\n");
   for (int class = 0; class < OC_COUNT; class ++) print_section((enum opcode_class) class);
+  print_literals();
   print_arguments();
   print_marks();
   print_instances();

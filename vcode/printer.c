@@ -15,7 +15,8 @@ static void put_int(FILE *s, int64_t x) {
   fwrite(text, 1, format_int(text, x), s);
 }
 
-/* A literal needs a decimal point; an infinity is written as a literal that overflows. */
+/* A literal needs a decimal point, but for `nan`, as format_float_exact writes it; an infinity
+ * is written as a literal that overflows. */
 size_t vcode_format_real(char *dst, double x) {
   size_t n = format_float_exact(dst, x);
   if (isinf(x)) return (size_t)sprintf(dst, x < 0 ? "-1.0E999" : "1.0E999");

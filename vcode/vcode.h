@@ -152,9 +152,10 @@ bool vcode_parse_definitions(struct arena *, struct vcode_program *, const char 
  * instruction a line, indented by IF depth. An instruction without an origin that follows one
  * with an origin in its function inherits that one when the text is parsed. */
 void vcode_print(const struct vcode_program *, FILE *);
-/* A FLOAT as a literal that parses to the same number, infinities included (NaN has no literal:
- * it is written as by format_float_exact). dst has NUMBER_TEXT_MAX bytes; returns the length.
- */
+/* A FLOAT as a literal that parses to the same number: infinities as literals that overflow,
+ * every NaN as `nan`. dst has NUMBER_TEXT_MAX bytes; returns the length. */
 size_t vcode_format_real(char *dst, double x);
+/* The word text[0..n) as a literal of a FLOAT; false if it is none. */
+bool vcode_read_real(const char *text, size_t n, double *out);
 
 #endif

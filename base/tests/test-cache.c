@@ -224,6 +224,25 @@ Test(cache, finds_nothing_that_is_not_whole) {
   end(&p);
 }
 
+/* Files that exchange their names, with what stands behind their contents. */
+Test(cache, finds_nothing_that_was_kept_under_another_name) {
+  struct fixture p = begin();
+  const int directory = opened(p.path, true);
+  keep(directory, "a", "text");
+  keep(directory, "ab", "text");
+  cr_assert_eq(renameat(directory, "a", directory, "c"), 0);
+  cr_expect_null(found(directory, "c"));
+  cr_assert_eq(renameat(directory, "ab", directory, "a"), 0);
+  cr_expect_null(found(directory, "a"), "although the contents are the same");
+  cr_assert_eq(renameat(directory, "c", directory, "a"), 0);
+  cr_expect_str_eq(found(directory, "a"), "text");
+  cache_remove(directory, "a");
+  cache_remove(directory, "a");
+  cr_expect_null(found(directory, "a"));
+  close(directory);
+  end(&p);
+}
+
 Test(cache, finds_nothing_that_others_may_have_written) {
   struct fixture p = begin();
   const int directory = opened(p.path, true);

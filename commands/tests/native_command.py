@@ -154,6 +154,42 @@ class Damaged(NativeTest):
         self.is_mended(lambda file, good: file.chmod(0o602))
 
 
+    def test_an_object_of_another_name(self):
+        """Compiled code of one superoperator under the name of another's, whole as it is."""
+        self.compilations()
+        first = self.the_object()
+        other = SUM_OF_SQUARES.replace("* INT", "- INT", 1)
+        self.assertNotEqual(other, SUM_OF_SQUARES)
+        (self.here / "prog.vcode").write_text(other, encoding="ascii")
+        out, err = self.start().communicate(timeout=120)
+        self.assertNotEqual(out, SUM_OF_SQUARES_RESULT, err)
+        second, = (file for file in self.files() if file != first)
+        good = first.read_bytes()
+        second.rename(first)
+        (self.here / "prog.vcode").write_text(SUM_OF_SQUARES, encoding="ascii")
+        self.assertEqual(self.compilations(), 1)
+        self.assertEqual(self.the_object(), first)
+        self.assertEqual(first.read_bytes(), good)
+
+    def test_a_compiler_that_writes_something_else(self):
+        """It is noticed when it is loaded, at once, and nothing of it is kept."""
+        source, library = self.here / "other.c", self.here / "other.so"
+        source.write_text('const char ravel_made_for[] = "another";\n'
+                          "void tile(void) { __builtin_trap(); }\n", encoding="ascii")
+        subprocess.run([CC, "-shared", "-fPIC", "-o", library, source], check=True)
+        (self.here / "text.so").write_text("no library", encoding="ascii")
+        compiler = self.here / "cc"
+        honest = compiler.read_text(encoding="ascii")
+        for lie in (library, self.here / "text.so", "/dev/null"):
+            compiler.write_text(f'#!/bin/sh\necho >>"{self.runs}"\ncp {lie} object\n', encoding="ascii")
+            self.assertEqual(self.compilations(), 1)
+            self.assertEqual(self.files(), [])
+        compiler.write_text(honest, encoding="ascii")
+        self.assertEqual(self.compilations(), 1)
+        self.assertEqual(self.compilations(), 0)
+        self.assertEqual(len(self.files()), 1)
+
+
 class Refused(NativeTest):
     def test_a_directory_that_others_may_write(self):
         self.compilations()

@@ -132,6 +132,37 @@ class Numpy(ArrayTest):
         self.assertEqual(self.value(f'read_npy([] (float, float), "{points}")'),
                          "it = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]")
 
+    def test_layouts_of_structures(self):
+        """Padding, titles, fields within fields and names that need quotes, as numpy writes them."""
+        kinds = [("f0", "u1"), ("f1", "<f8"), ("f2", "?"), ("f3", ">i4"), ("f4", "S3"), ("f5", "<i2")]
+        rows = [(200, 1.5, True, -7, b"ab", -1), (3, -2.5, False, 9, b"", 12)]
+        text = 'it = [(200, 1.5, T, -7, "ab", -1), (3, -2.5, F, 9, "", 12)]'
+        inner = numpy.dtype([("x", "f8"), ("y", "?")], align=True)
+        nested = numpy.dtype([("a", "u1"), ("b", inner), ("c", [("z", ">i4"), ("s", "S3")]), ("d", "<i2")])
+        nested_rows = [(a, (b, c), (d, e), f) for a, b, c, d, e, f in rows]
+        gap = numpy.dtype({"names": ["a", "b"], "formats": ["i2", "f8"], "offsets": [3, 16], "itemsize": 40})
+        for array, wanted in ((numpy.array(rows, numpy.dtype(kinds, align=True)), text),
+                              (numpy.array(nested_rows, nested), text),
+                              (numpy.array([(5, 2.5), (6, 3.5)], gap), "it = [(5, 2.5), (6, 3.5)]"),
+                              (numpy.array([(5, 2.5)], [(("a title", "a"), "i2"), (("b", "c"), "f8")]),
+                               "it = [(5, 2.5)]"),
+                              (numpy.array([(1, 2)], [("it's \\ \"x\"", "i1"), ("\u00e9\n", "i1")]),
+                               "it = [(1, 2)]")):
+            for order in (array, array.reshape(1, -1, order="F")):
+                name = self.save("v.npy", order)
+                inside = wanted if order.ndim == 1 else f"it = [{wanted[5:]}]"
+                self.assertEqual(self.value(f'read_npy("{name}")'), inside)
+        self.file("datatype row(b : float, a : int);\n{r.b : r in read_npy([] row, \"v.npy\")};", "r.nesl")
+        self.save("v.npy", numpy.array([(5, 2.5)], gap))
+        ran = self.nesl("--allow-files", "run", "r.nesl")
+        self.assertIn("[2.5] : [float]", ran.stdout + ran.stderr)
+        for kind in ("V3", "M8[ns]", "m8[D]", "c8", "f16", [("a", "V3")], [("a", "i4", (2,))]):
+            name = self.save("v.npy", numpy.zeros(2, kind))
+            ran = self.nesl("--allow-files", "-e", f'read_npy("{name}")')
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("is an array of its own" if "i4" in str(kind) else "is not supported: ints",
+                          ran.stdout + ran.stderr)
+
     def test_bytes_are_characters(self):
         for kind in ("u1", "i1", "S1"):
             name = self.save("v.npy", numpy.frombuffer(b"naive", "u1").astype("u1").view(kind))
@@ -364,6 +395,87 @@ class Text(ArrayTest):
         self.file("1,2,3\n4\n5,6\n", "v.csv")
         self.assertEqual(self.value('read_csv([] [int], "v.csv")'),
                          "it = [[1, 2, 3], [4], [5, 6]]")
+
+    def test_sequences_without_elements(self):
+        self.assertTrue(self.value('write_csv([[] int, [1, 2], [] int, [] int, [3], [] int], "v.csv")')
+                        .endswith("T"))
+        self.file(self.text("v.csv").lstrip("\n") + "% \n\n\n", "v.csv")
+        self.assertEqual(self.value('read_csv([] [int], "v.csv", comment := "%")'),
+                         "it = [[1, 2], [], [], [3]]")
+        self.assertTrue(self.value('write_csv([["a", ""], [] [char], [""], ["b"]], "v.csv")')
+                        .endswith("T"))
+        self.assertEqual(self.value('read_csv([] [[char]], "v.csv")'),
+                         'it = [["a", ""], [], [""], ["b"]]')
+
+    def test_empty_lines_of_one_column(self):
+        """They are fields, but not before the first row and behind the last."""
+        self.file("\n\nx\n\n1.5\n# 7\n\n\n# 8\n2.5\n\n# 9\n\n", "v.csv")
+        for given in ("", "[] float, "):
+            self.assertEqual(self.value(f'read_csv({given}"v.csv", missing := "", comment := "#")'),
+                             "it = [1.5, nan, nan, 2.5]")
+        self.assertEqual(self.value('read_csv([] [char], "v.csv", comment := "#", header := 1)'),
+                         'it = ["1.5", "", "", "2.5"]')
+        ran = self.nesl("--allow-files", "-e", 'read_csv([] float, "v.csv", comment := "#")')
+        self.assertIn("v.csv: line 7: field 1 ('x') is no float: ''", ran.stdout)
+        self.file("x\n" + "\n" * 200000 + "1\n", "v.csv")  # in time that grows with the lines
+        self.assertEqual(self.value('#read_csv([] float, "v.csv", missing := "")'), "it = 1")
+        self.file("x\n1\n" + "\n" * 200000 + "1\n", "v.csv")
+        self.assertEqual(self.value('#read_csv([] float, "v.csv", missing := "")'), "it = 200002")
+
+    def test_ends_of_lines(self):
+        for end in ("\r", "\n", "\r\n"):
+            self.file('x,y#"a#b",1#c,2##'.replace("#", end), "v.csv")
+            self.assertEqual(self.value('{(#s, n) : (s, n) in read_csv([] ([char], int), "v.csv")}'),
+                             f"it = [({2 + len(end)}, 1), (1, 2)]")
+        self.file("% x\ra,1\r%\rb,2", "v.csv")
+        self.assertEqual(self.value('read_csv("v.csv", comment := "%")'), 'it = [("a", 1), ("b", 2)]')
+        for text, line in (("a\rb,1\nc,2\n", 1), ("a,1\nb,2\rc,3\n", 2), ("a,1\n\rb,2\n", 2)):
+            self.file(text, "v.csv")
+            ran = self.nesl("--allow-files", "-e", 'read_csv([] ([char], int), "v.csv", header := 0)')
+            self.assertIn(f"v.csv: line {line}: a carriage return within a field", ran.stdout)
+
+    def test_a_first_row_that_is_data(self):
+        for text, sample in (("1.5\n2\n", "int"), ("-.5e3\n2\n", "int"), ("inf\n2\n", "int"),
+                             ("1,2\n", "(int, int, int)"), ("a,7\nb,c\n", "([char], [char], int)"),
+                             ("1,,3\n", "(int, int, int)"), (",\n1,2\n", "(int, int)"),
+                             ("true,x\n1,2\n", "(int, int)"), ("0x1f,n\n1,2\n", "(int, int)")):
+            self.file(text, "v.csv")
+            ran = self.nesl("--allow-files", "-e", f'read_csv([] {sample}, "v.csv")')
+            self.assertIn("header 1 says that it has the names", ran.stdout, text)
+            self.assertIn("v.csv: line 1: ", ran.stdout)
+        self.file("NA\n2\n", "v.csv")
+        self.assertEqual(self.value('read_csv([] float, "v.csv", missing := "NA")'), "it = [nan, 2.0]")
+        self.assertEqual(self.value('read_csv([] int, "v.csv")'), "it = [2]")
+        self.file("1.5,x\n2,y\n", "v.csv")
+        self.assertEqual(self.value('read_csv("v.csv", header := 0)'), 'it = [(1.5, "x"), (2.0, "y")]')
+        self.file("1.5,2\n2,3\n", "v.csv")
+        self.assertEqual(self.value('read_csv("v.csv")'), "it = [(1.5, 2), (2.0, 3)]")
+        self.file("1,,3\n4,5,6\n", "v.csv")
+        self.assertEqual(self.value('read_csv("v.csv", missing := "")'),
+                         "it = [(1, nan, 3), (4, 5.0, 6)]")
+        self.file(",a,b\n0,1,2\n", "v.csv")  # as pandas writes an index
+        self.assertEqual(self.value('read_csv("v.csv")'), "it = [(0, 1, 2)]")
+
+    def test_numbers_are_decimal(self):
+        for number in ("0x10", "-0X1p3", "1_0", "1,0", "+-1", "1e", "nan(1)x", "."):
+            self.file(f'"{number}"\n', "v.csv")
+            for sample in ("int", "float"):
+                ran = self.nesl("--allow-files", "-e", f'read_csv([] {sample}, "v.csv", header := 0)')
+                self.assertIn(f"field 1 is no {sample}: '{number}'", ran.stdout)
+
+    def test_texts_that_look_like_something_else(self):
+        texts = [r"\xef\xbb\xbfq", r"\xef\xbb\xbf", "#x", "NA", r"\tx", r"x\t", " x", "1", ""]
+        rows = ", ".join(f'(e"{text}", {i})' for i, text in enumerate(texts))
+        self.value(f'write_csv([{rows}], "v.csv")')
+        lengths = self.value(f'{{#s : (s, i) in [{rows}]}}')
+        self.assertEqual(self.value('{#s : (s, i) in read_csv([] ([char], int), "v.csv", header := 0)}'),
+                         lengths)
+        self.assertEqual(self.value('{#s : (s, i) in read_csv([] ([char], int), "v.csv", header := 0, '
+                                    'missing := "?")}'), lengths)
+        self.expect(self.nesl("-e", f"[{rows}]", "-o", "w.csv", "--csv", "comment=#", "--csv", "missing=NA"),
+                    0, "")
+        self.assertEqual(self.value('{#s : (s, i) in read_csv([] ([char], int), "w.csv", header := 0, '
+                                    'missing := "NA", comment := "#")}'), lengths)
 
     def test_errors_say_where(self):
         self.file("1,2\n3,x\n", "v.csv")

@@ -295,6 +295,67 @@ class Sessions(CommandTest):
         self.assertEqual(ran.stderr, "")
 
 
+@unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full")
+class LostOutput(CommandTest):
+    """What cannot be written is an error, and nothing is executed after it."""
+
+    FORMS = "2;\n3 + 4;\nwrite_string_to_file(\"x\", \"made\");\n"
+
+    def nowhere(self, *command, err=subprocess.PIPE, out=None, stdin=""):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            return subprocess.run(command, cwd=self.directory, input=stdin, timeout=60, text=True,
+                                  stdout=out or full, stderr=err or full, check=False)
+
+    def test_no_form_follows(self):
+        self.file(self.FORMS)
+        self.file("load \"prog.nesl\";\nload \"prog.nesl\";\n", "loads.nesl")
+        for command, stdin in ((["run", "--echo", "prog.nesl"], ""), ([], self.FORMS), (["prog.nesl"], ""),
+                               (["run", "--echo", "loads.nesl"], ""), (["--outcomes", "prog.nesl"], "")):
+            ran = self.nowhere(NESL, "--allow-files", *command, stdin=stdin)
+            self.assertEqual((ran.returncode, ran.stderr),
+                             (1, "nesl: error: standard output: No space left on device\n"), command)
+            self.assertFalse(os.path.exists(self.path("made")), command)
+
+    def test_a_reader_that_left(self):
+        there, back = os.pipe()
+        with subprocess.Popen([NESL], cwd=self.directory, stdin=there, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as ran:
+            os.close(there)
+            os.write(back, b"1;\n")
+            ran.stdout.readline()
+            ran.stdout.close()
+            with self.assertRaises(BrokenPipeError):
+                while True:  # until it reads no more
+                    os.write(back, b"2;\n" * 1000)
+            os.close(back)
+            self.assertIn("standard output: Broken pipe", ran.stderr.read())
+
+    def test_what_goes_to_standard_error(self):
+        prog = self.file("sum({x * x : x in [1, 2]});\n")
+        self.expect(self.run_command(NESLC, prog), 0, "")
+        fcodeopt = os.path.join(os.path.dirname(VINTERP), "fcodeopt")
+        for command in ([VINTERP, "--profile", "prog.vcode"], [VINTERP, "-t", "prog.vcode"],
+                        [VINTERP, "--profile", "--json", "prog.vcode"],
+                        [fcodeopt, "--explain", "prog.vcode", "-o", "-"],
+                        [NESLC, "--print-after", "parse", prog, "-o", "-"], [NESL, "--repeat", "2", "-e", "1"]):
+            ran = self.nowhere(*command, out=subprocess.PIPE, err=None)
+            self.assertEqual(ran.returncode, 1, command)
+        ran = self.nowhere(VINTERP, "prog.vcode", out=subprocess.PIPE, err=None)
+        self.assertEqual((ran.returncode, ran.stdout), (0, "( 5 )\n"))
+
+    def test_bytes_of_value_0(self):
+        """They are characters of a result like others, and no end of it; programs have none."""
+        self.file("[`a, code_char(0), `b];\n")
+        for command in (["run", "prog.nesl"], ["run", "--echo", "prog.nesl"], ["--outcomes", "prog.nesl"],
+                        ["-e", "[`a, code_char(0), `b]"]):
+            self.assertIn('"a\0b" : [char]', self.nesl(*command).stdout)
+        prog = self.file("1 + 1;\n1\0+ 1;\n")
+        for command in ([NESL, "run", prog], [NESL, prog], [NESLC, prog], [NESL, "check", prog]):
+            ran = self.run_command(*command)
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn("prog.nesl:2:2: error: the byte 0 means nothing", ran.stderr)
+
+
 class LargeTypes(CommandTest):
     """Types that are larger as trees than any memory: only values of them are refused."""
 
@@ -476,6 +537,40 @@ class Compiler(CommandTest):
                          "v = steps(index(10000), 1000);\nv[9];\n")
         self.expect(self.neslc(prog, "--memory", "64M"), 0, "")
         self.expect(self.run_command(VINTERP, "prog.vcode"), 0, "( 1009 )\n")
+
+    def test_nan_in_variables(self):
+        """A variable is one constant, with what is not a number among its elements."""
+        prog = self.file("v = [nan, 1.0 / -infinity, 2.5, infinity];\nw = ([nan, nan], 0.0 * infinity);\n"
+                         "function above(x) : float -> [float] = {if y > x then nan else y : y in v};\n"
+                         "(above(2.0), {isnan(x) : x in v}, {2.0 * x : x in v}, w);\n")
+        printed = ("[ 4 ]\n( nan -0.00000000000000e+00 nan nan )\n[ 4 ]\n( T F F F )\n"
+                   "[ 4 ]\n( nan -0.00000000000000e+00 5.00000000000000e+00 inf )\n"
+                   "[ 2 ]\n( nan nan )\n( nan )\n")
+        fcodeopt = os.path.join(os.path.dirname(VINTERP), "fcodeopt")
+        for flags in ([], ["--no-fusion"], ["--float", "32"], ["--portable"]):
+            classic = ["--classic"] if flags == ["--portable"] else flags[:2] if "32" in flags else []
+            self.expect(self.neslc(prog, *flags), 0, "")
+            text = self.text("prog.vcode")
+            self.assertEqual("CONST FLOAT (nan " in text, flags != ["--portable"], text)
+            self.assertEqual("nan" in text, flags != ["--portable"], text)
+            self.expect(self.run_command(fcodeopt, *classic, "prog.vcode", "-o", "prog.fcode"), 0)
+            for program in ("prog.vcode", "prog.fcode"):
+                ran = self.run_command(VINTERP, *classic, program)
+                self.expect(ran, 0, printed)
+        self.assertIn("(CONST FLOAT nan)", self.text("prog.fcode"))
+        self.expect(self.neslc(prog, "--library", "l", "--entry", "above"), 0, "")
+        self.assertIn("CONST FLOAT (nan ", self.text("l.c"))
+
+    def test_the_least_int(self):
+        for bits, least in (("32", "-2147483648"), ("64", "-9223372036854775808")):
+            form = f"([1, {least}], [[{least}], [2]], {{x : x in [({least}, `a)]}}, {least});\n"
+            self.expect(self.neslc(self.file(form), "--int", bits), 0, "")
+            self.expect(self.run_command(VINTERP, "--int", bits, "prog.vcode"), 0,
+                        f"[ 2 ]\n( 1 {least} )\n[ 2 ]\n[ 1 1 ]\n( {least} 2 )\n"
+                        f"[ 1 ]\n( {least} )\n( 97 )\n( {least} )\n")
+            for form in (least[1:], f"[1, {least[1:]}]", f"0 - {least[1:]}"):
+                ran = self.neslc(self.file(form + ";\n"), "--int", bits)
+                self.expect(ran, 1, "", f"too large for an int of {bits} bits")
 
     def test_constants_that_no_literal_means(self):
         expression = "{(isnan(y), nan, y) : y in [%s, nan, -infinity]};\n"

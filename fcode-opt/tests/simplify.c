@@ -29,18 +29,27 @@ Test(simplify, constants_wrap_in_the_widths_of_the_program) {
               "INT, INT");
 }
 
-Test(simplify, what_fails_or_has_no_literal_is_left) {
+Test(simplify, what_fails_is_left) {
   static const char body[] = "  v5 = CONST INT 1\n"
                              "  v6 = CONST INT 0\n"
                              "  v7 = / INT v5 v6\n"
-                             "  v8 = CONST FLOAT -1\n"
-                             "  v9 = SQRT v8\n"
-                             "  v10 = CONST INT (1 2)\n"
-                             "  v11 = + INT v10 v5\n"
-                             "  v12 = CONST INT -1\n"
-                             "  v13 = MAKE_SEGDES v12\n"
-                             "  yield v7 v9 v11 v13\n";
-  expect_body(body, body, "INT, FLOAT, INT, SEGDES");
+                             "  v8 = CONST INT (1 2)\n"
+                             "  v9 = + INT v8 v5\n"
+                             "  v10 = CONST INT -1\n"
+                             "  v11 = MAKE_SEGDES v10\n"
+                             "  yield v7 v9 v11\n";
+  expect_body(body, body, "INT, INT, SEGDES");
+}
+
+Test(simplify, what_is_no_number_is_a_constant_too) {
+  expect_body("  v5 = CONST FLOAT -1\n"
+              "  v6 = SQRT v5\n"
+              "  v7 = + FLOAT v6 v5\n"
+              "  yield v6 v7\n",
+              "  v5 = CONST FLOAT -1\n"
+              "  v6 = CONST FLOAT nan\n"
+              "  yield v6 v6\n",
+              "FLOAT, FLOAT");
 }
 
 /* 1.0, 0.0 and -0.0 as often as v2 has elements. */

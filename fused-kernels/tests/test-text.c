@@ -411,8 +411,8 @@ Test(print, copies) {
 
 Test(print, constants_to_the_last_bit) {
   static const char text[] = "fused OP0#1 ($0 : SEGDES) = (DIST FLOAT @ (CONST FLOAT %s) $0)";
-  static const char *const reals[] = {"0.1",     "-0.0",    "1.0E999", "-1.0e999",  "5.0e-324",
-                                      "1.0e300", "1.0e-30", "3.",      "16777217.0"};
+  static const char *const reals[] = {"0.1",     "-0.0",    "1.0E999", "-1.0e999",   "5.0e-324",
+                                      "1.0e300", "1.0e-30", "3.",      "16777217.0", "nan"};
   for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
     char definition[128];
     snprintf(definition, sizeof definition, text, reals[i]);

@@ -209,6 +209,8 @@ static const struct fault {
     {"FUNC P CONST INT 1\n+\nRET", 3, 1, {"INT or FLOAT", "RET"}},
     {"FUNC P % INT RET", 1, 10, {"%", "no type"}},
     {"FUNC P CONST FLOAT 5 RET", 1, 20, {"real", "5"}},
+    {"FUNC P CONST FLOAT (1.0 NaN) RET", 1, 25, {"or nan", "NaN"}},
+    {"FUNC P CONST INT (1 nan) RET", 1, 21, {"integer", "nan"}},
     {"FUNC P CONST SEGDES (1 -2) RET", 1, 24, {"negative", "-2"}},
     {"FUNC P COPY 1 -1 RET", 1, 15, {"COPY", "-1"}},
     {"FUNC P COPY 1 RET", 1, 15, {"COPY", "RET"}},
@@ -459,6 +461,8 @@ Test(printer, one_instruction_a_line_indented_by_depth) {
 Test(printer, reals_read_back_as_the_same_double) {
   check_printed("FUNC P CONST FLOAT (5. 0.1 -0.0 1.e30 1.0e999 -1.0e999) RET",
                 "FUNC P\nCONST FLOAT (5.0 0.1 -0.0 1.0e+30 1.0E999 -1.0E999)\nRET\n");
+  check_printed("FUNC P CONST FLOAT nan CONST FLOAT (nan 1. nan) RET",
+                "FUNC P\nCONST FLOAT nan\nCONST FLOAT (nan 1.0 nan)\nRET\n");
 }
 
 Test(printer, origins_are_printed_where_they_change) {
