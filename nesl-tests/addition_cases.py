@@ -64,8 +64,8 @@ row("quantile", NUMBER, [seq, "float"], "float",
     lambda r, t, n: [values(r, t, n), r.choice([0.0, 1.0, 0.5, 0.25, 0.9])] if n else None, quantile)
 row("mode", ANY, [seq], T, lambda r, t, n: [few(r, t, n)] if n else None,
     lambda v: max(v, key=lambda x: (v.count(x), -v.index(x))))
-of_sequence("argmax", ORDINAL, "int", lambda v: v.index(max(v)), 1)
-of_sequence("argmin", ORDINAL, "int", lambda v: v.index(min(v)), 1)
+of_sequence("argmax", ORDINAL + [pair("int", "float"), STRING], "int", lambda v: v.index(max(v)), 1)
+of_sequence("argmin", ORDINAL + [pair("int", "float"), STRING], "int", lambda v: v.index(min(v)), 1)
 row("clip", ORDINAL, [T, T, T], T, lambda r, t, n: [value(r, t), *sorted(values(r, t, 2))],
     lambda x, low, high: min(max(x, low), high))
 of_sequence("cumsum", NUMBER, seq, lambda v: list(itertools.accumulate(v)))
@@ -99,7 +99,7 @@ def binned2(x, y, x_edges, y_edges):
             for i in range(len(x_edges) - 1)]
 
 
-row("bin", ORDINAL, [seq, seq], seq("int"),
+row("bin", ORDINAL + [pair("int", "float"), STRING], [seq, seq], seq("int"),
     lambda r, t, n: [values(r, t, n), edges_of(r, t)], binned)
 row("histogram2", NUMBER, [seq, seq("float"), seq, seq("float")], seq(seq("int")),
     lambda r, t, n: [values(r, t, n), values(r, "float", n), edges_of(r, t), edges_of(r, "float")],
@@ -147,8 +147,8 @@ row("sort_by", ANY, [lambda t: seq(pair("int", t))], lambda t: seq(pair("int", t
     lambda v: sorted(v, key=lambda x: x[0] ** 2), "sort_by(((k, x)) => k * k, {0})")
 row("top_k", NUMBER, [seq, "int"], seq,
     lambda r, t, n: [few(r, t, n), r.randint(0, n)], lambda v, k: sorted(v, reverse=True)[:k])
-row("searchsorted", ORDINAL, [seq, T], "int", in_sorted, bisect.bisect_left)
-row("searchsorted_right", ORDINAL, [seq, T], "int", in_sorted, bisect.bisect_right)
+row("searchsorted", ORDINAL + [pair("int", "float"), STRING], [seq, T], "int", in_sorted, bisect.bisect_left)
+row("searchsorted_right", ORDINAL + [pair("int", "float"), STRING], [seq, T], "int", in_sorted, bisect.bisect_right)
 row("unique", NUMBER, [seq], seq, lambda r, t, n: [few(r, t, n)], lambda v: sorted(set(v)))
 row("counts", NUMBER, [seq], lambda t: seq(pair(t, "int")), lambda r, t, n: [few(r, t, n)],
     lambda v: [(x, v.count(x)) for x in sorted(set(v))])

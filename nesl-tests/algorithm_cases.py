@@ -252,11 +252,11 @@ function queens(n, q) = if #q == n then 1 else sum({queens(n, snoc(q, c)) : c in
 
 algorithm("hull_points", """
 function cross((ox, oy), (ax, ay), (bx, by)) = (ax - ox) * (by - oy) - (ay - oy) * (bx - ox);
-function beyond(ps, p, q) = let c = {cross(p, q, o) : o in ps}; far = {o : o in ps; x in c | x > 0} in if #far < 2 then [p] ++ far else let m = ps[max_index(c)] in flatten({beyond(far, a, b) : (a, b) in [(p, m), (m, q)]});
-function hull_points(ps) = let xs = {x : (x, y) in ps}; p = ps[min_index(xs)]; q = ps[max_index(xs)]; h = beyond(ps, p, q) ++ beyond(ps, q, p); k = {x * 10000 + y : (x, y) in h} in permute(h, rank(k));
+function beyond(ps, p, q) = let c = {cross(p, q, o) : o in ps}; far = {o : o in ps; x in c | x > 0} in if #far < 2 then [p] ++ far else let (x, m) = max_val(zip(c, ps)) in flatten({beyond(far, a, b) : (a, b) in [(p, m), (m, q)]});
+function hull_points(ps) = let p = min_val(ps); q = max_val(ps); h = beyond(ps, p, q) ++ beyond(ps, q, p); k = {x * 10000 + y : (x, y) in h} in permute(h, rank(k));
 """, [seq(POINT)], seq(POINT),
-          lambda r, n: [list(zip(r.sample(range(1000), 2 * n + 3),
-                                 [r.randrange(1000) for _ in range(2 * n + 3)]))], hull)
+          lambda r, n: [list(zip([r.randrange(9 + 99 * n) for _ in range(2 * n + 3)],
+                                 [r.randrange(9 + 99 * n) for _ in range(2 * n + 3)]))], hull)
 
 algorithm("increasing", """
 function grown(v, d) = if #d == #v then max_val([0] ++ d) else grown(v, snoc(d, 1 + max_val([0] ++ {k : k in d; x in take(v, #d) | x < v[#d]})));

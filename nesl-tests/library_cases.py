@@ -131,7 +131,7 @@ row("rem", INT, ["int", "int"], "int", DIVISIONS, lambda a, b: a - b * truncated
 row("mod", INT, ["int", "int"], "int", DIVISIONS, lambda a, b: a % b)
 unary("abs", NUMBER, T, abs)
 row("diff", NUMBER, [T, T], T, scalars(2), lambda x, y: abs(x - y))
-row("max", ORDINAL, [T, T], T, near, max)
+row("max", ORDINAL + [pair("int", "float"), STRING], [T, T], T, near, max)
 row("min", ORDINAL, [T, T], T, near, min)
 row("^", INT, ["int", "int"], "int",
     one_of((0, 0), (5, 0), (-2, 3), (3, 13), (2, 30), (-1, 101), (0, 4), (10, 1)),
@@ -302,7 +302,7 @@ of_sequence("max_val", ORDINAL, T, max, 1)
 of_sequence("min_val", ORDINAL, T, min, 1)
 of_sequence("count", BOOL, "int", sum)
 of_sequence("enumerate", BOOL, seq("int"), lambda v: [sum(v[:i]) for i in range(len(v))])
-of_sequence("max_index", ORDINAL, "int", lambda v: v.index(max(v)), 1)
+of_sequence("max_index", ORDINAL + [pair("int", "float"), STRING], "int", lambda v: v.index(max(v)), 1)
 of_sequence("min_index", ORDINAL, "int", lambda v: v.index(min(v)), 1)
 row("map", INT, [seq], seq, lambda r, t, n: [values(r, t, n)], lambda v: [x * 2 + 1 for x in v],
     "map(x => x * 2 + 1, {0})")
@@ -414,7 +414,7 @@ of_sequence("rank_down", NUMBER, seq("int"), lambda v: ranks(v, True))
 of_sequence("char_rank", CHAR, seq("int"), ranks)
 of_sequence("sort", NUMBER, seq, sorted)
 row("kth_smallest", ORDINAL, [seq, "int"], T, with_index, lambda v, k: sorted(v)[k])
-of_sequence("median", ORDINAL, T, lambda v: sorted(v)[len(v) // 2], 1)
+of_sequence("median", ORDINAL + [pair("int", "float"), STRING], T, lambda v: sorted(v)[len(v) // 2], 1)
 
 # ---- 9.7 nesting ----
 

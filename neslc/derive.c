@@ -65,52 +65,82 @@ static struct core *of_elements(struct build *b, struct type *sequence, const ch
   return build_each(b, e, value, call(b, name, build_use(b, e)));
 }
 
-/* ---- eql(x, y) ---- */
+/* ---- eql(x, y), _same(x, y) ---- */
 
 /* Sequences that have different lengths are not compared. */
 static struct core *sequences_equal(struct build *b, struct type *type,
-                                    const struct components *x, const struct components *y) {
+                                    const struct components *x, const struct components *y,
+                                    const char *name) {
   struct core_pattern *a = build_local(b, "a", type->part[0]);
   struct core_pattern *c = build_local(b, "b", type->part[0]);
-  struct core *same = call2(b, "eql", build_use(b, a), build_use(b, c));
+  struct core *same = call2(b, name, build_use(b, a), build_use(b, c));
   struct core *lengths =
       call2(b, "==", call(b, "length", left(b, x)), call(b, "length", left(b, y)));
   struct core *each = build_each2(b, a, left(b, x), c, left(b, y), same);
   return build_if(b, lengths, call(b, "all", each), build_int(b, TYPE_BOOL, 0));
 }
 
-static struct core *equal(struct build *b, struct type *argument,
-                          struct core_pattern **parameter) {
+/* `name` is the function itself, which compares the components. */
+static struct core *equality(struct build *b, struct type *argument,
+                             struct core_pattern **parameter, const char *name) {
   struct type *type = type_of(argument->part[0]);
   if (is_scalar(type)) return NULL;
   struct components x = components_of(b, type, "x"), y = components_of(b, type, "y");
   *parameter = build_pair_pattern(b, x.pattern, y.pattern);
-  if (type->tag == TYPE_SEQUENCE) return sequences_equal(b, type, &x, &y);
+  if (type->tag == TYPE_SEQUENCE) return sequences_equal(b, type, &x, &y, name);
   if (type->tag == TYPE_PAIR) {
-    return call2(b, "and", call2(b, "eql", left(b, &x), left(b, &y)),
-                 call2(b, "eql", right(b, &x), right(b, &y)));
+    return call2(b, "and", call2(b, name, left(b, &x), left(b, &y)),
+                 call2(b, name, right(b, &x), right(b, &y)));
   }
   if (x.pattern == x.left) return build_int(b, TYPE_BOOL, 1); /* captures nothing */
-  return call2(b, "eql", left(b, &x), left(b, &y));
+  return call2(b, name, left(b, &x), left(b, &y));
 }
 
-/* ---- x < y, x > y, x <= y, x >= y ---- */
+static struct core *equal(struct build *b, struct type *argument,
+                          struct core_pattern **parameter) {
+  return equality(b, argument, parameter, "eql");
+}
+
+/* A function of two values by the library's function for floats. */
+static struct core *of_floats(struct build *b, struct type *type,
+                              struct core_pattern **parameter, const char *name) {
+  struct core_pattern *x = build_local(b, "x", type), *y = build_local(b, "y", type);
+  *parameter = build_pair_pattern(b, x, y);
+  return call2(b, name, build_use(b, x), build_use(b, y));
+}
+
+static struct core *same(struct build *b, struct type *argument,
+                         struct core_pattern **parameter) {
+  struct type *type = type_of(argument->part[0]);
+  if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, "_same_floats");
+  return equality(b, argument, parameter, "_same");
+}
+
+/* ---- x < y, x > y, x <= y, x >= y, _before(x, y), _exceeds(x, y), _falls_below(x, y) ---- */
+
+/* The functions of an order: of two components that differ, of the last ones, and whether two
+ * are equal.
+ */
+struct order {
+  const char *strictly, *name, *equal;
+};
 
 /* At the first position where they differ; if one ends before, by the lengths. */
 static struct core *sequences_ordered(struct build *b, struct type *type,
                                       const struct components *x, const struct components *y,
-                                      const char *strictly, const char *name) {
+                                      const struct order *o) {
   struct core_pattern *u = build_local(b, "u", type), *w = build_local(b, "w", type);
   struct core_pattern *p = build_local(b, "p", type_base(b->arena, TYPE_INT));
   struct core_pattern *a = build_local(b, "a", type->part[0]);
   struct core_pattern *c = build_local(b, "b", type->part[0]);
-  struct core *differ = call(b, "not", call2(b, "eql", build_use(b, a), build_use(b, c)));
+  struct core *differ = call(b, "not", call2(b, o->equal, build_use(b, a), build_use(b, c)));
   struct core *first =
       call(b, "_first_of", build_each2(b, a, build_use(b, u), c, build_use(b, w), differ));
   struct core *lengths =
-      call2(b, name, call(b, "length", left(b, x)), call(b, "length", left(b, y)));
-  struct core *elements = call2(b, strictly, call2(b, "_elt", build_use(b, u), build_use(b, p)),
-                                call2(b, "_elt", build_use(b, w), build_use(b, p)));
+      call2(b, o->name, call(b, "length", left(b, x)), call(b, "length", left(b, y)));
+  struct core *elements =
+      call2(b, o->strictly, call2(b, "_elt", build_use(b, u), build_use(b, p)),
+            call2(b, "_elt", build_use(b, w), build_use(b, p)));
   struct core *ended = call2(b, "==", build_use(b, p), call(b, "length", build_use(b, u)));
   return build_let(b, build_pair_pattern(b, u, w), call2(b, "_common", left(b, x), left(b, y)),
                    build_let(b, p, first, build_if(b, ended, lengths, elements)));
@@ -118,31 +148,54 @@ static struct core *sequences_ordered(struct build *b, struct type *type,
 
 /* Lexicographic order: `strictly` decides where components differ. */
 static struct core *ordered(struct build *b, struct type *argument,
-                            struct core_pattern **parameter, const char *strictly,
-                            const char *name) {
+                            struct core_pattern **parameter, const struct order *o) {
   struct type *type = type_of(argument->part[0]);
   if (is_scalar(type)) return NULL;
   struct components x = components_of(b, type, "x"), y = components_of(b, type, "y");
   *parameter = build_pair_pattern(b, x.pattern, y.pattern);
-  if (type->tag == TYPE_SEQUENCE) return sequences_ordered(b, type, &x, &y, strictly, name);
-  return call2(b, "or", call2(b, strictly, left(b, &x), left(b, &y)),
-               call2(b, "and", call2(b, "eql", left(b, &x), left(b, &y)),
-                     call2(b, name, right(b, &x), right(b, &y))));
+  if (type->tag == TYPE_SEQUENCE) return sequences_ordered(b, type, &x, &y, o);
+  return call2(b, "or", call2(b, o->strictly, left(b, &x), left(b, &y)),
+               call2(b, "and", call2(b, o->equal, left(b, &x), left(b, &y)),
+                     call2(b, o->name, right(b, &x), right(b, &y))));
 }
 
 static struct core *less(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ordered(b, t, parameter, "<", "<");
+  return ordered(b, t, parameter, &(struct order){"<", "<", "eql"});
 }
 static struct core *greater(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ordered(b, t, parameter, ">", ">");
+  return ordered(b, t, parameter, &(struct order){">", ">", "eql"});
 }
 static struct core *less_or_equal(struct build *b, struct type *t,
                                   struct core_pattern **parameter) {
-  return ordered(b, t, parameter, "<", "<=");
+  return ordered(b, t, parameter, &(struct order){"<", "<=", "eql"});
 }
 static struct core *greater_or_equal(struct build *b, struct type *t,
                                      struct core_pattern **parameter) {
-  return ordered(b, t, parameter, ">", ">=");
+  return ordered(b, t, parameter, &(struct order){">", ">=", "eql"});
+}
+
+static struct core *before(struct build *b, struct type *t, struct core_pattern **parameter) {
+  struct type *type = type_of(t->part[0]);
+  if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, "_before_floats");
+  return ordered(b, t, parameter, &(struct order){"_before", "_before", "_same"});
+}
+
+/* Floats have a function of their own; tuples and sequences are compared as sort has them. */
+static struct core *chosen(struct build *b, struct type *t, struct core_pattern **parameter,
+                           const char *floats, bool greater) {
+  struct type *type = type_of(t->part[0]);
+  if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, floats);
+  if (is_scalar(type)) return NULL;
+  struct core_pattern *x = build_local(b, "x", type), *y = build_local(b, "y", type);
+  *parameter = build_pair_pattern(b, x, y);
+  return call2(b, "_before", build_use(b, greater ? y : x), build_use(b, greater ? x : y));
+}
+static struct core *exceeds(struct build *b, struct type *t, struct core_pattern **parameter) {
+  return chosen(b, t, parameter, "_exceeds_floats", true);
+}
+static struct core *falls_below(struct build *b, struct type *t,
+                                struct core_pattern **parameter) {
+  return chosen(b, t, parameter, "_falls_below_floats", false);
 }
 
 /* ---- _dense(v), rank(v), max_val(v) ... of sequences, tuples and characters ---- */
@@ -180,6 +233,10 @@ static struct core *ranks(struct build *b, struct type *t, struct core_pattern *
 }
 static struct core *ranks_down(struct build *b, struct type *t,
                                struct core_pattern **parameter) {
+  if (type_of(t->part[0])->tag == TYPE_FLOAT) {
+    struct core_pattern *v = *parameter = build_local(b, "v", t);
+    return call(b, "_rank_down_floats", build_use(b, v));
+  }
   return ranked(b, t, parameter, "rank_down");
 }
 

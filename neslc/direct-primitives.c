@@ -79,6 +79,7 @@ static bool derived_base(struct direct *d, const struct primitive_call *call,
   const struct datum *x = call->argument;
   switch ((int)call->primitive) {
   case PRIM_EQL:
+  case PRIM_SAME:
     if (x[0].kind != DATUM_BOOL) return direct_operation(d, OP_EQ, x, 2, out);
     *out = datum_bool(x[0].as.integer == x[1].as.integer);
     return true;

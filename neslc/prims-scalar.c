@@ -198,7 +198,8 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   const enum type_word word = (enum type_word)x.part[0]->word;
   switch (p) {
   case PRIM_EQ:
-  case PRIM_EQL: return equal(f, c, &x);
+  case PRIM_EQL:
+  case PRIM_SAME: return equal(f, c, &x);
   case PRIM_DIV: return divide(f, c, OPC_DIV, &x, check_text(CHECK_DIV));
   case PRIM_REM: return divide(f, c, OPC_MOD, &x, NULL);
   case PRIM_SQRT: return require_non_negative(f, c, OPC_SQRT, &x, CHECK_SQRT);
