@@ -6,6 +6,7 @@
 #include "base/permissions.h"
 #include "base/stop.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 enum {
@@ -37,6 +38,15 @@ int process_main(const char *name, int (*command)(int argc, char **argv), int ar
  * not the first, which alone prints and writes files. */
 bool process_is_rank(void);
 bool process_follows(void);
+
+/* How ranks get what the first one reads from standard input, which the others do not have.
+ * False, on all ranks, with a reason if it cannot be done. A command sets it; NULL in a process
+ * that is no rank, or none that runs a program. */
+typedef bool process_share(void *data, uint64_t bytes, char *why, size_t size);
+void process_share_input(process_share *);
+process_share *process_shares(void);
+/* The back end that the ranks use. */
+const char *process_ranks_backend(void);
 
 /* Whether and why the command is asked to end. A process has one, since it gets the signals. */
 struct stop *process_stop(void);

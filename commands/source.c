@@ -2,6 +2,7 @@
 #include "commands/source.h"
 #include "base/intern.h"
 #include "base/number.h"
+#include "commands/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -172,13 +173,44 @@ static int standard_input(struct file_problem *problem) {
   return -1;
 }
 
+static bool read_standard_input(struct source_text *s, struct heap *heap,
+                                struct diag_list *diags) {
+  struct file_problem problem = {0};
+  const int fd = standard_input(&problem);
+  return read_opened(s, heap, fd, TEXT, "-", &problem, diags);
+}
+
+/* What rank 0 has read, on all ranks. One that has no memory for it fails alone, which ends the
+ * job. */
+static bool share_text(struct source_text *s, struct heap *heap, bool fine,
+                       struct diag_list *diags) {
+  struct {
+    uint64_t fine, length;
+  } read = {fine, s->length};
+  char why[256];
+  if (!process_shares()(&read, sizeof read, why, sizeof why)) return complain(diags, "-", why);
+  if (!read.fine) return fine || complain(diags, "-", "rank 0 cannot read it");
+  if (process_follows()) {
+    s->text = heap_alloc(heap, read.length + 1);
+    if (!s->text) return complain(diags, "-", "out of memory; see --memory");
+    s->capacity = read.length + 1;
+    s->length = read.length;
+  }
+  return process_shares()(s->text, read.length, why, sizeof why);
+}
+
 bool source_read(struct source_text *s, struct heap *heap, const char *file,
                  struct diag_list *diags) {
   struct file_problem problem;
   const struct permissions user = permissions_of_user(NULL);
-  const int fd = strcmp(file, "-") == 0 ? standard_input(&problem)
-                                        : file_open(&user, file, FILE_READ, &problem);
-  return read_opened(s, heap, fd, TEXT, file, &problem, diags);
+  if (strcmp(file, "-") != 0) {
+    const int fd = file_open(&user, file, FILE_READ, &problem);
+    return read_opened(s, heap, fd, TEXT, file, &problem, diags);
+  }
+  *s = (struct source_text){0};
+  const bool shares = process_shares() != NULL;
+  const bool fine = (shares && process_follows()) || read_standard_input(s, heap, diags);
+  return shares ? share_text(s, heap, fine, diags) : fine;
 }
 
 bool source_read_array(struct source_text *s, struct heap *heap,

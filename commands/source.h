@@ -15,7 +15,8 @@ struct source_text {
 
 enum { SOURCE_MAX = 1 << 29 }; /* bytes of a text */
 
-/* Reads a file that the user named, or standard input for "-". A text has no NUL: reading ends
+/* Reads a file that the user named, or standard input for "-": all ranks of a job get what rank
+ * 0 has there. A text has no NUL: reading ends
  * with the block that has one, so that reading a device such as /dev/zero ends, and the parser
  * complains. False with a diagnostic if reading fails, or if the text is longer than SOURCE_MAX
  * or the heap's limit. Release with source_free in every case. */
