@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static struct {
   double patience; /* seconds behind the limit of time */
   int errors;
   char message[160];
-} rank;
+} rank = {.errors = STDERR_FILENO};
 
 /* Ends the process, and so its job: the others have not come to a step where all end. */
 static void end_job(int status) {
@@ -90,12 +91,12 @@ static void end_job(int status) {
 /* Ends the process if it does not end by itself soon after SIGTERM or SIGHUP, and a rank that
  * waits for others after any signal, or when the limit of time is over. */
 static void on_alarm(int number) {
-  enum { PATIENCE = 50 }; /* alarms: a second */
+  enum { PATIENCE = 50, OF_RANK = 20 }; /* alarms: a second; less than mpirun has */
   (void)number;
   if (rank.is && stop_overdue(&stop, rank.patience)) end_job(STATUS_FAILED);
   if (signals.asked == 0) return;
   signals.alarms++;
-  if (signals.alarms <= PATIENCE) return;
+  if (signals.alarms <= (rank.is ? OF_RANK : PATIENCE)) return;
   if (signals.asked != SIGINT) end_by(signals.asked);
   if (rank.is) end_job(STATUS_INTERRUPTED);
 }
@@ -118,6 +119,66 @@ static void on_request(int number) {
   errno = error;
 }
 
+/* ---- mapped files ---- */
+
+enum { MAPPED_MOST = 32 };
+
+/* For the signal: a range that is not in use begins at 0. */
+static struct mapped {
+  _Atomic uintptr_t begin;
+  size_t length;
+  char message[PATH_MAX + 128];
+} mapped[MAPPED_MOST];
+
+void process_mapped(const void *begin, size_t length, const char *file) {
+  struct mapped *m = mapped;
+  while (m < mapped + MAPPED_MOST && m->begin != 0) m++;
+  if (m == mapped + MAPPED_MOST) return;
+  m->length = length;
+  snprintf(
+      m->message, sizeof m->message,
+      "%s: error: another process has made the file shorter while it was read; it must not "
+      "change before the end\n",
+      file);
+  m->begin = (uintptr_t)begin;
+}
+
+void process_unmapped(const void *begin) {
+  for (struct mapped *m = mapped; m < mapped + MAPPED_MOST; m++) {
+    if (m->begin == (uintptr_t)begin) m->begin = 0;
+  }
+}
+
+static const struct mapped *mapped_at(uintptr_t address) {
+  for (const struct mapped *m = mapped; m < mapped + MAPPED_MOST; m++) {
+    if (m->begin != 0 && address >= m->begin && address - m->begin < m->length) return m;
+  }
+  return NULL;
+}
+
+/* Several threads may find it at once; one speaks. Any other cause is a crash as without a
+ * handler, which leaves no half-written file either. */
+static void on_lost_memory(int number, siginfo_t *info, void *context) {
+  static atomic_flag begun = ATOMIC_FLAG_INIT;
+  const struct mapped *m = mapped_at((uintptr_t)info->si_addr);
+  (void)context;
+  if (!m) {
+    end_by(number);
+    return;
+  }
+  while (atomic_flag_test_and_set(&begun)) pause();
+  temporaries_unlink(&temporaries);
+  const ssize_t ignored = write(rank.errors, m->message, strlen(m->message));
+  (void)ignored;
+  _exit(STATUS_FAILED);
+}
+
+static void catch_lost_memory(void) {
+  struct sigaction action = {.sa_sigaction = on_lost_memory, .sa_flags = SA_SIGINFO};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, NULL);
+}
+
 static void handle(int number, void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler}; /* no SA_RESTART: ends a wait, too */
   struct sigaction inherited;
@@ -129,6 +190,7 @@ static void handle(int number, void (*handler)(int)) {
 static void catch_signals(void) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
   signal(SIGPIPE, SIG_IGN);
+  catch_lost_memory();
   handle(SIGALRM, on_alarm);
   handle(SIGXFSZ, on_growth); /* a handler is not inherited by what is executed */
   signals.has_timer = timer_create(CLOCK_MONOTONIC, &event, &signals.timer) == 0;
@@ -289,7 +351,6 @@ static void silence_ranks(int argc, char **argv) {
       !backend || strncmp(backend, "mpi", 3) == 0 || strcmp(backend, "auto") == 0;
   rank.is = job_of_process().count > 1 && together;
   rank.backend = !backend || strcmp(backend, "auto") == 0 ? "mpi" : backend;
-  rank.errors = STDERR_FILENO;
   rank.patience = process_follows() ? 4 : 2; /* seconds: more than any operation takes */
   if (!process_follows()) return;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), errors = dup(STDERR_FILENO);

@@ -56,6 +56,12 @@ void process_limit(double seconds);
 /* Whether SIGINT has come; resets it, and the limit of time. */
 bool process_forget_interrupt(void);
 
+/* Files that are mapped: memory of one that another process makes shorter is gone. Whoever
+ * reads it ends the process, with a message that names the file. `begin` is what mmap gave; of
+ * many files only the first are known by name. */
+void process_mapped(const void *begin, size_t length, const char *file);
+void process_unmapped(const void *begin);
+
 /* The status of a command that has failed: STATUS_INTERRUPTED if a signal asked for it. */
 int process_failed(void);
 

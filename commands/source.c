@@ -221,15 +221,16 @@ bool source_read_array(struct source_text *s, struct heap *heap,
   return read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
-/* Whether a file was mapped. */
-static bool map_opened(struct source_text *s, int fd) {
+/* Whether a file was mapped, which keeps its descriptor. */
+static bool map_opened(struct source_text *s, int fd, const char *file) {
   enum { LEAST = 1 << 20 };
   struct stat about;
   if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < LEAST) return false;
   const size_t length = (size_t)about.st_size;
   void *bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
   if (bytes == MAP_FAILED) return false;
-  *s = (struct source_text){.text = bytes, .length = length, .mapped = true};
+  *s = (struct source_text){.text = bytes, .length = length, .mapped = true, .fd = fd};
+  process_mapped(bytes, length, file);
   return true;
 }
 
@@ -238,10 +239,8 @@ bool source_map_array(struct source_text *s, struct heap *heap,
                       enum array_format format, struct diag_list *diags) {
   struct file_problem problem;
   const int fd = file_open(permissions, file, FILE_READ, &problem);
-  const bool mapped = fd >= 0 && map_opened(s, fd);
-  if (!mapped) return read_opened(s, heap, fd, (int)format, file, &problem, diags);
-  close(fd);
-  return true;
+  const bool mapped = fd >= 0 && map_opened(s, fd, file);
+  return mapped || read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
 bool source_load(struct source_text *s, struct heap *heap, const struct source_search *search,
@@ -262,9 +261,16 @@ bool source_is_script(const char *file) {
   return script;
 }
 
+bool source_is_whole(const struct source_text *s) {
+  struct stat about;
+  return !s->mapped || fstat(s->fd, &about) != 0 || (uint64_t)about.st_size >= s->length;
+}
+
 void source_free(struct source_text *s, struct heap *heap) {
   if (s->mapped) {
+    process_unmapped(s->text);
     munmap(s->text, s->length);
+    close(s->fd);
   } else {
     heap_free(heap, s->text, s->capacity);
   }

@@ -29,6 +29,7 @@
 #include <time.h>
 
 #include "base/processors.h"
+#include "base/signals.h"
 #include "cvl-cpu/cpu.h"
 
 /* Rounds of waiting for workers between two looks at whether to end: about as long. */
@@ -269,7 +270,7 @@ static bool start_workers(struct pool *p) {
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  sigfillset(&all);
+  signals_of_others(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool good = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0;
   while (good && p->started + 1 < p->threads) {

@@ -6,6 +6,7 @@
  * microseconds, beside some tens that a chunk takes at least.
  */
 #include "base/processors.h"
+#include "base/signals.h"
 #include "vinterp/machine-private.h"
 
 #include <pthread.h>
@@ -85,7 +86,7 @@ static void *member_main(void *arg) {
 /* As many as can be had. Signals are for the threads that wait for them. */
 static void start_threads(struct team *t) {
   sigset_t all, before;
-  sigfillset(&all);
+  signals_of_others(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (t->started + 1 < t->threads) {
     struct member *next = &t->members[t->started + 1];
