@@ -31,18 +31,32 @@ void stop_begin(struct stop *stop, double seconds) {
   stop->thread = pthread_self();
   stop->begun = true;
   atomic_store(&stop->refused, false);
+  atomic_store(&stop->agreed, STOP_NOT);
+}
+
+/* stop_begin was given it without const: callers pass it on to those who ask only. */
+static struct stop *own(const struct stop *stop) {
+  return (struct stop *)(uintptr_t)stop;
 }
 
 /* Calls progress if it is due and this is its thread. */
 static void show_progress(const struct stop *asked) {
   if (!asked->begun || !pthread_equal(asked->thread, pthread_self())) return;
   if (coarse_clock() < asked->next) return;
-  /* stop_begin was given it without const, and this is its thread. */
-  struct stop *stop = (struct stop *)(uintptr_t)asked;
+  struct stop *stop = own(asked);
   if (!stop->progress(stop->progress_data)) atomic_store(&stop->refused, true);
   stop->next = coarse_clock() + progress_seconds;
 }
 
+static bool is_joint(const struct stop *stop) {
+  return atomic_load_explicit(&stop->joint, memory_order_relaxed);
+}
+
+static enum stop_reason agreed_by_all(const struct stop *stop) {
+  return (enum stop_reason)atomic_load_explicit(&stop->agreed, memory_order_relaxed);
+}
+
+/* Of this process alone. */
 static enum stop_reason reason_of(const struct stop *stop) {
   if (stop->signal && atomic_load_explicit(stop->signal, memory_order_relaxed) != 0)
     return STOP_SIGNAL;
@@ -51,6 +65,34 @@ static enum stop_reason reason_of(const struct stop *stop) {
 }
 
 enum stop_reason stop_asks(const struct stop *stop) {
+  return stop && is_joint(stop) ? agreed_by_all(stop) : stop_wants(stop);
+}
+
+void stop_join(const struct stop *stop) {
+  if (stop) atomic_store(&own(stop)->joint, true);
+}
+
+void stop_agree(const struct stop *stop, enum stop_reason reason) {
+  atomic_store(&own(stop)->agreed, (int)reason);
+}
+
+void stop_apart(struct stop *apart, const struct stop *stop) {
+  *apart = (struct stop){.signal = stop->signal,
+                         .progress = stop->progress,
+                         .progress_data = stop->progress_data,
+                         .deadline = stop->deadline,
+                         .seconds = stop->seconds,
+                         .next = stop->next,
+                         .thread = stop->thread,
+                         .begun = stop->begun};
+}
+
+bool stop_overdue(const struct stop *stop, double seconds) {
+  return stop && is_joint(stop) && agreed_by_all(stop) == STOP_NOT && stop->deadline > 0 &&
+         stop_clock() > stop->deadline + seconds;
+}
+
+enum stop_reason stop_wants(const struct stop *stop) {
   if (!stop) return STOP_NOT;
   enum stop_reason reason = reason_of(stop);
   if (!stop->progress || reason != STOP_NOT) return reason;
@@ -60,7 +102,7 @@ enum stop_reason stop_asks(const struct stop *stop) {
 
 void stop_describe(const struct stop *stop, char *text, size_t size) {
   int number;
-  switch (stop ? reason_of(stop) : STOP_NOT) {
+  switch (!stop ? STOP_NOT : is_joint(stop) ? agreed_by_all(stop) : reason_of(stop)) {
   case STOP_NOT: snprintf(text, size, "%s", ""); return;
   case STOP_TIME:
     snprintf(text, size, "the time limit of %g seconds is over", stop->seconds);

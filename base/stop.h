@@ -27,6 +27,9 @@ struct stop {
   pthread_t thread;    /* that calls it ... */
   bool begun;          /* ... if stop_begin has been called */
   atomic_bool refused; /* progress has returned false */
+  /* Of a process that works in step with others: */
+  atomic_bool joint;
+  atomic_int agreed; /* the reason on which all have agreed, enum stop_reason */
 };
 
 /* Seconds of a monotonic clock. */
@@ -36,6 +39,16 @@ void stop_begin(struct stop *, double seconds);
 /* Whether the work is to end, and why. NULL never asks. May be called by any thread. On that of
  * stop_begin it calls progress, at most every 0.05 s. */
 enum stop_reason stop_asks(const struct stop *);
+/* From now on processes end together: stop_asks says only what stop_agree was told, on all of
+ * them at the same step, until stop_begin. NULL is ignored. */
+void stop_join(const struct stop *);
+void stop_agree(const struct stop *, enum stop_reason);
+/* What stop_asks would say of this process alone. */
+enum stop_reason stop_wants(const struct stop *);
+/* For work that such a process does alone: the same request, which others have no say in. */
+void stop_apart(struct stop *own, const struct stop *);
+/* Whether the time limit has been over for so long, and nothing was agreed on. */
+bool stop_overdue(const struct stop *, double seconds);
 /* The reason as a message; empty if there is none. Calls nothing. */
 void stop_describe(const struct stop *, char *text, size_t size);
 

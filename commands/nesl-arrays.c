@@ -277,7 +277,7 @@ static bool lend_and_bind(struct nesl *n, void *context) {
   struct argument *a = context;
   const struct source_text text = *a->text;
   if (text.mapped) {
-    nesl_lend_file(n, &text);
+    nesl_lend_file(n, a->file, &text);
     *a->owned = (struct source_text){0};
     a->text = &text;
   }

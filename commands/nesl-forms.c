@@ -164,6 +164,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   if (measures) measurement = nesl_measurement(n);
   if (measures) e.measurement = &measurement;
   bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
+  fine = nesl_lent_are_whole(n) && fine;
   if (fine && measures) fine = nesl_report(n, &measurement);
   if (fine && n->options->classic && value_nonfinite(&value)) {
     complain(&n->complaints, NESL_NONFINITE, c->value->source, c->value->at,

@@ -8,6 +8,7 @@
 struct nesl_lent {
   struct nesl_lent *older;
   struct source_text text; /* mapped */
+  const char *file;        /* its name */
   bool spooled;            /* there is a folder for temporary files */
   struct array_spools spools;
 };
@@ -20,9 +21,10 @@ static bool may_spool(struct nesl *n) {
   return may;
 }
 
-void nesl_lend_file(struct nesl *n, const struct source_text *mapped) {
+void nesl_lend_file(struct nesl *n, const char *file, const struct source_text *mapped) {
   struct nesl_lent *l = arena_alloc(&n->arena, sizeof *l);
-  *l = (struct nesl_lent){.older = n->lent, .text = *mapped, .spooled = may_spool(n)};
+  *l = (struct nesl_lent){
+      .older = n->lent, .text = *mapped, .file = file, .spooled = may_spool(n)};
   l->spools =
       (struct array_spools){.heap = &n->heap, .mapped = mapped->text, .length = mapped->length};
   n->lent = l;
@@ -47,6 +49,19 @@ bool nesl_argument_stays(void *context, const void *elements) {
     if (is_in(l, elements)) return true;
   }
   return false;
+}
+
+bool nesl_lent_are_whole(struct nesl *n) {
+  for (const struct nesl_lent *l = n->lent; l; l = l->older) {
+    if (source_is_whole(&l->text)) continue;
+    nesl_forget(n); /* what else was found came of it */
+    n->complaints.first = NESL_RUNTIME;
+    diag_add(&n->diags, SEVERITY_ERROR, l->file, (struct source_pos){0}, NULL,
+             "another process has made the file shorter while it was read; it must not change "
+             "before the end");
+    return false;
+  }
+  return true;
 }
 
 uint64_t nesl_lent_bytes(const struct nesl *n) {

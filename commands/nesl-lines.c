@@ -322,12 +322,12 @@ static void enter_history(struct lines *l, const char *text, size_t length) {
 
 #endif
 
-struct lines *lines_open(const char *file, const struct permissions *user, struct heap *heap,
-                         lines_complete *complete, void *context) {
+struct lines *lines_open(const char *file, bool plain, const struct permissions *user,
+                         struct heap *heap, lines_complete *complete, void *context) {
   struct lines *l = heap_alloc(heap, sizeof *l);
   if (!l) return NULL;
   *l = (struct lines){.heap = heap};
-  l->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+  l->interactive = !plain && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
   l->complete = complete;
   l->context = context;
 #ifdef RAVEL_HAS_LIBEDIT

@@ -17,9 +17,9 @@ typedef void lines_complete(void *context, const char *prefix, size_t length,
                             void (*found)(void *, const char *name), void *found_context);
 
 /* `history` is a file that keeps the history, written with the permissions of the user, or
- * NULL. NULL without memory. */
-struct lines *lines_open(const char *history, const struct permissions *user, struct heap *,
-                         lines_complete *, void *context);
+ * NULL; `plain` as from a file in any case. NULL without memory. */
+struct lines *lines_open(const char *history, bool plain, const struct permissions *user,
+                         struct heap *, lines_complete *, void *context);
 void lines_close(struct lines *);
 /* Whether the prompt is visible: standard input is a terminal. */
 bool lines_interactive(const struct lines *);

@@ -187,12 +187,76 @@ static struct lines *open_lines(struct nesl *n) {
               output_cache_folder(path, sizeof path - sizeof name, &ignored);
   if (kept) memcpy(path + strlen(path), name, sizeof name);
   const struct permissions user = process_user();
-  return lines_open(kept ? path : NULL, &user, &n->heap, complete, n);
+  /* Ranks read no lines from a terminal: what is typed there is not complete before its end is
+   * known, which depends on what else waits. */
+  const bool plain = process_shares() != NULL;
+  return lines_open(kept ? path : NULL, plain, &user, &n->heap, complete, n);
+}
+
+/* What lines_read gave: a line, or NULL for one of its reasons. */
+struct line {
+  const char *text;
+  size_t length;
+  int error;
+  bool interrupted;
+};
+
+static struct line read_line(struct lines *lines, const char *prompt) {
+  struct line l = {.length = 0};
+  l.text = lines_read(lines, prompt, &l.length);
+  l.error = errno;
+  l.interrupted = process_forget_interrupt();
+  return l;
+}
+
+/* Room for what rank 0 has read, on the others. */
+static bool has_room(struct nesl *n, struct pending *room, size_t length) {
+  if (length <= room->capacity) return true;
+  char *text = heap_grow(&n->heap, room->text, room->capacity, 2 * length);
+  if (!text) return false;
+  room->text = text;
+  room->capacity = 2 * length;
+  return true;
+}
+
+/* The line that rank 0 has read, on all ranks. One that has no memory for it ends, and so the
+ * job. */
+static struct line share_line(struct nesl *n, struct line l, struct pending *room) {
+  struct {
+    uint64_t is_line, length, interrupted;
+    int64_t error;
+  } read = {l.text != NULL, l.length, l.interrupted, l.error};
+  char why[256];
+  process_share *share = process_shares();
+  if (!share(&read, sizeof read, why, sizeof why)) {
+    fprintf(stderr, "nesl: error: standard input: %s\n", why);
+    return (struct line){.error = EPIPE};
+  }
+  l = (struct line){.length = read.length,
+                    .error = (int)read.error,
+                    .interrupted = read.interrupted,
+                    .text = l.text};
+  if (!read.is_line) return l;
+  if (process_follows()) {
+    if (!has_room(n, room, read.length)) return (struct line){.error = ENOMEM};
+    l.text = room->text;
+  }
+  (void)share((char *)(uintptr_t)l.text, read.length, why, sizeof why);
+  return l;
+}
+
+static struct line next_line(struct nesl *n, struct lines *lines, bool begun,
+                             struct pending *room) {
+  struct line l = {.length = 0};
+  const bool shares = process_shares() != NULL;
+  if (!shares || !process_follows()) l = read_line(lines, begun ? "> " : "<Nesl> ");
+  if (shares) l = share_line(n, l, room);
+  return l;
 }
 
 int nesl_prompt(struct nesl *n) {
   struct lines *lines = open_lines(n);
-  struct pending pending = {.first_line = 1};
+  struct pending pending = {.first_line = 1}, room = {.length = 0};
   unsigned failed = 0;
   if (!lines) {
     fputs("nesl: error: out of memory\n", stderr);
@@ -204,21 +268,20 @@ int nesl_prompt(struct nesl *n) {
           n->out);
   }
   while (!n->leave) {
-    size_t length = 0;
-    const char *line = lines_read(lines, pending.length > 0 ? "> " : "<Nesl> ", &length);
-    if (process_forget_interrupt()) { /* back to an empty prompt */
+    const struct line line = next_line(n, lines, pending.length > 0, &room);
+    if (line.interrupted) { /* back to an empty prompt */
       fputc('\n', n->out);
       lines_remember(lines, pending.text, pending.length);
       drop(&pending, pending.length);
     } else if (stop_asks(n->stop) != STOP_NOT) { /* another signal */
       drop(&pending, pending.length);
       break;
-    } else if (!line && errno == EINTR) {
+    } else if (!line.text && line.error == EINTR) {
       continue;
-    } else if (!line) {
-      if (errno != 0 && errno != EIO) failed += complain_of_input(errno);
+    } else if (!line.text) {
+      if (line.error != 0 && line.error != EIO) failed += complain_of_input(line.error);
       break;
-    } else if (!add_line(&pending, &n->heap, line, length)) {
+    } else if (!add_line(&pending, &n->heap, line.text, line.length)) {
       failed += complain_of_input(ENOMEM);
       drop(&pending, pending.length);
       if (!lines_interactive(lines)) break; /* it may never end */
@@ -232,5 +295,6 @@ int nesl_prompt(struct nesl *n) {
   if (interactive && !n->leave) fputc('\n', n->out);
   lines_close(lines);
   heap_free(&n->heap, pending.text, pending.capacity);
+  heap_free(&n->heap, room.text, room.capacity);
   return interactive || failed == 0 ? STATUS_DONE : STATUS_FAILED;
 }

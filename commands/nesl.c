@@ -1,6 +1,7 @@
 /* nesl.c - the command for NESL: options, files, and one of its modes (nesl.h). */
 #include "commands/nesl.h"
 #include "commands/process.h"
+#include "commands/ranks-input.h"
 #include "commands/source.h"
 
 #include <string.h>
@@ -165,6 +166,7 @@ static int command(int argc, char **argv) {
     return STATUS_DONE;
   }
   int status;
+  process_share_input(ranks_broadcast);
   if (run_tuning_listed("nesl", options.tuning, &status)) return status;
   return execute(&options);
 }

@@ -214,7 +214,7 @@ bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct ar
 /* By the end of its name. */
 enum array_format nesl_array_format(const char *file);
 /* Takes a mapped file that an argument is read from: it stays to the end. */
-void nesl_lend_file(struct nesl *, const struct source_text *mapped);
+void nesl_lend_file(struct nesl *, const char *file, const struct source_text *mapped);
 /* Where columns of the file with this text go that are not as in the machine; NULL: to memory.
  */
 struct array_spools *nesl_lent_spools(struct nesl *, const char *text);
@@ -223,6 +223,8 @@ struct array_spools *nesl_lent_spools(struct nesl *, const char *text);
 bool nesl_argument_stays(void *context, const void *elements);
 /* The bytes of all such files. */
 uint64_t nesl_lent_bytes(const struct nesl *);
+/* Whether no other process has made one of them shorter; else complains. */
+bool nesl_lent_are_whole(struct nesl *);
 /* What has been read of them need not stay in memory. */
 void nesl_lent_give_back(struct nesl *);
 void nesl_lent_end(struct nesl *);

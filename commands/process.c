@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -67,13 +68,37 @@ static void end_by(int number) {
   pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 }
 
-/* Ends the process if it does not end by itself soon after SIGTERM or SIGHUP. */
+/* What a rank says when it ends its job; rank 0 first, the others if that does not help. */
+static struct {
+  bool is; /* this process is one of several */
+  const char *backend;
+  process_share *share;
+  double patience; /* seconds behind the limit of time */
+  int errors;
+  char message[160];
+} rank = {.errors = STDERR_FILENO};
+
+/* Ends the process, and so its job: the others have not come to a step where all end. */
+static void end_job(int status) {
+  temporaries_unlink(&temporaries);
+  if (status == STATUS_FAILED) {
+    const ssize_t ignored = write(rank.errors, rank.message, strlen(rank.message));
+    (void)ignored;
+  }
+  _exit(status);
+}
+
+/* Ends the process if it does not end by itself soon after SIGTERM or SIGHUP, and a rank that
+ * waits for others after any signal, or when the limit of time is over. */
 static void on_alarm(int number) {
-  enum { PATIENCE = 50 }; /* alarms: a second */
+  enum { PATIENCE = 50, OF_RANK = 20 }; /* alarms: a second; less than mpirun has */
   (void)number;
+  if (rank.is && stop_overdue(&stop, rank.patience)) end_job(STATUS_FAILED);
   if (signals.asked == 0) return;
   signals.alarms++;
-  if (signals.asked != SIGINT && signals.alarms > PATIENCE) end_by(signals.asked);
+  if (signals.alarms <= (rank.is ? OF_RANK : PATIENCE)) return;
+  if (signals.asked != SIGINT) end_by(signals.asked);
+  if (rank.is) end_job(STATUS_INTERRUPTED);
 }
 
 static void on_growth(int number) {
@@ -94,6 +119,66 @@ static void on_request(int number) {
   errno = error;
 }
 
+/* ---- mapped files ---- */
+
+enum { MAPPED_MOST = 32 };
+
+/* For the signal: a range that is not in use begins at 0. */
+static struct mapped {
+  _Atomic uintptr_t begin;
+  size_t length;
+  char message[PATH_MAX + 128];
+} mapped[MAPPED_MOST];
+
+void process_mapped(const void *begin, size_t length, const char *file) {
+  struct mapped *m = mapped;
+  while (m < mapped + MAPPED_MOST && m->begin != 0) m++;
+  if (m == mapped + MAPPED_MOST) return;
+  m->length = length;
+  snprintf(
+      m->message, sizeof m->message,
+      "%s: error: another process has made the file shorter while it was read; it must not "
+      "change before the end\n",
+      file);
+  m->begin = (uintptr_t)begin;
+}
+
+void process_unmapped(const void *begin) {
+  for (struct mapped *m = mapped; m < mapped + MAPPED_MOST; m++) {
+    if (m->begin == (uintptr_t)begin) m->begin = 0;
+  }
+}
+
+static const struct mapped *mapped_at(uintptr_t address) {
+  for (const struct mapped *m = mapped; m < mapped + MAPPED_MOST; m++) {
+    if (m->begin != 0 && address >= m->begin && address - m->begin < m->length) return m;
+  }
+  return NULL;
+}
+
+/* Several threads may find it at once; one speaks. Any other cause is a crash as without a
+ * handler, which leaves no half-written file either. */
+static void on_lost_memory(int number, siginfo_t *info, void *context) {
+  static atomic_flag begun = ATOMIC_FLAG_INIT;
+  const struct mapped *m = mapped_at((uintptr_t)info->si_addr);
+  (void)context;
+  if (!m) {
+    end_by(number);
+    return;
+  }
+  while (atomic_flag_test_and_set(&begun)) pause();
+  temporaries_unlink(&temporaries);
+  const ssize_t ignored = write(rank.errors, m->message, strlen(m->message));
+  (void)ignored;
+  _exit(STATUS_FAILED);
+}
+
+static void catch_lost_memory(void) {
+  struct sigaction action = {.sa_sigaction = on_lost_memory, .sa_flags = SA_SIGINFO};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGBUS, &action, NULL);
+}
+
 static void handle(int number, void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler}; /* no SA_RESTART: ends a wait, too */
   struct sigaction inherited;
@@ -105,6 +190,7 @@ static void handle(int number, void (*handler)(int)) {
 static void catch_signals(void) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
   signal(SIGPIPE, SIG_IGN);
+  catch_lost_memory();
   handle(SIGALRM, on_alarm);
   handle(SIGXFSZ, on_growth); /* a handler is not inherited by what is executed */
   signals.has_timer = timer_create(CLOCK_MONOTONIC, &event, &signals.timer) == 0;
@@ -113,7 +199,16 @@ static void catch_signals(void) {
   handle(SIGHUP, on_request);
 }
 
+/* Written before it is needed: handlers of signals may not. */
+static void prepare_message(double seconds) {
+  snprintf(rank.message, sizeof rank.message,
+           "ravel: error: the time limit of %g seconds is over, and rank %u has not come to a "
+           "step where all ranks end\n",
+           seconds, job_of_process().rank);
+}
+
 void process_limit(double seconds) {
+  if (rank.is) prepare_message(seconds);
   stop_begin(&stop, seconds);
   if (!signals.asked) wake_from(seconds > 0 ? seconds : 0);
 }
@@ -235,14 +330,24 @@ static const char *backend_argument(int argc, char **argv) {
   return NULL;
 }
 
-static bool is_rank;
-
 bool process_is_rank(void) {
-  return is_rank;
+  return rank.is;
 }
 
 bool process_follows(void) {
-  return is_rank && job_of_process().rank > 0;
+  return rank.is && job_of_process().rank > 0;
+}
+
+void process_share_input(process_share *share) {
+  rank.share = share;
+}
+
+process_share *process_shares(void) {
+  return rank.is ? rank.share : NULL;
+}
+
+const char *process_ranks_backend(void) {
+  return rank.backend;
 }
 
 /* Of the ranks of one job that run one program rank 0 alone prints. What ends a job out of
@@ -252,10 +357,13 @@ static void silence_ranks(int argc, char **argv) {
   char number[16];
   const bool together =
       !backend || strncmp(backend, "mpi", 3) == 0 || strcmp(backend, "auto") == 0;
-  is_rank = job_of_process().count > 1 && together;
+  rank.is = job_of_process().count > 1 && together;
+  rank.backend = !backend || strcmp(backend, "auto") == 0 ? "mpi" : backend;
+  rank.patience = process_follows() ? 4 : 2; /* seconds: more than any operation takes */
   if (!process_follows()) return;
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC), errors = dup(STDERR_FILENO);
   if (nowhere < 0 || errors < 0) return;
+  rank.errors = errors;
   snprintf(number, sizeof number, "%d", errors);
   setenv("RAVEL_ERRORS", number, 1);
   dup2(nowhere, STDOUT_FILENO);
@@ -266,7 +374,9 @@ static void silence_ranks(int argc, char **argv) {
 /* A rank that ends with an error while the first one still works on would have its job ended
  * before the first can say why: most often it is about to fail for the same reason. */
 static void let_first_speak(int status) {
-  if (process_follows() && status != STATUS_DONE) sleep(1);
+  const bool together = stop_asks(&stop) != STOP_NOT; /* the first ends for that, too */
+  const struct timespec t = {.tv_sec = together ? 0 : 1, .tv_nsec = together ? 200000000 : 0};
+  if (process_follows() && status != STATUS_DONE) nanosleep(&t, NULL);
 }
 
 int process_main(const char *name, int (*command)(int argc, char **argv), int argc,

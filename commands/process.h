@@ -6,6 +6,7 @@
 #include "base/permissions.h"
 #include "base/stop.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 enum {
@@ -38,6 +39,15 @@ int process_main(const char *name, int (*command)(int argc, char **argv), int ar
 bool process_is_rank(void);
 bool process_follows(void);
 
+/* How ranks get what the first one reads from standard input, which the others do not have.
+ * False, on all ranks, with a reason if it cannot be done. A command sets it; NULL in a process
+ * that is no rank, or none that runs a program. */
+typedef bool process_share(void *data, uint64_t bytes, char *why, size_t size);
+void process_share_input(process_share *);
+process_share *process_shares(void);
+/* The back end that the ranks use. */
+const char *process_ranks_backend(void);
+
 /* Whether and why the command is asked to end. A process has one, since it gets the signals. */
 struct stop *process_stop(void);
 /* Sets a limit of time for process_stop, which also ends waits for input and output; 0 seconds:
@@ -45,6 +55,12 @@ struct stop *process_stop(void);
 void process_limit(double seconds);
 /* Whether SIGINT has come; resets it, and the limit of time. */
 bool process_forget_interrupt(void);
+
+/* Files that are mapped: memory of one that another process makes shorter is gone. Whoever
+ * reads it ends the process, with a message that names the file. `begin` is what mmap gave; of
+ * many files only the first are known by name. */
+void process_mapped(const void *begin, size_t length, const char *file);
+void process_unmapped(const void *begin);
 
 /* The status of a command that has failed: STATUS_INTERRUPTED if a signal asked for it. */
 int process_failed(void);

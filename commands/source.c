@@ -2,6 +2,7 @@
 #include "commands/source.h"
 #include "base/intern.h"
 #include "base/number.h"
+#include "commands/process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -172,13 +173,44 @@ static int standard_input(struct file_problem *problem) {
   return -1;
 }
 
+static bool read_standard_input(struct source_text *s, struct heap *heap,
+                                struct diag_list *diags) {
+  struct file_problem problem = {0};
+  const int fd = standard_input(&problem);
+  return read_opened(s, heap, fd, TEXT, "-", &problem, diags);
+}
+
+/* What rank 0 has read, on all ranks. One that has no memory for it fails alone, which ends the
+ * job. */
+static bool share_text(struct source_text *s, struct heap *heap, bool fine,
+                       struct diag_list *diags) {
+  struct {
+    uint64_t fine, length;
+  } read = {fine, s->length};
+  char why[256];
+  if (!process_shares()(&read, sizeof read, why, sizeof why)) return complain(diags, "-", why);
+  if (!read.fine) return fine || complain(diags, "-", "rank 0 cannot read it");
+  if (process_follows()) {
+    s->text = heap_alloc(heap, read.length + 1);
+    if (!s->text) return complain(diags, "-", "out of memory; see --memory");
+    s->capacity = read.length + 1;
+    s->length = read.length;
+  }
+  return process_shares()(s->text, read.length, why, sizeof why);
+}
+
 bool source_read(struct source_text *s, struct heap *heap, const char *file,
                  struct diag_list *diags) {
   struct file_problem problem;
   const struct permissions user = permissions_of_user(NULL);
-  const int fd = strcmp(file, "-") == 0 ? standard_input(&problem)
-                                        : file_open(&user, file, FILE_READ, &problem);
-  return read_opened(s, heap, fd, TEXT, file, &problem, diags);
+  if (strcmp(file, "-") != 0) {
+    const int fd = file_open(&user, file, FILE_READ, &problem);
+    return read_opened(s, heap, fd, TEXT, file, &problem, diags);
+  }
+  *s = (struct source_text){0};
+  const bool shares = process_shares() != NULL;
+  const bool fine = (shares && process_follows()) || read_standard_input(s, heap, diags);
+  return shares ? share_text(s, heap, fine, diags) : fine;
 }
 
 bool source_read_array(struct source_text *s, struct heap *heap,
@@ -189,15 +221,16 @@ bool source_read_array(struct source_text *s, struct heap *heap,
   return read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
-/* Whether a file was mapped. */
-static bool map_opened(struct source_text *s, int fd) {
+/* Whether a file was mapped, which keeps its descriptor. */
+static bool map_opened(struct source_text *s, int fd, const char *file) {
   enum { LEAST = 1 << 20 };
   struct stat about;
   if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < LEAST) return false;
   const size_t length = (size_t)about.st_size;
   void *bytes = mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0);
   if (bytes == MAP_FAILED) return false;
-  *s = (struct source_text){.text = bytes, .length = length, .mapped = true};
+  *s = (struct source_text){.text = bytes, .length = length, .mapped = true, .fd = fd};
+  process_mapped(bytes, length, file);
   return true;
 }
 
@@ -206,10 +239,8 @@ bool source_map_array(struct source_text *s, struct heap *heap,
                       enum array_format format, struct diag_list *diags) {
   struct file_problem problem;
   const int fd = file_open(permissions, file, FILE_READ, &problem);
-  const bool mapped = fd >= 0 && map_opened(s, fd);
-  if (!mapped) return read_opened(s, heap, fd, (int)format, file, &problem, diags);
-  close(fd);
-  return true;
+  const bool mapped = fd >= 0 && map_opened(s, fd, file);
+  return mapped || read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
 bool source_load(struct source_text *s, struct heap *heap, const struct source_search *search,
@@ -230,9 +261,16 @@ bool source_is_script(const char *file) {
   return script;
 }
 
+bool source_is_whole(const struct source_text *s) {
+  struct stat about;
+  return !s->mapped || fstat(s->fd, &about) != 0 || (uint64_t)about.st_size >= s->length;
+}
+
 void source_free(struct source_text *s, struct heap *heap) {
   if (s->mapped) {
+    process_unmapped(s->text);
     munmap(s->text, s->length);
+    close(s->fd);
   } else {
     heap_free(heap, s->text, s->capacity);
   }

@@ -10,12 +10,14 @@
 struct source_text {
   char *text;
   size_t length, capacity;
-  bool mapped; /* from the file, which must not become shorter meanwhile */
+  bool mapped; /* from the file, which must not become shorter meanwhile (process.h); */
+  int fd;      /* that is this one */
 };
 
 enum { SOURCE_MAX = 1 << 29 }; /* bytes of a text */
 
-/* Reads a file that the user named, or standard input for "-". A text has no NUL: reading ends
+/* Reads a file that the user named, or standard input for "-": all ranks of a job get what rank
+ * 0 has there. A text has no NUL: reading ends
  * with the block that has one, so that reading a device such as /dev/zero ends, and the parser
  * complains. False with a diagnostic if reading fails, or if the text is longer than SOURCE_MAX
  * or the heap's limit. Release with source_free in every case. */
@@ -31,6 +33,9 @@ bool source_load(struct source_text *, struct heap *, const struct source_search
  * counts nothing in the heap. */
 bool source_map_array(struct source_text *, struct heap *, const struct permissions *,
                       const char *file, enum array_format, struct diag_list *);
+/* Whether a file that is mapped is as long as it was: one whose last page alone has become
+ * shorter reads as zeros. */
+bool source_is_whole(const struct source_text *);
 void source_free(struct source_text *, struct heap *);
 
 /* Whether a file begins as scripts do, with #! for the system. */

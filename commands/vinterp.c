@@ -3,6 +3,7 @@
 #include "commands/output.h"
 #include "commands/process.h"
 #include "commands/program-arguments.h"
+#include "commands/ranks-input.h"
 #include "commands/run-options.h"
 #include "commands/vinterp-tune.h"
 #include "fcode-opt/fcode-opt.h"
@@ -169,6 +170,7 @@ static int command(int argc, char **argv) {
     return STATUS_DONE;
   }
   int status;
+  process_share_input(ranks_broadcast);
   if (run_tuning_listed("vinterp", options.tuning, &status)) return status;
   if (!options.devices) return execute(&options);
   choose_list(stdout);

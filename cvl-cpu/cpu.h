@@ -21,12 +21,11 @@
 /* A pool of threads that sleep between operations and spin briefly before they do. One pool
  * belongs to one context; the calling thread is worker 0. */
 struct pool;
-/* spin: looks of an idle thread before it sleeps. wake_after: microseconds that the caller works
- * alone, in one loop or several, before it wakes threads that sleep. NULL: no memory or no
- * thread. */
+/* threads: 0 means processors_available (base/processors.h). spin: looks of an idle thread
+ * before it sleeps. wake_after: microseconds that the caller works alone, in one loop or
+ * several, before it wakes threads that sleep. NULL: no memory or no thread. */
 struct pool *pool_new(struct heap *, unsigned threads, uint64_t spin, uint64_t wake_after);
 void pool_free(struct pool *);
-unsigned pool_default_threads(void); /* as many as the machine has processors */
 unsigned pool_threads(const struct pool *);
 /* Runs body(arg, first, last, worker) over all of [0, items) in chunks that begin at multiples
  * of `grain` (the last may be shorter), taken dynamically, in any order: neighbours mostly by

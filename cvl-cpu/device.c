@@ -1,4 +1,5 @@
 /* device.c - what --devices says of this machine. */
+#include "base/processors.h"
 #include "cvl-cpu/cpu.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ unsigned cpu_devices(struct cvl_device *out, unsigned most, const char **why) {
   (void)why;
   if (most == 0) return 1;
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  *out = (struct cvl_device){.processors = pool_default_threads()};
+  *out = (struct cvl_device){.processors = processors_available()};
   if (pages > 0 && page > 0) out->memory = (uint64_t)pages * (uint64_t)page;
   struct utsname system;
   if (!model_name(out->name, sizeof out->name) && uname(&system) == 0) {

@@ -27,8 +27,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "base/processors.h"
+#include "base/signals.h"
 #include "cvl-cpu/cpu.h"
 
 /* Rounds of waiting for workers between two looks at whether to end: about as long. */
@@ -260,11 +261,6 @@ static size_t pool_bytes(unsigned threads) {
   return sizeof(struct pool) + threads * sizeof(struct worker);
 }
 
-unsigned pool_default_threads(void) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  return processors > 0 ? (unsigned)processors : 1;
-}
-
 /* Starts the workers. Signals are for the threads that wait for them: one that a worker took
  * would not end the read or the sleep that it is meant to end. */
 static bool start_workers(struct pool *p) {
@@ -274,7 +270,7 @@ static bool start_workers(struct pool *p) {
   sigset_t all, before;
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
-  sigfillset(&all);
+  signals_of_others(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool good = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0;
   while (good && p->started + 1 < p->threads) {
@@ -290,7 +286,7 @@ static bool start_workers(struct pool *p) {
 }
 
 struct pool *pool_new(struct heap *heap, unsigned threads, uint64_t spin, uint64_t wake_after) {
-  const unsigned processors = pool_default_threads();
+  const unsigned processors = processors_available();
   if (threads == 0) threads = processors;
   struct pool *p = heap_alloc(heap, pool_bytes(threads));
   if (!p) return NULL;

@@ -231,6 +231,10 @@ static bool mpi_any(struct cvl_context *c, bool mine) {
   return !all_true(c, !mine);
 }
 
+static unsigned mpi_stops(struct cvl_context *c, uint64_t epoch, unsigned wish) {
+  return comm_stops(c->comm, epoch, wish);
+}
+
 static bool mpi_sum_before(struct cvl_context *c, bool mine, uint64_t n, uint64_t *before) {
   struct said {
     uint64_t yes, n;
@@ -437,6 +441,7 @@ static struct cvl_backend table = {
     .broadcast = mpi_broadcast,
     .any = mpi_any,
     .sum_before = mpi_sum_before,
+    .stops = mpi_stops,
     .from_first = mpi_from_first,
     .own_range = mpi_own_range,
     .read_own = mpi_read_own,

@@ -1,6 +1,7 @@
 /* comm.c - see comm.h. Waiting yields the processor: ranks may be more than processors. */
 #include "cvl-mpi/comm.h"
 #include "base/job.h"
+#include "cvl-mpi/stops.h"
 
 #include <limits.h>
 #include <mpi.h>
@@ -27,6 +28,7 @@ struct comm {
   unsigned here;  /* the rank among those on this machine */
   MPI_Comm world; /* of this room alone */
   struct comm_counts counts;
+  struct stops stops;
   const char *function; /* where the calls are */
   uint64_t site;
   MPI_Request *requests; /* 2 * count */
@@ -44,8 +46,8 @@ static double now(void) {
   return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Lets others have the processor after k looks: ranks may be more than processors. */
-static void give_way(unsigned k) {
+/* Ranks may be more than processors. */
+void comm_give_way(unsigned k) {
   if (k < SPIN) return;
   if (k < SPIN + YIELDS) {
     sched_yield();
@@ -64,7 +66,8 @@ static bool complete(struct comm *c, MPI_Request *requests, int n, double second
   for (unsigned k = 0;; k += k < UINT_MAX) {
     MPI_Testall(n, requests, &done, c->statuses);
     if (done) return true;
-    give_way(k);
+    if (k >= SPIN && c->stops.promises) stops_look(&c->stops);
+    comm_give_way(k);
     if (seconds > 0 && now() - begun > seconds) return false;
   }
 }
@@ -181,7 +184,7 @@ void comm_at(struct comm *c, const char *function, uint64_t site) {
 
 static struct comm *joined;
 
-enum { TAG_LEAVE = 1, TAG_EXCHANGE, TAG_MEET };
+enum { TAG_LEAVE = 1, TAG_EXCHANGE, TAG_MEET, TAG_STOP };
 
 /* Rank 0 learns who has come to the end; a message if not all have. */
 static void wait_for_others(struct comm *c) {
@@ -234,7 +237,8 @@ static bool prepare(struct comm *c) {
   c->statuses = calloc(2 * (size_t)count, sizeof *c->statuses);
   c->zeros = calloc(1, MESSAGE);
   c->drop = malloc(MESSAGE);
-  return c->requests && c->statuses && c->zeros && c->drop;
+  return c->requests && c->statuses && c->zeros && c->drop &&
+         stops_init(&c->stops, c->world, TAG_STOP);
 }
 
 /* Another MPI's mpirun starts processes of which each believes that it is alone. */
@@ -406,7 +410,11 @@ void comm_exchange(struct comm *c, const struct comm_block *send,
     exchange_round(c, send, receive, done);
 }
 
-/* ---- what all ranks fail in ---- */
+/* ---- what all ranks end, or fail in ---- */
+
+unsigned comm_stops(struct comm *c, uint64_t epoch, unsigned wish) {
+  return stops_decide(&c->stops, epoch, wish);
+}
 
 void comm_meet(struct comm *c, uint64_t number, const char *why) {
   uint64_t *theirs = calloc(c->count, sizeof *theirs);

@@ -55,6 +55,11 @@ struct comm_block {
 void comm_exchange(struct comm *, const struct comm_block *send,
                    const struct comm_block *receive);
 
+/* Whether all are to end: each calls it at the same steps of its work, and says why it wants to
+ * (0: it does not). What it gives is the same on all ranks (stops.h). Waits for others only
+ * after one of them has wanted to. */
+unsigned comm_stops(struct comm *, uint64_t epoch, unsigned wish);
+
 /* For a rank that could not do, for some reason, what all ranks do by themselves: returns if
  * none of the others could, which then all call this, with the same number. If one does not
  * within some seconds the job ends, with a message. */

@@ -308,7 +308,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 11 };
+enum { CVL_VERSION = 12 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -429,7 +429,7 @@ struct cvl_backend {
   struct cvl_context *(*open_sub)(struct cvl_context *parent);
 
   /* -- processes of a job that run the same program together, and calls by instances dealt out
-   * to them, each of which executes some of the instances by itself; NULL, all nine,
+   * to them, each of which executes some of the instances by itself; NULL, all ten,
    * where there is one process. All call them together, but read_own. -- */
 
   /* The number of this process, from 0. All get what process 0 has at `data`. Whether one of
@@ -441,6 +441,11 @@ struct cvl_backend {
   bool (*any)(struct cvl_context *, bool mine);
   bool (*sum_before)(struct cvl_context *, bool mine, uint64_t n, uint64_t *before);
   bool (*from_first)(struct cvl_context *, bool mine, void *data, uint64_t bytes);
+  /* Whether work is to end that processes do in the same steps. Each says at each step why it
+   * wants to end work of this epoch, 0 if it does not; at the same step, that one or a later
+   * one, all then get the greatest of what was said in the epoch of that step, else 0. Waits
+   * for others only after somebody has wanted an end. */
+  unsigned (*stops)(struct cvl_context *, uint64_t epoch, unsigned wish);
   /* Which elements of a vector, whose length has been resolved, this process writes where each
    * is to be written once: *first .. *first + *n, all of which it has. The ranges of processes
    * follow each other by their numbers, from 0 to the length; what all have is process 0's. Of

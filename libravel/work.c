@@ -1,5 +1,6 @@
 /* work.c - where the compiler works: guarded against lack of memory, on a stack large enough.
  */
+#include "base/signals.h"
 #include "libravel/private.h"
 
 #include <pthread.h>
@@ -43,7 +44,7 @@ static bool begin_thread(struct deep *d, pthread_t *thread) {
   pthread_attr_t attributes;
   sigset_t all, before;
   if (pthread_attr_init(&attributes) != 0) return false;
-  sigfillset(&all);
+  signals_of_others(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   const bool begun = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
                      pthread_create(thread, &attributes, work_deep, d) == 0;

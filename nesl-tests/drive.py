@@ -348,7 +348,7 @@ def main():
     parser.add_argument("--sample", type=int, default=100, help="percent of the runs to make")
     parser.add_argument("--seed", default="", help="what the sample is drawn by")
     parser.add_argument("--only", action="append", help="pattern of program names")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--backend", default="cpu", help="of configurations that name none")
     parser.add_argument("--device", type=int, help="of that back end")
     parser.add_argument("--seconds", type=float, default=math.inf,

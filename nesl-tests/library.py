@@ -193,7 +193,7 @@ def main():
     parser.add_argument("--data", default="ravel", help="what the arguments follow from")
     parser.add_argument("--sample", type=int, default=100, help="percent of the rows")
     parser.add_argument("--seed", default="", help="which rows the sample has")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--show", action="store_true", help="print the forms instead")
     options = parser.parse_args()
     rows = [row for row in ROWS if not options.only or row.name in options.only]

@@ -166,7 +166,7 @@ def main():
     parser.add_argument("--threads", action="append", choices=["all", "1", "2", "8"])
     parser.add_argument("--chunks", action="append", metavar="N", help="in chunks of N, instead of as"
                         " nesl cuts by itself; not in CORE")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--timeout", type=int, default=120,
                         help="seconds for one file or row; five times that on the emulated GPU, and"
                         " where superoperators are compiled")

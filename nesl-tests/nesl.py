@@ -309,7 +309,7 @@ def main():
     parser.add_argument("--config", action="append", choices=CONFIGS)
     parser.add_argument("--direct", action="store_true", help="as --config direct")
     parser.add_argument("--list", action="store_true", help="print the configurations")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--every", type=int, default=1, metavar="N",
                         help="only each N-th file of the suites")
     parser.add_argument("--timeout", type=int, default=60, help="seconds for one file")

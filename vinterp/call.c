@@ -19,6 +19,7 @@ static void arm_failure(struct machine *m) {
 
 void machine_begin(struct machine *m, struct diag_list *diags) {
   m->diags = diags;
+  m->runs++;
   m->faulted = m->interrupted = m->repeated = false;
   m->failure = (struct machine_failure){0};
   machine_program_use(m, NULL);

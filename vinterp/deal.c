@@ -112,6 +112,10 @@ static bool execute_own(struct machine *m, const struct cut *cut, struct cvl_dea
   s->first_seed = m->seed;
   s->first_random = m->random_count;
   s->stopped = false;
+  if (m->options.stop) {
+    stop_apart(&s->apart, m->options.stop);
+    s->options.stop = &s->apart;
+  }
   const bool good = machine_call_function(s, s->dealt, cut->function, d->own, d->count, results,
                                           cut->result_count, &u.list) == MACHINE_DONE;
   arena_free(&u.arena);

@@ -73,6 +73,7 @@ struct machine {
   /* What a caller has asked for. */
   struct diag_list *diags;
   bool repeated; /* a program is run repeatedly: nothing may go on differently the next time */
+  uint64_t runs; /* so many times; the same on all processes of a job */
   bool faulted;  /* a diagnostic was added; everything unwinds */
   bool interrupted;               /* ... because of a signal that options.stop knows of */
   struct machine_failure failure; /* what it was */
@@ -101,6 +102,7 @@ struct machine {
   struct machine *alone; /* that executes what is dealt to this process (deal.c), or NULL; */
   struct machine_program *dealt; /* of such a machine: what it keeps of the other's program; */
   struct machine *dealer;        /* the other; */
+  struct stop apart; /* of such a machine: the other's options.stop, as this process sees it */
   bool stopped;      /* all processes know that one of them cannot go on with what was dealt */
   struct team *team; /* threads that chunks may be executed on, or NULL */
   bool sub;          /* this is a sub-machine of the team */
@@ -367,6 +369,9 @@ bool machine_next_sites(struct machine *, uint32_t location, uint32_t sites,
 /* Whether options.stop asks for an end: for cvl_stop, on any thread. Then, what it is that
  * ended the run, for its message. */
 bool machine_asks_to_stop(void *machine);
+/* The same for operations of the back end, which may be long: of a process that ends together
+ * with others also if these have not come to a step where they do. */
+bool machine_ends_operations(void *machine);
 void machine_describe_stop(struct machine *, char *message, size_t size);
 /* Asks options.stop: a fault if the run is to end. */
 bool machine_may_go_on(struct machine *, const struct machine_site *);

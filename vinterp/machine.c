@@ -61,7 +61,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .compile_waits = options->compile_waits,
                             .compile_directory = options->compile_directory,
                             .kernels = options->kernels,
-                            .stop = {machine_asks_to_stop, m},
+                            .stop = {machine_ends_operations, m},
                             .measure = options->profile,
                             .say = options->say,
                             .tuning = tuned ? tuned->values : NULL};
@@ -76,6 +76,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     machine_free(m);
     return NULL;
   }
+  if (m->backend->stops) stop_join(options->stop);
   if (options->trace) { /* not before: another back end may be tried */
     m->trace = trace_new(m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
     if (!m->trace) return fail_new(m, diags, "out of memory");

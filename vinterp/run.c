@@ -102,12 +102,26 @@ bool machine_next_site(struct machine *m, uint32_t location, struct machine_site
   return machine_next_sites(m, location, 1, site);
 }
 
+bool machine_ends_operations(void *machine) {
+  const double patience = 0.5; /* seconds for all processes to come to a step where they end */
+  const struct machine *m = machine;
+  return machine_asks_to_stop(machine) || stop_overdue(m->options.stop, patience);
+}
+
 bool machine_asks_to_stop(void *machine) {
   const struct machine *m = machine;
   return (m->team && team_is_ending(m->team)) || stop_asks(m->options.stop) != STOP_NOT;
 }
 
+/* What a process has ended by itself, all report together, at their next agreement: it was the
+ * limit of time, for which machine_ends_operations alone ends anything. */
+static void agree_on_fault(struct machine *m) {
+  if (m->backend->stops && stop_asks(m->options.stop) == STOP_NOT)
+    stop_agree(m->options.stop, STOP_TIME);
+}
+
 void machine_describe_stop(struct machine *m, char *message, size_t size) {
+  if (m->options.stop) agree_on_fault(m);
   m->interrupted = stop_asks(m->options.stop) == STOP_SIGNAL;
   stop_describe(m->options.stop, message, size);
 }
@@ -133,8 +147,17 @@ void machine_show_progress(struct machine *m) {
                   s.peak_bytes);
 }
 
+/* Processes that execute a program together come here at the same steps, and end together. */
+static void decide_together(struct machine *m) {
+  const struct stop *stop = m->options.stop;
+  if (!stop || !m->backend->stops) return;
+  const unsigned why = m->backend->stops(m->context, m->runs, stop_wants(stop));
+  if (why) stop_agree(stop, (enum stop_reason)why);
+}
+
 bool machine_poll(struct machine *m, const struct machine_site *site) {
   m->fuel = FUEL;
+  decide_together(m);
   if (!machine_may_go_on(m, site)) return false;
   machine_show_progress(m);
   return true;

@@ -5,12 +5,13 @@
  * operands of its range, since where the next range begins is known only then: some
  * microseconds, beside some tens that a chunk takes at least.
  */
+#include "base/processors.h"
+#include "base/signals.h"
 #include "vinterp/machine-private.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <unistd.h>
 
 struct member {
   struct team *team;
@@ -85,7 +86,7 @@ static void *member_main(void *arg) {
 /* As many as can be had. Signals are for the threads that wait for them. */
 static void start_threads(struct team *t) {
   sigset_t all, before;
-  sigfillset(&all);
+  signals_of_others(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   while (t->started + 1 < t->threads) {
     struct member *next = &t->members[t->started + 1];
@@ -117,9 +118,7 @@ static void work_together(struct team *t, void (*work)(struct machine *)) {
 /* ---- a machine's team ---- */
 
 static unsigned wanted_threads(const struct machine_options *options) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  if (options->threads > 0) return options->threads;
-  return processors > 0 ? (unsigned)processors : 1;
+  return options->threads > 0 ? options->threads : processors_available();
 }
 
 static bool make(struct machine *m, struct team *t, unsigned threads) {

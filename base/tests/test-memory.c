@@ -335,3 +335,28 @@ Test(stop, shows_progress_on_its_own_thread) {
   stop_begin(&stop, 0);
   cr_expect_eq(stop_asks(&stop), STOP_NOT);
 }
+
+/* Of a process that works in step with others: what it wants is not yet what is asked. */
+Test(stop, joint_requests_are_those_agreed_on) {
+  atomic_int signal = SIGINT;
+  char text[128];
+  struct stop stop = {.signal = &signal}, apart;
+  stop_begin(&stop, 1e-9);
+  cr_expect_eq(stop_asks(&stop), STOP_SIGNAL);
+  stop_join(&stop);
+  cr_expect_eq(stop_asks(&stop), STOP_NOT);
+  cr_expect_eq(stop_wants(&stop), STOP_SIGNAL);
+  stop_describe(&stop, text, sizeof text);
+  cr_expect_str_eq(text, "");
+  while (!stop_overdue(&stop, 0)) {
+  }
+  stop_apart(&apart, &stop);
+  cr_expect_eq(stop_asks(&apart), STOP_SIGNAL);
+  stop_agree(&stop, STOP_TIME);
+  cr_expect_eq(stop_asks(&stop), STOP_TIME);
+  cr_expect_not(stop_overdue(&stop, 0));
+  stop_describe(&stop, text, sizeof text);
+  cr_expect_str_eq(text, "the time limit of 1e-09 seconds is over");
+  stop_begin(&stop, 0);
+  cr_expect_eq(stop_asks(&stop), STOP_NOT);
+}

@@ -181,6 +181,13 @@ class Listed(Backends):
         self.assertRegex(lines[6], r"^  not to be had: .*/cvl-a_1-b\.so is no back end: ")
         self.assertEqual(lines[7:], ["paper: for tests: by hand", *sheets])
 
+    def test_affinity(self):
+        """Processors are those that the process may run on."""
+        before = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, before)
+        os.sched_setaffinity(0, {max(before)})
+        self.assertRegex(self.run_with("--devices").out, r"\n  0: .+, 1 processor, ")
+
     def test_no_device(self):
         self.module("cvl-paper.so")
         lines = self.run_with("--devices", plugin="refuse").out.splitlines()

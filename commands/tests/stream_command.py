@@ -331,6 +331,28 @@ class StreamTest(ScratchTest):
         self.sparse("a.npy", 1 << 30)
         self.fails("the time limit", "each", ["a.npy"], memory="500M", more=("--time", "0.3"))
 
+    def shortened(self, name, entry, length, outputs=("o.npy",)):
+        """The file is cut while it is read, when the result's has been begun."""
+        before = self.files()
+        child = subprocess.Popen(self.command(entry, [name], outputs, memory="500M"), cwd=self.directory,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + LONG
+        while self.files() == before and child.poll() is None and time.monotonic() < end:
+            time.sleep(0.005)
+        os.truncate(self.path(name), length)
+        out, errors = child.communicate(timeout=LONG)
+        self.assertEqual((child.returncode, out), (1, ""), errors)
+        self.assertRegex(errors, f"^{name}: error: another process has made the file shorter while it was read")
+        self.assertEqual(errors.count("error: "), 1, errors)
+        self.assertEqual(self.files(), before)
+
+    def test_a_file_that_becomes_shorter(self):
+        for entry in ("each", "squares"):
+            self.sparse("a.npy", 1 << 25)
+            self.shortened("a.npy", entry, HEADER + 8000)
+        self.sparse("a.npy", 1 << 23)  # its last page reads as zeros then
+        self.shortened("a.npy", "each", HEADER + 8 * ((1 << 23) - 1))
+
     # ---- much ----
 
     def test_a_csv_file_of_gigabytes(self):

@@ -1,6 +1,7 @@
 /* test-pool.c - the thread pool: every item once, chunks in order or dealt out, loops back to
  * back, workers that sleep between loops. Meant to be run under ThreadSanitizer as well. */
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <time.h>
 
 #include "cvl-cpu/cpu.h"
@@ -74,6 +75,21 @@ Test(pool, runs_loops_back_to_back) {
     cr_assert_eq(even, 100);
     cr_assert_eq(odd, 77);
   }
+  pool_free(p);
+}
+
+Test(pool, has_by_default_a_thread_for_each_processor_of_the_mask) {
+  struct heap h;
+  cpu_set_t set, one;
+  heap_init(&h, 0);
+  cr_assert_eq(sched_getaffinity(0, sizeof set, &set), 0);
+  CPU_ZERO(&one);
+  for (int k = 0; CPU_COUNT(&one) == 0; k++) {
+    if (CPU_ISSET(k, &set)) CPU_SET(k, &one);
+  }
+  cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+  struct pool *p = pool_new(&h, 0, SPIN, WAKE);
+  cr_expect_eq(pool_threads(p), 1);
   pool_free(p);
 }
 

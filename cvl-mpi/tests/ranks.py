@@ -505,6 +505,93 @@ def rank_dies(tests, job):
                  f"{job.name}, a rank that dies ends the job", text)
 
 
+FORMS_TYPED = """1 + 1;
+function twice(x) = 2 * x;
+sum({twice(i) : i in index(10000)});
+loop i = 0 while i >= 0 do rem(i + 1, 1000);
+max_val({twice(i) :
+         i in index(7000)});
+"""
+ADDS = """FUNC MAIN
+CONST INT 30
+CONST INT 12
++ INT
+RET
+"""
+
+
+def standard_input(tests, job):
+    """Rank 0 has it, and all execute what is there: forms, of which one takes too long; programs."""
+    nesl, vinterp = job.build / "bin/nesl", job.build / "bin/vinterp"
+    backend = ["--backend", job.backend]
+    done = job.run(3, nesl, *backend, "--time", "1", text=FORMS_TYPED, timeout=60)
+    tests.expect(re.findall("it = (.*) :", done.stdout) == ["2", "99990000", "13998"] and
+                 done.stderr.count("error: the time limit of 1 seconds is over") == 1,
+                 f"{job.name}, forms on standard input", done.stdout + done.stderr)
+    done = job.run(3, nesl, "run", *backend, "-", text="sum(index(20000));", timeout=60)
+    tests.expect(done.returncode == 0 and done.stdout.count("199990000") == 1,
+                 f"{job.name}, a program on standard input", done.stdout + done.stderr)
+    done = job.run(3, nesl, "run", *backend, "-", text="1 +;", timeout=60)
+    tests.expect(done.returncode != 0 and done.stderr.count("error:") == 1,
+                 f"{job.name}, an error on standard input", done.stdout + done.stderr)
+    done = job.run(2, vinterp, *backend, "-", text=ADDS, timeout=60)
+    tests.expect(done.stdout == "( 42 )\n", f"{job.name}, VCODE on standard input", done.stdout + done.stderr)
+
+
+TURNS = """function mixed(n) =
+  let v = {rem(i * 31, 30011) : i in [0:30011]};
+      (w, k) = loop (w, k) = (v, 0) while k < n do ((if rem(k, 3) == 0 then {w[x] : x in w} else {w[x] : x in v}), k + 1)
+  in sum(w) $
+function dealt(n) =
+  sum({let v = [0:i + 100]; (s, k) = loop (s, k) = (0, 0) while k < n do (s + sum({x * k : x in v}), k + 1) in s
+       : i in index(500)}) $
+"""
+
+
+def in_time(tests, job):
+    """A limit that one rank notices first ends all, with one message, wherever each of them is."""
+    with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
+        Path(folder, "f.nesl").write_text(TURNS)
+        for k in range(6):
+            entry = ("mixed", "dealt")[k % 2]
+            try:
+                done = job.run(2, job.build / "bin/nesl", "run", "--backend", job.backend, "--time", f"0.{k + 3}",
+                               "f.nesl", "--entry", entry, "1000000000", folder=folder, timeout=15)
+                text, good = done.stderr, done.returncode != 0
+            except subprocess.TimeoutExpired:
+                text, good = "hangs", False
+            tests.expect(good and text.count(f"error: the time limit of 0.{k + 3} seconds is over") == 1,
+                         f"{job.name}, {entry} ends in time", text)
+
+
+def one_rank_signalled(job, number, program, *options):
+    """The seconds until a job ends of which one rank gets a signal; what it says."""
+    command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, *options, "-e", program)
+    started = subprocess.Popen(command, env=job.environment, text=True, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    time.sleep(1.5)
+    ranks = [p for p in children(started.pid) if Path(f"/proc/{p}/comm").read_text().strip() == "nesl"]
+    if ranks:
+        os.kill(sorted(ranks)[-1], number)
+    begun = time.time()
+    try:
+        text, _ = started.communicate(timeout=20)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        text, _ = started.communicate()
+    return time.time() - begun if len(ranks) == 3 else 1e9, text
+
+
+def one_rank_ends(tests, job):
+    """An interrupt of one rank is one of all; where one does not go on at all, the limit of time ends the job."""
+    program = "loop (i, s) = (0, 0) while i >= 0 do (i + 1, s + sum({rem(x, 7) : x in index(6000)}))"
+    seconds, text = one_rank_signalled(job, signal.SIGINT, program)
+    tests.expect(seconds < 8 and text.count("error: interrupted") == 1, f"{job.name}, one rank is interrupted", text)
+    seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", "2")
+    tests.expect(seconds < 12 and text.count("the time limit of 2 seconds is over") == 1,
+                 f"{job.name}, one rank does not go on", text)
+
+
 LOOKED_UP = """function main(n) =
   let v = {i * i : i in index(300)}; w = {rem(i * 7, 300) : i in index(3000)};
       (k, s) = loop (k, s) = (0, 0) while k < n do (k + 1, s + sum({v[rem(j + k, 300)] : j in w}))
@@ -597,6 +684,9 @@ def main():
         forms(tests, job, FORMS if not arguments.forms else
               [*sorted((ROOT / "nesl-tests/nesl").glob("*.nesl")), *sorted(CORPUS.glob("*/*.nesl"))])
         rank_dies(tests, job)
+        standard_input(tests, job)
+        in_time(tests, job)
+        one_rank_ends(tests, job)
         if first:
             without_memory(tests, job)
             kept_copies(tests, job)

@@ -1,0 +1,17 @@
+/* groups.h - what the control groups of this process allow (Linux, versions 1 and 2).
+ *
+ * A limit holds for the group and for all below it, so the process's group and those above it
+ * are looked at, as far as they are mounted: a container sees its own as the topmost.
+ */
+#ifndef RAVEL_GROUPS_H
+#define RAVEL_GROUPS_H
+
+#include <stdint.h>
+
+/* Processors' worth of time that groups allow, rounded up; UINT_MAX without a limit. The paths
+ * /proc and /sys are looked for below `root`, "" but in tests. */
+unsigned groups_processors(const char *root);
+/* Bytes of memory; UINT64_MAX without a limit. */
+uint64_t groups_memory(const char *root);
+
+#endif
