@@ -39,7 +39,7 @@ void stop_begin(struct stop *, double seconds);
 /* Whether the work is to end, and why. NULL never asks. May be called by any thread. On that of
  * stop_begin it calls progress, at most every 0.05 s. */
 enum stop_reason stop_asks(const struct stop *);
-/* From now on processes end together: stop_asks says only what stop_agree was told, on all of
+/* From now on processes end together: stop_asks says only what stop_agree was given, on all of
  * them at the same step, until stop_begin. NULL is ignored. */
 void stop_join(const struct stop *);
 void stop_agree(const struct stop *, enum stop_reason);

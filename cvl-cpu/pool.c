@@ -16,8 +16,8 @@
  *
  * Waking a thread costs as much as a short loop takes. So sleepers are woken when the caller
  * has worked alone for a while, in this loop and those before it: whoever computes little wakes
- * nobody, and what waking costs is a small part of what there is to share. Threads that still
- * spin join at once.
+ * nobody, and waking costs little beside the loops that several threads execute. Threads that
+ * still spin join at once.
  *
  * A loop may be asked to end: a thread checks this before it takes a chunk. A chunk that was
  * taken is finished, so that no chunk waits for ever for those before it.

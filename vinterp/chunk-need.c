@@ -55,7 +55,7 @@ static void move_line(struct chunk_line *line, bool apart, double before, double
   }
 }
 
-/* Whether two chunks of these weights tell the fixed part from the rest. */
+/* Whether two chunks of these weights separate the fixed part from the rest. */
 static bool is_apart(double before, double weight) {
   return weight >= APART * before || weight <= before / APART;
 }

@@ -256,7 +256,7 @@ static double range_least(const struct chunk_need *need) {
 }
 
 /* The weight that the next range may have. What its steps cost whatever it has counts for more
- * than the cache. While that is not known ranges grow, which will tell. */
+ * than the cache. While that is not known ranges grow: then it will be. */
 static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
   const double share = team_share(parent->team, &cut->bound);

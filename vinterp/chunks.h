@@ -87,7 +87,7 @@ struct chunk_way {
 /* What chunks of a function need, as far as known. */
 struct chunk_need {
   uint64_t chunks;        /* how many have been measured, */
-  bool apart;             /* and two of them of weights that tell the fixed part */
+  bool apart;             /* and two of them of weights that separate the fixed part */
   double weight, largest; /* where the line is anchored; of the heaviest chunk */
   struct chunk_line bytes;
   struct chunk_way alone, team; /* by the machine; by a thread of its team */
