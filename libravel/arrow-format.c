@@ -34,6 +34,24 @@ static const struct {
     {"+s", {.kind = ARROW_STRUCT}},
 };
 
+/* What is not supported, by the beginnings of format strings, with what to do instead. */
+static const struct {
+  char text[4];
+  const char *what;
+} others[] = {
+    {"d:", "a decimal; cast it to float64"},
+    {"td", "a date; cast it to an integer"},
+    {"tt", "a time; cast it to an integer"},
+    {"ts", "a timestamp; cast it to int64"},
+    {"tD", "a duration; cast it to int64"},
+    {"ti", "an interval, which has no number"},
+    {"w:", "binary of a fixed size; cast it to binary"},
+    {"+m", "a map; cast it to a list of structs"},
+    {"+v", "a list view; cast it to a list"},
+    {"+u", "a union: elements of a sequence have one type"},
+    {"+r", "run-end encoded; decode it"},
+};
+
 /* The N of "+w:N". */
 static bool parse_size(const char *text, int64_t *size) {
   *size = 0;
@@ -86,6 +104,18 @@ bool import_fail(struct import *im, const struct arrow_node *node, const char *f
 }
 
 /* ---- nodes ---- */
+
+static bool unknown_format(struct import *im, const struct arrow_node *node) {
+  const char *format = node->schema->format ? node->schema->format : "";
+  size_t i = 0;
+  while (i < sizeof others / sizeof *others &&
+         strncmp(format, others[i].text, strlen(others[i].text)) != 0) {
+    i++;
+  }
+  const bool known = i < sizeof others / sizeof *others;
+  return import_fail(im, node, "the Arrow type \"%.60s\" cannot be imported%s%s", format,
+                     known ? ": it is " : "", known ? others[i].what : "");
+}
 
 static bool add_column(struct import *im, const struct arrow_node *node,
                        enum column_kind kind) {
@@ -169,8 +199,7 @@ static struct arrow_node *read_node(struct import *im, const struct arrow_node *
     return NULL;
   }
   if (!arrow_format_parse(schema->format, &node->format)) {
-    import_fail(im, node, "the Arrow type \"%.60s\" cannot be imported",
-                schema->format ? schema->format : "");
+    unknown_format(im, node);
     return NULL;
   }
   const bool fine = schema->dictionary ? read_dictionary(im, node) : read_columns(im, node);

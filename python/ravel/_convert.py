@@ -79,8 +79,9 @@ class Inputs:
 
     def _tuple(self, data: Tuple[Any, ...], name: str, wanted: Optional[Type]) -> Value:
         if len(data) < 2:
-            raise _errors.DataError(f"{name} is a tuple of {len(data)}: those of NESL have two"
-                                    " components or more")
+            raise _errors.DataError(
+                f"{name} is a tuple of {len(data)}: those of NESL have two components or more"
+                f"{'; use its component, ' + name + '[0]' if data else ''}")
         types = list(wanted.parts) if wanted and len(wanted.parts) == len(data) else []
         parts = [self.value(each, f"{name}[{i}]", types[i] if types else None)
                  for i, each in enumerate(data)]
@@ -96,6 +97,8 @@ class Inputs:
             return self._array(np.asarray(data), name)
         if is_awkward(data):
             return self._column(awkward_column(data, name))
+        if data is None:
+            raise _errors.DataError(f"{name} is None: NESL has no missing values")
         if is_frame(data):
             data = without_index(data, name)
         for method, convert in PRODUCERS:

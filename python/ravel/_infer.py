@@ -70,8 +70,8 @@ def unordered(item: Any, name: str) -> DataError:
     word = word_of(type(item))
     said = f"{name} is a {type(item).__module__}.{type(item).__name__}".replace("builtins.", "")
     if word == "table":
-        return DataError(f"{said}, a table: use ravel.array(table) instead of it for its rows, as in"
-                         " [ravel.array(table) for table in tables]")
+        return DataError(f"{said}, a table: use ravel.array(table) instead, whose elements are its"
+                         " rows: [ravel.array(table) for table in tables]")
     if word == "dict":
         return DataError(f"{said}: use a list, or a list of tuples such as list(d.items())")
     return DataError(f"{said}, which has no order: use a list such as sorted(s)")

@@ -105,7 +105,7 @@ class Scalars(unittest.TestCase):
 
     def test_refusals(self):
         for data, said in ((2**63, "x is 9223372036854775808"), ((1,), "a tuple of 1"),
-                           (None, "builtins.NoneType"), ({1}, "is a set")):
+                           (None, "is None: NESL has no missing"), ({1}, "is a set")):
             with self.subTest(data), self.assertRaisesRegex(rv.DataError, said):
                 rv.eval("x", x=data)
 
@@ -223,6 +223,13 @@ class Untaken(unittest.TestCase):
                         self.assertRaisesRegex(rv.DataError, where + " is a .*: use a list"):
                     rv.array(data)
         self.assertEqual(rv.array({"a": 1}.items()).to_list(), [("a", 1)])
+
+    def test_messages_name_what_to_use(self):
+        for data, said in ((None, "data is None: NESL has no missing"),
+                           ((5,), r"tuple of 1: .*use its component, data\[0\]"),
+                           ([None], r"data\[0\] is None")):
+            with self.subTest(data=data), self.assertRaisesRegex(rv.DataError, said):
+                rv.array(data)
 
     def test_arrays_without_dimensions(self):
         self.assertEqual(rv.array([np.array(1), np.array(2)]).to_list(), [1, 2])
