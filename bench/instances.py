@@ -174,7 +174,7 @@ def described(row, one):
 
 def of_benchmarks():
     for one in load_cases().values():
-        yield superoperators.Program(one.name, program(one), ["--entry", "bench"], one.widths)
+        yield superoperators.Program(one.name, program(one), superoperators.entry(one), one.widths)
 
 
 def look_at(one, build):

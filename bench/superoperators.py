@@ -108,11 +108,20 @@ class Program:
         self.widths, self.arguments, self.says = widths, list(arguments), says
 
 
+# Of programs that leave the types of their data open.
+TYPES = {"scan": ":[int]"}
+
+
+def entry(one):
+    """The words for neslc that name the function of a benchmark program."""
+    return ["--entry", "bench" + TYPES.get(one.name, "")]
+
+
 def of_benchmarks():
     for one in load_cases().values():
         variant = variants(one)[0][0]
         n = SIZES.get(one.name, one.sizes[0])
-        yield Program(one.name, program(one), ["--entry", "bench"], one.widths,
+        yield Program(one.name, program(one), entry(one), one.widths,
                       Data(one, variant, n).words(literal), f"n = {n:,}")
 
 

@@ -66,7 +66,8 @@ static bool unknown_option(const struct command_line *c, const char *argument, s
   if (nearest) {
     return usage_error(c->command, "unknown option %s, did you mean --%s?", given, nearest);
   }
-  return usage_error(c->command, "unknown option %s", given);
+  return usage_error(c->command, "unknown option %s%s", given,
+                     is_long ? "" : "; what begins with - and is none stands behind --");
 }
 
 void arguments_help(const struct option_row *rows, unsigned row_count, FILE *out) {
@@ -94,7 +95,9 @@ void arguments_help(const struct option_row *rows, unsigned row_count, FILE *out
 bool int_value(const char *command, const char *name, const char *text, int64_t least,
                int64_t most, int64_t *x) {
   if (parse_int(text, strlen(text), least, most, x)) return true;
-  if (most == INT64_MAX) {
+  const char *digits = text + (*text == '-' || *text == '+');
+  const bool too_far = *digits && strspn(digits, "0123456789") == strlen(digits);
+  if (most == INT64_MAX && !(too_far && least == INT64_MIN)) {
     return usage_error(command, "--%s must be an integer of at least %lld, not '%.40s'", name,
                        (long long)least, text);
   }

@@ -115,8 +115,8 @@ static bool has_functions(struct type *t) {
 
 static bool no_data(struct making *m, const char *name, struct type *t) {
   return library_wrong(
-      m, "--entry %s: C cannot have data of the type %s, with functions or streams", name,
-      type_text(&m->n->messages, t, false));
+      m, "--entry %s: %s cannot have data of the type %s, with functions or streams", name,
+      m->o->library ? "C" : "a program", type_text(&m->n->messages, t, false));
 }
 
 static bool check_data(struct making *m, const char *name, struct type *t) {
@@ -235,6 +235,18 @@ static const char *split(struct making *m, const char *text, struct library_entr
   e->name = folded;
   e->c_name = name == text ? folded : arena_copy(m->l.arena, text, equals);
   return text[before] ? text + before + 1 : NULL;
+}
+
+struct global *library_target(struct making *m, const char *text, struct type **argument) {
+  struct library_entry e = {.name = NULL};
+  struct type *result;
+  const char *types = split(m, text, &e);
+  if (e.c_name != e.name) {
+    library_wrong(m, "--entry %s: a name of C goes with --library", text);
+    return NULL;
+  }
+  struct global *g = find_function(m, e.name);
+  return g && set_types(m, g, types, argument, &result) ? g : NULL;
 }
 
 bool library_make_entry(struct making *m, const char *text) {

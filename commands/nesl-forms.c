@@ -262,17 +262,48 @@ const struct source *nesl_source(struct nesl *n, const char *name, const char *t
   return source;
 }
 
+/* The length without blanks at the end. */
+static size_t trimmed(const char *text, size_t length) {
+  while (length > 0 && strchr(" \t\n", text[length - 1])) length--;
+  return length;
+}
+
+/* Where a comment may begin that the text ends with, and that would hide what is added: the
+ * first
+ * `//` of the last line; the length if there is none. */
+static size_t last_comment(const char *text, size_t length) {
+  size_t found = length;
+  for (size_t at = length; at >= 2 && text[at - 1] != '\n'; at--) {
+    if (memcmp(text + at - 2, "//", 2) == 0) found = at - 2;
+  }
+  return found;
+}
+
+/* A comment that holds a number only was meant for an operator of other languages. */
+static void note_comment(const char *text) {
+  const char *comment = strstr(text, "//");
+  const char *behind = comment ? comment + 2 + strspn(comment + 2, " ") : "";
+  const size_t digits = strspn(behind, "0123456789.");
+  if (digits == 0 || behind[digits + strspn(behind + digits, " \n;")] != '\0') return;
+  fprintf(stderr, "nesl: note: `%s` is a comment: a / b divides, ints toward 0\n", comment);
+}
+
 const struct source *nesl_typed_source(struct nesl *n, const char *text) {
   size_t length = strlen(text);
-  char *ended = heap_alloc(&n->heap, length + 1);
+  const size_t bytes = length + 2;
+  char *ended = heap_alloc(&n->heap, bytes);
   if (!ended) {
     nesl_complain_of_memory(n);
     return NULL;
   }
-  const size_t bytes = length + 1;
   memcpy(ended, text, length);
-  while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
-  if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
+  length = trimmed(ended, length);
+  note_comment(text);
+  const size_t comment = last_comment(ended, length), code = trimmed(ended, comment);
+  if (code == 0 || !strchr(";$", ended[code - 1])) {
+    if (comment < length) ended[length++] = '\n';
+    ended[length++] = ';';
+  }
   const struct source *source = nesl_source(n, "<command-line>", ended, length, 1);
   heap_free(&n->heap, ended, bytes);
   return source;

@@ -3,6 +3,7 @@
  * The forms of the file are read as `nesl` would; of them only assignments are evaluated, since
  * what is compiled may mention their variables.
  */
+#include "commands/library-make.h"
 #include "commands/nesl.h"
 #include "commands/neslc-library.h"
 #include "commands/output.h"
@@ -62,20 +63,32 @@ static bool wrong_target(struct nesl *n, const char *file, const char *what, con
 
 static bool compile_function(struct nesl *n, struct compilation *c,
                              const struct flatten_options *flatten) {
-  const char *file = c->options->file, *name = c->options->entry;
-  struct global *g = session_global(n->session, name);
-  if (!g) return wrong_target(n, file, "there is no function ", name);
-  struct type *type = type_of(g->scheme.type);
-  if (g->kind == GLOBAL_VARIABLE || type->tag != TYPE_FUNCTION) {
-    return wrong_target(n, file, "this is no function: ", name);
-  }
+  struct making m = {.n = n, .o = c->options, .l.arena = &n->arena};
+  struct type *argument = NULL;
+  struct global *g = library_target(&m, c->options->entry, &argument);
+  if (!g) return false;
   if (c->options->after_check && g->body) {
     core_show(g->body, c->say);
     fputc('\n', c->say);
   }
-  struct type *argument = type_ground(&n->arena, type->part[0], 0, NULL);
   c->program = flatten_function(n->session, g, argument, flatten, &n->complaints);
   return c->program != NULL;
+}
+
+/* A function among the components of a type, which a program cannot leave as its result. */
+static bool holds_function(struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_FUNCTION) return true;
+  return t->tag == TYPE_PAIR && (holds_function(t->part[0]) || holds_function(t->part[1]));
+}
+
+static bool has_result(struct nesl *n, const struct form *form, const struct core *value) {
+  if (!holds_function(value->type)) return true;
+  complain(
+      &n->complaints, NESL_TYPE, form->source, value->at,
+      "a program cannot leave a function as its result: --entry F compiles a function, which "
+      "takes its argument from the stack");
+  return false;
 }
 
 static bool compile_form(struct nesl *n, struct compilation *c, const struct form *form,
@@ -86,6 +99,7 @@ static bool compile_form(struct nesl *n, struct compilation *c, const struct for
     complain(&n->complaints, NESL_PARSE, form->source, form->at, "this is no expression");
     return false;
   }
+  if (!has_result(n, form, checked.value)) return false;
   if (session_find_missing(n->session, checked.value, &n->complaints)) return false;
   if (c->options->after_check) {
     core_show(checked.value, c->say);

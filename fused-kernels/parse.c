@@ -116,7 +116,8 @@ static void take_origin(struct parser *p) {
   if (origin != 0) p->origin = origin;
 }
 
-/* ---- "fused OP0#1 ($0 : INT) =" ---- */
+/* ---- "fused OP0#1 ($0 : INT) =", or as the paper of 2012 prints it "fused OP0 (...) =" ----
+ */
 
 static bool heading(struct parser *p, uint32_t number) {
   next(p); /* fused */
@@ -132,7 +133,8 @@ static bool heading(struct parser *p, uint32_t number) {
                         number));
   }
   next(p);
-  if (!mark(p, '#', "the number must be followed by # and how often it is used")) return false;
+  if (!at_mark(p, '#')) return true;
+  next(p);
   if (p->token.kind != SCAN_INTEGER || !ordinal(p->token.text, p->token.length, &uses)) {
     return expected(p, "# must be followed by how often the superoperator is used");
   }

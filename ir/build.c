@@ -117,7 +117,10 @@ static bool report_fused(const struct build *b, struct diag_list *diags) {
       const struct origin *origin = origin_at(&vcode->origins, in->origin);
       if (vcode->fused_count == 0)
         diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos, origin,
-                 "FUSED %u: no superoperator definitions were supplied", in->as.fused);
+                 "FUSED %u: there are no definitions of superoperators: a .fcode of 2012 has "
+                 "them in "
+                 "a file of their own, PROGRAM.sop beside it, or --sop FILE",
+                 in->as.fused);
       else
         diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos, origin,
                  "FUSED %u: there %s only %u superoperator%s, numbered from 0", in->as.fused,

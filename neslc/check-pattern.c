@@ -163,10 +163,12 @@ static bool legal_contents(struct checker *ck, const struct syntax *e, enum patt
   const char *name = constructor_text(ck, constructor);
   const struct datatype *data = datatype_of(ck, constructor);
   if (!data) {
-    complain(
-        ck->complaints, NESL_PATTERN, ck->source, constructor->at,
-        "a pattern %s(...) takes a value of a datatype apart, but there is no datatype `%s`",
-        name, name);
+    const bool defines = use == PATTERN_OF_ASSIGNMENT && constructor->kind == SYNTAX_NAME;
+    complain(ck->complaints, NESL_PATTERN, ck->source, constructor->at,
+             "a pattern %s(...) takes a value of a datatype apart, but there is no datatype "
+             "`%s`%s%s%s",
+             name, name, defines ? "; a function is defined by `function " : "",
+             defines ? name : "", defines ? "(...) = ...`" : "");
     return false;
   }
   if (use == PATTERN_OF_ASSIGNMENT) {

@@ -90,7 +90,8 @@ static bool is_letter(char c) {
 /* Like parse_failed, where the text ends within a token: another line may mend that. */
 static void open_end(struct reader *r, uint32_t start, uint32_t end, const char *what) {
   if (!r->failed) r->more = true;
-  parse_failed(r, (struct span){start, end}, "the %s that begins here is never closed", what);
+  parse_failed(r, (struct span){start, end}, "the %s that begins here is never closed%s", what,
+               strcmp(what, "comment") != 0 ? "" : "; a remainder is rem(a, b) or mod(a, b)");
 }
 
 #define NO_END UINT32_MAX
@@ -350,7 +351,12 @@ static void unknown_character(struct reader *r, uint32_t at) {
   const char *character = arena_copy(r->arena, source->text + at, bytes);
   const char *own = meant(character);
   unsigned char byte = (unsigned char)character[0];
-  if (own != NULL) {
+  if (own != NULL && *own == ' ') {
+    parse_failed(
+        r, span,
+        "this is a no-break space, U+00A0, as word processors and web pages have them: "
+        "write an ordinary space");
+  } else if (own != NULL) {
     parse_failed(r, span, "the character `%s` is not NESL's `%s`", character, own);
   } else if (bytes == 1 && (byte < ' ' || byte > '~')) {
     parse_failed(r, span, "the byte %u means nothing outside of strings and comments", byte);

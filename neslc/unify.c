@@ -2,8 +2,9 @@
  *
  * Huet's algorithm: links in the variables, and classes of types with parts that are the same,
  * so that two parts are compared once however often they are shared. Two classes (of types)
- * become the class that has what both have, if there is one: number with logical fails, since
- * no class has int alone.
+ * become the class that has what both have, if there is one. Of an ordered class with logical
+ * that is int alone, which no class is: both become int. The specification refuses number with
+ * logical.
  */
 #include "neslc/table.h"
 #include "neslc/types.h"
@@ -16,6 +17,7 @@ struct unifier {
 
 /* What is in a class: base types, and what consists of ordered ones. */
 enum { INTS = 1, FLOATS = 2, BOOLS = 4, CHARS = 8, ORDERED = 16, OTHERS = 32 };
+enum { ONLY_INT = CLASSES + 1 };
 static const uint8_t members[CLASSES] = {
     [CLASS_ANY] = INTS | FLOATS | BOOLS | CHARS | ORDERED | OTHERS,
     [CLASS_SCALAR] = INTS | FLOATS | BOOLS | CHARS,
@@ -32,12 +34,13 @@ static bool has_member(enum type_class klass, enum type_tag tag) {
   return (members[klass] & member) != 0;
 }
 
-/* The class that has what both have; CLASSES if there is none. */
-static enum type_class common_class(enum type_class a, enum type_class b) {
+/* The class that has what both have; CLASSES if there is none, ONLY_INT if it is that. */
+static unsigned common_class(enum type_class a, enum type_class b) {
   const unsigned both = members[a] & members[b];
-  enum type_class k = CLASS_ANY;
+  unsigned k = CLASS_ANY;
   while (k < CLASSES && members[k] != both) k++;
-  return k;
+  const bool refused = a == CLASS_NUMBER || b == CLASS_NUMBER;
+  return k == CLASSES && both == INTS && !refused ? ONLY_INT : k;
 }
 
 struct search {
@@ -61,10 +64,21 @@ static enum unify_result occurs(struct search *s, struct type *t, uint32_t depth
   return result;
 }
 
-static enum unify_result unify_variables(struct type *a, struct type *b) {
-  const enum type_class klass =
-      common_class((enum type_class)a->klass, (enum type_class)b->klass);
+/* Both become int, from where the one is that says so. */
+static enum unify_result unify_with_int(struct unifier *u, struct type *a, struct type *b) {
+  struct type *both = arena_alloc(u->arena, sizeof *both);
+  const struct type *known = a->from_source ? a : b;
+  *both = *type_base(u->arena, TYPE_INT);
+  both->from = known->from;
+  both->from_source = known->from_source;
+  a->link = b->link = both;
+  return UNIFY_OK;
+}
+
+static enum unify_result unify_variables(struct unifier *u, struct type *a, struct type *b) {
+  const unsigned klass = common_class((enum type_class)a->klass, (enum type_class)b->klass);
   if (klass == CLASSES) return UNIFY_CLASS;
+  if (klass == ONLY_INT) return unify_with_int(u, a, b);
   struct type *keep = a->klass == klass && b->klass != klass ? a : b;
   struct type *drop = keep == a ? b : a;
   if (!keep->from_source) { /* its own class may have no source location */
@@ -92,7 +106,7 @@ static enum unify_result order_parts(struct unifier *u, struct type *t, uint32_t
 static enum unify_result unify_variable(struct unifier *u, struct type *variable,
                                         struct type *t, uint32_t depth) {
   if (variable->generic) return UNIFY_CLASH;
-  if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(variable, t);
+  if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(u, variable, t);
   bool constructed = t->tag > TYPE_STREAM;
   const bool any = variable->klass == CLASS_ANY;
   const bool ordered = !any && (members[variable->klass] & ORDERED) && may_be_ordered(t);

@@ -356,6 +356,32 @@ class LostOutput(CommandTest):
             self.assertIn("prog.nesl:2:2: error: the byte 0 means nothing", ran.stderr)
 
 
+class Messages(CommandTest):
+    """What was typed as in other languages, and what is added to it."""
+
+    def test_comments_behind_an_expression(self):
+        for text in ("1 + 1 // two", "1 + 1 // two;", "1 // one\n+ 1 // one", "1 + 1; // two", "1 + 1 % two %"):
+            self.expect(self.nesl("-e", text), 0, "\nit = 2 : int\n")
+        self.expect(self.nesl("-e", '"http://x"'), 0, '\nit = "http://x" : [char]\n')
+        ran = self.nesl("-e", "10 // 3")
+        self.assertEqual((ran.returncode, ran.stderr),
+                         (0, "nesl: note: `// 3` is a comment: a / b divides, ints toward 0\n"))
+
+    def test_what_is_meant(self):
+        for arguments, status, said in (
+                (["-e", "7 % 2"], 1, "a remainder is rem(a, b) or mod(a, b)"),
+                (["-e", "1\u00a0+ 2"], 1, "this is a no-break space, U+00A0"),
+                (["-e", "half(x) = x / 2"], 1, "a function is defined by `function half(...) = ...`"),
+                (["--seed", "9" * 30, "-e", "1"], 2, "from -9223372036854775808 to 9223372036854775807, not"),
+                (["run", "p.nesl", "--entry", "g", "-infinity"], 2,
+                 "unknown option -infinity; what begins with - and is none stands behind --")):
+            ran = self.nesl(*arguments)
+            self.assertEqual(ran.returncode, status)
+            self.assertIn(said, ran.stderr)
+        self.file("function g(x) = x;\n")
+        self.expect(self.nesl("run", "prog.nesl", "--entry", "g", "--", "-infinity"), 0, "\nit = -infinity : float\n")
+
+
 class LargeTypes(CommandTest):
     """Types that are larger as trees than any memory: only values of them are refused."""
 
@@ -391,7 +417,7 @@ string(c);
             self.expect(ran, 1, out="", err=many)
             ran = self.run_command(NESLC, "-o", "-", "-e", expression, "prog.nesl")
             self.expect(ran, 1, out="", err=many)
-        ran = self.run_command(NESLC, "-o", "-", "--entry", "c", "prog.nesl")
+        ran = self.run_command(NESLC, "-o", "-", "--entry", "c:int", "prog.nesl")
         self.expect(ran, 1, out="", err=many)
         ran = self.nesl("run", "prog.nesl", "--entry", "c", "1")
         self.expect(ran, 1, out="", err=many)
@@ -560,6 +586,23 @@ class Compiler(CommandTest):
         self.assertIn("(CONST FLOAT nan)", self.text("prog.fcode"))
         self.expect(self.neslc(prog, "--library", "l", "--entry", "above"), 0, "")
         self.assertIn("CONST FLOAT (nan ", self.text("l.c"))
+
+    def test_entries_say_their_types(self):
+        prog = self.file("function twice(v) = {x + x : x in v};\nfunction first(a, b) : (float, int) -> float = a;\n")
+        for types, arguments, printed in (("[float]", ["(1.5 2)"], "[ 2 ]\n( 3.00000000000000e+00 4.00000000000000e+00 )\n"),
+                                          ("[int]", ["(4)"], "[ 1 ]\n( 8 )\n")):
+            self.expect(self.neslc(prog, "--entry", "Twice:" + types), 0, "")
+            self.expect(self.run_command(VINTERP, "prog.vcode", *arguments), 0, printed)
+        self.expect(self.neslc(prog, "--entry", "first"), 0, "")
+        self.expect(self.run_command(VINTERP, "prog.vcode", "2.5", "7"), 0, "( 2.50000000000000e+00 )\n")
+        for arguments, said in ((["--entry", "twice"], "say for which types, as in --entry 'twice:[float], int'"),
+                                (["--entry", "twice:bool"], "it does not take bool"),
+                                (["--entry", "twice:[flat]"], "did you mean `float`?"),
+                                (["--entry", "c=first"], "a name of C goes with --library"),
+                                (["--entry", "firts"], "did you mean `first`?"),
+                                (["-e", "first"], "--entry F compiles a function"),
+                                (["-e", "(1, twice)"], "--entry F compiles a function")):
+            self.expect(self.neslc(prog, *arguments), 1, "", said)
 
     def test_the_least_int(self):
         for bits, least in (("32", "-2147483648"), ("64", "-9223372036854775808")):
@@ -745,16 +788,16 @@ class Compiler(CommandTest):
 
     def test_entry(self):
         prog = self.file(QUICK)
-        ran = self.neslc(prog, "--entry", "quick", "-o", "-")
+        ran = self.neslc(prog, "--entry", "quick:[int]", "-o", "-")
         self.expect(ran, 0)
         self.assertIn("FUNC", ran.stdout)
-        self.expect(self.neslc(prog, "--entry", "quick", "-o", "quick.vcode"), 0, "")
+        self.expect(self.neslc(prog, "--entry", "quick:[int]", "-o", "quick.vcode"), 0, "")
         self.assertIn("FUNC MAIN I SEGDES INT O SEGDES INT", self.text("quick.vcode"))
         self.expect(self.run_command(VINTERP, "quick.vcode", "(3 1 2)"), 0, "[ 3 ]\n( 1 2 3 )\n")
         self.expect(self.run_command(VINTERP, "-O", "quick.vcode", "(3 1 2)"), 0,
                     "[ 3 ]\n( 1 2 3 )\n")
-        self.expect(self.neslc(prog, "--entry", "none"), 1, "", "there is no function none")
-        self.expect(self.neslc(prog, "--entry", "v"), 1, "", "this is no function: v")
+        self.expect(self.neslc(prog, "--entry", "none"), 1, "", "there is no function `none`")
+        self.expect(self.neslc(prog, "--entry", "v"), 1, "", "`v` is no function")
 
     def test_print_after(self):
         prog = self.file("1 + 2 * 3;\n")

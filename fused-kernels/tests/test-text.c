@@ -87,7 +87,9 @@ static const struct fault {
 } faults[] = {
     {"fused X0#1 () = ", 1, 7, {"OP0", "found X0"}},
     {"fused OP1#1 () = ", 1, 7, {"in order", "OP0 must"}},
-    {"fused OP0 () = ", 1, 11, {"#", "found ("}},
+    {"fused OP0 () = ", 1, 15, {"expression", "found the end"}},
+    {"fused OP0 # () = ", 1, 13, {"#", "found ("}},
+    {"fused OP0 1 () = ", 1, 11, {"($0 : INT, ...)", "found 1"}},
     {"fused OP0#x () = ", 1, 11, {"how often", "found x"}},
     {"fused OP0#1 $0 = $0", 1, 13, {"list of parameters", "found $0"}},
     {"fused OP0#1 ($1 : INT) = $0", 1, 14, {"$0 must", "found $1"}},
@@ -407,6 +409,19 @@ Test(print, copies) {
   cr_expect_eq(l.ops[1]->output_count, 0);
   unload(&l);
   check_round_trip(text, classic);
+}
+
+/* As the paper of 2012 prints them. */
+Test(parse, definitions_without_uses) {
+  struct loaded l;
+  load(&l,
+       "fused OP0 ($0 : INT, $1 : INT) =\n  (+ INT @ $0 (* INT @ $1 $1))\n"
+       "fused OP1($0 : FLOAT) = (SQRT @ $0)",
+       classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  cr_assert_not_null(l.ops[1], "%s", first_message(&l));
+  cr_expect_eq(l.ops[0]->node_count, 2);
+  unload(&l);
 }
 
 Test(print, constants_to_the_last_bit) {

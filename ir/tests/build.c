@@ -231,7 +231,7 @@ Test(must_fail, not_in_an_arm_nor_after_an_exit) {
 }
 
 Test(must_fail, fused_without_table) {
-  expect_error("FUNC M CONST INT 1\nFUSED 0 RET", 2, "no superoperator definitions", 0);
+  expect_error("FUNC M CONST INT 1\nFUSED 0 RET", 2, "PROGRAM.sop beside it, or --sop FILE", 0);
   expect_accepted("FUNC M RET FUNC UNUSED FUSED 0 RET");
 }
 
