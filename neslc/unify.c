@@ -2,8 +2,8 @@
  *
  * Huet's algorithm: links in the variables, and classes of types with parts that are the same,
  * so that two parts are compared once however often they are shared. Two classes (of types)
- * become the class that has what both have, if there is one: number with logical fails, since
- * no class has int alone.
+ * become the class that has what both have, if there is one; or int, which is all that number
+ * and logical have in common.
  */
 #include "neslc/table.h"
 #include "neslc/types.h"
@@ -32,7 +32,7 @@ static bool has_member(enum type_class klass, enum type_tag tag) {
   return (members[klass] & member) != 0;
 }
 
-/* The class that has what both have; CLASSES if there is none. */
+/* The class that has what both have; CLASSES if that is int alone. */
 static enum type_class common_class(enum type_class a, enum type_class b) {
   const unsigned both = members[a] & members[b];
   enum type_class k = CLASS_ANY;
@@ -61,10 +61,13 @@ static enum unify_result occurs(struct search *s, struct type *t, uint32_t depth
   return result;
 }
 
-static enum unify_result unify_variables(struct type *a, struct type *b) {
+static enum unify_result unify_variables(struct unifier *u, struct type *a, struct type *b) {
   const enum type_class klass =
       common_class((enum type_class)a->klass, (enum type_class)b->klass);
-  if (klass == CLASSES) return UNIFY_CLASS;
+  if (klass == CLASSES) { /* an int is in every class */
+    a->link = b->link = type_base(u->arena, TYPE_INT);
+    return UNIFY_OK;
+  }
   struct type *keep = a->klass == klass && b->klass != klass ? a : b;
   struct type *drop = keep == a ? b : a;
   if (!keep->from_source) { /* its own class may have no source location */
@@ -92,7 +95,7 @@ static enum unify_result order_parts(struct unifier *u, struct type *t, uint32_t
 static enum unify_result unify_variable(struct unifier *u, struct type *variable,
                                         struct type *t, uint32_t depth) {
   if (variable->generic) return UNIFY_CLASH;
-  if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(variable, t);
+  if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(u, variable, t);
   bool constructed = t->tag > TYPE_STREAM;
   const bool any = variable->klass == CLASS_ANY;
   const bool ordered = !any && (members[variable->klass] & ORDERED) && may_be_ordered(t);
