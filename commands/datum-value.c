@@ -3,7 +3,6 @@
 #include "commands/datum.h"
 
 #include <ctype.h>
-#include <math.h>
 
 /* ---- columns ---- */
 
@@ -83,7 +82,7 @@ static void show_int(int64_t x, FILE *out) {
 static void show_float(double x, const struct widths *widths, FILE *out) {
   char text[NUMBER_TEXT_MAX];
   nesl_format_float(text, x, (struct float_layout){0, widths->float_elem == CVL_F32});
-  fprintf(out, "%s%s", x == 0.0 && signbit(x) ? "-" : "", text);
+  fputs(text, out);
 }
 
 static bool is_plain(int64_t c) {

@@ -81,6 +81,7 @@ The rows of a matrix must be as long as the first.
 The counts for the function MATRIX_RESHAPE must not be negative.
 Length mismatch for function MATRIX_RESHAPE.
 The counts for the function MATRIX_TABULATE must not be negative.
+The function MATRIX_TABULATE makes too many elements.
 Bounds error for function MATRIX_ROW.
 Bounds error for function MATRIX_COLUMN.
 Bounds error for function MATRIX_ELEMENT.

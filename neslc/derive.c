@@ -260,6 +260,16 @@ static struct core *no_scan(struct build *b, struct type *argument,
   return call(b, "_no_scan", build_use(b, v));
 }
 
+/* ---- negate(x) ---- */
+
+static struct core *negation(struct build *b, struct type *argument,
+                             struct core_pattern **parameter) {
+  struct core_pattern *x = *parameter = build_local(b, "x", argument);
+  struct core *zero =
+      argument->tag == TYPE_FLOAT ? build_float(b, -0.0) : build_int(b, TYPE_INT, 0);
+  return call2(b, "-", zero, build_use(b, x));
+}
+
 /* ---- select(c, x, y) ---- */
 
 static struct core *select_of(struct build *b, struct core *c, struct core *x, struct core *y) {

@@ -64,7 +64,7 @@ static void fill(struct literal_builder *b, const struct core *e, uint32_t at) {
     if (e->as.part.right->kind == CORE_INT) {
       add_int(b, at, negated(b, e->as.part.right->as.integer));
     } else {
-      *array_push(a, &b->columns[at].floats) = 0 - e->as.part.right->as.real;
+      *array_push(a, &b->columns[at].floats) = -e->as.part.right->as.real;
     }
     return;
   case CORE_STRING:

@@ -40,7 +40,7 @@ static char *write_plain(char *out, const struct decimal *d, int before) {
 size_t nesl_format_float(char *dst, double x, struct float_layout layout) {
   if (isnan(x)) return strlen(strcpy(dst, "nan"));
   if (isinf(x)) return strlen(strcpy(dst, x < 0 ? "-infinity" : "infinity"));
-  if (x == 0) return strlen(strcpy(dst, "0.0"));
+  if (x == 0) return strlen(strcpy(dst, signbit(x) ? "-0.0" : "0.0"));
   struct decimal d;
   if (layout.digits > 0) {
     decimal_round(&d, x, (int)layout.digits);

@@ -2,9 +2,8 @@
  *
  * Huet's algorithm: links in the variables, and classes of types with parts that are the same,
  * so that two parts are compared once however often they are shared. Two classes (of types)
- * become the class that has what both have, if there is one. Of an ordered class with logical
- * that is int alone, which no class is: both become int. The specification refuses number with
- * logical.
+ * become the class that has what both have, if there is one; or int, which is all that number
+ * and logical have in common.
  */
 #include "neslc/table.h"
 #include "neslc/types.h"
@@ -17,7 +16,6 @@ struct unifier {
 
 /* What is in a class: base types, and what consists of ordered ones. */
 enum { INTS = 1, FLOATS = 2, BOOLS = 4, CHARS = 8, ORDERED = 16, OTHERS = 32 };
-enum { ONLY_INT = CLASSES + 1 };
 static const uint8_t members[CLASSES] = {
     [CLASS_ANY] = INTS | FLOATS | BOOLS | CHARS | ORDERED | OTHERS,
     [CLASS_SCALAR] = INTS | FLOATS | BOOLS | CHARS,
@@ -34,13 +32,12 @@ static bool has_member(enum type_class klass, enum type_tag tag) {
   return (members[klass] & member) != 0;
 }
 
-/* The class that has what both have; CLASSES if there is none, ONLY_INT if it is that. */
+/* The class that has what both have; CLASSES if that is int alone, which no class is. */
 static unsigned common_class(enum type_class a, enum type_class b) {
   const unsigned both = members[a] & members[b];
   unsigned k = CLASS_ANY;
   while (k < CLASSES && members[k] != both) k++;
-  const bool refused = a == CLASS_NUMBER || b == CLASS_NUMBER;
-  return k == CLASSES && both == INTS && !refused ? ONLY_INT : k;
+  return k;
 }
 
 struct search {
@@ -77,8 +74,7 @@ static enum unify_result unify_with_int(struct unifier *u, struct type *a, struc
 
 static enum unify_result unify_variables(struct unifier *u, struct type *a, struct type *b) {
   const unsigned klass = common_class((enum type_class)a->klass, (enum type_class)b->klass);
-  if (klass == CLASSES) return UNIFY_CLASS;
-  if (klass == ONLY_INT) return unify_with_int(u, a, b);
+  if (klass == CLASSES) return unify_with_int(u, a, b);
   struct type *keep = a->klass == klass && b->klass != klass ? a : b;
   struct type *drop = keep == a ? b : a;
   if (!keep->from_source) { /* its own class may have no source location */

@@ -138,6 +138,41 @@ class Floats(unittest.TestCase):
         with self.assertRaises(ValueError):
             choose(-1)
 
+    def test_ints_at_the_end_of_their_range(self):
+        least, most = -2**63, 2**63 - 1
+
+        @rv.function
+        def quotient(n, k):
+            return n / k
+
+        @rv.function
+        def steps(i, j, k):
+            return list(range(i, j, k))
+
+        for n, k in ((3, 2**53 + 3), (2**53 + 1, 3), (most, most - 1), (least, -7), (least, least), (0, least), (7, 2)):
+            self.assertEqual(quotient(n, k), n / k)
+        for row in ((least, most, 2**61), (most, least, -2**62), (most, least, least), (least, most, most),
+                    (0, most, 2**62 + 1), (9, 0, -4), (0, 9, 4), (3, 3, least), (2, 3, least)):
+            self.assertEqual(steps(*row).to_list(), list(range(*row)))
+        with self.assertRaises(OverflowError):
+            steps(least, most, 1)
+        with self.assertRaises(ZeroDivisionError):
+            quotient(most, 0)
+        common = rv.function(defined("math.gcd(x, 2**62)"))
+        self.assertEqual([common(least), common(-6), common(0)], [2**62, 2, 2**62])
+
+    def test_sums_and_lengths_that_leave_the_range(self):
+        @rv.function
+        def total(v):
+            return math.fsum(v)
+
+        for v in ([1e16, 1.0, -1e16, 0.5], [0.1] * 10, [math.inf, 2.0], [1e-300, 5.0]):
+            self.assertEqual(total(v), math.fsum(v))
+        with self.assertRaises(OverflowError):
+            total([1.5e308, 1.5e308])
+        length = rv.function(defined("math.hypot(x, math.nan)"))
+        self.assertEqual([length(-math.inf), math.isnan(length(1.0))], [math.inf, True])
+
 
 if __name__ == "__main__":
     unittest.main()

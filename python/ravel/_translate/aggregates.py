@@ -59,7 +59,7 @@ def _product(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keyword
 def _fsum(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keywords) -> Value:
     count_arguments(scope, node, "fsum", arguments, 1)
     v = convert(scope, node, list_argument(scope, node, "fsum", arguments[0]), List(FLOAT))
-    return Value(FLOAT, ["sum(", v.code, ")"])
+    return Value(FLOAT, scope.mark(node, "py_fsum(", v.code, ")"))
 
 
 def _whether(how: str) -> Callable[..., Value]:

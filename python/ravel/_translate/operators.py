@@ -105,6 +105,8 @@ def arithmetic(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
     if kind is ast.Pow and a.type in NUMBERS and b.is_constant and b.constant == 0.5:
         x = as_float(scope, node, a)
         return Value(FLOAT, scope.mark(node, "py_half_power(", x.code, ")"))
+    if kind is ast.Div and a.type == b.type == INT and not (_is_exact(a) and _is_exact(b)):
+        return Value(FLOAT, scope.mark(node, "py_quotient(", a.code, ", ", b.code, ")"))
     if FLOAT in (a.type, b.type) or kind is ast.Div:
         x, y = as_float(scope, node, a), as_float(scope, node, b)
         how = ARITHMETIC[kind][2]
@@ -115,6 +117,12 @@ def arithmetic(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
         return Value(FLOAT, scope.mark(node, how, "(", x.code, ", ", y.code, ")"))
     return _integers(scope, node, kind, convert(scope, node, a, INT),
                      convert(scope, node, b, INT))
+
+
+def _is_exact(x: Value) -> bool:
+    """Whether an int is the same number as a float."""
+    least, most = bounds_of(x)
+    return -2 ** 53 <= least and most <= 2 ** 53
 
 
 def _integers(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
