@@ -20,16 +20,19 @@ bool library_wrong(struct making *m, const char *format, ...) {
 
 /* ---- names ---- */
 
-/* What a parameter or a member may not be called: words of C and C++, macros, and what the
+/* What a parameter or a member may not be called: words of C23 and C++20, macros, and what the
  * functions that are written mention. */
 static const char taken[] =
     " alignas alignof and and_eq asm assert auto bitand bitor bool break case catch char "
-    "char16_t char32_t class compl const const_cast constexpr continue decltype default "
+    "char8_t char16_t char32_t class co_await co_return co_yield compl concept const "
+    "const_cast consteval constexpr constinit continue decltype default "
     "delete do double dynamic_cast else enum errno explicit export extern false float for "
     "friend goto if inline int linux long mutable namespace new noexcept not not_eq nullptr "
-    "operator or or_eq private protected public register reinterpret_cast restrict return "
+    "operator or or_eq private protected public register reinterpret_cast requires restrict "
+    "return "
     "short signed sizeof static static_assert static_cast stderr stdin stdout struct switch "
-    "template this thread_local throw true try typedef typeid typename typeof union unix "
+    "template this thread_local throw true try typedef typeid typename typeof typeof_unqual "
+    "union unix "
     "unsigned using virtual void volatile wchar_t while xor xor_eq arguments call code "
     "context free int32_t int64_t memory memset prepare result results size_t ";
 

@@ -60,6 +60,14 @@ enum ravel_code {
   RAVEL_INTERNAL     /* a fault of Ravel; please report it */
 };
 
+/* Of a code its name, "RAVEL_TYPE", and a sentence on what it means: for logs, and where there
+ * is no context to ask for a message. Of a number that is no code "unknown code". */
+RAVEL_API const char *ravel_code_name(enum ravel_code);
+RAVEL_API const char *ravel_code_text(enum ravel_code);
+
+/* The version of this header, and for #if: 0.3.0 is 300, 1.2.3 would be 10203. */
+#define RAVEL_VERSION        "0.3.0"
+#define RAVEL_VERSION_NUMBER 300
 /* The version of the library that was linked, as "0.3.0". */
 RAVEL_API const char *ravel_version(void);
 
@@ -369,6 +377,9 @@ RAVEL_API void ravel_on_progress(struct ravel_context *, bool (*progress)(void *
 /* Ends the present call, or the next if there is none, with RAVEL_INTERRUPTED. May be called by
  * any thread, and by a signal handler. */
 RAVEL_API void ravel_interrupt(struct ravel_context *);
+/* Forgets an interrupt that has ended no call yet: one that came when the call it was meant for
+ * had ended. */
+RAVEL_API void ravel_clear_interrupt(struct ravel_context *);
 
 struct ravel_statistics {
   double seconds;         /* the last ravel_call */

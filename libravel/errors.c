@@ -150,6 +150,44 @@ bool ravel_get_diagnostic(const struct ravel_context *c, size_t i,
   return true;
 }
 
+void ravel_clear_interrupt(struct ravel_context *c) {
+  if (c) atomic_store(&c->interrupt, 0);
+}
+
+/* ---- codes ---- */
+
+struct words {
+  const char *name, *text;
+};
+
+static const struct words codes[] = {
+    [RAVEL_OK] = {"RAVEL_OK", "success"},
+    [RAVEL_MISUSE] = {"RAVEL_MISUSE", "a call that ravel.h does not allow"},
+    [RAVEL_SYNTAX] = {"RAVEL_SYNTAX", "NESL that cannot be read"},
+    [RAVEL_TYPE] = {"RAVEL_TYPE", "types do not fit, or a name is unknown"},
+    [RAVEL_RUNTIME] = {"RAVEL_RUNTIME", "the program failed"},
+    [RAVEL_DATA] = {"RAVEL_DATA", "data cannot be imported, or a value cannot leave"},
+    [RAVEL_MEMORY] = {"RAVEL_MEMORY", "out of memory"},
+    [RAVEL_LIMIT] = {"RAVEL_LIMIT", "the limit of time, or of the depth of calls, is over"},
+    [RAVEL_INTERRUPTED] = {"RAVEL_INTERRUPTED", "interrupted"},
+    [RAVEL_DENIED] = {"RAVEL_DENIED", "a file, a process or a compiler without permission"},
+    [RAVEL_DEVICE] = {"RAVEL_DEVICE", "the back end is not to be had, or broke"},
+    [RAVEL_INTERNAL] = {"RAVEL_INTERNAL", "an error in Ravel; please report it"}};
+
+static const struct words *words_of(enum ravel_code code) {
+  static const struct words none = {"unknown code", "unknown code"};
+  const size_t number = (size_t)code;
+  return number < sizeof codes / sizeof codes[0] ? &codes[number] : &none;
+}
+
+const char *ravel_code_name(enum ravel_code code) {
+  return words_of(code)->name;
+}
+
+const char *ravel_code_text(enum ravel_code code) {
+  return words_of(code)->text;
+}
+
 void ravel_interrupt(struct ravel_context *c) {
   if (c) atomic_store(&c->interrupt, SIGINT);
 }

@@ -91,6 +91,24 @@ class Library(CommandTest):
                 self.assertEqual(done.returncode, 1)
                 self.assertIn("give a function another name", done.stderr)
 
+    def test_words_of_c_and_its_kin(self):
+        """No parameter or member has the name of a word of C23 or C++20."""
+        words = ("char8_t concept consteval constinit co_await co_return co_yield requires typeof_unqual "
+                 "constexpr alignas nullptr union").split()
+        text = "".join(f"function go{k}({word}, y) = {word} + y;\n" for k, word in enumerate(words))
+        fields = ", ".join(f"{word} : int" for word in words)
+        self.write(f"{text}datatype every({fields});\nfunction give(x) : int -> every = "
+                   f"every({', '.join('x' for _ in words)});\n", "prog.nesl")
+        entries = [w for k in range(len(words)) for w in ("--entry", f"go{k}:int, int")]
+        self.must(NESLC, "prog.nesl", "--library", "l", *entries, "--entry", "give")
+        header = self.text("l.h")
+        for word in words:
+            self.assertRegex(header, rf"\b{word}_\b")
+            self.assertNotRegex(re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL), rf"\b{word}\b")
+        if shutil.which("c++"):
+            include = Path(__file__).resolve().parents[2] / "include"
+            self.must("c++", "-std=c++20", "-fsyntax-only", "-I", str(include), "-x", "c++", "l.h")
+
     def test_the_folder_is_made(self):
         done = self.library("--library", "l", "--entry", "length_of", "-o", "new")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

@@ -515,6 +515,41 @@ Test(libravel, another_thread_interrupts) {
   ravel_context_free(c);
 }
 
+Test(libravel, a_late_interrupt_is_forgotten) {
+  struct ravel_context *c = context();
+  struct ravel_value *v[] = {int_of(c, 1)}, *result;
+  define(c, "function more(x) = x + 1;");
+  struct ravel_function *one = find(c, "more", "int");
+  ravel_interrupt(c);
+  ravel_clear_interrupt(c);
+  cr_expect_eq(int_in(c, call(c, one, int_of(c, 1), NULL)), 2);
+  ravel_clear_interrupt(c);
+  ravel_interrupt(c);
+  fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, one, v, 1, &result));
+  ravel_clear_interrupt(NULL);
+  ravel_context_free(c);
+}
+
+/* The last code is the last of the table. */
+Test(libravel, codes_have_names) {
+  cr_expect_str_eq(ravel_code_name(RAVEL_OK), "RAVEL_OK");
+  cr_expect_str_eq(ravel_code_name(RAVEL_INTERNAL), "RAVEL_INTERNAL");
+  cr_expect_str_eq(ravel_code_text(RAVEL_MEMORY), "out of memory");
+  for (int code = RAVEL_OK; code <= RAVEL_INTERNAL; code++) {
+    cr_expect_eq(strncmp(ravel_code_name((enum ravel_code)code), "RAVEL_", 6), 0);
+    cr_expect_gt(strlen(ravel_code_text((enum ravel_code)code)), 5);
+  }
+  cr_expect_str_eq(ravel_code_name((enum ravel_code)(RAVEL_INTERNAL + 1)), "unknown code");
+  cr_expect_str_eq(ravel_code_text((enum ravel_code) - 1), "unknown code");
+}
+
+Test(libravel, the_header_has_the_version_of_the_library) {
+  int major, minor, patch;
+  cr_expect_str_eq(ravel_version(), RAVEL_VERSION);
+  cr_assert_eq(sscanf(RAVEL_VERSION, "%d.%d.%d", &major, &minor, &patch), 3);
+  cr_expect_eq(10000 * major + 100 * minor + patch, RAVEL_VERSION_NUMBER);
+}
+
 Test(libravel, time_is_limited) {
   struct ravel_context *c =
       context_with((const char *const[]){"time", "1.5", "depth", "2000000000", NULL});
