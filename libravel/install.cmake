@@ -15,14 +15,15 @@ install(TARGETS ravel EXPORT ravel
 # The structs of the standards in which arrays cross, for programs that have no header with them.
 install(FILES arrow.h dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ravel)
 
-# find_package(ravel) gives ravel::ravel; pkg-config knows ravel. Neither holds the prefix, so
+# find_package(ravel) gives ravel::ravel and ravel_add_library; pkg-config knows ravel. Neither holds the prefix, so
 # that an installation can be moved.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ravel)
-install(EXPORT ravel NAMESPACE ravel:: DESTINATION ${package} FILE ravel-config.cmake)
+install(EXPORT ravel NAMESPACE ravel:: DESTINATION ${package} FILE ravel-targets.cmake)
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ravel-config-version.cmake
                                  COMPATIBILITY SameMajorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ravel-config-version.cmake DESTINATION ${package})
+install(FILES ravel-config.cmake ravel-library.cmake ${CMAKE_CURRENT_BINARY_DIR}/ravel-config-version.cmake
+        DESTINATION ${package})
 
 file(RELATIVE_PATH RAVEL_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(ravel.pc.in ravel.pc @ONLY)

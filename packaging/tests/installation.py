@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAM = ROOT / "packaging" / "tests" / "program"
+LIBRARY = ROOT / "packaging" / "tests" / "library"
 sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "nesl-tests")]
 from checks import Checks  # noqa: E402
 from hiding import can_hide, hidden  # noqa: E402
@@ -26,7 +27,7 @@ from version import VERSION, changes  # noqa: E402
 COMMANDS = ("fcodeopt", "nesl", "neslc", "vinterp")
 FILES = [*(f"bin/{c}" for c in COMMANDS), *(f"share/man/man1/{c}.1" for c in COMMANDS),
          "include/ravel.h", "include/ravel/arrow.h", "include/ravel/dlpack.h", "lib/libravel.so",
-         "lib/pkgconfig/ravel.pc", "lib/cmake/ravel/ravel-config.cmake",
+         "lib/pkgconfig/ravel.pc", "lib/cmake/ravel/ravel-config.cmake", "lib/cmake/ravel/ravel-library.cmake",
          "share/ravel/library/sequences.nesl", "share/ravel/editors/package.json",
          "share/ravel/editors/vim/syntax/nesl.vim", "share/ravel/editors/emacs/nesl-mode.el",
          *(f"share/bash-completion/completions/{c}" for c in COMMANDS), "share/zsh/site-functions/_ravel",
@@ -47,6 +48,7 @@ class Installation(Checks):
         install(build, folder / "first")
         (folder / "first").rename(self.prefix)
         shutil.copytree(PROGRAM, self.work)
+        shutil.copytree(LIBRARY, self.work / "library")
         libraries = str(self.prefix / "lib")
         self.environment = dict(os.environ, LD_LIBRARY_PATH=libraries,
                                 PKG_CONFIG_PATH=f"{libraries}/pkgconfig")
@@ -138,6 +140,19 @@ def check_cmake(i: Installation) -> None:
     check_program(i, "build/down")
 
 
+def check_cmake_library(i: Installation) -> None:
+    """Functions of NESL in a project of CMake; made anew when their file changes."""
+    configured = i.run("cmake", "-G", "Ninja", "-S", "library", "-B", "build-library",
+                       f"-DCMAKE_PREFIX_PATH={i.prefix}")
+    i.expect(".*Linking C executable norms", "cmake", "--build", "build-library")
+    i.expect("5 0 7", "build-library/norms")
+    i.check("Configuring done" in configured, configured)
+    source = i.work / "library" / "rows.nesl"
+    source.write_text(source.read_text().replace("then default", "then default + 1"))
+    i.expect(".*Linking C executable norms", "cmake", "--build", "build-library")
+    i.expect("5 0 8", "build-library/norms")
+
+
 def check_commands(i: Installation) -> None:
     programs = i.prefix / "bin"
     for command in COMMANDS:
@@ -176,6 +191,7 @@ def main() -> int:
         break_backend(i)
         check_pkg_config(i)
         check_cmake(i)
+        check_cmake_library(i)
         check_commands(i)
         check_libraries(i)
         return i.status()
