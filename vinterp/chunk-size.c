@@ -55,6 +55,8 @@ static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
  * beginning.
  */
 static const double THREAD_BYTES = 512 << 10, THREAD_MOST = 2 << 20;
+/* However much its steps cost; every thread may need as much at once. */
+static const double THREAD_LARGEST = 8 << 20;
 static const double THREAD_LEAST = 4096 * 8; /* bytes of slices */
 /* A range takes some ten times what it costs to begin it, and FIXED_PART times what its steps
  * cost whatever it has. Waking the threads, and putting their results together, takes
@@ -259,7 +261,7 @@ static double range_least(const struct chunk_need *need) {
  * than the cache. While that is not known ranges grow: then it will be. */
 static double range_allowed(struct machine *parent, struct cut *cut) {
   const struct chunk_need *need = &parent->needs[cut->function];
-  const double share = team_share(parent->team, &cut->bound);
+  const double share = fmin(team_share(parent->team, &cut->bound), THREAD_LARGEST);
   const double fixed =
       FIXED_PART * need->team.seconds.fixed / fmax(need->team.seconds.each, 1e-15);
   const double cached = fmin(chunk_line_at(&need->bytes, range_least(need)), THREAD_MOST);

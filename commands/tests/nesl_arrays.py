@@ -70,7 +70,7 @@ class Numpy(ArrayTest):
             for kind in ("f2", "f4", "f8"):
                 name = self.save("v.npy", numpy.array([0.5, -2.25, 1024, -0.0], order + kind))
                 self.assertEqual(self.value(f'read_npy([] float, "{name}")'),
-                                 "it = [0.5, -2.25, 1024.0, 0.0]")
+                                 "it = [0.5, -2.25, 1024.0, -0.0]")
         name = self.save("v.npy", numpy.array([True, False]))
         self.assertEqual(self.value(f'read_npy([] bool, "{name}")'), "it = [T, F]")
         name = self.save("v.npy", numpy.array([6e-8, 65504, numpy.inf], "f2"))  # half precision
