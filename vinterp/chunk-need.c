@@ -4,6 +4,10 @@
  * two ways: a chunk by the machine alone, all threads in each operation, and a range by a
  * thread of the team. Which is the faster follows from what both have taken, not from what
  * threads ought to gain: a small call may take longer on each of two threads than on one.
+ *
+ * What is measured is a chunk's own: neither its results, which are laid down after it, nor
+ * what it leaves for the whole call, such as the offsets of a descriptor that all instances
+ * share.
  */
 #include "vinterp/machine-private.h"
 

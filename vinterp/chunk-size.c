@@ -3,12 +3,8 @@
  * Left to itself (MACHINE_CHUNKS_AUTO) the machine measures. A chunk's *weight* is the bytes of
  * its slices, and a word for each instance. What it needs, of memory and of time, is a line
  * over the weight: a fixed part, such as each step's own cost, and a part for each byte. Every
- * chunk that ends moves the line of its function, up or down. The first chunk of all is small;
- * each later one is at most GROWTH times as large as one that has been measured.
- *
- * What is measured is a chunk's own: neither its results, which are laid down after it, nor
- * what it leaves for the whole call, such as the offsets of a descriptor that all instances
- * share.
+ * chunk that ends moves the line of its function, up or down (chunk-need.c). The first chunk of
+ * all is small; each later one is at most GROWTH times as large as one that has been measured.
  *
  * A call that is estimated to need less than the budget is not cut. But an estimate may be
  * wrong by any factor. So where it is not very small, and where that costs nothing, the
