@@ -95,7 +95,8 @@ def check_library(i: Installation) -> None:
     for file in (library, *(i.prefix / "bin").iterdir()):
         i.check("RUNPATH" not in i.run("readelf", "-d", file),
                 f"{file.name} says where libraries are")
-    header = (i.prefix / "include/ravel.h").read_text()
+    # What programs may call, and what the package for Python alone does.
+    header = (i.prefix / "include/ravel.h").read_text() + (ROOT / "libravel/python.h").read_text()
     declared = set(re.findall(r"^RAVEL_API[^;(]*\b(ravel_\w+)\(", header, re.MULTILINE))
     symbols = i.run("nm", "-D", "--defined-only", "--format=posix", library)
     exported = {line.split()[0] for line in symbols.splitlines()}
