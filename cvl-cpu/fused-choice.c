@@ -11,9 +11,10 @@
  * it takes some tenths of a second, on a processor that would mostly be idle. */
 static const double look_after = 2e-3, compile_after = 100e-3; /* seconds */
 /* A trial is long enough to compare after TRY_RUNS runs of try_for seconds, or after try_once.
- */
+ * Its first run does not count unless it takes try_once: code that was just loaded, and memory
+ * that nobody has written yet, may take several times as long. */
 static const double try_for = 2e-3, try_once = 20e-3;
-enum { TRY_RUNS = 3 };
+enum { TRY_RUNS = 4 };
 
 /* The least time of a node for each position. If a run will take longer than a look-up, the
  * look-up comes first. */
@@ -125,9 +126,12 @@ double fused_clock(void) {
 void fused_chosen(struct cvl_kernel *k, double seconds) {
   struct fused_choice *choice = &k->choice;
   struct fused_trial *t = choice->use_compiled ? &choice->compiled : &choice->evaluated;
-  t->seconds += seconds;
-  t->work += (double)k->run.n + overhead_of_run;
+  const bool warms = choice->stage == CHOICE_TRIED && t->runs == 0 && seconds < try_once;
   t->runs++;
+  if (!warms) {
+    t->seconds += seconds;
+    t->work += (double)k->run.n + overhead_of_run;
+  }
   choice->since += seconds * (choice->brief ? TIMED_OF : 1);
   choice->brief = choice->stage == CHOICE_SETTLED && seconds < brief_run;
   choice->untimed = 0;
