@@ -79,7 +79,17 @@ struct ravel_context {
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
-  bool in_progress; /* it is being called */
+  bool in_progress;                    /* it is being called */
+  const struct ravel_calling *calling; /* the present ravel_call, or NULL */
+};
+
+/* A call of a function: by ravel_call, or in the reference interpreter. */
+struct ravel_calling {
+  const struct ravel_function *f;
+  struct ravel_value *const *arguments;
+  size_t count;
+  uint64_t seed, randoms;    /* where RAND was when it began */
+  struct nesl_value *values; /* of the arguments, on the host: ravel_fetch_arguments */
 };
 
 /* What each column of a value is, in the order of neslc/value.h: elements of the base type
@@ -163,6 +173,8 @@ enum ravel_code ravel_fail(struct ravel_context *, enum ravel_code, const char *
 enum ravel_code ravel_failed(struct ravel_context *, enum ravel_code);
 /* The same for a function of the machine that has failed and said why. */
 enum ravel_code ravel_fail_machine(struct ravel_context *);
+/* What such a failure is. */
+enum ravel_code ravel_code_of_machine(const struct ravel_context *);
 /* The same for lack of memory, or if the call was asked to end. */
 enum ravel_code ravel_fail_memory(struct ravel_context *);
 /* RAVEL_INTERRUPTED or RAVEL_LIMIT, after ravel_fail, if the call is asked to end; else
@@ -259,6 +271,21 @@ enum ravel_code ravel_fail_run(struct ravel_context *, const struct ravel_functi
 enum ravel_code ravel_check_call(struct ravel_context *, const struct ravel_function *,
                                  struct ravel_value *const *arguments, size_t count,
                                  const void *result);
+
+/* ---- interpret.c, instances.c ---- */
+
+struct direct_options;
+struct direct_cost;
+/* Copies the arguments of a call to the host. Within a form; false with a diagnostic of the
+ * machine. */
+bool ravel_fetch_arguments(struct ravel_context *, struct ravel_calling *);
+/* Executes a call in the reference interpreter, for its cost or its failure. Within a form;
+ * false with complaints. */
+bool ravel_interpret(struct ravel_context *, const struct ravel_calling *,
+                     const struct direct_options *, struct complaints *, struct direct_cost *);
+/* Remarks on the instances that the failure of the present call is in, if it is found again
+ * within bounds. Within a form. */
+void ravel_note_instances(struct ravel_context *);
 
 /* ---- program.c ---- */
 

@@ -104,6 +104,26 @@ class Failures(unittest.TestCase):
         with self.assertRaisesRegex(rv.RunError, r"out of bounds(?s:.*)\(of row 2 of map\)$"):
             rv.map(module.third_, [[1, 2, 3], [0] * 3, [], [1]], [1, 2, 3, 4])
 
+    def test_elements(self):
+        for call, elements in ((lambda: inverses([1, 2, 0, 0]), [2]),
+                               (lambda: rv.map(inverses, [[1], [], [3, 0]]), [2, 1]),
+                               (lambda: rv.eval("{g(v) : v in w}", g=inverses, w=[[1], [0]]), [1, 0])):
+            with self.assertRaisesRegex(ZeroDivisionError, r"\(of .*\)$") as caught:
+                call()
+            self.assertEqual(caught.exception.elements, elements)
+        with self.assertRaisesRegex(ZeroDivisionError, r"\n  \(of row 2 of map, element \[1\]\)$"):
+            rv.map(inverses, [[1], [], [3, 0]])
+        with self.assertRaisesRegex(ZeroDivisionError, r"\^\n  \(of element \[2\]\)$"):
+            inverses([1, 2, 0, 0])
+
+    def test_rows_of_long_calls(self):
+        """The row is looked for by halves where the interpreter would take too long."""
+        data = [5] * 3000000
+        data[2000000] = 0
+        with self.assertRaisesRegex(ZeroDivisionError, r"\(of row 2000000 of map\)$") as caught:
+            rv.map(inverse, np.array(data))
+        self.assertEqual(caught.exception.elements, [])
+
     def test_rows_of_map_leave_random_numbers(self):
         module = rv.define("function drawn_(x) = 1 / (x + 0 * rand(9));")
         found = []

@@ -4,7 +4,8 @@ A `Translation` reads and checks a function when it is decorated, and translates
 arguments. `unit.py` is the beginning: it specialises a function, and repeats where the type of
 a result depends on itself.
 
-- Before types are known: `source.py` (positions, `Unsupported`), `syntax.py` (the subset).
+- Before types are known: `source.py` (positions, `Unsupported`), `typed.py` (sources of the prompt),
+  `syntax.py` (the subset).
 - What things are: `types.py`, `values.py` (scopes), `frames.py` (variables of outer functions).
 - Expressions: `expressions.py`, `operators.py`, `comparisons.py`, `sequences.py`, `calls.py`,
   `convert.py`.
