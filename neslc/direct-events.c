@@ -68,7 +68,8 @@ static struct direct_instances copy_instances(struct arena *arena, struct direct
 
 static void leave_instances(struct direct *d) {
   const struct direct_instances now = {d->instances.items, d->instances.count};
-  if (d->options->instances && !d->drew_in_instances) d->failure.instances = copy_instances(d->arena, now, true);
+  if (d->options->instances && !d->drew_in_instances)
+    d->failure.instances = copy_instances(d->arena, now, true);
 }
 
 bool direct_fail(struct direct *d, struct frame *frame, const struct core *at,

@@ -136,8 +136,8 @@ struct direct {
   unsigned traced;         /* calls of the program's functions that are active, with a trace */
   uint64_t seed, random_count;
   bool drew_in_instances; /* random numbers */
-  const char *stack_end; /* no deeper than here */
-  bool stopped;          /* it was asked to end */
+  const char *stack_end;  /* no deeper than here */
+  bool stopped;           /* it was asked to end */
 
   /* The current position: one number for each subexpression and call entered; those evaluated
    * earlier compare less. See direct-events.c. */
