@@ -2,7 +2,9 @@
 
 import array
 import collections
-import collections
+import datetime
+import decimal
+import fractions
 import os
 import types
 import unittest
@@ -225,13 +227,26 @@ class Untaken(unittest.TestCase):
         self.assertEqual(rv.array({"a": 1}.items()).to_list(), [("a", 1)])
 
     def test_messages_name_what_to_use(self):
-        for data, said in ((None, "data is None: NESL has no missing"),
+        moment = datetime.datetime(2026, 11, 28)
+        for data, said in ((decimal.Decimal(1), r"data is decimal.Decimal.*use float\(x\)"),
+                           ([1.5, fractions.Fraction(1, 2)], r"data\[1\] is .*use float\(x\)"),
+                           ([[moment]], r"data\[0\]\[0\] is datetime.datetime.*\.timestamp\(\)"),
+                           (moment.date(), r"\.toordinal\(\)"), ([2j], r"use its \.real and \.imag"),
+                           ([moment - moment], r"use its \.total_seconds\(\)"),
+                           (np.array([moment], "M8[s]").tolist(), r"\.timestamp\(\)"),
+                           (list(np.array([moment], "M8[s]")), r"use \.astype\(int\)"),
+                           ([(5,), (6,)], r"data\[0\] is a tuple of 1.*component, data\[0\]\[0\]"),
+                           ([()], r"data\[0\] is a tuple of 0"),
+                           (None, "data is None: NESL has no missing"),
                            ((5,), r"tuple of 1: .*use its component, data\[0\]"),
                            ([None], r"data\[0\] is None")):
             with self.subTest(data=data), self.assertRaisesRegex(rv.DataError, said):
                 rv.array(data)
 
     def test_arrays_without_dimensions(self):
+        self.assertEqual(rv.eval("x + 1", x=Tensor(np.array(3))), 4)
+        with self.assertRaisesRegex(rv.DataError, "the data is int, no sequence"):
+            rv.array(Tensor(np.array(3)))
         self.assertEqual(rv.array([np.array(1), np.array(2)]).to_list(), [1, 2])
         self.assertEqual(rv.array([np.array(1.5), 2]).to_list(), [1.5, 2.0])
         self.assertEqual(rv.eval("x * 2.0", x=Tensor0d()), 5.0)
