@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from ravel import _dlpack, _errors, _values
 from ravel._awkward import awkward_column, is_awkward, record_parts
-from ravel._columns import Column, Vector, decoded, encoded
+from ravel._columns import CHARACTERS, Column, Vector, decoded, encoded
 from ravel._context import Context
 from ravel._frames import is_frame, without_index
 from ravel._infer import UNORDERED, column_of, tuple_of, unknown, unordered, word_of
@@ -218,11 +217,11 @@ def python(result: Value) -> Any:
 
 
 def character(code: int) -> str:
-    """A character by itself."""
-    if not 0 <= code <= sys.maxunicode:
-        raise _errors.DataError(f"the character of code {code} is none of Python's: these have 0 to"
-                                f" {sys.maxunicode}")
-    return chr(code)
+    """A character by itself, as it is in a text."""
+    if not 0 <= code < len(CHARACTERS):
+        raise _errors.DataError(f"the character has the code {code}, not 0 to 255: characters of texts"
+                                " are bytes, and char_code(c) has the code")
+    return CHARACTERS[code]
 
 
 def text(result: Value) -> str:

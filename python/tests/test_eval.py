@@ -178,12 +178,23 @@ class Texts(unittest.TestCase):
             with self.subTest(names), self.assertRaisesRegex(rv.MisuseError, said):
                 rv.eval("1", **names)
 
-    def test_characters_that_python_lacks(self):
-        self.assertEqual(rv.eval("code_char(8364)"), "€")
-        with self.assertRaisesRegex(rv.DataError, "code -5"):
-            rv.eval("code_char(-5)")
-        with self.assertRaisesRegex(rv.DataError, "not 0 to 255.*char_code"):
-            rv.eval("[code_char(65), code_char(8364)]")
+    def test_characters_are_bytes(self):
+        for code, said in ((65, "A"), (0, "\0"), (127, "\x7f"), (128, "\udc80"), (255, "\udcff")):
+            alone, text = rv.eval("(code_char(n), [code_char(n)])", n=code)
+            pairs = rv.eval("[(code_char(n), 1)]", n=code)
+            self.assertEqual((alone, text, pairs.to_list(), pairs[0]), (said, said, [(said, 1)], (said, 1)))
+            self.assertEqual(rv.eval("{char_code(c) : c in s}", s=said).to_list(), [code])
+        self.assertEqual(rv.eval("[code_char(226), code_char(130), code_char(172)]"), "€")
+        self.assertEqual(rv.eval("{char_code(c) : c in s}", s="€").to_list(), [226, 130, 172])
+
+    def test_characters_that_are_no_bytes(self):
+        for text in ("code_char(n)", "[code_char(65), code_char(n)]", '["a", [code_char(n)]]',
+                     "[(code_char(n), 1)]"):
+            for code in (-5, 256, 8364, 2**40):
+                with self.subTest(text=text, code=code), \
+                        self.assertRaisesRegex(rv.DataError, "0 to 255|is no byte"):
+                    made = rv.eval(text, n=code)
+                    made.to_list()
 
 
 class Elements(unittest.TestCase):
