@@ -108,7 +108,10 @@ static inline bool ravel_is_column(const struct ravel_layout *l, uint32_t i) {
 /* A type of data: each exists once in a context, so that equal types are the same pointer. */
 struct ravel_type {
   struct type type;
-  const char *text;                  /* as NESL writes it */
+  const char *text;                  /* as NESL writes it, of a long one the beginning */
+  const char *whole;                 /* all of it; NULL: not yet */
+  uint32_t levels;                   /* sequences and tuples within each other */
+  uint32_t nesting;                  /* likewise, where a tuple of n counts as n */
   uint32_t columns;                  /* of a value */
   const struct ravel_layout *layout; /* NULL: not yet */
 };
@@ -319,9 +322,13 @@ const struct ravel_layout *ravel_layout_of(struct ravel_context *, struct type *
 static inline uint32_t ravel_type_columns(const struct type *kept) {
   return ((const struct ravel_type *)kept)->columns;
 }
+/* For messages. */
 static inline const char *ravel_type_text(const struct type *kept) {
   return ((const struct ravel_type *)kept)->text;
 }
+/* For callers, who may give it back as a type; the beginning where there is no memory for all.
+ */
+const char *ravel_type_whole(struct ravel_context *, struct type *kept);
 
 /* ---- values.c ---- */
 

@@ -24,6 +24,7 @@ from ravel._values import Value
 ELEMENTS = {"|b1": 0, "|i1": 1, "<i2": 2, "<i4": 3, "<i8": 4, "|u1": 5, "<u2": 6, "<u4": 7,
             "<f4": 8, "<f8": 9}
 CHAR8 = 10
+MOST_LEVELS = 250  # of libravel/types.c
 SCALARS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -182,7 +183,10 @@ def _listed(data: Any, name: str) -> List[Any]:
 
 def _list(data: List[Any], name: str, wanted: Optional[Type]) -> Column:
     inside = wanted.parts[0] if wanted and wanted.kind == "sequence" else None
-    return column_of(data, lambda i: f"{name}[{i}]", inside)
+    try:
+        return column_of(data, lambda i: f"{name}[{i}]", inside)
+    except RecursionError:
+        raise _errors.DataError(f"{name} nests deeper than {MOST_LEVELS} levels, or is in itself") from None
 
 
 PRODUCERS: Tuple[Tuple[str, Callable[[Inputs, Any, str], Value]], ...] = (

@@ -380,7 +380,7 @@ class NeslFunction(Function):
 
 def _function_of(name: str, *text: str) -> NeslFunction:
     """For pickle: a function of a text of NESL, or of the library."""
-    return NeslFunction(name, Definition(*text) if text else None)
+    return NeslFunction(name, Definition(text[0], text[1]) if text else None)
 
 
 class Module:

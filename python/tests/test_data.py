@@ -251,6 +251,30 @@ class Untaken(unittest.TestCase):
         self.assertEqual(rv.array([np.array(1.5), 2]).to_list(), [1.5, 2.0])
         self.assertEqual(rv.eval("x * 2.0", x=Tensor0d()), 5.0)
 
+    def test_nesting(self):
+        def nested(count, data):
+            for _ in range(count):
+                data = [data]
+            return data
+        self.assertEqual(rv.eval("(#v, v)", v=nested(249, 7))[1].to_list(), nested(249, 7))
+        with self.assertRaisesRegex(rv.Error, "deeper than 250 levels"):
+            rv.eval("[v]", v=nested(250, 7))
+        itself = []
+        itself.append(itself)
+        for data in (nested(251, 7), nested(499, 7), nested(900, True), [itself], (1, nested(300, 2)),
+                     nested(260, ("a", 2))):
+            with self.assertRaisesRegex(rv.DataError, "nests deeper than 250 levels"):
+                rv.array([data])
+
+    def test_wide_tuples(self):
+        for count in (120, 1900):
+            row = tuple(range(count))
+            made = rv.array([row, row])
+            self.assertEqual(rv.eval("v[1:]", v=made).to_list(), [row])
+            self.assertEqual(made.type, f"[({', '.join(['int'] * count)})]")
+        with self.assertRaisesRegex(rv.DataError, "more than 1900 components"):
+            rv.array([tuple(range(1901))])
+
     def test_texts_of_numpy(self):
         if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
             made = np.array(["a", "né"], np.dtypes.StringDType())

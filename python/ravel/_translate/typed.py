@@ -16,7 +16,7 @@ MOST_LINES = 2000  # of the prompt's history that are looked at
 
 def source_lines(function: Callable[..., Any]) -> Optional[Lines]:
     """The lines of a function as inspect.getsourcelines gives them, or None."""
-    code = function.__code__  # type: ignore[attr-defined]
+    code = function.__code__
     try:
         return inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -25,7 +25,7 @@ def source_lines(function: Callable[..., Any]) -> Optional[Lines]:
 
 def why_not(function: Callable[..., Any]) -> str:
     """Why there is no source, and what to do."""
-    file = function.__code__.co_filename  # type: ignore[attr-defined]
+    file = function.__code__.co_filename
     if file == "<stdin>":
         return (", as the prompt has not kept it: define it in a file, in IPython or a notebook, or at"
                 " a prompt with readline or of Python 3.13")
