@@ -109,10 +109,11 @@ class PythonFunction(Function):
 
 
 def _arrays_in(data: Any) -> Any:
-    """Where arrays with operators of their own are in an argument, as a mark of types.py."""
+    """Where arrays with operators of their own, and tuples that end in tuples, are in an argument, as
+    a mark of types.py."""
     if isinstance(data, tuple):
         parts = tuple(map(_arrays_in, data))
-        return parts if any(parts) else False
+        return parts if any(parts) or any(isinstance(each, tuple) for each in data[-1:]) else False
     kind = type(data)
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__dlpack__") and kind is not Array:
         return True

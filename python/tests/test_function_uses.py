@@ -83,6 +83,35 @@ def inverses(v):
     return [inverse(x) for x in v]
 
 
+@rv.function
+def corners(segment):
+    p, q = segment
+    return p[0] + q[0], q[1] - p[1]
+
+
+@rv.function
+def flipped(pairs):
+    return [(b, a) for a, b in pairs]
+
+
+class Tuples(unittest.TestCase):
+    """A tuple that ends in a tuple has the components that Python sees."""
+
+    def test_arguments(self):
+        for segment in (((0.5, 1.0), (3.0, 4.0)), ((1, 2), (3, 4)), ((1, 2), (2.5, 3))):
+            self.assertEqual(corners(segment), corners.__wrapped__(segment))
+        segments = [((0, 1), (2, 3)), ((4, 5), (6, 8))]
+        self.assertEqual(rv.map(corners, segments).to_list(), [corners.__wrapped__(s) for s in segments])
+        self.assertEqual(flipped([(1, (2, True))]).to_list(), [((2, True), 1)])
+        self.assertEqual(flipped([(1, (2, (3, 4)))]).to_list(), [((2, 3, 4), 1)])
+        self.assertEqual(flipped([((1, (2, 3)), 4)]).to_list(), [(4, 1, 2, 3)])
+
+    def test_tuples_of_as_many_components_differ(self):
+        with self.assertRaisesRegex(rv.Unsupported, "2 variables for tuple.int, int, int."):
+            corners((1, 2, 3))
+        self.assertEqual(corners(((1, 2), (3, 4))), (4, 2))
+
+
 class Failures(unittest.TestCase):
     def test_diagnostics_point_to_python(self):
         with self.assertRaises(ZeroDivisionError) as caught:
