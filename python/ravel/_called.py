@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 DECLARED = "function {} (x) : a -> b :: (a in any; b in any);\n"
 UNKNOWN = re.compile(r"`(\w+)` is not defined")
+# A line of a text in a message, with marks below.
+EXCERPT = re.compile(r"^( *(\d+) \| )(.*)\n( *\| )( *)(\^+)", re.MULTILINE)
 # Decorated functions by their names in NESL, for `hinted`.
 decorated: weakref.WeakValueDictionary[str, Function] = weakref.WeakValueDictionary()
 COMPLAINT = re.compile(r"`python_use_(\d+)_` is only declared, here for (.*): it has no body")
@@ -117,11 +119,13 @@ class Text:
 
     def as_written(self, error: Error) -> Error:
         """The error with the words and columns of the text."""
+        became = self.nesl.split("\n")
         position = re.compile(rf"({re.escape(self._file)}):(\d+):(\d+)")
 
         def said(text: str) -> str:
             text = position.sub(lambda found: f"{found[1]}:{found[2]}:"
                                 f"{self._column(int(found[2]), int(found[3]))}", text)
+            text = EXCERPT.sub(lambda found: self._excerpt(found, became), text)
             for use in self.uses:
                 text = re.sub(rf"\b{use.name}\b", use.word, text)
             return text
@@ -131,6 +135,15 @@ class Text:
         made = type(error)(said(str(error)), parts)
         made.nesl = said(error.nesl)
         return made
+
+    def _excerpt(self, found: re.Match[str], became: List[str]) -> str:
+        """A line of what the text became, as it was written."""
+        number, first = int(found[2]), len(found[5]) + 1
+        if number > len(became) or found[3] != became[number - 1]:
+            return found[0]
+        start, end = self._column(number, first), self._column(number, first + len(found[6]))
+        return (f"{found[1]}{self._text.split(chr(10))[number - 1]}\n{found[4]}{' ' * (start - 1)}"
+                f"{'^' * max(1, end - start)}")
 
     def _column(self, line: int, column: int) -> int:
         """A column of the text, of one of what it became."""
@@ -156,13 +169,17 @@ def _declared(name: str) -> Definition:
     return Definition(DECLARED.format(name), "<ravel: functions of Python>")
 
 
-def hinted(error: NeslTypeError) -> NeslTypeError:
+def hinted(error: NeslTypeError, text: str) -> NeslTypeError:
     """The error; of an unknown name that a decorated function has, with what to write."""
-    found = UNKNOWN.search(str(error))
-    if found and found[1] in decorated:
-        name = decorated[found[1]].__name__
-        error.args = (f"{error}\n  ({name} is a function of Python: give it by name, as in"
-                      f" rv.eval(text, {name}={name}))",)
+    names = UNKNOWN.findall(str(error))
+    if "it is no function: it is bool" in str(error):  # t and f are constants
+        names += [found.group() for found in TOKEN.finditer(text) if found.group() in ("t", "f")]
+    for name in names:
+        if name in decorated:
+            name = decorated[name].__name__
+            error.args = (f"{error}\n  ({name} is a function of Python: give it by name, as in"
+                          f" rv.eval(text, {name}={name}))",)
+            break
     return error
 
 

@@ -102,7 +102,7 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
     try:
         return wrapped(context.run(work))
     except NeslTypeError as error:
-        raise _called.hinted(error)
+        raise _called.hinted(error, expression)
 
 
 def functions_in(names: Dict[str, Any]) -> Dict[str, Function]:
@@ -435,7 +435,10 @@ def define(source: str, name: str = "<definition>", **functions: Function) -> Mo
     context = current()
     definition = _called.definition(context, _called.Text(source, name, functions), name) \
         if functions else Definition(source, name)
-    context.run(lambda: context.define_newest(definition))
+    try:
+        context.run(lambda: context.define_newest(definition))
+    except NeslTypeError as error:
+        raise _called.hinted(error, source)
     return Module(definition)
 
 

@@ -83,6 +83,8 @@ REMEDIES = {"Decimal": "use float(x)", "Fraction": "use float(x)",
             "date": "use its .toordinal()", "time": "use its seconds",
             "timedelta": "use its .total_seconds()", "Timedelta": "use its .total_seconds()",
             "datetime64": "use .astype(int)", "timedelta64": "use .astype(int)",
+            **dict.fromkeys(("function", "method", "builtin_function_or_method", "partial"),
+                            "call it before, or decorate a function of Python with @ravel.function"),
             **dict.fromkeys(("complex", "complex64", "complex128"), "use its .real and .imag")}
 MISSING = ("NoneType", "NAType", "NaTType")
 

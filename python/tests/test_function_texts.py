@@ -88,8 +88,23 @@ class Expressions(unittest.TestCase):
         with self.assertRaisesRegex(rv.NeslTypeError, "<expression>:1:13: error: `nope`") as caught:
             rv.eval("(halved(4), nope)", halved=halved)
         self.assertEqual(caught.exception.diagnostics[0].column, 13)
-        with self.assertRaisesRegex(rv.NeslTypeError, r"(?s)not defined.*rv.eval.text, halved=halved"):
-            rv.eval("halved(3)")
+        for use in (lambda: rv.eval("halved(3)"), lambda: rv.define("asked_ = halved(3);")):
+            with self.assertRaisesRegex(rv.NeslTypeError,
+                                        r"(?s)not defined.*rv.eval.text, halved=halved"):
+                use()
+        with self.assertRaises(rv.NeslTypeError) as caught:
+            rv.eval("(halved(4), half(3) + nope)", halved=halved, half=halved)
+        self.assertIn("    1 | (halved(4), half(3) + nope)\n      |                       ^^^^",
+                      str(caught.exception))
+        with self.assertRaisesRegex(rv.DataError, "decorate a function of Python"):
+            rv.eval("g(3)", g=abs)
+
+        @rv.function
+        def f(x):
+            return x
+        with self.assertRaisesRegex(rv.NeslTypeError, r"rv.eval.text, f=f"):
+            rv.eval("f(3)")
+        self.assertEqual(rv.eval("f(3)", f=f), 3)
         with self.assertRaisesRegex(rv.Unsupported, "of list.int. and int is not supported"):
             rv.eval("halved(v)", halved=halved, v=[1])
         with self.assertRaisesRegex(rv.NeslTypeError, "arguments of h are not known here"):
