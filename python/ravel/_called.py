@@ -202,7 +202,7 @@ def definition(context: Context, text: Text, name: str) -> Definition:
     """The text as one whose functions of Python are translated. NeslTypeError, Unsupported."""
     while True:
         made = Definition(text.nesl, name, text.needs())
-        made.written = text
+        made.written = text if text.uses else None
         try:
             context.run(lambda: _check(context, made))
             if not text.open:
@@ -219,7 +219,7 @@ def _check(context: Context, made: Definition) -> None:
     """Defines a text, and reaches all uses in it whose types are not known. Within `run`."""
     context.catch_up()
     context.define(made)
-    for form in made.forms if made.written.open else ():
+    for form in made.forms if made.written and made.written.open else ():
         if form.kind == "function" and "python_use_" in form.text:
             context.expression(form.name, "", "")
 
