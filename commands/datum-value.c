@@ -118,10 +118,10 @@ static void show_string(const struct datum *d, FILE *out) {
   fputc('"', out);
 }
 
-static void show_empty(struct type *element, FILE *out) {
+static void show_empty(struct arena *arena, struct type *element, FILE *out) {
   const bool tuple = type_of(element)->tag == TYPE_PAIR;
   fputs(tuple ? "[] (" : "[] ", out);
-  type_show(element, false, out);
+  fputs(type_text_whole(arena, element), out);
   if (tuple) fputc(')', out);
 }
 
@@ -130,7 +130,7 @@ static void show_sequence(struct arena *arena, struct type *element, const struc
   if (type_of(element)->tag == TYPE_CHAR) {
     show_string(d, out);
   } else if (d->count == 0) {
-    show_empty(element, out);
+    show_empty(arena, element, out);
   } else {
     for (uint32_t i = 0; i < d->count; i++) {
       fputs(i > 0 ? ", " : "[", out);

@@ -108,7 +108,7 @@ static const char *result_of(struct nesl *n, struct arena *arena, const char *fu
   const struct global *g = session_global(n->session, function);
   struct type *type = g ? type_of(g->scheme.type) : NULL;
   if (!type || g->scheme.count > 0 || type->tag != TYPE_FUNCTION) return NULL;
-  const char *text = type_text(arena, type->part[1], false);
+  const char *text = type_text_whole(arena, type->part[1]);
   return type_of(type->part[1])->tag == TYPE_PAIR ? arena_printf(arena, "(%s)", text) : text;
 }
 

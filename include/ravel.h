@@ -127,7 +127,8 @@ struct ravel_diagnostic {
   int severity;     /* 0: error, 1: warning, 2: note */
   const char *file; /* as it was named, or NULL */
   uint32_t line, column;
-  const char *message; /* of a note: a call on the way to the error, innermost first */
+  const char *message; /* of a note: a call on the way to the error, or an element of an
+                          apply-to-each that failed; innermost first */
 };
 
 /* Of the last call that failed: its diagnostics as text, a line each; "" if none did. */

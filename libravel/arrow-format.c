@@ -37,19 +37,19 @@ static const struct {
 /* What is not supported, by the beginnings of format strings, with what to do instead. */
 static const struct {
   char text[4];
-  const char *what;
+  const char *what, *instead;
 } others[] = {
-    {"d:", "a decimal; cast it to float64"},
-    {"td", "a date; cast it to an integer"},
-    {"tt", "a time; cast it to an integer"},
-    {"ts", "a timestamp; cast it to int64"},
-    {"tD", "a duration; cast it to int64"},
-    {"ti", "an interval, which has no number"},
-    {"w:", "binary of a fixed size; cast it to binary"},
-    {"+m", "a map; cast it to a list of structs"},
-    {"+v", "a list view; cast it to a list"},
-    {"+u", "a union: elements of a sequence have one type"},
-    {"+r", "run-end encoded; decode it"},
+    {"d:", "a decimal", "cast it to float64"},
+    {"td", "a date", "cast it to an integer"},
+    {"tt", "a time of day", "cast it to an integer"},
+    {"ts", "a timestamp", "cast it to int64"},
+    {"tD", "a duration", "cast it to int64"},
+    {"ti", "an interval", "it has no number"},
+    {"w:", "binary of a fixed size", "cast it to binary"},
+    {"+m", "a map", "cast it to a list of structs"},
+    {"+v", "a list view", "cast it to a list"},
+    {"+u", "a union", "elements of a sequence have one type"},
+    {"+r", "run-end encoded", "decode it"},
 };
 
 /* The N of "+w:N". */
@@ -112,9 +112,12 @@ static bool unknown_format(struct import *im, const struct arrow_node *node) {
          strncmp(format, others[i].text, strlen(others[i].text)) != 0) {
     i++;
   }
-  const bool known = i < sizeof others / sizeof *others;
-  return import_fail(im, node, "the Arrow type \"%.60s\" cannot be imported%s%s", format,
-                     known ? ": it is " : "", known ? others[i].what : "");
+  if (i == sizeof others / sizeof *others) {
+    return import_fail(im, node, "an Arrow type that is not known, of the format \"%.60s\"",
+                       format);
+  }
+  return import_fail(im, node, "it is %s, which cannot be imported: %s", others[i].what,
+                     others[i].instead);
 }
 
 static bool add_column(struct import *im, const struct arrow_node *node,

@@ -18,12 +18,14 @@ static enum ravel_code report(struct ravel_context *c, void *data) {
       c->session,          failure->f->whole,
       failure->f->program, machine_failure(c->machine),
       failure->reported,   ravel_printed_by_error(c, c->diags->arena)};
+  const enum ravel_code code = ravel_code_of_machine(c);
   if (run.whole) {
     report_failed_run(&run, &complaints);
   } else {
     report_failed_program(&run, c->diags);
   }
-  return ravel_fail_machine(c);
+  if (code == RAVEL_RUNTIME) ravel_note_instances(c);
+  return ravel_failed(c, code);
 }
 
 static enum ravel_code report_in_form(struct ravel_context *c, void *data) {
@@ -175,7 +177,11 @@ enum ravel_code ravel_call(struct ravel_context *c, const struct ravel_function 
   if (columns > FEW) all = heap_alloc(&c->heap, columns * sizeof *all);
   if (!all) return ravel_fail_memory(c);
   const double start = stop_clock();
+  struct ravel_calling calling = {.f = f, .arguments = arguments, .count = count};
+  machine_random(c->machine, &calling.seed, &calling.randoms);
+  c->calling = &calling;
   code = run(c, f, arguments, count, all, result);
+  c->calling = NULL;
   c->statistics.seconds = stop_clock() - start;
   if (columns > FEW) heap_free(&c->heap, all, columns * sizeof *all);
   return code;

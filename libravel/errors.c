@@ -84,22 +84,24 @@ enum ravel_code ravel_fail_memory(struct ravel_context *c) {
                     (unsigned long long)c->heap.limit);
 }
 
-enum ravel_code ravel_fail_machine(struct ravel_context *c) {
+enum ravel_code ravel_code_of_machine(const struct ravel_context *c) {
   const struct machine_failure *f = machine_failure(c->machine);
-  const enum ravel_code code = ravel_stopped(c);
-  if (code != RAVEL_OK) return code;
   switch (f->cause) {
   case MACHINE_CAUSE_LIMIT: /* chunks need memory at a CALL, where else depth is the limit */
-    return ravel_failed(c, f->op == OPC_CALL && !f->memory && !f->own_memory && !f->whole
-                               ? RAVEL_LIMIT
-                               : RAVEL_MEMORY);
-  case MACHINE_CAUSE_DEVICE: return ravel_failed(c, RAVEL_DEVICE);
+    return f->op == OPC_CALL && !f->memory && !f->own_memory && !f->whole ? RAVEL_LIMIT
+                                                                          : RAVEL_MEMORY;
+  case MACHINE_CAUSE_DEVICE: return RAVEL_DEVICE;
   case MACHINE_CAUSE_ASSERT:
   case MACHINE_CAUSE_OPERATION: break;
-  case MACHINE_CAUSE_NONE: return ravel_failed(c, RAVEL_INTERNAL);
+  case MACHINE_CAUSE_NONE: return RAVEL_INTERNAL;
   }
-  if (c->no_room) return ravel_failed(c, RAVEL_MEMORY);
-  return ravel_failed(c, atomic_load(&c->refused) ? RAVEL_DENIED : RAVEL_RUNTIME);
+  if (c->no_room) return RAVEL_MEMORY;
+  return atomic_load(&c->refused) ? RAVEL_DENIED : RAVEL_RUNTIME;
+}
+
+enum ravel_code ravel_fail_machine(struct ravel_context *c) {
+  const enum ravel_code code = ravel_stopped(c);
+  return code != RAVEL_OK ? code : ravel_failed(c, ravel_code_of_machine(c));
 }
 
 enum ravel_code ravel_fail_work(struct ravel_context *c, enum ravel_code code,

@@ -42,7 +42,7 @@ const char *ravel_function_takes(const struct ravel_function *f) {
 }
 
 const char *ravel_function_gives(const struct ravel_function *f) {
-  return f ? ravel_type_text(f->gives) : "";
+  return f ? ravel_type_whole(f->context, f->gives) : "";
 }
 
 /* Frees what the compiler needed besides the program, unless that is still within. */
@@ -124,7 +124,7 @@ void ravel_function_takes_type(struct ravel_function *f, struct type *argument) 
   f->takes = arena_alloc(&f->arena, count * sizeof *f->takes);
   f->rest = arena_alloc(&f->arena, count * sizeof *f->rest);
   f->take_count = count;
-  f->takes_text = ravel_type_text(argument);
+  f->takes_text = ravel_type_whole(f->context, argument);
   for (uint32_t i = 0; i < count; i++) {
     f->rest[i] = argument;
     f->takes[i] = i + 1 < count ? argument->part[0] : argument;

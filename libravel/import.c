@@ -72,6 +72,14 @@ static enum ravel_code refuse(struct ravel_context *c, const struct taken *t) {
   return ravel_fail(c, RAVEL_DATA, "%s", t->import.problem);
 }
 
+/* Likewise in an array of a stream, over all of which positions are counted. */
+static enum ravel_code refuse_batch(struct ravel_context *c, const struct taken *t,
+                                    uint64_t batch) {
+  if (batch == 0) return refuse(c, t);
+  return ravel_fail(c, RAVEL_DATA, "%s, in batch %" PRIu64 " (positions are counted over all)",
+                    t->import.problem, batch);
+}
+
 static enum ravel_code code_of(const struct upload *u, bool good) {
   return good ? RAVEL_OK : ravel_fail_machine(u->c);
 }
@@ -209,14 +217,14 @@ static bool spools_wanted(const struct ravel_context *c, const struct taken *t) 
 
 /* Fetches and checks all arrays of the stream. */
 static enum ravel_code fetch(struct ravel_context *c, struct taken *t) {
-  for (;;) {
+  for (uint64_t batch = 0;; batch++) {
     const int error = t->stream.get_next(&t->stream, &t->single);
     if (error) {
       t->single.release = NULL; /* nothing has been given */
       return fail_stream(c, t, error);
     }
     if (!t->single.release) return RAVEL_OK;
-    if (!import_check(&t->import, &t->single)) return refuse(c, t);
+    if (!import_check(&t->import, &t->single)) return refuse_batch(c, t, batch);
     t->some += t->single.length > 0;
     hold_single(t);
     const enum ravel_code code = spools_wanted(c, t) ? spool_held(c, t) : ravel_stopped(c);

@@ -79,7 +79,17 @@ struct ravel_context {
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
-  bool in_progress; /* it is being called */
+  bool in_progress;                    /* it is being called */
+  const struct ravel_calling *calling; /* the present ravel_call, or NULL */
+};
+
+/* A call of a function: by ravel_call, or in the reference interpreter. */
+struct ravel_calling {
+  const struct ravel_function *f;
+  struct ravel_value *const *arguments;
+  size_t count;
+  uint64_t seed, randoms;    /* where RAND was when it began */
+  struct nesl_value *values; /* of the arguments, on the host: ravel_fetch_arguments */
 };
 
 /* What each column of a value is, in the order of neslc/value.h: elements of the base type
@@ -98,7 +108,10 @@ static inline bool ravel_is_column(const struct ravel_layout *l, uint32_t i) {
 /* A type of data: each exists once in a context, so that equal types are the same pointer. */
 struct ravel_type {
   struct type type;
-  const char *text;                  /* as NESL writes it */
+  const char *text;                  /* as NESL writes it, of a long one the beginning */
+  const char *whole;                 /* all of it; NULL: not yet */
+  uint32_t levels;                   /* sequences and tuples within each other */
+  uint32_t nesting;                  /* likewise, where a tuple of n counts as n */
   uint32_t columns;                  /* of a value */
   const struct ravel_layout *layout; /* NULL: not yet */
 };
@@ -163,6 +176,8 @@ enum ravel_code ravel_fail(struct ravel_context *, enum ravel_code, const char *
 enum ravel_code ravel_failed(struct ravel_context *, enum ravel_code);
 /* The same for a function of the machine that has failed and said why. */
 enum ravel_code ravel_fail_machine(struct ravel_context *);
+/* What such a failure is. */
+enum ravel_code ravel_code_of_machine(const struct ravel_context *);
 /* The same for lack of memory, or if the call was asked to end. */
 enum ravel_code ravel_fail_memory(struct ravel_context *);
 /* RAVEL_INTERRUPTED or RAVEL_LIMIT, after ravel_fail, if the call is asked to end; else
@@ -260,6 +275,21 @@ enum ravel_code ravel_check_call(struct ravel_context *, const struct ravel_func
                                  struct ravel_value *const *arguments, size_t count,
                                  const void *result);
 
+/* ---- interpret.c, instances.c ---- */
+
+struct direct_options;
+struct direct_cost;
+/* Copies the arguments of a call to the host. Within a form; false with a diagnostic of the
+ * machine. */
+bool ravel_fetch_arguments(struct ravel_context *, struct ravel_calling *);
+/* Executes a call in the reference interpreter, for its cost or its failure. Within a form;
+ * false with complaints. */
+bool ravel_interpret(struct ravel_context *, const struct ravel_calling *,
+                     const struct direct_options *, struct complaints *, struct direct_cost *);
+/* Remarks on the instances that the failure of the present call is in, if it is found again
+ * within bounds. Within a form. */
+void ravel_note_instances(struct ravel_context *);
+
 /* ---- program.c ---- */
 
 /* Whether the results of a program of VCODE are columns of its type, after ravel_fail if not.
@@ -292,9 +322,13 @@ const struct ravel_layout *ravel_layout_of(struct ravel_context *, struct type *
 static inline uint32_t ravel_type_columns(const struct type *kept) {
   return ((const struct ravel_type *)kept)->columns;
 }
+/* For messages. */
 static inline const char *ravel_type_text(const struct type *kept) {
   return ((const struct ravel_type *)kept)->text;
 }
+/* For callers, who may give it back as a type; the beginning where there is no memory for all.
+ */
+const char *ravel_type_whole(struct ravel_context *, struct type *kept);
 
 /* ---- values.c ---- */
 

@@ -25,6 +25,28 @@ static bool is_same(const struct type *a, const struct type *b) {
   return a->part[0] == b->part[0] && a->part[1] == b->part[1];
 }
 
+static const struct ravel_type *kept_part(const struct type *part) {
+  return (const struct ravel_type *)part;
+}
+
+static uint32_t greater(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+
+/* How deep a type nests, from its parts. A tuple at the end of a tuple is a part of it. */
+static void count_levels(struct ravel_type *kept) {
+  const struct type *t = &kept->type;
+  for (unsigned i = 0; i < 2 && t->part[i]; i++) {
+    const bool rest = t->tag == TYPE_PAIR && i == 1;
+    kept->levels = greater(kept->levels, kept_part(t->part[i])->levels + !rest);
+    kept->nesting = greater(kept->nesting, kept_part(t->part[i])->nesting + 1);
+  }
+  for (uint32_t i = 0; i < t->argument_count; i++) {
+    kept->levels = greater(kept->levels, kept_part(t->arguments[i])->levels + 1);
+    kept->nesting = greater(kept->nesting, kept_part(t->arguments[i])->nesting + 1);
+  }
+}
+
 static struct type *add(struct ravel_context *c, const struct type *t, uint64_t hash) {
   struct arena *arena = &c->type_region->arena;
   struct ravel_type *kept = arena_alloc(arena, sizeof *kept);
@@ -32,6 +54,7 @@ static struct type *add(struct ravel_context *c, const struct type *t, uint64_t 
   kept->type.from_source = NULL;
   kept->text = type_text(arena, &kept->type, false);
   kept->columns = value_column_count(&kept->type);
+  count_levels(kept);
   if (t->data) region_note_type(c->type_region, &kept->type);
   c->types.count = c->type_numbers.items.count; /* without what failed before its number */
   *array_push(arena, &c->types) = kept;
@@ -98,16 +121,43 @@ void ravel_types_begin(struct ravel_context *c) {
   }
 }
 
+/* A text for each type at once would be too long: tuples of n have n - 1 tuples in them. */
+const char *ravel_type_whole(struct ravel_context *c, struct type *type) {
+  struct ravel_type *kept = (struct ravel_type *)type;
+  if (strlen(kept->text) < TYPE_MOST_TEXT) return kept->text;
+  struct memory_guard guard;
+  if (kept->whole) return kept->whole;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return kept->text;
+  kept->whole = type_text_whole(&c->type_region->arena, type);
+  memory_guard_end(&guard);
+  return kept->whole;
+}
+
 static bool is_small(struct ravel_context *c, struct type *t) {
   if (value_column_count(t) <= VALUE_MOST_COLUMNS) return true;
   ravel_fail(c, RAVEL_TYPE, "%s", VALUE_TOO_MANY_COLUMNS);
   return false;
 }
 
+/* One limit for all ways in and out: what comes in can be named as a type, and goes out. */
+static struct type *shallow(struct ravel_context *c, struct type *kept) {
+  enum { MOST_LEVELS = 250, MOST_COMPONENTS = 1900 };
+  if (kept_part(kept)->levels > MOST_LEVELS) {
+    ravel_fail(c, RAVEL_TYPE, "a value that nests deeper than %d levels", MOST_LEVELS);
+  } else if (kept_part(kept)->nesting > MOST_COMPONENTS) {
+    ravel_fail(c, RAVEL_TYPE, "a value with tuples of more than %d components",
+               MOST_COMPONENTS);
+  } else {
+    return kept;
+  }
+  return NULL;
+}
+
 struct type *ravel_type_kept(struct ravel_context *c, struct type *t) {
   if (!is_small(c, t)) return NULL;
   struct type *kept = keep(c, t);
-  if (kept) return kept;
+  if (kept) return shallow(c, kept);
   ravel_fail(c, RAVEL_TYPE, "no data are of the type %s: it has functions or streams in it",
              type_text(c->diags->arena, t, false));
   return NULL;
@@ -122,8 +172,8 @@ struct composed {
 static enum ravel_code compose(struct ravel_context *c, void *data) {
   struct composed *composed = data;
   if (!is_small(c, &composed->type)) return c->code;
-  composed->kept = find(c, &composed->type);
-  return RAVEL_OK;
+  composed->kept = shallow(c, find(c, &composed->type));
+  return composed->kept ? RAVEL_OK : c->code;
 }
 
 static struct type *make(struct ravel_context *c, const struct type *t) {

@@ -213,7 +213,7 @@ enum ravel_code ravel_tuple(struct ravel_context *c, struct ravel_value *const *
 /* ---- what it is ---- */
 
 const char *ravel_type(const struct ravel_value *v) {
-  return v ? ravel_type_text(v->type) : "";
+  return v ? ravel_type_whole(v->context, v->type) : "";
 }
 
 /* Components of a value of this type. */

@@ -41,6 +41,13 @@ static void wait_for(struct reach *r, const struct core *body) {
   *array_push(r->session->arena, &r->waiting) = (struct reached){body, r->parallel};
 }
 
+/* What a function is where it is used: its types there, which callers may not know. */
+static const char *type_at(const struct reach *r, const struct global *g,
+                           const struct core *use) {
+  const bool itself = use->kind == CORE_GLOBAL && use->as.use.global == g;
+  return type_text(r->session->arena, itself ? use->type : g->scheme.type, false);
+}
+
 static void reach_global(struct reach *r, const struct global *g, const struct core *use) {
   if (table_get(r->seen[r->parallel], g)) return;
   table_set(r->seen[r->parallel], g, r);
@@ -57,7 +64,8 @@ static void reach_global(struct reach *r, const struct global *g, const struct c
   } else if (g->kind == GLOBAL_FUNCTION && !g->body && g->primitive < 0) {
     r->errors++;
     complain(r->complaints, NESL_NO_BODY, use->source, use->at,
-             "`%s` is only declared: it has no body to be evaluated", g->name->text);
+             "`%s` is only declared, here for %s: it has no body to be evaluated",
+             g->name->text, type_at(r, g, use));
   }
 }
 

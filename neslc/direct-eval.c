@@ -113,9 +113,11 @@ static bool run_instance(struct direct *d, struct frame *frame, const struct eac
                          const struct core *part, uint32_t position, uint64_t i,
                          struct datum *out) {
   bind_instance(d, frame, each, i);
+  *array_push(d->arena, &d->instances) = (struct direct_instance){each->core, i};
   direct_enter(d, position);
   bool ok = direct_eval(d, frame, part, out);
   direct_leave(d);
+  d->instances.count--;
   return ok;
 }
 

@@ -57,6 +57,21 @@ static void leave_trail(struct direct *d, const struct frame *frame, const struc
   d->failure.trail_count = count;
 }
 
+static struct direct_instances copy_instances(struct arena *arena, struct direct_instances from,
+                                              bool reversed) {
+  struct direct_instance *list = arena_alloc(arena, (from.count + 1) * sizeof *list);
+  for (size_t i = 0; i < from.count; i++) {
+    list[i] = from.list[reversed ? from.count - 1 - i : i];
+  }
+  return (struct direct_instances){list, from.count};
+}
+
+static void leave_instances(struct direct *d) {
+  const struct direct_instances now = {d->instances.items, d->instances.count};
+  if (d->options->instances && !d->drew_in_instances)
+    d->failure.instances = copy_instances(d->arena, now, true);
+}
+
 bool direct_fail(struct direct *d, struct frame *frame, const struct core *at,
                  enum nesl_error kind, const char *format, ...) {
   va_list arguments;
@@ -66,6 +81,7 @@ bool direct_fail(struct direct *d, struct frame *frame, const struct core *at,
   d->failure = (struct failure){.kind = kind, .message = message};
   d->failure.key = key_here(d, &d->failure.key_count);
   leave_trail(d, frame, at);
+  leave_instances(d);
   return false;
 }
 
@@ -112,6 +128,9 @@ void direct_report(struct direct *d, struct complaints *complaints) {
     message = failure_by_error;
   }
   complain_of_failure(complaints, f->kind, message, f->trail, f->trail_count);
+  if (d->options->instances) {
+    *d->options->instances = copy_instances(d->session->arena, f->instances, false);
+  }
 }
 
 /* ---- output ---- */

@@ -112,6 +112,7 @@ struct failure {
   size_t key_count;
   const struct failure_location *trail; /* innermost first */
   size_t trail_count;
+  struct direct_instances instances; /* if the options ask for them */
 };
 
 /* Output, kept until all instances have run. */
@@ -134,14 +135,16 @@ struct direct {
   uint64_t steps, calls;   /* calls: active now */
   unsigned traced;         /* calls of the program's functions that are active, with a trace */
   uint64_t seed, random_count;
-  const char *stack_end; /* no deeper than here */
-  bool stopped;          /* it was asked to end */
+  bool drew_in_instances; /* random numbers */
+  const char *stack_end;  /* no deeper than here */
+  bool stopped;           /* it was asked to end */
 
   /* The current position: one number for each subexpression and call entered; those evaluated
    * earlier compare less. See direct-events.c. */
   ARRAY(uint32_t) path;
-  size_t parallel;      /* apply-to-eaches around */
-  size_t parallel_path; /* path.count at the outermost of them */
+  size_t parallel;                         /* apply-to-eaches around */
+  size_t parallel_path;                    /* path.count at the outermost of them */
+  ARRAY(struct direct_instance) instances; /* that are being evaluated, outermost first */
   ARRAY(struct event) events;
   struct failure failure; /* valid after a function returned false */
 

@@ -91,6 +91,7 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
     return number_fails(d, call, real ? CHECK_RAND_FLOAT : CHECK_RAND, bound);
   }
   const uint64_t u = random_word(d->seed, d->random_count++, wide);
+  d->drew_in_instances |= d->instances.count > 0;
   if (!real) {
     *out = datum_int(scaled(u, bound.as.integer, wide));
   } else { /* as in the flattened program: an INT below a power of two, scaled */

@@ -85,6 +85,17 @@ static void evaluate_on_large_stack(struct evaluation *run) {
   evaluate_here(run);
 }
 
+/* False without memory. */
+static bool report(struct evaluation *run, struct complaints *complaints) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  direct_report(&run->d, complaints);
+  complaints->stopped = run->d.stopped;
+  memory_guard_end(&guard);
+  return true;
+}
+
 bool direct_evaluate(struct session *session, const struct checked *checked,
                      const struct direct_options *options, struct complaints *complaints,
                      struct nesl_value *value, struct direct_cost *cost) {
@@ -102,13 +113,13 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
       .value = value,
   };
   table_begin(&run.d.derived, &arena);
+  bool reported = true;
   evaluate_on_large_stack(&run);
   if (run.out_of_memory) {
     complain(complaints, NESL_LIMIT, checked->value->source, checked->value->at,
              "there is not enough memory for the evaluation");
   } else if (!run.done) {
-    direct_report(&run.d, complaints);
-    complaints->stopped = run.d.stopped;
+    reported = report(&run, complaints);
   } else {
     if (cost) *cost = run.d.cost;
     if (options->random) {
@@ -116,5 +127,6 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
     }
   }
   arena_free(&arena);
+  if (!reported) memory_failed();
   return run.done;
 }

@@ -24,6 +24,19 @@ struct direct_trace {
   unsigned most_depth; /* deeper calls are not asked for */
 };
 
+/* An instance of an apply-to-each: that of the elements of this index in its sources. */
+struct direct_instance {
+  const struct core *each;
+  uint64_t index;
+};
+
+/* Those that a failure is in, innermost first; in the session's arena. None after instances have
+ * drawn random numbers, which are others than those of compiled programs. */
+struct direct_instances {
+  const struct direct_instance *list;
+  size_t count;
+};
+
 struct direct_options {
   FILE *out;                    /* what print functions write */
   uint64_t most_steps;          /* 0: no limit */
@@ -32,8 +45,9 @@ struct direct_options {
                                    NULL: seed 0, none */
   const struct widths *widths;  /* NULL: 64-bit FLOATs, and INTs of the session's width */
   const struct stop *stop;      /* asks the evaluation to end; or NULL */
-  const struct direct_trace *trace; /* or NULL */
-  const char *const *arguments;     /* of the program */
+  const struct direct_trace *trace;   /* or NULL */
+  struct direct_instances *instances; /* of a failure, or NULL */
+  const char *const *arguments;       /* of the program */
   size_t argument_count;
 };
 

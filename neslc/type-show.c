@@ -161,6 +161,14 @@ const char *type_text(struct arena *arena, struct type *type, bool context) {
   return finish(&s);
 }
 
+const char *type_text_whole(struct arena *arena, struct type *type) {
+  struct shower s = begin(arena);
+  s.most = SIZE_MAX;
+  collect(&s, type);
+  show(&s, type);
+  return finish(&s);
+}
+
 struct showing {
   struct type *type;
   bool context;

@@ -163,6 +163,8 @@ enum { TYPE_MOST_TEXT = 500 };
 void type_show(struct type *, bool context, FILE *);
 /* The same into the arena. */
 const char *type_text(struct arena *, struct type *, bool context);
+/* All of the text of a type, without a context: of one that has few parts, as types of data do. */
+const char *type_text_whole(struct arena *, struct type *);
 
 /* Whether values of the (ground) type consist of INT, BOOL, FLOAT columns only, no sequences.
  */

@@ -152,6 +152,15 @@ class Right(PropertiesTest):
         ran = self.property("p(x : a) = x + x == 2 * x")
         self.assertIn("holds in 100 cases, a = int\n", ran.stdout)
 
+    def test_types_of_many_components(self):
+        kind = "(" + ", ".join(["int"] * 120) + ")"
+        same = f"function same(x) : int -> {kind} = ({', '.join(['x'] * 120)});"
+        law = f"let ({', '.join(f'x{i}' for i in range(120))}) = p in x0 == x119"
+        self.expect(self.property(f"p(p : int from same) = {law}", before=same), 0)
+        ran = self.property(f"p(v : [{kind}]) = #v > 0")
+        self.expect(ran, 1)
+        self.assertEqual(self.counterexample(ran), f"v = [] {kind}")
+
     def test_values_are_within(self):
         for text in ("x : int in [-3:4]) = x >= -3 and x < 4", "x : int in [5:6]) = x == 5",
                      "x : float in [-0.5:0.25]) = x >= -0.5 and x < 0.25",

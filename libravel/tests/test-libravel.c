@@ -238,6 +238,27 @@ Test(libravel, failures_name_the_source) {
   ravel_context_free(c);
 }
 
+Test(libravel, failures_name_the_elements) {
+  struct ravel_context *c = context();
+  struct ravel_diagnostic d;
+  struct ravel_value *v[] = {int_of(c, 3)}, *result;
+  struct ravel_function *f;
+  cr_assert_eq(
+      ravel_expression(c, "{{6 / (x - i) : x in [2, 3]} : y in [5, 6]}", "i", "int", &f),
+      RAVEL_OK);
+  fails(c, RAVEL_RUNTIME, "Divide by zero", ravel_call(c, f, v, 1, &result));
+  static const char *const notes[] = {"the element of index 1", "the element of index 0"};
+  for (size_t i = 0; i < 2; i++) {
+    cr_assert(ravel_get_diagnostic(c, 1 + i, &d));
+    cr_expect_eq(d.severity, 2);
+    cr_expect_eq(d.column, 2 - i);
+    cr_expect(strstr(d.message, notes[i]), "%s", d.message);
+  }
+  cr_expect_not(ravel_get_diagnostic(c, 3, &d));
+  ravel_function_release(f);
+  ravel_context_free(c);
+}
+
 Test(libravel, calls_in_misuse) {
   struct ravel_context *c = context(), *other = context();
   struct ravel_value *v[] = {int_of(c, 1), int_of(c, 2)}, *result;

@@ -107,6 +107,9 @@ class Array:
     tolist = to_list
 
     def __eq__(self, other: object) -> Any:
+        """Of an Array whether types and elements are the same, of a list whether the elements are."""
+        if isinstance(other, list):
+            return self.to_list() == other
         if not isinstance(other, Array):
             return NotImplemented
         return self.type == other.type and self.to_list() == other.to_list()
@@ -128,6 +131,12 @@ class Array:
             found.append(int(lengths[0]))
             column = column.content.slice(int(column.offsets[0]), int(column.offsets[-1]))
         return tuple(found)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's type of the numbers, in rows or not; of texts str, of tuples one with fields."""
+        column = self._columns()
+        return np.dtype(object) if isinstance(column, Outside) else _numpy.dtype_of(column)
 
     # ---- for others ----
 

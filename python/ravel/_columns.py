@@ -30,10 +30,11 @@ class Flat:
         return Flat(self.data[indices], self.chars)
 
     def item(self, i: int) -> Any:
-        return chr(self.data[i]) if self.chars else self.data[i].item()
+        return CHARACTERS[self.data[i]] if self.chars else self.data[i].item()
 
     def to_list(self) -> List[Any]:
-        return [chr(code) for code in self.data.tolist()] if self.chars else self.data.tolist()
+        found: List[Any] = self.data.tolist()
+        return [CHARACTERS[code] for code in found] if self.chars else found
 
     @property
     def element(self) -> str:
@@ -133,6 +134,10 @@ def offsets_of(lengths: Any) -> Vector:
 def decoded(text: bytes) -> str:
     """A text of Python; bytes that are no UTF-8 become what `encoded` makes the same bytes."""
     return text.decode("utf-8", "surrogateescape")
+
+
+# A character by itself is a text of one byte.
+CHARACTERS = [decoded(bytes([code])) for code in range(256)]
 
 
 def encoded(text: Union[str, bytes]) -> bytes:

@@ -16,7 +16,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable, Generator, Iterable, Mapping, TypeVar
 
 from ravel import _errors
-from ravel._definitions import Definition, definitions
+from ravel._definitions import WORD, Definition, definitions
 from ravel._lib import PROGRESS, Costs, Diagnostic, Random, Statistics, lib, text
 from ravel._values import Compiled, Value, pointers, release
 
@@ -97,6 +97,9 @@ class Context:
         self._seen = 0  # of `definitions`
         self._owners: dict[str, Definition] = {}  # whose definition of a name is in force
         self._disturbed = False  # `definitions` are not all in force
+        # Texts that need others, by the names that they define: executed when they are mentioned,
+        # as what they need may not be had in every context.
+        self._later: dict[str, Definition] = {}
         # of named functions, by whoever looks them up
         self._functions: OrderedDict[Any, Compiled] = OrderedDict()
 
@@ -205,11 +208,26 @@ class Context:
         if definition.names and all(self._owners.get(name) is definition
                                     for name in definition.names):
             return
+        for needed in definition.needs:
+            self.define(needed)
+        for name in definition.names:
+            self._later.pop(name, None)
+        self._define_mentioned(definition.text)
         encoded = definition.text.encode()
         self.do(lib.ravel_define, definition.name.encode(), encoded, len(encoded))
         self._disturbed = self._disturbed or any(
             self._owners.get(name, definition) is not definition for name in definition.names)
         self._owners.update(dict.fromkeys(definition.names, definition))
+
+    def _waiting(self, source: str) -> list[str]:
+        """The words of a text that a text of `_later` defines."""
+        words = WORD.findall(source.lower()) if self._later else ()
+        return [word for word in words if word in self._later]
+
+    def _define_mentioned(self, source: str) -> None:
+        for word in self._waiting(source):
+            if word in self._later:
+                self.define(self._later[word])
 
     def catch_up(self) -> None:
         """Puts the newest of `definitions` in force. Within `run`."""
@@ -218,7 +236,10 @@ class Context:
         elif self._seen == definitions.newest:
             return
         for definition in definitions.after(self._seen):
-            self.define(definition)
+            if definition.needs or self._waiting(definition.text):
+                self._later.update(dict.fromkeys(definition.names, definition))
+            else:
+                self.define(definition)
             self._seen, self._disturbed = definition.number, False
 
     def define_newest(self, definition: Definition) -> None:
@@ -232,10 +253,12 @@ class Context:
 
     def expression(self, source: str, names: str, types: str) -> Compiled:
         """An expression as a function. Within `run`."""
+        self._define_mentioned(source)
         return self._compiled(lib.ravel_expression, source, names, types)
 
     def find(self, name: str, types: str) -> Compiled:
         """A function by its name. Within `run`."""
+        self._define_mentioned(name)
         return self._compiled(lib.ravel_find, name, types)
 
     def _compiled(self, function: Any, *texts: str) -> Compiled:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Sequence
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -11,10 +10,10 @@ import numpy as np
 
 from ravel import _dlpack, _errors, _values
 from ravel._awkward import awkward_column, is_awkward, record_parts
-from ravel._columns import Column, Vector, decoded, encoded
+from ravel._columns import CHARACTERS, Column, Vector, decoded, encoded
 from ravel._context import Context
 from ravel._frames import is_frame, without_index
-from ravel._infer import UNORDERED, column_of, unordered, word_of
+from ravel._infer import UNORDERED, column_of, tuple_of, unknown, unordered, word_of
 from ravel._lib import lib
 from ravel._numpy import is_fixed, numpy_column, plain, unmasked
 from ravel._transfer import value_of, value_of_array, value_of_stream
@@ -25,6 +24,7 @@ from ravel._values import Value
 ELEMENTS = {"|b1": 0, "|i1": 1, "<i2": 2, "<i4": 3, "<i8": 4, "|u1": 5, "<u2": 6, "<u4": 7,
             "<f4": 8, "<f8": 9}
 CHAR8 = 10
+MOST_LEVELS = 250  # of libravel/types.c
 SCALARS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
@@ -79,9 +79,7 @@ class Inputs:
 
     def _tuple(self, data: Tuple[Any, ...], name: str, wanted: Optional[Type]) -> Value:
         if len(data) < 2:
-            raise _errors.DataError(
-                f"{name} is a tuple of {len(data)}: those of NESL have two components or more"
-                f"{'; use its component, ' + name + '[0]' if data else ''}")
+            raise tuple_of(len(data), name)
         types = list(wanted.parts) if wanted and len(wanted.parts) == len(data) else []
         parts = [self.value(each, f"{name}[{i}]", types[i] if types else None)
                  for i, each in enumerate(data)]
@@ -97,8 +95,6 @@ class Inputs:
             return self._array(np.asarray(data), name)
         if is_awkward(data):
             return self._column(awkward_column(data, name))
-        if data is None:
-            raise _errors.DataError(f"{name} is None: NESL has no missing values")
         if is_frame(data):
             data = without_index(data, name)
         for method, convert in PRODUCERS:
@@ -111,8 +107,7 @@ class Inputs:
                     raise _errors.DataError(f"{name}: {error}", error.diagnostics) from None
         if isinstance(data, Sequence) or hasattr(data, "__len__") and hasattr(data, "__iter__"):
             return self._column(_list(_listed(data, name), name, wanted))
-        raise _errors.DataError(f"{name} is a {type(data).__module__}.{type(data).__name__},"
-                                " which NESL cannot take: use a number, a list, or an array")
+        raise unknown(data, name)
 
     def _column(self, column: Column) -> Value:
         """Of a column whose memory stays as it is."""
@@ -161,11 +156,12 @@ class Inputs:
         except (BufferError, RuntimeError) as error:
             raise _errors.DataError(f"NumPy cannot take it ({error}): copy it to the CPU, as"
                                     " .cpu() does in PyTorch") from None
-        return self._array(shared, name)
+        return self.from_array(shared, name)
 
     def from_array(self, data: Any, name: str) -> Value:
-        """Of an object with `__array__`."""
-        return self._array(np.asarray(data), name)
+        """Of an object with `__array__`; without dimensions what it holds."""
+        made = np.asarray(data)
+        return self._array(made, name) if made.ndim else self.value(made.item(), name)
 
 
 def _is_numbers(data: Any) -> bool:
@@ -187,7 +183,10 @@ def _listed(data: Any, name: str) -> List[Any]:
 
 def _list(data: List[Any], name: str, wanted: Optional[Type]) -> Column:
     inside = wanted.parts[0] if wanted and wanted.kind == "sequence" else None
-    return column_of(data, lambda i: f"{name}[{i}]", inside)
+    try:
+        return column_of(data, lambda i: f"{name}[{i}]", inside)
+    except RecursionError:
+        raise _errors.DataError(f"{name} nests deeper than {MOST_LEVELS} levels, or is in itself") from None
 
 
 PRODUCERS: Tuple[Tuple[str, Callable[[Inputs, Any, str], Value]], ...] = (
@@ -222,11 +221,11 @@ def python(result: Value) -> Any:
 
 
 def character(code: int) -> str:
-    """A character by itself."""
-    if not 0 <= code <= sys.maxunicode:
-        raise _errors.DataError(f"the character of code {code} is none of Python's: these have 0 to"
-                                f" {sys.maxunicode}")
-    return chr(code)
+    """A character by itself, as it is in a text."""
+    if not 0 <= code < len(CHARACTERS):
+        raise _errors.DataError(f"the character has the code {code}, not 0 to 255: characters of texts"
+                                " are bytes, and char_code(c) has the code")
+    return CHARACTERS[code]
 
 
 def text(result: Value) -> str:

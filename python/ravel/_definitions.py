@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import threading
+from typing import Any, Tuple
 
 from ravel._forms import Form, forms
 
@@ -18,8 +19,10 @@ class Definition:
     A context defines it when it is needed, once unless another text redefines one of its names.
     """
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, name: str, needs: Tuple[Definition, ...] = ()) -> None:
         self.text, self.name = text, name
+        self.needs = needs  # what is defined before it
+        self.written: Any = None  # of a text with functions of Python in it: a Text of _called.py
         self.forms = forms(text)
         self.names = [form.name.lower() for form in self.forms if form.name]
         self.number = 0  # in `Definitions`

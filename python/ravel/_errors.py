@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple, Sequence
+
+INSTANCE = re.compile(r"the element of index (\d+) failed in this apply-to-each")
 
 
 class Diagnostic(NamedTuple):
@@ -18,13 +21,17 @@ class Error(Exception):
     """Something that Ravel refuses, or a program that failed.
 
     `diagnostics` has its parts; of a program's failure the notes are the calls that led to it,
-    innermost first. `nesl` is all that the command `nesl` would print.
+    and the elements of apply-to-eaches that it is about, innermost first. `elements` has the
+    indices of these, the outermost first; none where they are not known. `nesl` is all that the
+    command `nesl` would print.
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
         self.nesl = message
         self.diagnostics = list(diagnostics)
+        found = [INSTANCE.search(each.message) for each in reversed(self.diagnostics)]
+        self.elements = [int(each[1]) for each in found if each]
 
 
 class MisuseError(Error, ValueError):

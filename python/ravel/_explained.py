@@ -74,8 +74,16 @@ def explained(error: Error, programs: Dict[str, Program]) -> Error:
         lines += [f'  File "{location.file}", line {location.line}, in {location.function}',
                   location.shown()]
     result = kind("\n".join(lines), _in_python(sentence, trace) or error.diagnostics)
-    result.nesl = error.nesl
+    result.nesl, result.elements = error.nesl, error.elements
     return result
+
+
+def with_elements(error: Error) -> Error:
+    """The error; its text says which element of the outermost comprehension failed, and which within
+    that one."""
+    if error.elements:
+        error.args = (f"{error}\n  (of element {''.join(f'[{i}]' for i in error.elements)})",)
+    return error
 
 
 def _in_python(sentence: str, trace: List[Location]) -> List[Diagnostic]:

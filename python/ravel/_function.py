@@ -6,11 +6,12 @@ import functools
 import inspect
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from ravel import _called
 from ravel._array import Array
 from ravel._context import Context
 from ravel._definitions import Definition
-from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError
-from ravel._explained import explained
+from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError, RunError
+from ravel._explained import explained, with_elements
 from ravel._functions import Entry, Function, NeslFunction, Rows
 from ravel._lib import lib, text
 from ravel._translate import Program, Translation, Unsupported, prelude
@@ -33,7 +34,9 @@ class PythonFunction(Function):
         self._signature = self.__signature__ = inspect.signature(function)
         self._translation = Translation(function)
         self._ravel_definition = self._translation.definition
+        _called.decorated[self.__name__.lower()] = self
         self._programs: Dict[str, Program] = {}  # by the names of their files
+        self._definitions: Dict[str, Definition] = {}  # likewise
 
     def __call__(self, *data: Any, **named: Any) -> Any:
         return self._call(self._ordered(data, named))
@@ -62,8 +65,18 @@ class PythonFunction(Function):
     def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         context.run(lambda: _define_prelude(context))
         program = self._program(context, types, marks)
-        context.run(lambda: _define_used(context, program))
-        return Entry(program.name, Definition(program.definitions, FILE.format(program.name)))
+        file = FILE.format(program.name)
+        if file not in self._definitions:
+            used = [each._definition for each in program.uses if each._definition]
+            self._definitions[file] = Definition(program.definitions, file, (_prelude(), *used))
+        return Entry(program.name, self._definitions[file])
+
+    @property
+    def _parameter_count(self) -> int:
+        return len(self._signature.parameters)
+
+    def _programs_by_file(self) -> Dict[str, Program]:
+        return self._programs
 
     def _program(self, context: Context, types: Tuple[str, ...], marks: Any) -> Program:
         try:
@@ -88,16 +101,19 @@ class PythonFunction(Function):
             return super()._call(data, mapped)
         except LimitError as error:
             raise self._explained(error) from None
+        except RunError as error:
+            raise error if mapped else with_elements(error)
 
     def _explained(self, error: Any) -> BaseException:
         return explained(error, self._programs)
 
 
 def _arrays_in(data: Any) -> Any:
-    """Where arrays with operators of their own are in an argument, as a mark of types.py."""
+    """Where arrays with operators of their own, and tuples that end in tuples, are in an argument, as
+    a mark of types.py."""
     if isinstance(data, tuple):
         parts = tuple(map(_arrays_in, data))
-        return parts if any(parts) else False
+        return parts if any(parts) or any(isinstance(each, tuple) for each in data[-1:]) else False
     kind = type(data)
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__dlpack__") and kind is not Array:
         return True
@@ -125,13 +141,6 @@ def _define_prelude(context: Context) -> None:
     except (NeslSyntaxError, NeslTypeError):  # its constants do not fit
         raise MisuseError("functions of Python have ints and floats of 64 bits: leave out the"
                           " options int=32 and float=32") from None
-
-
-def _define_used(context: Context, program: Program) -> None:
-    """The texts of NESL whose functions it calls. Within `run`."""
-    for used in program.uses:
-        if used._definition is not None:  # pylint: disable=protected-access
-            context.define(used._definition)
 
 
 def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, str]]:

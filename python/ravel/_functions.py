@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import (Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Type,
                     TypeVar, Union, cast)
 
-from ravel import _convert, _types, _values
+from ravel import _called, _convert, _types, _values
 from ravel._array import wrapped
 from ravel._context import Context
-from ravel._definitions import Definition
-from ravel._errors import Error, MisuseError, NeslTypeError, RunError
+from ravel._definitions import Definition, definitions
+from ravel._errors import Error, LimitError, MisuseError, NeslTypeError, RunError
 from ravel._options import context as current, may_act
 from ravel._values import Compiled, Value
 
@@ -83,18 +83,46 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
     """The value of an expression of NESL, in which these names stand for this data.
 
     Numbers, bools, texts and tuples are returned as Python's, sequences as a ravel.Array. Each
-    expression is compiled once for the types of its data. Names of Ravel's library and of what
-    was defined may be used; NESL has no difference between capitals and small letters.
+    expression is compiled once for the types of its data. A name may also stand for a function of
+    Ravel, as a decorated one. Names of Ravel's library and of what was defined may be used; NESL
+    has no difference between capitals and small letters.
     """
     check_names(names)
     context = current()
-    arguments = Arguments(context, list(names.values()), list(names))
+    functions = functions_in(names)
+    data = {name: each for name, each in names.items() if name not in functions}
+    arguments = Arguments(context, list(data.values()), list(data))
     types = ", ".join(types_of(arguments.values))
+    if functions:
+        return _eval_calling(context, expression, functions, arguments, (", ".join(data), types))
 
     def work() -> Value:
         context.catch_up()
-        return arguments.call(context.expression(expression, ", ".join(names), types))
-    return wrapped(context.run(work))
+        return arguments.call(context.expression(expression, ", ".join(data), types))
+    try:
+        return wrapped(context.run(work))
+    except NeslTypeError as error:
+        raise _called.hinted(error, expression)
+
+
+def functions_in(names: Dict[str, Any]) -> Dict[str, Function]:
+    """Those that stand for functions."""
+    return {name: each for name, each in names.items() if isinstance(each, Function)}
+
+
+def _eval_calling(context: Context, expression: str, functions: Dict[str, Function],
+                  arguments: Arguments, parameters: Tuple[str, str]) -> Any:
+    """The value of an expression that calls functions of Python. Parameters: names, types."""
+    key = (expression, *functions.items(), parameters, definitions.newest)
+    text = _called.Text(expression, "<expression>", functions)
+    compiled = context.kept(key)
+    if compiled is None:
+        compiled = _called.expression(context, text, *parameters)
+        context.keep(key, compiled)
+    try:
+        return wrapped(context.run(lambda: arguments.call(compiled)))
+    except (RunError, LimitError) as error:
+        raise text.failure(error) from None
 
 
 class Function:
@@ -116,6 +144,18 @@ class Function:
             raise MisuseError(f"{self.__name__} is a function of NESL, whose arguments are given by"
                               f" position, without {', '.join(named)}=")
         return data
+
+    def _entry_of_text(self) -> Optional[Entry]:
+        """What runs for a call in a text of NESL, if that is the same for all types."""
+        return None
+
+    @property
+    def _parameter_count(self) -> int:
+        return 1
+
+    def _programs_by_file(self) -> Dict[str, Any]:
+        """What was translated from Python, by the names of files in messages."""
+        return {}
 
     def _marks(self, data: Sequence[Any], mapped: Rows) -> Any:
         """What else a call depends on than types of NESL."""
@@ -176,12 +216,15 @@ class Function:
         try:
             return self._call(data, mapped)
         except RunError as error:
+            elements = error.elements
             try:
-                row = self._failing_row(data, mapped)
+                row = elements[0] if elements else self._failing_row(data, mapped)
             except Error:  # no memory for a copy of the data
                 row = None
             if row is not None:
-                error.args = (f"{error}\n  (of row {row} of map)",)
+                within = "".join(f"[{i}]" for i in elements[1:])
+                more = f", element {within}" if within else ""
+                error.args = (f"{_without_map(error)}\n  (of row {row} of map{more})",)
             raise
 
     def _failing_row(self, data: Sequence[Any], mapped: Rows) -> Optional[int]:
@@ -229,6 +272,15 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<ravel function {self.__name__}>"
+
+
+def _without_map(error: Error) -> str:
+    """Its text without remarks on the text of NESL that stands for `map`."""
+    said = str(error)
+    for each in error.diagnostics:
+        if each.file == "<expression>" and each.severity == "note":
+            said = said.replace(f"\n  {each.message}", "", 1)
+    return said
 
 
 def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: Rows) -> Compiled:
@@ -306,8 +358,18 @@ class NeslFunction(Function):
     def _entry(self, context: Context, types: Tuple[str, ...], marks: Any) -> Entry:
         return Entry(self.__name__, self._definition)
 
+    def _entry_of_text(self) -> Optional[Entry]:
+        return Entry(self.__name__, self._definition)
+
+    def _explained(self, error: RunError) -> BaseException:
+        text = self._definition
+        return text.written.failure(error) if text and text.written else error
+
     def __reduce__(self) -> Any:
         text = self._definition
+        if text and text.written:
+            raise TypeError(f"{self.__name__} calls functions of Python, which its text has not: pickle"
+                            " them and the text, and define it again")
         return _function_of, (self.__name__, *((text.text, text.name) if text else ()))
 
     @property
@@ -318,7 +380,7 @@ class NeslFunction(Function):
 
 def _function_of(name: str, *text: str) -> NeslFunction:
     """For pickle: a function of a text of NESL, or of the library."""
-    return NeslFunction(name, Definition(*text) if text else None)
+    return NeslFunction(name, Definition(text[0], text[1]) if text else None)
 
 
 class Module:
@@ -356,15 +418,27 @@ class Module:
         return f"<ravel module {self.__name__}: {', '.join(dir(self))}>"
 
 
-def define(source: str, name: str = "<definition>") -> Module:
+def define(source: str, name: str = "<definition>", **functions: Function) -> Module:
     """Executes definitions of NESL, whose names `eval` and texts defined later may use then.
 
     `name` stands for the text in messages. Of several definitions of a name the last one is in
     force, except for the functions of the module that is returned: they stay what they were.
+    The text may call functions that are given by name, such as decorated ones, where the types of
+    their arguments are known: `function g(v) : [int] -> [int] = {f(x) : x in v};`.
     """
-    definition = Definition(source, name)
+    check_names(functions)
+    for word, each in functions.items():
+        if not isinstance(each, Function):
+            raise MisuseError(f"{word} is a {type(each).__name__}, and a text of NESL takes functions"
+                              " of ravel: write values into the text, or give its functions one more"
+                              " argument")
     context = current()
-    context.run(lambda: context.define_newest(definition))
+    definition = _called.definition(context, _called.Text(source, name, functions), name) \
+        if functions else Definition(source, name)
+    try:
+        context.run(lambda: context.define_newest(definition))
+    except NeslTypeError as error:
+        raise _called.hinted(error, source)
     return Module(definition)
 
 
@@ -376,11 +450,12 @@ def profile() -> Dict[str, Any]:
     return cast("Dict[str, Any]", json.loads(said)) if said else {}
 
 
-def load(path: Union[str, os.PathLike[str]]) -> Module:
+def load(path: Union[str, os.PathLike[str]], **functions: Function) -> Module:
     """A file of NESL as a module: `ravel.load("hull.nesl").quickhull(points)`.
 
-    Its definitions are in force like those of `define`. OSError if it cannot be read.
+    Its definitions are in force like those of `define`, and may call functions that are given by
+    name as there. OSError if it cannot be read.
     """
-    return define(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+    return define(Path(path).read_text(encoding="utf-8"), os.fspath(path), **functions)
 
 

@@ -77,6 +77,34 @@ def unordered(item: Any, name: str) -> DataError:
     return DataError(f"{said}, which has no order: use a list such as sorted(s)")
 
 
+# What to do with values of classes that NESL does not have, by the names of the classes.
+REMEDIES = {"Decimal": "use float(x)", "Fraction": "use float(x)",
+            "datetime": "use its .timestamp()", "Timestamp": "use its .timestamp()",
+            "date": "use its .toordinal()", "time": "use its seconds",
+            "timedelta": "use its .total_seconds()", "Timedelta": "use its .total_seconds()",
+            "datetime64": "use .astype(int)", "timedelta64": "use .astype(int)",
+            **dict.fromkeys(("function", "method", "builtin_function_or_method", "partial"),
+                            "call it before, or decorate a function of Python with @ravel.function"),
+            **dict.fromkeys(("complex", "complex64", "complex128"), "use its .real and .imag")}
+MISSING = ("NoneType", "NAType", "NaTType")
+
+
+def unknown(item: Any, name: str) -> DataError:
+    """Why a value of a class that NESL does not have is refused, and what to do."""
+    kind = type(item)
+    if kind.__name__ in MISSING:
+        said = "None" if item is None else f"missing ({item})"
+        return DataError(f"{name} is {said}: NESL has no missing values")
+    return DataError(f"{name} is {kind.__module__}.{kind.__name__}, which NESL does not have:"
+                     f" {REMEDIES.get(kind.__name__, 'use a number, a text, a list or an array')}")
+
+
+def tuple_of(count: int, name: str) -> DataError:
+    """Why a tuple of none or one is refused."""
+    return DataError(f"{name} is a tuple of {count}: those of NESL have two components or more"
+                     f"{'; use its component, ' + name + '[0]' if count else ''}")
+
+
 def _scalar(item: Any, where: Where, i: int) -> Any:
     """An element that is an array of no dimension as what it holds."""
     if not isinstance(item, np.ndarray) or item.ndim > 0:
@@ -94,13 +122,10 @@ def _misfit(items: Sequence[Any], words: dict[type, str], where: Where) -> DataE
     first = words[type(items[0])]
     for i, item in enumerate(items):
         word = words[type(item)]
-        if item is None:
-            return DataError(f"{where(i)} is None: NESL has no missing values")
         if word in UNORDERED:
             return unordered(item, where(i))
         if word == "other":
-            return DataError(f"{where(i)} is {type(item).__module__}.{type(item).__name__}, of"
-                             " which NESL knows nothing")
+            return unknown(item, where(i))
         if word != first and {word, first} != {"int", "float"}:
             return DataError(f"{where(i)} is {_one(word)}, and {where(0)} {_one(first)}:"
                              " elements of a sequence have one type")
@@ -151,8 +176,10 @@ def _texts(items: Sequence[Any], _: Where, __: Optional[Type]) -> Column:
 
 def _tuples(items: Sequence[Any], where: Where, wanted: Optional[Type]) -> Column:
     width = len(items[0])
+    if width < 2:
+        raise tuple_of(width, where(0))
     for i, item in enumerate(items):
-        if len(item) != width or width < 2:
+        if len(item) != width:
             raise DataError(f"{where(i)} has {len(item)} components, and {where(0)} {width}:"
                             " tuples have one length, of two or more")
     parts: Sequence[Optional[Type]] = [None] * width

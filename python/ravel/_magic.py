@@ -6,7 +6,7 @@ import re
 from typing import Any, Dict, Iterator
 
 from ravel._forms import Form, forms
-from ravel._functions import define, eval as evaluate
+from ravel._functions import define, eval as evaluate, functions_in
 
 # In a notebook drawings are shown; elsewhere these functions write them into files.
 DRAWINGS = """
@@ -59,7 +59,7 @@ def run(line: str, cell: str, names: Dict[str, Any]) -> Iterator[Any]:
     inputs = given(line, names)
     for form in forms(cell):
         if form.kind in ("function", "datatype"):
-            define("\n" * (form.line - 1) + form.text + ";", "<cell>")
+            define("\n" * (form.line - 1) + form.text + ";", "<cell>", **functions_in(inputs))
         elif form.kind == "variable":
             names[form.name] = inputs[form.name] = evaluate(_value(form), **inputs)
         else:

@@ -80,6 +80,15 @@ def _structured(data: Vector, name: str) -> Column:
     return fields[0] if len(fields) == 1 else Tuples(fields)
 
 
+def dtype_of(column: Column) -> Any:
+    """The type that numbers have in NumPy, or what is around them. Texts are of any length."""
+    if isinstance(column, Flat):
+        return np.dtype("S1") if column.chars else column.data.dtype
+    if isinstance(column, Tuples):
+        return np.dtype([(str(i), dtype_of(field)) for i, field in enumerate(column.fields)])
+    return np.dtype(str) if column.text else dtype_of(column.content)
+
+
 def as_numpy(column: Column) -> Any:
     """A column as an array: rows of one length are a dimension, components are fields.
 

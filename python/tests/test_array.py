@@ -225,6 +225,25 @@ class AsASequence(unittest.TestCase):
             self.assertEqual(rv.array(data).shape, shape, data)
         self.assertEqual(rv.array([[0, 0], [1, 2], [3, 4]])[1:].shape, (2, 2))
 
+    def test_dtypes(self):
+        for data, dtype in (([1, 2], "i8"), ([[1.5], []], "f8"), ([True], "?"), (["ab"], "U"),
+                            (np.array([1], "i2"), "i8"), ([[(1, "a")]], [("0", "i8"), ("1", "U")])):
+            with self.subTest(data=data):
+                self.assertEqual(rv.array(data).dtype, np.dtype(dtype))
+        with rv.options(float=32):
+            self.assertEqual(rv.eval("{[x] : x in [0.5]}").dtype, np.float32)
+        self.assertEqual(rv.array([]).dtype, np.asarray(rv.array([])).dtype)
+        rv.define("datatype spot_(int);")
+        self.assertEqual(rv.eval("[spot_(1)]").dtype, np.dtype(object))
+
+    def test_equality(self):
+        made = rv.array([[1, 2], [3]])
+        self.assertTrue(made == [[1, 2], [3]] and [[1, 2], [3]] == made and [made[1]] == [[3]])
+        self.assertTrue(made != [[1, 2], []] and made != [[1, 2]] and made != "x" and made != [])
+        self.assertTrue(rv.array(["a"]) == ["a"] and rv.array([(1, [2])]) == [(1, [2])])
+        self.assertTrue(rv.array([1]) == [1.0] and rv.array([1]) != rv.array([1.0]))
+        self.assertEqual((rv.array([1, 2]) == np.array([1, 5])).tolist(), [True, False])
+
     def test_methods_of_sequences(self):
         made = rv.array([3, 1, 3])
         self.assertEqual((made.count(3), made.index(1), list(reversed(made))), (2, 1, [3, 1, 3]))

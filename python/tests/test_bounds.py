@@ -3,7 +3,10 @@
 import gc
 import os
 import resource
+import sys
+import time
 import unittest
+from typing import NamedTuple
 from unittest import mock
 
 import ravel as rv
@@ -25,10 +28,55 @@ def grown(work, count):
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
 
 
-class Texts(unittest.TestCase):
-    def test_different_texts(self):
-        self.assertLess(grown(lambda i: rv.eval(f"{i} * 3"), 20000), 3000)
+class Counts(NamedTuple):
+    """What some calls took of the process."""
+    faults: int  # pages that were touched first
+    blocks: int  # of Python's memory, behind them
+    seconds: float  # of the processors
 
+
+def counted(work, count):
+    """Counts of each eighth of so many calls, behind a few that warm up."""
+    found = []
+    for i in range(count // 8):
+        work(-i - 1)
+    for part in range(8):
+        before, start = resource.getrusage(resource.RUSAGE_SELF).ru_minflt, time.process_time()
+        for i in range(part * count // 8, (part + 1) * count // 8):
+            work(i)
+        seconds = time.process_time() - start
+        faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+        gc.collect()
+        found.append(Counts(faults, sys.getallocatedblocks(), seconds))
+    return found
+
+
+class Flat(unittest.TestCase):
+    """The last of many calls take what the first ones do."""
+
+    def check(self, found):
+        first, last = found[0], found[-1]
+        self.assertLess(last.faults, 1.2 * first.faults + 200, found)
+        self.assertLess(last.blocks, first.blocks + 1000, found)
+        # By the clock of the processors only what grows with each call: 8 times as many are known.
+        self.assertLess(min(each.seconds for each in found[-3:]), 3 * first.seconds, found)
+
+    def test_texts(self):
+        """Of 20,000 different ones, in a context of 12 MB, in which not even 500 could be kept."""
+        with rv.options(memory="12M"):
+            self.check(counted(lambda i: rv.eval(f"{i} * 3 + 1"), 20000))
+
+    def test_sets_of_options(self):
+        """Of 1,000 that have each a back end of its own."""
+        def use(i):
+            with rv.options(memory=300 * 2**20 + i):
+                self.assertEqual(rv.eval("sum(v)", v=[i, 1]), i + 1)
+        self.check(counted(use, 1000))
+        gc.collect()
+        self.assertLessEqual(len(_options._all), _options.MOST_CONTEXTS + 1)
+
+
+class Texts(unittest.TestCase):
     def test_different_texts_with_data(self):
         self.assertLess(grown(lambda i: rv.eval(f"sum({{x + {i} : x in v}})", v=[1, 2]), 3000), 2000)
 

@@ -2,7 +2,9 @@
 
 import array
 import collections
-import collections
+import datetime
+import decimal
+import fractions
 import os
 import types
 import unittest
@@ -225,16 +227,53 @@ class Untaken(unittest.TestCase):
         self.assertEqual(rv.array({"a": 1}.items()).to_list(), [("a", 1)])
 
     def test_messages_name_what_to_use(self):
-        for data, said in ((None, "data is None: NESL has no missing"),
+        moment = datetime.datetime(2026, 11, 28)
+        for data, said in ((decimal.Decimal(1), r"data is decimal.Decimal.*use float\(x\)"),
+                           ([1.5, fractions.Fraction(1, 2)], r"data\[1\] is .*use float\(x\)"),
+                           ([[moment]], r"data\[0\]\[0\] is datetime.datetime.*\.timestamp\(\)"),
+                           (moment.date(), r"\.toordinal\(\)"), ([2j], r"use its \.real and \.imag"),
+                           ([moment - moment], r"use its \.total_seconds\(\)"),
+                           (np.array([moment], "M8[s]").tolist(), r"\.timestamp\(\)"),
+                           (list(np.array([moment], "M8[s]")), r"use \.astype\(int\)"),
+                           ([(5,), (6,)], r"data\[0\] is a tuple of 1.*component, data\[0\]\[0\]"),
+                           ([()], r"data\[0\] is a tuple of 0"),
+                           (None, "data is None: NESL has no missing"),
                            ((5,), r"tuple of 1: .*use its component, data\[0\]"),
                            ([None], r"data\[0\] is None")):
             with self.subTest(data=data), self.assertRaisesRegex(rv.DataError, said):
                 rv.array(data)
 
     def test_arrays_without_dimensions(self):
+        self.assertEqual(rv.eval("x + 1", x=Tensor(np.array(3))), 4)
+        with self.assertRaisesRegex(rv.DataError, "the data is int, no sequence"):
+            rv.array(Tensor(np.array(3)))
         self.assertEqual(rv.array([np.array(1), np.array(2)]).to_list(), [1, 2])
         self.assertEqual(rv.array([np.array(1.5), 2]).to_list(), [1.5, 2.0])
         self.assertEqual(rv.eval("x * 2.0", x=Tensor0d()), 5.0)
+
+    def test_nesting(self):
+        def nested(count, data):
+            for _ in range(count):
+                data = [data]
+            return data
+        self.assertEqual(rv.eval("(#v, v)", v=nested(249, 7))[1].to_list(), nested(249, 7))
+        with self.assertRaisesRegex(rv.Error, "deeper than 250 levels"):
+            rv.eval("[v]", v=nested(250, 7))
+        itself = []
+        itself.append(itself)
+        for data in (nested(251, 7), nested(499, 7), nested(900, True), [itself], (1, nested(300, 2)),
+                     nested(260, ("a", 2))):
+            with self.assertRaisesRegex(rv.DataError, "nests deeper than 250 levels"):
+                rv.array([data])
+
+    def test_wide_tuples(self):
+        for count in (120, 1900):
+            row = tuple(range(count))
+            made = rv.array([row, row])
+            self.assertEqual(rv.eval("v[1:]", v=made).to_list(), [row])
+            self.assertEqual(made.type, f"[({', '.join(['int'] * count)})]")
+        with self.assertRaisesRegex(rv.DataError, "more than 1900 components"):
+            rv.array([tuple(range(1901))])
 
     def test_texts_of_numpy(self):
         if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):

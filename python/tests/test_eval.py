@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import numpy as np
 import ravel as rv
 
 
@@ -177,12 +178,68 @@ class Texts(unittest.TestCase):
             with self.subTest(names), self.assertRaisesRegex(rv.MisuseError, said):
                 rv.eval("1", **names)
 
-    def test_characters_that_python_lacks(self):
-        self.assertEqual(rv.eval("code_char(8364)"), "€")
-        with self.assertRaisesRegex(rv.DataError, "code -5"):
-            rv.eval("code_char(-5)")
-        with self.assertRaisesRegex(rv.DataError, "not 0 to 255.*char_code"):
-            rv.eval("[code_char(65), code_char(8364)]")
+    def test_characters_are_bytes(self):
+        for code, said in ((65, "A"), (0, "\0"), (127, "\x7f"), (128, "\udc80"), (255, "\udcff")):
+            alone, text = rv.eval("(code_char(n), [code_char(n)])", n=code)
+            pairs = rv.eval("[(code_char(n), 1)]", n=code)
+            self.assertEqual((alone, text, pairs.to_list(), pairs[0]), (said, said, [(said, 1)], (said, 1)))
+            self.assertEqual(rv.eval("{char_code(c) : c in s}", s=said).to_list(), [code])
+        self.assertEqual(rv.eval("[code_char(226), code_char(130), code_char(172)]"), "€")
+        self.assertEqual(rv.eval("{char_code(c) : c in s}", s="€").to_list(), [226, 130, 172])
+
+    def test_characters_that_are_no_bytes(self):
+        for text in ("code_char(n)", "[code_char(65), code_char(n)]", '["a", [code_char(n)]]',
+                     "[(code_char(n), 1)]"):
+            for code in (-5, 256, 8364, 2**40):
+                with self.subTest(text=text, code=code), \
+                        self.assertRaisesRegex(rv.DataError, "0 to 255|is no byte"):
+                    made = rv.eval(text, n=code)
+                    made.to_list()
+
+
+class Elements(unittest.TestCase):
+    """Which element of each apply-to-each a failure is about."""
+
+    def test_indices(self):
+        rv.define("function third_of_(r) = r[2];")
+        for text, data, elements in (
+                ("{1 / x : x in v}", [1, 0], [1]), ("{{1 / x : x in r} : r in v}", [[1], [], [2, 0]], [2, 1]),
+                ("{1 / x : x in v | x < 5}", [9, 9, 1, 0], [3]), ("1 / v[0]", [0], []),
+                ("{x : x in v | 1 / x > 0}", [1, 1, 0], [2]), ("sum({1 / x : x in v})", [1, 1, 0], [2]),
+                ("{third_of_(r) : r in v}", [[1, 2, 3], [], [4]], [1]),
+                ("{if x > 1 then 1 / (x - 2) else 0 : x in v}", [0, 1, 2], [2]),
+                ("{sum({x / y : x in r; y in reverse(r)}) : r in v}", [[1], [3, 0, 4]], [1, 1]),
+                ("{loop s = x while s > 0 do 6 / (s - 2) : x in v}", [0, 5, 2], [2]),
+                ("{r[0] : r in v}", [[1], []], [1])):
+            with self.subTest(text), self.assertRaises(rv.RunError) as caught:
+                rv.eval(text, v=data)
+            self.assertEqual(caught.exception.elements, elements)
+            said = str(caught.exception)
+            for index in elements:
+                self.assertIn(f"the element of index {index} failed in this apply-to-each", said)
+
+    def test_recursion_has_the_outermost_of_each(self):
+        rv.define("function down_to_(n, x) = if n == 0 then 1 / x else"
+                  " sum({down_to_(n - 1, y) : y in [x + 1, x]});")
+        with self.assertRaises(rv.RunError) as caught:
+            rv.eval("{down_to_(3, x) : x in v}", v=[5, -2])
+        self.assertEqual((len(caught.exception.elements), caught.exception.elements[0]), (2, 1))
+
+    def test_they_are_not_known_where_that_would_take_long(self):
+        for options, count in (({}, 2000000), ({"files": True}, 2)):
+            with rv.options(**options), self.assertRaises(rv.RunError) as caught:
+                rv.eval("{1 / x : x in v}", v=np.zeros(count, int))
+            self.assertEqual(caught.exception.elements, [])
+
+    def test_random_numbers_are_those_of_the_call(self):
+        with rv.options(seed=7):
+            drawn = rv.eval("rand(10)")
+        with rv.options(seed=7), self.assertRaises(rv.RunError) as caught:
+            rv.eval("let n = rand(10) in {1 / (i - n) : i in index(50)}")
+        self.assertEqual(caught.exception.elements, [drawn])
+        with rv.options(seed=7), self.assertRaises(rv.RunError) as caught:
+            rv.eval("{1 / rand(3) : i in index(50)}")
+        self.assertEqual(caught.exception.elements, [])
 
 
 class Options(unittest.TestCase):

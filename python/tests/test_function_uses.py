@@ -83,6 +83,35 @@ def inverses(v):
     return [inverse(x) for x in v]
 
 
+@rv.function
+def corners(segment):
+    p, q = segment
+    return p[0] + q[0], q[1] - p[1]
+
+
+@rv.function
+def flipped(pairs):
+    return [(b, a) for a, b in pairs]
+
+
+class Tuples(unittest.TestCase):
+    """A tuple that ends in a tuple has the components that Python sees."""
+
+    def test_arguments(self):
+        for segment in (((0.5, 1.0), (3.0, 4.0)), ((1, 2), (3, 4)), ((1, 2), (2.5, 3))):
+            self.assertEqual(corners(segment), corners.__wrapped__(segment))
+        segments = [((0, 1), (2, 3)), ((4, 5), (6, 8))]
+        self.assertEqual(rv.map(corners, segments).to_list(), [corners.__wrapped__(s) for s in segments])
+        self.assertEqual(flipped([(1, (2, True))]).to_list(), [((2, True), 1)])
+        self.assertEqual(flipped([(1, (2, (3, 4)))]).to_list(), [((2, 3, 4), 1)])
+        self.assertEqual(flipped([((1, (2, 3)), 4)]).to_list(), [(4, 1, 2, 3)])
+
+    def test_tuples_of_as_many_components_differ(self):
+        with self.assertRaisesRegex(rv.Unsupported, "2 variables for tuple.int, int, int."):
+            corners((1, 2, 3))
+        self.assertEqual(corners(((1, 2), (3, 4))), (4, 2))
+
+
 class Failures(unittest.TestCase):
     def test_diagnostics_point_to_python(self):
         with self.assertRaises(ZeroDivisionError) as caught:
@@ -103,6 +132,26 @@ class Failures(unittest.TestCase):
         module = rv.define("function third_(v, n) = v[2] + n;")
         with self.assertRaisesRegex(rv.RunError, r"out of bounds(?s:.*)\(of row 2 of map\)$"):
             rv.map(module.third_, [[1, 2, 3], [0] * 3, [], [1]], [1, 2, 3, 4])
+
+    def test_elements(self):
+        for call, elements in ((lambda: inverses([1, 2, 0, 0]), [2]),
+                               (lambda: rv.map(inverses, [[1], [], [3, 0]]), [2, 1]),
+                               (lambda: rv.eval("{g(v) : v in w}", g=inverses, w=[[1], [0]]), [1, 0])):
+            with self.assertRaisesRegex(ZeroDivisionError, r"\(of .*\)$") as caught:
+                call()
+            self.assertEqual(caught.exception.elements, elements)
+        with self.assertRaisesRegex(ZeroDivisionError, r"\n  \(of row 2 of map, element \[1\]\)$"):
+            rv.map(inverses, [[1], [], [3, 0]])
+        with self.assertRaisesRegex(ZeroDivisionError, r"\^\n  \(of element \[2\]\)$"):
+            inverses([1, 2, 0, 0])
+
+    def test_rows_of_long_calls(self):
+        """The row is looked for by halves where the interpreter would take too long."""
+        data = [5] * 3000000
+        data[2000000] = 0
+        with self.assertRaisesRegex(ZeroDivisionError, r"\(of row 2000000 of map\)$") as caught:
+            rv.map(inverse, np.array(data))
+        self.assertEqual(caught.exception.elements, [])
 
     def test_rows_of_map_leave_random_numbers(self):
         module = rv.define("function drawn_(x) = 1 / (x + 0 * rand(9));")

@@ -67,7 +67,8 @@ class In(unittest.TestCase):
                    "[(int, [char])]", [(1, "x"), (2, "y")])
         self.check(pa.array(["a", "b", "a"]).dictionary_encode(), "[[char]]", ["a", "b", "a"])
         self.refused(pa.array([1, None]), "data: .* null at position 1")
-        self.refused(pa.array([1], pa.date32()), 'data: .*"tdD" cannot be imported')
+        self.refused(pa.array([1], pa.date32()), 'data: .*it is a date, which cannot be imported')
+        self.refused(pa.chunked_array([[1], [2, None]]), "null at position 2, in batch 1")
         self.refused([pa.table({"a": [1]})], r"data\[0\] is a pyarrow.*, a table")
 
     @needs("pyarrow")

@@ -32,6 +32,15 @@ class Cells(unittest.TestCase):
         self.assertEqual(self.shell.cell("", "plus_(1)"), 2)
         self.assertIsNone(self.shell.cell("", "other_ = 1;"))
 
+    def test_functions_of_python(self):
+        @rv.function
+        def doubled_(x):
+            return 2 * x
+        self.shell.user_ns["doubled_"] = doubled_
+        found = self.shell.cell("doubled_", "function all_of_(v) : [int] -> [int] = {doubled_(x) : x in v};\n"
+                                "function plain_(x) = x;\nsum(all_of_([1, 2])) + plain_(doubled_(5))")
+        self.assertEqual(found, 16)
+
     def test_errors(self):
         with self.assertRaisesRegex(NameError, "no variable nothing"):
             self.shell.cell("nothing", "1")

@@ -4,11 +4,12 @@ A `Translation` reads and checks a function when it is decorated, and translates
 arguments. `unit.py` is the beginning: it specialises a function, and repeats where the type of
 a result depends on itself.
 
-- Before types are known: `source.py` (positions, `Unsupported`), `syntax.py` (the subset).
+- Before types are known: `source.py` (positions, `Unsupported`), `typed.py` (sources of the prompt),
+  `syntax.py` (the subset).
 - What things are: `types.py`, `values.py` (scopes), `frames.py` (variables of outer functions).
 - Expressions: `expressions.py`, `operators.py`, `comparisons.py`, `sequences.py`, `calls.py`,
   `convert.py`.
-- Builtin functions: `tables.py` (those of numbers, as data), `builtins.py`,
+- Builtin functions: `tables.py` (those of numbers, as data), `hints.py` (what to write instead of others), `builtins.py`,
   `elementwise.py` (NumPy's), `aggregates.py`, `orders.py`, `lists.py`.
 - Statements become values: `statements.py`, `exits.py`, `loops.py`.
 - `code.py`, `names.py`: NESL as text, with a table from its lines and columns to Python's.

@@ -6,7 +6,7 @@ import ast
 import math
 from typing import Any, Callable, Dict, List as ListOf
 
-from . import aggregates, elementwise, expressions
+from . import aggregates, elementwise, expressions, hints
 from .convert import as_float, constant_value, convert, truth
 from .operators import arithmetic, bounds_of
 from .tables import BY_OBJECT, Row
@@ -30,26 +30,10 @@ def call(scope: Scope, node: ast.AST, function: Any, positional: ListOf[Binding]
     row = BY_OBJECT.get(id(function))
     name = getattr(function, "__name__", type(function).__name__)
     if row is None:
-        raise scope.refuse(node, f"{name} is not supported{hint(name)}")
+        raise scope.refuse(node, hints.of_function(function, name))
     if keywords:
         raise scope.refuse(node, f"keywords of {name} are not supported")
     return _row(scope, node, row, numbers(scope, node, name, positional))
-
-
-HINTS = {
-    "print": ": return the value",
-    "set": ": write sorted(v), or a list",
-    "dict": ": write lists",
-    "isinstance": ": types are known when the function is called",
-    "input": "",
-    "open": "",
-    "append": ": write v = v + [x]",
-    "type": ": types are known when the function is called",
-}
-
-
-def hint(name: str) -> str:
-    return HINTS.get(name, "; if it is yours, decorate it with @ravel.function")
 
 
 def numbers(scope: Scope, node: ast.AST, name: str, arguments: ListOf[Binding]) -> Values:

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List as ListOf, Type as Class
 
 import numpy
 
-from . import calls, sequences
+from . import calls, hints, sequences
 from .code import Code
 from .convert import constant_value, convert, hold, joined, list_of, truth
 from .comparisons import compare
@@ -81,16 +81,8 @@ def _attribute(scope: Scope, node: ast.Attribute) -> Binding:
         except AttributeError as error:
             raise scope.refuse(node, str(error)) from None
     what = owner.type if isinstance(owner, Value) else "a function"
-    raise scope.refuse(node, f"`.{node.attr}` of {what} is not supported{_hint(node.attr)}")
-
-
-def _hint(attribute: str) -> str:
-    if attribute in ("append", "extend", "insert"):
-        return ": lists do not change; write v = v + [x], or a comprehension"
-    if attribute in ("sort", "reverse"):
-        instead = "sorted(v)" if attribute == "sort" else "v[::-1]"
-        return f": lists do not change; write {instead}"
-    return ""
+    raise scope.refuse(
+        node, f"`.{node.attr}` of {what} is not supported{hints.of_attribute(node.attr)}")
 
 
 def _binary(scope: Scope, node: ast.BinOp) -> Value:

@@ -7,6 +7,8 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional
 
+from .typed import source_lines, why_not
+
 
 @dataclass(frozen=True)
 class Location:
@@ -35,13 +37,12 @@ class Source:
     def __init__(self, function: Callable[..., Any]):
         self.function = function
         self.definition: Optional[Definition] = None
-        self.file = inspect.getsourcefile(function) or "<unknown>"
-        try:
-            lines, first = inspect.getsourcelines(function)
-        except (OSError, TypeError):
+        self.file = inspect.getsourcefile(function) or function.__code__.co_filename
+        found = source_lines(function)
+        if found is None:
             raise Unsupported(
-                f"the source of {function.__name__} is not to be found: define it in"
-                " a file or in a cell of a notebook") from None
+                f"the source of {function.__name__} is not to be found{why_not(function)}")
+        lines, first = found
         self.lines = [line.rstrip("\n") for line in lines]
         # Within a class or a function its lines are indented: then they become a block.
         self.indented = self.lines[0][:1].isspace()

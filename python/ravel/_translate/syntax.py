@@ -106,6 +106,9 @@ def _refusal(node: ast.AST) -> Optional[str]:
         return f"{what} is not supported: {instead}"
     if not isinstance(node, ALLOWED):
         return f"{name} is not supported"
+    if isinstance(node, ast.Compare) and any(map(_is_none, (node.left, *node.comparators))):
+        return ("a test for None is not supported: whatever has a name has a value here; pass another"
+                " value for none, as -1 or math.nan, or a bool beside it")
     if isinstance(node, (ast.For, ast.While)) and node.orelse:
         return "`else` of a loop is not supported: assign a flag before `break`"
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.comprehension)):
@@ -117,6 +120,10 @@ def _refusal(node: ast.AST) -> Optional[str]:
     if isinstance(node, ast.keyword) and node.arg is None:
         return "`**` is not supported: name the arguments"
     return None
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _target(node: ast.AST) -> Optional[str]:

@@ -66,14 +66,18 @@ class Tuple(Type):
 
 
 def marked(type_: Type, mark: Any) -> Type:
-    """A type with what is known of the arrays in it: True of an array, a mark for each component
-    of a tuple, a list with the mark of the elements of a list."""
+    """A type with what is known of its data: True of an array, a mark for each component of a tuple,
+    a list with the mark of the elements of a list. A tuple with less marks than components ends in
+    a tuple, which in NESL is a part of it."""
     if isinstance(type_, List) and mark:
         inner = mark[0] if isinstance(mark, list) else mark
         return List(marked(type_.element, inner), array=mark is True)
     if isinstance(type_, Tuple) and mark:
-        marks = mark if isinstance(mark, tuple) else [mark] * len(type_.items)
-        return Tuple(tuple(marked(item, each) for item, each in zip(type_.items, marks)))
+        items = type_.items
+        marks = mark if isinstance(mark, tuple) else (mark,) * len(items)
+        if len(marks) < len(items):
+            items = (*items[:len(marks) - 1], Tuple(items[len(marks) - 1:]))
+        return Tuple(tuple(marked(item, each) for item, each in zip(items, marks)))
     return type_
 
 
