@@ -174,7 +174,12 @@ enum ravel_code ravel_cost(struct ravel_context *c, const struct ravel_function 
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   struct costing k = {.f = f, .arguments = arguments, .count = count};
   enum ravel_code code = ravel_check_call(c, f, arguments, count, costs);
+  bool (*const write)(void *, const char *, size_t) =
+      c->write; /* the program runs several times */
+  c->write = NULL;
   if (code == RAVEL_OK) code = ravel_deep(c, measure_in_form, &k);
+  fflush(c->out);
+  c->write = write;
   if (code == RAVEL_OK) *costs = k.costs;
   return code;
 }

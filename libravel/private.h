@@ -46,13 +46,16 @@ struct ravel_context {
   struct arena arena; /* of the session */
   struct session *session;
   struct machine *machine;
-  FILE *in, *err;               /* of NESL programs: nothing comes and nothing arrives */
-  FILE *out;                    /* likewise, but its end is kept ... */
-  struct ravel_printed printed; /* ... here */
-  char folder[4096];            /* of compiled superoperators */
-  char remark[512];             /* what the back end has said last, or "" */
-  atomic_bool refused;          /* a program was refused a file or a process */
-  bool no_room;                 /* a result had no room in a temporary file */
+  FILE *in, *err; /* of NESL programs: nothing comes and nothing arrives */
+  FILE *out;      /* what they print: for the caller's function, and its end is kept ... */
+  struct ravel_printed printed;                               /* ... here */
+  bool (*write)(void *data, const char *bytes, size_t count); /* that function; or NULL */
+  void *write_data;
+  bool unwritten;      /* it did not take what was printed: the call is to end */
+  char folder[4096];   /* of compiled superoperators */
+  char remark[512];    /* what the back end has said last, or "" */
+  atomic_bool refused; /* a program was refused a file or a process */
+  bool no_room;        /* a result had no room in a temporary file */
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */
   bool usable;          /* it was made completely */
@@ -79,7 +82,8 @@ struct ravel_context {
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
-  bool in_progress; /* it is being called */
+  pthread_mutex_t callbacks; /* of the caller: one is executed at a time */
+  bool in_callback;
 };
 
 /* What each column of a value is, in the order of neslc/value.h: elements of the base type
@@ -174,6 +178,12 @@ enum ravel_code ravel_code_of(enum nesl_error);
 /* After work that may have added errors: RAVEL_MEMORY if allocations of the context's heap have
  * failed since there were so many failures; else what asked it to end, or `code`. */
 enum ravel_code ravel_fail_work(struct ravel_context *, enum ravel_code, uint64_t failures);
+
+/* ---- context.c ---- */
+
+/* Around a call of a function of the caller, which may not use the context. */
+void ravel_callback_begin(struct ravel_context *);
+void ravel_callback_end(struct ravel_context *);
 
 /* ---- printed.c ---- */
 
