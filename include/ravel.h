@@ -237,7 +237,9 @@ enum ravel_element {
   RAVEL_UINT32,
   RAVEL_FLOAT32,
   RAVEL_FLOAT64,
-  RAVEL_CHAR8 /* bytes of text */
+  RAVEL_CHAR8,     /* bytes of text */
+  RAVEL_OFFSETS32, /* of rows, in columns only */
+  RAVEL_OFFSETS64
 };
 
 RAVEL_API enum ravel_code ravel_int(struct ravel_context *, int64_t, struct ravel_value **);
@@ -294,12 +296,16 @@ RAVEL_API enum ravel_code ravel_copy(struct ravel_context *, const struct ravel_
  * components; a sequence of scalars has one, its elements; a sequence of tuples has those of
  * the sequences of their components; a sequence of sequences has the lengths of its rows, as
  * RAVEL_INT64, and then the columns of the sequence of all their elements. So [(int, [float])]
- * has three: the ints, the lengths of the rows, the floats of all rows. */
+ * has three: the ints, the lengths of the rows, the floats of all rows.
+ *
+ * Offsets may stand for lengths, RAVEL_OFFSETS32 or RAVEL_OFFSETS64, one more than there are
+ * rows: row i has elements offsets[i] .. offsets[i + 1] of the columns within, as in Arrow and
+ * in compressed matrices. They need not begin with 0, nor end where those columns end. */
 
 struct ravel_column {
   enum ravel_element element; /* of the type: RAVEL_CHAR8 of char, any int of int ... */
   const void *data;
-  size_t length; /* elements */
+  size_t length; /* elements; of offsets how many there are */
 };
 
 /* ravel_call on the columns of the arguments, one argument after the other: they are borrowed
@@ -316,6 +322,11 @@ RAVEL_API enum ravel_code ravel_column_count(struct ravel_context *, const struc
 RAVEL_API enum ravel_code ravel_columns(struct ravel_context *, const struct ravel_value *,
                                         struct ravel_column *columns, size_t count,
                                         void **block);
+/* The columns of a value where they are, for reading until it is released, as often as it was
+ * retained and once more; `columns` as in ravel_columns. What is 16 KB or more in the host's
+ * memory, as wide as was asked for, is not copied; the rest is, each time. */
+RAVEL_API enum ravel_code ravel_view(struct ravel_context *, struct ravel_value *,
+                                     struct ravel_column *columns, size_t count);
 
 /* ---- the Arrow C data interface: docs/c-api.md has the table of types ---- */
 

@@ -149,6 +149,7 @@ struct ravel_value {
   struct type *type;    /* ravel_type_kept */
   const void *borrowed; /* what columns[1] is on, until its release: borrow.c. Or NULL */
   bool lost;            /* it shared what was borrowed, and there was no memory to keep it */
+  struct ravel_view *views; /* until its release: columns-out.c */
   uint32_t count;
   struct cvl_value columns[];
 };
@@ -336,6 +337,11 @@ enum ravel_code ravel_borrow_vector(struct ravel_context *, enum ravel_element,
  * it get a copy. */
 void ravel_drop_columns(struct ravel_value *);
 
+/* ---- columns-out.c ---- */
+
+/* What callers have seen of a value is not there any more. */
+void ravel_end_views(struct ravel_value *);
+
 /* ---- spools.c ---- */
 
 /* The elements of a vector where they are, as machine_value_lend has it, also of one that is on
@@ -358,5 +364,9 @@ enum cvl_elem ravel_elem_for(const struct ravel_context *, enum ravel_element);
 size_t ravel_element_bytes(enum ravel_element);
 /* The type of a sequence's elements that come as these; TYPE_STREAM if there is none such. */
 enum type_tag ravel_element_type(enum ravel_element);
+/* Whether they are offsets of rows. */
+static inline bool ravel_are_offsets(enum ravel_element element) {
+  return element == RAVEL_OFFSETS32 || element == RAVEL_OFFSETS64;
+}
 
 #endif
