@@ -200,8 +200,15 @@ static void processor(char *name, size_t room) {
   fclose(file);
 }
 
+void measure_close(FILE *file, const char *name) {
+  const bool lost = ferror(file);
+  if (fclose(file) == 0 && !lost) return;
+  perror(name);
+  exit(1);
+}
+
 struct report report_open(const struct measure_options *o, const char *program) {
-  struct report r = {.first = true};
+  struct report r = {.first = true, .name = o->json};
   char name[256];
   processor(name, sizeof name);
   printf("%s on %s, %u rounds, working sets of %llu MiB\n", program, name, o->rounds,
@@ -257,5 +264,5 @@ void report_line(struct report *r, const struct report_line *line) {
 void report_close(struct report *r) {
   if (!r->json) return;
   fprintf(r->json, "\n]}\n");
-  fclose(r->json);
+  measure_close(r->json, r->name);
 }
