@@ -100,6 +100,9 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   compiler  no, yes: superoperators are compiled by the system's C compiler */
 RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
                                             const char *value);
+/* What was wrong with the last option that was set: which there are, or which values it takes.
+ * "" if nothing was. */
+RAVEL_API const char *ravel_options_message(const struct ravel_options *);
 RAVEL_API void ravel_options_free(struct ravel_options *);
 
 /* ---- contexts ---- */

@@ -109,7 +109,7 @@ enum ravel_code ravel_context_set(struct ravel_context *c, const char *name,
                       name);
   }
   if (ravel_options_set(&c->options, name, value) != RAVEL_OK) {
-    return ravel_fail(c, RAVEL_MISUSE, "%s is no value of the option %s", value, name);
+    return ravel_fail(c, RAVEL_MISUSE, "%s", ravel_options_message(&c->options));
   }
   if (is_seed) machine_set_random(c->machine, c->options.machine.seed, 0);
   if (is_depth) machine_set_depth(c->machine, c->options.machine.max_depth);

@@ -18,6 +18,7 @@ struct ravel_options {
   bool no_spools;     /* none do */
   bool optimise;
   bool compiler;
+  char message[400]; /* about the last option that was refused; or "" */
 };
 
 /* What a call has to say. */
