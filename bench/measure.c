@@ -1,6 +1,8 @@
 /* measure.c - see measure.h. */
 #include "bench/measure.h"
 
+#include "base/processors.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +41,11 @@ static unsigned parse_list(const char *program, char *list, uint64_t most, unsig
 }
 
 struct measure_options measure_options(int argc, char **argv) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const unsigned cores = processors_available();
   struct measure_options o = {.backend = "cpu",
                               .rounds = 5,
                               .bytes = UINT64_C(1) << 30,
-                              .threads = {1, (unsigned)cores},
+                              .threads = {1, cores},
                               .thread_counts = cores > 1 ? 2 : 1,
                               .sizes = {28, 24, 20, 16},
                               .size_count = 4,

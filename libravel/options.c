@@ -120,7 +120,7 @@ static bool set(struct ravel_options *o, const char *name, const char *value) {
 
 static const struct {
   const char *name, *values;
-} known[] = {{"backend", "auto, cpu, cuda"},
+} known[] = {{"backend", "auto, cpu, cuda or another back end that is there"},
              {"threads", "0, which is all, to 4096"},
              {"memory", "bytes, as 500M or 2G, or 0"},
              {"time", "seconds, as 2 or 0.5, or 0"},
