@@ -50,12 +50,12 @@ void device_open(struct device *d, const struct measure_options *o) {
 void device_close(struct device *d) {
   if (d->left_out) printf("%u rows left out: no time\n", d->left_out);
   if (d->count) {
-    fclose(d->count);
+    measure_close(d->count, d->b.options->count);
     return;
   }
   if (d->json) {
     fprintf(d->json, "{\"left_out\": %u}\n", d->left_out);
-    fclose(d->json);
+    measure_close(d->json, d->b.options->json);
   }
   copier_close(&d->copier);
 }

@@ -1,6 +1,8 @@
 /* measure.c - see measure.h. */
 #include "bench/measure.h"
 
+#include "base/processors.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,11 +41,11 @@ static unsigned parse_list(const char *program, char *list, uint64_t most, unsig
 }
 
 struct measure_options measure_options(int argc, char **argv) {
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const unsigned cores = processors_available();
   struct measure_options o = {.backend = "cpu",
                               .rounds = 5,
                               .bytes = UINT64_C(1) << 30,
-                              .threads = {1, (unsigned)cores},
+                              .threads = {1, cores},
                               .thread_counts = cores > 1 ? 2 : 1,
                               .sizes = {28, 24, 20, 16},
                               .size_count = 4,
@@ -200,8 +202,15 @@ static void processor(char *name, size_t room) {
   fclose(file);
 }
 
+void measure_close(FILE *file, const char *name) {
+  const bool lost = ferror(file);
+  if (fclose(file) == 0 && !lost) return;
+  perror(name);
+  exit(1);
+}
+
 struct report report_open(const struct measure_options *o, const char *program) {
-  struct report r = {.first = true};
+  struct report r = {.first = true, .name = o->json};
   char name[256];
   processor(name, sizeof name);
   printf("%s on %s, %u rounds, working sets of %llu MiB\n", program, name, o->rounds,
@@ -257,5 +266,5 @@ void report_line(struct report *r, const struct report_line *line) {
 void report_close(struct report *r) {
   if (!r->json) return;
   fprintf(r->json, "\n]}\n");
-  fclose(r->json);
+  measure_close(r->json, r->name);
 }

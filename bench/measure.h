@@ -65,8 +65,11 @@ struct spread measure_spread(double *values, unsigned n);
 /* A table on standard output and the same in JSON. */
 struct report {
   FILE *json;
+  const char *name; /* of its file */
   bool first;
 };
+/* Closes a file; ends the program if something of it was lost. */
+void measure_close(FILE *, const char *name);
 struct report report_open(const struct measure_options *, const char *program);
 /* One line: time and limit are in seconds, one of each per round. Target 0: reported only. At
  * most: the target is an upper bound of time / limit; otherwise a lower one of limit / time.

@@ -235,7 +235,6 @@ static void try_property(struct testing *t, const struct property *p) {
   } else if (!o.failed) {
     print_held(t, p, &o);
   }
-  process_flush(stdout);
 }
 
 /* ---- the properties of a file ---- */
@@ -280,7 +279,10 @@ static void note_found(const struct testing *t) {
 static void try_all(struct testing *t) {
   uint32_t at = 0;
   struct span comment;
-  while (property_find(t->file, &at, &comment) && !t->n->interrupted) try_comment(t, comment);
+  while (!t->n->interrupted && process_reaches(stdout) &&
+         property_find(t->file, &at, &comment)) {
+    try_comment(t, comment);
+  }
   note_found(t);
 }
 

@@ -131,11 +131,16 @@ static int run_whole(struct nesl_options *options, bool captures, bool one_by_on
   return status;
 }
 
+/* Whether more is to be tested: nobody would see it where the output is lost. */
+static bool goes_on(int status) {
+  return status != STATUS_INTERRUPTED && process_reaches(stdout);
+}
+
 /* Each file in a session of its own; the greatest status. */
 static int test_files(const struct nesl_options *options) {
   int greatest = STATUS_DONE;
   bool found = false;
-  for (unsigned i = 0; i < options->operand_count && greatest != STATUS_INTERRUPTED; i++) {
+  for (unsigned i = 0; i < options->operand_count && goes_on(greatest); i++) {
     struct nesl_options one = *options;
     one.operands[0] = options->operands[i];
     one.operand_count = 1;
@@ -143,7 +148,7 @@ static int test_files(const struct nesl_options *options) {
     const int status = run_whole(&one, true, true);
     if (status > greatest) greatest = status;
   }
-  if (!options->only || found || greatest == STATUS_INTERRUPTED) return greatest;
+  if (!options->only || found || !goes_on(greatest)) return greatest;
   fprintf(stderr, "nesl: error: --only %s: there is no property of this name\n", options->only);
   return STATUS_USAGE;
 }

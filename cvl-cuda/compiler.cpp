@@ -12,6 +12,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/processors.h"
 #include "cvl-cuda/digest.hpp"
 
 namespace ravel {
@@ -36,10 +37,9 @@ struct compilation {
   compilation(const std::string &t, const std::string &n) : text(t), name(n) {}
 };
 
-/* One thread a processor, within the limit; one where nobody knows how many there are. */
+/* One thread for each processor that this process may use, within the limit. */
 static size_t usual_threads() {
-  const unsigned processors = std::thread::hardware_concurrency();
-  return std::min<unsigned>(std::max(processors, 1U), compiler::MOST_THREADS);
+  return std::min<unsigned>(processors_available(), compiler::MOST_THREADS);
 }
 
 compiler::compiler(std::unique_ptr<toolchain> tools, cache kept, speaker say,

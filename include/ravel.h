@@ -19,7 +19,7 @@
  * Contexts. There may be any number. Each is used by one thread at a time, not always the same
  * one; only ravel_interrupt may be called from anywhere. Functions and values belong to their
  * context: they are released before it is freed, or with it. The library has no state outside
- * contexts, handles no signals, prints nothing and never ends the process.
+ * contexts, handles no signals, prints nothing of its own and never ends the process.
  *
  * Ownership. What a function returns by a pointer to a pointer belongs to the caller, who
  * releases it. Arguments are borrowed unless it says otherwise. Strings that are returned are
@@ -79,7 +79,11 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  * option or value.
  *
  *   backend   auto, cpu, cuda                      threads   0 (all), 1, 2 ...
- *   memory    bytes, as 500M or 2G; 0: a default   time      seconds for a call; 0: none
+ *   memory    bytes, as 500M or 2G, that values may take, and as many for texts and programs;
+ *             0: 80 % of the machine's, or of the limit of its control group. Nothing is taken
+ *             before it is used. Large vectors are in address space that is reserved, 16 GB at
+ *             a time or more: that takes no memory, but counts for RLIMIT_AS (ulimit -v)
+ *   time      seconds for a call; 0: none
  *   int       64, 32                               float     64, 32: widths of INT and FLOAT
  *   seed      of `rand`                            depth     of calls; 0: a million
  *   chunks    auto, off, N: calls by instances (docs/memory.md) are cut into chunks where that
@@ -96,6 +100,9 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   compiler  no, yes: superoperators are compiled by the system's C compiler */
 RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
                                             const char *value);
+/* What was wrong with the last option that was set: which there are, or which values it takes.
+ * "" if nothing was. */
+RAVEL_API const char *ravel_options_message(const struct ravel_options *);
 RAVEL_API void ravel_options_free(struct ravel_options *);
 
 /* ---- contexts ---- */
@@ -143,8 +150,8 @@ RAVEL_API bool ravel_get_diagnostic(const struct ravel_context *, size_t i,
  * Expressions are only checked; commands of the prompt (load, set, show ...) are refused,
  * but import "FILE" as m is executed. `name`, or NULL, stands for the text in messages, and
  * files are imported from its directory if it is a path. A length of 0 is that of a C string.
- * Of a text with an error the forms before it are defined. What programs print goes nowhere;
- * what they read is empty. */
+ * Of a text with an error the forms before it are defined. What programs print goes to the
+ * function of ravel_on_output; what they read is empty. */
 RAVEL_API enum ravel_code ravel_define(struct ravel_context *, const char *name,
                                        const char *text, size_t length);
 /* Likewise with a file, which the caller names: it needs no permission. */
@@ -234,7 +241,9 @@ enum ravel_element {
   RAVEL_UINT32,
   RAVEL_FLOAT32,
   RAVEL_FLOAT64,
-  RAVEL_CHAR8 /* bytes of text */
+  RAVEL_CHAR8,     /* bytes of text */
+  RAVEL_OFFSETS32, /* of rows, in columns only */
+  RAVEL_OFFSETS64
 };
 
 RAVEL_API enum ravel_code ravel_int(struct ravel_context *, int64_t, struct ravel_value **);
@@ -291,12 +300,16 @@ RAVEL_API enum ravel_code ravel_copy(struct ravel_context *, const struct ravel_
  * components; a sequence of scalars has one, its elements; a sequence of tuples has those of
  * the sequences of their components; a sequence of sequences has the lengths of its rows, as
  * RAVEL_INT64, and then the columns of the sequence of all their elements. So [(int, [float])]
- * has three: the ints, the lengths of the rows, the floats of all rows. */
+ * has three: the ints, the lengths of the rows, the floats of all rows.
+ *
+ * Offsets may stand for lengths, RAVEL_OFFSETS32 or RAVEL_OFFSETS64, one more than there are
+ * rows: row i has elements offsets[i] .. offsets[i + 1] of the columns within, as in Arrow and
+ * in compressed matrices. They need not begin with 0, nor end where those columns end. */
 
 struct ravel_column {
   enum ravel_element element; /* of the type: RAVEL_CHAR8 of char, any int of int ... */
   const void *data;
-  size_t length; /* elements */
+  size_t length; /* elements; of offsets how many there are */
 };
 
 /* ravel_call on the columns of the arguments, one argument after the other: they are borrowed
@@ -313,6 +326,11 @@ RAVEL_API enum ravel_code ravel_column_count(struct ravel_context *, const struc
 RAVEL_API enum ravel_code ravel_columns(struct ravel_context *, const struct ravel_value *,
                                         struct ravel_column *columns, size_t count,
                                         void **block);
+/* The columns of a value where they are, for reading until it is released, as often as it was
+ * retained and once more; `columns` as in ravel_columns. What is 16 KB or more in the host's
+ * memory, as wide as was asked for, is not copied; the rest is, each time. */
+RAVEL_API enum ravel_code ravel_view(struct ravel_context *, struct ravel_value *,
+                                     struct ravel_column *columns, size_t count);
 
 /* ---- the Arrow C data interface: docs/c-api.md has the table of types ---- */
 
@@ -368,6 +386,20 @@ RAVEL_API enum ravel_code ravel_export_dlpack(struct ravel_context *,
 RAVEL_API enum ravel_code ravel_export_dlpack_unversioned(struct ravel_context *,
                                                           const struct ravel_value *,
                                                           struct DLManagedTensor **);
+
+/* ---- what programs print ---- */
+
+/* What programs print (`print_string`, `error` ...) goes to `write`, as it comes; NULL, and
+ * without this call: nowhere. It is called during calls that execute programs, on the calling
+ * thread or on one that it waits for, never at the same time as a progress function, and may
+ * not use the context. If it returns false the call ends with RAVEL_DATA. ravel_cost prints
+ * nothing. */
+RAVEL_API void ravel_on_output(struct ravel_context *,
+                               bool (*write)(void *data, const char *bytes, size_t count),
+                               void *data);
+/* Such a function, for standard output: ravel_on_output(c, ravel_write_file, stdout). `file` is
+ * a FILE *, which is flushed each time. */
+RAVEL_API bool ravel_write_file(void *file, const char *bytes, size_t count);
 
 /* ---- watching and stopping calls ---- */
 

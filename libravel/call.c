@@ -82,7 +82,7 @@ static bool is_worth_another(const struct ravel_context *c, enum machine_outcome
   const struct machine_failure *f = machine_failure(c->machine);
   return outcome == MACHINE_ERROR && spools->refused &&
          (f->memory || f->own_memory || f->whole) && !p->files && !p->processes &&
-         stop_asks(&c->stop) == STOP_NOT;
+         !(c->write && c->printed.length > 0) && stop_asks(&c->stop) == STOP_NOT;
 }
 
 static enum machine_outcome call_with_spools(struct ravel_context *c, struct work *w) {

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+/* Elements of a column that belong to an argument. */
+struct window {
+  uint64_t first, count;
+  bool within; /* there may be more, before and behind them: offsets say which these are */
+};
+
 /* The columns of a call's arguments, on their way into the back end. */
 struct intake {
   struct ravel_context *c;
@@ -11,25 +17,110 @@ struct intake {
   const struct ravel_column *given; /* layout->count */
   struct cvl_value *columns;        /* of the machine */
   struct taken {
-    uint64_t sum;                 /* of lengths */
+    struct window elements;       /* of the columns within, where the column is of rows */
     struct ravel_value *borrowed; /* what the column is of, until the call has ended; or NULL */
   } * taken;                      /* for each of them */
 };
 
-static enum ravel_code sum_of(const struct intake *in, size_t number, uint64_t *sum) {
-  const struct ravel_column *g = &in->given[number];
-  const int64_t *lengths = g->data;
-  *sum = 0;
-  for (size_t i = 0; i < g->length; i++) {
+/* ---- rows: lengths or offsets ---- */
+
+/* The elements of a column; of rows whose offsets it has, the rows. */
+static uint64_t rows_of(const struct ravel_column *g) {
+  return ravel_are_offsets(g->element) && g->length > 0 ? g->length - 1 : g->length;
+}
+
+static int64_t offset_at(const struct ravel_column *g, uint64_t i) {
+  return g->element == RAVEL_OFFSETS32 ? ((const int32_t *)g->data)[i]
+                                       : ((const int64_t *)g->data)[i];
+}
+
+/* The sum of lengths first .. last, added to one. */
+static enum ravel_code add_lengths(const struct intake *in, size_t number, uint64_t first,
+                                   uint64_t last, uint64_t *sum) {
+  const int64_t *lengths = in->given[number].data;
+  for (uint64_t i = first; i < last; i++) {
     if (lengths[i] < 0 || (uint64_t)lengths[i] > SIZE_MAX / 16 - *sum) {
       return ravel_fail(in->c, RAVEL_DATA,
-                        "column %zu of (%s): the length %lld at position %zu is %s", number,
-                        in->f->takes_text, (long long)lengths[i], i,
+                        "column %zu of (%s): the length %lld at position %llu is %s", number,
+                        in->f->takes_text, (long long)lengths[i], (unsigned long long)i,
                         lengths[i] < 0 ? "negative" : "too large");
     }
     *sum += (uint64_t)lengths[i];
   }
   return RAVEL_OK;
+}
+
+/* The rows of a window from their lengths. */
+static enum ravel_code lengths_in(struct intake *in, uint32_t to, size_t from,
+                                  const struct window *w) {
+  struct ravel_context *c = in->c;
+  const int64_t *lengths = in->given[from].data;
+  struct window *elements = &in->taken[to].elements;
+  const struct machine_item item = {.kind = MACHINE_SEGDES,
+                                    .length = w->count,
+                                    .as.ints = w->count ? lengths + w->first : NULL};
+  *elements = (struct window){.within = w->within};
+  enum ravel_code code = add_lengths(in, from, 0, w->first, &elements->first);
+  if (code == RAVEL_OK) {
+    code = add_lengths(in, from, w->first, w->first + w->count, &elements->count);
+  }
+  if (code != RAVEL_OK) return code;
+  return machine_value_item(c->machine, &item, &in->columns[to], c->diags)
+             ? RAVEL_OK
+             : ravel_fail_machine(c);
+}
+
+static enum ravel_code check_offsets(const struct intake *in, size_t number,
+                                     const struct window *w) {
+  const struct ravel_column *g = &in->given[number];
+  int64_t before = 0;
+  for (uint64_t i = w->first; g->length > 0 && i <= w->first + w->count; i++) {
+    const int64_t offset = offset_at(g, i);
+    if (offset < before || (uint64_t)offset > SIZE_MAX / 16) {
+      return ravel_fail(in->c, RAVEL_DATA,
+                        "column %zu of (%s): the offset %lld at position %llu is %s", number,
+                        in->f->takes_text, (long long)offset, (unsigned long long)i,
+                        offset < 0        ? "negative"
+                        : offset < before ? "less than the one before it"
+                                          : "too large");
+    }
+    before = offset;
+  }
+  return RAVEL_OK;
+}
+
+struct offsets {
+  const struct ravel_column *column;
+  uint64_t first;
+};
+
+/* A cvl_filler: offsets that begin with 0. */
+static void fill_offsets(void *with, uint64_t first, uint64_t n, void *to) {
+  const struct offsets *o = with;
+  int64_t *offsets = to;
+  const int64_t begin = offset_at(o->column, o->first);
+  for (uint64_t i = 0; i < n; i++) {
+    offsets[i] = offset_at(o->column, o->first + first + i) - begin;
+  }
+}
+
+/* The rows of a window from their offsets, one more than rows. */
+static enum ravel_code offsets_in(struct intake *in, uint32_t to, size_t from,
+                                  const struct window *w) {
+  struct ravel_context *c = in->c;
+  const struct ravel_column *g = &in->given[from];
+  struct window *elements = &in->taken[to].elements;
+  struct offsets o = {g, w->first};
+  const enum ravel_code code = check_offsets(in, from, w);
+  if (code != RAVEL_OK) return code;
+  if (g->length == 0) return lengths_in(in, to, from, w); /* Arrow has none of no rows */
+  const uint64_t first = (uint64_t)offset_at(g, w->first),
+                 last = (uint64_t)offset_at(g, w->first + w->count);
+  *elements = (struct window){first, last - first, true};
+  const struct cvl_filler filler = {fill_offsets, &o};
+  return machine_value_segdes(c->machine, w->count, &filler, &in->columns[to], c->diags)
+             ? RAVEL_OK
+             : ravel_fail_machine(c);
 }
 
 #define LOAD(type, make)                                                                       \
@@ -55,18 +146,23 @@ static bool scalar_in(const struct widths *w, const struct ravel_column *g,
   case RAVEL_INT16:
   case RAVEL_UINT8:
   case RAVEL_UINT16:
-  case RAVEL_UINT32: break;
+  case RAVEL_UINT32:
+  case RAVEL_OFFSETS32:
+  case RAVEL_OFFSETS64: break;
   }
   return false;
 }
 
 /* Checks what the caller says of a column. */
 static enum ravel_code check(const struct intake *in, size_t number, enum type_tag tag,
-                             uint64_t wanted) {
+                             const struct window *wanted) {
   const struct ravel_column *g = &in->given[number];
-  if (tag == TYPE_SEQUENCE && g->element != RAVEL_INT64) {
-    return ravel_fail(in->c, RAVEL_TYPE, "column %zu of (%s): lengths are RAVEL_INT64", number,
-                      in->f->takes_text);
+  const bool are_rows = g->element == RAVEL_INT64 || ravel_are_offsets(g->element);
+  if (tag == TYPE_SEQUENCE && !are_rows) {
+    return ravel_fail(in->c, RAVEL_TYPE,
+                      "column %zu of (%s): lengths are RAVEL_INT64, offsets RAVEL_OFFSETS32 "
+                      "or RAVEL_OFFSETS64",
+                      number, in->f->takes_text);
   }
   if (tag != TYPE_SEQUENCE && ravel_element_type(g->element) != tag) {
     return ravel_fail(in->c, RAVEL_TYPE, "column %zu of (%s) is of %s: no such element", number,
@@ -76,10 +172,13 @@ static enum ravel_code check(const struct intake *in, size_t number, enum type_t
     return ravel_fail(in->c, RAVEL_MISUSE, "column %zu of (%s): a pointer is NULL", number,
                       in->f->takes_text);
   }
-  if (g->length == wanted) return RAVEL_OK;
+  const uint64_t rows = rows_of(g), end = wanted->first + wanted->count;
+  if (wanted->within ? rows >= end : rows == end) return RAVEL_OK;
   return ravel_fail(in->c, RAVEL_DATA,
-                    "column %zu of (%s) has %zu elements, and %llu are expected", number,
-                    in->f->takes_text, g->length, (unsigned long long)wanted);
+                    "column %zu of (%s) has %llu %s, and %s%llu are expected", number,
+                    in->f->takes_text, (unsigned long long)rows,
+                    ravel_are_offsets(g->element) ? "rows" : "elements",
+                    wanted->within ? "at least " : "", (unsigned long long)end);
 }
 
 /* A vector on the memory that was given. */
@@ -104,26 +203,31 @@ static enum ravel_code elements_in(struct intake *in, uint32_t to,
   return code;
 }
 
-/* Elements, or lengths of rows: a column of the machine from one that was given. */
+/* The elements of a window of a column. */
+static struct ravel_column seen(const struct ravel_column *g, const struct window *w) {
+  const size_t skipped = w->first * ravel_element_bytes(g->element);
+  return (struct ravel_column){g->element, skipped ? (const char *)g->data + skipped : g->data,
+                               w->count};
+}
+
+/* Elements, or rows: a column of the machine from one that was given. */
 static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
-  struct ravel_context *c = in->c;
+  static const struct window one = {.count = 1};
   const enum type_tag tag = (enum type_tag)in->layout->tags[to];
   const uint32_t within = in->layout->within[to];
-  const struct ravel_column *g = &in->given[from];
-  enum ravel_code code = check(in, from, tag, within == IR_ONE ? 1 : in->taken[within].sum);
+  const struct window *w = within == IR_ONE ? &one : &in->taken[within].elements;
+  const struct ravel_column g = in->given[from];
+  const enum ravel_code code = check(in, from, tag, w);
   if (code != RAVEL_OK) return code;
   if (tag == TYPE_SEQUENCE) {
-    const struct machine_item item = {
-        .kind = MACHINE_SEGDES, .length = g->length, .as.ints = g->data};
-    code = sum_of(in, from, &in->taken[to].sum);
-    if (code != RAVEL_OK) return code;
-    if (!machine_value_item(c->machine, &item, &in->columns[to], c->diags)) {
-      return ravel_fail_machine(c);
-    }
-  } else if (within != IR_ONE || !scalar_in(&c->options.machine.widths, g, &in->columns[to])) {
-    code = elements_in(in, to, g);
+    return ravel_are_offsets(g.element) ? offsets_in(in, to, from, w)
+                                        : lengths_in(in, to, from, w);
   }
-  return code;
+  if (within == IR_ONE && scalar_in(&in->c->options.machine.widths, &g, &in->columns[to])) {
+    return RAVEL_OK;
+  }
+  const struct ravel_column elements = seen(&g, w);
+  return elements_in(in, to, &elements);
 }
 
 /* All columns; *done of them are to be released, whatever the code is. */
@@ -133,9 +237,9 @@ static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *d
     const uint32_t to = *done;
     in->taken[to].borrowed = NULL;
     if (!ravel_is_column(in->layout, to)) {
-      in->taken[to].sum =
-          in->given[from].length; /* of its elements, or of what they consist of */
-      in->columns[to] = cvl_one_segment(in->taken[to].sum);
+      const struct window all = {.count = rows_of(&in->given[from])};
+      in->taken[to].elements = all; /* or of what they consist of */
+      in->columns[to] = cvl_one_segment(all.count);
     } else {
       code = column_in(in, to, from++);
     }

@@ -83,6 +83,10 @@ enum ravel_code ravel_context_new(const struct ravel_options *options,
                                   struct ravel_context **context) {
   if (!context) return RAVEL_MISUSE;
   struct ravel_context *c = *context = calloc(1, sizeof *c);
+  if (c && pthread_mutex_init(&c->callbacks, NULL) != 0) {
+    free(c);
+    c = *context = NULL;
+  }
   if (!c) return RAVEL_MEMORY;
   begin(c, options);
   enum ravel_code code = open_streams(c);
@@ -105,7 +109,7 @@ enum ravel_code ravel_context_set(struct ravel_context *c, const char *name,
                       name);
   }
   if (ravel_options_set(&c->options, name, value) != RAVEL_OK) {
-    return ravel_fail(c, RAVEL_MISUSE, "%s is no value of the option %s", value, name);
+    return ravel_fail(c, RAVEL_MISUSE, "%s", ravel_options_message(&c->options));
   }
   if (is_seed) machine_set_random(c->machine, c->options.machine.seed, 0);
   if (is_depth) machine_set_depth(c->machine, c->options.machine.max_depth);
@@ -146,16 +150,27 @@ void ravel_context_free(struct ravel_context *c) {
   if (c->in) fclose(c->in);
   if (c->err) fclose(c->err);
   if (c->out) fclose(c->out);
+  pthread_mutex_destroy(&c->callbacks);
   free(c);
 }
 
 /* ---- watching ---- */
 
+void ravel_callback_begin(struct ravel_context *c) {
+  pthread_mutex_lock(&c->callbacks);
+  c->in_callback = true;
+}
+
+void ravel_callback_end(struct ravel_context *c) {
+  c->in_callback = false;
+  pthread_mutex_unlock(&c->callbacks);
+}
+
 static bool show_progress(void *context) {
   struct ravel_context *c = context;
-  c->in_progress = true;
+  ravel_callback_begin(c);
   const bool go_on = c->progress(c->progress_data);
-  c->in_progress = false;
+  ravel_callback_end(c);
   return go_on;
 }
 

@@ -92,7 +92,9 @@ enum ravel_code ravel_cost(struct ravel_context *c, const struct ravel_function 
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   struct costing k = {.call = {.f = f, .arguments = arguments, .count = count}};
   enum ravel_code code = ravel_check_call(c, f, arguments, count, costs);
+  ravel_set_silent(c, true); /* the program runs several times */
   if (code == RAVEL_OK) code = ravel_deep(c, measure_in_form, &k);
+  ravel_set_silent(c, false);
   if (code == RAVEL_OK) *costs = k.costs;
   return code;
 }

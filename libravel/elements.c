@@ -23,6 +23,8 @@ enum type_tag ravel_element_type(enum ravel_element element) {
   case RAVEL_FLOAT32:
   case RAVEL_FLOAT64: return TYPE_FLOAT;
   case RAVEL_CHAR8: return TYPE_CHAR;
+  case RAVEL_OFFSETS32:
+  case RAVEL_OFFSETS64: break;
   }
   return TYPE_STREAM;
 }
@@ -37,9 +39,11 @@ size_t ravel_element_bytes(enum ravel_element element) {
   case RAVEL_UINT16: return 2;
   case RAVEL_INT32:
   case RAVEL_UINT32:
-  case RAVEL_FLOAT32: return 4;
+  case RAVEL_FLOAT32:
+  case RAVEL_OFFSETS32: return 4;
   case RAVEL_INT64:
-  case RAVEL_FLOAT64: break;
+  case RAVEL_FLOAT64:
+  case RAVEL_OFFSETS64: break;
   }
   return 8;
 }
@@ -175,7 +179,9 @@ static bool in_range(enum ravel_element element, int64_t x) {
   case RAVEL_UINT32: return x == (uint32_t)x;
   case RAVEL_INT64:
   case RAVEL_FLOAT32:
-  case RAVEL_FLOAT64: break;
+  case RAVEL_FLOAT64:
+  case RAVEL_OFFSETS32:
+  case RAVEL_OFFSETS64: break;
   }
   return true;
 }

@@ -13,7 +13,7 @@ static struct ravel_messages *present(struct ravel_context *c) {
 }
 
 bool ravel_begin(struct ravel_context *c) {
-  if (!c || !c->usable || c->in_progress) return false;
+  if (!c || !c->usable || c->in_callback) return false;
   struct ravel_messages *m = present(c);
   if (m->diags.list.count > 0 || m->diags.lost > 0) {
     arena_free(&m->arena);
@@ -22,6 +22,7 @@ bool ravel_begin(struct ravel_context *c) {
   c->diags = &m->diags;
   c->stop.deadline = 0;
   c->no_room = false;
+  c->unwritten = false;
   if (c->said.bytes) text_free(&c->said);
   return true;
 }
@@ -36,6 +37,7 @@ static void make_text(struct ravel_context *c) {
 
 enum ravel_code ravel_failed(struct ravel_context *c, enum ravel_code code) {
   struct ravel_messages *old = c->failed, *now = present(c);
+  if (c->unwritten) atomic_store(&c->stop.refused, false);
   if (code == RAVEL_INTERRUPTED) {
     atomic_store(&c->interrupt, 0);
     atomic_store(&c->stop.refused, false);
@@ -68,6 +70,10 @@ static enum ravel_code fail_stopped(struct ravel_context *c, enum stop_reason re
   stop_describe(&c->stop, text, sizeof text);
   arena_free(c->diags->arena);
   diag_list_init(c->diags, c->diags->arena);
+  if (c->unwritten) {
+    return ravel_fail(c, RAVEL_DATA,
+                      "the function of ravel_on_output did not take what the program printed");
+  }
   return ravel_fail(c, reason == STOP_TIME ? RAVEL_LIMIT : RAVEL_INTERRUPTED, "%s", text);
 }
 

@@ -12,11 +12,17 @@ install(TARGETS ravel EXPORT ravel
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Sanitizers and gcov's functions are in the program.
+if(CMAKE_OBJCOPY AND NOT RAVEL_SANITIZE AND NOT RAVEL_COVERAGE)
+  include(static.cmake)
+  install(TARGETS ravel_static EXPORT ravel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 # The structs of the standards in which arrays cross, for programs that have no header with them.
 install(FILES arrow.h dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ravel)
 
-# find_package(ravel) gives ravel::ravel and ravel_add_library; pkg-config knows ravel. Neither holds the prefix, so
-# that an installation can be moved.
+# find_package(ravel) gives ravel::ravel, ravel::ravel_static and ravel_add_library; pkg-config knows ravel. Neither
+# holds the prefix, so that an installation can be moved.
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/ravel)
 install(EXPORT ravel NAMESPACE ravel:: DESTINATION ${package} FILE ravel-targets.cmake)

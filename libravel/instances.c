@@ -90,9 +90,11 @@ void ravel_note_instances(struct ravel_context *c) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   c->diags = &unread;
+  ravel_set_silent(c, true); /* it has printed already */
   if (setjmp(guard.jump) == 0) {
     look(c, &call, reported);
     memory_guard_end(&guard);
   }
+  ravel_set_silent(c, false);
   c->diags = reported;
 }

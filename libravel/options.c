@@ -116,11 +116,62 @@ static bool set(struct ravel_options *o, const char *name, const char *value) {
   return set_number(o, name, value);
 }
 
+/* ---- what is wrong ---- */
+
+static const struct {
+  const char *name, *values;
+} known[] = {{"backend", "auto, cpu, cuda or another back end that is there"},
+             {"threads", "0, which is all, to 4096"},
+             {"memory", "bytes, as 500M or 2G, or 0"},
+             {"time", "seconds, as 2 or 0.5, or 0"},
+             {"int", "64 or 32"},
+             {"float", "64 or 32"},
+             {"seed", "an int"},
+             {"depth", "an int from 0 on"},
+             {"chunks", "auto, off, or an int from 1 on"},
+             {"spool", "bytes, as 64M, 0 or no"},
+             {"optimise", "yes or no"},
+             {"kernels", "the name of a file, of less than 4096 bytes"},
+             {"profile", "yes or no"},
+             {"files", "yes or no"},
+             {"processes", "yes or no"},
+             {"compiler", "yes or no"}};
+enum { KNOWN = sizeof known / sizeof known[0] };
+
+static void list_names(char *text, size_t size) {
+  size_t used = 0;
+  for (size_t i = 0; i < KNOWN && used < size; i++) {
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", known[i].name);
+  }
+}
+
+static void describe(struct ravel_options *o, const char *name, const char *value) {
+  char names[sizeof o->message / 2];
+  size_t i = 0;
+  while (i < KNOWN && strcmp(known[i].name, name) != 0) i++;
+  if (i < KNOWN) {
+    snprintf(o->message, sizeof o->message, "the option %s takes %s, not '%.100s'", name,
+             known[i].values, value);
+    return;
+  }
+  list_names(names, sizeof names);
+  snprintf(o->message, sizeof o->message, "there is no option '%.40s'; there are %s", name,
+           names);
+}
+
+const char *ravel_options_message(const struct ravel_options *o) {
+  return o ? o->message : "";
+}
+
 enum ravel_code ravel_options_set(struct ravel_options *o, const char *name,
                                   const char *value) {
   if (!o || !name || !value) return RAVEL_MISUSE;
   struct ravel_options changed = *o;
-  if (!set(&changed, name, value)) return RAVEL_MISUSE;
+  if (!set(&changed, name, value)) {
+    describe(o, name, value);
+    return RAVEL_MISUSE;
+  }
+  changed.message[0] = '\0';
   *o = changed;
   return RAVEL_OK;
 }

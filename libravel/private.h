@@ -18,6 +18,7 @@ struct ravel_options {
   bool no_spools;     /* none do */
   bool optimise;
   bool compiler;
+  char message[400]; /* about the last option that was refused; or "" */
 };
 
 /* What a call has to say. */
@@ -46,13 +47,17 @@ struct ravel_context {
   struct arena arena; /* of the session */
   struct session *session;
   struct machine *machine;
-  FILE *in, *err;               /* of NESL programs: nothing comes and nothing arrives */
-  FILE *out;                    /* likewise, but its end is kept ... */
-  struct ravel_printed printed; /* ... here */
-  char folder[4096];            /* of compiled superoperators */
-  char remark[512];             /* what the back end has said last, or "" */
-  atomic_bool refused;          /* a program was refused a file or a process */
-  bool no_room;                 /* a result had no room in a temporary file */
+  FILE *in, *err; /* of NESL programs: nothing comes and nothing arrives */
+  FILE *out;      /* what they print: for the caller's function, and its end is kept ... */
+  struct ravel_printed printed;                               /* ... here */
+  bool (*write)(void *data, const char *bytes, size_t count); /* that function; or NULL */
+  void *write_data;
+  bool silent;         /* ... is not called: what has been printed is printed once more */
+  bool unwritten;      /* it did not take what was printed: the call is to end */
+  char folder[4096];   /* of compiled superoperators */
+  char remark[512];    /* what the back end has said last, or "" */
+  atomic_bool refused; /* a program was refused a file or a process */
+  bool no_room;        /* a result had no room in a temporary file */
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */
   bool usable;          /* it was made completely */
@@ -79,7 +84,8 @@ struct ravel_context {
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
-  bool in_progress;                    /* it is being called */
+  pthread_mutex_t callbacks;           /* of the caller: one is executed at a time */
+  bool in_callback;
   const struct ravel_calling *calling; /* the present ravel_call, or NULL */
 };
 
@@ -158,6 +164,7 @@ struct ravel_value {
   struct type *type;    /* ravel_type_kept */
   const void *borrowed; /* what columns[1] is on, until its release: borrow.c. Or NULL */
   bool lost;            /* it shared what was borrowed, and there was no memory to keep it */
+  struct ravel_view *views; /* until its release: columns-out.c */
   uint32_t count;
   struct cvl_value columns[];
 };
@@ -190,10 +197,18 @@ enum ravel_code ravel_code_of(enum nesl_error);
  * failed since there were so many failures; else what asked it to end, or `code`. */
 enum ravel_code ravel_fail_work(struct ravel_context *, enum ravel_code, uint64_t failures);
 
+/* ---- context.c ---- */
+
+/* Around a call of a function of the caller, which may not use the context. */
+void ravel_callback_begin(struct ravel_context *);
+void ravel_callback_end(struct ravel_context *);
+
 /* ---- printed.c ---- */
 
 /* The stream that programs print to; NULL without memory. */
 FILE *ravel_printed_open(struct ravel_context *);
+/* While it is, what is printed goes nowhere. */
+void ravel_set_silent(struct ravel_context *, bool silent);
 /* The text of the `error` that ended a program, in the arena; NULL if it is not there. */
 const char *ravel_printed_by_error(struct ravel_context *, struct arena *);
 
@@ -360,6 +375,11 @@ enum ravel_code ravel_borrow_vector(struct ravel_context *, enum ravel_element,
  * it get a copy. */
 void ravel_drop_columns(struct ravel_value *);
 
+/* ---- columns-out.c ---- */
+
+/* What callers have seen of a value is not there any more. */
+void ravel_end_views(struct ravel_value *);
+
 /* ---- spools.c ---- */
 
 /* The elements of a vector where they are, as machine_value_lend has it, also of one that is on
@@ -382,5 +402,9 @@ enum cvl_elem ravel_elem_for(const struct ravel_context *, enum ravel_element);
 size_t ravel_element_bytes(enum ravel_element);
 /* The type of a sequence's elements that come as these; TYPE_STREAM if there is none such. */
 enum type_tag ravel_element_type(enum ravel_element);
+/* Whether they are offsets of rows. */
+static inline bool ravel_are_offsets(enum ravel_element element) {
+  return element == RAVEL_OFFSETS32 || element == RAVEL_OFFSETS64;
+}
 
 #endif

@@ -2,11 +2,12 @@
 
 set(RAVEL_LIBRARY_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 
-# ravel_add_library(NAME FILE.nesl ENTRY ... [DEPENDS FILE ...]): the static library NAME, whose
-# header is NAME.h. An entry is written as after --entry: f, 'g:[float], int', other=f. DEPENDS:
-# what the file imports. The compiler is that of this installation, or RAVEL_NESLC.
+# ravel_add_library(NAME FILE.nesl ENTRY ... [STATIC] [DEPENDS FILE ...]): the static library NAME,
+# whose header is NAME.h. An entry is written as after --entry: f, 'g:[float], int', other=f. STATIC:
+# who links with NAME is linked with libravel.a. DEPENDS: what the file imports. The compiler is that of
+# this installation, or RAVEL_NESLC.
 function(ravel_add_library name source)
-  cmake_parse_arguments(PARSE_ARGV 2 LIBRARY "" "" "DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 LIBRARY "STATIC" "" "DEPENDS")
   find_program(RAVEL_NESLC neslc HINTS "${RAVEL_LIBRARY_FOLDER}/../../../bin"
                                        "${RAVEL_LIBRARY_FOLDER}/../../../../bin")
   if(NOT RAVEL_NESLC)
@@ -29,5 +30,9 @@ function(ravel_add_library name source)
   add_library(${name} STATIC "${folder}/${name}.c" "${folder}/${name}.h")
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(${name} PUBLIC "${folder}")
-  target_link_libraries(${name} PUBLIC ravel::ravel)
+  if(LIBRARY_STATIC)
+    target_link_libraries(${name} PUBLIC ravel::ravel_static)
+  else()
+    target_link_libraries(${name} PUBLIC ravel::ravel)
+  endif()
 endfunction()

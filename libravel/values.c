@@ -37,6 +37,7 @@ struct ravel_value *ravel_retain(struct ravel_value *v) {
 void ravel_release(struct ravel_value *v) {
   if (!v || --v->references > 0) return;
   struct ravel_context *c = v->context;
+  ravel_end_views(v);
   ravel_drop_columns(v);
   *v->link = v->next;
   if (v->next) v->next->link = v->link;

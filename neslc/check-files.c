@@ -34,7 +34,10 @@ static bool is_of_library(const struct global *g, const char *name) {
 }
 
 struct global *array_function(struct checker *ck, struct global *function, bool has_options) {
-  if (!function || !has_options) return function;
+  if (!function) return NULL;
+  if (is_of_library(function, "matrix") && !ck->session->in_library)
+    return session_library(ck->session, "_matrix");
+  if (!has_options) return function;
   if (is_of_library(function, "read_csv")) return session_library(ck->session, "_read_csv");
   if (is_of_library(function, "write_csv")) return session_library(ck->session, "_write_csv");
   return function;

@@ -112,7 +112,7 @@ struct core_pattern *check_field_patterns(struct checker *, const struct syntax 
 /* ---- check-files.c ---- */
 
 /* The function that is called: with optional arguments, for the library's read_csv and
- * write_csv those that have them. */
+ * write_csv those that have them; for its constructor of matrices the one that checks. */
 struct global *array_function(struct checker *, struct global *function, bool has_options);
 /* Whether this is read_npy("FILE") or read_csv("FILE"), the library's. */
 bool names_array_file(struct checker *, const struct global *function,

@@ -193,3 +193,33 @@ struct type *build_contents(struct build *b, struct type *type) {
   }
   return contents;
 }
+
+/* ---- components ---- */
+
+struct components build_components(struct build *b, struct type *type, const char *name) {
+  struct components p = {0};
+  if (type->tag == TYPE_PAIR) {
+    p.left = build_local(b, name, type->part[0]);
+    p.right = build_local(b, name, type->part[1]);
+    p.pattern = build_pair_pattern(b, p.left, p.right);
+    return p;
+  }
+  struct type *contents =
+      type->tag == TYPE_DATA || type->tag == TYPE_FUNCTION ? build_contents(b, type) : NULL;
+  p.left = build_local(b, name, contents ? contents : type);
+  p.pattern = contents ? build_contents_pattern(b, type, p.left) : p.left;
+  return p;
+}
+
+struct components build_unzipped(struct build *b, struct type *pair) {
+  struct components p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
+                         .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
+  p.pattern = build_pair_pattern(b, p.left, p.right);
+  return p;
+}
+
+struct core *build_elements(struct build *b, struct type *sequence, const char *name,
+                            struct core *value) {
+  struct core_pattern *e = build_local(b, "e", sequence->part[0]);
+  return build_each(b, e, value, build_call(b, name, build_use(b, e)));
+}

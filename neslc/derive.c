@@ -1,268 +1,17 @@
 /* derive.c - the functions that follow the structure of a type, one case for each type.
  *
  * What does not depend on the type is in the library, as functions whose names begin with `_`;
- * this file only combines them.
+ * this file and derive-order.c only combine them.
  */
 #include "neslc/derive.h"
 #include "base/check.h"
 
-#include "neslc/derive-build.h"
+#include "neslc/derive-private.h"
 #include "neslc/table.h"
-
-static struct core *call(struct build *b, const char *name, struct core *argument) {
-  return build_call(b, name, argument);
-}
-static struct core *call2(struct build *b, const char *name, struct core *x, struct core *y) {
-  return build_call2(b, name, x, y);
-}
-
-static bool is_scalar(const struct type *t) {
-  return t->tag == TYPE_INT || t->tag == TYPE_FLOAT || t->tag == TYPE_BOOL ||
-         t->tag == TYPE_CHAR || t->tag == TYPE_STREAM;
-}
-
-/* Variables for the components of a value, and the pattern that binds them: the two of a pair,
- * the contents of a datatype, the captured values of a function; for other types the value
- * itself.
- */
-struct components {
-  struct core_pattern *pattern;
-  struct core_pattern *left, *right; /* right: of a pair */
-};
-static struct components components_of(struct build *b, struct type *type, const char *name) {
-  struct components p = {0};
-  if (type->tag == TYPE_PAIR) {
-    p.left = build_local(b, name, type->part[0]);
-    p.right = build_local(b, name, type->part[1]);
-    p.pattern = build_pair_pattern(b, p.left, p.right);
-    return p;
-  }
-  struct type *contents =
-      type->tag == TYPE_DATA || type->tag == TYPE_FUNCTION ? build_contents(b, type) : NULL;
-  p.left = build_local(b, name, contents ? contents : type);
-  p.pattern = contents ? build_contents_pattern(b, type, p.left) : p.left;
-  return p;
-}
-static struct core *left(struct build *b, const struct components *p) {
-  return build_use(b, p->left);
-}
-static struct core *right(struct build *b, const struct components *p) {
-  return build_use(b, p->right);
-}
-
-/* Variables for the two sequences of a sequence of pairs. */
-static struct components unzipped(struct build *b, struct type *pair) {
-  struct components p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
-                         .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
-  p.pattern = build_pair_pattern(b, p.left, p.right);
-  return p;
-}
-
-/* name of each element of a sequence. */
-static struct core *of_elements(struct build *b, struct type *sequence, const char *name,
-                                struct core *value) {
-  struct core_pattern *e = build_local(b, "e", sequence->part[0]);
-  return build_each(b, e, value, call(b, name, build_use(b, e)));
-}
-
-/* ---- eql(x, y), _same(x, y) ---- */
-
-/* Sequences that have different lengths are not compared. */
-static struct core *sequences_equal(struct build *b, struct type *type,
-                                    const struct components *x, const struct components *y,
-                                    const char *name) {
-  struct core_pattern *a = build_local(b, "a", type->part[0]);
-  struct core_pattern *c = build_local(b, "b", type->part[0]);
-  struct core *same = call2(b, name, build_use(b, a), build_use(b, c));
-  struct core *lengths =
-      call2(b, "==", call(b, "length", left(b, x)), call(b, "length", left(b, y)));
-  struct core *each = build_each2(b, a, left(b, x), c, left(b, y), same);
-  return build_if(b, lengths, call(b, "all", each), build_int(b, TYPE_BOOL, 0));
-}
-
-/* `name` is the function itself, which compares the components. */
-static struct core *equality(struct build *b, struct type *argument,
-                             struct core_pattern **parameter, const char *name) {
-  struct type *type = type_of(argument->part[0]);
-  if (is_scalar(type)) return NULL;
-  struct components x = components_of(b, type, "x"), y = components_of(b, type, "y");
-  *parameter = build_pair_pattern(b, x.pattern, y.pattern);
-  if (type->tag == TYPE_SEQUENCE) return sequences_equal(b, type, &x, &y, name);
-  if (type->tag == TYPE_PAIR) {
-    return call2(b, "and", call2(b, name, left(b, &x), left(b, &y)),
-                 call2(b, name, right(b, &x), right(b, &y)));
-  }
-  if (x.pattern == x.left) return build_int(b, TYPE_BOOL, 1); /* captures nothing */
-  return call2(b, name, left(b, &x), left(b, &y));
-}
-
-static struct core *equal(struct build *b, struct type *argument,
-                          struct core_pattern **parameter) {
-  return equality(b, argument, parameter, "eql");
-}
-
-/* A function of two values by the library's function for floats. */
-static struct core *of_floats(struct build *b, struct type *type,
-                              struct core_pattern **parameter, const char *name) {
-  struct core_pattern *x = build_local(b, "x", type), *y = build_local(b, "y", type);
-  *parameter = build_pair_pattern(b, x, y);
-  return call2(b, name, build_use(b, x), build_use(b, y));
-}
-
-static struct core *same(struct build *b, struct type *argument,
-                         struct core_pattern **parameter) {
-  struct type *type = type_of(argument->part[0]);
-  if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, "_same_floats");
-  return equality(b, argument, parameter, "_same");
-}
-
-/* ---- x < y, x > y, x <= y, x >= y, _before(x, y), _exceeds(x, y), _falls_below(x, y) ---- */
-
-/* The functions of an order: of two components that differ, of the last ones, and whether two
- * are equal.
- */
-struct order {
-  const char *strictly, *name, *equal;
-};
-
-/* At the first position where they differ; if one ends before, by the lengths. */
-static struct core *sequences_ordered(struct build *b, struct type *type,
-                                      const struct components *x, const struct components *y,
-                                      const struct order *o) {
-  struct core_pattern *u = build_local(b, "u", type), *w = build_local(b, "w", type);
-  struct core_pattern *p = build_local(b, "p", type_base(b->arena, TYPE_INT));
-  struct core_pattern *a = build_local(b, "a", type->part[0]);
-  struct core_pattern *c = build_local(b, "b", type->part[0]);
-  struct core *differ = call(b, "not", call2(b, o->equal, build_use(b, a), build_use(b, c)));
-  struct core *first =
-      call(b, "_first_of", build_each2(b, a, build_use(b, u), c, build_use(b, w), differ));
-  struct core *lengths =
-      call2(b, o->name, call(b, "length", left(b, x)), call(b, "length", left(b, y)));
-  struct core *elements =
-      call2(b, o->strictly, call2(b, "_elt", build_use(b, u), build_use(b, p)),
-            call2(b, "_elt", build_use(b, w), build_use(b, p)));
-  struct core *ended = call2(b, "==", build_use(b, p), call(b, "length", build_use(b, u)));
-  return build_let(b, build_pair_pattern(b, u, w), call2(b, "_common", left(b, x), left(b, y)),
-                   build_let(b, p, first, build_if(b, ended, lengths, elements)));
-}
-
-/* Lexicographic order: `strictly` decides where components differ. */
-static struct core *ordered(struct build *b, struct type *argument,
-                            struct core_pattern **parameter, const struct order *o) {
-  struct type *type = type_of(argument->part[0]);
-  if (is_scalar(type)) return NULL;
-  struct components x = components_of(b, type, "x"), y = components_of(b, type, "y");
-  *parameter = build_pair_pattern(b, x.pattern, y.pattern);
-  if (type->tag == TYPE_SEQUENCE) return sequences_ordered(b, type, &x, &y, o);
-  return call2(b, "or", call2(b, o->strictly, left(b, &x), left(b, &y)),
-               call2(b, "and", call2(b, o->equal, left(b, &x), left(b, &y)),
-                     call2(b, o->name, right(b, &x), right(b, &y))));
-}
-
-static struct core *less(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){"<", "<", "eql"});
-}
-static struct core *greater(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){">", ">", "eql"});
-}
-static struct core *less_or_equal(struct build *b, struct type *t,
-                                  struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){"<", "<=", "eql"});
-}
-static struct core *greater_or_equal(struct build *b, struct type *t,
-                                     struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){">", ">=", "eql"});
-}
-
-static struct core *before(struct build *b, struct type *t, struct core_pattern **parameter) {
-  struct type *type = type_of(t->part[0]);
-  if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, "_before_floats");
-  return ordered(b, t, parameter, &(struct order){"_before", "_before", "_same"});
-}
-
-/* Floats have a function of their own; tuples and sequences are compared as sort has them. */
-static struct core *chosen(struct build *b, struct type *t, struct core_pattern **parameter,
-                           const char *floats, bool greater) {
-  struct type *type = type_of(t->part[0]);
-  if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, floats);
-  if (is_scalar(type)) return NULL;
-  struct core_pattern *x = build_local(b, "x", type), *y = build_local(b, "y", type);
-  *parameter = build_pair_pattern(b, x, y);
-  return call2(b, "_before", build_use(b, greater ? y : x), build_use(b, greater ? x : y));
-}
-static struct core *exceeds(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return chosen(b, t, parameter, "_exceeds_floats", true);
-}
-static struct core *falls_below(struct build *b, struct type *t,
-                                struct core_pattern **parameter) {
-  return chosen(b, t, parameter, "_falls_below_floats", false);
-}
-
-/* ---- _dense(v), rank(v), max_val(v) ... of sequences, tuples and characters ---- */
-
-static struct core *dense(struct build *b, struct type *argument,
-                          struct core_pattern **parameter) {
-  struct type *type = type_of(argument->part[0]);
-  struct core_pattern *v = *parameter = build_local(b, "v", argument);
-  if (type->tag == TYPE_PAIR) {
-    struct components p = unzipped(b, type);
-    return build_let(b, p.pattern, call(b, "unzip", build_use(b, v)),
-                     call2(b, "_dense_pairs", call(b, "_dense", left(b, &p)),
-                           call(b, "_dense", right(b, &p))));
-  }
-  if (type->tag == TYPE_SEQUENCE) {
-    return call2(b, "_dense_sequences", call(b, "_dense", call(b, "flatten", build_use(b, v))),
-                 call(b, "_lengths", build_use(b, v)));
-  }
-  if (type->tag != TYPE_CHAR) return call(b, "_dense_numbers", build_use(b, v));
-  return call(b, "_dense_numbers", of_elements(b, argument, "char_code", build_use(b, v)));
-}
-
-static bool is_number(const struct type *t) {
-  return t->tag == TYPE_INT || t->tag == TYPE_FLOAT;
-}
-
-static struct core *ranked(struct build *b, struct type *argument,
-                           struct core_pattern **parameter, const char *name) {
-  if (is_number(type_of(argument->part[0]))) return NULL;
-  struct core_pattern *v = *parameter = build_local(b, "v", argument);
-  return call(b, name, call(b, "_dense", build_use(b, v)));
-}
-static struct core *ranks(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ranked(b, t, parameter, "rank");
-}
-static struct core *ranks_down(struct build *b, struct type *t,
-                               struct core_pattern **parameter) {
-  if (type_of(t->part[0])->tag == TYPE_FLOAT) {
-    struct core_pattern *v = *parameter = build_local(b, "v", t);
-    return call(b, "_rank_down_floats", build_use(b, v));
-  }
-  return ranked(b, t, parameter, "rank_down");
-}
-
-static struct core *extreme(struct build *b, struct type *argument,
-                            struct core_pattern **parameter, const char *index) {
-  if (is_scalar(type_of(argument->part[0]))) return NULL;
-  struct core_pattern *v = *parameter = build_local(b, "v", argument);
-  return call2(b, index, build_use(b, v), call(b, "_dense", build_use(b, v)));
-}
-static struct core *greatest(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return extreme(b, t, parameter, "_greatest_by");
-}
-static struct core *least(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return extreme(b, t, parameter, "_least_by");
-}
-/* Scans begin with the least value, or the greatest. */
-static struct core *no_scan(struct build *b, struct type *argument,
-                            struct core_pattern **parameter) {
-  if (is_scalar(type_of(argument->part[0]))) return NULL;
-  struct core_pattern *v = *parameter = build_local(b, "v", argument);
-  return call(b, "_no_scan", build_use(b, v));
-}
 
 /* ---- negate(x) ---- */
 
-static struct core *negation(struct build *b, struct type *argument,
+struct core *derive_negation(struct build *b, struct type *argument,
                              struct core_pattern **parameter) {
   struct core_pattern *x = *parameter = build_local(b, "x", argument);
   struct core *zero =
@@ -276,15 +25,15 @@ static struct core *select_of(struct build *b, struct core *c, struct core *x, s
   return call2(b, "select", c, build_pair(b, x, y));
 }
 
-static struct core *selection(struct build *b, struct type *argument,
+struct core *derive_selection(struct build *b, struct type *argument,
                               struct core_pattern **parameter) {
   struct type *type = type_of(type_of(argument->part[1])->part[0]);
   if (is_scalar(type)) return NULL;
   struct core_pattern *c = build_local(b, "c", type_base(b->arena, TYPE_BOOL));
   struct components x, y;
   if (type->tag == TYPE_PAIR || type->tag == TYPE_DATA) {
-    x = components_of(b, type, "x");
-    y = components_of(b, type, "y");
+    x = build_components(b, type, "x");
+    y = build_components(b, type, "y");
   } else {
     x.pattern = x.left = build_local(b, "x", type);
     y.pattern = y.left = build_local(b, "y", type);
@@ -315,14 +64,14 @@ static struct core *neutral(struct build *b, struct type *type) {
 }
 
 /* Streams and functions have no neutral value: the result is x itself. */
-static struct core *identity(struct build *b, struct type *argument,
+struct core *derive_identity(struct build *b, struct type *argument,
                              struct core_pattern **parameter) {
   bool whole = argument->tag == TYPE_FUNCTION;
   struct components x = {0};
   if (whole) {
     x.pattern = x.left = build_local(b, "x", argument);
   } else {
-    x = components_of(b, argument, "x");
+    x = build_components(b, argument, "x");
   }
   *parameter = x.pattern;
   if (argument->tag == TYPE_PAIR) {
@@ -337,7 +86,7 @@ static struct core *identity(struct build *b, struct type *argument,
 
 /* The contents of all values of a datatype in a sequence. */
 static struct core *all_contents(struct build *b, struct type *data, struct core *sequence) {
-  struct components p = components_of(b, data, "x");
+  struct components p = build_components(b, data, "x");
   return build_each(b, p.pattern, sequence, left(b, &p));
 }
 
@@ -347,12 +96,12 @@ static struct core *all_data(struct build *b, struct type *data, struct core *se
   return build_each(b, x, sequence, build_data(b, data, build_use(b, x)));
 }
 
-static struct core *defaults(struct build *b, struct type *argument,
+struct core *derive_defaults(struct build *b, struct type *argument,
                              struct core_pattern **parameter) {
   struct type *type = type_of(argument->part[0]);
   struct core_pattern *v = *parameter = build_local(b, "v", argument);
   if (type->tag == TYPE_PAIR) {
-    struct components p = unzipped(b, type);
+    struct components p = build_unzipped(b, type);
     return build_let(
         b, p.pattern, call(b, "unzip", build_use(b, v)),
         build_pair(b, call(b, "_default", left(b, &p)), call(b, "_default", right(b, &p))));
@@ -366,8 +115,8 @@ static struct core *defaults(struct build *b, struct type *argument,
 
 /* ---- _hash(x), string(x) ---- */
 
-static struct core *hash(struct build *b, struct type *type, struct core_pattern **parameter) {
-  struct components x = components_of(b, type, "x");
+struct core *derive_hash(struct build *b, struct type *type, struct core_pattern **parameter) {
+  struct components x = build_components(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "_hash_int", left(b, &x));
@@ -375,7 +124,7 @@ static struct core *hash(struct build *b, struct type *type, struct core_pattern
   case TYPE_BOOL: return call(b, "_hash_int", call(b, "btoi", left(b, &x)));
   case TYPE_CHAR: return call(b, "_hash_int", call(b, "char_code", left(b, &x)));
   case TYPE_SEQUENCE:
-    return call(b, "_hash_sequence", of_elements(b, type, "_hash", left(b, &x)));
+    return call(b, "_hash_sequence", build_elements(b, type, "_hash", left(b, &x)));
   case TYPE_PAIR:
     return call2(b, "_hash_pair", call(b, "_hash", left(b, &x)),
                  call(b, "_hash", right(b, &x)));
@@ -430,12 +179,12 @@ static struct core *record_string(struct build *b, struct type *record,
                call(b, "_tuple_string", build_list(b, strings, count)));
 }
 
-static struct core *string(struct build *b, struct type *type,
+struct core *derive_string(struct build *b, struct type *type,
                            struct core_pattern **parameter) {
   if (type->tag == TYPE_PAIR) return tuple_string(b, type, parameter);
   if (type->tag == TYPE_DATA && type->data->field_count)
     return record_string(b, type, parameter);
-  struct components x = components_of(b, type, "x");
+  struct components x = build_components(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "int_string", left(b, &x));
@@ -444,7 +193,7 @@ static struct core *string(struct build *b, struct type *type,
   case TYPE_CHAR: return call(b, "char_string", left(b, &x));
   case TYPE_STREAM: return build_string(b, "stream");
   case TYPE_SEQUENCE:
-    return call(b, "_sequence_string", of_elements(b, type, "string", left(b, &x)));
+    return call(b, "_sequence_string", build_elements(b, type, "string", left(b, &x)));
   case TYPE_DATA: return call(b, "string", left(b, &x));
   case TYPE_PAIR:
   case TYPE_FUNCTION:
@@ -468,13 +217,13 @@ static struct core_pattern *value_and_stream(struct build *b, struct type *argum
 /* both(each(v1, stream), each(v2, stream)) of a sequence of pairs. */
 static struct core *of_both(struct build *b, struct type *type, struct core *value,
                             const char *both, const char *each, struct core *stream) {
-  struct components p = unzipped(b, type);
+  struct components p = build_unzipped(b, type);
   return build_let(b, p.pattern, call(b, "unzip", value),
                    call2(b, both, call2(b, each, left(b, &p), stream),
                          call2(b, each, right(b, &p), stream)));
 }
 
-static struct core *write_columns(struct build *b, struct type *argument,
+struct core *derive_write_columns(struct build *b, struct type *argument,
                                   struct core_pattern **parameter) {
   struct type *type = type_of(type_of(argument->part[0])->part[0]);
   struct core *value, *stream;
@@ -506,7 +255,7 @@ static struct core *read_data(struct build *b, struct type *data, struct core *c
                    build_pair(b, all_data(b, data, build_use(b, v)), build_use(b, status)));
 }
 
-static struct core *read_columns(struct build *b, struct type *argument,
+struct core *derive_read_columns(struct build *b, struct type *argument,
                                  struct core_pattern **parameter) {
   struct type *type = type_of(type_of(argument->part[0])->part[0]);
   struct core *value, *stream;
@@ -532,15 +281,13 @@ static struct core *read_columns(struct build *b, struct type *argument,
 
 /* ---- dispatch ---- */
 
-typedef struct core *derived_body(struct build *, struct type *, struct core_pattern **);
-
 static derived_body *body_of(enum primitive p) {
-#define NONE NULL
+#define derive_NONE NULL
   static derived_body *const bodies[PRIMITIVES] = {
-#define PRIMITIVE(id, name, group, opcode, fails, effect, derived, doc) derived,
+#define PRIMITIVE(id, name, group, opcode, fails, effect, derived, doc) derive_##derived,
 #include "neslc/primitives.def"
   };
-#undef NONE
+#undef derive_NONE
   return bodies[p];
 }
 

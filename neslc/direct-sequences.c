@@ -202,6 +202,9 @@ static bool partition(struct direct *d, const struct primitive_call *call, struc
     if (n < 0) return direct_check_fails(d, call, CHECK_PARTITION_COUNT, n, 0);
     total = n > INT64_MAX - total ? INT64_MAX : total + n;
   }
+  if (!countable(d, (uint64_t)total)) {
+    return direct_check_fails(d, call, CHECK_PARTITION_SUM, 0, 0);
+  }
   if (total != (int64_t)v->count) {
     return direct_check_fails(d, call, CHECK_PARTITION_TOTAL, total, (int64_t)v->count);
   }

@@ -338,6 +338,15 @@ static const struct rep *flatten_sequence(struct flattener *f, const struct cont
                       outer->shared);
 }
 
+/* The counts of a partition add up to an int: as check_sums. */
+static void check_counts(struct flattener *f, const struct rep *counts, ir_var x) {
+  if (!narrow(f)) return;
+  const struct context inside = context_elements(f, counts);
+  const ir_var begin = EMIT(f, ADD_SCAN, INT, x, counts->segdes);
+  emit_assert(f, EMIT(f, GE, INT, begin, each_int(f, &inside, 0)), begin, begin,
+              check_text(CHECK_PARTITION_SUM));
+}
+
 static const struct rep *partition(struct flattener *f, const struct context *c,
                                    const struct rep *argument, bool checked) {
   const struct rep *v = rep_plain(f, c, argument->left);
@@ -347,11 +356,14 @@ static const struct rep *partition(struct flattener *f, const struct context *c,
     const struct context inside = context_elements(f, counts);
     emit_assert(f, EMIT(f, GE, INT, x, each_int(f, &inside, 0)), x, x,
                 check_text(CHECK_PARTITION_COUNT));
+    check_counts(f, counts, x);
     const ir_var sum = EMIT(f, ADD_REDUCE, INT, x, counts->segdes), n = seq_lengths(f, v);
     emit_assert(f, EMIT(f, EQ, INT, sum, n), sum, n, check_text(CHECK_PARTITION_TOTAL));
   }
-  const struct rep *inner = rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, x),
-                                         seq_elements_one(f, counts), v->elements, false);
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, x);
+  if (checked && !narrow(f)) *array_push(f->arena, &f->wanted) = segdes;
+  const struct rep *inner =
+      rep_sequence(f, segdes, seq_elements_one(f, counts), v->elements, false);
   return rep_sequence(f, counts->segdes, counts->outer, inner, counts->shared);
 }
 

@@ -316,6 +316,19 @@ class LostOutput(CommandTest):
                              (1, "nesl: error: standard output: No space left on device\n"), command)
             self.assertFalse(os.path.exists(self.path("made")), command)
 
+    def test_no_property_follows(self):
+        one, broken = "%property p(x : int) = x == x %\n", "%property q(x) = x %\n"
+        self.file(one + broken)
+        self.expect(self.nesl("test", "prog.nesl"), 2, None, "prog.nesl:2:")
+        self.file("1; %= 2 %\n" + one + broken, "fails.nesl")
+        self.file(one, "one.nesl")
+        for command in (["prog.nesl"], ["one.nesl", "none.nesl"], ["--only", "p", "one.nesl", "none.nesl"]):
+            ran = self.nowhere(NESL, "test", *command)
+            self.assertEqual((ran.returncode, ran.stderr),
+                             (1, "nesl: error: standard output: No space left on device\n"), command)
+        ran = self.nowhere(NESL, "test", "fails.nesl", "none.nesl")
+        self.assertEqual((ran.returncode, ran.stderr), (1, ""))
+
     def test_a_reader_that_left(self):
         there, back = os.pipe()
         with subprocess.Popen([NESL], cwd=self.directory, stdin=there, stdout=subprocess.PIPE,

@@ -148,7 +148,8 @@ void device::write_coverage() const {
               (unsigned long long)c.diverged, k.text[k.code[n].statement].c_str());
     }
   }
-  if (fclose(f) != 0) perror(("RAVEL_PTX: coverage: " + options_.coverage).c_str());
+  const bool lost = ferror(f) != 0;
+  if (fclose(f) != 0 || lost) perror(("RAVEL_PTX: coverage: " + options_.coverage).c_str());
 }
 
 } // namespace ptx

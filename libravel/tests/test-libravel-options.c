@@ -71,7 +71,8 @@ Test(options, limits_change_between_calls) {
   fine(c, call(c, f, 100, &x));
   cr_expect_eq(x, 100);
   fails(c, RAVEL_MISUSE, "for a new context", ravel_context_set(c, "threads", "1"));
-  fails(c, RAVEL_MISUSE, "no value of the option time", ravel_context_set(c, "time", "soon"));
+  fails(c, RAVEL_MISUSE, "the option time takes seconds, as 2 or 0.5, or 0, not 'soon'",
+        ravel_context_set(c, "time", "soon"));
   ravel_function_release(f);
   ravel_context_free(c);
 }

@@ -445,7 +445,16 @@ Test(libravel, options) {
   cr_expect_eq(ravel_options_set(o, "threads", "-1"), RAVEL_MISUSE);
   cr_expect_eq(ravel_options_set(o, "files", "maybe"), RAVEL_MISUSE);
   cr_expect_eq(ravel_options_set(NULL, "int", "32"), RAVEL_MISUSE);
+  cr_expect_str_eq(ravel_options_message(o), "the option files takes yes or no, not 'maybe'");
+  cr_expect_eq(ravel_options_set(o, "colours", "red"), RAVEL_MISUSE);
+  cr_expect_str_eq(
+      ravel_options_message(o),
+      "there is no option 'colours'; there are backend, threads, memory, time, int, "
+      "float, seed, depth, chunks, spool, optimise, kernels, profile, files, "
+      "processes, compiler");
   cr_expect_eq(ravel_options_set(o, "time", "2.5"), RAVEL_OK);
+  cr_expect_str_eq(ravel_options_message(o), "");
+  cr_expect_str_eq(ravel_options_message(NULL), "");
   cr_expect_eq(ravel_options_set(o, "memory", "500M"), RAVEL_OK);
   cr_expect_eq(ravel_options_set(o, "memory", "0"), RAVEL_OK);
   ravel_options_free(o);

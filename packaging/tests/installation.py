@@ -26,12 +26,13 @@ from version import VERSION, changes  # noqa: E402
 
 COMMANDS = ("fcodeopt", "nesl", "neslc", "vinterp")
 FILES = [*(f"bin/{c}" for c in COMMANDS), *(f"share/man/man1/{c}.1" for c in COMMANDS),
-         "include/ravel.h", "include/ravel/arrow.h", "include/ravel/dlpack.h", "lib/libravel.so",
+         "include/ravel.h", "include/ravel/arrow.h", "include/ravel/dlpack.h", "lib/libravel.so", "lib/libravel.a",
          "lib/pkgconfig/ravel.pc", "lib/cmake/ravel/ravel-config.cmake", "lib/cmake/ravel/ravel-library.cmake",
          "share/ravel/library/sequences.nesl", "share/ravel/editors/package.json",
          "share/ravel/editors/vim/syntax/nesl.vim", "share/ravel/editors/emacs/nesl-mode.el",
          *(f"share/bash-completion/completions/{c}" for c in COMMANDS), "share/zsh/site-functions/_ravel",
-         "share/doc/ravel/examples/quicksort.nesl"]
+         "share/doc/ravel/examples/quicksort.nesl", "share/doc/ravel/docs/c-api.md"]
+OUTPUT = f"{VERSION}: 3 2 1, of Arrow: g"  # of the program of C
 # What is said of an empty file as a back end: that it was looked for in the moved prefix.
 BROKEN = "cannot be loaded: {}/lib/ravel/cvl-broken.so: file too short"
 
@@ -87,6 +88,12 @@ def check_files(i: Installation, build: Path) -> None:
         i.expect("", "ls", ROOT)
 
 
+def declared(i: Installation) -> set[str]:
+    """What programs may call, and what the package for Python alone does."""
+    header = (i.prefix / "include/ravel.h").read_text() + (ROOT / "libravel/python.h").read_text()
+    return set(re.findall(r"^RAVEL_API[^;(]*\b(ravel_\w+)\(", header, re.MULTILINE))
+
+
 def check_library(i: Installation) -> None:
     library = i.prefix / "lib/libravel.so"
     i.check(library.resolve().name == f"libravel.so.{VERSION}",
@@ -95,13 +102,10 @@ def check_library(i: Installation) -> None:
     for file in (library, *(i.prefix / "bin").iterdir()):
         i.check("RUNPATH" not in i.run("readelf", "-d", file),
                 f"{file.name} says where libraries are")
-    # What programs may call, and what the package for Python alone does.
-    header = (i.prefix / "include/ravel.h").read_text() + (ROOT / "libravel/python.h").read_text()
-    declared = set(re.findall(r"^RAVEL_API[^;(]*\b(ravel_\w+)\(", header, re.MULTILINE))
     symbols = i.run("nm", "-D", "--defined-only", "--format=posix", library)
     exported = {line.split()[0] for line in symbols.splitlines()}
-    i.check(declared == exported,
-            f"the header and the library differ in {sorted(declared ^ exported)}")
+    i.check(declared(i) == exported,
+            f"the header and the library differ in {sorted(declared(i) ^ exported)}")
 
 
 def check_module(i: Installation) -> None:
@@ -123,8 +127,47 @@ def check_module(i: Installation) -> None:
 
 def check_program(i: Installation, down: str) -> None:
     """A C program that was compiled with the installed files."""
-    i.expect(re.escape(f"{VERSION}: 3 2 1, of Arrow: g"), down)
+    i.expect(re.escape(OUTPUT), down)
     i.expect(f".*{BROKEN.format(i.prefix)}.*", down, "broken")
+
+
+def check_documents(i: Installation) -> None:
+    """Pages name what is installed, and so do those for programs of C and the header; only others name files
+    of the sources."""
+    documents = i.prefix / "share/doc/ravel/docs"
+    for page in sorted(documents.glob("*.md")):
+        of_c = page.stem in ("c-api", "libraries")
+        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text()):
+            i.check((documents / target).exists() or (target.startswith("../") and not of_c),
+                    f"{page.name} names {target}, which is not installed")
+    for header in (i.prefix / "include").rglob("*.h"):
+        for target in re.findall(r"\bdocs/[\w-]+\.md\b", header.read_text()):
+            i.check((documents.parent / target).exists(), f"{header.name} names {target}, which is not installed")
+
+
+def check_page(i: Installation) -> None:
+    """The lines by which docs/c-api.md compiles and starts a program, without variables that others have set."""
+    page = (i.prefix / "share/doc/ravel/docs/c-api.md").read_text().replace("DIR", str(i.prefix))
+    export, *lines = "".join(re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)).splitlines()
+    [start] = [line for line in lines if line.endswith(" ./down")]
+    compilations = [line for line in lines if line.startswith("cc ")]
+    i.check(len(compilations) == 4, "docs/c-api.md does not compile a program in four ways")
+    for line in compilations:
+        knows = "rpath" in line or "static" in line
+        script = f"unset LD_LIBRARY_PATH; {export}; rm -f down; {line}; {'./down' if knows else start}"
+        i.expect(rf"(.*\n)?{re.escape(OUTPUT)}", "sh", "-c", script)
+
+
+def check_static(i: Installation) -> None:
+    """Only ravel.h's names are seen in the static library, with which CMake's programs are linked, too."""
+    symbols = i.run("nm", "--extern-only", "--defined-only", "--format=posix", i.prefix / "lib/libravel.a")
+    names = {line.split()[0] for line in symbols.splitlines() if len(line.split()) > 1}
+    i.check(names == declared(i), f"the header and libravel.a differ in {sorted(names ^ declared(i))}")
+    i.run("cmake", "-G", "Ninja", "-S", "library", "-B", "build-static", "-DLINKED=STATIC",
+          f"-DCMAKE_PREFIX_PATH={i.prefix}")
+    i.expect(".*Linking C executable norms", "cmake", "--build", "build-static")
+    i.check("libravel" not in i.run("readelf", "-d", "build-static/norms"), "norms needs libravel.so")
+    i.expect("5 0 8", "build-static/norms")  # of the file as check_cmake_library has left it
 
 
 def check_pkg_config(i: Installation) -> None:
@@ -189,10 +232,13 @@ def main() -> int:
         check_files(i, build)
         check_library(i)
         check_module(i)
+        check_documents(i)
         break_backend(i)
         check_pkg_config(i)
+        check_page(i)
         check_cmake(i)
         check_cmake_library(i)
+        check_static(i)
         check_commands(i)
         check_libraries(i)
         return i.status()
