@@ -16,13 +16,25 @@
 
 /* ---- its codes ---- */
 
-static void fail(struct compile_cache *c, struct compilation *x) {
+/* The compilation is over, without a result. */
+static void leave_all(struct compile_cache *c, struct compilation *x, enum code_state state) {
   for (struct compiled_code *code = c->codes; code; code = code->next) {
     if (code->compilation != x) continue;
     code->compilation = NULL;
-    code->state = FAILED;
+    code->state = state;
   }
   x->members = 0;
+}
+
+static void fail(struct compile_cache *c, struct compilation *x) {
+  leave_all(c, x, FAILED);
+}
+
+/* The compiler has failed: it may be one code that it does not like, or all are too much. */
+static void fail_to_compile(struct compile_cache *c, struct compilation *x) {
+  const bool several = x->members > 1;
+  c->one_by_one |= several;
+  leave_all(c, x, several ? WAITING : FAILED);
 }
 
 static void add_member(struct compilation *x, struct compiled_code *code) {
@@ -39,6 +51,7 @@ static bool is_wanted(const struct compiled_code *code) {
  * processes at once as there may be; beside a program the first ones are to be ready soon. */
 static size_t file_bytes(const struct compile_cache *c) {
   size_t wanted = 0, idle = 0;
+  if (c->one_by_one) return 0;
   if (!c->waits) return COMPILE_TOGETHER;
   for (const struct compiled_code *code = c->codes; code; code = code->next) {
     if (is_wanted(code)) wanted += code->length;
@@ -157,7 +170,9 @@ static bool keep(struct compile_cache *c, const struct compilation *x) {
 
 /* After the compiler has ended. */
 static void finish(struct compile_cache *c, struct compilation *x, bool succeeded) {
-  if (succeeded && keep(c, x)) {
+  if (!succeeded) {
+    fail_to_compile(c, x);
+  } else if (keep(c, x)) {
     hand_out(c, x);
     cache_make_room(c->directory, COMPILED_PREFIX, COMPILED_SUFFIX, CACHE_MOST_BYTES);
   } else {
@@ -168,6 +183,7 @@ static void finish(struct compile_cache *c, struct compilation *x, bool succeede
 
 void compilation_look(struct compile_cache *c, struct compilation *x, bool wait) {
   int status = 0;
+  if (x->members == 0) return;
   const bool ended =
       wait ? child_await(x->process, c->stop, &status) : child_ended(x->process, &status);
   if (ended) finish(c, x, WIFEXITED(status) && WEXITSTATUS(status) == 0);

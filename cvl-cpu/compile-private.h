@@ -40,8 +40,9 @@ struct compile_cache {
   struct compilation compilations[MOST_AT_ONCE];
   size_t unasked; /* bytes of texts that are compiled without a question */
   struct compiler compiler;
-  int directory; /* as it was opened and checked; -1: not yet */
-  bool given_up; /* nothing more is compiled */
+  int directory;   /* as it was opened and checked; -1: not yet */
+  bool given_up;   /* nothing more is compiled */
+  bool one_by_one; /* a file of several could not be compiled */
   char path[];
 };
 
@@ -80,7 +81,8 @@ void compile_load_from(struct compiled_code *, const char *file);
 /* compilation.c. Compiles this code and others that are wanted: they are COMPILING, or READY,
  * or have FAILED. */
 void compilation_start(struct compile_cache *, struct compilation *, struct compiled_code *);
-/* Looks whether it is over, or waits for that: then its codes are READY or have FAILED. */
+/* Looks whether it is over, if it is under way, or waits for that: then its codes are READY, or
+ * have FAILED, or, if the compiler has failed for several, are WAITING to be compiled alone. */
 void compilation_look(struct compile_cache *, struct compilation *, bool wait);
 /* Takes a code out; ends the compilation if it was the last. */
 void compilation_leave(struct compiled_code *);

@@ -59,7 +59,7 @@ static struct compilation *look_at_all(struct compile_cache *c) {
   struct compilation *idle = NULL;
   const unsigned most = c->when_it_pays ? MOST_WHEN_IT_PAYS : MOST_AT_ONCE;
   for (struct compilation *x = c->compilations; x < c->compilations + most; x++) {
-    if (x->members > 0) compilation_look(c, x, false);
+    compilation_look(c, x, false);
     if (x->members == 0) idle = x;
   }
   return idle;

@@ -2,9 +2,9 @@
  * processes in the background, and caches the objects in the directory of cvl_options. Private
  * to this room.
  *
- * Superoperators that are wanted at the same time get one file, whose beginning takes a third of
- * the time of compiling a short one alone. Each has a name by the SHA-256 of all that
- * its code depends on: its text, the flags, the compiler (its file's identity and date) and the
+ * Superoperators that are wanted at the same time get one file, whose beginning takes a third
+ * of the time of compiling a short one alone. Each has a name by the SHA-256 of all that its
+ * code depends on: its text, the flags, the compiler (its file's identity and date) and the
  * processor. A file has a name by those of all that are in it; the name of one superoperator is
  * a link to the file (cache_link), or that of the file if it is alone there. So a program finds
  * those that another one has in common with it. base/cache.h stores files: processes may use
