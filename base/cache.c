@@ -221,6 +221,30 @@ int cache_keep_text(int directory, const char *name, const char *text, size_t le
   return keep(directory, name, text, length, true);
 }
 
+/* ---- more names for a file ---- */
+
+int cache_link(int directory, const char *name, const char *file) {
+  char other[NAME_MAX + 1];
+  int error = EEXIST;
+  for (int i = 0; i < ATTEMPTS && error == EEXIST; i++) {
+    if (!other_name(name, i, other, sizeof other)) return ENAMETOOLONG;
+    error = symlinkat(file, directory, other) == 0 ? 0 : errno;
+  }
+  if (error) return error;
+  if (renameat(directory, other, directory, name) == 0) return 0;
+  error = errno;
+  unlinkat(directory, other, 0);
+  return error;
+}
+
+/* Links that lead out of the directory were not made here. */
+bool cache_linked(int directory, const char *name, char *file, size_t size) {
+  const ssize_t length = readlinkat(directory, name, file, size);
+  if (length <= 0 || (size_t)length >= size) return false;
+  file[length] = '\0';
+  return !strchr(file, '/');
+}
+
 /* ---- work in progress ---- */
 
 int cache_begin_scratch(int directory, const char *name, char *scratch, size_t size) {
@@ -272,6 +296,11 @@ static void remove_abandoned(int directory, const char *name, const struct stat 
   if (fd >= 0) cache_end_scratch(directory, fd, name);
 }
 
+static void remove_if_dangling(int directory, const char *name) {
+  struct stat s;
+  if (fstatat(directory, name, &s, 0) != 0 && errno == ENOENT) unlinkat(directory, name, 0);
+}
+
 static bool is_earlier(const struct timespec *a, const struct timespec *b) {
   return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
@@ -290,6 +319,8 @@ static uint64_t look_through(DIR *listing, const char *prefix, const char *suffi
     if (fstatat(dirfd(listing), name, &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (ends_with(name, unfinished)) {
       remove_abandoned(dirfd(listing), name, &s);
+    } else if (S_ISLNK(s.st_mode)) {
+      remove_if_dangling(dirfd(listing), name);
     } else if (ends_with(name, suffix) && S_ISREG(s.st_mode)) {
       all += (uint64_t)s.st_size;
       if (oldest[0] && !is_earlier(&s.st_mtim, &used)) continue;

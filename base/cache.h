@@ -38,8 +38,15 @@ int cache_find(int directory, const char *name, uint64_t *bytes);
 int cache_keep(int directory, const char *name, const void *data, size_t bytes);
 /* Removes what is kept under a name, if there is anything. */
 void cache_remove(int directory, const char *name);
-/* cache_keep for a text that people read and that is not executed: without length and SHA-256. */
+/* cache_keep for a text that people read and that is not executed: without length and SHA-256.
+ */
 int cache_keep_text(int directory, const char *name, const char *text, size_t length);
+
+/* Makes a name one more for the file kept under another, in one step. 0 or an errno. */
+int cache_link(int directory, const char *name, const char *file);
+/* The file that a name is one more for; false: it is not made by cache_link. The file need not
+ * be there. */
+bool cache_linked(int directory, const char *name, char *file, size_t size);
 
 /* A new directory within it for this user alone, whose name begins with `name`, for work in
  * progress. A descriptor to be closed and its name, or -1 and errno. cache_end_scratch removes
@@ -48,7 +55,8 @@ int cache_begin_scratch(int directory, const char *name, char *scratch, size_t s
 void cache_end_scratch(int directory, int descriptor, const char *scratch);
 
 /* Of the files with this prefix and suffix, removes the least recently used until all together
- * take at most `most_bytes`; also temporary files of these names that are an hour old. */
+ * take at most `most_bytes`; also temporary files of these names that are an hour old, and
+ * links to files that are not there. */
 void cache_make_room(int directory, const char *prefix, const char *suffix,
                      uint64_t most_bytes);
 

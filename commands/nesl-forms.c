@@ -280,12 +280,18 @@ static size_t last_comment(const char *text, size_t length) {
 }
 
 /* A comment that holds a number only was meant for an operator of other languages. */
-static void note_comment(const char *text) {
-  const char *comment = strstr(text, "//");
-  const char *behind = comment ? comment + 2 + strspn(comment + 2, " ") : "";
-  const size_t digits = strspn(behind, "0123456789.");
-  if (digits == 0 || behind[digits + strspn(behind + digits, " \n;")] != '\0') return;
-  fprintf(stderr, "nesl: note: `%s` is a comment: a / b divides, ints toward 0\n", comment);
+static void note_comment(const char *text, const char *mark, const char *meant) {
+  const char *comment = strstr(text, mark);
+  if (!comment) return;
+  const char *number = comment + strlen(mark) + strspn(comment + strlen(mark), " ");
+  const size_t digits = strspn(number, "0123456789.");
+  if (digits == 0 || number[digits + strspn(number + digits, " \n;")] != '\0') return;
+  fprintf(stderr, "nesl: note: `%.*s` is a comment: %s\n", (int)(number + digits - comment),
+          comment, meant);
+}
+
+static void note_quotient(const char *text) {
+  note_comment(text, "//", "a / b divides, ints toward 0");
 }
 
 const struct source *nesl_typed_source(struct nesl *n, const char *text) {
@@ -298,7 +304,7 @@ const struct source *nesl_typed_source(struct nesl *n, const char *text) {
   }
   memcpy(ended, text, length);
   length = trimmed(ended, length);
-  note_comment(text);
+  note_quotient(text);
   const size_t comment = last_comment(ended, length), code = trimmed(ended, comment);
   if (code == 0 || !strchr(";$", ended[code - 1])) {
     if (comment < length) ended[length++] = '\n';
@@ -461,6 +467,12 @@ static bool is_shown(struct nesl *n, const struct form *form, const struct reade
   return false;
 }
 
+/* At the prompt nothing else says why a form that was meant to end does not. */
+static void note_what_hides_the_end(const char *text) {
+  note_quotient(text);
+  note_comment(text, "%", "another % ends it; a remainder is rem(a, b) or mod(a, b)");
+}
+
 /* How reading continues after a form. */
 enum next { NEXT_DONE, NEXT_STOP, NEXT_INCOMPLETE };
 
@@ -470,7 +482,10 @@ static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *do
   struct form *form = NULL;
   const enum reading reading = read_one(n, reader, &form);
   if (reading == READ_END) return NEXT_STOP;
-  if (reading == READ_MORE && may_be_incomplete) return NEXT_INCOMPLETE;
+  if (reading == READ_MORE && may_be_incomplete) {
+    if (n->reading.typed) note_what_hides_the_end(reader->source->text);
+    return NEXT_INCOMPLETE;
+  }
   struct nesl_done it = {.form = reading == READ_FORM ? form : NULL,
                          .behind = {reader->at, (uint32_t)reader->source->length},
                          .outcome.error = n->complaints.first};

@@ -257,7 +257,8 @@ static bool check_modes(struct nesl_options *o) {
   if (o->mode != NESL_PROMPT && o->operand_count == 0) {
     return usage_error("nesl", "%s which program? FILE is missing", mode_word(o->mode));
   }
-  if (o->entry && o->mode != NESL_RUN) return usage_error("nesl", "--entry goes with run");
+  if (o->entry && o->mode != NESL_RUN)
+    return usage_error("nesl", "--entry goes with run: nesl run FILE --entry %.40s", o->entry);
   const bool one = o->mode != NESL_PROMPT && o->mode != NESL_TEST && !o->entry;
   if (one && o->operand_count > 1) {
     return usage_error("nesl", "one program at a time: %.200s or %.200s?", o->operands[0],

@@ -70,12 +70,20 @@ static bool read_definitions(struct program *p, const struct program_options *o)
 
 /* ---- loading ---- */
 
-/* A binary file causes many errors: keeps the first one only. */
-static void complain_of_binary(struct program *p) {
+/* What is no VCODE at all causes many errors: keeps the first one only. */
+static void complain_of_whole(struct program *p, const char *what) {
   struct diag first = p->diags.list.items[0];
   diag_list_init(&p->diags, &p->messages);
   diag_add(&p->diags, SEVERITY_ERROR, first.file, first.pos, NULL,
-           "this is no VCODE program but a binary file: %s", first.message);
+           "this is no VCODE program but %s: %s", what, first.message);
+}
+
+/* What a file is that is no VCODE; NULL: nothing that is known. */
+static const char *other_kind(const struct program *p, const char *file) {
+  const size_t length = strlen(file);
+  if (source_is_binary(&p->source)) return "a binary file";
+  if (length < 5 || strcmp(file + length - 5, ".nesl") != 0) return NULL;
+  return "one of NESL, which `nesl run` executes and `neslc` compiles to VCODE";
 }
 
 bool program_parse(struct program *p, const struct program_options *o) {
@@ -84,7 +92,8 @@ bool program_parse(struct program *p, const struct program_options *o) {
   p->vcode =
       vcode_parse(&p->arena, o->file, p->source.text, p->source.length, p->widths, &p->diags);
   if (!p->vcode) {
-    if (p->diags.list.count > 0 && source_is_binary(&p->source)) complain_of_binary(p);
+    const char *kind = other_kind(p, o->file);
+    if (p->diags.list.count > 0 && kind) complain_of_whole(p, kind);
     return false;
   }
   return read_definitions(p, o);

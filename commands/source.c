@@ -53,6 +53,11 @@ static bool nearest_file(const char *folder, const char *wanted, char best[NAME_
   return least <= most;
 }
 
+/* Whether it has what no file is called, but what was to be evaluated has. */
+static bool is_expression(const char *file) {
+  return strpbrk(file, "+*()[]{}=<>\";") != NULL;
+}
+
 static void complain_missing(struct diag_list *diags, const char *file) {
   char folder[PATH_MAX], best[NAME_MAX + 1];
   const char *slash = strrchr(file, '/');
@@ -64,7 +69,11 @@ static void complain_missing(struct diag_list *diags, const char *file) {
   memcpy(folder, file, length);
   folder[length] = '\0';
   if (!nearest_file(length ? folder : ".", file + length, best)) {
-    complain_errno(diags, file, ENOENT);
+    if (is_expression(file)) {
+      complain(diags, file, "No such file or directory; nesl -e EXPR evaluates an expression");
+    } else {
+      complain_errno(diags, file, ENOENT);
+    }
     return;
   }
   diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL,

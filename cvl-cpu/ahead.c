@@ -71,8 +71,7 @@ void ahead_close(struct ahead *a) {
   if (a) dlclose(a);
 }
 
-bool ahead_find(struct ahead *a, const char *text, size_t length, char prefix[FUSED_NAME_MAX]) {
-  fused_functions_prefix(text, length, prefix);
+bool ahead_has(struct ahead *a, const char *prefix) {
   return dlsym(a, prefix) != NULL;
 }
 

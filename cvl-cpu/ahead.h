@@ -16,10 +16,8 @@ struct ahead;
 struct ahead *ahead_open(const char *file, const char **why);
 void ahead_close(struct ahead *);
 
-/* Whether it has the functions of this text (fused_emit_functions); what their names begin
- * with.
- */
-bool ahead_find(struct ahead *, const char *text, size_t length, char prefix[FUSED_NAME_MAX]);
+/* Whether it has the functions whose names begin with this (fused_functions_prefix). */
+bool ahead_has(struct ahead *, const char *prefix);
 /* One of them; NULL if there is none. */
 void *ahead_function(struct ahead *, const char *prefix, const char *name);
 

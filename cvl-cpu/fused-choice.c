@@ -69,19 +69,32 @@ static void drop_unsuited(struct cvl_kernel *k) {
   k->choice = (struct fused_choice){.evaluated = k->choice.evaluated};
 }
 
-/* Where all are compiled. */
-static bool choose_compiled(struct cvl_kernel *k) {
-  if (!k->compiled && k->choice.stage == CHOICE_WATCHED) {
-    k->compiled = fused_compiled_new(k, !k->general);
-    k->choice.stage = CHOICE_SETTLED;
+void fused_choice_begin(struct cvl_kernel *k) {
+  const struct compile_cache *cache = k->c->compile_cache;
+  struct fused_choice *choice = &k->choice;
+  if (!cache || compile_when_it_pays(cache) || choice->stage != CHOICE_WATCHED) return;
+  k->compiled = fused_compiled_new(k, !k->general);
+  choice->stage = CHOICE_MISSING;
+  choice->unasked = !k->compiled || fused_compiled_unasked(k->compiled);
+}
+
+/* At the first run. Where that has one segment, other superoperators probably have, too: their
+ * functions are compiled together with these, as those that suit any segments are from the
+ * beginning. */
+static void begin_first(struct cvl_kernel *k) {
+  if (compile_when_it_pays(k->c->compile_cache)) return;
+  fused_choice_begin(k);
+  if (!k->run.flat) return;
+  for (struct cvl_kernel *other = k->c->prepared; other; other = other->next) {
+    if (!other->op->copies) fused_choice_begin(other);
   }
-  return k->compiled && fused_compiled_ready(k->compiled);
 }
 
 bool fused_choose(struct cvl_kernel *k) {
   if (!k->c->compile_cache) return false;
   drop_unsuited(k);
-  if (!compile_when_it_pays(k->c->compile_cache)) return choose_compiled(k);
+  if (k->choice.stage == CHOICE_WATCHED) begin_first(k);
+  if (k->choice.unasked) return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
   const double soon = seconds_of_node * (double)k->run.n * k->op->node_count;
@@ -111,7 +124,7 @@ bool fused_choose(struct cvl_kernel *k) {
 
 bool fused_choice_open(struct cvl_kernel *k) {
   struct fused_choice *choice = &k->choice;
-  if (!k->c->compile_cache || !compile_when_it_pays(k->c->compile_cache)) return false;
+  if (!k->c->compile_cache || choice->unasked) return false;
   if (choice->stage != CHOICE_SETTLED) return true;
   if (choice->rest == INFINITY) return false;
   return !choice->brief || ++choice->untimed >= TIMED_OF;

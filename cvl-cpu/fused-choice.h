@@ -1,8 +1,9 @@
 /* fused-choice.h - whether a run of a superoperator is evaluated or compiled. Private to the
  * fused-*.c files.
  *
- * If cvl_options.compile says all, a superoperator is compiled when it is prepared. Otherwise
- * it is compiled when that pays. How often it will run is unknown. Compiling it once evaluation
+ * If cvl_options.compile says all, superoperators are compiled together once the first of them
+ * runs, as long as their texts are not too many (compile.h). Others are compiled when that
+ * pays. How often one will run is unknown. Compiling it once evaluation
  * has cost as much as compilation would never costs more than twice the optimum (the
  * rent-or-buy problem: Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching",
  * 1988). Compiled code need not be faster, so both ways alternate for a few runs, and the
@@ -33,18 +34,21 @@ struct fused_trial {
 
 struct fused_choice {
   uint8_t stage;     /* enum fused_choice_stage */
+  bool unasked;      /* compiled as soon as can be: what follows does not matter */
   bool use_compiled; /* the last run, or all of them */
   struct fused_trial evaluated, compiled;
   /* Settled: the time of the runs since then, and that before the next trial; in seconds. */
   double since, rest;
-  bool brief;      /* settled: the last run that was timed took little longer than the clock does */
+  bool brief; /* settled: the last run that was timed took little longer than the clock does */
   uint8_t untimed; /* runs since then */
 };
 
+/* With CVL_COMPILE_ALL: writes the functions, to be compiled together with others. */
+void fused_choice_begin(struct cvl_kernel *);
 /* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
 bool fused_choose(struct cvl_kernel *);
-/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once it
- * is settled, one of some brief runs stands for all. */
+/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once
+ * it is settled, one of some brief runs stands for all. */
 bool fused_choice_open(struct cvl_kernel *);
 double fused_clock(void);
 void fused_chosen(struct cvl_kernel *, double seconds);

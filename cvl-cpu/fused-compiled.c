@@ -240,16 +240,30 @@ struct fused_compiled *fused_compiled_copy(struct cvl_kernel *k,
   return f;
 }
 
+/* The code of planned functions; NULL: no memory, or no compiler. Their names begin with what
+ * their text alone would be found by. */
+static struct compiled_code *code_of(const struct fused_compiled *f) {
+  const struct cvl_context *c = f->k->c;
+  const struct widths widths = {c->int_elem, c->float_elem};
+  char prefix[FUSED_NAME_MAX];
+  struct compiled_code *code = NULL;
+  struct text text;
+  if (!text_begin(&text, c->heap)) return NULL;
+  fused_emit_functions(&f->functions, widths, text.stream);
+  if (text_flush(&text)) {
+    fused_functions_prefix(text.bytes, text.length, prefix);
+    text_clear(&text);
+    fused_emit_named(&f->functions, widths, prefix, text.stream);
+    if (text_end(&text)) code = compile_text(c->compile_cache, prefix, text.bytes, text.length);
+  }
+  text_free(&text);
+  return code;
+}
+
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
   struct fused_compiled *f = k->c->compile_cache ? planned(k, flat) : NULL;
-  struct text text;
   if (!f) return NULL;
-  if (text_begin(&text, k->c->heap)) {
-    const struct widths widths = {k->c->int_elem, k->c->float_elem};
-    fused_emit_functions(&f->functions, widths, text.stream);
-    if (text_end(&text)) f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
-    text_free(&text);
-  }
+  f->code = code_of(f);
   if (f->code) return f;
   fused_compiled_free(f);
   return NULL;
@@ -268,6 +282,10 @@ bool fused_compiled_cached(const struct fused_compiled *f) {
 
 bool fused_compiled_failed(const struct fused_compiled *f) {
   return compiled_failed(f->code);
+}
+
+bool fused_compiled_unasked(const struct fused_compiled *f) {
+  return compiled_unasked(f->code);
 }
 
 /* The function of this name, at `to`. */

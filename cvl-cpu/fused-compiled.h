@@ -20,11 +20,13 @@ struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fus
  * emit.h says) suit no others. */
 bool fused_compiled_suits(const struct fused_compiled *);
 void fused_compiled_free(struct fused_compiled *);
-/* Whether the functions have been compiled, of which _kept only looks and _ready starts the
- * compiler or waits for it, as compiled_ready does; whether compiling them has failed. */
+/* Whether the functions have been compiled, of which _cached only looks and _ready starts the
+ * compiler or waits for it, as compiled_ready does; whether compiling them has failed; as
+ * compiled_unasked says. */
 bool fused_compiled_cached(const struct fused_compiled *);
 bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
+bool fused_compiled_unasked(const struct fused_compiled *);
 /* Whether the function of a stage computes a node. */
 bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
 /* How few positions are run, once the functions are ready. */

@@ -3,7 +3,6 @@
  * scan reads stays to the end of the tile or the chunk. */
 #include <string.h>
 
-#include "cvl-cpu/compile.h"
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-copy.h"
 #include "cvl-cpu/fused-plan.h"
@@ -410,14 +409,6 @@ static void adopt(struct cvl_kernel *k, const struct cvl_kernel *of) {
   if (k->compiled && k->choice.stage >= CHOICE_TRIED) fused_compiled_ready(k->compiled);
 }
 
-static void begin_compiling(struct cvl_kernel *k) {
-  const struct compile_cache *cache = k->c->compile_cache;
-  if (!cache || compile_when_it_pays(cache)) return;
-  if (k->flat_count == 0) /* else in the first run, when segments are known */
-    k->compiled = fused_compiled_new(k, false);
-  if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
-}
-
 /* `of`: it is a copy of that; or NULL. */
 static struct cvl_kernel *prepare(struct cvl_context *c, const struct superop *op,
                                   const struct cvl_kernel *of) {
@@ -490,8 +481,8 @@ static struct cvl_kernel *prepare(struct cvl_context *c, const struct superop *o
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->run.fault[n], FUSED_NONE);
   if (of) {
     adopt(k, of);
-  } else {
-    begin_compiling(k);
+  } else if (k->flat_count == 0) { /* else when segments are known */
+    fused_choice_begin(k);
   }
   return enter(c, k, fused_copy_plan(c, op));
 }

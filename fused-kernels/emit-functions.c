@@ -119,9 +119,8 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
 
 /* ---- the text ---- */
 
-/* The functions, whose names begin with the prefix. */
-static void emit(const struct fused_functions *f, struct widths widths, const char *prefix,
-                 FILE *out) {
+void fused_emit_named(const struct fused_functions *f, struct widths widths, const char *prefix,
+                      FILE *out) {
   const struct superop *op = f->schedule.op;
   char name[FUSED_NAME_MAX], block[FUSED_NAME_MAX], fold[FUSED_NAME_MAX];
   for (uint32_t s = 0; s < f->schedule.stage_count; s++) {
@@ -147,7 +146,7 @@ static void emit(const struct fused_functions *f, struct widths widths, const ch
 
 void fused_emit_functions(const struct fused_functions *f, struct widths widths, FILE *out) {
   fused_emit_block_prelude(widths, out);
-  emit(f, widths, "", out);
+  fused_emit_named(f, widths, "", out);
 }
 
 void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]) {
@@ -212,7 +211,7 @@ static void emit_for(struct file *file, const struct superop *op, bool flat, FIL
   }
   file->count++;
   fprintf(out, "\nconst char %s[] = \"\";\n", prefix);
-  emit(&f, file->widths, prefix, out);
+  fused_emit_named(&f, file->widths, prefix, out);
 }
 
 void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint32_t count,

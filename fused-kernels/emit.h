@@ -196,6 +196,10 @@ void fused_emit_scan(const struct superop *, uint32_t node, struct widths, const
  * N that it executes, `loopN` of each loop that begins with node N, `combineN_apply` and so on
  * of each combination; and `blockS` of each stage S, and `fold`, which `tile` calls. */
 void fused_emit_functions(const struct fused_functions *, struct widths, FILE *);
+/* The same without the prelude, of names that begin with `prefix`, so that a file has the
+ * functions of many superoperators. */
+void fused_emit_named(const struct fused_functions *, struct widths, const char *prefix,
+                      FILE *);
 
 /* Writes the functions of many superoperators as one file for a C compiler. There the names of
  * those of each begin with a prefix that is made from what fused_emit_functions writes for it,

@@ -78,7 +78,7 @@ static bool is_component(struct checker *ck, const struct syntax *argument) {
          ck->source->text[start] == '.' && !strchr(" \t\n", ck->source->text[start - 1]);
 }
 
-/* Explains 5 mod 3 and pair.0, which other languages have: what stands before the argument is
+/* Explains 5 mod 3, pair.0 and 2(x + 1), which others write: what stands before the argument is
  * no function. */
 static void remark_on_argument(struct checker *ck, const struct syntax *written,
                                const struct core *argument, struct type *applied) {
@@ -91,6 +91,10 @@ static void remark_on_argument(struct checker *ck, const struct syntax *written,
   } else if (applied->tag == TYPE_PAIR && is_component(ck, written)) {
     remark(ck->complaints, ck->source, written->at,
            "components are taken by patterns: let (x, y) = e in x");
+  } else if ((applied->tag == TYPE_INT || applied->tag == TYPE_FLOAT) &&
+             type->tag != TYPE_VARIABLE) {
+    remark(ck->complaints, ck->source, written->at,
+           "this is the argument: is an operator missing before it? `*` multiplies");
   }
 }
 

@@ -2,6 +2,7 @@
  * them, and the expression.
  */
 #include "neslc/check.h"
+#include "neslc/habits.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -77,6 +78,14 @@ static bool are_int_and_float(const struct type *a, const struct type *b) {
          (a->tag == TYPE_FLOAT && b->tag == TYPE_INT);
 }
 
+static bool is_string(const struct type *t) {
+  return t->tag == TYPE_SEQUENCE && type_of(t->part[0])->tag == TYPE_CHAR;
+}
+
+static bool are_char_and_string(const struct type *a, const struct type *b) {
+  return (a->tag == TYPE_CHAR && is_string(b)) || (is_string(a) && b->tag == TYPE_CHAR);
+}
+
 /* The reason of the failure, appended to the message; empty where both types show it. */
 static const char *reason(struct checker *ck, const struct clash *clash) {
   struct type *a = clash->a, *b = clash->b;
@@ -105,6 +114,8 @@ static const char *reason(struct checker *ck, const struct clash *clash) {
     if (are_int_and_float(type_of(a), type_of(b))) {
       return "; `float` makes a float of an int, `round` and `trunc` an int of a float";
     }
+    if (are_char_and_string(type_of(a), type_of(b)))
+      return "; `c is a character, \"c\" a sequence of one";
     break;
   case UNIFY_DEEP: /* reported by complain_because */
   case UNIFY_OK: break;
@@ -324,11 +335,24 @@ static void explain_argument(struct checker *ck, const struct syntax *apply,
                  classes_of(ck, component), shown(ck, part->type));
 }
 
+/* Explains that "a" + "b" is written with another operator. */
+static void remark_on_operator(struct checker *ck, const struct syntax *apply,
+                               const struct core *argument) {
+  const struct syntax *f = apply->as.part.left;
+  if (f->kind != SYNTAX_NAME || !f->builtin || argument->kind != CORE_PAIR) return;
+  const struct type *left = type_of(argument->as.part.left->type);
+  const struct type *right = type_of(argument->as.part.right->type);
+  if (left->tag != right->tag) return;
+  const char *habit = habit_of_operator(f->as.name.written, (enum type_tag)left->tag);
+  if (habit) remark(ck->complaints, ck->source, f->mark, "%s", habit);
+}
+
 void complain_argument(struct checker *ck, const struct syntax *apply,
                        const struct core *callee, const struct core *argument,
                        const struct core *part, unsigned number, const struct clash *clash) {
   explain_argument(ck, apply, callee, argument, part, number, clash);
   remark_on_spelling(ck, apply, argument);
+  remark_on_operator(ck, apply, argument);
 }
 
 void complain_serial(struct checker *ck, struct span at, const char *function) {

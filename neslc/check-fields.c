@@ -10,6 +10,7 @@
  * out wrong.
  */
 #include "neslc/check.h"
+#include "neslc/habits.h"
 #include "neslc/modules.h"
 
 #include <string.h>
@@ -99,6 +100,8 @@ static void complain_no_record(struct checker *ck, struct span at, struct type *
   } else if (function && function->kind == GLOBAL_FUNCTION && field->text[0] != '_') {
     reason =
         arena_printf(ck->arena, "; a function stands before its argument: %s(e)", field->text);
+  } else if (habit_of_name(field->text)) {
+    reason = arena_printf(ck->arena, "; %s", habit_of_name(field->text));
   }
   complain(ck->complaints, NESL_FIELD, ck->source, at,
            "only values of datatypes have fields, and `%s` would be one of %s%s", field->text,

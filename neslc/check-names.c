@@ -2,6 +2,7 @@
  * session. (NESL specification, sections 2.4, 4.2.)
  */
 #include "neslc/check.h"
+#include "neslc/habits.h"
 #include "neslc/modules.h"
 
 #include <string.h>
@@ -120,52 +121,14 @@ static const char *nearest(struct checker *ck, const char *name) {
   return best;
 }
 
-/* Words of other languages, and their equivalents in NESL. */
-static const char *equivalent_of(const char *word) {
-  static const struct {
-    const char *words, *hint; /* words: between blanks */
-  } table[] = {
-      {" true false ", "the constants are called t and f"},
-      {" for foreach while loop repeat do ",
-       "there are no loops: {... : x in v} does something for each element, recursion repeats"},
-      {" return ", "the value of a function is that of its body"},
-      {" def define fun func fn proc lambda ",
-       "functions are written `function NAME(PARAMETERS) = BODY`, or x => e without a name"},
-      {" var val const ",
-       "values get names by `let x = e in ...`, at the top level by `x = e`"},
-      {" div ", "x / y divides, and two ints give an int"},
-      {" pow power ", "a power is x ^ n for an int n, expt(x, p) for floats"},
-      {" print println puts echo ",
-       "print_string and print_line print a string, @x is the string of a value"},
-      {" len size ", "the length of v is #v"},
-      {" map ", "a function is applied to each element by {g(x) : x in v}"},
-      {" filter ", "elements are chosen by {x in v | condition}"},
-      {" fold foldl foldr ",
-       "there are sum, max_val and others, and reduce(g, x, v) for any associative function g"},
-      {" range ",
-       "the ints from s to e are [s:e], e excluded; index(n) are those from 0 to n-1"},
-      {" append concat ", "sequences are joined by ++, nested ones by `flatten`"},
-      {" null nil none ", "there is no such value"},
-      {" import include require ",
-       "a file is imported by import \"FILE\" as NAME, which begins a form"},
-  };
-  char padded[16];
-  if (strlen(word) + 3 > sizeof padded) return NULL;
-  snprintf(padded, sizeof padded, " %s ", word);
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    if (strstr(table[i].words, padded)) return table[i].hint;
-  }
-  return NULL;
-}
-
 static struct core *unbound(struct checker *ck, const struct syntax *e) {
   const char *name = e->as.name.name->text;
   if (strcmp(name, "time") == 0) {
     complain(ck->complaints, NESL_RESERVED, ck->source, e->mark,
              "`time` is no value: time(e) gives the value of e and the seconds that it took");
-  } else if (equivalent_of(name)) {
+  } else if (habit_of_name(name)) {
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark, "`%s` is not defined; %s", name,
-             equivalent_of(name));
+             habit_of_name(name));
   } else {
     const char *member = module_with(ck->session, e->as.name.name);
     const char *near = member ? member : nearest(ck, name);

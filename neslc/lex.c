@@ -1,5 +1,5 @@
 /* lex.c - tokens of NESL. (NESL specification, section 2.) */
-#include "neslc/parse.h"
+#include "neslc/habits.h"
 
 #include "base/number.h"
 
@@ -329,33 +329,19 @@ static void read_character(struct reader *r, uint32_t at) {
   token->length = 1;
 }
 
-/* Characters that look like NESL's own and are none, as editors and web pages like to make. */
-static const char *meant(const char *character) {
-  static const char *const lookalikes[][2] = {
-      {"\xe2\x80\x9c", "\""}, {"\xe2\x80\x9d", "\""}, {"\xe2\x80\x98", "`"},
-      {"\xe2\x80\x99", "`"},  {"\xe2\x88\x92", "-"},  {"\xe2\x80\x93", "-"},
-      {"\xc3\x97", "*"},      {"\xc3\xb7", "/"},      {"\xe2\x89\xa0", "/="},
-      {"\xe2\x89\xa4", "<="}, {"\xe2\x89\xa5", ">="}, {"\xe2\x86\x92", "->"},
-      {"\xe2\x86\x90", "<-"}, {"\xe2\x87\x92", "=>"}, {"\xc2\xa0", " "}};
-  for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
-    if (strcmp(lookalikes[i][0], character) == 0) return lookalikes[i][1];
-  }
-  return NULL;
-}
-
 static void unknown_character(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   size_t bytes = source_character(source, at);
   struct span span = {at, at + (uint32_t)bytes};
   r->token.at = span;
   const char *character = arena_copy(r->arena, source->text + at, bytes);
-  const char *own = meant(character);
+  const char *own = habit_lookalike(character), *space = habit_space(character);
   unsigned char byte = (unsigned char)character[0];
-  if (own != NULL && *own == ' ') {
-    parse_failed(
-        r, span,
-        "this is a no-break space, U+00A0, as word processors and web pages have them: "
-        "write an ordinary space");
+  if (space != NULL) {
+    parse_failed(r, span,
+                 "this is %s, as word processors and web pages have them: write an ordinary "
+                 "space or nothing",
+                 space);
   } else if (own != NULL) {
     parse_failed(r, span, "the character `%s` is not NESL's `%s`", character, own);
   } else if (bytes == 1 && (byte < ' ' || byte > '~')) {

@@ -208,7 +208,9 @@ static struct syntax *parse_if(struct reader *r) {
   struct syntax *e = make_syntax(r, SYNTAX_IF, opener);
   read_token(r);
   e->as.part.third = parse_expression(r, STRENGTH_WHOLE);
+  const bool other = r->token.lexeme == LEX_ELSE; /* a if c else b */
   expect(r, LEX_THEN, "after the condition of the `if`", opener);
+  if (other) parse_remark(r, opener, "a choice is written if c then a else b");
   e->as.part.left = parse_expression(r, STRENGTH_WHOLE);
   expect(r, LEX_ELSE, "after the first branch of the `if`", opener);
   e->as.part.right = parse_expression(r, STRENGTH_WHOLE);
@@ -225,6 +227,9 @@ static struct syntax *parse_let(struct reader *r) {
   read_token(r);
   do {
     if (bindings.count > 0 && r->token.lexeme == LEX_IN) break;
+    if (bindings.count > 0 && r->token.kind == TOKEN_END)
+      parse_unexpected(
+          r, "another binding, or `in` and an expression, behind this `;` of a `let`");
     struct syntax *binding = make_syntax(r, SYNTAX_LET, r->token.at);
     binding->as.part.left = parse_typed(r, parse_expression(r, STRENGTH_WHOLE));
     binding->mark = r->token.at;
@@ -267,6 +272,8 @@ static struct syntax_generator parse_generator(struct reader *r, struct syntax *
     bool near = parse_line(r, opener.start) == parse_line(r, r->token.at.start);
     parse_unexpected(r, "`in` behind the pattern of this generator");
     if (!near) parse_remark(r, opener, "this `{` is still open");
+    if (first != NULL && pattern->kind == SYNTAX_PAIR)
+      parse_remark(r, opener, "a list is written [a, b, c]");
   }
   return (struct syntax_generator){pattern, pattern};
 }

@@ -5,7 +5,7 @@
  * the tokens behind it extend it for as long as they are stronger than n. What can begin an
  * operand is a token of strength 30 there: the argument of an application.
  */
-#include "neslc/parse.h"
+#include "neslc/habits.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,15 +62,43 @@ void parse_remark(struct reader *r, struct span at, const char *message) {
   remark(r->complaints, &rest, at, "%s", message);
 }
 
+/* Whether the token is a word of other languages; then a remark says what is written instead.
+ */
+static bool remark_on_word(struct reader *r, const struct token *token, bool begins) {
+  if (!token_is_name(token)) return false;
+  const char *word = token->name->text, *habit = habit_of_word(word, begins);
+  if (!habit || (r->defines && r->defines(r->context, token->name))) return false;
+  parse_remark(r, token->at,
+               arena_printf(r->arena, "`%s` has no meaning here; %s", word, habit));
+  return true;
+}
+
+/* The first such word of the form, up to this token: those before it have been read without an
+ * error. None at the error itself. */
+static void remark_on_words(struct reader *r, const struct token *last, uint32_t error) {
+  struct reader again = *r;
+  const uint32_t end = r->before.at.end;
+  again.failed = false;
+  again.token = (struct token){.kind = TOKEN_END, .at = {r->at, r->at}};
+  while (again.token.at.end < end && !again.failed) {
+    read_token(&again);
+    if (again.token.at.start == error) return;
+    if (remark_on_word(r, &again.token, again.before.kind == TOKEN_END)) return;
+  }
+  if (last->at.start != error) (void)remark_on_word(r, last, r->before.kind == TOKEN_END);
+}
+
 static void fail(struct reader *r, enum nesl_error kind, struct span at, const char *format,
                  va_list args) {
   if (r->failed) return;
   r->failed = true;
+  const uint32_t error = at.start;
   char message[1024]; /* long enough: names in messages are cut to 32 bytes */
   vsnprintf(message, sizeof message, format, args);
   struct source rest = view(r, &at);
   complain(r->complaints, kind, &rest, at, "%s", message);
   if (r->suspect.end != 0) parse_remark(r, r->suspect, "is a `;` missing behind this?");
+  remark_on_words(r, &r->token, error);
   r->token.kind = TOKEN_INVALID;
   r->token.lexeme = LEX_NONE;
 }
@@ -95,6 +123,9 @@ static const char *hint(const struct reader *r) {
   const struct token *token = &r->token, *before = &r->before;
   bool joined = token->at.start == before->at.end;
   const struct lexeme_facts *facts = &lexeme_facts[token->lexeme];
+  const char *habit = habit_of_tokens(before->lexeme, token->lexeme);
+  const bool spaced = before->lexeme == LEX_COMMA || token->lexeme == LEX_END;
+  if (habit && (joined || spaced)) return arena_printf(r->arena, "; %s", habit);
   switch (token->lexeme) {
   case LEX_EQUALS:
     return r->options == OPTIONS_HERE ? "; `==` compares, `:=` gives an optional argument"
@@ -105,13 +136,8 @@ static const char *hint(const struct reader *r) {
   case LEX_OPTION:
     return "; `:=` stands only in parameters and arguments of functions, and for fields of "
            "records";
-  case LEX_GREATER:
-    if (before->lexeme == LEX_LESS && joined) return "; \"different\" is written `/=`";
-    break;
-  case LEX_TIMES:
-    if (before->lexeme == LEX_TIMES && joined) return "; a power is written `^`";
-    break;
-  case LEX_BAR: return "; a sieve stands at the end of { ... | condition }";
+  case LEX_BAR:
+    return "; a sieve stands at the end of { ... | condition }, and the disjunction is `or`";
   case LEX_SUCH_THAT: return "; `::` stands behind the type of a definition";
   default: break;
   }

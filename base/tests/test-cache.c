@@ -275,6 +275,32 @@ Test(cache, finds_nothing_that_others_may_have_written) {
   end(&p);
 }
 
+Test(cache, gives_a_file_more_names) {
+  struct fixture p = begin();
+  char file[100];
+  const int directory = opened(p.path, true);
+  keep(directory, "ravel-a.so", "text");
+  cr_assert_eq(cache_link(directory, "ravel-b.so", "ravel-c.so"), 0);
+  cr_assert_eq(cache_link(directory, "ravel-b.so", "ravel-a.so"), 0);
+  cr_assert_eq(cache_link(directory, "ravel-d.so", "ravel-gone.so"), 0);
+  cr_expect(cache_linked(directory, "ravel-b.so", file, sizeof file));
+  cr_expect_str_eq(file, "ravel-a.so");
+  cr_expect_not(cache_linked(directory, "ravel-b.so", file, 10), "it does not fit");
+  cr_expect_not(cache_linked(directory, "ravel-a.so", file, sizeof file));
+  cr_expect_not(cache_linked(directory, "ravel-none.so", file, sizeof file));
+  cr_assert_eq(symlinkat("../ravel/ravel-a.so", directory, "ravel-e.so"), 0);
+  cr_expect_not(cache_linked(directory, "ravel-e.so", file, sizeof file));
+  cr_expect_null(found(directory, "ravel-b.so"), "contents have one name");
+  cr_assert_eq(mkdirat(directory, "ravel-f.so", 0700), 0);
+  cr_expect_eq(cache_link(directory, "ravel-f.so", "ravel-a.so"), EISDIR);
+  cr_expect_eq(count_files(p.path), 5);
+  cache_make_room(directory, "ravel-", ".so", 1000);
+  cr_expect_eq(count_files(p.path), 4, "links to nothing go");
+  cr_expect(cache_linked(directory, "ravel-b.so", file, sizeof file));
+  close(directory);
+  end(&p);
+}
+
 Test(cache, processes_share_it) {
   enum { PROCESSES = 3, ROUNDS = 30 };
   struct fixture p = begin();

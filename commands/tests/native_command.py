@@ -5,18 +5,23 @@ said in one line.
     native_command.py VINTERP C-COMPILER [unittest options]
 """
 import os
+import re
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from support import SUM_OF_SQUARES, SUM_OF_SQUARES_RESULT, ScratchTest
+from support import SUM_OF_SQUARES, SUM_OF_SQUARES_RESULT, TRIPLES, ScratchTest
 
+# Superoperators of a program of which less than half are compiled first, and what all sources have
+# at most.
+MANY, MOST_BYTES = 300, 400_000
 REFUSED = "ravel: superoperators are not compiled: "
-# The compiler: it records its runs, the permissions of its directory, and its standard input.
+# The compiler: it records its runs, the permissions of its directory, its standard input, and what
+# that has.
 COMPILER = """#!/bin/sh
 echo "$(stat -c '%%a' .) $(readlink /proc/self/fd/0) $*" >>"%s"
-exec %s "$@"
+tee -a "%s" | %s "$@"
 """
 # A library that makes a file as soon as it is loaded.
 HOSTILE = """#include <stdio.h>
@@ -32,9 +37,12 @@ class NativeTest(ScratchTest):
         self.kept.parent.mkdir()
         self.runs = self.here / "runs"
         self.harm = self.here / "harm"
+        self.sources = self.here / "sources"
+        self.result = SUM_OF_SQUARES_RESULT
         self.runs.touch()
+        self.sources.touch()
         compiler = self.here / "cc"
-        compiler.write_text(COMPILER % (self.runs, CC), encoding="ascii")
+        compiler.write_text(COMPILER % (self.runs, self.sources, CC), encoding="ascii")
         compiler.chmod(0o700)
         (self.here / "prog.vcode").write_text(SUM_OF_SQUARES, encoding="ascii")
 
@@ -48,7 +56,7 @@ class NativeTest(ScratchTest):
     def end(self, process, said=""):
         """A run ends well and harmlessly, having said this on standard error."""
         out, err = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, out), (0, SUM_OF_SQUARES_RESULT), err)
+        self.assertEqual((process.returncode, out), (0, self.result), err)
         self.assertFalse(self.harm.exists())
         self.assertEqual(len(err.splitlines()), bool(said), err)
         self.assertIn(said, err)
@@ -109,6 +117,135 @@ class Kept(NativeTest):
         name.mkdir()
         self.end(self.start(), REFUSED + f"{self.kept}: Is a directory")
         self.assertEqual(self.files(), [name])
+
+
+def shapes(numbers):
+    """A program with a superoperator for each number, by whose digits x is multiplied or doubled
+    before it is summed, and its result."""
+    text, total = "FUNC MAIN\nCONST INT 0\n", 0
+    for number in numbers:
+        digits = f"{number:b}"
+        text += f"CONST INT {100 + number}\nCALL F{number}\n+ INT\n"
+        elements = [3 * k for k in range(100 + number)]
+        for digit in digits:
+            elements = [x * x if digit == "1" else x + x for x in elements]
+        total += sum(elements)
+    text += "RET\n"
+    for number in numbers:
+        steps = "".join("COPY 1 0\n* INT\n" if digit == "1" else "COPY 1 0\n+ INT\n"
+                        for digit in f"{number:b}")
+        text += f"FUNC F{number}\n" + TRIPLES + steps + "COPY 1 1\n+_REDUCE INT\nPOP 1 1\nRET\n"
+    return text, f"( {(total + 2**63) % 2**64 - 2**63} )\n"
+
+
+class Shared(NativeTest):
+    """Superoperators of one program are compiled together, and found one by one."""
+
+    def take(self, numbers):
+        text, self.result = shapes(numbers)
+        (self.here / "prog.vcode").write_text(text, encoding="ascii")
+
+    def compiled(self):
+        """How many compilers a run starts, and how many superoperators they compile."""
+        self.sources.write_text("", encoding="ascii")
+        runs = self.compilations()
+        return runs, len(re.findall(r"^const char ravel_[0-9a-f]{64}_\[\] = ",
+                                    self.sources.read_text(encoding="ascii"), re.MULTILINE))
+
+    def objects(self):
+        return [file for file in self.files() if not file.is_symlink()]
+
+    def links(self):
+        return [file for file in self.files() if file.is_symlink()]
+
+    def test_they_share_files(self):
+        self.take(range(10, 30))
+        runs, members = self.compiled()
+        self.assertLessEqual(runs, 2)
+        self.assertEqual(members, 20)
+        self.assertEqual(len(self.objects()), runs)
+        self.assertGreaterEqual(len(self.links()), 18)  # one that is alone in a file needs none
+        self.assertEqual(self.compiled(), (0, 0))
+
+    def test_another_program_finds_those_it_has_in_common(self):
+        self.take(range(10, 16))
+        self.assertEqual(self.compiled()[1], 6)
+        self.take(range(13, 19))
+        self.assertEqual(self.compiled()[1], 3)
+        self.take([10, 14, 18])
+        self.assertEqual(self.compiled(), (0, 0))
+
+    def test_links_that_a_process_did_not_make_any_more(self):
+        self.take(range(10, 14))
+        self.compiled()
+        names = self.files()
+        for link in self.links():
+            link.unlink()
+        self.assertEqual(self.compiled(), (0, 0))
+        self.assertEqual(self.files(), names)
+
+    def test_files_that_are_not_whole(self):
+        self.take(range(10, 14))
+        runs = self.compiled()
+        for file in self.objects():
+            os.truncate(file, 5000)
+        self.assertEqual(self.compiled(), runs)
+        self.assertEqual(self.compiled(), (0, 0))
+
+    def test_links_to_other_code(self):
+        """They lead to code of another superoperator, to nothing, or out of the directory."""
+        hostile = self.here / "hostile.so"
+        hostile.write_bytes(self.hostile_library())
+        self.take([10])
+        self.compiled()
+        other, = self.objects()
+        self.take(range(11, 19))
+        self.compiled()
+        first, second, third, fourth = self.links()[:4]
+        for link, to in ((first, other.name), (second, "ravel-gone.so"), (third, hostile),
+                         (fourth, f"../ravel/{other.name}")):
+            link.unlink()
+            link.symlink_to(to)
+        self.assertLessEqual(self.compiled()[0], 2)
+        self.assertEqual(self.compiled(), (0, 0))
+        led_to = {link: os.readlink(link) for link in self.links()}
+        self.assertNotEqual(led_to.get(first), other.name)
+        self.assertTrue(all("/" not in to for to in led_to.values()))
+
+    def test_processes_share_them(self):
+        self.take(range(10, 16))
+        for process in [self.start() for _ in range(4)]:
+            self.end(process)
+        self.assertLessEqual(len(self.objects()), 2)
+        self.assertEqual(self.compiled(), (0, 0))
+
+    def test_a_compiler_that_fails(self):
+        """It is asked for each alone, all of them are evaluated, and nothing is kept."""
+        self.take(range(10, 16))
+        (self.here / "cc").write_text(f'#!/bin/sh\necho >>"{self.runs}"\nexit 1\n', encoding="ascii")
+        self.assertIn(self.compilations(), (7, 8))
+        self.assertEqual(self.files(), [])
+
+    def test_a_compiler_that_fails_for_several(self):
+        """It is asked for each alone."""
+        self.take(range(10, 16))
+        (self.here / "cc").write_text(
+            f'#!/bin/sh\necho >>"{self.runs}"\ncat >source\n'
+            f'[ "$(grep -c "^const char ravel_" source)" = 1 ] && {CC} "$@" <source\n', encoding="ascii")
+        self.assertIn(self.compilations(), (7, 8))
+        self.assertEqual((len(self.objects()), len(self.links())), (6, 0))
+        self.assertEqual(self.compilations(), 0)
+
+    def test_what_is_compiled_first_is_bounded(self):
+        """Superoperators of a long program: some are, the others once they have run for long."""
+        self.take(range(256, 256 + MANY))
+        (self.here / "cc").write_text(
+            f'#!/bin/sh\necho >>"{self.runs}"\ncat >>"{self.sources}"\n', encoding="ascii")
+        runs, members = self.compiled()
+        self.assertLessEqual(runs, 2)
+        self.assertGreater(members, 20)
+        self.assertLess(members, MANY // 2)
+        self.assertLess(self.sources.stat().st_size, MOST_BYTES)
 
 
 class Damaged(NativeTest):

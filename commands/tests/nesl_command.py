@@ -134,6 +134,18 @@ class Modes(CommandTest):
             ran = self.nesl("run", typed)
             self.assertEqual(ran.returncode, 1)
             self.assertNotIn("did you mean", ran.stderr)
+            self.assertNotIn("nesl -e", ran.stderr)
+        for typed in ("1 + 2", "sum([1,2])", "{x in v | x > 1}", "3*4"):
+            self.expect(self.run_command(NESL, typed), 1, "",
+                        "No such file or directory; nesl -e EXPR evaluates an expression")
+
+    def test_commands_for_other_files(self):
+        prog = self.file("function f(x) = 2 * x;\nf(2);\n", "other.nesl")
+        ran = self.run_command(VINTERP, prog)
+        self.assertEqual((ran.returncode, len(ran.stderr.splitlines())), (1, 1), ran.stderr)
+        self.assertIn("this is no VCODE program but one of NESL, which `nesl run` executes", ran.stderr)
+        self.expect(self.run_command(NESL, prog, "--entry", "g", "3"), 2, "",
+                    "--entry goes with run: nesl run FILE --entry g")
 
     def test_entry(self):
         prog = self.file(QUICK + "function scale(v, k) = {x * k : x in v};\n")

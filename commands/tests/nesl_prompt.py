@@ -183,6 +183,16 @@ class Terminal(PromptTest):
                                   ("it = 3 : int\n", ""), ("<Nesl> ", "exit;\n")])
         self.assertEqual(status, 0, seen)
 
+    def test_what_hides_the_end_of_a_form(self):
+        """Operators of other languages, which begin comments: the prompt waits, and says why."""
+        seen, status = self.talk([
+            ("<Nesl> ", "10 // 3;\n"), ("note: `// 3` is a comment: a / b divides", ""),
+            ("> ", ";\n"), ("it = 10", "7 % 2;\n"),
+            ("note: `% 2` is a comment: another % ends it; a remainder is rem(a, b)", ""),
+            ("> ", "%;\n"), ("it = 7", "1 + // two\n"), ("> ", "2;\n"), ("it = 3", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+        self.assertEqual(seen.count("is a comment"), 2, seen)
+
     def test_an_interrupt_returns_to_the_prompt(self):
         for flags in ([], ["--no-optimise"], ["--direct"]):
             steps = [("<Nesl> ", "function spin(n) = if n == 0 then 0 else spin(n - 1);\n"),

@@ -24,10 +24,11 @@ static const char *said_of(enum cvl_compile compile, bool waits, const char *dir
   const int before = dup(STDERR_FILENO);
   cr_assert(file && before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
   struct compile_cache *cache = compile_cache_new(&heap, &options, NULL);
-  static const char *const sources[] = {"int one;", "int two;"};
+  static const char *const sources[] = {"int one;", "int two;"}, *const prefixes[] = {"a", "b"};
   bool ready = false, failed = true;
   for (int i = 0; i < 2; i++) {
-    struct compiled_code *code = compile_source(cache, sources[i], strlen(sources[i]));
+    struct compiled_code *code =
+        compile_text(cache, prefixes[i], sources[i], strlen(sources[i]));
     ready |= !code || compiled_ready(code);
     failed &= code && compiled_failed(code);
     compiled_free(code);

@@ -450,6 +450,25 @@ static void expect_message(const char *text, const char *wanted) {
   cr_expect(strstr(o.messages, wanted), "%s\n  does not say: %s\n%s", text, wanted, o.messages);
 }
 
+static void expect_no_message(const char *text, const char *unwanted) {
+  struct outcome o = check(text);
+  cr_expect_not(strstr(o.messages, unwanted), "%s says: %s\n%s", text, unwanted, o.messages);
+}
+
+Test(check, messages_say_what_other_languages_have_instead) {
+  expect_message("\"a\" + \"b\";", "`++` joins sequences");
+  expect_no_message("[1:3] + 1;", "`++` joins sequences");
+  expect_no_message("[1] - [2];", "`++` joins sequences");
+  expect_message("(1 < 2) || t;", "the disjunction is the word `or`");
+  expect_message("\"abc\"[0] == \"a\";", "`c is a character, \"c\" a sequence of one");
+  expect_message("3 (1 + 2);", "is an operator missing before it?");
+  expect_no_message("3 mod 2;", "is an operator missing before it?");
+  expect_message("[1].len;", "the length of v is #v");
+  expect_message("str(3);", "`str` is not defined; @x is the string of a value");
+  expect_message("while (3);", "`while` is not defined; {... : x in v}");
+  expect_message("x = undefined;", "`undefined` is not defined; there is no such value");
+}
+
 Test(check, messages_say_both_types_and_where_they_come_from) {
   expect_message("1 + 2.0;", "`+` wants two numbers of one type, but these are int and float");
   expect_message("1 + 2.0;", "int because of this");

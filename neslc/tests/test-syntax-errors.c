@@ -109,7 +109,9 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
        false},
       {"let a = 1; b in a;", 1, 14, "expected `=` behind what the `let` binds, read `in`",
        false},
-      {"let a = 1;", 1, 11, "expected an expression behind `;`, read the end of the text",
+      {"let a = 1;", 1, 11,
+       "expected another binding, or `in` and an expression, behind this `;` of a `let`, read "
+       "the end",
        true},
       {"let a = 1 then b;", 1, 11, "expected `in` after the bindings of the `let`, read `then`",
        false},
@@ -161,6 +163,73 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
       {"load 3 +;", 1, 9, "expected an expression behind `+`, read `;`", false},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) check(&table[i]);
+}
+
+Test(syntax_errors, what_other_languages_have_instead) {
+  static const struct expected table[] = {
+      {"x += 1;", 1, 4, "expected an expression behind `+`, read `=`; no value is changed",
+       false},
+      {"x -= 1;", 1, 4, "expected an expression behind `-`, read `=`; no value is changed",
+       false},
+      {"a === b;", 1, 5, "expected an expression behind `==`, read `=`; `==` compares", false},
+      {"a << 2;", 1, 4, "expected an expression behind `<`, read `<`; bits are shifted by",
+       false},
+      {"a >> 2;", 1, 3, "`>>` has no meaning in an expression; arrows are `->` in types",
+       false},
+      {"a /* b */ + 1;", 1, 4, "expected an expression behind `/`, read `*`; comments", false},
+      {"x++;", 1, 4, "expected an expression behind `++`, read `;`; `++` joins", false},
+      {"(1, 2,);", 1, 7, "expected an expression behind `,`, read `)`; no comma", false},
+      {"[1, 2, ];", 1, 8, "expected an expression behind `,`, read `]`; no comma", false},
+      {"[x | x];", 1, 4, "expected `]` to close the `[`, read `|`; a sieve", false},
+      {"1 \xe2\x88\x92 2;", 1, 3, "the character `\xe2\x88\x92` is not NESL's `-`", false},
+      {"1 \xe2\x80\x94 2;", 1, 3, "the character `\xe2\x80\x94` is not NESL's `-`", false},
+      {"\xe2\x80\x9e"
+       "a\";",
+       1, 1, "the character `\xe2\x80\x9e` is not NESL's `\"`", false},
+      {"a \xe2\x88\xa7 b;", 1, 3, "the character `\xe2\x88\xa7` is not NESL's `and`", false},
+      {"1\xe2\x80\xaf+ 2;", 1, 2, "this is a narrow no-break space, U+202F", false},
+      {"1\xe2\x80\x8b+ 2;", 1, 2, "this is a zero-width space, U+200B", false},
+      {"1 \xef\xbb\xbf+ 2;", 1, 3, "this is a byte order mark, U+FEFF, within the text", false},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) check(&table[i]);
+}
+
+/* The first remark on a text, at this column; NULL: there is none. */
+static void check_remark(const char *text, unsigned column, const char *words) {
+  struct reading_test t;
+  struct form form;
+  reading_begin(&t, text, strlen(text));
+  reading_next(&t, &form);
+  cr_assert_eq(t.diags.list.count, words ? 2 : 1, "%s", text);
+  const struct diag *d = &t.diags.list.items[1];
+  if (words) {
+    char where[64];
+    snprintf(where, sizeof where, "test.nesl:1:%u: note: ", column);
+    cr_expect(strstr(d->message, where) && strstr(d->message, words), "%s: %s", text,
+              d->message);
+  }
+  reading_end(&t);
+}
+
+Test(syntax_errors, words_of_other_languages_are_remarked_on) {
+  check_remark("def sq(x): return x * x;", 1,
+               "`def` has no meaning here; functions are written");
+  check_remark("(lambda x: x + 1)(3);", 2,
+               "`lambda` has no meaning here; functions are written");
+  check_remark("[x * x for x in v];", 8, "`for` has no meaning here; {... : x in v}");
+  check_remark("for i in [0:9] { i };", 1, "`for` has no meaning here; {... : x in v}");
+  check_remark("while x < 9 { };", 1, "`while` has no meaning here; {... : x in v}");
+  check_remark("if a then 1 elif b then 2 else 3;", 13,
+               "`elif` has no meaning here; it is written");
+  check_remark("case x of 1 -> 2 | 3 -> 4;", 1, "`case` has no meaning here; cases");
+  check_remark("class point { };", 1, "`class` has no meaning here; a type with components");
+  check_remark("{1, 2, 3};", 1, "a list is written [a, b, c]");
+  check_remark("3 if a else 4;", 3, "a choice is written if c then a else b");
+  check_remark("from math import *;", 1, "`from` has no meaning here; a file is imported");
+  check_remark("1 + lambda )", 5, "`lambda` has no meaning here");
+  check_remark("f(\"for\", `d) ];", 0, NULL);
+  check_remark("x + data );", 0, NULL);
+  check_remark("loop x = 1 while x < 3;", 0, NULL);
 }
 
 enum { REPORTED = 4096 };

@@ -1,0 +1,20 @@
+/* habits.h - what people write who know other languages: habits.def by what was read. All hints
+ * are NULL if there is none.
+ */
+#ifndef RAVEL_NESLC_HABITS_H
+#define RAVEL_NESLC_HABITS_H
+
+#include "neslc/parse.h"
+#include "neslc/types.h"
+
+/* Of a word that is not defined; of one that is read, at the beginning of a form or within. */
+const char *habit_of_name(const char *word);
+const char *habit_of_word(const char *word, bool begins);
+const char *habit_of_tokens(enum lexeme before, enum lexeme token);
+/* Of an operator whose operands are of this type. */
+const char *habit_of_operator(const char *text, enum type_tag);
+/* What of NESL a character looks like; the name of one that looks like a space. */
+const char *habit_lookalike(const char *character);
+const char *habit_space(const char *character);
+
+#endif
