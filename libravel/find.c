@@ -215,7 +215,7 @@ static enum ravel_code compile_named(struct ravel_context *c, struct search *s) 
   if (g->kind == GLOBAL_FUNCTION && g->primitive < 0) {
     return ravel_fail(c, RAVEL_TYPE, "`%s` is only declared: it has no body", s->name);
   }
-  return compile_text(c, s, "x", arena_printf(c->session->arena, "%s(x)", s->name));
+  return compile_text(c, s, "_given", arena_printf(c->session->arena, "%s(_given)", s->name));
 }
 
 /* Expressions without parameters. */

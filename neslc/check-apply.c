@@ -262,6 +262,12 @@ static struct core *check_options(struct checker *ck, const struct syntax *argum
 
 /* ---- special forms ---- */
 
+/* Whether the function is `time`, and nothing that the program calls so. */
+static bool is_time(struct checker *ck, const struct syntax *f) {
+  return f->kind == SYNTAX_NAME && !f->builtin && !f->qualified &&
+         strcmp(f->as.name.name->text, "time") == 0 && !is_bound(ck, f);
+}
+
 static struct core *check_time(struct checker *ck, const struct syntax *e) {
   struct core *value = check_expression(ck, e->as.part.right);
   struct type *seconds = type_from(ck, type_base(ck->arena, TYPE_FLOAT), e->at);
@@ -325,10 +331,7 @@ static const struct syntax *with_member(struct checker *ck, const struct syntax 
 struct core *check_apply(struct checker *ck, const struct syntax *e) {
   e = with_member(ck, e);
   const struct syntax *f = e->as.part.left;
-  const bool own = f->kind == SYNTAX_NAME && !f->builtin && !f->qualified;
-  if (own && strcmp(f->as.name.name->text, "time") == 0) {
-    return check_time(ck, e);
-  }
+  if (is_time(ck, f)) return check_time(ck, e);
   int64_t exponent = small_power(e);
   if (exponent) return check_power(ck, e, exponent);
   struct global *used = named_function(ck, f);

@@ -43,11 +43,6 @@ static bool complain_builtin(struct checker *ck, const struct name *name, struct
 }
 
 bool check_definable(struct checker *ck, const struct name *name, struct span at) {
-  if (reserved_word(name)) {
-    complain(ck->complaints, NESL_RESERVED, ck->source, at,
-             "`%s` is reserved%s: it cannot be defined", name->text, reserved_meaning(name));
-    return false;
-  }
   const struct global *global = table_get(ck->session->library, name);
   if (ck->session->in_library || !global || !global->builtin || is_common_word(name))
     return true;

@@ -6,19 +6,6 @@
 
 #include <string.h>
 
-bool reserved_word(const struct name *name) {
-  static const char *const words[] = {"t", "f", "time", "pair", "closure", "defconfig"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (strcmp(name->text, words[i]) == 0) return true;
-  }
-  return false;
-}
-
-const char *reserved_meaning(const struct name *name) {
-  if (strcmp(name->text, "t") == 0) return ", it means true";
-  return strcmp(name->text, "f") == 0 ? ", it means false" : "";
-}
-
 void scope_push(struct checker *ck, struct local *local) {
   struct binding *binding = arena_alloc(ck->arena, sizeof *binding);
   *binding = (struct binding){local, ck->frame->depth, ck->scope};
@@ -161,7 +148,7 @@ static const char *equivalent_of(const char *word) {
 static struct core *unbound(struct checker *ck, const struct syntax *e) {
   const char *name = e->as.name.name->text;
   if (strcmp(name, "time") == 0) {
-    complain(ck->complaints, NESL_RESERVED, ck->source, e->mark,
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
              "`time` is no value: time(e) gives the value of e and the seconds that it took");
   } else if (equivalent_of(name)) {
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark, "`%s` is not defined; %s", name,
@@ -178,6 +165,7 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
 
 /* ---- dispatch ---- */
 
+/* t and f, which are names like others where something binds them. */
 static struct core *check_bool(struct checker *ck, const struct syntax *e, bool value) {
   struct type *type = type_from(ck, type_base(ck->arena, TYPE_BOOL), e->at);
   struct core *core = core_make(ck, CORE_BOOL, e, type);
@@ -188,8 +176,6 @@ static struct core *check_bool(struct checker *ck, const struct syntax *e, bool 
 struct core *check_name(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   if (!e->builtin && !e->qualified) {
-    if (strcmp(name->text, "t") == 0) return check_bool(ck, e, true);
-    if (strcmp(name->text, "f") == 0) return check_bool(ck, e, false);
     const struct binding *binding = in_scope(ck, name);
     if (binding) {
       capture(ck, binding);
@@ -197,5 +183,7 @@ struct core *check_name(struct checker *ck, const struct syntax *e) {
     }
   }
   struct global *global = global_of(ck, e);
-  return global ? check_global_use(ck, e, global) : unbound(ck, e);
+  if (global) return check_global_use(ck, e, global);
+  const bool truth = strcmp(name->text, "t") == 0;
+  return truth || strcmp(name->text, "f") == 0 ? check_bool(ck, e, truth) : unbound(ck, e);
 }

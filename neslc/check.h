@@ -128,7 +128,6 @@ struct core *check_array_file(struct checker *, const struct global *function,
 struct core *check_name(struct checker *, const struct syntax *);
 /* The function or constructor that an expression names; else NULL. Reports nothing. */
 struct global *named_function(struct checker *, const struct syntax *);
-/* Whether the name means something here. */
 /* The module that stands on the left of m.x, if m is no variable; else NULL. And m.x as a NAME;
  * NULL if the module does not define it, which may be reported. check-names.c */
 struct module;
@@ -136,14 +135,11 @@ const struct module *module_before_dot(struct checker *, const struct syntax *);
 const struct syntax *module_member(struct checker *, const struct syntax *);
 void complain_no_member(struct checker *, const struct module *, const struct name *,
                         struct span at);
+/* Whether a name means something that was defined or is in scope. */
 bool is_bound(struct checker *, const struct syntax *);
 /* The name that the user wrote: read_csv where the library's `_read_csv` is called. */
 const char *written_name(const struct global *);
 void scope_push(struct checker *, struct local *);
-/* Whether the word is t, f, time ... which cannot be bound. */
-bool reserved_word(const struct name *);
-/* ", it means true" for t and f, else "". */
-const char *reserved_meaning(const struct name *);
 
 /* ---- check-string.c ---- */
 

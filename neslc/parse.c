@@ -301,9 +301,7 @@ static struct syntax *parse_arguments(struct reader *r, struct syntax *left) {
   if (!named || open.lexeme != LEX_OPEN) return NULL;
   read_token(r);
   if (r->token.lexeme == LEX_CLOSE) {
-    struct syntax *none = make_syntax(r, SYNTAX_NAME, since(r, open.at));
-    none->as.name.name = intern_name(r->names, "t", 1);
-    none->as.name.written = none->as.name.name->text;
+    struct syntax *none = make_builtin(r, "t", "", open.at);
     read_token(r);
     none->at = since(r, open.at);
     return make_apply(r, left, none);

@@ -236,6 +236,12 @@ static void show_slice(struct layout *l, const struct syntax *function,
   layout_text(l, "]");
 }
 
+/* The argument that stands for none: arguments(). */
+static bool is_nothing(const struct syntax *argument) {
+  return argument->kind == SYNTAX_NAME && argument->builtin &&
+         *argument->as.name.written == '\0';
+}
+
 static void show_application(struct layout *l, const struct syntax *e, int least, int next) {
   const struct lexeme_facts *facts;
   const struct syntax *left = e->as.part.left, *right = e->as.part.right;
@@ -272,7 +278,7 @@ static void show_application(struct layout *l, const struct syntax *e, int least
     show(l, left, least, STRENGTH_ARGUMENT);
     layout_text(l, "(");
     layout_open_here(l);
-    show(l, right, STRENGTH_WHOLE, 0);
+    if (!is_nothing(right)) show(l, right, STRENGTH_WHOLE, 0);
     layout_close(l);
     layout_text(l, ")");
     return;

@@ -54,7 +54,6 @@ enum nesl_error {
   NESL_UNBOUND,
   NESL_PATTERN,      /* not a legal pattern or variable */
   NESL_DUPLICATE,    /* a variable twice in a pattern */
-  NESL_RESERVED,     /* t, f, time */
   NESL_BUILTIN,      /* a library name redefined */
   NESL_UNKNOWN_TYPE, /* or class */
   NESL_NO_BODY,      /* declared only */

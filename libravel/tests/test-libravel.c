@@ -195,6 +195,26 @@ Test(libravel, expressions) {
   ravel_context_free(c);
 }
 
+/* Parameters and definitions may be called t, f and as what the library itself writes. */
+Test(libravel, expressions_with_the_names_of_constants) {
+  struct ravel_context *c = context();
+  static const char text[] = "if f then 1 else x";
+  struct ravel_function *f, *g;
+  fine(c, ravel_expression(c, "t * f", "t, f", "int, int", &f));
+  cr_expect_eq(int_in(c, call(c, f, int_of(c, 6), int_of(c, 7))), 42);
+  f = expression(c, text, "int");
+  cr_expect_eq(int_in(c, call(c, f, int_of(c, 5), NULL)), 5);
+  define(c, "t = 1 == 0;");
+  cr_expect_eq(expression(c, text, "int"), f);
+  define(c, "f = 1 == 1;");
+  g = expression(c, text, "int");
+  cr_expect_neq(g, f, "what it names was defined");
+  cr_expect_eq(int_in(c, call(c, g, int_of(c, 5), NULL)), 1);
+  define(c, "datatype x(int, float);");
+  cr_expect_str_eq(ravel_function_gives(find(c, "x", "int, float")), "x");
+  ravel_context_free(c);
+}
+
 Test(libravel, definitions_before_an_error_stay) {
   struct ravel_context *c = context();
   fails(c, RAVEL_TYPE, "test.nesl:2:17: error: `undefined` is not defined",
