@@ -324,6 +324,24 @@ Test(check, a_form_that_fails_defines_nothing) {
   cr_expect_eq(w->body, body);
 }
 
+Test(check, a_warning_where_not_meets_a_comparison) {
+  static const char *const doubtful[] = {
+      "not 3 < 4;", "not #[1] == 0;", "let b = 6 in not b /= 2;", "function g(x) = not x >= 2;",
+      "let v = [1] in not v[0] <= 1 and t;"};
+  static const char *const clear[] = {"(not 3) < 4;",     "not (3 < 4);",
+                                      "not(3) < 4;",      "3 < not 4;",
+                                      "not t and 3 < 4;", "{x in [t] | not x};"};
+  for (size_t i = 0; i < sizeof doubtful / sizeof *doubtful; i++) {
+    const struct outcome o = check(doubtful[i]);
+    cr_expect(strstr(o.messages, "warning: `not` is applied before `"), "%s: %s", doubtful[i],
+              o.messages);
+    cr_expect(strncmp(o.text, "error", 5) != 0, "%s", doubtful[i]);
+  }
+  for (size_t i = 0; i < sizeof clear / sizeof *clear; i++) {
+    cr_expect_str_eq(check(clear[i]).messages, "", "%s", clear[i]);
+  }
+}
+
 /* t and f are the constants where nothing else has their names. */
 Test(check, truth_values_are_names_that_may_be_bound) {
   expect("(t, f);", "bool, bool");
