@@ -186,8 +186,9 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   struct checked checked = {0};
   if (form->kind == FORM_COMMAND) return nesl_command(n, form);
   if (!check_form(n->session, form, &n->complaints, &checked)) return false;
-  if (checked.notice && n->verbose && !n->silent && n->shows)
-    fprintf(n->out, "%s\n", checked.notice);
+  const bool speaks = n->verbose && !n->silent && n->shows;
+  if (checked.note && speaks && n->reading.prompt) fprintf(n->out, "%s\n", checked.note);
+  if (checked.notice && speaks) fprintf(n->out, "%s\n", checked.notice);
   if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
     return evaluate(n, &checked, out);
   }

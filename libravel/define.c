@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Begins the names of texts that the package for Python makes: they use the library. */
+static const char made[] = "<ravel.";
+
 struct source *ravel_source(struct ravel_context *c, const char *name, const char *text,
                             size_t length, uint32_t first_line) {
   struct region *region = region_new(c->session, length);
@@ -23,6 +26,7 @@ struct source *ravel_source(struct ravel_context *c, const char *name, const cha
                             .text = arena_copy(&region->arena, text, length),
                             .length = length,
                             .first_line = first_line,
+                            .closed = strncmp(name, made, strlen(made)) == 0,
                             .region = region};
   source_index(&region->arena, source);
   memory_guard_end(&guard);

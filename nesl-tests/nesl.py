@@ -74,6 +74,10 @@ SUPERSEDED = {
     "t = 3;": "t = 3 : int",
     "f = 4;": "f = 4 : int",
     "time = 5;": "time = 5 : int",
+    "pi = 3;": "pi = 3 : int",
+    "sort = 3;": "sort = 3 : int",
+    "datatype one(int);": "one = fn : int -> one",
+    **{f"function {name}(x) = x;": IDENTITY % name for name in ("rank", "find", "median")},
 }
 
 

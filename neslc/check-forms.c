@@ -19,34 +19,43 @@ struct global *global_make(struct session *session, enum global_kind kind,
   global->number = session->next_number++;
   global->primitive = -1;
   global->library = session->in_library;
-  global->builtin = session->in_library && !session->in_additions && name->text[0] != '_';
   return global;
 }
 
 /* ---- redefinition ---- */
 
-/* Names of the language's library that programs want for their own. Its functions, and
- * operators, keep to the library's. */
-static bool is_common_word(const struct name *name) {
-  static const char *const words[] = {"one",  "name",   "count", "index", "first",
-                                      "rest", "string", "space", "tab",   "user"};
+/* Operators are part of the syntax: what they mean does not depend on the program. */
+static bool is_operator(const struct name *name) {
+  static const char *const words[] = {"and", "nand", "or", "nor", "xor", "not"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     if (strcmp(name->text, words[i]) == 0) return true;
   }
-  return false;
-}
-
-static bool complain_builtin(struct checker *ck, const struct name *name, struct span at) {
-  complain(ck->complaints, NESL_BUILTIN, ck->source, at,
-           "`%s` is built in, it cannot be redefined", name->text);
-  return false;
+  const char first = *name->text;
+  return first != '_' && (first < 'a' || first > 'z');
 }
 
 bool check_definable(struct checker *ck, const struct name *name, struct span at) {
-  const struct global *global = table_get(ck->session->library, name);
-  if (ck->session->in_library || !global || !global->builtin || is_common_word(name))
-    return true;
-  return complain_builtin(ck, name, at);
+  if (ck->session->in_library || !is_operator(name)) return true;
+  complain(ck->complaints, NESL_BUILTIN, ck->source, at,
+           "`%s` is an operator of the language, which means the same in all programs: give "
+           "the definition another name",
+           name->text);
+  return false;
+}
+
+void note_name(struct checker *ck, const struct name *name, struct checked *out) {
+  const struct global *before = table_get(ck->session->globals, name);
+  const bool truth = strcmp(name->text, "t") == 0, falsehood = strcmp(name->text, "f") == 0;
+  if (out->note || ck->session->in_library) return;
+  if (!before && (truth || falsehood)) {
+    out->note = arena_printf(ck->arena,
+                             "Note: %s is the constant %s, too, which can be written 1 == %d.",
+                             name->text, truth ? "true" : "false", truth);
+  } else if (before && before->library) {
+    out->note = arena_printf(
+        ck->arena, "Note: %s is a name of the library, too, whose functions keep to their own.",
+        name->text);
+  }
 }
 
 bool global_is_updated(struct session *session, const struct global *global,
@@ -63,6 +72,7 @@ const char *redefinition_notice(struct checker *ck, const struct name *name) {
 static void define(struct checker *ck, struct global *global, struct checked *out) {
   struct session *session = ck->session;
   const struct global *before = table_get(session->globals, global->name);
+  note_name(ck, global->name, out);
   if (before && !before->library) out->notice = redefinition_notice(ck, global->name);
   session_name(session, global);
   out->global = global;
@@ -249,18 +259,11 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
 /* ---- datatypes ---- */
 
 static bool check_type_definable(struct checker *ck, const struct form *form) {
-  const struct datatype *data = session_type(ck->session, form->name);
   enum type_tag tag;
-  if (base_type_named(form->name, &tag) ||
-      (data && data->builtin && !ck->session->in_library)) {
-    complain(ck->complaints, NESL_BUILTIN, ck->source, form->name_at,
-             "the type `%s` is built in, it cannot be redefined", form->name->text);
-    return false;
-  }
-  const struct global *global = table_get(ck->session->library, form->name);
-  if (!ck->session->in_library && global && global->builtin)
-    return complain_builtin(ck, form->name, form->name_at); /* common words, too */
-  return check_definable(ck, form->name, form->name_at);
+  if (!base_type_named(form->name, &tag)) return check_definable(ck, form->name, form->name_at);
+  complain(ck->complaints, NESL_BUILTIN, ck->source, form->name_at,
+           "the type `%s` is built in: give the datatype another name", form->name->text);
+  return false;
 }
 
 /* Identities of functions in the contents become hidden parameters, so that the type of a value
@@ -304,7 +307,6 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
   struct datatype *data = arena_alloc(ck->arena, sizeof *data);
   data->name = module_own(ck->session, form->name);
   data->shown_count = (uint32_t)names.list.count;
-  data->builtin = ck->session->in_library && !ck->session->in_additions;
   data->contents = check_type(ck, form->annotation->type, &names);
   set_fields(ck, form, data);
   struct table seen;
@@ -343,7 +345,7 @@ static bool same_fields(const struct datatype *a, const struct datatype *b) {
 /* A second declaration with the same contents declares the same type. */
 static bool same_datatype(struct arena *scratch, const struct datatype *a,
                           const struct datatype *b) {
-  if (!a || a->builtin || a->shown_count != b->shown_count) return false;
+  if (!a || a->constructor->library || a->shown_count != b->shown_count) return false;
   if (a->parameter_count != b->parameter_count) return false;
   for (uint32_t i = 0; i < a->parameter_count; i++) {
     if (a->parameters[i]->klass != b->parameters[i]->klass) return false;

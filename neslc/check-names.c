@@ -29,6 +29,14 @@ static void capture(struct checker *ck, const struct binding *binding) {
   }
 }
 
+static bool is_truth(const struct name *name) {
+  return strcmp(name->text, "t") == 0 || strcmp(name->text, "f") == 0;
+}
+
+static bool is_of_library(const struct session *session, const struct name *name) {
+  return table_get(session->library, name) || is_truth(name);
+}
+
 /* The global that a name refers to if it is no variable in scope. */
 static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
@@ -37,8 +45,9 @@ static struct global *global_of(struct checker *ck, const struct syntax *e) {
   if (!e->builtin && ck->self && ck->self->form->name == name &&
       ck->self->module == session->module)
     return ck->self;
-  return e->builtin ? session_read(session, table_get(session->library, name))
-                    : module_find(session, name);
+  if (e->builtin || (ck->source->closed && is_of_library(session, name)))
+    return session_read(session, table_get(session->library, name));
+  return module_find(session, name);
 }
 
 /* ---- names of modules: m.x ---- */
@@ -184,6 +193,5 @@ struct core *check_name(struct checker *ck, const struct syntax *e) {
   }
   struct global *global = global_of(ck, e);
   if (global) return check_global_use(ck, e, global);
-  const bool truth = strcmp(name->text, "t") == 0;
-  return truth || strcmp(name->text, "f") == 0 ? check_bool(ck, e, truth) : unbound(ck, e);
+  return is_truth(name) ? check_bool(ck, e, *name->text == 't') : unbound(ck, e);
 }

@@ -55,8 +55,9 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
   if (p->left) notice_pattern(ck, p->left, out);
   if (p->right) notice_pattern(ck, p->right, out);
   if (p->kind != PATTERN_LOCAL || out->notice) return;
-  const struct global *before =
-      table_get(ck->session->globals, module_own(ck->session, p->local->name));
+  const struct name *name = module_own(ck->session, p->local->name);
+  const struct global *before = table_get(ck->session->globals, name);
+  note_name(ck, name, out);
   if (!before || before->library) return;
   struct scheme scheme = scheme_of_part(ck->arena, p->type);
   if (!global_is_updated(ck->session, before, GLOBAL_VARIABLE, &scheme)) {

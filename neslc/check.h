@@ -203,6 +203,9 @@ static inline bool tuple_continues(const struct syntax *e) {
 /* Whether a name may be defined by the user; complains if not. */
 bool check_definable(struct checker *, const struct name *, struct span);
 const char *redefinition_notice(struct checker *, const struct name *);
+/* Notes that the name that is defined is one of the library, too, if it was not defined before.
+ */
+void note_name(struct checker *, const struct name *, struct checked *);
 /* Whether the global is the user's, of this kind and type: then a redefinition updates it. */
 bool global_is_updated(struct session *, const struct global *, enum global_kind,
                        const struct scheme *);

@@ -215,6 +215,28 @@ Test(libravel, expressions_with_the_names_of_constants) {
   ravel_context_free(c);
 }
 
+/* Operators are no mention of the names that a program has for their functions. */
+Test(libravel, names_of_the_library_that_a_program_has) {
+  struct ravel_context *c = context();
+  const int64_t x[] = {1, 2, 3};
+  struct ravel_function *f = expression(c, "#x + x[0]", "[int]"), *g;
+  struct ravel_function *named = expression(c, "length(x)", "[int]");
+  define(c, "function length(v) = 70; elt = 3;");
+  g = expression(c, "#x + x[0]", "[int]");
+  cr_expect_eq(int_in(c, call(c, f, ints(c, x, 3), NULL)), 4);
+  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 4);
+  define(c, "other = 3;");
+  cr_expect_eq(expression(c, "#x + x[0]", "[int]"), g);
+  cr_expect_neq(expression(c, "length(x)", "[int]"), named);
+  g = expression(c, "length(x) + elt", "[int]");
+  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 73);
+  for (int i = 0; i < 5; i++) define(c, i % 2 ? "length = 1.5;" : "length = [1];");
+  fails(c, RAVEL_TYPE, "", ravel_expression(c, "length(x) + elt", "x", "[int]", &g));
+  g = expression(c, "#x + x[0]", "[int]");
+  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 4);
+  ravel_context_free(c);
+}
+
 Test(libravel, definitions_before_an_error_stay) {
   struct ravel_context *c = context();
   fails(c, RAVEL_TYPE, "test.nesl:2:17: error: `undefined` is not defined",

@@ -214,9 +214,10 @@ Test(check, kinds_of_errors) {
       {"let g(x) = x in g(3);", "pattern"},
       {"\"abc\" = 3;", "pattern"},
       {"datatype pp(int); pp(n) = pp(3);", "pattern"},
-      {"pi = 3;", "builtin"},
-      {"function rank(x) = x;", "builtin"},
-      {"datatype one(int);", "builtin"},
+      {"function not(x) = x;", "builtin"},
+      {"function +(x, y) = x;", "builtin"},
+      {"function xor(x, y) = x;", "builtin"},
+      {"not = 3;", "builtin"},
       {"datatype int(float);", "builtin"},
       {"[] foo;", "unknown-type"},
       {"[] a;", "unknown-type"},
@@ -363,7 +364,32 @@ Test(check, truth_values_are_names_that_may_be_bound) {
   expect("#arguments();", "int");
 }
 
-/* Names of the library that begin with _ are not protected; it goes on using its own. */
+static const char *note(const char *text) {
+  const char *found = check(text).checked.note;
+  return found ? found : "";
+}
+
+/* A program may have all names of the library but those of operators. */
+Test(check, names_of_the_library_may_be_defined) {
+  struct global *own = session_library(session, "median");
+  cr_expect_str_eq(note("function median(v) = #v;"),
+                   "Note: median is a name of the library, too, whose functions keep to their "
+                   "own.");
+  expect("median([1.5]);", "int");
+  cr_expect_eq(session_library(session, "median"), own);
+  cr_expect_str_eq(note("function median(v) = 2 * #v;"), "", "once");
+  expect("function length(v) = 2.5; (#[1], length(1));", "int, float");
+  expect("(rank, find) = (1, [2.5]); (rank, find[0]);", "int, float");
+  expect("function string(x) = x; (@1, string(1));", "[char], int");
+  expect("datatype sum(int); let sum(x) = sum(3) in x;", "int");
+  expect("datatype hashtable(float); hashtable(2.5);", "hashtable");
+  expect("function map(g, v) = {g(x) : x in v}; map(x => x + 1, [1]);", "[int]");
+  cr_expect(strstr(note("pi = 3;"), "pi is a name of the library"));
+  cr_expect(strstr(note("f = 4;"), "f is the constant false, too"));
+  cr_expect_str_eq(note("own_name = 3;"), "");
+}
+
+/* Names of the library that begin with _, too; it goes on using its own. */
 Test(check, internal_names_may_be_redefined) {
   struct global *own = session_library(session, "_get");
   cr_assert_not_null(own);

@@ -14,6 +14,7 @@ from ravel._explained import explained
 from ravel._functions import Entry, Function, NeslFunction, Rows
 from ravel._lib import lib, text
 from ravel._translate import Program, Translation, Unsupported, prelude
+from ravel._translate.names import WORDS
 
 FILE = "<ravel.function {}>"
 
@@ -130,15 +131,31 @@ def _define_prelude(context: Context) -> None:
 def _define_used(context: Context, program: Program) -> None:
     """The texts of NESL whose functions it calls. Within `run`."""
     for used in program.uses:
-        if used._definition is not None:  # pylint: disable=protected-access
-            context.define(used._definition)
+        for definition in _definitions_of(used):
+            context.define(definition)
+
+
+@functools.lru_cache(maxsize=64)
+def _own_name(name: str, _of: Definition) -> Definition:
+    """For a function of a text that has a name of the library: by that name a translation would
+    call the library's."""
+    return Definition(f"function {name}_of_program(x) = {name}(x);", "<definition>")
+
+
+def _definitions_of(used: NeslFunction) -> List[Definition]:
+    definition = used._definition  # pylint: disable=protected-access
+    if definition is None:
+        return []
+    hidden = used.__name__.lower() in WORDS
+    return [definition, _own_name(used.__name__, definition)] if hidden else [definition]
 
 
 def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, str]]:
     """What a function of NESL is called and gives, for arguments of given types."""
     def find(function: NeslFunction, types: List[str]) -> Tuple[str, str]:
         compiled = function._compiled(context, tuple(types), ())
-        return function.__name__, text(lib.ravel_function_gives(compiled.pointer))
+        name = [each.names[-1] for each in _definitions_of(function)[1:]] or [function.__name__]
+        return name[0], text(lib.ravel_function_gives(compiled.pointer))
     return find
 
 
