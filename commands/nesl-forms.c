@@ -2,6 +2,7 @@
 #include "commands/nesl.h"
 #include "commands/process.h"
 #include "commands/source.h"
+#include "neslc/later.h"
 #include "neslc/modules.h"
 
 #include <stdlib.h>
@@ -400,6 +401,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
   if (!n->reading.file) reader->defines = is_defined;
   reader->redefines = is_redefined;
   reader->context = n;
+  n->session->later = n->reading.prompt ? NULL : later_look(n->session, reader);
   memory_guard_end(&guard);
   return true;
 }
@@ -488,6 +490,7 @@ static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *do
 void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *done,
                     void *context, uint32_t *more) {
   struct reader reader;
+  struct later_text *const outer = n->session->later;
   region_hold(source->region);
   enum next next = NEXT_DONE;
   if (!begin_reading(n, &reader, source)) {
@@ -512,6 +515,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
     if (next == NEXT_INCOMPLETE) *more = start;
     session_end_form(n->session, region);
   }
+  n->session->later = outer;
   region_let_go(n->session, source->region);
 }
 

@@ -7,19 +7,21 @@
 
 /* ---- functions and global variables ---- */
 
-/* A use of a function within its own body: monomorphic. The types of its generic variables are
- * filled in when the function is complete. */
-static struct core *check_self(struct checker *ck, const struct syntax *e) {
-  struct core *core = core_make(ck, CORE_GLOBAL, e, ck->self_type);
-  core->as.use.global = ck->self;
-  *array_push(ck->arena, &ck->self_uses) = core;
+/* A use of a function within its own body, or that of one that is defined with it: monomorphic.
+ * The types of its generic variables are filled in when the functions are complete. */
+static struct core *check_self(struct checker *ck, const struct syntax *e,
+                               struct checker *self) {
+  struct core *core = core_make(ck, CORE_GLOBAL, e, self->self_type);
+  core->as.use.global = self->self;
+  *array_push(ck->arena, &self->self_uses) = core;
   if (ck->parallel) ck->parallel_self = core;
   return core;
 }
 
 struct core *check_global_use(struct checker *ck, const struct syntax *e,
                               struct global *global) {
-  if (global == ck->self) return check_self(ck, e);
+  struct checker *self = checker_of(ck, global);
+  if (self) return check_self(ck, e, self);
   struct core *core = core_make(ck, CORE_GLOBAL, e, NULL);
   struct type **arguments =
       arena_alloc(ck->arena, (global->scheme.count + 1) * sizeof *arguments);

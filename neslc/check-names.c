@@ -2,6 +2,7 @@
  * session. (NESL specification, sections 2.4, 4.2.)
  */
 #include "neslc/check.h"
+#include "neslc/later.h"
 #include "neslc/modules.h"
 
 #include <string.h>
@@ -29,6 +30,22 @@ static void capture(struct checker *ck, const struct binding *binding) {
   }
 }
 
+struct checker *checker_of(const struct checker *ck, const struct global *global) {
+  for (size_t i = 0; ck->group && i < ck->group->count; i++) {
+    if (ck->group->members[i]->self == global) return ck->group->members[i];
+  }
+  return NULL;
+}
+
+/* The function of this name that is being defined. */
+static struct global *begun(const struct checker *ck, const struct name *name) {
+  for (size_t i = 0; ck->group && i < ck->group->count; i++) {
+    struct global *self = ck->group->members[i]->self;
+    if (self->form->name == name && self->module == ck->session->module) return self;
+  }
+  return NULL;
+}
+
 static bool is_truth(const struct name *name) {
   return strcmp(name->text, "t") == 0 || strcmp(name->text, "f") == 0;
 }
@@ -42,12 +59,12 @@ static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   struct session *session = ck->session;
   if (e->qualified) return table_get(session->globals, name);
-  if (!e->builtin && ck->self && ck->self->form->name == name &&
-      ck->self->module == session->module)
-    return ck->self;
+  struct global *self = e->builtin ? NULL : begun(ck, name);
+  if (self) return self;
   if (e->builtin || (ck->source->closed && is_of_library(session, name)))
     return session_read(session, table_get(session->library, name));
-  return module_find(session, name);
+  struct global *global = module_find(session, name);
+  return later_is_meant(ck, name, global) ? NULL : global;
 }
 
 /* ---- names of modules: m.x ---- */
@@ -156,7 +173,14 @@ static const char *equivalent_of(const char *word) {
 
 static struct core *unbound(struct checker *ck, const struct syntax *e) {
   const char *name = e->as.name.name->text;
-  if (strcmp(name, "time") == 0) {
+  const struct later *later = later_named(ck->session, ck->source, e->as.name.name);
+  if (later) {
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
+             later->error != NESL_OK
+                 ? "`%s` is not defined: there is an error in its definition, at line %u"
+                 : "`%s` is not defined yet: its definition, at line %u, is executed later",
+             name, source_position(ck->source, later->at).line);
+  } else if (strcmp(name, "time") == 0) {
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
              "`time` is no value: time(e) gives the value of e and the seconds that it took");
   } else if (equivalent_of(name)) {
@@ -169,6 +193,7 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
              near ? "`%s` is not defined; did you mean `%s`?" : "`%s` is not defined", name,
              near);
   }
+  later_remark(ck);
   return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
 }
 

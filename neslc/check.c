@@ -2,6 +2,7 @@
  * section 4.1.)
  */
 #include "neslc/check.h"
+#include "neslc/later.h"
 #include "neslc/modules.h"
 
 /* ---- values ---- */
@@ -108,6 +109,7 @@ bool check_form(struct session *session, const struct form *form, struct complai
                        .source = form->source,
                        .frame = &frame};
   *out = (struct checked){.form = form};
+  later_reach(session, form);
   bool good = false;
   switch ((enum form_kind)form->kind) {
   case FORM_EXPRESSION:
@@ -118,6 +120,7 @@ bool check_form(struct session *session, const struct form *form, struct complai
   }
   if (!complaints->count) complaints->first = own.first;
   complaints->count += own.count;
+  complaints->warnings += own.warnings;
   return good;
 }
 

@@ -18,6 +18,7 @@ struct session {
   struct table *types;         /* name -> struct datatype */
   struct table *library;       /* name -> struct global of the library, even if redefined */
   struct table *library_types; /* name -> struct datatype of the library, likewise */
+  struct later_text *later;    /* later.h: of the text that is read, or NULL */
   struct module *program;      /* modules.h: what is no module; */
   struct module *module;       /* what is read now: that, or a module; */
   struct module *modules;      /* all */

@@ -215,6 +215,21 @@ Test(libravel, expressions_with_the_names_of_constants) {
   ravel_context_free(c);
 }
 
+Test(libravel, functions_of_a_text_call_later_ones) {
+  struct ravel_context *c = context();
+  define(c, "k = 1; function even(n) = if n == 0 then 1 else odd(n - 1);"
+            "function odd(n) = if n == 0 then 0 else even(n - k);");
+  cr_expect_eq(int_in(c, call(c, find(c, "even", "int"), int_of(c, 6), NULL)), 1);
+  cr_expect_eq(int_in(c, call(c, find(c, "odd", "int"), int_of(c, 6), NULL)), 0);
+  fails(c, RAVEL_TYPE, "error: `+` wants two numbers",
+        ravel_define(c, "test.nesl", "function a(x) = b(x); function b(x) = x + \"a\";", 0));
+  fails(c, RAVEL_TYPE, "test.nesl:1:1: note: `b` is checked here already",
+        ravel_define(c, "test.nesl", "function a(x) = b(x); m = 1; function b(x) = x + m;", 0));
+  fails(c, RAVEL_TYPE, "`even2` is not defined; did you mean `even`?",
+        ravel_define(c, "test.nesl", "function uses(x) = even2(x);", 0));
+  ravel_context_free(c);
+}
+
 /* Operators are no mention of the names that a program has for their functions. */
 Test(libravel, names_of_the_library_that_a_program_has) {
   struct ravel_context *c = context();
