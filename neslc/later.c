@@ -114,7 +114,8 @@ void later_remark(struct checker *ck) {
   const struct form *form = ck->self->form;
   if (form->at.start <= text->at) return;
   remark(ck->complaints, ck->source, (struct span){text->at, text->at},
-         "`%s` is checked here already, where it is called", form->name->text);
+         "`%s` is checked here already, where it is called: what it uses stands before",
+         form->name->text);
 }
 
 /* ---- the search ---- */
