@@ -210,6 +210,9 @@ Test(libravel, expressions_with_the_names_of_constants) {
   g = expression(c, text, "int");
   cr_expect_neq(g, f, "what it names was defined");
   cr_expect_eq(int_in(c, call(c, g, int_of(c, 5), NULL)), 1);
+  fails(c, RAVEL_MISUSE, "cannot be called then, a word of NESL",
+        ravel_expression(c, "1", "t, Then", "int, int", &g));
+  fine(c, ravel_expression(c, "not_ + index + ins", "not_, index, ins", "int, int, int", &g));
   define(c, "datatype x(int, float);");
   cr_expect_str_eq(ravel_function_gives(find(c, "x", "int, float")), "x");
   ravel_context_free(c);

@@ -46,6 +46,8 @@ class Eval(unittest.TestCase):
         self.assertIs(rv.eval("t"), True)
         self.assertEqual(rv.eval("(t, f, F)", T=[1.5][0]), (1.5, False, False))
         self.assertEqual(rv.eval("time + 1", time=2), 3)
+        with self.assertRaisesRegex(rv.MisuseError, "cannot be called let, a word of NESL"):
+            rv.eval("1", Let=2)
 
     def test_definitions_with_names_of_the_constants(self):
         """What an expression means changes with them, and translated functions keep theirs."""
