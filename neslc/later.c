@@ -21,11 +21,17 @@ static void add(struct later_text *text, const struct name *name, uint32_t at) {
   }
 }
 
+static bool begins_form(const struct reader *r) {
+  const struct token *before = &r->before;
+  return before->kind == TOKEN_END || before->lexeme == LEX_END ||
+         before->lexeme == LEX_END_ALSO;
+}
+
 /* Reads the tokens up to the end of a form, or further. */
 static void look_at_form(struct later_text *text, struct reader *r) {
   do {
     const uint32_t at = r->token.at.start;
-    const bool function = r->token.lexeme == LEX_FUNCTION;
+    const bool function = r->token.lexeme == LEX_FUNCTION && begins_form(r);
     read_token(r);
     if (function && token_is_name(&r->token)) add(text, r->token.name, at);
   } while (r->token.lexeme != LEX_END && r->token.kind != TOKEN_END && !r->failed);
