@@ -126,7 +126,7 @@ struct ravel_function {
   struct region *own;             /* of an expression ... */
   struct ravel_mention *mentions; /* ... and what its text names; */
   size_t mention_count;
-  bool constants[2]; /* f and t, if it mentions the constants */
+  bool constants[2];       /* f and t, if it mentions the constants */
   struct core *whole;      /* its body; NULL: a program of VCODE */
   struct global *callee;   /* what has it as its body, as it was; or NULL */
   uint32_t local_count;    /* without a callee: of the body */

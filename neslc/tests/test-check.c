@@ -555,8 +555,8 @@ Test(check, one_mistake_is_one_error) {
 
 /* ---- the corpus ---- */
 
-/* What the specification refuses: a number that is logical, too, which is an int; and names that
- * programs may have for their own. */
+/* What the specification refuses: a number that is logical, too, which is an int; and names
+ * that programs may have for their own. */
 static bool superseded(const char *path, const char *line, const struct outcome *o) {
   const bool error = strncmp(o->text, "error ", 6) == 0;
   if (strstr(path, "errors/names.nesl"))
