@@ -66,7 +66,8 @@ struct later_text *later_look(struct session *session, const struct reader *read
   struct later_text *text = arena_alloc(reader->arena, sizeof *text);
   *text = (struct later_text){
       .arena = reader->arena, .reader = *reader, .names = table_new(reader->arena)};
-  look_through(text, session->arena->heap);
+  /* A text of data alone may be large. */
+  if (strcasestr(reader->source->text, "function")) look_through(text, session->arena->heap);
   return text;
 }
 
