@@ -2,6 +2,7 @@
 #include "commands/nesl.h"
 #include "commands/process.h"
 #include "commands/source.h"
+#include "neslc/later.h"
 #include "neslc/modules.h"
 
 #include <stdlib.h>
@@ -186,8 +187,9 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   struct checked checked = {0};
   if (form->kind == FORM_COMMAND) return nesl_command(n, form);
   if (!check_form(n->session, form, &n->complaints, &checked)) return false;
-  if (checked.notice && n->verbose && !n->silent && n->shows)
-    fprintf(n->out, "%s\n", checked.notice);
+  const bool speaks = n->verbose && !n->silent && n->shows;
+  if (checked.note && speaks && n->reading.prompt) fprintf(n->out, "%s\n", checked.note);
+  if (checked.notice && speaks) fprintf(n->out, "%s\n", checked.notice);
   if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
     return evaluate(n, &checked, out);
   }
@@ -405,6 +407,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
   if (!n->reading.file) reader->defines = is_defined;
   reader->redefines = is_redefined;
   reader->context = n;
+  n->session->later = n->reading.prompt ? NULL : later_look(n->session, reader);
   memory_guard_end(&guard);
   return true;
 }
@@ -502,6 +505,7 @@ static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *do
 void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *done,
                     void *context, uint32_t *more) {
   struct reader reader;
+  struct later_text *const outer = n->session->later;
   region_hold(source->region);
   enum next next = NEXT_DONE;
   if (!begin_reading(n, &reader, source)) {
@@ -526,6 +530,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
     if (next == NEXT_INCOMPLETE) *more = start;
     session_end_form(n->session, region);
   }
+  n->session->later = outer;
   region_let_go(n->session, source->region);
 }
 

@@ -262,7 +262,7 @@ int nesl_prompt(struct nesl *n) {
     fputs("nesl: error: out of memory\n", stderr);
     return STATUS_FAILED;
   }
-  n->reading = (struct nesl_reading){.typed = lines_interactive(lines)};
+  n->reading = (struct nesl_reading){.typed = lines_interactive(lines), .prompt = true};
   if (lines_interactive(lines)) {
     fputs("NESL of Ravel " RAVEL_VERSION ". `help` lists what there is, `exit` leaves.\n",
           n->out);

@@ -64,6 +64,7 @@ struct nesl {
   bool leave;           /* exit was read */
   struct nesl_reading { /* the forms that are executed now */
     bool typed;         /* by the user, at a terminal or on the command line */
+    bool prompt;        /* at the prompt, one after another */
     const char *file;   /* they are read from, or NULL */
   } reading;
   bool interrupted;           /* a form was, by a signal */

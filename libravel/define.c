@@ -3,10 +3,14 @@
 
 #include "base/permissions.h"
 #include "neslc/flatten.h"
+#include "neslc/later.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Begins the names of texts that the package for Python makes: they use the library. */
+static const char made[] = "<ravel.";
 
 struct source *ravel_source(struct ravel_context *c, const char *name, const char *text,
                             size_t length, uint32_t first_line) {
@@ -23,6 +27,7 @@ struct source *ravel_source(struct ravel_context *c, const char *name, const cha
                             .text = arena_copy(&region->arena, text, length),
                             .length = length,
                             .first_line = first_line,
+                            .closed = strncmp(name, made, strlen(made)) == 0,
                             .region = region};
   source_index(&region->arena, source);
   memory_guard_end(&guard);
@@ -136,6 +141,7 @@ struct definition {
   const char *name, *text;
   size_t length;
   struct reader reader;
+  struct later_text *later;
   bool done;
 };
 
@@ -168,6 +174,7 @@ static void begin_source(struct ravel_context *c, struct definition *d,
                          const struct source *source) {
   reader_init(&d->reader, &source->region->arena, &c->session->names, source);
   d->reader.widths = c->options.machine.widths;
+  d->later = later_look(c->session, &d->reader);
   region_hold(source->region);
 }
 
@@ -179,7 +186,10 @@ static enum ravel_code begin_text(struct ravel_context *c, void *data) {
 
 static enum ravel_code execute_forms(struct ravel_context *c, struct definition *d) {
   enum ravel_code code = RAVEL_OK;
+  struct later_text *const outer = c->session->later;
+  c->session->later = d->later;
   while (code == RAVEL_OK && !d->done) code = ravel_in_form(c, execute_form, d);
+  c->session->later = outer;
   region_let_go(c->session, d->reader.source->region);
   return code;
 }

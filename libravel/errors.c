@@ -125,7 +125,6 @@ enum ravel_code ravel_code_of(enum nesl_error error) {
   case NESL_UNBOUND:
   case NESL_PATTERN:
   case NESL_DUPLICATE:
-  case NESL_RESERVED:
   case NESL_BUILTIN:
   case NESL_UNKNOWN_TYPE:
   case NESL_NO_BODY:

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- life ---- */
 
@@ -215,7 +216,7 @@ static enum ravel_code compile_named(struct ravel_context *c, struct search *s) 
   if (g->kind == GLOBAL_FUNCTION && g->primitive < 0) {
     return ravel_fail(c, RAVEL_TYPE, "`%s` is only declared: it has no body", s->name);
   }
-  return compile_text(c, s, "x", arena_printf(c->session->arena, "%s(x)", s->name));
+  return compile_text(c, s, "_given", arena_printf(c->session->arena, "%s(_given)", s->name));
 }
 
 /* Expressions without parameters. */
@@ -335,6 +336,24 @@ static bool are_names(const char *names) {
   return true;
 }
 
+static const char *const keywords[] = {
+#define WORD(id, text, left, right, prefix, hint) text,
+#include "neslc/lexemes.def"
+};
+
+/* A word of the language among names, which none can be; or NULL. */
+static const char *keyword_among(const char *names) {
+  for (names += strspn(names, ", "); *names; names += strspn(names, ", ")) {
+    const size_t length = strcspn(names, ", ");
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+      const bool same = strncasecmp(keywords[i], names, length) == 0;
+      if (same && keywords[i][length] == '\0') return keywords[i];
+    }
+    names += length;
+  }
+  return NULL;
+}
+
 enum ravel_code ravel_expression(struct ravel_context *c, const char *text, const char *names,
                                  const char *types, struct ravel_function **out) {
   if (!ravel_begin(c)) return RAVEL_MISUSE;
@@ -343,6 +362,11 @@ enum ravel_code ravel_expression(struct ravel_context *c, const char *text, cons
   if (any != typed || (any && !are_names(names))) {
     return ravel_fail(c, RAVEL_MISUSE, "parameters '%.100s' of the types '%.100s'",
                       any ? names : "", typed ? types : "");
+  }
+  const char *keyword = any ? keyword_among(names) : NULL;
+  if (keyword) {
+    return ravel_fail(c, RAVEL_MISUSE,
+                      "a parameter cannot be called %s, a word of NESL: rename it", keyword);
   }
   struct text key, own;
   if (!text_begin(&key, &c->heap)) return ravel_fail_memory(c);

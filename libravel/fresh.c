@@ -6,18 +6,25 @@
  */
 #include "libravel/private.h"
 
+#include "neslc/table.h"
+
 /* ---- what an expression names ---- */
 
 struct mentions {
   struct arena *arena;
-  ARRAY(const struct global *) list;
+  const struct table *globals;
+  ARRAY(struct ravel_mention) list;
+  bool constants[2]; /* f and t, which no definition has */
 };
 
+/* What its name means now: something else than the global where an operator stands for a
+ * function of the library whose name the program has for its own. */
 static void add_mention(struct mentions *m, const struct global *g) {
   for (size_t i = 0; i < m->list.count; i++) {
-    if (m->list.items[i] == g) return;
+    if (m->list.items[i].name == g->name) return;
   }
-  *array_push(m->arena, &m->list) = g;
+  *array_push(m->arena, &m->list) =
+      (struct ravel_mention){g->name, table_get(m->globals, g->name)};
 }
 
 /* The datatypes of `[] point` have no other mention. */
@@ -28,25 +35,30 @@ static void add_datatypes(struct mentions *m, struct type *t) {
 }
 
 static void add_mentions(void *mentions, struct core *e, bool parallel) {
+  struct mentions *m = mentions;
   (void)parallel;
-  if (e->kind == CORE_GLOBAL) add_mention(mentions, e->as.use.global);
+  if (e->kind == CORE_GLOBAL) add_mention(m, e->as.use.global);
+  if (e->kind == CORE_BOOL) m->constants[e->as.integer] = true;
   if (e->kind == CORE_EMPTY) add_datatypes(mentions, e->type);
   core_parts(e, add_mentions, mentions);
 }
 
 void ravel_function_note_mentions(struct ravel_function *f, struct region *own) {
-  struct mentions m = {.arena = &f->arena};
+  struct mentions m = {.arena = &f->arena, .globals = f->context->session->globals};
   add_mentions(&m, f->whole, false);
   f->own = own;
   f->mentions = m.list.items;
   f->mention_count = m.list.count;
+  for (int i = 0; i < 2; i++) f->constants[i] = m.constants[i];
 }
 
 static bool are_still_named(struct ravel_context *c, const struct ravel_function *f) {
   for (size_t i = 0; i < f->mention_count; i++) {
-    if (session_current(c->session, f->mentions[i]) != f->mentions[i]) return false;
+    const struct ravel_mention *m = &f->mentions[i];
+    if (table_get(c->session->globals, m->name) != m->meaning) return false;
   }
-  return true;
+  return !(f->constants[0] && session_global(c->session, "f")) &&
+         !(f->constants[1] && session_global(c->session, "t"));
 }
 
 /* ---- what is reached ---- */

@@ -122,6 +122,12 @@ struct ravel_type {
   const struct ravel_layout *layout; /* NULL: not yet */
 };
 
+/* What a name means: `meaning` is for comparison alone, and may be gone. */
+struct ravel_mention {
+  const struct name *name;
+  const struct global *meaning;
+};
+
 /* Released by the caller, or kept by the context for the next one who looks for the same. */
 struct ravel_function {
   struct ravel_context *context;
@@ -137,8 +143,9 @@ struct ravel_function {
   const char *user_key;           /* ravel_keep; or NULL */
   struct global *global;          /* what was compiled; NULL: an expression */
   struct region *own;             /* of an expression ... */
-  const struct global **mentions; /* ... and what its text names */
+  struct ravel_mention *mentions; /* ... and what its text names; */
   size_t mention_count;
+  bool constants[2];       /* f and t, if it mentions the constants */
   struct core *whole;      /* its body; NULL: a program of VCODE */
   struct global *callee;   /* what has it as its body, as it was; or NULL */
   uint32_t local_count;    /* without a callee: of the body */

@@ -29,7 +29,7 @@ SHAPES = """datatype box(width : float, height : float);
 function area(b) = b.width * b.height;
 """
 
-KINDS = """parse type unbound pattern duplicate reserved builtin unknown-type no-body serial-only
+KINDS = """parse type unbound pattern duplicate builtin unknown-type no-body serial-only
 optional-argument field nonfinite runtime user limit""".split()
 
 SENTENCES = """Sequence reference (a[i]) out of bounds.

@@ -7,19 +7,21 @@
 
 /* ---- functions and global variables ---- */
 
-/* A use of a function within its own body: monomorphic. The types of its generic variables are
- * filled in when the function is complete. */
-static struct core *check_self(struct checker *ck, const struct syntax *e) {
-  struct core *core = core_make(ck, CORE_GLOBAL, e, ck->self_type);
-  core->as.use.global = ck->self;
-  *array_push(ck->arena, &ck->self_uses) = core;
+/* A use of a function within its own body, or that of one that is defined with it: monomorphic.
+ * The types of its generic variables are filled in when the functions are complete. */
+static struct core *check_self(struct checker *ck, const struct syntax *e,
+                               struct checker *self) {
+  struct core *core = core_make(ck, CORE_GLOBAL, e, self->self_type);
+  core->as.use.global = self->self;
+  *array_push(ck->arena, &self->self_uses) = core;
   if (ck->parallel) ck->parallel_self = core;
   return core;
 }
 
 struct core *check_global_use(struct checker *ck, const struct syntax *e,
                               struct global *global) {
-  if (global == ck->self) return check_self(ck, e);
+  struct checker *self = checker_of(ck, global);
+  if (self) return check_self(ck, e, self);
   struct core *core = core_make(ck, CORE_GLOBAL, e, NULL);
   struct type **arguments =
       arena_alloc(ck->arena, (global->scheme.count + 1) * sizeof *arguments);
@@ -266,6 +268,12 @@ static struct core *check_options(struct checker *ck, const struct syntax *argum
 
 /* ---- special forms ---- */
 
+/* Whether the function is `time`, and nothing that the program calls so. */
+static bool is_time(struct checker *ck, const struct syntax *f) {
+  return f->kind == SYNTAX_NAME && !f->builtin && !f->qualified &&
+         strcmp(f->as.name.name->text, "time") == 0 && !is_bound(ck, f);
+}
+
 static struct core *check_time(struct checker *ck, const struct syntax *e) {
   struct core *value = check_expression(ck, e->as.part.right);
   struct type *seconds = type_from(ck, type_base(ck->arena, TYPE_FLOAT), e->at);
@@ -329,10 +337,7 @@ static const struct syntax *with_member(struct checker *ck, const struct syntax 
 struct core *check_apply(struct checker *ck, const struct syntax *e) {
   e = with_member(ck, e);
   const struct syntax *f = e->as.part.left;
-  const bool own = f->kind == SYNTAX_NAME && !f->builtin && !f->qualified;
-  if (own && strcmp(f->as.name.name->text, "time") == 0) {
-    return check_time(ck, e);
-  }
+  if (is_time(ck, f)) return check_time(ck, e);
   int64_t exponent = small_power(e);
   if (exponent) return check_power(ck, e, exponent);
   struct global *used = named_function(ck, f);

@@ -299,7 +299,7 @@ static void explain_argument(struct checker *ck, const struct syntax *apply,
   const char *name = callee_name(ck, apply->as.part.left);
   struct type *wanted = type_of(callee->type)->part[0];
   if (complain_power(ck, apply, part, number)) return;
-  if (callee->kind == CORE_GLOBAL && callee->as.use.global != ck->self) {
+  if (callee->kind == CORE_GLOBAL && !checker_of(ck, callee->as.use.global)) {
     const struct global *global = callee->as.use.global;
     if (complain_operands(ck, apply, global, argument, clash)) return;
     /* As it is declared, not as far as it was unified. */

@@ -171,6 +171,7 @@ void check_parallel_calls(struct checker *ck) {
     complain_serial(ck, call->at, "this function");
   }
   if (ck->parallel_self && ck->serial_only) {
-    complain_serial(ck, ck->parallel_self->at, ck->self->name->text);
+    const struct core *use = ck->parallel_self;
+    complain_serial(ck, use->at, use->as.use.global->name->text);
   }
 }

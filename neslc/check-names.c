@@ -3,22 +3,10 @@
  */
 #include "neslc/check.h"
 #include "neslc/habits.h"
+#include "neslc/later.h"
 #include "neslc/modules.h"
 
 #include <string.h>
-
-bool reserved_word(const struct name *name) {
-  static const char *const words[] = {"t", "f", "time", "pair", "closure", "defconfig"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (strcmp(name->text, words[i]) == 0) return true;
-  }
-  return false;
-}
-
-const char *reserved_meaning(const struct name *name) {
-  if (strcmp(name->text, "t") == 0) return ", it means true";
-  return strcmp(name->text, "f") == 0 ? ", it means false" : "";
-}
 
 void scope_push(struct checker *ck, struct local *local) {
   struct binding *binding = arena_alloc(ck->arena, sizeof *binding);
@@ -43,16 +31,41 @@ static void capture(struct checker *ck, const struct binding *binding) {
   }
 }
 
+struct checker *checker_of(const struct checker *ck, const struct global *global) {
+  for (size_t i = 0; ck->group && i < ck->group->count; i++) {
+    if (ck->group->members[i]->self == global) return ck->group->members[i];
+  }
+  return NULL;
+}
+
+/* The function of this name that is being defined. */
+static struct global *begun(const struct checker *ck, const struct name *name) {
+  for (size_t i = 0; ck->group && i < ck->group->count; i++) {
+    struct global *self = ck->group->members[i]->self;
+    if (self->form->name == name && self->module == ck->session->module) return self;
+  }
+  return NULL;
+}
+
+static bool is_truth(const struct name *name) {
+  return strcmp(name->text, "t") == 0 || strcmp(name->text, "f") == 0;
+}
+
+static bool is_of_library(const struct session *session, const struct name *name) {
+  return table_get(session->library, name) || is_truth(name);
+}
+
 /* The global that a name refers to if it is no variable in scope. */
 static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   struct session *session = ck->session;
   if (e->qualified) return table_get(session->globals, name);
-  if (!e->builtin && ck->self && ck->self->form->name == name &&
-      ck->self->module == session->module)
-    return ck->self;
-  return e->builtin ? session_read(session, table_get(session->library, name))
-                    : module_find(session, name);
+  struct global *self = e->builtin ? NULL : begun(ck, name);
+  if (self) return self;
+  if (e->builtin || (ck->source->closed && is_of_library(session, name)))
+    return session_read(session, table_get(session->library, name));
+  struct global *global = module_find(session, name);
+  return later_is_meant(ck, name, global) ? NULL : global;
 }
 
 /* ---- names of modules: m.x ---- */
@@ -123,8 +136,15 @@ static const char *nearest(struct checker *ck, const char *name) {
 
 static struct core *unbound(struct checker *ck, const struct syntax *e) {
   const char *name = e->as.name.name->text;
-  if (strcmp(name, "time") == 0) {
-    complain(ck->complaints, NESL_RESERVED, ck->source, e->mark,
+  const struct later *later = later_named(ck->session, ck->source, e->as.name.name);
+  if (later) {
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
+             later->error != NESL_OK
+                 ? "`%s` is not defined: there is an error in its definition, at line %u"
+                 : "`%s` is not defined yet: its definition, at line %u, is executed later",
+             name, source_position(ck->source, later->at).line);
+  } else if (strcmp(name, "time") == 0) {
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
              "`time` is no value: time(e) gives the value of e and the seconds that it took");
   } else if (habit_of_name(name)) {
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark, "`%s` is not defined; %s", name,
@@ -136,11 +156,13 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
              near ? "`%s` is not defined; did you mean `%s`?" : "`%s` is not defined", name,
              near);
   }
+  later_remark(ck);
   return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
 }
 
 /* ---- dispatch ---- */
 
+/* t and f, which are names like others where something binds them. */
 static struct core *check_bool(struct checker *ck, const struct syntax *e, bool value) {
   struct type *type = type_from(ck, type_base(ck->arena, TYPE_BOOL), e->at);
   struct core *core = core_make(ck, CORE_BOOL, e, type);
@@ -151,8 +173,6 @@ static struct core *check_bool(struct checker *ck, const struct syntax *e, bool 
 struct core *check_name(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   if (!e->builtin && !e->qualified) {
-    if (strcmp(name->text, "t") == 0) return check_bool(ck, e, true);
-    if (strcmp(name->text, "f") == 0) return check_bool(ck, e, false);
     const struct binding *binding = in_scope(ck, name);
     if (binding) {
       capture(ck, binding);
@@ -160,5 +180,6 @@ struct core *check_name(struct checker *ck, const struct syntax *e) {
     }
   }
   struct global *global = global_of(ck, e);
-  return global ? check_global_use(ck, e, global) : unbound(ck, e);
+  if (global) return check_global_use(ck, e, global);
+  return is_truth(name) ? check_bool(ck, e, *name->text == 't') : unbound(ck, e);
 }

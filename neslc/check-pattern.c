@@ -151,11 +151,7 @@ struct core_pattern *check_pattern(struct checker *ck, const struct syntax *e,
 
 static bool legal_variable(struct checker *ck, const struct syntax *e, enum pattern_use use) {
   const struct name *name = e->as.name.name;
-  if (use == PATTERN_OF_ASSIGNMENT) return check_definable(ck, name, e->at);
-  if (!reserved_word(name)) return true;
-  complain(ck->complaints, NESL_RESERVED, ck->source, e->at,
-           "`%s` is reserved%s: it cannot be a variable", name->text, reserved_meaning(name));
-  return false;
+  return use != PATTERN_OF_ASSIGNMENT || check_definable(ck, name, e->at);
 }
 
 static bool legal_contents(struct checker *ck, const struct syntax *e, enum pattern_use use) {

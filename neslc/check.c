@@ -2,6 +2,7 @@
  * section 4.1.)
  */
 #include "neslc/check.h"
+#include "neslc/later.h"
 #include "neslc/modules.h"
 
 /* ---- values ---- */
@@ -55,8 +56,9 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
   if (p->left) notice_pattern(ck, p->left, out);
   if (p->right) notice_pattern(ck, p->right, out);
   if (p->kind != PATTERN_LOCAL || out->notice) return;
-  const struct global *before =
-      table_get(ck->session->globals, module_own(ck->session, p->local->name));
+  const struct name *name = module_own(ck->session, p->local->name);
+  const struct global *before = table_get(ck->session->globals, name);
+  note_name(ck, name, out);
   if (!before || before->library) return;
   struct scheme scheme = scheme_of_part(ck->arena, p->type);
   if (!global_is_updated(ck->session, before, GLOBAL_VARIABLE, &scheme)) {
@@ -107,6 +109,7 @@ bool check_form(struct session *session, const struct form *form, struct complai
                        .source = form->source,
                        .frame = &frame};
   *out = (struct checked){.form = form};
+  later_reach(session, form);
   bool good = false;
   switch ((enum form_kind)form->kind) {
   case FORM_EXPRESSION:
@@ -117,6 +120,7 @@ bool check_form(struct session *session, const struct form *form, struct complai
   }
   if (!complaints->count) complaints->first = own.first;
   complaints->count += own.count;
+  complaints->warnings += own.warnings;
   return good;
 }
 

@@ -1,7 +1,8 @@
 /* check.h - declarations common to the files of the checker.
  *
  *   check.c           entry point: forms that are values; resolution of their types
- *   check-forms.c     function definitions, datatypes, redefinition
+ *   check-forms.c     what may be defined, redefinition, datatypes
+ *   check-function.c  definitions of functions, alone or several together
  *   check-exp.c       expressions
  *   check-apply.c     applications: arguments, optional arguments, powers, time
  *   check-fields.c    records: fields by name
@@ -46,6 +47,14 @@ struct lambda_note {
   uint8_t visit;  /* of the search for lambdas that contain themselves */
 };
 
+/* Functions that are checked together, since each may call the others. */
+struct group {
+  struct checker **members;
+  size_t count;
+};
+
+struct later; /* later.h */
+
 struct checker {
   struct session *session;
   struct arena *arena;
@@ -60,9 +69,12 @@ struct checker {
   /* The function that is being defined: monomorphic until it is complete. */
   struct global *self;
   struct type *self_type, *self_identity;
-  ARRAY(struct core *) self_uses;
-  const struct core *parallel_self; /* a use within an apply-to-each, or NULL */
-  const struct name *datatype;      /* that is being defined */
+  ARRAY(struct core *) self_uses;   /* in all of the group */
+  const struct core *parallel_self; /* a use within an apply-to-each, or NULL: of the group */
+  const struct syntax *parameters;
+  const struct group *group;   /* what is defined together, self among it; or NULL */
+  ARRAY(struct later *) later; /* functions to be defined first, which it names */
+  const struct name *datatype; /* that is being defined */
 
   ARRAY(struct lambda_note) lambdas;
   ARRAY(struct core *) parallel_calls; /* of function values, within an apply-to-each */
@@ -126,9 +138,10 @@ struct core *check_array_file(struct checker *, const struct global *function,
 /* ---- check-names.c ---- */
 
 struct core *check_name(struct checker *, const struct syntax *);
+/* The checker of a function that is being defined; NULL for others. */
+struct checker *checker_of(const struct checker *, const struct global *);
 /* The function or constructor that an expression names; else NULL. Reports nothing. */
 struct global *named_function(struct checker *, const struct syntax *);
-/* Whether the name means something here. */
 /* The module that stands on the left of m.x, if m is no variable; else NULL. And m.x as a NAME;
  * NULL if the module does not define it, which may be reported. check-names.c */
 struct module;
@@ -136,14 +149,11 @@ const struct module *module_before_dot(struct checker *, const struct syntax *);
 const struct syntax *module_member(struct checker *, const struct syntax *);
 void complain_no_member(struct checker *, const struct module *, const struct name *,
                         struct span at);
+/* Whether a name means something that was defined or is in scope. */
 bool is_bound(struct checker *, const struct syntax *);
 /* The name that the user wrote: read_csv where the library's `_read_csv` is called. */
 const char *written_name(const struct global *);
 void scope_push(struct checker *, struct local *);
-/* Whether the word is t, f, time ... which cannot be bound. */
-bool reserved_word(const struct name *);
-/* ", it means true" for t and f, else "". */
-const char *reserved_meaning(const struct name *);
 
 /* ---- check-string.c ---- */
 
@@ -194,9 +204,22 @@ void check_parallel_calls(struct checker *);
 /* Whether a call of this needs the machine's state: it cannot run in parallel. */
 bool identity_is_serial(const struct type *identity);
 
-/* ---- check-forms.c ---- */
+/* ---- check-function.c ---- */
 
 bool check_function(struct checker *, const struct form *, struct checked *);
+/* Checks functions that call each other, with checkers like this one, and defines them. */
+bool check_functions(struct checker *like, const struct form *const *, size_t count,
+                     struct checked *const *out);
+/* Checks a function for the functions that are defined later and it names; defines nothing. */
+void check_mentions(struct checker *like, const struct form *, struct later ***mentions,
+                    size_t *count);
+
+/* ---- check-forms.c ---- */
+
+/* Gives the session a definition. */
+void define_global(struct checker *, struct global *, struct checked *);
+/* A copy of a form in the session's arena, where its parts are already. */
+const struct form *form_kept(struct checker *, const struct form *);
 bool check_datatype(struct checker *, const struct form *, struct checked *);
 /* Whether a type nests at most TYPE_MOST_DEPTH deep; reports an error if not. */
 bool check_depth(struct checker *, struct span, struct type *);
@@ -207,6 +230,9 @@ static inline bool tuple_continues(const struct syntax *e) {
 /* Whether a name may be defined by the user; complains if not. */
 bool check_definable(struct checker *, const struct name *, struct span);
 const char *redefinition_notice(struct checker *, const struct name *);
+/* Notes that the name that is defined is one of the library, too, if it was not defined before.
+ */
+void note_name(struct checker *, const struct name *, struct checked *);
 /* Whether the global is the user's, of this kind and type: then a redefinition updates it. */
 bool global_is_updated(struct session *, const struct global *, enum global_kind,
                        const struct scheme *);

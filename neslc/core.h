@@ -118,7 +118,6 @@ enum global_kind { GLOBAL_FUNCTION, GLOBAL_VARIABLE, GLOBAL_CONSTRUCTOR };
 struct global {
   const struct name *name;
   uint8_t kind; /* enum global_kind */
-  bool builtin; /* of the library and protected: cannot be redefined */
   bool library; /* of the library: a redefinition never updates it */
   bool serial_only;
   uint32_t number;  /* unique in the session */

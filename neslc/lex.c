@@ -45,6 +45,7 @@ void reader_init(struct reader *r, struct arena *arena, struct intern *names,
   r->loop_word = intern_name(names, "loop", strlen("loop"));
   r->while_word = intern_name(names, "while", strlen("while"));
   r->do_word = intern_name(names, "do", strlen("do"));
+  r->not_word = intern_name(names, "not", strlen("not"));
 }
 
 bool token_is_name(const struct token *token) {

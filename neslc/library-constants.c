@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Binds a name to a value. It cannot be redefined unless it is an addition. */
 static void bind(struct session *s, const char *name, struct type *type, uint32_t count,
                  const struct column *columns, const char *documentation) {
   struct scheme scheme = {.count = 0, .type = type};
@@ -48,15 +47,6 @@ static const char *environment(const char *name) {
   return value ? value : "";
 }
 
-/* Ravel's own, which programs may define for themselves. */
-static void bind_additions(struct session *s) {
-  s->in_additions = true;
-  bind_float(s, "infinity", (double)INFINITY,
-             "Above all other floats; -infinity is below them.");
-  bind_float(s, "nan", (double)NAN, "Not a number: differs from all floats, itself included.");
-  s->in_additions = false;
-}
-
 void library_bind_constants(struct session *s) {
   bind_float(s, "pi", 3.141592653589793, "The circumference of a circle by its diameter.");
   bind_int(s, "max_int", TYPE_INT, s->classic ? INT32_MAX : INT64_MAX, "The greatest int.");
@@ -71,5 +61,7 @@ void library_bind_constants(struct session *s) {
   bind_string(s, "user", environment("USER"), "The name of the user.");
   bind_string(s, "display", environment("DISPLAY"), "The name of the display.");
   bind_string(s, "nesl_path", environment("NESL_PATH"), "Where files of NESL are looked for.");
-  bind_additions(s);
+  bind_float(s, "infinity", (double)INFINITY,
+             "Above all other floats; -infinity is below them.");
+  bind_float(s, "nan", (double)NAN, "Not a number: differs from all floats, itself included.");
 }

@@ -6,8 +6,7 @@
  * its body is the word `primitive`. The name of a function may be an operator there: `function
  * +(x, y) : ...`.
  *
- * Names that begin with `_`, and all names of files that are additions (section 15.12), are not
- * protected (struct global: library, but not builtin).
+ * A program may use these names for its own: then the library keeps to what is here.
  */
 #ifndef RAVEL_NESLC_LIBRARY_H
 #define RAVEL_NESLC_LIBRARY_H
@@ -18,7 +17,6 @@ struct library_file {
   const char *name; /* "library/scans.nesl" */
   const char *text; /* NUL behind the end */
   size_t length;
-  bool addition;
 };
 
 extern const struct library_file library_files[];

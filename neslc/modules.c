@@ -335,11 +335,6 @@ bool module_read_words(struct session *session, const struct form *form,
   if (!*name) {
     complain(complaints, NESL_PARSE, form->source, words[0].at,
              "the file's own name is no name of NESL: import \"%s\" as NAME", *file);
-  } else if (reserved_word(*name)) {
-    complain(complaints, NESL_RESERVED, form->source, words[named ? 2 : 0].at,
-             "`%s` is reserved%s: import \"%s\" as another name", (*name)->text,
-             reserved_meaning(*name), *file);
-    return false;
   }
   return *name != NULL;
 }

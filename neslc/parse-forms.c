@@ -194,8 +194,7 @@ bool is_command_word(const char *word) {
   return false;
 }
 
-/* Whether an expression begins that cannot go on another one: `-` may, too. */
-static bool begins_expression(const struct token *token) {
+bool begins_expression(const struct token *token) {
   switch (token->kind) {
   case TOKEN_INT:
   case TOKEN_FLOAT:

@@ -98,6 +98,28 @@ static struct syntax *parse_prefix(struct reader *r) {
   return e;
 }
 
+/* ---- not ---- */
+
+bool is_not(const struct syntax *e) {
+  return e->kind == SYNTAX_NAME && !e->builtin && strcmp(e->as.name.name->text, "not") == 0;
+}
+
+bool is_negation(const struct syntax *e) {
+  return e->kind == SYNTAX_APPLY && is_not(e->as.part.left) && !e->as.part.left->parenthesised;
+}
+
+/* not e, read as -e is; `not` alone is the function. */
+static struct syntax *parse_not(struct reader *r) {
+  struct syntax *function = parse_atom(r, SYNTAX_NAME);
+  if (at_stop(r) || !(begins_expression(&r->token) || r->token.lexeme == LEX_MINUS))
+    return function;
+  const uint8_t options = r->options;
+  r->options = r->token.lexeme == LEX_OPEN ? OPTIONS_IN_PARENTHESES : OPTIONS_NONE;
+  struct syntax *operand = parse_expression(r, STRENGTH_PREFIX);
+  r->options = options;
+  return make_apply(r, function, operand);
+}
+
 /* ---- brackets ---- */
 
 /* name := value : type, whose type is the value's. */
@@ -355,6 +377,7 @@ struct syntax *parse_operand(struct reader *r) {
   case TOKEN_WORD:
     if (at_stop(r)) return no_operand(r);
     if (begins_loop(r)) return parse_closed(r, parse_loop);
+    if (r->token.name == r->not_word) return parse_not(r);
     if (r->token.lexeme == LEX_NONE) return parse_atom(r, SYNTAX_NAME);
     break;
   case TOKEN_SYMBOL: break;

@@ -88,6 +88,16 @@ static void remark_on_words(struct reader *r, const struct token *last, uint32_t
   if (last->at.start != error) (void)remark_on_word(r, last, r->before.kind == TOKEN_END);
 }
 
+void parse_warn(struct reader *r, struct span at, const char *format, ...) {
+  va_list args;
+  char message[256];
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  struct source rest = view(r, &at);
+  warn(r->complaints, &rest, at, "%s", message);
+}
+
 static void fail(struct reader *r, enum nesl_error kind, struct span at, const char *format,
                  va_list args) {
   if (r->failed) return;
@@ -213,12 +223,24 @@ static int left_strength(const struct reader *r) {
   return lexeme_facts[token->lexeme].left;
 }
 
+/* Whether `not x < y` begins, whose `not` is applied first: parentheses say what is meant. */
+static bool is_doubtful(const struct syntax *left, const struct lexeme_facts *facts) {
+  return facts->left == lexeme_facts[LEX_LESS].left && is_negation(left) &&
+         !left->parenthesised && !left->as.part.right->parenthesised;
+}
+
 /* left OP right. */
 static struct syntax *extend_infix(struct reader *r, struct syntax *left) {
   const struct lexeme_facts *facts = &lexeme_facts[r->token.lexeme];
   struct span mark = r->token.at;
   read_token(r);
   struct syntax *right = parse_expression(r, facts->right);
+  if (!r->failed && is_doubtful(left, facts)) {
+    parse_warn(r, span_over(left->at, syntax_whole(right)),
+               "`not` is applied before `%s`: write not (x %s y) to negate the comparison, and "
+               "(not x) %s y where this is meant",
+               facts->text, facts->text, facts->text);
+  }
   struct syntax *function = make_builtin(r, facts->text, facts->text, mark);
   struct syntax *e = make_apply(r, function, make_pair(r, left, right));
   e->at = span_over(syntax_whole(left), syntax_whole(right));
@@ -327,9 +349,7 @@ static struct syntax *parse_arguments(struct reader *r, struct syntax *left) {
   if (!named || open.lexeme != LEX_OPEN) return NULL;
   read_token(r);
   if (r->token.lexeme == LEX_CLOSE) {
-    struct syntax *none = make_syntax(r, SYNTAX_NAME, since(r, open.at));
-    none->as.name.name = intern_name(r->names, "t", 1);
-    none->as.name.written = none->as.name.name->text;
+    struct syntax *none = make_builtin(r, "t", "", open.at);
     read_token(r);
     none->at = since(r, open.at);
     return make_apply(r, left, none);

@@ -61,6 +61,9 @@ void parse_failed_as(struct reader *, enum nesl_error, struct span, const char *
 void parse_unexpected(struct reader *, const char *expected);
 /* The same within an expression, with a hint about what was probably meant. */
 void parse_puzzled(struct reader *, const char *expected);
+/* A warning about a form that may be meant otherwise. */
+void parse_warn(struct reader *, struct span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A remark to the preceding error. */
 void parse_remark(struct reader *, struct span, const char *message);
 /* The line number of an offset within this form. */
@@ -113,6 +116,9 @@ struct syntax *parse_typed(struct reader *, struct syntax *);
 struct syntax *make_builtin(struct reader *, const char *name, const char *written,
                             struct span);
 struct syntax *make_apply(struct reader *, struct syntax *function, struct syntax *argument);
+/* Whether a tree is the name `not`; and whether it is not e, which binds as -e does. */
+bool is_not(const struct syntax *);
+bool is_negation(const struct syntax *);
 /* Raises the height of a tree above that of this child. */
 void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 
@@ -134,6 +140,8 @@ void parse_context(struct reader *, struct syntax_annotation *);
 
 /* ---- parse-forms.c ---- */
 
+/* Whether an expression begins that cannot go on another one: `-` may, too. */
+bool begins_expression(const struct token *);
 /* Whether a form that begins with this word is a command. */
 bool is_command_word(const char *word);
 

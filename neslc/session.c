@@ -58,11 +58,9 @@ static void find_definitions(struct session *session, const struct source *sourc
 static bool load_library(struct session *session, struct diag_list *diags) {
   struct complaints complaints = {.diags = diags};
   session->in_library = true;
-  session->in_additions = false;
   library_bind_constants(session);
   for (size_t i = 0; i < library_file_count; i++) {
     const struct library_file *file = &library_files[i];
-    session->in_additions = file->addition;
     struct source *source = arena_alloc(session->arena, sizeof *source);
     *source = (struct source){.name = file->name,
                               .text = file->text,
@@ -79,17 +77,14 @@ static bool load_library(struct session *session, struct diag_list *diags) {
 struct outside {
   struct arena *arena;
   struct region *region;
-  bool in_library, in_additions;
+  bool in_library;
 };
 
-static struct outside go_inside(struct session *session, const struct global *global,
-                                struct region *own) {
-  const struct outside outside = {session->arena, session->region, session->in_library,
-                                  session->in_additions};
+static struct outside go_inside(struct session *session, struct region *own) {
+  const struct outside outside = {session->arena, session->region, session->in_library};
   if (own) session->arena = &own->arena;
   session->region = NULL;
   session->in_library = true;
-  session->in_additions = !global->builtin;
   return outside;
 }
 
@@ -97,7 +92,6 @@ static void go_outside(struct session *session, const struct outside *outside) {
   session->arena = outside->arena;
   session->region = outside->region;
   session->in_library = outside->in_library;
-  session->in_additions = outside->in_additions;
 }
 
 /* Tests read every function, so that no user sees these errors. */
@@ -117,7 +111,7 @@ struct global *session_read(struct session *session, struct global *global) {
   if (!global || global->scheme.type) return global;
   struct region *own = session->heap ? region_new(session, REGION_OF_FORM) : NULL;
   if (session->heap && !own) memory_failed();
-  const struct outside outside = go_inside(session, global, own);
+  const struct outside outside = go_inside(session, own);
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {

@@ -18,13 +18,13 @@ struct session {
   struct table *types;         /* name -> struct datatype */
   struct table *library;       /* name -> struct global of the library, even if redefined */
   struct table *library_types; /* name -> struct datatype of the library, likewise */
+  struct later_text *later;    /* later.h: of the text that is read, or NULL */
   struct module *program;      /* modules.h: what is no module; */
   struct module *module;       /* what is read now: that, or a module; */
   struct module *modules;      /* all */
   uint64_t round;              /* changes when files may have: with each form of the program */
   uint32_t next_number;        /* of globals and lambdas */
-  bool in_library;   /* while the library is read: `primitive` is a body, names are builtin */
-  bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
+  bool in_library;             /* while the library is read: `primitive` is a body */
   bool argument_checks;   /* set arg_check; initially true */
   bool warned_of_escapes; /* that strings without `e` have none */
   bool classic;
@@ -81,6 +81,8 @@ struct checked {
   /* FUNCTION, DATATYPE: defined already */
   struct global *global;
   const char *notice; /* "Redefining X with a new type. ..." or NULL */
+  const char *note;   /* for a prompt: that a name is the library's, too, when it is first used;
+                         or NULL */
 };
 
 /* Reads and checks a text that is a type, with a `;` behind it. NULL after errors. */

@@ -68,6 +68,10 @@ static void binding(const struct syntax *e, int *left, int *right) {
     case NOTATION_PREFIX: *right = STRENGTH_PREFIX; return;
     case NOTATION_INFIX: break;
     case NOTATION_CALL:
+      if (is_negation(e)) {
+        *right = STRENGTH_PREFIX;
+        return;
+      } /* fall through */
     case NOTATION_SLICE:
     case NOTATION_INDEX: *left = STRENGTH_ARGUMENT; return;
     }
@@ -77,10 +81,12 @@ static void binding(const struct syntax *e, int *left, int *right) {
   case SYNTAX_FLOAT:
   case SYNTAX_CHAR:
   case SYNTAX_STRING:
-  case SYNTAX_NAME:
   case SYNTAX_LIST:
   case SYNTAX_TYPED:
   case SYNTAX_EACH: return;
+  case SYNTAX_NAME: /* an operand would become that of `not` */
+    if (is_not(e)) *right = lexeme_facts[LEX_MINUS].left - 1;
+    return;
   }
   *left = facts->left;
   *right = facts->right;
@@ -236,6 +242,12 @@ static void show_slice(struct layout *l, const struct syntax *function,
   layout_text(l, "]");
 }
 
+/* The argument that stands for none: arguments(). */
+static bool is_nothing(const struct syntax *argument) {
+  return argument->kind == SYNTAX_NAME && argument->builtin &&
+         *argument->as.name.written == '\0';
+}
+
 static void show_application(struct layout *l, const struct syntax *e, int least, int next) {
   const struct lexeme_facts *facts;
   const struct syntax *left = e->as.part.left, *right = e->as.part.right;
@@ -269,10 +281,14 @@ static void show_application(struct layout *l, const struct syntax *e, int least
     return;
   }
   case NOTATION_CALL:
-    show(l, left, least, STRENGTH_ARGUMENT);
+    if (is_negation(e)) {
+      show_name(l, left->as.name.name);
+    } else {
+      show(l, left, least, STRENGTH_ARGUMENT);
+    }
     layout_text(l, "(");
     layout_open_here(l);
-    show(l, right, STRENGTH_WHOLE, 0);
+    if (!is_nothing(right)) show(l, right, STRENGTH_WHOLE, 0);
     layout_close(l);
     layout_text(l, ")");
     return;

@@ -286,7 +286,6 @@ const char *nesl_error_name(enum nesl_error error) {
   case NESL_UNBOUND: return "unbound";
   case NESL_PATTERN: return "pattern";
   case NESL_DUPLICATE: return "duplicate";
-  case NESL_RESERVED: return "reserved";
   case NESL_BUILTIN: return "builtin";
   case NESL_UNKNOWN_TYPE: return "unknown-type";
   case NESL_NO_BODY: return "no-body";

@@ -18,6 +18,7 @@ struct source {
   size_t length;
   uint32_t first_line; /* number of the first line, for forms of a prompt: usually 1 */
   bool library;        /* of the library: errors within are reported at the call */
+  bool closed;         /* names mean the library's first, whatever the program calls so */
   const struct source_mark *marks; /* source_index(); NULL: positions are counted */
   uint32_t mark_count;
   struct region *region; /* its region (region.h); NULL: its creator owns it */
@@ -54,7 +55,6 @@ enum nesl_error {
   NESL_UNBOUND,
   NESL_PATTERN,      /* not a legal pattern or variable */
   NESL_DUPLICATE,    /* a variable twice in a pattern */
-  NESL_RESERVED,     /* t, f, time */
   NESL_BUILTIN,      /* a library name redefined */
   NESL_UNKNOWN_TYPE, /* or class */
   NESL_NO_BODY,      /* declared only */

@@ -203,6 +203,7 @@ struct reader {
   /* private to the parser: */
   const struct name **spellings;                       /* of the keywords and symbols */
   const struct name *loop_word, *while_word, *do_word; /* words within a loop, else names */
+  const struct name *not_word;                         /* a prefix operator, and a name */
   const struct name *stop;    /* the word that ends the expression being read, or NULL */
   struct token token, before; /* the current token, and the one before it */
   struct complaints *complaints;

@@ -57,7 +57,6 @@ struct datatype {
   const struct name **fields;
   uint32_t order;             /* greater than that of those defined before */
   struct global *constructor; /* contents -> the type */
-  bool builtin;
 };
 
 struct type {

@@ -463,8 +463,19 @@ class Commands(CommandTest):
         self.expect(self.forms("1;\n2;\nnone;\n"), 1, None, "<prompt>:3:1: error")
 
     def test_errors_leave_the_session_intact(self):
-        ran = self.forms("x = 5;\nx = none;\nfunction sum(v) = 3;\nx[1];\n1 / 0;\nx;\nit;\n")
-        self.expect(ran, 1, "\nx = 5 : int\n\nit = 5 : int\n\nit = 5 : int\n", "built in")
+        ran = self.forms("x = 5;\nx = none;\nfunction not(v) = 3;\nx[1];\n1 / 0;\nx;\nit;\n")
+        self.expect(ran, 1, "\nx = 5 : int\n\nit = 5 : int\n\nit = 5 : int\n", "`not` is an operator")
+
+    def test_a_note_about_names_of_the_library(self):
+        """Once for each, at the prompt only."""
+        said = "Note: rank is a name of the library, too, whose functions keep to their own.\n"
+        self.expect(self.forms("rank = 3;\nrank = 4;\n"), 0,
+                    said + "\nrank = 3 : int\n\nrank = 4 : int\n")
+        self.expect(self.forms("set verbose off;\nrank = 3;\n"), 0, "\nrank = 3 : int\n")
+        self.expect(self.nesl("-e", "rank = 3"), 0, "\nrank = 3 : int\n")
+        ran = self.forms("f = 3;\nfunction f(x) = x;\n")
+        self.assertIn("Note: f is the constant false, too, which can be written 1 == 0.\n", ran.stdout)
+        self.assertEqual(ran.stdout.count("Note"), 1)
 
     def test_describe_and_apropos(self):
         ran = self.forms("describe plus_scan;\n")

@@ -195,6 +195,66 @@ Test(libravel, expressions) {
   ravel_context_free(c);
 }
 
+/* Parameters and definitions may be called t, f and as what the library itself writes. */
+Test(libravel, expressions_with_the_names_of_constants) {
+  struct ravel_context *c = context();
+  static const char text[] = "if f then 1 else x";
+  struct ravel_function *f, *g;
+  fine(c, ravel_expression(c, "t * f", "t, f", "int, int", &f));
+  cr_expect_eq(int_in(c, call(c, f, int_of(c, 6), int_of(c, 7))), 42);
+  f = expression(c, text, "int");
+  cr_expect_eq(int_in(c, call(c, f, int_of(c, 5), NULL)), 5);
+  define(c, "t = 1 == 0;");
+  cr_expect_eq(expression(c, text, "int"), f);
+  define(c, "f = 1 == 1;");
+  g = expression(c, text, "int");
+  cr_expect_neq(g, f, "what it names was defined");
+  cr_expect_eq(int_in(c, call(c, g, int_of(c, 5), NULL)), 1);
+  fails(c, RAVEL_MISUSE, "cannot be called then, a word of NESL",
+        ravel_expression(c, "1", "t, Then", "int, int", &g));
+  fine(c, ravel_expression(c, "not_ + index + ins", "not_, index, ins", "int, int, int", &g));
+  define(c, "datatype x(int, float);");
+  cr_expect_str_eq(ravel_function_gives(find(c, "x", "int, float")), "x");
+  ravel_context_free(c);
+}
+
+Test(libravel, functions_of_a_text_call_later_ones) {
+  struct ravel_context *c = context();
+  define(c, "k = 1; function even(n) = if n == 0 then 1 else odd(n - 1);"
+            "function odd(n) = if n == 0 then 0 else even(n - k);");
+  cr_expect_eq(int_in(c, call(c, find(c, "even", "int"), int_of(c, 6), NULL)), 1);
+  cr_expect_eq(int_in(c, call(c, find(c, "odd", "int"), int_of(c, 6), NULL)), 0);
+  fails(c, RAVEL_TYPE, "error: `+` wants two numbers",
+        ravel_define(c, "test.nesl", "function a(x) = b(x); function b(x) = x + \"a\";", 0));
+  fails(c, RAVEL_TYPE, "test.nesl:1:1: note: `b` is checked here already",
+        ravel_define(c, "test.nesl", "function a(x) = b(x); m = 1; function b(x) = x + m;", 0));
+  fails(c, RAVEL_TYPE, "`even2` is not defined; did you mean `even`?",
+        ravel_define(c, "test.nesl", "function uses(x) = even2(x);", 0));
+  ravel_context_free(c);
+}
+
+/* Operators are no mention of the names that a program has for their functions. */
+Test(libravel, names_of_the_library_that_a_program_has) {
+  struct ravel_context *c = context();
+  const int64_t x[] = {1, 2, 3};
+  struct ravel_function *f = expression(c, "#x + x[0]", "[int]"), *g;
+  struct ravel_function *named = expression(c, "length(x)", "[int]");
+  define(c, "function length(v) = 70; elt = 3;");
+  g = expression(c, "#x + x[0]", "[int]");
+  cr_expect_eq(int_in(c, call(c, f, ints(c, x, 3), NULL)), 4);
+  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 4);
+  define(c, "other = 3;");
+  cr_expect_eq(expression(c, "#x + x[0]", "[int]"), g);
+  cr_expect_neq(expression(c, "length(x)", "[int]"), named);
+  g = expression(c, "length(x) + elt", "[int]");
+  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 73);
+  for (int i = 0; i < 5; i++) define(c, i % 2 ? "length = 1.5;" : "length = [1];");
+  fails(c, RAVEL_TYPE, "", ravel_expression(c, "length(x) + elt", "x", "[int]", &g));
+  g = expression(c, "#x + x[0]", "[int]");
+  cr_expect_eq(int_in(c, call(c, g, ints(c, x, 3), NULL)), 4);
+  ravel_context_free(c);
+}
+
 Test(libravel, definitions_before_an_error_stay) {
   struct ravel_context *c = context();
   fails(c, RAVEL_TYPE, "test.nesl:2:17: error: `undefined` is not defined",

@@ -1,11 +1,11 @@
 # embed.cmake - makes a C file of the library's texts (library.h):
-#   cmake -DOUTPUT=FILE -DFILES="a.nesl;b.nesl" -DADDITIONS="c.nesl" -P embed.cmake
-# The files stand in the order in which they are loaded; additions come last.
+#   cmake -DOUTPUT=FILE -DFILES="a.nesl;b.nesl" -P embed.cmake
+# The files stand in the order in which they are loaded.
 set(arrays "")
 set(table "")
 set(count 0)
 
-function(embed file addition)
+function(embed file)
   get_filename_component(name ${file} NAME)
   file(READ ${file} bytes HEX)
   string(LENGTH "${bytes}" length)
@@ -15,16 +15,13 @@ function(embed file addition)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
   set(arrays "${arrays}static const char text_${count}[] = {\n${bytes}0};\n" PARENT_SCOPE)
   set(table
-      "${table}  {\"library/${name}\", text_${count}, ${length}, ${addition}},\n" PARENT_SCOPE)
+      "${table}  {\"library/${name}\", text_${count}, ${length}},\n" PARENT_SCOPE)
   math(EXPR count "${count} + 1")
   set(count ${count} PARENT_SCOPE)
 endfunction()
 
 foreach(file IN LISTS FILES)
-  embed(${file} false)
-endforeach()
-foreach(file IN LISTS ADDITIONS)
-  embed(${file} true)
+  embed(${file})
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by library/embed.cmake from the files of the library. */
 #include \"neslc/library.h\"

@@ -109,7 +109,7 @@ static const struct name *name(struct random *r, const char *text) {
 
 static const struct name *some_name(struct random *r) {
   static const char *const names[] = {"x",    "y", "foo", "t",   "get",
-                                      "show", "_", "sum", "elt", "e1"};
+                                      "show", "_", "sum", "elt", "not"};
   return name(r, names[below(r, sizeof names / sizeof *names)]);
 }
 

@@ -59,6 +59,15 @@ Test(syntax, operators_group_as_specified) {
       {"@1.0 / 3.0;", "(@1.0) / 3.0;"},
       {"not x or y;", "(not(x)) or y;"},
       {"not #v == 0;", "(not(#v)) == 0;"},
+      {"not 3 < 4;", "(not(3)) < 4;"},
+      {"not v[0];", "not(v[0]);"},
+      {"not v[1:][0].a(x);", "not((((v[1:])[0]).a)(x));"},
+      {"not f(x) and g(y);", "(not(f(x))) and (g(y));"},
+      {"not not -x;", "not(not(-x));"},
+      {"not v -> i;", "(not(v)) -> i;"},
+      {"not + x, not;", "((not) + x), (not);"},
+      {"g(not, x, not(y));", "g((not), x, (not(y)));"},
+      {"loop x = t while not x do not;", "loop x = t while (not(x)) do (not);"},
       {"abs -3;", "(abs) - 3;"},
       {"sum [1,2];", "(sum)[(1,2)];"},
       {"sum {x : x in v};", "sum({x : x in v});"},
@@ -362,6 +371,10 @@ Test(syntax, canonical_layout) {
   check_shown("1+(x=>x), 2;", "1 + (x => x), 2;");
   check_shown("(-x)[0];", "(-x)[0];");
   check_shown("-(x[0]);", "-x[0];");
+  check_shown("(not x)[0];", "(not(x))[0];");
+  check_shown("not x[0];", "not(x[0]);");
+  check_shown("(not)-x;", "(not) - x;");
+  check_shown("(not), x;", "not, x;");
   check_shown("f (x);", "f(x);");
   check_shown("f{x:x in v};", "f({x : x in v});");
   check_shown("(get(v,i));", "(get(v, i));");

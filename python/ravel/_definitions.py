@@ -36,6 +36,7 @@ class Definition:
         """The words in it that may mean what an earlier text defines."""
         found: set[str] = set()
         own: set[str] = set()
+        functions = {form.name.lower() for form in self.forms if form.kind == "function"}
         for form in self.forms:
             said = form.text.lower()
             name = form.name.lower()
@@ -43,7 +44,9 @@ class Definition:
                 said = said.split("=", 1)[1]
             elif name:
                 own.add(name)
-            found |= set(WORD.findall(said)) - own
+            # A function may call those that the text defines later.
+            known = own | functions if form.kind == "function" else own
+            found |= set(WORD.findall(said)) - known
             own.add(name)
         return found
 

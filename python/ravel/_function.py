@@ -15,6 +15,7 @@ from ravel._explained import explained, with_elements
 from ravel._functions import Entry, Function, NeslFunction, Rows
 from ravel._lib import lib, text
 from ravel._translate import Program, Translation, Unsupported, prelude
+from ravel._translate.names import WORDS
 
 FILE = "<ravel.function {}>"
 
@@ -67,7 +68,7 @@ class PythonFunction(Function):
         program = self._program(context, types, marks)
         file = FILE.format(program.name)
         if file not in self._definitions:
-            used = [each._definition for each in program.uses if each._definition]
+            used = [text for each in program.uses for text in _definitions_of(each)]
             self._definitions[file] = Definition(program.definitions, file, (_prelude(), *used))
         return Entry(program.name, self._definitions[file])
 
@@ -143,11 +144,27 @@ def _define_prelude(context: Context) -> None:
                           " options int=32 and float=32") from None
 
 
+@functools.lru_cache(maxsize=64)
+def _own_name(name: str, of: Definition) -> Definition:
+    """For a function of a text that has a name of the library: by that name a translation would
+    call the library's."""
+    return Definition(f"function {name}_of_program(x) = {name}(x);", "<definition>", (of,))
+
+
+def _definitions_of(used: NeslFunction) -> List[Definition]:
+    definition = used._definition  # pylint: disable=protected-access
+    if definition is None:
+        return []
+    hidden = used.__name__.lower() in WORDS
+    return [definition, _own_name(used.__name__, definition)] if hidden else [definition]
+
+
 def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, str]]:
     """What a function of NESL is called and gives, for arguments of given types."""
     def find(function: NeslFunction, types: List[str]) -> Tuple[str, str]:
         compiled = function._compiled(context, tuple(types), ())
-        return function.__name__, text(lib.ravel_function_gives(compiled.pointer))
+        name = [each.names[-1] for each in _definitions_of(function)[1:]] or [function.__name__]
+        return name[0], text(lib.ravel_function_gives(compiled.pointer))
     return find
 
 

@@ -247,7 +247,7 @@ class Function:
                 return True
 
         compiled = context.run(lambda: _mapped(context, entry.name, types, mapped,
-                                               "subseq({}, from_, to_)", ("from_", "to_")))
+                                               "{}[from_:to_]", ("from_", "to_")))
         low, high = 0, _values.length(values[mapped.index(True)])
         while high - low > 1 and time.monotonic() < end:
             middle = (low + high) // 2

@@ -118,6 +118,17 @@ class Definitions(unittest.TestCase):
             with rv.options(**options):
                 self.assertEqual(rv.eval("again_(2)"), 49)
 
+    def test_functions_that_call_each_other_again(self):
+        """What names of its own a text defines later are no mention of an earlier text, and what
+        is tried to find them is forgotten."""
+        text = ("function zig_(n) = if n == 0 then {} else zag_(n - 1);"
+                " function zag_(n) = if n == 0 then 1 else zig_(n - 1);")
+        rv.define(text.format(0))
+        before = len(definitions)
+        self.assertLess(grown(lambda i: rv.define(text.format(i)), 2000), 1000)
+        self.assertEqual(len(definitions), before)
+        self.assertEqual(rv.eval("(zig_(3), zag_(3))"), (1, 1999))
+
     def test_what_others_mention_stays(self):
         rv.define("function base_(x) = x + 1;")
         rv.define("function user_(x) = base_(x) * 10;")

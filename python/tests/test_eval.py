@@ -41,9 +41,24 @@ class Eval(unittest.TestCase):
             self.assertIsInstance(caught.exception, rv.Error)
             self.assertEqual(caught.exception.diagnostics[0].severity, "error")
 
-    def test_a_name_that_is_reserved(self):
-        with self.assertRaisesRegex(rv.NeslTypeError, "`t` is reserved"):
-            rv.eval("1", t=1)
+    def test_names_of_the_constants(self):
+        """A keyword t or f is what it says, everywhere else these are true and false."""
+        self.assertEqual(rv.eval("t + f", t=1, f=2), 3)
+        self.assertIs(rv.eval("t"), True)
+        self.assertEqual(rv.eval("(t, f, F)", T=[1.5][0]), (1.5, False, False))
+        self.assertEqual(rv.eval("time + 1", time=2), 3)
+        with self.assertRaisesRegex(rv.MisuseError, "cannot be called let, a word of NESL"):
+            rv.eval("1", Let=2)
+
+    def test_definitions_with_names_of_the_constants(self):
+        """What an expression means changes with them, and translated functions keep theirs."""
+        text = "if f then 1 else 2"
+        self.assertEqual(rv.eval(text), 2)
+        module = rv.define("function f(x_) = 2 * x_;")
+        self.addCleanup(rv.define, "f = 1 == 0;")
+        self.assertEqual(module.f(21), 42)
+        with self.assertRaisesRegex(rv.NeslTypeError, "bool"):
+            rv.eval(text)
 
     def test_the_calls_that_led_to_an_error(self):
         module = rv.define("function inner_(x) = 1 / x;"

@@ -7,6 +7,9 @@ import os
 import pickle
 import pydoc
 import signal
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -25,6 +28,48 @@ def line(x, slope, start=1):
 @rv.function
 def looked_up(i, table):
     return table[i] * 2
+
+
+OWN_NAMES = """
+import ravel as rv
+own = rv.define("function sum(v) = 0.5; function t(x) = x; f = 3;"
+                " function median(v) = #v; function subseq(v, a, b) = 1.0;")
+
+@rv.function
+def both(v):
+    return sum(v), max(v) > 2 and not v == [], own.median(v)
+
+@rv.function
+def over(x):
+    return 10 // x
+
+print(own.sum([1]), rv.eval("median([1.5])"), rv.eval("f"), both([1, 5]), both([1]))
+own = rv.define("function median(v) = (v[0], sum(v));")
+print(own.median([2.5]), both([4, 1]), rv.map(both, [[1, 2], [7]]).to_list())
+try:
+    rv.map(over, [1, 2, 0])
+except rv.Error as error:
+    print("2" in str(error), own.median([1]))
+"""
+
+
+class NamesOfTheLibrary(unittest.TestCase):
+    """Texts may define them; what Ravel makes of functions of Python goes on using the
+    library's, and functions of NESL that it calls are those of the text."""
+
+    def test_definitions_of_a_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "names.py")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(OWN_NAMES)
+            paths = os.pathsep.join(filter(None, sys.path))
+            ran = subprocess.run([sys.executable, path], capture_output=True, text=True,
+                                 env={**os.environ, "PYTHONPATH": paths}, check=False)
+        self.assertEqual(ran.stderr, "")
+        self.assertEqual(ran.stdout.splitlines(), [
+            "0.5 1 3 (6, True, 2) (1, False, 1)",
+            "(2.5, 0.5) (5, True, 2) [(3, False, 2), (7, True, 1)]",
+            "True (1, 0.5)"])
 
 
 class Map(unittest.TestCase):
