@@ -126,8 +126,7 @@ static const char *equivalent_of(const char *word) {
     const char *words, *hint; /* words: between blanks */
   } table[] = {
       {" true false ", "the constants are called t and f"},
-      {" for foreach while loop repeat do ",
-       "there are no loops: {... : x in v} does something for each element, recursion repeats"},
+      {" for foreach while loop repeat do until ", NESL_LOOPS},
       {" return ", "the value of a function is that of its body"},
       {" def define fun func fn proc lambda ",
        "functions are written `function NAME(PARAMETERS) = BODY`, or x => e without a name"},
@@ -145,6 +144,7 @@ static const char *equivalent_of(const char *word) {
       {" range ",
        "the ints from s to e are [s:e], e excluded; index(n) are those from 0 to n-1"},
       {" append concat ", "sequences are joined by ++, nested ones by `flatten`"},
+      {" prod ", "the product of all elements of v is product(v), their sum sum(v)"},
       {" null nil none ", "there is no such value"},
       {" import include require ",
        "a file is imported by import \"FILE\" as NAME, which begins a form"},
