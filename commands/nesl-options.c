@@ -228,6 +228,11 @@ static bool settle_echo(struct nesl_options *o) {
 }
 
 /* What holds between options. */
+void nesl_count_costs(struct machine_options *o) {
+  o->profile = true;
+  o->chunks.mode = MACHINE_CHUNKS_OFF;
+}
+
 static bool check_modes(struct nesl_options *o) {
   if (!check_measuring(o)) return false;
   if ((o->cases || o->size || o->only) && o->mode != NESL_TEST) {
@@ -244,7 +249,7 @@ static bool check_modes(struct nesl_options *o) {
   if (o->mode == NESL_COST && !o->expression) {
     if (o->operand_count == 0) return usage_error("nesl", "cost of what? EXPR is missing");
     if (o->direct) return usage_error("nesl", "cost evaluates in both ways already");
-    o->machine.profile = true;
+    nesl_count_costs(&o->machine);
     return !o->entry || usage_error("nesl", "--entry goes with run");
   }
   if (o->expression) {

@@ -70,6 +70,9 @@ struct nesl_options {
 bool nesl_options_parse(struct nesl_options *, int argc, char **argv);
 /* Copies the shared options to those of the session and its machine. */
 void nesl_options_settle(struct nesl_options *);
+/* Has a machine count what `cost` prints: of a program whose calls are not cut into chunks, so
+ * that it is the same in every run, on any number of threads. */
+void nesl_count_costs(struct machine_options *);
 /* What --help says. */
 void nesl_options_help(FILE *);
 

@@ -87,10 +87,12 @@ bool begins_loop(const struct reader *r) {
   return !parenthesised || while_follows(&a);
 }
 
-/* Whether the `do` of a loop comes before the end of the expression that begins now. */
+/* Whether an expression begins now, and the `do` of a loop comes before its end. */
 static bool do_follows(struct ahead *a) {
   int depth = 0;
-  for (struct token t = next(a);; t = next(a)) {
+  struct token t = next(a);
+  if (lexeme_facts[t.lexeme].left != STRENGTH_ARGUMENT) return false;
+  for (;; t = next(a)) {
     if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
     if (depth == 0 && t.kind == TOKEN_WORD && t.name == a->reader.do_word) return true;
     depth += nesting(&t);

@@ -94,6 +94,20 @@ class Observing(PromptTest):
         said = self.forms("cost sum({x * x : x in index(1000)});").stdout
         self.assertEqual(re.search(model, ran, re.DOTALL).groups(), re.search(model, said, re.DOTALL).groups())
 
+    def test_what_is_counted_depends_on_the_program_only(self):
+        self.write("function tree(n) = if n < 2 then n else sum({tree(m) : m in [n - 1, n - 2]});\n"
+                   "function rows(n) = sum({sum({i * j : j in [0:i]}) : i in [0:n]});\n", "prog.nesl")
+        for expression in ("tree(18)", "rows(2000)"):
+            said = set()
+            for flags in ([], [], ["--threads", "1"], ["--threads", "3"], ["--chunks", "1"], ["--memory", "256M"]):
+                ran = subprocess.run([NESL, "--backend", "cpu", *flags, "cost", expression, "prog.nesl"],
+                                     cwd=self.directory, capture_output=True, text=True, check=True)
+                said.add(re.sub(r" +[0-9.]+\n$", "", ran.stdout))
+            for flags in ([], ["--threads", "2"]):
+                ran = self.forms(f'load "prog"; cost {expression};', *flags)
+                said.add(re.sub(r" +[0-9.]+\n$", "", ran.stdout[ran.stdout.rindex("\nit ="):]))
+            self.assertEqual(len(said), 1, said)
+
     def test_errors_within(self):
         for command in ("cost", "profile", "time", "trace"):
             self.prints(f"{command} none; {command} [1][3]; 1;", r"\nit = 1 : int\n",
@@ -244,6 +258,12 @@ class Terminal(PromptTest):
                                   ("it = 8", "let\n"), ("> ", "x = 8 in x + 1;\n"), ("it = 9", "quit\n")])
         self.assertEqual(status, 0, seen)
 
+    def test_the_second_prompt_says_what_is_awaited(self):
+        seen, status = self.talk([("<Nesl> ", "let x = 3;\n"), ("\nin> ", "y = {a + x :\n"), ("\n}> ", "a in [1,\n"),
+                                  ("\n]> ", "2]}\n"), ("\nin> ", "in\n"), ("\n> ", "y;\n"), ("it = [4, 5]", '"a\n'),
+                                  ('\n"> ', '";\n'), ("it = ", "exit\n")])
+        self.assertEqual(status, 0, seen)
+
     def test_lines_that_are_pasted_together_are_one_form(self):
         seen, status = self.talk([("<Nesl> ", "value\n= 5\n+ 1;\nexit\n"), ("value = 6", "")])
         self.assertEqual(status, 0, seen)
@@ -291,6 +311,33 @@ class Terminal(PromptTest):
     def has_editing(self):
         linked = subprocess.run(["ldd", NESL], capture_output=True, text=True, check=True)
         return "libedit" in linked.stdout
+
+
+class Bounds(PromptTest):
+    """What a prompt keeps of forms does not grow with their number."""
+
+    FORMS = 20000
+    KINDS = ("{i} * 3;", "sum({{x + {i} : x in index(9)}});", "x = [{i}];", "function g(x) = x + {i}; g(1);",
+             "datatype d(int, float); d({i}, 0.5);", "{i} + [;", "[{i}][1];", "\"{i}\" + 1;", "n{i};",
+             "let n{i} = {i} in n{i} + 1;", "sort_by(x => x - {i}, [3, {i}]);")
+
+    def peak(self, kind, count):
+        """KB that the process has at most, and how many results it prints."""
+        self.write("".join(kind.format(i=i) + "\n" for i in range(count)), "forms")
+        with open(self.path("forms"), encoding="latin-1") as forms, open(self.path("said"), "wb") as said:
+            run = subprocess.Popen([NESL, "--backend", "cpu", "--threads", "1", "--native=off"], stdin=forms, stdout=said,
+                                   stderr=subprocess.STDOUT)
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+        return usage.ru_maxrss, self.text("said").count("\n")
+
+    def test_memory(self):
+        for kind in self.KINDS:
+            with self.subTest(kind=kind):
+                few, said = self.peak(kind, self.FORMS // 4)
+                many, more = self.peak(kind, self.FORMS)
+                self.assertEqual(more, 4 * said)
+                self.assertLess(many - few, 3000)
 
 
 class Progress(PromptTest):
