@@ -62,7 +62,7 @@ struct nesl_options {
   struct tuned_program identity;  /* what values may be kept for, if has_identity */
   bool has_identity, reads_input; /* set with it: whether a source may read standard input */
   char cache[4096];               /* compile_directory of the machine */
-  bool direct, optimise, no_fusion, unchecked, classic;
+  bool direct, optimise, no_fusion, unchecked, check_overflow, classic;
 };
 
 /* Reads the command line. False after one line about what is wrong with it on standard error.

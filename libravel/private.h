@@ -18,6 +18,7 @@ struct ravel_options {
   bool no_spools;     /* none do */
   bool optimise;
   bool compiler;
+  bool check_overflow;
 };
 
 /* What a call has to say. */

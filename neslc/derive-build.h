@@ -53,4 +53,10 @@ struct core_pattern *build_contents_pattern(struct build *, struct type *,
  * are none. */
 struct type *build_contents(struct build *, struct type *);
 
+/* derive-overflow.c: bodies for derive.c. */
+typedef struct core *derived_body(struct build *, struct type *argument,
+                                  struct core_pattern **parameter);
+derived_body derive_add, derive_subtract, derive_multiply, derive_to_power, derive_minus;
+derived_body derive_total, derive_total_product, derive_totals;
+
 #endif

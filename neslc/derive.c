@@ -532,8 +532,6 @@ static struct core *read_columns(struct build *b, struct type *argument,
 
 /* ---- dispatch ---- */
 
-typedef struct core *derived_body(struct build *, struct type *, struct core_pattern **);
-
 static derived_body *body_of(enum primitive p) {
 #define NONE NULL
   static derived_body *const bodies[PRIMITIVES] = {
@@ -574,6 +572,7 @@ const struct derived *derive(struct session *session, struct table *known,
   struct derivation *d = arena_alloc(known->arena, sizeof *d);
   *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
   d->derived.body = body(&b, argument, &d->derived.parameter);
+  d->derived.shallow = primitive >= PRIM_CHECKED_ADD && primitive <= PRIM_CHECKED_SCAN;
   d->derived.local_count = b.local_count;
   table_set(known, key, d);
   return &d->derived;

@@ -26,6 +26,7 @@ struct session {
   bool in_library;   /* while the library is read: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks;   /* set arg_check; initially true */
+  bool overflow_checks;   /* of what is read from now on: docs/language.md, Numbers */
   bool warned_of_escapes; /* that strings without `e` have none */
   bool classic;
 
