@@ -314,30 +314,34 @@ class Terminal(PromptTest):
 
 
 class Bounds(PromptTest):
-    """What a prompt keeps of forms does not grow with their number."""
+    """What a prompt keeps of forms does not grow with their number: so neither does what it looks through. Of a new name a
+    prompt keeps some bytes, and nothing else."""
 
     FORMS = 20000
     KINDS = ("{i} * 3;", "sum({{x + {i} : x in index(9)}});", "x = [{i}];", "function g(x) = x + {i}; g(1);",
-             "datatype d(int, float); d({i}, 0.5);", "{i} + [;", "[{i}][1];", "\"{i}\" + 1;", "n{i};",
-             "let n{i} = {i} in n{i} + 1;", "sort_by(x => x - {i}, [3, {i}]);")
+             "datatype d(int, float); d({i}, 0.5);", "{i} + [;", "[{i}][1];", "\"{i}\" + 1;",
+             "sort_by(x => x - {i}, [3, {i}]);")
+
+    NAMED = ("n{i};", "let n{i} = {i} in n{i} + 1;")
 
     def peak(self, kind, count):
-        """KB that the process has at most, and how many results it prints."""
-        self.write("".join(kind.format(i=i) + "\n" for i in range(count)), "forms")
-        with open(self.path("forms"), encoding="latin-1") as forms, open(self.path("said"), "wb") as said:
-            run = subprocess.Popen([NESL, "--backend", "cpu", "--threads", "1", "--native=off"], stdin=forms, stdout=said,
-                                   stderr=subprocess.STDOUT)
-            _, status, usage = os.wait4(run.pid, 0)
-            run.returncode = os.waitstatus_to_exitcode(status)
-        return usage.ru_maxrss, self.text("said").count("\n")
+        """KB that the process has had at most, and how many lines it prints."""
+        with open(self.path("forms"), "w", encoding="latin-1") as forms:
+            forms.writelines(kind.format(i=i) + "\n" for i in range(count))
+            forms.write('shell "grep VmHWM /proc/$PPID/status";\n')
+        with open(self.path("forms"), encoding="latin-1") as forms:
+            ran = subprocess.run([NESL, "--backend", "cpu", "--threads", "1", "--native=off", "--allow-spawn"], stdin=forms,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        return int(re.search(r"VmHWM:\s+(\d+) kB", ran.stdout)[1]), ran.stdout.count("\n") - 1
 
     def test_memory(self):
-        for kind in self.KINDS:
+        few = self.FORMS // 10
+        for kind in self.KINDS + self.NAMED:
             with self.subTest(kind=kind):
-                few, said = self.peak(kind, self.FORMS // 4)
-                many, more = self.peak(kind, self.FORMS)
-                self.assertEqual(more, 4 * said)
-                self.assertLess(many - few, 3000)
+                (before, said), (after, more) = self.peak(kind, few), self.peak(kind, self.FORMS)
+                self.assertEqual(more, 10 * said)
+                names = self.FORMS - few if kind in self.NAMED else 0
+                self.assertLess(after - before, 1000 + 200 * names // 1024)
 
 
 class Progress(PromptTest):
