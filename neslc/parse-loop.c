@@ -100,6 +100,19 @@ static bool do_follows(struct ahead *a) {
   }
 }
 
+/* Whether a parenthesis begins now as those behind `for` and `while` in C: it has a semicolon,
+ * or a brace follows. */
+static bool is_as_in_c(struct ahead *a) {
+  if (next(a).lexeme != LEX_OPEN) return false;
+  for (int depth = 1; depth > 0;) {
+    const struct token t = next(a);
+    if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
+    if (t.lexeme == LEX_END) return true;
+    depth += nesting(&t);
+  }
+  return next(a).lexeme == LEX_OPEN_EACH;
+}
+
 /* Whether a token ends an operand: what follows is its argument. */
 static bool ends_operand(const struct token *t) {
   return (t->kind >= TOKEN_INT && t->kind <= TOKEN_STRING) || token_is_name(t) ||
@@ -110,9 +123,10 @@ bool refuse_foreign_loop(struct reader *r) {
   const char *word = r->token.name->text;
   if (strcmp(word, "while") != 0 && strcmp(word, "for") != 0) return false;
   if (r->failed || r->stop || ends_operand(&r->before)) return false;
-  struct ahead a;
+  struct ahead a, again;
   look_ahead(&a, r);
-  if (!do_follows(&a)) return false;
+  look_ahead(&again, r);
+  if (!do_follows(&a) && !is_as_in_c(&again)) return false;
   parse_failed(r, r->token.at, "`%s` begins no loop: " NESL_LOOPS, word);
   return true;
 }

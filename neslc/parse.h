@@ -120,8 +120,8 @@ void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 
 /* Whether the word `loop` begins a loop here: a pattern and `=` follow it. */
 bool begins_loop(const struct reader *);
-/* Reports `while C do E` and `for x in v do E`, which other languages have; false for other
- * words. */
+/* Reports loops as other languages have them, `while C do E`, `for (...) {...}`; false for what is
+ * none. */
 bool refuse_foreign_loop(struct reader *);
 struct syntax *parse_loop(struct reader *);
 

@@ -125,6 +125,8 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
       {"loop (a, b) = (0, 1) while a < 3 do", 1, 36, "expected an expression", true},
       {"while x < 3 do x + 1;", 1, 1, "`while` begins no loop: " NESL_LOOPS "\n", false},
       {"1 + (for i in v do g(i));", 1, 6, "`for` begins no loop: " NESL_LOOPS "\n", false},
+      {"while (x < 3) { x = x + 1; };", 1, 1, "`while` begins no loop", false},
+      {"for (i = 0; i < 3; i++) { i };", 1, 1, "`for` begins no loop", false},
       {"for i in v;", 1, 7,
        "expected `;` or an operator behind the expression, read `in`; `in`", false},
       {"1 + ) 3;", 1, 5, "expected an expression behind `+`, read `)`", false},
