@@ -225,7 +225,7 @@ class Modes(CommandTest):
                      "function g(x) = sum({h(i) : i in [0:x + 2]}); function h(x) = 1 + g(x); g(1);"):
             if " h(" in text:
                 text = "function h(n) : int -> int; " + text
-            for flags in ([], ["--threads", "1"], ["--max-depth", "20000"], ["--memory", "200M"]):
+            for flags in ([], ["--max-depth", "20000"], ["--memory", "200M"]):
                 begun = time.monotonic()
                 ran = self.nesl(*flags, stdin=text)
                 with self.subTest(text=text, flags=flags):
