@@ -54,7 +54,7 @@ static bool help(struct command *c) {
       "  datatype NAME(TYPE);\n"
       "Commands:\n"
       "  help;  or  ?                     this text\n"
-      "  describe NAME;                   what a function is and does\n"
+      "  describe NAME;                   what a function, or a word as `let`, is and does\n"
       "  apropos TEXT;                    names that contain TEXT, with their types\n"
       "  set arg_check on;  or  off       checks of arguments at run time\n"
       "  set print_length N;              longest sequence printed in full\n"
@@ -80,12 +80,6 @@ static bool help(struct command *c) {
 
 /* ---- describe, apropos ---- */
 
-static void put_type(struct global *g, FILE *out) {
-  fprintf(out, "%s : ", g->name->text);
-  type_show(g->scheme.type, true, out);
-  fputc('\n', out);
-}
-
 /* The words from i on as a name, x or m.x, the arena's; NULL if they are something else. */
 static const char *last_words_as_name(const struct command *c, size_t i) {
   const struct token *words = c->words + i;
@@ -109,46 +103,26 @@ static struct global *find_global(const struct command *c, size_t i) {
   return NULL;
 }
 
-/* At most so many lines of a text. */
-static void put_lines(const char *text, unsigned most, FILE *out) {
-  for (; *text && most > 0; most--) {
-    size_t n = strcspn(text, "\n");
-    fprintf(out, "  %.*s\n", (int)n, text);
-    text += n + (text[n] == '\n');
-  }
-  if (*text) fputs("  ...\n", out);
+/* What the first word means as syntax, which `[]` and `{}` have in two tokens. NULL: nothing.
+ */
+static const struct nesl_syntax *syntax_of(const struct command *c) {
+  const struct token *words = c->words;
+  if (c->count == 0 || c->count > 2 || !words[0].name) return NULL;
+  const struct nesl_syntax *syntax = nesl_find_syntax(words[0].name->text);
+  if (c->count == 1) return syntax;
+  return words[1].name && nesl_find_syntax(words[1].name->text) == syntax ? syntax : NULL;
 }
 
-/* The first lines of a form. */
-static void put_code(struct nesl *n, const struct form *form, unsigned most) {
-  struct text text;
-  if (!text_begin(&text, &n->heap)) memory_failed();
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    text_free(&text);
-    memory_failed();
-  }
-  show_form(form, text.stream);
-  if (!text_end(&text)) memory_failed();
-  put_lines(text.bytes, most, n->out);
-  memory_guard_end(&guard);
-  text_free(&text);
-}
-
+/* A name may be a function and syntax, as `any` and `float`. */
 static bool describe(struct command *c) {
-  enum { LINES = 8 };
-  if (c->count != 1 && c->count != 3) return command_error(c, "describe takes one name");
-  struct global *g = find_global(c, 0);
-  if (!g) return false;
+  const struct nesl_syntax *syntax = syntax_of(c);
+  if (!syntax && c->count != 1 && c->count != 3)
+    return command_error(c, "describe takes one name");
+  const char *name = last_words_as_name(c, 0);
+  struct global *g = name ? session_global(c->n->session, name) : NULL;
+  if (!g && !syntax && !(g = find_global(c, 0))) return false;
   if (c->n->silent) return true;
-  FILE *out = c->n->out;
-  put_type(g, out);
-  if (g->documentation) put_lines(g->documentation, UINT32_MAX, out);
-  if (g->kind == GLOBAL_CONSTRUCTOR) fputs("  The constructor of a datatype.\n", out);
-  const bool record = g->form && g->form->field_count > 0;
-  if (!record && (!g->form || g->form->kind != FORM_FUNCTION || g->primitive >= 0)) return true;
-  put_code(c->n, g->form, LINES);
+  nesl_describe(c->n, g, syntax);
   return true;
 }
 
@@ -164,7 +138,7 @@ static void look_at(void *context, struct global *g) {
   if (!strstr(g->name->text, a->text) || g->name->text[0] == '_') return;
   if (!module_is_visible(a->session, g)) return;
   a->found++;
-  if (a->out) put_type(session_read(a->session, g), a->out);
+  if (a->out) nesl_put_type(session_read(a->session, g), a->out);
 }
 
 static bool apropos(struct command *c) {

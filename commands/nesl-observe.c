@@ -50,6 +50,7 @@ static bool profile_of(struct nesl *n, const struct form *form, struct evaluator
 static bool observe_machine(struct nesl *n, const struct form *form, observed *observe) {
   struct nesl_options options = *n->options;
   options.machine.profile = true;
+  if (observe == nesl_cost_of) nesl_count_costs(&options.machine);
   struct evaluator *profiled = evaluator_compiled(&options, &n->heap, &n->diags);
   if (!profiled) return false;
   const bool fine = observe(n, form, profiled);

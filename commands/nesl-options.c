@@ -112,6 +112,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_PLAIN: o->optimise = false; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
   case OPT_UNCHECKED: o->unchecked = true; break;
+  case OPT_OVERFLOW: o->check_overflow = true; break;
   case OPT_LENGTH:
     ok = count_value(name, value, 0, INT64_MAX, &x);
     o->print_length = x > 0 ? UINT64_MAX : 0;
@@ -227,9 +228,16 @@ static bool settle_echo(struct nesl_options *o) {
   return true;
 }
 
+void nesl_count_costs(struct machine_options *o) {
+  o->profile = true;
+  o->chunks.mode = MACHINE_CHUNKS_OFF;
+}
+
 /* What holds between options. */
 static bool check_modes(struct nesl_options *o) {
   if (!check_measuring(o)) return false;
+  if (o->unchecked && o->check_overflow)
+    return usage_error("nesl", "--unchecked leaves out the checks of --check-overflow");
   if ((o->cases || o->size || o->only) && o->mode != NESL_TEST) {
     return usage_error("nesl", "--cases, --size and --only go with test");
   }
@@ -244,7 +252,7 @@ static bool check_modes(struct nesl_options *o) {
   if (o->mode == NESL_COST && !o->expression) {
     if (o->operand_count == 0) return usage_error("nesl", "cost of what? EXPR is missing");
     if (o->direct) return usage_error("nesl", "cost evaluates in both ways already");
-    o->machine.profile = true;
+    nesl_count_costs(&o->machine);
     return !o->entry || usage_error("nesl", "--entry goes with run");
   }
   if (o->expression) {

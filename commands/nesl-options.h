@@ -62,7 +62,7 @@ struct nesl_options {
   struct tuned_program identity;  /* what values may be kept for, if has_identity */
   bool has_identity, reads_input; /* set with it: whether a source may read standard input */
   char cache[4096];               /* compile_directory of the machine */
-  bool direct, optimise, no_fusion, unchecked, classic;
+  bool direct, optimise, no_fusion, unchecked, check_overflow, classic;
 };
 
 /* Reads the command line. False after one line about what is wrong with it on standard error.
@@ -70,6 +70,9 @@ struct nesl_options {
 bool nesl_options_parse(struct nesl_options *, int argc, char **argv);
 /* Copies the shared options to those of the session and its machine. */
 void nesl_options_settle(struct nesl_options *);
+/* Has a machine count what `cost` prints: of a program whose calls are not cut into chunks, so
+ * that it is the same in every run, on any number of threads. */
+void nesl_count_costs(struct machine_options *);
 /* What --help says. */
 void nesl_options_help(FILE *);
 

@@ -4,6 +4,7 @@
 #include "commands/output.h"
 #include "commands/process.h"
 #include "neslc/modules.h"
+#include "neslc/parse.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,8 +20,8 @@ struct pending {
 };
 
 static bool add_line(struct pending *p, struct heap *heap, const char *line, size_t length) {
-  if (p->capacity - p->length < length) {
-    size_t capacity = 2 * (p->length + length);
+  if (p->capacity - p->length <= length) { /* there is a NUL behind it */
+    size_t capacity = 2 * (p->length + length) + 1;
     char *text = heap_grow(heap, p->text, p->capacity, capacity);
     if (!text) return false;
     p->text = text;
@@ -28,6 +29,7 @@ static bool add_line(struct pending *p, struct heap *heap, const char *line, siz
   }
   memcpy(p->text + p->length, line, length);
   p->length += length;
+  p->text[p->length] = '\0';
   return true;
 }
 
@@ -36,6 +38,7 @@ static void drop(struct pending *p, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) p->first_line += p->text[i] == '\n';
   if (bytes < p->length) memmove(p->text, p->text + bytes, p->length - bytes);
   p->length -= bytes;
+  if (p->capacity > 0) p->text[p->length] = '\0';
 }
 
 /* ---- completion ---- */
@@ -245,11 +248,23 @@ static struct line share_line(struct nesl *n, struct line l, struct pending *roo
   return l;
 }
 
-static struct line next_line(struct nesl *n, struct lines *lines, bool begun,
+/* The prompt: behind a part of a form, with what has to close it. */
+static void make_prompt(const struct pending *p, const struct lines *lines, char *prompt,
+                        size_t size) {
+  const struct source part = {.text = p->text, .length = p->length};
+  const char *awaited = lines_interactive(lines) ? awaited_at_end(&part) : "";
+  snprintf(prompt, size, "%s> ", p->length == 0 ? "<Nesl" : awaited);
+}
+
+static struct line next_line(struct nesl *n, struct lines *lines, const struct pending *pending,
                              struct pending *room) {
+  char prompt[16];
   struct line l = {.length = 0};
   const bool shares = process_shares() != NULL;
-  if (!shares || !process_follows()) l = read_line(lines, begun ? "> " : "<Nesl> ");
+  if (!shares || !process_follows()) {
+    make_prompt(pending, lines, prompt, sizeof prompt);
+    l = read_line(lines, prompt);
+  }
   if (shares) l = share_line(n, l, room);
   return l;
 }
@@ -268,7 +283,7 @@ int nesl_prompt(struct nesl *n) {
           n->out);
   }
   while (!n->leave) {
-    const struct line line = next_line(n, lines, pending.length > 0, &room);
+    const struct line line = next_line(n, lines, &pending, &room);
     if (line.interrupted) { /* back to an empty prompt */
       fputc('\n', n->out);
       lines_remember(lines, pending.text, pending.length);

@@ -16,6 +16,7 @@ static bool make_session(struct nesl *n) {
   memory_guard_end(&guard);
   if (!n->session) return false;
   n->session->argument_checks = !n->options->unchecked;
+  n->session->overflow_checks = n->options->check_overflow;
   n->session->file_type = nesl_type_of_file;
   n->session->file_context = n;
   session_collect_from_now(n->session);

@@ -86,6 +86,7 @@ void nesl_identify(struct nesl_options *o) {
                           o->optimise,
                           o->no_fusion,
                           o->unchecked,
+                          o->check_overflow,
                           (uint8_t)o->native};
   struct sha256_state state;
   bool known = o->mode == NESL_RUN && !o->direct && !read_but_once(o) &&

@@ -4,6 +4,7 @@
  *   nesl-session.c     begins and ends a session
  *   nesl-forms.c       reads and evaluates forms, prints their results
  *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
+ *   nesl-describe.c    what describe prints; nesl-syntax.def: of syntax
  *   nesl-import.c      import, and where the files are that forms name
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
@@ -152,6 +153,16 @@ const struct source *nesl_typed_source(struct nesl *, const char *text);
 
 /* Executes a command; false after complaining. */
 bool nesl_command(struct nesl *, const struct form *);
+
+/* What a word or a symbol means that is no function; NULL: nothing. nesl-describe.c */
+struct nesl_syntax {
+  const char *words, *form, *text;
+};
+const struct nesl_syntax *nesl_find_syntax(const char *word);
+/* Prints what describe says of a function, syntax, or both; either may be NULL. */
+void nesl_describe(struct nesl *, struct global *, const struct nesl_syntax *);
+/* Prints the name and the type. */
+void nesl_put_type(struct global *, FILE *);
 
 /* ---- tuning ---- */
 

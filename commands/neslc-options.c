@@ -76,6 +76,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     shared_classic(&o->session.shared);
     break;
   case OPT_UNCHECKED: o->session.unchecked = true; break;
+  case OPT_OVERFLOW: o->session.check_overflow = true; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
   case OPT_EXPLAIN: o->explain = true; break;
   case OPT_PRINT_AFTER: return phase_value(value, o);
@@ -127,6 +128,8 @@ static bool check_together(const struct neslc_options *o) {
   if (o->output && o->output[0] == '\0') {
     return usage_error("neslc", "the name of the output is empty");
   }
+  if (o->session.unchecked && o->session.check_overflow)
+    return usage_error("neslc", "--unchecked leaves out the checks of --check-overflow");
   if (o->expression && o->entry) return usage_error("neslc", "either -e or --entry");
   if (o->expression && o->library) return usage_error("neslc", "either -e or --library");
   return check_library(o);

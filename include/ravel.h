@@ -97,7 +97,8 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   profile   no, yes: calls are measured instruction by instruction, and take longer for it
  *   files, processes        no, yes: what NESL programs may open and start. A call that fails
  *                           after it was refused one ends in RAVEL_DENIED
- *   compiler  no, yes: superoperators are compiled by the system's C compiler */
+ *   compiler  no, yes: superoperators are compiled by the system's C compiler
+ *   check_overflow  no, yes: ints that wrap around in the text of a program are errors */
 RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
                                             const char *value);
 /* What was wrong with the last option that was set: which there are, or which values it takes.
@@ -207,7 +208,7 @@ struct ravel_costs {
   double work, depth;      /* in the model of the language; NaN of a program of VCODE */
   uint64_t compiled_work;  /* elements that the compiled program reads and writes, */
   uint64_t compiled_steps; /* its vector operations, those of log n steps as so many, */
-  uint64_t instructions;   /* and how many instructions are executed */
+  uint64_t instructions;   /* and how many instructions are executed, without chunks */
   double seconds;          /* from arguments to result, both in the back end */
 };
 

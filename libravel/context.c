@@ -27,6 +27,7 @@ static enum ravel_code make_session(struct ravel_context *c, void *unused) {
   struct session *session =
       session_new(&c->arena, c->options.machine.widths.int_elem == CVL_I32, c->diags);
   if (!session) return ravel_failed(c, RAVEL_INTERNAL);
+  session->overflow_checks = c->options.check_overflow;
   session_collect_from_now(session);
   c->session = session;
   ravel_types_begin(c);

@@ -39,7 +39,7 @@ static bool fetch_all(struct ravel_context *c, struct costing *k) {
 
 static enum ravel_code run_compiled(struct ravel_context *c, struct costing *k) {
   double seconds = 0;
-  struct machine_repetition r = {.runs = 1, .counts = true, .seconds = &seconds};
+  struct machine_repetition r = {.runs = 1, .counts = true, .uncut = true, .seconds = &seconds};
   struct machine_results results;
   struct diag_list reported;
   diag_list_init(&reported, c->diags->arena);

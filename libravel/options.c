@@ -109,6 +109,7 @@ static bool set(struct ravel_options *o, const char *name, const char *value) {
   }
   if (strcmp(name, "optimise") == 0) return yes_or_no(value, &o->optimise);
   if (strcmp(name, "compiler") == 0) return yes_or_no(value, &o->compiler);
+  if (strcmp(name, "check_overflow") == 0) return yes_or_no(value, &o->check_overflow);
   if (strcmp(name, "kernels") == 0) return set_kernels(o, value);
   if (strcmp(name, "profile") == 0) return yes_or_no(value, &m->profile);
   if (strcmp(name, "files") == 0) return yes_or_no(value, &m->permissions.files);

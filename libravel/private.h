@@ -19,6 +19,7 @@ struct ravel_options {
   bool optimise;
   bool compiler;
   char message[400]; /* about the last option that was refused; or "" */
+  bool check_overflow;
 };
 
 /* What a call has to say. */
@@ -84,7 +85,7 @@ struct ravel_context {
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
-  pthread_mutex_t callbacks;           /* of the caller: one is executed at a time */
+  pthread_mutex_t callbacks; /* of the caller: one is executed at a time */
   bool in_callback;
   const struct ravel_calling *calling; /* the present ravel_call, or NULL */
 };

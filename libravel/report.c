@@ -54,6 +54,10 @@ static const char *message_of(const struct failed_run *run, struct arena *arena)
       !f->own_memory) {
     return arena_printf(arena, "%s: " FAILURE_CALLS, message);
   }
+  if (f->own_memory && f->op == OPC_CALL) {
+    return arena_printf(arena, "%s: does the recursion end? The option memory permits more",
+                        message);
+  }
   if (f->memory) {
     return arena_printf(arena, "%s; " FAILURE_MEMORY, message);
   }

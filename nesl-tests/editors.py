@@ -118,6 +118,19 @@ class Tests(Checks):
         for (text, _, wanted), face in zip(KINDS, found[1:]):
             self.check((wanted or "nil") in face, f"Emacs: {text!r} is {face}, not {wanted}")
         self.check(len(found) == len(KINDS) + 1, f"Emacs: {len(found)} texts have faces")
+        for path in sorted((ROOT / "examples").glob("*.nesl")):
+            self.indented(folder, mode, path)
+
+    def indented(self, folder, mode, path):
+        """Emacs lays an example out as it is, but for what is aligned by hand."""
+        text = path.read_text()
+        (folder / "flat.nesl").write_text(re.sub(r"(?m)^ +", "", text))
+        edit = "(progn (find-file \"flat.nesl\") (indent-region (point-min) (point-max)) (save-buffer))"
+        self.run("emacs", "-Q", "--batch", "-l", mode, "--eval", edit, folder=folder)
+        lines, wanted = (folder / "flat.nesl").read_text().split("\n"), text.split("\n")
+        other = [f"{got!r}" for got, line in zip(lines, wanted) if got != line]
+        self.check(len(lines) == len(wanted) and len(other) <= len(wanted) // 20,
+                   f"Emacs: {path.name} is indented otherwise in {len(other)} lines, such as {other[:3]}")
 
     # ---- shells ----
 

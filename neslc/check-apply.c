@@ -7,6 +7,24 @@
 
 /* ---- functions and global variables ---- */
 
+/* What a program's use of a function of the library means with checks for overflow. */
+static struct global *checked_for_overflow(struct checker *ck, struct global *global) {
+  static const char *const names[][2] = {{"+", "_add"},
+                                         {"-", "_subtract"},
+                                         {"*", "_multiply"},
+                                         {"^", "_to_power"},
+                                         {"negate", "_minus"},
+                                         {"sum", "_total"},
+                                         {"product", "_total_product"},
+                                         {"plus_scan", "_totals"}};
+  if (!ck->session->overflow_checks || !global->library || ck->source->library) return global;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(names[i][0], global->name->text) == 0)
+      return session_library(ck->session, names[i][1]);
+  }
+  return global;
+}
+
 /* A use of a function within its own body, or that of one that is defined with it: monomorphic.
  * The types of its generic variables are filled in when the functions are complete. */
 static struct core *check_self(struct checker *ck, const struct syntax *e,
@@ -22,6 +40,7 @@ struct core *check_global_use(struct checker *ck, const struct syntax *e,
                               struct global *global) {
   struct checker *self = checker_of(ck, global);
   if (self) return check_self(ck, e, self);
+  global = checked_for_overflow(ck, global);
   struct core *core = core_make(ck, CORE_GLOBAL, e, NULL);
   struct type **arguments =
       arena_alloc(ck->arena, (global->scheme.count + 1) * sizeof *arguments);

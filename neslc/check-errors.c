@@ -235,7 +235,8 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
     return true;
   }
   struct type *t = type_of(argument->type);
-  if (t->tag != TYPE_PAIR || type_of(t->part[1])->tag == TYPE_PAIR) return false;
+  const bool infix = apply->as.part.left->builtin; /* of two operands, which may be tuples */
+  if (t->tag != TYPE_PAIR || (!infix && type_of(t->part[1])->tag == TYPE_PAIR)) return false;
   const char *left = described(ck, t->part[0]), *right = described(ck, t->part[1]);
   struct span at = apply->as.part.left->builtin ? apply->as.part.left->mark : argument->at;
   const char *wanted = two_of(klass);

@@ -17,6 +17,7 @@ struct derived {
   struct core *body; /* NULL: a base case, which the caller executes itself: eql, select,
                         order and ranks of scalars, and no others */
   uint32_t local_count;
+  bool shallow; /* the body is one call, of no function that follows the structure of a type */
 };
 
 /* Whether it follows the structure of its argument's type. */

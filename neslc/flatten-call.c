@@ -220,7 +220,7 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
   } else {
     t.size = core_size(f, body);
     t.effects = has_effects(f, body);
-    t.recursive = k->derived != NULL; /* as deep as the type, which ends */
+    t.recursive = k->derived && !k->derived->shallow; /* as deep as the type, which ends */
   }
   if (f->combining) return combining_call(f, c, k, &t);
   const struct rep *combined = flatten_combination(f, c, k);

@@ -1,5 +1,6 @@
 /* habits.c - see habits.h. */
 #include "neslc/habits.h"
+#include "neslc/syntax.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -87,6 +87,50 @@ bool begins_loop(const struct reader *r) {
   return !parenthesised || while_follows(&a);
 }
 
+/* Whether an expression begins now, and the `do` of a loop comes before its end. */
+static bool do_follows(struct ahead *a) {
+  int depth = 0;
+  struct token t = next(a);
+  if (lexeme_facts[t.lexeme].left != STRENGTH_ARGUMENT) return false;
+  for (;; t = next(a)) {
+    if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
+    if (depth == 0 && t.kind == TOKEN_WORD && t.name == a->reader.do_word) return true;
+    depth += nesting(&t);
+    if (depth < 0 || lexeme_facts[t.lexeme].left < 0) return false;
+  }
+}
+
+/* Whether a parenthesis begins now as those behind `for` and `while` in C: it has a semicolon,
+ * or a brace follows. */
+static bool is_as_in_c(struct ahead *a) {
+  if (next(a).lexeme != LEX_OPEN) return false;
+  for (int depth = 1; depth > 0;) {
+    const struct token t = next(a);
+    if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
+    if (t.lexeme == LEX_END) return true;
+    depth += nesting(&t);
+  }
+  return next(a).lexeme == LEX_OPEN_EACH;
+}
+
+/* Whether a token ends an operand: what follows is its argument. */
+static bool ends_operand(const struct token *t) {
+  return (t->kind >= TOKEN_INT && t->kind <= TOKEN_STRING) || token_is_name(t) ||
+         nesting(t) < 0;
+}
+
+bool refuse_foreign_loop(struct reader *r) {
+  const char *word = r->token.name->text;
+  if (strcmp(word, "while") != 0 && strcmp(word, "for") != 0) return false;
+  if (r->failed || r->stop || ends_operand(&r->before)) return false;
+  struct ahead a, again;
+  look_ahead(&a, r);
+  look_ahead(&again, r);
+  if (!do_follows(&a) && !is_as_in_c(&again)) return false;
+  parse_failed(r, r->token.at, "`%s` begins no loop: " NESL_LOOPS, word);
+  return true;
+}
+
 /* ---- reading it ---- */
 
 /* An expression that ends with a word. */

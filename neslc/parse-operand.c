@@ -378,6 +378,7 @@ struct syntax *parse_operand(struct reader *r) {
     if (at_stop(r)) return no_operand(r);
     if (begins_loop(r)) return parse_closed(r, parse_loop);
     if (r->token.name == r->not_word) return parse_not(r);
+    if (refuse_foreign_loop(r)) return no_operand(r);
     if (r->token.lexeme == LEX_NONE) return parse_atom(r, SYNTAX_NAME);
     break;
   case TOKEN_SYMBOL: break;

@@ -140,9 +140,7 @@ static const char *hint(const struct reader *r) {
   case LEX_EQUALS:
     return r->options == OPTIONS_HERE ? "; `==` compares, `:=` gives an optional argument"
                                       : "; `==` compares, `=` gives a name to a value";
-  case LEX_IN:
-    return "; `in` stands in `let` and in the generators of { ... : x in v }; a serial loop is "
-           "written loop x = 0 while x < 9 do x + 1";
+  case LEX_IN: return "; `in` stands in `let` and in generators: " NESL_LOOPS;
   case LEX_OPTION:
     return "; `:=` stands only in parameters and arguments of functions, and for fields of "
            "records";

@@ -126,6 +126,9 @@ void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 
 /* Whether the word `loop` begins a loop here: a pattern and `=` follow it. */
 bool begins_loop(const struct reader *);
+/* Reports loops as other languages have them, `while C do E`, `for (...) {...}`; false for what is
+ * none. */
+bool refuse_foreign_loop(struct reader *);
 struct syntax *parse_loop(struct reader *);
 
 /* ---- parse-types.c ---- */
@@ -149,5 +152,8 @@ bool is_command_word(const char *word);
 
 /* The probable end of the form that begins at `start`: after its terminator. */
 uint32_t recovery_point(const struct source *, uint32_t start);
+/* What closes the innermost of what is open at the end of a text, which begins with a form:
+ * `in` of a `let`, a bracket, a quote; "" if nothing is. */
+const char *awaited_at_end(const struct source *);
 
 #endif

@@ -174,3 +174,26 @@ uint32_t recovery_point(const struct source *source, uint32_t start) {
   }
   return by_layout;
 }
+
+/* ---- what is open ---- */
+
+/* What closes it. */
+static const char *closing(char open) {
+  switch (open) {
+  case 'l': return "in";
+  case '(': return ")";
+  case '[': return "]";
+  case '{': return "}";
+  default: return "";
+  }
+}
+
+const char *awaited_at_end(const struct source *source) {
+  struct scan scan = {.source = source};
+  while (scan.at < source->length) {
+    const char at = source->text[scan.at];
+    if (scan_token(&scan) != SCAN_UNBALANCED) continue;
+    return at == '"' ? "\"" : at == '%' ? "%" : "";
+  }
+  return scan.depth > 0 ? closing(scan.open[scan.depth - 1]) : "";
+}

@@ -26,6 +26,7 @@ struct session {
   uint32_t next_number;        /* of globals and lambdas */
   bool in_library;             /* while the library is read: `primitive` is a body */
   bool argument_checks;   /* set arg_check; initially true */
+  bool overflow_checks;   /* of what is read from now on: docs/language.md, Numbers */
   bool warned_of_escapes; /* that strings without `e` have none */
   bool classic;
 

@@ -218,6 +218,10 @@ struct reader {
 
 enum { NESL_MOST_NESTING = 2000 };
 
+/* What there is for the loops of other languages, for messages. */
+#define NESL_LOOPS                                                                             \
+  "{... : x in v} does something for each element, loop x = 0 while x < 9 do x + 1 repeats"
+
 void reader_init(struct reader *, struct arena *, struct intern *, const struct source *);
 
 enum reading {

@@ -201,11 +201,21 @@ static bool keep_fault(struct machine *m, struct call_trace *trace,
   return true;
 }
 
+/* Whether a chunk under way is to be halved. In a recursion without end all that is executed
+ * within it would be halved in turn, and nothing end: so not where many were halved since a
+ * chunk has ended, nor where many were that had so many cuts around them. */
+enum { MOST_IN_VAIN = 256, DEEP = 64 };
+
+static bool may_halve(const struct machine *m) {
+  const struct chunks *c = &m->chunks;
+  return c->halved < MOST_IN_VAIN && c->halved_deep < MOST_IN_VAIN && under_way(m, 1);
+}
+
 /* A sub-machine reports nothing: what does not halve a chunk ends it. */
 static bool catch_in_sub(struct machine *m, struct call_trace *trace,
                          const struct fault_found *found) {
   struct chunks *c = &m->chunks;
-  c->event = found->memory && under_way(m, 1) ? CHUNKS_MEMORY : CHUNKS_NOTHING;
+  c->event = found->memory && may_halve(m) ? CHUNKS_MEMORY : CHUNKS_NOTHING;
   if (c->event == CHUNKS_NOTHING) (void)keep(m, &c->original, trace, found, false);
   call_trace_free(m->heap, trace);
   m->faulted = true;
@@ -218,7 +228,7 @@ bool chunks_catch(struct machine *m, struct call_trace *trace, struct fault_foun
   if (c->count == 0 || c->final) return false;
   const bool operation =
       found->cause == MACHINE_CAUSE_OPERATION || found->cause == MACHINE_CAUSE_ASSERT;
-  if (!(found->memory && under_way(m, 1)) && !(operation && under_way(m, 0))) return false;
+  if (!(found->memory && may_halve(m)) && !(operation && under_way(m, 0))) return false;
   c->event = found->memory ? CHUNKS_MEMORY : CHUNKS_FAULT;
   if (!found->memory && !keep_fault(m, trace, found)) {
     c->final = true;
@@ -303,6 +313,8 @@ static bool after_fault(struct machine *m, uint32_t *location) {
 
 static bool halve(struct machine *m, uint32_t *location) {
   struct cut *cut = under_way(m, 1);
+  m->chunks.halved++;
+  m->chunks.halved_deep += m->chunks.count > DEEP;
   while (&m->chunks.cuts[m->chunks.count - 1] != cut) cut_pop(m);
   cut_leave_chunk(m, cut);
   cut_undo_results(m, cut);

@@ -181,9 +181,11 @@ enum chunks_event {
 struct chunks {
   struct cut *cuts;
   uint64_t count, capacity;
-  bool possible;   /* the options and the back end allow it */
-  bool final;      /* the next fault is reported, whatever is being cut */
-  uint64_t random; /* state of options.chunks with random sizes */
+  bool possible;        /* the options and the back end allow it */
+  bool final;           /* the next fault is reported, whatever is being cut */
+  uint64_t random;      /* state of options.chunks with random sizes */
+  uint64_t halved;      /* chunks, for lack of memory, since one has ended; */
+  uint64_t halved_deep; /* within many cuts, in this run */
 
   enum chunks_event event;
   enum chunks_pass pass;

@@ -16,6 +16,7 @@ void chunks_init(struct machine *m) {
 
 void chunks_begin_run(struct machine *m) {
   m->chunks.random = m->options.chunks.n;
+  m->chunks.halved = m->chunks.halved_deep = 0;
 }
 
 static struct cut *innermost(const struct machine *m) {
@@ -270,6 +271,23 @@ void cut_restart(struct machine *m, struct cut *cut) {
   cut->broken = false;
 }
 
+/* ---- the depth of cuts ---- */
+
+/* A level that is cut takes about as long as so many calls: waits, slices, an instruction for
+ * each of its steps. A recursion without end that makes ever more instances comes to no other
+ * limit, since the chunks of each level are as small as memory wants them. */
+enum { CUT_CALLS = 50 };
+static const uint64_t LEAST_CUTS = 64; /* open ones that any --max-depth permits */
+
+static bool may_cut(struct machine *m, const struct machine_site *site) {
+  const uint64_t calls = m->max_depth / CUT_CALLS;
+  const uint64_t most = calls > LEAST_CUTS ? calls : LEAST_CUTS;
+  if (m->chunks.count < most) return true;
+  return machine_limit_fault(
+      m, site, "more than %" PRIu64 " calls are open whose instances are executed in chunks",
+      most);
+}
+
 /* ---- the beginning ---- */
 
 static uint32_t level_of(const struct ir_instances *mark, uint32_t size) {
@@ -325,6 +343,7 @@ static bool push_cut(struct machine *m, const struct machine_site *site,
                     .random = {.begin = m->random_count, .wanted = UINT64_MAX}};
   if (before) new.before = *before;
   frame_out(m, &new);
+  if (!may_cut(m, site)) return false;
   if (c->count == c->capacity && !grow_cuts(m, site)) return false;
   struct cut *cut = &c->cuts[c->count++];
   *cut = new;
@@ -437,6 +456,7 @@ enum chunks_step chunks_return(struct machine *m, struct value *results, uint32_
   struct cut *cut = innermost(m);
   if (!end_chunk(m, cut, results, n, *location)) return CHUNKS_FAILED;
   chunk_count(cut);
+  m->chunks.halved = 0;
   if (cut_advance(cut)) return go_on(m, cut, results, location);
   if (cut->team) return team_take(m, cut, location) ? CHUNKS_NEXT : CHUNKS_OVER;
   if (is_useless(m, cut)) return chunks_skip(m, location) ? CHUNKS_NEXT : CHUNKS_FAILED;

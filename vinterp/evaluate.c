@@ -98,8 +98,9 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
 static enum step counted_run(struct machine *m, struct machine_program *p,
                              const struct task *t) {
   struct profile *profile = m->profile;
-  const bool measured = m->measured;
+  const bool measured = m->measured, possible = m->chunks.possible;
   enum step step = STEP_FAULT;
+  m->chunks.possible = possible && !t->repetition->uncut;
   m->profile = profile_new(m->heap, m->backend->name, true);
   m->measured = true;
   if (m->profile && machine_program_lower(m, p)) {
@@ -111,6 +112,7 @@ static enum step counted_run(struct machine *m, struct machine_program *p,
   profile_free(m->profile);
   m->profile = profile;
   m->measured = measured;
+  m->chunks.possible = possible;
   if (step == STEP_DONE && !machine_program_lower(m, p)) {
     machine_fail_beginning(m, p->program);
     return STEP_FAULT;

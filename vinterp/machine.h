@@ -283,7 +283,9 @@ struct cvl_statistics machine_statistics(const struct machine *);
 
 struct machine_repetition {
   uint64_t runs;                 /* to be timed; 0: one run, which is not */
-  bool counts;                   /* fill in `totals`, by an untimed run behind the first */
+  bool counts;                   /* fill in `totals`, by an untimed run behind the first, */
+  bool uncut;                    /* whose calls by instances are not cut: then they depend on
+                                    neither threads nor memory */
   void (*loaded)(void *context); /* called once, when the arguments are in the back end and
                                     their memory is not needed any more; or NULL */
   void *context;

@@ -230,6 +230,22 @@ class Modes(CommandTest):
         self.expect(ran, 0, "error limit\nit = 1 : int\n")
         self.expect(self.nesl("--memory", "64K", "-e", "1"), 1, "", "memory")
 
+    def test_recursion_without_end_in_braces(self):
+        for text in ("function g(x) = sum({g(i) : i in [0:x + 2]}); g(0);", "function g(x) = sum({g(x) : i in [0:2]}); g(3);",
+                     "function g(v) = flatten({g(v ++ [i]) : i in [0:3]}); g([1]);",
+                     "function g(x) = if x < 0 then 0 else sum({g(x + i) + g(x) : i in [0:20]}); {g(i) : i in [0:50]};",
+                     "function g(x) = sum({h(i) : i in [0:x + 2]}); function h(x) = 1 + g(x); g(1);"):
+            if " h(" in text:
+                text = "function h(n) : int -> int; " + text
+            for flags in ([], ["--max-depth", "20000"], ["--memory", "200M"]):
+                begun = time.monotonic()
+                ran = self.nesl(*flags, stdin=text)
+                with self.subTest(text=text, flags=flags):
+                    self.assertEqual(ran.returncode, 1)
+                    self.assertRegex(ran.stderr, "<prompt>:1:.*error: (more than .*does the recursion end|out of memory)")
+                    self.assertIn("`g` was called here", ran.stderr)
+                    self.assertLess(time.monotonic() - begun, 15)
+
     def test_an_interrupt_ends_a_run(self):
         prog = self.file("function spin(n) = if n == 0 then 0 else spin(n - 1);\n"
                          "function more(n) = if n == 0 then 0 else spin(2000) + more(n - 1);\n"
@@ -494,6 +510,30 @@ class Commands(CommandTest):
         ran = self.forms("help;\n?\n")
         self.expect(ran, 0)
         self.assertEqual(ran.stdout.count("print_length"), 2)
+
+    def test_describe_syntax(self):
+        ran = self.forms("describe loop; describe while; describe #; describe @; describe {}; describe any; "
+                         "describe IF;\n")
+        self.expect(ran, 0)
+        loop = "loop PATTERN = E while CONDITION do E\n  Begins with"
+        self.assertEqual(ran.stdout.count(loop), 2)
+        for said in ("#v\n  The length", "@x\n  The text", "{E : PATTERN in E;", "any : [a] -> a",
+                     "a in any\n  As a class", "if CONDITION then"):
+            self.assertIn(said, ran.stdout)
+        # A definition of the program's comes first; its meaning as syntax is still there.
+        ran = self.forms("function do(x) = x + 1; describe do;")
+        self.assertRegex(ran.stdout, r"do : int -> int\n  function do\(x\)[^\n]*\nloop PATTERN")
+        for bad in ("describe [ };", "describe { x;", "describe nothing;", "describe;"):
+            self.expect(self.forms(bad), 1, "", "<prompt>:1:")
+
+    def test_every_example_of_syntax_is_evaluated(self):
+        words = ("let in if then else loop while do function datatype { } [ ] ( ) # @ => := :: . t f int bool char "
+                 "number ordinal logical sortable scalar").split() + ["|"]
+        said = self.forms("".join(f"describe {word};\n" for word in words))
+        self.expect(said, 0)
+        examples = [line for line in said.stdout.splitlines() if line.startswith("  ") and line.endswith(";")]
+        self.assertGreater(len(examples), 20)
+        self.expect(self.forms("\n".join(examples)), 0)
 
     def test_set_and_show(self):
         ran = self.forms("set print_length 1; [1, 2];\nset arg_check off;\nset verbose off;\n"

@@ -4,6 +4,7 @@ usage: nesl_programs.py NESL NESLC VINTERP [unittest options]
 """
 
 import os
+import random
 import subprocess
 import sys
 import unittest
@@ -291,6 +292,68 @@ class Modules(ProgramTest):
         ran = subprocess.run([NESL, "run", "prog.nesl"], cwd=self.path("deep"), capture_output=True, text=True,
                              check=False, timeout=60, env={**os.environ, "NESL_PATH": self.directory})
         self.prints(ran, "it = 1 : int")
+
+
+class Overflow(ProgramTest):
+    """--check-overflow, against ints of Python."""
+
+    OPERATIONS = {"x + y": lambda x, y: x + y, "x - y": lambda x, y: x - y, "x * y": lambda x, y: x * y,
+                  "x ^ rem(y and 63, 70)": lambda x, y: x ** (y & 63), "-x": lambda x, y: -x, "x ^ 2": lambda x, y: x * x,
+                  "x ^ 3": lambda x, y: x ** 3, "sum([x, y, x, -1])": lambda x, y: 2 * x + y - 1,
+                  "product([x, y, 2])": lambda x, y: 2 * x * y, "plus_scan([x, y, 7])[2]": lambda x, y: x + y}
+
+    def numbers(self, bits):
+        edge = [0, 1, -1, 2, -2, 3, 2 ** (bits - 1) - 1, -2 ** (bits - 1), 2 ** (bits - 2), -2 ** (bits - 2) - 1,
+                2 ** (bits // 2), 2 ** (bits // 2 - 1) + 5]
+        draw = random.Random(bits)
+        return edge + [draw.randint(-2 ** draw.randint(1, bits - 1), 2 ** draw.randint(1, bits - 1) - 1) for _ in range(20)]
+
+    def outcomes(self, forms, *flags):
+        self.write("\n".join(forms), "forms.nesl")
+        ran = self.nesl("--check-overflow", *flags, "--outcomes", "forms.nesl")
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        return ran.stdout.splitlines()
+
+    def test_against_python(self):
+        for bits, flags in ((64, []), (64, ["--direct"]), (64, ["--float", "32"]), (32, ["--int", "32", "--no-optimise"])):
+            draw, numbers = random.Random(7), self.numbers(bits)
+            cases = [(text, draw.choice(numbers), draw.choice(numbers)) for text in self.OPERATIONS for _ in range(40)]
+            # Each by itself and as one of three instances, whose others are right.
+            said = self.outcomes([f"let x = {x}; y = {y} in {text};" for text, x, y in cases], *flags)
+            lifted = self.outcomes([f"{{{text} : (x, y) in [(1, 1), ({x}, {y}), (2, 0)]}}[1];" for text, x, y in cases], *flags)
+            for (text, x, y), one, many in zip(cases, said, lifted):
+                with self.subTest(text=text, x=x, y=y, flags=flags):
+                    exact = self.OPERATIONS[text](x, y)
+                    fits = -2 ** (bits - 1) <= exact < 2 ** (bits - 1)
+                    wanted = f"it = {exact} : int" if fits else "error runtime: Integer overflow"
+                    self.assertTrue(one.startswith(wanted), one)
+                    self.assertTrue(many.startswith(wanted), many)
+
+    def test_what_is_checked(self):
+        big = "9223372036854775807"
+        for text, said in ((f"{big} + 1", f"Integer overflow in +. ({big} + 1)"),
+                           (f"-2 * {big}", f"Integer overflow in *. (-2 * {big})"),
+                           ("3 ^ 41", "Integer overflow in ^ . (3 ^ 41)"),
+                           (f"sum([{big}, 1])", "Integer overflow in function SUM. (of 2 elements)"),
+                           (f"plus_scan([{big}, 1, 1])", "PLUS_SCAN. (of the elements before position 2)"),
+                           (f"function g(x) = x + x; (g(0.5), g({big}))", f"({big} + {big})"),
+                           (f"reduce((a, b) => a + b, 0, [{big}, 1])", "Integer overflow in +.")):
+            for flags in ([], ["--direct"], ["--native=wait"], ["--chunks", "1", "--threads", "2"]):
+                self.fails(self.nesl("--check-overflow", *flags, "-e", text), said)
+            self.assertEqual(self.nesl("-e", text).returncode, 0)
+        for text, said in (("1.0e308 + 1.0e308", "it = infinity : float"), (f"hash({big}, 5) < 5", "it = T : bool"),
+                           ("product([0, 3037000500, 3037000500, 3037000500])", "it = 0 : int"),
+                           (f"(x => x + {big})(0)", f"it = {big} : int")):
+            self.prints(self.nesl("--check-overflow", "-e", text), said)
+
+    def test_compiled_programs(self):
+        program = self.write("function square(x) = x * x;\n{square(x) : x in [3, 3037000500]};\n", "prog.nesl")
+        for flags, status in (([], 0), (["--check-overflow"], 1)):
+            self.prints(self.run_command(NESLC, *flags, program))
+            ran = self.run_command(VINTERP, "prog.vcode")
+            self.assertEqual(ran.returncode, status)
+            if status:
+                self.fails(ran, "prog.nesl:1:24: error: Integer overflow in *. (3037000500 * 3037000500)")
 
 
 if __name__ == "__main__":

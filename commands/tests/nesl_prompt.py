@@ -94,6 +94,20 @@ class Observing(PromptTest):
         said = self.forms("cost sum({x * x : x in index(1000)});").stdout
         self.assertEqual(re.search(model, ran, re.DOTALL).groups(), re.search(model, said, re.DOTALL).groups())
 
+    def test_what_is_counted_depends_on_the_program_only(self):
+        self.write("function tree(n) = if n < 2 then n else sum({tree(m) : m in [n - 1, n - 2]});\n"
+                   "function rows(n) = sum({sum({i * j : j in [0:i]}) : i in [0:n]});\n", "prog.nesl")
+        for expression in ("tree(18)", "rows(2000)"):
+            said = set()
+            for flags in ([], [], ["--threads", "1"], ["--threads", "3"], ["--chunks", "1"], ["--memory", "256M"]):
+                ran = subprocess.run([NESL, "--backend", "cpu", *flags, "cost", expression, "prog.nesl"],
+                                     cwd=self.directory, capture_output=True, text=True, check=True)
+                said.add(re.sub(r" +[0-9.]+\n$", "", ran.stdout))
+            for flags in ([], ["--threads", "2"]):
+                ran = self.forms(f'load "prog"; cost {expression};', *flags)
+                said.add(re.sub(r" +[0-9.]+\n$", "", ran.stdout[ran.stdout.rindex("\nit ="):]))
+            self.assertEqual(len(said), 1, said)
+
     def test_errors_within(self):
         for command in ("cost", "profile", "time", "trace"):
             self.prints(f"{command} none; {command} [1][3]; 1;", r"\nit = 1 : int\n",
@@ -254,6 +268,12 @@ class Terminal(PromptTest):
                                   ("it = 8", "let\n"), ("> ", "x = 8 in x + 1;\n"), ("it = 9", "quit\n")])
         self.assertEqual(status, 0, seen)
 
+    def test_the_second_prompt_says_what_is_awaited(self):
+        seen, status = self.talk([("<Nesl> ", "let x = 3;\n"), ("\nin> ", "y = {a + x :\n"), ("\n}> ", "a in [1,\n"),
+                                  ("\n]> ", "2]}\n"), ("\nin> ", "in\n"), ("\n> ", "y;\n"), ("it = [4, 5]", '"a\n'),
+                                  ('\n"> ', '";\n'), ("it = ", "exit\n")])
+        self.assertEqual(status, 0, seen)
+
     def test_lines_that_are_pasted_together_are_one_form(self):
         seen, status = self.talk([("<Nesl> ", "value\n= 5\n+ 1;\nexit\n"), ("value = 6", "")])
         self.assertEqual(status, 0, seen)
@@ -301,6 +321,37 @@ class Terminal(PromptTest):
     def has_editing(self):
         linked = subprocess.run(["ldd", NESL], capture_output=True, text=True, check=True)
         return "libedit" in linked.stdout
+
+
+class Bounds(PromptTest):
+    """What a prompt keeps of forms does not grow with their number: so neither does what it looks through. Of a new name a
+    prompt keeps some bytes, and nothing else."""
+
+    FORMS = 20000
+    KINDS = ("{i} * 3;", "sum({{x + {i} : x in index(9)}});", "x = [{i}];", "function g(x) = x + {i}; g(1);",
+             "datatype d(int, float); d({i}, 0.5);", "{i} + [;", "[{i}][1];", "\"{i}\" + 1;",
+             "sort_by(x => x - {i}, [3, {i}]);")
+
+    NAMED = ("n{i};", "let n{i} = {i} in n{i} + 1;")
+
+    def peak(self, kind, count):
+        """KB that the process has had at most, and how many lines it prints."""
+        with open(self.path("forms"), "w", encoding="latin-1") as forms:
+            forms.writelines(kind.format(i=i) + "\n" for i in range(count))
+            forms.write('shell "grep VmHWM /proc/$PPID/status";\n')
+        with open(self.path("forms"), encoding="latin-1") as forms:
+            ran = subprocess.run([NESL, "--backend", "cpu", "--threads", "1", "--native=off", "--allow-spawn"], stdin=forms,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+        return int(re.search(r"VmHWM:\s+(\d+) kB", ran.stdout)[1]), ran.stdout.count("\n") - 1
+
+    def test_memory(self):
+        few = self.FORMS // 10
+        for kind in self.KINDS + self.NAMED:
+            with self.subTest(kind=kind):
+                (before, said), (after, more) = self.peak(kind, few), self.peak(kind, self.FORMS)
+                self.assertEqual(more, 10 * said)
+                names = self.FORMS - few if kind in self.NAMED else 0
+                self.assertLess(after - before, 1000 + 200 * names // 1024)
 
 
 class Progress(PromptTest):

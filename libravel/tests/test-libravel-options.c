@@ -262,6 +262,20 @@ Test(options, results_do_not_depend_on_the_optimiser) {
   ravel_context_free(c);
 }
 
+Test(options, ints_that_wrap_around_may_be_errors) {
+  struct ravel_context *c = context("check_overflow", "yes"), *plain = context("threads", "1");
+  struct ravel_function *f = expression(c, "n * n"), *g = expression(plain, "n * n");
+  int64_t x = 0;
+  fine(c, call(c, f, -3, &x));
+  cr_expect_eq(x, 9);
+  fails(c, RAVEL_RUNTIME, "Integer overflow in *. (3037000500 * 3037000500)",
+        call(c, f, 3037000500, &x));
+  fine(plain, call(plain, g, 3037000500, &x));
+  cr_expect_eq(x, INT64_C(-9223372036709301616));
+  ravel_context_free(plain);
+  ravel_context_free(c);
+}
+
 /* ---- files that are loaded ---- */
 
 Test(options, files_are_loaded_by_their_names) {

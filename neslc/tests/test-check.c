@@ -535,6 +535,15 @@ Test(check, messages_say_both_types_and_where_they_come_from) {
   expect_message("1 + 2.0;", "float because of this");
   expect_message("[1] + [2];", "[int] is not a number");
   expect_message("abs(\"x\");", "`abs` wants a number");
+  expect_message(
+      "(1, 2) /= (3, 4);",
+      "`/=` wants two ints, floats or chars (`eql` compares values of all types), but "
+      "these are (int, int): (int, int) is not");
+  expect_message("(1, t, `a) == (1, t, `a);", "(`eql` compares values of all types)");
+  expect_message("1 == (3, 4);", "of one type, but these are int and (int, int)");
+  expect_message("(1, 2) + (3, 4);", "`+` wants two numbers, but these are (int, int)");
+  expect_message("max(1, 2, 3);", "`max` takes (a, a) :: (a in ordinal), but its argument is");
+  expect_message("while (3);", "`while` is not defined; " NESL_LOOPS);
   expect_message("take([1], 2.0);",
                  "the second argument of `take` is to be int, but this is float");
   expect_message("partition([1], 2);", "the second argument of `partition` is to be [int]");

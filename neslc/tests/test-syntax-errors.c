@@ -1,4 +1,5 @@
 /* test-syntax-errors.c - what is said about broken forms, where, and where reading goes on. */
+#include "neslc/parse.h"
 #include "neslc/tests/syntax-tools.h"
 
 #include <criterion/criterion.h>
@@ -124,6 +125,12 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
       {"loop x = 0 while do x;", 1, 18, "expected an expression, read the name `do`", false},
       {"loop (a, b) = (0, 1)", 1, 21, "expected `while`", true},
       {"loop (a, b) = (0, 1) while a < 3 do", 1, 36, "expected an expression", true},
+      {"while x < 3 do x + 1;", 1, 1, "`while` begins no loop: " NESL_LOOPS "\n", false},
+      {"1 + (for i in v do g(i));", 1, 6, "`for` begins no loop: " NESL_LOOPS "\n", false},
+      {"while (x < 3) { x = x + 1; };", 1, 1, "`while` begins no loop", false},
+      {"for (i = 0; i < 3; i++) { i };", 1, 1, "`for` begins no loop", false},
+      {"for i in v;", 1, 7,
+       "expected `;` or an operator behind the expression, read `in`; `in`", false},
       {"1 + ) 3;", 1, 5, "expected an expression behind `+`, read `)`", false},
       {"1);", 1, 2, "nothing is open here that `)` closes", false},
       {"1 then 2;", 1, 3, "`then` without an `if` that is open", false},
@@ -313,6 +320,25 @@ static void check_recovery(const char *text, const char *expected) {
   out[n] = '\0';
   cr_assert_str_eq(out, expected, "%s: %s", text, out);
   reading_end(&t);
+}
+
+static void check_awaited(const char *text, const char *wanted) {
+  const struct source source = {.text = text, .length = strlen(text)};
+  const char *awaited = awaited_at_end(&source);
+  cr_expect_str_eq(awaited, wanted, "%s: %s", text, awaited);
+}
+
+Test(syntax_errors, what_is_awaited) {
+  check_awaited("let x = 3;\n", "in");
+  check_awaited("let x = {y in v; z in w}; y = (\n", ")");
+  check_awaited("let x = 3 in let y = 4;\n", "in");
+  check_awaited("let x = 3; y = 4 in x + y", "");
+  check_awaited("{let a = x in a : x in v;", "}");
+  check_awaited("f([1, // ]\n", "]");
+  check_awaited("\"a (b", "\"");
+  check_awaited("1 + % a", "%");
+  check_awaited("1 +", "");
+  check_awaited("", "");
 }
 
 Test(syntax_errors, reading_goes_on_behind_the_terminator) {

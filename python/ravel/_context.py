@@ -32,7 +32,8 @@ VALUES = {
     "seed": "an int of 64 bits", "depth": "a number of calls; 0: a million",
     "chunks": "auto, off or a number of instances", "spool": "bytes, as 64M; 0: a default; or no",
     "optimise": "True or False", "kernels": "the name of a file", "profile": "True or False",
-    "files": "True or False", "processes": "True or False", "compiler": "True or False"}
+    "files": "True or False", "processes": "True or False", "compiler": "True or False",
+    "check_overflow": "True or False"}
 SETTINGS = {"seed": "", "time": "0", "depth": "0"}  # those that need no context of their own
 
 

@@ -152,6 +152,14 @@ class Costs(unittest.TestCase):
         self.assertGreaterEqual(large.compiled_work, 1000)
         self.assertEqual(small.instructions, large.instructions)
 
+    def test_ints_that_wrap_around(self):
+        text = "{x * x : x in v}"
+        self.assertEqual(rv.eval(text, v=[3037000500]).to_list(), [-9223372036709301616])
+        with rv.options(check_overflow=True):
+            self.assertEqual(rv.eval(text, v=[-3]).to_list(), [9])
+            with self.assertRaisesRegex(rv.Error, r"Integer overflow in \*. \(3037000500 \* 3037000500\)"):
+                rv.eval(text, v=[3037000500])
+
     def test_cost_of_map(self):
         rows = [[1, 2], [3]]
         self.assertGreater(self.total.cost(rows).work, self.total.cost([1, 2]).work)
