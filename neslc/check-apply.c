@@ -359,6 +359,7 @@ struct core *check_apply(struct checker *ck, const struct syntax *e) {
   if (is_time(ck, f)) return check_time(ck, e);
   int64_t exponent = small_power(e);
   if (exponent) return check_power(ck, e, exponent);
+  ck->applied = f;
   struct global *used = named_function(ck, f);
   const struct syntax *written = e->as.part.right;
   const bool by_name = gives_fields(written);

@@ -72,9 +72,10 @@ struct checker {
   ARRAY(struct core *) self_uses;   /* in all of the group */
   const struct core *parallel_self; /* a use within an apply-to-each, or NULL: of the group */
   const struct syntax *parameters;
-  const struct group *group;   /* what is defined together, self among it; or NULL */
-  ARRAY(struct later *) later; /* functions to be defined first, which it names */
-  const struct name *datatype; /* that is being defined */
+  const struct syntax *applied; /* the function of the latest application */
+  const struct group *group;    /* what is defined together, self among it; or NULL */
+  ARRAY(struct later *) later;  /* functions to be defined first, which it names */
+  const struct name *datatype;  /* that is being defined */
 
   ARRAY(struct lambda_note) lambdas;
   ARRAY(struct core *) parallel_calls; /* of function values, within an apply-to-each */

@@ -103,6 +103,12 @@ static bool is_of_text(const struct checker *ck, const struct global *now) {
   return now->kind == GLOBAL_VARIABLE || (now->form && now->form->source == ck->source);
 }
 
+bool later_is_ahead(const struct session *session, const struct global *global) {
+  const struct later_text *text = session->later;
+  return text && global->form && global->form->source == text->reader.source &&
+         global->form->at.start > text->at;
+}
+
 bool later_is_meant(struct checker *ck, const struct name *name, const struct global *now) {
   if (!ck->self || ck->session->in_library || is_of_text(ck, now)) return false;
   struct later *later = first_named(ck->session, ck->source, name);

@@ -47,6 +47,8 @@ struct later *later_of(const struct session *, const struct form *);
 /* The definition of this name that the text has next; NULL: none, or of another text. */
 const struct later *later_named(const struct session *, const struct source *,
                                 const struct name *);
+/* Whether it is a function that was defined before its turn, which has not come. */
+bool later_is_ahead(const struct session *, const struct global *);
 /* Whether a function names another that has to be defined first, given what the name means now:
  * then it is noted. */
 bool later_is_meant(struct checker *, const struct name *, const struct global *now);
