@@ -75,6 +75,34 @@ static bool is_known_number(const struct simplifier *s, ir_var v) {
   return v < s->known && s->f->vars[v]->tag == IR_INT && known_size(s, v, SIZE_LEN) == 1;
 }
 
+/* Of the function itself, or of one that may call it. */
+static bool is_recursive(const struct simplifier *s, const struct ir_binding *x) {
+  const bool *recursive = s->calls.recursive;
+  return x->form == IR_CALL && recursive[s->index] && recursive[x->as.callee];
+}
+
+/* Whether an arm may end in such a call. */
+static bool ends_in_recursion(const struct simplifier *s, const struct ir_block *block) {
+  const struct ir_binding *last = block->count ? &block->bindings[block->count - 1] : NULL;
+  if (!last || block->end != IR_YIELD) return false;
+  if (last->form != IR_IF) return is_recursive(s, last);
+  return ends_in_recursion(s, last->as.arms.then) ||
+         ends_in_recursion(s, last->as.arms.otherwise);
+}
+
+/* Whether v, a result of `x`, stays although it equals another result of it: that one would be
+ * yielded twice, and a recursive call no longer be the last thing, so that a loop would fill
+ * the stack. Where no caller needs it the result goes with what is not needed. */
+static bool stays_for_loop(const struct simplifier *s, const struct ir_binding *x,
+                           ir_var earlier) {
+  bool of_both = false;
+  for (uint32_t i = 0; i < x->result_count; i++) of_both |= x->results[i] == earlier;
+  if (!of_both) return false;
+  return x->form == IR_IF ? ends_in_recursion(s, x->as.arms.then) ||
+                                ends_in_recursion(s, x->as.arms.otherwise)
+                          : is_recursive(s, x);
+}
+
 /* Replaces an INT scalar or a descriptor whose number the size analysis knows by the constant,
  * and one of the same class as an earlier scalar by that. */
 static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *because) {
@@ -89,7 +117,7 @@ static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *b
   ir_var earlier = common_scalar(s, class);
   if (earlier == IR_NO_VAR)
     common_add_scalar(s, class, v);
-  else
+  else if (!stays_for_loop(s, because, earlier))
     simplify_replace(s, v, earlier);
 }
 

@@ -418,3 +418,44 @@ Test(simplify, ends_are_found_out) {
             "%s", result);
   fixture_free(&t);
 }
+
+/* Two results of a loop that are always equal: were one yielded twice, the call would not be
+ * the last thing any more. */
+Test(simplify, loops_stay_loops) {
+  static const char text[] = "fun M (v0: INT) -> (INT)\n"
+                             "  v1 = CONST INT 0\n"
+                             "  v2: INT, v3: INT = call LOOP v0 v1 v1\n"
+                             "  yield v3\n"
+                             "end\n"
+                             "fun LOOP (v0: INT, v1: INT, v2: INT) -> (INT, INT)\n"
+                             "  v3 = < INT v1 v0\n"
+                             "  v4: INT, v5: INT = if v3\n"
+                             "    v6 = CONST INT 1\n"
+                             "    v7 = + INT v1 v6\n"
+                             "    v8 = + INT v2 v6\n"
+                             "    v9: INT, v10: INT = call LOOP v0 v7 v8\n"
+                             "    yield v9 v10\n"
+                             "  else\n"
+                             "    yield v1 v2\n"
+                             "  end\n"
+                             "  yield v4 v5\n"
+                             "end\n";
+  static const char expected[] = "fun M (v0: INT) -> (INT)\n"
+                                 "  v1 = CONST INT 0\n"
+                                 "  v2: INT, v3: INT = call LOOP v0 v1 v1\n"
+                                 "  yield v3\n"
+                                 "end\n"
+                                 "fun LOOP (v0: INT, v1: INT, v2: INT) -> (INT, INT)\n"
+                                 "  v3 = < INT v1 v0\n"
+                                 "  v8: INT, v9: INT = if v3\n"
+                                 "    v4 = CONST INT 1\n"
+                                 "    v5 = + INT v1 v4\n"
+                                 "    v6: INT, v7: INT = call LOOP v0 v5 v5\n"
+                                 "    yield v6 v7\n"
+                                 "  else\n"
+                                 "    yield v1 v1\n"
+                                 "  end\n"
+                                 "  yield v8 v9\n"
+                                 "end\n";
+  expect_after("simplify", text, expected);
+}
