@@ -104,6 +104,8 @@ def main():
         kind = SECTION.findall(page, 0, match.start())[-1]
         if match.group(1) or kind in ("limit", "nonfinite"):
             continue  # with options of the command
+        if "is executed later" in match.group(3):
+            continue  # forms that are defined one by one have no later ones
         count += 1
         failed += check(library, kind, match.group(2), match.group(3))
     print(f"{count - failed} passed, {failed} failed")
