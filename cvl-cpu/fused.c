@@ -432,10 +432,9 @@ static void cut(struct cvl_kernel *k) {
   k->run.grain = steps ? steps : 1;
   k->run.most_positions = k->run.n;
   if (steps <= k->serial_steps) return;
-  const bool alone = threads == 1 && !fused_hands_on(k);
-  const bool large = alone || (k->run.by_rectangles && !fused_hands_on(k));
-  uint64_t grain = (large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES)) / k->cost;
-  if (!alone) grain = least_of(grain, steps / threads + 1);
+  const bool large = (threads == 1 || k->run.by_rectangles) && !fused_hands_on(k);
+  const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
+  uint64_t grain = least_of(bytes / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;

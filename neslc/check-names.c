@@ -66,7 +66,7 @@ static struct global *global_of(struct checker *ck, const struct syntax *e) {
     return session_read(session, table_get(session->library, name));
   struct global *global = module_find(session, name);
   /* `t` and `f` are constants until the program has defined them. */
-  const bool is_ahead = global ? later_is_ahead(session, global) : true;
+  const bool is_ahead = !global || later_is_ahead(session, global);
   if (is_ahead && is_truth(name) && e != ck->applied) return NULL;
   return later_is_meant(ck, name, global) ? NULL : global;
 }

@@ -488,22 +488,9 @@ def children(pid):
 def rank_dies(tests, job):
     """The others end, soon, and somebody says what happened."""
     program = "let (i, s) = loop (i, s) = (0, 0) while i < 100000000 do (i + 1, s + sum(index(5000))) in s"
-    command = job.command(3, job.build / "bin/nesl", "run", "--backend", job.backend, "-e", program)
-    started = subprocess.Popen(command, env=job.environment, text=True, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    time.sleep(3)
-    ranks = [p for p in children(started.pid) if Path(f"/proc/{p}/comm").read_text().strip() == "nesl"]
-    if ranks:
-        os.kill(sorted(ranks)[-1], signal.SIGKILL)
-    begun = time.time()
-    try:
-        text, _ = started.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
-        started.kill()
-        text, _ = started.communicate()
+    seconds, text = one_rank_signalled(job, signal.SIGKILL, program)
     named = re.search(r"rank 2|EXIT CODE: 9|[Kk]illed", text)
-    tests.expect(len(ranks) == 3 and time.time() - begun < 10 and named,
-                 f"{job.name}, a rank that dies ends the job", text)
+    tests.expect(seconds < 10 and named, f"{job.name}, a rank that dies ends the job", text)
 
 
 FORMS_TYPED = """1 + 1;
