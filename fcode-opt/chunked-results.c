@@ -230,24 +230,9 @@ static struct ir_function make_function(struct outline *l) {
   return f;
 }
 
-/* Its number in the program, which has room for it. */
-static uint32_t add_function(struct opt *o, const struct ir_function *f) {
-  const uint32_t n = o->program->function_count++;
-  o->program->functions[n] = *f;
-  o->var_capacity[n] = f->var_count;
-  return n;
-}
-
 void chunked_results_reserve(struct opt *o) {
-  struct ir_program *p = o->program;
-  const struct ir_function *entry = &p->functions[p->entry];
-  const uint32_t n = p->function_count, most = n + (entry->typed ? entry->body->count : 0);
-  struct ir_function *functions = arena_alloc(o->arena, most * sizeof *functions);
-  uint32_t *capacity = arena_alloc(o->arena, most * sizeof *capacity);
-  memcpy(functions, p->functions, n * sizeof *functions);
-  memcpy(capacity, o->var_capacity, n * sizeof *capacity);
-  p->functions = functions;
-  o->var_capacity = capacity;
+  const struct ir_function *entry = &o->program->functions[o->program->entry];
+  rewrite_reserve(o, entry->typed ? entry->body->count : 0);
 }
 
 /* ---- the call ---- */
@@ -290,7 +275,7 @@ static void append_call(struct outline *l, struct rewrite_block *b) {
     if (l->uses[k] != DESCRIPTOR) y.operands[count++] = x->operands[k];
   }
   memcpy(y.results, x->results, x->result_count * sizeof *y.results);
-  y.as.callee = add_function(l->o, &f);
+  y.as.callee = rewrite_add_function(l->o, &f);
   rewrite_append(l->o, b, &y);
 }
 

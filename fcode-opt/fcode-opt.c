@@ -233,7 +233,8 @@ static bool remove_marks(struct driver *d) {
   if (!instances_decide(o, &d->decided, o->program, o->decisions, o->options->fuse))
     return false;
   for (uint32_t i = 0; i < o->program->function_count; i++) {
-    if (o->decisions[i].inlined) o->program->functions[i].instances = NULL;
+    struct ir_function *f = &o->program->functions[i];
+    if (f->instances && o->decisions[i].inlined) f->instances = NULL;
   }
   return true;
 }
@@ -255,12 +256,21 @@ static void inline_again(struct driver *d) {
   run(d, PASS_dead);
 }
 
-/* A function that has become a loop may be inlined, since it no longer calls itself. What hoist
- * moves is simple: one round is enough. */
+/* Each function may get another one. */
+static bool run_invariants(struct driver *d) {
+  rewrite_reserve(&d->o, d->o.program->function_count);
+  return run(d, PASS_invariants);
+}
+
+/* A function that has become a loop may be inlined, since it no longer calls itself. What
+ * invariants and hoist move is simple: one round is enough. */
 static void run_all(struct driver *d) {
   inline_and_simplify(d);
   if (d->o.options->fuse && run(d, PASS_loops)) inline_and_simplify(d);
-  if (d->o.decisions && run(d, PASS_hoist)) {
+  bool moved = run_invariants(d);
+  if (moved) run(d, PASS_dead);
+  moved |= d->o.decisions && run(d, PASS_hoist);
+  if (moved) {
     run(d, PASS_simplify);
     run(d, PASS_dead);
   }

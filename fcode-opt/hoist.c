@@ -10,7 +10,8 @@
  *
  * Bindings in arms that stay do not move: they may not be executed. A binding that may fail, or
  * whose safety depends on a check made before, moves only if nothing that stays before it may
- * fail. So the same fault is met first. A recursive function is left alone.
+ * fail. So the same fault is met first. A function that still calls itself (invariants.c) is
+ * left alone.
  *
  * Callers come after what they call, and may be by instances, too: then what has moved to one
  * moves on. The size analysis does not know it there. If it may fail at all it counts as such,

@@ -244,7 +244,7 @@ static const char *why_not(const struct search *s) {
 
 bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program *program,
                       struct instances_decision *decisions, bool fused) {
-  const uint32_t n = program->function_count;
+  const uint32_t n = o->program->function_count;
   struct search s = {.o = o,
                      .sizes = sizes_compute(o),
                      .calls = calls_make(o),
@@ -254,8 +254,11 @@ bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program
   bool changed = false;
   for (uint32_t i = 0; i < n; i++) { /* callees first */
     const uint32_t f = s.calls.order[i];
+    const bool is_twin = f >= program->function_count; /* invariants.c */
+    if (is_twin && s.calls.recursive[f]) s.worth[f] = "it is recursive";
+    if (is_twin || !program->functions[f].instances) continue;
     struct instances_decision *d = &decisions[f];
-    if (!program->functions[f].instances || d->inlined || !s.calls.reachable[f]) continue;
+    if (d->inlined || !s.calls.reachable[f]) continue;
     if (!o->program->functions[f].typed) continue;
     const char *reason = "it never returns";
     if (o->program->functions[f].instances) {

@@ -105,6 +105,11 @@ struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
 void rewrite_add_call(struct opt *, struct ir_block *, uint32_t call);
 /* A copy of a function; names, kinds and constants are shared, liveness is not copied. */
 struct ir_function rewrite_copy_function(struct opt *, const struct ir_function *);
+/* Room for so many functions more, which rewrite_add_function takes: made before the guard of a
+ * pass that adds some, since what it undoes the pass to has the same arrays. */
+void rewrite_reserve(struct opt *, uint32_t functions);
+/* Adds a function, and returns its number. */
+uint32_t rewrite_add_function(struct opt *, const struct ir_function *);
 /* How often each variable of a function is used (as operand, or as a block's result). `uses`
  * has var_count entries, and is overwritten. */
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);

@@ -140,6 +140,24 @@ struct ir_function rewrite_copy_function(struct opt *o, const struct ir_function
   return f;
 }
 
+void rewrite_reserve(struct opt *o, uint32_t functions) {
+  struct ir_program *p = o->program;
+  const uint32_t n = p->function_count, most = n + functions;
+  struct ir_function *all = arena_alloc(o->arena, most * sizeof *all);
+  uint32_t *capacity = arena_alloc(o->arena, most * sizeof *capacity);
+  memcpy(all, p->functions, n * sizeof *all);
+  memcpy(capacity, o->var_capacity, n * sizeof *capacity);
+  p->functions = all;
+  o->var_capacity = capacity;
+}
+
+uint32_t rewrite_add_function(struct opt *o, const struct ir_function *f) {
+  const uint32_t n = o->program->function_count++;
+  o->program->functions[n] = *f;
+  o->var_capacity[n] = f->var_count;
+  return n;
+}
+
 /* ---- renaming ---- */
 
 static void count_block(const struct ir_block *block, uint32_t *uses) {

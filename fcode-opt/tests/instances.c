@@ -8,32 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions after one pass, without positions. */
-static const char *listing(struct rewriting *r, const char *functions,
-                           bool (*pass)(struct opt *)) {
-  rewriting_begin(r, functions);
-  pass(&r->o);
-  for (uint32_t f = 0; f < r->o.program->function_count; f++)
-    rewrite_number(&r->o, &r->o.program->functions[f]);
-  rewriting_verify(r);
-  const char *text = ir_text(&r->arena, r->o.program);
-  return without_positions(&r->arena, text, strlen(text));
-}
-
-static void expect_pass(bool (*pass)(struct opt *), const char *functions,
-                        const char *expected) {
-  struct rewriting r;
-  const char *found = listing(&r, functions, pass);
-  cr_expect(strcmp(strstr(found, "fun "), expected) == 0, "%s\ninstead of\n%s", found,
-            expected);
-  rewriting_free(&r);
-}
-
 /* The same of what follows M, whose text is not looked at. */
 static void expect_behind_main(bool (*pass)(struct opt *), const char *functions,
                                const char *expected) {
   struct rewriting r;
-  const char *found = strstr(listing(&r, functions, pass), "\nend\n") + 5;
+  const char *found = strstr(rewriting_listing(&r, functions, pass), "\nend\n") + 5;
   cr_expect(strcmp(found, expected) == 0, "%s\ninstead of\n%s", found, expected);
   rewriting_free(&r);
 }
@@ -213,7 +192,7 @@ Test(instances, equal_descriptors_that_are_cut_differently) {
 /* A view's offsets: a scan of lengths that is the same for all instances; and their number less
  * one. What is made of the instances' own numbers stays. */
 Test(hoist, what_is_shared) {
-  expect_pass(
+  rewriting_expect(
       pass_hoist,
       "fun M (v0: SEGDES, v1: INT, v2: SEGDES) -> (INT)\n"
       "  v3: INT = call BODY v0 v1 v2\n"
@@ -255,68 +234,68 @@ Test(hoist, what_is_shared) {
 /* A closed subexpression under the question whether there are instances, in a body within a
  * body: it moves to M. */
 Test(hoist, out_of_two_bodies_with_an_if) {
-  expect_pass(pass_hoist,
-              "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
-              "  v2: INT = call OUTER v0 v1\n"
-              "  yield v2\n"
-              "end\n"
-              "fun OUTER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
-              "  v2: INT = call INNER v0 v1\n"
-              "  yield v2\n"
-              "end\n"
-              "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
-              "  v2 = LENGTHS v0\n"
-              "  v3 = CONST INT 0\n"
-              "  v4 = > INT v2 v3\n"
-              "  v5: INT = if v4\n"
-              "    v6 = CONST INT (3 4 5)\n"
-              "    v7 = CONST SEGDES 3\n"
-              "    v8 = +_REDUCE INT v6 v7\n"
-              "    yield v8\n"
-              "  else\n"
-              "    yield v3\n"
-              "  end\n"
-              "  v9 = DIST INT v5 v0\n"
-              "  v10 = + INT v9 v1\n"
-              "  yield v10\n"
-              "end\n",
-              "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
-              "  v2 = LENGTHS v0\n"
-              "  v3 = CONST INT 0\n"
-              "  v4 = > INT v2 v3\n"
-              "  v8: INT = if v4\n"
-              "    v5 = CONST INT (3 4 5)\n"
-              "    v6 = CONST SEGDES 3\n"
-              "    v7 = +_REDUCE INT v5 v6\n"
-              "    yield v7\n"
-              "  else\n"
-              "    yield v3\n"
-              "  end\n"
-              "  v9: INT = call OUTER v0 v1 v8\n"
-              "  yield v9\n"
-              "end\n"
-              "fun OUTER (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
-              "instances shared each shared -> each\n"
-              "  v3 = LENGTHS v0\n"
-              "  v4 = CONST INT 0\n"
-              "  v5: INT = call INNER v0 v1 v2\n"
-              "  yield v5\n"
-              "end\n"
-              "fun INNER (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
-              "instances shared each shared -> each\n"
-              "  v3 = LENGTHS v0\n"
-              "  v4 = CONST INT 0\n"
-              "  v5 = DIST INT v2 v0\n"
-              "  v6 = + INT v5 v1\n"
-              "  yield v6\n"
-              "end\n");
+  rewriting_expect(pass_hoist,
+                   "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+                   "  v2: INT = call OUTER v0 v1\n"
+                   "  yield v2\n"
+                   "end\n"
+                   "fun OUTER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+                   "  v2: INT = call INNER v0 v1\n"
+                   "  yield v2\n"
+                   "end\n"
+                   "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
+                   "  v2 = LENGTHS v0\n"
+                   "  v3 = CONST INT 0\n"
+                   "  v4 = > INT v2 v3\n"
+                   "  v5: INT = if v4\n"
+                   "    v6 = CONST INT (3 4 5)\n"
+                   "    v7 = CONST SEGDES 3\n"
+                   "    v8 = +_REDUCE INT v6 v7\n"
+                   "    yield v8\n"
+                   "  else\n"
+                   "    yield v3\n"
+                   "  end\n"
+                   "  v9 = DIST INT v5 v0\n"
+                   "  v10 = + INT v9 v1\n"
+                   "  yield v10\n"
+                   "end\n",
+                   "fun M (v0: SEGDES, v1: INT) -> (INT)\n"
+                   "  v2 = LENGTHS v0\n"
+                   "  v3 = CONST INT 0\n"
+                   "  v4 = > INT v2 v3\n"
+                   "  v8: INT = if v4\n"
+                   "    v5 = CONST INT (3 4 5)\n"
+                   "    v6 = CONST SEGDES 3\n"
+                   "    v7 = +_REDUCE INT v5 v6\n"
+                   "    yield v7\n"
+                   "  else\n"
+                   "    yield v3\n"
+                   "  end\n"
+                   "  v9: INT = call OUTER v0 v1 v8\n"
+                   "  yield v9\n"
+                   "end\n"
+                   "fun OUTER (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
+                   "instances shared each shared -> each\n"
+                   "  v3 = LENGTHS v0\n"
+                   "  v4 = CONST INT 0\n"
+                   "  v5: INT = call INNER v0 v1 v2\n"
+                   "  yield v5\n"
+                   "end\n"
+                   "fun INNER (v0: SEGDES, v1: INT, v2: INT) -> (INT) "
+                   "instances shared each shared -> each\n"
+                   "  v3 = LENGTHS v0\n"
+                   "  v4 = CONST INT 0\n"
+                   "  v5 = DIST INT v2 v0\n"
+                   "  v6 = + INT v5 v1\n"
+                   "  yield v6\n"
+                   "end\n");
 }
 
 /* What may fail moves while nothing that may fail stays before it. So the fault of the check
  * v4, of the division v6 and of RAND are still met in this order; the safe v8 moves all the
  * same. */
 Test(hoist, faults_keep_their_order) {
-  expect_pass(
+  rewriting_expect(
       pass_hoist,
       "fun M (v0: SEGDES, v1: INT, v2: INT, v3: INT) -> (INT, INT)\n"
       "  v4: INT, v5: INT = call BODY v0 v1 v2 v3\n"

@@ -27,6 +27,7 @@ void rewriting_begin(struct rewriting *r, const char *functions) {
   r->o.var_capacity = arena_alloc(&r->arena, functions_count * sizeof *r->o.var_capacity);
   for (uint32_t i = 0; i < functions_count; i++)
     r->o.var_capacity[i] = r->o.program->functions[i].var_count;
+  rewrite_reserve(&r->o, functions_count);
 }
 
 void rewriting_free(struct rewriting *r) {
@@ -77,4 +78,23 @@ bool rewriting_pass(const char *functions, bool (*pass)(struct opt *), char *bod
   fclose(out);
   rewriting_free(&r);
   return changed;
+}
+
+const char *rewriting_listing(struct rewriting *r, const char *functions,
+                              bool (*pass)(struct opt *)) {
+  rewriting_begin(r, functions);
+  pass(&r->o);
+  for (uint32_t f = 0; f < r->o.program->function_count; f++)
+    rewrite_number(&r->o, &r->o.program->functions[f]);
+  rewriting_verify(r);
+  const char *text = ir_text(&r->arena, r->o.program);
+  return without_positions(&r->arena, text, strlen(text));
+}
+
+void rewriting_expect(bool (*pass)(struct opt *), const char *functions, const char *expected) {
+  struct rewriting r;
+  const char *found = rewriting_listing(&r, functions, pass);
+  cr_expect(strcmp(strstr(found, "fun "), expected) == 0, "%s\ninstead of\n%s", found,
+            expected);
+  rewriting_free(&r);
 }

@@ -22,6 +22,11 @@ struct rewriting {
 void rewriting_begin(struct rewriting *, const char *functions);
 /* M's body after a pass, in at most size bytes; whether the pass changed anything. */
 bool rewriting_pass(const char *functions, bool (*pass)(struct opt *), char *body, size_t size);
+/* All functions after a pass, numbered anew and verified, without positions; and a failure of
+ * the test if they are not these. */
+const char *rewriting_listing(struct rewriting *, const char *functions,
+                              bool (*pass)(struct opt *));
+void rewriting_expect(bool (*pass)(struct opt *), const char *functions, const char *expected);
 void rewriting_free(struct rewriting *);
 /* Liveness, and the verifier: fails the test if a rule is broken. */
 void rewriting_verify(struct rewriting *);
