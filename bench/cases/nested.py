@@ -415,8 +415,9 @@ CASES = [
          sizes=[64, 128, 256, 512, 1024, 1448], test_sizes=[3, 4, 10, 24], make=fluid,
          reference=fluid_step, limit=lambda n, a: Limit(bytes=5 * 40 * 24 * n * n),
          work=lambda n: n * n, unit="cells a side",
-         remark="One pass a round, as in C, but a strip at a time; the elements of the boundary are "
-                "computed, too, and discarded."),
+         remark="A round of the relaxation is five passes over memory, in C one: the neighbours on four sides are "
+                "gathered into vectors, since a check stands between; the elements of the boundary are computed, too, "
+                "and discarded."),
     Case("matrix-product", "Matrix product, nested rows", "beyond",
          sizes=[64**2, 200**2, 600**2, 2000**2], test_sizes=[1, 4, 15**2], make=matrices,
          reference=product, limit=lambda n, a: Limit(bytes=24 * n, flops=2 * n ** 1.5),

@@ -67,6 +67,12 @@ class Skipping(unittest.TestCase):
         kinds, wrong = fresh.skipped("SKIPPED (no nvcc) a\n    SKIPPED (no nvcc) b\nSKIPPED (optional) vim\nok\n")
         self.assertEqual((dict(kinds), wrong), ({"no nvcc": 2, "optional": 1}, []))
 
+    def test_stages(self):
+        whole, reason = "SKIPPED launches and waits (0 s, 0 s of processors)", "    SKIPPED (no corpus) launches"
+        self.assertEqual(fresh.skipped(f"{whole}\n{reason}\nok      words\n")[1], [])
+        self.assertEqual(fresh.skipped(f"{whole}\nok      words\n")[1], [whole])
+        self.assertEqual(fresh.skipped(f"{whole}\n    SKIPPED: no mpirun\n")[1], [whole, "SKIPPED: no mpirun"])
+
     def test_what_must_be_there(self):
         for line in ("SKIPPED Open MPI: no mpirun", "SKIPPED (no namespaces) x", "SKIPPED: lintian"):
             self.assertEqual(fresh.skipped(f"  {line}\n")[1], [line])
