@@ -232,9 +232,8 @@ static bool remove_marks(struct driver *d) {
   if (!o->decisions || d->broken) return false;
   if (!instances_decide(o, &d->decided, o->program, o->decisions, o->options->fuse))
     return false;
-  for (uint32_t i = 0; i < o->program->function_count; i++) {
-    struct ir_function *f = &o->program->functions[i];
-    if (f->instances && o->decisions[i].inlined) f->instances = NULL;
+  for (uint32_t i = 0; i < o->decision_count; i++) {
+    if (o->decisions[i].inlined) o->program->functions[i].instances = NULL;
   }
   return true;
 }
@@ -351,6 +350,7 @@ static bool run_rounds(struct driver *d, const struct ir_program *program) {
   const size_t bytes = program->function_count * sizeof *o->decisions;
   struct instances_decision *begun = arena_alloc(&d->decided, bytes);
   o->decisions = arena_alloc(&d->decided, bytes);
+  o->decision_count = program->function_count;
   silent.print_after = NULL;
   o->options = &silent;
   o->explain = NULL;

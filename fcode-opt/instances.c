@@ -254,7 +254,7 @@ bool instances_decide(struct opt *o, struct arena *kept, const struct ir_program
   bool changed = false;
   for (uint32_t i = 0; i < n; i++) { /* callees first */
     const uint32_t f = s.calls.order[i];
-    const bool is_twin = f >= program->function_count; /* invariants.c */
+    const bool is_twin = f >= o->decision_count; /* invariants.c */
     if (is_twin && s.calls.recursive[f]) s.worth[f] = "it is recursive";
     if (is_twin || !program->functions[f].instances) continue;
     struct instances_decision *d = &decisions[f];

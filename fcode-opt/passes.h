@@ -34,6 +34,7 @@ struct opt {
   uint32_t *var_capacity;               /* per function: room in its `vars` */
   struct guard *guard;                  /* of the pass that runs; NULL: its checks abort */
   struct instances_decision *decisions; /* per function; NULL: none is by instances */
+  uint32_t decision_count;              /* functions behind these are twins (invariants.c) */
 };
 
 /* The passes. Each returns whether it changed anything; if memory runs out it does not return,
