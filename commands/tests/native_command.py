@@ -242,7 +242,7 @@ class Shared(NativeTest):
         (self.here / "cc").write_text(
             f'#!/bin/sh\necho >>"{self.runs}"\ncat >>"{self.sources}"\n', encoding="ascii")
         runs, members = self.compiled()
-        self.assertLessEqual(runs, 2)
+        self.assertLessEqual(runs, 4)      # on a busy machine some have run for long at once
         self.assertGreater(members, 20)
         self.assertLess(members, MANY // 2)
         self.assertLess(self.sources.stat().st_size, MOST_BYTES)
