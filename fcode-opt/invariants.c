@@ -6,7 +6,7 @@
  * twin, with parameters for such results besides its own, which it calls instead of itself. So
  * the function executes the first round as before, and the rounds behind it, those of the twin,
  * find the results there: nothing is computed earlier than before, nothing that was not
- * computed, and whatever fails does so at the same place.
+ * computed, and whatever fails does so in the same round.
  *
  *     fun F (s, v)                        fun F (s, v)
  *       n = LENGTHS s                       n = LENGTHS s
@@ -212,9 +212,8 @@ static void remove_moved(struct invariants *s, struct ir_block *block, uint32_t 
   block->count = kept;
 }
 
-static const struct ir_instances *share_parameters(struct opt *o,
-                                                   const struct ir_instances *mark,
-                                                   uint32_t before, uint32_t after) {
+static const struct ir_instances *mark_shared(struct opt *o, const struct ir_instances *mark,
+                                              uint32_t before, uint32_t after) {
   struct ir_instances *new = arena_alloc(o->arena, sizeof *new);
   uint32_t *params = arena_alloc(o->arena, after * sizeof *params);
   memcpy(params, mark->params, before * sizeof *params);
@@ -231,7 +230,7 @@ static void add_parameters(struct invariants *s, struct ir_function *twin) {
   twin->params = params;
   twin->unused = (bool *)(params + after);
   twin->param_count = after;
-  if (twin->instances) twin->instances = share_parameters(s->o, twin->instances, before, after);
+  if (twin->instances) twin->instances = mark_shared(s->o, twin->instances, before, after);
 }
 
 /* Calls of the function by itself become calls of the twin. Both have the same variables. */
