@@ -281,14 +281,7 @@ static void move_to(struct hoist *h, struct ir_function *caller, struct ir_bindi
   rewrite_add_call(o, copy, call->origin);
   note_copies(h, (uint32_t)(caller - o->program->functions), copy);
   for (uint32_t i = 0; i < copy->count; i++) rewrite_append(o, out, &copy->bindings[i]);
-  const uint32_t operands = call->operand_count;
-  struct ir_binding x = rewrite_binding(o, call->op, call->type, operands + copy->result_count,
-                                        call->result_count, call->pos, call->origin);
-  x.form = IR_CALL;
-  x.as = call->as;
-  memcpy(x.operands, call->operands, operands * sizeof *x.operands);
-  for (uint32_t i = 0; i < copy->result_count; i++) x.operands[operands + i] = copy->results[i];
-  if (x.result_count > 0) memcpy(x.results, call->results, x.result_count * sizeof *x.results);
+  const struct ir_binding x = rewrite_add_operands(o, call, copy->results, copy->result_count);
   rewrite_append(o, out, &x);
 }
 
@@ -311,23 +304,9 @@ static void move_to_calls(struct hoist *h, struct ir_function *caller, struct ir
 
 /* What moved is gone; its results are the last parameters. */
 static void shrink(struct hoist *h) {
-  struct opt *o = h->o;
   struct ir_function *f = h->f;
-  const uint32_t before = f->param_count, after = before + (uint32_t)h->results.count;
-  uint32_t *sizes = arena_alloc(o->arena, after * sizeof *sizes), kept = 0;
-  ir_var *params = arena_alloc(o->arena, after * (sizeof *params + sizeof(bool)));
-  memcpy(sizes, f->instances->params, before * sizeof *sizes);
-  memcpy(params, f->params, before * sizeof *params);
-  for (uint32_t i = before; i < after; i++) {
-    sizes[i] = IR_SHARED;
-    params[i] = h->results.items[i - before];
-  }
-  struct ir_instances *mark = arena_alloc(o->arena, sizeof *mark);
-  *mark = (struct ir_instances){sizes, f->instances->results};
-  f->instances = mark;
-  f->params = params;
-  f->unused = (bool *)(params + after);
-  f->param_count = after;
+  uint32_t kept = 0;
+  rewrite_add_params(h->o, f, h->results.items, (uint32_t)h->results.count);
   for (uint32_t i = 0; i < f->body->count; i++) {
     if (!h->moves[i]) f->body->bindings[kept++] = f->body->bindings[i];
   }

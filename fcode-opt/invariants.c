@@ -212,27 +212,6 @@ static void remove_moved(struct invariants *s, struct ir_block *block, uint32_t 
   block->count = kept;
 }
 
-static const struct ir_instances *mark_shared(struct opt *o, const struct ir_instances *mark,
-                                              uint32_t before, uint32_t after) {
-  struct ir_instances *new = arena_alloc(o->arena, sizeof *new);
-  uint32_t *params = arena_alloc(o->arena, after * sizeof *params);
-  memcpy(params, mark->params, before * sizeof *params);
-  for (uint32_t k = before; k < after; k++) params[k] = IR_SHARED;
-  *new = (struct ir_instances){params, mark->results};
-  return new;
-}
-
-static void add_parameters(struct invariants *s, struct ir_function *twin) {
-  const uint32_t before = twin->param_count, after = before + (uint32_t)s->results.count;
-  ir_var *params = arena_alloc(s->o->arena, after * (sizeof *params + sizeof(bool)));
-  memcpy(params, twin->params, before * sizeof *params);
-  for (uint32_t k = before; k < after; k++) params[k] = s->results.items[k - before];
-  twin->params = params;
-  twin->unused = (bool *)(params + after);
-  twin->param_count = after;
-  if (twin->instances) twin->instances = mark_shared(s->o, twin->instances, before, after);
-}
-
 /* Calls of the function by itself become calls of the twin. Both have the same variables. */
 static void call_twin(struct invariants *s, struct ir_block *block, uint32_t twin) {
   for (uint32_t i = 0; i < block->count; i++) {
@@ -242,15 +221,8 @@ static void call_twin(struct invariants *s, struct ir_block *block, uint32_t twi
       call_twin(s, x->as.arms.otherwise, twin);
     }
     if (!is_own_call(s, x)) continue;
-    const uint32_t n = x->operand_count, added = (uint32_t)s->results.count;
-    struct ir_binding y =
-        rewrite_binding(s->o, x->op, x->type, n + added, x->result_count, x->pos, x->origin);
-    y.form = IR_CALL;
-    y.as.callee = twin;
-    memcpy(y.operands, x->operands, n * sizeof *y.operands);
-    memcpy(y.operands + n, s->results.items, added * sizeof *y.operands);
-    if (y.result_count > 0) memcpy(y.results, x->results, y.result_count * sizeof *y.results);
-    *x = y;
+    *x = rewrite_add_operands(s->o, x, s->results.items, (uint32_t)s->results.count);
+    x->as.callee = twin;
   }
 }
 
@@ -259,7 +231,7 @@ static void make_twin(struct invariants *s) {
   uint32_t number = 0;
   twin.name = twin_name(s->o, s->f->name);
   remove_moved(s, twin.body, &number);
-  add_parameters(s, &twin);
+  rewrite_add_params(s->o, &twin, s->results.items, (uint32_t)s->results.count);
   const uint32_t n = rewrite_add_function(s->o, &twin);
   call_twin(s, twin.body, n);
   call_twin(s, s->f->body, n);

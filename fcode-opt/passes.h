@@ -111,6 +111,11 @@ struct ir_function rewrite_copy_function(struct opt *, const struct ir_function 
 void rewrite_reserve(struct opt *, uint32_t functions);
 /* Adds a function, and returns its number. */
 uint32_t rewrite_add_function(struct opt *, const struct ir_function *);
+/* More parameters for a function, variables of it that nothing binds any more; of a function by
+ * instances they are shared. And the call with operands for them. */
+void rewrite_add_params(struct opt *, struct ir_function *, const ir_var *, uint32_t count);
+struct ir_binding rewrite_add_operands(struct opt *, const struct ir_binding *call,
+                                       const ir_var *, uint32_t count);
 /* How often each variable of a function is used (as operand, or as a block's result). `uses`
  * has var_count entries, and is overwritten. */
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);

@@ -140,6 +140,41 @@ struct ir_function rewrite_copy_function(struct opt *o, const struct ir_function
   return f;
 }
 
+static const struct ir_instances *add_shared(struct opt *o, const struct ir_instances *mark,
+                                             uint32_t before, uint32_t after) {
+  struct ir_instances *new = arena_alloc(o->arena, sizeof *new);
+  uint32_t *params = arena_alloc(o->arena, after * sizeof *params);
+  memcpy(params, mark->params, before * sizeof *params);
+  for (uint32_t k = before; k < after; k++) params[k] = IR_SHARED;
+  *new = (struct ir_instances){params, mark->results};
+  return new;
+}
+
+void rewrite_add_params(struct opt *o, struct ir_function *f, const ir_var *added,
+                        uint32_t count) {
+  const uint32_t before = f->param_count, after = before + count;
+  ir_var *params = arena_alloc(o->arena, after * (sizeof *params + sizeof(bool)));
+  memcpy(params, f->params, before * sizeof *params);
+  if (count > 0) memcpy(params + before, added, count * sizeof *params);
+  f->params = params;
+  f->unused = (bool *)(params + after);
+  f->param_count = after;
+  if (f->instances) f->instances = add_shared(o, f->instances, before, after);
+}
+
+struct ir_binding rewrite_add_operands(struct opt *o, const struct ir_binding *call,
+                                       const ir_var *added, uint32_t count) {
+  const uint32_t before = call->operand_count;
+  struct ir_binding x = rewrite_binding(o, call->op, call->type, before + count,
+                                        call->result_count, call->pos, call->origin);
+  x.form = IR_CALL;
+  x.as = call->as;
+  memcpy(x.operands, call->operands, before * sizeof *x.operands);
+  if (count > 0) memcpy(x.operands + before, added, count * sizeof *x.operands);
+  if (x.result_count > 0) memcpy(x.results, call->results, x.result_count * sizeof *x.results);
+  return x;
+}
+
 void rewrite_reserve(struct opt *o, uint32_t functions) {
   struct ir_program *p = o->program;
   const uint32_t n = p->function_count, most = n + functions;

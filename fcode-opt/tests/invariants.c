@@ -96,7 +96,8 @@ Test(invariants, what_moves) {
                           "    v4 = +_REDUCE INT v3 v2\n    v8: INT = call F v0 v3 v2\n"
                           "    yield v4\n"));
   expect_twin(false, ARMS("  v3 = " SUM, "    v8: INT = call F v0 v3 v2\n    yield v8\n"));
-  expect_twin(false, ARMS("  v3 = RAND v1\n", "    v8: INT = call F v0 v1 v2\n    yield v8\n"));
+  expect_twin(false, ARMS("  v3 = RAND v1\n  v4 = +_REDUCE INT v3 v2\n",
+                          "    v8: INT = call F v0 v1 v2\n    yield v8\n"));
   expect_twin(false,
               ARMS("  v3 = NOT INT v1\n", "    v8: INT = call F v0 v1 v2\n    yield v8\n"));
   expect_twin(false, ARMS("  v3 = LENGTH INT v1\n  v4 = MAKE_SEGDES v3\n",
