@@ -4,8 +4,9 @@
  * does with the oracle: every operation and class of element (the list is made from the
  * tables), lengths around every block size, all shapes of segments, special values, every form
  * and ownership of operands, faults, failing allocations. Bits must agree, but any NaN is as
- * good as another (cvl.h); only the transcendental functions may differ, by CONFORMANCE_ULPS,
- * and then must give the same bits at any position and with any number of threads.
+ * good as another (cvl.h). The oracle has functions of its own for the elementary ones, which
+ * may differ from it by CONFORMANCE_ULPS; all back ends have the bits of cvl_scalar_op, at any
+ * position and with any number of threads.
  */
 #ifndef RAVEL_CVL_CONFORMANCE_H
 #define RAVEL_CVL_CONFORMANCE_H
@@ -26,8 +27,8 @@ struct conformance_options {
   const char *only;            /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
   unsigned shard, shards;      /* of the items those of shard 0 .. shards-1; shards 0: all */
   const struct tuning *tuning; /* handed to open */
-  bool folds;     /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
-  bool full;      /* more seeds, and all shapes at the large lengths */
+  bool folds; /* elementwise results must have the bits of cvl_scalar_op; not the oracle's */
+  bool full;  /* more seeds, and all shapes at the large lengths */
   bool all_forms; /* although it is brief: operands in all forms */
   bool brief;     /* no large lengths, half of the shapes, fewer random values and
                      superoperators */

@@ -1,6 +1,6 @@
-/* elementary-tools.h - what the functions of elementary.h are made of: bits of doubles, exact
- * sums and products, short polynomials, powers of two. Included by elementary.h only; what is
- * said there about bits holds here. Names start with e_.
+/* elementary-tools.h - what the functions of elementary.h are made of: bits of doubles and of
+ * floats, exact sums and products, short polynomials, powers of two. Included by elementary.h
+ * only; what is said there about bits holds here. Names start with e_.
  */
 #ifndef RAVEL_ELEMENTARY_TOOLS_H
 #define RAVEL_ELEMENTARY_TOOLS_H
@@ -33,6 +33,12 @@ E_INLINE uint32_t bits_of_f32(float x) {
 
 E_INLINE double f64_of_bits(uint64_t u) {
   double x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+E_INLINE float f32_of_bits(uint32_t u) {
+  float x;
   memcpy(&x, &u, sizeof x);
   return x;
 }
@@ -125,9 +131,41 @@ E_INLINE double e_settled(double x) {
   return x == x ? x : (double)NAN;
 }
 
+/* The same for floats. */
+E_INLINE float e_abs_f32(float x) {
+  return f32_of_bits(bits_of_f32(x) & 0x7fffffff);
+}
+E_INLINE float e_with_sign_f32(float x, float y) {
+  return f32_of_bits((bits_of_f32(x) & 0x7fffffff) | (bits_of_f32(y) & 0x80000000));
+}
+E_INLINE float e_settled_f32(float x) {
+  return x == x ? x : (float)NAN;
+}
+
+/* x between a negative and a positive bound. The bounds are set on bits, where NaNs lie beyond
+ * infinity: two instructions, and the result is a number. */
+E_INLINE float e_bounded(float x, float least, float most) {
+  const int32_t u = (int32_t)bits_of_f32(x), above = (int32_t)bits_of_f32(most);
+  const uint32_t v = (uint32_t)(u < above ? u : above), below = bits_of_f32(least);
+  return f32_of_bits(v < below ? v : below);
+}
+
+/* x - n (high + low), where n * high is exact. */
+E_INLINE double e_less(double x, double n, double high, double low) {
+  return (x - n * high) - n * low;
+}
+
 #define E_LN2_HIGH     0x1.62e42fefa2000p-1 /* 40 bits: times any exponent it is exact */
 #define E_LN2_LOW      0x1.9ef35793c7673p-41
 #define E_HALF_PI_HIGH 0x1.921fb54442d18p+0
 #define E_HALF_PI_LOW  0x1.1a62633145c07p-54
+/* For floats: pi, so that multiples of pi / 2 up to 2^20 of its first part are exact, and
+ * single constants. */
+#define E_PI_HIGH      0x1.921fb54400000p+1
+#define E_PI_LOW       0x1.0b4611a626331p-33
+#define E_INVERSE_PI   0x1.45f306dc9c883p-2
+#define E_LN2          0x1.62e42fefa39efp-1
+#define E_INVERSE_LN2  0x1.71547652b82fep+0
+#define E_ROOT_OF_HALF 0x1.6a09e667f3bcdp-1
 
 #endif

@@ -1,25 +1,26 @@
 /* elementary.h - the functions that MATH() of operations.def names, for double and float:
  * floor, ceil, trunc, sqrt and signbit exactly as in C, and exp log sin cos tan asin acos atan
- * sinh cosh tanh with an error below one unit in the last place.
+ * sinh cosh tanh with an error below one unit in the last place of a double, and below 0.502
+ * units of a float.
  *
  *     ravel_NAME_f64(x), ravel_NAME_f32(x)                one element
  *     elementary_NAME_f64(x, y, n), elementary_NAME_f32   y[i] = NAME(x[i]) for i < n; y may be
  *                                                         x, but may not overlap it otherwise
  *
  * Both give the same bits, whatever the position, the length, the instruction set, the compiler
- * and the processor: the functions are written out below in IEEE + - * / sqrt, comparisons and
- * integer operations only, nothing is contracted (-ffp-contract=off) or left to a C library,
- * and every conditional is a choice between two values. So compilers vectorise the loops for
- * any instruction set, and the include of this file is compiled once for each. The one branch
- * is that of sin, cos and tan beyond 2^20, where elementary.c reduces the argument; the loops
- * look for such elements block by block and mend them afterwards. The loops of exp and log look
- * whether a block has only arguments whose results are normal numbers: then there is less to
- * do.
+ * and the processor or GPU, as cvl.h promises: the functions are written out in IEEE + - * /
+ * sqrt, comparisons and integer operations only, nothing is contracted (-ffp-contract=off,
+ * --fmad=false) or left to a C library, and every conditional is a choice between two values.
+ * So compilers vectorise the loops of elementary-arrays.h for any instruction set, and the
+ * include of this file is compiled once for each. The one branch is that of sin, cos and tan
+ * beyond 2^20, where elementary.c reduces the argument; the loops look for such elements block
+ * by block and mend them afterwards. The loops of exp and log of doubles look whether a block
+ * has only arguments whose results are normal numbers: then there is less to do.
  *
- * The float functions compute in double and round. Every NaN result is the same NaN, that of
- * the NAN macro. Otherwise the special cases are those of C.
+ * The functions of doubles are in this file, those of floats in elementary-single.h. Every NaN
+ * result is the same NaN, that of the NAN macro. Otherwise the special cases are those of C.
  *
- * Methods: argument reduction and polynomials by scripts/derive-elementary.py; a result is
+ * Methods: argument reduction and polynomials by scripts/derive-elementary.py; a double is
  * built as head + tail, where the head is exact and large and the tail carries what was rounded
  * off, so that only the last addition costs half a unit. Exact sums and products: Knuth, TAOCP
  * 2, 4.2.2; Dekker, "A floating-point technique for extending the available precision", 1971.
@@ -257,36 +258,33 @@ E_INLINE struct e_angle e_reduce(double x) {
   return r;
 }
 
-E_INLINE struct e_pair e_sine(struct e_pair r) {
-  const double z = r.head * r.head, z2 = z * z;
-  const double p = e_cubic(z, z2, -0x1.5555555555555p-3, 0x1.1111111111110p-7,
-                           -0x1.a01a01a019926p-13, 0x1.71de3a545e700p-19) +
-                   z2 * z2 *
-                       e_parabola(z, z2, -0x1.ae64540f0ba18p-26, 0x1.61217c1864fa1p-33,
-                                  -0x1.ab161757f0c63p-41);
-  return e_sum_ordered(r.head, r.head * (z * p) + (r.tail - 0.5 * z * r.tail));
-}
-
-E_INLINE struct e_pair e_cosine(struct e_pair r) {
+/* The cosine of the angle if `odd`, else its sine. Which of the two is decided before the
+ * polynomial, whose coefficients are chosen, so that one is evaluated. */
+E_INLINE struct e_pair e_sine_or_cosine(struct e_pair r, uint64_t odd) {
   const struct e_pair square = e_product(r.head, r.head);
   const double z = square.head, z2 = z * z;
-  const double p = e_cubic(z, z2, 0x1.5555555555555p-5, -0x1.6c16c16c16960p-10,
-                           0x1.a01a019f4d0edp-16, -0x1.27e4fa15bd814p-22) +
-                   z2 * z2 * e_line(z, 0x1.1eeb66b683028p-29, -0x1.907c0e63adbb6p-37);
+  const double upper = e_line(z, odd ? 0x1.1eeb66b683028p-29 : -0x1.ae64540f0ba18p-26,
+                              odd ? -0x1.907c0e63adbb6p-37 : 0x1.61217c1864fa1p-33);
+  const double p = e_cubic(z, z2, odd ? 0x1.5555555555555p-5 : -0x1.5555555555555p-3,
+                           odd ? -0x1.6c16c16c16960p-10 : 0x1.1111111111110p-7,
+                           odd ? 0x1.a01a019f4d0edp-16 : -0x1.a01a01a019926p-13,
+                           odd ? -0x1.27e4fa15bd814p-22 : 0x1.71de3a545e700p-19) +
+                   z2 * z2 * (odd ? upper : upper + -0x1.ab161757f0c63p-41 * z2);
   const struct e_pair w = e_sum_ordered(1.0, -0.5 * z);
-  return e_sum_ordered(w.head, w.tail + (z2 * p - (r.head * r.tail + 0.5 * square.tail)));
+  const double sine = r.head * (z * p) + (r.tail - 0.5 * z * r.tail);
+  const double cosine = w.tail + (z2 * p - (r.head * r.tail + 0.5 * square.tail));
+  return e_sum_ordered(odd ? w.head : r.head, odd ? cosine : sine);
 }
 
 /* Sine of angle + quadrants * pi/2. */
 E_INLINE double e_sine_of(struct e_angle angle, uint64_t quadrants) {
   const uint64_t q = angle.quadrant + quadrants;
-  const double s = e_sine(angle.r).head, c = e_cosine(angle.r).head;
-  const double r = q & 1 ? c : s;
+  const double r = e_sine_or_cosine(angle.r, q & 1).head;
   return e_settled(f64_of_bits(bits_of_f64(r) ^ (q & 2) << 62));
 }
 
 E_INLINE double e_tangent_of(struct e_angle angle) {
-  const struct e_pair s = e_sine(angle.r), c = e_cosine(angle.r);
+  const struct e_pair s = e_sine_or_cosine(angle.r, 0), c = e_sine_or_cosine(angle.r, 1);
   const int odd = angle.quadrant & 1;
   const struct e_pair above = {odd ? -c.head : s.head, odd ? -c.tail : s.tail};
   const struct e_pair below = {odd ? s.head : c.head, odd ? s.tail : c.tail};
@@ -295,38 +293,38 @@ E_INLINE double e_tangent_of(struct e_angle angle) {
 }
 
 /* The functions for x up to E_REDUCE_LIMIT. Near 0, sin x and tan x are x (-0.0 too). */
-E_INLINE double e_near_sin(double x) {
+E_INLINE double e_near_sin_f64(double x) {
   const double r = e_sine_of(e_reduce(x), 0);
   return e_abs(x) < 0x1p-27 ? x : r;
 }
-E_INLINE double e_near_cos(double x) {
+E_INLINE double e_near_cos_f64(double x) {
   return e_sine_of(e_reduce(x), 1);
 }
-E_INLINE double e_near_tan(double x) {
+E_INLINE double e_near_tan_f64(double x) {
   const double r = e_tangent_of(e_reduce(x));
   return e_abs(x) < 0x1p-27 ? x : r;
 }
 /* Whether x is beyond it, and what the functions are there. */
-E_INLINE int e_is_far(double x) {
+E_INLINE int e_is_far_f64(double x) {
   return e_abs(x) > E_REDUCE_LIMIT;
 }
-E_INLINE double e_far_sin(double x) {
+E_INLINE double e_far_sin_f64(double x) {
   return x - x == 0.0 ? e_sine_of(elementary_reduce(x), 0) : (double)NAN;
 }
-E_INLINE double e_far_cos(double x) {
+E_INLINE double e_far_cos_f64(double x) {
   return x - x == 0.0 ? e_sine_of(elementary_reduce(x), 1) : (double)NAN;
 }
-E_INLINE double e_far_tan(double x) {
+E_INLINE double e_far_tan_f64(double x) {
   return x - x == 0.0 ? e_tangent_of(elementary_reduce(x)) : (double)NAN;
 }
 E_INLINE double ravel_sin_f64(double x) {
-  return e_is_far(x) ? e_far_sin(x) : e_near_sin(x);
+  return e_is_far_f64(x) ? e_far_sin_f64(x) : e_near_sin_f64(x);
 }
 E_INLINE double ravel_cos_f64(double x) {
-  return e_is_far(x) ? e_far_cos(x) : e_near_cos(x);
+  return e_is_far_f64(x) ? e_far_cos_f64(x) : e_near_cos_f64(x);
 }
 E_INLINE double ravel_tan_f64(double x) {
-  return e_is_far(x) ? e_far_tan(x) : e_near_tan(x);
+  return e_is_far_f64(x) ? e_far_tan_f64(x) : e_near_tan_f64(x);
 }
 
 /* ---- inverse trigonometric functions ---- */
@@ -408,100 +406,10 @@ E_INLINE double ravel_atan_f64(double x) {
   return e_settled(e_with_sign(r, x));
 }
 
-/* ---- single precision, and arrays ---- */
+/* ---- floats, and arrays of both ---- */
 
-/* y may be x, element by element, but does not overlap it otherwise. */
-#ifdef __clang__
-#define E_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define E_INDEPENDENT _Pragma("GCC ivdep")
-#endif
+#include "cvl/elementary-single.h"
 
-#define E_SINGLE(name)                                                                         \
-  E_INLINE float ravel_##name##_f32(float x) {                                                 \
-    return (float)ravel_##name##_f64((double)x);                                               \
-  }
-
-#define E_PLAIN_LOOP(name, suffix, type)                                                       \
-  static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
-    E_INDEPENDENT for (size_t i = 0; i < n; i++) y[i] =                                        \
-        (type)ravel_##name##_f64((double)x[i]);                                                \
-  }
-
-enum { E_BLOCK = 256 };
-
-/* In blocks: where all arguments are even ones, as nearly always, there is less to do. */
-#define E_EVEN_LOOP(name, suffix, type)                                                        \
-  static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
-    for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
-      const size_t length = n - first < (size_t)E_BLOCK ? n - first : (size_t)E_BLOCK;         \
-      const type *a = x + first;                                                               \
-      type *b = y + first;                                                                     \
-      uint64_t odd = 0;                                                                        \
-      for (size_t i = 0; i < length; i++) odd |= e_odd_##name((double)a[i]);                   \
-      if (odd >> 63) {                                                                         \
-        E_INDEPENDENT for (size_t i = 0; i < length; i++) b[i] =                               \
-            (type)ravel_##name##_f64((double)a[i]);                                            \
-      } else {                                                                                 \
-        E_INDEPENDENT for (size_t i = 0; i < length; i++) b[i] =                               \
-            (type)e_even_##name((double)a[i]);                                                 \
-      }                                                                                        \
-    }                                                                                          \
-  }
-
-/* In blocks, whose arguments are kept: the vector loop says whether there are any that it could
- * not do, and if so they are done once more. */
-#define E_REDUCED_LOOP(name, suffix, type)                                                     \
-  static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
-    double block[E_BLOCK];                                                                     \
-    for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
-      const size_t length = n - first < (size_t)E_BLOCK ? n - first : (size_t)E_BLOCK;         \
-      uint64_t far = 0;                                                                        \
-      E_INDEPENDENT for (size_t i = 0; i < length; i++) {                                      \
-        const double e = (double)x[first + i];                                                 \
-        block[i] = e;                                                                          \
-        far |= (uint64_t)e_is_far(e);                                                          \
-        y[first + i] = (type)e_near_##name(e);                                                 \
-      }                                                                                        \
-      for (size_t i = 0; far && i < length; i++) {                                             \
-        if (e_is_far(block[i])) y[first + i] = (type)e_far_##name(block[i]);                   \
-      }                                                                                        \
-    }                                                                                          \
-  }
-
-#define E_PLAIN(name)                                                                          \
-  E_SINGLE(name)                                                                               \
-  E_PLAIN_LOOP(name, f64, double)                                                              \
-  E_PLAIN_LOOP(name, f32, float)
-#define E_EVEN(name)                                                                           \
-  E_SINGLE(name)                                                                               \
-  E_EVEN_LOOP(name, f64, double)                                                               \
-  E_EVEN_LOOP(name, f32, float)
-#define E_REDUCED(name)                                                                        \
-  E_SINGLE(name)                                                                               \
-  E_REDUCED_LOOP(name, f64, double)                                                            \
-  E_REDUCED_LOOP(name, f32, float)
-
-E_EVEN(exp)
-E_EVEN(log)
-E_REDUCED(sin)
-E_REDUCED(cos)
-E_REDUCED(tan)
-E_PLAIN(asin)
-E_PLAIN(acos)
-E_PLAIN(atan)
-E_PLAIN(sinh)
-E_PLAIN(cosh)
-E_PLAIN(tanh)
-
-#undef E_INLINE
-#undef E_SINGLE
-#undef E_INDEPENDENT
-#undef E_PLAIN_LOOP
-#undef E_EVEN_LOOP
-#undef E_REDUCED_LOOP
-#undef E_PLAIN
-#undef E_EVEN
-#undef E_REDUCED
+#include "cvl/elementary-arrays.h"
 
 #endif

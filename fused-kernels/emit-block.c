@@ -21,6 +21,10 @@ static bool is_in_stage(const struct block *b, uint32_t k) {
   return fused_schedule_executes(&b->plan->schedule, b->stage, k);
 }
 
+static int float_bits(const struct block *b) {
+  return b->widths.float_elem == CVL_F64 ? 64 : 32;
+}
+
 static const char *type_of(const struct block *b, uint32_t v) {
   return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
@@ -199,8 +203,9 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
   if (near && emit_in_two_passes(node)) {
     const char *name = node->op == OPC_SIN ? "sin" : node->op == OPC_COS ? "cos" : "tan";
-    fprintf(b->out, "(%s)e_near_%s((double)v%u);\n", type, name, node->operands[0]);
-    fprintf(b->out, "    far |= (uint64_t)e_is_far((double)v%u);\n", node->operands[0]);
+    const int bits = float_bits(b);
+    fprintf(b->out, "e_near_%s_f%d(v%u);\n", name, bits, node->operands[0]);
+    fprintf(b->out, "    far |= (uint%d_t)e_is_far_f%d(v%u);\n", bits, bits, node->operands[0]);
     return;
   }
   fprintf(b->out, "(%s)(", type);
@@ -350,7 +355,7 @@ static void emit(const struct block *b, const char *name) {
     }
   }
   bool twice = has_reduced(b), asserts = has_asserts(b);
-  if (twice) fputs("  uint64_t far = 0;\n", out);
+  if (twice) fprintf(out, "  uint%d_t far = 0;\n", float_bits(b));
   if (asserts) fputs("  uint64_t wrong = 0;\n", out);
   if (b->folds) {
     rows(b);

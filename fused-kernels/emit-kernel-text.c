@@ -104,27 +104,21 @@ static void without_literals(const char *line, FILE *out) {
 }
 
 /* A line of the C text as it is wanted here: without includes, and for the device as for hosts.
- * The loops over arrays are left out. */
+ */
 static void elementary_line(const char *line, FILE *out) {
   static const struct {
     const char *begin, *instead;
-    bool keeps_end; /* the end of the line is kept */
   } changes[] = {
-      {"#include", "", false},
-      {"extern \"C\"", "", false},
-      {"__extension__ typedef unsigned __int128", wide_text, false},
-      {"#define E_INLINE ", "#define E_INLINE HERE_INLINE\n", false},
-      {"#define E_PRIVATE ", "#define E_PRIVATE HERE inline\n", false},
-      {"#define E_PUBLIC", "#define E_PUBLIC HERE inline\n", false},
-      {"#define E_INDEPENDENT", "#define E_INDEPENDENT\n", false},
-      {"E_PLAIN(", "E_SINGLE(", true},
-      {"E_EVEN(", "E_SINGLE(", true},
-      {"E_REDUCED(", "E_SINGLE(", true},
+      {"#include", ""},
+      {"extern \"C\"", ""},
+      {"__extension__ typedef unsigned __int128", wide_text},
+      {"#define E_INLINE ", "#define E_INLINE HERE_INLINE\n"},
+      {"#define E_PRIVATE ", "#define E_PRIVATE HERE inline\n"},
+      {"#define E_PUBLIC", "#define E_PUBLIC HERE inline\n"},
   };
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
     if (strncmp(line, changes[i].begin, strlen(changes[i].begin)) != 0) continue;
     fputs(changes[i].instead, out);
-    if (changes[i].keeps_end) fputs(line + strlen(changes[i].begin), out);
     return;
   }
   without_literals(line, out);

@@ -26,8 +26,7 @@ static inline bool int_range_has(const struct int_range *r, double x) {
  *   w = FLOOR(LOG(|x|) * INT_RANGE_PER_LOG + INT_RANGE_ABOVE) - 1
  *   v = ROUND(x * EXP(w * INT_RANGE_PER_DIGIT))
  * Of NaN and the infinities both are the least INT. A power of ten is so far from the steps of
- * FLOOR and ROUND that the last bits of LOG and EXP, which are each back end's own, do not
- * matter. */
+ * FLOOR and ROUND that the errors of LOG and EXP do not matter. */
 #define INT_RANGE_PER_LOG   0.43429448190325183
 #define INT_RANGE_ABOVE     0.005
 #define INT_RANGE_PER_DIGIT (-2.302585092994046)

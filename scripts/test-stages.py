@@ -424,6 +424,8 @@ def whole_at_random():
 
 def whole_rest():
     yield Stage("whole: unit tests", f"{UNITS} -LE conformance")
+    yield Stage("whole: elementary functions of all floats", "build/bin/elementary-floats",
+                reads=("build/bin/elementary-floats",))
     yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")

@@ -63,7 +63,7 @@ const struct op_info *op_info(enum cvl_op op);
 struct map_row {
   enum cvl_op op;
   enum elem_class in, out;
-  bool approximate;          /* its last bits are the back end's own; it costs most, too */
+  bool approximate;          /* a function of elementary.h; it costs most, too */
   enum cvl_error_kind fault; /* of an element that does not meet the condition; CVL_E_NONE if
                                 there is no condition */
   const char *expression;    /* its text, for messages and generated code */

@@ -824,7 +824,7 @@ Test(kernel, compiles_by_nvcc) {
 
 /* The functions, of small and of large arguments, must have the bits that every back end
  * gives. */
-Test(kernel, functions_give_the_bits_of_one_element) {
+static void check_functions(struct widths w) {
   static const char definition[] =
       "fused OP0#1 ($0 : FLOAT) ="
       "$1 = (SIN @ $0) $2 = (COS @ $0) $3 = (TAN @ $0) $4 = (EXP @ $0) $5 = (LOG @ $0)"
@@ -833,7 +833,6 @@ Test(kernel, functions_give_the_bits_of_one_element) {
   static const double arguments[] = {0.0, -0.0,  0.5,   1.0,  -2.5,     3e5,       2e6, 7.5,
                                      1e9, -1e17, 1e300, 1e30, INFINITY, -INFINITY, NAN, 0.1};
   enum { ARGUMENTS = sizeof arguments / sizeof arguments[0], OUTPUTS = 10 };
-  const struct widths w = {CVL_I64, CVL_F64};
   struct loaded l;
   struct fused_kernel k;
   struct built b;
@@ -846,28 +845,38 @@ Test(kernel, functions_give_the_bits_of_one_element) {
   fclose(file);
   cr_assert(compile(&b, "c++ -std=c++17 -O2 *.cpp"), "%s", dlerror());
   struct arguments a = {.used = 0};
-  struct {
-    int32_t kind;
-    double first, step;
-    struct tail tail;
-  } x = {FROM_MEMORY, 0, 0, {.data = arguments}};
-  double found[OUTPUTS][ARGUMENTS];
+  const size_t bytes = elem_info(w.float_elem)->bytes;
+  struct cvl_value operands[ARGUMENTS];
+  _Alignas(8) char x[ARGUMENTS * 8];
+  _Alignas(8) char found[OUTPUTS][ARGUMENTS * 8];
+  for (uint32_t j = 0; j < ARGUMENTS; j++) {
+    operands[j] = cvl_scalar_float(w.float_elem, arguments[j]);
+    memcpy(x + j * bytes, &operands[j].as, bytes);
+  }
+  const struct tail tail = {.data = x};
   struct fault_slot fault = {0};
   cr_assert_eq(k.member_count, OUTPUTS + 1);
-  memcpy(take(&a, sizeof x), &x, sizeof x);
+  memset(take(&a, 8 + 2 * bytes), FROM_MEMORY, 8 + 2 * bytes); /* and two elements */
+  memcpy(take(&a, sizeof tail), &tail, sizeof tail);
   for (int i = 0; i < OUTPUTS; i++) pointer(&a, found[i]);
   pointer(&a, &fault);
   ((kernel *)symbol(&b, "op%u_host", 0, 0))(a.bytes, ARGUMENTS, &(struct order){1, 0});
   for (uint32_t i = 0; i < OUTPUTS; i++) {
     enum cvl_op op = opcode_info((enum opcode)l.ops[0]->nodes[i].op)->operation;
     for (uint32_t j = 0; j < ARGUMENTS; j++) {
-      struct cvl_value operand = cvl_scalar_float(CVL_F64, arguments[j]), wanted;
+      struct cvl_value wanted;
       enum cvl_error_kind kind;
-      cr_assert(cvl_scalar_op(CVL_I64, CVL_F64, op, &operand, &wanted, &kind));
-      cr_expect(memcmp(&wanted.as, &found[i][j], 8) == 0, "%s of %a", op_info(op)->name,
-                arguments[j]);
+      cr_assert(cvl_scalar_op(w.int_elem, w.float_elem, op, &operands[j], &wanted, &kind));
+      const size_t size = elem_info((enum cvl_elem)wanted.elem)->bytes;
+      cr_expect(memcmp(&wanted.as, found[i] + j * size, size) == 0, "%s of %a",
+                op_info(op)->name, arguments[j]);
     }
   }
   clean(&b);
   unload(&l);
+}
+
+Test(kernel, functions_give_the_bits_of_one_element) {
+  check_functions((struct widths){CVL_I64, CVL_F64});
+  check_functions((struct widths){CVL_I64, CVL_F32});
 }
