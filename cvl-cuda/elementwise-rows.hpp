@@ -14,32 +14,39 @@ namespace ROWS {
 
 enum { I = CLASS_INT, F = CLASS_FLOAT, B = CLASS_BOOL };
 
-#define ROW_TYPES(op, in, out)                                                                 \
+/* Elementary functions are bound by what they compute, and take registers for it. */
+#define ROW_TYPES(op, in, out, elements)                                                       \
   using X = TYPE_##in;                                                                         \
   using R = TYPE_##out;                                                                        \
+  enum { at_once = elements };                                                                 \
   static const char *name() {                                                                  \
     return #op;                                                                                \
   }
 #define UNARY(op, in, out, expression)                                                         \
   struct op##_of_##in {                                                                        \
-    ROW_TYPES(op, in, out)                                                                     \
+    ROW_TYPES(op, in, out, elements_at_once<X>())                                              \
+    static HD R of(X x) { return (R)(expression); }                                            \
+  };
+#define APPROXIMATE(op, in, out, expression)                                                   \
+  struct op##_of_##in {                                                                        \
+    ROW_TYPES(op, in, out, LEAST_AT_ONCE)                                                      \
     static HD R of(X x) { return (R)(expression); }                                            \
   };
 #define BINARY(op, in, out, expression)                                                        \
   struct op##_of_##in {                                                                        \
-    ROW_TYPES(op, in, out)                                                                     \
+    ROW_TYPES(op, in, out, elements_at_once<X>())                                              \
     static HD R of(X x, X y) { return (R)(expression); }                                       \
   };
 #define CHECKED(op, in, out, condition, fault, expression)                                     \
   struct op##_of_##in {                                                                        \
-    ROW_TYPES(op, in, out)                                                                     \
+    ROW_TYPES(op, in, out, elements_at_once<X>())                                              \
     enum { error = CVL_E_##fault };                                                            \
     static HD bool good(X x, X y) { return (void)x, condition; }                               \
     static HD R of(X x, X y) { return (R)(expression); }                                       \
   };
 #define SELECT(op, in, out, expression)                                                        \
   struct op##_of_##in {                                                                        \
-    ROW_TYPES(op, in, out)                                                                     \
+    ROW_TYPES(op, in, out, elements_at_once<X>())                                              \
     static HD R of(uint8_t f, X x, X y) { return (R)(expression); }                            \
   };
 #include "tables/operations.def"

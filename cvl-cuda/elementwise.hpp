@@ -73,13 +73,15 @@ template <class T> ref<cvl_vector> all_equal(T x, int64_t n) {
   return v;
 }
 
-/* ---- bodies: a ROW has X and R, the types of its operands and its result, name, and of() ----
+/* ---- bodies: a ROW has X and R, the types of its operands and its result, name, of(), and how
+ * many elements a thread does at once ----
  *
  * load(i) gives the operands of a position, result(i, operands) computes: the operand that is
  * the same everywhere is a branch, and a sum that stands between two branches would wait for
  * its loads before the next begin. */
 
 template <class ROW, class A> struct unary_body {
+  enum { at_once = ROW::at_once };
   using operands = typename ROW::X;
   A x;
   HD operands load(int64_t i) const { return x[i]; }
@@ -102,7 +104,7 @@ HD void load_two(const A &x, const A &y, int64_t i, int64_t step, two<X> (&to)[U
 }
 
 template <class ROW, class A> struct binary_body {
-  enum { resident = 4 };
+  enum { resident = 4, at_once = ROW::at_once };
   using operands = two<typename ROW::X>;
   A x, y;
   HD operands load(int64_t i) const { return {x[i], y[i]}; }
@@ -113,7 +115,7 @@ template <class ROW, class A> struct binary_body {
 };
 
 template <class ROW, class A> struct checked_body {
-  enum { resident = 4 };
+  enum { resident = 4, at_once = ROW::at_once };
   using operands = two<typename ROW::X>;
   A x, y;
   faults bad;
@@ -129,6 +131,7 @@ template <class ROW, class A> struct checked_body {
 };
 
 template <class ROW, class A, class F> struct select_body {
+  enum { at_once = ROW::at_once };
   struct operands {
     uint8_t flag;
     typename ROW::X a, b;
@@ -152,7 +155,8 @@ template <class ROW, class A, class F> struct select_body {
 /* The kernel: all loads of a thread come before the first result. */
 template <class B> struct computed_row_body {
   enum {
-    resident = resident_blocks<B>::value
+    resident = resident_blocks<B>::value,
+    at_once = at_once_of<B>::value
   }; /* with the count of a launch some take two registers more */
   using R = decltype(B().result(0, typename B::operands()));
 
@@ -171,7 +175,7 @@ template <class B> struct computed_row_body {
 template <class B> struct row_body {
   using results = typename B::operands;
   using R = decltype(B().result(0, results()));
-  enum { unroll = COMPILED_CUDA_MAP_UNROLL };
+  enum { unroll = at_once_of<B>::value };
 
   B f;
   ptr<R> out;
@@ -277,6 +281,61 @@ ref<cvl_vector> map_flags(work &w, const OPERAND<uint8_t> (&x)[ARITY], int64_t n
   return r;
 }
 
+/* ---- a row from BOOL to a wider type ---- */
+
+/* Index k is that of as many flags as have results of 16 bytes, loaded as one word and stored
+ * by one instruction; or of the flags that are left, which are done by themselves. */
+template <class ROW> struct widening_body {
+  using R = typename ROW::R;
+  enum { at_once = MOST_AT_ONCE, EACH = (int)(16 / sizeof(R)) };
+  using word = std::conditional_t<EACH == 4, uint32_t, uint16_t>;
+  static_assert(sizeof(word) == EACH, "a byte for each result");
+  struct alignas(16) results {
+    R of[EACH];
+  };
+
+  ptr<const uint8_t> flags;
+  ptr<const word> words; /* the same */
+  ptr<R> out;
+  ptr<results> out_words;
+  int64_t n;
+
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t k, int64_t step) const {
+    if (k + (U - 1) * step < n / EACH) {
+      words_together<U>(k, step);
+    } else if constexpr (U > 1) {
+      RAVEL_ROLLED
+      for (int q = 0; q < U; q++) together<1>(k + q * step, step);
+    } else {
+      for (int64_t i = EACH * k; i < n; i++) out[i] = ROW::of((uint8_t)flags[i]);
+    }
+  }
+  HD void operator()(int64_t k) const { together<1>(k, 0); }
+  template <int U> HD void words_together(int64_t k, int64_t step) const {
+    word from[U];
+    for (int q = 0; q < U; q++) from[q] = words[k + q * step];
+    for (int q = 0; q < U; q++) out_words[k + q * step] = widened(from[q]);
+  }
+  HD static results widened(word from) {
+    results to;
+    RAVEL_UNROLL
+    for (int j = 0; j < EACH; j++) to.of[j] = ROW::of((uint8_t)(from >> 8 * j));
+    return to;
+  }
+};
+
+template <class ROW>
+ref<cvl_vector> map_widening(work &w, const loaded_operand<uint8_t> &x, int64_t n) {
+  using body = widening_body<ROW>;
+  const ref<cvl_vector> r = w.make(elem_of<typename ROW::R>(), n);
+  void *const at = (void *)(uintptr_t)address(x.data);
+  const body f{x.data, pointer_to<const typename body::word>(at), w.data<typename ROW::R>(r),
+               w.data<typename body::results>(r), n};
+  w.run(launch_together(ROW::name(), n / body::EACH + (n % body::EACH != 0), f));
+  return r;
+}
+
 /* ---- rows ---- */
 
 template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int64_t n) {
@@ -294,6 +353,9 @@ template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int6
   if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
     const loaded_operand<uint8_t> one[] = {x};
     if (have_words(w, x)) return map_flags<ROW, 1>(w, one, n);
+  }
+  if constexpr (sizeof(X) == 1 && sizeof(R) > 1) {
+    if (have_words(w, x)) return map_widening<ROW>(w, x, n);
   }
   return map_plain<R>(w, ROW::name(), unary_body<ROW, loaded_operand<X>>{x}, n);
 }

@@ -11,11 +11,30 @@ namespace ravel {
 
 static_assert((int)MAP_THREADS == (int)COMPILED_CUDA_MAP_THREADS, "what --tuning=list says");
 
+/* How many elements a thread has in flight, all loaded before the first is used: those of
+ * COMPILED_CUDA_MAP_BYTES of an operand, so that narrow elements keep a memory as busy as wide
+ * ones. Fewer than four would be too few where there are several operands; more than eight cost
+ * registers, hence threads. */
+enum { LEAST_AT_ONCE = 4, MOST_AT_ONCE = 8 };
+template <class T> HD constexpr int elements_at_once() {
+  constexpr int n = COMPILED_CUDA_MAP_BYTES / (int)sizeof(T);
+  return n < LEAST_AT_ONCE ? (int)LEAST_AT_ONCE : n > MOST_AT_ONCE ? (int)MOST_AT_ONCE : n;
+}
+
+/* The same of a body, which says so by its constant `at_once`; else it is the least. */
+template <class F, class = void> struct at_once_of {
+  enum { value = LEAST_AT_ONCE };
+};
+template <class F> struct at_once_of<F, std::void_t<decltype(F::at_once)>> {
+  enum { value = F::at_once };
+};
+
 /* A map: element i of the result is f(i). Unlike a body that stores, one in two halves lets a
- * kernel load for several elements before it stores any (run_map in prelude.hpp). */
+ * kernel load for several elements before it stores any (run_map in prelude.hpp). What f loads
+ * is not known here. */
 template <class F, class R> struct map_body {
   using results = R;
-  enum { unroll = COMPILED_CUDA_MAP_UNROLL };
+  enum { unroll = LEAST_AT_ONCE };
 
   F f;
   ptr<R> out;

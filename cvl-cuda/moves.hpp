@@ -56,11 +56,27 @@ template <class I, index_form FORM> struct addresses {
    * reported.
    * Bytes: I + R (+ 1), offsets from the cache. */
   template <int U> HD void find(int64_t i, int64_t step, int64_t (&at)[U]) const {
+    enum { PART = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
     I x[U];
     uint8_t on[U];
-    int64_t s[U], start[U], length[U];
     load(index, i, step, x);
     load_flags(i, step, on);
+    /* The segments of more elements would take too many registers. */
+    RAVEL_UNROLL
+    for (int first = 0; first < U; first += PART) {
+      int64_t part[PART];
+      find_part(i + first * step, step, x + first, on + first, part);
+      RAVEL_UNROLL
+      for (int k = 0; k < PART; k++) at[first + k] = part[k];
+    }
+  }
+
+private:
+  /* The same of some elements, whose index and flags are at hand. */
+  template <int U>
+  HD void find_part(int64_t i, int64_t step, const I *x, const uint8_t *on,
+                    int64_t (&at)[U]) const {
+    int64_t s[U], start[U], length[U];
     load_near(i, step, s);
     load_bounds(far, s, start, length);
     int64_t wrong = -1, value = 0, limit = 0,
@@ -204,6 +220,7 @@ template <class B> bool join_moves(void *waiting, launch *, const void *body) {
 
 /* Result i is the element that index i refers to. Bytes: I + R + 2E each. */
 template <class I, index_form FORM> struct gather_body {
+  enum { at_once = elements_at_once<I>() };
   addresses<I, FORM> from;
   moves vectors;
 
@@ -347,6 +364,7 @@ template <class I, class C> struct claim_and_move_body {
  * position is marked, there are no duplicates. If there are, either source may have been
  * written last, and repair_body finds and reports the fault. Bytes: I + R + 1 + 2E. */
 template <class I> struct mark_and_move_body {
+  enum { at_once = elements_at_once<I>() };
   addresses<I, IN_SEGMENTS> to;
   ptr<uint8_t> marks;
   moved vector;
@@ -448,6 +466,7 @@ template <class I> struct sample_body {
 
 /* Where source i goes; n: nowhere, since it is at fault. */
 template <class I> struct positions_body {
+  enum { at_once = elements_at_once<I>() };
   addresses<I, IN_SEGMENTS> to;
   ptr<uint32_t> at;
   int64_t n;

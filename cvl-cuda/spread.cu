@@ -199,6 +199,7 @@ ref<cvl_vector> slice_of_computed(context &c, uint64_t site, cvl_vector &v, int6
 namespace {
 
 template <class T> struct spread_body {
+  enum { at_once = elements_at_once<T>() };
   operand<T> x;
   ptr<T> out;
 

@@ -4,6 +4,7 @@
  * The body is a functor of one element, as for launch_n, that can also do U of them:
  *
  *     struct body {
+ *       enum { at_once = ... };                             // U; without it the least
  *       HD bool simple() const;                             // whether U > 1 may be
  *       template <int U>
  *       HD void together(int64_t i, int64_t step) const;    // i + k * step
@@ -19,22 +20,22 @@
 
 namespace ravel {
 
-/* Loads in flight for a thread are enough with four: more cost registers, hence threads. */
-enum { TOGETHER = 4, ONE_BLOCK_THREADS = 1024 };
+enum { ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
-/* Every index below n, TOGETHER of them at once in whole tiles (map_tiles) if the body can.
- * There is one call of together<1>, since it is inlined. */
+/* Every index below n, several of them at once in whole tiles (map_tiles) if the body can. There
+ * is one call of together<1>, since it is inlined. */
 template <class F> __device__ void run_together(const F &f, int64_t n) {
-  const map_tiles tiles(n, TOGETHER, gridDim.x);
+  enum { AT_ONCE = at_once_of<F>::value };
+  const map_tiles tiles(n, AT_ONCE, gridDim.x);
   for (int64_t b = blockIdx.x; b < tiles.blocks(); b += gridDim.x) {
     const int64_t i = tiles.first(b) + threadIdx.x;
     const bool whole = b < tiles.whole;
     if (whole && f.simple()) {
-      f.template together<TOGETHER>(i, MAP_THREADS);
+      f.template together<AT_ONCE>(i, MAP_THREADS);
       continue;
     }
-    const int64_t end = whole ? i + TOGETHER * MAP_THREADS : i < n ? i + 1 : i;
+    const int64_t end = whole ? i + AT_ONCE * MAP_THREADS : i < n ? i + 1 : i;
     RAVEL_ROLLED
     for (int64_t at = i; at < end; at += MAP_THREADS) f.template together<1>(at, MAP_THREADS);
   }
@@ -53,7 +54,7 @@ __global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
 template <class F> launch launch_together(const char *name, int64_t n, const F &f) {
   static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
   return {name,    n,  0,        RAVEL_KERNEL_OF(kernel_together<F>), run_n_on_host<F>,
-          nullptr, &f, sizeof f, f.simple() ? (int32_t)TOGETHER : 1};
+          nullptr, &f, sizeof f, f.simple() ? (int32_t)at_once_of<F>::value : 1};
 }
 
 /* Runs several bodies one after the other in a single block, by one launch: for few elements,
@@ -156,6 +157,10 @@ HD void climb_on(const segments &d, int64_t i, int64_t step, int64_t (&at)[U]) {
 /* Which segments elements are in. */
 template <int U>
 HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[U]) {
+  if (d.count == 1) { /* a test of each would stand between loads */
+    for (int k = 0; k < U; k++) to[k] = 0;
+    return;
+  }
   if (U == 1 || d.equal >= 0) {
     for (int k = 0; k < U; k++) to[k] = d.of(i + k * step);
     return;
@@ -207,13 +212,21 @@ HD void load_progression(const operand<T> &x, int64_t i, int64_t step, const int
   for (int k = 0; k < U; k++) to[k] = progression<T>::at(to[k], i + k * step - start[k], by[k]);
 }
 
-/* Several elements of an operand that is not in memory, in whatever form. */
+/* Elements of a vector that is computed from one value, or one and a step. */
 template <class T, int U>
-HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
-  if (x.kind == ALL_EQUAL) {
-    for (int k = 0; k < U; k++) to[k] = x.first;
-    return;
+HD void load_in_one_segment(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
+  const T first = x.data == nullptr ? x.first : (T)x.data[0];
+  if constexpr (progression<T>::exists) {
+    const T by = x.kind == SPREAD ? (T)0 : x.steps == nullptr ? x.step : (T)x.steps[0];
+    for (int k = 0; k < U; k++) to[k] = progression<T>::at(first, i + k * step, by);
+  } else {
+    for (int k = 0; k < U; k++) to[k] = first;
   }
+}
+
+/* Elements that are computed from values of their segments. */
+template <class T, int U>
+HD void load_by_segments(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   int64_t s[U];
   load_segments(x.under, i, step, s);
   if constexpr (progression<T>::exists) {
@@ -223,6 +236,25 @@ HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) 
     }
   }
   for (int k = 0; k < U; k++) to[k] = x.data[s[k]];
+}
+
+/* Several elements of an operand that is not in memory, in whatever form. */
+template <class T, int U>
+HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
+  enum { PART = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
+  if (x.kind == ALL_EQUAL) {
+    for (int k = 0; k < U; k++) to[k] = x.first;
+    return;
+  }
+  if (x.under.count == 1) return load_in_one_segment(x, i, step, to);
+  /* The segments of more elements would take too many registers. */
+  RAVEL_UNROLL
+  for (int first = 0; first < U; first += PART) {
+    T part[PART];
+    load_by_segments(x, i + first * step, step, part);
+    RAVEL_UNROLL
+    for (int k = 0; k < PART; k++) to[first + k] = part[k];
+  }
 }
 
 /* For a body of several operands: those in memory are asked for before any other waits. */

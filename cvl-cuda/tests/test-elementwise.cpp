@@ -10,6 +10,7 @@
 #include "cvl-cuda/emulation/stream.hpp"
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/rank-kernels.hpp"
+#include "cvl-cuda/together.hpp"
 
 using namespace ravel;
 
@@ -76,7 +77,7 @@ Test(elementwise, each_index_is_done_once_by_a_grid_that_fills_the_device) {
     const int64_t most = 8 * processors, few = processors * tile;
     for (int64_t n : {(int64_t)1, (int64_t)MAP_THREADS, (int64_t)MAP_THREADS + 1, tile, few - 1,
                       few, few + 1, few + tile - 1, 2 * few + 700, most * tile + 5}) {
-      for (int unroll : {1, 2, 4}) {
+      for (int unroll : {1, 2, 4, 8}) {
         const int64_t grid = map_tiles::grid(n, unroll, processors, most),
                       threads = (n + MAP_THREADS - 1) / MAP_THREADS;
         cr_assert(grid <= most && grid >= std::min(processors, threads), "%ld of %ld",
@@ -84,8 +85,60 @@ Test(elementwise, each_index_is_done_once_by_a_grid_that_fills_the_device) {
         for (int times : times_done(n, unroll, grid)) cr_assert_eq(times, 1);
         const map_tiles tiles(n, unroll, grid);
         cr_assert(grid == most || grid == tiles.blocks(), "no block does two");
-        cr_assert(unroll == 1 || n < few || tiles.whole == n / tiles.tile, "%ld by %d", (long)n,
+        const bool is_few = n < processors * tiles.tile;
+        cr_assert(unroll == 1 || is_few || tiles.whole == n / tiles.tile, "%ld by %d", (long)n,
                   unroll);
+      }
+    }
+  }
+}
+
+/* ---- several elements at once ---- */
+
+/* Narrow elements are more at a time, and the widest four. */
+Test(elementwise, a_thread_loads_elements_by_their_bytes) {
+  cr_assert_eq(elements_at_once<uint8_t>(), 8);
+  cr_assert_eq(elements_at_once<float>(), 8);
+  cr_assert_eq(elements_at_once<double>(), 4);
+}
+
+/* What a thread computes of eight elements is what it computes of each. */
+template <class T> static void expect_each(const operand<T> &x, int64_t step, int64_t n) {
+  for (int64_t i = 0; i + 7 * step < n; i++) {
+    T all[8];
+    load_computed(x, i, step, all);
+    for (int64_t k = 0; k < 8; k++) cr_assert_eq(all[k], x[i + k * step]);
+  }
+}
+
+/* Descriptors of 60 elements: one segment, equal ones, and offsets with an empty segment. */
+static std::vector<segments> descriptors(const std::vector<int64_t> &offsets) {
+  segments one{}, equal{}, any{};
+  one.count = 1;
+  one.equal = one.total = equal.total = any.total = 60;
+  equal.count = 5;
+  equal.equal = 12;
+  any.count = (int64_t)offsets.size() - 1;
+  any.equal = -1;
+  any.offsets = pointer_to<const int64_t>((void *)(uintptr_t)offsets.data());
+  return {one, equal, any};
+}
+
+Test(elementwise, eight_elements_at_once_are_those_one_by_one) {
+  const std::vector<int64_t> offsets = {0, 7, 7, 31, 40, 60};
+  std::vector<int32_t> first = {3, -5, 1000, 7, 9}, by = {1, 2, -3, 4, 0};
+  for (const segments &under : descriptors(offsets)) {
+    for (const operand_form kind : {SPREAD, PROGRESSION}) {
+      for (const bool each : {false, true}) { /* values of segments in memory, or the same */
+        if (kind == SPREAD && !each) continue;
+        operand<int32_t> x{};
+        x.kind = kind;
+        x.first = 11;
+        x.step = 5;
+        x.under = under;
+        if (each) x.data = pointer_to<const int32_t>(first.data());
+        if (each) x.steps = pointer_to<const int32_t>(by.data());
+        for (const int64_t step : {1, 4, 7}) expect_each(x, step, 60);
       }
     }
   }
