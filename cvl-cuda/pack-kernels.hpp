@@ -102,9 +102,12 @@ enum {
   KEEP_THREADS = COMPILED_CUDA_PACK_THREADS,
   KEEP_EACH = COMPILED_CUDA_PACK_EACH,
   KEEP_TILE = KEEP_THREADS * KEEP_EACH,
+  KEEP_WORDS = KEEP_TILE / 64,
+  KEEP_ROWS = KEEP_TILE / WARP,
   MOST_KEPT = 16,
   MOST_FLAGS = 4
 };
+static_assert((int)PACK_TILE % (int)KEEP_TILE == 0, "a tile's words are of one tile of flags");
 
 /* One of the vectors that are packed; elements are moved as bits. */
 struct kept_vector {
@@ -130,23 +133,23 @@ struct kept_flags {
   }
 };
 
+/* A block moves a tile of each vector, in rounds of KEEP_TILE elements of up to 4 bytes, or
+ * half as many of 8: what is kept is put together in shared memory, and stored from there by
+ * adjacent threads, so that all sectors but the first and the last are written whole. */
 struct keep {
-  enum { threads = KEEP_THREADS, resident = 4, WORDS = KEEP_EACH * WARP / 64, OFFSETS = 4 };
+  enum { threads = KEEP_THREADS, resident = 4, OFFSETS = 4, LINE = 128 };
   struct shared {
     shared_array<int64_t, threads + 1> before; /* flags set before each tile */
     shared_array<int64_t, threads / WARP> of_warp;
+    shared_array<int64_t, 1> start; /* where the first that the tile keeps goes */
+    /* Of each row of WARP elements the flags, and how many the tile keeps before it; and all.
+     */
+    shared_array<uint32_t, KEEP_ROWS> bits;
+    shared_array<int32_t, KEEP_ROWS + 1> kept;
+    shared_array<uint32_t, KEEP_TILE> staged; /* of 8 bytes the lower halves, then the upper */
   };
   struct add {
     HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
-  };
-  /* Rows of WARP elements, of which a thread has one each: their flags, where the first kept
-   * one goes from where the first of the tile goes, and the thread's bit. */
-  struct rows {
-    uint32_t bits[KEEP_EACH], own;
-    int32_t before[KEEP_EACH];
-
-    HD bool keep(int r) const { return (bits[r] & own) != 0; }
-    HD int32_t to(int r) const { return before[r] + count_bits(bits[r] & (own - 1)); }
   };
   int32_t count, flags_count;
   kept_flags flags[MOST_FLAGS];
@@ -158,15 +161,11 @@ struct keep {
     const kept_flags &f = flags[which];
     const int64_t b = block.index() - f.first;
     if (!f.scanned()) scan_tiles(block, f);
-    block.each([&](int t) {
-      if (b < f.moves) {
-        move(block.shared, which, first_of(b, t), t % WARP);
-      } else {
-        put_offsets(block.shared, f, (b - f.moves) * KEEP_TILE + t);
-      }
-      if (b == 0 && t == 0 && f.total != nullptr)
-        put_number(f.total, before(block.shared, f, f.tiles));
-    });
+    if (b < f.moves) {
+      move_tile(block, which, b);
+    } else {
+      block.each([&](int t) { put_offsets(block.shared, f, (b - f.moves) * KEEP_TILE + t); });
+    }
   }
   template <class B> HD void scan_tiles(B &block, const kept_flags &f) const {
     typename B::template reg<int64_t> x;
@@ -186,89 +185,117 @@ struct keep {
   HD static int64_t before(const shared &s, const kept_flags &f, int64_t tile) {
     return f.scanned() ? (int64_t)f.sums[tile] : (int64_t)s.before[tile];
   }
-  /* A warp moves adjacent elements, KEEP_EACH per thread, all flagged by the same few words. */
-  HD static int64_t first_of(int64_t tile, int t) {
-    return tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
-  }
-  HD static void load_rows(const kept_flags &f, int64_t first, int lane, rows &to) {
-    pack_word w[WORDS];
-    RAVEL_UNROLL
-    for (int k = 0; k < WORDS; k++) w[k] = f.words[first / 64 + k];
-    to.own = (uint32_t)1 << lane;
-    RAVEL_UNROLL
-    for (int k = 0; k < WORDS; k++) {
-      to.bits[2 * k] = (uint32_t)w[k].bits;
-      to.bits[2 * k + 1] = (uint32_t)(w[k].bits >> 32);
-      to.before[2 * k] = (int32_t)w[k].before;
-      to.before[2 * k + 1] = (int32_t)w[k].before + count_bits(to.bits[2 * k]);
-    }
-  }
 
-  /* The words are read again for each vector: what is made of them takes too many registers to
-   * be kept meanwhile. */
-  HD void move(const shared &s, int32_t which, int64_t first, int lane) const {
+  template <class B> HD void move_tile(B &block, int32_t which, int64_t tile) const {
     const kept_flags &f = flags[which];
+    block.each([&](int t) {
+      load_word(block.shared, f, tile, t);
+      if (tile == 0 && t == 0 && f.total != nullptr)
+        put_number(f.total, before(block.shared, f, f.tiles));
+    });
     for (int v = 0; v < count; v++) {
       if (list[v].by != which) continue;
-      const int64_t start = before(s, f, first / PACK_TILE);
       switch (list[v].width) {
-      case 1: move_as<uint8_t>(list[v], f, start, first, lane); break;
-      case 4: move_as<uint32_t>(list[v], f, start, first, lane); break;
-      default: move_as<uint64_t>(list[v], f, start, first, lane); break;
+      case 1: move_as<uint8_t>(block, list[v], tile); break;
+      case 4: move_as<uint32_t>(block, list[v], tile); break;
+      default: move_as<uint64_t>(block, list[v], tile); break;
       }
-      if (list[v].to_the_end) clear(list[v], f.n, before(s, f, f.tiles), first + lane);
+      if (!list[v].to_the_end) continue;
+      block.each([&](int t) {
+        clear(list[v], f.n, before(block.shared, f, f.tiles), tile * KEEP_TILE + t);
+      });
     }
   }
-  template <class T>
-  HD static void move_as(const kept_vector &v, const kept_flags &f, int64_t start,
-                         int64_t first, int lane) {
+  HD static void load_word(shared &s, const kept_flags &f, int64_t tile, int t) {
+    if (t >= KEEP_WORDS) return;
+    const int64_t word = tile * KEEP_WORDS;
+    const int64_t first = f.words[word].before;
+    const pack_word w = f.words[word + t];
+    const uint32_t low = (uint32_t)w.bits, high = (uint32_t)(w.bits >> 32);
+    const int32_t kept = (int32_t)(w.before - first);
+    s.bits[2 * t] = low;
+    s.bits[2 * t + 1] = high;
+    s.kept[2 * t] = kept;
+    s.kept[2 * t + 1] = kept + count_bits(low);
+    if (t == KEEP_WORDS - 1) s.kept[KEEP_ROWS] = kept + count_bits(w.bits);
+    if (t == 0) s.start[0] = before(s, f, tile * KEEP_TILE / PACK_TILE) + first;
+  }
+
+  template <class T, class B>
+  HD static void move_as(B &block, const kept_vector &v, int64_t tile) {
+    enum { EACH = KEEP_EACH / (sizeof(T) == 8 ? 2 : 1), ROWS = EACH * threads / WARP };
     const operand<T> x = retyped<T>(v.from);
-    const ptr<T> out = as_one(retyped<T>(v.to) + start);
-    const int64_t mine = first + lane;
+    for (int32_t row = 0; row < KEEP_ROWS; row += ROWS) {
+      block.each([&](int t) {
+        const int32_t own = row + t / WARP * EACH; /* the warp's first row */
+        compact<T, EACH>(block.shared, x, tile * KEEP_TILE, row, own, t % WARP);
+      });
+      block.each([&](int t) { store<T, ROWS>(block.shared, retyped<T>(v.to), row, t); });
+    }
+  }
+  /* Stages what a thread keeps of EACH rows from `own` on, in a round that begins at `row`, of
+   * a tile that begins at element `first`. */
+  template <class T, int EACH>
+  HD static void compact(shared &s, const operand<T> &x, int64_t first, int32_t row,
+                         int32_t own, int lane) {
+    const int64_t mine = first + own * WARP + lane;
+    const int32_t base = s.kept[row];
     if (x.kind == FROM_MEMORY) {
       const ptr<const T> from = x.data + mine;
-      move_together<T>(f, first, lane, out, [&](int r) -> T { return from[r * WARP]; });
+      compact_together<T, EACH>(s, base, own, lane, [&](int r) -> T { return from[r * WARP]; });
     } else if (progression<T>::exists && x.kind == PROGRESSION && x.under.count == 1) {
       const T begin = x.data == nullptr ? x.first : (T)x.data[0];
       const T step = x.steps == nullptr ? x.step : (T)x.steps[0];
-      move_together<T>(f, first, lane, out, [&](int r) -> T {
+      compact_together<T, EACH>(s, base, own, lane, [&](int r) -> T {
         return progression<T>::at(begin, mine + r * WARP, step);
       });
-    } else {
-      move_computed(x, f, first, lane, out);
+    } else { /* one at a time: what an element is takes long anyway */
+      RAVEL_ROLLED
+      for (int r = 0; r < EACH; r++) {
+        if (s.bits[own + r] >> lane & 1)
+          stage<T>(s, staged_at(s, base, own + r, lane), x[mine + r * WARP]);
+      }
     }
   }
-  template <class T, class X>
-  HD static void move_together(const kept_flags &f, int64_t first, int lane, ptr<T> out,
-                               X element) {
-    rows m;
-    load_rows(f, first, lane, m);
-    T y[KEEP_EACH];
-    int32_t to[KEEP_EACH];
+  template <class T, int EACH, class X>
+  HD static void compact_together(shared &s, int32_t base, int32_t own, int lane, X element) {
+    uint32_t keeps = 0; /* a bit for each row */
+    T y[EACH];
     RAVEL_UNROLL
-    for (int r = 0; r < KEEP_EACH; r++) y[r] = m.keep(r) ? element(r) : (T)0;
+    for (int r = 0; r < EACH; r++) keeps |= ((uint32_t)s.bits[own + r] >> lane & 1) << r;
     RAVEL_UNROLL
-    for (int r = 0; r < KEEP_EACH; r++) to[r] = m.to(r);
+    for (int r = 0; r < EACH; r++) y[r] = keeps >> r & 1 ? element(r) : (T)0;
     RAVEL_UNROLL
-    for (int r = 0; r < KEEP_EACH; r++) {
-      if (m.keep(r)) out[to[r]] = y[r];
+    for (int r = 0; r < EACH; r++) {
+      if (keeps >> r & 1) stage<T>(s, staged_at(s, base, own + r, lane), y[r]);
     }
   }
-  /* One at a time: what an element is takes long anyway. */
-  template <class T>
-  HD static void move_computed(const operand<T> &x, const kept_flags &f, int64_t first,
-                               int lane, ptr<T> out) {
-    RAVEL_ROLLED
-    for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t i = first + r * WARP + lane;
-      const pack_word w = f.words[i >> 6];
-      if (w.bits >> (i & 63) & 1) out[w.before + kept_flags::below(w, i)] = x[i];
+  HD static int32_t staged_at(const shared &s, int32_t base, int32_t row, int lane) {
+    return s.kept[row] - base + count_bits(s.bits[row] & (((uint32_t)1 << lane) - 1));
+  }
+  template <class T> HD static void stage(shared &s, int32_t at, T x) {
+    s.staged[at] = (uint32_t)x;
+    if constexpr (sizeof(T) == 8) s.staged[KEEP_TILE / 2 + at] = (uint32_t)(x >> 32);
+  }
+  template <class T> HD static T staged(const shared &s, int32_t at) {
+    if constexpr (sizeof(T) == 8)
+      return (T)s.staged[at] | (T)s.staged[KEEP_TILE / 2 + at] << 32;
+    return (T)s.staged[at];
+  }
+  /* A round of ROWS rows goes to memory, a line by each warp at a time. */
+  template <class T, int ROWS>
+  HD static void store(const shared &s, ptr<T> to, int32_t row, int t) {
+    const int32_t n = s.kept[row + ROWS] - s.kept[row];
+    const ptr<T> out = as_one(to + (s.start[0] + s.kept[row]));
+    const int32_t in_line = (int32_t)((uintptr_t)address(out) % LINE / sizeof(T));
+    for (int32_t k = t - in_line; k < n; k += threads) {
+      if (k >= 0) out[k] = staged<T>(s, k);
     }
   }
   /* Few elements (a small vector): need not be fast. */
   HD void clear(const kept_vector &v, int64_t n, int64_t kept, int64_t first) const {
     for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t i = first + r * WARP;
+      const int64_t i = first + r * threads;
       if (i < kept || i >= n) continue;
       if (v.width == 1) retyped<uint8_t>(v.to)[i] = 0;
       if (v.width == 4) retyped<uint32_t>(v.to)[i] = 0;
