@@ -1,6 +1,6 @@
-/* counts.hpp - prefix sums of counts, for PACK and for descriptors: a block of threads makes
- * the sum of its tile, one block makes prefixes of those sums, and a prefix within a
- * tile is the sum of the two. Sums saturate at 2^63, which is too large in any case.
+/* counts.hpp - sums of counts, which saturate at 2^63, which is too large in any case; and
+ * prefixes of the sums of tiles for PACK: a block of threads makes the sum of its tile, one
+ * block makes prefixes of those sums, and a prefix within a tile is the sum of the two.
  */
 #ifndef RAVEL_CUDA_COUNTS_HPP
 #define RAVEL_CUDA_COUNTS_HPP
@@ -17,6 +17,7 @@ struct add_counts {
     const uint64_t sum = a + b;
     return sum < a || sum > TOO_LARGE ? TOO_LARGE : sum;
   }
+  HD static uint64_t pad() { return 0; }
 };
 
 /* One block: counts[k] becomes the sum of those before it, for k up to n, which makes the last

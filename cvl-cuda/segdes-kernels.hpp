@@ -4,7 +4,9 @@
 #define RAVEL_CUDA_SEGDES_KERNELS_HPP
 
 #include "cvl-cuda/counts.hpp"
+#include "cvl-cuda/last-block.hpp"
 #include "cvl-cuda/values.hpp"
+#include "fused-kernels/published.hpp"
 
 namespace ravel {
 
@@ -13,168 +15,231 @@ namespace ravel {
 enum {
   OFFSETS_THREADS = COMPILED_CUDA_OFFSETS_THREADS,
   OFFSETS_EACH = COMPILED_CUDA_OFFSETS_EACH,
-  OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH
+  OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH,
+  OFFSETS_BITS = 12
 };
+static_assert(OFFSETS_TILE == 1 << OFFSETS_BITS, "tiles of published totals");
 
-/* The index of the r-th length of thread t: a warp reads adjacent ones. */
-HD inline int64_t index_in_tile(int t, int r) {
-  return (int64_t)(t / WARP * WARP * OFFSETS_EACH + r * WARP + t % WARP);
-}
-
-/* Reports the first negative one of a thread's lengths, in a tile that begins at `first`. */
+/* Sums of lengths within a tile: those of 32 bits are never too large. */
+struct add_small {
+  HD uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
+};
 template <class T>
-HD void report_negative(const faults &bad, const T (&x)[OFFSETS_EACH], int64_t first, int t) {
+using add_in_tile = std::conditional_t<sizeof(T) == sizeof(int32_t), add_small, add_counts>;
+
+/* Reports the first negative one of a thread's lengths, of which the r-th is number
+ * first + r * OFFSETS_THREADS. */
+template <class T>
+HD void report_negative(const faults &bad, const T (&x)[OFFSETS_EACH], int64_t first) {
   T length = 0;
   int64_t k = 0;
   RAVEL_UNROLL
   for (int r = OFFSETS_EACH - 1; r >= 0; r--) {
     if (x[r] >= 0) continue;
     length = x[r];
-    k = first + index_in_tile(t, r);
+    k = first + r * OFFSETS_THREADS;
   }
   if (length < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, length, 0, 0);
 }
 
-/* The sum of each tile, TOO_LARGE also if a length is negative. */
-template <class T> struct sum_lengths {
-  enum { threads = OFFSETS_THREADS };
-  struct shared {
-    shared_array<uint64_t, threads / WARP> of_warp;
-  };
-  operand<T> lengths;
-  int64_t count;
-  ptr<uint64_t> sums;
-  faults bad;
+/* What blocks of a launch have in common where there is more than one tile: tiles taken, tiles
+ * done, and whether the total is wrong. All are 0 before. */
+enum { TILES_TAKEN, TILES_DONE, TOTAL_WRONG, OFFSETS_COUNTERS };
 
-  template <class B> HD void operator()(B &block) const {
-    const add_counts add;
-    typename B::template reg<uint64_t> sum;
-    block.each([&](int t) {
-      T x[OFFSETS_EACH];
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = block.index() * OFFSETS_TILE + index_in_tile(t, r);
-        x[r] = k < count ? lengths[k] : 0;
-      }
-      uint64_t all = 0;
-      for (int r = 0; r < OFFSETS_EACH; r++)
-        all = add(all, x[r] < 0 ? (uint64_t)TOO_LARGE : (uint64_t)x[r]);
-      sum[t] = all;
-      report_negative(bad, x, block.index() * OFFSETS_TILE, t);
-    });
-    block.fold(sum, add);
-    block.each([&](int t) {
-      if (t % WARP == 0) block.shared.of_warp[t / WARP] = sum[t];
-    });
-    block.each([&](int t) {
-      if (t != 0) return;
-      uint64_t all = 0;
-      for (int w = 0; w < threads / WARP; w++) all = add(all, block.shared.of_warp[w]);
-      sums[block.index()] = all;
-    });
-  }
-};
-
-/* The offsets. `sums` has a sum for each tile, or their prefix sums and then the total
- * (`scanned`: for more tiles than there are threads), or is null: there is one tile only, whose
- * lengths are checked here. If a length is at fault, all segments of the descriptor are empty
- * but the last one, which has `fallback` elements. So it is where the host knew a sum of
- * lengths that are wrong by an earlier fault. */
+/* The offsets, in one pass: a block writes those of a tile, after the total of its lengths has
+ * been published, by which others find what stands before theirs (published.hpp). Threads load
+ * and store adjacent numbers, and add up consecutive ones, through shared memory.
+ *
+ * If a length is at fault, or the sum, all segments of the descriptor are empty but the last
+ * one, which has `fallback` elements. So it is where the host knew a sum of lengths that are
+ * wrong by an earlier fault. Only the last tile sees that, when others may have been written:
+ * the last block to finish writes all of them anew. This ends the program, and need not be
+ * fast. */
 template <class T> struct write_offsets {
-  enum { threads = OFFSETS_THREADS };
+  enum {
+    threads = OFFSETS_THREADS,
+    resident = 2,
+    WARPS = threads / WARP,
+    EACH = OFFSETS_EACH,
+    BANKS = 16 /* after each 128 bytes one more number: threads that read 8 each do not collide */
+  };
+  using totals = published_totals<uint64_t, OFFSETS_BITS>;
   struct greater {
-    HD int64_t operator()(int64_t a, int64_t b) const { return a > b ? a : b; }
+    HD T operator()(T a, T b) const { return a > b ? a : b; }
   };
   struct shared {
-    shared_array<uint64_t, threads / WARP> of_warp, of_tiles, of_tiles_before;
-    shared_array<uint32_t, threads / WARP> negative;
+    shared_array<uint64_t, OFFSETS_TILE + OFFSETS_TILE / BANKS> numbers; /* lengths; offsets */
+    shared_array<uint64_t, WARPS> of_warp;
+    shared_array<T, WARPS> longest;
+    shared_array<uint32_t, WARPS> negative;
+    shared_array<uint64_t, 1> total; /* of the tile */
+    shared_array<uint64_t, totals::LEVELS> earlier;
+    shared_array<int64_t, 1> taken;
+    shared_array<uint32_t, 1> flag;
   };
   operand<T> lengths;
   int64_t count, tiles;
-  ptr<const uint64_t> sums;
-  bool scanned, known;                  /* known: `fallback` is the total */
+  totals published;       /* these two are not used if there is one tile */
+  ptr<uint64_t> counters; /* OFFSETS_COUNTERS of them */
+  bool known;             /* `fallback` is the total */
   ptr<int64_t> offsets, total, longest; /* total: null if it is known; longest: or not wanted */
   int64_t fallback;
   faults bad;
 
+  HD static int padded(int i) { return i + i / BANKS; }
+
   template <class B> HD void operator()(B &block) const {
-    const add_counts add;
-    const int64_t first = block.index() * OFFSETS_TILE;
-    typename B::template reg<uint64_t> x[OFFSETS_EACH], last, carry, tile, tile_before;
-    typename B::template reg<uint32_t> negative;
-    typename B::template reg<int64_t> most;
+    const int64_t tile = take(block), first = tile << OFFSETS_BITS;
+    const bool goes_on = tile + 1 < tiles;
+    typename B::template reg<uint64_t> in_tile, before;
+    load(block, first);
+    add_up(block, in_tile);
     block.each([&](int t) {
-      T length[OFFSETS_EACH];
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = first + index_in_tile(t, r);
-        length[r] = k < count ? lengths[k] : 0;
+      if (t == 0) end_tile(block.shared, first, goes_on);
+    });
+    combine_before<totals, add_counts>(
+        block, 1, 0, tile, goes_on, add_counts(), [&](int) { return published; },
+        block.shared.total, block.shared.earlier, before);
+    block.each([&](int t) {
+      put_sums(block.shared, first, t, add_counts()(before[t], in_tile[t]));
+    });
+    block.each([&](int t) {
+      store(block.shared, first, t);
+      if (t == 0 && !goes_on)
+        end_all(block.shared, add_counts()(before[t], block.shared.total[0]));
+    });
+    if (tiles > 1 && !is_last(block, counters + TILES_DONE, tiles, block.shared.flag)) return;
+    repair(block);
+  }
+
+  template <class B> HD int64_t take(B &block) const {
+    if (tiles == 1) return 0;
+    typename B::template reg<int64_t> mine;
+    block.each([&](int t) {
+      if (t == 0) block.shared.taken[0] = (int64_t)atomic_add(counters + TILES_TAKEN, 1);
+    });
+    block.each([&](int t) { mine[t] = block.shared.taken[0]; });
+    return block.uniform(mine);
+  }
+
+  /* Lengths go to shared memory, 0 instead of negative ones. */
+  template <class B> HD void load(B &block, int64_t first) const {
+    auto &m = block.shared;
+    typename B::template reg<uint32_t> negative;
+    typename B::template reg<T> most;
+    block.each([&](int t) {
+      T x[EACH];
+      if (lengths.kind == FROM_MEMORY && first + OFFSETS_TILE <= count) {
+        RAVEL_UNROLL
+        for (int r = 0; r < EACH; r++) x[r] = lengths.data[first + r * threads + t];
+      } else {
+        RAVEL_UNROLL
+        for (int r = 0; r < EACH; r++) {
+          const int64_t k = first + r * threads + t;
+          x[r] = k < count ? (T)lengths[k] : (T)0;
+        }
       }
-      carry[t] = negative[t] = 0;
       most[t] = 0;
-      tile[t] = sums != nullptr && !scanned && t < tiles ? (uint64_t)sums[t] : 0;
-      tile_before[t] = t < block.index() ? tile[t] : 0;
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
-        if (length[r] > most[t]) most[t] = length[r];
-        if (length[r] >= 0) continue;
-        negative[t] = 1;
-        if (sums == nullptr)
-          bad.report(CVL_E_NEGATIVE_LENGTH, first + index_in_tile(t, r), length[r], 0, 0);
+      RAVEL_UNROLL
+      for (int r = 0; r < EACH; r++) {
+        if (x[r] > most[t]) most[t] = x[r];
+        m.numbers[padded(r * threads + t)] = x[r] < 0 ? 0 : (uint64_t)x[r];
       }
+      T least = 0;
+      RAVEL_UNROLL
+      for (int r = 0; r < EACH; r++) least = x[r] < least ? x[r] : least;
+      negative[t] = least < 0;
+      if (least < 0) report_negative(bad, x, first + t);
     });
     block.ballot(negative, negative);
-    if (longest != nullptr) block.fold(most, greater());
-    block.fold(tile, add);
-    block.fold(tile_before, add);
-    for (int r = 0; r < OFFSETS_EACH; r++) { /* inclusive prefixes within a warp */
-      block.prefix(x[r], WARP, add);
-      block.broadcast(last, x[r], WARP - 1);
-      block.each([&](int t) {
-        x[r][t] = add(carry[t], x[r][t]);
-        carry[t] = add(carry[t], last[t]);
-      });
-    }
+    block.fold(most, greater());
     block.each([&](int t) {
       if (t % WARP != 0) return;
-      if (longest != nullptr) atomic_max(longest, (int64_t)most[t]);
-      block.shared.of_warp[t / WARP] = carry[t];
-      block.shared.negative[t / WARP] = negative[t];
-      block.shared.of_tiles[t / WARP] = tile[t];
-      block.shared.of_tiles_before[t / WARP] = tile_before[t];
-    });
-    block.each([&](int t) {
-      uint64_t start = scanned ? (uint64_t)sums[block.index()] : 0;
-      uint64_t all = scanned ? (uint64_t)sums[tiles] : 0;
-      for (int w = 0; w < threads / WARP && !scanned; w++) {
-        start = add(start, block.shared.of_tiles_before[w]);
-        all = add(all, sums == nullptr ? block.shared.of_warp[w] : block.shared.of_tiles[w]);
-        if (block.shared.negative[w] != 0) all = TOO_LARGE;
-      }
-      uint64_t here = start;
-      for (int w = 0; w < t / WARP; w++) here = add(here, block.shared.of_warp[w]);
-      write(block.index(), t, x, start, here, all);
+      m.longest[t / WARP] = most[t];
+      m.negative[t / WARP] = negative[t];
     });
   }
 
-  /* What thread t writes: offset k + 1 is the sum up to length k. */
-  template <class R>
-  HD void write(int64_t tile, int t, const R *x, uint64_t start, uint64_t here,
-                uint64_t all) const {
-    const bool good = all < TOO_LARGE && (!known || all == (uint64_t)fallback);
-    bool reported = start == TOO_LARGE; /* by an earlier tile */
-    for (int r = 0; r < OFFSETS_EACH; r++) {
-      const int64_t k = tile * OFFSETS_TILE + index_in_tile(t, r);
-      const uint64_t end = add_counts()(here, x[r][t]);
-      if (k >= count) continue;
-      if (end == TOO_LARGE && !reported) {
-        bad.report(CVL_E_TOTAL, k, 0, 0, 0);
-        reported = true;
-      }
-      offsets[k + 1] = good ? (int64_t)end : k + 1 == count ? fallback : 0;
+  /* The sum of the lengths before a thread's in the tile. */
+  template <class B, class REG> HD void add_up(B &block, REG &before) const {
+    const add_in_tile<T> add;
+    auto &m = block.shared;
+    REG sum;
+    block.each([&](int t) {
+      uint64_t all = 0;
+      RAVEL_UNROLL
+      for (int j = 0; j < EACH; j++) all = add(all, m.numbers[padded(t * EACH + j)]);
+      sum[t] = all;
+    });
+    block.prefix(sum, WARP, add);
+    block.shift_up(before, sum, 1);
+    block.each([&](int t) {
+      if (t % WARP == WARP - 1) m.of_warp[t / WARP] = sum[t];
+    });
+    block.each([&](int t) {
+      uint64_t warps = 0;
+      for (int w = 0; w < t / WARP; w++) warps = add(warps, m.of_warp[w]);
+      before[t] = t % WARP == 0 ? warps : add(warps, before[t]);
+    });
+  }
+
+  /* By one thread: what others have to know of the tile. */
+  HD void end_tile(shared &m, int64_t first, bool goes_on) const {
+    uint64_t all = 0;
+    T most = 0;
+    for (int w = 0; w < WARPS; w++) {
+      all = m.negative[w] != 0 ? (uint64_t)TOO_LARGE : add_counts()(all, m.of_warp[w]);
+      if (m.longest[w] > most) most = m.longest[w];
     }
-    if (tile != 0 || t != 0) return;
-    offsets[0] = 0;
+    m.total[0] = all;
+    if (goes_on) published.publish(0, first, all);
+    if (longest != nullptr) atomic_max(longest, (int64_t)most);
+  }
+
+  /* Lengths of thread t become the sums before them. */
+  HD void put_sums(shared &m, int64_t first, int t, uint64_t before) const {
+    int wrong = -1;
+    RAVEL_UNROLL
+    for (int j = 0; j < EACH; j++) {
+      const int at = padded(t * EACH + j);
+      const uint64_t end = add_counts()(before, m.numbers[at]);
+      if (end == TOO_LARGE && before != TOO_LARGE) wrong = j;
+      m.numbers[at] = before;
+      before = end;
+    }
+    if (wrong >= 0) bad.report(CVL_E_TOTAL, first + t * EACH + wrong, 0, 0, 0);
+  }
+  HD void store(const shared &m, int64_t first, int t) const {
+    RAVEL_UNROLL
+    for (int r = 0; r < EACH; r++) {
+      const int64_t k = first + r * threads + t;
+      if (k < count) offsets[k] = (int64_t)m.numbers[padded(r * threads + t)];
+    }
+  }
+
+  /* By one thread of the last tile. */
+  HD void end_all(shared &m, uint64_t all) const {
+    const bool good = all < TOO_LARGE && (!known || all == (uint64_t)fallback);
+    offsets[count] = good ? (int64_t)all : fallback;
     if (longest != nullptr && !good) atomic_max(longest, fallback);
     if (total != nullptr) put_number(total, good ? (int64_t)all : 0);
+    if (tiles == 1) {
+      m.flag[0] = !good;
+    } else if (!good) {
+      stored(address(counters + TOTAL_WRONG), (uint64_t)1);
+    }
+  }
+  template <class B> HD void repair(B &block) const {
+    typename B::template reg<uint32_t> wrong;
+    block.each([&](int t) {
+      wrong[t] = tiles == 1 ? (uint32_t)block.shared.flag[0]
+                            : (uint32_t)loaded(address(counters + TOTAL_WRONG));
+    });
+    if (block.uniform(wrong) == 0) return;
+    int64_t *const all = address(offsets); /* not `ptr`: other blocks wrote them before */
+    block.each([&](int t) {
+      for (int64_t k = t; k < count; k += threads) all[k] = 0;
+    });
   }
 };
 

@@ -1,9 +1,9 @@
 /* segdes.cu - descriptors from lengths, and lengths from descriptors.
  *
  * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
- * is its offsets: on the device one launch for up to OFFSETS_TILE lengths (I + 8 bytes for
- * each), two for more (2 I + 8), three beyond 2^21. The total is known if the sum of the
- * lengths is (LENGTHS, and what is made of it), and pending if not; no operation waits here.
+ * is its offsets: on the device one launch, which moves I + 8 bytes for each length; with more
+ * than OFFSETS_TILE of them its blocks share memory that is set before the window. The total is known if the sum of the lengths
+ * is (LENGTHS, and what is made of it), and pending if not; no operation waits here.
  * LENGTHS is one launch (8 + I bytes), the first time. A total that is pending is also the sum
  * of the lengths, and a descriptor of one segment of that length: they have its memory, and
  * take no launch. The longest segment comes with the offsets, and is known when something else
@@ -111,6 +111,18 @@ static void expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d, ptr<
   d.total = d.size->bound;
 }
 
+/* What the blocks of several tiles have in common, all 0. */
+template <class T> static void share_tiles(work &w, write_offsets<T> &body) {
+  using totals = typename write_offsets<T>::totals;
+  using total = typename totals::total;
+  const int64_t words = sizeof(total) / sizeof(uint64_t), all = totals::count(body.count);
+  const ref<cvl_vector> memory = w.make(CVL_I64, all * words + OFFSETS_COUNTERS);
+  w.set(memory, 0);
+  const ptr<uint64_t> at = w.data<uint64_t>(memory);
+  body.published = {(total *)(void *)address(at), body.count};
+  body.counters = at + all * words;
+}
+
 /* Lengths of which the host knows the sum at most. */
 template <class T>
 static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value *out) {
@@ -127,17 +139,10 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
   body.known = known;
   const ref<cvl_segdes> d = w.make_segdes(count, total);
   body.offsets = w.offsets(d);
-  if (tiles > 1) {
-    const ptr<uint64_t> sums = w.scratch<uint64_t>(tiles + 1);
-    w.run(launch_blocks("sum lengths", tiles,
-                        sum_lengths<T>{body.lengths, count, sums, w.bad()}));
-    body.sums = sums;
-    body.scanned = tiles > OFFSETS_THREADS;
-    if (body.scanned) w.run(launch_blocks("scan counts", 1, scan_counts{sums, tiles, nullptr}));
-  }
+  if (tiles > 1) share_tiles(w, body);
   if (!known) expect_total(w, vector, *d.get(), &body.total);
   if (count >= w.c.small) d->longest_later = w.greatest_later(INT64_MAX, &body.longest);
-  w.run(launch_blocks("offsets", tiles, body));
+  w.run(launch_blocks_on_device("offsets", tiles, body));
   if (!known) {
     expect_sum(w.c, vector, d->size); /* nothing can fail any more */
     has_total(*d.get(), d->size);

@@ -86,12 +86,22 @@ Test(descriptors, same_flags) {
   for (const cvl_value *p : {&f, &d}) s.b->release(s.c, p);
 }
 
-/* Offsets of more lengths than one block adds up tiles of; and their sum, known beforehand. */
+/* Whether all segments are empty as kernels see them: the emulated device's memory is at hand.
+ */
+static bool all_empty(const cvl_value &d) {
+  const cvl_segdes &x = *d.as.segdes;
+  const int64_t *offsets = (const int64_t *)(const void *)x.device_offsets->at;
+  return std::all_of(offsets, offsets + x.count + 1, [](int64_t at) { return at == 0; });
+}
+
+/* Offsets of many tiles of lengths, and their sum. Where one is at fault, so is the sum, and
+ * the offsets of all tiles are written anew. */
 Test(descriptors, many_lengths) {
   enum { N = (1 << 21) + 5000 };
   session s;
   ints lengths(N);
   int64_t total = 0;
+  const uint64_t before = s.launches();
   for (size_t i = 0; i < N; i++) total += lengths[i] = (int64_t)(i * i % 11);
   cvl_value v = s.upload(lengths), d{}, again{}, more{};
   cr_assert(s.b->make_segdes(s.c, ++s.site, &v, &d));
@@ -99,6 +109,7 @@ Test(descriptors, many_lengths) {
   cr_assert_neq(size.symbol, 0);
   cr_assert(s.b->resolve(s.c, &size));
   cr_assert_eq(size.bound, (uint64_t)total);
+  cr_assert_eq(s.launches() - before, 3, "before the window, offsets, and behind it");
   cr_assert(s.fetch(d) == lengths);
   cr_assert(s.b->lengths(s.c, ++s.site, &d, &again));
   cr_assert(s.b->same(s.c, &v, &again), "the vector that it was made from");
@@ -109,7 +120,24 @@ Test(descriptors, many_lengths) {
   cr_assert(s.b->check(s.c, true, &e));
   cr_assert_eq(e.kind, CVL_E_NEGATIVE_LENGTH);
   cr_assert_eq(e.position, 12345);
+  cr_assert(all_empty(more));
   for (const cvl_value *p : {&v, &d, &again, &more, &bad}) s.b->release(s.c, p);
+}
+
+/* A total that is too large is so from some length on, which may be in any tile. */
+Test(descriptors, many_lengths_that_are_too_many) {
+  for (const size_t n : {(size_t)20, (size_t)20000}) {
+    session s;
+    cvl_value d{};
+    cvl_error e;
+    cvl_value v = s.upload(ints(n, INT64_MAX / ((int64_t)n - 5)));
+    cr_assert(s.b->make_segdes(s.c, ++s.site, &v, &d));
+    cr_assert(s.b->check(s.c, true, &e));
+    cr_assert_eq(e.kind, CVL_E_TOTAL);
+    cr_assert_eq(e.position, (int64_t)n - 5);
+    cr_assert(all_empty(d));
+    for (const cvl_value *p : {&v, &d}) s.b->release(s.c, p);
+  }
 }
 
 /* LENGTHS of a descriptor and the descriptor of those lengths take nothing. */

@@ -183,32 +183,44 @@ Test(far, pack_total) {
 
 /* ---- descriptors ---- */
 
+/* Offsets of the last tile: the totals of the two windows of 2^32 lengths before it are there.
+ */
 template <class T> static void offsets_of_far_lengths() {
+  using totals = typename write_offsets<T>::totals;
+  enum : int64_t { WINDOW_LEVEL = 4, WINDOW = (int64_t)1 << (OFFSETS_BITS + 20) };
+  static_assert(2 * WINDOW == (int64_t)1 << 33, "HUGE lengths before it");
   const int64_t tile = HUGE / OFFSETS_TILE, count = HUGE + 3000;
   fault_slot slot{};
-  std::vector<uint64_t> sums = {(uint64_t)(5 * HUGE), (uint64_t)(5 * count)};
-  std::vector<int64_t> offsets(3001, -1);
+  std::vector<typename totals::total> published((size_t)totals::count(count));
+  std::vector<int64_t> offsets(3002, -1);
+  int64_t total[3] = {0, 0, 0}; // put_number
+  uint64_t counters[OFFSETS_COUNTERS] = {(uint64_t)tile, 0, 0};
   write_offsets<T> body{};
   body.lengths.kind = ALL_EQUAL;
   body.lengths.first = 5;
   body.count = count;
   body.tiles = tile + 1;
-  body.sums = from_on<const uint64_t>(tile, sums);
-  body.scanned = true;
+  body.published = {published.data(), count};
+  body.counters = pointer_to<uint64_t>(counters);
   body.offsets = from_on<int64_t>(HUGE, offsets);
+  body.total = pointer_to<int64_t>(total);
   body.bad = {&slot, 1};
+  for (int64_t begin : {(int64_t)0, (int64_t)WINDOW})
+    body.published.publish(WINDOW_LEVEL, begin, 5 * (uint64_t)WINDOW);
   run_block(body, tile);
-  for (int64_t k = 1; k <= 3000; k++) cr_assert_eq(offsets[(size_t)k], 5 * (HUGE + k));
-  cr_assert_eq(offsets[0], -1);
+  for (int64_t k = 0; k <= 3000; k++) cr_assert_eq(offsets[(size_t)k], 5 * (HUGE + k));
+  cr_assert_eq(offsets[3001], -1);
+  cr_assert_eq(total[0], 5 * count);
   cr_assert_eq(slot.kind, CVL_E_NONE);
 
-  sum_lengths<T> adds{body.lengths, count, from_on<uint64_t>(tile, sums), body.bad};
-  run_block(adds, tile);
-  cr_assert_eq(sums[0], 5 * 3000);
-  adds.lengths.first = -1;
-  run_block(adds, tile);
+  counters[TILES_TAKEN] = (uint64_t)tile;
+  body.lengths.first = -1;
+  run_block(body, tile);
   cr_assert_eq(slot.kind, CVL_E_NEGATIVE_LENGTH);
   cr_assert_eq(slot.position, HUGE);
+  cr_assert_eq(offsets[3000], 0);
+  cr_assert_eq(counters[TILES_DONE], 2u);
+  cr_assert_eq(counters[TOTAL_WRONG], 1u);
 }
 
 Test(far, offsets) {
