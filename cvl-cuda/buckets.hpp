@@ -1,10 +1,16 @@
 /* buckets.hpp - scatters to positions all over a result that no cache holds.
  *
  * There each write moves a sector of 32 bytes, out of memory and back. So the positions and
- * what goes to them are first sorted, in one pass, by the highest BUCKET_BITS bits of the
- * position: then what is under way at any time goes into few buckets, which the second-level
- * cache holds until they are full. Bytes of an element: 4 for the histogram, 2 (4 + E) for the
- * pass, 4 + 2E to deliver, where at random 32 and more would be moved for the write alone.
+ * what goes to them are first sorted by the highest bits of the position. There are two ways.
+ *
+ * By BUCKET_BITS of them, in one pass: then what is under way at any time goes into few
+ * buckets, which the second-level cache holds until they are full. Bytes of an element: 4 for
+ * the histogram, 2 (4 + E) for the pass, 4 + 2E to deliver, where at random 32 and more would
+ * be moved for the write alone.
+ *
+ * By all but ROOM_BITS of them, where each position is meant once: then a block puts a bucket
+ * in order in shared memory, and all sectors are written whole. Of up to 2^28 positions that is
+ * two passes: 4 bytes for the histograms, 2 (4 + E) for each pass, 4 + 2E in the end.
  */
 #ifndef RAVEL_CUDA_BUCKETS_HPP
 #define RAVEL_CUDA_BUCKETS_HPP
@@ -14,7 +20,7 @@
 
 namespace ravel {
 
-enum { BUCKET_BITS = 8 };
+enum { BUCKET_BITS = 8, ROOM_BITS = 12 };
 
 /* Positions up to `most`, and what goes to them. */
 template <class V> struct buckets {
@@ -25,11 +31,15 @@ template <class V> struct buckets {
   static int64_t room(const work &w, int64_t n) {
     return sort_scratch<number_order<uint32_t>, V>(w.on_host, n);
   }
-  void sort(work &w, ptr<uint8_t> at, int64_t bytes) const {
-    const int bits = bits_of(most), first = bits > BUCKET_BITS ? bits - BUCKET_BITS : 0;
-    const sort_job<number_order<uint32_t>, V> job{to,    values, sorted_to, sorted,
-                                                  first, bits,   at,        bytes};
+  /* By all bits from the first on. */
+  void sort(work &w, ptr<uint8_t> at, int64_t bytes, int first) const {
+    const sort_job<number_order<uint32_t>, V> job{to,    values,        sorted_to, sorted,
+                                                  first, bits_of(most), at,        bytes};
     w.run(launch_sort("sort into buckets", n, job));
+  }
+  void sort_by_highest(work &w, ptr<uint8_t> at, int64_t bytes) const {
+    const int bits = bits_of(most);
+    sort(w, at, bytes, bits > BUCKET_BITS ? bits - BUCKET_BITS : 0);
   }
 };
 
@@ -37,14 +47,14 @@ template <class V> struct buckets {
  * counter: tiles next to each other are under way at the same time, in a few buckets. Were they
  * divided beforehand, blocks far apart would fall behind one another by as many buckets as the
  * cache cannot hold. */
-template <class V, class O> struct deliver_body {
+template <class V> struct deliver_body {
   enum { threads = 256, EACH = 8, TILE = threads * EACH };
   struct shared {
     shared_array<int64_t, 1> taken;
   };
   ptr<const uint32_t> to;
   ptr<const V> values;
-  ptr<O> out;
+  ptr<V> out;
   int64_t n;
   ptr<uint64_t> next; /* 0 before */
   ptr<uint8_t> marks; /* of positions that something has gone to; or null */
@@ -53,7 +63,7 @@ template <class V, class O> struct deliver_body {
   HD void put(uint32_t at, V value) const {
     if ((int64_t)at >= n) return;
     if (marks != nullptr) marks[at] = 1;
-    out[at] = (O)value;
+    out[at] = value;
   }
   HD void whole(int64_t i) const {
     uint32_t at[EACH];
@@ -79,13 +89,63 @@ template <class V, class O> struct deliver_body {
 };
 
 /* To `out`, of n elements, like the sources. */
-template <class V, class O>
-void deliver_buckets(work &w, const char *name, const buckets<V> &b, ptr<O> out,
+template <class V>
+void deliver_buckets(work &w, const char *name, const buckets<V> &b, ptr<V> out,
                      ptr<uint8_t> marks) {
   const ptr<uint64_t> next = w.scratch<uint64_t>(1);
   w.fill(next, 0, 1);
-  const deliver_body<V, O> body{b.sorted_to, b.sorted, out, b.n, next, marks};
+  const deliver_body<V> body{b.sorted_to, b.sorted, out, b.n, next, marks};
   w.run(launch_blocks_on_device(name, body.tiles(b.n), body));
+}
+
+/* Of n positions, each meant once, and sorted but for the lowest ROOM_BITS bits: a block puts
+ * what goes to BUCKET adjacent ones in order. As many are sorted there as there are. */
+template <class V, class O> struct order_body {
+  enum { threads = 512, BUCKET = 1 << ROOM_BITS, EACH = BUCKET / threads };
+  struct shared {
+    shared_array<V, BUCKET> values;
+  };
+  ptr<const uint32_t> to;
+  ptr<const V> values;
+  ptr<O> out;
+  int64_t n;
+
+  template <class B> HD void operator()(B &block) const {
+    auto &m = block.shared;
+    const int64_t first = block.index() * BUCKET;
+    block.each([&](int t) {
+      uint32_t at[EACH];
+      V v[EACH];
+      RAVEL_UNROLL
+      for (int k = 0; k < EACH; k++) {
+        const int64_t i = first + k * threads + t;
+        at[k] = i < n ? (uint32_t)to[i] : 0;
+        v[k] = i < n ? (V)values[i] : (V)0;
+      }
+      RAVEL_UNROLL
+      for (int k = 0; k < EACH; k++) {
+        if (first + k * threads + t < n) m.values[at[k] % BUCKET] = v[k];
+      }
+    });
+    block.each([&](int t) {
+      RAVEL_UNROLL
+      for (int k = 0; k < EACH; k++) {
+        const int64_t i = first + k * threads + t;
+        if (i < n) out[i] = (O)m.values[k * threads + t];
+      }
+    });
+  }
+};
+
+/* To `out`, of n elements, a permutation of the sources. What is sorted has room for it. */
+template <class V, class O>
+void order_buckets(work &w, const char *name, const buckets<V> &b, ptr<uint8_t> room,
+                   int64_t room_bytes, ptr<O> out) {
+  using body = order_body<V, O>;
+  const bool one = b.n <= body::BUCKET;
+  if (!one) b.sort(w, room, room_bytes, ROOM_BITS);
+  const body f{one ? b.to : b.sorted_to, one ? b.values : b.sorted, out, b.n};
+  w.run(launch_blocks_on_device(name, (b.n + body::BUCKET - 1) / body::BUCKET, f));
 }
 
 } // namespace ravel

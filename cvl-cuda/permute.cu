@@ -297,8 +297,8 @@ bool permutation::move_by_buckets(const addresses<I, IN_SEGMENTS> &to, ptr<uint8
   ptr<uint8_t> room = nullptr;
   if (!make_buckets(&b, &room)) return false;
   w.run(launch_together("permute: positions", n, positions_body<I>{to, b.to, n}));
-  b.sort(w, room, buckets<V>::room(w, n));
-  deliver_buckets<V, V>(w, "permute many", b, retyped<V>(m.to), marks);
+  b.sort_by_highest(w, room, buckets<V>::room(w, n));
+  deliver_buckets<V>(w, "permute many", b, retyped<V>(m.to), marks);
   return true;
 }
 

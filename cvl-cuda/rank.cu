@@ -8,12 +8,12 @@
  * sorted element has rank k minus the start of k's segment.
  *
  * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
- * elements; and two more where there are many ranks (buckets.hpp). Bytes of one element: E + 4
- * + K for the keys, what the sort needs (passes of 8 bits of the key that read and write key
- * and position), 4 + I at random for the ranks. An element's segment is looked up twice, or
- * thrice for 64-bit elements and then once at random: by expanded ids where the directory would
- * be asked too (2 or 3 times 4 bytes, and 4 to make them once), or in the directory (R each):
- * segdes.cu.
+ * elements; and where there are many ranks a sort more (buckets.hpp), with one more before it
+ * of several segments. Bytes of one element: E + 4 + K for the keys, what the sort needs
+ * (passes of 8 bits of the key that read and write key and position), 4 + I at random for the
+ * ranks. An element's segment is looked up twice, or thrice for 64-bit elements and then once
+ * at random: by expanded ids where the directory would be asked too (2 or 3 times 4 bytes, and
+ * 4 to make them once), or in the directory (R each): segdes.cu.
  */
 #include "cvl-cuda/buckets.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -47,17 +47,18 @@ template <class K, class V> struct sorter {
   }
 };
 
-/* Of many elements. What is sorted is not needed any more but for the positions. */
+/* Of many elements. What is sorted is not needed any more but for the positions. In one segment
+ * the k-th sorted element has rank k: that is what the positions were before. */
 template <class K, class V, class I>
 void rank_by_buckets(sorter<K, V> &s, const numbered_segments &numbered, ptr<I> out) {
   work &w = s.w;
   const buckets<V> b{s.n,         s.n - 1,
                      s.sorted,    retyped<uint32_t>(s.keys),
                      s.positions, retyped<V>(s.sorted_keys)};
-  w.run(launch_map("rank: ranks", s.n,
-                   map_body<rank_body<V>, V>{rank_body<V>{numbered}, b.values}));
-  b.sort(w, s.room, s.room_bytes);
-  deliver_buckets<V, I>(w, "rank", b, out, nullptr);
+  if (numbered.d.count > 1)
+    w.run(launch_map("rank: ranks", s.n,
+                     map_body<rank_body<V>, V>{rank_body<V>{numbered}, b.values}));
+  order_buckets<V, I>(w, "rank", b, s.room, s.room_bytes, out);
 }
 
 template <class T, class K, class V, class I>
