@@ -53,6 +53,8 @@ struct cvl_context {
   std::map<uint64_t, int64_t>
       settled; /* what they were, by symbol: for sizes held by the caller */
 
+  std::map<uint64_t, ravel::ref<ravel::pending>> samples; /* of PERMUTE, by site (permute.cu) */
+
   std::shared_ptr<ravel::kernel_store> kernels; /* fused.cpp; ends before the memory does */
 
   cvl_context(ravel::stream *, const cvl_options &);

@@ -12,6 +12,7 @@
 #ifndef RAVEL_CUDA_MOVES_HPP
 #define RAVEL_CUDA_MOVES_HPP
 
+#include "cvl-cuda/last-block.hpp"
 #include "cvl-cuda/together.hpp"
 #include "cvl-cuda/values.hpp"
 
@@ -56,26 +57,26 @@ template <class I, index_form FORM> struct addresses {
    * reported.
    * Bytes: I + R (+ 1), offsets from the cache. */
   template <int U> HD void find(int64_t i, int64_t step, int64_t (&at)[U]) const {
-    enum { PART = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
+    enum { FEW = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
     I x[U];
     uint8_t on[U];
     load(index, i, step, x);
     load_flags(i, step, on);
     /* The segments of more elements would take too many registers. */
     RAVEL_UNROLL
-    for (int first = 0; first < U; first += PART) {
-      int64_t part[PART];
-      find_part(i + first * step, step, x + first, on + first, part);
+    for (int first = 0; first < U; first += FEW) {
+      int64_t few[FEW];
+      find_few(i + first * step, step, x + first, on + first, few);
       RAVEL_UNROLL
-      for (int k = 0; k < PART; k++) at[first + k] = part[k];
+      for (int k = 0; k < FEW; k++) at[first + k] = few[k];
     }
   }
 
 private:
   /* The same of some elements, whose index and flags are at hand. */
   template <int U>
-  HD void find_part(int64_t i, int64_t step, const I *x, const uint8_t *on,
-                    int64_t (&at)[U]) const {
+  HD void find_few(int64_t i, int64_t step, const I *x, const uint8_t *on,
+                   int64_t (&at)[U]) const {
     int64_t s[U], start[U], length[U];
     load_near(i, step, s);
     load_bounds(far, s, start, length);
@@ -205,6 +206,9 @@ struct moves {
   template <int U> HD void fetch(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     for (int m = 0; m < count; m++) list[m].fetch(i, step, at);
   }
+  template <int U> HD void scatter(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    for (int m = 0; m < count; m++) list[m].scatter(i, step, at);
+  }
 };
 
 /* For work::run_joined. */
@@ -220,7 +224,7 @@ template <class B> bool join_moves(void *waiting, launch *, const void *body) {
 
 /* Result i is the element that index i refers to. Bytes: I + R + 2E each. */
 template <class I, index_form FORM> struct gather_body {
-  enum { at_once = elements_at_once<I>() };
+  enum { resident = 4, at_once = elements_at_once<I>() };
   addresses<I, FORM> from;
   moves vectors;
 
@@ -360,70 +364,91 @@ template <class I, class C> struct claim_and_move_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* The same for many elements, without atomics: a source marks its position by a byte. If every
- * position is marked, there are no duplicates. If there are, either source may have been
- * written last, and repair_body finds and reports the fault. Bytes: I + R + 1 + 2E. */
+/* The same for many elements, without atomics, and in memory that was not cleared: a source
+ * marks its position by a byte. If every position is marked, there are no duplicates. If there
+ * are, either source may have been written last, and check_marks_body finds and reports the
+ * fault. Vectors moved by the same index need no marks of their own. Bytes: I + R + 1 + 2E. */
 template <class I> struct mark_and_move_body {
   enum { at_once = elements_at_once<I>() };
   addresses<I, IN_SEGMENTS> to;
-  ptr<uint8_t> marks;
-  moved vector;
+  ptr<uint8_t> marks; /* or null */
+  moves vectors;
 
-  HD bool simple() const { return to.simple() && vector.simple(); }
+  bool same_positions(const mark_and_move_body &other) const {
+    return same(to, other.to) && other.marks == nullptr;
+  }
+  HD bool simple() const { return to.simple() && vectors.simple(); }
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     to.find(i, step, at);
-    for (int k = 0; k < U; k++) {
-      if (at[k] >= 0) marks[at[k]] = 1;
+    if (marks != nullptr) {
+      for (int k = 0; k < U; k++) {
+        if (at[k] >= 0) marks[at[k]] = 1;
+      }
     }
-    vector.scatter(i, step, at);
+    vectors.scatter(i, step, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* Tests eight of n marks. Bytes: 1 for each mark. */
-struct find_unmarked_body {
-  ptr<const uint64_t> marks;
-  int64_t n;
-  ptr<uint32_t> missing; /* becomes 1 if a position is not marked */
-
-  HD bool simple() const { return true; }
-  template <int U> HD void together(int64_t i, int64_t step) const {
-    const uint64_t ones = 0x0101010101010101;
-    uint64_t m[U];
-    for (int k = 0; k < U; k++) m[k] = marks[i + k * step];
-    for (int k = 0; k < U; k++) {
-      const int64_t left = n - 8 * (i + k * step);
-      const uint64_t want = left >= 8 ? ones : ones >> (64 - 8 * left);
-      if ((m[k] & want) != want) atomic_max(missing, (uint32_t)1);
-    }
-  }
-  HD void operator()(int64_t i) const { together<1>(i, 0); }
-};
-
-/* If a position is not marked: reports the lowest duplicate and clears the positions without a
- * source. One block is enough, since this ends the program; otherwise it does nothing. */
-template <class I, class C> struct repair_body {
-  enum { threads = ONE_BLOCK_THREADS };
-  struct shared {};
-  ptr<const uint32_t> missing;
+/* Tests n marks, eight at a time. If one is missing, the last block to finish reports the
+ * lowest duplicate and clears the positions without a source. One block is enough for that,
+ * since it ends the program. Bytes: 1 for each mark. */
+template <class I, class C> struct check_marks_body {
+  enum { threads = MAP_THREADS, EACH = 8, TILE = threads * EACH };
+  enum { BLOCKS_DONE, MISSING, COUNTERS }; /* all 0 before */
+  struct shared {
+    shared_array<uint32_t, 1> last;
+  };
+  ptr<const uint64_t> marks; /* the last word is filled up by zeros */
+  ptr<uint64_t> counters;
   exclusive_claim<I, C> claim;
   moved vector;
   int64_t n;
 
+  static int64_t words(int64_t n) { return (n + 7) / 8; }
+  static int64_t blocks(int64_t n) { return (words(n) + TILE - 1) / TILE; }
+
   template <class K> HD void operator()(K &block) const {
     block.each([&](int t) {
-      const int64_t end = missing[0] == 0 ? 0 : n;
-      for (int64_t i = t; i < end; i += threads) claim.claims[i] = unclaimed<C>();
+      if (!are_marked(block.index() * TILE + t))
+        stored(address(counters + MISSING), (uint64_t)1);
+    });
+    if (!is_last(block, counters + BLOCKS_DONE, block.count(), block.shared.last)) return;
+    typename K::template reg<uint32_t> missing;
+    block.each([&](int t) { missing[t] = (uint32_t)loaded(address(counters + MISSING)); });
+    if (block.uniform(missing) != 0) repair(block);
+  }
+
+  /* Of words `first` and every `threads`-th behind it. */
+  HD bool are_marked(int64_t first) const {
+    const uint64_t ones = 0x0101010101010101;
+    uint64_t m[EACH];
+    bool all = true;
+    RAVEL_UNROLL
+    for (int k = 0; k < EACH; k++) {
+      const int64_t word = first + k * threads;
+      m[k] = 8 * word < n ? (uint64_t)marks[word] : ones;
+    }
+    RAVEL_UNROLL
+    for (int k = 0; k < EACH; k++) {
+      const int64_t left = n - 8 * (first + k * threads);
+      const uint64_t want = left >= 8 || left <= 0 ? ones : ones >> (64 - 8 * left);
+      all = all && (m[k] & want) == want;
+    }
+    return all;
+  }
+
+  template <class K> HD void repair(K &block) const {
+    block.each([&](int t) {
+      for (int64_t i = t; i < n; i += threads) claim.claims[i] = unclaimed<C>();
     });
     block.each([&](int t) {
-      const int64_t end = missing[0] == 0 ? 0 : n;
       int64_t at[1];
-      for (int64_t i = t; i < end; i += threads) claim.take(i, 0, at);
+      for (int64_t i = t; i < n; i += threads) claim.take(i, 0, at);
     });
     block.each([&](int t) {
-      const int64_t end = missing[0] == 0 ? 0 : n;
-      for (int64_t i = t; i < end; i += threads) {
+      for (int64_t i = t; i < n; i += threads) {
         if ((C)claim.claims[i] == unclaimed<C>()) vector.clear<1>(i, 0);
       }
     });

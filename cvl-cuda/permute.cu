@@ -1,8 +1,9 @@
 /* permute.cu - the six forms of PERMUTE. Launches on a device:
  *
  *   BPERMUTE, BFPERMUTE             one; of tuples one for up to 16 vectors in a row
- *   PERMUTE                         one; four for many elements, which then cost few bytes;
- *                                   more for many that go all over the result (buckets.hpp)
+ *   PERMUTE                         one; two for many elements, which then cost few bytes; of
+ *                                   tuples no more for up to 16 vectors in a row; more for
+ *                                   many that go all over the result (buckets.hpp)
  *   DPERMUTE, FPERMUTE, DFPERMUTE   two: of several sources the highest must win, so they
  *                                   claim their positions first; then each position fetches
  *                                   from the winner
@@ -12,7 +13,8 @@
  *   PERMUTE ... of few elements     one: the same bodies in one block
  *
  * The claims of a scatter are its inverse. They are kept with the index vector, where they turn
- * all later scatters by it into gathers that need not look for segments and cannot be at fault.
+ * all later scatters by it into gathers that need not look for segments and cannot be at fault;
+ * or, of PERMUTE of many elements, that nobody need look for duplicates again.
  */
 #include "cvl-cuda/buckets.hpp"
 #include "cvl-cuda/moves.hpp"
@@ -48,8 +50,9 @@ struct descriptor_mark {
   }
 };
 
-/* The claims of the sources under `s` to the positions under `d`; they are without fault unless
- * a fault was reported since. `last`: see claim_of. */
+/* The claims of the sources under `s` to the positions under `d`, or null: they are a
+ * permutation of these. They are without fault unless a fault was reported since. `last`: see
+ * claim_of. */
 struct scatter_plan {
   ref<cvl_vector> claims;
   int64_t last;
@@ -59,8 +62,8 @@ struct scatter_plan {
 
 /* ---- one operation ---- */
 
-/* From as many elements as the tuning value says, PERMUTE takes two launches more to move 3
- * bytes for an element beside the vectors, not 3C + E: an estimate. NARROW_CLAIMS: so many
+/* From as many elements as the tuning value says, PERMUTE takes a launch more to move 3 bytes
+ * for an element beside the vectors, not 3C + E: an estimate. NARROW_CLAIMS: so many
  * sources have claims of 32 bits; all ones is no claim. */
 enum : int64_t { NARROW_CLAIMS = UINT32_MAX };
 
@@ -111,6 +114,7 @@ private:
   template <class I, class C> void scatter();
   template <class I, class C> void scatter_exclusively();
   template <class I, class C> void permute_many();
+  template <class I> void permute_again();
   template <class I>
   void move_many(const addresses<I, IN_SEGMENTS> &, ptr<uint8_t> marks, const moved &);
   template <class I, class V>
@@ -119,7 +123,7 @@ private:
   template <class C>
   fetch_claimed_body<C> delivery(ptr<const C> claims, int64_t last, const moved &);
   template <class C> void deliver(const fetch_claimed_body<C> &);
-  template <class C> bool deliver_again();
+  template <class I, class C> bool deliver_again();
   template <class C> ref<cvl_vector> make_claims();
   void keep(const ref<cvl_vector> &claims, int64_t last);
 };
@@ -208,13 +212,17 @@ template <class C> void permutation::deliver(const fetch_claimed_body<C> &body) 
   }
 }
 
-/* By the claims of an earlier scatter, if the index vector has them. */
-template <class C> bool permutation::deliver_again() {
+/* By the claims of an earlier scatter, or as it, if the index vector has a plan. */
+template <class I, class C> bool permutation::deliver_again() {
   if (w.on_host || a.index.form != CVL_VECTOR || a.flags.form != CVL_NOTHING) return false;
   const scatter_plan *p = a.index.as.vector->scatter.get();
   if (p == nullptr || p->faults_taken != c.faults_taken || (p->last < 0) != exclusive ||
       !(p->s == descriptor_mark(a.s)) || !(p->d == descriptor_mark(a.d)))
     return false;
+  if (!p->claims) {
+    permute_again<I>();
+    return true;
+  }
   cvl_value claims{};
   claims.form = CVL_VECTOR;
   claims.elem = (uint8_t)p->claims->elem;
@@ -302,26 +310,50 @@ bool permutation::move_by_buckets(const addresses<I, IN_SEGMENTS> &to, ptr<uint8
   return true;
 }
 
+template <class I>
+static mark_and_move_body<I> marking(const addresses<I, IN_SEGMENTS> &to, ptr<uint8_t> marks,
+                                     const moved &m) {
+  mark_and_move_body<I> body{};
+  body.to = to;
+  body.marks = marks;
+  body.vectors.count = 1;
+  body.vectors.list[0] = m;
+  return body;
+}
+
 /* Sources mark where they go, and go there. */
 template <class I>
 void permutation::move_many(const addresses<I, IN_SEGMENTS> &to, ptr<uint8_t> marks,
                             const moved &m) {
   if (all_over && m.width == 4 && move_by_buckets<I, uint32_t>(to, marks, m)) return;
   if (all_over && m.width == 8 && move_by_buckets<I, uint64_t>(to, marks, m)) return;
-  w.run(launch_together("permute many", n, mark_and_move_body<I>{to, marks, m}));
+  w.run(launch_together("permute many", n, marking<I>(to, marks, m)));
 }
 
 template <class I, class C> void permutation::permute_many() {
+  using check = check_marks_body<I, C>;
   const addresses<I, IN_SEGMENTS> to = find_addresses<I, IN_SEGMENTS>();
   const moved m = describe();
-  const int64_t words = (n + 7) / 8;
-  const ptr<uint64_t> marks = w.scratch<uint64_t>(words + 1);
-  const ptr<uint32_t> missing = retyped<uint32_t>(marks + words);
+  const int64_t words = check::words(n);
+  const ref<cvl_vector> memory = w.make(CVL_I64, words + check::COUNTERS);
+  const ptr<uint64_t> marks = w.data<uint64_t>(memory);
   const ptr<C> claims = w.scratch<C>(n); /* used only if there is a fault */
-  w.fill(marks, 0, words + 1);
+  w.set(memory, 0);
   move_many<I>(to, retyped<uint8_t>(marks), m);
-  w.run(launch_together("find-unmarked", words, find_unmarked_body{marks, n, missing}));
-  w.run(launch_blocks("repair", 1, repair_body<I, C>{missing, {to, claims}, m, n}));
+  w.run(launch_blocks("check marks", check::blocks(n),
+                      check{marks, marks + words, {to, claims}, m, n}));
+  if (!all_over) keep(nullptr, -1);
+}
+
+/* By an index vector that is a permutation, unless a fault is found: then there are positions
+ * that no source goes to. */
+template <class I> void permutation::permute_again() {
+  using body = mark_and_move_body<I>;
+  const addresses<I, IN_SEGMENTS> to = find_addresses<I, IN_SEGMENTS>();
+  const moved m = describe();
+  w.set(result, 0);
+  w.run_joined(launch_together("permute many", n, marking<I>(to, nullptr, m)),
+               join_moves<body>);
 }
 
 /* Whether it may be worth while to sort by buckets. */
@@ -340,16 +372,21 @@ template <class I> ref<pending> permutation::sample() {
   return count;
 }
 
-/* An operation before the operation, which waits for what it finds. */
+/* By what an operation before the operation has found: at this site the last time; the first
+ * time now, which is waited for. */
 template <class I>
 static bool goes_all_over(context &c, uint64_t site, const cvl_permute_args &a) {
-  ref<pending> count;
+  ref<pending> now;
   if (a.op != OP_PERMUTE) return false;
   {
     permutation p(c, site, a);
     if (!p.has_buckets()) return false;
-    count = p.sample<I>();
+    now = p.sample<I>();
   }
+  ref<pending> &last = c.samples[site];
+  const bool has_last = last && is_known(c, *last.get());
+  const ref<pending> count = has_last ? last : now;
+  last = now;
   return settle(c, *count.get()) > SAMPLED / 4;
 }
 
@@ -359,7 +396,7 @@ template <class I> void permutation::run() {
   const bool narrow = sources < NARROW_CLAIMS;
   if (gathers) {
     gather<I>();
-  } else if (narrow ? deliver_again<uint32_t>() : deliver_again<uint64_t>()) {
+  } else if (narrow ? deliver_again<I, uint32_t>() : deliver_again<I, uint64_t>()) {
     return;
   } else if (!exclusive) {
     narrow ? scatter<I, uint32_t>() : scatter<I, uint64_t>();

@@ -5,19 +5,16 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/tests/every.h"
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/tests/session.hpp"
 
 using ravel::pointer_to;
 
-/* WINDOW: each window takes a launch that reports its end to the host. */
-enum { WINDOW = 1, FEW = 1000, SOME = 6000, MANY = (1 << 22) + 5 };
+/* WINDOW: each window takes a launch that reports its end to the host. MANY: PERMUTE by marks.
+ */
+enum { WINDOW = 1, FEW = 1000, SOME = 6000, MANY = (1 << 16) + 5 };
 
-static std::vector<size_t> sizes() {
-  if (every() > 1) return {FEW, SOME};
-  return {FEW, SOME, MANY};
-}
+static const std::vector<size_t> sizes = {FEW, SOME, MANY};
 
 /* Nothing runs on the host, threads in no order, all accesses looked at. */
 static const char checked[] = "order=shuffled,seed=7,check,deferred,small=0";
@@ -85,7 +82,7 @@ static ints reversed(size_t n) {
 /* ---- claims that stay ---- */
 
 Test(moves, vectors_permuted_by_one_index_take_one_launch_more) {
-  for (size_t n : {(size_t)FEW, (size_t)SOME}) {
+  for (size_t n : sizes) {
     session s(checked);
     const cvl_value at = s.upload(reversed(n)), v = s.upload(iota(n, 10));
     const uint64_t before = s.launches();
@@ -168,7 +165,7 @@ Test(moves, an_index_at_fault_is_at_fault_again) {
 /* ---- faults of PERMUTE, by any of its kernels ---- */
 
 Test(moves, the_lowest_second_use_is_reported) {
-  for (size_t n : sizes()) {
+  for (size_t n : sizes) {
     session s(n == MANY ? unchecked : checked);
     ints indices = reversed(n);
     indices[n / 2] = indices[n / 2 + 7] = indices[n - 1] = indices[n / 4];
@@ -184,7 +181,7 @@ Test(moves, the_lowest_second_use_is_reported) {
 }
 
 Test(moves, an_index_out_of_range_comes_before_a_duplicate) {
-  for (size_t n : sizes()) {
+  for (size_t n : sizes) {
     session s(n == MANY ? unchecked : checked);
     ints indices = reversed(n);
     indices[1] = indices[0];
