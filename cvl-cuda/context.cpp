@@ -143,7 +143,7 @@ static void is_refused(pending &p) {
   for (const counted_segdes &x : p.totals) {
     if (!x.offsets) continue;
     x.d->device_offsets = x.offsets;
-    x.d->host_offsets = x.d->device_ranks = x.d->device_ids = nullptr;
+    x.d->host_offsets = x.d->device_ranks = x.d->device_ids = x.d->device_numbers = nullptr;
     x.d->longest = -1;
     x.d->longest_later = nullptr;
   }
@@ -512,6 +512,7 @@ segments work::view(cvl_segdes *d, bool ranked) {
   if (ranked && !on_host && (d->device_ranks || ranks_pay(c, *d))) {
     if (!d->device_ranks) make_ranks(*this, *d);
     s.ranks = pointer_to<const rank_word>(reads(d->device_ranks));
+    s.numbers = pointer_to<const uint32_t>(reads(d->device_numbers));
   }
   return s;
 }

@@ -69,7 +69,7 @@ scatter_groups sort_groups(work &w, const cvl_value &slots, int64_t n, int64_t m
   w.run(launch_sort("sort", all, job));
   w.run(launch_n("scatter groups: starts", all,
                  group_starts_body<K>{sorted, order, n, all, starts}));
-  return {{n, all, -1, starts, nullptr}, order};
+  return {{n, all, -1, starts, nullptr, nullptr}, order};
 }
 
 } // namespace

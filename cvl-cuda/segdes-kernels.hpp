@@ -61,7 +61,8 @@ template <class T> struct write_offsets {
     resident = 2,
     WARPS = threads / WARP,
     EACH = OFFSETS_EACH,
-    BANKS = 16 /* after each 128 bytes one more number: threads that read 8 each do not collide */
+    BANKS =
+        16 /* after each 128 bytes one more number: threads that read 8 each do not collide */
   };
   using totals = published_totals<uint64_t, OFFSETS_BITS>;
   struct greater {
@@ -79,9 +80,9 @@ template <class T> struct write_offsets {
   };
   operand<T> lengths;
   int64_t count, tiles;
-  totals published;       /* these two are not used if there is one tile */
-  ptr<uint64_t> counters; /* OFFSETS_COUNTERS of them */
-  bool known;             /* `fallback` is the total */
+  totals published;                     /* these two are not used if there is one tile */
+  ptr<uint64_t> counters;               /* OFFSETS_COUNTERS of them */
+  bool known;                           /* `fallback` is the total */
   ptr<int64_t> offsets, total, longest; /* total: null if it is known; longest: or not wanted */
   int64_t fallback;
   faults bad;
@@ -100,9 +101,8 @@ template <class T> struct write_offsets {
     combine_before<totals, add_counts>(
         block, 1, 0, tile, goes_on, add_counts(), [&](int) { return published; },
         block.shared.total, block.shared.earlier, before);
-    block.each([&](int t) {
-      put_sums(block.shared, first, t, add_counts()(before[t], in_tile[t]));
-    });
+    block.each(
+        [&](int t) { put_sums(block.shared, first, t, add_counts()(before[t], in_tile[t])); });
     block.each([&](int t) {
       store(block.shared, first, t);
       if (t == 0 && !goes_on)
@@ -293,26 +293,62 @@ struct word_at {
   HD rank_word operator()(int64_t word) const {
     const int64_t first = word * 64, total = s.offsets[s.count]; /* s.total may be a bound */
     if (first >= total) return {0, s.count - 1};
-    const int64_t end = total - first < 64 ? total : first + 64;
     rank_word w{0, s.search(first, 0, s.count - 1)};
     if (s.offsets[w.base] == first) w.heads = 1;
-    int64_t k = w.base + 1;
-    RAVEL_ROLLED
-    while (k >= 0) k = walk(w, k, first, end);
+    walk(w.base + 1, end_of(word), [&](int64_t, int64_t begin, bool empty) {
+      w.heads |= (uint64_t)1 << (begin - first); /* whatever begins there last has elements */
+      if (empty) w.base = ~w.first();
+    });
     return w;
   }
-  /* Segments from k on; the next one to look at, or -1. */
-  HD int64_t walk(rank_word &w, int64_t k, int64_t first, int64_t end) const {
+  /* The numbers of the segments with elements, where some are empty. */
+  HD void put_numbers(int64_t word, int64_t base, ptr<uint32_t> numbers) const {
+    int64_t at = word + base;
+    numbers[at] = (uint32_t)base;
+    walk(base + 1, end_of(word), [&](int64_t k, int64_t, bool empty) {
+      if (!empty) numbers[++at] = (uint32_t)k;
+    });
+  }
+  HD int64_t end_of(int64_t word) const {
+    const int64_t first = word * 64, total = s.offsets[s.count];
+    return total - first < 64 ? total : first + 64;
+  }
+
+  /* Shows the segments from k on that begin before `end`, but for empty ones of a long run. */
+  template <class F> HD void walk(int64_t k, int64_t end, F see) const {
+    RAVEL_ROLLED
+    while (k >= 0) k = walk_some(k, end, see);
+  }
+  /* The next one to look at, or -1. */
+  template <class F> HD int64_t walk_some(int64_t k, int64_t end, F &see) const {
     int64_t at[AHEAD + 1];
     RAVEL_UNROLL
     for (int j = 0; j <= AHEAD; j++) at[j] = s.offsets[k + j < s.count ? k + j : s.count];
     RAVEL_UNROLL
     for (int j = 0; j < AHEAD; j++) {
       if (at[j] >= end) return -1;
-      w.heads |= (uint64_t)1 << (at[j] - first); /* whatever begins there last has elements */
-      if (at[j + 1] == at[j]) w.base = ~w.first();
+      see(k + j, at[j], at[j + 1] == at[j]);
     }
-    return at[0] == at[AHEAD] ? s.gallop(at[0], k) : k + AHEAD;
+    return at[0] == at[AHEAD] ? last_from(at[0], k) : k + AHEAD;
+  }
+  /* The last segment that begins at element i: from `low` on, which does. */
+  HD int64_t last_from(int64_t i, int64_t low) const {
+    int64_t step = 1;
+    for (; low + step < s.count && (int64_t)s.offsets[low + step] <= i; step *= 2) low += step;
+    return s.search(i, low, low + step < s.count ? low + step - 1 : s.count - 1);
+  }
+};
+
+/* A word, and what of the list it needs. */
+struct directory_body {
+  word_at of;
+  ptr<rank_word> ranks;
+  ptr<uint32_t> numbers;
+
+  HD void operator()(int64_t word) const {
+    const rank_word w = of(word);
+    ranks[word] = w;
+    if (!w.counts()) of.put_numbers(word, w.first(), numbers);
   }
 };
 

@@ -2,22 +2,22 @@
  *
  * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
  * is its offsets: on the device one launch, which moves I + 8 bytes for each length; with more
- * than OFFSETS_TILE of them its blocks share memory that is set before the window. The total is known if the sum of the lengths
- * is (LENGTHS, and what is made of it), and pending if not; no operation waits here.
- * LENGTHS is one launch (8 + I bytes), the first time. A total that is pending is also the sum
- * of the lengths, and a descriptor of one segment of that length: they have its memory, and
- * take no launch. The longest segment comes with the offsets, and is known when something else
- * was waited for: until then all segments may be as long as the total.
+ * than OFFSETS_TILE of them its blocks use memory that is set before the window. The total is
+ * known if the sum of the lengths is (LENGTHS, and what is made of it), and pending if not; no
+ * operation waits here. LENGTHS is one launch (8 + I bytes), the first time. A total that is
+ * pending is also the sum of the lengths, and a descriptor of one segment of that length: they
+ * have its memory, and take no launch. The longest segment comes with the offsets, and is known
+ * when something else was waited for: until then all segments may be as long as the total.
  *
  * Two answers to "which segment is element i in?", made when first asked for, a launch each,
  * and kept. The rank directory: 16 bytes for each 64 elements, and a search for each of those
- * among the offsets. The expanded ids of 2012, from the directory: 4 bytes an element. In
- * order, a look costs R = 1/4 byte of the one and 4 bytes of the other, where the directory
- * also counts bits, and searches where segments are empty. Random access costs a sector of
- * 32 bytes either way, but the directory is a sixteenth of the size and fits the second-level
- * cache sooner. So ids move more bytes, but save instructions; on an H200 that makes no
- * difference, or a tenth more (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them:
- * rank.cu.
+ * among the offsets; with a list of 4 bytes for each segment, written where some are empty. The
+ * expanded ids of 2012, from the directory: 4 bytes an element. In order, a look costs R = 1/4
+ * byte of the one and 4 bytes of the other, where the directory also counts bits, and loads
+ * from the list where segments are empty. Random access costs a sector of 32 bytes either way,
+ * but the directory is a sixteenth of the size and fits the second-level cache sooner. So ids
+ * move more bytes, but save instructions; on an H200 that makes no difference, or a tenth more
+ * (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them: rank.cu.
  */
 #include <limits.h>
 
@@ -112,7 +112,7 @@ static void expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d, ptr<
 }
 
 /* What the blocks of several tiles have in common, all 0. */
-template <class T> static void share_tiles(work &w, write_offsets<T> &body) {
+template <class T> static void prepare_tiles(work &w, write_offsets<T> &body) {
   using totals = typename write_offsets<T>::totals;
   using total = typename totals::total;
   const int64_t words = sizeof(total) / sizeof(uint64_t), all = totals::count(body.count);
@@ -139,7 +139,7 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
   body.known = known;
   const ref<cvl_segdes> d = w.make_segdes(count, total);
   body.offsets = w.offsets(d);
-  if (tiles > 1) share_tiles(w, body);
+  if (tiles > 1) prepare_tiles(w, body);
   if (!known) expect_total(w, vector, *d.get(), &body.total);
   if (count >= w.c.small) d->longest_later = w.greatest_later(INT64_MAX, &body.longest);
   w.run(launch_blocks_on_device("offsets", tiles, body));
@@ -330,10 +330,12 @@ void length_of(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
 /* A search among so few offsets that they stay in the first cache costs less than the launch:
  * estimated, at 0.5 ps for each step of each element and four uses of a descriptor, against
  * 2.5 us, which is 2^20 steps. With up to 16 segments the steps are hidden behind the elements'
- * own memory. Where nothing is small (tests) every directory pays. */
+ * own memory. Where nothing is small (tests) every directory pays. The numbers in its list have
+ * 32 bits. */
 enum { FEW_SEGMENTS = 16, STEPS_OF_SMALL = 512 };
 
 bool ranks_pay(const context &c, const cvl_segdes &d) {
+  if (d.count > (int64_t)UINT32_MAX) return false;
   if (c.small <= 0) return true;
   if (d.count <= FEW_SEGMENTS) return false;
   int64_t steps = 0;
@@ -344,10 +346,13 @@ bool ranks_pay(const context &c, const cvl_segdes &d) {
 void make_ranks(work &w, cvl_segdes &d) {
   const int64_t words = (d.total + 63) / 64;
   const ref<cvl_vector> r = w.make(CVL_I64, 2 * words); /* rank_word is two of them */
+  const ref<cvl_vector> numbers = w.make(CVL_I32, words + d.count);
   /* A word for each thread: there are few, and each waits for a search. */
-  w.run(launch_n("ranks", words,
-                 map_body<word_at, rank_word>{{w.view(&d)}, w.data<rank_word>(r)}));
-  (w.on_host ? d.host_ranks : d.device_ranks) = w.on_host ? r->host : r->device;
+  w.run(
+      launch_n("ranks", words,
+               directory_body{{w.view(&d)}, w.data<rank_word>(r), w.data<uint32_t>(numbers)}));
+  d.device_ranks = r->device;
+  d.device_numbers = numbers->device;
 }
 
 void make_ids(work &w, const segments &s, ptr<uint32_t> ids) {

@@ -23,8 +23,8 @@ namespace ravel {
 enum { ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
-/* Every index below n, several of them at once in whole tiles (map_tiles) if the body can. There
- * is one call of together<1>, since it is inlined. */
+/* Every index below n, several of them at once in whole tiles (map_tiles) if the body can.
+ * There is one call of together<1>, since it is inlined. */
 template <class F> __device__ void run_together(const F &f, int64_t n) {
   enum { AT_ONCE = at_once_of<F>::value };
   const map_tiles tiles(n, AT_ONCE, gridDim.x);
@@ -53,8 +53,9 @@ __global__ void __launch_bounds__(MAP_THREADS, resident_blocks<F>::value)
 /* f for every i in 0 .. n-1, in any order. */
 template <class F> launch launch_together(const char *name, int64_t n, const F &f) {
   static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
-  return {name,    n,  0,        RAVEL_KERNEL_OF(kernel_together<F>), run_n_on_host<F>,
-          nullptr, &f, sizeof f, f.simple() ? (int32_t)at_once_of<F>::value : 1};
+  return {
+      name,    n,  0,        RAVEL_KERNEL_OF(kernel_together<F>),           run_n_on_host<F>,
+      nullptr, &f, sizeof f, f.simple() ? (int32_t)at_once_of<F>::value : 1};
 }
 
 /* Runs several bodies one after the other in a single block, by one launch: for few elements,
@@ -124,11 +125,10 @@ HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
 }
 
 /* Moves each segment at[k] on by `by` if that one, too, begins at element i + k * step or
- * before; how many were moved. The loads do not wait for each other. */
+ * before. The loads do not wait for each other. */
 template <int U>
-HD int climb(const segments &d, int64_t i, int64_t step, int64_t by, int64_t (&at)[U]) {
+HD void climb(const segments &d, int64_t i, int64_t step, int64_t by, int64_t (&at)[U]) {
   int64_t start[U];
-  int moved = 0;
   RAVEL_UNROLL
   for (int k = 0; k < U; k++)
     start[k] = d.offsets[at[k] + by < d.count ? at[k] + by : d.count - 1];
@@ -136,22 +136,13 @@ HD int climb(const segments &d, int64_t i, int64_t step, int64_t by, int64_t (&a
   for (int k = 0; k < U; k++) {
     const bool further = at[k] + by < d.count && start[k] <= i + k * step;
     at[k] += further ? by : 0;
-    moved += further;
   }
-  return moved;
 }
 /* To the last that begins there, which is less than 2 * `most` behind at[k]. */
 template <int U>
 HD void climb_within(const segments &d, int64_t i, int64_t step, int64_t most,
                      int64_t (&at)[U]) {
   for (int64_t by = most; by > 0; by /= 2) climb(d, i, step, by, at);
-}
-/* The same, however far it is: probably near. */
-template <int U>
-HD void climb_on(const segments &d, int64_t i, int64_t step, int64_t (&at)[U]) {
-  int64_t by = 1;
-  while (by < d.count && climb(d, i, step, by, at) != 0) by *= 2;
-  climb_within(d, i, step, by, at);
 }
 
 /* Which segments elements are in. */
@@ -183,8 +174,10 @@ HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[
   }
   if (sign >= 0) return;
   RAVEL_UNROLL
-  for (int k = 0; k < U; k++) to[k] = w[k].counts() ? to[k] : w[k].first();
-  climb_on(d, i, step, to);
+  for (int k = 0; k < U; k++) {
+    const int64_t begun = to[k] - w[k].base, word = (i + k * step) >> 6;
+    if (!w[k].counts()) to[k] = d.numbers[word + w[k].first() + begun];
+  }
 }
 
 /* Where segments begin, and how long they are. */
@@ -241,7 +234,7 @@ HD void load_by_segments(const operand<T> &x, int64_t i, int64_t step, T (&to)[U
 /* Several elements of an operand that is not in memory, in whatever form. */
 template <class T, int U>
 HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
-  enum { PART = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
+  enum { FEW = U < LEAST_AT_ONCE ? U : (int)LEAST_AT_ONCE };
   if (x.kind == ALL_EQUAL) {
     for (int k = 0; k < U; k++) to[k] = x.first;
     return;
@@ -249,11 +242,11 @@ HD void load_computed(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) 
   if (x.under.count == 1) return load_in_one_segment(x, i, step, to);
   /* The segments of more elements would take too many registers. */
   RAVEL_UNROLL
-  for (int first = 0; first < U; first += PART) {
-    T part[PART];
-    load_by_segments(x, i + first * step, step, part);
+  for (int first = 0; first < U; first += FEW) {
+    T few[FEW];
+    load_by_segments(x, i + first * step, step, few);
     RAVEL_UNROLL
-    for (int k = 0; k < PART; k++) to[first + k] = part[k];
+    for (int k = 0; k < FEW; k++) to[first + k] = few[k];
   }
 }
 

@@ -91,7 +91,7 @@ struct cvl_segdes {
   ravel::ref<ravel::pending> size;          /* of the total */
   ravel::ref<ravel::block> host_offsets, device_offsets;
   uint64_t arrives = 0; /* of host_offsets */
-  ravel::ref<ravel::block> host_ranks, device_ranks, device_ids;
+  ravel::ref<ravel::block> device_ranks, device_numbers, device_ids;
   int64_t longest = -1;                     /* a bound of the lengths; -1: not known */
   ravel::ref<ravel::pending> longest_later; /* likewise, once it has arrived */
   ravel::ref<cvl_vector> lengths;           /* as a vector, once requested */

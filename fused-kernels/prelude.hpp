@@ -118,8 +118,8 @@ HD inline int count_bits(uint64_t x) {
 /* The rank directory: one word for every 64 elements, so that the segment of an element is one
  * load and a count of bits. Bit k of `heads`: a segment with elements begins at element k of
  * the word. `base`: the segment of the word's first element; or its complement, a negative
- * number, if an empty segment stands somewhere after that element, so that counting would miss
- * it. */
+ * number, if an empty segment stands somewhere after that element. Then what is counted are
+ * segments with elements, whose numbers are in a list. */
 struct rank_word {
   uint64_t heads;
   int64_t base;
@@ -130,11 +130,15 @@ struct rank_word {
 
 /* A descriptor in one of its canonical forms. One segment: count 1, equal = total. All lengths
  * equal: `equal` is the length. Else equal is -1 and `offsets` has count + 1 entries, the last
- * one the total; `ranks` has a word for each 64 elements, or is null: `of` then searches. */
+ * one the total; `ranks` has a word for each 64 elements, or is null: `of` then searches.
+ * `numbers`, of words that do not count: of word w, whose first element is in segment s, that
+ * and the segments that begin behind it, from w + s on. No other word's are there, since the
+ * first element of the next word is in the last of these or behind it. */
 struct segments {
   int64_t count, total, equal;
   ptr<const int64_t> offsets;
   ptr<const rank_word> ranks;
+  ptr<const uint32_t> numbers;
 
   HD int64_t start(int64_t s) const { return equal >= 0 ? s * equal : (int64_t)offsets[s]; }
   HD int64_t length(int64_t s) const {
@@ -154,18 +158,12 @@ struct segments {
   }
   /* The same, where the word of the directory that i lies in is at hand. */
   HD int64_t within(const rank_word &w, int64_t i) const {
-    if (!w.counts()) return gallop(i, w.first());
-    return w.base + count_begun(w, i);
+    const int64_t s = w.first() + count_begun(w, i);
+    return w.counts() ? s : (int64_t)numbers[(i >> 6) + s];
   }
   /* How many segments begin behind the word's first element, up to element i. */
   HD static int count_begun(const rank_word &w, int64_t i) {
     return count_bits(w.heads & (~(uint64_t)0 >> (63 - (i & 63))) & ~(uint64_t)1);
-  }
-  /* `search` from a segment that begins at i or before, and is probably near. */
-  HD int64_t gallop(int64_t i, int64_t low) const {
-    int64_t step = 1;
-    for (; low + step < count && (int64_t)offsets[low + step] <= i; step *= 2) low += step;
-    return search(i, low, low + step < count ? low + step - 1 : count - 1);
   }
   /* The last segment of low .. high that begins at i or before: the one that i lies in. */
   HD int64_t search(int64_t i, int64_t low, int64_t high) const {

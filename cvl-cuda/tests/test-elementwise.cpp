@@ -10,6 +10,7 @@
 #include "cvl-cuda/emulation/stream.hpp"
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/rank-kernels.hpp"
+#include "cvl-cuda/segdes-kernels.hpp"
 #include "cvl-cuda/together.hpp"
 
 using namespace ravel;
@@ -111,23 +112,38 @@ template <class T> static void expect_each(const operand<T> &x, int64_t step, in
   }
 }
 
-/* Descriptors of 60 elements: one segment, equal ones, and offsets with an empty segment. */
-static std::vector<segments> descriptors(const std::vector<int64_t> &offsets) {
-  segments one{}, equal{}, any{};
-  one.count = 1;
-  one.equal = one.total = equal.total = any.total = 60;
-  equal.count = 5;
-  equal.equal = 12;
-  any.count = (int64_t)offsets.size() - 1;
-  any.equal = -1;
-  any.offsets = pointer_to<const int64_t>((void *)(uintptr_t)offsets.data());
-  return {one, equal, any};
-}
+/* Descriptors of N elements: one segment, equal ones, and offsets with empty segments, without
+ * a directory of ranks and with one. */
+struct descriptors {
+  enum : int64_t { N = 300, WORDS = (N + 63) / 64 };
+  std::vector<int64_t> offsets = {0, 7, 7, 131, 140, 140, 140, 141, N, N};
+  std::vector<rank_word> ranks = std::vector<rank_word>(WORDS);
+  std::vector<uint32_t> numbers = std::vector<uint32_t>((size_t)WORDS + offsets.size());
+  std::vector<segments> all = std::vector<segments>(4);
+
+  descriptors() {
+    for (segments &d : all) d.total = N;
+    all[0].count = 1;
+    all[0].equal = N;
+    all[1].count = 6;
+    all[1].equal = N / 6;
+    all[2].count = (int64_t)offsets.size() - 1;
+    all[2].equal = -1;
+    all[2].offsets = pointer_to<const int64_t>(offsets.data());
+    all[3] = all[2];
+    all[3].ranks = pointer_to<const rank_word>(ranks.data());
+    all[3].numbers = pointer_to<const uint32_t>(numbers.data());
+    const directory_body make{
+        {all[2]}, pointer_to<rank_word>(ranks.data()), pointer_to<uint32_t>(numbers.data())};
+    for (int64_t w = 0; w < WORDS; w++) make(w);
+  }
+};
 
 Test(elementwise, eight_elements_at_once_are_those_one_by_one) {
-  const std::vector<int64_t> offsets = {0, 7, 7, 31, 40, 60};
-  std::vector<int32_t> first = {3, -5, 1000, 7, 9}, by = {1, 2, -3, 4, 0};
-  for (const segments &under : descriptors(offsets)) {
+  const descriptors of;
+  std::vector<int32_t> first = {3, -5, 1000, 7, 9, 8, -1, 2, 4},
+                       by = {1, 2, -3, 4, 0, 5, 6, 7, 8};
+  for (const segments &under : of.all) {
     for (const operand_form kind : {SPREAD, PROGRESSION}) {
       for (const bool each : {false, true}) { /* values of segments in memory, or the same */
         if (kind == SPREAD && !each) continue;
@@ -138,10 +154,12 @@ Test(elementwise, eight_elements_at_once_are_those_one_by_one) {
         x.under = under;
         if (each) x.data = pointer_to<const int32_t>(first.data());
         if (each) x.steps = pointer_to<const int32_t>(by.data());
-        for (const int64_t step : {1, 4, 7}) expect_each(x, step, 60);
+        for (const int64_t step : {1, 4, 37}) expect_each(x, step, descriptors::N);
       }
     }
   }
+  const segments &searched = of.all[2], &ranked = of.all[3];
+  for (int64_t i = 0; i < descriptors::N; i++) cr_assert_eq(ranked.of(i), searched.of(i));
 }
 
 /* ---- constants ---- */

@@ -255,8 +255,13 @@ Test(far, directory_and_ids) {
     if (empty) offsets.insert(offsets.begin() + 3, 2, HUGE + 5);
     segments d = with_offsets(offsets);
     std::vector<rank_word> words;
-    for (int64_t w : {0, 1}) words.push_back(word_at{d}(HUGE / 64 + w));
+    std::vector<uint32_t> numbers(2 + offsets.size());
     segments ranked = d;
+    ranked.numbers = from_on<const uint32_t>(HUGE / 64, numbers);
+    words.resize(2);
+    const directory_body directory{
+        {d}, from_on<rank_word>(HUGE / 64, words), from_on<uint32_t>(HUGE / 64, numbers)};
+    for (int64_t w : {0, 1}) directory(HUGE / 64 + w);
     ranked.ranks = from_on<const rank_word>(HUGE / 64, words);
     std::vector<uint32_t> ids(128);
     const map_body<id_at, uint32_t> make{{ranked}, from_on<uint32_t>(HUGE, ids)};
