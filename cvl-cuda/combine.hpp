@@ -18,13 +18,36 @@ template <class T, cvl_op OP> struct combination {
   enum { exists = 0 };
 };
 
+/* Whether a device has an instruction for x combined with y, which takes several otherwise. Its
+ * result is that of operations.def, but for which NaN a NaN is. */
+template <class T, cvl_op OP> struct instruction {
+  HD static bool gives(T &, T, T) { return false; }
+};
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+template <> struct instruction<float, OP_MAX> {
+  HD static bool gives(float &r, float x, float y) {
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return true;
+  }
+};
+template <> struct instruction<float, OP_MIN> {
+  HD static bool gives(float &r, float x, float y) {
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y));
+    return true;
+  }
+};
+#endif
+
 #define COMBINATION(op, T, identity_, pad_, exact_, expression)                                \
   template <> struct combination<T, OP_##op> {                                                 \
     using type = T;                                                                            \
     enum { exists = 1, exact = exact_ };                                                       \
     HD static T identity() { return (T)(identity_); }                                          \
     HD static T pad() { return (T)(pad_); }                                                    \
-    HD T operator()(T x, T y) const { return (T)(expression); }                                \
+    HD T operator()(T x, T y) const {                                                          \
+      T r = x;                                                                                 \
+      return instruction<T, OP_##op>::gives(r, x, y) ? r : (T)(expression);                    \
+    }                                                                                          \
   };
 #define COMBINE_I(op, ...) COMBINATION(op, TYPE_I, __VA_ARGS__)
 #define COMBINE_F(op, ...) COMBINATION(op, TYPE_F, __VA_ARGS__)

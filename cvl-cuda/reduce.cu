@@ -2,16 +2,17 @@
  *
  * One launch if no segment is longer than a block of the tree (1024), and one more for each
  * level of the tree above. A launch does all segments that end on its level, and one level of
- * those that do not, whose partial results go to slots (prelude.hpp). Segments that end
- * on this level are divided among blocks by number, and within a block by length: up to eight
- * elements are reduced by a thread, more by a warp; where they are short on average, all
- * threads load for these. Blocks of longer ones are found by tree.hpp, a warp for each. Vectors
- * under one descriptor, reduced by the same operation, are done by the same launches while
- * these are in the window.
+ * those that do not, whose partial results go to slots (prelude.hpp); of flags, which may be
+ * combined in any order, its lowest level has blocks of 16384. Segments that end on this level
+ * are divided among blocks by number, and within a block by length: up to eight elements are
+ * reduced by a thread, more by a warp; where they are short on average, all threads load for
+ * these. Blocks of longer ones are found by tree.hpp, a warp for each. Vectors under one
+ * descriptor, reduced by the same operation, are done by the same launches while these are in
+ * the window.
  *
  * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
  * above the first level a thousandth of that. A lane has eight loads of numbers in flight, or
- * two of sixteen flags each.
+ * four of sixteen flags each.
  */
 #include <algorithm>
 
@@ -28,6 +29,12 @@ constexpr int BLOCK_BITS = 10;
 constexpr int64_t BLOCK = (int64_t)1 << BLOCK_BITS;
 static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LANES,
               "the tree of cvl.h");
+
+/* What a warp does of a long segment on the lowest level: a block of the tree; or sixteen of
+ * flags, of which it loads a whole block at once, and would fold lanes after that. */
+template <class T> constexpr int chunk_bits() {
+  return sizeof(T) == 1 ? BLOCK_BITS + 4 : BLOCK_BITS;
+}
 
 /* ---- entries in memory ---- */
 
@@ -66,7 +73,7 @@ HD inline int64_t flags_before_word(ptr<const uint8_t> from) {
  * after them one. */
 template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, int lane) {
   using words = typename of_bits<C>::type;
-  enum { UNROLL = 2, SIZE = sizeof(sixteen) };
+  enum { UNROLL = 4, SIZE = sizeof(sixteen) };
   const int64_t before = flags_before_word(from), head = before < n ? before : n;
   const int64_t count = (n - head) / SIZE, tail = head + count * SIZE;
   const ptr<const sixteen> word = retyped<const sixteen>(from + head);
@@ -75,7 +82,6 @@ template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, 
   const int64_t pad = C::pad() * (int64_t)(~(uint64_t)0 / 255);
   const uint8_t one = any ? (uint8_t)from[single] : C::pad();
   int64_t sum = pad;
-  /* A block of the tree takes one round. */
   RAVEL_ROLLED
   for (int64_t k = lane; k < count; k += WARP * UNROLL) {
     sixteen v[UNROLL];
@@ -177,8 +183,9 @@ template <class C> struct reduction {
     }
   }
 
-  /* A block of a longer segment for each warp. */
+  /* A block of a longer segment for each warp, or some of them. */
   template <class B> HD void one_level(B &block, const reduced<T> &v, int64_t group) const {
+    const int64_t each = (int64_t)1 << (longer.bits - bits);
     typename B::template reg<T> sum;
     typename B::template reg<int64_t> slot, element, segment;
     block.each([&](int t) {
@@ -193,9 +200,9 @@ template <class C> struct reduction {
       sum[t] = C::pad();
       slot[t] = -1;
       if (candidate >= longer.candidates || !longer.is_chunk(d, candidate, at)) return;
-      const int64_t left = entries(d.length(at.segment)) - at.number * BLOCK;
-      const int64_t n = left < BLOCK ? left : BLOCK;
-      const int64_t first = first_entry(at.segment) + at.number * BLOCK;
+      const int64_t left = entries(d.length(at.segment)) - at.number * each;
+      const int64_t n = left < each ? left : each;
+      const int64_t first = first_entry(at.segment) + at.number * each;
       slot[t] = slot_of(d, at.segment, longer.bits) + at.number;
       sum[t] = v.x.kind == FROM_MEMORY
                    ? lane_in_memory<C, T>(v.x.data + first, n, t % WARP)
@@ -421,21 +428,22 @@ void levels(work &w, const segments &d, operand<T> x, int bits, int64_t done, in
   r.vectors = 1;
   r.list[0].out = out;
   r.per_block = (int32_t)segments_of_block<C>(d.count / warps + 1, mean);
-  for (bool more = true; more; bits += BLOCK_BITS) {
-    const int next = bits + BLOCK_BITS;
-    more = longest > (int64_t)1 << next;
+  for (bool more = true; more;) {
+    const int end = bits + BLOCK_BITS, next = bits == 0 ? chunk_bits<T>() : end;
+    more = longest > (int64_t)1 << end;
     r.bits = bits;
     r.list[0].x = x;
     r.short_blocks = more && d.equal >= 0 ? 0 : (d.count + r.per_block - 1) / r.per_block;
-    r.longer = more ? chunks_of(d, next, next, true) : chunks{next, next, 0, 0};
+    r.longer = more ? chunks_of(d, next, end, true) : chunks{next, end, 0, 0};
     if (more) r.list[0].partial = w.scratch<T>(slots(d, next));
     const int64_t long_blocks =
         (r.longer.candidates + reduction<C>::WARPS - 1) / reduction<C>::WARPS;
     r.blocks = r.short_blocks + long_blocks;
     after =
         w.run_joined(launch_blocks_on_device("reduce", r.blocks, r), join_reductions<C>, after);
-    r.done = (int64_t)1 << next;
+    r.done = (int64_t)1 << end;
     x = in_memory<T>(r.list[0].partial);
+    bits = next;
   }
 }
 

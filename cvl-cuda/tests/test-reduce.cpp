@@ -6,7 +6,8 @@ namespace {
 
 typedef std::vector<uint8_t> flags;
 
-enum { SIZE = 16 /* flags in a word */, BLOCK = 1024 /* of the tree */ };
+/* Flags in a word; in a block of the tree; in a chunk of a long segment, which a warp takes. */
+enum { SIZE = 16, BLOCK = 1024, CHUNK = 16 * BLOCK };
 
 struct session : emulated_session {
   using emulated_session::emulated_session;
@@ -76,4 +77,32 @@ Test(reduce, blocks_of_flags_at_every_address) {
   check(lengths, 0);
   check(lengths, 1);
   check({5 * BLOCK + 3}, 1);
+}
+
+Test(reduce, chunks_of_flags_at_every_address) {
+  ints lengths;
+  for (int64_t k = 0; k < SIZE; k++) {
+    lengths.push_back(k % 3 == 0 ? CHUNK + k - 3 : k % 3 == 1 ? BLOCK + k : 2 * CHUNK - k);
+    lengths.push_back(k % 2);
+  }
+  check(lengths, 0);
+  check(lengths, 1);
+  check({3 * CHUNK + 5}, 1);
+}
+
+/* Two levels are enough for 2^24 flags. */
+Test(reduce, two_million_flags_take_two_levels) {
+  session s("deferred,small=0");
+  const ints lengths = {1 << 21, 5};
+  const flags x = one_differs(lengths, 0, 1);
+  cvl_value v = s.upload_flags(x), d{}, r{};
+  cvl_error e{};
+  cr_assert(s.b->segdes_from_host(s.c, ++s.site, 2, lengths.data(), &d));
+  cr_assert_not(s.b->check(s.c, true, &e));
+  const uint64_t before = s.launches();
+  cr_assert(s.b->reduce(s.c, ++s.site, OP_XOR, &v, &d, &r));
+  cr_assert_not(s.b->check(s.c, true, &e));
+  cr_assert_eq(s.launches() - before, 2 + 1, "and one of the window: %d",
+               (int)(s.launches() - before));
+  for (const cvl_value *k : {&v, &d, &r}) s.b->release(s.c, k);
 }
