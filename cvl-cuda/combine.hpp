@@ -83,6 +83,13 @@ namespace ravel {
 
 namespace ravel {
 
+/* A combination of flags, of many at a time: it is one of bits. */
+template <class C> struct on_bits;
+template <cvl_op OP> struct on_bits<combination<uint8_t, OP>> {
+  static_assert(OP == OP_AND || OP == OP_OR || OP == OP_XOR, "bit by bit");
+  using type = combination<int64_t, OP>;
+};
+
 template <class T, cvl_op OP, class G> bool with_this(cvl_op op, G &g) {
   if constexpr (combination<T, OP>::exists != 0) {
     if (op == OP) g(combination<T, OP>{});

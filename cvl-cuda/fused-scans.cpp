@@ -1,5 +1,5 @@
 /* fused-scans.cpp - the kernels of a superoperator that scan what they compute
- * (fused-kernels/scans.hpp): one for segments of up to a chunk, one for longer ones.
+ * (fused-kernels/scans.hpp): one for segments of up to half a chunk, one for longer ones.
  */
 #include "cvl-cuda/fused-run.hpp"
 #include "cvl-cuda/scan-kernels.hpp"
@@ -7,7 +7,7 @@
 namespace ravel {
 
 bool execution::has_chunks() {
-  return longest_segment(c, values[op.segments]) > CHUNK;
+  return ravel::has_chunks(longest_segment(c, values[op.segments]));
 }
 
 bool execution::has_rows() {
@@ -21,18 +21,24 @@ static launch launch_of(const char *name, const kernel_entry &entry, int64_t blo
           entry.on_host, nullptr, a.bytes.data(), (uint32_t)a.bytes.size()};
 }
 
-/* Segments of more than a chunk. */
+/* Longer segments. */
 template <class T>
-static void launch_long(work &w, const kernel_entry &entry, arguments a, const segments &d) {
+static void launch_long(work &w, const kernel_entry &entry, arguments a, const segments &d,
+                        int64_t longest) {
   using totals = published_totals<T, CHUNK_BITS>;
   const int64_t words = totals::count(d.total) * (int64_t)sizeof(typename totals::total) /
                         (int64_t)sizeof(int64_t);
-  const ref<cvl_vector> all = w.make(CVL_I64, 1 + words);
-  w.set(all, 0);
-  const ptr<int64_t> next = w.data<int64_t>(all);
-  const chunks longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
+  ptr<int64_t> next = nullptr;
+  typename totals::total *totals_at = nullptr;
+  if (longest > CHUNK) {
+    const ref<cvl_vector> all = w.make(CVL_I64, 1 + words);
+    w.set(all, 0);
+    next = w.data<int64_t>(all);
+    totals_at = (typename totals::total *)address(next + 1);
+  }
+  const chunks longer = chunks_of(d, CHUNK_BITS, LONG_BITS, true);
   a.add(longer);
-  a.add(totals{(typename totals::total *)address(next + 1), d.total});
+  a.add(totals{totals_at, d.total});
   a.add(next);
   w.run(launch_of("scan-chunks", entry, longer.candidates, a));
 }
@@ -40,10 +46,8 @@ static void launch_long(work &w, const kernel_entry &entry, arguments a, const s
 /* All others. */
 static void launch_usual(work &w, const kernel_entry &entry, arguments a, const segments &d,
                          int64_t longest) {
-  using pass = scan_pass<combination<int64_t, OP_ADD>>;
-  a.add((int32_t)(longest < ROW_LENGTH ? longest : ROW_LENGTH + 1));
-  w.run(
-      launch_of("scan", entry, (slots(d, pass::SLOT_BITS) + pass::SLOTS - 1) / pass::SLOTS, a));
+  a.add(up_to_row(longest));
+  w.run(launch_of("scan", entry, tiles_of_pass(d.total), a));
 }
 
 void execution::launch_scan(const fused_kernel &plan, const kernel_entry *usual,
@@ -51,6 +55,7 @@ void execution::launch_scan(const fused_kernel &plan, const kernel_entry *usual,
   const cvl_value &dv = values[op.segments];
   work w(c, site, {}, INT64_MAX); /* on the device */
   const segments d = w.view(dv);
+  const int64_t longest = longest_segment(c, dv);
   const superop_node &node = op.nodes[plan.scan];
   const cvl_elem elem =
       superop_elem((superop_kind)op.kinds[node.result], c.int_elem, c.float_elem);
@@ -63,9 +68,9 @@ void execution::launch_scan(const fused_kernel &plan, const kernel_entry *usual,
   with_type(elem, [&](auto t) {
     using T = decltype(t);
     a.add(w.data<T>(out));
-    if (longer) launch_long<T>(w, *longer, a, d);
+    if (longer) launch_long<T>(w, *longer, a, d, longest);
   });
-  if (usual) launch_usual(w, *usual, a, d, longest_segment(c, dv));
+  if (usual) launch_usual(w, *usual, a, d, longest);
   w.give(&values[node.result], out);
 }
 

@@ -13,6 +13,11 @@ namespace ravel {
 template <class C> constexpr bool looks_back() {
   return C::exact != 0;
 }
+/* Whether it also takes one segment: of FLOATs and flags scans.hpp has kernels for that. */
+template <class C> constexpr bool looks_back_at_one() {
+  using T = typename C::type;
+  return looks_back<C>() && std::is_integral<T>::value && sizeof(T) > 1;
+}
 
 /* One segment of elements in memory; `to` does not overlap them. */
 template <class T> struct scan_job {

@@ -10,11 +10,8 @@
 
 namespace ravel {
 
-/* The address itself, and a pointer from one. */
+/* A pointer from an address. */
 #ifndef RAVEL_HAS_PTR
-template <class T> HD T *address(T *p) {
-  return p;
-}
 template <class T> ptr<T> pointer_to(void *p) {
   return (T *)p;
 }

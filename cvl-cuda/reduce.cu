@@ -58,13 +58,6 @@ struct alignas(16) sixteen {
   uint64_t half[2];
 };
 
-/* A combination of flags, of many at a time: it is one of bits. */
-template <class C> struct of_bits;
-template <cvl_op OP> struct of_bits<combination<uint8_t, OP>> {
-  static_assert(OP == OP_AND || OP == OP_OR || OP == OP_XOR, "bit by bit");
-  using type = combination<int64_t, OP>;
-};
-
 HD inline int64_t flags_before_word(ptr<const uint8_t> from) {
   return (int64_t)(-(uint64_t)(uintptr_t)address(from) % sizeof(sixteen));
 }
@@ -72,7 +65,7 @@ HD inline int64_t flags_before_word(ptr<const uint8_t> from) {
 /* The same of flags, whose order does not matter: aligned words, and of the flags before and
  * after them one. */
 template <class C> HD uint8_t lane_of_flags(ptr<const uint8_t> from, int64_t n, int lane) {
-  using words = typename of_bits<C>::type;
+  using words = typename on_bits<C>::type;
   enum { UNROLL = 4, SIZE = sizeof(sixteen) };
   const int64_t before = flags_before_word(from), head = before < n ? before : n;
   const int64_t count = (n - head) / SIZE, tail = head + count * SIZE;

@@ -1,5 +1,5 @@
 /* scan-kernels.hpp - the kernels of fused-kernels/scans.hpp, with the combinations of
- * operations.def; and one for segments of up to 8 elements.
+ * operations.def, of operands; and of flags, 64 of them in a thread.
  */
 #ifndef RAVEL_CUDA_SCAN_KERNELS_HPP
 #define RAVEL_CUDA_SCAN_KERNELS_HPP
@@ -20,106 +20,161 @@ template <> struct resident_scans<combination<int64_t, OP_MUL>> {
   enum { value = 1 };
 };
 
-/* Segments of up to 8 elements, whose beginnings are at hand: they have one length, or a
- * directory of ranks. A thread has 8 elements, whatever their segments, and sees the 7 before
- * them, where all begin that reach into its own. So each element is a lane of its own in the
- * window of 8 of the tree; in scan_pass each segment is a thread's. */
-template <class C> struct scan_few {
-  using T = typename C::type;
-  using memory = row_memory<T>;
-  enum { threads = 256, resident = 4, BEFORE = SCAN_ROW - 1, SEEN = BEFORE + SCAN_ROW };
-  static constexpr int TILE = threads * SCAN_ROW, LEAD = SCAN_ROW; /* elements before a tile */
-  static constexpr int SHARED = TILE + LEAD;
+/* ---- operands ---- */
 
-  struct shared {
-    shared_array<T, SHARED + SHARED / memory::BANKS + 1> elements;
-  };
-
-  segments d;
-  uint32_t multiples; /* of equal lengths: a bit for each of the first positions that is one */
-  operand<T> x;
-  ptr<T> out;
-
-  HD static uint32_t multiples_of(int64_t length) {
-    uint32_t all = 0;
-    for (int k = 0; k < SEEN + SCAN_ROW; k++) all |= (uint32_t)(k % length == 0) << k;
-    return all;
-  }
-
-  /* A bit for each element from begin - 7 to begin + 7: whether a segment begins there. `begin`
-   * is a multiple of 8. */
-  HD uint32_t heads(int64_t begin) const {
-    return d.equal > 0 ? heads_of_equal(begin) : heads_in_ranks(begin);
-  }
-  HD uint32_t heads_of_equal(int64_t begin) const {
-    const int length = (int)d.equal, within = (int)(begin - d.of_equal(begin) * d.equal);
-    return multiples >> (within + SCAN_ROW * length - BEFORE) % length;
-  }
-  HD uint32_t heads_in_ranks(int64_t begin) const {
-    const int64_t word = begin >> 6;
-    const int at = (int)(begin & 63);
-    const uint64_t these = d.ranks[word].heads;
-    if (at > 0) return (uint32_t)(these >> (at - BEFORE));
-    const uint64_t those = word > 0 ? d.ranks[word - 1].heads : 0;
-    return (uint32_t)(these << BEFORE | those >> (64 - BEFORE));
-  }
-
-  /* Inclusive prefixes, each in its segment, as of prefix_of_eight. What is from before a
-   * segment that begins earlier than all that is seen is of no use. */
-  HD static void prefixes(T (&a)[SEEN], uint32_t heads) {
-    step<1>(a, heads);
-    step<2>(a, heads);
-    step<4>(a, heads);
-  }
-  /* Each with that S before it, unless a segment begins behind that one. S is a constant, since
-   * what nvcc does not unroll is no register. */
-  template <int S> HD static void step(T (&a)[SEEN], uint32_t heads) {
+template <class T> HD bool is_in_memory(const operand<T> &x) {
+  return x.kind == FROM_MEMORY;
+}
+template <class C, class T>
+HD void load_window(const operand<T> &x, int64_t begin, int32_t n, int32_t k, eight<T> &a) {
+  enum { COUNT = packet<T>::COUNT };
+  const ptr<const T> from = x.data + (begin + k);
+  if (n - k < SCAN_ROW || !eight<T>::fits(from)) {
     RAVEL_UNROLL
-    for (int j = SEEN - 1; j >= S; j--) {
-      const uint32_t between = ((1u << S) - 1) << (j - S + 1);
-      if ((heads & between) == 0) a[j] = C{}(a[j - S], a[j]);
+    for (int q = 0; q < SCAN_ROW; q++) a.v[q] = k + q < n ? (T)from[q] : C::pad();
+    return;
+  }
+  const ptr<const packet<T>> packets = retyped<const packet<T>>(from);
+  RAVEL_UNROLL
+  for (int p = 0; p < SCAN_ROW / COUNT; p++) {
+    const packet<T> some = packets[p];
+    RAVEL_UNROLL
+    for (int q = 0; q < COUNT; q++) a.v[p * COUNT + q] = some.v[q];
+  }
+}
+template <class C, class T, class F>
+HD void load_eight(const operand<T> &x, int64_t begin, int32_t n, int32_t k, int step,
+                   F store) {
+  if (x.kind == FROM_MEMORY) {
+    const ptr<const T> from = x.data + (begin + k);
+    T v[SCAN_ROW];
+    RAVEL_UNROLL
+    for (int q = 0; q < SCAN_ROW; q++) v[q] = k + q * step < n ? (T)from[q * step] : C::pad();
+    RAVEL_UNROLL
+    for (int q = 0; q < SCAN_ROW; q++) store(q, v[q]);
+  } else {
+    RAVEL_ROLLED
+    for (int q = 0; q < SCAN_ROW; q++)
+      store(q, k + q * step < n ? x[begin + k + q * step] : C::pad());
+  }
+}
+
+/* ---- flags ---- */
+
+/* Flags in memory, from an address on that is a multiple of 16, of a segment that begins there.
+ * They are combined as bits of words, which is exact in any order: a thread has a window of 64
+ * flags, and a chunk 65,536. */
+struct flag_words {
+  enum { unroll = 1 };
+  ptr<const uint8_t> data;
+  HD uint8_t operator[](int64_t i) const { return data[i]; }
+};
+struct sixty_four {
+  enum { LENGTH_BITS = 6, LENGTH = 64, WORDS = 8, OF_WORD = 8 };
+  uint64_t v[WORDS];
+  HD static bool fits(ptr<const uint8_t>) { return true; } /* scan_by_words has looked */
+};
+template <class C> struct window_of<C, flag_words> { using type = sixty_four; };
+struct alignas(16) two_words {
+  uint64_t of[2];
+};
+
+/* A word of equal flags. */
+HD inline uint64_t word_of(uint64_t flag) {
+  const uint32_t half = (uint32_t)flag * 0x01010101u;
+  return (uint64_t)half << 32 | half;
+}
+template <class C> HD uint64_t combined(uint64_t x, uint64_t y) {
+  return (uint64_t) typename on_bits<C>::type{}((int64_t)x, (int64_t)y);
+}
+/* The flags of a word `by` bits later, behind padding. */
+template <class C> HD uint64_t later_by(uint64_t x, int by) {
+  return x << by | (word_of(C::pad()) & (((uint64_t)1 << by) - 1));
+}
+
+template <class C> HD void prefix_of(sixty_four &a) {
+  uint64_t before = word_of(C::pad());
+  RAVEL_UNROLL
+  for (int w = 0; w < sixty_four::WORDS; w++) {
+    uint64_t x = a.v[w];
+    RAVEL_UNROLL
+    for (int by = 8; by < 64; by *= 2) x = combined<C>(later_by<C>(x, by), x);
+    a.v[w] = combined<C>(before, x);
+    before = word_of(a.v[w] >> 56);
+  }
+}
+template <class C> HD uint8_t total_of(const sixty_four &a) {
+  return (uint8_t)(a.v[sixty_four::WORDS - 1] >> 56);
+}
+template <class C> HD void exclude(sixty_four &a, uint8_t before) {
+  const uint64_t all = word_of(before);
+  RAVEL_UNROLL
+  for (int w = sixty_four::WORDS - 1; w > 0; w--)
+    a.v[w] = combined<C>(all, a.v[w] << 8 | a.v[w - 1] >> 56);
+  a.v[0] = combined<C>(all, later_by<C>(a.v[0], 8));
+}
+HD inline void begin_with(sixty_four &a, uint8_t first) {
+  a.v[0] = (a.v[0] & ~(uint64_t)0xff) | first;
+}
+
+HD inline bool is_in_memory(const flag_words &) {
+  return true;
+}
+template <class C>
+HD void load_window(const flag_words &x, int64_t begin, int32_t n, int32_t k, sixty_four &a) {
+  const ptr<const uint8_t> from = x.data + (begin + k);
+  if (n - k >= sixty_four::LENGTH) {
+    const ptr<const two_words> words = retyped<const two_words>(from);
+    RAVEL_UNROLL
+    for (int w = 0; w < sixty_four::WORDS; w += 2) {
+      const two_words two = words[w / 2];
+      a.v[w] = two.of[0];
+      a.v[w + 1] = two.of[1];
+    }
+    return;
+  }
+  RAVEL_UNROLL
+  for (int w = 0; w < sixty_four::WORDS; w++) {
+    a.v[w] = 0;
+    RAVEL_ROLLED
+    for (int q = 0; q < sixty_four::OF_WORD; q++) {
+      const int32_t i = w * sixty_four::OF_WORD + q;
+      a.v[w] |= (uint64_t)(k + i < n ? (uint8_t)from[i] : C::pad()) << 8 * q;
     }
   }
-
-  template <class B> HD void operator()(B &block) const {
-    auto &m = block.shared;
-    const int64_t first = block.index() * TILE, left = d.total - first;
-    const int32_t n = (int32_t)(left < TILE ? left : TILE);
-    block.each([&](int t) {
-      load_eight<C>(x, first, n, t, threads, [&](int q, T v) {
-        m.elements[memory::padded(t + q * threads + LEAD)] = v;
-      });
-      if (t < LEAD) m.elements[memory::padded(t)] = first > 0 ? x[first - LEAD + t] : C::pad();
-    });
-    typename B::template reg<eight<T>> mine;
-    block.each([&](int t) {
-      const int k = t * SCAN_ROW;
-      if (k >= n) return;
-      const uint32_t begins = heads(first + k);
-      T a[SEEN];
-      RAVEL_UNROLL
-      for (int j = 0; j < SEEN; j++) a[j] = m.elements[memory::padded(k + j + LEAD - BEFORE)];
-      prefixes(a, begins);
-      RAVEL_UNROLL
-      for (int q = 0; q < SCAN_ROW; q++)
-        mine[t].v[q] = begins >> (q + BEFORE) & 1 ? C::identity() : a[q + BEFORE - 1];
-    });
-    block.each([&](int t) {
-      const int k = t * SCAN_ROW;
-      if (k >= n) return;
-      RAVEL_UNROLL
-      for (int q = 0; q < SCAN_ROW; q++)
-        m.elements[memory::padded(k + q + LEAD)] = mine[t].v[q];
-    });
-    block.each([&](int t) {
-      RAVEL_UNROLL
-      for (int q = 0; q < SCAN_ROW; q++) {
-        const int32_t k = t + q * threads;
-        if (k < n) out[first + k] = m.elements[memory::padded(k + LEAD)];
-      }
-    });
+}
+HD inline void store_window(ptr<uint8_t> to, int32_t left, const sixty_four &a) {
+  if (left >= sixty_four::LENGTH) {
+    const ptr<two_words> words = retyped<two_words>(to);
+    RAVEL_UNROLL
+    for (int w = 0; w < sixty_four::WORDS; w += 2)
+      words[w / 2] = two_words{{a.v[w], a.v[w + 1]}};
+    return;
   }
-};
+  RAVEL_UNROLL
+  for (int w = 0; w < sixty_four::WORDS; w++) {
+    RAVEL_ROLLED
+    for (int q = 0; q < sixty_four::OF_WORD; q++) {
+      const int32_t i = w * sixty_four::OF_WORD + q;
+      if (i < left) to[i] = (uint8_t)(a.v[w] >> 8 * q);
+    }
+  }
+}
+
+/* ---- launches ---- */
+
+/* Whether segments of up to `longest` elements need scan_chunks; what scan_pass needs to know of it,
+ * and its blocks. */
+inline bool has_chunks(int64_t longest) {
+  return longest > (int64_t)1 << LONG_BITS;
+}
+inline int32_t up_to_row(int64_t longest) {
+  return (int32_t)(longest <= ROW_LENGTH ? longest : ROW_LENGTH + 1);
+}
+inline int64_t tiles_of_pass(int64_t elements) {
+  const int64_t tile = scan_pass<combination<int64_t, OP_ADD>>::TILE;
+  return (elements + tile - 1) / tile;
+}
 
 } // namespace ravel
 #endif

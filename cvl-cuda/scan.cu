@@ -1,13 +1,13 @@
 /* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
  *
- * One launch for segments of up to 8192 elements, and one for longer ones, after one that
+ * One launch for segments of up to 4096 elements, and one for longer ones, after one that
  * clears what its blocks publish. Each element moves in and out once; added to that are the
- * descriptor's offsets, once; or of segments of up to 8 elements their directory of ranks,
- * which is a quarter of a byte for each element.
+ * descriptor's offsets, once. A long vector of flags without segments is scanned by words.
  *
- * On a device, what is exact in any order of combination needs no tree: one long segment takes
- * two kernels of CUB (look-back.hpp), which move as much; many segments, from so many elements
- * on as the tuning value says, two more, which write a bit for each element that begins one.
+ * On a device, INTs need no tree, since they are exact in any order of combination: one long
+ * segment takes two kernels of CUB (look-back.hpp), which move as much. Many segments of
+ * whatever is exact take, from so many elements on as the tuning value says, two more, which
+ * write a bit for each element that begins one.
  */
 #include "cvl-cuda/look-back.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -20,58 +20,57 @@ namespace {
 
 /* ---- on the device ---- */
 
-template <class C, class T>
-void scan_longer(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
-  using totals = published_totals<T, CHUNK_BITS>;
-  const int64_t bytes = totals::count(d.total) * (int64_t)sizeof(typename totals::total);
-  const ptr<uint8_t> memory = w.scratch<uint8_t>(bytes + (int64_t)sizeof(uint64_t));
-  w.fill(memory, 0, bytes + (int64_t)sizeof(uint64_t));
-  scan_chunks<C> s{};
+template <class C, class X, class T>
+void scan_longer(work &w, const segments &d, const X &x, int64_t longest, ptr<T> out) {
+  using scan = scan_chunks<C, X>;
+  using totals = typename scan::totals_of_chunks;
+  scan s{};
   s.d = d;
   s.x = x;
   s.out = out;
-  s.longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
-  s.totals = {(typename totals::total *)(void *)(uintptr_t)address(memory), d.total};
-  s.next = retyped<uint64_t>(memory + bytes);
+  s.longer = chunks_of(d, scan::LENGTH_BITS, LONG_BITS, true);
+  if (longest > (int64_t)1 << scan::LENGTH_BITS) { /* else no segment has two chunks */
+    const int64_t bytes = totals::count(d.total) * (int64_t)sizeof(typename totals::total);
+    const ptr<uint8_t> memory = w.scratch<uint8_t>(bytes + (int64_t)sizeof(uint64_t));
+    w.fill(memory, 0, bytes + (int64_t)sizeof(uint64_t));
+    s.totals = {(typename totals::total *)(void *)(uintptr_t)address(memory), d.total};
+    s.next = retyped<uint64_t>(memory + bytes);
+  }
   w.run(launch_blocks_on_device("scan-chunks", s.longer.candidates, s));
-}
-
-/* Segments of up to 8 elements. False: they are longer, or nothing is at hand that says where
- * they begin. */
-template <class C, class T>
-bool scan_few_each(work &w, const cvl_value &dv, const operand<T> &x, int64_t longest,
-                   ptr<T> out) {
-  if (longest > SCAN_ROW) return false;
-  const segments d = w.view(dv, true);
-  if (d.count < 2 || d.total == 0 || (d.equal < 0 && d.ranks == nullptr)) return false;
-  scan_few<C> s{};
-  s.d = d;
-  if (d.equal > 0) s.multiples = s.multiples_of(d.equal);
-  s.x = x;
-  s.out = out;
-  w.run(launch_blocks_on_device("scan-few", (d.total + s.TILE - 1) / s.TILE, s));
-  return true;
 }
 
 template <class C, class T>
 void scan_by_tree(work &w, const segments &d, const operand<T> &x, int64_t longest,
                   ptr<T> out) {
-  if (longest > CHUNK) scan_longer<C, T>(w, d, x, out);
-  if (longest > CHUNK && d.equal >= 0) return;
+  if (has_chunks(longest)) scan_longer<C>(w, d, x, longest, out);
+  if (has_chunks(longest) && d.equal >= 0) return;
   scan_pass<C> p{};
   p.d = d;
   p.x = x;
   p.out = out;
-  p.longest = (int32_t)(longest < ROW_LENGTH ? longest : ROW_LENGTH + 1);
-  w.run(launch_blocks_on_device("scan", (slots(d, p.SLOT_BITS) + p.SLOTS - 1) / p.SLOTS, p));
+  p.longest = up_to_row(longest);
+  w.run(launch_blocks_on_device("scan", tiles_of_pass(d.total), p));
 }
 
-/* One long segment in memory by CUB. False: it is not that, or combinations are not exact, or
+/* One long segment of flags in memory. False: it is not that. */
+template <class C, class T>
+bool scan_by_words(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
+  if constexpr (std::is_same<T, uint8_t>::value) {
+    const bool aligned = (uintptr_t)address(x.data) % sizeof(two_words) == 0;
+    if (x.kind != FROM_MEMORY || d.count != 1 || !has_chunks(d.total) || !aligned) return false;
+    scan_longer<C>(w, d, flag_words{x.data}, d.total, out);
+    return true;
+  }
+  (void)w, (void)d, (void)x, (void)out;
+  return false;
+}
+
+/* One long segment of INTs in memory by CUB. False: it is not that, or the tree is wanted, or
  * there is no CUB. */
 template <class C, class T>
 bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
-  if constexpr (looks_back<C>()) {
+  if constexpr (looks_back_at_one<C>()) {
     if (x.kind != FROM_MEMORY || d.count != 1 || d.total <= CHUNK ||
         w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL] == SCAN_BY_TREE)
       return false;
@@ -101,13 +100,14 @@ struct heads_body {
 };
 
 /* Many segments in memory by CUB. False: see scan_by_look_back; or they are few elements, or
- * more than 32 bits can number. */
+ * more than 32 bits can number; or combinations are not exact. */
 template <class C, class T>
 bool scan_by_heads(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
   if constexpr (looks_back<C>()) {
-    if (x.kind != FROM_MEMORY || d.total < (int64_t)w.c.tuning.value[TUNE_CUDA_SCAN_HEADS] ||
-        d.total > UINT32_MAX || w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL] == SCAN_BY_TREE)
+    if (x.kind != FROM_MEMORY || d.count == 1 ||
+        d.total < (int64_t)w.c.tuning.value[TUNE_CUDA_SCAN_HEADS] || d.total > UINT32_MAX ||
+        w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL] == SCAN_BY_TREE)
       return false;
     const int64_t words = d.total / 64 + 1;
     segmented_scan_job<T> j{};
@@ -199,7 +199,8 @@ void scan_on_device(work &w, const segments &d, const cvl_value &dv, const opera
                     ptr<T> to) {
   if (scanned_by_choice<C>(w, d, x, to) || scan_by_look_back<C>(w, d, x, to)) return;
   const int64_t longest = longest_segment(w.c, dv);
-  if (scan_few_each<C>(w, dv, x, longest, to) || scan_by_heads<C>(w, d, x, to)) return;
+  if (scan_by_words<C>(w, d, x, to)) return;
+  if (longest > SCAN_ROW && scan_by_heads<C>(w, d, x, to)) return;
   scan_by_tree<C>(w, d, x, longest, to);
 }
 

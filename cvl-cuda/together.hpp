@@ -267,15 +267,6 @@ HD void load_others(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
 /* ---- types at run time ---- */
 
 /* The same memory as elements of another type. */
-#ifdef RAVEL_HAS_PTR
-template <class T, class U> ptr<T> retyped(ptr<U> p) {
-  return ptr<T>((T *)p.address());
-}
-#else
-template <class T, class U> HD ptr<T> retyped(U *p) {
-  return (T *)p;
-}
-#endif
 template <class T, class U> HD operand<T> retyped(const operand<U> &x) {
   return {x.kind, (T)x.first, (T)x.step, retyped<const T>(x.data), retyped<const T>(x.steps),
           x.under};

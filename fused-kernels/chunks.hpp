@@ -95,12 +95,12 @@ HD void search_by_warps(B &block, REG &low, REG &high, int64_t span, F is_before
   };
   typename B::template reg<uint32_t> before;
   for (int64_t n = span; n > 0; n /= WARP + 1) {
-    block.each([&](int t) {
+    block.each_warp([&](int t) {
       before[t] =
           low[t] < high[t] && is_before(t, look_at(low[t], high[t], t % WARP)) ? 1u : 0u;
     });
     block.ballot(before, before);
-    block.each([&](int t) {
+    block.each_warp([&](int t) {
       const int64_t from = low[t], to = high[t];
       const int k = count_bits(before[t]);
       if (from == to) return;
@@ -115,19 +115,19 @@ HD void search_by_warps(B &block, REG &low, REG &high, int64_t span, F is_before
 template <class B, class REG>
 HD void segments_by_warps(B &block, const segments &d, const REG &element, REG &segment) {
   if (d.equal >= 0) {
-    block.each([&](int t) {
+    block.each_warp([&](int t) {
       if (element[t] >= 0) segment[t] = d.of_equal(element[t]);
     });
     return;
   }
   REG high;
-  block.each([&](int t) {
+  block.each_warp([&](int t) {
     segment[t] = 1;
     high[t] = element[t] < 0 ? 1 : d.count;
   });
   search_by_warps(block, segment, high, d.count - 1,
                   [&](int t, int64_t s) { return d.start(s) <= element[t]; });
-  block.each([&](int t) { segment[t] -= 1; });
+  block.each_warp([&](int t) { segment[t] -= 1; });
 }
 
 } // namespace ravel

@@ -53,6 +53,13 @@ template <class T, int N> using shared_array = T[N];
 template <class T> HD T *atomic_address(T *p) {
   return p;
 }
+/* The address itself; the same memory as elements of another type. */
+template <class T> HD T *address(T *p) {
+  return p;
+}
+template <class T, class U> HD ptr<T> retyped(U *p) {
+  return (T *)p;
+}
 #endif
 
 /* How many there are: n; or, where `at` is not null, what lies there, and n at most. */
@@ -524,6 +531,8 @@ struct map_tiles {
  *       }
  *     };
  *
+ * each_warp() is a phase behind which only the threads of a warp have met: of shared memory it
+ * may read what was written before the last barrier, and write what its own warp reads.
  * Every statement outside of each() is the same for all threads of a block. What decides it in
  * registers is asked for by block.uniform(x). Shared memory is accessed in phases only: so the
  * barrier of the last one stands between a block and the next that the same threads do. On the
@@ -606,6 +615,7 @@ template <class F> struct host_block {
     }
     phase_ends();
   }
+  template <class G> HD void each_warp(G g) { each(g); }
   /* What all threads have in a register. */
   template <class T> HD T uniform(const reg<T> &x) {
     expect_uniform(x.of, F::threads);
@@ -645,6 +655,12 @@ template <class F> struct host_block {
   template <class T> HD void broadcast(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
     for (int t = 0; t < F::threads; t++) to.of[t] = old.of[t / WARP * WARP + k];
+  }
+  /* The same of a lane that each thread chooses. */
+  template <class T>
+  HD void broadcast(reg<T> &to, const reg<T> &from, const reg<int32_t> &lane) {
+    const reg<T> old = from;
+    for (int t = 0; t < F::threads; t++) to.of[t] = old.of[t / WARP * WARP + lane.of[t]];
   }
   /* to[t] = from[t ^ k], k below WARP. */
   template <class T> HD void exchange(reg<T> &to, const reg<T> &from, int k) {
@@ -733,6 +749,10 @@ template <class F> struct device_block {
       __syncwarp();
     }
   }
+  template <class G> __device__ void each_warp(G g) {
+    g((int)threadIdx.x);
+    __syncwarp();
+  }
   template <class T> __device__ T uniform(const reg<T> &x) { return x.own; }
   template <class T, class C> __device__ void fold(reg<T> &x, C combine) {
 #pragma unroll
@@ -755,6 +775,10 @@ template <class F> struct device_block {
   }
   template <class T> __device__ void broadcast(reg<T> &to, const reg<T> &from, int k) {
     to.own = shuffled(from.own, from_lane{k}, 0);
+  }
+  template <class T>
+  __device__ void broadcast(reg<T> &to, const reg<T> &from, const reg<int32_t> &lane) {
+    to.own = shuffled(from.own, from_lane{lane.own}, 0);
   }
   template <class T> __device__ void exchange(reg<T> &to, const reg<T> &from, int k) {
     to.own = shuffled(from.own, across_by{k}, 0);

@@ -29,21 +29,6 @@ template <class C> struct element_or_identity {
   HD void operator=(const T &x) const { *to = first ? C::identity() : x; }
 };
 
-/* The result of one segment in memory. */
-template <class C>
-struct after_identity : random_access<typename C::type, element_or_identity<C>> {
-  using T = typename C::type;
-  using element = element_or_identity<C>;
-
-  T *to;
-  int64_t at;
-
-  HD after_identity(T *out, int64_t first) : to(out), at(first) {}
-  HD element operator*() const { return {to + at, at == 0}; }
-  HD element operator[](int64_t i) const { return {to + at + i, at + i == 0}; }
-  HD after_identity operator+(int64_t i) const { return {to, at + i}; }
-};
-
 /* What CUB is given: of sums of INTs its own operation on unsigned numbers, which wrap, since
  * it has tuned its kernel for that; else the combination. */
 template <class C, class = void> struct known_to_cub {
@@ -58,15 +43,10 @@ struct known_to_cub<combination<T, OP_ADD>, std::enable_if_t<std::is_integral<T>
 
 template <class C, class T>
 cudaError_t scan_one(void *scratch, size_t &bytes, const scan_job<T> &j, cudaStream_t stream) {
-  if constexpr (std::is_integral<T>::value) {
-    using U = typename known_to_cub<C>::type;
-    return cub::DeviceScan::ExclusiveScan(
-        scratch, bytes, (const U *)(const void *)j.from, (U *)(void *)j.to,
-        typename known_to_cub<C>::operation{}, (U)C::identity(), j.n, stream);
-  } else {
-    return cub::DeviceScan::ExclusiveScan(scratch, bytes, j.from, after_identity<C>{j.to, 0},
-                                          C{}, C::pad(), j.n, stream);
-  }
+  using U = typename known_to_cub<C>::type;
+  return cub::DeviceScan::ExclusiveScan(
+      scratch, bytes, (const U *)(const void *)j.from, (U *)(void *)j.to,
+      typename known_to_cub<C>::operation{}, (U)C::identity(), j.n, stream);
 }
 
 /* ---- of many segments ---- */
@@ -157,12 +137,14 @@ template <class C> int64_t segmented_scan_scratch(int64_t n) {
 
 /* One for each row that is exact, and type of its class. */
 #define INSTANCE(op, T)                                                                        \
-  template const char *scan_on_device<combination<T, OP_##op>>(const void *, int64_t, void *); \
-  template int64_t scan_scratch<combination<T, OP_##op>>(int64_t);                             \
   template const char *segmented_scan_on_device<combination<T, OP_##op>>(const void *,         \
                                                                          int64_t, void *);     \
   template int64_t segmented_scan_scratch<combination<T, OP_##op>>(int64_t);
-#define INSTANCES_I(op) INSTANCE(op, int32_t) INSTANCE(op, int64_t)
+#define INSTANCE_AT_ONE(op, T)                                                                 \
+  INSTANCE(op, T)                                                                              \
+  template const char *scan_on_device<combination<T, OP_##op>>(const void *, int64_t, void *); \
+  template int64_t scan_scratch<combination<T, OP_##op>>(int64_t);
+#define INSTANCES_I(op) INSTANCE_AT_ONE(op, int32_t) INSTANCE_AT_ONE(op, int64_t)
 #define INSTANCES_F(op) INSTANCE(op, float) INSTANCE(op, double)
 #define INSTANCES_B(op) INSTANCE(op, uint8_t)
 #define INSTANCES_IF_0(op, class)

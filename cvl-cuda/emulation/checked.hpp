@@ -201,6 +201,9 @@ template <class T> T *address(ptr<T> p) {
 template <class T> ptr<T> pointer_to(void *p) {
   return ptr<T>((T *)p);
 }
+template <class T, class U> ptr<T> retyped(ptr<U> p) {
+  return ptr<T>((T *)p.address());
+}
 
 /* Where an atomic operation on *p is to be made: elsewhere if it must not be made there. */
 template <class T> T *atomic_address(ptr<T> p) {

@@ -248,18 +248,20 @@ struct chunks {
   int64_t firsts, candidates;
 };
 
-enum { SCAN_WINDOW = 8, SCAN_ROW_LENGTH = 256, CHUNK_BITS = 13 };
-enum { SCAN_SLOTS = COMPILED_CUDA_SCAN_THREADS - SCAN_ROW_LENGTH / SCAN_WINDOW };
+enum { SCAN_ROW_LENGTH = 256, CHUNK_BITS = 13, LONG_BITS = 12 };
+enum { SCAN_TILE = COMPILED_CUDA_SCAN_THREADS * 7 };
 
 static int64_t tiles(int64_t n, int64_t each) {
   return (n + each - 1) / each;
 }
 
-/* What comes behind the elements, for all segments of more than a chunk; how many blocks. */
+/* What comes behind the elements, for all segments of more than half a chunk; how many blocks.
+ */
 static int64_t add_chunks(struct arguments *a, const struct segments *d) {
   const int64_t each = tiles(d->total, 1 << CHUNK_BITS);
-  const int64_t firsts = d->count < each ? d->count : each;
-  const struct chunks c = {CHUNK_BITS, CHUNK_BITS, firsts, firsts + each};
+  const int64_t longest = tiles(d->total, 1 << LONG_BITS);
+  const int64_t firsts = d->count < longest ? d->count : longest;
+  const struct chunks c = {CHUNK_BITS, LONG_BITS, firsts, firsts + each};
   memcpy(take(a, sizeof c), &c, sizeof c);
   pointer(a, unpublished(a, (uint64_t)d->total, 1 << CHUNK_BITS));
   *(int64_t *)take(a, 8) = d->total;
@@ -277,7 +279,7 @@ static int64_t add_longest(struct arguments *a, const struct segments *d,
     if (up_to > longest) longest = up_to;
   }
   memcpy(take(a, sizeof longest), &longest, sizeof longest);
-  return tiles(d->total / SCAN_WINDOW + d->count, SCAN_SLOTS);
+  return tiles(d->total, SCAN_TILE);
 }
 
 static void add_segments(struct arguments *a, const struct segments *d) {
