@@ -480,6 +480,7 @@ static cvl_statistics statistics(context *c) {
   s.launch_ns = c->work_queue.launch_ns;
   s.wait_ns = c->work_queue.wait_ns;
   s.kernel_ns = c->device->kernel_ns();
+  s.held_bytes = c->memory.most_held;
   return s;
 }
 

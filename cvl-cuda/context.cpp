@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "cvl-cuda/ops.hpp"
+#include "fused-kernels/published.hpp"
 
 /* Sizes are asked for soon after they were handed out: so many are remembered. */
 enum { MOST_SETTLED = 1 << 16 };
@@ -19,8 +20,9 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
       small((int64_t)tuning.value[TUNE_CUDA_HOST_ELEMENTS]) {
   using namespace ravel;
   work_queue.most_held = tuning.value[TUNE_CUDA_WINDOW];
-  work_queue.most_held_idle = tuning.value[TUNE_CUDA_WINDOW_IDLE];
+  work_queue.company = tuning.value[TUNE_CUDA_WINDOW_IDLE];
   device->set_grid_blocks(tuning.value[TUNE_CUDA_GRID_BLOCKS]);
+  device->set_dependent_launches(tuning.value[TUNE_CUDA_DEPENDENT_LAUNCH] != 0);
   memory.order = &work_queue;
   device_faults = ref<block>(memory.take(memory_space::device, sizeof(fault_slot), 0));
   seen_faults = ref<block>(memory.take(memory_space::host, sizeof(fault_slot), 0));
@@ -29,6 +31,7 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
   memory.live = memory.peak = memory.recent = memory.allocations =
       0; /* what the context needs is not counted */
   memory.limit = o.memory_limit;
+  memory.begin();
   memory.fail_in = o.fail_allocation;
   work_queue.finish();
   work_queue.launches = work_queue.waits = 0;
@@ -426,6 +429,25 @@ void work::set_block(const ref<block> &b, uint8_t byte, size_t bytes) {
 
 void work::set(const ref<cvl_vector> &v, uint8_t byte) {
   set_block(on_host ? v->host : v->device, byte, (size_t)v->length * elem_info(v->elem)->bytes);
+}
+
+/* Memory that was handed out anew, or has no marks left, is cleared once. */
+publication work::publishes(int64_t cells) {
+  enum : int64_t { LEAST_CELLS = 4096 };
+  published_memory &m = c.published;
+  if (cells > m.cells || m.mark == UINT32_MAX) {
+    int64_t room = std::max(m.cells, (int64_t)LEAST_CELLS);
+    while (room < cells) room *= 2;
+    const size_t bytes = (size_t)(room + 1) * PUBLISHED_BYTES;
+    m.at = ref<block>(c.memory.take_own(memory_space::device, bytes, site));
+    m.cells = room;
+    m.mark = 0;
+    made_.push_back(m.at);
+    set_block(m.at, 0, bytes);
+  } else {
+    made_.push_back(m.at);
+  }
+  return {pointer_to<uint64_t>(m.at->at), m.at->at + PUBLISHED_BYTES, ++m.mark};
 }
 
 faults work::bad() {

@@ -21,6 +21,7 @@
 #define RAVEL_CUDA_CONTEXT_HPP
 
 #include <initializer_list>
+#include <map>
 
 #include "cvl-cuda/launch.hpp"
 #include "cvl-cuda/queue.hpp"
@@ -30,6 +31,22 @@
 namespace ravel {
 struct kernel_store;
 }
+
+namespace ravel {
+/* What blocks of launches publish (fused-kernels/published.hpp): kept from one launch to the
+ * next. */
+struct published_memory {
+  ref<block> at; /* a counter, and behind it the cells */
+  int64_t cells = 0;
+  uint32_t mark = 0; /* of the last launch */
+};
+/* The same for one launch: no cell has its mark. */
+struct publication {
+  ptr<uint64_t> next;
+  char *cells;
+  uint32_t mark;
+};
+} // namespace ravel
 
 /* The contract's opaque context. */
 struct cvl_context {
@@ -49,6 +66,7 @@ struct cvl_context {
   uint64_t runs_seen = 0;    /* work_queue.runs when the slot was looked at last */
   uint64_t faults_taken = 0; /* by `check`: vectors checked before these may be at fault */
   uint64_t last_symbol = 0;
+  ravel::published_memory published;
   std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
       settled; /* what they were, by symbol: for sizes held by the caller */
@@ -246,6 +264,8 @@ struct work {
    * of a window in one launch before it. */
   void set(const ref<cvl_vector> &, uint8_t byte);
   faults bad();
+  /* For one launch on the device whose blocks publish in so many cells. */
+  publication publishes(int64_t cells);
 
   /* A number that this operation's kernels write at the pointer it gives, exact from then on;
    * `bound`: an upper bound. On the host it is known when `run` returns. */

@@ -13,12 +13,11 @@ namespace ravel {
 /* A `packing` of any tile is this one to a host. */
 using any_packing = packing<packing_bits(1)>;
 
-/* What blocks publish of a list, in elements of 8 bytes. */
-static int64_t published_words(int64_t n, unsigned tile) {
+/* The cells in which blocks publish of a list. */
+static int64_t published_cells(int64_t n, unsigned tile) {
   int bits = 0;
   while (1u << bits < tile) bits++;
-  const int64_t bytes = (int64_t)sizeof(published_totals<int64_t, packing_bits(1)>::total);
-  return published_count(n, bits, published_levels(bits)) * bytes / (int64_t)sizeof(int64_t);
+  return published_count(n, bits, published_levels(bits));
 }
 
 static uint32_t count_lists(const fused_kernel &plan) {
@@ -28,20 +27,15 @@ static uint32_t count_lists(const fused_kernel &plan) {
   return lists;
 }
 
-/* The number of the next tile, and behind it what blocks publish: null, as long as there is one
- * tile. */
+/* The counter of tiles: null, as long as there is one tile. */
 void execution::add_tiles(work &w, const fused_kernel &plan, arguments &a, packs &p) {
   const int64_t n = domain();
   const unsigned tile = fused_kernel_tile(&plan);
-  ptr<int64_t> at{};
   if (n > tile) {
-    p.words = published_words(n, tile);
-    const ref<cvl_vector> all = w.make(CVL_I64, 1 + count_lists(plan) * p.words);
-    w.set(all, 0);
-    at = w.data<int64_t>(all);
-    p.published = at + 1;
+    p.cells = published_cells(n, tile);
+    p.published = w.publishes(count_lists(plan) * p.cells);
   }
-  a.add(at);
+  a.add(p.published.next);
 }
 
 /* A list: the length is pending, and so is the descriptor's total. */
@@ -50,9 +44,9 @@ void execution::add_list(work &w, const fused_member &m, arguments &a, packs &p)
   const cvl_value &d = values[op.segments];
   packed_list l{m.number, packed_segments(w, d, n), {}};
   any_packing x{};
-  if (p.words > 0) {
-    const ptr<int64_t> mine = p.published + (int64_t)p.lists.size() * p.words;
-    x.totals = {(decltype(x.totals.totals))address(mine), n};
+  if (p.cells > 0) {
+    char *const mine = p.published.cells + (int64_t)p.lists.size() * p.cells * PUBLISHED_BYTES;
+    x.totals = {(decltype(x.totals.totals))(void *)mine, n, p.published.mark};
   }
   if (l.d->count > 1) x.offsets = w.offsets(l.d);
   l.kept = w.later(n, &x.total);

@@ -55,8 +55,8 @@ struct packed_result {
   ref<cvl_vector> kept;
 };
 struct packs {
-  ptr<int64_t> published{}; /* `words` of each list; 0: there is one tile */
-  int64_t words = 0;
+  publication published{}; /* `cells` of each list; 0: there is one tile */
+  int64_t cells = 0;
   std::vector<packed_list> lists;
   std::vector<packed_result> results;
 

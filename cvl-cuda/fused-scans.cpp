@@ -26,20 +26,12 @@ template <class T>
 static void launch_long(work &w, const kernel_entry &entry, arguments a, const segments &d,
                         int64_t longest) {
   using totals = published_totals<T, CHUNK_BITS>;
-  const int64_t words = totals::count(d.total) * (int64_t)sizeof(typename totals::total) /
-                        (int64_t)sizeof(int64_t);
-  ptr<int64_t> next = nullptr;
-  typename totals::total *totals_at = nullptr;
-  if (longest > CHUNK) {
-    const ref<cvl_vector> all = w.make(CVL_I64, 1 + words);
-    w.set(all, 0);
-    next = w.data<int64_t>(all);
-    totals_at = (typename totals::total *)address(next + 1);
-  }
+  publication p{};
+  if (longest > CHUNK) p = w.publishes(totals::count(d.total));
   const chunks longer = chunks_of(d, CHUNK_BITS, LONG_BITS, true);
   a.add(longer);
-  a.add(totals{totals_at, d.total});
-  a.add(next);
+  a.add(totals{(typename totals::total *)(void *)p.cells, d.total, p.mark});
+  a.add(p.next);
   w.run(launch_of("scan-chunks", entry, longer.candidates, a));
 }
 

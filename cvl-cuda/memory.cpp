@@ -1,40 +1,38 @@
-/* memory.cpp - blocks by size classes: a freed one waits in the list of its class. */
+/* memory.cpp - regions of memory from the stream, and blocks in them: see memory.hpp. */
 #include "cvl-cuda/memory.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <system_error>
 
 #include "base/sanitizers.h"
 #include "cvl-cuda/queue.hpp"
 
 namespace ravel {
 
-/* The address sanitizer marks all bytes of a chunk when it is allocated and again when it is
+/* The address sanitizer marks all bytes of a region when it is allocated and again when it is
  * freed: 15 ms of each context for one of 64 MB. */
 #ifdef RAVEL_ASAN
-enum : size_t { MEGABYTES = 4 };
+enum : size_t { MEGABYTES = 4, EARLY_MEGABYTES = 4 };
 #else
-enum : size_t { MEGABYTES = 64 };
+enum : size_t { MEGABYTES = 64, EARLY_MEGABYTES = 1024 };
 #endif
 
-/* SMALL: blocks of which there may be a few more, see `find`. */
+/* SMALL: blocks that are not to lie where the window uses the memory: see `place_unused`.
+ * The first regions are for what a context needs before it has early ones. */
 enum : size_t {
   SMALL = (size_t)8 << 20,
-  LEAST = 256,
-  CHUNK = (size_t)MEGABYTES << 20,
-  PINNED_CHUNK = (size_t)1 << 20
+  GRAIN = (size_t)2 << 20, /* a device has its memory in units of this */
+  FIRST = GRAIN,
+  REGION = (size_t)MEGABYTES << 20,
+  EARLY = (size_t)EARLY_MEGABYTES << 20,
+  FIRST_PINNED = (size_t)64 << 10,
+  PINNED = (size_t)16 << 20
 };
 
-/* Size classes: powers of two and the means between them. At most a third is wasted. */
-static size_t class_of(size_t bytes) {
-  size_t size = LEAST;
-  while (size < bytes) {
-    if (size + size / 2 >= bytes && size >= 2 * LEAST) return size + size / 2;
-    size *= 2;
-  }
-  return size;
-}
-
-heap::~heap() {
-  for (void *p : chunks) device->free(p);
-  for (void *p : pinned_chunks) device->free_pinned(p);
+static size_t rounded(size_t bytes, size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
 }
 
 failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit) {
@@ -46,78 +44,171 @@ failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit) {
   return f;
 }
 
-/* A range of the newest chunk, or a chunk of its own if it is large. */
-static char *carve(heap &h, memory_space side, size_t size, bool *own_chunk) {
-  const bool on_device = side == memory_space::device;
-  char *&at = on_device ? h.chunk_at : h.pinned_at;
-  char *&end = on_device ? h.chunk_end : h.pinned_end;
-  std::vector<void *> &all = on_device ? h.chunks : h.pinned_chunks;
-  const size_t chunk = on_device ? CHUNK : PINNED_CHUNK;
-  *own_chunk = size > chunk / 4 || h.device->blocks_apart();
-  if (!*own_chunk && (size_t)(end - at) >= size) {
-    char *p = at;
-    at += size;
-    return p;
-  }
-  const size_t want = *own_chunk ? size : chunk;
-  char *p = (char *)(on_device ? h.device->allocate(want) : h.device->allocate_pinned(want));
-  if (p == nullptr || h.device->blocks_apart()) return p;
-  all.push_back(p);
-  if (!*own_chunk) {
-    at = p + size;
-    end = p + chunk;
-  }
-  return p;
+/* ---- a pool ---- */
+
+void memory_pool::add(char *at, size_t bytes) {
+  regions.push_back({free.add(at, bytes), bytes});
+  held += bytes;
 }
 
-/* Returns free chunks to the device, for blocks of another size; whether there were any. Waits
- * until no command uses them. */
-bool heap::give_back() {
-  bool any = false;
-  order->finish();
-  for (auto &list : free_device) {
-    std::deque<free_range> kept;
-    for (const free_range &p : list.second) {
-      if (!p.own_chunk) {
-        kept.push_back(p);
-        continue;
-      }
-      for (size_t k = 0; k < chunks.size(); k++) {
-        if (chunks[k] == p.at) chunks.erase(chunks.begin() + (std::ptrdiff_t)k--);
-      }
-      device->free(p.at);
-      any = true;
-    }
-    list.second = kept;
+void memory_pool::free_waiting(uint64_t before) {
+  while (waiting.oldest && waiting.oldest->since < before) {
+    memory_range *const r = waiting.oldest;
+    waiting.remove(r);
+    free.give(r);
   }
-  return any;
 }
+
+memory_range *memory_pool::take_waiting(size_t bytes) {
+  enum { MOST_LOOKS = 8, MOST_WASTE = 8 };
+  int looks = 0;
+  for (memory_range *r = waiting.newest; r && looks < MOST_LOOKS; r = r->older, looks++) {
+    if (r->bytes < bytes || r->bytes - bytes > bytes / MOST_WASTE) continue;
+    waiting.remove(r);
+    return r;
+  }
+  return nullptr;
+}
+
+/* ---- regions ---- */
+
+/* The thread's errors are nobody's: who needs the memory asks for it again. Signals are the
+ * program's. */
+void heap::begin() {
+  if (device->blocks_apart()) return;
+  size_t most = EARLY;
+  if (limit > 0) most = (size_t)std::min(limit, (uint64_t)most) / GRAIN * GRAIN;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    early_ = std::thread([this, most] {
+      if (most > 0) early_device_ = device->allocate_early(most, &early_bytes_);
+      early_pinned_ = device->allocate_pinned_early(PINNED);
+    });
+  } catch (const std::system_error &) { /* no more threads: no memory ahead */
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/* False: there is none that was not collected before. */
+bool heap::collect_early() {
+  if (!early_.joinable()) return false;
+  early_.join();
+  if (early_device_) of_device.add((char *)early_device_, early_bytes_);
+  if (early_pinned_) pinned.add((char *)early_pinned_, PINNED);
+  most_held = std::max(most_held, (uint64_t)of_device.held);
+  return true;
+}
+
+heap::~heap() {
+  collect_early();
+  for (const memory_pool::region &r : of_device.regions) {
+    device->free(r.first->at);
+    free_ranges::end(r.first);
+  }
+  for (const memory_pool::region &r : pinned.regions) {
+    device->free_pinned(r.first->at);
+    free_ranges::end(r.first);
+  }
+}
+
+void *heap::allocate(memory_space side, size_t bytes) {
+  return side == memory_space::device ? device->allocate(bytes)
+                                      : device->allocate_pinned(bytes);
+}
+
+/* How large the next region should be: a quarter of all that there are, so that they are few,
+ * and what is held is not far from what is needed. Within the limit, if that can be: what
+ * is free but in pieces may take more. */
+size_t heap::next_region(memory_space side, size_t least) {
+  if (side == memory_space::host)
+    return std::max(least, pinned.held == 0 ? (size_t)FIRST_PINNED : (size_t)PINNED);
+  const size_t held = of_device.held;
+  size_t bytes = held == 0 ? (size_t)FIRST : std::max((size_t)REGION, held / 4);
+  if (limit > 0) bytes = std::min(bytes, limit > held ? (size_t)(limit - held) : 0);
+  return rounded(std::max(bytes, least), GRAIN);
+}
+
+bool heap::grow(memory_space side, size_t least) {
+  size_t bytes = next_region(side, least);
+  void *at = allocate(side, bytes);
+  if (at == nullptr && bytes > least) at = allocate(side, bytes = least);
+  if (at == nullptr) return false;
+  memory_pool &p = pool_of(side);
+  p.add((char *)at, bytes);
+  most_held = std::max(most_held, (uint64_t)of_device.held);
+  return true;
+}
+
+/* Returns regions of the device of which nothing is in use; whether there were any. Waits until
+ * no command uses them. */
+bool heap::give_back() {
+  order->finish();
+  of_device.free_waiting(UINT64_MAX);
+  const size_t before = of_device.held;
+  std::vector<memory_pool::region> kept;
+  for (const memory_pool::region &r : of_device.regions) {
+    if (!r.first->is_free || r.first->behind) {
+      kept.push_back(r);
+      continue;
+    }
+    device->free(r.first->at);
+    of_device.free.forget(r.first);
+    of_device.held -= r.bytes;
+  }
+  of_device.regions = kept;
+  return of_device.held < before;
+}
+
+/* ---- blocks ---- */
 
 /* What a command of the window still uses keeps the next one from being joined with an earlier
- * one, and from having its memory set before the window: small blocks rather become more. */
-static bool is_used(const heap &h, memory_space side, const heap::free_range &r, size_t size) {
-  return side == memory_space::device && size <= SMALL && r.since >= h.order->first;
+ * one, and from having its memory set before the window: small blocks rather lie elsewhere,
+ * also in a new region, as long as that leaves half of the program's peak to pieces. Large ones
+ * lie where the last one of about their size did. */
+memory_range *heap::place_unused(memory_space side, size_t size) {
+  memory_pool &p = pool_of(side);
+  if (side == memory_space::device) p.free_waiting(order->first);
+  if (size > SMALL) {
+    if (memory_range *r = p.take_waiting(size)) return r;
+  }
+  memory_range *r = p.free.take(size, order->first);
+  if (r == nullptr && collect_early()) r = p.free.take(size, order->first);
+  const bool grows = r == nullptr && size <= SMALL &&
+                     p.held + next_region(side, size) <= peak + peak / 2 && grow(side, size);
+  return grows ? p.free.take(size, order->first) : r;
+}
+
+memory_range *heap::place_anywhere(memory_space side, size_t size) {
+  memory_pool &p = pool_of(side);
+  p.free_waiting(UINT64_MAX);
+  if (memory_range *r = p.free.take(size, UINT64_MAX)) return r;
+  const bool on_device = side == memory_space::device;
+  if (on_device && limit > 0 && p.held + size > limit) give_back();
+  if (grow(side, size) || (on_device && give_back() && grow(side, size)))
+    return p.free.take(size, UINT64_MAX);
+  return nullptr;
 }
 
 block *heap::find(memory_space side, size_t bytes, bool counted) {
-  const size_t size = class_of(bytes);
-  std::deque<free_range> &list = (side == memory_space::device ? free_device : free_host)[size];
-  free_range range{nullptr, false, 0};
-  if (list.empty() || is_used(*this, side, list.front(), size))
-    range.at = carve(*this, side, size, &range.own_chunk);
-  if (range.at == nullptr && !list.empty()) {
-    range = list.front();
-    list.pop_front();
+  const size_t size = rounded(std::max(bytes, (size_t)1), free_ranges::UNIT);
+  memory_range *r = nullptr;
+  char *at = nullptr;
+  if (device->blocks_apart()) {
+    at = (char *)allocate(side, size);
+  } else {
+    r = place_unused(side, size);
+    if (r == nullptr) r = place_anywhere(side, size);
+    if (r) at = r->at;
   }
-  if (range.at == nullptr && side == memory_space::device && give_back())
-    range.at = carve(*this, side, size, &range.own_chunk);
-  if (range.at == nullptr) return nullptr;
+  if (at == nullptr) return nullptr;
   if (counted) live += bytes;
   if (live > peak) peak = live;
   if (live > recent) recent = live;
-  if (side == memory_space::device) order->taken(range.at, bytes, range.since);
-  return new block{1,       side,        bytes, size,   range.at, this, range.own_chunk,
-                   counted, range.since, 0,     nullptr};
+  const uint64_t since = r ? r->since : 0;
+  if (side == memory_space::device) order->taken(at, bytes, since);
+  return new block{1, side, bytes, at, this, r, counted, since, 0, nullptr};
 }
 
 block *heap::take(memory_space side, size_t bytes, uint64_t site) {
@@ -135,8 +226,8 @@ block *heap::try_take(memory_space side, size_t bytes) {
   return find(side, bytes, true);
 }
 
-block *heap::take_for_copy(size_t bytes, uint64_t site) {
-  block *b = find(memory_space::host, bytes, false);
+block *heap::take_own(memory_space side, size_t bytes, uint64_t site) {
+  block *b = find(side, bytes, false);
   if (b == nullptr) throw out_of_memory(site, bytes, 0);
   return b;
 }
@@ -161,11 +252,13 @@ static void put_back(block *b) {
   heap &h = *b->home;
   if (b->counted) h.live -= b->bytes;
   if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
-  if (h.device->blocks_apart()) {
+  if (b->place == nullptr) { /* `returned` ends what is apart on the device */
     if (b->side == memory_space::host) h.device->free_pinned(b->at);
+  } else if (b->side == memory_space::device) {
+    b->place->since = h.order->number;
+    h.of_device.waiting.add_newest(b->place);
   } else {
-    (b->side == memory_space::device ? h.free_device : h.free_host)[b->capacity].push_back(
-        {b->at, b->own_chunk, h.order->number});
+    h.pinned.free.give(b->place);
   }
 }
 

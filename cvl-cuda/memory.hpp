@@ -1,17 +1,18 @@
 /* memory.hpp - blocks of memory on either side, reference counted, within one limit.
  *
- * Device memory comes in large chunks from the stream and is handed out by size classes; since
- * everything on the stream happens in order, a block may be handed out again as soon as the
- * host releases it.
+ * Memory comes from the stream in few regions, each at least a quarter of all before it, and
+ * the first ones from a thread while the program is still read and compiled. Blocks are ranges
+ * of these (ranges.hpp). Since everything on the stream happens in order, a block may be handed
+ * out again as soon as the host releases it.
  */
 #ifndef RAVEL_CUDA_MEMORY_HPP
 #define RAVEL_CUDA_MEMORY_HPP
 
-#include <deque>
-#include <map>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "cvl-cuda/ranges.hpp"
 #include "cvl-cuda/stream.hpp"
 
 /* In the tables functions have the names of the types that they return. */
@@ -88,12 +89,11 @@ struct heap;
 struct block {
   uint32_t refs;
   memory_space side;
-  size_t bytes;    /* requested */
-  size_t capacity; /* of its size class */
+  size_t bytes; /* requested */
   char *at;
   heap *home;
-  bool own_chunk; /* the memory is a chunk of its own, which can be returned to the device */
-  bool counted;   /* among the program's */
+  memory_range *place; /* null: it is an allocation of its own */
+  bool counted;        /* among the program's */
   uint64_t free_since; /* number of the last command before it was free: queue.hpp */
   uint64_t written;    /* number of the last command that writes it */
   block *whole;        /* not null: a range of that block, whose memory it keeps */
@@ -105,41 +105,66 @@ block *range_of(block *, size_t first, size_t bytes);
 
 struct queue;
 
+/* The memory of one side. */
+struct memory_pool {
+  struct region {
+    memory_range *first;
+    size_t bytes;
+  };
+  free_ranges free;
+  range_list waiting; /* given back by commands of the window, which may use it still */
+  std::vector<region> regions;
+  size_t held = 0; /* bytes of all regions */
+
+  void add(char *at, size_t bytes);
+  /* What waits becomes free, as far as it was given back before command `before`. */
+  void free_waiting(uint64_t before);
+  /* What was given back last of about so many bytes, or null. */
+  memory_range *take_waiting(size_t bytes);
+};
+
 struct heap {
   stream *device;
   queue *order = nullptr; /* of the commands that use the memory */
   uint64_t limit = 0;     /* bytes; 0: none */
   uint64_t live = 0, peak = 0, allocations = 0;
-  uint64_t recent = 0;  /* the peak since restart_peak */
-  uint64_t fail_in = 0; /* the n-th allocation from now fails; 0: none */
-  struct free_range {
-    char *at;
-    bool own_chunk;
-    uint64_t since;
-  };
-  /* By capacity. The range that has been free for longest is used first: commands in the window
-   * rarely use it still. */
-  std::map<size_t, std::deque<free_range>> free_host, free_device;
-  std::vector<void *> chunks, pinned_chunks;
-  char *chunk_at = nullptr, *chunk_end = nullptr;
-  char *pinned_at = nullptr, *pinned_end = nullptr;
+  uint64_t recent = 0;    /* the peak since restart_peak */
+  uint64_t most_held = 0; /* bytes of the device, at most so far */
+  uint64_t fail_in = 0;   /* the n-th allocation from now fails; 0: none */
+  memory_pool of_device, pinned;
 
   explicit heap(stream *s) : device(s) {}
   ~heap();
   heap(const heap &) = delete;
   heap &operator=(const heap &) = delete;
 
+  /* Begins to allocate a region on either side, on a thread: the first that is needed of it
+   * waits for that. */
+  void begin();
   /* A block of uninitialised memory; host blocks are pinned. Throws CVL_E_MEMORY. */
   block *take(memory_space, size_t bytes, uint64_t site);
   /* The same for optional memory: null if there is none left; not counted as an allocation. */
   block *try_take(memory_space, size_t bytes);
-  /* Pinned memory of the back end's own, for a small copy under way: neither limited nor
+  /* Memory of the back end's own, such as for a small copy under way: neither limited nor
    * counted, or what fits would depend on how far the device is. */
-  block *take_for_copy(size_t bytes, uint64_t site);
+  block *take_own(memory_space, size_t bytes, uint64_t site);
 
 private:
-  block *find(memory_space, size_t bytes, bool counted);
+  std::thread early_; /* allocates: */
+  void *early_device_ = nullptr, *early_pinned_ = nullptr;
+  size_t early_bytes_ = 0;
+
+  memory_pool &pool_of(memory_space side) {
+    return side == memory_space::device ? of_device : pinned;
+  }
+  void *allocate(memory_space, size_t bytes);
+  bool collect_early();
+  size_t next_region(memory_space, size_t least);
+  bool grow(memory_space, size_t least);
   bool give_back();
+  memory_range *place_unused(memory_space, size_t);
+  memory_range *place_anywhere(memory_space, size_t);
+  block *find(memory_space, size_t bytes, bool counted);
 };
 
 } // namespace ravel

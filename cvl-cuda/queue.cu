@@ -82,6 +82,7 @@ void queue::issue_beginning() {
   }
   uploads_.clear();
   settings_.clear();
+  begins_ = 0;
 }
 
 /* Mirrors the small results of the window that are still referenced. The stream copies them and
@@ -139,17 +140,48 @@ command &queue::push(enum command::what kind) {
   c.kind = kind;
   works_ = works_ || kind != command::RETURNED;
   c.number = ++number;
+  c.waits = false;
   return c;
 }
 
+/* How many commands an idle device is given: all, but from the first launch on that waits for
+ * others and has less than `company` of them behind it. */
+size_t queue::passable() const {
+  size_t cut = window_.size();
+  uint64_t behind = 0;
+  for (size_t k = window_.size(); k-- > 0 && behind < company;) {
+    if (window_[k].kind == command::RETURNED) continue;
+    if (window_[k].waits) cut = k;
+    behind++;
+  }
+  const auto works = [](const command &c) { return c.kind != command::RETURNED; };
+  return std::any_of(window_.begin(), window_.begin() + (std::ptrdiff_t)cut, works) ? cut : 0;
+}
+
+/* A device that was given something of this epoch is taken to be idle: when it is, only the end
+ * of an epoch says. */
 void queue::maybe_flush() {
-  if (held_ >= most_held || (held_ >= most_held_idle && reached(epoch - 1))) flush();
+  if (held_ >= most_held) {
+    flush();
+  } else if (passed_ || reached(epoch - 1)) {
+    const size_t commands = passable();
+    if (commands == 0) return;
+    pass(commands);
+    device->pauses();
+  }
 }
 
 uint64_t queue::run(const launch &l) {
+  return put(l, false);
+}
+
+uint64_t queue::put(const launch &l, bool joinable) {
   if (l.count == 0) return number;
   runs++;
   command &c = push(command::LAUNCH);
+  const size_t begins = uploads_.size() + settings_.size();
+  c.waits = joinable || begins > begins_;
+  begins_ = begins;
   const uint64_t n = c.number;
   c.l = l;
   c.body.reset(new char[l.size]);
@@ -169,7 +201,7 @@ uint64_t queue::run_joined(const launch &l, join_function join, uint64_t after) 
       return c->number;
     }
   }
-  return run(l);
+  return put(l, true);
 }
 
 void queue::fill(void *device_memory, uint8_t byte, size_t bytes) {
@@ -213,7 +245,7 @@ void queue::copy_up(void *to, const void *from, size_t bytes, block *of) {
 }
 
 void queue::upload_small(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
-  ref<block> source(h.take_for_copy(bytes, site));
+  ref<block> source(h.take_own(memory_space::host, bytes, site));
   memcpy(source->at, from, bytes);
   if (to->free_since < first) { /* before the window: no command of it uses it */
     uploads_.push_back({ref<block>::to(to), source, bytes});
@@ -262,7 +294,7 @@ void queue::taken(void *p, size_t bytes, uint64_t since) {
   if (since < first) { /* no command of the window uses it */
     device->taken(p, bytes);
   } else {
-    window_[since - first].taken_bytes = bytes; /* the command that returned it */
+    window_[since - first].taken.push_back({p, bytes}); /* what returned it */
   }
 }
 
@@ -293,20 +325,28 @@ void queue::issue(const command &c) {
   case command::COPY: device->copy(c.to, c.from, c.bytes); break;
   case command::RETURNED:
     device->returned(c.to, c.bytes);
-    if (c.taken_bytes > 0) device->taken(c.to, c.taken_bytes);
+    for (const memory_piece &p : c.taken) device->taken(p.at, p.bytes);
     break;
   }
 }
 
+/* The first commands of the window. */
+void queue::pass(size_t commands) {
+  issue_beginning();
+  for (; commands > 0; commands--) {
+    issue(window_.front());
+    window_.pop_front();
+  }
+  first = number + 1 - window_.size();
+  passed_ = true;
+}
+
 void queue::flush() {
   const bool works = works_ || !uploads_.empty() || !settings_.empty() || !mirrors_.empty();
-  issue_beginning();
-  for (const command &c : window_) issue(c);
+  pass(window_.size());
   issue_mirrors();
-  window_.clear();
   held_ = 0;
-  works_ = false;
-  first = number + 1;
+  works_ = passed_ = false;
   if (works) issue_timed([&] { device->mark(epoch++); }); /* a launch on a device */
 }
 

@@ -4,10 +4,11 @@
  * is set before it is used (`set`), are one launch before it, all small results are mirrored to
  * the host by one launch behind it, and a move may join an earlier one with the same index
  * (`join`). The window is passed to the device
- * (`flush`) when the host waits, when it is long, or when the device is idle.
+ * (`flush`) when the host waits and when it is long. While the device is idle, all of it is
+ * passed at once but launches that others may soon join, and what is behind these.
  *
- * Every command has a number; every window is an epoch. `reached(e)` says whether everything of
- * epoch e is done.
+ * Every command has a number; from one flush to the next is an epoch. `reached(e)` says whether
+ * everything of epoch e is done.
  */
 #ifndef RAVEL_CUDA_QUEUE_HPP
 #define RAVEL_CUDA_QUEUE_HPP
@@ -20,17 +21,24 @@
 
 namespace ravel {
 
+/* The memory of a block. */
+struct memory_piece {
+  void *at;
+  size_t bytes;
+};
+
 /* A command in the window. */
 struct command {
   enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, COPY, RETURNED } kind;
   uint64_t number;
-  launch l; /* LAUNCH; its body is in `body` */
+  bool waits; /* LAUNCH: others may be joined with it, or begin with it */
+  launch l;   /* LAUNCH; its body is in `body` */
   std::unique_ptr<char[]> body;
   void *to;
   const void *from;
   size_t bytes;
   uint8_t byte;
-  size_t taken_bytes; /* RETURNED: of the block that is handed out there again; 0: none */
+  std::vector<memory_piece> taken; /* RETURNED: blocks that are handed out there again */
 };
 
 /* Bytes of the device on their way to the host. */
@@ -69,10 +77,10 @@ struct queue {
   uint64_t first = 1;  /* number of the window's first command */
 
   staging ring;
-  /* Launches held back at most, and when the device is idle: enough to put uploads and mirrors
-   * together, few enough to keep the device busy while the host goes on. Tuning values. */
+  /* Launches of an epoch at most; and behind how many others, while the device is idle, one is
+   * passed on that others may be joined with, or that the window begins for. Tuning values. */
   uint64_t most_held = tuning_default(TUNE_CUDA_WINDOW, 0);
-  uint64_t most_held_idle = tuning_default(TUNE_CUDA_WINDOW_IDLE, 0);
+  uint64_t company = tuning_default(TUNE_CUDA_WINDOW_IDLE, 0);
 
   explicit queue(stream *s) : device(s) {}
   ~queue();
@@ -100,12 +108,12 @@ struct queue {
   /* The same at the end of the window, for small blocks, unless the queue has the last
    * reference to `from` then. */
   void mirror(const ref<block> &to, const ref<block> &from, size_t bytes);
-  /* A block of device memory is handed out or returned; `since`: the number of the command
-   * after which it was free. */
+  /* A block of device memory is handed out or returned; `since`: the number of the last command
+   * that returned a part of it. */
   void taken(void *, size_t, uint64_t since);
   void returned(void *, size_t);
 
-  /* Passes the window to the device. */
+  /* Passes the window to the device, and ends the epoch. */
   void flush();
   /* Whether all work of an epoch is done; never waits. */
   bool reached(uint64_t e);
@@ -127,11 +135,14 @@ private:
   };
   std::vector<copy> uploads_, mirrors_;
   std::vector<setting> settings_;
+  size_t begins_ = 0; /* of both, before the last launch: uploads and settings */
   std::deque<std::pair<uint64_t, ref<block>>> in_flight_; /* pinned memory, by epoch */
-  size_t held_ = 0;                                       /* launches and fills in the window */
-  bool works_ = false; /* the window has commands that do something on a device */
+  size_t held_ = 0;                                       /* launches and fills of the epoch */
+  bool works_ = false;  /* the epoch has commands that do something on a device */
+  bool passed_ = false; /* the device has some of them */
 
   command &push(enum command::what);
+  uint64_t put(const launch &, bool joinable);
   char *stage(size_t bytes, uint64_t site);
   void enlarge(staging::buffer &, size_t bytes, uint64_t site);
   void upload_small(heap &, block *to, const void *from, size_t bytes, uint64_t site);
@@ -141,6 +152,8 @@ private:
   void issue_launch(const launch &);
   void issue_beginning();
   void issue_mirrors();
+  size_t passable() const;
+  void pass(size_t commands);
   void maybe_flush();
 };
 

@@ -1,13 +1,13 @@
 /* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
  *
- * One launch for segments of up to 4096 elements, and one for longer ones, after one that
- * clears what its blocks publish. Each element moves in and out once; added to that are the
- * descriptor's offsets, once. A long vector of flags without segments is scanned by words.
+ * One launch for segments of up to 4096 elements, and one for longer ones. Each element moves
+ * in and out once; added to that are the descriptor's offsets, once. A long vector of flags
+ * without segments is scanned by words.
  *
- * On a device, INTs need no tree, since they are exact in any order of combination: one long
- * segment takes two kernels of CUB (look-back.hpp), which move as much. Many segments of
- * whatever is exact take, from so many elements on as the tuning value says, two more, which
- * write a bit for each element that begins one.
+ * On a device, what is exact in any order of combination needs no tree. From so many elements
+ * on as the tuning value says one segment of INTs takes two kernels of CUB (look-back.hpp),
+ * which move as much; many segments of whatever is exact two more, which write a bit for each
+ * element that begins one.
  */
 #include "cvl-cuda/look-back.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -30,11 +30,9 @@ void scan_longer(work &w, const segments &d, const X &x, int64_t longest, ptr<T>
   s.out = out;
   s.longer = chunks_of(d, scan::LENGTH_BITS, LONG_BITS, true);
   if (longest > (int64_t)1 << scan::LENGTH_BITS) { /* else no segment has two chunks */
-    const int64_t bytes = totals::count(d.total) * (int64_t)sizeof(typename totals::total);
-    const ptr<uint8_t> memory = w.scratch<uint8_t>(bytes + (int64_t)sizeof(uint64_t));
-    w.fill(memory, 0, bytes + (int64_t)sizeof(uint64_t));
-    s.totals = {(typename totals::total *)(void *)(uintptr_t)address(memory), d.total};
-    s.next = retyped<uint64_t>(memory + bytes);
+    const publication p = w.publishes(totals::count(d.total));
+    s.totals = {(typename totals::total *)(void *)p.cells, d.total, p.mark};
+    s.next = p.next;
   }
   w.run(launch_blocks_on_device("scan-chunks", s.longer.candidates, s));
 }
@@ -65,13 +63,14 @@ bool scan_by_words(work &w, const segments &d, const operand<T> &x, ptr<T> out) 
   return false;
 }
 
-/* One long segment of INTs in memory by CUB. False: it is not that, or the tree is wanted, or
- * there is no CUB. */
+/* One segment of INTs in memory by CUB. False: it is not that, or few elements, or the tree is
+ * wanted, or there is no CUB. */
 template <class C, class T>
 bool scan_by_look_back(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
 #ifdef __CUDACC__
   if constexpr (looks_back_at_one<C>()) {
     if (x.kind != FROM_MEMORY || d.count != 1 || d.total <= CHUNK ||
+        d.total < (int64_t)w.c.tuning.value[TUNE_CUDA_SCAN_HEADS] ||
         w.c.tuning.value[TUNE_CUDA_SCAN_KERNEL] == SCAN_BY_TREE)
       return false;
     scan_job<T> j{};

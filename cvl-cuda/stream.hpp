@@ -46,6 +46,10 @@ struct stream {
   /* Host memory that the device can copy from and to, and kernels may write. */
   virtual void *allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void *) = 0;
+  /* The same ahead of its use, on any thread; null: there is none yet. Of the device up to
+   * `most` bytes, and a part of what is free; *bytes says how many. */
+  virtual void *allocate_early(size_t /*most*/, size_t * /*bytes*/) { return nullptr; }
+  virtual void *allocate_pinned_early(size_t /*bytes*/) { return nullptr; }
 
   /* Whether every block is to be an allocation of its own, for the checking emulation: then it
    * finds accesses behind a block and to freed ones. `returned` returns such a block. */
@@ -81,6 +85,8 @@ struct stream {
   /* From now on: `reached() >= epoch` says that all before it is done. Epochs increase. When
    * the device is lost, no more epochs are reached, and no wait takes longer. */
   virtual void mark(uint64_t epoch) = 0;
+  /* Nothing more may come for a while, and no epoch ends. */
+  virtual void pauses() {}
   virtual uint64_t reached() = 0;
   virtual void wait(uint64_t epoch) = 0;
   /* The same for the host's own accesses, where the emulation checks them. */
@@ -94,6 +100,8 @@ struct stream {
   virtual unsigned architecture() { return 0; }
   /* Blocks of a grid for each multiprocessor, at most: a tuning value. */
   virtual void set_grid_blocks(uint64_t) {}
+  /* Whether kernels may be launched while the one before ends; they wait for it themselves. */
+  virtual void set_dependent_launches(bool) {}
   /* From now on the time that launches and fills take on the device is added up. */
   virtual void measure() = 0;
   /* The sum so far, of what is known to be done: never waits. */

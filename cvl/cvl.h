@@ -275,6 +275,7 @@ struct cvl_statistics {
   uint64_t kernel_ns;  /* that the device worked on kernels, by its own clock */
   uint64_t launch_ns;  /* that the host spent putting them into the queue */
   uint64_t wait_ns;    /* that the host spent in waits */
+  uint64_t held_bytes; /* of its memory that the back end holds, at most */
   /* By this process to others of its job, so far. */
   uint64_t collectives; /* calls in which each gets something small of each */
   uint64_t messages;    /* in other exchanges */
@@ -315,7 +316,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 12 };
+enum { CVL_VERSION = 13 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */

@@ -26,7 +26,7 @@ HD constexpr int packing_bits(int each) {
   return each == 1 ? 8 : each == 2 ? 9 : each == 4 ? 10 : 11;
 }
 
-/* One list. All counts of published_totals are zero at first. */
+/* One list. */
 template <int TILE_BITS> struct packing {
   published_totals<int64_t, TILE_BITS> totals; /* not used if there is one tile */
   ptr<int64_t> offsets;                        /* of the result's segments; null: it is one */
@@ -71,7 +71,7 @@ HD inline int32_t sum_of_all(uint64_t x) {
  *     keep(results, bits, to)       writes values of the lists whose bits are set, to[list]
  *     clear(list, i)                writes zeros instead of values of a list
  *     by(list)                      its `packing`; under(): the descriptor
- *     next                          the number of tiles taken; null: there is one tile
+ *     next                          of the tiles taken (next_number); null: there is one tile
  *     n                             the number of positions, at least 1
  *
  * Position k of thread t is the one at `k * WARP` behind its first: a warp has EACH rows of
@@ -96,7 +96,7 @@ template <class F, class B> struct packing_tile {
     auto &m = block.shared;
     typename B::template reg<int64_t> mine;
     block.each([&](int t) {
-      if (t == 0) m.taken[0] = (int64_t)atomic_add(f.next, 1);
+      if (t == 0) m.taken[0] = next_number(f.next, f.by(0).totals.mark);
     });
     block.each([&](int t) { mine[t] = m.taken[0]; });
     return block.uniform(mine);

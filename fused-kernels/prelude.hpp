@@ -62,8 +62,19 @@ template <class T, class U> HD ptr<T> retyped(U *p) {
 }
 #endif
 
+/* First of all in a kernel, which may have been launched while the last blocks of the one
+ * before it end (cuda.dependent-launch): waits until all of that is done, and lets the next one
+ * be launched. Else, and on devices that have no such launches, nothing. */
+HD inline void follow_launches() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* How many there are: n; or, where `at` is not null, what lies there, and n at most. */
 HD inline int64_t counted(int64_t n, ptr<const int64_t> at) {
+  follow_launches();
   if (at == nullptr) return n;
   const int64_t there = at[0];
   return there < n ? there : n;
@@ -824,6 +835,7 @@ template <class F> __device__ void run_map(const F &f, int64_t n) {
   run_tiles<F::unroll>(halves<F>{f}, n);
 }
 template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
+  follow_launches();
   __shared__ typename F::shared memory;
   for (int64_t k = blockIdx.x; k < blocks; k += gridDim.x) {
     device_block<F> b{memory, k, blocks};

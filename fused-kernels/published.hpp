@@ -9,6 +9,8 @@
 
 namespace ravel {
 
+enum { PUBLISHED_BYTES = 16 }; /* of a total */
+
 /* Levels of windows of 32, and how many totals the lowest of them have together: of a vector's
  * elements, in tiles of 2^bits. */
 enum { LEVEL_BITS = 5 };
@@ -30,19 +32,25 @@ HD inline int64_t published_count(int64_t elements, int bits, int levels) {
  *
  * Sequences may be segments of a vector: each has windows of its own. No two windows of a level
  * begin within the same 2^TILE_BITS * 32^level elements, counted from the first of all: since
- * each has as many, that is where its total is. All is zero at first. It is written once, by
+ * each has as many, that is where its total is. A total is written once by each launch, by
  * one thread: the fence between value and mark, and the one behind a look that sees the mark,
- * are a release and an acquire pattern of the PTX ISA's memory model. */
+ * are a release and an acquire pattern of the PTX ISA's memory model.
+ *
+ * What earlier launches published needs no clearing: theirs were other marks, and lesser ones.
+ * Cells are alike for all types, so that no value lies where another type has its mark. All is
+ * zero at first. */
 template <class T, int TILE_BITS> struct published_totals {
   using value = T;
   struct total {
     T value;
-    uint32_t is_there;
+    alignas(8) uint32_t mark;
   };
+  static_assert(sizeof(total) == PUBLISHED_BYTES, "alike for all types");
   enum { LEVELS = published_levels(TILE_BITS) };
 
   total *totals; /* not `ptr`: that blocks access it at the same time is meant */
   int64_t elements;
+  uint32_t mark; /* of the launch; not 0 */
 
   HD static int level_bits(int level) { return TILE_BITS + level * LEVEL_BITS; }
   HD static int64_t count(int64_t elements, int level = LEVELS) {
@@ -57,16 +65,24 @@ template <class T, int TILE_BITS> struct published_totals {
     total *const p = of(level, begin);
     stored(&p->value, x);
     fence();
-    stored(&p->is_there, (uint32_t)1);
+    stored(&p->mark, mark);
   }
   HD T wait_for(int level, int64_t begin) const {
     const total *const p = of(level, begin);
-    while (loaded(&p->is_there) == 0) {
+    while (loaded(&p->mark) != mark) {
     }
     fence();
     return loaded(&p->value);
   }
 };
+
+/* The next number from 0, in the order in which blocks ask: the counter has the mark of the
+ * launch above what it counts, which all launches before it left at less. */
+HD inline int64_t next_number(ptr<uint64_t> counter, uint32_t mark) {
+  const uint64_t first = (uint64_t)mark << 32;
+  atomic_max(counter, first);
+  return (int64_t)(atomic_add(counter, 1) - first);
+}
 
 /* For each of the first `lists` warps of a block what stands before the block's tile, in v of
  * its threads; in v of those of other warps what the last of these has. All have the same tile,

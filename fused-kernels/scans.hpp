@@ -295,7 +295,7 @@ template <class C, class X = operand<typename C::type>> struct scan_chunks {
   ptr<T> out;
   chunks longer;
   totals_of_chunks totals;
-  ptr<uint64_t> next; /* number of a block; null: no segment has two chunks */
+  ptr<uint64_t> next; /* of next_number; null: no segment has two chunks */
 
   /* The number of what this block does. */
   template <class B> HD int64_t take(B &block) const {
@@ -303,7 +303,7 @@ template <class C, class X = operand<typename C::type>> struct scan_chunks {
     if (next == nullptr) return block.index();
     typename B::template reg<int64_t> mine;
     block.each([&](int t) {
-      if (t == 0) m.taken[0] = (int64_t)atomic_add(next, 1);
+      if (t == 0) m.taken[0] = next_number(next, totals.mark);
     });
     block.each([&](int t) { mine[t] = m.taken[0]; });
     return block.uniform(mine);

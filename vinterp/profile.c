@@ -426,14 +426,15 @@ static void print_device(const struct profile *p, FILE *out) {
   if (p->tuned) fprintf(out, "tuning values of %s\n", p->tuned);
   const struct cvl_statistics *s = &p->statistics;
   if (!(s->launches | s->waits | s->bytes_up | s->bytes_down)) return;
-  char up[NUMBER_TEXT_MAX], down[NUMBER_TEXT_MAX];
+  char up[NUMBER_TEXT_MAX], down[NUMBER_TEXT_MAX], held[NUMBER_TEXT_MAX];
   format_bytes(up, s->bytes_up);
   format_bytes(down, s->bytes_down);
+  format_bytes(held, s->held_bytes);
   fprintf(out,
-          "back end %s: launches %llu, waits %llu; bytes up %s, down %s\n"
+          "back end %s: launches %llu, waits %llu; bytes up %s, down %s, held %s\n"
           "in kernels %.6f s, launching %.6f s, waiting %.6f s\n",
           p->backend, (unsigned long long)s->launches, (unsigned long long)s->waits, up, down,
-          (double)s->kernel_ns / second_ns, (double)s->launch_ns / second_ns,
+          held, (double)s->kernel_ns / second_ns, (double)s->launch_ns / second_ns,
           (double)s->wait_ns / second_ns);
 }
 
@@ -564,6 +565,7 @@ static void json_device(const struct profile *p, FILE *out) {
           ", \"launches\": %llu, \"waits\": %llu, \"bytes_up\": %llu, \"bytes_down\": %llu, ",
           (unsigned long long)s->launches, (unsigned long long)s->waits,
           (unsigned long long)s->bytes_up, (unsigned long long)s->bytes_down);
+  fprintf(out, "\"held_bytes\": %llu, ", (unsigned long long)s->held_bytes);
   json_number(out, "kernel_seconds", (double)s->kernel_ns / second_ns);
   fputs(", ", out);
   json_number(out, "launch_seconds", (double)s->launch_ns / second_ns);

@@ -202,7 +202,8 @@ class Counted(Backends):
     def test_profile(self):
         result = self.run_with("prog.vcode", "--backend=paper", "--profile")
         self.assertEqual((result.status, result.out), (0, "( 6 )\n"))
-        self.assertIn("back end paper: launches 17, waits 4; bytes up 2.0 KiB, down 3.0 MiB\n"
+        self.assertIn("back end paper: launches 17, waits 4; bytes up 2.0 KiB, down 3.0 MiB, "
+                      "held 5.0 MiB\n"
                       "in kernels 0.001500 s, launching 0.000002 s, waiting 2.000000 s\n",
                       result.err)
         self.assertIn("instructions 1, work 5, steps 2\n", result.err)
@@ -227,8 +228,8 @@ class Counted(Backends):
 
     def test_profile_as_json(self):
         keys = {"backend": "paper", "launches": 17, "waits": 4, "bytes_up": 2048,
-                "bytes_down": 3 << 20, "kernel_seconds": 0.0015, "launch_seconds": 2e-6,
-                "wait_seconds": 2.0}
+                "bytes_down": 3 << 20, "held_bytes": 5 << 20, "kernel_seconds": 0.0015,
+                "launch_seconds": 2e-6, "wait_seconds": 2.0}
         for how, instructions in (("--profile", True), ("--profile=device", False)):
             result = self.run_with("prog.vcode", "--backend=paper", how, "--json")
             profile = json.loads(result.err)

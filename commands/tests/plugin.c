@@ -66,6 +66,7 @@ static struct cvl_statistics paper_statistics(struct cvl_context *c) {
   s.waits = 4;
   s.bytes_up = 2048;
   s.bytes_down = 3 << 20;
+  s.held_bytes = 5 << 20;
   s.kernel_ns = 1500000;
   s.launch_ns = 2000;
   s.wait_ns = 2000000000;

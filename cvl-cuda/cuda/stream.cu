@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <atomic>
 #include <new>
 
@@ -54,6 +55,7 @@ struct delivery {
  * the word a release for the host. All fences are of the system's scope. */
 __global__ void __launch_bounds__(DELIVERY_THREADS)
     deliver(const __grid_constant__ delivery d) {
+  follow_launches();
   if (blockIdx.x < d.count) d.copy[blockIdx.x].run((int)threadIdx.x, DELIVERY_THREADS);
   if (d.epoch == 0) return;
   __syncthreads();
@@ -98,6 +100,7 @@ enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
 struct gpu final : stream, event_clock, current_device {
   int device_ = 0, processors_ = 0, architecture_ = 0;
   int64_t most_blocks_ = 0;
+  bool dependent_ = false; /* launches: see set_dependent_launches */
   cudaStream_t stream_ = nullptr;
   uint64_t *word_ = nullptr; /* pinned: the epoch reached, and how many holds were let go */
   uint64_t holds_ = 0;
@@ -119,6 +122,8 @@ struct gpu final : stream, event_clock, current_device {
   void free(void *) override;
   void *allocate_pinned(size_t bytes) override;
   void free_pinned(void *) override;
+  void *allocate_early(size_t most, size_t *bytes) override;
+  void *allocate_pinned_early(size_t bytes) override;
   void run(const launch &) override;
   void copy_up(void *device, const void *pinned, size_t bytes) override;
   void copy_down(void *pinned, const void *device, size_t bytes) override;
@@ -130,6 +135,9 @@ struct gpu final : stream, event_clock, current_device {
   void *allocate_shared(size_t bytes, void (**end)(void *)) override;
   void copy_shared(void *to, const void *from, size_t bytes) override;
   void mark(uint64_t epoch) override;
+  void pauses() override {
+    if (measures_) kernels_.window_ends();
+  }
   uint64_t reached() override;
   void wait(uint64_t epoch) override;
   const char *failure() override { return lost_ ? why_ : nullptr; }
@@ -138,6 +146,7 @@ struct gpu final : stream, event_clock, current_device {
   void set_grid_blocks(uint64_t blocks) override {
     most_blocks_ = most_blocks(processors_, blocks);
   }
+  void set_dependent_launches(bool all) override { dependent_ = all; }
   void measure() override { measures_ = true; }
   uint64_t kernel_ns() override;
   toolchain *new_toolchain() override {
@@ -164,6 +173,7 @@ struct gpu final : stream, event_clock, current_device {
   void *given(cudaError_t, void *p, const char *what, cudaError_t (*give_back)(void *));
   void deliver_due(uint64_t epoch);
   void issue(const launch &);
+  cudaError_t start(const void *kernel, dim3 grid, dim3 block, void **arguments);
   template <class G> void measured(const char *of, G launch);
   bool unmeasured();
   void spin_until(uint64_t epoch);
@@ -260,6 +270,32 @@ void gpu::free_pinned(void *p) {
   if (p) cudaFreeHost(p);
 }
 
+/* A part that is enough for a program of some size, and little enough for several processes on
+ * a device. The interpreter never uses an address twice. */
+enum : size_t {
+  EARLY_PART = 16,
+  EARLY_LEAST = (size_t)2 << 20,
+  EARLY_INTERPRETED = (size_t)64 << 20
+};
+
+/* Beside the calls of another thread: looks at nothing that these change, and an error is not
+ * theirs. */
+void *gpu::allocate_early(size_t most, size_t *bytes) {
+  size_t is_free = 0, all = 0;
+  void *p = nullptr;
+  if (cudaSetDevice(device_) != cudaSuccess || cudaMemGetInfo(&is_free, &all) != cudaSuccess)
+    return nullptr;
+  if (interpreter_) most = std::min(most, (size_t)EARLY_INTERPRETED);
+  *bytes = std::min(most, is_free / EARLY_PART) / EARLY_LEAST * EARLY_LEAST;
+  return *bytes > 0 && cudaMalloc(&p, *bytes) == cudaSuccess ? p : nullptr;
+}
+
+void *gpu::allocate_pinned_early(size_t bytes) {
+  void *p = nullptr;
+  if (cudaSetDevice(device_) != cudaSuccess) return nullptr;
+  return cudaHostAlloc(&p, bytes, cudaHostAllocMapped) == cudaSuccess ? p : nullptr;
+}
+
 /* ---- work ---- */
 
 /* With its time on the device, if that is wanted. */
@@ -281,6 +317,21 @@ void gpu::run(const launch &l) {
   measured(l.name, [&] { issue(l); });
 }
 
+/* Launches a kernel of our own, which begins with follow_launches. */
+cudaError_t gpu::start(const void *kernel, dim3 grid, dim3 block, void **arguments) {
+  if (!dependent_) return cudaLaunchKernel(kernel, grid, block, arguments, 0, stream_);
+  cudaLaunchAttribute follows{};
+  follows.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  follows.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t how{};
+  how.gridDim = grid;
+  how.blockDim = block;
+  how.stream = stream_;
+  how.attrs = &follows;
+  how.numAttrs = 1;
+  return cudaLaunchKernelExC(&how, kernel, arguments);
+}
+
 void gpu::issue(const launch &l) {
   if (l.on_device) {
     const char *why = l.on_device(l.body, l.count, stream_);
@@ -299,7 +350,7 @@ void gpu::issue(const launch &l) {
   int64_t count = l.count;
   const int64_t *count_at = l.count_at; /* of kernels of independent threads only */
   void *arguments[] = {const_cast<void *>(l.body), &count, &count_at};
-  good(cudaLaunchKernel(l.kernel, grid, block, arguments, 0, stream_), "launch", l.name);
+  good(start(l.kernel, grid, block, arguments), "launch", l.name);
 }
 
 void gpu::copy_up(void *device, const void *pinned, size_t bytes) {
@@ -374,9 +425,8 @@ void gpu::deliver_due(uint64_t epoch) {
   void *arguments[] = {&due_};
   if (usable()) {
     measured("delivery", [&] {
-      good(cudaLaunchKernel((const void *)deliver, grid, dim3(DELIVERY_THREADS), arguments, 0,
-                            stream_),
-           "launch", "delivery");
+      good(start((const void *)deliver, grid, dim3(DELIVERY_THREADS), arguments), "launch",
+           "delivery");
     });
   }
   due_.count = 0;

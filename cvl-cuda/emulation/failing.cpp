@@ -37,6 +37,13 @@ struct failing final : stream {
     return inner_->allocate_pinned(bytes);
   }
   void free_pinned(void *p) override { inner_->free_pinned(p); }
+  /* None where memory is to run out: what fails is not to depend on a thread. */
+  void *allocate_early(size_t most, size_t *bytes) override {
+    return calls_.no_memory_from > 0 ? nullptr : inner_->allocate_early(most, bytes);
+  }
+  void *allocate_pinned_early(size_t bytes) override {
+    return calls_.no_memory_from > 0 ? nullptr : inner_->allocate_pinned_early(bytes);
+  }
   void run(const launch &l) override {
     if (good("launch", l.name)) inner_->run(l);
   }
@@ -67,6 +74,7 @@ struct failing final : stream {
   void mark(uint64_t epoch) override {
     if (good("mark")) inner_->mark(epoch);
   }
+  void pauses() override { inner_->pauses(); }
   uint64_t reached() override { return inner_->reached(); }
   void wait(uint64_t epoch) override {
     if (good("wait")) inner_->wait(epoch);

@@ -33,6 +33,10 @@ struct command {
  * for memory of a GPU. */
 enum { NO_DEVICE = 1 << 20 };
 
+/* What a program is given ahead: so much that few need more, and that one that does shows in
+ * what is held. */
+enum : size_t { EARLY = (size_t)64 << 20 };
+
 struct emulated final : stream, current_device {
   const emulation_options options_;
   std::unique_ptr<emulation::checker> check_;
@@ -82,6 +86,10 @@ struct emulated final : stream, current_device {
     else
       ::free(p);
   }
+  void *allocate_early(size_t most, size_t *bytes) override {
+    return plain(*bytes = std::min(most, (size_t)EARLY));
+  }
+  void *allocate_pinned_early(size_t bytes) override { return plain(bytes); }
   bool blocks_apart() override { return options_.check; }
 
   void run(const launch &l) override;

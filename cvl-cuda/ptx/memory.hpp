@@ -60,6 +60,7 @@ public:
   void fill(uint64_t to, uint8_t byte, uint64_t bytes);
 
   bool checked() const { return checked_; }
+  uint64_t left() const { return most_ - used_; }
 
 private:
   uint64_t base_ = 0, reserved_ = 0, top_ = 0, most_, used_ = 0;

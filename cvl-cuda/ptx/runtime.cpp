@@ -415,6 +415,13 @@ cudaError_t cudaMalloc(void **to, size_t bytes) {
 cudaError_t cudaHostAlloc(void **to, size_t bytes, unsigned) {
   return allocate(to, bytes, true);
 }
+cudaError_t cudaMemGetInfo(size_t *is_free, size_t *all) {
+  return on_device([&](device &d) {
+    *all = d.how().memory;
+    *is_free = d.memory().left();
+    return cudaSuccess;
+  });
+}
 cudaError_t cudaFree(void *p) {
   return release(p);
 }

@@ -435,7 +435,7 @@ Test(launches, vectors_are_reduced_together) {
   }
   const cvl_value by_other = s.reduce(OP_ADD, v[0], other);
   s.settle();
-  cr_assert_eq(
+  cr_assert_leq(
       s.launches() - before, 2 * 2 * 2 + 2 + WINDOW + BEGINNING,
       "two levels of two launches for eight vectors and one, and of another descriptor: %d",
       (int)(s.launches() - before));
@@ -520,6 +520,70 @@ Test(launches, memory_is_set_before_the_window) {
     const ints y = s.fetch(r);
     for (size_t i = 0; i < N; i++) cr_assert_eq(y[i], x[N - 1 - i]);
   }
+}
+
+/* ---- what blocks of a launch publish ---- */
+
+/* One launch for a long scan, whatever launches before it published in the same memory. */
+Test(launches, a_long_scan_clears_nothing) {
+  session s;
+  for (const size_t n : {20000, 9000, 40000, 70000, 30000}) {
+    const ints x = some(n, n);
+    const cvl_value v = s.upload(x), d = cvl_one_segment(n);
+    s.settle();
+    const uint64_t before = s.launches();
+    for (int turn = 0; turn < 2; turn++) {
+      cvl_value r{};
+      cr_assert(s.b->scan(s.c, ++s.site, OP_ADD, &v, &d, &r));
+      const ints sums = s.fetch(s.hold(r));
+      int64_t sum = 0;
+      for (size_t i = 0; i < n; sum += x[i++]) cr_assert_eq(sums[i], sum);
+    }
+    cr_assert_leq(s.launches() - before, 2 * (1 + WINDOW) + (n == 20000 ? BEGINNING : 0));
+  }
+}
+
+/* ---- what an idle device is given ---- */
+
+static cvl_value gather(session &s, const cvl_value &v, const cvl_value &index, size_t n) {
+  cvl_value r{};
+  const cvl_value d = cvl_one_segment(n);
+  const cvl_permute_args a{OP_BPERMUTE, v, index, {}, {}, d, d};
+  cr_assert(s.b->permute(s.c, ++s.site, &a, &r));
+  return s.hold(r);
+}
+
+/* What nothing can join at once, and what others may join when enough came behind it. */
+Test(launches, an_idle_device_is_given_what_nothing_can_join) {
+  enum { N = 5000 };
+  session s;
+  const cvl_value v = s.upload(some(N, 1)), index = s.upload(ints(N, 7));
+  s.settle();
+  const uint64_t before = s.launches(), company = s.c->work_queue.company;
+  const auto given = [&] { return s.launches() - before; };
+  map(s, OP_ADD, {v, v});
+  cr_assert_eq(given(), 1);
+  gather(s, v, index, N);
+  gather(s, v, index, N);
+  for (uint64_t k = 1; k < company; k++) map(s, OP_SUB, {v, v});
+  cr_assert_eq(given(), 1, "a third one may come");
+  map(s, OP_SUB, {v, v});
+  cr_assert_eq(given(), 1 + 1 + company);
+  s.settle();
+  cr_assert_eq(given(), 1 + 1 + company + WINDOW, "only the end of all is a launch more");
+}
+
+Test(launches, a_device_that_has_work_is_given_an_epoch_at_a_time) {
+  session s;
+  const cvl_value v = s.upload(some(5000, 1));
+  s.settle();
+  const uint64_t before = s.launches(), most = s.c->work_queue.most_held;
+  for (uint64_t k = 0; k < most; k++) map(s, OP_ADD, {v, v});
+  cr_assert_eq(s.launches() - before, most + WINDOW);
+  for (uint64_t k = 1; k < most; k++) map(s, OP_ADD, {v, v});
+  cr_assert_eq(s.launches() - before, most + WINDOW);
+  map(s, OP_ADD, {v, v});
+  cr_assert_eq(s.launches() - before, 2 * (most + WINDOW));
 }
 
 /* ---- the longest segment ---- */

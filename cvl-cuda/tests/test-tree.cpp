@@ -139,13 +139,13 @@ static void scan_segments(const std::vector<int64_t> &segments, int direction) {
     std::vector<double> x, got((size_t)chunks, NAN);
     for (int64_t k = 0; k < chunks; k++) x.push_back((double)next(random) * 0x1p-20);
     above_chunks body{{}, start, chunks, x.data(), got.data()};
-    body.p.totals = {memory.data(), elements};
+    body.p.totals = {memory.data(), elements, 1};
     body.p.next = pointer_to<uint64_t>(&taken);
     const order o{direction, 5};
     const std::vector<totals::total> earlier = memory;
     run_blocks_on_host<above_chunks>(&body, chunks, &o);
     for (size_t k = 0; k < memory.size(); k++) /* a device runs them at the same time */
-      cr_assert(!earlier[k].is_there || memory[k].value == earlier[k].value,
+      cr_assert(!earlier[k].mark || memory[k].value == earlier[k].value,
                 "%d chunks: total %zu is another segment's", (int)chunks, k);
     const std::vector<double> want = prefix(x);
     for (size_t k = 0; k < want.size(); k++)

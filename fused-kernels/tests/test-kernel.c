@@ -132,11 +132,12 @@ static void pointer(struct arguments *a, void *memory) {
 struct packing {
   void *totals;
   int64_t elements;
+  uint32_t mark;
   int64_t *offsets, *total;
   int64_t clear;
 };
 
-enum { MOST_LISTS = 8, PUBLISHED_BYTES = 16 };
+enum { MOST_LISTS = 8, PUBLISHED_BYTES = 16, MARK = 7 };
 
 /* What a kernel gives of a list of PACKs. */
 struct list {
@@ -144,7 +145,7 @@ struct list {
   struct packing packing;
 };
 
-/* Zeros for whatever blocks publish of n elements. */
+/* No marks for whatever blocks publish of n elements. */
 static void *unpublished(struct arguments *a, uint64_t n, unsigned tile) {
   uint64_t count = 0;
   for (uint64_t each = tile, level = 0; level < 11; level++, each *= 32) count += n / each + 1;
@@ -206,7 +207,7 @@ static void add_list(struct run *r, struct arguments *a, uint32_t flags, uint64_
   const struct host_value *d = &r->values[r->op->segments];
   cr_assert_lt(r->list_count, MOST_LISTS);
   struct list *l = &r->lists[r->list_count++];
-  *l = (struct list){.flags = flags, .packing = {.elements = (int64_t)n}};
+  *l = (struct list){.flags = flags, .packing = {.elements = (int64_t)n, .mark = MARK}};
   l->packing.totals = unpublished(a, n, fused_kernel_tile(r->k));
   l->packing.total = keep(a, calloc(3, sizeof *l->packing.total)); /* put_number */
   if (d->n != 1) l->packing.offsets = keep(a, calloc(d->n + 1, sizeof *l->packing.offsets));
@@ -265,6 +266,7 @@ static int64_t add_chunks(struct arguments *a, const struct segments *d) {
   memcpy(take(a, sizeof c), &c, sizeof c);
   pointer(a, unpublished(a, (uint64_t)d->total, 1 << CHUNK_BITS));
   *(int64_t *)take(a, 8) = d->total;
+  *(uint32_t *)take(a, 8) = MARK;
   pointer(a, keep(a, calloc(1, sizeof(uint64_t))));
   return c.candidates;
 }
