@@ -15,6 +15,7 @@ import json
 import math
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -30,25 +31,20 @@ ROOT = HERE.parent
 CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
 CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
 SHARES = {"programs": 0.25, "fused": 0.1, "ops": 0.4, "peers": 0.15, "python": 0.1}
-PROGRAM_RUNS = 7
+PROGRAM_RUNS = 5   # of each kind on a GPU, or the row has no time
+COUNTED_SEEDS = 7  # elsewhere, where times mean nothing
 FUSED = ["-O", "--native=wait"]
 DEVICE_KEYS = ("launches", "waits", "bytes_up", "bytes_down", "kernel_seconds", "launch_seconds",
                "wait_seconds", "peak_bytes")
-# Programs in the order of what is known of them, small ones last.
+# In the order of their worth, small ones last; all in 32 bits before any in 64.
 PROGRAMS = ["qs.1000000", "quickhull.5000000", "bh.75000", "quickhull.1000000", "bh.10000",
             "black-scholes.10000000", "dotp.10000000", "black-scholes.1000000", "muladd",
             "bh.1000", "qs.1000", "quickhull.1000", "bh.100", "dotp.100000", "black-scholes.1000"]
 
 
-def median(values):
-    values = sorted(values)
-    return values[len(values) // 2]
-
-
 def spread(values):
-    values = sorted(values)
-    return {"seconds": median(values), "least_seconds": values[0],
-            "most_seconds": values[-1], "runs": len(values)}
+    return {"seconds": statistics.median(values), "least_seconds": min(values),
+            "most_seconds": max(values), "runs": len(values)}
 
 
 # ---- parts ----
@@ -144,20 +140,98 @@ def measure_fused(seconds, options):
     return {"rows": rows}
 
 
-def run_program(options, program, width, seed, left):
-    """Seconds of the timed region, what the device did, and what went wrong."""
-    command = vinterp(options, width, *FUSED, "--seed", seed, "--profile=device", "--json", program)
-    # The emulated device does what it is given as late as can be: so many waits there may be.
-    environment = {"CUDA_MODULE_LOADING": "EAGER", "RAVEL_EMULATION": "deferred", **os.environ}
+# ---- programs ----
+
+class Cut(Exception):
+    """No time was left, or a program failed."""
+
+
+class Program:
+    """A program of the corpus in one width. It prints a few items, of which the last is the time of
+    what it is about."""
+
+    def __init__(self, options, name, width, end):
+        self.options, self.width, self.end = options, width, end
+        self.source = CORPUS / f"{name}.vcode"
+
+    def run(self, source, *rest):
+        """What a process prints, on both streams."""
+        command = vinterp(self.options, self.width, *FUSED, *rest, source)
+        # The emulated device does what it is given as late as can be: so many waits there may be.
+        environment = {"CUDA_MODULE_LOADING": "EAGER", "RAVEL_EMULATION": "deferred", **os.environ}
+        left = self.end - time.time()
+        if left < 0.5:
+            raise Cut("no time")
+        try:
+            run = subprocess.run(list(map(str, command)), capture_output=True, text=True,
+                                 timeout=left, check=False, stdin=subprocess.DEVNULL,
+                                 env=environment)
+        except subprocess.TimeoutExpired as why:
+            raise Cut("no time") from why
+        if run.returncode:
+            raise Cut((run.stderr.strip() or f"exit status {run.returncode}")[-300:])
+        return run.stdout, run.stderr
+
+    def first(self, runs):
+        """Each in a process of its own, which finds its kernels on disk."""
+        return [seconds_of(self.run(self.source)[0], 1)[0] for _ in range(runs)]
+
+    def warm(self, runs):
+        """In one process, behind one more."""
+        with tempfile.NamedTemporaryFile("w", suffix=".vcode") as file:
+            file.write(repeated(self.source.read_text(), runs + 1))
+            file.flush()
+            return seconds_of(self.run(file.name)[0], runs + 1)[1:]
+
+    def counts(self, seeds):
+        """What the device did, in runs of their own: the profiler takes time."""
+        found = []
+        for seed in range(seeds):
+            text = self.run(self.source, "--seed", seed, "--profile=device", "--json")[1]
+            found.append(json.loads(text[text.index("{"):]))
+        return {key: statistics.median(c[key] for c in found) for key in DEVICE_KEYS}
+
+
+def seconds_of(text, calls):
+    """The last item that each of so many calls printed."""
+    items = re.findall(r"[-+.\w]+", text)
+    each = len(items) // calls
+    if each == 0 or len(items) % calls:
+        raise Cut(f"{len(items)} items of {calls} calls")
+    return [float(item) for item in items[each - 1::each]]
+
+
+def repeated(text, calls):
+    """A VCODE program that does so many times what the given one does."""
+    main = re.search(r"^FUNC (\S+)", text, re.MULTILINE)[1]
+    return "FUNC ALL-RUNS\n" + f"CALL {main}\n" * calls + "RET\n\n" + text
+
+
+def measure_program(options, name, width, end):
+    on_gpu = options.backend == "cuda"
+    runs = PROGRAM_RUNS if on_gpu else 1
+    program = Program(options, name, width, end)
+    row = {"name": name, "int": width, "float": width, "wrong": None}
     try:
-        run = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=left,
-                             check=False, stdin=subprocess.DEVNULL, env=environment)
-    except subprocess.TimeoutExpired:
-        return None, None, "no time"
-    times = re.findall(r"\d+\.\d+e?[-+]?\d*", run.stdout)
-    if run.returncode or not times:
-        return None, None, (run.stderr.strip() or "no output")[-300:]
-    return float(times[-1]), json.loads(run.stderr[run.stderr.index("{"):]), None
+        program.run(program.source)  # compiles the kernels
+        row.update(program.counts(1 if on_gpu else COUNTED_SEEDS))
+        row["warm"] = spread(program.warm(runs))
+        row["first"] = spread(program.first(runs))
+    except Cut as why:
+        row["wrong"] = str(why)
+    return row
+
+
+def print_program(row):
+    line = f"  {row['name']:24} {row['int']}/{row['float']}"
+    for kind in ("first", "warm"):
+        if kind in row:
+            of = {key: 1e3 * value for key, value in row[kind].items()}
+            line += (f" {kind} {of['seconds']:10.3f} ms ({of['least_seconds']:.3f}.."
+                     f"{of['most_seconds']:.3f}),")
+    if "launches" in row:
+        line += f" {row['launches']:g} launches, {row['waits']:g} waits"
+    print(line + (f" {row['wrong']}" if row["wrong"] else ""), flush=True)
 
 
 def measure_programs(seconds, options):
@@ -165,35 +239,13 @@ def measure_programs(seconds, options):
     if not CORPUS.is_dir():
         print("  SKIPPED: the corpus is not here")
         return {"skipped": "the corpus is not here", "rows": []}
-    on_gpu = options.backend == "cuda"
-    wanted = [(name, width) for name in PROGRAMS for width in (32, 64)]
-    if not on_gpu:  # what is held to a target
+    wanted = [(name, width) for width in (32, 64) for name in PROGRAMS]
+    if options.backend != "cuda":  # what is held to a target
         wanted = [(name, 32) for name in GPU_COUNTS]
-    for k, (name, width) in enumerate(wanted):
-        row_end = time.time() + (end - time.time()) / (len(wanted) - k)
-        row = {"name": name, "int": width, "float": width, "wrong": None}
-        times, counts = [], []
-        for turn in range(PROGRAM_RUNS + 1):
-            now = time.time()
-            if now > end - 0.5 or now > row_end and len(counts) > 1:
-                break
-            # Times are of one input, counts of several. The first run on a GPU compiles kernels.
-            value, device, row["wrong"] = run_program(
-                options, CORPUS / f"{name}.vcode", width, 0 if on_gpu else turn, end - now)
-            if row["wrong"]:
-                break
-            counts.append(device)
-            if turn > 0 or not on_gpu:
-                times.append(value)
-        row.update({key: median(c[key] for c in counts) for key in DEVICE_KEYS if counts})
-        if times:
-            row.update(spread(times))
-            print(f"  {name:24} {width}/{width} {1e3 * row['seconds']:10.3f} ms"
-                  f" ({1e3 * row['least_seconds']:.3f}..{1e3 * row['most_seconds']:.3f}),"
-                  f" {row['launches']} launches, {row['waits']} waits", flush=True)
-        else:
-            print(f"  {name:24} {width}/{width} {row['wrong'] or 'no time'}", flush=True)
-        rows.append(row)
+    for name, width in wanted:
+        if time.time() < end - 0.5:
+            rows.append(measure_program(options, name, width, end))
+            print_program(rows[-1])
     return {"rows": rows}
 
 
@@ -252,9 +304,12 @@ def targets(results, backend):
                              if (peer := peer_seconds(results, "cuBLAS", theirs, r["elem"],
                                                       r["n"]))], True))
     for name, most in GPU_TIMES.items():
-        lines.append(target(f"{name} in 32/32, ms", most,
-                            [(1e3 * r["seconds"], "median") for r in programs if on_gpu and
-                             r["name"] == name and r["int"] == 32 and "seconds" in r], True))
+        for kind, limit in zip(("first", "warm"), most):
+            if limit:
+                lines.append(target(f"{name} in 32/32, {kind}, ms", limit,
+                                    [(1e3 * r[kind]["seconds"], "median") for r in programs if
+                                     on_gpu and r["name"] == name and r["int"] == 32 and
+                                     kind in r], True))
     for name, most in GPU_COUNTS.items():
         for key, limit in zip(("launches", "waits"), most):
             lines.append(target(f"{name} in 32/32, {key}", limit,

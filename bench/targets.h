@@ -5,7 +5,7 @@
 #define TARGET(name, value, against) static const double TARGET_##name = value;
 #define PROGRAM(name, target)
 #define REAL_TIME(name, ratio)
-#define GPU_TIME(name, milliseconds)
+#define GPU_TIME(name, first, warm)
 #define GPU_COUNTS(name, launches, waits)
 #define TAKES(name, size, how, launches, waits)
 #include "bench/targets.def"

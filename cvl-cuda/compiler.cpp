@@ -167,6 +167,11 @@ bool compiler::try_to_make(compilation &c) {
   }
 }
 
+/* Under the mutex. */
+void compiler::count_work() {
+  *work_ = (unsigned)(queue_.size() + working_.size());
+}
+
 void compiler::work() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
@@ -181,6 +186,7 @@ void compiler::work() {
     const bool made = try_to_make(*c);
     lock.lock();
     working_.erase(std::find(working_.begin(), working_.end(), c));
+    count_work();
     if (c->stop && c->loaded) { /* nobody wants it any more */
       tools_->unload(c->loaded);
       c->loaded = nullptr;
@@ -222,10 +228,12 @@ compilation *compiler::request(const std::string &text, const std::string &name)
   {
     std::lock_guard<std::mutex> lock(mutex_);
     queue_.push_back(c);
+    count_work();
   }
   more_.notify_one();
   if (!start()) {
     queue_.clear(); /* nobody else has it */
+    count_work();
     c->why = "no thread could be started";
     c->stage = FAILED;
   }
@@ -293,6 +301,7 @@ void compiler::discard(compilation *c) {
     if (c->stage != UNDER_WAY) loaded = c->loaded;
     const auto mine = [c](const shared &other) { return other.get() == c; };
     queue_.erase(std::remove_if(queue_.begin(), queue_.end(), mine), queue_.end());
+    count_work();
   }
   if (loaded) tools_->unload(loaded);
   known_.erase(std::remove_if(known_.begin(), known_.end(),

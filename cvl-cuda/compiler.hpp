@@ -65,6 +65,8 @@ struct compiler {
   /* How many kernels were compiled, and how many were found on disk. */
   unsigned compiled() const { return compiled_; }
   unsigned found() const { return found_; }
+  /* How many kernels its threads have or are to have: what loads them may wait for the device. */
+  std::shared_ptr<const std::atomic<unsigned>> under_way() const { return work_; }
   /* How many threads were started. */
   size_t threads() const { return threads_.size(); }
 
@@ -96,6 +98,7 @@ private:
   bool closing_ = false;
   std::string cache_trouble_;
 
+  std::shared_ptr<std::atomic<unsigned>> work_ = std::make_shared<std::atomic<unsigned>>(0);
   std::atomic<unsigned> compiled_{0}, found_{0};
 
   bool start();
@@ -111,6 +114,7 @@ private:
   std::string key_of(const compilation &, const std::string &identity) const;
   void settle(compilation &);
   void hurry(compilation *);
+  void count_work();
   void speak(bool &said, const std::string &line);
 };
 

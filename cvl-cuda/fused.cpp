@@ -72,6 +72,7 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   cache kept(keeps ? std::string(o.compile_directory) : cache_folder());
   const auto store = std::make_shared<kernel_store>(std::move(tools), std::move(kept), say,
                                                     o.compile_waits, compiles);
+  s->loads_while(store->tools.under_way());
   if (o.kernels) store->tools.use_module(o.kernels);
   return store;
 }

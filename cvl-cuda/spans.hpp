@@ -9,8 +9,12 @@
  * contains what the device takes between two launches of its own, but no copies and no waiting.
  * It is read when both events have passed, and they are used again. Nothing here waits.
  *
- * NVBench, NVIDIA's program for measuring kernels, holds its streams back in the same way
- * (blocking_kernel).
+ * Who loads a kernel waits for the device, with a lock that every launch needs: a device that
+ * is held back until the host has launched something would then be waited for by all, until the
+ * hold ends by itself. So a window with the first launch of a kernel is not held from there on,
+ * nor is one while kernels are compiled or loaded (`may_hold`): in its spans the host's time is
+ * contained. NVBench, NVIDIA's program for measuring kernels, holds its streams back in the
+ * same way (blocking_kernel), and warms up without it for this reason.
  */
 #ifndef RAVEL_CUDA_SPANS_HPP
 #define RAVEL_CUDA_SPANS_HPP
@@ -21,6 +25,7 @@ namespace ravel {
 
 /* Events of a stream. A failing call is reported to the owner of the stream, not here. */
 struct event_clock {
+  enum { MOST_HELD_NS = 300000 };
   typedef void *event;
 
   virtual ~event_clock() = default;
@@ -31,8 +36,10 @@ struct event_clock {
   virtual bool record(event, const char *of) = 0;
   /* The time from one to the other; false if they have not both passed yet, or on failure. */
   virtual bool elapsed(event from, event to, uint64_t *ns) = 0;
-  /* Keeps the device from what is put into the stream from now on, until `let_go`, or for a few
-   * milliseconds: nothing may depend on it. */
+  /* Whether nobody loads kernels, or is about to. */
+  virtual bool may_hold() = 0;
+  /* Keeps the device from what is put into the stream from now on, until `let_go`, or for
+   * MOST_HELD_NS by its own clock: nothing may depend on it. */
   virtual void hold() = 0;
   virtual void let_go() = 0;
 };
@@ -48,12 +55,14 @@ struct spans {
   spans(const spans &) = delete;
   spans &operator=(const spans &) = delete;
 
-  /* Before each launch. */
-  void launches(const char *of) {
+  /* Before each launch; `is_first`: of its kernel, which may be loaded now. */
+  void launches(const char *of, bool is_first = false) {
     last_ = of;
+    if (is_first || !clock_.may_hold()) go_on();
     if (in_span_) return;
-    if (!held_) clock_.hold();
-    held_ = in_span_ = true;
+    if (!held_ && !goes_on_) clock_.hold();
+    held_ = !goes_on_;
+    in_span_ = true;
     if (used_ == MOST) collect();
     if (used_ == MOST) return; /* see `ends` */
     span &s = at(used_);
@@ -75,8 +84,8 @@ struct spans {
   /* Behind the last launch of a window. */
   void window_ends() {
     ends();
-    if (held_) clock_.let_go();
-    held_ = false;
+    go_on();
+    goes_on_ = false;
   }
   /* Reads what has passed: all before the last thing that was waited for. */
   void collect() {
@@ -107,10 +116,16 @@ private:
   unsigned first_ = 0, used_ = 0; /* those under way, in the order of the stream */
   const char *last_ = "";         /* launch */
   bool held_ = false;             /* the device is */
+  bool goes_on_ = false;          /* and is not to be until the window ends */
   bool in_span_ = false;          /* the last thing that was issued is a launch */
   bool begun_ = false;            /* and the begin of span `used_` is recorded */
 
   span &at(unsigned k) { return ring_[(first_ + k) % MOST]; }
+  void go_on() {
+    if (held_) clock_.let_go();
+    held_ = false;
+    goes_on_ = true;
+  }
 };
 
 } // namespace ravel

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+#include <atomic>
+#include <memory>
+
 #include "cvl-cuda/pointer.hpp"
 
 namespace ravel {
@@ -104,6 +107,9 @@ struct stream {
   virtual void set_dependent_launches(bool) {}
   /* From now on the time that launches and fills take on the device is added up. */
   virtual void measure() = 0;
+  /* Kernels are compiled or loaded by other threads while this is not 0, or are about to be:
+   * measuring is not to hold the device back then (spans.hpp). */
+  virtual void loads_while(std::shared_ptr<const std::atomic<unsigned>>) {}
   /* The sum so far, of what is known to be done: never waits. */
   virtual uint64_t kernel_ns() = 0;
   /* What compiles kernels for this device (toolchain.hpp); owned by the caller. */

@@ -1,6 +1,7 @@
 """Tests of what is held to targets: when rounds end, verdicts, the file of results, charts."""
 
 import copy
+import importlib.util
 import json
 import random
 import re
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import case  # noqa: F401  (first: it finds a python that has numpy)
 import collection
+import gpu
 import measuring
 import noise
 import outcome
@@ -320,6 +322,54 @@ class Limit(unittest.TestCase):
         found = self.program(0.0011)   # OpenMP C takes 0.001
         self.assertEqual(found.limits(), [])
         self.assertIsNone(found.largest().limit())
+
+
+def gpu_page():
+    """bench/gpu-page.py, whose name is none of a module."""
+    spec = importlib.util.spec_from_file_location("gpu_page", ROOT / "bench" / "gpu-page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class GpuPrograms(unittest.TestCase):
+    """Programs of the corpus on a GPU: bench/gpu.py."""
+
+    def test_median(self):
+        self.assertEqual(gpu.spread([4, 1, 2, 10]),
+                         {"seconds": 3, "least_seconds": 1, "most_seconds": 10, "runs": 4})
+
+    def test_repeated(self):
+        text = "{ a comment }\n\nFUNC MAIN2_1\nCONST INT 7\nRET\n\nFUNC F\nRET\n"
+        self.assertEqual(gpu.repeated(text, 2), "FUNC ALL-RUNS\nCALL MAIN2_1\nCALL MAIN2_1\nRET\n\n" + text)
+
+    def test_the_last_item_of_each_call_is_its_time(self):
+        self.assertEqual(gpu.seconds_of("nan\n0.5\n1.5\n2e-05\n", 2), [0.5, 2e-5])
+        with self.assertRaises(gpu.Cut):
+            gpu.seconds_of("1\n0.5\n0.25\n", 2)
+        with self.assertRaises(gpu.Cut):
+            gpu.seconds_of("", 1)
+
+    def test_targets_are_for_both_kinds(self):
+        times = gpu.spread([0.007])
+        rows = [{"name": "qs.1000000", "int": 32, "first": times, "warm": times}]
+        lines = {t["target"]: t["met"] for t in gpu.targets({"programs": {"rows": rows}}, "cuda")}
+        self.assertIs(lines["qs.1000000 in 32/32, first, ms"], False)
+        self.assertIs(lines["qs.1000000 in 32/32, warm, ms"], False)
+        self.assertIsNone(lines["bh.100 in 32/32, warm, ms"])
+        self.assertNotIn("bh.75000 in 32/32, first, ms", lines)
+
+    def test_page(self):
+        counts = {"kernel_seconds": 0.002, "launches": 30, "waits": 4}
+        row = {"name": "qs.7", "int": 32, "float": 32, "first": gpu.spread([0.006]),
+               "warm": gpu.spread([0.003, 0.005]), **counts}
+        text, table = gpu_page().programs({"programs": {"rows": [row]}})
+        self.assertIn("without the profiler", text)
+        self.assertEqual(table[2], "| qs.7 | 32/32 | 6.00 | 6.00 to 6.00 | 4.00 | 3.00 to 5.00 | 1 | 2.00 | 30 | 4 |")
+        old = {**row, **gpu.spread([0.033])}
+        text, table = gpu_page().programs({"programs": {"rows": [old]}})
+        self.assertIn("the profiler's, too", text)
+        self.assertIn("| 33.00 |", table[2])
 
 
 class GpuPage(unittest.TestCase):

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <unordered_set>
 
 #include <cuda_runtime.h>
 
@@ -71,14 +72,16 @@ __global__ void __launch_bounds__(DELIVERY_THREADS)
 
 /* ---- what holds the device back, to measure it: spans.hpp ---- */
 
-/* Until the host has issued what comes behind, or for so many looks: each goes to the host's
- * memory and takes most of a microsecond, so all take some milliseconds. The first
- * launch of a kernel may load it, which may wait for the device: so nothing may wait here for
- * ever. */
-enum { MOST_LOOKS = 5000 };
+__device__ __forceinline__ uint64_t device_ns() {
+  uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 
+/* Until the host has issued what comes behind, or for so long. */
 __global__ void hold_back(const volatile uint64_t *let_go, uint64_t number) {
-  for (int k = 0; k < MOST_LOOKS && *let_go < number; k++) {
+  const uint64_t begun = device_ns();
+  while (*let_go < number && device_ns() - begun < event_clock::MOST_HELD_NS) {
   }
 }
 
@@ -110,6 +113,8 @@ struct gpu final : stream, event_clock, current_device {
   bool lost_ = false;
   char why_[256];
   bool measures_ = false;
+  std::shared_ptr<const std::atomic<unsigned>> loads_; /* null: nobody does */
+  std::unordered_set<const void *> launched_;          /* kernels, where that is measured */
   spans kernels_{*this};
   const interpreter *interpreter_ = nullptr;
   visit visit_{*this};
@@ -148,6 +153,9 @@ struct gpu final : stream, event_clock, current_device {
   }
   void set_dependent_launches(bool all) override { dependent_ = all; }
   void measure() override { measures_ = true; }
+  void loads_while(std::shared_ptr<const std::atomic<unsigned>> n) override {
+    loads_ = std::move(n);
+  }
   uint64_t kernel_ns() override;
   toolchain *new_toolchain() override {
     kernel_loader loader = cuda_loader();
@@ -161,6 +169,7 @@ struct gpu final : stream, event_clock, current_device {
   void end_event(event) override;
   bool record(event, const char *of) override;
   bool elapsed(event from, event to, uint64_t *ns) override;
+  bool may_hold() override { return !loads_ || *loads_ == 0; }
   void hold() override;
   void let_go() override;
 
@@ -174,7 +183,7 @@ struct gpu final : stream, event_clock, current_device {
   void deliver_due(uint64_t epoch);
   void issue(const launch &);
   cudaError_t start(const void *kernel, dim3 grid, dim3 block, void **arguments);
-  template <class G> void measured(const char *of, G launch);
+  template <class G> void measured(const char *of, const void *kernel, G launch);
   bool unmeasured();
   void spin_until(uint64_t epoch);
 };
@@ -298,9 +307,9 @@ void *gpu::allocate_pinned_early(size_t bytes) {
 
 /* ---- work ---- */
 
-/* With its time on the device, if that is wanted. */
-template <class G> void gpu::measured(const char *of, G launch) {
-  if (measures_) kernels_.launches(of);
+/* With its time on the device, if that is wanted; `kernel`: null if it is none of ours. */
+template <class G> void gpu::measured(const char *of, const void *kernel, G launch) {
+  if (measures_) kernels_.launches(of, kernel && launched_.insert(kernel).second);
   if (!lost_) launch();
 }
 
@@ -314,7 +323,8 @@ bool gpu::unmeasured() {
 void gpu::run(const launch &l) {
   deliver_due(0);
   if (!usable() || l.count <= 0) return;
-  measured(l.name, [&] { issue(l); });
+  const void *kernel = l.on_device ? (const void *)l.on_device : l.kernel;
+  measured(l.name, kernel, [&] { issue(l); });
 }
 
 /* Launches a kernel of our own, which begins with follow_launches. */
@@ -380,7 +390,7 @@ void gpu::copy(void *to, const void *from, size_t bytes) {
 void gpu::fill(void *device, uint8_t byte, size_t bytes) {
   deliver_due(0);
   if (!usable() || bytes == 0) return;
-  measured("fill",
+  measured("fill", nullptr,
            [&] { good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync"); });
 }
 
@@ -424,7 +434,7 @@ void gpu::deliver_due(uint64_t epoch) {
   const dim3 grid(due_.count > 0 ? due_.count : 1);
   void *arguments[] = {&due_};
   if (usable()) {
-    measured("delivery", [&] {
+    measured("delivery", (const void *)deliver, [&] {
       good(start((const void *)deliver, grid, dim3(DELIVERY_THREADS), arguments), "launch",
            "delivery");
     });

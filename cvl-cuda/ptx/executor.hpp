@@ -38,6 +38,8 @@ struct executor {
   /* The lanes of a store or an atomic operation come in this order. */
   virtual unsigned first_lane() { return 0; }
   virtual void fence(const instruction &, lanes) {}
+  /* %globaltimer, in nanoseconds. */
+  virtual uint64_t time() { return 0; }
   /* That of a lane's access, as an offset in its space where that is no global memory. */
   uint64_t address_of(const instruction &i, unsigned k) {
     const uint64_t address = at(i.a, k) + (uint64_t)i.offset;

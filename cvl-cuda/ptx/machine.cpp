@@ -86,6 +86,7 @@ struct machine final : executor {
   uint32_t warp_number = 0;
   uint64_t random_state, steps = 0;
   uint64_t looks = 0; /* accesses by which a thread may wait for another */
+  uint64_t clock = 0; /* the times that were asked for */
   size_t turns = 0;
   uint64_t addresses[3 * WARP];
 
@@ -335,6 +336,9 @@ struct machine final : executor {
                 [&](unsigned lane) { o->fenced(block->number, warp_number * WARP + lane, i); });
     }
   }
+
+  /* A microsecond a look, since the launch began: the same on every run. */
+  uint64_t time() override { return 1000 * ++clock; }
 
   /* ---- blocks ---- */
 

@@ -356,12 +356,22 @@ void encode_packed(const form &f, operand_source &o, instruction &i, bool packs)
   i.run = packs ? pack : unpack;
 }
 
+/* Other registers that are read only do not change while a thread runs. */
+void read_timer(const instruction &i, executor &x, lanes l) {
+  const uint64_t now = x.time();
+  for_lanes(l, [&](unsigned k) { write_wide(x.registers, i.d, k, now); });
+}
+
 void encode_move(const form &f, operand_source &o, instruction &i) {
   f.want(2);
   i.counted = MOVE;
   if (f.operand(0).kind == operand_text::VECTOR) return encode_packed(f, o, i, false);
   if (f.operand(1).kind == operand_text::VECTOR) return encode_packed(f, o, i, true);
   i.d = o.result(f.operand(0));
+  if (f.operand(1).kind == operand_text::NAME && f.operand(1).name == "%globaltimer") {
+    i.run = read_timer;
+    return;
+  }
   i.a = o.value(f.operand(1), f.last());
   i.run = by_width<moving>(std::max(2u, bytes_of(f.last())));
 }

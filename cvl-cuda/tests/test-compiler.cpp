@@ -119,6 +119,22 @@ Test(compiler, hands_out_a_kernel_when_it_is_ready) {
   cr_assert_eq(s.unloads, 1);
 }
 
+Test(compiler, counts_what_its_threads_have_to_do) {
+  script s;
+  compiler c(tools(s), cache(""), nullptr, 1);
+  const auto work = c.under_way();
+  cr_assert_eq(*work, 0);
+  s.held = true;
+  compilation *k[] = {c.request("a", "k"), c.request("b", "k"), c.request("d", "k")};
+  cr_assert_eq(*work, 3);
+  while (s.begun == 0) pause_briefly();
+  c.discard(k[1]);
+  cr_assert_eq(*work, 2, "what is under way counts, too");
+  s.held = false;
+  cr_assert_not_null(c.wait(k[2]));
+  cr_assert_eq(*work, 0);
+}
+
 Test(compiler, becomes_ready_without_being_waited_for) {
   script s;
   compiler c(tools(s), cache(""));

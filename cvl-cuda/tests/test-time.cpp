@@ -22,6 +22,7 @@ struct test_device final : event_clock {
   uint64_t now = 0, free = 0; /* free: when the device has done what it was given */
   uint64_t last = 0, done = UINT64_MAX;
   uint64_t made = 0, ended = 0, holds = 0;
+  bool loads = false;               /* somebody loads kernels */
   uint64_t fail_at = 0, called = 0; /* the call that fails, and all after it */
   bool held = false;
   struct when {
@@ -54,6 +55,7 @@ struct test_device final : event_clock {
     *ns = recorded[to].time - recorded[from].time;
     return true;
   }
+  bool may_hold() override { return !loads; }
   void hold() override {
     held = true;
     holds++;
@@ -69,8 +71,8 @@ struct test_device final : event_clock {
 enum { HOST = 1000 }; /* what issuing one thing takes the host */
 
 /* A launch that takes the device so long. */
-static void launch_of(spans &s, test_device &d, uint64_t ns) {
-  s.launches("test");
+static void launch_of(spans &s, test_device &d, uint64_t ns, bool is_first = false) {
+  s.launches("test", is_first);
   d.now += HOST;
   d.issue([&d, ns] { d.free += ns; });
 }
@@ -129,6 +131,43 @@ Test(time, windows_let_the_device_go) {
   cr_assert_not(d.held);
   s.collect();
   cr_assert_eq(s.ns, 5);
+  s.end();
+}
+
+/* A load waits for the device: it may come with any launch that is the first of its kernel. */
+Test(time, nothing_is_held_from_the_first_launch_of_a_kernel_on) {
+  test_device d;
+  spans s(d);
+  launch_of(s, d, 5);
+  cr_assert(d.held);
+  copy_of(s, d, 8);
+  s.launches("new", true);
+  cr_assert_not(d.held, "the launch may load its kernel, which waits for the device");
+  s.ends();
+  launch_of(s, d, 5);
+  cr_assert_not(d.held);
+  s.window_ends();
+  launch_of(s, d, 5);
+  cr_assert(d.held, "the next window");
+  s.window_ends();
+  cr_assert_eq(d.holds, 2);
+  s.end();
+}
+
+Test(time, nothing_is_held_while_kernels_are_loaded) {
+  test_device d;
+  spans s(d);
+  d.loads = true;
+  window_of(s, d, 5);
+  cr_assert_eq(d.holds, 0);
+  d.loads = false;
+  launch_of(s, d, 5);
+  cr_assert(d.held);
+  d.loads = true; /* it began meanwhile */
+  launch_of(s, d, 5);
+  cr_assert_not(d.held);
+  s.window_ends();
+  cr_assert_eq(d.holds, 1);
   s.end();
 }
 

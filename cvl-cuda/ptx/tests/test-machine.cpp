@@ -56,6 +56,29 @@ Test(ptx_machine, threads_diverge_and_meet) {
   }
 }
 
+/* As what holds a device back: some look at the time ends it. */
+Test(ptx_machine, time_passes) {
+  for (const char *schedule : schedules) {
+    rig r(4, schedule);
+    const std::string wrong = r.run(std::string(own_word) + R"(
+  mov.u64 %q2, %globaltimer;
+  mov.u32 %r2, 0;
+again:
+  add.s32 %r2, %r2, 1;
+  mov.u64 %q3, %globaltimer;
+  sub.s64 %q3, %q3, %q2;
+  setp.lt.u64 %p1, %q3, 100000;
+  @%p1 bra again;
+  st.global.u32 [%q1], %r2;
+)",
+                                    4, 1);
+    cr_assert(wrong == "", "%s: %s", schedule, wrong.c_str());
+    for (uint32_t k = 0; k < 4; k++) {
+      cr_assert(r.word(k) > 1 && r.word(k) <= 100, "%s: %u looks", schedule, r.word(k));
+    }
+  }
+}
+
 Test(ptx_machine, guarded_exit) {
   for (const char *schedule : schedules) {
     rig r(64, schedule);
