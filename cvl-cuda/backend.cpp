@@ -655,6 +655,15 @@ static cvl_kernel *prepare(context *c, const superop *op) {
   }
 }
 
+/* Without memory they are requested one by one, when they are to run. */
+static void prepared(context *c) {
+  try {
+    request_prepared(*c);
+  } catch (const std::bad_alloc &) {
+  }
+  c->device->leave();
+}
+
 static bool run_entry(context *c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                       cvl_value *outs) {
   static const cvl_backend nodes = backend_over_streams();
@@ -717,6 +726,7 @@ cvl_backend backend_over_streams() {
   b.random = random_entry;
   b.assert_all = assert_entry;
   b.prepare = prepare;
+  b.prepared = prepared;
   b.discard = [](context *c, cvl_kernel *k) { discard_kernel(*c, k); };
   b.run = run_entry;
   return b;

@@ -28,6 +28,8 @@ struct cache {
   bool find(const std::string &key, std::string &bytes);
   /* Keeps them; the files not used for longest make room. */
   void keep(const std::string &key, const std::string &bytes);
+  /* Whether there is a folder. */
+  bool keeps() const { return !folder_.empty(); }
   /* Why nothing can be kept, or empty: known once it was tried. */
   const std::string &complaint() const { return complaint_; }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -18,24 +17,32 @@
 namespace ravel {
 
 enum stage {
-  UNDER_WAY, /* a thread's */
+  REQUESTED, /* a thread looks for it on disk */
+  MISSING,   /* it is not there: a thread compiles it */
   MADE,      /* the owner's from here on: bytes, or loaded by the thread */
   READY,     /* loaded */
   FAILED     /* why */
 };
 
 struct compilation {
-  const std::string text, name;
+  const std::string text;
+  const std::vector<std::string> kernels;
   unsigned users = 1; /* the owner's */
-  std::atomic<int> stage{UNDER_WAY};
+  std::atomic<int> stage{REQUESTED};
   std::atomic<bool> stop{false};
+  std::atomic<bool> wanted{false}; /* a kernel of it */
+  std::atomic<bool> left{false};   /* no user needs it any more, but the next run */
+  std::string sought;              /* the identity of the tools by which it was looked for */
   std::string bytes, why;
   bool settled = false;
   void *loaded = nullptr;
-  kernel_entry entry;
+  std::vector<kernel_entry> entries;
 
-  compilation(const std::string &t, const std::string &n) : text(t), name(n) {}
+  compilation(const std::string &t, const std::vector<std::string> &k) : text(t), kernels(k) {}
 };
+
+/* How long whoever waits does so before it asks whether to go on. */
+static const std::chrono::milliseconds between_questions(10);
 
 /* One thread for each processor that this process may use, within the limit. */
 static size_t usual_threads() {
@@ -45,16 +52,11 @@ static size_t usual_threads() {
 compiler::compiler(std::unique_ptr<toolchain> tools, cache kept, speaker say,
                    unsigned most_threads)
     : tools_(std::move(tools)), say_(std::move(say)),
-      most_threads_(most_threads > 0 ? most_threads : usual_threads()),
+      most_threads_(most_threads > 0 ? most_threads : usual_threads()), keeps_(kept.keeps()),
       cache_(std::move(kept)) {}
 
 compiler::~compiler() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    closing_ = true;
-    for (const shared &c : working_) c->stop = true;
-  }
-  more_.notify_all();
+  finish_wanted();
   for (std::thread &t : threads_) t.join();
   for (const shared &c : known_) {
     if (c->loaded) tools_->unload(c->loaded);
@@ -79,27 +81,13 @@ bool compiler::in_module(const std::string &name, kernel_entry &entry) {
   return module_ && tools_->entry_of(module_, name, entry, why);
 }
 
-/* ---- the threads ---- */
+/* ---- the tools ---- */
 
 std::string compiler::note_key() const {
   return sha256().add(std::to_string(KERNEL_ABI)).add("note").add(tools_->request()).hex();
 }
 
-/* What an earlier process noted about the compiler is enough to find kernels on the disk: to
- * open NVRTC takes forty milliseconds, longer than many programs. */
-bool compiler::recall_tools(std::string &identity) {
-  std::lock_guard<std::mutex> lock(opening_);
-  if (!opened_ && !recalled_ && !tools_->request().empty()) {
-    std::string note;
-    recalled_ = cache_.find(note_key(), note) && tools_->recall(note);
-    if (recalled_) identity_ = tools_->identity();
-  }
-  identity = identity_;
-  return recalled_ && !opened_;
-}
-
-bool compiler::open_tools(std::string &identity, std::string &why) {
-  std::lock_guard<std::mutex> lock(opening_);
+bool compiler::open_tools_now(std::string &why) {
   if (!opened_) {
     opened_ = true;
     if (tools_->open(cannot_)) {
@@ -108,31 +96,64 @@ bool compiler::open_tools(std::string &identity, std::string &why) {
       if (!tools_->request().empty()) keep(note_key(), tools_->note());
     }
   }
-  identity = identity_;
   why = cannot_;
   return cannot_.empty();
 }
 
+bool compiler::open_tools(std::string &identity, std::string &why) {
+  std::lock_guard<std::mutex> lock(opening_);
+  const bool opened = open_tools_now(why);
+  identity = identity_;
+  return opened;
+}
+
+/* What an earlier process noted about the compiler is enough to find kernels on the disk: to
+ * open NVRTC takes forty milliseconds, longer than many programs. Without a note nothing was
+ * kept, unless it is a compiler without notes. */
+bool compiler::identify(std::string &identity) {
+  std::lock_guard<std::mutex> lock(opening_);
+  std::string note, why;
+  const bool has_notes = !tools_->request().empty();
+  if (has_notes && !opened_ && !recalled_) {
+    recalled_ = cache_.find(note_key(), note) && tools_->recall(note);
+    if (recalled_) identity_ = tools_->identity();
+  }
+  const bool known =
+      recalled_ || (!has_notes && open_tools_now(why)) || (opened_ && cannot_.empty());
+  identity = identity_;
+  return known;
+}
+
+/* ---- what the threads do ---- */
+
 std::string compiler::key_of(const compilation &c, const std::string &identity) const {
-  return sha256().add(std::to_string(KERNEL_ABI)).add(identity).add(c.name).add(c.text).hex();
+  sha256 key;
+  key.add(std::to_string(KERNEL_ABI)).add(identity).add(c.text);
+  for (const std::string &kernel : c.kernels) key.add(kernel);
+  return key.hex();
 }
 
 bool compiler::find(compilation &c, const std::string &identity) {
+  c.sought = identity;
   const bool found = cache_.find(key_of(c, identity), c.bytes);
-  if (found) found_++;
+  if (found) found_ += (unsigned)c.kernels.size();
   return found;
 }
 
-/* From the disk, or compiled and then kept there. */
-bool compiler::make(compilation &c) {
+int compiler::looked_for(compilation &c) {
   std::string identity;
-  if (recall_tools(identity) && find(c, identity)) return true;
-  if (!open_tools(identity, c.why)) return false;
-  if (find(c, identity)) return true;
-  if (!tools_->compile(c.text, c.name, c.stop, c.bytes, c.why)) return false;
-  compiled_++;
+  return identify(identity) && find(c, identity) ? loaded(c) : MISSING;
+}
+
+/* Compiled and then kept. */
+int compiler::made(compilation &c) {
+  std::string identity;
+  if (!open_tools(identity, c.why)) return FAILED;
+  if (identity != c.sought && find(c, identity)) return loaded(c);
+  if (!tools_->compile(c.text, c.kernels[0], c.stop, c.bytes, c.why)) return FAILED;
+  compiled_ += (unsigned)c.kernels.size();
   keep(key_of(c, identity), c.bytes);
-  return true;
+  return loaded(c);
 }
 
 /* One at a time: the cache notes what is wrong, and counts the bytes of its files. */
@@ -147,52 +168,93 @@ void compiler::keep(const std::string &key, const std::string &bytes) {
   cache_trouble_ = trouble;
 }
 
+/* Loading takes a device a quarter of a millisecond: that is not to keep the owner. */
+int compiler::loaded(compilation &c) {
+  const bool now = tools_->loads_in_threads() && !c.stop && !c.left && !closing_;
+  return !now || load(c) ? MADE : FAILED;
+}
+
+bool compiler::find_kernels(compilation &c) {
+  c.entries.resize(c.kernels.size());
+  for (size_t k = 0; k < c.kernels.size(); k++) {
+    if (!tools_->entry_of(c.loaded, c.kernels[k], c.entries[k], c.why)) return false;
+  }
+  return true;
+}
+
 /* The bytes made ready. */
 bool compiler::load(compilation &c) {
   c.loaded = tools_->load(c.bytes, c.why);
-  const bool found = c.loaded && tools_->entry_of(c.loaded, c.name, c.entry, c.why);
-  if (c.loaded && !found) tools_->unload(c.loaded);
-  if (!found) c.loaded = nullptr;
   c.bytes = std::string();
-  return found;
+  const bool good = c.loaded && find_kernels(c);
+  if (c.loaded && !good) tools_->unload(c.loaded);
+  if (!good) c.loaded = nullptr;
+  return good;
 }
 
-/* Loading takes a device a quarter of a millisecond: that is not to keep the owner. */
-bool compiler::try_to_make(compilation &c) {
-  try {
-    return make(c) && (!tools_->loads_in_threads() || c.stop || load(c));
-  } catch (const std::exception &e) { /* no memory */
-    c.why = e.what();
-    return false;
-  }
-}
+/* ---- the threads ---- */
 
-/* Under the mutex. */
+/* Under the mutex, as what follows. */
 void compiler::count_work() {
-  *work_ = (unsigned)(queue_.size() + working_.size());
+  *work_ = (unsigned)(requested_.size() + missing_.size() + working_.size());
+}
+
+bool compiler::has_work() const {
+  return !requested_.empty() || !missing_.empty();
+}
+
+bool compiler::is_at_end() const {
+  return closing_ && clock::now() >= last_begin_;
+}
+
+/* What may be on disk, then what was wanted first, at last what only the next run needs. */
+compiler::shared compiler::next() {
+  std::deque<shared> &from = requested_.empty() ? missing_ : requested_;
+  auto at = std::find_if(from.begin(), from.end(), [](const shared &c) { return !c->left; });
+  if (at == from.end()) at = from.begin();
+  const shared c = *at;
+  from.erase(at);
+  working_.push_back(c);
+  return c;
+}
+
+void compiler::done_with(const shared &c, int stage) {
+  working_.erase(std::find(working_.begin(), working_.end(), c));
+  if (c->stop && c->loaded) { /* nobody wants it any more */
+    tools_->unload(c->loaded);
+    c->loaded = nullptr;
+  }
+  c->stage = stage;
+  if (stage == MISSING && !c->stop) {
+    missing_.insert(c->wanted ? missing_.begin() : missing_.end(), c);
+    more_.notify_one();
+  }
+  count_work();
+  done_.notify_all();
+}
+
+/* The next module one stage on; the lock is released meanwhile. */
+void compiler::advance(std::unique_lock<std::mutex> &lock) {
+  const shared c = next();
+  int stage = FAILED;
+  lock.unlock();
+  try {
+    stage = c->stage == REQUESTED ? looked_for(*c) : made(*c);
+  } catch (const std::exception &e) { /* no memory */
+    c->why = e.what();
+  }
+  lock.lock();
+  done_with(c, stage);
 }
 
 void compiler::work() {
   std::unique_lock<std::mutex> lock(mutex_);
   for (;;) {
     idle_++;
-    more_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+    more_.wait(lock, [this] { return closing_ || has_work(); });
     idle_--;
-    if (closing_) return;
-    const shared c = queue_.front();
-    queue_.pop_front();
-    working_.push_back(c);
-    lock.unlock();
-    const bool made = try_to_make(*c);
-    lock.lock();
-    working_.erase(std::find(working_.begin(), working_.end(), c));
-    count_work();
-    if (c->stop && c->loaded) { /* nobody wants it any more */
-      tools_->unload(c->loaded);
-      c->loaded = nullptr;
-    }
-    c->stage = made ? MADE : FAILED;
-    done_.notify_all();
+    if (!has_work() || is_at_end()) return;
+    advance(lock);
   }
 }
 
@@ -201,7 +263,8 @@ void compiler::work() {
 bool compiler::start() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (threads_.size() == most_threads_ || queue_.size() <= idle_) return true;
+    if (threads_.size() == most_threads_ || requested_.size() + missing_.size() <= idle_)
+      return true;
   }
   sigset_t all, before;
   sigfillset(&all);
@@ -214,25 +277,56 @@ bool compiler::start() {
   return !threads_.empty();
 }
 
+/* ---- the end ---- */
+
+/* What nobody wanted, or all. */
+void compiler::give_up(bool all) {
+  const auto unwanted = [all](const shared &c) { return all || !c->wanted; };
+  for (std::deque<shared> *of : {&requested_, &missing_})
+    of->erase(std::remove_if(of->begin(), of->end(), unwanted), of->end());
+  for (const shared &c : working_) {
+    if (unwanted(c)) c->stop = true;
+  }
+  count_work();
+}
+
+/* See the head of compiler.hpp. */
+void compiler::finish_wanted() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  last_begin_ = clock::now() + std::chrono::seconds(MOST_SECONDS_AT_END);
+  closing_ = true;
+  give_up(!keeps_ || !cache_trouble_.empty());
+  more_.notify_all();
+  while (!working_.empty() || (has_work() && !is_at_end())) {
+    done_.wait_for(lock, between_questions);
+    lock.unlock();
+    const bool stop = asked_ && asked_();
+    lock.lock();
+    if (stop) give_up(true);
+  }
+}
+
 /* ---- the owner ---- */
 
-compilation *compiler::request(const std::string &text, const std::string &name) {
+compilation *compiler::request(const std::string &text,
+                               const std::vector<std::string> &kernels) {
+  forget_left();
   for (const shared &c : known_) {
-    if (c->text == text && c->name == name) {
-      c->users++;
-      return c.get();
-    }
+    if (c->text != text || c->kernels != kernels) continue;
+    c->left = false;
+    c->users++;
+    return c.get();
   }
-  const shared c = std::make_shared<compilation>(text, name);
+  const shared c = std::make_shared<compilation>(text, kernels);
   known_.push_back(c);
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    queue_.push_back(c);
+    requested_.push_back(c);
     count_work();
   }
   more_.notify_one();
   if (!start()) {
-    queue_.clear(); /* nobody else has it */
+    requested_.clear(); /* nobody else has it */
     count_work();
     c->why = "no thread could be started";
     c->stage = FAILED;
@@ -240,12 +334,16 @@ compilation *compiler::request(const std::string &text, const std::string &name)
   return c.get();
 }
 
+void compiler::retain(compilation *c) {
+  c->users++;
+}
+
 void compiler::speak(bool &said, const std::string &line) {
   if (!said && say_) say_(line);
   said = true;
 }
 
-/* What the owner does once about a compilation that its thread is done with. */
+/* What the owner does once about a module that the threads are done with. */
 void compiler::settle(compilation &c) {
   c.settled = true;
   if (c.stage == MADE) c.stage = c.loaded || load(c) ? READY : FAILED;
@@ -262,51 +360,89 @@ void compiler::settle(compilation &c) {
   if (!trouble.empty()) speak(said_cache_, "compiled superoperators are not kept: " + trouble);
 }
 
-const kernel_entry *compiler::poll(compilation *c) {
-  if (!c->settled && c->stage != UNDER_WAY) settle(*c);
-  return c->stage == READY ? &c->entry : nullptr;
+/* This thread looks, too: the others may be compiling. */
+void compiler::settle_found() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!requested_.empty()) advance(lock);
+    const auto is_looked_for = [](const shared &c) { return c->stage == REQUESTED; };
+    done_.wait(lock,
+               [&] { return std::none_of(working_.begin(), working_.end(), is_looked_for); });
+  }
+  for (const shared &c : known_) {
+    if (c->users > 0 && c->stage == MADE && !c->settled) settle(*c);
+  }
 }
 
-/* What is waited for comes next. */
-void compiler::hurry(compilation *c) {
+/* What was wanted comes next, and is worth finishing. */
+void compiler::want(compilation &c) {
+  if (c.wanted.exchange(true)) return;
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto mine = [c](const shared &other) { return other.get() == c; };
-  const auto found = std::find_if(queue_.begin(), queue_.end(), mine);
-  if (found != queue_.end()) std::rotate(queue_.begin(), found, found + 1);
+  const auto mine = [&c](const shared &other) { return other.get() == &c; };
+  for (std::deque<shared> *of : {&requested_, &missing_}) {
+    const auto at = std::find_if(of->begin(), of->end(), mine);
+    if (at != of->end()) std::rotate(of->begin(), at, at + 1);
+  }
 }
 
-const kernel_entry *compiler::wait(compilation *c, const std::function<bool()> &asked) {
-  hurry(c);
-  const auto between_questions = std::chrono::milliseconds(10);
-  while (c->stage == UNDER_WAY) {
+const kernel_entry *compiler::poll(compilation *c, size_t kernel) {
+  if (c->stage < MADE) {
+    want(*c);
+  } else if (!c->settled) {
+    settle(*c);
+  }
+  return c->stage == READY ? &c->entries[kernel] : nullptr;
+}
+
+const kernel_entry *compiler::wait(compilation *c, size_t kernel) {
+  if (c->stage < MADE) want(*c);
+  while (c->stage < MADE) {
     {
       std::unique_lock<std::mutex> lock(mutex_);
-      done_.wait_for(lock, between_questions, [c] { return c->stage != UNDER_WAY; });
+      done_.wait_for(lock, between_questions, [c] { return c->stage >= MADE; });
     }
-    if (asked && asked()) break;
+    if (asked_ && asked_()) break;
   }
-  return poll(c);
+  return poll(c, kernel);
 }
 
 const char *compiler::failure(const compilation *c) const {
   return c->stage == FAILED && c->settled ? c->why.c_str() : nullptr;
 }
 
+/* Whether it is finished for the next run, although nobody needs it any more. */
+bool compiler::is_left(compilation &c) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto left = std::count_if(missing_.begin(), missing_.end(),
+                                  [](const shared &other) { return other->left.load(); });
+  c.left = c.wanted && c.stage < MADE && keeps_ && cache_trouble_.empty() && left < MOST_LEFT;
+  return c.left;
+}
+
+/* Forgets what was finished since for the next run. */
+void compiler::forget_left() {
+  const auto is_done = [this](const shared &c) {
+    const bool is = c->users == 0 && c->stage >= MADE;
+    if (is && c->loaded) tools_->unload(c->loaded);
+    return is;
+  };
+  known_.erase(std::remove_if(known_.begin(), known_.end(), is_done), known_.end());
+}
+
 void compiler::discard(compilation *c) {
-  if (--c->users > 0) return;
+  if (--c->users > 0 || is_left(*c)) return;
+  const auto mine = [c](const shared &other) { return other.get() == c; };
   void *loaded = nullptr;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     c->stop = true;
-    if (c->stage != UNDER_WAY) loaded = c->loaded;
-    const auto mine = [c](const shared &other) { return other.get() == c; };
-    queue_.erase(std::remove_if(queue_.begin(), queue_.end(), mine), queue_.end());
+    if (c->stage >= MADE) loaded = c->loaded;
+    for (std::deque<shared> *of : {&requested_, &missing_})
+      of->erase(std::remove_if(of->begin(), of->end(), mine), of->end());
     count_work();
   }
   if (loaded) tools_->unload(loaded);
-  known_.erase(std::remove_if(known_.begin(), known_.end(),
-                              [c](const shared &other) { return other.get() == c; }),
-               known_.end());
+  known_.erase(std::remove_if(known_.begin(), known_.end(), mine), known_.end());
 }
 
 } // namespace ravel

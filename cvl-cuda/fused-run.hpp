@@ -12,11 +12,12 @@ namespace ravel {
 struct variant {
   fused_source source{};
   bool made = false;
-  kernel_entry ready; /* compiled ahead of time, or empty */
-  compilation *code =
-      nullptr; /* else; null: there is nothing for a kernel to do, or no kernel */
+  kernel_entry ready;          /* compiled ahead of time, or empty */
+  bool compiles = false;       /* else: is in a module, once that is requested */
+  compilation *code = nullptr; /* the module */
+  size_t number = 0;           /* in it */
 
-  bool has_kernel() const { return code || ready.kernel || ready.on_host; }
+  bool has_kernel() const { return compiles || ready.kernel || ready.on_host; }
   /* Whether nothing is missing. */
   bool is_complete() const { return has_kernel() || (source.memory && source.kernel.is_empty); }
 };

@@ -9,6 +9,11 @@
  */
 #include "cvl-cuda/fused.hpp"
 
+#include <stdlib.h>
+
+#include <algorithm>
+#include <map>
+
 #include "cvl-cuda/fused-run.hpp"
 
 namespace ravel {
@@ -37,6 +42,7 @@ struct cvl_kernel {
   std::vector<ravel::variant> scatters{}; /* of each group one, or two: claims come first */
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
+  bool requested = false;               /* with what was made then */
   uint64_t last_run = 0;                /* epoch of the last launch */
 };
 
@@ -51,7 +57,8 @@ enum { MOST_ARGUMENT_BYTES = 4000 };
 struct kernel_store {
   compiler tools;
   bool waits;
-  bool compiles; /* what is not in the module */
+  bool compiles;                      /* what is not in the module */
+  std::vector<cvl_kernel *> prepared; /* and not yet requested */
 
   kernel_store(std::unique_ptr<toolchain> t, cache kept, compiler::speaker say, bool wait,
                bool compile)
@@ -73,6 +80,7 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   const auto store = std::make_shared<kernel_store>(std::move(tools), std::move(kept), say,
                                                     o.compile_waits, compiles);
   s->loads_while(store->tools.under_way());
+  store->tools.gives_up_when([stop = o.stop] { return stop.asks && stop.asks(stop.with); });
   if (o.kernels) store->tools.use_module(o.kernels);
   return store;
 }
@@ -101,8 +109,7 @@ static size_t argument_bytes(const fused_kernel &k) {
 }
 
 static void find_kernel(context &c, variant &v) {
-  if (c.kernels->tools.in_module(v.source.key, v.ready) || !c.kernels->compiles) return;
-  v.code = c.kernels->tools.request(v.source.text, "fused");
+  v.compiles = !c.kernels->tools.in_module(v.source.key, v.ready) && c.kernels->compiles;
 }
 
 /* The kernel of a source that was made, unless it is empty. */
@@ -198,6 +205,121 @@ static bool has_kernels(const cvl_kernel &k) {
          !k.scatters.empty();
 }
 
+/* ---- modules ---- */
+
+/* Kernels of different texts as one module. */
+static void request_module(context &c, variant *const *of, size_t count) {
+  std::vector<const fused_source *> sources;
+  std::vector<std::string> keys;
+  for (size_t k = 0; k < count; k++) {
+    sources.push_back(&of[k]->source);
+    keys.push_back(of[k]->source.key);
+  }
+  const std::unique_ptr<char, void (*)(void *)> text(
+      fused_module_text(sources.data(), (uint32_t)count), ::free);
+  compilation *code = text ? c.kernels->tools.request(text.get(), keys) : nullptr;
+  for (size_t k = 0; k < count; k++) {
+    of[k]->compiles = code != nullptr;
+    of[k]->code = code;
+    of[k]->number = k;
+    if (code && k > 0) c.kernels->tools.retain(code);
+  }
+}
+
+/* Superoperators may be equal but for what a kernel does not see. */
+static void join_module(context &c, variant &v, const variant &same) {
+  v.compiles = same.compiles;
+  v.code = same.code;
+  v.number = same.number;
+  if (v.code) c.kernels->tools.retain(v.code);
+}
+
+static void request_variants(context &c, const std::vector<variant *> &all) {
+  const size_t most = c.tuning.value[TUNE_CUDA_MODULE_KERNELS];
+  std::map<std::string, variant *> first;
+  std::vector<variant *> distinct;
+  for (variant *v : all) {
+    if (first.emplace(v->source.key, v).second) distinct.push_back(v);
+  }
+  for (size_t k = 0; k < distinct.size(); k += most)
+    request_module(c, &distinct[k], std::min(most, distinct.size() - k));
+  for (variant *v : all) {
+    const variant *same = first[v->source.key];
+    if (v != same) join_module(c, *v, *same);
+  }
+}
+
+/* What was made of a superoperator and is not in a module yet. */
+static void add_variants(cvl_kernel &k, std::vector<variant *> &all) {
+  const auto add = [&all](variant &v) {
+    if (v.compiles && !v.code) all.push_back(&v);
+  };
+  add(k.whole);
+  add(k.packs);
+  add(k.short_segments);
+  for (scan_kernels &s : k.scans) {
+    add(s.usual);
+    add(s.longer);
+  }
+  for (variant &v : k.scatters) add(v);
+  for (combination_kernels &t : k.trees) {
+    add(t.up);
+    add(t.down);
+  }
+  for (variant &v : k.copies) add(v);
+}
+
+static void make_scan(context &c, const cvl_kernel &k, variant &v, unsigned leave) {
+  if (!v.made) make_variant(c, k.op, LEAVE_SPREADS | leave, v);
+}
+
+static void make_short_segments(context &c, cvl_kernel &k) {
+  if (!k.short_segments.made)
+    make_variant(c, k.op, LEAVE_SPREADS | SHORT_SEGMENTS | k.leave, k.short_segments);
+}
+
+static bool may_have_short_segments(const cvl_kernel &k) {
+  return k.whole.source.kernel.by_slots && k.trees.empty();
+}
+
+/* Those that are otherwise made when they are needed. */
+static void make_the_rest(context &c, cvl_kernel &k) {
+  for (scan_kernels &s : k.scans) {
+    make_scan(c, k, s.usual, s.leave);
+    make_scan(c, k, s.longer, s.leave | SCAN_LONG);
+  }
+  if (may_have_short_segments(k)) make_short_segments(c, k);
+}
+
+static void forget_prepared(context &c, const cvl_kernel *k) {
+  std::vector<cvl_kernel *> &p = c.kernels->prepared;
+  p.erase(std::remove(p.begin(), p.end(), k), p.end());
+}
+
+static void request_kernels(context &c, cvl_kernel &k) {
+  std::vector<variant *> all;
+  if (k.requested) return;
+  add_variants(k, all);
+  request_variants(c, all);
+  k.requested = true;
+  forget_prepared(c, &k);
+}
+
+void request_prepared(context &c) {
+  std::vector<variant *> all;
+  if (!c.kernels) return;
+  for (cvl_kernel *k : c.kernels->prepared) {
+    make_the_rest(c, *k);
+    add_variants(*k, all);
+  }
+  request_variants(c, all);
+  for (cvl_kernel *k : c.kernels->prepared) k->requested = true;
+  c.kernels->prepared.clear();
+  c.kernels->tools.settle_found();
+}
+
+/* ---- preparing ---- */
+
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
@@ -209,13 +331,17 @@ cvl_kernel *prepare_kernel(context &c, const superop *op) {
     good = superop_has_combinations(op) ? k->whole.is_complete() && make_trees(c, *k)
                                         : has_kernels(*k);
   }
-  if (good) return k.release();
-  end_kernels(c, *k);
-  return nullptr;
+  if (!good) {
+    end_kernels(c, *k);
+    return nullptr;
+  }
+  c.kernels->prepared.push_back(k.get());
+  return k.release();
 }
 
 void discard_kernel(context &c, cvl_kernel *k) {
   if (!c.work_queue.reached(k->last_run)) c.work_queue.finish();
+  forget_prepared(c, k);
   end_kernels(c, *k);
   delete k;
 }
@@ -225,10 +351,11 @@ const superop *superop_of(const cvl_kernel *k) {
 }
 /* The kernel if it can be run now, or null. */
 static const kernel_entry *entry_of(context &c, variant &v) {
+  variant *one = &v;
+  if (v.compiles && !v.code) request_module(c, &one, 1);
   if (!v.code) return v.has_kernel() ? &v.ready : nullptr;
-  const auto asked = [&c] { return c.stop.asks && c.stop.asks(c.stop.with); };
   compiler &tools = c.kernels->tools;
-  return c.kernels->waits ? tools.wait(v.code, asked) : tools.poll(v.code);
+  return c.kernels->waits ? tools.wait(v.code, v.number) : tools.poll(v.code, v.number);
 }
 
 /* Whether all kernels of combinations can be run now. */
@@ -244,7 +371,7 @@ static bool find_trees(context &c, cvl_kernel &k, execution &e) {
 
 static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs) {
   std::vector<const kernel_entry *> entries;
-  if (e.is_small() || !e.fits()) return false;
+  if (!e.fits()) return false;
   for (variant &v : k.copies) {
     entries.push_back(entry_of(c, v));
     if (!v.source.kernel.is_empty && !entries.back()) return false;
@@ -269,11 +396,11 @@ struct ready_scan {
   const kernel_entry *usual, *longer;
 };
 
-static bool find_scan(context &c, execution &e, variant &v, unsigned leave, bool is_needed,
-                      ready_scan &r, const kernel_entry *&entry) {
+static bool find_scan(context &c, const cvl_kernel &k, variant &v, unsigned leave,
+                      bool is_needed, ready_scan &r, const kernel_entry *&entry) {
   entry = nullptr;
   if (!is_needed) return true;
-  if (!v.made) make_variant(c, &e.op, LEAVE_SPREADS | leave, v);
+  make_scan(c, k, v, leave);
   r.plan = &v.source.kernel;
   return find_entry(c, v, entry) && entry;
 }
@@ -284,8 +411,8 @@ static bool find_scans(context &c, cvl_kernel &k, execution &e,
   bool good = true;
   for (scan_kernels &s : k.scans) {
     ready_scan r{};
-    good = find_scan(c, e, s.usual, s.leave, e.has_rows(), r, r.usual) && good;
-    good = find_scan(c, e, s.longer, s.leave | SCAN_LONG, e.has_chunks(), r, r.longer) && good;
+    good = find_scan(c, k, s.usual, s.leave, e.has_rows(), r, r.usual) && good;
+    good = find_scan(c, k, s.longer, s.leave | SCAN_LONG, e.has_chunks(), r, r.longer) && good;
     ready.push_back(r);
   }
   return good;
@@ -345,12 +472,13 @@ static operand_lengths lengths_for(const cvl_kernel &k) {
 static bool run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                      operand_lengths lengths, cvl_value *outs, bool *overwrites) {
   execution e(c, site, *k->op, operands, lengths);
+  if (e.is_small()) return false;
+  request_kernels(c, *k);
   if (k->op->copies) return run_copies(c, *k, e, outs);
-  if (e.is_small() || !find_trees(c, *k, e) || !e.fits()) return false;
-  const fused_kernel &plan = k->whole.source.kernel;
-  const bool by_groups = plan.by_slots && k->trees.empty() && e.has_short_segments();
+  if (!find_trees(c, *k, e) || !e.fits()) return false;
+  const bool by_groups = may_have_short_segments(*k) && e.has_short_segments();
+  if (by_groups) make_short_segments(c, *k);
   variant &v = by_groups ? k->short_segments : k->whole;
-  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | SHORT_SEGMENTS | k->leave, v);
   if (!launch_all(c, e, *k, v, overwrites)) return false;
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
   *overwrites = true;

@@ -478,5 +478,6 @@ const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner) {
   wrapped = inner;
   table.borrow = inner->borrow ? mpi_borrow : NULL;
   table.own_memory = inner->own_memory;
+  table.prepared = inner->prepared ? mpi_prepared : NULL;
   return &table;
 }

@@ -135,6 +135,10 @@ struct cvl_kernel *mpi_prepare(struct cvl_context *c, const struct superop *op) 
   return k;
 }
 
+void mpi_prepared(struct cvl_context *c) {
+  c->b->prepared(c->inner);
+}
+
 /* ---- RAVEL_MPI_EXPLAIN ---- */
 
 static void explain_runs(const struct cvl_context *c, const struct cvl_kernel *k) {

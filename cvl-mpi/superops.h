@@ -15,6 +15,7 @@ struct cvl_kernel *mpi_prepare_step(struct cvl_context *, const struct superop *
                                     uint32_t pieces);
 /* Prints, with RAVEL_MPI_EXPLAIN in the environment, how it was executed. */
 void mpi_discard(struct cvl_context *, struct cvl_kernel *);
+void mpi_prepared(struct cvl_context *);
 void mpi_discard_step(struct cvl_context *, struct cvl_kernel *);
 /* Its steps at these, if it was executed in some. */
 const struct split *mpi_split(const struct cvl_kernel *, enum split_at);

@@ -504,6 +504,7 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
   struct computed computed[SUPEROP_PARAMS] = {0};
   if (!(mix->copies ? superop_copies_make : superop_case_make)(s, arena, mix, &c)) return;
   struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
+  if (s->b->prepared && round % 2) s->b->prepared(s->ctx);
   c.computed = mix->copies ? NULL : computed;
   for (int run = 0; run < RUNS && !s->failed; run++) {
     uint64_t n = lengths[rng_below(&s->rng, COUNT)];

@@ -564,6 +564,9 @@ struct cvl_backend {
    * the kernel. NULL if memory fails or the back end would rather not, without a fault: the
    * caller then uses superop_run. */
   struct cvl_kernel *(*prepare)(struct cvl_context *, const struct superop *);
+  /* All that a program has are prepared, and it is about to begin: what they were compiled to
+   * before is made ready, while nothing runs. NULL: there is nothing to do. */
+  void (*prepared)(struct cvl_context *);
   void (*discard)(struct cvl_context *, struct cvl_kernel *);
   /* outs[i] = output i on these operands, one for each parameter. The caller has required all
    * of its rules. Takes node_count sites: a fault of node k carries site + k. One object may

@@ -125,6 +125,7 @@ void task_free(struct cvl_context *, struct task *);
 /* ---- of the table of functions (delayed-superop.c) ---- */
 
 struct cvl_kernel *delayed_prepare(struct cvl_context *, const struct superop *);
+void delayed_prepared(struct cvl_context *);
 void delayed_discard(struct cvl_context *, struct cvl_kernel *);
 bool delayed_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
                  const struct cvl_value *operands, struct cvl_value *outs);

@@ -16,6 +16,10 @@ struct cvl_kernel *delayed_prepare(struct cvl_context *ctx, const struct superop
   return k;
 }
 
+void delayed_prepared(struct cvl_context *ctx) {
+  if (ctx->b->prepared) ctx->b->prepared(ctx->inner);
+}
+
 void delayed_discard(struct cvl_context *ctx, struct cvl_kernel *k) {
   for (struct task *t = ctx->queue; t;) { /* the last moment for its tasks */
     bool mine = t->kernel == k;

@@ -509,6 +509,7 @@ const struct cvl_backend delayed_functions = {
     .random = delayed_do_random,
     .assert_all = delayed_assert_all,
     .prepare = delayed_prepare,
+    .prepared = delayed_prepared,
     .discard = delayed_discard,
     .run = delayed_run,
 };

@@ -39,10 +39,7 @@ static bool is_new(struct module *m, const char key[40]) {
 /* A kernel that the back end runs a superoperator by, under the name by which it looks for it;
  * the source is freed. */
 static void module_source(struct module *m, struct fused_source *s, FILE *cu) {
-  if (!s->kernel.is_empty && is_new(m, s->key)) {
-    fused_emit_kernel_body(&s->kernel, s->key, cu);
-    fused_emit_kernel_entry(&s->kernel, s->key, cu);
-  }
+  if (!s->kernel.is_empty && is_new(m, s->key)) fused_emit_source(s, cu);
   fused_source_free(s);
 }
 
@@ -66,11 +63,7 @@ static void module_tree(struct module *m, const struct superop *op, uint32_t fir
                         enum fused_tree which, struct widths widths, FILE *cu) {
   struct fused_source s;
   if (!fused_source_make_tree(op, first, which, widths, "fused", &s)) memory_failed();
-  if (is_new(m, s.key)) {
-    fused_emit_tree_body(op, first, which, widths, s.key, cu);
-    fused_emit_tree_entry(s.key, cu);
-  }
-  fused_source_free(&s);
+  module_source(m, &s, cu);
 }
 
 /* The kernels of combinations. */

@@ -268,6 +268,11 @@ bool fused_source_make_tree(const struct superop *op, uint32_t first, enum fused
                             struct widths widths, const char *name, struct fused_source *s) {
   if (!begin_source(s)) return false;
   FILE *out = s->memory->text.stream;
+  s->kernel.op = op;
+  s->kernel.widths = widths;
+  s->is_tree = true;
+  s->first = first;
+  s->which = which;
   fused_emit_kernel_prelude(&op, 1, widths, out);
   fused_emit_tree_body(op, first, which, widths, name, out);
   fused_emit_tree_entry(name, out);
@@ -279,4 +284,41 @@ void fused_source_free(struct fused_source *s) {
   arena_free(&s->memory->arena);
   free(s->memory);
   *s = (struct fused_source){.text = NULL};
+}
+
+/* ---- modules ---- */
+
+void fused_emit_source(const struct fused_source *s, FILE *out) {
+  const struct fused_kernel *k = &s->kernel;
+  if (s->is_tree) {
+    fused_emit_tree_body(k->op, s->first, s->which, k->widths, s->key, out);
+    fused_emit_tree_entry(s->key, out);
+  } else {
+    fused_emit_kernel_body(k, s->key, out);
+    fused_emit_kernel_entry(k, s->key, out);
+  }
+}
+
+static void emit_module(const struct fused_source *const *sources, uint32_t count,
+                        const struct superop **ops, FILE *out) {
+  for (uint32_t k = 0; k < count; k++) ops[k] = sources[k]->kernel.op;
+  fused_emit_kernel_prelude(ops, count, sources[0]->kernel.widths, out);
+  for (uint32_t k = 0; k < count; k++) fused_emit_source(sources[k], out);
+}
+
+char *fused_module_text(const struct fused_source *const *sources, uint32_t count) {
+  char *text = NULL;
+  size_t length;
+  const struct superop **ops = malloc(count * sizeof *ops);
+  FILE *out = ops ? open_memstream(&text, &length) : NULL;
+  if (out) {
+    emit_module(sources, count, ops, out);
+    const bool lost = ferror(out) != 0;
+    if (fclose(out) != 0 || lost) {
+      free(text);
+      text = NULL;
+    }
+  }
+  free(ops);
+  return text;
 }

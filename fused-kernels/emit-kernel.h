@@ -223,10 +223,13 @@ void fused_copy_kernel_plan(struct arena *, const struct superop *, uint32_t num
 
 /* A plan with its text, in memory of their own. */
 struct fused_source {
-  struct fused_kernel kernel; /* without a plan if it is of a combination */
-  const char *text;           /* NULL if the kernel is empty */
-  char key[40]; /* "fused_" and 32 digits made from the text: what the kernel is called in a
-                   module compiled ahead of time (fused_emit_cuda) */
+  struct fused_kernel kernel; /* of a combination: without a plan */
+  bool is_tree;               /* it is of the combination that begins with node `first` */
+  uint32_t first;
+  enum fused_tree which;
+  const char *text; /* NULL if the kernel is empty */
+  char key[40];     /* "fused_" and 32 digits made from the text: what the kernel is called in a
+                       module compiled ahead of time (fused_emit_cuda) */
   struct fused_source_memory *memory;
 };
 
@@ -241,6 +244,11 @@ bool fused_source_make_copy(const struct superop *, uint32_t number, struct widt
 bool fused_source_make_tree(const struct superop *, uint32_t first, enum fused_tree,
                             struct widths, const char *name, struct fused_source *);
 void fused_source_free(struct fused_source *);
+/* The text of a module with these kernels, each under its key: not empty, of different keys and
+ * of the same widths. In memory of malloc, NULL if there is none. */
+char *fused_module_text(const struct fused_source *const *, uint32_t count);
+/* One of them there: its body and its entry point. */
+void fused_emit_source(const struct fused_source *, FILE *);
 
 /* The text in three functions: the beginning, once for all kernels of a file in the same
  * widths; the body of a kernel; its entry points. */

@@ -160,12 +160,12 @@ static enum step run_program(struct machine *m, struct machine_program *p, struc
   return step;
 }
 
-/* A device's kernels take a millisecond each to find and to load, by threads that do so while
- * the program begins, and what is compiled before the program runs is compiled together. Other
+/* A device waits for what runs on it when kernels are loaded: those on disk are ready before
+ * the program begins; and what is compiled before the program runs is compiled together. Other
  * functions are prepared when they are first wanted. */
 static bool prepare_ahead(struct machine *m, struct machine_program *p) {
   const bool waits = m->options.compile == CVL_COMPILE_ALL && m->options.compile_waits;
-  return !(m->backend->own_memory || waits) || machine_program_prepare(m, p);
+  return !(m->backend->prepared || waits) || machine_program_prepare(m, p);
 }
 
 static enum machine_outcome evaluate(struct machine *m, const struct ir_program *program,

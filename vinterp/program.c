@@ -101,6 +101,7 @@ bool machine_program_prepare(struct machine *m, const struct machine_program *p)
     fused_prepare(m, k);
     stopped = machine_asks_to_stop(m);
   }
+  if (!stopped && m->backend->prepared) m->backend->prepared(m->context);
   machine_program_use(m, NULL);
   return !stopped || machine_fail_beginning(m, p->program);
 }

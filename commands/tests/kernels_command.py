@@ -33,7 +33,8 @@ class Kernels(ScratchTest):
 
     def command(self, *words):
         done = subprocess.run(words, cwd=self.directory, capture_output=True, text=True, check=False,
-                              env=dict(os.environ, RAVEL_EMULATION="small=0"))
+                              env=dict(os.environ, RAVEL_EMULATION="small=0", CXX=COMPILER,
+                                       XDG_CACHE_HOME=str(self.directory)))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, done.stderr
 
@@ -48,6 +49,11 @@ class Kernels(ScratchTest):
         with_kernels, err = self.launches("--kernels", "prog.so")
         self.assertLess(with_kernels, without)
         self.assertNotIn("not used", err)
+
+    def test_a_short_program_has_its_kernels_at_its_second_run(self):
+        with_kernels, _ = self.launches("--kernels", "prog.so")
+        self.launches("--native")
+        self.assertEqual(self.launches("--native")[0], with_kernels)
 
     def test_what_cannot_be_used_is_said(self):
         without, _ = self.launches()

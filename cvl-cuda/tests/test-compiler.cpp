@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <thread>
+
 #include "base/processors.h"
 #include "cvl-cuda/compiler.hpp"
 #include "cvl-cuda/emulation/host-toolchain.hpp"
@@ -103,7 +105,7 @@ Test(compiler, hands_out_a_kernel_when_it_is_ready) {
   {
     compiler c(tools(s), cache(""));
     s.held = true;
-    compilation *k = c.request("text", "k");
+    compilation *k = c.request("text", {"k"});
     cr_assert_null(c.poll(k));
     pause_briefly();
     cr_assert_null(c.poll(k));
@@ -125,7 +127,7 @@ Test(compiler, counts_what_its_threads_have_to_do) {
   const auto work = c.under_way();
   cr_assert_eq(*work, 0);
   s.held = true;
-  compilation *k[] = {c.request("a", "k"), c.request("b", "k"), c.request("d", "k")};
+  compilation *k[] = {c.request("a", {"k"}), c.request("b", {"k"}), c.request("d", {"k"})};
   cr_assert_eq(*work, 3);
   while (s.begun == 0) pause_briefly();
   c.discard(k[1]);
@@ -138,7 +140,7 @@ Test(compiler, counts_what_its_threads_have_to_do) {
 Test(compiler, becomes_ready_without_being_waited_for) {
   script s;
   compiler c(tools(s), cache(""));
-  compilation *k = c.request("text", "k");
+  compilation *k = c.request("text", {"k"});
   for (int i = 0; i < 200000 && !c.poll(k); i++) pause_briefly();
   cr_assert_not_null(c.poll(k));
 }
@@ -146,8 +148,8 @@ Test(compiler, becomes_ready_without_being_waited_for) {
 Test(compiler, compiles_the_same_text_once) {
   script s;
   compiler c(tools(s), cache(""));
-  compilation *a = c.request("text", "k"), *b = c.request("text", "k"),
-              *other_name = c.request("text", "l"), *other_text = c.request("next", "k");
+  compilation *a = c.request("text", {"k"}), *b = c.request("text", {"k"}),
+              *other_name = c.request("text", {"l"}), *other_text = c.request("next", {"k"});
   cr_assert_eq(a, b);
   cr_assert_neq(a, other_name);
   cr_assert_neq(a, other_text);
@@ -164,8 +166,8 @@ Test(compiler, says_once_what_does_not_compile_and_goes_on) {
   script s;
   listener heard;
   compiler c(tools(s), cache(""), heard.ear());
-  compilation *a = c.request("wrong 1", "k"), *b = c.request("wrong 2", "k"),
-              *good = c.request("right", "k");
+  compilation *a = c.request("wrong 1", {"k"}), *b = c.request("wrong 2", {"k"}),
+              *good = c.request("right", {"k"});
   cr_assert_null(c.wait(a));
   cr_assert_null(c.wait(b));
   cr_assert_not_null(c.wait(good));
@@ -181,7 +183,7 @@ Test(compiler, says_once_that_there_are_no_tools) {
   listener heard;
   s.missing = true;
   compiler c(tools(s), cache(""), heard.ear());
-  for (const char *name : {"a", "b", "c"}) cr_assert_null(c.wait(c.request("text", name)));
+  for (const char *name : {"a", "b", "c"}) cr_assert_null(c.wait(c.request("text", {name})));
   cr_assert_eq(heard.lines.size(), 1);
   cr_assert(contains(heard.lines[0], "no compiler here"));
   cr_assert_eq(s.begun, 0);
@@ -192,7 +194,7 @@ Test(compiler, reports_what_cannot_be_loaded) {
   listener heard;
   s.unloadable = true;
   compiler c(tools(s), cache(""), heard.ear());
-  compilation *k = c.request("text", "k");
+  compilation *k = c.request("text", {"k"});
   cr_assert_null(c.wait(k));
   cr_assert_str_eq(c.failure(k), "cannot load");
   c.discard(k);
@@ -203,7 +205,8 @@ Test(compiler, gives_up_what_is_discarded) {
   script s;
   compiler c(tools(s), cache(""), nullptr, 1);
   s.held = true;
-  compilation *a = c.request("a", "k"), *b = c.request("b", "k"), *d = c.request("d", "k");
+  compilation *a = c.request("a", {"k"}), *b = c.request("b", {"k"}),
+              *d = c.request("d", {"k"});
   while (s.begun == 0) pause_briefly();
   c.discard(b); /* in the queue: never begun */
   c.discard(a); /* under way: stopped, or `d` would wait for ever */
@@ -213,19 +216,156 @@ Test(compiler, gives_up_what_is_discarded) {
   cr_assert_eq(s.begun, 2);
   cr_assert_eq(s.stopped, 1);
   /* Asked for again it is compiled again. */
-  cr_assert_not_null(c.wait(c.request("a", "k")));
+  cr_assert_not_null(c.wait(c.request("a", {"k"})));
 }
 
 Test(compiler, waits_until_it_is_asked_to_end) {
   script s;
   compiler c(tools(s), cache(""));
   s.held = true;
-  compilation *k = c.request("text", "k");
+  compilation *k = c.request("text", {"k"});
   int times = 0;
-  cr_assert_null(c.wait(k, [&times] { return ++times == 3; }));
+  c.gives_up_when([&times] { return ++times == 3; });
+  cr_assert_null(c.wait(k));
   cr_assert_eq(times, 3);
   s.held = false;
   cr_assert_not_null(c.wait(k));
+}
+
+/* ---- the end of a program that was short ---- */
+
+/* Lets compilations go on a while later. */
+struct delayed_release {
+  std::thread thread;
+  delayed_release(script &s, int milliseconds)
+      : thread([&s, milliseconds] {
+          for (int k = 0; k < milliseconds; k++) pause_briefly();
+          s.held = false;
+        }) {}
+  ~delayed_release() { thread.join(); }
+};
+
+/* How many of these texts a later process finds. */
+static unsigned found_later(script &s, const temporary &t, std::vector<std::string> texts) {
+  s.held = false;
+  compiler c(tools(s), cache(t.folder));
+  for (const std::string &text : texts) c.request(text, {"k"});
+  c.settle_found();
+  return c.found();
+}
+
+Test(compiler, finishes_at_its_end_what_was_wanted) {
+  temporary t;
+  script s;
+  s.held = true;
+  {
+    delayed_release later(s, 50);
+    compiler c(tools(s), cache(t.folder), nullptr, 2);
+    compilation *wanted = c.request("wanted", {"k"});
+    c.request("other", {"k"});
+    cr_assert_null(c.poll(wanted));
+    while (s.begun < 2) pause_briefly();
+  }
+  cr_assert_eq(s.stopped, 1, "what nobody wanted is given up");
+  cr_assert_eq(found_later(s, t, {"wanted", "other"}), 1);
+}
+
+/* As programs do before they close a context. */
+Test(compiler, finishes_what_was_wanted_and_discarded) {
+  temporary t;
+  script s;
+  s.held = true;
+  {
+    delayed_release later(s, 50);
+    compiler c(tools(s), cache(t.folder), nullptr, 1);
+    compilation *k[] = {c.request("a", {"k"}), c.request("b", {"k"}), c.request("d", {"k"})};
+    for (compilation *one : {k[0], k[1]}) cr_assert_null(c.poll(one));
+    for (compilation *one : k) c.discard(one);
+  }
+  cr_assert_eq(s.begun, 2);
+  cr_assert_eq(found_later(s, t, {"a", "b", "d"}), 2);
+}
+
+Test(compiler, what_was_discarded_and_is_requested_again_is_compiled_once) {
+  temporary t;
+  script s;
+  compiler c(tools(s), cache(t.folder), nullptr, 1);
+  s.held = true;
+  for (int k = 0; k < 3; k++) {
+    compilation *a = c.request("a", {"k"});
+    cr_assert_null(c.poll(a));
+    c.discard(a);
+  }
+  s.held = false;
+  cr_assert_not_null(c.wait(c.request("a", {"k"})));
+  cr_assert_eq(s.begun, 1);
+}
+
+Test(compiler, begins_nothing_when_it_has_been_ending_for_long) {
+  temporary t;
+  script s;
+  s.held = true;
+  {
+    delayed_release later(s, 1000 * compiler::MOST_SECONDS_AT_END + 200);
+    compiler c(tools(s), cache(t.folder), nullptr, 1);
+    for (const char *text : {"a", "b"}) c.poll(c.request(text, {"k"}));
+    while (s.begun == 0) pause_briefly();
+  }
+  cr_assert_eq(s.begun, 1);
+  cr_assert_eq(found_later(s, t, {"a", "b"}), 1);
+}
+
+Test(compiler, gives_up_at_its_end_what_nobody_waits_for) {
+  temporary t;
+  script s;
+  s.held = true;
+  {
+    compiler c(tools(s), cache(t.folder), nullptr, 1);
+    c.gives_up_when([] { return true; });
+    for (const char *text : {"a", "b"}) c.poll(c.request(text, {"k"}));
+    while (s.begun == 0) pause_briefly();
+  }
+  cr_assert_eq(s.begun, 1);
+  cr_assert_eq(s.stopped, 1);
+}
+
+/* ---- what is on disk ---- */
+
+Test(compiler, makes_ready_what_is_on_disk_whatever_is_compiled) {
+  temporary t;
+  script s;
+  {
+    compiler c(tools(s), cache(t.folder));
+    for (const char *text : {"a", "b"}) cr_assert_not_null(c.wait(c.request(text, {"k"})));
+  }
+  const int loads = s.loads;
+  s.held = true;
+  compiler c(tools(s), cache(t.folder), nullptr, 1);
+  compilation *missing = c.request("missing", {"k"});
+  while (s.begun < 3) pause_briefly(); /* the one thread has it */
+  compilation *k[] = {c.request("a", {"k"}), c.request("b", {"k"})};
+  c.settle_found();
+  cr_assert_eq(s.loads, loads + 2);
+  for (compilation *one : k) cr_assert_not_null(c.poll(one));
+  cr_assert_null(c.poll(missing));
+  cr_assert_eq(s.loads, loads + 2);
+  s.held = false;
+}
+
+Test(compiler, counts_all_kernels_of_a_module) {
+  temporary t;
+  script s;
+  for (int round = 0; round < 2; round++) {
+    compiler c(tools(s), cache(t.folder));
+    compilation *m = c.request("text", {"k", "l", "m"});
+    cr_assert_not_null(c.wait(m, 2));
+    cr_assert_eq(c.compiled(), round == 0 ? 3U : 0U);
+    cr_assert_eq(c.found(), round == 0 ? 0U : 3U);
+    c.retain(m);
+    c.discard(m);
+    cr_assert_not_null(c.poll(m, 1), "it has another owner");
+    cr_assert_neq(c.request("text", {"k"}), m, "a module with other kernels is another one");
+  }
 }
 
 Test(compiler, ends_at_once_whatever_is_under_way) {
@@ -233,7 +373,7 @@ Test(compiler, ends_at_once_whatever_is_under_way) {
   s.held = true;
   {
     compiler c(tools(s), cache(""), nullptr, 2);
-    for (const char *name : {"a", "b", "c"}) c.request("text", name);
+    for (const char *name : {"a", "b", "c"}) c.request("text", {name});
     while (s.begun < 2) pause_briefly();
   }
   cr_assert_eq(s.begun, 2);
@@ -247,7 +387,7 @@ Test(compiler, compiles_as_many_at_once_as_it_may) {
   compiler c(tools(s), cache(""), nullptr, MOST);
   compilation *k[REQUESTED];
   s.held = true;
-  for (int i = 0; i < REQUESTED; i++) k[i] = c.request("text " + std::to_string(i), "k");
+  for (int i = 0; i < REQUESTED; i++) k[i] = c.request("text " + std::to_string(i), {"k"});
   for (int i = 0; i < 200000 && s.begun < MOST; i++) pause_briefly();
   for (int i = 0; i < 20; i++) pause_briefly(); /* for one too many */
   cr_assert_eq(s.begun, MOST);
@@ -266,7 +406,7 @@ Test(compiler, starts_no_thread_while_one_is_idle) {
   script s;
   compiler c(tools(s), cache(""), nullptr, 4);
   for (const char *name : {"a", "b", "c"}) {
-    cr_assert_not_null(c.wait(c.request("text", name)));
+    cr_assert_not_null(c.wait(c.request("text", {name})));
     for (int i = 0; i < 20; i++) pause_briefly(); /* until it waits again */
   }
   cr_assert_eq(c.threads(), 1);
@@ -277,7 +417,7 @@ Test(compiler, takes_a_thread_a_processor_at_most) {
   compiler c(tools(s), cache(""));
   s.held = true;
   for (unsigned i = 0; i < 2 * compiler::MOST_THREADS; i++)
-    c.request("text " + std::to_string(i), "k");
+    c.request("text " + std::to_string(i), {"k"});
   cr_assert_leq(c.threads(), (size_t)compiler::MOST_THREADS);
   cr_assert_leq(c.threads(), processors_available());
   s.held = false;
@@ -291,7 +431,7 @@ Test(compiler, keeps_and_finds_kernels_from_several_threads) {
   for (int round = 0; round < 2; round++) {
     compiler c(tools(s), cache(t.folder), nullptr, 4);
     std::vector<compilation *> k;
-    for (int i = 0; i < 24; i++) k.push_back(c.request("text " + std::to_string(i), "k"));
+    for (int i = 0; i < 24; i++) k.push_back(c.request("text " + std::to_string(i), {"k"}));
     for (compilation *one : k) cr_assert_not_null(c.wait(one));
     cr_assert_eq(c.found(), round == 0 ? 0U : 24U);
     cr_assert_eq(c.compiled(), round == 0 ? 24U : 0U);
@@ -311,7 +451,7 @@ Test(compiler, opens_no_compiler_for_what_is_on_the_disk) {
   for (const auto &round : rounds) {
     s.version = round.version;
     compiler c(tools(s), cache(t.folder));
-    const kernel_entry *e = c.wait(c.request(round.text, "k"));
+    const kernel_entry *e = c.wait(c.request(round.text, {"k"}));
     cr_assert_not_null(e);
     const std::string wanted = std::string("code of ") + round.text;
     cr_assert_str_eq((const char *)e->kernel, wanted.c_str());
@@ -325,7 +465,7 @@ Test(compiler, finds_on_disk_what_was_compiled_before) {
   script s;
   for (int round = 0; round < 2; round++) {
     compiler c(tools(s), cache(t.folder));
-    const kernel_entry *e = c.wait(c.request("text", "k"));
+    const kernel_entry *e = c.wait(c.request("text", {"k"}));
     cr_assert_not_null(e);
     cr_assert_str_eq((const char *)e->kernel, "code of text");
     cr_assert_eq(c.found(), (unsigned)round);
@@ -333,9 +473,9 @@ Test(compiler, finds_on_disk_what_was_compiled_before) {
   cr_assert_eq(s.begun, 1);
   s.version = "2"; /* another compiler makes other code */
   compiler c(tools(s), cache(t.folder));
-  cr_assert_not_null(c.wait(c.request("text", "k")));
+  cr_assert_not_null(c.wait(c.request("text", {"k"})));
   cr_assert_eq(s.begun, 2);
-  cr_assert_not_null(c.wait(c.request("text", "l")));
+  cr_assert_not_null(c.wait(c.request("text", {"l"})));
   cr_assert_eq(s.begun, 3);
 }
 
@@ -345,7 +485,8 @@ Test(compiler, says_once_that_nothing_is_kept) {
   listener heard;
   write_contents(t.file("plain"), "");
   compiler c(tools(s), cache(t.file("plain")), heard.ear());
-  for (const char *name : {"a", "b", "c"}) cr_assert_not_null(c.wait(c.request("text", name)));
+  for (const char *name : {"a", "b", "c"})
+    cr_assert_not_null(c.wait(c.request("text", {name})));
   cr_assert_eq(heard.lines.size(), 1);
   cr_assert(contains(heard.lines[0], "Not a directory"));
 }
@@ -366,7 +507,7 @@ Test(host_toolchain, compiles_what_runs_in_any_order) {
   temporary t;
   for (int round = 0; round < 2; round++) { /* the second from disk */
     compiler c(ravel::host_toolchain(), cache(t.folder));
-    compilation *k = c.request(doubling_text(), "doubling");
+    compilation *k = c.request(doubling_text(), {"doubling"});
     const kernel_entry *e = c.wait(k);
     cr_assert_not_null(e, "%s", c.failure(k));
     for (int direction = -1; direction <= 1; direction++) {
@@ -382,13 +523,36 @@ Test(host_toolchain, compiles_what_runs_in_any_order) {
   }
 }
 
+/* a[i] += 1, behind that. */
+static std::string two_kernels_text() {
+  return doubling_text() + "struct counting {\n"
+                           "  int64_t *a;\n"
+                           "  HD void operator()(int64_t i) const { a[i] += 1; }\n"
+                           "};\n"
+                           "RAVEL_KERNEL_N(counting)\n";
+}
+
+Test(host_toolchain, compiles_several_kernels_at_once) {
+  compiler c(ravel::host_toolchain(), cache(""));
+  compilation *m = c.request(two_kernels_text(), {"doubling", "counting"});
+  int64_t a = 20;
+  const struct { int64_t *a; } body = {&a};
+  const ravel::order o = {1, 0};
+  const kernel_entry *doubling = c.wait(m), *counting = c.poll(m, 1);
+  cr_assert(doubling && counting);
+  doubling->on_host(&body, 1, &o);
+  cr_assert_eq(a, 41);
+  counting->on_host(&body, 1, &o);
+  cr_assert_eq(a, 42);
+}
+
 Test(host_toolchain, says_where_a_text_is_wrong) {
   listener heard;
   compiler c(ravel::host_toolchain(), cache(""), heard.ear());
-  compilation *k = c.request(doubling_text() + "int x = undeclared;\n", "doubling");
+  compilation *k = c.request(doubling_text() + "int x = undeclared;\n", {"doubling"});
   cr_assert_null(c.wait(k));
   cr_assert(contains(c.failure(k), "undeclared"), "%s", c.failure(k));
-  compilation *other = c.request(doubling_text(), "tripling");
+  compilation *other = c.request(doubling_text(), {"tripling"});
   cr_assert_null(c.wait(other));
   cr_assert(contains(c.failure(other), "tripling is not in its text"), "%s", c.failure(other));
   cr_assert_eq(heard.lines.size(), 1);
@@ -428,7 +592,7 @@ Test(host_toolchain, is_stopped_with_all_it_started) {
   const double begin = now();
   {
     compiler c(ravel::host_toolchain(slow), cache(""));
-    c.request(doubling_text(), "doubling");
+    c.request(doubling_text(), {"doubling"});
     while (contents(t.file("started")).empty() && now() - begin < 300) pause_briefly();
   }
   cr_assert_lt(now() - begin, 1000);
@@ -448,8 +612,8 @@ Test(host_toolchain, is_stopped_with_all_it_started) {
 Test(nvrtc, says_that_it_is_missing) {
   listener heard;
   compiler c(ravel::nvrtc_toolchain(90, {}, "/nowhere/libnvrtc.so"), cache(""), heard.ear());
-  cr_assert_null(c.wait(c.request("a", "k")));
-  cr_assert_null(c.wait(c.request("b", "k")));
+  cr_assert_null(c.wait(c.request("a", {"k"})));
+  cr_assert_null(c.wait(c.request("b", {"k"})));
   cr_assert_eq(heard.lines.size(), 1);
   cr_assert(contains(heard.lines[0], "/nowhere/libnvrtc.so"));
   cr_assert(contains(heard.lines[0], "RAVEL_NVRTC"));
