@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The reductions and scans that tuning values choose (cvl-cuda/variants.hpp), side by side: what each
+"""The reductions and scans that tuning values choose (cvl-cuda/variants), side by side: what each
 asks of a GPU, counted by the interpreter of PTX, and modelled times of an H100.
 
     bench/variants.py [--build DIR] [--size LOG2] [--width 32|64] [--check]

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <memory>
 #include <new>
 
 #include "cvl-cuda/fused.hpp"
@@ -117,26 +118,33 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
 
 /* ---- opening and closing ---- */
 
-/* RAVEL_CUDA_IDS is for measurements: 0 makes operations do without expanded ids. */
+/* What the caller asks for, of a new context; RAVEL_CUDA_IDS is for measurements: 0 makes
+ * operations do without expanded ids. */
+static void set_options(context &c, const cvl_options &o) {
+  const char *ids = getenv("RAVEL_CUDA_IDS");
+  if (ids) c.ids = strcmp(ids, "0") != 0;
+  c.stop = o.stop; /* what came before is the context's own */
+  c.memory.fail_in = o.fail_allocation;
+  if (o.measure) c.device->measure();
+  c.kernels = open_kernels(c.device, o);
+}
+
 context *open_context(stream *s, const cvl_options &o, const char **why) {
   static thread_local char reason[256]; /* of the stream, which does not last */
   try {
-    context *c = new context(s, o);
-    const char *ids = getenv("RAVEL_CUDA_IDS");
-    if (ids) c->ids = strcmp(ids, "0") != 0;
-    c->kernels = open_kernels(s, o);
-    s->leave();
-    if (s->failure() == nullptr) return c;
-    delete c;
-  } catch (const failure &) {
-    *why = "the device has no memory left";
+    std::unique_ptr<context> c(new context(s, o));
+    const char *closed = open_device(*c, o.opens_late && !o.kernels);
+    if (closed == nullptr) {
+      set_options(*c, o);
+      s->leave();
+      closed = s->failure();
+    }
+    if (closed == nullptr) return c.release();
+    snprintf(reason, sizeof reason, "%s", closed);
   } catch (const std::bad_alloc &) {
-    *why = "out of memory";
+    snprintf(reason, sizeof reason, "out of memory");
   }
-  if (s->failure()) {
-    snprintf(reason, sizeof reason, "%s", s->failure());
-    *why = reason;
-  }
+  *why = reason;
   delete s;
   return nullptr;
 }
@@ -164,7 +172,7 @@ static bool from_host(context *c, uint64_t site, cvl_elem elem, uint64_t n, cons
     ref<cvl_vector> v(new cvl_vector);
     v->elem = elem;
     v->length = (int64_t)n;
-    if ((int64_t)n <= c->small) {
+    if (is_for_host(*c, (int64_t)n)) {
       v->host = ref<block>(c->memory.take(memory_space::host, bytes, site));
       if (n > 0) memcpy(v->host->at, data, bytes);
     } else {
@@ -369,6 +377,7 @@ static bool from_device(context *c, uint64_t site, cvl_elem elem, uint64_t n, co
     ref<cvl_vector> v(new cvl_vector);
     v->elem = elem;
     v->length = (int64_t)n;
+    need_device(*c, site);
     v->device = ref<block>(c->memory.take(memory_space::device, bytes, site));
     finish(*c); /* its memory may have been another's */
     c->device->copy_shared(v->device->at, data, bytes);
@@ -381,6 +390,7 @@ static bool from_device(context *c, uint64_t site, cvl_elem elem, uint64_t n, co
 static bool read_device(context *c, uint64_t site, const void *data, uint64_t bytes,
                         void *dst) {
   return guarded(c, site, nullptr, nullptr, [&] {
+    need_device(*c, site);
     finish(*c);
     c->device->copy_shared(dst, data, bytes);
   });
@@ -407,6 +417,7 @@ static bool to_device(context *c, uint64_t site, const cvl_value *v, uint64_t n,
   void (*end)(void *) = [](void *) {};
   const bool good = guarded(c, site, nullptr, nullptr, [&] {
     if (bytes == 0) return;
+    need_device(*c, site);
     const void *from = settled_bytes(*c, site, *v, bytes);
     memory = c->device->allocate_shared(bytes, &end);
     if (!memory) fail(CVL_E_MEMORY, site, 0, (int64_t)bytes);
@@ -459,7 +470,7 @@ static bool check(context *c, bool wait, cvl_error *e) {
   *e = c->fault;
   c->has_fault = false;
   c->faults_taken++;
-  if (e->kind != CVL_E_DEVICE) {
+  if (e->kind != CVL_E_DEVICE && c->device_faults) {
     c->work_queue.fill(c->device_faults->at, 0, sizeof(fault_slot));
     memset(c->seen_faults->at, 0, sizeof(fault_slot));
   }

@@ -2,6 +2,7 @@
  * scans: combination<T, OP> for an element type T, with
  *
  *     type            T
+ *     operation       OP
  *     exact           whether every order of combination gives the same bits
  *     identity()      what the program gets for no elements
  *     pad()           neutral on either side, in every bit
@@ -41,6 +42,7 @@ template <> struct instruction<float, OP_MIN> {
 #define COMBINATION(op, T, identity_, pad_, exact_, expression)                                \
   template <> struct combination<T, OP_##op> {                                                 \
     using type = T;                                                                            \
+    static constexpr cvl_op operation = OP_##op;                                               \
     enum { exists = 1, exact = exact_ };                                                       \
     HD static T identity() { return (T)(identity_); }                                          \
     HD static T pad() { return (T)(pad_); }                                                    \

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include <algorithm>
+#include <string>
 
+#include "cvl-cuda/fused.hpp"
 #include "cvl-cuda/ops.hpp"
 #include "fused-kernels/published.hpp"
 
@@ -14,33 +16,96 @@ enum { MOST_SETTLED = 1 << 16 };
 
 cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
     : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
-      tuning(tuning_complete(o.tuning, s->architecture())),
+      say(o.say), tuning(tuning_complete(o.tuning, s->architecture())),
       /* The default was measured in the model of traffic between host and device: the best for
        * all programs. */
-      small((int64_t)tuning.value[TUNE_CUDA_HOST_ELEMENTS]) {
+      host_elements((int64_t)tuning.value[TUNE_CUDA_HOST_ELEMENTS]), small(host_elements) {
   using namespace ravel;
   work_queue.most_held = tuning.value[TUNE_CUDA_WINDOW];
   work_queue.company = tuning.value[TUNE_CUDA_WINDOW_IDLE];
   device->set_grid_blocks(tuning.value[TUNE_CUDA_GRID_BLOCKS]);
   device->set_dependent_launches(tuning.value[TUNE_CUDA_DEPENDENT_LAUNCH] != 0);
   memory.order = &work_queue;
-  device_faults = ref<block>(memory.take(memory_space::device, sizeof(fault_slot), 0));
-  seen_faults = ref<block>(memory.take(memory_space::host, sizeof(fault_slot), 0));
-  memset(seen_faults->at, 0, sizeof(fault_slot));
-  work_queue.fill(device_faults->at, 0, sizeof(fault_slot));
-  memory.live = memory.peak = memory.recent = memory.allocations =
-      0; /* what the context needs is not counted */
   memory.limit = o.memory_limit;
-  memory.begin();
-  memory.fail_in = o.fail_allocation;
-  work_queue.finish();
-  work_queue.launches = work_queue.waits = 0;
-  work_queue.launch_ns = work_queue.wait_ns = 0;
-  stop = o.stop; /* what came before is the context's own */
-  if (o.measure) device->measure();
 }
 
 namespace ravel {
+
+/* ---- opening the device ---- */
+
+/* What the context itself needs. It is not counted; nor is the wait, which nobody may end. */
+static void begin_device(context &c) {
+  queue &q = c.work_queue;
+  const uint64_t launches = q.launches, waits = q.waits, launch_ns = q.launch_ns,
+                 wait_ns = q.wait_ns;
+  c.seen_faults = ref<block>(c.memory.take_own(memory_space::host, sizeof(fault_slot), 0));
+  memset(c.seen_faults->at, 0, sizeof(fault_slot));
+  c.device_faults = ref<block>(c.memory.take_own(memory_space::device, sizeof(fault_slot), 0));
+  q.fill(c.device_faults->at, 0, sizeof(fault_slot));
+  q.finish();
+  c.memory.begin();
+  q.launches = launches;
+  q.waits = waits;
+  q.launch_ns = launch_ns;
+  q.wait_ns = wait_ns;
+}
+
+static const char *open_now(context &c) {
+  const char *why = c.device->open();
+  if (why) return why;
+  try {
+    begin_device(c);
+  } catch (const failure &) {
+    return c.device->failure() ? c.device->failure() : "the device has no memory left";
+  }
+  return c.device->failure();
+}
+
+const char *open_device(context &c, bool late) {
+  if (late && c.device->may_open_late()) {
+    c.small = std::max(c.host_elements, (int64_t)c.tuning.value[TUNE_CUDA_OPEN_ELEMENTS]);
+    return nullptr;
+  }
+  c.is_open = true;
+  return open_now(c);
+}
+
+/* Where the device cannot be had now, the host does the rest, on one thread. */
+static void open_late(context &c) {
+  c.is_open = true;
+  const char *why = open_now(c);
+  c.small = why ? INT64_MAX : c.host_elements;
+  if (why == nullptr) {
+    request_prepared(c);
+    return;
+  }
+  c.device_faults = nullptr;
+  const std::string line = std::string("the GPU is not used: ") + why +
+                           "; one thread computes (--backend cpu uses all)";
+  cvl_say(&c.say, line.c_str());
+}
+
+bool is_for_host(context &c, int64_t elements) {
+  if (elements > c.small && !c.is_open) open_late(c);
+  return elements <= c.small;
+}
+
+/* The host has done, or will, what has so many elements: so much less until the device is
+ * opened. */
+static void spend(context &c, int64_t elements) {
+  if (!c.is_open && elements > c.host_elements)
+    c.small = std::max(c.host_elements, c.small - elements);
+}
+
+void need_device(context &c, uint64_t site) {
+  if (!c.is_open) open_late(c);
+  if (!c.device_faults)
+    throw failure{{CVL_E_DEVICE, site, 0, 0, 0, 0, "the device could not be opened"}};
+}
+
+void set_host_elements(context &c, int64_t n) {
+  c.host_elements = c.small = n;
+}
 
 /* ---- reference counts ---- */
 
@@ -102,6 +167,7 @@ static void note_slot(context &c, const fault_slot &s) {
 static void look(context &);
 
 void finish(context &c) {
+  if (!c.device_faults) return;
   if (c.work_queue.runs != c.runs_seen) /* else nothing can have gone wrong since */
     c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
   c.runs_seen = c.work_queue.runs;
@@ -339,8 +405,9 @@ work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value
     const int64_t size = settled_size(c, *v, lengths);
     if (size > most) most = size;
   }
-  if (most > c.small) on_host = false;
+  on_host = is_for_host(c, most);
   for (const cvl_value *v : operands) on_host = on_host && at_hand(c, *v);
+  if (on_host) spend(c, most);
 }
 
 /* A number that no kernel writes, since the operation failed before. */

@@ -30,7 +30,8 @@
 
 namespace ravel {
 struct kernel_store;
-}
+struct kernel_variants;
+} // namespace ravel
 
 namespace ravel {
 /* What blocks of launches publish (fused-kernels/published.hpp): kept from one launch to the
@@ -55,9 +56,12 @@ struct cvl_context {
   ravel::queue work_queue;
   cvl_elem int_elem, float_elem;
   cvl_stop stop{};
-  ::tuning tuning; /* all values */
-  int64_t small;   /* operations on up to so many elements may run on the host */
-  bool ids = true; /* expanded ids are made (RAVEL_CUDA_IDS) */
+  cvl_speaker say;
+  ::tuning tuning;       /* all values */
+  int64_t host_elements; /* operations on up to so many elements may run on the host */
+  int64_t small;         /* the same now: more while the device is not open */
+  bool is_open = false;  /* the device is, or nobody tries any more */
+  bool ids = true;       /* expanded ids are made (RAVEL_CUDA_IDS) */
   ravel::fault_slot host_faults{};        /* of bodies that ran on the host */
   ravel::ref<ravel::block> device_faults; /* one fault_slot on the device */
   ravel::ref<ravel::block> seen_faults;   /* pinned: its copy as of the last wait */
@@ -72,6 +76,8 @@ struct cvl_context {
       settled; /* what they were, by symbol: for sizes held by the caller */
 
   std::map<uint64_t, ravel::ref<ravel::pending>> samples; /* of PERMUTE, by site (permute.cu) */
+
+  const ravel::kernel_variants *variants = nullptr; /* variants.hpp */
 
   std::shared_ptr<ravel::kernel_store> kernels; /* fused.cpp; ends before the memory does */
 
@@ -102,6 +108,17 @@ bool stays_pending(context &, const ref<pending> &);
 void is_required(context &, const ref<pending> &, const requirement &);
 /* A descriptor, with its offsets on the device, has this total. */
 void has_total(cvl_segdes &, const ref<pending> &);
+/* Opens the device of a new context; or leaves that to work that is worth it, and until then
+ * the host has more to do. A reason if it cannot be opened. */
+const char *open_device(context &, bool late);
+/* Whether the host does what has so many elements. Where it does not, the device is open, or
+ * has been asked to be: a device that cannot be opened leaves everything to the host. */
+bool is_for_host(context &, int64_t elements);
+/* Opens the device for values that are to be there. A fault if it cannot be. */
+void need_device(context &, uint64_t site);
+/* Changes the number of elements for that (tests). */
+void set_host_elements(context &, int64_t);
+
 /* Waits for all work, and takes note of what the device's error slot holds. */
 void finish(context &);
 /* The exact length, or total: waits if it is pending. */

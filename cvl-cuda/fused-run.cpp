@@ -48,7 +48,7 @@ bool execution::is_small() {
     most = std::max(most, n);
     here = here && at_hand(c, v);
   }
-  return here && most <= c.small;
+  return here && is_for_host(c, most);
 }
 
 /* Segments of cuda.long-segment on the average keep a warp busy for as long as it takes to find

@@ -42,7 +42,8 @@ struct cvl_kernel {
   std::vector<ravel::variant> scatters{}; /* of each group one, or two: claims come first */
   std::vector<ravel::combination_kernels> trees{};
   std::vector<ravel::variant> copies{}; /* by fused_copy_kernels */
-  bool requested = false;               /* with what was made then */
+  bool planned = false;                 /* there are kernels, which are made */
+  bool requested = false;               /* with what was made then, if anything */
   uint64_t last_run = 0;                /* epoch of the last launch */
 };
 
@@ -296,10 +297,25 @@ static void forget_prepared(context &c, const cvl_kernel *k) {
   p.erase(std::remove(p.begin(), p.end(), k), p.end());
 }
 
+/* Plans the kernels; false: there are none, and nothing is left of them. */
+static bool plan(context &c, cvl_kernel &k) {
+  if (k.op->copies) {
+    k.planned = make_copies(c, k);
+  } else {
+    make_kernels(c, k);
+    k.planned = superop_has_combinations(k.op) ? k.whole.is_complete() && make_trees(c, k)
+                                               : has_kernels(k);
+  }
+  if (k.planned) return true;
+  end_kernels(c, k);
+  k = cvl_kernel{k.op, {}, {}};
+  return false;
+}
+
 static void request_kernels(context &c, cvl_kernel &k) {
   std::vector<variant *> all;
   if (k.requested) return;
-  add_variants(k, all);
+  if (k.planned || plan(c, k)) add_variants(k, all);
   request_variants(c, all);
   k.requested = true;
   forget_prepared(c, &k);
@@ -307,8 +323,9 @@ static void request_kernels(context &c, cvl_kernel &k) {
 
 void request_prepared(context &c) {
   std::vector<variant *> all;
-  if (!c.kernels) return;
+  if (!c.kernels || !c.device_faults) return;
   for (cvl_kernel *k : c.kernels->prepared) {
+    if (!k->planned && !plan(c, *k)) continue;
     make_the_rest(c, *k);
     add_variants(*k, all);
   }
@@ -320,21 +337,11 @@ void request_prepared(context &c) {
 
 /* ---- preparing ---- */
 
+/* For a device that is not open yet nothing is planned: it may never be. */
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}});
-  bool good = false;
-  if (op->copies) {
-    good = make_copies(c, *k);
-  } else {
-    make_kernels(c, *k);
-    good = superop_has_combinations(op) ? k->whole.is_complete() && make_trees(c, *k)
-                                        : has_kernels(*k);
-  }
-  if (!good) {
-    end_kernels(c, *k);
-    return nullptr;
-  }
+  if (c.is_open && !plan(c, *k)) return nullptr;
   c.kernels->prepared.push_back(k.get());
   return k.release();
 }
@@ -371,7 +378,7 @@ static bool find_trees(context &c, cvl_kernel &k, execution &e) {
 
 static bool run_copies(context &c, cvl_kernel &k, execution &e, cvl_value *outs) {
   std::vector<const kernel_entry *> entries;
-  if (!e.fits()) return false;
+  if (!k.planned || !e.fits()) return false;
   for (variant &v : k.copies) {
     entries.push_back(entry_of(c, v));
     if (!v.source.kernel.is_empty && !entries.back()) return false;
@@ -475,7 +482,7 @@ static bool run_with(context &c, uint64_t site, cvl_kernel *k, const cvl_value *
   if (e.is_small()) return false;
   request_kernels(c, *k);
   if (k->op->copies) return run_copies(c, *k, e, outs);
-  if (!find_trees(c, *k, e) || !e.fits()) return false;
+  if (!k->planned || !find_trees(c, *k, e) || !e.fits()) return false;
   const bool by_groups = may_have_short_segments(*k) && e.has_short_segments();
   if (by_groups) make_short_segments(c, *k);
   variant &v = by_groups ? k->short_segments : k->whole;

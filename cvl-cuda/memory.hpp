@@ -145,8 +145,8 @@ struct heap {
   block *take(memory_space, size_t bytes, uint64_t site);
   /* The same for optional memory: null if there is none left; not counted as an allocation. */
   block *try_take(memory_space, size_t bytes);
-  /* Memory of the back end's own, such as for a small copy under way: neither limited nor
-   * counted, or what fits would depend on how far the device is. */
+  /* Memory of the back end's own, as for a small copy under way: neither limited nor counted,
+   * or what fits would depend on how far the device is. */
   block *take_own(memory_space, size_t bytes, uint64_t site);
 
 private:

@@ -201,6 +201,7 @@ void allocate(context &c, uint64_t site, cvl_elem elem, uint64_t n, cvl_value *o
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem;
   v->length = (int64_t)n;
+  need_device(c, site);
   v->device = ref<block>(c.memory.take(memory_space::device, (size_t)n * width, site));
   *out = value_of(*v.give());
 }

@@ -40,6 +40,13 @@ struct toolchain;
 struct stream {
   virtual ~stream() = default;
 
+  /* What a device needs is opened: until then it may be asked about, and for memory of the
+   * host; other calls open it, too. Why it cannot be, and nothing has changed; null: it is
+   * open. */
+  virtual const char *open() { return nullptr; }
+  /* Whether that may be put off: memory of the host from before is then like any other. */
+  virtual bool may_open_late() { return true; }
+
   /* The end of an entry of the back end: the thread has its current device back (visit.hpp). */
   virtual void leave() {}
 

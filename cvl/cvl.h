@@ -216,6 +216,9 @@ struct cvl_options {
   enum cvl_elem float_elem; /* CVL_F32 or CVL_F64 */
   unsigned threads;         /* 0: as many as the machine has */
   int device;               /* -1: the back end's choice */
+  bool opens_late; /* a device is opened when the data are large enough to be worth it, and
+                      where it then cannot be, the host does everything, and `say` gets
+                      why. False: by open, which fails */
   uint64_t memory_limit;    /* bytes for vectors and scratch; 0: none */
   uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
   enum cvl_compile compile;
@@ -228,7 +231,8 @@ struct cvl_options {
                              back end may leave them 0 */
   struct cvl_stop stop;   /* ends operations, in CVL_E_STOPPED: soon, however long they are;
                              on a device what it has been given to do is done first */
-  struct cvl_speaker say; /* why superoperators that should be compiled are not */
+  struct cvl_speaker say; /* why superoperators that should be compiled are not, or a device is
+                             not used */
   const struct tuning *tuning; /* values other than the defaults (tuning.h); or NULL. Read by
                                   open, and not later */
 };
@@ -260,6 +264,8 @@ struct cvl_device {
   uint64_t memory;       /* bytes; 0: not known */
   unsigned processors;   /* cores, multiprocessors */
   unsigned architecture; /* of a GPU: ten times its compute capability; else 0 */
+  bool unusable;         /* `open` would refuse it */
+  char remark[200];      /* why, or what else is to be known of it, as one line; "": nothing */
 };
 
 struct cvl_statistics {
@@ -324,9 +330,10 @@ struct cvl_backend {
   const char *doc;  /* one line for --devices */
   bool own_memory; /* vectors are not in the memory of the host, whose size says nothing then */
 
-  /* How many devices there are, numbered from 0; describes the first `most` of them. 0 with a
-   * text in *why if none can be used. The text is one line without a full stop: what is
-   * missing, and what to do if that can be said. It stays valid; so does that of open. */
+  /* How many devices there are, numbered from 0, those that cannot be used included; describes
+   * the first `most` of them. 0 with a text in *why if there is none. The text is one line
+   * without a full stop: what is missing, and what to do if that can be said. It stays valid;
+   * so does that of open. */
   unsigned (*devices)(struct cvl_device *out, unsigned most, const char **why);
   /* Opens a context; NULL with such a text in *why if it cannot be had. Nothing a device needs
    * is opened before the first call of one of these two. */

@@ -53,8 +53,9 @@ uint64_t tuning_default(enum tuning_id, unsigned architecture);
 bool tuning_is_legal(enum tuning_id, uint64_t value);
 /* All values: those that are set in *asked (or NULL), else defaults. */
 struct tuning tuning_complete(const struct tuning *asked, unsigned architecture);
-/* Whether a back end of this name reads the value: "cpu" those of a CPU, "cuda" and its
- * relatives those of a GPU. */
+/* Whether a search may gain something by the value on a back end of this name: "cpu" by those
+ * of a CPU, "cuda" and its relatives by those of a GPU, of other reductions only where there
+ * are some. */
 bool tuning_concerns(enum tuning_id, const char *backend);
 
 /* Sets the values that a text names. False with diagnostics that name `file` and the line. */

@@ -129,14 +129,15 @@ def without_outputs(words):
 
 
 def module_units(build):
-    """The sources of the CUDA module as the build compiles them; none if it has no module."""
+    """The sources of the CUDA module, and of that for benchmarks, as the build compiles them; none if it
+    has no module."""
     if not (build / "build.ninja").exists():
         return []
     listed = subprocess.run(["ninja", "-C", build, "-t", "compdb"], capture_output=True, text=True,
                             check=True).stdout
     units = []
     for entry in json.loads(listed):
-        if "cvl-cuda-objects.dir" in entry["output"] and entry["file"].endswith(".cu"):
+        if re.search(r"cvl-cuda-(objects|variants)\.dir", entry["output"]) and entry["file"].endswith(".cu"):
             words = shlex.split(entry["command"])
             nvcc = next(i for i, word in enumerate(words) if Path(word).name == "nvcc")
             units.append(Unit(Path(entry["file"]).name, without_outputs(words[nvcc:]),
@@ -349,34 +350,43 @@ def decompressed(data):
     return text.raw
 
 
-def fatbin_entries(data):
-    """(kind, architecture, contents) of each entry of the fat binaries in an object. The format is
-    not documented; cvl-cuda/ptx/fatbin.hpp says what is used of it."""
+def located_entries(data):
+    """(offset of its fat binary, kind, architecture, contents) of each entry of those in an object or a
+    module. The format is not documented; cvl-cuda/ptx/fatbin.hpp says what is used of it."""
     at = data.find(struct.pack("<I", FATBIN))
     while at >= 0:
+        begin = at
         head, size = struct.unpack_from("<HQ", data, at + 6)
         end, at = at + head + size, at + head
         while at < end:
             kind, _, head, size = struct.unpack_from("<HHIQ", data, at)
             arch = struct.unpack_from("<I", data, at + 28)[0]
-            contents = data[at + head:at + head + size]
-            if contents.startswith(ZSTANDARD):
-                contents = decompressed(contents)
-            yield kind, arch, contents
+            yield begin, kind, arch, data[at + head:at + head + size]
             at += head + size
         at = data.find(struct.pack("<I", FATBIN), at)
+
+
+def fatbin_entries(data):
+    """(kind, architecture, contents) of these entries, decompressed."""
+    for _, kind, arch, contents in located_entries(data):
+        yield kind, arch, decompressed(contents) if contents.startswith(ZSTANDARD) else contents
+
+
+def elf_sections(data):
+    """(name, offset, bytes) of each section of an ELF file."""
+    start = struct.unpack_from("<Q", data, 0x28)[0]
+    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    heads = [struct.unpack_from("<IIQQQQII", data, start + i * size) for i in range(count)]
+    text = data[heads[names][4]:]
+    return [(text[h[0]:text.index(b"\0", h[0])].decode(), h[4], h[5]) for h in heads]
 
 
 def shared_bytes(data):
     """Static shared memory of each kernel of a cubin, by symbol: sections without contents, with
     what the system reserves in each block."""
-    start = struct.unpack_from("<Q", data, 0x28)[0]
-    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
-    heads = [struct.unpack_from("<IIQQQQII", data, start + i * size) for i in range(count)]
-    text = data[heads[names][4]:]
-    named = [(text[h[0]:text.index(b"\0", h[0])].decode(), h[5]) for h in heads]
-    reserved = RESERVED if any(name.startswith(".nv.shared.reserved.") for name, _ in named) else 0
-    return {name.removeprefix(".nv.shared."): max(0, b - reserved) for name, b in named
+    named = elf_sections(data)
+    reserved = RESERVED if any(name.startswith(".nv.shared.reserved.") for name, *_ in named) else 0
+    return {name.removeprefix(".nv.shared."): max(0, b - reserved) for name, _, b in named
             if name.startswith(".nv.shared.")}
 
 

@@ -141,6 +141,7 @@ def programs():
     yield Stage("launches and waits, emulated GPU", "bench/launches.py")
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
     yield Stage("kernels of the CUDA back end, by ptxas", "scripts/check-ptxas --jobs {jobs}")
+    yield Stage("code of the CUDA back end for each GPU, a sample", "scripts/check-architectures --jobs {jobs}")
     yield Stage("kernels of the CUDA back end, their PTX interpreted", "scripts/check-ptx --jobs {jobs}")
     yield Stage("calls of the CUDA runtime that fail", "scripts/check-failures --jobs {jobs}")
 
@@ -310,6 +311,7 @@ def whole_programs():
                     "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
     yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/launches.py --whole")
     yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
+    yield Stage("whole: code of the CUDA back end for each GPU", "scripts/check-architectures --whole --jobs {jobs}")
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",

@@ -1,8 +1,8 @@
 /* plugin.c - a module for tests: the oracle under another name, which counts launches as a
  * device would. RAVEL_TEST_PLUGIN in the environment makes it worse: "refuse" (no device, open
- * fails), "null" (ravel_backend serves no version), "old" (its table is of another one), "slow"
- * (reductions sleep, for a time that depends on the tuning value cpu.serial-bytes), "wrong"
- * (their result depends on it).
+ * fails), "torn" (two devices that cannot be used), "null" (ravel_backend serves no version),
+ * "old" (its table is of another one), "slow" (reductions sleep, for a time that depends on the
+ * tuning value cpu.serial-bytes), "wrong" (their result depends on it).
  */
 #include "cvl/oracle.h"
 #include "cvl/tuning.h"
@@ -17,7 +17,8 @@
 __attribute__((visibility("default"))) const struct cvl_backend *
 ravel_backend(uint32_t version);
 
-static const char out_of_paper[] = "there is no paper: buy some";
+static const char out_of_paper[] = "there is no paper: buy some",
+                  torn[] = "it is torn; take another one";
 
 static bool wants(const char *what) {
   const char *given = getenv("RAVEL_TEST_PLUGIN");
@@ -25,11 +26,16 @@ static bool wants(const char *what) {
 }
 
 static unsigned paper_devices(struct cvl_device *out, unsigned most, const char **why) {
-  static const struct cvl_device sheets[2] = {{"a white sheet", UINT64_C(3) << 30, 1, 0},
-                                              {"a grey sheet", 0, 132, 0}};
+  static const struct cvl_device sheets[2] = {
+      {.name = "a white sheet", .memory = UINT64_C(3) << 30, .processors = 1},
+      {.name = "a grey sheet", .processors = 132}};
   *why = out_of_paper;
   if (wants("refuse")) return 0;
-  for (unsigned i = 0; i < most && i < 2; i++) out[i] = sheets[i];
+  for (unsigned i = 0; i < most && i < 2; i++) {
+    out[i] = sheets[i];
+    out[i].unusable = wants("torn");
+    if (out[i].unusable) strcpy(out[i].remark, torn);
+  }
   return 2;
 }
 
@@ -55,8 +61,9 @@ static bool paper_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op,
 
 static struct cvl_context *paper_open(const struct cvl_options *options, const char **why) {
   serial_bytes = tuning_complete(options->tuning, 0).value[TUNE_CPU_SERIAL_BYTES];
-  if (!wants("refuse") && options->device < 2) return cvl_oracle_backend.open(options, why);
-  *why = wants("refuse") ? out_of_paper : "there are two sheets";
+  if (!wants("refuse") && !wants("torn") && options->device < 2)
+    return cvl_oracle_backend.open(options, why);
+  *why = wants("refuse") ? out_of_paper : wants("torn") ? torn : "there are two sheets";
   return NULL;
 }
 

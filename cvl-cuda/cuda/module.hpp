@@ -17,7 +17,7 @@ inline cvl_context *open_on_device(const cvl_options *o, const char **why,
   const char *small = getenv("RAVEL_CUDA_SMALL");
   stream *s = cuda_stream(o->device, why, interprets);
   context *c = s ? open_context(s, *o, why) : nullptr;
-  if (c && small) c->small = strtoll(small, nullptr, 10);
+  if (c && small) set_host_elements(*c, strtoll(small, nullptr, 10));
   return c;
 }
 

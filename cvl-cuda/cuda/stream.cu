@@ -6,19 +6,23 @@
  */
 #include "cvl-cuda/cuda/stream.hpp"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <new>
 #include <unordered_set>
 
 #include <cuda_runtime.h>
 
 #include "cvl-cuda/calls.hpp"
+#include "cvl-cuda/code.hpp"
 #include "cvl-cuda/copies.hpp"
 #include "cvl-cuda/cuda/loader.hpp"
 #include "cvl-cuda/nvrtc.hpp"
@@ -110,8 +114,10 @@ struct gpu final : stream, event_clock, current_device {
   unsigned *finished_ = nullptr; /* of the device: delivery::finished */
   delivery due_{};               /* copies not yet issued; nothing was issued since */
   calls calls_;
+  bool is_open_ = false, may_open_late_ = false;
   bool lost_ = false;
   char why_[256];
+  std::map<void *, size_t> registered_; /* memory of the host from before it was open */
   bool measures_ = false;
   std::shared_ptr<const std::atomic<unsigned>> loads_; /* null: nobody does */
   std::unordered_set<const void *> launched_;          /* kernels, where that is measured */
@@ -120,7 +126,9 @@ struct gpu final : stream, event_clock, current_device {
   visit visit_{*this};
 
   ~gpu() override;
-  bool open(int device);
+  bool describe(int device);
+  const char *open() override;
+  bool may_open_late() override { return may_open_late_; }
 
   void leave() override { visit_.leave(); }
   void *allocate(size_t bytes) override;
@@ -177,6 +185,12 @@ struct gpu final : stream, event_clock, current_device {
   bool set_device(int d) override { return good(cudaSetDevice(d), "cudaSetDevice"); }
 
   bool usable();
+  bool enter();
+  bool open_all();
+  bool has_common_addresses();
+  void *allocate_registered(size_t bytes);
+  bool register_all(bool registers);
+  void release_all();
   bool good(cudaError_t, const char *what, const char *of = "");
   void lose(const char *what, const char *of, const char *why);
   void *given(cudaError_t, void *p, const char *what, cudaError_t (*give_back)(void *));
@@ -201,46 +215,101 @@ bool gpu::good(cudaError_t e, const char *what, const char *of) {
 }
 
 /* Whether anything may be called; makes the device the calling thread's, until `leave`. */
-bool gpu::usable() {
+bool gpu::enter() {
   return !lost_ && visit_.enter(device_);
 }
 
-bool gpu::open(int device) {
+bool gpu::usable() {
+  if (!is_open_ && open()) lost_ = true;
+  return enter();
+}
+
+/* Whether kernels see memory of the host that is registered where the host sees it. */
+bool gpu::has_common_addresses() {
+  int same = 0;
+  const auto which = cudaDevAttrCanUseHostPointerForRegisteredMem;
+  return cudaDeviceGetAttribute(&same, which, device_) == cudaSuccess && same != 0;
+}
+
+/* What there is to know without opening the device. */
+bool gpu::describe(int device) {
   device_ = device;
   int major = 0, minor = 0;
-  struct cudaFuncAttributes of_kernel;
-  void *word = nullptr, *finished = nullptr;
-  const bool opened =
-      usable() &&
+  const bool known =
       good(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
            "cudaDeviceGetAttribute") &&
       good(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
            "cudaDeviceGetAttribute") &&
       good(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-           "cudaDeviceGetAttribute") &&
-      /* Whether the module has code for this device. */
+           "cudaDeviceGetAttribute");
+  architecture_ = 10 * major + minor;
+  most_blocks_ = most_blocks(processors_, tuning_default(TUNE_CUDA_GRID_BLOCKS, 0));
+  may_open_late_ = !interpreter_ && has_common_addresses();
+  if (!known || interpreter_ || code_for(RAVEL_CUDA_CODE, architecture()) != code::NONE)
+    return known;
+  snprintf(why_, sizeof why_, "%s", code_remark(RAVEL_CUDA_CODE, architecture()).c_str());
+  lost_ = true;
+  return false;
+}
+
+/* Memory of the host that was handed out before is made known to the device, or no more so. */
+bool gpu::register_all(bool registers) {
+  bool all = true;
+  for (const auto &e : registered_) {
+    const cudaError_t done = registers
+                                 ? cudaHostRegister(e.first, e.second, cudaHostRegisterMapped)
+                                 : cudaHostUnregister(e.first);
+    all = all && (!registers || good(done, "cudaHostRegister"));
+  }
+  return all;
+}
+
+bool gpu::open_all() {
+  struct cudaFuncAttributes of_kernel;
+  void *word = nullptr, *finished = nullptr;
+  const bool opened =
+      enter() &&
+      /* Whether the driver, too, finds code for this device. */
       good(cudaFuncGetAttributes(&of_kernel, (const void *)deliver), "cudaFuncGetAttributes") &&
       good(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") &&
       good(cudaHostAlloc(&word, 2 * sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc") &&
       good(cudaMalloc(&finished, sizeof *finished_), "cudaMalloc") &&
-      good(cudaMemsetAsync(finished, 0, sizeof *finished_, stream_), "cudaMemsetAsync");
-  architecture_ = 10 * major + minor;
-  most_blocks_ = most_blocks(processors_, tuning_default(TUNE_CUDA_GRID_BLOCKS, 0));
+      good(cudaMemsetAsync(finished, 0, sizeof *finished_, stream_), "cudaMemsetAsync") &&
+      register_all(true);
   word_ = (uint64_t *)word;
   finished_ = (unsigned *)finished;
   if (opened) word_[0] = word_[1] = 0;
   return opened;
 }
 
-/* Releases everything, also after a failure; errors are ignored. */
-gpu::~gpu() {
+const char *gpu::open() {
+  if (is_open_) return nullptr;
+  if (lost_) return why_;
+  is_open_ = open_all();
+  if (is_open_) return nullptr;
+  release_all();
+  lost_ = false;
+  return why_;
+}
+
+/* Releases what `open` made, also after a failure; errors are ignored. */
+void gpu::release_all() {
   if (stream_) cudaStreamSynchronize(stream_);
   kernels_.end();
+  register_all(false);
   if (word_) cudaFreeHost(word_);
   if (finished_) cudaFree(finished_);
   if (stream_) cudaStreamDestroy(stream_);
+  word_ = nullptr;
+  finished_ = nullptr;
+  stream_ = nullptr;
   leave();
   cudaGetLastError();
+}
+
+gpu::~gpu() {
+  if (is_open_) release_all();
+  for (const auto &e : registered_) ::free(e.first);
 }
 
 /* ---- memory ---- */
@@ -263,7 +332,17 @@ void *gpu::allocate(size_t bytes) {
   return given(e, p, "cudaMalloc", cudaFree);
 }
 
+/* Of a device that is not open yet: memory that is made known to it then, by pages. */
+void *gpu::allocate_registered(size_t bytes) {
+  enum : size_t { PAGE = 4096 };
+  const size_t all = (bytes + PAGE - 1) / PAGE * PAGE;
+  void *p = aligned_alloc(PAGE, all);
+  if (p) registered_[p] = all;
+  return p;
+}
+
 void *gpu::allocate_pinned(size_t bytes) {
+  if (!is_open_ && !lost_) return allocate_registered(bytes);
   if (!usable()) return nullptr;
   void *p = nullptr;
   const cudaError_t e = cudaHostAlloc(&p, bytes, cudaHostAllocMapped);
@@ -276,7 +355,14 @@ void gpu::free(void *p) {
 }
 
 void gpu::free_pinned(void *p) {
-  if (p) cudaFreeHost(p);
+  const auto early = registered_.find(p);
+  if (early == registered_.end()) {
+    if (p) cudaFreeHost(p);
+    return;
+  }
+  if (is_open_) cudaHostUnregister(p);
+  registered_.erase(early);
+  ::free(p);
 }
 
 /* A part that is enough for a program of some size, and little enough for several processes on
@@ -448,6 +534,7 @@ void gpu::mark(uint64_t epoch) {
 }
 
 uint64_t gpu::reached() {
+  if (!is_open_) return 0;
   return __atomic_load_n(word_, __ATOMIC_ACQUIRE);
 }
 
@@ -524,43 +611,88 @@ uint64_t gpu::kernel_ns() {
 
 /* ---- which devices there are ---- */
 
+#ifdef RAVEL_CUDA_DRIVER
+#define WANTED_DRIVER "driver " RAVEL_CUDA_DRIVER " or newer"
+#else
+#define WANTED_DRIVER "a newer one"
+#endif
+
+/* Of a driver that is there and too old, or of none. */
 static const char *no_driver(void) {
+  static thread_local char text[160];
   int driver = 0;
   if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
     return "no NVIDIA driver is installed, or this process cannot see it";
-  return "the NVIDIA driver is older than CUDA " RAVEL_CUDA_VERSION "; install a newer one";
+  snprintf(text, sizeof text,
+           "the NVIDIA driver (for CUDA %d.%d) is too old for CUDA " RAVEL_CUDA_VERSION
+           "; install " WANTED_DRIVER,
+           driver / 1000, driver % 1000 / 10);
+  return text;
+}
+
+/* How many GPUs a driver that is too old has. It has no answer of its own: the kernel's module
+ * lists them, and where Windows has the driver (WSL) there is one at least. */
+static unsigned old_gpus(void) {
+  unsigned count = 0;
+  const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+  if (visible && (*visible == '\0' || *visible == '-')) return 0;
+  DIR *folder = opendir("/proc/driver/nvidia/gpus");
+  while (const dirent *e = folder ? readdir(folder) : nullptr) count += e->d_name[0] != '.';
+  if (folder) closedir(folder);
+  return count > 0 ? count : access("/dev/dxg", F_OK) == 0;
 }
 
 /* Why there are no devices; null if there are. */
-static const char *count_devices(int *count) {
+static const char *count_devices(int *count, unsigned *too_old) {
   *count = 0;
+  *too_old = 0;
   const cudaError_t e = cudaGetDeviceCount(count);
-  if (e == cudaErrorInsufficientDriver) return no_driver();
+  if (e == cudaErrorInsufficientDriver) {
+    *too_old = old_gpus();
+    return no_driver();
+  }
   if (e == cudaErrorNoDevice || (e == cudaSuccess && *count == 0))
     return "the NVIDIA driver sees no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
   return e == cudaSuccess ? nullptr : cudaGetErrorString(e);
 }
 
+static cvl_device described(int number) {
+  struct cudaDeviceProp p;
+  cvl_device d{};
+  if (cudaGetDeviceProperties(&p, number) != cudaSuccess) return d;
+  snprintf(d.name, sizeof d.name, "%.100s (sm_%d%d)", p.name, p.major, p.minor);
+  d.memory = p.totalGlobalMem;
+  d.processors = (unsigned)p.multiProcessorCount;
+  d.architecture = (unsigned)(10 * p.major + p.minor);
+  d.unusable = code_for(RAVEL_CUDA_CODE, d.architecture) == code::NONE;
+  snprintf(d.remark, sizeof d.remark, "%s",
+           code_remark(RAVEL_CUDA_CODE, d.architecture).c_str());
+  return d;
+}
+
+static cvl_device without_driver(const char *why) {
+  cvl_device d{};
+  snprintf(d.name, sizeof d.name, "a GPU");
+  d.unusable = true;
+  snprintf(d.remark, sizeof d.remark, "%s", why);
+  return d;
+}
+
 unsigned cuda_devices(cvl_device *out, unsigned most, const char **why) {
   int count = 0;
-  *why = count_devices(&count);
-  if (*why) return 0;
-  for (unsigned k = 0; k < (unsigned)count && k < most; k++) {
-    struct cudaDeviceProp p;
-    out[k] = cvl_device{};
-    if (cudaGetDeviceProperties(&p, (int)k) != cudaSuccess) continue;
-    snprintf(out[k].name, sizeof out[k].name, "%.100s (sm_%d%d)", p.name, p.major, p.minor);
-    out[k].memory = p.totalGlobalMem;
-    out[k].processors = (unsigned)p.multiProcessorCount;
-    out[k].architecture = (unsigned)(10 * p.major + p.minor);
-  }
-  return (unsigned)count;
+  unsigned too_old = 0;
+  *why = count_devices(&count, &too_old);
+  const unsigned all = *why ? too_old : (unsigned)count;
+  for (unsigned k = 0; k < all && k < most; k++)
+    out[k] = *why ? without_driver(*why) : described((int)k);
+  return all;
 }
 
 stream *cuda_stream(int device, const char **why, const interpreter *interprets) {
   static thread_local char reason[256];
   int count = 0;
-  *why = count_devices(&count);
+  unsigned too_old = 0;
+  *why = count_devices(&count, &too_old);
   if (*why) return nullptr;
   if (device >= count) {
     snprintf(reason, sizeof reason, "there is no device %d; the last one is %d", device,
@@ -574,7 +706,7 @@ stream *cuda_stream(int device, const char **why, const interpreter *interprets)
     return nullptr;
   }
   g->interpreter_ = interprets;
-  if (g->open(device < 0 ? 0 : device)) return g;
+  if (g->describe(device < 0 ? 0 : device)) return g;
   snprintf(reason, sizeof reason, "%s", g->failure());
   *why = reason;
   delete g;

@@ -18,8 +18,9 @@ struct interpreter {
   void (*taken)(void *, size_t);
   void (*returned)(void *, size_t);
 };
-/* A new stream on a device, -1: the first; null with a reason. Owned by the caller. The
- * interpreter, if it is one, outlives it. */
+/* A new stream on a device, -1: the first, which is not open yet; null with a reason, also
+ * where there is no code for the device. Owned by the caller. The interpreter, if it is one,
+ * outlives it. */
 stream *cuda_stream(int device, const char **why, const interpreter * = nullptr);
 
 } // namespace ravel

@@ -6,6 +6,7 @@
 #include "cvl-cuda/emulation.h"
 #include "cvl-cuda/emulation/failing.hpp"
 #include "cvl-cuda/emulation/stream.hpp"
+#include "cvl-cuda/variants/paper.hpp"
 
 static cvl_context *open_emulation(const cvl_options *o, const char **why) {
   ravel::emulation_options how;
@@ -13,7 +14,8 @@ static cvl_context *open_emulation(const cvl_options *o, const char **why) {
   if (*why) return nullptr;
   ravel::stream *device = ravel::failing_stream(ravel::emulated_stream(how), how.fails);
   ravel::context *c = ravel::open_context(device, *o, why);
-  if (c && how.has_small) c->small = how.small;
+  if (c) c->variants = &ravel::paper_kernels;
+  if (c && how.has_small) ravel::set_host_elements(*c, how.small);
   if (c && how.staging) c->work_queue.ring.most = how.staging;
   return c;
 }

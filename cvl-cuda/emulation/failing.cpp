@@ -11,13 +11,17 @@ namespace {
 struct failing final : stream {
   std::unique_ptr<stream> inner_;
   calls calls_;
-  bool lost_ = false;
+  bool lost_ = false, is_open_ = false;
   char why_[128];
 
   failing(stream *inner, const calls &c) : inner_(inner), calls_(c) {}
 
   /* Whether the call is to be made. */
   bool good(const char *what, const char *of = "") {
+    if (!is_open_ && open()) lost_ = true;
+    return counted(what, of);
+  }
+  bool counted(const char *what, const char *of) {
     if (lost_ || inner_->failure()) return false;
     if (!calls_.next_fails()) return true;
     snprintf(why_, sizeof why_, "%s%s%s: made to fail, call %llu", what, *of ? " of " : "", of,
@@ -26,6 +30,15 @@ struct failing final : stream {
     return false;
   }
 
+  /* A call, too; one that fails changes nothing. */
+  const char *open() override {
+    if (is_open_) return nullptr;
+    if (lost_) return why_;
+    const bool opened = counted("cudaStreamCreate", "") && inner_->open() == nullptr;
+    lost_ = false;
+    is_open_ = opened;
+    return opened ? nullptr : why_;
+  }
   void leave() override { inner_->leave(); }
   void *allocate(size_t bytes) override {
     if (!good("cudaMalloc") || calls_.out_of_memory()) return nullptr;
@@ -33,7 +46,7 @@ struct failing final : stream {
   }
   void free(void *p) override { inner_->free(p); }
   void *allocate_pinned(size_t bytes) override {
-    if (!good("cudaHostAlloc") || calls_.out_of_memory()) return nullptr;
+    if (is_open_ && (!good("cudaHostAlloc") || calls_.out_of_memory())) return nullptr;
     return inner_->allocate_pinned(bytes);
   }
   void free_pinned(void *p) override { inner_->free_pinned(p); }

@@ -1,11 +1,14 @@
 /* plugin.cpp - the back end cuda-ptx: the CUDA module, its kernels interpreted. */
 #include "cvl-cuda/cuda/module.hpp"
 #include "cvl-cuda/ptx/runtime.hpp"
+#include "cvl-cuda/variants/paper.hpp"
 
 static cvl_context *open_device(const cvl_options *o, const char **why) {
   static const ravel::interpreter interprets = {ravel::ptx::block_taken,
                                                 ravel::ptx::block_returned};
-  return ravel::open_on_device(o, why, &interprets);
+  cvl_context *c = ravel::open_on_device(o, why, &interprets);
+  if (c) c->variants = &ravel::paper_kernels;
+  return c;
 }
 
 extern "C" __attribute__((visibility("default"))) const cvl_backend *

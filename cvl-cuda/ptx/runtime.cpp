@@ -386,7 +386,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *function) {
   return on_device([&](device &d) {
     const kernel *k = kernel_of(d, function);
     memset(a, 0, sizeof *a);
-    a->ptxVersion = a->binaryVersion = ARCHITECTURE;
+    a->ptxVersion = k->from->text.target;
+    a->binaryVersion = ARCHITECTURE;
     a->maxThreadsPerBlock = k->most_threads ? (int)k->most_threads : (int)MOST_THREADS;
     a->sharedSizeBytes = k->shared_bytes;
     a->localSizeBytes = k->local_bytes;
@@ -424,6 +425,15 @@ cudaError_t cudaMemGetInfo(size_t *is_free, size_t *all) {
 }
 cudaError_t cudaFree(void *p) {
   return release(p);
+}
+/* Memory that the interpreter did not give is none that kernels see. */
+cudaError_t cudaHostRegister(void *, size_t, unsigned) {
+  return on_device([](device &) {
+    return refuse(cudaErrorNotSupported, "memory of the host cannot be registered");
+  });
+}
+cudaError_t cudaHostUnregister(void *) {
+  return cudaHostRegister(nullptr, 0, 0);
 }
 cudaError_t cudaFreeHost(void *p) {
   return release(p);

@@ -332,9 +332,18 @@ void skip_line(cursor &r) {
   while (r.at < r.end && r.text[r.at] != '\n') r.at++;
 }
 
+/* Of a name like sm_90a. */
+int target_of(const std::string &name) {
+  const size_t digits = name.find_first_of("0123456789");
+  return digits == std::string::npos ? 0 : atoi(name.c_str() + digits);
+}
+
 void read_item(cursor &r, module_text &m) {
   const std::string w = r.word();
-  if (w == ".version" || w == ".target" || w == ".address_size" || w == ".file") {
+  if (w == ".version" || w == ".address_size" || w == ".file") {
+    skip_line(r);
+  } else if (w == ".target") {
+    m.target = target_of(r.word());
     skip_line(r);
   } else if (w == ".visible" || w == ".weak" || w == ".extern") {
     /* says who else may use what follows */

@@ -54,6 +54,7 @@ struct kernel_text {
 
 struct module_text {
   std::string text; /* without comments, as long as it was */
+  int target = 0;   /* the architecture that it was made for: 90 */
   std::vector<kernel_text> kernels;
   std::vector<variable_text> globals; /* .global and .const */
   std::vector<variable_text> shared;  /* .shared outside of kernels, extern too: count 0 */

@@ -1,4 +1,4 @@
-/* test-variants.cpp - reductions and scans of one segment by each kernel of variants.hpp,
+/* test-variants.cpp - reductions and scans of one segment by each kernel of variants.cu,
  * around the ends of blocks, beside plain loops. */
 #include "cvl-cuda/tests/session.hpp"
 #include "cvl/tuning.h"

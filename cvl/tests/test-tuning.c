@@ -175,4 +175,7 @@ Test(tuning, a_back_end_reads_its_own_values) {
   cr_expect(!tuning_concerns(TUNE_CPU_CHUNK_BYTES, "cuda-ptx"));
   cr_expect(tuning_concerns(TUNE_CUDA_WINDOW, "cuda"));
   cr_expect(!tuning_concerns(TUNE_CUDA_WINDOW, "cpu"));
+  cr_expect(!tuning_concerns(TUNE_CUDA_OPEN_ELEMENTS, "cuda"));
+  cr_expect(!tuning_concerns(TUNE_CUDA_REDUCE_KERNEL, "cuda"));
+  cr_expect(tuning_concerns(TUNE_CUDA_REDUCE_KERNEL, "cuda-variants"));
 }

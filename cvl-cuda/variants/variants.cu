@@ -1,9 +1,35 @@
-/* variants.cu - the kernels of variants.hpp.
+/* variants.cu - other kernels for reductions and scans of one segment, chosen by tuning values:
+ * those of the Obsidian paper of 2013 (Expressive array constructs in an embedded GPU kernel
+ * language), which compares them.
+ *
+ * cuda.reduce-kernel: how a block of 4096 elements, as in section 6.1, becomes one
+ * (section 5.2). The same kernel reduces the results of blocks, until there is one.
+ *
+ *   1  red1  neighbours are combined again and again, from shared memory to shared memory
+ *   2  red2  element i of the first half and element i of the second, likewise
+ *   3  red3  the same; the last combination goes to memory at once, not through shared memory
+ *   4  red4  first a thread combines 8 elements one behind the other, then as red3
+ *   5  red5  8 elements that lie apart, so that threads beside each other read elements beside
+ *            each other
+ *   6  red6  16 of those
+ *   7  red7  32
+ *
+ * cuda.scan-kernel: Sklansky's network (section 5.3), of 2048 elements in two arrays of shared
+ * memory: the most of 64 bits that fit. The paper scans blocks only; here totals of blocks are
+ * scanned by the same kernel, and one more launch combines each element with what is before its
+ * block. The paper's scans are inclusive; ours store each element one position later.
+ *
+ *   1  sklansky   a thread for each element, which combines or copies
+ *   2  sklansky2  a thread for two elements, which combines one and copies one
+ *   3  sklansky3  the same, behind a load of all elements by threads beside each other
+ *
+ * As in the paper, a block has fewer threads than a level has elements, and a thread then does
+ * several, one after the other (its virtual threads).
  *
  * Bytes moved: a reduction reads its elements once; a scan reads and writes them twice. Above
  * the first level a 4096th or a 2048th of that.
  */
-#include "cvl-cuda/variants.hpp"
+#include "cvl-cuda/variants/paper.hpp"
 
 namespace ravel {
 namespace {
@@ -274,14 +300,10 @@ void scan_levels(work &w, ptr<const T> from, int64_t n, ptr<T> to) {
   w.run(launch_map("scan-behind", n, map_body<behind_others<C>, T>{{to, totals}, to}));
 }
 
-} // namespace
-
 /* ---- by number ---- */
 
-template <class C>
-void reduce_by_variant(work &w, uint64_t kernel, ptr<const typename C::type> from, int64_t n,
-                       ptr<typename C::type> to) {
-  using T = typename C::type;
+template <class C, class T>
+void reduce_by_number(work &w, uint64_t kernel, ptr<const T> from, int64_t n, ptr<T> to) {
   switch (kernel) {
   case 1: return reduce_levels<C, 1, T>(w, from, n, to);
   case 2: return reduce_levels<C, 2, T>(w, from, n, to);
@@ -293,10 +315,8 @@ void reduce_by_variant(work &w, uint64_t kernel, ptr<const typename C::type> fro
   }
 }
 
-template <class C>
-void scan_by_variant(work &w, uint64_t kernel, ptr<const typename C::type> from, int64_t n,
-                     ptr<typename C::type> to) {
-  using T = typename C::type;
+template <class C, class T>
+void scan_by_number(work &w, uint64_t kernel, ptr<const T> from, int64_t n, ptr<T> to) {
   switch (kernel) {
   case 1: return scan_levels<C, 1, T>(w, from, n, to);
   case 2: return scan_levels<C, 2, T>(w, from, n, to);
@@ -304,18 +324,40 @@ void scan_by_variant(work &w, uint64_t kernel, ptr<const typename C::type> from,
   }
 }
 
-/* One for each row of INTs, which are all exact. */
-#define INSTANCE(op, T)                                                                        \
-  template void reduce_by_variant<combination<T, OP_##op>>(work &, uint64_t, ptr<const T>,     \
-                                                           int64_t, ptr<T>);                   \
-  template void scan_by_variant<combination<T, OP_##op>>(work &, uint64_t, ptr<const T>,       \
-                                                         int64_t, ptr<T>);
-#define INSTANCES_I(op) INSTANCE(op, int32_t) INSTANCE(op, int64_t)
-#define INSTANCES_F(op)
-#define INSTANCES_B(op)
-#define INSTANCES_IF_0(op, class)
-#define INSTANCES_IF_1(op, class)                            INSTANCES_##class(op)
-#define COMBINE(op, class, identity, pad, exact, expression) INSTANCES_IF_##exact(op, class)
+/* g(combination, T{}) of the rows of INTs, which are all exact, for one of an operation and a
+ * type. */
+template <class G> void with_row(cvl_op o, cvl_elem elem, G g) {
+#define ROW(op, T)                                                                             \
+  if (o == OP_##op && elem == elem_of<T>()) g(combination<T, OP_##op>{}, T{});
+#define ROWS_I(op) ROW(op, int32_t) ROW(op, int64_t)
+#define ROWS_F(op)
+#define ROWS_B(op)
+#define ROWS_IF_0(op, class)
+#define ROWS_IF_1(op, class)                                 ROWS_##class(op)
+#define COMBINE(op, class, identity, pad, exact, expression) ROWS_IF_##exact(op, class)
 #include "tables/operations.def"
+}
+
+void reduce_as_chosen(work &w, cvl_op op, cvl_elem elem, uint64_t kernel, const void *from,
+                      int64_t n, void *to) {
+  with_row(op, elem, [&](auto of, auto x) {
+    using T = decltype(x);
+    reduce_by_number<decltype(of), T>(w, kernel, pointer_to<const T>(const_cast<void *>(from)),
+                                      n, pointer_to<T>(to));
+  });
+}
+
+void scan_as_chosen(work &w, cvl_op op, cvl_elem elem, uint64_t kernel, const void *from,
+                    int64_t n, void *to) {
+  with_row(op, elem, [&](auto of, auto x) {
+    using T = decltype(x);
+    scan_by_number<decltype(of), T>(w, kernel, pointer_to<const T>(const_cast<void *>(from)), n,
+                                    pointer_to<T>(to));
+  });
+}
+
+} // namespace
+
+const kernel_variants paper_kernels = {reduce_as_chosen, scan_as_chosen};
 
 } // namespace ravel
