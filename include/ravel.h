@@ -128,6 +128,10 @@ RAVEL_API void ravel_get_random(const struct ravel_context *, struct ravel_rando
 RAVEL_API void ravel_set_random(struct ravel_context *, const struct ravel_random *);
 /* The number of the CUDA device that has its values, or -1 where that is the CPU. */
 RAVEL_API int ravel_cuda_device(const struct ravel_context *);
+/* What the back end has said since this was last called, as one line: why it does not use a GPU
+ * that there is, or does not compile superoperators as it should. "" if nothing. It is the
+ * context's until its next call. */
+RAVEL_API const char *ravel_remark(struct ravel_context *);
 
 /* ---- what went wrong ---- */
 

@@ -45,6 +45,7 @@ static void permit(struct ravel_context *c, struct permissions *p) {
 static void keep_remark(void *context, const char *line) {
   struct ravel_context *c = context;
   snprintf(c->remark, sizeof c->remark, "%s", line);
+  c->remarked = true;
 }
 
 static enum ravel_code make_machine(struct ravel_context *c) {
@@ -129,6 +130,12 @@ void ravel_set_random(struct ravel_context *c, const struct ravel_random *from) 
 int ravel_cuda_device(const struct ravel_context *c) {
   int32_t number;
   return c && c->usable && machine_device(c->machine, &number) ? number : -1;
+}
+
+const char *ravel_remark(struct ravel_context *c) {
+  const bool is_new = c && c->remarked;
+  if (c) c->remarked = false;
+  return is_new ? c->remark : "";
 }
 
 void ravel_context_free(struct ravel_context *c) {

@@ -57,6 +57,7 @@ struct ravel_context {
   bool unwritten;      /* it did not take what was printed: the call is to end */
   char folder[4096];   /* of compiled superoperators */
   char remark[512];    /* what the back end has said last, or "" */
+  bool remarked;       /* ... which nobody has asked for */
   atomic_bool refused; /* a program was refused a file or a process */
   bool no_room;        /* a result had no room in a temporary file */
   struct stop stop;

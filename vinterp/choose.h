@@ -12,9 +12,10 @@
  * module (there or not), or any other name that there is a module for. */
 bool choose_knows(const char *name);
 
-/* A machine on the back end of this name; with "auto" on the best that is available, without
- * diagnostics about better ones; but in an MPI job of several processes (base/job.h) "auto" is
- * "mpi". options->backend is ignored. NULL with diagnostics. */
+/* A machine on the back end of this name; with "auto" on the best that is available. If a
+ * better one has devices and still cannot be had, options->say gets why, once in a process; a
+ * device that can is opened late (cvl_options). But in an MPI job of several processes
+ * (base/job.h) "auto" is "mpi". options->backend is ignored. NULL with diagnostics. */
 struct machine *choose_machine(const char *name, const struct machine_options *,
                                struct diag_list *);
 

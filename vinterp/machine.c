@@ -56,6 +56,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
                             .device = options->device,
+                            .opens_late = options->opens_late,
                             .memory_limit = m->vector_limit,
                             .compile = options->compile,
                             .compile_waits = options->compile_waits,

@@ -45,6 +45,7 @@ struct machine_options {
   const struct cvl_backend *backend;
   unsigned threads;      /* 0: all */
   int device;            /* -1: any */
+  bool opens_late;       /* as in cvl_options */
   uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
                             and on a device all that it has */
   struct machine_chunks chunks;   /* calls by instances */

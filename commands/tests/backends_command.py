@@ -134,6 +134,14 @@ class Refused(Backends):
             self.both(f"{self.file()} is for another version of Ravel: build both from the same "
                       "source", plugin=plugin)
 
+    def test_auto_says_why_a_device_is_not_used(self):
+        self.module("cvl-cuda.so")
+        result = self.run_with("prog.vcode", plugin="torn")
+        self.assertEqual((result.status, result.out, result.err), (
+            0, "( 6 )\n", "ravel: there is a GPU that is not used: the back end paper cannot be had: it is torn;"
+            " take another one (--backend cpu does not ask)\n"))
+        self.ran(self.run_with("prog.vcode", "--backend", "cpu", plugin="torn"))
+
     def test_open_fails(self):
         self.module("cvl-cuda.so")
         self.refused("the back end paper cannot be had: " + NO_PAPER, "--backend", "cuda",
@@ -187,6 +195,13 @@ class Listed(Backends):
         self.addCleanup(os.sched_setaffinity, 0, before)
         os.sched_setaffinity(0, {max(before)})
         self.assertRegex(self.run_with("--devices").out, r"\n  0: .+, 1 processor, ")
+
+    def test_unusable(self):
+        self.module("cvl-paper.so")
+        lines = self.run_with("--devices", plugin="torn").out.splitlines()
+        self.assertEqual(lines[-3:], ["paper: for tests: by hand", "  0: a white sheet, 1 processor, 3.0 GiB;"
+                                      " not to be had: it is torn; take another one", "  1: a grey sheet,"
+                                      " 132 processors; not to be had: it is torn; take another one"])
 
     def test_no_device(self):
         self.module("cvl-paper.so")
@@ -244,6 +259,55 @@ class Counted(Backends):
         self.one_line(self.run_with("prog.vcode", "--profile=all"), 2, "=device", "'all'")
         self.one_line(self.run_with("prog.vcode", "--profile=device", "--trace", "t"), 2,
                       "--trace", "--profile=device")
+
+
+class Late(Backends):
+    """The device of auto is opened when that is worth it. The emulated one is the module cuda here."""
+
+    SQUARES_TO = "FUNC MAIN\nCONST INT 0\nCONST INT 1\nCONST INT %d\nMAKE_SEGDES\nINDEX\nCOPY 1 0\n* INT\n" \
+        "CONST INT %d\nMAKE_SEGDES\n+_REDUCE INT\nRET\n"
+
+    def setUp(self):
+        super().setUp()
+        emulated = os.path.join(os.path.dirname(VINTERP), "../lib/ravel-tests/cvl-cuda-emu.so")
+        if not os.path.exists(emulated):
+            self.skipTest("there is no emulated GPU")
+        self.module("cvl-cuda.so", source=emulated)
+
+    def squares_to(self, n, *arguments, emulation="", backend="auto"):
+        """The result, the launches, and what was said."""
+        self.program(self.SQUARES_TO % (n, n))
+        environment = dict(os.environ, RAVEL_BACKENDS=self.path("given"), RAVEL_EMULATION=emulation)
+        result = self.vinterp("prog.vcode", "--backend", backend, "--profile=device", "--json", *arguments,
+                              env=environment)
+        want = (n * (n - 1) * (2 * n - 1) // 6 + 2**63) % 2**64 - 2**63  # ints wrap around
+        self.assertEqual((result.status, result.out), (0, f"( {want} )\n"), result.err)
+        said, brace, profile = result.err.partition("{")
+        said, profile = said.splitlines(), json.loads(brace + profile)
+        self.assertEqual(profile["backend"], "cuda-emu")
+        return profile["launches"], said
+
+    def test_not_for_small_programs(self):
+        self.assertEqual(self.squares_to(100000, emulation="fail=1"), (0, []))
+        self.assertGreater(self.squares_to(100000, backend="cuda")[0], 0)
+
+    def test_for_large_ones(self):
+        launches, said = self.squares_to(5000000)
+        self.assertGreater(launches, 0)
+        self.assertEqual(said, [])
+
+    def test_for_who_waits_for_kernels(self):
+        self.assertGreater(self.squares_to(100000, "--native=wait")[0], 0)
+
+    def test_as_tuned(self):
+        with open(self.path("t.tuning"), "w") as file:
+            file.write("cuda.open-elements 64K\n")
+        self.assertGreater(self.squares_to(100000, "--tuning", self.path("t.tuning"))[0], 0)
+
+    def test_says_why_it_is_not_used(self):
+        launches, said = self.squares_to(5000000, emulation="fail=1")
+        self.assertEqual((launches, len(said)), (0, 1))
+        self.assertRegex(said[0], r"^ravel: the GPU is not used: .*made to fail, call 1; one thread computes")
 
 
 class Lost(Backends):

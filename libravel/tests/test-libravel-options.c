@@ -221,6 +221,8 @@ Test(options, a_cache_that_others_may_write_is_not_used_and_explained) {
       ravel_explain(c, expression(c, "sum({rem(i * i, 7) : i in index(n)})"));
   cr_expect(strncmp(explained, "{ superoperators are not compiled: ", 35) == 0, "%.99s",
             explained);
+  cr_expect(strncmp(ravel_remark(c), "superoperators are not compiled: ", 33) == 0);
+  cr_expect_str_eq(ravel_remark(c), "", "it is said once");
   ravel_context_free(c);
   cr_expect_eq(ftell(errors), 0, "something was printed");
   snprintf(path, sizeof path, "rm -r %s", folder);

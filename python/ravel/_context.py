@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import threading
+import warnings
 import weakref
 from collections import OrderedDict, deque
 from ctypes import byref, c_void_p
@@ -54,6 +55,12 @@ def _options(pairs: Iterable[tuple[str, str]]) -> int:
     return wanted
 
 
+def warn(said: str) -> None:
+    """A warning, which Python shows once, unless there is nothing to say."""
+    if said:
+        warnings.warn(said, RuntimeWarning, stacklevel=3)
+
+
 class Stream:  # pylint: disable=too-few-public-methods
     """A sequence of random numbers: from a seed, or what contexts begin with."""
 
@@ -93,6 +100,9 @@ class Context:
         self._handle = self._open(options)
         self._refusal = ""
         self._watcher = Watcher(self._handle)
+        # A device may still say something of itself in any call.
+        self._listens = lib.ravel_cuda_device(self._handle) >= 0
+        warn(self._said())
         self.settings: Callable[[], Settings] = lambda: DEFAULT  # those in force
         self._set = DEFAULT
         self._seen = 0  # of `definitions`
@@ -139,10 +149,17 @@ class Context:
                 wanted = self.settings()
                 if wanted is not self._set:
                     self._change(wanted)
-                return work()
+                result = work()
+                said = self._said() if self._listens else ""
             finally:
                 self._bury()
                 self._owner = 0
+        warn(said)
+        return result
+
+    def _said(self) -> str:
+        """What the back end has said since the last time, such as why it does not use a GPU."""
+        return text(lib.ravel_remark(self._handle))
 
     def _change(self, wanted: Settings) -> None:
         for name, value in wanted.limits.items():
