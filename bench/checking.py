@@ -72,7 +72,7 @@ def check_case(name, system_names, backend, build, sources=False, quick=True,
     """(how many systems are right, lines about those that are not, lines about what is not
     here), for one case at its test sizes; if `quick` of all kinds of data but the first only at
     the largest of these. With `sources` the examples of the program are run and, unless `quick`,
-    clang reads the baselines; with `gpu_sources` nvcc compiles the baseline for a GPU."""
+    clang reads the baselines; with `gpu_sources` nvcc compiles those for a GPU."""
     case = load_cases()[name]
     failed, lines, skipped, systems = set(), [], [], []
     for system in all_systems(backend, build).values():
@@ -101,9 +101,11 @@ def check_case(name, system_names, backend, build, sources=False, quick=True,
             except BenchError as error:
                 lines.append(f"FAILED {name}, clang: {error}")
                 failed.add("clang")
-    if gpu_sources and baseline(case, ".cu"):
+    for suffix in (".cu", "-library.cu") if gpu_sources else ():
+        if not baseline(case, suffix):
+            continue
         try:
-            compiled_cuda(baseline(case, ".cu"), case.widths, arch="sm_90", link=False)
+            compiled_cuda(baseline(case, suffix), case.widths, arch="sm_90", link=False)
             passed += 1
         except BenchError as error:
             lines.append(f"FAILED {name}, nvcc: {error}")

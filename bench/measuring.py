@@ -27,6 +27,7 @@ IN_CACHE = 1 << 20        # bytes of arguments, at most, of the size that is hel
 # which one round is enough.
 CURVE_ROUNDS, CURVE_SECONDS, CURVE_BUDGET = 3, 0.1, 3.0
 ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run again
+ONCE_REPEATS = 9          # of the one process that a system has with --once, besides its first run
 SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
 SLOW_PROCESS = 20.0       # and ended after that
 
@@ -42,6 +43,7 @@ class Plan:
         self.curves, self.variants = options.curves, options.variants
         self.backend, self.build = options.backend, options.build
         self.timeout, self.asked = options.limit, bool(options.systems)
+        self.once = options.once
 
     def points(self, case):
         """[(variant, n, held)]: all sizes of the first variant, rising, the largest of the others;
@@ -106,7 +108,8 @@ def verify(plan, data, found_systems, folder):
         if c.problem or c.name() == TWIN:
             continue
         try:
-            run, found = computed(c.system, data, c.threads, folder, count, patience(plan, c), 2)
+            run, found = computed(c.system, data, c.threads, folder, count, patience(plan, c),
+                                  ONCE_REPEATS if plan.once else 2)
             c.command = re.sub(r" (-o|--times) \S+", "", run.command)
         except (OSError, ValueError) as error:
             c.problem, c.wrong = f"no results: {error}", True
@@ -123,16 +126,16 @@ def verify(plan, data, found_systems, folder):
             c.wrong = bool(c.problem)
         if plain and not c.problem and data.case.reference:
             wanted = found
-        take_times(c, run)
+        take_times(c, run, plan.once)
 
 
-def take_times(c, run):
+def take_times(c, run, once=False):
     """What is known of a system after its results were looked at. Who is measured once, and was
-    at work for long enough, has been measured."""
+    at work for long enough, has been measured; with `once` everybody has."""
     times = run.times["seconds"]
     c.seconds = min(times)
     c.cost = max(0.0, run.wall - sum(times))
-    if c.name() not in (*COMPARED, PEER) and sum(times) >= ENOUGH_SECONDS:
+    if once or (c.name() not in (*COMPARED, PEER) and sum(times) >= ENOUGH_SECONDS):
         c.rounds, c.peak = [times], run.peak
         c.learn(run)
 
@@ -164,7 +167,7 @@ WATCHED = ("ravel", PEER)   # whose first runs and memory are kept
 def first_runs(c, peer):
     """The median of the first runs of its processes, and the ratio to those of the peer in the same
     rounds; nothing of what does not time them."""
-    if c.name() not in WATCHED or None in c.firsts:
+    if c.name() not in WATCHED or not c.firsts or None in c.firsts:
         return {}
     entry = {"first_seconds": rounded(median(c.firsts))}
     if peer and peer is not c and None not in peer.firsts:
@@ -245,9 +248,9 @@ def measure_point(plan, systems, judging, case, point, budget, before):
 
     def play(c):
         c.round(data, case.widths, plan.timeout)
-    if held:
+    if held and not plan.once:
         alternate(found + streams, play, plan.rounds, budget)
-    else:
+    elif not plan.once:
         alternate(found, play, min(plan.rounds, CURVE_ROUNDS), CURVE_BUDGET, 1, CURVE_SECONDS)
     for c in found + streams:
         say(case, variant, n, c)
@@ -301,7 +304,7 @@ def measure(plan, case):
     """Everything about one program; its results are checked at small sizes first."""
     judging = judges(plan, case)
     names = [s.name for s in plan.systems + judging]
-    _, wrong, _ = check_case(case.name, names, plan.backend, plan.build)
+    wrong = [] if plan.once else check_case(case.name, names, plan.backend, plan.build)[1]
     for line in wrong:
         print(line, flush=True)
     broken = {line.split(", ")[1].split(":")[0] for line in wrong if ", " in line}

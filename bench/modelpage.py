@@ -86,6 +86,8 @@ LIMITS = """## What the model does not know
 - What ptxas makes of the PTX: instructions are those of the PTX, of which it leaves out many (moves, conversions).
 - The order of blocks: {resident} run at a time, in turns.
 - cuBLAS and cuSPARSE (no PTX).
+- What a program waits for besides launches and answers: kernels that are loaded, memory that is allocated, the host's own work, and
+  how far that overlaps with the device's.
 """
 
 

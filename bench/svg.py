@@ -21,8 +21,10 @@ torch          #9b1c31  #ff8fa0  1.5  -        triangle
 jax            #5a5a5a  #b5b5b5  1.5  -        triangle
 cupy           #3b3ba3  #9d9df5  1.5  -        triangle
 cuda           #1f2328  #e6edf3  2    -        square
+cuda-library   #1f2328  #e6edf3  1.5  7,3      square
 ravel-base     #a3528c  #e58fc8  1.5  2,3      circle
 ravel-unfused  #a3528c  #e58fc8  1.5  7,3      circle
+ravel-unshared #a3528c  #e58fc8  1.5  9,3,2,3  circle
 ravel-native   #56a0d3  #9fd4f5  2    7,3      circle
 ravel          #0072b2  #56b4e9  4    -        circle
 """

@@ -112,6 +112,18 @@ class Ravel(System):
         return nesl_lines(program(case).read_text())
 
 
+class Unshared(Ravel):
+    """On a GPU, without windows of stencils in shared memory."""
+
+    TUNING = BENCH / "unshared.tuning"
+
+    def available(self, case):
+        return super().available(case) if self.backend != "cpu" else "a CPU has no shared memory"
+
+    def environment(self, threads):
+        return {**super().environment(threads), "RAVEL_TUNING": relative(self.TUNING)}
+
+
 class Ranks(Ravel):
     """The same commands as ranks of an MPI job, of one thread each, and so many as others have threads."""
 
@@ -183,14 +195,14 @@ def build(commands, target, sources, linked=()):
     return path
 
 
-def compiled(source, openmp=False, contract=False, widths="64", compiler=None):
+def compiled(source, openmp=False, contract=False, widths="64", compiler=None, processor="native"):
     """A baseline with its main, as an executable file."""
     compiler = compiler or ("cc" if source.suffix == ".c" else "c++")
     serve = BASELINES / "serve.c"
-    flags = standard_flags(source, openmp, contract, widths)
+    flags = standard_flags(source, openmp, contract, widths, processor)
     name = f"{source.stem}{source.suffix}" + ("-openmp" if openmp else "") + \
         ("-fast" if contract else "")
-    serving = standard_flags(serve, openmp, contract, widths)
+    serving = standard_flags(serve, openmp, contract, widths, processor)
     commands = [["cc", *serving, "-c", relative(serve), "-o", "$dir/serve.o"],
                 [compiler, *flags, "-c", relative(source), "-o", "$dir/baseline.o"],
                 [compiler, "$dir/baseline.o", "$dir/serve.o", "-o", "$dir/program",
@@ -226,7 +238,8 @@ class Compiled(System):
         if not source:
             return f"{relative(BASELINES / (case.name + self.suffix))} is missing"
         compiler = "cc" if self.suffix == ".c" else "c++"
-        return None if shutil.which(compiler) else f"no {compiler}"
+        there = shutil.which(compiler) or carried(case, self.name, case.widths)
+        return None if there else f"no {compiler}"
 
     def environment(self, threads):
         """Each thread has a processor of its own. Where another process has one of two, Linux puts both
@@ -236,7 +249,8 @@ class Compiled(System):
 
     def prepare(self, case, widths):
         if (case.name, widths) not in self.made:
-            self.made[case.name, widths] = self.compile(baseline(case, self.suffix), widths)
+            self.made[case.name, widths] = carried(case, self.name, widths) or \
+                self.compile(baseline(case, self.suffix), widths)
 
     def compile(self, source, widths):
         return compiled(source, self.parallel, self.contract, widths)
@@ -254,14 +268,30 @@ class Compiled(System):
 
 
 class Cuda(Compiled):
+    """By hand for a GPU, or, with the folder of a build, for the interpreter of PTX there."""
+
+    def __init__(self, name, title, suffix, interpreted=None):
+        super().__init__(name, title, suffix)
+        self.interpreted = interpreted
+
     def available(self, case):
-        if not baseline(case, ".cu"):
-            return f"{relative(BASELINES / (case.name + '.cu'))} is missing"
-        if not gpu():
-            return "no GPU"
-        return None if find_nvcc() else "no nvcc"
+        source = baseline(case, self.suffix)
+        if not source:
+            return f"{relative(BASELINES / (case.name + self.suffix))} is missing"
+        if not find_nvcc() and not carried(case, self.name, case.widths):
+            return "no nvcc"
+        if not self.interpreted:
+            return None if gpu() else "no GPU"
+        text = "".join(path.read_text() for path in [source, *includes(source)])
+        closed = re.search(r"#include <(cublas|cusparse)", text)
+        if closed:
+            return f"{relative(source)} calls {closed[1]}, of which there is no PTX"
+        missing = [path for path in PTX_RUNTIME if not (Path(self.interpreted) / path).exists()]
+        return f"{missing[0]} is not built" if missing else None
 
     def compile(self, source, widths):
+        if self.interpreted:
+            return compiled_cuda(source, widths, arch="sm_90", interpreted=self.interpreted)
         return compiled_cuda(source, widths)
 
 
@@ -278,7 +308,8 @@ def compiled_cuda(source, widths, arch="native", link=True, interpreted=None):
              "-Xcompiler", "-Wall,-Wextra", f"-DINT_BITS={INT_BITS[widths]}",
              f"-DFLOAT_BITS={FLOAT_BITS[widths]}", f"-I{relative(BASELINES)}", *own_flags(source)]
     sources = [BASELINES / "serve.cu", source]
-    commands = [["cc", *standard_flags(serve, False, False, widths), "-DON_GPU", "-c",
+    processor = "native" if arch == "native" else CARRIED_PROCESSOR
+    commands = [["cc", *standard_flags(serve, False, False, widths, processor), "-DON_GPU", "-c",
                  relative(serve), "-o", "$dir/serve.o"],
                 *([nvcc, *flags, "-c", relative(s), "-o", f"$dir/{s.stem}.cu.o"] for s in sources)]
     objects = ["$dir/serve.o", *(f"$dir/{s.stem}.cu.o" for s in sources)]
@@ -359,12 +390,14 @@ class MachineStreams(System):
 
 def all_systems(backend="cpu", folder=ROOT / "build"):
     nesl = Path(folder) / "bin" / ("nesl-tests" if backend == "cuda-emu" else "nesl")
+    interpreted = Path(folder) if backend == "cuda-ptx" else None
     systems = [
         Ravel("ravel", "Ravel", [], nesl, backend),
         Ravel("ravel-unfused", "Ravel, no fusion", ["--no-fusion"], nesl, backend),
         Ravel("ravel-base", "Ravel, not optimised", ["--no-optimise"], nesl, backend),
         Ravel("ravel-evaluated", "Ravel, nothing compiled", ["--native=off"], nesl, backend),
         Ravel("ravel-native", "Ravel, compiled", ["--native=wait"], nesl, backend),
+        Unshared("ravel-unshared", "Ravel, no shared memory", ["--native=wait"], nesl, backend),
         Ravel("direct", "Ravel, interpreted directly", ["--direct"], nesl, backend),
         Ranks("ravel-ranks", "Ravel, ranks of MPI", ["--native=wait"], nesl, "mpi"),
         Compiled("c", "C", ".c"),
@@ -375,7 +408,8 @@ def all_systems(backend="cpu", folder=ROOT / "build"):
         Compiled("c++", "C++", ".cc"),
         Peer("numpy", "NumPy"), Peer("scipy", "SciPy"),
         Peer("torch", "PyTorch"), Peer("jax", "JAX"),
-        Peer("cupy", "CuPy"), Cuda("cuda", "CUDA", ".cu"),
+        Peer("cupy", "CuPy"), Cuda("cuda", "CUDA", ".cu", interpreted),
+        Cuda("cuda-library", "CUDA's libraries", "-library.cu", interpreted),
     ]
     return {s.name: s for s in systems}
 
@@ -384,3 +418,45 @@ def read_times(system, stdout, times):
     """What a run said about itself."""
     text = Path(times).read_text() if isinstance(system, Ravel) else stdout.strip().split("\n")[-1]
     return json.loads(text)
+
+
+# ---- for another machine ----
+
+# An x86-64 of 2015 and after, and a GPU of compute capability 9.0.
+CARRIED_PROCESSOR, CARRIED_ARCH = "x86-64-v3", "sm_90"
+
+
+def carry(folder, cases):
+    """Compiles what --backend cuda compares with, and what says whether results are right, for a machine
+    that has no time to. An exit status."""
+    folder.mkdir(parents=True, exist_ok=True)
+    known, failed = all_systems("cuda"), 0
+    for case in cases:
+        for name in ("c", "cuda", "cuda-library"):
+            source = baseline(case, known[name].suffix)
+            if not source:
+                continue
+            try:
+                made = compiled(source, widths=case.widths, processor=CARRIED_PROCESSOR) if name == "c" else \
+                    compiled_cuda(source, case.widths, arch=CARRIED_ARCH)
+            except BenchError as error:
+                print(f"FAILED {case.name}, {name}: {error}", flush=True)
+                failed += 1
+                continue
+            to = folder / carried_name(case, name, case.widths)
+            shutil.copyfile(made, to)
+            to.chmod(0o755)
+            subprocess.run(["strip", to], check=False)
+            print(f"{relative(to)}: {to.stat().st_size >> 10} KiB", flush=True)
+    return 1 if failed else 0
+
+
+def carried_name(case, system, widths):
+    return f"{case.name}.{system}.{widths}"
+
+
+def carried(case, system, widths):
+    """A program that was compiled elsewhere, in the folder RAVEL_BASELINES; or None."""
+    folder = os.environ.get("RAVEL_BASELINES")
+    path = folder and Path(folder).resolve() / carried_name(case, system, widths)
+    return path if path and path.is_file() else None

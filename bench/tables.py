@@ -6,11 +6,6 @@ import published
 from noise import LEAST_ROUNDS
 from rounds import AT_TARGETS, TWIN
 
-RAVEL = ("ravel-base", "ravel-unfused", "ravel", "ravel-native")
-NESL_GPU = ("dot-product", "quicksort", "black-scholes", "quickhull", "barnes-hut")
-ACCELERATE = ("black-scholes", "canny", "dot-product", "fluid-flow", "mandelbrot", "n-body",
-              "radix-sort", "sparse-matrix-vector")
-
 
 # ---- words ----
 
@@ -84,91 +79,7 @@ def shown(outcome, points):
             (s not in AT_TARGETS or all(s in p.systems for p in points))]
 
 
-# ---- in the shape of the papers' tables ----
-
-def lines_cell(program, system):
-    return program.lines.get(system) or ""
-
-
-def nesl_gpu(outcome):
-    programs = some(outcome, NESL_GPU)
-    if not programs:
-        return []
-    systems = [s for s in systems_of(outcome, programs) if s not in
-               ("ravel-base", "ravel-unfused", "c-fast", "openmp-fast", "openmp-again")]
-    rows = []
-    for p in programs:
-        point = p.largest()
-        rows.append([p.title, f"{point.n:,}", lines_cell(p, "ravel"), lines_cell(p, "c"),
-                     *(time_cell(point, s) for s in systems)])
-    result = grid(["program", "size", "lines, NESL", "lines, C",
-                   *(f"{outcome.title(s)}, ms" for s in systems)], rows)
-    result += made_by(outcome, programs, " --largest")
-    paper = []
-    for p in programs:
-        size, times = published.NESL_GPU[p.name]
-        lines = published.NESL_GPU_LINES[p.name]
-        paper.append([p.title, f"{size:,}", *("" if n is None else n for n in lines),
-                      *("" if t is None else t if isinstance(t, str) else f"{t:,}"
-                        for t in times)])
-    return result + [f"As published ({published.NESL_GPU_MACHINE}):", ""] + grid(
-        ["program", "size", "lines, NESL", "lines, CUDA", *published.NESL_GPU_SYSTEMS], paper)
-
-
-NORMALISED = "--largest --systems ravel,ravel-unfused,ravel-base,ravel-native"
-
-
-def normalised(outcome):
-    """Time over that of the program as the compiler leaves it, where that was measured."""
-    programs = [p for p in outcome.programs.values() if p.largest()]
-    rows = []
-    for p in programs:
-        # The largest size that the program can take without being optimised, too.
-        points = [q for q in p.main() if q.seconds("ravel-base") and q.seconds("ravel")]
-        if not points:
-            continue
-        point = points[-1]
-        base = point.seconds("ravel-base")
-        paper = published.NESL_GPU_NORMALISED.get(p.name, ("", ""))
-        rows.append([p.title, f"{point.n:,}", milliseconds(base), "1.0",
-                     *(f"{point.seconds(s) / base:.2f}" if point.seconds(s)
-                       else point.problem(s) or "" for s in RAVEL[1:]), *paper])
-    return rows and grid(["program", "size", "base, ms", "base", "optimised", "fused", "compiled",
-                          "optimised, paper", "fused, paper"], rows) + made_by(
-        outcome, programs, f" {NORMALISED}")
-
-
-def percent(point, system, contender):
-    seconds, other = point.seconds(system), point.seconds(contender)
-    if not seconds:
-        return point.problem(system) or ""
-    return f"{milliseconds(seconds)} ({100 * seconds / other:.0f}%)" if other else \
-        milliseconds(seconds)
-
-
-def accelerate(outcome):
-    programs = some(outcome, ACCELERATE)
-    if not programs:
-        return []
-    contender = "cuda" if outcome.backend == "cuda" else "openmp"
-    ways = [s for s in ("ravel", "ravel-unfused") if s in systems_of(outcome, programs)]
-    rows = []
-    for p in programs:
-        point = p.largest()
-        rows.append([p.title, f"{point.n:,}", time_cell(point, contender),
-                     *(percent(point, s, contender) for s in ways)])
-    result = grid(["program", "size", f"contender ({outcome.titles.get(contender, contender)}), ms",
-                   *(f"{outcome.title(s)}, ms" for s in ways)], rows)
-    result += made_by(outcome, programs, f" --largest --systems {','.join([*ways, contender])}")
-    paper = []
-    for p in programs:
-        size, peer, time, full, unfused = published.ACCELERATE[p.name]
-        paper.append([p.title, size, f"{time:,} ({peer})", f"{full} ({100 * full / time:.0f}%)",
-                      "" if unfused is None else unfused if isinstance(unfused, str) else
-                      f"{unfused} ({100 * unfused / time:.0f}%)"])
-    return result + ["As published (Accelerate 2013, Table 2: their GPU, ms):", ""] + grid(
-        ["program", "size", "contender", "Accelerate, full", "no fusion"], paper)
-
+# ---- in the shape of a paper's table ----
 
 def sparse(outcome):
     """Rates of sparse matrix times vector: two operations for each value."""

@@ -272,6 +272,7 @@ void stencil_room(struct arena *arena, struct fused_kernel *k) {
 }
 
 void stencil_plan(struct arena *arena, struct fused_kernel *k) {
+  if (k->tuning.value[TUNE_CUDA_STENCIL_BYTES] < STENCIL_LEAST_BYTES) return;
   struct candidate *c = arena_alloc(arena, (k->op->node_count + 1) * sizeof *c);
   const struct sum *of = find_sums(arena, k->op);
   uint32_t count = k->by_slots || k->by_groups || k->by_packs || k->scan != SUPEROP_NONE ||

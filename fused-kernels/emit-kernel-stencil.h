@@ -32,8 +32,9 @@
 
 /* What the choice and the windows depend on. None was measured on a GPU. */
 enum {
-  STENCIL_LEAST_POSITIONS = 256, /* of a block, at least: a window of 8 bytes for each of the
-                                    sources below fits the least cuda.stencil-bytes */
+  STENCIL_LEAST_BYTES = 16 << 10, /* with a smaller cuda.stencil-bytes there are no windows */
+  STENCIL_LEAST_POSITIONS = 256,  /* of a block, at least: a window of 8 bytes for each of the
+                                     sources below fits these */
   STENCIL_GROUPS = 16,           /* of a parameter: the others read memory */
   STENCIL_SOURCES = 6, /* parameters; a warp of the block chooses windows for each, and
                           each has at least one */

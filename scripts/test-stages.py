@@ -198,7 +198,8 @@ def threads():
 def pages():
     """Documents that run, and the tests of what runs tests and benchmarks."""
     yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py"
-                " && scripts/tests/test_source_files.py && scripts/tests/test_fresh.py")
+                " && scripts/tests/test_source_files.py && scripts/tests/test_fresh.py"
+                " && scripts/tests/test_gpu_call.py")
     yield Stage("a build folder takes up what is installed later", "scripts/tests/test_build_folder.py")
     # What is written by hand is compiled through the cache of the builds.
     yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
@@ -324,12 +325,14 @@ def whole_programs():
                 "{ [ ! -e build/lib/ravel/cvl-cuda-ptx.so ] || cmake --build build --target bench-gpu-peers-ptx; }"
                 " && bench/gpu-model --check"
                 " && bench/variants.py --check --width 64")
+    yield Stage("whole: programs in CUDA by hand, their PTX interpreted",
+                "bench/run --check --backend cuda-ptx --systems cuda,cuda-library --jobs {jobs}")
     yield Stage("whole: calls of the CUDA runtime that fail, each of them",
                 "scripts/check-failures --jobs {jobs} --every")
     yield Stage("whole: kernels of the examples in NESL, by ptxas",
                 "scripts/check-ptxas --jobs {jobs} --superoperators examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"
-                " --whole --build build --only conformance corpus fused big --minutes 60")
+                " --whole --only conformance switches peers corpus fused big --minutes 60")
 
 
 def whole_forms():

@@ -216,7 +216,7 @@ TENS = [10**4, 10**5, 10**6]
 
 CASES = [
     Case("quicksort", "Quicksort", "NESL/GPU", sizes=[*TENS, 10**7],
-         test_sizes=[0, 1, 2, 1000], make=distinct, reference=in_order,
+         test_sizes=[0, 1, 2, 1000, 20000], make=distinct, reference=in_order,
          limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic",
          variants={"distinct": distinct, "ordered": ordered, "few values": few_values},
          remark="Each level of calls reads or writes about 29 elements for each key, since the "

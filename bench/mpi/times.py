@@ -82,7 +82,8 @@ def run(options):
     known = all_systems("cpu", options.build)
     systems = [known[name] for name in (RANKS, ONE, PEER)]
     limits = SimpleNamespace(rounds=31, seconds=options.seconds, quick=False, largest=True, sizes=None, curves=False,
-                             variants=False, backend="cpu", build=options.build, limit=240, systems=[s.name for s in systems])
+                             variants=False, backend="cpu", build=options.build, limit=240, once=False,
+                             systems=[s.name for s in systems])
     plan = Plan(systems, known["c"], [THREADS], limits, None)
     WORK.mkdir(parents=True, exist_ok=True)
     rows = json.loads(options.out.read_text())["programs"] if options.out.exists() else []

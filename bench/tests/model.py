@@ -79,6 +79,10 @@ class Launches(unittest.TestCase):
         self.assertAlmostEqual(seconds(issue, device(processors=4))["issue"], 2e-6)
         self.assertAlmostEqual(seconds({**issue, "blocks": 4}, device(processors=4))["issue"], 0.5e-6)
 
+    def test_barriers_slow_the_issue(self):
+        issue = launch(groups={"integer": 7990, "barrier": 10})
+        self.assertAlmostEqual(seconds(issue)["issue"], 2e-6 / 0.36)
+
     def test_shared_memory_and_round_trips(self):
         self.assertAlmostEqual(seconds(launch(wavefronts=3000))["shared"], 3e-6)
         self.assertAlmostEqual(seconds(launch(round_trips=7))["latency"], 7e-6)

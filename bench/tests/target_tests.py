@@ -175,7 +175,7 @@ class Points(unittest.TestCase):
     def points(self, name="dot-product", **changes):
         options = {"rounds": 31, "seconds": 30, "quick": False, "largest": False, "sizes": None,
                    "curves": True, "variants": False, "backend": "cpu", "build": "build",
-                   "limit": 60, "systems": None, **changes}
+                   "limit": 60, "systems": None, "once": False, **changes}
         found = collection.load_cases()[name]
         found.sizes = [10, 100, 10**6]
         plan = measuring.Plan([], None, [2], type("Options", (), options)(), None)

@@ -26,8 +26,9 @@ struct generated {
   fused_source source{};
   std::string text;
 
-  explicit generated(const char *definition) : ops(superops_load(definition)) {
-    cr_assert(fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, nullptr,
+  explicit generated(const char *definition, const struct tuning *values = nullptr)
+      : ops(superops_load(definition)) {
+    cr_assert(fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, values,
                                 "fused", &source));
     text = source.text;
   }

@@ -14,8 +14,9 @@ typedef std::vector<uint8_t> bytes;
 
 /* ---- what is not chosen ---- */
 
-static uint32_t windowed(const char *text, uint32_t *groups = nullptr) {
-  const generated k(text);
+static uint32_t windowed(const char *text, uint32_t *groups = nullptr,
+                         const struct tuning *values = nullptr) {
+  const generated k(text, values);
   if (groups) *groups = k.source.kernel.group_count;
   return k.source.kernel.windowed_count;
 }
@@ -31,6 +32,9 @@ Test(stencil_reads, chosen_where_three_are_near) {
   const std::string three = "(+ INT @ (+ INT @ " + two + ") " READ(AT(2)) ")";
   cr_assert_eq(windowed((params + "  " + three + "\n").c_str(), &groups), 1);
   cr_assert_eq(groups, 1);
+  struct tuning none {};
+  none.value[TUNE_CUDA_STENCIL_BYTES] = 1;
+  cr_assert_eq(windowed((params + "  " + three + "\n").c_str(), nullptr, &none), 0);
   const std::string far = "(+ INT @ (+ INT @ " + two + ") " READ(AT(20)) ")";
   cr_assert_eq(windowed((params + "  " + far + "\n").c_str(), &groups), 1);
   cr_assert_eq(groups, 2, "what is too far is a group of its own");

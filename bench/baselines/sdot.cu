@@ -1,0 +1,2 @@
+// sdot.cu - cuBLAS's dot product, as dot-product.cu calls it, of the width of `real`.
+#include "dot-product.cu"
