@@ -111,7 +111,7 @@ static void expect_total(work &w, const cvl_vector &lengths, cvl_segdes &d, ptr<
   d.total = d.size->bound;
 }
 
-/* What the blocks of several tiles have in common, all 0. */
+/* What the blocks of several tiles have in common, all 0: no total has the mark. */
 template <class T> static void prepare_tiles(work &w, write_offsets<T> &body) {
   using totals = typename write_offsets<T>::totals;
   using total = typename totals::total;
@@ -119,7 +119,7 @@ template <class T> static void prepare_tiles(work &w, write_offsets<T> &body) {
   const ref<cvl_vector> memory = w.make(CVL_I64, all * words + OFFSETS_COUNTERS);
   w.set(memory, 0);
   const ptr<uint64_t> at = w.data<uint64_t>(memory);
-  body.published = {(total *)(void *)address(at), body.count};
+  body.published = {(total *)(void *)address(at), body.count, 1};
   body.counters = at + all * words;
 }
 

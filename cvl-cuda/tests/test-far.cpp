@@ -200,7 +200,7 @@ template <class T> static void offsets_of_far_lengths() {
   body.lengths.first = 5;
   body.count = count;
   body.tiles = tile + 1;
-  body.published = {published.data(), count};
+  body.published = {published.data(), count, 1};
   body.counters = pointer_to<uint64_t>(counters);
   body.offsets = from_on<int64_t>(HUGE, offsets);
   body.total = pointer_to<int64_t>(total);
