@@ -242,20 +242,29 @@ FRAME_SIZE, MIN_STACK_SIZE, REGISTERS = 0x11, 0x12, 0x2F
 SIZED = 0x04  # the form of an attribute that has a size; the others take four bytes
 
 
+@dataclasses.dataclass
+class Section:
+    """Of an ELF file; of a section without contents `contents` means nothing."""
+
+    name: str
+    offset: int
+    size: int
+    link: int        # number of the section that it refers to
+    contents: bytes
+
+
 def elf_sections(data):
-    """(name, bytes, number of the section that it refers to) of each section."""
     start = struct.unpack_from("<Q", data, 0x28)[0]
     size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     heads = [struct.unpack_from("<IIQQQQII", data, start + i * size) for i in range(count)]
     text = data[heads[names][4]:]
-    return [(text[h[0]:text.index(b"\0", h[0])].decode(), data[h[4]:h[4] + h[5]], h[6])
+    return [Section(text[h[0]:text.index(b"\0", h[0])].decode(), h[4], h[5], h[6], data[h[4]:h[4] + h[5]])
             for h in heads]
 
 
 def elf_symbols(sections):
     """The names of the symbols, by number."""
-    table, strings = next((data, sections[link][1]) for name, data, link in sections
-                          if name == ".symtab")
+    table, strings = next((s.contents, sections[s.link].contents) for s in sections if s.name == ".symtab")
     starts = [struct.unpack_from("<I", table, i)[0] for i in range(0, len(table), 24)]
     return [strings[s:strings.index(b"\0", s)].decode() for s in starts]
 
@@ -277,10 +286,10 @@ def read_cubin(data):
     sections of local memory."""
     sections = elf_sections(data)
     symbols = elf_symbols(sections)
-    info = next((d for name, d, _ in sections if name == ".nv.info"), b"")
+    info = next((s.contents for s in sections if s.name == ".nv.info"), b"")
     table = {(a, symbols[number]): value for a, number, value in attributes(info)}
-    return table, {name.removeprefix(".nv.local."): len(d) for name, d, _ in sections
-                   if name.startswith(".nv.local.")}
+    return table, {s.name.removeprefix(".nv.local."): len(s.contents) for s in sections
+                   if s.name.startswith(".nv.local.")}
 
 
 def compare(kernel, table):
@@ -372,22 +381,13 @@ def fatbin_entries(data):
         yield kind, arch, decompressed(contents) if contents.startswith(ZSTANDARD) else contents
 
 
-def elf_sections(data):
-    """(name, offset, bytes) of each section of an ELF file."""
-    start = struct.unpack_from("<Q", data, 0x28)[0]
-    size, count, names = struct.unpack_from("<HHH", data, 0x3A)
-    heads = [struct.unpack_from("<IIQQQQII", data, start + i * size) for i in range(count)]
-    text = data[heads[names][4]:]
-    return [(text[h[0]:text.index(b"\0", h[0])].decode(), h[4], h[5]) for h in heads]
-
-
 def shared_bytes(data):
     """Static shared memory of each kernel of a cubin, by symbol: sections without contents, with
     what the system reserves in each block."""
-    named = elf_sections(data)
-    reserved = RESERVED if any(name.startswith(".nv.shared.reserved.") for name, *_ in named) else 0
-    return {name.removeprefix(".nv.shared."): max(0, b - reserved) for name, _, b in named
-            if name.startswith(".nv.shared.")}
+    sections = elf_sections(data)
+    reserved = RESERVED if any(s.name.startswith(".nv.shared.reserved.") for s in sections) else 0
+    return {s.name.removeprefix(".nv.shared."): max(0, s.size - reserved) for s in sections
+            if s.name.startswith(".nv.shared.")}
 
 
 def kernels_of_object(unit):
