@@ -91,10 +91,10 @@ static size_t argument_bytes(const fused_kernel &k) {
   size_t bytes = sizeof(faults) + sizeof(int64_t);
   for (uint32_t i = 0; i < k.member_count; i++) {
     switch ((fused_member_kind)k.members[i].kind) {
-    case MEMBER_OPERAND: bytes += 80; break; /* the largest: of elements of 8 bytes */
+    case MEMBER_OPERAND: bytes += sizeof(operand<int64_t>); break; /* the largest */
     case MEMBER_SEGMENTS:
     case MEMBER_SCATTER:
-    case MEMBER_PACKING: bytes += 40; break;
+    case MEMBER_PACKING: bytes += sizeof(segments); break; /* the largest of these */
     case MEMBER_WRITTEN:
     case MEMBER_PARTIALS:
     case MEMBER_TOTALS:

@@ -502,7 +502,7 @@ class Correctness(unittest.TestCase):
             system = measuring_system(source)
             data = collection.Data(cases["dot-product"], "", 1000)
             contender = rounds.Contender(system, 1)
-            plan = type("Plan", (), {"timeout": 60, "judge": None})()
+            plan = type("Plan", (), {"timeout": 60, "judge": None, "once": False})()
             measuring.verify(plan, data, [contender], Path(folder) / "out")
             self.assertTrue(contender.wrong)
             self.assertIn("is off by", contender.problem)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from support import SUM_OF_PRODUCTS, TRIPLES, ScratchTest
 
-# Two superoperators, since what is said once has to be met twice.
+# Two superoperators, since what is said once has to be met twice. Each has two kernels, the second for short
+# segments, and a module of its own.
 PROGRAM = """FUNC MAIN
 CONST INT 1000
 CALL SUM
@@ -47,7 +48,7 @@ POP 1 1
 RET
 """
 RESULT = sum((2 * (3 * k) ** 2) ** 2 for k in range(1000)) + 2 * (4 * 599) ** 2
-KERNELS = 2
+MODULES = 2
 NO_KERNELS = "ravel: superoperators run as single operations where they cannot be compiled: "
 NOT_KEPT = "ravel: compiled superoperators are not kept: "
 HEADER_BYTES = 48  # of a file in the cache, before what the compiler wrote
@@ -73,6 +74,7 @@ class CompilationTest(ScratchTest):
         self.compiler.write_text(COMPILER % CXX, encoding="ascii")
         self.compiler.chmod(0o700)
         (self.here / "prog.vcode").write_text(PROGRAM, encoding="ascii")
+        (self.here / "apart.tuning").write_text("cuda.module-kernels 2\n", encoding="ascii")
         subprocess.run([FCODEOPT, "prog.vcode"], cwd=self.here, check=True)
         self.without, said = self.end(self.start(native=False))
         self.assertEqual(said, [])
@@ -82,7 +84,7 @@ class CompilationTest(ScratchTest):
         def limit():
             most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
             resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, most))
-        command = [VINTERP, "--backend", "cuda-emu", "--profile=device", "prog.fcode"]
+        command = [VINTERP, "--backend", "cuda-emu", "--profile=device", "--tuning", "apart.tuning", "prog.fcode"]
         if native:
             command.insert(1, "--native=wait")
         settings = {"RAVEL_EMULATION": emulation, "XDG_CACHE_HOME": str(self.caches),
@@ -165,8 +167,8 @@ class Compilers(CompilationTest):
 class Caches(CompilationTest):
     def test_kernels_are_kept(self):
         self.assertEqual(self.runs_by_kernels(), [])
-        self.assertEqual(self.compilations(), KERNELS)
-        self.assertEqual(len(self.files()), KERNELS)
+        self.assertEqual(self.compilations(), MODULES)
+        self.assertEqual(len(self.files()), MODULES)
         self.assertEqual(self.runs_by_kernels(), [])
         self.assertEqual(self.compilations(), 0)
 
@@ -204,8 +206,8 @@ class Caches(CompilationTest):
         self.kept.chmod(0o500)
         self.says_that_nothing_is_kept("Permission denied")
         self.kept.chmod(0o700)
-        self.assertEqual(self.compilations(), KERNELS + 1)
-        self.assertEqual(len(self.files()), KERNELS - 1)
+        self.assertEqual(self.compilations(), MODULES + 1)
+        self.assertEqual(len(self.files()), MODULES - 1)
 
     def test_a_disk_that_is_full(self):
         """There is room for what the compiler wrote, but not for the header before it; with a large
@@ -219,10 +221,10 @@ class Caches(CompilationTest):
             file.unlink()
         self.says_that_nothing_is_kept("File too large", CXX=compiler,
                                        file_bytes=most - HEADER_BYTES // 2)
-        self.assertLess(len(self.files()), KERNELS)
+        self.assertLess(len(self.files()), MODULES)
         self.assertEqual([file for file in self.files() if file.suffix != ".kernel"], [])
         self.assertEqual(self.runs_by_kernels(CXX=compiler), [])
-        self.assertEqual(len(self.files()), KERNELS)
+        self.assertEqual(len(self.files()), MODULES)
 
     def spoil_and_run(self, spoil):
         """Kernels whose files are spoilt are compiled again, and the files are mended."""
@@ -232,7 +234,7 @@ class Caches(CompilationTest):
         for file, good in contents.items():
             file.write_bytes(spoil(good))
         self.assertEqual(self.runs_by_kernels(), [])
-        self.assertEqual(self.compilations(), KERNELS)
+        self.assertEqual(self.compilations(), MODULES)
         for file, good in contents.items():
             self.assertEqual(len(file.read_bytes()), len(good))
         self.assertEqual(self.runs_by_kernels(), [])
@@ -259,7 +261,7 @@ class Caches(CompilationTest):
             file.unlink()
             file.mkdir()
         self.says_that_nothing_is_kept(str(self.kept))
-        self.assertEqual(len(self.files()), KERNELS)
+        self.assertEqual(len(self.files()), MODULES)
 
     def test_processes_share_it(self):
         """They look for a kernel, compile it and write it all at the same time."""
@@ -268,8 +270,8 @@ class Caches(CompilationTest):
             launches, said = self.end(process)
             self.assertLess(launches, self.without)
             self.assertEqual(said, [])
-        self.assertGreater(self.compilations(), KERNELS, "they never met")
-        self.assertEqual([file.suffix for file in self.files()], [".kernel"] * KERNELS)
+        self.assertGreater(self.compilations(), MODULES, "they never met")
+        self.assertEqual([file.suffix for file in self.files()], [".kernel"] * MODULES)
         self.assertEqual(self.runs_by_kernels(), [])
         self.assertEqual(self.compilations(), 0)
 

@@ -57,7 +57,7 @@ static void measure(const float *y, const double *exact, double *units, struct f
   uint32_t unrounded = 0;
   for (uint32_t i = 0; i < BLOCK; i++) {
     const uint32_t is = bits_of(y[i]), rounded = bits_of((float)exact[i]);
-    const bool ordinary = is_ordinary(is) & is_ordinary(rounded);
+    const bool ordinary = is_ordinary(is) && is_ordinary(rounded);
     const double error = fabs((double)y[i] - exact[i]) * units_in_one(exact[i]);
     unrounded += is != rounded;
     units[i] = ordinary ? error : is != rounded ? (double)INFINITY : 0.0;

@@ -19,6 +19,7 @@ struct segments {
   int64_t count, total, equal;
   const int64_t *offsets;
   const struct rank_word *ranks;
+  const uint32_t *numbers;
 };
 
 struct tail { /* of an operand, after its first two elements */
@@ -66,7 +67,7 @@ static void *keep(struct arguments *a, void *memory) {
 /* A descriptor in one of the forms that it may have. */
 static struct segments descriptor(struct arguments *a, struct rng *rng,
                                   const struct host_value *d) {
-  struct segments s = {(int64_t)d->n, (int64_t)d->total, -1, NULL, NULL};
+  struct segments s = {(int64_t)d->n, (int64_t)d->total, -1, NULL, NULL, NULL};
   bool equal = d->n != 0;
   for (uint64_t k = 0; k < d->n; k++) equal &= host_segment(d, k) == host_segment(d, 0);
   if (equal && (d->n == 1 || !rng_one_in(rng, 4))) {
@@ -77,8 +78,10 @@ static struct segments descriptor(struct arguments *a, struct rng *rng,
   for (uint64_t k = 0; k < d->n; k++) offsets[k + 1] = offsets[k] + (int64_t)host_segment(d, k);
   s.offsets = offsets;
   if (rng_one_in(rng, 2)) return s;
-  struct rank_word *ranks = keep(a, calloc(d->total / 64 + 1, sizeof *ranks));
-  uint64_t segment = 0;
+  const uint64_t words = d->total / 64 + 1;
+  struct rank_word *ranks = keep(a, calloc(words, sizeof *ranks));
+  uint32_t *numbers = keep(a, calloc(words + d->n, sizeof *numbers));
+  uint64_t segment = 0, begun = 0; /* behind the word's first element, with elements */
   bool hidden = false; /* an empty segment in the word */
   for (uint64_t i = 0; i < d->total; i++) {
     bool begins = i == 0;
@@ -89,11 +92,15 @@ static struct segments descriptor(struct arguments *a, struct rng *rng,
       segment++;
       begins = true;
     }
+    begun = i % 64 == 0 ? 0 : begun + begins;
     if (i % 64 == 0) ranks[i / 64].base = (int64_t)segment;
     if (hidden && ranks[i / 64].base >= 0) ranks[i / 64].base = ~ranks[i / 64].base;
     if (begins) ranks[i / 64].heads |= (uint64_t)1 << i % 64;
+    const int64_t base = ranks[i / 64].base, first = base < 0 ? ~base : base;
+    numbers[i / 64 + (uint64_t)first + begun] = (uint32_t)segment;
   }
   s.ranks = ranks;
+  s.numbers = numbers;
   return s;
 }
 
@@ -103,7 +110,7 @@ static void operand(struct arguments *a, struct rng *rng, const struct host_valu
   size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes, align = bytes < 4 ? 4 : bytes;
   char *at = take(a, 0);
   char head[24] = {0};
-  struct tail tail = {.under = {(int64_t)v->n, (int64_t)v->n, 1, NULL, NULL}};
+  struct tail tail = {.under = {(int64_t)v->n, (int64_t)v->n, 1, NULL, NULL, NULL}};
   bool equal = v->n != 0;
   for (uint64_t i = 0; i < v->n; i++) {
     equal &= memcmp((char *)v->data + i * bytes, v->data, bytes) == 0;
