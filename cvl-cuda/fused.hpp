@@ -16,9 +16,9 @@ std::shared_ptr<kernel_store> open_kernels(stream *, const cvl_options &);
 
 /* Plans; null if it would rather not. The superoperator is borrowed. */
 cvl_kernel *prepare_kernel(context &, const superop *);
-/* Begins to compile what was prepared, all kernels together, and makes ready what is on disk; of
- * a device that is not open nothing. Without it a superoperator's are requested when it is to
- * run. */
+/* Begins to compile what was prepared, all kernels together, and makes ready what is on disk;
+ * of a device that is not open nothing. Without it a superoperator's are requested when it is
+ * to run. */
 void request_prepared(context &);
 void discard_kernel(context &, cvl_kernel *);
 const superop *superop_of(const cvl_kernel *);

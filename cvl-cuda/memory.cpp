@@ -19,7 +19,7 @@ enum : size_t { MEGABYTES = 4, EARLY_MEGABYTES = 4 };
 enum : size_t { MEGABYTES = 64, EARLY_MEGABYTES = 1024 };
 #endif
 
-/* SMALL: blocks that are not to lie where the window uses the memory: see `place_unused`.
+/* SMALL: blocks that are not to lie where the window uses the memory: see `take_unused`.
  * The first regions are for what a context needs before it has early ones. */
 enum : size_t {
   SMALL = (size_t)8 << 20,
@@ -120,7 +120,7 @@ void *heap::allocate(memory_space side, size_t bytes) {
 
 /* How large the next region should be: a quarter of all that there are, so that they are few,
  * and what is held is not far from what is needed. Within the limit, if that can be: what
- * is free but in pieces may take more. */
+ * is free in small ranges may take more. */
 size_t heap::next_region(memory_space side, size_t least) {
   if (side == memory_space::host)
     return std::max(least, pinned.held == 0 ? (size_t)FIRST_PINNED : (size_t)PINNED);
@@ -165,9 +165,9 @@ bool heap::give_back() {
 
 /* What a command of the window still uses keeps the next one from being joined with an earlier
  * one, and from having its memory set before the window: small blocks rather lie elsewhere,
- * also in a new region, as long as that leaves half of the program's peak to pieces. Large ones
- * lie where the last one of about their size did. */
-memory_range *heap::place_unused(memory_space side, size_t size) {
+ * also in a new region, as long as that leaves half of the program's peak to small free ranges.
+ * Large ones lie where the last one of about their size did. */
+memory_range *heap::take_unused(memory_space side, size_t size) {
   memory_pool &p = pool_of(side);
   if (side == memory_space::device) p.free_waiting(order->first);
   if (size > SMALL) {
@@ -180,7 +180,7 @@ memory_range *heap::place_unused(memory_space side, size_t size) {
   return grows ? p.free.take(size, order->first) : r;
 }
 
-memory_range *heap::place_anywhere(memory_space side, size_t size) {
+memory_range *heap::take_anywhere(memory_space side, size_t size) {
   memory_pool &p = pool_of(side);
   p.free_waiting(UINT64_MAX);
   if (memory_range *r = p.free.take(size, UINT64_MAX)) return r;
@@ -198,8 +198,8 @@ block *heap::find(memory_space side, size_t bytes, bool counted) {
   if (device->blocks_apart()) {
     at = (char *)allocate(side, size);
   } else {
-    r = place_unused(side, size);
-    if (r == nullptr) r = place_anywhere(side, size);
+    r = take_unused(side, size);
+    if (r == nullptr) r = take_anywhere(side, size);
     if (r) at = r->at;
   }
   if (at == nullptr) return nullptr;
@@ -252,13 +252,13 @@ static void put_back(block *b) {
   heap &h = *b->home;
   if (b->counted) h.live -= b->bytes;
   if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
-  if (b->place == nullptr) { /* `returned` ends what is apart on the device */
+  if (b->range == nullptr) { /* `returned` ends what is apart on the device */
     if (b->side == memory_space::host) h.device->free_pinned(b->at);
   } else if (b->side == memory_space::device) {
-    b->place->since = h.order->number;
-    h.of_device.waiting.add_newest(b->place);
+    b->range->since = h.order->number;
+    h.of_device.waiting.add_newest(b->range);
   } else {
-    h.pinned.free.give(b->place);
+    h.pinned.free.give(b->range);
   }
 }
 

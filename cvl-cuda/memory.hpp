@@ -92,7 +92,7 @@ struct block {
   size_t bytes; /* requested */
   char *at;
   heap *home;
-  memory_range *place; /* null: it is an allocation of its own */
+  memory_range *range; /* null: it is an allocation of its own */
   bool counted;        /* among the program's */
   uint64_t free_since; /* number of the last command before it was free: queue.hpp */
   uint64_t written;    /* number of the last command that writes it */
@@ -162,8 +162,8 @@ private:
   size_t next_region(memory_space, size_t least);
   bool grow(memory_space, size_t least);
   bool give_back();
-  memory_range *place_unused(memory_space, size_t);
-  memory_range *place_anywhere(memory_space, size_t);
+  memory_range *take_unused(memory_space, size_t);
+  memory_range *take_anywhere(memory_space, size_t);
   block *find(memory_space, size_t bytes, bool counted);
 };
 

@@ -325,7 +325,7 @@ void queue::issue(const command &c) {
   case command::COPY: device->copy(c.to, c.from, c.bytes); break;
   case command::RETURNED:
     device->returned(c.to, c.bytes);
-    for (const memory_piece &p : c.taken) device->taken(p.at, p.bytes);
+    for (const address_range &p : c.taken) device->taken(p.at, p.bytes);
     break;
   }
 }

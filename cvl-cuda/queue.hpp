@@ -22,7 +22,7 @@
 namespace ravel {
 
 /* The memory of a block. */
-struct memory_piece {
+struct address_range {
   void *at;
   size_t bytes;
 };
@@ -38,7 +38,7 @@ struct command {
   const void *from;
   size_t bytes;
   uint8_t byte;
-  std::vector<memory_piece> taken; /* RETURNED: blocks that are handed out there again */
+  std::vector<address_range> taken; /* RETURNED: blocks that are handed out there again */
 };
 
 /* Bytes of the device on their way to the host. */
@@ -109,7 +109,7 @@ struct queue {
    * reference to `from` then. */
   void mirror(const ref<block> &to, const ref<block> &from, size_t bytes);
   /* A block of device memory is handed out or returned; `since`: the number of the last command
-   * that returned a part of it. */
+   * that returned any of it. */
   void taken(void *, size_t, uint64_t since);
   void returned(void *, size_t);
 

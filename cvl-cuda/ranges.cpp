@@ -28,13 +28,13 @@ void range_list::remove(memory_range *r) {
 
 /* ---- sizes ---- */
 
-/* Sizes of less than PARTS units have a bin each. */
+/* Sizes of less than SECONDS units have a bin each. */
 int free_ranges::bin_of(size_t bytes) {
   const uint64_t units = bytes / UNIT;
-  if (units < PARTS) return (int)units;
+  if (units < SECONDS) return (int)units;
   const int power = 63 - __builtin_clzll(units);
-  const int part = (int)(units >> (power - PART_BITS)) % PARTS;
-  return std::min((power - PART_BITS + 1) * PARTS + part, (int)BINS - 1);
+  const int second = (int)(units >> (power - SECOND_BITS)) % SECONDS;
+  return std::min((power - SECOND_BITS + 1) * SECONDS + second, (int)BINS - 1);
 }
 
 /* The first bin from `from` on that has a range, or BINS. */
@@ -116,7 +116,7 @@ memory_range *free_ranges::take(size_t bytes, uint64_t before) {
   return r;
 }
 
-/* The range behind becomes a part of this one. */
+/* The range behind becomes the end of this one. */
 void free_ranges::absorb(memory_range *r, memory_range *behind) {
   r->bytes += behind->bytes;
   r->since = std::max(r->since, behind->since);

@@ -50,11 +50,11 @@ public:
   /* Takes a range of `bytes`, a multiple of UNIT, out of one that is little longer, and was
    * free before command `before`; null: there is none. */
   memory_range *take(size_t bytes, uint64_t before);
-  /* Gives one back, as the newest: it may become a part of another one. */
+  /* Gives one back, as the newest: another one may absorb it. */
   void give(memory_range *);
 
 private:
-  enum { PARTS = 8, PART_BITS = 3, BINS = 320, WORD = 64 };
+  enum { SECONDS = 8, SECOND_BITS = 3, BINS = 320, WORD = 64 };
   range_list bins_[BINS];
   uint64_t has_some_[BINS / WORD] = {};
 

@@ -163,8 +163,8 @@ HD inline void store_window(ptr<uint8_t> to, int32_t left, const sixty_four &a) 
 
 /* ---- launches ---- */
 
-/* Whether segments of up to `longest` elements need scan_chunks; what scan_pass needs to know of it,
- * and its blocks. */
+/* Whether segments of up to `longest` elements need scan_chunks; what scan_pass needs to know
+ * of it, and its blocks. */
 inline bool has_chunks(int64_t longest) {
   return longest > (int64_t)1 << LONG_BITS;
 }

@@ -57,7 +57,7 @@ struct stream {
   virtual void *allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void *) = 0;
   /* The same ahead of its use, on any thread; null: there is none yet. Of the device up to
-   * `most` bytes, and a part of what is free; *bytes says how many. */
+   * `most` bytes, less than what is free; *bytes says how many. */
   virtual void *allocate_early(size_t /*most*/, size_t * /*bytes*/) { return nullptr; }
   virtual void *allocate_pinned_early(size_t /*bytes*/) { return nullptr; }
 

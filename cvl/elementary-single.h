@@ -8,7 +8,7 @@
  * `elementary-floats` compares all floats with the functions of doubles.
  *
  * Polynomials are written by Horner's rule, which is the least work: throughput counts here, of
- * vectors on a CPU, of many threads on a GPU, where doubles are the dear part. A GPU computes
+ * vectors on a CPU, of many threads on a GPU, where doubles are what is dear. A GPU computes
  * 28 operations of doubles in the time in which it moves a float in and one out, or less.
  */
 #ifndef RAVEL_ELEMENTARY_SINGLE_H
@@ -203,8 +203,8 @@ E_INLINE float ravel_acos_f32(float x) {
   const int large = a > 0.5f, right = x > 0.0f;
   const double arc = e_arc(a);
   const double base = large ? (right ? 0.0 : 2.0 * E_HALF_PI_HIGH) : E_HALF_PI_HIGH;
-  const double part = large ? 2.0 * arc : arc;
-  return e_settled_f32((float)(base + (large == right ? part : -part)));
+  const double angle = large ? 2.0 * arc : arc;
+  return e_settled_f32((float)(base + (large == right ? angle : -angle)));
 }
 
 /* atan a = base + atan u, u = a, (a - 1) / (a + 1) or -1 / a, so that |u| <= tan(pi/8). */

@@ -159,7 +159,7 @@ E_INLINE double e_less(double x, double n, double high, double low) {
 #define E_LN2_LOW      0x1.9ef35793c7673p-41
 #define E_HALF_PI_HIGH 0x1.921fb54442d18p+0
 #define E_HALF_PI_LOW  0x1.1a62633145c07p-54
-/* For floats: pi, so that multiples of pi / 2 up to 2^20 of its first part are exact, and
+/* For floats: pi, so that multiples of pi / 2 up to 2^20 of its first number are exact, and
  * single constants. */
 #define E_PI_HIGH      0x1.921fb54400000p+1
 #define E_PI_LOW       0x1.0b4611a626331p-33

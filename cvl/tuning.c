@@ -52,7 +52,8 @@ struct tuning tuning_complete(const struct tuning *asked, unsigned architecture)
 
 bool tuning_concerns(enum tuning_id id, const char *backend) {
   const bool device = strncmp(backend, "cuda", 4) == 0;
-  /* Of what is tuned the device is open from the beginning; and this back end has one kernel. */
+  /* Of what is tuned the device is open from the beginning; and this back end has one kernel.
+   */
   if (id == TUNE_CUDA_OPEN_ELEMENTS) return false;
   if (id == TUNE_CUDA_REDUCE_KERNEL && strcmp(backend, "cuda") == 0) return false;
   return (strncmp(rows[id].name, "cuda.", 5) == 0) == device;

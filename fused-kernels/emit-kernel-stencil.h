@@ -35,7 +35,7 @@ enum {
   STENCIL_LEAST_BYTES = 16 << 10, /* with a smaller cuda.stencil-bytes there are no windows */
   STENCIL_LEAST_POSITIONS = 256,  /* of a block, at least: a window of 8 bytes for each of the
                                      sources below fits these */
-  STENCIL_GROUPS = 16,           /* of a parameter: the others read memory */
+  STENCIL_GROUPS = 16,            /* of a parameter: the others read memory */
   STENCIL_SOURCES = 6, /* parameters; a warp of the block chooses windows for each, and
                           each has at least one */
   STENCIL_UNKNOWN = 3, /* windows for a family of several groups, at most */

@@ -60,16 +60,16 @@ struct tree {
   box *boxes;      /* of blocks */
 };
 
-/* ---- what threads tell each other ---- */
+/* ---- what threads publish ---- */
 
 typedef cuda::atomic_ref<int, cuda::thread_scope_device> shared_int;
 
-/* What was written before `tell` is seen after `look`. */
+/* What was written before `publish` is seen after `look`. */
 static __device__ int look(int *at) {
   return shared_int(*at).load(cuda::memory_order_acquire);
 }
 
-static __device__ void tell(int *at, int value) {
+static __device__ void publish(int *at, int value) {
   shared_int(*at).store(value, cuda::memory_order_release);
 }
 
@@ -176,9 +176,9 @@ static __device__ bool put(tree t, bodies of, int *at, int child, square s, int 
   if (atomicCAS(at, child, LOCKED) != child) return false;
   if (level == LEVELS) {
     t.next[body] = child;
-    tell(at, body);
+    publish(at, body);
   } else {
-    tell(at, cell_of_two(t, of, s, level, child, body));
+    publish(at, cell_of_two(t, of, s, level, child, body));
   }
   return true;
 }
@@ -231,7 +231,7 @@ static __device__ bool weigh(tree t, int cell) {
     }
   }
   t.weights[cell] = {sum.x / sum.mass, sum.y / sum.mass, sum.mass};
-  tell(&t.count[cell - t.n], count);
+  publish(&t.count[cell - t.n], count);
   return true;
 }
 
@@ -266,7 +266,7 @@ static __device__ bool put_in_order(tree t, int cell) {
   if (at == NONE) return false;
   for (int q = 0; q < 4; q++) {
     if (child[q] >= t.n) {
-      tell(&t.begin[child[q] - t.n], at);
+      publish(&t.begin[child[q] - t.n], at);
       at += t.count[child[q] - t.n];
     } else {
       for (int b = child[q]; b != NONE; b = t.next[b]) t.order[at++] = b;

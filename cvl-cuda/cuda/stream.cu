@@ -365,10 +365,10 @@ void gpu::free_pinned(void *p) {
   ::free(p);
 }
 
-/* A part that is enough for a program of some size, and little enough for several processes on
- * a device. The interpreter never uses an address twice. */
+/* A sixteenth of what is free: enough for a program of some size, and little enough for several
+ * processes on a device. The interpreter never uses an address twice. */
 enum : size_t {
-  EARLY_PART = 16,
+  EARLY_DIVISOR = 16,
   EARLY_LEAST = (size_t)2 << 20,
   EARLY_INTERPRETED = (size_t)64 << 20
 };
@@ -381,7 +381,7 @@ void *gpu::allocate_early(size_t most, size_t *bytes) {
   if (cudaSetDevice(device_) != cudaSuccess || cudaMemGetInfo(&is_free, &all) != cudaSuccess)
     return nullptr;
   if (interpreter_) most = std::min(most, (size_t)EARLY_INTERPRETED);
-  *bytes = std::min(most, is_free / EARLY_PART) / EARLY_LEAST * EARLY_LEAST;
+  *bytes = std::min(most, is_free / EARLY_DIVISOR) / EARLY_LEAST * EARLY_LEAST;
   return *bytes > 0 && cudaMalloc(&p, *bytes) == cudaSuccess ? p : nullptr;
 }
 

@@ -28,8 +28,8 @@ struct generated {
 
   explicit generated(const char *definition, const struct tuning *values = nullptr)
       : ops(superops_load(definition)) {
-    cr_assert(fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, values,
-                                "fused", &source));
+    cr_assert(fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, values, "fused",
+                                &source));
     text = source.text;
   }
   ~generated() {

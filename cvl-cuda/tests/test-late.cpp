@@ -27,7 +27,10 @@ ReportHook(POST_ALL)(struct criterion_global_stats *) {
 
 namespace {
 
-enum : size_t { ENOUGH = 1 << 14, PART = 6000 }; /* three parts are enough, two are not */
+enum : size_t {
+  ENOUGH = 1 << 14,
+  SOME = 6000
+}; /* three vectors of SOME are enough, two are not */
 
 /* What is asked of a context; and what it has said. */
 struct asked {
@@ -92,12 +95,12 @@ Test(late, small_work_needs_no_device) {
   cr_expect_eq(s.launches(), 0);
 }
 
-/* Two operations on a part each; the third is the device's. */
+/* Two operations on SOME elements each; the third is the device's. */
 Test(late, larger_operations_are_enough_together) {
   session s("check");
-  s.scan_and_sort(PART);
+  s.scan_and_sort(SOME);
   cr_expect_eq(s.launches(), 0);
-  s.scan_and_sort(PART);
+  s.scan_and_sort(SOME);
   cr_expect_gt(s.launches(), 0);
   s.expect_no_fault();
   cr_expect_eq(s.b->statistics(s.c).live_bytes, 0);
@@ -112,14 +115,14 @@ Test(late, one_large_operation_is_enough) {
 
 Test(late, what_the_host_has_made_is_read_by_the_device) {
   session s("check,deferred,order=shuffled");
-  const ints x(PART, 3);
+  const ints x(SOME, 3);
   const cvl_value v = s.upload(x);
   cvl_value operands[2] = {v, v}, twice{}, more{};
   cr_assert(s.b->elementwise(s.c, ++s.site, OP_ADD, 2, operands, &twice));
   s.scan_and_sort(ENOUGH + 1);
   operands[1] = twice;
   cr_assert(s.b->elementwise(s.c, ++s.site, OP_MUL, 2, operands, &more));
-  cr_expect(s.numbers(more, PART) == ints(PART, 18));
+  cr_expect(s.numbers(more, SOME) == ints(SOME, 18));
   for (const cvl_value *k : {&v, (const cvl_value *)&twice, (const cvl_value *)&more})
     s.b->release(s.c, k);
 }

@@ -49,7 +49,7 @@ struct memory_rig {
 
 /* ---- ranges ---- */
 
-/* Every range is either handed out or part of a free one, once; free neighbours are one. */
+/* Every range is in use or free, once; free neighbours are one. */
 Test(memory, ranges_stay_a_partition) {
   enum { UNITS = 1000, TURNS = 20000 };
   static char region[UNITS * free_ranges::UNIT];

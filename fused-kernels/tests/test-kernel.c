@@ -82,7 +82,7 @@ static struct segments descriptor(struct arguments *a, struct rng *rng,
   struct rank_word *ranks = keep(a, calloc(words, sizeof *ranks));
   uint32_t *numbers = keep(a, calloc(words + d->n, sizeof *numbers));
   uint64_t segment = 0, begun = 0; /* behind the word's first element, with elements */
-  bool hidden = false; /* an empty segment in the word */
+  bool hidden = false;             /* an empty segment in the word */
   for (uint64_t i = 0; i < d->total; i++) {
     bool begins = i == 0;
     if (i % 64 == 0) hidden = false;
