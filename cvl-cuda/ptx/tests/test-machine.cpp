@@ -74,7 +74,8 @@ again:
                                     4, 1);
     cr_assert(wrong == "", "%s: %s", schedule, wrong.c_str());
     for (uint32_t k = 0; k < 4; k++) {
-      cr_assert(r.word(k) > 1 && r.word(k) <= 100, "%s: %u looks", schedule, r.word(k));
+      cr_assert(r.word(k) > 1 && r.word(k) <= 100, "%s: %u looks", schedule,
+                (unsigned)r.word(k));
     }
   }
 }
