@@ -6,7 +6,9 @@ import importlib.machinery
 import importlib.util
 import io
 import json
+import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -80,11 +82,35 @@ class Calls(unittest.TestCase):
         self.assertEqual(found, {f"s{k}": f"{k}\n" for k in range(6)})
 
 
+def gpu_check():
+    loader = importlib.machinery.SourceFileLoader("gpu_check", str(SCRIPTS / "gpu-check"))
+    check = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(check)
+    return check
+
+
+class Carried(unittest.TestCase):
+    def test_programs_are_still_programs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            here = Path(folder)
+            program = here / "from" / "bin" / "program"
+            program.parent.mkdir(parents=True)
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+            with tarfile.open(here / "carried.tar.xz", "w:xz") as archive:
+                archive.add(here / "from", ".")
+            found = gpu_check().unpacked(here / "carried.tar.xz", here / "to")
+            self.assertEqual(subprocess.run([found / "bin" / "program"], check=False).returncode, 0)
+            self.assertEqual(gpu_check().unpacked(here / "from", here / "to"), here / "from")
+
+    def test_nothing_is_prepared(self):
+        with self.assertRaisesRegex(SystemExit, "--prepare"):
+            gpu_check().unpacked(Path("/nowhere/carried.tar.xz"), "/nowhere")
+
+
 class Parts(unittest.TestCase):
     def test_the_document_lists_them(self):
-        loader = importlib.machinery.SourceFileLoader("gpu_check", str(SCRIPTS / "gpu-check"))
-        check = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-        loader.exec_module(check)
+        check = gpu_check()
         text = (SCRIPTS.parent / "docs" / "cuda.md").read_text()
         self.assertIn("\n".join(f"| {p.name} | {p.seconds} | {p.decides} |" for p in check.PARTS), text)
         self.assertLessEqual(sum(p.seconds for p in check.PARTS), 9 * 60 - check.RESERVE)
