@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 
+import published
 from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
@@ -43,12 +44,12 @@ class Plan:
         self.curves, self.variants = options.curves, options.variants
         self.backend, self.build = options.backend, options.build
         self.timeout, self.asked = options.limit, bool(options.systems)
-        self.once = options.once
+        self.once, self.papers = options.once, options.papers
 
     def points(self, case):
         """[(variant, n, held)]: all sizes of the first variant, rising, the largest of the others;
-        held to the target are the largest and the largest in the cache. Without --variants others
-        than the first only where a table shows them."""
+        held to the target are the largest and the largest in the cache; with --papers also that of
+        Table 1. Without --variants others than the first only where a table shows them."""
         sizes = sorted(self.sizes or case.sizes)
         if not self.sizes and self.quick:
             sizes = sizes[:2]
@@ -56,6 +57,8 @@ class Plan:
         held = {sizes[-1]}
         if not self.largest and not self.sizes:
             held.add(in_cache(case, first, sizes))
+        if self.papers and case.name in published.NESL_GPU:
+            held.add(published.NESL_GPU[case.name][0])
         points = [(first, n, n in held) for n in sizes
                   if n in held or self.sizes or (self.curves and not self.largest)]
         if (self.variants or case.facts) and not self.quick:

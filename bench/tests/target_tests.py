@@ -172,12 +172,12 @@ class Verdicts(unittest.TestCase):
 
 
 class Points(unittest.TestCase):
-    def points(self, name="dot-product", **changes):
+    def points(self, name="dot-product", at=(10, 100, 10**6), **changes):
         options = {"rounds": 31, "seconds": 30, "quick": False, "largest": False, "sizes": None,
                    "curves": True, "variants": False, "backend": "cpu", "build": "build",
-                   "limit": 60, "systems": None, "once": False, **changes}
+                   "limit": 60, "systems": None, "once": False, "papers": False, **changes}
         found = collection.load_cases()[name]
-        found.sizes = [10, 100, 10**6]
+        found.sizes = list(at)
         plan = measuring.Plan([], None, [2], type("Options", (), options)(), None)
         return plan.points(found)
 
@@ -212,6 +212,9 @@ class Points(unittest.TestCase):
         self.assertEqual(self.points(), [("", 10, False), ("", 100, True), ("", 10**6, True)])
         self.assertEqual(self.points(curves=False), [("", 100, True), ("", 10**6, True)])
         self.assertEqual(self.points(largest=True), [("", 10**6, True)])
+        sizes = (10, 1000, 10**7, 10**8)
+        self.assertEqual([held for *_, held in self.points(at=sizes)], [False, True, False, True])
+        self.assertEqual([held for *_, held in self.points(at=sizes, papers=True)], [False, True, True, True])
         self.assertIn("webbase", [v for v, *_ in self.points("sparse-matrix-vector")])
         self.assertEqual(len(self.points("quicksort")), 3)
         self.assertEqual(len(self.points("quicksort", variants=True)), 5)
@@ -274,8 +277,8 @@ class ResultFile(unittest.TestCase):
         """One file for each measurement, small, of one commit."""
         found = {p.name: p for p in (ROOT / "bench" / "results").rglob("*.json")
                  if not p.parent.name.startswith("gpu-")}
-        self.assertEqual(set(found), {"cpu-2-cores.json", "memory-2-cores.json", "python-2-cores.json",
-                                      "mpi-2-cores.json", "mpi-scaling.json"})
+        self.assertEqual(set(found), {"cpu-2-cores.json", "papers-2-cores.json", "memory-2-cores.json",
+                                      "python-2-cores.json", "mpi-2-cores.json", "mpi-scaling.json"})
         for path in found.values():
             resultfile.check_size(path)
             kept = json.loads(path.read_text())
