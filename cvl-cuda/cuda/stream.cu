@@ -231,6 +231,9 @@ bool gpu::has_common_addresses() {
   return cudaDeviceGetAttribute(&same, which, device_) == cudaSuccess && same != 0;
 }
 
+/* As one text in the module, which scripts/check-architectures reads. */
+__attribute__((used)) static const char built_for[] = RAVEL_CUDA_CODE;
+
 /* What there is to know without opening the device. */
 bool gpu::describe(int device) {
   device_ = device;
@@ -245,9 +248,8 @@ bool gpu::describe(int device) {
   architecture_ = 10 * major + minor;
   most_blocks_ = most_blocks(processors_, tuning_default(TUNE_CUDA_GRID_BLOCKS, 0));
   may_open_late_ = !interpreter_ && has_common_addresses();
-  if (!known || interpreter_ || code_for(RAVEL_CUDA_CODE, architecture()) != code::NONE)
-    return known;
-  snprintf(why_, sizeof why_, "%s", code_remark(RAVEL_CUDA_CODE, architecture()).c_str());
+  if (!known || interpreter_ || code_for(built_for, architecture()) != code::NONE) return known;
+  snprintf(why_, sizeof why_, "%s", code_remark(built_for, architecture()).c_str());
   lost_ = true;
   return false;
 }
@@ -664,9 +666,8 @@ static cvl_device described(int number) {
   d.memory = p.totalGlobalMem;
   d.processors = (unsigned)p.multiProcessorCount;
   d.architecture = (unsigned)(10 * p.major + p.minor);
-  d.unusable = code_for(RAVEL_CUDA_CODE, d.architecture) == code::NONE;
-  snprintf(d.remark, sizeof d.remark, "%s",
-           code_remark(RAVEL_CUDA_CODE, d.architecture).c_str());
+  d.unusable = code_for(built_for, d.architecture) == code::NONE;
+  snprintf(d.remark, sizeof d.remark, "%s", code_remark(built_for, d.architecture).c_str());
   return d;
 }
 
