@@ -1,28 +1,10 @@
-/* test-packs.cpp - PACKs inside of a superoperator's kernel: what the separate operations give,
- * in one launch; of tiles whose counts blocks publish on up to three levels. */
-#include <criterion/criterion.h>
-#include <criterion/hooks.h>
+/* test-consumers.cpp - PACKs inside of a superoperator's kernel: what the separate operations
+ * give, in one launch; of tiles whose counts blocks publish on up to three levels. */
 #include <string.h>
 
 #include <vector>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl-cuda/tests/superops.h"
-}
-#pragma GCC diagnostic pop
-
-#include "cvl-cuda/tests/session.hpp"
-
-/* Folders for kernels, for all tests. */
-ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels_of_tests::begin();
-}
-ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  kernels_of_tests::end();
-}
+#include "cvl-cuda/tests/superop-session.hpp"
 
 /* Less than the number of the segment, twice by the same flags; the double of what is equal to
  * it; and all. */

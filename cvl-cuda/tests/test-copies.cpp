@@ -2,22 +2,12 @@
  * the same elements, or the same fault. Each segment of the result is a concatenation of two,
  * in one of the ways that flattening writes it in; runs are moved so that they leave their
  * segments, overlap, or are out of order. */
-#include <criterion/criterion.h>
-#include <criterion/hooks.h>
 #include <stdlib.h>
 
 #include <string>
 #include <vector>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl-cuda/tests/superops.h"
-}
-#pragma GCC diagnostic pop
-
-#include "cvl-cuda/tests/session.hpp"
+#include "cvl-cuda/tests/superop-session.hpp"
 
 /* How runs are written: each in its segment; all in one segment; and as the first, from slices
  * of the operands, of which one is found by an index. */
@@ -182,14 +172,6 @@ static void compare(const superops *ops, int which, uint64_t seed, size_t segmen
     cr_assert_eq(kernels.elements[i], nodes.elements[i],
                  "superoperator %d, defect %d: element %zu", which, defect, i);
   }
-}
-
-ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels_of_tests::begin();
-}
-
-ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  kernels_of_tests::end();
 }
 
 Test(copies, as_node_by_node) {

@@ -1,29 +1,11 @@
 /* test-late.cpp - a device that is opened late (cvl_options): not for small work, in time for
  * large work, and not at all where it cannot be. The emulated device counts its opening as a
  * call: with "fail=1" nothing of it can be had, and who asks for it learns that. */
-#include <criterion/criterion.h>
-#include <criterion/hooks.h>
-
 #include <algorithm>
 #include <string>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl-cuda/tests/superops.h"
-}
-#pragma GCC diagnostic pop
-
-#include "cvl-cuda/tests/session.hpp"
+#include "cvl-cuda/tests/superop-session.hpp"
 #include "cvl/tuning.h"
-
-ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels_of_tests::begin();
-}
-ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  kernels_of_tests::end();
-}
 
 namespace {
 

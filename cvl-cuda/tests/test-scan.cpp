@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cvl-cuda/tests/prefix.hpp"
 #include "cvl-cuda/tests/session.hpp"
 
 namespace {
@@ -13,24 +14,6 @@ typedef std::vector<double> floats;
 typedef std::vector<uint8_t> flags;
 
 constexpr int TILE = 3584, CAPACITY = 4096, CHUNK = 8192, CHUNK_OF_FLAGS = 65536;
-
-/* prefix(x, n, w) of cvl.h. */
-floats prefix(const floats &x, size_t w) {
-  const size_t windows = (x.size() + w - 1) / w;
-  floats totals(windows), inside(windows * w, -0.0), e(x.size());
-  std::copy(x.begin(), x.end(), inside.begin());
-  for (size_t k = 0; k < windows; k++) {
-    for (size_t s = 1; s < w; s *= 2) {
-      for (size_t j = w - 1; j >= s; j--)
-        inside[k * w + j] = inside[k * w + j - s] + inside[k * w + j];
-    }
-    totals[k] = inside[k * w + w - 1];
-  }
-  const floats before = windows <= 1 ? floats{-0.0} : prefix(totals, (size_t)CVL_SCAN_WINDOW);
-  for (size_t i = 0; i < x.size(); i++)
-    e[i] = i % w == 0 ? before[i / w] : before[i / w] + inside[i - 1];
-  return e;
-}
 
 floats scanned(const floats &x, const ints &lengths) {
   floats all;

@@ -1,28 +1,10 @@
 /* test-short-segments.cpp - reductions of superoperators by groups of short segments: the bits
  * that the separate operations give, in one launch. */
-#include <criterion/criterion.h>
-#include <criterion/hooks.h>
 #include <string.h>
 
 #include <vector>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl-cuda/tests/superops.h"
-}
-#pragma GCC diagnostic pop
-
-#include "cvl-cuda/tests/session.hpp"
-
-/* Folders for kernels, for all tests. */
-ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels_of_tests::begin();
-}
-ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  kernels_of_tests::end();
-}
+#include "cvl-cuda/tests/superop-session.hpp"
 
 /* The sum of x / s and the greatest y * z of each segment, s a number of the segment; and x / s
  * itself. */

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "cvl-cuda/scan-kernels.hpp"
+#include "cvl-cuda/tests/prefix.hpp"
 
 using namespace ravel;
 
@@ -84,25 +85,6 @@ Test(tree, chunks_of_what_no_memory_holds) {
 
 using sum = combination<double, OP_ADD>;
 
-/* prefix(x, n, 32) of cvl.h, line by line. */
-static std::vector<double> prefix(const std::vector<double> &x) {
-  const size_t w = CVL_SCAN_WINDOW, windows = (x.size() + w - 1) / w;
-  std::vector<double> totals(windows), inside(windows * w, sum::pad()), e(x.size());
-  std::copy(x.begin(), x.end(), inside.begin());
-  for (size_t k = 0; k < windows; k++) {
-    for (size_t s = 1; s < w; s *= 2) {
-      for (size_t j = w - 1; j >= s; j--)
-        inside[k * w + j] = inside[k * w + j - s] + inside[k * w + j];
-    }
-    totals[k] = inside[k * w + w - 1];
-  }
-  const std::vector<double> before =
-      windows <= 1 ? std::vector<double>{sum::pad()} : prefix(totals);
-  for (size_t i = 0; i < x.size(); i++)
-    e[i] = i % w == 0 ? before[i / w] : before[i / w] + inside[i - 1];
-  return e;
-}
-
 /* The levels above the chunks of a scan, of which only the totals are given. */
 struct above_chunks {
   using scan = ::ravel::scan_chunks<sum>;
@@ -147,7 +129,7 @@ static void scan_segments(const std::vector<int64_t> &segments, int direction) {
     for (size_t k = 0; k < memory.size(); k++) /* a device runs them at the same time */
       cr_assert(!earlier[k].mark || memory[k].value == earlier[k].value,
                 "%d chunks: total %zu is another segment's", (int)chunks, k);
-    const std::vector<double> want = prefix(x);
+    const std::vector<double> want = prefix(x, CVL_SCAN_WINDOW);
     for (size_t k = 0; k < want.size(); k++)
       cr_assert_eq(got[k], want[k], "%d chunks, chunk %zu: %a, not %a", (int)chunks, k, got[k],
                    want[k]);

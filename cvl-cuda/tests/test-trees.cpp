@@ -1,22 +1,12 @@
 /* test-trees.cpp - combinations of superoperators by kernels, on segments of up to three levels
  * of blocks: results are those of the tree that keeps order (cvl.h), computed here as the
  * contract writes it, with a function that no other tree agrees with. */
-#include <criterion/criterion.h>
-#include <criterion/hooks.h>
 #include <stdlib.h>
 
 #include <string>
 #include <vector>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl-cuda/tests/superops.h"
-}
-#pragma GCC diagnostic pop
-
-#include "cvl-cuda/tests/session.hpp"
+#include "cvl-cuda/tests/superop-session.hpp"
 
 /* ---- the tree ---- */
 
@@ -203,14 +193,6 @@ static void check_segments(const char *how, const ints &lengths) {
 }
 
 static const char CHECKED[] = "small=0,order=shuffled,check", PLAIN[] = "small=0";
-
-ReportHook(PRE_ALL)(struct criterion_test_set *) {
-  kernels_of_tests::begin();
-}
-
-ReportHook(POST_ALL)(struct criterion_global_stats *) {
-  kernels_of_tests::end();
-}
 
 Test(trees, within_rows_and_blocks) {
   ints short_ones, around = {0, 1023, 1024, 1025, 0, 0, 992, 991, 993, 512, 511, 513, 0};
