@@ -1,5 +1,5 @@
 /* superop-session.hpp - what tests of compiled superoperators begin with: sessions, programs of
- * superoperators, and folders for kernels, which all tests of a program share. Each program
+ * superoperators, and folders for kernels, one for all tests of a program. Each program
  * includes it once, since it has the hooks. */
 #ifndef RAVEL_CUDA_SUPEROP_SESSION_HPP
 #define RAVEL_CUDA_SUPEROP_SESSION_HPP
