@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """What holds for all pages: links, lines, sentences, words.
 
-    nesl-tests/documents.py [--sentences PAGE ...]      with it: prints the sentences of pages that are too long
-
 - Relative links of Markdown files lead to a file that is there, and to a title in it.
 - docs/README.md links each page.
 - Lines of text have at most 100 columns, sentences at most 25 words, where a colon ends one. Tables and code are free;
@@ -158,9 +156,6 @@ def check_words(tests, pages):
 
 
 def main():
-    if sys.argv[1:2] == ["--sentences"]:
-        print(*(found for name in sys.argv[2:] for found in long_sentences(name)), sep="\n")
-        return 0
     tests = Checks()
     files = [name for name in source_files() if name.endswith(".md") and (ROOT / name).is_file()]
     docs = [name for name in files if name.startswith("docs/")]
