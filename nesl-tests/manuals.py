@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Whether the sections OPTIONS of the manual pages in docs/ are those that the tables of options make, and docs/limits.md
-has the variables of the environment that product code reads, the options of libravel, and all codes.
+"""Whether the sections OPTIONS of the manual pages in docs/ are those that the tables of options make, the section Syntax
+of docs/language.md is that of commands/nesl-syntax.def, and docs/limits.md has the variables of the environment that
+product code reads, the options of libravel, and all codes.
 
-    nesl-tests/manuals.py [--update]      with it the sections are written anew
+    nesl-tests/manuals.py [--update]      with it these sections are written anew
 
 The tables are commands/*options.def, from which the commands make their parsers and --help. An option has in its page
 what --help says, and then the comment that stands behind its row: `text` there is bold, and lines that are indented are
@@ -82,10 +83,40 @@ def page_of(command):
     return ROOT / "docs" / f"{command}.1"
 
 
+SYNTAX = re.compile(rf"^SYNTAX\(({TEXT}),\s*({TEXT}),\s*({TEXT})\)", re.MULTILINE)
+SYNTAX_SECTION = re.compile(r"^(## Syntax\n.*?)^\| form .*?(?=^\n## )", re.MULTILINE | re.DOTALL)
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def syntax_table():
+    """What `describe` says of words and symbols, without its examples, which are the last line."""
+    lines = ["| form | what it is |", "|---|---|"]
+    for _, form, text in SYNTAX.findall((ROOT / "commands" / "nesl-syntax.def").read_text()):
+        forms = " ".join(f"``{each}``" if "`" in each else f"`{each}`" for each in re.split("   +", text_of(form)))
+        words = [line for line in text_of(text).split("\\n") if not line.endswith(";")]
+        lines.append(f"| {cell(forms)} | {cell(' '.join(words))} |")
+    return "\n".join(lines) + "\n"
+
+
+def with_syntax(page):
+    return SYNTAX_SECTION.sub(lambda m: m[1] + syntax_table(), page)
+
+
 def update():
+    language = ROOT / "docs" / "language.md"
+    language.write_text(with_syntax(language.read_text()))
     for command in TABLES:
         page = page_of(command)
         page.write_text(SECTION.sub(lambda _, c=command: ".SH OPTIONS\n" + options_section(c), page.read_text()))
+
+
+def problems_of_syntax():
+    page = (ROOT / "docs" / "language.md").read_text()
+    if not SYNTAX_SECTION.search(page) or with_syntax(page) != page:
+        yield "docs/language.md has another section Syntax than commands/nesl-syntax.def: nesl-tests/manuals.py --update"
 
 
 def problems_of_passes():
@@ -164,7 +195,7 @@ def main():
         if not list(rows_of(command)):
             sys.exit(f"commands/{TABLES[command]} has no rows")
     good = [report(list(problems(command))) for command in TABLES]
-    good += [report(list(problems_of_passes())), report(list(problems_of_limits()))]
+    good += [report(list(found())) for found in (problems_of_passes, problems_of_syntax, problems_of_limits)]
     failed = good.count(False)
     print(f"{len(good) - failed} passed, {failed} failed")
     return 1 if failed else 0
