@@ -64,7 +64,7 @@ ORDER = ["not", "cut", "in superoperators", "one operation", "nothing to cut"]
 
 # A line of what neslc says, and then what became of it.
 Row = namedtuple("Row", "file line column what verdict reason")
-SAID = re.compile(r"(.*?):(\d+):(\d+): (.*?) is (not )?by instances: (.*)")
+SAID = re.compile(r"(.*?):(\d+):(\d+): (.*?) is (not )?lifted: (.*)")
 
 
 # ---- what the commands say ----
@@ -74,7 +74,7 @@ def compiled(build, folder, source, words, widths):
     made = Path(folder) / "made.vcode"
     said = superoperators.run([build / "bin" / "neslc", *widths, "--explain", "-o", made, *words, source]).stdout
     optimised = superoperators.run([build / "bin" / "fcodeopt", *widths, "--explain", "-o", "/dev/null", made]).stdout
-    kept = re.findall(r"^function (\S+)\n  (by instances|inlined): (.*)$", optimised, re.MULTILINE)
+    kept = re.findall(r"^function (\S+)\n  (lifted|inlined): (.*)$", optimised, re.MULTILINE)
     left = left_in_memory(made.read_text().splitlines(), optimised)
     return said.replace(f"{folder}/", ""), {name: (stays, why, left.get(name)) for name, stays, why in kept}
 
@@ -112,7 +112,7 @@ def verdict(negated, said, kept):
         why = said.removeprefix("it ")
         return {IN_CALLS: ("in calls", ""), VALUE_ONLY: ("value only", "")}.get(why, ("not", why))
     stays, why, left = kept.get(said, ("removed", "", None))
-    if stays == "by instances":
+    if stays == "lifted":
         return "cut", plain(why)
     if stays == "removed":
         return stays, ""

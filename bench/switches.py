@@ -3,7 +3,7 @@
 
     bench/switches.py [--build DIR] [--backend cuda] [--seconds N] [--out FILE.json]
 
-docs/cuda.md has them in the table under "Switches that await a device": the value, its ways, which are
+docs/internals/cuda.md has them in the table under "Switches that await a device": the value, its ways, which are
 numbers, and what decides: programs of the corpus, and operations in backquotes; without any the programs
 below. Ways have their turns one after the other, so that what changes on the machine changes all of them; a program's
 first run of each way does not count, since it compiles kernels. Prints a line for each way, and writes what it has after
@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-TABLE = ROOT / "docs" / "cuda.md"
+TABLE = ROOT / "docs" / "internals" / "cuda.md"
 HEADING = "Switches that await a device"
 CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
 CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"

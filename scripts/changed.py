@@ -27,7 +27,8 @@ RUNS = {
     "tables": [f"{SUITE} --backend cpu --shard 1/4"],
     "examples": [EXAMPLES],
     "python": ["RAVEL_EVERY=5 python3 python/tests/run.py"],
-    "docs": ["python3 nesl-tests/pages.py", "python3 nesl-tests/manuals.py"],
+    "docs": ["python3 nesl-tests/documents.py", "python3 nesl-tests/pages.py", "python3 nesl-tests/manuals.py"],
+    "commands": ["python3 nesl-tests/manuals.py"],
     "bench": ["bench/tests/harness.py"],
 }
 TESTED_BY = {"base": ["vcode"], "arrays": ["libravel"], "include": ["libravel"]}

@@ -221,6 +221,7 @@ def pages():
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
+    yield Stage("pages: links, lines, words", "python3 nesl-tests/documents.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
     yield Stage("properties of programs", "python3 nesl-tests/properties.py")
@@ -237,7 +238,6 @@ def pages():
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
     yield Stage("what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py")
     yield Stage("installation", "packaging/tests/installation.py")
-    yield Stage("words", "scripts/check-words")
 
 
 def at_random():
@@ -299,6 +299,7 @@ def whole_programs():
     }
     for name, ways in groups.items():
         yield Stage(f"whole: programs, {name}", DRIVE + configs(*ways), reads=PROGRAMS)
+    yield Stage("whole: the pages as a site", "scripts/site")
     yield Stage("whole: functions of C from NESL, by clang", "python3 nesl-tests/libraries.py --c clang"
                 " --c++ clang++ --seed 0x{seed}")
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
