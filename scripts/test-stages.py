@@ -152,7 +152,7 @@ def sanitized():
     yield Stage("sanitized: units",
                 f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
-                f" --nesl {SANITIZED}/nesl-tests --config fused --every 5", "sanitized")
+                f" --nesl {SANITIZED}/nesl-tests --config fused --every 8", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 5"
                 " --seed 1" + configs("classic-2t", "checked", "delayed-64", "fused-2t",
                                       "fused-delayed", "file-64", "cuda-emu-plain",
@@ -165,11 +165,11 @@ def sanitized():
     yield Stage("sanitized: functions of C from NESL", "python3 nesl-tests/libraries.py --brief"
                 " --build build-sanitized --c clang"
                 " --flag=-fsanitize=address,undefined,fuzzer-no-link", "sanitized")
-    yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 60",
+    yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 30",
                 "sanitized")
     yield Stage("sanitized: programs with wrong lengths, unchecked",
                 f"python3 nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --count 500", "sanitized")
-    for what, runs in (("", 20000), ("syntax ", 2000), ("forms ", 200)):
+    for what, runs in (("", 10000), ("syntax ", 1000), ("forms ", 100)):
         yield Stage(f"fuzzing, the same inputs: {what or 'loader'}",
                     f"scripts/fuzz {what}--same {runs}", "sanitized")
 
@@ -242,7 +242,7 @@ def pages():
 
 def at_random():
     yield Stage("random programs of VCODE", "python3 nesl-tests/random_programs.py --count 150")
-    yield Stage("random programs of NESL", "build/bin/nesl-random --seed 1 --count 200")
+    yield Stage("random programs of NESL", "build/bin/nesl-random --seed 1 --count 120")
     yield Stage("reproducibility", "python3 nesl-tests/reproducible.py --sample 12 --seed 1")
     yield Stage("mutations of the tables", "scripts/mutate-tables --sample 2 --seed 93554231")
 
