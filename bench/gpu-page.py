@@ -137,21 +137,6 @@ def targets(results):
     return grid(["target", "wanted", "worst", "kept", ""], table)
 
 
-def model(text):
-    """What was measured over what bench/gpu-model says of this GPU: by what it says binds."""
-    by = {}
-    for line in text.splitlines():
-        cells = [c.strip() for c in line.strip("|").split("|")]
-        if len(cells) == 5 and re.fullmatch(r"[\d.]+", cells[3]):
-            by.setdefault(cells[4], []).append((float(cells[3]), cells[0]))
-    rows = []
-    for binds, found in sorted(by.items()):
-        found.sort()
-        rows.append([binds, len(found), f"{found[len(found) // 2][0]:.2f}",
-                     *(f"{ratio:.2f}, {of}" for ratio, of in (found[0], found[-1]))])
-    return grid(["the model says that it waits for", "operations", "median", "least", "most"], rows)
-
-
 def checks(check):
     return grid(["", "outcome", "seconds", ""],
                 [[name, p["outcome"], f"{p['seconds']:.0f}", p["note"]]
@@ -181,10 +166,6 @@ def page(folder):
                     "segments, else of a copy.", segments(results, n, elems))
     section("Superoperators", "", superoperators(results))
     section("Programs", *programs(results))
-    beside = folder / "model.txt"
-    if beside.exists():
-        section("The model beside it", "Measured over modelled time, for an H200: `bench/gpu-model --only operations --size 18 "
-                f"--against {folder}/gpu.json > {beside}`, 64 bits.", model(beside.read_text()))
     head = HEAD.format(command="scripts/gpu-check", gpu=machine["gpu"]["name"],
                        driver=machine["gpu"]["driver"], nvcc=re.search(r"release ([\d.]+)", machine["nvcc"]).group(1),
                        commit=(check["commit"] or "?")[:8], date=machine["date"][:10], folder=folder,

@@ -5,7 +5,7 @@
  *     bench-gpu-peers-ptx --count FILE [--width 32|64] [--sizes LOG2,LOG2...] [--only NAME]
  *
  * The second one is linked with the interpreter of PTX instead of the CUDA runtime, and has
- * CUB's work alone: bench/gpu-model counts it.
+ * CUB's work alone: `lab/check counts` counts it.
  */
 #include "gpu-peers.hpp"
 

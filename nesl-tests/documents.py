@@ -22,9 +22,9 @@ from source_files import source_files  # noqa: E402
 COLUMNS, WORDS = 100, 25
 GLOSSARY = "docs/glossary.md"
 # Pages that programs write from measurements: their lines and words are those of the programs.
-MADE = re.compile(r"docs/(results.*|superoperators|instances|distributed-programs|cuda-\w+)\.md")
+MADE = re.compile(r"docs/(results.*|superoperators|instances|distributed-programs)\.md")
 # Their links lead to pages that have moved; both leave docs/.
-LEAVING = ("docs/superoperators.md", "docs/cuda-kernels.md")
+LEAVING = ("docs/superoperators.md",)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s#]*)(?:#([^)\s]*))?\)")
 FENCED = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(`+)(?!`)(?:[^`\n]|\n(?!\s*\n)|(?!\1)`)+?\1(?!`)")

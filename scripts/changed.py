@@ -17,6 +17,7 @@ RUNS = {
     "cvl": [f"{SUITE} --backend delayed --shard 1/8", f"{SUITE} --backend cpu --shard 2/8"],
     "cvl-cpu": [f"{SUITE} --backend cpu --shard 1/4", f"{DRIVE} --config fused-64"],
     "cvl-cuda": [f"{WATCHED} {SUITE} --backend cuda-emu --shard 1/16", f"{DRIVE} --config cuda-emu-fused"],
+    "lab": ["lab/tests/run.py"],
     "cvl-mpi": ["cvl-mpi/tests/ranks.py --smoke"],
     "fused-kernels": [f"{SUITE} --backend cpu --only SUPEROP --shard 1/4", f"{DRIVE} --config fused-64"],
     "fcode-opt": [f"{DRIVE} --config optimised --config fused", FORMS],

@@ -18,11 +18,12 @@ import sys
 from pathlib import Path
 
 import changed
-from ptxas import reports_of_all
 from stage_runner import ROOT, Build, Record, Stage, run
 
 DRIVE = "python3 nesl-tests/drive.py --jobs {jobs}"
 SANITIZED = "build-sanitized/bin"
+# What NVRTC says of kernels, by their texts, for all checkouts, as in a compiler's cache.
+REPORTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ravel-tests"
 EMULATION = "RAVEL_EMULATION="
 WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 # To look at the arguments of all strstr that Criterion's libraries call takes longer than most tests.
@@ -141,16 +142,16 @@ def programs():
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
     yield Stage("launches and waits, emulated GPU", "bench/launches.py")
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
-    yield Stage("kernels of the CUDA back end, by ptxas", "scripts/check-ptxas --jobs {jobs}")
-    yield Stage("code of the CUDA back end for each GPU, a sample", "scripts/check-architectures --jobs {jobs}")
-    yield Stage("kernels of the CUDA back end, their PTX interpreted", "scripts/check-ptx --jobs {jobs}")
-    yield Stage("calls of the CUDA runtime that fail", "scripts/check-failures --jobs {jobs}")
+    yield Stage("kernels of the CUDA back end, by ptxas", "lab/check ptxas --jobs {jobs}")
+    yield Stage("code of the CUDA back end for each GPU, a sample", "lab/check architectures --jobs {jobs}")
+    yield Stage("kernels of the CUDA back end, their PTX interpreted", "lab/check ptx --jobs {jobs}")
+    yield Stage("calls of the CUDA runtime that fail", "lab/check failures --jobs {jobs}")
 
 
 def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
     yield Stage("sanitized: units",
-                f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
+                f"{EVERY} {CACHED} {SANITIZED_UNITS} -LE 'plain|conformance|lab'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config fused --every 8", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 5"
@@ -202,10 +203,8 @@ def pages():
                 " && scripts/tests/test_source_files.py && scripts/tests/test_fresh.py"
                 " && scripts/tests/test_gpu_call.py")
     yield Stage("a build folder takes up what is installed later", "scripts/tests/test_build_folder.py")
+    yield Stage("the laboratory: PTX, ptxas, barriers, counts", "lab/tests/run.py")
     # What is written by hand is compiled through the cache of the builds.
-    yield Stage("the check of kernels by ptxas", "scripts/tests/test_check_ptxas.py")
-    yield Stage("the check of kernels, interpreted", "scripts/tests/test_check_ptx.py")
-    yield Stage("the check of barriers left out", "scripts/tests/test_check_drops.py")
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
@@ -214,7 +213,6 @@ def pages():
     yield Stage("what is cut of each program", "bench/instances.py --check --jobs {jobs}")
     yield Stage("programs in bounded memory, a sample", "bench/memory-limits.py check --quick")
     yield Stage("benchmark harness", "bench/tests/harness.py")
-    yield Stage("the model of a GPU", "bench/tests/model.py")
     yield Stage("the model of many ranks", "bench/tests/scaling.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
@@ -314,25 +312,25 @@ def whole_programs():
                     "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
     yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/launches.py --whole")
     yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
-    yield Stage("whole: code of the CUDA back end for each GPU", "scripts/check-architectures --whole --jobs {jobs}")
+    yield Stage("whole: code of the CUDA back end for each GPU", "lab/check architectures --whole --jobs {jobs}")
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
-                "scripts/check-ptxas --jobs {jobs} --arch 80 90 120")
+                "lab/check ptxas --jobs {jobs} --arch 80 90 120")
     yield Stage("whole: kernels of the CUDA back end, their PTX interpreted",
-                "scripts/check-ptx --jobs {jobs} --whole --seed 0x{seed}")
+                "lab/check ptx --jobs {jobs} --whole --seed 0x{seed}")
+    yield Stage("whole: programs for a GPU under weak memory, their PTX interpreted",
+                "lab/check weak --jobs {jobs} --seed 0x{seed}")
     yield Stage("whole: coverage of the kernels of the CUDA back end",
-                "scripts/check-ptx --jobs {jobs} --coverage --least 95")
+                "lab/check coverage --jobs {jobs}")
     yield Stage("whole: barriers, fences and masks left out of superoperators' kernels and CUB's",
-                "scripts/check-drops --jobs {jobs}")
-    yield Stage("whole: what launches would ask of a GPU",
+                "lab/check drops --jobs {jobs}")
+    yield Stage("whole: what launches ask of a GPU, counted",
                 "{ [ ! -e build/lib/ravel/cvl-cuda-ptx.so ] || cmake --build build --target bench-gpu-peers-ptx; }"
-                " && bench/gpu-model --check"
-                " && bench/variants.py --check --width 64")
+                " && lab/check counts && lab/check counts --variants --size 14")
     yield Stage("whole: programs in CUDA by hand, their PTX interpreted",
                 "bench/run --check --backend cuda-ptx --systems cuda,cuda-library --jobs {jobs}")
     yield Stage("whole: calls of the CUDA runtime that fail, each of them",
-                "scripts/check-failures --jobs {jobs} --every")
-    yield Stage("whole: kernels of the examples in NESL, by ptxas",
-                "scripts/check-ptxas --jobs {jobs} --superoperators examples/*.nesl")
+                "lab/check failures --jobs {jobs} --every")
+    yield Stage("whole: kernels of the examples in NESL, by NVRTC", "scripts/check-kernels examples/*.nesl")
     yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"
                 " --whole --only conformance switches peers corpus fused big --minutes 60")
 
@@ -501,7 +499,7 @@ def main():
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT / "nesl-tests"))
     os.environ.update(SANITIZER_OPTIONS)
-    os.environ.setdefault("RAVEL_REPORTS", str(reports_of_all()))  # those of NVRTC, too
+    os.environ.setdefault("RAVEL_REPORTS", str(REPORTS))
     if shutil.which("ccache"):  # tests with a cache folder of their own keep that of compilers
         os.environ.setdefault("CCACHE_DIR", subprocess.run(
             ["ccache", "--get-config", "cache_dir"], check=True, capture_output=True, text=True).stdout.strip())

@@ -231,7 +231,7 @@ bool gpu::has_common_addresses() {
   return cudaDeviceGetAttribute(&same, which, device_) == cudaSuccess && same != 0;
 }
 
-/* As one text in the module, which scripts/check-architectures reads. */
+/* As one text in the module, which `lab/check architectures` reads. */
 __attribute__((used)) static const char built_for[] = RAVEL_CUDA_CODE;
 
 /* What there is to know without opening the device. */

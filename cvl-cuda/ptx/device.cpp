@@ -16,12 +16,12 @@ device::device(const options &o)
   if (o.checked || o.weak) {
     clocks *c = new clocks(o.weak);
     observers_.emplace_back(c);
-    weak_.reset(new weak_memory(*c, o.weak, o.torn));
+    weak_.reset(new weak_memory(*c, o.weak));
     if (o.checked) observers_.emplace_back(new races(*c));
     if (o.checked) observers_.emplace_back(new host_view(memory_, *c));
   }
   if (o.count.empty()) return;
-  counting_ = new counting(o.count, o.l2, memory_);
+  counting_ = new counting(o.count, memory_);
   observers_.emplace_back(counting_);
 }
 
@@ -62,10 +62,6 @@ void device::put(command c) {
 
 void device::finish() {
   while (!waiting_.empty()) execute_first();
-}
-
-void device::waited() {
-  if (counting_) counting_->waited();
 }
 
 bool device::look() {
@@ -113,17 +109,11 @@ void device::fill(uint64_t to, uint8_t byte, uint64_t bytes) {
 }
 
 void device::taken(uint64_t address, uint64_t bytes) {
-  put([=] {
-    memory_.taken(address, bytes);
-    if (counting_) counting_->taken(address, bytes);
-  });
+  put([=] { memory_.taken(address, bytes); });
 }
 
 void device::returned(uint64_t address, uint64_t bytes) {
-  put([=] {
-    memory_.returned(address, bytes);
-    if (counting_) counting_->returned(address);
-  });
+  put([=] { memory_.returned(address, bytes); });
 }
 
 /* ---- coverage ---- */

@@ -36,8 +36,6 @@ public:
   void fill(uint64_t to, uint8_t byte, uint64_t bytes);
   void taken(uint64_t address, uint64_t bytes);
   void returned(uint64_t address, uint64_t bytes);
-  /* The host waits for them, or looks whether they are done. */
-  void waited();
   /* Executes all of them. */
   void finish();
   /* The host looks whether they are done: true if they are. A late device does one more. */

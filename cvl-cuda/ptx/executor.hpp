@@ -12,7 +12,6 @@ namespace ravel {
 namespace ptx {
 
 enum access : uint8_t { READ, WRITE, CHANGE /* atomically */ };
-struct async_copy;
 
 struct executor {
   uint8_t *registers = nullptr; /* of the warp that runs */
@@ -28,13 +27,6 @@ struct executor {
    * not be made. */
   virtual uint8_t *reach(const instruction &, unsigned lane, uint64_t address, unsigned bytes,
                          access) = 0;
-  /* Copies to shared memory that go on while their threads do (async.hpp): one begins; those of
-   * a lane so far are a group; all but its last groups are to be done; a barrier is looked at.
-   */
-  virtual void start(const async_copy &) {}
-  virtual void end_group(unsigned /*lane*/) {}
-  virtual void await_groups(unsigned /*lane*/, uint32_t /*but*/) {}
-  virtual void look_at_barrier(uint64_t /*address*/) {}
   /* The lanes of a store or an atomic operation come in this order. */
   virtual unsigned first_lane() { return 0; }
   virtual void fence(const instruction &, lanes) {}

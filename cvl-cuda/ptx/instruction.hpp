@@ -62,16 +62,10 @@ enum instruction_class : uint8_t {
   LOCAL_ACCESS,
   PARAMETER_LOAD,
   ATOMIC,
-  BULK_COPY,
   BARRIER,
   WARP_EXCHANGE,
-  FENCE,
-  INSTRUCTION_CLASSES
+  FENCE
 };
-const char *class_name(instruction_class);
-
-/* What an instruction does with copies that go on by themselves. */
-enum copying : uint8_t { NO_COPY, STARTS_COPY, AWAITS_COPIES };
 
 enum space : uint8_t { GLOBAL, SHARED, PARAM, LOCAL, GENERIC };
 /* Generic addresses of shared memory lie behind this one; all others are global. */
@@ -84,16 +78,14 @@ enum scope : uint8_t { BLOCK_SCOPE, DEVICE_SCOPE, SYSTEM_SCOPE };
 
 struct instruction {
   handler run = nullptr;
-  slot d, a, b, c, e;                 /* result and operands */
-  slot guard;                         /* a predicate, or none */
-  int64_t offset = 0;                 /* of an address, behind a */
-  int64_t offset_b = 0, offset_c = 0; /* of copies: likewise */
+  slot d, a, b, c, e; /* result and operands */
+  slot guard;         /* a predicate, or none */
+  int64_t offset = 0; /* of an address, behind a */
   uint32_t target = 0;
   control control_of = PLAIN;
   instruction_class counted = ARITHMETIC_INT;
   bool negated = false;  /* the guard */
   bool narrowed = false; /* WARP_SYNC: its mask lacks a lane, see mutation */
-  copying copies = NO_COPY;
   /* Of accesses to memory: */
   space where = GLOBAL;
   order_of order = WEAK;

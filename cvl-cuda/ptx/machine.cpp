@@ -7,7 +7,6 @@
 
 #include <algorithm>
 
-#include "cvl-cuda/ptx/async.hpp"
 #include "cvl-cuda/ptx/flow.hpp"
 #include "cvl-cuda/ptx/weak.hpp"
 
@@ -31,18 +30,11 @@ struct delayed_load {
   access_of access;
 };
 
-/* A copy that is not made yet (async.hpp). */
-struct pending_copy {
-  async_copy copy;
-  uint32_t warp, group;
-};
-
 struct warp_state {
   std::vector<uint64_t> registers;
   lanes live = 0, at_barrier = 0, at_sync = 0, carry = 0;
   uint32_t at[WARP];     /* the next instruction of each lane */
   uint32_t member[WARP]; /* at_sync: the mask that it named */
-  uint32_t groups[WARP]; /* of copies, that each lane has ended */
   uint32_t spun = NEVER; /* IN_ORDER: where a group was interrupted */
   std::vector<path> paths;
   std::vector<delayed_load> delayed;
@@ -54,7 +46,6 @@ struct block_state {
   uint32_t number = 0;
   std::vector<warp_state> warps;
   std::vector<uint8_t> shared, shared_written, local;
-  std::vector<pending_copy> copies;
   const kernel *filled_for = nullptr; /* whose constants are in the registers */
   bool done() const {
     return std::all_of(warps.begin(), warps.end(),
@@ -88,7 +79,7 @@ struct machine final : executor {
   uint64_t looks = 0; /* accesses by which a thread may wait for another */
   uint64_t clock = 0; /* the times that were asked for */
   size_t turns = 0;
-  uint64_t addresses[3 * WARP];
+  uint64_t addresses[WARP];
 
   machine(const launch_of &l, const machine_options &o, memory &m, block_pool &p,
           std::vector<executions> &c, const std::vector<observer *> &w, weak_memory *order)
@@ -220,63 +211,6 @@ struct machine final : executor {
     }
   }
 
-  /* ---- copies that go on by themselves ---- */
-
-  void start(const async_copy &c) override {
-    addresses[c.lane] = c.from;
-    addresses[WARP + c.lane] = c.to;
-    addresses[2 * WARP + c.lane] = c.bytes;
-    const pending_copy p{c, warp_number, warp->groups[c.lane]};
-    if (options.how == SEEDED && random() % 2) return make(p);
-    block->copies.push_back(p);
-  }
-  void end_group(unsigned lane) override { warp->groups[lane]++; }
-  void await_groups(unsigned lane, uint32_t but) override {
-    make_those([&](const pending_copy &p) {
-      return !p.copy.bulk() && p.warp == warp_number && p.copy.lane == lane &&
-             (uint64_t)p.group + but < warp->groups[lane];
-    });
-  }
-  /* With a seed who looks may come too early. */
-  void look_at_barrier(uint64_t address) override {
-    make_those([&](const pending_copy &p) {
-      const bool its = p.copy.bulk() && p.copy.barrier == address;
-      return its && (options.how != SEEDED || random() % 2);
-    });
-  }
-  template <class F> void make_those(F wanted) {
-    std::vector<pending_copy> &all = block->copies;
-    for (size_t n = 0; n < all.size();) {
-      const pending_copy p = all[n];
-      if (!wanted(p)) {
-        n++;
-        continue;
-      }
-      all.erase(all.begin() + (ptrdiff_t)n);
-      make(p);
-    }
-  }
-  /* In the name of the thread that started it, whichever looks. */
-  void make(const pending_copy &p) {
-    const uint32_t looking = warp_number;
-    const uint64_t address = addresses[p.copy.lane];
-    warp_number = p.warp;
-    warp = &block->warps[p.warp];
-    make_copy(p.copy, *this);
-    addresses[p.copy.lane] = address;
-    warp_number = looking;
-    warp = &block->warps[looking];
-  }
-  /* Bytes that a bulk copy would write to memory of no block. */
-  void check_copies() {
-    for (const pending_copy &p : block->copies) {
-      if (!p.copy.bulk()) continue;
-      fail(*p.copy.by, p.warp * WARP + p.copy.lane,
-           "its block has ended, and nobody has waited for the copy");
-    }
-    block->copies.clear();
-  }
-
   /* ---- weak memory ---- */
 
   /* What the access reads or writes; a load that is delayed sees something for now. */
@@ -390,7 +324,6 @@ struct machine final : executor {
     w.at_barrier = w.at_sync = w.carry = 0;
     w.spun = NEVER;
     w.delayed.clear();
-    std::fill(w.groups, w.groups + WARP, 0);
     std::fill(w.at, w.at + WARP, 0);
     w.paths.assign(1, path{w.live, (uint32_t)k.code.size()});
     fill_registers(w, number * WARP);
@@ -584,7 +517,6 @@ struct machine final : executor {
         break;
       case BRANCH:
         c.taken += (uint64_t)__builtin_popcount(now);
-        for (observer *o : observers) o->branched(block->number, warp_number, now, l);
         if (now == l) {
           at = i.target;
         } else if (now == 0) {
@@ -814,8 +746,6 @@ struct machine final : executor {
                      : options.how == IN_STEP ? turn_in_step(b)
                                               : turn_in_order(b);
     if (b.done()) {
-      block = &b;
-      check_copies();
       for (observer *o : observers) o->block_ends(b.number);
       pool.blocks.push_back(std::move(resident[n]));
       resident.erase(resident.begin() + (ptrdiff_t)n);

@@ -81,10 +81,7 @@ struct observer {
   /* All threads of a block met; these lanes of a warp met for bar.warp.sync. */
   virtual void block_met(uint32_t /*block*/) {}
   virtual void lanes_met(uint32_t /*block*/, uint32_t /*warp*/, lanes) {}
-  /* Lanes that took a branch, of those that came to it. */
-  virtual void branched(uint32_t /*block*/, uint32_t /*warp*/, lanes /*taken*/, lanes /*of*/) {}
-  /* After an instruction of a group; `addresses` are those of its accesses. Where it starts
-   * copies they are what each lane's reads, WARP behind what it writes, then its bytes. */
+  /* After an instruction of a group; `addresses` are those of its accesses. */
   virtual void executed(uint32_t /*block*/, uint32_t /*warp*/, const instruction &, lanes,
                         const uint64_t * /*addresses*/) {}
 };

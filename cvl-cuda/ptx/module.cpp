@@ -296,12 +296,13 @@ module::module(std::string source,
   for (const kernel_text &k : text.kernels) texts_[k.name] = &k;
 }
 
-/* FNV-1a, of 32 bits. */
-static uint32_t digest_of(const std::vector<std::string> &text) {
+/* FNV-1a, of 32 bits; without the kernel's own name, which its parameters have. */
+static uint32_t digest_of(const kernel &k) {
   uint32_t digest = 2166136261u;
-  for (const std::string &statement : text) {
+  for (const std::string &statement : k.text) {
     /* The byte 0 behind it, too. */
     for (size_t i = 0; i <= statement.size(); i++) {
+      while (statement.compare(i, k.name.size(), k.name) == 0) i += k.name.size();
       digest = (digest ^ (uint8_t)statement.c_str()[i]) * 16777619u;
     }
   }
@@ -311,7 +312,7 @@ static uint32_t digest_of(const std::vector<std::string> &text) {
 static std::string label_of(const kernel &k) {
   if (k.name.compare(0, 2, "_Z") == 0) return k.name;
   char digits[9];
-  snprintf(digits, sizeof digits, "%08x", digest_of(k.text));
+  snprintf(digits, sizeof digits, "%08x", digest_of(k));
   return k.name + "#" + digits;
 }
 

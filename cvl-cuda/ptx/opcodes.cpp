@@ -10,7 +10,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "cvl-cuda/ptx/async.hpp"
 #include "cvl-cuda/ptx/executor.hpp"
 #include "cvl-cuda/ptx/form.hpp"
 
@@ -884,18 +883,8 @@ void encode_atomic(const form &f, operand_source &o, instruction &i) {
 void fence(const instruction &i, executor &x, lanes l) {
   x.fence(i, l);
 }
-/* Between accesses by threads and those of copies: all are in one order here. */
-void no_effect(const instruction &, executor &, lanes) {}
-bool encode_proxy_fence(const form &f, instruction &i) {
-  f.only_modifiers({"proxy", "async", "global", "shared::cta", "shared::cluster"});
-  if (!f.has("async")) f.refuse();
-  i.counted = FENCE;
-  i.run = no_effect;
-  return true;
-}
 bool encode_fence(const form &f, instruction &i) {
   if (f.base() != "membar" && f.base() != "fence") return false;
-  if (f.has("proxy")) return encode_proxy_fence(f, i);
   f.only_modifiers({"cta", "gl", "sys", "gpu", "sc", "acq_rel"});
   i.order = f.base() == "membar" || f.has("sc") ? SEQUENTIAL : ACQUIRE_RELEASE;
   i.within = f.has("cta") ? BLOCK_SCOPE : f.has("sys") ? SYSTEM_SCOPE : DEVICE_SCOPE;
@@ -981,84 +970,6 @@ void encode_vote(const form &f, operand_source &o, instruction &i) {
   i.counted = WARP_EXCHANGE;
 }
 
-/* match.any: the lanes that have the same value. */
-template <class T> void match(const instruction &i, executor &x, lanes l) {
-  for_lanes(l, [&](unsigned k) {
-    lanes same = 0;
-    for_lanes(
-        l, [&](unsigned j) { same |= (lanes)(x.lane<T>(i.a)[j] == x.lane<T>(i.a)[k]) << j; });
-    x.lane<uint32_t>(i.d)[k] = same;
-  });
-}
-void encode_match(const form &f, operand_source &o, instruction &i) {
-  f.want(3);
-  f.only_modifiers({"any", "sync"});
-  if (!f.has("any") || !f.has("sync")) f.refuse();
-  i.run = bytes_of(f.last()) == 4 ? match<uint32_t> : match<uint64_t>;
-  i.d = o.result(f.operand(0));
-  i.a = o.value(f.operand(1), f.last());
-  i.e = o.value(f.operand(2), U32);
-  i.control_of = WARP_SYNC;
-  i.counted = WARP_EXCHANGE;
-}
-
-/* One value of all lanes. */
-template <class T, class F> void reduce_lanes(const instruction &i, executor &x, lanes l) {
-  const unsigned first = (unsigned)__builtin_ctz(l);
-  T sum = x.lane<T>(i.a)[first];
-  for_lanes(l & (l - 1), [&](unsigned k) { sum = F::of(sum, x.lane<T>(i.a)[k]); });
-  for_lanes(l, [&](unsigned k) { x.lane<T>(i.d)[k] = sum; });
-}
-const atomic_row redux_rows[] = {
-    {"add", U32, reduce_lanes<uint32_t, atomic_add>},
-    {"add", S32, reduce_lanes<int32_t, atomic_add>},
-    {"min", U32, reduce_lanes<uint32_t, atomic_min>},
-    {"min", S32, reduce_lanes<int32_t, atomic_min>},
-    {"max", U32, reduce_lanes<uint32_t, atomic_max>},
-    {"max", S32, reduce_lanes<int32_t, atomic_max>},
-    {"and", B32, reduce_lanes<uint32_t, atomic_and>},
-    {"or", B32, reduce_lanes<uint32_t, atomic_or>},
-    {"xor", B32, reduce_lanes<uint32_t, atomic_xor>},
-};
-void encode_redux(const form &f, operand_source &o, instruction &i) {
-  f.want(3);
-  f.only_modifiers({"sync", "add", "min", "max", "and", "or", "xor"});
-  for (const atomic_row &r : redux_rows) {
-    if (f.has("sync") && f.has(r.name) && f.last() == r.of) i.run = r.run;
-  }
-  if (i.run == nullptr) f.refuse();
-  i.d = o.result(f.operand(0));
-  i.a = o.value(f.operand(1), f.last());
-  i.e = o.value(f.operand(2), U32);
-  i.control_of = WARP_SYNC;
-  i.counted = WARP_EXCHANGE;
-}
-
-/* The lowest lane is the one that is elected. */
-void elect(const instruction &i, executor &x, lanes l) {
-  const unsigned first = (unsigned)__builtin_ctz(l);
-  if (i.d.at != NO_REGISTER)
-    for_lanes(l, [&](unsigned k) { x.lane<uint32_t>(i.d)[k] = first; });
-  lanes &p = x.predicate(i.elements[0]);
-  p = (p & ~l) | (lanes)1 << first;
-}
-void encode_elect(const form &f, operand_source &o, instruction &i) {
-  f.want(2);
-  f.only_modifiers({"sync"});
-  if (!f.has("sync") || f.operand(0).elements.empty()) f.refuse();
-  i.d = o.result(f.operand(0));
-  i.elements[0] = o.result(f.operand(0).elements[0]);
-  i.e = o.value(f.operand(1), U32);
-  i.run = elect;
-  i.control_of = WARP_SYNC;
-  i.counted = WARP_EXCHANGE;
-}
-
-/* The lanes that run together: those of the group. */
-void active_lanes(const instruction &i, executor &x, lanes l) {
-  for_lanes(l, [&](unsigned k) { x.lane<uint32_t>(i.d)[k] = l; });
-}
-
 /* ---- barriers and branches ---- */
 
 /* The scheduler gives the vote of all threads in `participants`: any, all, or their number. */
@@ -1099,6 +1010,8 @@ void encode_barrier(const form &f, operand_source &o, instruction &i) {
   i.run = i.count == 3 ? barrier_count : barrier_vote;
 }
 
+/* The schedule is not asked. */
+void no_effect(const instruction &, executor &, lanes) {}
 bool encode_control(const form &f, operand_source &o, instruction &i) {
   const std::string &n = f.base();
   i.counted = CONTROL;
@@ -1112,10 +1025,6 @@ bool encode_control(const form &f, operand_source &o, instruction &i) {
     i.control_of = EXIT;
   } else if (n == "nanosleep" || n == "griddepcontrol" || n == "pragma") {
     i.run = no_effect;
-  } else if (n == "activemask") {
-    f.want(1);
-    i.d = o.result(f.operand(0));
-    i.run = active_lanes;
   } else {
     return false;
   }
@@ -1129,12 +1038,10 @@ const struct {
   const char *name;
   encoder of;
 } encoders[] = {
-    {"mov", encode_move},          {"cvta", encode_cvta},   {"selp", encode_selp},
-    {"cvt", encode_convert},       {"ld", encode_access},   {"st", encode_access},
-    {"atom", encode_atomic},       {"red", encode_atomic},  {"shfl", encode_shuffle},
-    {"vote", encode_vote},         {"match", encode_match}, {"bar", encode_barrier},
-    {"barrier", encode_barrier},   {"redux", encode_redux}, {"elect", encode_elect},
-    {"mbarrier", encode_mbarrier}, {"cp", encode_copy},
+    {"mov", encode_move},    {"cvta", encode_cvta},   {"selp", encode_selp},
+    {"cvt", encode_convert}, {"ld", encode_access},   {"st", encode_access},
+    {"atom", encode_atomic}, {"red", encode_atomic},  {"shfl", encode_shuffle},
+    {"vote", encode_vote},   {"bar", encode_barrier}, {"barrier", encode_barrier},
 };
 
 } // namespace
@@ -1166,14 +1073,6 @@ std::vector<std::string> opcode_forms() {
     forms.push_back(std::string("atom.") + r.name + "." + type_name(r.of));
   }
   return forms;
-}
-
-const char *class_name(instruction_class c) {
-  static const char *const names[INSTRUCTION_CLASSES] = {
-      "integer",     "float",        "double",      "conversion",   "move",  "control",
-      "global load", "global store", "shared load", "shared store", "local", "parameter",
-      "atomic",      "bulk copy",    "barrier",     "exchange",     "fence"};
-  return names[c];
 }
 
 } // namespace ptx

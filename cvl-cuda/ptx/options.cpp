@@ -42,8 +42,6 @@ bool set_number(options &o, const word &w) {
     o.processors = (int)number(w, w.value);
   } else if (w.name == "memory") {
     o.memory = number(w, w.value);
-  } else if (w.name == "l2") {
-    o.l2 = number(w, w.value);
   } else {
     return false;
   }
@@ -71,9 +69,8 @@ bool set_word(options &o, const word &w) {
     o.checked = false;
   } else if (w.name == "leaks" && w.value.empty()) {
     o.leaks = true;
-  } else if (w.name == "weak" && (w.value.empty() || w.value == "torn")) {
+  } else if (w.name == "weak" && w.value.empty()) {
     o.weak = true;
-    o.torn = !w.value.empty();
   } else if (w.name == "late" && (w.value.empty() || w.value == "random")) {
     o.executed = w.value.empty() ? options::ON_WAIT : options::AT_RANDOM;
   } else if (w.name == "count" && !w.value.empty()) {

@@ -6,7 +6,6 @@
  *   quantum=N     the most instructions of a group of lanes until others run: 1000
  *   weak          loads may see older stores, as the memory model allows; drawn by the seed
  *                 (weak.hpp)
- *   weak=torn     and vector accesses are one for each element: CUB's scans fail then
  *   step          the lanes of a warp run in step and meet at post-dominators, as on hardware
  *   unchecked     no look at never written memory, at blocks that were given back, and at races
  *   late          commands are executed when the host waits, one at each look
@@ -17,7 +16,6 @@
  *   fail=memory@N the N-th allocation fails
  *   leaks         at the end: how many allocations, streams and events nobody gave back
  *   count=FILE    what a GPU would have to do is added to the file (counting.hpp); implies step
- *   l2=N          bytes of the second-level cache that `count` imitates: 50 MB
  *   coverage=FILE at the end a line for each instruction of each kernel that was launched is
  *                 added to the file: how often it was executed
  *   drop=KERNEL@N leaves out instruction N of a kernel, a barrier or fence: does a test notice?
@@ -43,11 +41,10 @@ struct options {
 
   machine_options machine;
   when executed = AT_ONCE;
-  bool checked = true, weak = false, torn = false, leaks = false;
+  bool checked = true, weak = false, leaks = false;
   int processors = 4;
   uint64_t memory = (uint64_t)8 << 30;
   uint64_t failing_call = 0, failing_allocation = 0; /* 0: none */
-  uint64_t l2 = 50000000;
   std::string count, coverage;
   mutation mutated;
 

@@ -102,57 +102,6 @@ unsigned touched_bytes::write(const sector &s) {
   return (unsigned)__builtin_popcount(fresh);
 }
 
-/* ---- the second-level cache ---- */
-
-second_level::second_level(uint64_t bytes)
-    : sets_(std::max((uint64_t)1, bytes / (SECTOR * LINE * WAYS))) {
-  lines_.resize(sets_ * WAYS);
-}
-
-void second_level::leave(line &l) {
-  const unsigned count = (unsigned)__builtin_popcount(l.dirty);
-  written_back += count;
-  dirty -= count;
-  l.valid = l.dirty = 0;
-}
-
-/* Its line, in which another one leaves if it is not there. Sets are spread by a
- * multiplication, as hardware spreads them by a hash, so that strides do not meet in one. */
-second_level::line &second_level::line_of(uint64_t sector_number) {
-  const uint64_t number = sector_number / LINE;
-  const uint64_t mixed = (number ^ number >> 15) * 0x9e3779b97f4a7c15;
-  line *set = &lines_[(mixed >> 32) % sets_ * WAYS], *oldest = set;
-  clock_++;
-  for (line *l = set; l < set + WAYS; l++) {
-    if (l->number == number) {
-      l->used = clock_;
-      return *l;
-    }
-    if (l->used < oldest->used) oldest = l;
-  }
-  leave(*oldest);
-  oldest->number = number;
-  oldest->used = clock_;
-  return *oldest;
-}
-
-void second_level::read(uint64_t sector_number) {
-  line &l = line_of(sector_number);
-  const uint8_t bit = (uint8_t)(1 << sector_number % LINE);
-  if (l.valid & bit) return;
-  l.valid |= bit;
-  fetched++;
-}
-
-void second_level::write(uint64_t sector_number) {
-  line &l = line_of(sector_number);
-  const uint8_t bit = (uint8_t)(1 << sector_number % LINE);
-  l.valid |= bit;
-  if (l.dirty & bit) return;
-  l.dirty |= bit;
-  dirty++;
-}
-
 /* ---- round trips ---- */
 
 uint32_t round_trips::trip_of(const slot &s) const {
@@ -194,7 +143,6 @@ unsigned round_trips::executed(const instruction &i, bool global) {
   const bool stores = i.counted == GLOBAL_STORE || i.counted == SHARED_STORE;
   const uint32_t before = now_, ready = trip_of(i, stores);
   const bool in_order = i.counted == ATOMIC || i.order != WEAK;
-  if (i.copies == AWAITS_COPIES) wait(copies_);
   if (i.control_of != PLAIN || i.counted == FENCE || (global && in_order)) {
     wait(std::max(ready, wanted_));
   } else if (global && stores) {

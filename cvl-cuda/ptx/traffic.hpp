@@ -65,31 +65,6 @@ private:
   page &page_of(uint64_t sector_number);
 };
 
-/* A second-level cache: lines of four sectors, of which those are moved that are wanted; 16
- * ways; the line that was not used for longest leaves. What is written stays until it leaves;
- * a sector of which only some bytes are written is not read first (the others are masked). */
-class second_level {
-public:
-  explicit second_level(uint64_t bytes);
-  void read(uint64_t sector_number);
-  void write(uint64_t sector_number);
-
-  /* Sectors moved from and to DRAM, and those that must still be written. */
-  uint64_t fetched = 0, written_back = 0, dirty = 0;
-
-private:
-  enum { WAYS = 16, LINE = 4 /* sectors */ };
-  struct line {
-    uint64_t number = UINT64_MAX, used = 0;
-    uint8_t valid = 0, dirty = 0; /* a bit for each sector */
-  };
-  std::vector<line> lines_;
-  uint64_t sets_, clock_ = 0;
-
-  line &line_of(uint64_t sector_number);
-  void leave(line &);
-};
-
 /* The round trips to memory that a warp waits for, one behind the other. ptxas orders the
  * instructions between two branches anew, which the PTX does not show: it is taken to issue
  * loads as soon as their addresses are known, but none ahead of a store, an atomic, a fence, a
@@ -100,8 +75,6 @@ public:
   /* An instruction is executed; `global`: on global memory. How many more trips are waited for.
    */
   unsigned executed(const instruction &, bool global);
-  /* A copy, which no register but an instruction of its own waits for. */
-  void issue_copy() { copies_ = now_ + 1; }
 
 private:
   struct value {
@@ -111,7 +84,6 @@ private:
   std::vector<value> coming_;
   uint32_t now_ = 0;    /* trips waited for */
   uint32_t wanted_ = 0; /* and those that something since the last branch waits for */
-  uint32_t copies_ = 0;
 
   uint32_t trip_of(const slot &) const;
   uint32_t trip_of(const instruction &, bool stores) const;

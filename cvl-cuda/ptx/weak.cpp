@@ -185,28 +185,8 @@ weak_memory::view weak_memory::view_of(const access_of &a) {
   return {clocks_.now(a.block, a.thread), clocks_.state(a.block, a.thread), *a.by};
 }
 
-/* Each element is a location. */
-uint8_t *weak_memory::reach_elements(const access_of &a) {
-  const unsigned bytes = a.by->bytes;
-  for (unsigned from = 0; from < a.bytes; from += bytes) {
-    access_of one = a;
-    one.address += from;
-    one.memory += from;
-    one.bytes = bytes;
-    const view v = view_of(a);
-    location &x = at(one);
-    if (a.kind == READ) {
-      memcpy(elements_ + from, load(x, v), bytes);
-    } else {
-      insert(x, x.history.size(), made(x, v));
-    }
-  }
-  return a.kind == READ ? elements_ : a.memory;
-}
-
 uint8_t *weak_memory::reach(const access_of &a) {
   if (a.by->order == WEAK) return a.memory;
-  if (torn_ && a.by->count > 1) return reach_elements(a);
   location &x = at(a);
   const view v = view_of(a);
   switch (a.kind) {

@@ -30,7 +30,7 @@
  *
  * Limits:
  *   - A vector access (.v2, .v4) is whole, as on devices. To the model it is one access for
- *     each element, in any order; with `torn` it is that, but its stores are the last ones.
+ *     each element, in any order.
  *   - Where accesses of several sizes overlap, only the last value stays to be seen. The model
  *     says nothing of races between such.
  *   - Weak loads and atomic operations are not delayed; nor is a load behind an instruction
@@ -64,8 +64,7 @@ struct access_of {
 
 class weak_memory {
 public:
-  /* `torn`: a vector access is one for each element. */
-  weak_memory(clocks &c, bool any, bool torn) : clocks_(c), any_(any), torn_(torn) {}
+  weak_memory(clocks &c, bool any) : clocks_(c), any_(any) {}
 
   /* A launch begins. */
   void begin(uint64_t seed);
@@ -101,8 +100,7 @@ private:
   };
 
   clocks &clocks_;
-  bool any_, torn_;
-  uint8_t elements_[MOST_BYTES]; /* what a vector load has seen */
+  bool any_;
   uint64_t random_ = 1;
   std::unordered_map<uint64_t, std::vector<location>> lines_; /* by address / MOST_BYTES */
 
@@ -112,7 +110,6 @@ private:
   bool knows(const store &, const view &) const;
   size_t oldest(const location &, const view &) const;
   view view_of(const access_of &);
-  uint8_t *reach_elements(const access_of &);
   uint8_t *load(location &, const view &);
   uint8_t *write(location &, const view &);
   uint8_t *change(location &, const view &);

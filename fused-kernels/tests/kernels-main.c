@@ -1,13 +1,16 @@
 /* kernels-main.c - ravel-kernels FILE.fcode ...: compiles the kernel of every superoperator of
  * these files by NVRTC, as the CUDA back end would, and prints for each the registers that it
- * takes; and those of its combinations. Fails if one is refused, warned of, or spills
- * registers. The same kernel is compiled once. scripts/check-kernels runs it over a corpus.
+ * takes; and those of its combinations. Fails if one is refused, warned of, spills registers or
+ * takes too many. The same kernel is compiled once. scripts/check-kernels runs it over a
+ * corpus.
  */
 #include "fused-kernels/emit-kernel.h"
 #include "fused-kernels/fused.h"
 #include "fused-kernels/tests/nvrtc.h"
 
-enum { MOST_BYTES_OF_REPORTS = 64 << 20 };
+/* With more registers than these less than a quarter of a multiprocessor's threads find room.
+ */
+enum { MOST_BYTES_OF_REPORTS = 64 << 20, MOST_REGISTERS = 128 };
 
 struct seen {
   uint64_t *hash;
@@ -49,7 +52,7 @@ static bool check_text(const struct nvrtc *n, const char *path, const struct sup
                        const char *text, const char *what) {
   char formula[100];
   struct nvrtc_report r = nvrtc_compile(n, text);
-  bool good = r.good && r.spilled == 0 && r.stack == 0;
+  bool good = r.good && r.spilled == 0 && r.stack == 0 && r.registers <= MOST_REGISTERS;
   printf("%s %3d registers, %d bytes spilled: OP%u%s of %s: %s\n", good ? "ok  " : "FAIL",
          r.registers, r.spilled, op->number, what, path,
          fused_formula(op, formula, sizeof formula));

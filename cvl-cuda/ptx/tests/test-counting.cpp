@@ -61,33 +61,33 @@ std::string in_shared(unsigned stride_bytes) {
 Test(ptx_counting, neighbours_are_in_one_sector) {
   counted c(1024);
   c.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nst.global.u64 [%q1], %q2;");
-  c.says("\"loads\": [1, 8, 256], \"stores\": [1, 8, 256]");
-  c.says("\"read\": 256, \"written\": 256");
+  c.says("\"loads\": [8, 256], \"stores\": [8, 256]");
+  c.says("\"touched\": 512");
 }
 
 Test(ptx_counting, strides_ask_for_a_sector_each) {
   counted c(1024);
   c.run(address_of_thread(4) + "ld.global.u64 %q2, [%q1];");
-  c.says("\"loads\": [1, 32, 256]");
+  c.says("\"loads\": [32, 256]");
 }
 
 Test(ptx_counting, lanes_that_want_the_same_bytes_move_them_once) {
   counted c(1024);
   c.run("ld.global.u64 %q2, [%base];");
-  c.says("\"loads\": [1, 1, 8]");
+  c.says("\"loads\": [1, 8]");
 }
 
 Test(ptx_counting, vectors_of_a_lane_are_one_request) {
   counted c(1024);
   c.run(address_of_thread(2) + "ld.global.v2.u64 {%q2, %q3}, [%q1];");
-  c.says("\"loads\": [1, 16, 512]");
+  c.says("\"loads\": [16, 512]");
 }
 
 Test(ptx_counting, what_was_written_need_not_be_read) {
   counted c(1024);
   c.run(address_of_thread(1) +
         "st.global.u64 [%q1], %q1;\nld.global.u64 %q2, [%q1];\nst.global.u64 [%q1], %q2;");
-  c.says("\"read\": 0, \"written\": 256");
+  c.says("\"touched\": 256");
 }
 
 Test(ptx_counting, each_launch_counts_its_own) {
@@ -96,7 +96,7 @@ Test(ptx_counting, each_launch_counts_its_own) {
   c.run(body);
   c.run(body);
   const std::string all = c.lines();
-  const std::string wanted = "\"read\": 256";
+  const std::string wanted = "\"touched\": 256";
   cr_assert(all.find(wanted) != all.rfind(wanted), "%s", all.c_str());
 }
 
@@ -121,19 +121,10 @@ Test(ptx_counting, banks_of_shared_memory) {
   }
 }
 
-Test(ptx_counting, branches_that_diverge) {
-  counted c(1);
-  c.run(
-      "mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p1, %r1, 40;\n@%p1 bra L;\nadd.u32 %r2, %r1, 1;\nL:",
-      96);
-  c.says("\"branches\": 3, \"diverged\": 1");
-}
-
-Test(ptx_counting, atomics_that_collide) {
+Test(ptx_counting, atomics_ask_for_a_sector) {
   counted c(1);
   c.run("mov.u32 %r1, %tid.x;\natom.global.add.u32 %r2, [%base], %r1;");
-  c.says("\"atomics\": [1, 1, 4]");
-  c.says("\"atomic_lanes\": 32, \"collisions\": 31");
+  c.says("\"atomics\": [1, 4]");
 }
 
 /* What code between two branches waits for, whatever the order of its text. */
@@ -165,79 +156,23 @@ Test(ptx_counting, loads_that_wait_for_each_other_are_round_trips) {
   }
 }
 
-Test(ptx_counting, bulk_copies) {
-  counted c(64);
-  c.run(".shared .align 128 .b8 s[640];\nmov.u32 %r10, s;\nmov.u32 %r12, %tid.x;\n"
-        "setp.eq.u32 %p9, %r12, 0;\n@%p9 mbarrier.init.shared.b64 [%r10], 1;\n"
-        "@%p9 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10+128], "
-        "[%base], 512, [%r10];\n"
-        "@%p9 mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%r10], 512;\n"
-        "bar.sync 0;\nagain:\n"
-        "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r10], 0;\n@!%p1 bra again;",
-        64);
-  c.says("\"bulk copy\": 2"); /* an instruction of each warp, though one lane has it copy */
-  c.says("\"loads\": [1, 16, 512]");
-  c.says("\"read\": 512, \"written\": 0");
-  c.says("\"round_trips\": 2");
-}
-
-/* Both sides of what lanes copy: a request, and wavefronts, here of banks that conflict. */
-Test(ptx_counting, copies_of_lanes) {
-  counted c(64);
-  c.run(in_shared(8) + address_of_thread(1).substr(strlen("mov.u32 %r1, %tid.x;\n")) +
-        "cp.async.ca.shared.global [%r2], [%q1], 4;\n"
-        "cp.async.ca.shared.global [%r2+4], [%q1+4], 4;\ncp.async.wait_all;\n"
-        "ld.shared.u64 %q2, [%r2];");
-  c.says("\"loads\": [2, 16, 256]");
-  c.says("\"wavefronts\": 6, \"least_wavefronts\": 4");
-  c.says("\"round_trips\": 1");
-}
-
-Test(ptx_counting, the_second_level_keeps_what_fits) {
-  const std::string twice = address_of_thread(1) + "ld.global.u64 %q2, [%q1];\n";
-  counted fits(1024, ",l2=16384"), larger(1024, ",l2=2048");
-  for (counted *c : {&fits, &larger}) {
-    c->run(twice, 1024);
-    c->run(twice, 1024);
-  }
-  fits.says("\"fetched\": 0, \"written_back\": 0, \"dirty\": 0");
-  const std::string all = larger.lines();
-  const std::string wanted = "\"fetched\": 256";
-  cr_assert(all.find(wanted) != all.rfind(wanted), "%s", all.c_str());
-}
-
-Test(ptx_counting, the_second_level_writes_what_leaves_it) {
-  counted c(1024, ",l2=2048");
-  c.run(address_of_thread(1) + "st.global.u64 [%q1], %q1;", 1024);
-  c.says("\"fetched\": 0, \"written_back\": 192, \"dirty\": 64");
-}
-
-Test(ptx_counting, arrays_are_the_blocks_that_were_given_out) {
-  counted c(1024);
-  c.on.of->taken(c.on.array, 512);
-  c.on.of->taken(c.on.array + 512, 512);
-  c.run(address_of_thread(1) + "ld.global.u64 %q2, [%q1];\nst.global.u64 [%q1+512], %q2;");
-  c.says("\"arrays\": [[0, 512, 8, 0, 256, 0], [-1, 512, 0, 8, 0, 256]]");
-  c.on.of->returned(c.on.array + 512, 512);
-  c.run(address_of_thread(1) + "st.global.u64 [%q1+512], %q1;");
-  c.says("\"arrays\": [[0, 8192, 0, 8, 0, 256]]");
-}
-
-Test(ptx_counting, copies_and_waits) {
+Test(ptx_counting, copies) {
   counted c(64);
   char host[64] = {0};
   c.on.of->copy(c.on.array, (uint64_t)host, sizeof host);
   c.on.of->copy((uint64_t)host, c.on.array, 8);
-  c.on.of->waited();
-  c.on.of->waited();
-  c.says("{\"copy\": 64, \"way\": \"in\"}\n{\"copy\": 8, \"way\": \"out\"}\n{\"wait\": 3}\n");
+  c.on.of->copy(c.on.array, c.on.array + 8, 8);
+  c.on.of->fill(c.on.array, 0, 16);
+  c.says("{\"copy\": 64, \"way\": \"in\"}\n{\"copy\": 8, \"way\": \"out\"}\n"
+         "{\"copy\": 8, \"way\": \"on\"}\n{\"copy\": 16, \"way\": \"fill\"}\n");
 }
 
-Test(ptx_counting, classes_of_instructions) {
+/* An instruction is counted once for each warp: 3, and the end. */
+Test(ptx_counting, instructions_of_warps) {
   counted c(1);
-  c.run("mov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;", 64);
-  c.says(std::string("\"") + class_name(ARITHMETIC_INT) + "\": 2");
-  c.says(std::string("\"") + class_name(BARRIER) + "\": 2");
+  c.run("mov.u32 %r1, %tid.x;\nadd.u32 %r2, %r1, 1;\nbar.sync 0;", 64, 3);
+  c.says("\"instructions\": 30");
+  c.says("\"blocks\": 3, \"threads\": 64");
 }
 
 Test(ptx_counting, a_file_that_cannot_be_written_is_named) {

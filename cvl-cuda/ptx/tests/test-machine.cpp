@@ -139,6 +139,20 @@ Test(ptx_machine, a_dropped_barrier_is_found) {
   }
 }
 
+/* Parameters have the kernel's name in theirs. */
+Test(ptx_machine, the_digest_of_equal_code_is_the_same) {
+  std::string digests[2];
+  for (const std::string name : {"one", "another"}) {
+    std::string text = rig::kernel_text("add.s32 %r9, %r9, 1;");
+    text.replace(text.find("k("), 1, name);
+    for (size_t at; (at = text.find("array")) != std::string::npos;)
+      text.replace(at, 5, name + "_param_0");
+    rig r(1);
+    digests[name == "one"] = r.of->load(text)->find(name)->label.substr(name.size());
+  }
+  cr_assert_str_eq(digests[0].c_str(), digests[1].c_str());
+}
+
 /* Kernels of one name, as those of superoperators: the label says which of them lacks its
  * barrier, and is the same on each device. */
 Test(ptx_machine, a_barrier_is_dropped_in_one_of_two_kernels) {

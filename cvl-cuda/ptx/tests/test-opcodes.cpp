@@ -634,35 +634,6 @@ Test(ptx_opcodes, votes) {
                               ".pred %p2, %p1, -1;\nselp.u32 %r2, 1, 0, %p2;");
     cr_assert(got[0] == o.r && got[31] == o.r, "%s", o.mode);
   }
-  cr_assert(lanes_of("shr.u32 %r3, %r15, 3;\nmatch.any.sync.b32 %r2, %r3, -1;")[9] == 0xff00);
-  cr_assert(lanes_of("activemask.b32 %r2;")[3] == 0xffffffff);
-}
-
-/* Lanes hold 100 to 131; those with a bit of the mask alone. */
-Test(ptx_opcodes, reductions_of_a_warp) {
-  const struct {
-    const char *form;
-    uint64_t r;
-  } of[] = {{"add.u32", 3696}, {"add.s32", 3696}, {"min.u32", 100},
-            {"max.u32", 131},  {"and.b32", 0},    {"or.b32", 255},
-            {"xor.b32", 0},    {"min.s32", 100},  {"max.s32", 131}};
-  for (const auto &o : of) {
-    const auto got = lanes_of(std::string("redux.sync.") + o.form + " %r2, %r1, -1;");
-    cr_assert(got[0] == o.r && got[31] == o.r, "%s: %llu", o.form, (unsigned long long)got[0]);
-  }
-  const std::string negative = "sub.s32 %r3, %r15, 5;\n";
-  cr_assert(lanes_of(negative + "redux.sync.min.s32 %r2, %r3, -1;")[9] == 0xfffffffb);
-  cr_assert(lanes_of(negative + "redux.sync.max.u32 %r2, %r3, -1;")[9] == 0xffffffff);
-  cr_assert(lanes_of("setp.gt.u32 %p1, %r15, 3;\nmov.u32 %r2, 0;\n"
-                     "@!%p1 redux.sync.add.u32 %r2, %r1, 15;")[2] == 406);
-}
-
-Test(ptx_opcodes, one_lane_is_elected) {
-  const auto got = lanes_of("elect.sync %r3|%p1, -1;\nselp.u32 %r2, 7, %r3, %p1;");
-  cr_assert(got[0] == 7 && got[1] == 0 && got[31] == 0);
-  const auto upper = lanes_of("mov.u32 %r2, 1;\nsetp.lt.u32 %p2, %r15, 16;\n@%p2 bra done;\n"
-                              "elect.sync _|%p1, 0xffff0000;\nselp.u32 %r2, 7, 0, %p1;\ndone:");
-  cr_assert(upper[0] == 1 && upper[16] == 7 && upper[17] == 0);
 }
 
 Test(ptx_opcodes, special_registers) {
@@ -710,6 +681,7 @@ Test(ptx_opcodes, unknown_ones_are_named) {
   const struct {
     const char *text, *wanted;
   } of[] = {{"wmma.load.a.sync.aligned.row.m16n16k16.f16 %r1, [%base], 16;", "wmma.load"},
+            {"cp.async.wait_all;", "cp.async.wait_all"},
             {"add.rz.f32 %r1, 0f00000000, 0f00000000;", "add.rz.f32"},
             {"add.s32 %r1, 1;", "wrong number of operands"},
             {"add.s32 %r1, %nothing, 1;", "%nothing"},

@@ -2,10 +2,11 @@
 
 WARP = 32
 # By architecture: warps, blocks and bytes of shared memory of a multiprocessor, from the table
-# "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide. How registers and
-# shared memory are allocated is the same for all of these, from the toolkit's cuda_occupancy.h:
-# registers for a warp, in units of 256, each quarter of the multiprocessor its own; shared memory in
-# units of 128 bytes, with 1 KB for the system in each block (the guide, section of the architecture).
+# "Technical Specifications per Compute Capability" of the CUDA C++ Programming Guide. How registers
+# and shared memory are allocated is the same for all of these, from the toolkit's cuda_occupancy.h:
+# registers for a warp, in units of 256, each quarter of the multiprocessor its own; shared memory
+# in units of 128 bytes, with 1 KB for the system in each block (the guide, section of the
+# architecture).
 ARCHITECTURES = {80: (64, 32, 164 * 1024), 86: (48, 16, 100 * 1024), 89: (48, 24, 100 * 1024),
                  90: (64, 32, 228 * 1024), 100: (64, 32, 228 * 1024), 120: (48, 24, 100 * 1024)}
 REGISTERS, REGISTER_UNIT, QUARTERS = 65536, 256, 4
@@ -21,7 +22,8 @@ def warps_of(threads):
 
 
 def resident_blocks(threads, registers, shared, arch):
-    """Of blocks of so many threads, registers of a thread, and bytes of shared memory of a block."""
+    """Of blocks of so many threads, registers of a thread, and bytes of shared memory of a
+    block."""
     warps, blocks, most_shared = ARCHITECTURES[arch]
     own = warps_of(threads)
     of_registers = QUARTERS * (REGISTERS // QUARTERS // up(max(1, registers) * WARP, REGISTER_UNIT))

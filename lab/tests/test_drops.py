@@ -1,46 +1,31 @@
-#!/usr/bin/env python3
-"""Tests of scripts/check-drops: its list, what it says of a mutation that nothing notices, and which runs look for
-one. Needs no module."""
+"""The list of `lab/check drops`, what it says of a mutation that nothing notices, and which runs
+look for one. Needs no module."""
 
 import argparse
 import concurrent.futures
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
-import sys
-import tempfile
 import unittest
 import unittest.mock
-from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parent.parent
+import coverage
+import drops
 
-
-def load_drops():
-    loader = importlib.machinery.SourceFileLoader("check_drops", str(SCRIPTS / "check-drops"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_drops", loader))
-    loader.exec_module(module)
-    return module
-
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(SCRIPTS))
-drops = load_drops()
 LABEL = "fused_kernel#12345678"
 TEXTS = ("bar.sync 0", "membar.gl", "shfl.sync.up.b32 %r1|%p1, %r2, 1, 0, -1", "bar.sync 0")
 
 
 def program(name):
-    return drops.Program(Path(f"{name}.vcode"), "( 1 )\n")
+    with unittest.mock.patch.object(drops, "program_output", lambda *_, **__: "( 1 )\n"):
+        return drops.Program(name)
 
 
 def kernel(executed=(0, 1, 2, 3)):
-    mutations = [drops.check.Mutation("narrow" if "shfl" in text else "drop", LABEL, n, f"line {n}: {text}")
+    mutations = [drops.Mutation("narrow" if "shfl" in text else "drop", n, f"line {n}: {text}")
                  for n, text in enumerate(TEXTS)]
-    counts = drops.check.Kernel()
+    counts = coverage.Kernel()
     counts.executed.update(dict.fromkeys(executed, 1))
-    return drops.Kernel("packed fused_kernel.1", LABEL, mutations, [(program("packed"), counts)], set())
+    return drops.Kernel("packed fused_kernel.1", LABEL, mutations, [(program("packed"), counts, LABEL)], set())
 
 
 def said_of(notices, listed, as_list=False):
@@ -117,9 +102,38 @@ class Reports(unittest.TestCase):
         self.assertEqual((failed, text.splitlines()[1]), (0, "packed fused_kernel.1 of 4: 1-4: ?"))
 
 
+class Mutations(unittest.TestCase):
+    def test_instructions(self):
+        counts = coverage.Kernel()
+        for number, text in enumerate(("add.s32 %r1, %r2, 1", "bar.sync 0", "@%p1 membar.sys",
+                                       "shfl.sync.down.b32 %r1|%p1, %r2, 1, 31, -1", "bar.warp.sync -1")):
+            counts.add(("k", str(number), "7", "1", "32", "0", "0", text))
+        found = [(m.how, m.number) for m in drops.mutations_of(counts)]
+        self.assertEqual(found, [("drop", 1), ("drop", 2), ("narrow", 3), ("drop", 4), ("narrow", 4)])
+
+    def test_what_kernels_are_meant(self):
+        for name, wanted, meant in (("packed", None, "fused_kernel#1"), ("sorted", None, "_ZN3cub1k"),
+                                    ("ADD.INT", ["add"], "_Z3add")):
+            with unittest.mock.patch.multiple(drops, program_output=lambda *_, **__: "", output_of=lambda *_: (0, "")):
+                program = drops.Program(name)
+            labels = ("fused_kernel#1", "_ZN3cub1k", "_Z3add")
+            self.assertEqual([label for label in labels if program.has(label, wanted)], [meant])
+
+
+    def test_the_same_code_is_one_kernel(self):
+        counts = coverage.Kernel()
+        counts.add(("k", "0", "7", "1", "32", "0", "0", "bar.sync 0"))
+        found = iter(({"fused_1_kernel#ab": counts}, {"fused_2_kernel#ab": counts, "fused_3_kernel#cd": counts}))
+        with unittest.mock.patch.object(drops, "executed_by", lambda *_: next(found)):
+            kernels = drops.kernels_of([program("packed"), program("scanned")], None)
+        self.assertEqual([(k.name, len(k.runs)) for k in kernels],
+                         [("packed fused_kernel.1", 2), ("scanned fused_kernel.2", 1)])
+
+
 class Slot(unittest.TestCase):
     TEXTS = ("add.s64 %rd1, %rd2, 8", "ld.volatile.global.u32 %r7, [%rd37]", "membar.gl",
-             "ld.volatile.global.u32 %r8, [%rd37+4]", "ld.volatile.global.u64 %rd4, [%rd37+8]", "ld.volatile.global.u64 %rd5, [%rd37+16]", "membar.gl",
+             "ld.volatile.global.u32 %r8, [%rd37+4]", "ld.volatile.global.u64 %rd4, [%rd37+8]",
+             "ld.volatile.global.u64 %rd5, [%rd37+16]", "membar.gl",
              "@%p1 bra L", "ld.volatile.global.u32 %r67, [%rd37]", "atom.global.cas.b32 %r69, [%rd37], %r7, %r68",
              "membar.gl", "st.volatile.global.u32 [%rd37+4], %r71", "st.volatile.global.u64 [%rd37+8], %rd2",
              "st.volatile.global.u64 [%rd37+16], %rd6", "st.volatile.global.u64 [%rd37+24], %rd7",
@@ -127,20 +141,12 @@ class Slot(unittest.TestCase):
              "st.volatile.global.u32 [%rd37], %r70", "membar.gl", "bar.sync 0")
 
     def fences(self, texts):
-        counts = drops.check.Kernel()
+        counts = coverage.Kernel()
         counts.text = {n: f"line {n}: {text}" for n, text in enumerate(texts)}
         return drops.slot_of(counts)
 
     def test_its_fences(self):
         self.assertEqual(self.fences(self.TEXTS), {2, 6, 10, 17})
-
-    def test_fences_of_a_folder(self):
-        out = io.StringIO()
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(out):
-            lines = [f"fused_kernel#12345678\t{n}\t7\t0\t0\t0\t0\t{text}\n" for n, text in enumerate(self.TEXTS)]
-            Path(folder, "1").write_text("".join(lines))
-            drops.print_fences([folder])
-        self.assertEqual(out.getvalue(), "fused_kernel: 1 kernels with fences; 4 of the error slot, 1 others\n")
 
     def test_other_code_is_not_the_slot(self):
         for number in (2, 5, 6, 9, 10, 13, 17):
@@ -151,15 +157,16 @@ class Slot(unittest.TestCase):
 
 class Runs(unittest.TestCase):
     def noticed(self, number, outputs, executed=(0, 1, 2, 3)):
-        """With runs that print so, the last of them again and again: what noticed, and how many there were."""
+        """With runs that print so, the last of them again and again: what noticed, and how many
+        there were."""
         given = []
 
-        def output_of(_, backend, said, coverage=None):
+        def program_output(_, backend, said, coverage=None, seconds=None):
             given.append(said)
             return outputs[min(len(given), len(outputs)) - 1]
 
         mutated = kernel(executed)
-        with unittest.mock.patch.object(drops, "output_of", output_of):
+        with unittest.mock.patch.object(drops, "program_output", program_output):
             return drops.noticed_by(mutated, mutated.mutations[number]), given
 
     def test_the_first_run_that_ends_otherwise(self):
@@ -183,14 +190,11 @@ class Runs(unittest.TestCase):
 
     def test_the_error_slot_elsewhere(self):
         mutated = kernel()._replace(slot={1})
-        with unittest.mock.patch.object(drops, "output_of", lambda *_: "( 1 )\n"):
+        with unittest.mock.patch.object(drops, "program_output", lambda *_, **__: "( 1 )\n"):
             self.assertEqual(drops.noticed_by(mutated, mutated.mutations[1]), drops.SAME)
-            there = mutated._replace(runs=[(program(drops.OF_SLOT), mutated.runs[0][1])])
+            there = mutated._replace(runs=[(program(drops.OF_SLOT), *mutated.runs[0][1:])])
             self.assertEqual(drops.noticed_by(there, there.mutations[1]), drops.NOTHING)
 
     def test_a_mutation_that_there_is_not_ends_it(self):
         self.assertRaises(SystemExit, self.noticed, 0, ["cuda-ptx: RAVEL_PTX: fused_kernel has no instruction 0\n"])
 
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,22 +1,16 @@
-#!/usr/bin/env python3
 """Whether a build for packages (RAVEL_CUDA_ALL) has code for every GPU that it should.
 
-    scripts/check-architectures            one source of the CUDA module, compiled as packages are
-    scripts/check-architectures --whole    the module
+    lab/check architectures            one source of the CUDA module, compiled as packages are
+    lab/check architectures --whole    the module
 
 It is built in build-architectures/, which stays. Of each fat binary the entries are compared with
-WANTED, and with what --devices would say (cvl-cuda/code.hpp) by the list in the module. Where nvcc is
-missing this says so."""
+WANTED, and with what --devices would say (cvl-cuda/code.hpp) by the list in the module."""
 
-import argparse
-import os
 import subprocess
-import sys
-from pathlib import Path
 
 import ptxas
+from interpreted import ROOT, parser_of
 
-ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build-architectures"
 # Ampere, Hopper, Blackwell of data centres and of others; and PTX, from Turing on.
 WANTED = {(ptxas.CUBIN_ENTRY, 80), (ptxas.CUBIN_ENTRY, 90), (ptxas.CUBIN_ENTRY, 100),
@@ -88,9 +82,8 @@ def sample(jobs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="checks for which GPUs packages have code")
+    parser = parser_of(__doc__)
     parser.add_argument("--whole", action="store_true", help="the whole module")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
     if not configured():
         print("SKIPPED (no nvcc) code for each GPU: there is no CUDA module")
@@ -99,6 +92,3 @@ def main():
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,31 +1,25 @@
-#!/usr/bin/env python3
 """Makes each call of the CUDA runtime and each allocation of small programs fail once, in the
 interpreter of PTX (RAVEL_PTX=fail=N, cvl-cuda/ptx/options.hpp).
 
-    scripts/check-failures                 a sample of the calls of each program
-    scripts/check-failures --every         all of them
+    lab/check failures                 a sample of the calls of each program
+    lab/check failures --every         all of them
     ... --only PROGRAM ...                 these programs
     ... --jobs N                           processes at the same time
 
 A program must then end with its result, or with exit status 1 and a message that says what failed;
-never by a signal, with another result, without an end, or with memory, streams or events that nobody
-gave back. Where nvcc or libzstd is missing there is no such back end, and this says so.
+never by a signal, with another result, without an end, or with memory, streams or events that
+nobody gave back.
 """
 
-import argparse
 import concurrent.futures
 import os
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from ptxas import no_interpreter
+from interpreted import BUILD, missing, parser_of
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / os.environ.get("BUILD", "build")
-MODULE = BUILD / "lib" / "ravel" / "cvl-cuda-ptx.so"
 BIN = BUILD / "bin"
 SAMPLE = 4  # failures of a program, of calls and of allocations
 SECONDS = 100  # that a run may take
@@ -119,13 +113,11 @@ def left_behind(stderr):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="small programs, each call of the CUDA runtime failing once")
+    parser = parser_of(__doc__)
     parser.add_argument("--every", action="store_true")
     parser.add_argument("--only", nargs="+", choices=PROGRAMS, default=list(PROGRAMS), metavar="PROGRAM")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     options = parser.parse_args()
-    if not MODULE.exists():
-        print(no_interpreter(BUILD, "calls of the CUDA runtime that fail"))
+    if missing("calls of the CUDA runtime that fail"):
         return 0
     ended = failed = runs = 0
     with tempfile.TemporaryDirectory() as folder, \
@@ -145,6 +137,3 @@ def main():
     print(f"{runs - failed} passed, {failed} failed")
     return 1 if failed else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())
