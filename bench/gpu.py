@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""All benchmarks of the CUDA back end in one run: operations, the same work by peers, fused
-kernels, and the programs of the corpus; then the targets, each met or missed.
+"""All benchmarks of the CUDA back end in one run: operations, the same work by peers, and
+the programs of the corpus; then the targets, each met or missed.
 
     bench/gpu.py [--build DIR] [--backend cuda] [--only PART ...] [--seconds N] [--sizes 28,24,20,16]
                  [--out DIR]
 
-Parts: ops (bench-gpu-ops), peers (bench-gpu-peers), python (gpu-peers.py), fused, programs. Each
+Parts: ops (bench-gpu-ops), peers (bench-gpu-peers), python (gpu-peers.py), programs. Each
 has a share of the seconds and is cut off at its end with what it has. --out gets gpu.json with
 everything. Other back ends than cuda only show that all of this works: their times mean nothing,
 and only launches and waits are held to their targets."""
@@ -22,7 +22,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import fusion
 import machine
 from targets import GPU_COUNTS, GPU_TIMES, VALUES
 
@@ -30,7 +29,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
 CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
-SHARES = {"programs": 0.25, "fused": 0.1, "ops": 0.4, "peers": 0.15, "python": 0.1}
+SHARES = {"programs": 0.3, "ops": 0.45, "peers": 0.15, "python": 0.1}
 PROGRAM_RUNS = 5   # of each kind on a GPU, or the row has no time
 COUNTED_SEEDS = 7  # elsewhere, where times mean nothing
 FUSED = ["-O", "--native=wait"]
@@ -109,35 +108,6 @@ def measure_python(seconds, options):
 def vinterp(options, width, *rest):
     return [options.vinterp, "--backend", options.backend, "--int", width, "--float", width,
             "--allow-files", *rest]
-
-
-def measure_fused(seconds, options):
-    """The kernels of fusion.py that are bound by memory, in one superoperator each."""
-    rows, end = [], time.time() + seconds
-    n = 1 << int(options.sizes.split(",")[0])
-    with tempfile.TemporaryDirectory(prefix="ravel-") as folder:
-        for kernel in fusion.KERNELS:
-            if kernel.name not in ("dot", "saxpy", "muladd", "rmse", "black-scholes"):
-                continue
-            source = Path(folder) / f"{kernel.name}.vcode"
-            source.write_text(kernel.program(n, options.rounds + 1))
-            for width in (32, 64):
-                left = end - time.time()
-                if left < 1:
-                    continue
-                text, wrong = tool(vinterp(options, width, *FUSED, source), left,
-                                   {"CUDA_MODULE_LOADING": "EAGER"})
-                row = {"name": kernel.name, "elem": f"f{width}", "n": n, "wrong": wrong,
-                       "bytes": kernel.bytes_per * width // 64 * n}
-                times = [float(x) for x in re.findall(r"-?\d+\.\d+(?:[eE][-+]?\d+)?", text)][0::2]
-                if not wrong and len(times) > 1:
-                    row.update(spread(times[1:]))
-                    print(f"  {kernel.name:14} f{width} {1e6 * row['seconds']:10.1f} us"
-                          f" {1e-9 * row['bytes'] / row['seconds']:8.1f} GB/s", flush=True)
-                else:
-                    print(f"  {kernel.name:14} f{width} {wrong or 'no times'}", flush=True)
-                rows.append(row)
-    return {"rows": rows}
 
 
 # ---- programs ----
@@ -250,7 +220,7 @@ def measure_programs(seconds, options):
 
 
 MEASURES = {"ops": measure_ops, "peers": measure_peers, "python": measure_python,
-            "fused": measure_fused, "programs": measure_programs}
+            "programs": measure_programs}
 
 
 # ---- targets ----
@@ -296,13 +266,6 @@ def targets(results, backend):
                         [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in ranks
                          if (peer := peer_seconds(results, "CUB", "RANK_UP", r["elem"], r["n"]))],
                         True))
-    for ours, theirs in (("dot", "dot"), ("saxpy", "axpy")):
-        fused = [r for r in results.get("fused", {}).get("rows", [])
-                 if r["name"] == ours and "seconds" in r and on_gpu]
-        lines.append(target(f"fused {ours}, times cuBLAS", VALUES["GPU_DOT"],
-                            [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in fused
-                             if (peer := peer_seconds(results, "cuBLAS", theirs, r["elem"],
-                                                      r["n"]))], True))
     for name, most in GPU_TIMES.items():
         for kind, limit in zip(("first", "warm"), most):
             if limit:

@@ -62,9 +62,7 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
                                       .threads = threads,
                                       .device = -1,
                                       .tuning = &tuning,
-                                      .compile = b->native ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
-                                      .compile_waits = true,
-                                      .compile_directory = b->native};
+                                      .compile = CVL_COMPILE_NONE};
   const char *why = "";
   b->context = b->backend->open(&options, &why);
   if (!b->context) give_up(b, why);
@@ -139,14 +137,6 @@ struct cvl_value random_vector(struct bench *b, enum elem_class class, uint64_t 
   if (n * elem_bytes(b, class) > b->arena_bytes) give_up(b, "the arena is too small");
   measure_parallel(b->options, fill, &f, b->threads);
   return vector_of(b, class, n, b->arena);
-}
-
-struct cvl_value segments_of(struct bench *b, uint64_t count, const int64_t *lengths) {
-  struct cvl_value d;
-  if (!b->backend->segdes_from_host(b->context, 0, count, lengths, &d)) {
-    give_up(b, "no memory for a descriptor");
-  }
-  return d;
 }
 
 void drop(struct bench *b, struct cvl_value *v) {

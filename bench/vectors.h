@@ -12,7 +12,6 @@ struct bench {
   struct cvl_context *context;
   enum cvl_elem elem_of[CLASS_BOOL + 1]; /* by class */
   unsigned threads;
-  const char *native; /* superoperators are compiled into this directory; NULL: they are not */
   char *arena;        /* host memory for data and for the limits */
   size_t arena_bytes;
 };
@@ -34,8 +33,6 @@ const char *elem_text(const struct bench *, enum elem_class);
 struct cvl_value random_vector(struct bench *, enum elem_class, uint64_t n, uint64_t seed);
 /* A vector of n elements of host memory. */
 struct cvl_value vector_of(struct bench *, enum elem_class, uint64_t n, const void *data);
-/* The descriptor of segments of these lengths. */
-struct cvl_value segments_of(struct bench *, uint64_t count, const int64_t *lengths);
 void drop(struct bench *, struct cvl_value *);
 
 /* One operation: `run` calls the back end and sets up to two results. */
@@ -44,7 +41,7 @@ struct work {
   bool (*run)(struct bench *, const struct work *, struct cvl_value out[2]);
   enum cvl_op op;
   unsigned arity;
-  struct cvl_value in[3], d, e;
+  struct cvl_value in[3], d;
 };
 /* Seconds from the call to the end of all work; negative if the back end cannot do it, after a
  * message. Results are released. */

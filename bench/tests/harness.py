@@ -28,7 +28,6 @@ import collection  # noqa: E402
 import hardware  # noqa: E402
 import measuring  # noqa: E402
 import noise  # noqa: E402
-import real  # noqa: E402
 import rounds  # noqa: E402
 import systems  # noqa: E402
 import timing  # noqa: E402
@@ -74,38 +73,6 @@ class Statistics(unittest.TestCase):
     def test_exponent(self):
         self.assertAlmostEqual(noise.exponent([10, 100, 1000], [2e-3, 0.2, 20]), 2)
         self.assertIsNone(noise.exponent([10, 100], [1, 2]))
-
-
-class RealPrograms(unittest.TestCase):
-    """real.py on programs that say how long they took."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-
-    def vinterp(self, name, seconds):
-        path = self.folder / name
-        path.write_text(f"#!/bin/sh\necho '( 7 )'\necho '( {seconds} )'\n")
-        path.chmod(0o700)
-        return str(path)
-
-    def row(self, now, before=None):
-        words = argparse.Namespace(vinterp=self.vinterp("now", now), rounds=9, seconds=0,
-                                   before=before and self.vinterp("before", before))
-        return real.measure(Path("bh.10000.vcode"), words, self.folder)
-
-    def test_targets_are_against_the_other_commit(self):
-        row = self.row("2.0e-01", "1.0")
-        self.assertEqual(row["rounds"], noise.LEAST_ROUNDS)
-        self.assertAlmostEqual(row["ways"]["optimised"]["ratio"][0], 0.2)
-        self.assertEqual(row["ways"]["optimised"]["verdict"], "met 0.35")
-        self.assertEqual(self.row("5.0e-01", "1.0")["ways"]["again"]["verdict"], "missed 0.35")
-
-    def test_without_one_only_plain_runs_are_compared(self):
-        ways = self.row("2.0e-01")["ways"]
-        self.assertEqual(ways["optimised"]["verdict"], "")
-        self.assertEqual(ways["again-1t"]["verdict"], "met 1")
 
 
 class Limits(unittest.TestCase):
