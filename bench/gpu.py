@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """All benchmarks of the CUDA back end in one run: operations, the same work by peers, and
 the programs of the corpus; then the targets, each met or missed.
 
-    bench/gpu.py [--build DIR] [--backend cuda] [--only PART ...] [--seconds N] [--sizes 28,24,20,16]
-                 [--out DIR]
+    bench/gpu measure [--build DIR] [--backend cuda] [--only PART ...] [--seconds N] [--sizes 28,24,20,16]
+                      [--out DIR]
 
 Parts: ops (bench-gpu-ops), peers (bench-gpu-peers), python (gpu-peers.py), programs. Each
 has a share of the seconds and is cut off at its end with what it has. --out gets gpu.json with
@@ -15,7 +14,6 @@ import json
 import math
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,6 +21,7 @@ import time
 from pathlib import Path
 
 import machine
+from rounds import median
 from targets import GPU_COUNTS, GPU_TIMES, VALUES
 
 HERE = Path(__file__).resolve().parent
@@ -42,7 +41,7 @@ PROGRAMS = ["qs.1000000", "quickhull.5000000", "bh.75000", "quickhull.1000000", 
 
 
 def spread(values):
-    return {"seconds": statistics.median(values), "least_seconds": min(values),
+    return {"seconds": median(values), "least_seconds": min(values),
             "most_seconds": max(values), "runs": len(values)}
 
 
@@ -159,7 +158,7 @@ class Program:
         for seed in range(seeds):
             text = self.run(self.source, "--seed", seed, "--profile=device", "--json")[1]
             found.append(json.loads(text[text.index("{"):]))
-        return {key: statistics.median(c[key] for c in found) for key in DEVICE_KEYS}
+        return {key: median(c[key] for c in found) for key in DEVICE_KEYS}
 
 
 def seconds_of(text, calls):
@@ -292,7 +291,7 @@ def print_targets(lines):
               + ("met" if line["met"] else f"MISSED by {line['of']}"))
 
 
-def main():
+def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
@@ -303,7 +302,7 @@ def main():
     parser.add_argument("--sizes", default="28,24,20,16", help="logarithms of numbers of elements")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path, help="folder for gpu.json")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     options.vinterp = options.vinterp or options.build / "bin" / "vinterp-tests"
     results, end = {"machine": machine.describe(), "backend": options.backend}, \
         time.time() + options.seconds
@@ -322,6 +321,3 @@ def main():
     print_targets(results["targets"])
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,9 +9,9 @@ import published
 from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
-from noise import median, middle, ratios
-from rounds import AT_TARGETS, COMPARED, PEER, TWIN, Contender, alternate
+from rounds import AT_TARGETS, COMPARED, PEER, TWIN, alternate, median, middle, ratios
 from systems import MachineStreams
+from timing import run_system
 
 # What --times of `nesl` counts, and as what it is kept, of which systems.
 FACTS = {name: name for name in ("instructions", "work", "steps", "launches", "waits",
@@ -31,6 +31,52 @@ ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run 
 ONCE_REPEATS = 9          # of the one process that a system has with --once, besides its first run
 SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
 SLOW_PROCESS = 20.0       # and ended after that
+PATIENCE = 5              # turns of one that are taken again, since others had its processors
+
+
+class Contender:
+    """A system on so many threads, and what its rounds gave."""
+
+    def __init__(self, system, threads):
+        self.system, self.threads = system, threads
+        self.repeat = 1
+        self.seconds = self.cost = 0.0  # of a run, and of the rest of its process
+        self.rounds = []       # seconds of the repeats, a list a round
+        self.firsts = []       # seconds of the first run of each round's process
+        self.peak, self.facts, self.command = 0, {}, ""
+        self.result_bytes = 0
+        self.disturbed = 0     # turns that do not count, since others had its processors
+        self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
+
+    def name(self):
+        return self.system.name
+
+    def medians(self):
+        return [median(r) for r in self.rounds]
+
+    def takes(self, each):
+        """Seconds of a round in which it is to work for `each`."""
+        return self.cost + max(each, 2 * self.seconds)
+
+    def round(self, data, widths, limit):
+        run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
+        while run.status == 0 and self.disturbed < PATIENCE and run.disturbed(self.threads):
+            self.disturbed += 1
+            run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
+        if run.status == -1 and self.repeat > 1:  # it was faster once: a busy machine
+            self.repeat = max(1, self.repeat // 20)
+            run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
+        if run.status != 0:
+            self.problem = run.complaint()
+            return
+        self.rounds.append(run.times["seconds"])
+        self.firsts.append(run.times.get("first_seconds"))
+        self.peak = max(self.peak, run.peak)
+        self.learn(run)
+
+    def learn(self, run):
+        """What a run says of itself besides times."""
+        self.facts = {k: v for k, v in run.times.items() if k not in ("seconds", "first_seconds")}
 
 
 class Plan:

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import targets
-from noise import exponent, verdict, verdict_of_twin
-from rounds import PEER, TWIN
+from rounds import PEER, TWIN, verdict, verdict_of_twin
 
 
 class Outcome:
@@ -67,16 +66,6 @@ class Program:
         points = [p for p in self.main() if p.limit_seconds]
         return [(p.n, p.limit_seconds) for p in points] if points and all(
             p.limit() for p in points) else []
-
-    def growth(self, system):
-        """The exponent of time against the algorithm's work, or None."""
-        points = [(p.work, p.seconds(system)) for p in self.main() if p.seconds(system)]
-        return exponent([w for w, _ in points], [t for _, t in points])
-
-    def limit_growth(self):
-        """The same for the estimate: above 1 where larger data leave the caches."""
-        points = [(p.work, p.limit_seconds) for p in self.main() if p.limit_seconds]
-        return exponent([w for w, _ in points], [t for _, t in points])
 
     def verdict(self, point, system):
         """met, missed or undecided; wrong; or nothing if there is no ratio. Where OpenMP C is not

@@ -27,7 +27,6 @@ import cliff_cases  # noqa: E402
 import collection  # noqa: E402
 import hardware  # noqa: E402
 import measuring  # noqa: E402
-import noise  # noqa: E402
 import rounds  # noqa: E402
 import systems  # noqa: E402
 import timing  # noqa: E402
@@ -57,22 +56,18 @@ def command(program, *words):
 
 class Statistics(unittest.TestCase):
     def test_median(self):
-        self.assertEqual(noise.median([3, 1, 2]), 2)
-        self.assertEqual(noise.median([4, 1, 2, 3]), 2.5)
+        self.assertEqual(rounds.median([3, 1, 2]), 2)
+        self.assertEqual(rounds.median([4, 1, 2, 3]), 2.5)
 
     def test_interval(self):
-        low, high, confidence = noise.interval([5, 1, 4, 2, 3])
+        low, high, confidence = rounds.interval([5, 1, 4, 2, 3])
         self.assertEqual((low, high), (1, 5))
         self.assertAlmostEqual(confidence, 1 - 2 / 32)
         # Of ten, P(fewer than 2 below the median) = 11/1024, and of 3: 56/1024.
-        low, high, confidence = noise.interval(range(10))
+        low, high, confidence = rounds.interval(range(10))
         self.assertEqual((low, high), (1, 8))
         self.assertAlmostEqual(confidence, 1 - 22 / 1024)
-        self.assertEqual(noise.interval([7])[:2], (7, 7))
-
-    def test_exponent(self):
-        self.assertAlmostEqual(noise.exponent([10, 100, 1000], [2e-3, 0.2, 20]), 2)
-        self.assertIsNone(noise.exponent([10, 100], [1, 2]))
+        self.assertEqual(rounds.interval([7])[:2], (7, 7))
 
 
 class Limits(unittest.TestCase):
@@ -150,13 +145,13 @@ class Environment(unittest.TestCase):
         def run_system(*_):
             taken.append(timing.Run("", 0, "", "", 1.0, 0, {"seconds": [len(taken)]}, others=1.0))
             return taken[-1]
-        contender = rounds.Contender(systems.System(), 2)
+        contender = measuring.Contender(systems.System(), 2)
         with unittest.mock.patch("os.cpu_count", return_value=2), \
-                unittest.mock.patch.object(rounds, "run_system", run_system):
+                unittest.mock.patch.object(measuring, "run_system", run_system):
             contender.round(None, "64", 1)
             contender.round(None, "64", 1)
         self.assertEqual((contender.disturbed, contender.rounds),
-                         (rounds.PATIENCE, [[rounds.PATIENCE], [rounds.PATIENCE + 1]]))
+                         (measuring.PATIENCE, [[measuring.PATIENCE], [measuring.PATIENCE + 1]]))
 
 
 class Comparison(unittest.TestCase):
@@ -281,7 +276,6 @@ class Report(unittest.TestCase):
         files = [{p.relative_to(page.parent): p.read_bytes() for p in page.parent.rglob("*.*")}
                  for page in (self.report("a"), self.report("b"))]
         self.assertEqual(files[0], files[1])
-        self.assertEqual(len(files[0]), 2)
 
     def test_content(self):
         text = self.report("a").read_text()
@@ -291,7 +285,6 @@ class Report(unittest.TestCase):
         self.assertIn("OpenMP C, again: 2 met, 0 missed, 0 undecided.", text)
         self.assertIn("* Made-up <program>: ", text)
         self.assertIn("**broken**", text)           # promise of memory
-        self.assertIn("**faster than its work**", text)
 
     def changed(self, change):
         """The page of the results after `change` of the systems at the largest size, by name."""
@@ -335,7 +328,7 @@ class Report(unittest.TestCase):
 
     def test_first_runs_are_compared_in_the_same_rounds(self):
         system = type("System", (), {"name": "ravel"})
-        ours, other = (rounds.Contender(system, 1) for _ in range(2))
+        ours, other = (measuring.Contender(system, 1) for _ in range(2))
         other.system = type("System", (), {"name": "openmp"})
         ours.firsts, other.firsts = [3.0, 8.0, 3.0], [1.0, 4.0, 2.0]
         self.assertEqual(measuring.first_runs(ours, other),
@@ -366,10 +359,11 @@ class Report(unittest.TestCase):
         self.assertNotIn("the machine's streams, ms", text)   # it is no system
 
     def test_too_slow(self):
-        def change(_, systems):
+        def change(point, systems):
             del systems["c"]["seconds"], systems["c"]["rounds"]
             systems["c"].update(problem="it would take too long", wrong=False)
-        self.assertRegex(self.changed(change), r"\| 100,000 \| 4\.00 \| 1\.00 \| too slow \|")
+            point["systems"].append({"system": "c++", "threads": 1, "rounds": 1, "seconds": [0.01, 0.01, 0.01]})
+        self.assertRegex(self.changed(change), r"\| 100,000 \| 4\.00 \| 1\.00 \| too slow \| 10\.00 \|")
 
     def test_tables_without_data(self):
         """They have no heading, and the page says what measures them."""
@@ -379,28 +373,6 @@ class Report(unittest.TestCase):
         text = self.page_of(without)
         self.assertNotIn("### First runs", text)
         self.assertIn("* First runs: `bench/run --largest --out R.json`", text)
-        self.assertNotIn("instructions, base", text)
-
-        def change(_, systems):
-            systems["ravel-base"].update(rounds=1, instructions=7, seconds=[0.008, 0.008, 0.008])
-        self.assertIn("instructions, base", self.changed(change))
-
-    def test_plots_of_earlier_results_go(self):
-        page = self.report("a")
-        old = page.parent / "results/results/old.svg"
-        old.touch()
-        self.report("a")
-        self.assertFalse(old.exists())
-
-    def test_plot(self):
-        page = self.report("a")
-        text = (page.parent / "results/results/dot-product.svg").read_text()
-        xml.dom.minidom.parseString(text)
-        self.assertIn("Made-up &lt;program&gt;", text)
-        # A line and a key for each system that was timed twice or more, and for the limit.
-        for name in ("ravel", "openmp", "c", "limit"):
-            self.assertEqual(len(re.findall(rf'<path class="{name}"', text)), 2, name)
-        self.assertNotIn("openmp-again", text)
 
 
 class Programs(unittest.TestCase):
@@ -468,7 +440,7 @@ class Correctness(unittest.TestCase):
             cases = collection.load_cases()
             system = measuring_system(source)
             data = collection.Data(cases["dot-product"], "", 1000)
-            contender = rounds.Contender(system, 1)
+            contender = measuring.Contender(system, 1)
             plan = type("Plan", (), {"timeout": 60, "judge": None, "once": False})()
             measuring.verify(plan, data, [contender], Path(folder) / "out")
             self.assertTrue(contender.wrong)

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """What operations of the back end `mpi` send, beside the least that they have to.
 
-    bench/mpi/counts.py [--ranks N ...] [--elements N] [--build DIR] [--check]
-    bench/mpi/counts.py --page              the table of docs/distributed.md, as it is to be; with --check whether
+    bench/mpi operations [--ranks N ...] [--elements N] [--build DIR] [--check]
+    bench/mpi operations --page             the table of docs/distributed.md, as it is to be; with --check whether
                                             it is so
 
 Ranks of one machine, as many as wanted: what is sent does not depend on where they are. For each case
@@ -26,12 +25,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-import numpy as np
+from case import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 GRAIN, WHOLE, WORD = 1024, 4096, 8
 POSITION = 4  # bytes, within a block
 
@@ -236,6 +234,14 @@ def run_ranks(build, ranks, *command, **environment):
                           text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL)
 
 
+def lacking(build):
+    """Whether there is no MPI to run anything with; says so."""
+    missing = not shutil.which("mpirun.openmpi") or not (build / "lib/ravel/cvl-mpi.so").exists()
+    if missing:
+        print("SKIPPED: no Open MPI, or no back end for it")
+    return missing
+
+
 def counts(build, ranks, elements):
     done = run_ranks(build, ranks, build / "bin/bench-mpi-ops", elements)
     cases = {}  # of all ranks the most of each
@@ -296,7 +302,7 @@ def page_table(build):
 
 
 def page(options):
-    lines = list(page_table(options.build.resolve()))
+    lines = list(page_table(options.build))
     if not options.check:
         print("\n".join(lines))
         return 0
@@ -307,16 +313,16 @@ def page(options):
     return 1 if wrong else 0
 
 
-def main():
+def main(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--elements", type=int, default=1 << 20, help="a power of two; default: 2^20")
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--page", action="store_true")
-    options = parser.parse_args()
-    if not shutil.which("mpirun.openmpi") or not (options.build / "lib/ravel/cvl-mpi.so").exists():
-        print("SKIPPED: no Open MPI, or no back end for it")
+    options = parser.parse_args(words)
+    options.build = options.build.resolve()
+    if lacking(options.build):
         return 0
     if options.page:
         return page(options)
@@ -324,7 +330,7 @@ def main():
     print("| case | ranks | collectives | messages | bytes | least | ratio |\n|---|---|---|---|---|---|---|")
     for ranks in options.ranks:
         least_of = Least(options.elements, ranks)
-        for case in counts(options.build.resolve(), ranks, options.elements):
+        for case in counts(options.build, ranks, options.elements):
             least = getattr(least_of, case["case"])()
             wrong = complaint(case, least, ranks)
             failures, cases = failures + bool(wrong), cases + 1
@@ -335,6 +341,3 @@ def main():
         print(f"{cases - failures} passed, {failures} failed")
     return 1 if options.check and failures else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

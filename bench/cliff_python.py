@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Programs of Python's that bench/cliffs times, each over the package ravel.
 
-    bench/python/cliffs.py NAME N [--repeat R] [--option KEY=VALUE]...
+    python3 bench/cliff_python.py NAME N [--repeat R] [--option KEY=VALUE]...
 
 Runs a program on data of size N once to warm up, then R times, and prints the seconds as JSON. What a
 program returns before it is run again is data that are made once, outside of what is timed.
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "python"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
 import ravel as rv  # noqa: E402  pylint: disable=wrong-import-position
 

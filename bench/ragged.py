@@ -1,12 +1,51 @@
-"""The same operations in each library, on its own form of the data and to its own result.
+"""Ragged data for bench/python: lists of three shapes, and the same operations on them in each library.
 
-A system is a table of functions of `shapes.Lists`: what is outside of the lambda that each
+A system is a table of functions of `Lists`: what is outside of the lambda that each
 returns is prepared, what is inside is timed. Those that are not installed are missing.
 """
 
 import importlib
 
 import numpy as np
+
+# ---- the data: ten million doubles in lists, or lists for combinations ----
+
+ELEMENTS = 10_000_000
+SHAPES = {"short": "2M lists of about 5", "long": "1K lists of about 10K",
+          "power": "power-law lengths"}
+
+
+def lengths(shape, elements, random):
+    """About as many elements, in lists of a shape."""
+    if shape == "short":
+        return random.poisson(5, elements // 5)
+    if shape == "long":
+        return random.poisson(10_000, max(elements // 10_000, 1))
+    found = np.minimum(random.pareto(1.2, elements // 3) + 1, elements // 10).astype(np.int64)
+    return found[:np.searchsorted(np.cumsum(found), elements)]
+
+
+class Lists:
+    """Offsets and content, and the same as each library has them, made when first asked for."""
+
+    def __init__(self, shape, elements=ELEMENTS, most=None):
+        random = np.random.default_rng(1)
+        counts = lengths(shape, elements, random)
+        if most is not None:
+            counts = np.minimum(counts, most)
+        self.offsets = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=self.offsets[1:])
+        self.content = random.random(self.offsets[-1])
+        self._made = {}
+
+    def of(self, library, make):
+        """What `make` makes of this, once for each library."""
+        if library not in self._made:
+            self._made[library] = make(self)
+        return self._made[library]
+
+
+# ---- systems, on their own form of the data and to their own result ----
 
 OPERATIONS = ("sum", "sort", "filter", "pairs", "quicksort")
 QUICKSORT = """
@@ -99,7 +138,7 @@ def numpy():
 
 def numba():
     """Loops by hand, parallel over lists. They are compiled before they are timed."""
-    loops = importlib.import_module("loops")
+    loops = importlib.import_module("ragged_loops")
 
     def timed(run):
         return lambda lists: (lambda: run(lists.offsets, lists.content))
