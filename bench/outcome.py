@@ -56,17 +56,6 @@ class Program:
                 found[p.variant] = p
         return list(found.values())
 
-    def series(self, system):
-        """[(n, seconds)] of the first variant."""
-        return [(p.n, p.seconds(system)) for p in self.main() if p.seconds(system)]
-
-    def limits(self):
-        """[(n, seconds)] of the estimate of what the hardware allows; nothing if any system was
-        faster at any size: then it is none."""
-        points = [p for p in self.main() if p.limit_seconds]
-        return [(p.n, p.limit_seconds) for p in points] if points and all(
-            p.limit() for p in points) else []
-
     def verdict(self, point, system):
         """met, missed or undecided; wrong; or nothing if there is no ratio. Where OpenMP C is not
         as fast as itself, nothing is decided about others."""
@@ -89,7 +78,6 @@ class Point:
         self.n, self.variant, self.work = found["n"], found["variant"], found["work"]
         self.held, self.data_bytes = found["held"], found["bytes"]   # in and out
         self.streamed_bytes = found.get("streamed_bytes")
-        self.limit_seconds = found.get("limit_seconds") or None
         self.promise, self.facts = found.get("memory_promise"), found.get("facts", {})
         # Of a system on several numbers of threads the one on most.
         self.systems = {}
@@ -106,13 +94,6 @@ class Point:
 
     def get(self, system, key):
         return self.systems.get(system, {}).get(key)
-
-    def limit(self):
-        """Seconds that the hardware alone would take by the estimate; None if something took less:
-        what an estimate forbids and a program does was no limit."""
-        times = [self.seconds(s) for s in self.systems if self.seconds(s)]
-        return self.limit_seconds if self.limit_seconds and times and \
-            self.limit_seconds <= min(times) else None
 
     def problem(self, system):
         """Why there is no time: a few words, or None."""

@@ -1,6 +1,5 @@
-"""What the pages of results say of a machine, and their plots."""
+"""What the pages of results say of a machine, and how it was measured."""
 
-import svg
 import tables
 from machine import commit_text
 
@@ -39,29 +38,3 @@ def machine_text(outcome):
         lines.append(limits_text(limits))
     commands = [f"    {line}" for line in outcome.command.split("\n")]
     return ["\n".join(lines), "", *commands, ""]
-
-
-SIZES = 3     # of a program, for a plot: two are a table
-
-
-def clear(folder):
-    """Without the plots of earlier results."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.svg"):
-        old.unlink()
-
-
-def plots(outcome, programs, folder, page):
-    """Writes a plot for each program that was measured at several sizes; the lines that show them."""
-    clear(folder)
-    lines = []
-    for p in programs:
-        series = [(s, outcome.title(s), points) for s in tables.systems_of(outcome, [p], p.main())
-                  if s in svg.STYLES and len(points := p.series(s)) > 1]
-        if not series or len(p.main()) < SIZES:
-            continue
-        limit = p.limits()
-        path = folder / f"{p.name}.svg"
-        path.write_text(svg.plot(p.title, p.unit, series, limit if len(limit) > 1 else []))
-        lines += [f"![{p.title}: time against {p.unit}]({path.relative_to(page.parent)})", ""]
-    return lines

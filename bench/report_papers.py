@@ -1,4 +1,4 @@
-"""The tables and figures of the papers beside Ravel's: docs/results-papers.md and its plots.
+"""The tables and figures of the papers beside Ravel's: docs/results-papers.md.
 
     bench/run --papers --out bench/results/papers-2-cores.json       on an idle machine
     scripts/gpu-check --only peers                                   where there is a GPU: papers.json
@@ -16,7 +16,7 @@ import published
 import targets
 from collection import ROOT, baseline, c_lines, load_cases, nesl_lines, program
 from outcome import Outcome
-from pagetext import machine_text, plots
+from pagetext import machine_text
 from tables import digits, grid, milliseconds, time_cell
 
 DASH = "–"
@@ -157,13 +157,17 @@ def by_size(both, name, columns):
     return [f"**{both.title(name)}**", "", *grid([both.cases[name].unit, *(t for t, _ in columns)], rows)]
 
 
-def beside_libraries(both):
+SYSTEMS = (("Ravel, CPU", "cpu", "ravel"), ("OpenMP C", "cpu", "openmp"), ("Ravel, GPU", "gpu", "ravel-native"),
+           ("CUDA", "gpu", "cuda"))
+
+
+def of_sizes(both, names):
+    """Milliseconds of each system at each size."""
     lines = []
-    for name in ("saxpy", "sdot"):
+    for name in names:
         lines += by_size(both, name, [
             (title, lambda n, name=name, where=where, system=system: both.cell(where, name, n, system))
-            for title, where, system in (("Ravel, CPU", "cpu", "ravel"), ("OpenMP C", "cpu", "openmp"),
-                                         ("Ravel, GPU", "gpu", "ravel-native"), ("CUDA", "gpu", "cuda"))])
+            for title, where, system in SYSTEMS])
     return lines
 
 
@@ -216,17 +220,6 @@ def limits(both):
 
 # ---- the page ----
 
-FIGURES = (*published.NESL_GPU, "saxpy", "sdot", *published.BARRACUDA_FUSED, *published.BARRACUDA_SHARED)
-
-
-def figures(both, where, page):
-    outcome = both.of[where]
-    if not outcome:
-        return []
-    chosen = [outcome.programs[name] for name in FIGURES if name in outcome.programs]
-    return plots(outcome, chosen, page.parent / page.stem / where, page)
-
-
 def machines(both):
     lines = []
     for outcome, without in ((both.of["cpu"], NO_CPU), (both.of["gpu"], NO_GPU)):
@@ -234,7 +227,7 @@ def machines(both):
     return lines
 
 
-def sections(both, page):
+def sections(both):
     yield "NESL/GPU, Table 1: times", "", table_1(both)
     yield "NESL/GPU, Table 1: lines of code", "", lines_of_code(both)
     yield ("NESL/GPU, Table 2: what optimising saves",
@@ -248,18 +241,17 @@ def sections(both, page):
     yield ("Accelerate, Table 2",
            "In percent of the contender. Nothing can take sharing from a program of Ravel: a variable is computed once, by the "
            "language's meaning.", accelerate(both))
-    yield "Barracuda, section 4.1.1: beside libraries", "", beside_libraries(both)
+    yield "Barracuda, section 4.1.1: beside libraries", "", of_sizes(both, ("saxpy", "sdot"))
     yield ("Barracuda, sections 4.1.2 and 4.1.3: without fusion, without shared memory",
            "*times*: the time without it over that with it, Ravel's own. Without fusion: `--no-fusion`; without shared memory: "
            "the tuning value `cuda.stencil-bytes 1` (bench/unshared.tuning).", ablations(both))
-    for where, heading in (("cpu", "Time against size, CPU"), ("gpu", "Time against size, GPU")):
-        yield heading, "", figures(both, where, page)
+    yield "NESL/GPU, figures: time against size", "", of_sizes(both, published.NESL_GPU)
 
 
 def write(both, page):
     page.parent.mkdir(parents=True, exist_ok=True)
     text = [INTRODUCTION, f"NESL/GPU: {published.NESL_GPU_MACHINE}.", "", *machines(both)]
-    for heading, note, lines in sections(both, page):
+    for heading, note, lines in sections(both):
         if lines:
             text += [f"## {heading}", "", *([note, ""] if note else []), *lines]
     page.write_text("\n".join(text).rstrip("\n") + "\n")

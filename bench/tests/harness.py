@@ -8,13 +8,11 @@ import importlib.machinery
 import importlib.util
 import io
 import json
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
 import unittest.mock
-import xml.dom.minidom
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent

@@ -1,22 +1,18 @@
-"""Tests of what is held to targets: when rounds end, verdicts, the file of results, charts."""
+"""Tests of what is held to targets: when rounds end, verdicts, the file of results."""
 
 import copy
 import json
 import random
-import re
 import tempfile
 import unittest
-import xml.dom.minidom
 from pathlib import Path
 
 import case  # noqa: F401  (first: it finds a python that has numpy)
 import collection
 import gpu
 import measuring
-import outcome
 import resultfile
 import rounds
-import svg
 import targets
 import timing
 
@@ -302,25 +298,6 @@ class ResultFile(unittest.TestCase):
             resultfile.go_on(self.path, machine)
 
 
-class Limit(unittest.TestCase):
-    """An estimate that something was faster than is no limit, and is not shown."""
-
-    def program(self, limit):
-        document = json.loads(RESULTS.read_text())
-        document["programs"][0]["sizes"][-1]["limit_seconds"] = limit
-        return outcome.Program(document["programs"][0])
-
-    def test_kept(self):
-        found = self.program(0.0009)
-        self.assertEqual(len(found.limits()), 3)
-        self.assertEqual(found.largest().limit(), 0.0009)
-
-    def test_beaten(self):
-        found = self.program(0.0011)   # OpenMP C takes 0.001
-        self.assertEqual(found.limits(), [])
-        self.assertIsNone(found.largest().limit())
-
-
 class GpuPrograms(unittest.TestCase):
     """Programs of the corpus on a GPU: bench/gpu.py."""
 
@@ -347,68 +324,3 @@ class GpuPrograms(unittest.TestCase):
         self.assertIs(lines["qs.1000000 in 32/32, warm, ms"], False)
         self.assertIsNone(lines["bh.100 in 32/32, warm, ms"])
         self.assertNotIn("bh.75000 in 32/32, first, ms", lines)
-
-
-class Charts(unittest.TestCase):
-    SERIES = [(system, f"{system}, a label that is rather long", [(10, 1e-5), (10**6, 0.2)])
-              for system in svg.STYLES]
-
-    def check(self, text):
-        """All of a chart's texts and marks are within its picture."""
-        page = xml.dom.minidom.parseString(text)
-        width, height = (int(page.documentElement.getAttribute(k)) for k in ("width", "height"))
-        for element in page.getElementsByTagName("text"):
-            if element.hasAttribute("transform"):
-                continue
-            words = element.firstChild.data
-            size = svg.text_width(words, svg.TITLE_SIZE if element.getAttribute("class") == "title"
-                                  else svg.SIZE)
-            begin = float(element.getAttribute("x")) - size * {"middle": 0.5, "end": 1}.get(
-                element.getAttribute("text-anchor"), 0)
-            self.assertTrue(begin >= 0 and begin + size <= width, words)
-            self.assertTrue(0 <= float(element.getAttribute("y")) <= height, words)
-        for name, at, most in ("circle", "cx", width), ("rect", "x", width):
-            for element in page.getElementsByTagName(name):
-                self.assertTrue(0 <= float(element.getAttribute(at) or 0) <= most)
-
-    def test_legend_is_inside(self):
-        self.check(svg.plot("A title", "elements", self.SERIES, [(10, 1e-6), (10**6, 1e-3)]))
-        self.check(svg.plot("A title", "elements", self.SERIES[:1], []))
-
-    def test_committed(self):
-        """The page shows the plots that are there, of measurements at more than two sizes, and no others."""
-        docs = ROOT / "docs"
-        found = sorted((docs / "results-papers").rglob("*.svg"))
-        shown = re.findall(r"\((results-papers/[^)]*\.svg)\)", (docs / "results-papers.md").read_text())
-        self.assertEqual([str(path.relative_to(docs)) for path in found], sorted(shown))
-        for path in found:
-            self.check(path.read_text())
-
-    def test_ravel_is_strongest(self):
-        widths = {system: style[2] for system, style in svg.STYLES.items()}
-        self.assertGreater(widths.pop("ravel"), 1.5 * max(widths.values()))
-        text = svg.plot("A title", "elements", self.SERIES, [])
-        drawn = re.findall(r'<path class="([\w-]+)" d="M[^"]*L', text)[:len(self.SERIES)]
-        self.assertEqual(drawn[-1], "ravel")   # over all others
-
-    def test_distinct_looks(self):
-        """Colours on light, colours on dark, and the looks of lines and marks without colour. Systems that
-        share a colour differ in their dashes."""
-        shared = {"ravel-unfused": "ravel-base", "ravel-unshared": "ravel-base", "cuda-library": "cuda"}
-        for k in range(2):
-            self.assertEqual(len({style[k] for style in svg.STYLES.values()}), len(svg.STYLES) - len(shared))
-        for name, other in shared.items():
-            self.assertEqual(svg.STYLES[name][0], svg.STYLES[other][0])
-            self.assertNotEqual(svg.STYLES[name][3], svg.STYLES[other][3])
-        looks = {name: svg.STYLES[name][3:] for name in ("openmp", "c", "numpy", "ravel-native")}
-        self.assertEqual(len(set(looks.values())), len(looks))
-
-    def test_ticks(self):
-        self.assertEqual(svg.ticks(3.9, 6.1), [1e4, 1e5, 1e6])
-        self.assertEqual(svg.ticks(0.0, 1.0), [1, 2, 5, 10])
-        self.assertEqual(svg.ticks(0.9, 1.12), [8, 9, 10, 11, 12, 13])
-
-    def test_axes_have_names(self):
-        text = svg.plot("A title", "bodies", self.SERIES, [])
-        self.assertIn(">bodies</text>", text)
-        self.assertIn(">time of one run</text>", text)
