@@ -1,215 +1,285 @@
-/* ops.c - every operation of the back end on vectors of at least a gibibyte, against the
- * machine's limit for the same bytes in as many streams, measured in turn in the same process.
+/* ops.c - every operation of a back end, by element type and size, in percent of the bandwidth
+ * of a copy, measured in turn with it; segmented ones by the shape of their segments
+ * (segments.c).
  *
- * Elementwise operations, reductions and scans are the rows of operations.def, so a new row is
- * measured without a line here. What cannot be bound by memory (division and remainder of INT,
- * the elementary functions, random access) is reported without a target.
+ * Elementwise operations, reductions and scans are the rows of operations.def. The bytes that
+ * an element must move are those of docs/benchmarks.md. Sizes go down, so that what matters
+ * most is measured first if the time ends.
  */
-#include "bench/calls.h"
-#include "bench/streams.h"
-#include "bench/targets.h"
+#include "bench/ops.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-static const double REPORTED = 0.0; /* no target */
+/* ---- elementwise ---- */
 
-/* Measures one operation against its streams; *s remembers the best loop between calls. */
-static void measure(struct bench *b, const struct work *w, enum elem_class class,
-                    struct streams *s, double target) {
-  double time[MOST_ROUNDS], limit[MOST_ROUNDS];
-  if (seconds_of(b, w) < 0.0) return; /* warms up: memory, threads */
-  for (unsigned i = 0; i < b->options->rounds; i++) {
-    limit[i] = streams_seconds(b->options, b->arena, s, b->threads);
-    time[i] = seconds_of(b, w);
-  }
-  report_line(&b->report, &(struct report_line){.name = w->name,
-                                                .detail = w->detail,
-                                                .elem = elem_text(b, class),
-                                                .threads = b->threads,
-                                                .rounds = b->options->rounds,
-                                                .bytes = (double)streams_bytes(s),
-                                                .time = time,
-                                                .limit = limit,
-                                                .target = target});
+struct operands {
+  uint64_t n;
+  struct cvl_value of[3][CLASS_BOOL + 1]; /* three of each class */
+};
+
+static double map_bytes(const struct bench *b, const struct map_row *row) {
+  const unsigned arity = op_info(row->op)->arity;
+  double bytes = (double)(arity * elem_bytes(b, row->in) + elem_bytes(b, row->out));
+  if (arity == 3) bytes += 1.0 - (double)elem_bytes(b, row->in); /* SELECT: the flag */
+  return bytes;
 }
 
-/* All rows from class `in` to class `out` with so many operands: they move the same bytes. */
-static void measure_rows(struct bench *b, enum elem_class in, enum elem_class out,
-                         unsigned arity) {
-  size_t rows, found = 0;
+static void measure_maps(struct device *d, struct operands *x) {
+  size_t rows;
   const struct map_row *row = map_rows(&rows);
-  size_t each = arity * elem_bytes(b, in) + elem_bytes(b, out);
-  if (arity == 3) each += elem_bytes(b, CLASS_BOOL) - elem_bytes(b, in);
-  const uint64_t n = b->options->bytes / each;
-  struct streams s = {.reads = arity, .writes = 1};
-  struct cvl_value operands[3] = {{.form = CVL_NOTHING}};
   for (size_t r = 0; r < rows; r++) {
-    const struct op_info *op = op_info(row[r].op);
-    if (row[r].in != in || row[r].out != out || op->arity != arity) continue;
-    if (!measure_wants(b->options, op->name)) continue;
-    for (unsigned k = 0; k < arity && found == 0; k++) {
-      const enum elem_class class = arity == 3 && k == 0 ? CLASS_BOOL : in;
-      operands[k] = random_vector(b, class, n, k + 1);
-      s.bytes[k] = n * elem_bytes(b, class);
+    const enum cvl_op op = row[r].op;
+    const unsigned arity = op_info(op)->arity;
+    if (!device_wants(d, op_info(op)->name)) continue;
+    const bool divides = row[r].in == CLASS_INT && (op == OP_DIV || op == OP_MOD);
+    struct row m = {.family = "map",
+                    .work = {.name = op_info(op)->name,
+                             .detail = "one",
+                             .run = run_map,
+                             .op = op,
+                             .arity = arity},
+                    .class = row[r].in,
+                    .n = x->n,
+                    .bytes = map_bytes(&d->b, &row[r]) * (double)x->n,
+                    .target = divides || op_is_approximate(op) ? 0.0 : d->plain};
+    for (unsigned k = 0; k < arity; k++) {
+      m.work.in[k] = x->of[k][arity == 3 && k == 0 ? CLASS_BOOL : row[r].in];
     }
-    s.bytes[arity] = n * elem_bytes(b, out);
-    found++;
-    struct work w = {
-        .name = op->name, .detail = "", .run = run_map, .op = row[r].op, .arity = arity};
-    memcpy(w.in, operands, sizeof operands);
-    const bool divides = in == CLASS_INT && (row[r].op == OP_DIV || row[r].op == OP_MOD);
-    measure(b, &w, in, &s,
-            divides || op_is_approximate(row[r].op) ? REPORTED : TARGET_OPS_PLAIN);
+    device_measure(d, &m);
   }
-  for (unsigned k = 0; k < arity; k++) drop(b, &operands[k]);
 }
 
-/* Reductions or scans of one class under one segment. */
-static void measure_combining(struct bench *b, enum elem_class class, bool scan) {
-  const size_t size = elem_bytes(b, class);
-  const uint64_t n = b->options->bytes / (scan ? 2 * size : size);
-  struct streams s = {.reads = 1, .writes = scan, .bytes = {n * size, n * size}};
-  struct cvl_value v = {.form = CVL_NOTHING};
+/* ---- reductions and scans ---- */
+
+static void measure_combining(struct device *d, struct operands *x) {
   size_t rows;
   const struct combine_row *row = combine_rows(&rows);
   for (size_t r = 0; r < rows; r++) {
-    char name[32];
-    snprintf(name, sizeof name, "%s_%s", op_info(row[r].op)->name, scan ? "SCAN" : "REDUCE");
-    if (row[r].klass != class || !measure_wants(b->options, name)) continue;
-    if (v.form == CVL_NOTHING) v = random_vector(b, class, n, 1);
-    const struct work w = {.name = name,
-                           .detail = "",
-                           .run = scan ? run_scan : run_reduce,
-                           .op = row[r].op,
-                           .in = {v},
-                           .d = cvl_one_segment(n)};
-    measure(b, &w, class, &s, scan ? TARGET_OPS_SCAN : TARGET_OPS_PLAIN);
-  }
-  drop(b, &v);
-}
-
-/* DIST and INDEX: nothing is read. */
-static void measure_dist_index(struct bench *b) {
-  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
-    const uint64_t n = b->options->bytes / elem_bytes(b, class);
-    struct streams s = {.writes = 1, .bytes = {n * elem_bytes(b, class)}};
-    const enum cvl_elem elem = b->elem_of[class];
-    const struct cvl_value one = class == CLASS_INT     ? cvl_scalar_int(elem, 7)
-                                 : class == CLASS_FLOAT ? cvl_scalar_float(elem, 0.7)
-                                                        : cvl_scalar_bool(true);
-    struct work w = {.name = "DIST",
-                     .detail = "",
-                     .run = run_dist,
-                     .in = {one, one},
-                     .d = cvl_one_segment(n)};
-    if (measure_wants(b->options, w.name)) measure(b, &w, class, &s, TARGET_OPS_PLAIN);
-    w.name = "INDEX";
-    w.run = run_index;
-    if (class == CLASS_INT && measure_wants(b->options, w.name))
-      measure(b, &w, class, &s, TARGET_OPS_PLAIN);
-  }
-}
-
-/* PACK of every second element or so, at random. */
-static void measure_pack(struct bench *b, enum elem_class class) {
-  const size_t size = elem_bytes(b, class);
-  const uint64_t n = b->options->bytes / (size + 1 + size / 2);
-  if (!measure_wants(b->options, "PACK")) return;
-  struct streams s = {.reads = 2, .writes = 1, .bytes = {n * size, n, n * size / 2}};
-  struct work w = {.name = "PACK",
-                   .detail = "half",
-                   .run = run_pack,
-                   .in = {random_vector(b, class, n, 1), random_vector(b, CLASS_BOOL, n, 2)},
-                   .d = cvl_one_segment(n)};
-  measure(b, &w, class, &s, TARGET_OPS_SCAN);
-  drop(b, &w.in[0]);
-  drop(b, &w.in[1]);
-}
-
-/* A random permutation, or the identity, of n in INT at `out`. */
-static void permutation(const struct bench *b, char *out, uint64_t n, bool random) {
-  const bool wide = elem_bytes(b, CLASS_INT) == 8;
-  int64_t *const i64 = (int64_t *)(void *)out;
-  int32_t *const i32 = (int32_t *)(void *)out;
-  for (uint64_t i = 0; i < n; i++) {
-    /* Inside-out shuffle: every prefix is a permutation of itself. */
-    const uint64_t j = random ? measure_random(3, i) % (i + 1) : i;
-    if (wide) {
-      i64[i] = i64[j];
-      i64[j] = (int64_t)i;
-    } else {
-      i32[i] = i32[j];
-      i32[j] = (int32_t)i;
+    for (int scan = 0; scan < 2; scan++) {
+      char name[32];
+      snprintf(name, sizeof name, "%s_%s", op_info(row[r].op)->name, scan ? "SCAN" : "REDUCE");
+      if (!device_wants(d, name)) continue;
+      const double size = (double)elem_bytes(&d->b, row[r].klass);
+      device_measure(
+          d,
+          &(struct row){.family = scan ? row[r].exact ? "exact scan" : "float scan" : "reduce",
+                        .work = {.name = name,
+                                 .detail = "one",
+                                 .run = scan ? run_scan : run_reduce,
+                                 .op = row[r].op,
+                                 .in = {x->of[0][row[r].klass]},
+                                 .d = cvl_one_segment(x->n)},
+                        .class = row[r].klass,
+                        .n = x->n,
+                        .bytes = (scan ? 2 : 1) * size * (double)x->n,
+                        .target = !scan          ? d->plain
+                                  : row[r].exact ? d->exact_scan
+                                                 : d->float_scan});
     }
   }
 }
 
-/* PERMUTE and BPERMUTE of 16 Mi elements against the plain loop on the same indices. */
-static void measure_moves(struct bench *b, bool random) {
-  enum { ELEMENTS = 1 << 24 };
-  static const struct {
-    enum cvl_op op;
-    enum move move;
-  } moves[] = {{OP_BPERMUTE, MOVE_GATHER}, {OP_PERMUTE, MOVE_SCATTER}};
-  const size_t size = elem_bytes(b, CLASS_FLOAT), index_size = elem_bytes(b, CLASS_INT);
-  if (!measure_wants(b->options, "BPERMUTE")) return;
-  struct cvl_value v = random_vector(b, CLASS_FLOAT, ELEMENTS, 1);
-  char *const from = b->arena, *const to = from + ELEMENTS * 8,
-              *const index = to + ELEMENTS * 8;
-  permutation(b, index, ELEMENTS, random);
-  struct cvl_value i = vector_of(b, CLASS_INT, ELEMENTS, index);
-  for (size_t m = 0; m < sizeof moves / sizeof *moves; m++) {
-    double time[MOST_ROUNDS], limit[MOST_ROUNDS];
-    const struct work w = {.name = op_info(moves[m].op)->name,
-                           .detail = random ? "random" : "in order",
-                           .run = run_permute,
-                           .op = moves[m].op,
-                           .in = {v, i},
-                           .d = cvl_one_segment(ELEMENTS)};
-    if (seconds_of(b, &w) < 0.0) continue;
-    for (unsigned k = 0; k < b->options->rounds; k++) {
-      limit[k] = move_seconds(b->options, moves[m].move, ELEMENTS, size, from, to, index_size,
-                              index, b->threads);
-      time[k] = seconds_of(b, &w);
-    }
-    report_line(&b->report,
-                &(struct report_line){.name = w.name,
-                                      .detail = w.detail,
-                                      .elem = elem_text(b, CLASS_FLOAT),
-                                      .threads = b->threads,
-                                      .rounds = b->options->rounds,
-                                      .bytes = (double)(ELEMENTS * (2 * size + index_size)),
-                                      .time = time,
-                                      .limit = limit});
-  }
-  drop(b, &i);
-  drop(b, &v);
+/* ---- moves ---- */
+
+bool run_dist_add(struct bench *b, const struct work *w, struct cvl_value *out) {
+  struct cvl_value operands[2] = {w->in[0]};
+  if (!b->backend->dist(b->context, 1, &w->in[1], &w->d, &operands[1])) return false;
+  operands[1].owned = 1;
+  return b->backend->elementwise(b->context, 1, OP_ADD, 2, operands, out);
 }
 
-static void measure_all(struct bench *b) {
-  for (enum elem_class in = CLASS_INT; in <= CLASS_BOOL; in++) {
-    for (enum elem_class out = CLASS_INT; out <= CLASS_BOOL; out++) {
-      for (unsigned arity = 1; arity <= 3; arity++) measure_rows(b, in, out, arity);
-    }
-  }
-  measure_dist_index(b);
-  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
-    measure_combining(b, class, false);
-  }
-  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
-    measure_combining(b, class, true);
-  }
-  measure_pack(b, CLASS_INT);
-  measure_pack(b, CLASS_FLOAT);
-  measure_moves(b, false);
-  measure_moves(b, true);
+bool run_index_add(struct bench *b, const struct work *w, struct cvl_value *out) {
+  struct cvl_value operands[2] = {w->in[0]};
+  if (!b->backend->index(b->context, 1, &w->in[1], &w->in[2], &w->d, &operands[1]))
+    return false;
+  operands[1].owned = 1;
+  return b->backend->elementwise(b->context, 1, OP_ADD, 2, operands, out);
 }
 
-static size_t arena_bytes(size_t wanted) {
-  const size_t least = (size_t)3 << 27;
-  return (wanted > least ? wanted : least) + MOST_STREAMS * 64;
+/* DIST and INDEX as operands of another operation. */
+static void measure_dist_index(struct device *d, struct operands *x) {
+  const enum cvl_elem ints = d->b.elem_of[CLASS_INT], floats = d->b.elem_of[CLASS_FLOAT];
+  for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    const struct cvl_value number =
+        class == CLASS_INT ? cvl_scalar_int(ints, 7) : cvl_scalar_float(floats, 0.7);
+    struct row m = {.family = "map",
+                    .work = {.name = "DIST, +",
+                             .detail = "one",
+                             .run = run_dist_add,
+                             .in = {x->of[0][class], number, number},
+                             .d = cvl_one_segment(x->n)},
+                    .class = class,
+                    .n = x->n,
+                    .bytes = 2.0 * (double)elem_bytes(&d->b, class) * (double)x->n,
+                    .target = d->plain};
+    if (device_wants(d, m.work.name)) device_measure(d, &m);
+    m.work.name = "INDEX, +";
+    m.work.run = run_index_add;
+    if (class == CLASS_INT && device_wants(d, m.work.name)) device_measure(d, &m);
+  }
+}
+
+/* PACK of every second element or so, by flags never seen and by flags seen before. */
+static void measure_packs(struct device *d, struct operands *x) {
+  for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    const double size = (double)elem_bytes(&d->b, class), n = (double)x->n;
+    struct row m = {.family = "pack",
+                    .work = {.name = "PACK, new flags",
+                             .detail = "one",
+                             .run = run_pack,
+                             .in = {x->of[0][class], x->of[0][CLASS_BOOL]},
+                             .d = cvl_one_segment(x->n)},
+                    .class = class,
+                    .n = x->n,
+                    .bytes = n * (1.0 + 3.0 / 8 + 1.5 * size),
+                    .target = d->pack,
+                    .fresh = 2};
+    if (device_wants(d, m.work.name)) device_measure(d, &m);
+    m.work.name = "PACK, flags again";
+    m.bytes = n * (0.2 + 1.5 * size);
+    m.fresh = 0;
+    if (device_wants(d, m.work.name)) device_measure(d, &m);
+  }
+}
+
+/* Gathers and scatters: in order and reversed. What random access costs is no question of
+ * bandwidth, and is compared with the peers only: a permutation by RANK. */
+static void measure_moves(struct device *d, struct operands *x) {
+  static const enum cvl_op moves[] = {OP_BPERMUTE, OP_PERMUTE};
+  const struct cvl_value zero = cvl_scalar_int(d->b.elem_of[CLASS_INT], 0),
+                         one = cvl_scalar_int(d->b.elem_of[CLASS_INT], 1),
+                         all = cvl_one_segment(x->n);
+  if (!device_wants(d, "BPERMUTE") && !device_wants(d, "PERMUTE")) return;
+  struct cvl_value line = {.form = CVL_NOTHING}, random = {.form = CVL_NOTHING};
+  if (!d->b.backend->index(d->b.context, 1, &zero, &one, &all, &line)) return;
+  struct cvl_value in_order = device_with(d, OP_ADD, &line, zero, x->n);
+  if (!d->b.backend->rank(d->b.context, 1, OP_RANK_UP, &x->of[0][CLASS_INT], &all, &random)) {
+    random.form = CVL_NOTHING;
+  }
+  for (unsigned m = 0; m < 4; m++) {
+    const struct cvl_value index = m < 2 ? in_order : random;
+    if (index.form == CVL_NOTHING) continue;
+    const double size = (double)elem_bytes(&d->b, CLASS_FLOAT),
+                 ints = (double)elem_bytes(&d->b, CLASS_INT);
+    struct row r = {.family = "move",
+                    .work = {.name = op_info(moves[m % 2])->name,
+                             .detail = m < 2 ? "in order" : "random",
+                             .run = run_permute,
+                             .op = moves[m % 2],
+                             .in = {x->of[0][CLASS_FLOAT], index},
+                             .d = all},
+                    .class = CLASS_FLOAT,
+                    .n = x->n,
+                    .bytes = (double)x->n * (2.0 * size + ints),
+                    .fresh = 2}; /* or many were one, with one reading of the index */
+    if (device_wants(d, r.work.name)) device_measure(d, &r);
+  }
+  drop(&d->b, &line);
+  drop(&d->b, &in_order);
+  drop(&d->b, &random);
+}
+
+/* A pass of eight bits reads and writes keys and positions; then the ranks are scattered. */
+double rank_bytes(double size) {
+  const double passes = size;
+  return size + passes * 2 * (size + 4) + 8;
+}
+
+/* RANK: against the peers' sort of as many keys with positions. */
+static void measure_ranks(struct device *d, struct operands *x) {
+  for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    const double size = (double)elem_bytes(&d->b, class);
+    if (!device_wants(d, "RANK_UP")) continue;
+    device_measure(d, &(struct row){.family = "rank",
+                                    .work = {.name = "RANK_UP",
+                                             .detail = "one",
+                                             .run = run_rank,
+                                             .op = OP_RANK_UP,
+                                             .in = {x->of[0][class]},
+                                             .d = cvl_one_segment(x->n)},
+                                    .class = class,
+                                    .n = x->n,
+                                    .bytes = rank_bytes(size) * (double)x->n});
+  }
+}
+
+/* SORT: against the peers' sort of as many keys. A pass of eight bits reads and writes them. */
+static void measure_sorts(struct device *d, struct operands *x) {
+  for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    const double size = (double)elem_bytes(&d->b, class);
+    if (!device_wants(d, "SORT_UP")) continue;
+    device_measure(d, &(struct row){.family = "sort",
+                                    .work = {.name = "SORT_UP",
+                                             .detail = "one",
+                                             .run = run_sort,
+                                             .op = OP_SORT_UP,
+                                             .in = {x->of[0][class]},
+                                             .d = cvl_one_segment(x->n)},
+                                    .class = class,
+                                    .n = x->n,
+                                    .bytes = 2 * size * (size + 1) * (double)x->n});
+  }
+}
+
+/* ---- all ---- */
+
+static void measure_size(struct device *d, uint64_t n) {
+  struct operands x = {.n = n};
+  bool made = true;
+  for (unsigned k = 0; k < 3; k++) {
+    for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
+      x.of[k][class] = device_vector(d, class, n, 3 * k + class);
+      made = made && x.of[k][class].form != CVL_NOTHING;
+    }
+  }
+  if (made) {
+    measure_combining(d, &x);
+    measure_packs(d, &x);
+    measure_ranks(d, &x);
+    measure_sorts(d, &x);
+    measure_dist_index(d, &x);
+    measure_moves(d, &x);
+    measure_maps(d, &x);
+  }
+  for (unsigned k = 0; k < 3; k++) {
+    for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
+      drop(&d->b, &x.of[k][class]);
+    }
+  }
+}
+
+/* The same ranks where the back end looks every segment up. */
+static void measure_without_ids(struct device *d, int wide, uint64_t n) {
+  setenv("RAVEL_CUDA_IDS", "0", 1);
+  bench_open(&d->b, wide, d->b.threads);
+  measure_ranks_under(d, n, false);
+  device_leave(d);
+  unsetenv("RAVEL_CUDA_IDS");
+}
+
+/* All of one size in one width; segments in one size, a quarter of the largest. */
+static void measure_all(struct device *d, int wide, unsigned threads, unsigned s) {
+  const struct measure_options *o = d->b.options;
+  const uint64_t n = UINT64_C(1) << (o->sizes[0] > 4 ? o->sizes[0] - 2 : 4);
+  bench_open(&d->b, wide, threads);
+  measure_size(d, UINT64_C(1) << o->sizes[s]);
+  if (s == 0) measure_shapes(d, n);
+  if (s == 0) measure_ranks_under(d, n, true);
+  device_leave(d);
+  if (s == 0 && !d->host) measure_without_ids(d, wide, n);
 }
 
 int main(int argc, char **argv) {
-  return bench_main(argc, argv, "ops", arena_bytes, measure_all);
+  const struct measure_options o = measure_options(argc, argv);
+  struct device d;
+  device_open(&d, &o);
+  for (unsigned s = 0; s < o.size_count; s++) {
+    for (int wide = 0; wide < 2; wide++) {
+      if (wide ? !o.wide : !o.narrow) continue;
+      for (unsigned t = 0; t < (d.host ? o.thread_counts : 1); t++)
+        measure_all(&d, wide, d.host ? o.threads[t] : 1, s);
+    }
+  }
+  device_close(&d);
+  return 0;
 }

@@ -1,6 +1,6 @@
-/* gpu-ops.h - what the two halves of bench-gpu-ops share. */
-#ifndef RAVEL_BENCH_GPU_OPS_H
-#define RAVEL_BENCH_GPU_OPS_H
+/* ops.h - what the two halves of bench-ops share. */
+#ifndef RAVEL_BENCH_OPS_H
+#define RAVEL_BENCH_OPS_H
 
 #include "bench/device.h"
 
