@@ -8,15 +8,13 @@ import tempfile
 import published
 from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
-from hardware import limit_seconds
+from hardware import stream_seconds
 from rounds import AT_TARGETS, COMPARED, PEER, TWIN, alternate, median, middle, ratios
 from systems import MachineStreams
 from timing import run_system
 
-# What --times of `nesl` counts, and as what it is kept, of which systems.
-FACTS = {name: name for name in ("instructions", "work", "steps", "launches", "waits",
-                                 "compile_seconds", "device")} | {"peak_bytes": "vector_bytes"}
-EXPLAINED = {"ravel": FACTS, "ravel-base": {"instructions": "instructions"}}
+# What --times of `nesl` says, and as what it is kept, of which systems.
+EXPLAINED = {"ravel": {"peak_bytes": "vector_bytes"}}
 
 # What contraction of floating point gains is asked once.
 AT_THE_LARGEST = ("c-fast", "openmp-fast")
@@ -254,17 +252,17 @@ def judges(plan, case):
     return [plan.judge]
 
 
-def machine_streams(plan, limit):
+def machine_streams(plan, streams):
     """The contender that only reads and writes what a program has to, in a list; none where that
     does not decide what it takes, or for a device."""
-    if not limit.streams or not plan.limits or plan.backend != "cpu":
+    if not streams or not plan.limits or plan.backend != "cpu":
         return []
-    system = MachineStreams(limit.streams, plan.build)
+    system = MachineStreams(streams, plan.build)
     missing = system.available(None)
     if missing:
         raise BenchError(missing)
     found = Contender(system, max(plan.threads))
-    found.seconds = limit_seconds(plan.limits, limit)
+    found.seconds = stream_seconds(plan.limits, streams.bytes())
     return [found]
 
 
@@ -284,7 +282,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     variant, n, held = point
     data = Data(case, variant, n)
     arguments = data.arguments(memory_map=True)
-    limit = case.limit(n, arguments)
+    needed = case.streams(n, arguments) if case.streams else None
     found, missing = contenders(plan, [s for s in systems if taking_part(plan, s, held)], case, n)
     leave_out_slow(found, before, n)
     folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
@@ -293,7 +291,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     same_binary(found)
-    streams = machine_streams(plan, limit) if held else []
+    streams = machine_streams(plan, needed) if held else []
 
     def play(c):
         c.round(data, case.widths, plan.timeout)
@@ -308,18 +306,16 @@ def measure_point(plan, systems, judging, case, point, budget, before):
             print(f"  {name}: {reason}", flush=True)
     before.update({(c.name(), c.threads): (n, None if c.problem else median(c.medians()))
                    for c in found})
-    return as_json(plan, case, point, data, limit, arguments, found, streams)
+    return as_json(plan, case, point, data, needed, arguments, found, streams)
 
 
-def as_json(plan, case, point, data, limit, arguments, found, streams):
+def as_json(plan, case, point, data, needed, arguments, found, streams):
     variant, n, held = point
     peers = {c.threads: c for c in found if c.name() == PEER and not c.problem}
     bare = streams[0] if streams and not streams[0].problem else None
     entry = {"n": n, "variant": variant, "held": held,
              "bytes": data.bytes() + max((c.result_bytes for c in found), default=0),
-             "work": rounded(float(case.work(n))),
-             "streamed_bytes": float(limit.bytes) if bare else None,
-             "limit_seconds": rounded(limit_seconds(plan.limits, limit)) if plan.limits else None,
+             "streamed_bytes": float(needed.bytes()) if bare else None,
              "memory_promise": float(case.memory(n)) if case.memory else None,
              "facts": case.facts(arguments) if case.facts else None,
              "streams": record(bare, held) if bare else None}

@@ -75,7 +75,7 @@ class Point:
     """One variant at one size."""
 
     def __init__(self, found):
-        self.n, self.variant, self.work = found["n"], found["variant"], found["work"]
+        self.n, self.variant = found["n"], found["variant"]
         self.held, self.data_bytes = found["held"], found["bytes"]   # in and out
         self.streamed_bytes = found.get("streamed_bytes")
         self.promise, self.facts = found.get("memory_promise"), found.get("facts", {})

@@ -5,17 +5,8 @@ from machine import commit_text
 
 
 def limits_text(limits):
-    rates = ", ".join(f"{rate / 1e9:.0f} GB/s" + (f" in {size >> 20} MiB" if size < 1 << 40 else "")
-                      for size, rate in limits["bandwidth"])
-    parts = [f"streams {rates}"]
-    for key, unit, words in (("gathers", 1e6, "million random gathers a second"),
-                             ("scatters", 1e6, "million random scatters a second"),
-                             ("flops", 1e9, "GFLOP/s"),
-                             ("launch_seconds", 1e-6, "microseconds a launch")):
-        if limits.get(key):
-            parts.append(f"{tables.digits(limits[key] / unit)} {words}")
-    where = f" on {limits['threads']} threads" if limits["threads"] else " of the device"
-    return f"Measured{where}: " + "; ".join(parts) + "."
+    rates = ", ".join(f"{rate / 1e9:.0f} GB/s in {size >> 20} MiB" for size, rate in limits["bandwidth"])
+    return f"Measured on {limits['threads']} threads: streams {rates}."
 
 
 def vectors_text(processor):

@@ -23,6 +23,7 @@ import case  # noqa: E402  (first: it finds a python that has numpy)
 import checking  # noqa: E402
 import cliff_cases  # noqa: E402
 import collection  # noqa: E402
+import expected  # noqa: E402
 import hardware  # noqa: E402
 import measuring  # noqa: E402
 import rounds  # noqa: E402
@@ -68,40 +69,27 @@ class Statistics(unittest.TestCase):
         self.assertEqual(rounds.interval([7])[:2], (7, 7))
 
 
-class Limits(unittest.TestCase):
-    MACHINE = {"bandwidth": [[1000, 100.0], [2000, 50.0], [4000, 20.0]], "gathers": 10.0,
-               "flops": None}
+class Streams(unittest.TestCase):
+    MACHINE = {"bandwidth": [[1000, 100.0], [2000, 50.0], [4000, 20.0]]}
 
-    def seconds(self, **parts):
-        return hardware.limit_seconds(self.MACHINE, case.Limit(**parts))
+    def test_seconds(self):
+        self.assertEqual([hardware.stream_seconds(self.MACHINE, size) for size in (1000, 1500, 8000)], [10, 30, 400])
 
-    def test_bytes(self):
-        self.assertEqual(self.seconds(bytes=1000), 10)
-        self.assertEqual(self.seconds(bytes=1500), 30)
-        self.assertEqual(self.seconds(bytes=8000), 400)
-
-    def test_largest_part_counts(self):
-        self.assertEqual(self.seconds(bytes=1000, gathers=300), 30)
-        self.assertEqual(self.seconds(bytes=1000, flops=1e9), 10)   # not known there
-
-    def test_streams(self):
-        limit = case.streamed([1000, 20], [300], passes=2, flops=7)
-        self.assertEqual((limit.bytes, limit.flops), (2640, 7))
-        system = systems.MachineStreams(limit.streams, "build")
+    def test_command(self):
+        system = systems.MachineStreams(case.streamed([1000, 20], [300], passes=2), "build")
         self.assertEqual(
             " ".join(system.command(None, "64", [], threads=2, repeat=3)),
             "build/bin/bench-stream-times --read 1000,20 --write 300 --passes 2 --threads 2 "
             "--repeat 3")
-        system = systems.MachineStreams(case.streamed([8]).streams, "nowhere")
+        system = systems.MachineStreams(case.streamed([8]), "nowhere")
         self.assertNotIn("--write", system.command(None, "64", []))
         self.assertIn("ninja -C nowhere bench-stream-times", system.available(None))
 
-    def test_streams_are_contenders(self):
+    def test_contenders(self):
         """On the back end for the host only, and for what streams decide."""
-        plan = type("Plan", (), {"limits": {"bandwidth": [[1 << 40, 100.0]], "gathers": None,
-                                            "flops": None},
+        plan = type("Plan", (), {"limits": {"bandwidth": [[1 << 40, 100.0]]},
                                  "backend": "cpu", "threads": [1, 2], "build": "nowhere"})()
-        self.assertEqual(measuring.machine_streams(plan, case.Limit(bytes=800)), [])
+        self.assertEqual(measuring.machine_streams(plan, None), [])
         with self.assertRaises(collection.BenchError):
             measuring.machine_streams(plan, case.streamed([800]))
         with tempfile.TemporaryDirectory() as folder:
@@ -371,6 +359,27 @@ class Report(unittest.TestCase):
         text = self.page_of(without)
         self.assertNotIn("### First runs", text)
         self.assertIn("* First runs: `bench/run --largest --out R.json`", text)
+
+
+class Expected(unittest.TestCase):
+    """What is held besides results: bench/expected.txt."""
+
+    def check(self, entries, whole=True):
+        with unittest.mock.patch.object(expected, "lists", lambda: {"list": {"a": "1 whole", "b": "2 split"}}), \
+                contextlib.redirect_stdout(io.StringIO()):
+            return expected.check("list", entries, "command", whole)
+
+    def test_what_is_as_it_was_passes(self):
+        self.assertEqual(self.check({"a": "1 whole", "b": "2 split", "c": ""}), 0)
+        self.assertEqual(self.check({"a": "1 whole"}, whole=False), 0)
+
+    def test_what_is_other_missing_or_new_fails(self):
+        for entries in ({"a": "1 split", "b": "2 split"}, {"a": "1 whole"}, {"a": "1 whole", "b": ""},
+                        {"a": "1 whole", "b": "2 split", "c": "1 whole"}):
+            self.assertEqual(self.check(entries), 1, entries)
+
+    def test_the_file_is_as_it_is_written(self):
+        self.assertEqual(expected.written(expected.lists()), expected.FILE.read_text())
 
 
 class Programs(unittest.TestCase):
