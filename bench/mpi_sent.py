@@ -13,7 +13,6 @@ import re
 import tempfile
 from pathlib import Path
 
-import expected
 import superoperators as one_process
 from collection import ROOT, WORK, BenchError, Data, load_cases, program, variants
 from mpi_operations import lacking, run_ranks
