@@ -11,8 +11,8 @@ from collection import BENCH, relative
 FILE = BENCH / "expected.txt"
 WIDTH = 100
 HEAD = """What becomes of each program of bench/programs and examples/. bench/report compiled, bench/report cut, bench/mpi programs and
-bench/mpi sent print it; with --check they compare it with this file, with --update they write it here. docs/guide.md explains
-whole, split, evaluated and node by node; docs/memory.md what is cut; docs/distributed.md what ranks do."""
+bench/mpi sent print it; with --check they compare it with this file, with --update they write it here. docs/vcode.md explains
+whole, split, evaluated and node by node; docs/memory.md what is cut; bench/mpi programs --help what ranks do."""
 
 
 def lists():

@@ -5,10 +5,10 @@
 
 The programs are those of bench/programs (their function `bench`) and the examples, of which superoperators.FORMS says
 what is computed; and each function of the library that takes or returns sequences, called for many instances.
-`neslc --explain` says what becomes of each body, `fcodeopt --explain` which functions by instances stay. Nothing is
+`neslc --explain` says what becomes of each body, `fcodeopt --explain` which lifted functions stay. Nothing is
 executed. A body or function with sequences of its own is
 
-- cut: a function by instances when it is optimised: the machine may execute it for some instances at a time;
+- cut: a lifted function when it is optimised: the machine may execute it for some instances at a time;
 - in superoperators: none of its elements are ever in memory, but those of its result;
 - one operation: the body is a single operation on all segments;
 - in calls: what it holds is held by functions that it calls for its instances;
@@ -39,7 +39,7 @@ ORDER = ["not", "cut", "in superoperators", "one operation", "nothing to cut"]
 
 # A line of what neslc says, and then what became of it.
 Row = namedtuple("Row", "file line column what verdict reason")
-SAID = re.compile(r"(.*?):(\d+):(\d+): (.*?) is (not )?by instances: (.*)")
+SAID = re.compile(r"(.*?):(\d+):(\d+): (.*?) is (not )?lifted: (.*)")
 
 
 # ---- what the commands say ----
@@ -49,7 +49,7 @@ def compiled(build, folder, source, words, widths):
     made = Path(folder) / "made.vcode"
     said = superoperators.run([build / "bin" / "neslc", *widths, "--explain", "-o", made, *words, source]).stdout
     optimised = superoperators.run([build / "bin" / "fcodeopt", *widths, "--explain", "-o", "/dev/null", made]).stdout
-    kept = re.findall(r"^function (\S+)\n  (by instances|inlined): (.*)$", optimised, re.MULTILINE)
+    kept = re.findall(r"^function (\S+)\n  (lifted|inlined): (.*)$", optimised, re.MULTILINE)
     left = left_in_memory(made.read_text().splitlines(), optimised)
     return said.replace(f"{folder}/", ""), {name: (stays, why, left.get(name)) for name, stays, why in kept}
 
@@ -87,7 +87,7 @@ def verdict(negated, said, kept):
         why = said.removeprefix("it ")
         return {IN_CALLS: ("in calls", ""), VALUE_ONLY: ("value only", "")}.get(why, ("not", why))
     stays, why, left = kept.get(said, ("removed", "", None))
-    if stays == "by instances":
+    if stays == "lifted":
         return "cut", plain(why)
     if stays == "removed":
         return stays, ""

@@ -1,7 +1,7 @@
 """What operations of the back end `mpi` send, beside the least that they have to.
 
     bench/mpi operations [--ranks N ...] [--elements N] [--build DIR] [--check]
-    bench/mpi operations --page             the table of docs/distributed.md, as it is to be; with --check whether
+    bench/mpi operations --page             the table of docs/internals/distributed.md, as it is to be; with --check whether
                                             it is so
 
 Ranks of one machine, as many as wanted: what is sent does not depend on where they are. For each case
@@ -268,7 +268,7 @@ def complaint(case, least, ranks):
 
 # ---- the page ----
 
-PAGE = ROOT / "docs" / "distributed.md"
+PAGE = ROOT / "docs" / "internals" / "distributed.md"
 PAGE_RANKS, PAGE_ELEMENTS = 4, 1 << 20
 TITLES = {
     "add": "elementwise, of vectors that lie alike", "add_moved": "elementwise, with the result of a PACK",
@@ -308,7 +308,7 @@ def page(options):
         return 0
     there = PAGE.read_text(encoding="utf-8")
     wrong = [line for line in lines if line not in there]
-    print("".join(f"FAILED: docs/distributed.md lacks\n{line}\n" for line in wrong), end="")
+    print("".join(f"FAILED: docs/internals/distributed.md lacks\n{line}\n" for line in wrong), end="")
     print(f"{len(lines) - len(wrong)} passed, {len(wrong)} failed")
     return 1 if wrong else 0
 

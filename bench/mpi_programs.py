@@ -1,4 +1,4 @@
-"""How ranks of an MPI job execute the superoperators and calls by instances of programs.
+"""How ranks of an MPI job execute the superoperators and batch calls of programs.
 
     bench/mpi programs [NAME ...]                        prints them
     bench/mpi programs [NAME ...] --check | --update     compares their numbers with bench/expected.txt, or writes them
@@ -11,7 +11,7 @@ A superoperator is executed
 - in steps: what is named is executed by itself. What is between is fused;
 - node by node: as the operations that it was made from: they are few, or copies of segments, or vectors are short.
 
-Calls by instances are dealt out (each rank executes its own instances, without any exchange) or executed together.
+Batch calls are dealt out (each rank executes its own instances, without any exchange) or executed together.
 """
 
 import json
@@ -91,7 +91,7 @@ def section(program, counts, ways):
 
 
 def summary(counts, ways):
-    """What is held: how many superoperators are executed in which ways, and how many functions by instances."""
+    """What is held: how many superoperators are executed in which ways, and how many lifted functions."""
     kinds = []
     for n, *_ in looked_at(counts):
         way = ways.get(n, Ways())

@@ -7,7 +7,7 @@ The programs are those of bench/programs, called with the smallest arguments tha
 measures or those of SIZES, and the examples, of which FORMS says what is computed. They run
 optimised, with the profile. Work is the elements that an instruction reads and writes, times its passes
 over them: a count, which is the same on every machine and for every number of threads.
-How much of a superoperator is compiled is what `vinterp -O --profile` says of it (docs/guide.md).
+How much of a superoperator is compiled is what `vinterp -O --profile` says of it (docs/vcode.md).
 """
 
 import argparse

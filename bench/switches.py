@@ -2,7 +2,7 @@
 
     bench/gpu switches [--build DIR] [--backend cuda] [--seconds N] [--out FILE.json]
 
-docs/cuda.md has them in the table under "Switches that await a device": the value, its ways, which are
+docs/internals/cuda.md has them in the table under "Switches that await a device": the value, its ways, which are
 numbers, and what decides: programs of the corpus, and operations in backquotes; without any the programs
 below. Ways have their turns one after the other, so that what changes on the machine changes all of them; a program's
 first run of each way does not count, since it compiles kernels. Prints a line for each way, and writes what it has after
@@ -23,7 +23,7 @@ from rounds import median
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-TABLE = ROOT / "docs" / "cuda.md"
+TABLE = ROOT / "docs" / "internals" / "cuda.md"
 HEADING = "Switches that await a device"
 PROGRAMS = ("qs.1000000", "quickhull.5000000", "bh.10000")
 SMALL_PROGRAMS = ("qs.1000",)      # where no device is

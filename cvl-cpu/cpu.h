@@ -168,7 +168,7 @@ struct cvl_context {
   uint32_t copy_room;
 };
 
-/* A tuning value (tables/tuning.def; docs/cpu.md has the reasons): tuned(c, STREAM_BYTES). */
+/* A tuning value (tables/tuning.def, docs/internals/cpu.md): tuned(c, STREAM_BYTES). */
 #define tuned(c, id) ((c)->tuning.value[TUNE_CPU_##id])
 
 enum {

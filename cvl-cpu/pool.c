@@ -1,7 +1,7 @@
 /* pool.c - the threads of a context.
  *
  * Our own rather than OpenMP's because gcc's runtime confuses ThreadSanitizer, and because a
- * context must own its threads; docs/cpu.md compares them.
+ * context must own its threads; docs/internals/cpu.md compares them.
  *
  * One loop is open at a time. A worker joins it by counting itself in and then checking whether
  * the loop is still open. The caller closes the loop when no chunk is left, and waits for those

@@ -22,26 +22,6 @@ template <> struct resident_scans<combination<int64_t, OP_MUL>> {
 
 /* ---- operands ---- */
 
-template <class T> HD bool is_in_memory(const operand<T> &x) {
-  return x.kind == FROM_MEMORY;
-}
-template <class C, class T>
-HD void load_window(const operand<T> &x, int64_t begin, int32_t n, int32_t k, eight<T> &a) {
-  enum { COUNT = packet<T>::COUNT };
-  const ptr<const T> from = x.data + (begin + k);
-  if (n - k < SCAN_ROW || !eight<T>::fits(from)) {
-    RAVEL_UNROLL
-    for (int q = 0; q < SCAN_ROW; q++) a.v[q] = k + q < n ? (T)from[q] : C::pad();
-    return;
-  }
-  const ptr<const packet<T>> packets = retyped<const packet<T>>(from);
-  RAVEL_UNROLL
-  for (int p = 0; p < SCAN_ROW / COUNT; p++) {
-    const packet<T> some = packets[p];
-    RAVEL_UNROLL
-    for (int q = 0; q < COUNT; q++) a.v[p * COUNT + q] = some.v[q];
-  }
-}
 template <class C, class T, class F>
 HD void load_eight(const operand<T> &x, int64_t begin, int32_t n, int32_t k, int step,
                    F store) {
@@ -61,7 +41,7 @@ HD void load_eight(const operand<T> &x, int64_t begin, int32_t n, int32_t k, int
 
 /* ---- flags ---- */
 
-/* Flags in memory, from an address on that is a multiple of 16, of a segment that begins there.
+/* Flags in memory, from an address on that is a multiple of 8, of a segment that begins there.
  * They are combined as bits of words, which is exact in any order: a thread has a window of 64
  * flags, and a chunk 65,536. */
 struct flag_words {
@@ -70,15 +50,21 @@ struct flag_words {
   HD uint8_t operator[](int64_t i) const { return data[i]; }
 };
 struct sixty_four {
-  enum { LENGTH_BITS = 6, LENGTH = 64, WORDS = 8, OF_WORD = 8 };
+  enum { LENGTH_BITS = 6, LENGTH = 64, WORDS = SCAN_ROW, OF_WORD = 8 };
+  using unit = uint64_t;
   uint64_t v[WORDS];
-  HD static bool fits(ptr<const uint8_t>) { return true; } /* scan_by_words has looked */
+
+  HD static void store(ptr<uint8_t> to, int32_t n, int32_t k, unit x) {
+    const int32_t from = k * OF_WORD;
+    if (from + OF_WORD <= n) {
+      retyped<uint64_t>(to)[k] = x;
+      return;
+    }
+    RAVEL_ROLLED
+    for (int32_t i = from; i < n; i++) to[i] = (uint8_t)(x >> 8 * (i - from));
+  }
 };
 template <class C> struct window_of<C, flag_words> { using type = sixty_four; };
-struct alignas(16) two_words {
-  uint64_t of[2];
-};
-
 /* A word of equal flags. */
 HD inline uint64_t word_of(uint64_t flag) {
   const uint32_t half = (uint32_t)flag * 0x01010101u;
@@ -117,50 +103,32 @@ HD inline void begin_with(sixty_four &a, uint8_t first) {
   a.v[0] = (a.v[0] & ~(uint64_t)0xff) | first;
 }
 
-HD inline bool is_in_memory(const flag_words &) {
-  return true;
-}
-template <class C>
-HD void load_window(const flag_words &x, int64_t begin, int32_t n, int32_t k, sixty_four &a) {
-  const ptr<const uint8_t> from = x.data + (begin + k);
-  if (n - k >= sixty_four::LENGTH) {
-    const ptr<const two_words> words = retyped<const two_words>(from);
-    RAVEL_UNROLL
-    for (int w = 0; w < sixty_four::WORDS; w += 2) {
-      const two_words two = words[w / 2];
-      a.v[w] = two.of[0];
-      a.v[w + 1] = two.of[1];
-    }
-    return;
-  }
-  RAVEL_UNROLL
-  for (int w = 0; w < sixty_four::WORDS; w++) {
-    a.v[w] = 0;
-    RAVEL_ROLLED
-    for (int q = 0; q < sixty_four::OF_WORD; q++) {
-      const int32_t i = w * sixty_four::OF_WORD + q;
-      a.v[w] |= (uint64_t)(k + i < n ? (uint8_t)from[i] : C::pad()) << 8 * q;
-    }
-  }
-}
-HD inline void store_window(ptr<uint8_t> to, int32_t left, const sixty_four &a) {
-  if (left >= sixty_four::LENGTH) {
-    const ptr<two_words> words = retyped<two_words>(to);
-    RAVEL_UNROLL
-    for (int w = 0; w < sixty_four::WORDS; w += 2)
-      words[w / 2] = two_words{{a.v[w], a.v[w + 1]}};
-    return;
-  }
-  RAVEL_UNROLL
-  for (int w = 0; w < sixty_four::WORDS; w++) {
-    RAVEL_ROLLED
-    for (int q = 0; q < sixty_four::OF_WORD; q++) {
-      const int32_t i = w * sixty_four::OF_WORD + q;
-      if (i < left) to[i] = (uint8_t)(a.v[w] >> 8 * q);
-    }
-  }
+template <class C> HD uint64_t padding_of(const sixty_four &) {
+  return word_of(C::pad());
 }
 
+/* Words, of which the last one may have fewer flags. */
+template <class C, class F>
+HD void load_eight(const flag_words &x, int64_t begin, int32_t n, int32_t k, int step,
+                   F store) {
+  enum { OF_WORD = sixty_four::OF_WORD };
+  const ptr<const uint8_t> flags = x.data + begin;
+  const ptr<const uint64_t> words = retyped<const uint64_t>(flags);
+  uint64_t v[SCAN_ROW];
+  RAVEL_UNROLL
+  for (int q = 0; q < SCAN_ROW; q++)
+    v[q] =
+        (k + q * step + 1) * OF_WORD <= n ? (uint64_t)words[k + q * step] : word_of(C::pad());
+  RAVEL_UNROLL
+  for (int q = 0; q < SCAN_ROW; q++) {
+    const int32_t from = (k + q * step) * OF_WORD;
+    if (from < n && n < from + OF_WORD) {
+      RAVEL_ROLLED
+      for (int32_t i = n - 1; i >= from; i--) v[q] = (v[q] << 8) | flags[i];
+    }
+    store(q, v[q]);
+  }
+}
 /* ---- launches ---- */
 
 /* Whether segments of up to `longest` elements need scan_chunks; what scan_pass needs to know

@@ -54,7 +54,7 @@ void scan_by_tree(work &w, const segments &d, const operand<T> &x, int64_t longe
 template <class C, class T>
 bool scan_by_words(work &w, const segments &d, const operand<T> &x, ptr<T> out) {
   if constexpr (std::is_same<T, uint8_t>::value) {
-    const bool aligned = (uintptr_t)address(x.data) % sizeof(two_words) == 0;
+    const bool aligned = (uintptr_t)address(x.data) % sizeof(uint64_t) == 0;
     if (x.kind != FROM_MEMORY || d.count != 1 || !has_chunks(d.total) || !aligned) return false;
     scan_longer<C>(w, d, flag_words{x.data}, d.total, out);
     return true;

@@ -409,7 +409,7 @@ struct cvl_backend {
   bool (*to_device)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t n,
                     struct cvl_loan *);
 
-  /* -- values cut and put together again: for calls by instances (docs/memory.md) -- */
+  /* -- values sliced and concatenated: for batch calls (docs/internals/memory.md) -- */
 
   /* Elements first .. first + n of a vector, or segments of a descriptor, which must exist:
    * their sizes have been resolved. Elements are not copied: the slice keeps the memory of

@@ -129,7 +129,7 @@ static const char *of_call(const struct search *s, const struct ir_binding *x) {
   if (!s->o->program->functions[callee].instances)
     return arena_printf(s->kept, "line %u: it calls %s", x->pos.line, name_of(s, callee));
   if (!s->worth[callee]) return NULL;
-  return arena_printf(s->kept, "line %u: it calls %s, which is by instances", x->pos.line,
+  return arena_printf(s->kept, "line %u: it calls %s, which is lifted", x->pos.line,
                       name_of(s, callee));
 }
 
@@ -279,6 +279,6 @@ void instances_explain(const struct opt *o, const struct ir_program *program,
     const struct instances_decision *d = &decisions[f];
     if (!d->reason) continue;
     fprintf(o->explain, "function %s\n  %s: %s\n", program->functions[f].name->text,
-            d->inlined ? "inlined" : "by instances", d->reason);
+            d->inlined ? "inlined" : "lifted", d->reason);
   }
 }

@@ -24,7 +24,7 @@
  * written `(! op ...)` if its elements need not be checked ("proven"). A comment
  * {@ file:line:column name } sets the origin of the nodes that close after it within the
  * definition. `(ASSERT "text" @ flags v w)` has no result and is a line by itself, between
- * bindings. The complete grammar: docs/fcode.md.
+ * bindings. The complete grammar: docs/internals/fcode.md.
  */
 #ifndef RAVEL_FUSED_H
 #define RAVEL_FUSED_H

@@ -1,4 +1,4 @@
-/* scan.h - the tokens of a definition (docs/fcode.md, grammar). Private to this room. */
+/* scan.h - the tokens of a definition (docs/internals/fcode.md). Private to this room. */
 #ifndef RAVEL_FUSED_SCAN_H
 #define RAVEL_FUSED_SCAN_H
 

@@ -8,8 +8,9 @@
  * Both read each element once, or compute it, and write it once. scan_pass also reads offsets
  * of segments, once, and scan_chunks publishes a total for each chunk.
  *
- * scan_chunks keeps a chunk in registers. A thread has two windows, which it loads and stores
- * by 16 bytes where the chunk is aligned for that; a warp combines the windows of a row by
+ * scan_chunks keeps a chunk in registers. A thread has two windows; a warp loads and stores a
+ * row of them by adjacent elements, which pass through shared memory, since threads that access
+ * their own windows touch each sector more than once; it combines the windows of a row by
  * shuffles; and the rows meet at one barrier.
  *
  * scan_pass has a thread for each 8 elements of the tile, a *group*, whatever their segments. A
@@ -18,10 +19,12 @@
  * that another one follows. So the windows of a segment are those of adjacent threads, and are
  * combined by shuffles, too. An empty segment costs a look at its offset, and no more.
  *
- * Executed PTX instructions of scan_chunks for an element of 32 bits, 262,144 FLOATs added: 33
- * (79 before, of kernels that loaded a chunk twice), of which the tree takes 3.7. CUB's sum of
- * INTs, in an order of its own, takes 12. Counted by `RAVEL_PTX=unchecked,count=FILE
- * bench-gpu-ops --backend cuda-ptx --only ADD_SCAN --sizes 18 --width 32`.
+ * Executed PTX instructions of scan_chunks for an element, 262,144 FLOATs added: 46, of which
+ * the tree takes 4.5 and the way through shared memory 4.7. CUB's sum of 32-bit INTs, in an
+ * order of its own, takes 12. Of the sectors that are touched 0.96 are used (0.92 with 32
+ * bits). Counted by `RAVEL_PTX=unchecked,count=FILE,processors=4 bench-gpu-ops --backend
+ * cuda-ptx --only ADD_SCAN
+ * --sizes 18 --width 32 --count FILE`.
  *
  * C is what combines: its type, pad(), identity(), operator(). X is where elements are from: an
  * operand (cvl-cuda/scan-kernels.hpp); or what computes them, the node of a superoperator,
@@ -56,23 +59,16 @@ template <class C> struct resident_scans {
 
 /* ---- windows ---- */
 
-/* What one access moves of a window. */
-HD constexpr int packet_bytes(int of_element) {
-  return SCAN_ROW * of_element < 16 ? SCAN_ROW * of_element : 16;
-}
-template <class T> struct alignas(packet_bytes((int)sizeof(T))) packet {
-  enum { COUNT = packet_bytes((int)sizeof(T)) / (int)sizeof(T) };
-  T v[COUNT];
-};
-
-/* The window of a thread, and which one it has of elements from X. */
+/* The window of a thread, and which one it has of elements from X: eight units, which are
+ * elements, or words of more than one. */
 template <class T> struct eight {
   enum { LENGTH_BITS = 3, LENGTH = SCAN_ROW };
+  using unit = T;
   T v[SCAN_ROW];
 
-  /* Whether packets may be there. */
-  HD static bool fits(ptr<const T> at) {
-    return (uint64_t)address(at) % alignof(packet<T>) == 0;
+  /* Stores unit k of n elements. */
+  HD static void store(ptr<T> to, int32_t n, int32_t k, unit x) {
+    if (k < n) to[k] = x;
   }
 };
 template <class C, class X> struct window_of { using type = eight<typename C::type>; };
@@ -97,36 +93,12 @@ template <class C, class T> HD void exclude(eight<T> &a, T before) {
 template <class T> HD void begin_with(eight<T> &a, T first) {
   a.v[0] = first;
 }
-
-/* Stores the first `left` elements of a window where it fits. */
-template <class T> HD void store_window(ptr<T> to, int32_t left, const eight<T> &a) {
-  enum { COUNT = packet<T>::COUNT };
-  if (left < SCAN_ROW) {
-    RAVEL_UNROLL
-    for (int q = 0; q < SCAN_ROW; q++) {
-      if (q < left) to[q] = a.v[q];
-    }
-    return;
-  }
-  const ptr<packet<T>> packets = retyped<packet<T>>(to);
-  RAVEL_UNROLL
-  for (int k = 0; k < SCAN_ROW / COUNT; k++) {
-    packet<T> p;
-    RAVEL_UNROLL
-    for (int q = 0; q < COUNT; q++) p.v[q] = a.v[k * COUNT + q];
-    packets[k] = p;
-  }
+/* A unit where there is no element. */
+template <class C, class T> HD T padding_of(const eight<T> &) {
+  return C::pad();
 }
 
 /* ---- elements ---- */
-
-/* Whether a thread loads its window itself, by load_window: what is computed goes through
- * shared memory, so that its loads are coalesced and its code is there once. */
-template <class X> HD bool is_in_memory(const X &) {
-  return false;
-}
-template <class C, class X, class W>
-HD void load_window(const X &, int64_t, int32_t, int32_t, W &) {}
 
 /* Of n elements from `begin` on those at k + q * step, for eight q, to store(q, element); the
  * padding where there is none. The last element is computed instead of none, since loads behind
@@ -164,7 +136,8 @@ template <class T, int N> struct padded_array {
 
 template <class C, class X> struct chunk_memory {
   using T = typename C::type;
-  padded_array<T, SCAN_THREADS * SCAN_ROW> elements; /* a row for each warp */
+  using unit = typename window_of<C, X>::type::unit;
+  padded_array<unit, SCAN_THREADS * SCAN_ROW> units; /* a row for each warp */
   shared_array<T, WARP * WARP> windows;              /* inclusive prefixes in a row, */
   shared_array<T, WARP> rows;                        /* and of rows */
 };
@@ -174,6 +147,7 @@ template <class C, class X> struct chunk_memory {
 template <class C, class X, class B> struct chunk_rows {
   using T = typename C::type;
   using window = typename window_of<C, X>::type;
+  using unit = typename window::unit;
   static constexpr int WARPS = SCAN_THREADS / WARP, EACH = WARP / WARPS;
   static constexpr int LENGTH = WARP * (int)window::LENGTH; /* of a row */
 
@@ -188,27 +162,24 @@ template <class C, class X, class B> struct chunk_rows {
   HD static int32_t at(int r, int t) {
     return row(r, t) * LENGTH + t % WARP * (int32_t)window::LENGTH;
   }
-  /* Of the elements of its warp's row the one that a thread meets first when the warp goes
-   * through them together; in shared memory, from the same one on. */
-  HD static int32_t in_turn(int r, int t) { return row(r, t) * LENGTH + t % WARP; }
+  /* Whether a row has elements. */
+  HD bool has(int r, int t) const { return row(r, t) * LENGTH < n; }
+  /* The first unit that a thread moves of its warp's row: the warp moves 32 adjacent ones at a
+   * time. In shared memory the row is at kept(). */
+  HD static int32_t in_turn(int r, int t) { return row(r, t) * ROW_LENGTH + t % WARP; }
   HD static int kept(int t) { return t / WARP * ROW_LENGTH; }
 
   HD void load(int r) {
-    if (is_in_memory(x)) {
-      block.each_warp([&](int t) { load_window<C>(x, begin, n, at(r, t), own[r][t]); });
-      return;
-    }
     block.each_warp([&](int t) {
-      if (row(r, t) * LENGTH >= n) return;
+      if (!has(r, t)) return;
       load_eight<C>(x, begin, n, in_turn(r, t), WARP,
-                    [&](int q, T v) { m.elements.put(kept(t) + t % WARP, q * WARP, v); });
+                    [&](int q, unit v) { m.units.put(kept(t) + t % WARP, q * WARP, v); });
     });
     block.each_warp([&](int t) {
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        own[r][t].v[q] = row(r, t) * LENGTH < n
-                             ? m.elements.get(kept(t) + t % WARP * SCAN_ROW, q)
-                             : C::pad();
+        own[r][t].v[q] = has(r, t) ? m.units.get(kept(t) + t % WARP * SCAN_ROW, q)
+                                   : padding_of<C>(own[r][t]);
     });
   }
   /* Loads the chunk; then prefixes of elements in windows, of windows in rows, and, by the
@@ -254,22 +225,16 @@ template <class C, class X, class B> struct chunk_rows {
     }
   }
   HD void store(int r, ptr<T> to) {
-    if (window::fits(to)) {
-      block.each_warp([&](int t) { store_window(to + at(r, t), n - at(r, t), own[r][t]); });
-      return;
-    }
     block.each_warp([&](int t) {
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        m.elements.put(kept(t) + t % WARP * SCAN_ROW, q, (T)own[r][t].v[q]);
+        m.units.put(kept(t) + t % WARP * SCAN_ROW, q, (unit)own[r][t].v[q]);
     });
     block.each_warp([&](int t) {
-      const int32_t k = in_turn(r, t);
-      const ptr<T> mine = to + k;
       RAVEL_UNROLL
-      for (int q = 0; q < SCAN_ROW; q++) {
-        if (k + q * WARP < n) mine[q * WARP] = m.elements.get(kept(t) + t % WARP, q * WARP);
-      }
+      for (int q = 0; q < SCAN_ROW; q++)
+        window::store(to, n, in_turn(r, t) + q * WARP,
+                      m.units.get(kept(t) + t % WARP, q * WARP));
     });
   }
 };

@@ -86,10 +86,10 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   time      seconds for a call; 0: none
  *   int       64, 32                               float     64, 32: widths of INT and FLOAT
  *   seed      of `rand`                            depth     of calls; 0: a million
- *   chunks    auto, off, N: calls by instances (docs/memory.md) are cut into chunks where that
- *             keeps memory small, never, or into chunks of N instances; results are the same
+ *   chunks    auto, off, N: batch calls (docs/memory.md) are executed in chunks where that
+ *             keeps memory small, never, or in chunks of N instances; results are the same
  *   spool     bytes, as 64M: a stream that is imported in several arrays, or the result of a
- *             call in chunks, goes to temporary files, not to memory, if it has more. 0: a
+ *             call in chunks, goes to spill files, not to memory, if it has more. 0: a
  *             sixteenth of `memory`; of a result a quarter of what is left of it. no: none do
  *   optimise  yes, no
  *   kernels   a file with superoperators that were compiled ahead of time, for the back end;
@@ -222,7 +222,7 @@ struct ravel_costs {
 RAVEL_API enum ravel_code ravel_cost(struct ravel_context *, const struct ravel_function *,
                                      struct ravel_value *const *arguments, size_t count,
                                      struct ravel_costs *);
-/* The profile of the last ravel_call as JSON (docs/guide.md): counts and seconds by opcode,
+/* The profile of the last ravel_call as JSON (docs/vcode.md): counts and seconds by opcode,
  * superoperator and function. "" without the option `profile`, and before any call. */
 RAVEL_API const char *ravel_profile(struct ravel_context *);
 /* The compiled program of a function for people, which is FCODE: each superoperator as a

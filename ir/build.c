@@ -137,7 +137,7 @@ static bool report_fused(const struct build *b, struct diag_list *diags) {
 static bool report_mark(const struct build *b, const struct vcode_function *f,
                         const char *fault, struct diag_list *diags) {
   diag_add(diags, SEVERITY_ERROR, b->program->file, f->instances->pos, NULL,
-           "%s is marked as by instances, but it %s", f->name->text, fault);
+           "%s is marked as lifted, but it %s", f->name->text, fault);
   return true;
 }
 

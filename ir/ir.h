@@ -150,7 +150,7 @@ struct ir_instances {
  * Which calls lead to a round depends on when instances finish. But they begin together, so an
  * instance is in the same rounds whichever others there are; that is the compiler's
  * word. So the machine knows what is executed in a loop by the number of the round
- * (docs/memory.md, Faults).
+ * (docs/internals/memory.md, Faults).
  *
  * ir_verify checks that a function with rounds calls only such and rounds, and that a round is
  * called only by those and by itself. Neither is by instances. */

@@ -41,7 +41,7 @@ static const char *block_fault(struct search *s, const struct ir_block *block) {
 
 const char *rounds_fault(struct arena *arena, const struct ir_program *program, uint32_t f) {
   struct search s = {.arena = arena, .program = program, .f = &program->functions[f]};
-  if (s.f->rounds && s.f->instances) return "is marked as of a loop and as by instances";
+  if (s.f->rounds && s.f->instances) return "is marked as of a loop and as lifted";
   const char *fault = block_fault(&s, s.f->body);
   while (!fault && s.blocks.count > 0)
     fault = block_fault(&s, s.blocks.items[--s.blocks.count]);

@@ -327,7 +327,7 @@ static void check_instances(struct arena *scratch, void *context) {
                                   : "has no let-form";
     if (!broken) continue;
     diag_add(job->diags, SEVERITY_ERROR, program->file, f->pos, NULL,
-             "let-form of %s: by instances, but it %s", f->name->text, broken);
+             "let-form of %s: lifted, but it %s", f->name->text, broken);
   }
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether fcodeopt prints every line of the listings in docs/optimiser.md, in order.
+"""Whether fcodeopt prints every line of the listings in docs/internals/optimiser.md, in order.
 
     nesl-tests/page.py [--fcodeopt PATH]
 
@@ -27,7 +27,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fcodeopt", default=str(ROOT / "build" / "bin" / "fcodeopt"))
     options = parser.parse_args()
-    page = (ROOT / "docs" / "optimiser.md").read_text()
+    page = (ROOT / "docs" / "internals" / "optimiser.md").read_text()
     listings = re.findall(r"^```(\S+) ?(\S*)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     failed = 0
     for kind, name, text in listings:
@@ -36,10 +36,10 @@ def main():
         printed = iter(output(options.fcodeopt, *flags))
         missing = [line for line in text.splitlines() if line not in printed]
         for line in missing[:1]:
-            print(f"docs/optimiser.md, {kind} {name}: not printed, or not in this order: {line}")
+            print(f"docs/internals/optimiser.md, {kind} {name}: not printed, or not in this order: {line}")
         failed += bool(missing)
     if not listings:
-        sys.exit("docs/optimiser.md has no listings")
+        sys.exit("docs/internals/optimiser.md has no listings")
     print(f"{len(listings) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -6,7 +6,7 @@
 For every program of the corpus' fcode folder: the plain program, the .fcode that the 2012
 optimiser made of it (with its .sop), and ours (-O). A pass is an executed elementwise
 instruction, or a superoperator with elementwise nodes, on more than one element. Ours may not make more than that of
-2012; exit status 1 if one does. --table prints the rows of docs/optimiser.md."""
+2012; exit status 1 if one does. --table prints the rows of docs/internals/optimiser.md."""
 
 import argparse
 import json

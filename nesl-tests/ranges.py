@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LINE = re.compile(r"^(\S+) +(\d+) +(\d+) +(\d+) +(\d+) +[0-9.]+ \w+ +\d+  \S+", re.MULTILINE)
 INSTANCES = 200_000
 THREADS = (1, 2, 5)
-# A chunk of a thread needs some 512 KB (docs/memory.md); those that are taken last, less.
+# A chunk of a thread needs some 512 KB (docs/internals/memory.md); those that are taken last, less.
 RANGE_BYTES = 512 << 10
 # The first chunk of all, and the growth from it to the largest; what threads leave to each other.
 GROWING, EACH_THREAD = 2 + math.ceil(math.log(INSTANCES, 8)), 8

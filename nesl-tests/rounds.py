@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Loops for many instances whose rounds may fail, in chunks: random programs of NESL print what they print uncut,
-results, messages, positions and traces (docs/memory.md, Faults).
+results, messages, positions and traces (docs/internals/memory.md, Faults).
 
     nesl-tests/rounds.py [--programs N] [--seed S] [--build DIR]
 

@@ -58,9 +58,9 @@ static const char *finished(struct flattener *f, const struct explanation *x) {
   const struct ir_function *function = &f->functions.items[x->function];
   if (x->function == 0) return x->text;
   if (function->instances) {
-    return arena_printf(f->arena, "%s is by instances: %s\n", x->text, function->name->text);
+    return arena_printf(f->arena, "%s is lifted: %s\n", x->text, function->name->text);
   }
-  return arena_printf(f->arena, "%s is not by instances: it %s\n", x->text,
+  return arena_printf(f->arena, "%s is not lifted: it %s\n", x->text,
                       f->made_functions.items[x->function].unmarked);
 }
 

@@ -290,7 +290,7 @@ static void join(struct flattener *f, const struct block *b) {
 
 static void explain_inlined(const struct attempt *t, const char *why) {
   if (!why) return;
-  explain(t->f, t->each->source, t->each->at.start, "apply-to-each is not by instances: it",
+  explain(t->f, t->each->source, t->each->at.start, "apply-to-each is not lifted: it",
           why);
 }
 

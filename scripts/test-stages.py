@@ -17,6 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import changed
 from ptxas import reports_of_all
 from stage_runner import ROOT, Build, Record, Stage, run
 
@@ -77,7 +78,7 @@ CACHED = f"PATH={ROOT}/scripts/tests/cached:$PATH"
 
 
 def forms():
-    yield Stage("NESL: forms and library", f"{CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}}"
+    yield Stage("NESL: forms and library", f"{EVERY} {CACHED} python3 nesl-tests/matrix.py --jobs {{jobs}}"
                 " --sample 1 --seed 1", reads=FORMS)
     yield Stage("NESL: forms in chunks, a sample", "python3 nesl-tests/matrix.py --jobs {jobs} --way fused"
                 " --widths 64 --threads all --backend cpu --backend cuda-emu --sample 1 --seed 1"
@@ -89,9 +90,9 @@ def units():
     yield Stage("unit tests", f"{EVERY} {CACHED} {UNITS} -L plain")
 
 
-# Of the emulated GPU in 64 bits half of the items are watched, the others sanitized; the classes of
-# an operation are in different halves. --all has all of both.
-WATCHED_ITEMS, SANITIZED_ITEMS = "--shard 1/2", "--shard 2/2"
+# Of the emulated GPU in 64 bits a quarter of the items is watched, another one sanitized; the classes of
+# an operation are in different quarters. --all has all of both.
+WATCHED_ITEMS, SANITIZED_ITEMS = "--shard 1/4", "--shard 3/4"
 
 
 def conformance():
@@ -103,7 +104,7 @@ def conformance():
                 f" --float 64 {WATCHED_ITEMS}", reads=SUITE)
     for backend in ("cpu", "delayed"):
         yield Stage(f"conformance, classic, {backend}",
-                    f"{suite} --int 32 --float 64 --seed 1 --backend {backend}", reads=SUITE)
+                    f"{suite} --brief --int 32 --float 64 --seed 1 --backend {backend}", reads=SUITE)
     # The other half of the items has 64 bits in the next stage and in those of the emulated GPU.
     yield Stage("conformance, 64-bit", f"{suite} --brief --int 64 --float 64 --seed 2 --shard 1/2", reads=SUITE)
     yield Stage("conformance, tuning values at both ends", " && ".join(
@@ -178,14 +179,14 @@ def ranks():
                 " && bench/mpi operations --page --check")
     yield Stage("how ranks of MPI jobs execute programs, a sample", "bench/mpi programs --check dot-product pagerank"
                 " barnes-hut quicksort segmented-sum examples/fft")
-    yield Stage("ranks of MPI jobs", "cvl-mpi/tests/ranks.py --ranks 1 2 3 --conformance '--quick --brief"
+    yield Stage("ranks of MPI jobs", f"{EVERY} cvl-mpi/tests/ranks.py --ranks 1 2 3 --conformance '--quick --brief"
                 " --int 64 --shard 1/60'")
 
 
 def threads():
-    # Half of the items; --all has all of them.
+    # A quarter of the items; --all has all of them.
     yield Stage("thread sanitizer: conformance", "build-tsan/bin/conformance --quick --brief --backend cpu"
-                " --threads 3 --seed 6 --int 64 --shard 1/2", "tsan")
+                " --threads 3 --seed 6 --int 64 --shard 1/4", "tsan")
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
     yield Stage("thread sanitizer: chunks on several threads", "python3 commands/tests/chunks_command.py"
@@ -219,13 +220,14 @@ def pages():
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
     yield Stage("loops whose rounds fail, in chunks", "python3 nesl-tests/rounds.py --seed 5 --jobs {jobs}")
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
+    yield Stage("pages: links, lines, words", "python3 nesl-tests/documents.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
     yield Stage("properties of programs", "python3 nesl-tests/properties.py")
     yield Stage("idioms of NumPy beside NESL", "python3 nesl-tests/idioms.py")
     yield Stage("errors of reals of the library", "python3 nesl-tests/accuracy.py")
     yield Stage("functions of C from NESL", f"{CACHED} python3 nesl-tests/libraries.py")
-    yield Stage("the package for Python", "python3 python/tests/run.py")
+    yield Stage("the package for Python", f"{EVERY} python3 python/tests/run.py")
     yield Stage("the gallery", "scripts/gallery --check")
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")
     yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")
@@ -235,7 +237,6 @@ def pages():
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
     yield Stage("what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py")
     yield Stage("installation", "packaging/tests/installation.py")
-    yield Stage("words", "scripts/check-words")
 
 
 def at_random():
@@ -297,6 +298,7 @@ def whole_programs():
     }
     for name, ways in groups.items():
         yield Stage(f"whole: programs, {name}", DRIVE + configs(*ways), reads=PROGRAMS)
+    yield Stage("whole: the pages as a site", "scripts/site")
     yield Stage("whole: functions of C from NESL, by clang", "python3 nesl-tests/libraries.py --c clang"
                 " --c++ clang++ --seed 0x{seed}")
     yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
@@ -485,6 +487,9 @@ def main():
                         help="also whole matrices and new seeds; stages that passed on the same"
                         " inputs are not run again")
     parser.add_argument("--afresh", action="store_true", help="with --all: all stages")
+    parser.add_argument("--changed", nargs="?", const="HEAD", metavar="COMMIT",
+                        help="only the unit tests of rooms with files that differ from a commit (default:"
+                        " the last one), and a small part of what executes them")
     parser.add_argument("--only", help="only stages whose name contains this")
     parser.add_argument("--without", action="append", default=[], metavar="TEXT",
                         help="no stages whose name contains this; may be repeated")
@@ -499,7 +504,13 @@ def main():
     if shutil.which("ccache"):  # tests with a cache folder of their own keep that of compilers
         os.environ.setdefault("CCACHE_DIR", subprocess.run(
             ["ccache", "--get-config", "cache_dir"], check=True, capture_output=True, text=True).stdout.strip())
-    stages = list(usual()) + (list(whole()) if options.all else [])
+    made = builds(options.all)
+    if options.changed:
+        rooms = changed.rooms_of(changed.changed_files(options.changed))
+        made["release"] = Build(build("release", "all", *changed.targets(rooms)))
+        stages = list(changed.stages(rooms, f"{EVERY} {CACHED}"))
+    else:
+        stages = list(usual()) + (list(whole()) if options.all else [])
     stages = [s for s in stages if (not options.only or options.only in s.name)
               and not any(text in s.name for text in options.without)]
     if options.list:
@@ -509,7 +520,7 @@ def main():
     seed = options.seed or (secrets.token_hex(4) if options.all else "1")
     if options.all:
         print(f"seed {seed}")
-    return run(builds(options.all), stages, {"seed": seed, "search": str(options.search)},
+    return run(made, stages, {"seed": seed, "search": str(options.search)},
                Record(use=options.all and not options.afresh), lacking)
 
 

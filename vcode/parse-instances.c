@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define EXPECTED                                                                               \
-  "the mark of a function by instances is written as "                                         \
+  "the mark of a lifted function is written as "                                              \
   "{%% instances shared each 1 -> each 0 }: "
 
 /* The words of one mark, from a lexer of their own. */

@@ -73,7 +73,7 @@ struct vcode_fused {
 #define VCODE_EACH   (UINT32_MAX - 1)
 #define VCODE_SHARED UINT32_MAX
 
-/* The mark of a function by instances (docs/memory.md): for each parameter and each result
+/* The mark of a function by instances (docs/internals/memory.md): for each parameter and each result
  * VCODE_EACH, or the number of the parameter (or result) whose segments' elements these are,
  * or, of a parameter, VCODE_SHARED. Numbers are below the counts; nothing else is checked. */
 struct vcode_instances {

@@ -79,7 +79,7 @@ bool cut_random_check(struct machine *m, const struct machine_site *site, struct
   if (executed != r->wanted) {
     m->chunks.final = true;
     return machine_fault(m, site,
-                         "%s is by instances, but for some it executes %" PRIu64
+                         "%s is lifted, and for some it executes %" PRIu64
                          " RANDs, for others %" PRIu64 " (a fault of the program's compiler)",
                          m->program->functions[cut->function].name->text, r->wanted, executed);
   }

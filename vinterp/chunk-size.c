@@ -41,7 +41,7 @@ enum {
 };
 
 /* For vectors in the memory of the host. Within it a chunk's vectors are long enough that what
- * an operation costs beside its elements does not count; see docs/memory.md for the
+ * an operation costs beside its elements does not count; see docs/internals/memory.md for the
  * measurements. */
 static const uint64_t BUDGET_BYTES = UINT64_C(16) << 20;
 

@@ -1,5 +1,5 @@
 /* chunks.h - calls by instances, executed for one chunk of the instances after the other
- * (docs/memory.md).
+ * (docs/internals/memory.md).
  *
  * Such a call is a *cut*. Its operands are kept; a frame of the function gets slices of them,
  * and when it returns its results are laid behind those of the chunks before, until there are

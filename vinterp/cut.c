@@ -142,7 +142,7 @@ static bool wrong_mark(struct machine *m, const struct machine_site *site,
                        uint64_t wanted) {
   m->chunks.final = true;
   return machine_fault(m, site,
-                       "%s is by instances, but its %s %" PRIu32 " has the size %" PRIu64
+                       "%s is lifted, but its %s %" PRIu32 " has the size %" PRIu64
                        ", not %" PRIu64 " (a fault of the program's compiler)",
                        name_of(m, cut->function), what, k, size, wanted);
 }

@@ -28,7 +28,7 @@ struct machine_tuning {
   void *with;
 };
 
-/* How calls by instances are cut (docs/memory.md). Results do not depend on it. */
+/* How calls by instances are cut (docs/internals/memory.md). Results do not depend on it. */
 enum machine_chunks_mode {
   MACHINE_CHUNKS_AUTO,  /* as memory and time want it */
   MACHINE_CHUNKS_OFF,   /* not at all */
@@ -126,7 +126,7 @@ struct machine_item {
 
 /* Where elements of results go while the program still computes others, so that all of them are
  * never in memory. A vector of a result is given to it if it comes directly from a call by
- * instances that is cut into chunks (docs/memory.md): `with` is the sink's owner, `result` the
+ * instances that is cut into chunks (docs/internals/memory.md): `with` is the sink's owner, `result` the
  * number of the result on the stack, deepest first. Functions are called on the thread of the
  * machine; one that fails writes a sentence, and the run ends with it. A request to stop is
  * theirs to look at when they take long. Results of machine_repeat that are lengths of segments

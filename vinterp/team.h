@@ -1,4 +1,4 @@
-/* team.h - the chunks of a cut on several threads (docs/memory.md).
+/* team.h - the chunks of a cut on several threads (docs/internals/memory.md).
  *
  * A machine's *team* is its threads for this: as many as options.threads says, of which the
  * caller is one; they sleep between cuts. Each has a *sub-machine* (sub-machine.c): a machine

@@ -27,6 +27,7 @@ from random_programs import make  # noqa: E402
 # The launcher, its options where ranks are more than processors, and the module, by MPI.
 MPIS = {"Open MPI": ("mpirun.openmpi", ["--oversubscribe"], "lib/ravel", "mpi"),
         "MPICH": ("mpirun.mpich", [], "lib/ravel-tests", "mpi-mpich")}
+EVERY = int(os.environ.get("RAVEL_EVERY", 1))  # each how many-th case of a long test is run
 FORMS = [ROOT / "nesl-tests/nesl" / name for name in ("instances.nesl", "found-at-random.nesl")]
 CORPUS = ROOT.parent / "shared/corpus/nesl"
 # Blocks of few elements, on all ranks only where there are fewer: borders everywhere.
@@ -281,7 +282,8 @@ def dealt_faults(tests, job):
     each = ("sum({{index(i + 2)[x + (if i == {i} then 5 else 0)] : x in index(i + 2)}})",
             "let a = {{rand(9) : x in index(i + 2)}}; b = a[if i == {i} then 500 else 0] in b + sum({{rand(9) : x in a}})",
             "let a = {{rand(9) : x in index(i + 2)}}; b = {{rand(9) : x in a}} in b[if i == {i} then 500 else 0]")
-    for i, what in [(i, what) for i in (7, 150, 298) for what in each]:
+    cases = [(i, what) for i in (7, 150, 298) for what in each]
+    for i, what in cases if EVERY == 1 else cases[::4]:
         program = f"{{{what.format(i=i)} : i in index(300)}}"
         alone = subprocess.run([job.build / "bin/nesl", "run", "--backend", "cpu", "-e", program], text=True,
                                capture_output=True, check=False)
@@ -357,7 +359,7 @@ def results_in_files(tests, job, ranks):
         Path(folder, "f.nesl").write_text(RESULTS)
         wanted, write = outputs("wanted", 6)
         found, write_too = outputs("found", 6)
-        for n in (0, 1, 2, 5, 3000):
+        for n in (0, 1, 2, 5, 3000) if EVERY == 1 else (1, 5, 3000):
             for widths in ([], ["--int", "32", "--float", "32"])[:1 + (n == 3000)]:
                 call = [*widths, "f.nesl", "--entry", "results", str(n)]
                 alone = run_alone(job, folder, *call, *write)
@@ -540,7 +542,7 @@ def in_time(tests, job):
     """A limit that one rank notices first ends all, with one message, wherever each of them is."""
     with tempfile.TemporaryDirectory(prefix="ravel-ranks-") as folder:
         Path(folder, "f.nesl").write_text(TURNS)
-        for k in range(6):
+        for k in range(6 if EVERY == 1 else 2):
             entry = ("mixed", "dealt")[k % 2]
             try:
                 done = job.run(2, job.build / "bin/nesl", "run", "--backend", job.backend, "--time", f"0.{k + 3}",
@@ -590,8 +592,8 @@ def one_rank_ends(tests, job):
     program = "loop (i, s) = (0, 0) while i >= 0 do (i + 1, s + sum({rem(x, 7) : x in index(6000)}))"
     seconds, text = one_rank_signalled(job, signal.SIGINT, program)
     tests.expect(seconds < 30 and text.count("error: interrupted") == 1, f"{job.name}, one rank is interrupted", text)
-    seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", "10")
-    tests.expect(seconds < 30 and text.count("the time limit of 10 seconds is over") == 1,
+    seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", "5")
+    tests.expect(seconds < 30 and text.count("the time limit of 5 seconds is over") == 1,
                  f"{job.name}, one rank does not go on", text)
 
 
@@ -643,6 +645,47 @@ def without_memory(tests, job):
                  f"{job.name}, one rank has no memory for what all compute", found[1][0])
 
 
+def launching(tests, job):
+    """What depends on the launcher and on how ranks end."""
+    printed_once(tests, job)
+    fault_once(tests, job)
+    input_output(tests, job)
+    interrupted_file(tests, job)
+    rank_dies(tests, job)
+    standard_input(tests, job)
+    in_time(tests, job)
+    one_rank_ends(tests, job)
+
+
+def computing(tests, job, arguments):
+    """What ranks compute, and what they write."""
+    other_ways(tests, job, arguments.forms)
+    dealt_out(tests, job, DEALT)
+    dealt_out(tests, job, DRAWN)
+    dealt_out(tests, job, DRAWN, "--chunks", "7")  # of which what draws has none
+    dealt_faults(tests, job)
+    in_steps(tests, job)
+    in_little_memory(tests, job)
+    random_programs(tests, job, arguments.random, arguments.seed)
+    results_in_files(tests, job, arguments.ranks)
+    scans(tests, job, arguments.ranks)
+    windows(tests, job, arguments.ranks)
+    failing_files(tests, job)
+    programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
+    forms(tests, job, FORMS if not arguments.forms else
+          [*sorted((ROOT / "nesl-tests/nesl").glob("*.nesl")), *sorted(CORPUS.glob("*/*.nesl"))])
+    without_memory(tests, job)
+    kept_copies(tests, job)
+
+
+def smoke(tests, job):
+    conformance(tests, job, 3, [*SOME, "7/300"])
+    printed_once(tests, job)
+    fault_once(tests, job)
+    dealt_out(tests, job, DEALT)
+    in_steps(tests, job)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 3])
@@ -655,6 +698,7 @@ def main():
                         help="examples; without names all; default: %(default)s")
     parser.add_argument("--random", type=int, default=6, metavar="N", help="random programs; default: %(default)s")
     parser.add_argument("--seed", default="ranks", help="of these")
+    parser.add_argument("--smoke", action="store_true", help="a few jobs of three ranks, of one MPI: seconds")
     arguments = parser.parse_args()
     tests, jobs = Tests(), []
     for name in MPIS:
@@ -663,36 +707,16 @@ def main():
             print(f"SKIPPED {name}: {job.missing()}")
             continue
         jobs.append(job)
-        for ranks in arguments.ranks:
+        if arguments.smoke:
+            smoke(tests, job)
+            break
+        # The others differ in how messages are sent, and in what their launchers do.
+        first = job is jobs[0] or arguments.forms
+        for ranks in arguments.ranks if first else [2]:
             conformance(tests, job, ranks, shlex.split(arguments.conformance))
-        first = job is jobs[0] or arguments.forms  # the others differ in how messages are sent only
+        launching(tests, job)
         if first:
-            other_ways(tests, job, arguments.forms)
-        printed_once(tests, job)
-        fault_once(tests, job)
-        dealt_out(tests, job, DEALT)
-        dealt_out(tests, job, DRAWN)
-        dealt_out(tests, job, DRAWN, "--chunks", "7")  # of which what draws has none
-        dealt_faults(tests, job)
-        in_steps(tests, job)
-        in_little_memory(tests, job)
-        random_programs(tests, job, arguments.random if first else 1, arguments.seed)
-        input_output(tests, job)
-        results_in_files(tests, job, arguments.ranks if first else [3])
-        scans(tests, job, arguments.ranks if first else [3])
-        windows(tests, job, arguments.ranks if first else [3])
-        failing_files(tests, job)
-        interrupted_file(tests, job)
-        programs(tests, job, arguments.programs or sorted(p.stem for p in (ROOT / "examples").glob("*.nesl")))
-        forms(tests, job, FORMS if not arguments.forms else
-              [*sorted((ROOT / "nesl-tests/nesl").glob("*.nesl")), *sorted(CORPUS.glob("*/*.nesl"))])
-        rank_dies(tests, job)
-        standard_input(tests, job)
-        in_time(tests, job)
-        one_rank_ends(tests, job)
-        if first:
-            without_memory(tests, job)
-            kept_copies(tests, job)
+            computing(tests, job, arguments)
     wrong_launcher(tests, jobs)
     print(f"{tests.passed} passed, {tests.failed} failed")
     return 1 if tests.failed else 0

@@ -455,7 +455,7 @@ static void expect_decision(const char *functions, const char *stay, const char 
   "  yield v7\n"
 
 Test(worth, elements_of_its_own) {
-  expect_decision(APPLY(RANDOM_SUM), "BODY ", "function BODY\n  by instances: line 1");
+  expect_decision(APPLY(RANDOM_SUM), "BODY ", "function BODY\n  lifted: line 1");
 }
 
 /* The elements wait for their sum. */
@@ -497,7 +497,7 @@ Test(worth, explained_as_it_was_optimised) {
       "end\n"
       "fun SUM (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n" SEGMENTED_SUM
       "end\n",
-      "", "it calls SUM, which is by instances");
+      "", "it calls SUM, which is lifted");
 }
 
 /* The same sum of what needs no memory. */
@@ -606,7 +606,7 @@ Test(worth, recursion) {
                         "    yield v1\n"
                         "  end\n"
                         "  yield v5\n"),
-                  "BODY ", "function BODY\n  by instances: it is recursive\n");
+                  "BODY ", "function BODY\n  lifted: it is recursive\n");
 }
 
 /* A body within a body decides for both: in the second case the outer one would keep the
@@ -614,7 +614,7 @@ Test(worth, recursion) {
 Test(worth, from_the_inside_out) {
 #define INNER "fun INNER (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
   expect_decision(APPLY("  v2: INT = call INNER v0 v1\n  yield v2\n") INNER RANDOM_SUM "end\n",
-                  "BODY INNER ", "it calls INNER, which is by instances\n");
+                  "BODY INNER ", "it calls INNER, which is lifted\n");
   static const char two[] = APPLY("  v2 = CONST INT 10\n"
                                   "  v3 = DIST INT v2 v0\n"
                                   "  v4 = MAKE_SEGDES v3\n"

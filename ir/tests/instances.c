@@ -87,7 +87,7 @@ static void expect_wrong(const char *mark, const char *body, const char *words) 
   cr_assert_null(t.ir, "accepted: %s %s", mark, body);
   const struct diag *d = &t.diags.list.items[0];
   cr_expect(d->pos.line == 2 && d->pos.column == 3, "%u:%u", d->pos.line, d->pos.column);
-  cr_expect(strstr(d->message, "FN is marked as by instances, but it "), "%s", d->message);
+  cr_expect(strstr(d->message, "FN is marked as lifted, but it "), "%s", d->message);
   cr_expect(strstr(d->message, words), "%s\n  does not say: %s", d->message, words);
   fixture_free(&t);
 }
@@ -169,7 +169,7 @@ Test(instances, verified) {
     f->instances = &mark;
     cr_expect_eq(ir_verify(&t.arena, t.ir, &t.diags), fault == 2);
     if (fault < 2)
-      cr_expect(strstr(t.diags.list.items[0].message, "let-form of ROWS: by instances, but it"),
+      cr_expect(strstr(t.diags.list.items[0].message, "let-form of ROWS: lifted, but it"),
                 "%s", t.diags.list.items[0].message);
     fixture_free(&t);
   }

@@ -40,7 +40,7 @@ Test(rounds, wrong) {
                "FUNC S {% round } CONST INT 1 RET",
                "MAIN calls S, a round, which only itself and what has rounds may call");
   expect_wrong("FUNC MAIN RET FUNC S {% round } {% instances shared -> each } LENGTHS RET",
-               "S is marked as of a loop and as by instances");
+               "S is marked as of a loop and as lifted");
 }
 
 Test(rounds, verified) {

@@ -263,7 +263,7 @@ class Function:
         return self._run(compiled, lambda: arguments.costs(compiled))
 
     def explain(self, *data: Any) -> str:
-        """The compiled program of the call, or of `map`, as docs/optimiser.md reads it."""
+        """The compiled program of the call, or of `map`, as docs/internals/optimiser.md reads it."""
         _, compiled = self._fitting(data)
         return compiled.context.run(lambda: compiled.context.explained(compiled))
 
@@ -444,7 +444,7 @@ def define(source: str, name: str = "<definition>", **functions: Function) -> Mo
 
 def profile() -> Dict[str, Any]:
     """The profile of the last call with the present options: counts and seconds by opcode,
-    superoperator and function (docs/guide.md). Empty without the option `profile`.
+    superoperator and function (docs/vcode.md). Empty without the option `profile`.
     """
     said = current().profile()
     return cast("Dict[str, Any]", json.loads(said)) if said else {}

@@ -111,7 +111,7 @@ class Carried(unittest.TestCase):
 class Parts(unittest.TestCase):
     def test_the_document_lists_them(self):
         check = gpu_check()
-        text = (SCRIPTS.parent / "docs" / "cuda.md").read_text()
+        text = (SCRIPTS.parent / "docs" / "internals" / "cuda.md").read_text()
         self.assertIn("\n".join(f"| {p.name} | {p.seconds} | {p.decides} |" for p in check.PARTS), text)
         self.assertLessEqual(sum(p.seconds for p in check.PARTS), 9 * 60 - check.RESERVE)
 

@@ -135,9 +135,9 @@ Test(chunks, sizes_are_checked) {
       "fun BODY (v0: SEGDES, v1: INT) -> (INT) instances shared each -> each\n"
       "v2 = MAKE_SEGDES v1\nv3 = DIST INT v1 v2\nyield v3\nend\n";
   static const char *const operand_words[] = {
-      "CALL: BODY is by instances, but its operand 1 has the size 6, not 7", NULL};
+      "CALL: BODY is lifted, but its operand 1 has the size 6, not 7", NULL};
   static const char *const result_words[] = {
-      "BODY is by instances, but its result 0 has the size 3, not 2", NULL};
+      "BODY is lifted, but its result 0 has the size 3, not 2", NULL};
   const struct machine_chunks two = {MACHINE_CHUNKS_FIXED, 2};
   struct ran ran = run_chunked(text, test_options(), two);
   cr_expect(failed_with(&ran, operand_words), "%s", ran.diags);
