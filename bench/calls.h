@@ -19,12 +19,6 @@ static inline bool run_rank(struct bench *b, const struct work *w, struct cvl_va
 static inline bool run_sort(struct bench *b, const struct work *w, struct cvl_value *out) {
   return b->backend->sort(b->context, 1, w->op, &w->in[0], &w->d, out);
 }
-static inline bool run_dist(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->dist(b->context, 1, &w->in[0], &w->d, out);
-}
-static inline bool run_index(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->index(b->context, 1, &w->in[0], &w->in[1], &w->d, out);
-}
 /* in: values, flags. */
 static inline bool run_pack(struct bench *b, const struct work *w, struct cvl_value *out) {
   return b->backend->pack(b->context, 1, &w->in[0], &w->in[1], &w->d, &out[0], &out[1]);
@@ -34,10 +28,6 @@ static inline bool run_permute(struct bench *b, const struct work *w, struct cvl
   const struct cvl_permute_args args = {
       .op = w->op, .values = w->in[0], .index = w->in[1], .s = w->d, .d = w->d};
   return b->backend->permute(b->context, 1, &args, out);
-}
-/* in: values, index. */
-static inline bool run_extract(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->extract(b->context, 1, &w->in[0], &w->in[1], &w->d, out);
 }
 /* in: lengths. */
 static inline bool run_make(struct bench *b, const struct work *w, struct cvl_value *out) {

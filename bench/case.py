@@ -1,4 +1,4 @@
-"""A benchmark program as the harness sees it: sizes, data, what is right, what limits it.
+"""A benchmark program as the harness sees it: sizes, data, what is right.
 
 `bench/cases/*.py` each hold a list CASES of these; `bench/programs/NAME.nesl` is the program, whose
 function `bench` is called, and `bench/baselines/NAME.*` are the same in other systems.
@@ -10,7 +10,7 @@ as an array of one element. Nested data go in flat, with an array of lengths bes
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Callable, Optional
 
 try:
@@ -34,21 +34,9 @@ class Streams:
         return self.passes * (sum(self.reads) + sum(self.writes))
 
 
-@dataclass
-class Limit:
-    """What the hardware alone would cost: the larger of its parts counts."""
-    bytes: float = 0       # that have to be read or written, in streams
-    gathers: float = 0     # elements of 8 bytes fetched at random from memory
-    flops: float = 0       # floating-point operations, a division or square root as one
-    # Of a program whose time should be that of its memory: these streams have their turns with
-    # the systems.
-    streams: Optional[Streams] = None
-
-
-def streamed(reads, writes=(), passes=1, flops=0):
-    """The limit of a program that has these streams to read and to write."""
-    streams = Streams([int(b) for b in reads], [int(b) for b in writes], passes)
-    return Limit(bytes=streams.bytes(), flops=flops, streams=streams)
+def streamed(reads, writes=(), passes=1):
+    """Streams of so many bytes each."""
+    return Streams([int(b) for b in reads], [int(b) for b in writes], passes)
 
 
 @dataclass
@@ -67,8 +55,8 @@ class Case:
     # not unique (spanning trees), or cheaper to check than to compute.
     check: Optional[Callable] = None
     tolerance: float = 1e-9      # of floats, relative to the largest of the result; ints exact
-    limit: Callable = field(default=lambda n, arguments: Limit())
-    work: Callable = field(default=lambda n: n)   # the algorithm's, for the fit of the exponent
+    # streams(n, arguments) -> what a program whose time should be that of its memory reads and writes.
+    streams: Optional[Callable] = None
     unit: str = "elements"       # what n counts
     memory: Optional[Callable] = None   # memory(n): most bytes of vectors, a promise of issue 6
     widths: str = "64"           # "64" (64/64), "classic" (32-bit int) or "32" (32/32)

@@ -100,11 +100,11 @@ class Expression(Nesl):
 
 
 class Python(Nesl):
-    """One of the programs of bench/python/cliffs.py."""
+    """One of the programs of bench/cliff_python.py."""
 
     def turn(self, build, n, way, repeat, native=""):
         ways = [word for key, value in WAYS[way].items() for word in ("--option", f"{key}={value}")]
-        words = [sys.executable, "bench/python/cliffs.py", self.name.removeprefix("python: "), str(n),
+        words = [sys.executable, "bench/cliff_python.py", self.name.removeprefix("python: "), str(n),
                  "--repeat", str(repeat), *ways]
         run = execute(words, {**ENVIRONMENT, "RAVEL_LIBRARY": str(build / "lib" / "libravel.so")}, LIMIT)
         return said_by(run, run.stdout)

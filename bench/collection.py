@@ -15,16 +15,13 @@ import shutil
 from pathlib import Path
 
 from case import numpy, rng
+from dispatch import BenchError
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 WORK = ROOT / "build" / "benchmarks"
 PROGRAMS = BENCH / "programs"
 BASELINES = BENCH / "baselines"
-
-
-class BenchError(Exception):
-    """An error of the user, or of a case."""
 
 
 # ---- cases ----

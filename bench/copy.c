@@ -77,21 +77,9 @@ static void close_driver(struct driver *d) {
   if (d->library) dlclose(d->library);
 }
 
-const char *copier_open(struct copier *c, size_t bytes, bool on_gpu) {
-  *c = (struct copier){.what = on_gpu ? "the driver" : "the host", .bytes = bytes};
-  const char *why = NULL;
-  if (on_gpu) {
-    c->driver = calloc(1, sizeof *c->driver);
-    why = c->driver ? open_driver(c->driver, bytes) : "no memory";
-  } else {
-    c->from = malloc(bytes);
-    c->to = malloc(bytes);
-    if (!c->from || !c->to) {
-      why = "no memory for copies";
-    } else {
-      memset(c->from, 1, bytes);
-    }
-  }
+const char *copier_open(struct copier *c, size_t bytes) {
+  *c = (struct copier){.bytes = bytes, .driver = calloc(1, sizeof *c->driver)};
+  const char *why = c->driver ? open_driver(c->driver, bytes) : "no memory";
   if (why) copier_close(c);
   return why;
 }
@@ -99,8 +87,6 @@ const char *copier_open(struct copier *c, size_t bytes, bool on_gpu) {
 void copier_close(struct copier *c) {
   if (c->driver) close_driver(c->driver);
   free(c->driver);
-  free(c->from);
-  free(c->to);
   *c = (struct copier){.bytes = 0};
 }
 
@@ -114,13 +100,8 @@ double copier_seconds(const struct copier *c, unsigned times) {
   struct driver *d = c->driver;
   const double start = now();
   for (unsigned i = 0; i < times; i++) {
-    if (!d) {
-      memcpy(c->to, c->from, c->bytes);
-      c->from[i % c->bytes]++; /* so that no copy is like the last */
-    } else if (d->copy(d->to, d->from, c->bytes, d->stream)) {
-      return -1.0;
-    }
+    if (d->copy(d->to, d->from, c->bytes, d->stream)) return -1.0;
   }
-  if (d && d->wait(d->stream)) return -1.0;
+  if (d->wait(d->stream)) return -1.0;
   return (now() - start) / times;
 }

@@ -1,5 +1,6 @@
 /* device.c - see device.h. */
 #include "bench/device.h"
+#include "bench/targets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,29 +23,62 @@ static FILE *open_file(const char *name, const char *mode) {
   exit(1);
 }
 
-void device_open(struct device *d, const struct measure_options *o) {
-  *d = (struct device){.b = {.options = o}, .end = measure_now(o, 1) + o->seconds};
-  d->count = open_file(o->count, "a");
-  if (d->count) return;
-  const bool on_gpu = strcmp(o->backend, "cuda") == 0;
-  const char *why = copier_open(&d->copier, on_gpu ? COPY_BYTES : COPY_BYTES / 16, on_gpu);
+/* A GPU copies by its driver; for the emulated ones the host copies little. */
+static void open_copy(struct device *d) {
+  const bool on_gpu = strcmp(d->b.options->backend, "cuda") == 0;
+  const size_t bytes = on_gpu || d->host ? COPY_BYTES : COPY_BYTES / 16;
+  d->copied_by = on_gpu ? "the driver" : "the host";
+  d->copy = (struct streams){.reads = 1, .writes = 1, .bytes = {bytes, bytes}};
+  const char *why = on_gpu ? copier_open(&d->copier, bytes) : NULL;
   if (why) {
-    fprintf(stderr, "%s: %s\n", o->backend, why);
+    fprintf(stderr, "%s: %s\n", d->b.options->backend, why);
     exit(1);
   }
-  d->json = open_file(o->json, "w");
-  copier_seconds(&d->copier, COPIES); /* warms up */
-  const double seconds = copier_seconds(&d->copier, COPIES);
-  const double bandwidth = 2.0 * (double)d->copier.bytes / seconds;
-  printf("%s, copies by %s at %.1f GB/s, %u rounds\n", o->backend, d->copier.what,
-         1e-9 * bandwidth, o->rounds);
+  if (!on_gpu) d->b.arena = measure_memory(2 * bytes + 2 * 64);
+}
+
+/* Seconds for a copy on as many threads as are measured; negative if it failed. */
+static double copy_seconds(struct device *d) {
+  if (d->copier.driver) return copier_seconds(&d->copier, COPIES);
+  return streams_seconds(d->b.options, d->b.arena, &d->copy, d->b.threads);
+}
+
+static double copied_bytes(const struct device *d) {
+  return (double)streams_bytes(&d->copy);
+}
+
+static void set_targets(struct device *d) {
+  d->plain = d->host ? TARGET_OPS_PLAIN : TARGET_GPU_PLAIN;
+  d->exact_scan = d->host ? TARGET_OPS_SCAN : TARGET_GPU_EXACT_SCAN;
+  d->float_scan = d->host ? TARGET_OPS_SCAN : TARGET_GPU_FLOAT_SCAN;
+  d->pack = d->host ? TARGET_OPS_SCAN : TARGET_GPU_PACK;
+  d->segmented = 1.0 / (d->host ? TARGET_OPS_SEGMENTED : TARGET_GPU_SEGMENTED);
+}
+
+static void print_head(struct device *d) {
+  const double bandwidth = copied_bytes(d) / copy_seconds(d);
+  printf("%s, copies by %s at %.1f GB/s, %u rounds\n", d->b.options->backend, d->copied_by,
+         1e-9 * bandwidth, d->b.options->rounds);
   if (d->json) {
     fprintf(d->json,
             "{\"backend\": \"%s\", \"copies\": \"%s\", \"copy_bytes_per_second\": %.6g}\n",
-            o->backend, d->copier.what, bandwidth);
+            d->b.options->backend, d->copied_by, bandwidth);
   }
-  printf("%-22s %-5s %-13s %-12s %11s %9s %7s %-13s %8s  %s\n", "what", "elem", "shape", "n",
-         "us", "GB/s", "% copy", "least..most", "launches", "target");
+  printf("%-22s %-5s %-13s %-12s %-2s %11s %9s %7s %-13s %8s  %s\n", "what", "elem", "shape",
+         "n", "T", "us", "GB/s", "% copy", "least..most", "launches", "target");
+}
+
+void device_open(struct device *d, const struct measure_options *o) {
+  *d =
+      (struct device){.b = {.options = o, .threads = 1}, .end = measure_now(o, 1) + o->seconds};
+  d->host = strcmp(o->backend, "cpu") == 0;
+  set_targets(d);
+  d->count = open_file(o->count, "a");
+  if (d->count) return;
+  open_copy(d);
+  d->json = open_file(o->json, "w");
+  copy_seconds(d); /* warms up */
+  print_head(d);
 }
 
 void device_close(struct device *d) {
@@ -57,7 +91,7 @@ void device_close(struct device *d) {
     fprintf(d->json, "{\"left_out\": %u}\n", d->left_out);
     measure_close(d->json, d->b.options->json);
   }
-  copier_close(&d->copier);
+  if (d->copier.driver) copier_close(&d->copier);
 }
 
 bool device_wants(struct device *d, const char *name) {
@@ -134,8 +168,6 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
   return v;
 }
 
-/* ---- time ---- */
-
 /* ---- counts ---- */
 
 /* Fills the second-level cache with what nothing uses and nothing must write back. */
@@ -149,6 +181,7 @@ static void sweep(struct device *d) {
 }
 
 void device_leave(struct device *d) {
+  d->copy.best = 0; /* other threads may have another best loop */
   drop(&d->b, &d->swept);
   bench_close(&d->b);
 }
@@ -228,21 +261,22 @@ static void report_row(struct device *d, const struct row *row, const struct res
   char verdict[32] = "-";
   if (counts)
     snprintf(verdict, sizeof verdict, ">= %.0f%s", 100 * row->target, met ? "" : " MISSED");
-  printf("%-22s %-5s %-13s %-12llu %11.2f %9.1f %7.1f %5.1f..%-6.1f %8.2f  %s\n", w->name, elem,
-         w->detail, (unsigned long long)row->n, 1e6 * r->seconds.median,
+  printf("%-22s %-5s %-13s %-12llu %-2u %11.2f %9.1f %7.1f %5.1f..%-6.1f %8.2f  %s\n", w->name,
+         elem, w->detail, (unsigned long long)row->n, d->b.threads, 1e6 * r->seconds.median,
          1e-9 * row->bytes / r->seconds.median, 100 * r->part.median, 100 * r->part.least,
          100 * r->part.most, r->launches, verdict);
   fflush(stdout);
   if (!d->json) return;
-  fprintf(d->json,
-          "{\"family\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"int\": \"%s\", "
-          "\"shape\": \"%s\", \"n\": %llu, \"bytes\": %.0f, \"seconds\": %.6g, "
-          "\"least_seconds\": %.6g, \"most_seconds\": %.6g, \"part\": %.4f, \"least\": %.4f, "
-          "\"most\": %.4f, \"times\": %u, \"launches\": %.2f, \"target\": %.3f, \"met\": %s}\n",
-          row->family, w->name, elem, elem_text(&d->b, CLASS_INT), w->detail,
-          (unsigned long long)row->n, row->bytes, r->seconds.median, r->seconds.least,
-          r->seconds.most, r->part.median, r->part.least, r->part.most, r->times, r->launches,
-          row->target, counts ? met ? "true" : "false" : "null");
+  fprintf(
+      d->json,
+      "{\"family\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"int\": \"%s\", "
+      "\"shape\": \"%s\", \"n\": %llu, \"threads\": %u, \"bytes\": %.0f, \"seconds\": %.6g, "
+      "\"least_seconds\": %.6g, \"most_seconds\": %.6g, \"part\": %.4f, \"least\": %.4f, "
+      "\"most\": %.4f, \"times\": %u, \"launches\": %.2f, \"target\": %.3f, \"met\": %s}\n",
+      row->family, w->name, elem, elem_text(&d->b, CLASS_INT), w->detail,
+      (unsigned long long)row->n, d->b.threads, row->bytes, r->seconds.median, r->seconds.least,
+      r->seconds.most, r->part.median, r->part.least, r->part.most, r->times, r->launches,
+      row->target, counts ? met ? "true" : "false" : "null");
   fflush(d->json);
 }
 
@@ -266,10 +300,10 @@ void device_measure(struct device *d, const struct row *row) {
   if (once <= 0.0) return;
   const uint64_t before = d->b.backend->statistics(d->b.context).launches;
   for (unsigned i = 0; i < rounds; i++) {
-    const double copy = copier_seconds(&d->copier, COPIES);
+    const double copy = copy_seconds(d);
     seconds[i] = fresh_sequence(d, row, r.times);
     if (copy <= 0.0 || seconds[i] <= 0.0) return;
-    part[i] = row->bytes / seconds[i] / (2.0 * (double)d->copier.bytes / copy);
+    part[i] = row->bytes / seconds[i] / (copied_bytes(d) / copy);
   }
   const uint64_t after = d->b.backend->statistics(d->b.context).launches;
   r.launches = (double)(after - before) / ((double)rounds * r.times);

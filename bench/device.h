@@ -1,4 +1,4 @@
-/* device.h - measuring a back end with memory of its own: operands made there, operations
+/* device.h - measuring a back end: operands made by it, operations
  * issued one after the other and waited for once, times against the copy bandwidth of the same
  * minute.
  */
@@ -7,10 +7,15 @@
 
 #include "bench/calls.h"
 #include "bench/copy.h"
+#include "bench/streams.h"
 
 struct device {
   struct bench b;
-  struct copier copier;
+  bool host; /* the back end computes in the memory of the host */
+  double plain, exact_scan, float_scan, pack, segmented; /* targets, parts of the copy's bandwidth */
+  struct copier copier;                       /* of a GPU */
+  struct streams copy;                        /* else: one read, one written */
+  const char *copied_by;
   FILE *json;             /* a line an object, or NULL */
   FILE *count;            /* rows are counted, not timed: device_measure; or NULL */
   struct cvl_value swept; /* fills a cache; belongs to the present context */
@@ -24,7 +29,7 @@ struct row {
   struct work work;   /* detail: the shape of the segments */
   enum elem_class class;
   uint64_t n;
-  double bytes;  /* that must move: the table of bytes for each element in README.md */
+  double bytes;  /* that must move: the table of docs/benchmarks.md */
   double target; /* part of the copy bandwidth, from LEAST_BYTES on; 0: reported only */
   /* 1 + the operand that must not have been seen before, because a back end may keep what it
    * finds out about it; 0: none. */

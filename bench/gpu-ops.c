@@ -1,13 +1,12 @@
-/* gpu-ops.c - every operation of a back end with memory of its own, by element type and size,
- * in percent of the copy bandwidth measured in turn with it; segmented ones by the shape of
- * their segments (gpu-segments.c).
+/* gpu-ops.c - every operation of a back end, by element type and size, in percent of the bandwidth
+ * of a copy, measured in turn with it; segmented ones by the shape of their segments
+ * (segments.c).
  *
  * Elementwise operations, reductions and scans are the rows of operations.def. The bytes that
- * an element must move are those of README.md. Sizes go down, so that what matters most is
- * measured first if the time ends. For the GPU (--backend cuda); works on any back end.
+ * an element must move are those of docs/benchmarks.md. Sizes go down, so that what matters
+ * most is measured first if the time ends.
  */
-#include "bench/gpu-ops.h"
-#include "bench/targets.h"
+#include "bench/ops.h"
 
 #include <stdlib.h>
 
@@ -42,7 +41,7 @@ static void measure_maps(struct device *d, struct operands *x) {
                     .class = row[r].in,
                     .n = x->n,
                     .bytes = map_bytes(&d->b, &row[r]) * (double)x->n,
-                    .target = divides || op_is_approximate(op) ? 0.0 : TARGET_GPU_PLAIN};
+                    .target = divides || op_is_approximate(op) ? 0.0 : d->plain};
     for (unsigned k = 0; k < arity; k++) {
       m.work.in[k] = x->of[k][arity == 3 && k == 0 ? CLASS_BOOL : row[r].in];
     }
@@ -62,19 +61,20 @@ static void measure_combining(struct device *d, struct operands *x) {
       if (!device_wants(d, name)) continue;
       const double size = (double)elem_bytes(&d->b, row[r].klass);
       device_measure(
-          d, &(struct row){
-                 .family = scan ? row[r].exact ? "exact scan" : "float scan" : "reduce",
-                 .work = {.name = name,
-                          .detail = "one",
-                          .run = scan ? run_scan : run_reduce,
-                          .op = row[r].op,
-                          .in = {x->of[0][row[r].klass]},
-                          .d = cvl_one_segment(x->n)},
-                 .class = row[r].klass,
-                 .n = x->n,
-                 .bytes = (scan ? 2 : 1) * size * (double)x->n,
-                 .target = scan ? row[r].exact ? TARGET_GPU_EXACT_SCAN : TARGET_GPU_FLOAT_SCAN
-                                : TARGET_GPU_PLAIN});
+          d,
+          &(struct row){.family = scan ? row[r].exact ? "exact scan" : "float scan" : "reduce",
+                        .work = {.name = name,
+                                 .detail = "one",
+                                 .run = scan ? run_scan : run_reduce,
+                                 .op = row[r].op,
+                                 .in = {x->of[0][row[r].klass]},
+                                 .d = cvl_one_segment(x->n)},
+                        .class = row[r].klass,
+                        .n = x->n,
+                        .bytes = (scan ? 2 : 1) * size * (double)x->n,
+                        .target = !scan          ? d->plain
+                                  : row[r].exact ? d->exact_scan
+                                                 : d->float_scan});
     }
   }
 }
@@ -111,7 +111,7 @@ static void measure_dist_index(struct device *d, struct operands *x) {
                     .class = class,
                     .n = x->n,
                     .bytes = 2.0 * (double)elem_bytes(&d->b, class) * (double)x->n,
-                    .target = TARGET_GPU_PLAIN};
+                    .target = d->plain};
     if (device_wants(d, m.work.name)) device_measure(d, &m);
     m.work.name = "INDEX, +";
     m.work.run = run_index_add;
@@ -132,7 +132,7 @@ static void measure_packs(struct device *d, struct operands *x) {
                     .class = class,
                     .n = x->n,
                     .bytes = n * (1.0 + 3.0 / 8 + 1.5 * size),
-                    .target = TARGET_GPU_PACK,
+                    .target = d->pack,
                     .fresh = 2};
     if (device_wants(d, m.work.name)) device_measure(d, &m);
     m.work.name = "PACK, flags again";
@@ -251,10 +251,22 @@ static void measure_size(struct device *d, uint64_t n) {
 /* The same ranks where the back end looks every segment up. */
 static void measure_without_ids(struct device *d, int wide, uint64_t n) {
   setenv("RAVEL_CUDA_IDS", "0", 1);
-  bench_open(&d->b, wide, 1);
+  bench_open(&d->b, wide, d->b.threads);
   measure_ranks_under(d, n, false);
   device_leave(d);
   unsetenv("RAVEL_CUDA_IDS");
+}
+
+/* All of one size in one width; segments in one size, a quarter of the largest. */
+static void measure_all(struct device *d, int wide, unsigned threads, unsigned s) {
+  const struct measure_options *o = d->b.options;
+  const uint64_t n = UINT64_C(1) << (o->sizes[0] > 4 ? o->sizes[0] - 2 : 4);
+  bench_open(&d->b, wide, threads);
+  measure_size(d, UINT64_C(1) << o->sizes[s]);
+  if (s == 0) measure_shapes(d, n);
+  if (s == 0) measure_ranks_under(d, n, true);
+  device_leave(d);
+  if (s == 0 && !d->host) measure_without_ids(d, wide, n);
 }
 
 int main(int argc, char **argv) {
@@ -264,14 +276,8 @@ int main(int argc, char **argv) {
   for (unsigned s = 0; s < o.size_count; s++) {
     for (int wide = 0; wide < 2; wide++) {
       if (wide ? !o.wide : !o.narrow) continue;
-      bench_open(&d.b, wide, 1);
-      measure_size(&d, UINT64_C(1) << o.sizes[s]);
-      /* Segments in one size: a quarter of the largest. */
-      const uint64_t n = UINT64_C(1) << (o.sizes[0] > 4 ? o.sizes[0] - 2 : 4);
-      if (s == 0) measure_shapes(&d, n);
-      if (s == 0) measure_ranks_under(&d, n, true);
-      device_leave(&d);
-      if (s == 0) measure_without_ids(&d, wide, n);
+      for (unsigned t = 0; t < (d.host ? o.thread_counts : 1); t++)
+        measure_all(&d, wide, d.host ? o.threads[t] : 1, s);
     }
   }
   device_close(&d);

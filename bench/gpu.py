@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
-"""All benchmarks of the CUDA back end in one run: operations, the same work by peers, fused
-kernels, and the programs of the corpus; then the targets, each met or missed.
+"""All benchmarks of the CUDA back end in one run: operations, the same work by peers, and
+the programs of the corpus; then the targets, each met or missed.
 
-    bench/gpu.py [--build DIR] [--backend cuda] [--only PART ...] [--seconds N] [--sizes 28,24,20,16]
-                 [--out DIR]
+    bench/gpu measure [--build DIR] [--backend cuda] [--only PART ...] [--seconds N] [--sizes 28,24,20,16]
+                      [--out DIR]
 
-Parts: ops (bench-gpu-ops), peers (bench-gpu-peers), python (gpu-peers.py), fused, programs. Each
+Parts: ops (bench-gpu-ops), peers (bench-gpu-peers), python (gpu-peers.py), programs. Each
 has a share of the seconds and is cut off at its end with what it has. --out gets gpu.json with
 everything. Other back ends than cuda only show that all of this works: their times mean nothing,
 and only launches and waits are held to their targets."""
@@ -15,22 +14,21 @@ import json
 import math
 import os
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-import fusion
 import machine
+from rounds import median
 from targets import GPU_COUNTS, GPU_TIMES, VALUES
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
 CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
-SHARES = {"programs": 0.25, "fused": 0.1, "ops": 0.4, "peers": 0.15, "python": 0.1}
+SHARES = {"programs": 0.3, "ops": 0.45, "peers": 0.15, "python": 0.1}
 PROGRAM_RUNS = 5   # of each kind on a GPU, or the row has no time
 COUNTED_SEEDS = 7  # elsewhere, where times mean nothing
 FUSED = ["-O", "--native=wait"]
@@ -43,7 +41,7 @@ PROGRAMS = ["qs.1000000", "quickhull.5000000", "bh.75000", "quickhull.1000000", 
 
 
 def spread(values):
-    return {"seconds": statistics.median(values), "least_seconds": min(values),
+    return {"seconds": median(values), "least_seconds": min(values),
             "most_seconds": max(values), "runs": len(values)}
 
 
@@ -111,35 +109,6 @@ def vinterp(options, width, *rest):
             "--allow-files", *rest]
 
 
-def measure_fused(seconds, options):
-    """The kernels of fusion.py that are bound by memory, in one superoperator each."""
-    rows, end = [], time.time() + seconds
-    n = 1 << int(options.sizes.split(",")[0])
-    with tempfile.TemporaryDirectory(prefix="ravel-") as folder:
-        for kernel in fusion.KERNELS:
-            if kernel.name not in ("dot", "saxpy", "muladd", "rmse", "black-scholes"):
-                continue
-            source = Path(folder) / f"{kernel.name}.vcode"
-            source.write_text(kernel.program(n, options.rounds + 1))
-            for width in (32, 64):
-                left = end - time.time()
-                if left < 1:
-                    continue
-                text, wrong = tool(vinterp(options, width, *FUSED, source), left,
-                                   {"CUDA_MODULE_LOADING": "EAGER"})
-                row = {"name": kernel.name, "elem": f"f{width}", "n": n, "wrong": wrong,
-                       "bytes": kernel.bytes_per * width // 64 * n}
-                times = [float(x) for x in re.findall(r"-?\d+\.\d+(?:[eE][-+]?\d+)?", text)][0::2]
-                if not wrong and len(times) > 1:
-                    row.update(spread(times[1:]))
-                    print(f"  {kernel.name:14} f{width} {1e6 * row['seconds']:10.1f} us"
-                          f" {1e-9 * row['bytes'] / row['seconds']:8.1f} GB/s", flush=True)
-                else:
-                    print(f"  {kernel.name:14} f{width} {wrong or 'no times'}", flush=True)
-                rows.append(row)
-    return {"rows": rows}
-
-
 # ---- programs ----
 
 class Cut(Exception):
@@ -189,7 +158,7 @@ class Program:
         for seed in range(seeds):
             text = self.run(self.source, "--seed", seed, "--profile=device", "--json")[1]
             found.append(json.loads(text[text.index("{"):]))
-        return {key: statistics.median(c[key] for c in found) for key in DEVICE_KEYS}
+        return {key: median(c[key] for c in found) for key in DEVICE_KEYS}
 
 
 def seconds_of(text, calls):
@@ -250,7 +219,7 @@ def measure_programs(seconds, options):
 
 
 MEASURES = {"ops": measure_ops, "peers": measure_peers, "python": measure_python,
-            "fused": measure_fused, "programs": measure_programs}
+            "programs": measure_programs}
 
 
 # ---- targets ----
@@ -296,13 +265,6 @@ def targets(results, backend):
                         [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in ranks
                          if (peer := peer_seconds(results, "CUB", "RANK_UP", r["elem"], r["n"]))],
                         True))
-    for ours, theirs in (("dot", "dot"), ("saxpy", "axpy")):
-        fused = [r for r in results.get("fused", {}).get("rows", [])
-                 if r["name"] == ours and "seconds" in r and on_gpu]
-        lines.append(target(f"fused {ours}, times cuBLAS", VALUES["GPU_DOT"],
-                            [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in fused
-                             if (peer := peer_seconds(results, "cuBLAS", theirs, r["elem"],
-                                                      r["n"]))], True))
     for name, most in GPU_TIMES.items():
         for kind, limit in zip(("first", "warm"), most):
             if limit:
@@ -329,7 +291,7 @@ def print_targets(lines):
               + ("met" if line["met"] else f"MISSED by {line['of']}"))
 
 
-def main():
+def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
@@ -340,7 +302,7 @@ def main():
     parser.add_argument("--sizes", default="28,24,20,16", help="logarithms of numbers of elements")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--out", type=Path, help="folder for gpu.json")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     options.vinterp = options.vinterp or options.build / "bin" / "vinterp-tests"
     results, end = {"machine": machine.describe(), "backend": options.backend}, \
         time.time() + options.seconds
@@ -359,6 +321,3 @@ def main():
     print_targets(results["targets"])
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,6 +1,6 @@
 """The tables of what is held to targets and of what it is compared with, from an Outcome."""
 
-from noise import verdict
+from rounds import verdict
 from outcome import Program
 from tables import as_ratio, digits, grid, made_by, milliseconds, time_cell
 from targets import VALUES

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Launches and waits of programs of the corpus on the emulated GPU, held to limits: targets.def.
 
-    bench/launches.py            seconds: small problems, their separate operations
-    bench/launches.py --whole    minutes: the sizes of the targets, superoperators compiled
+    bench/gpu launches            seconds: small problems, their separate operations
+    bench/gpu launches --whole    minutes: the sizes of the targets, superoperators compiled
 
 The emulated device does what it is given when the host waits, so counts are always the same. A
 limit is what a program takes now; who needs more says why in the same commit."""
@@ -11,15 +10,12 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+from gpu import CORPUS, ROOT
 from targets import TAKES
 
-ROOT = Path(__file__).resolve().parent.parent
-CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
-CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
 # How superoperators run, and up to how many elements an operation stays on the host: fewer than
 # usual for small problems.
 WAYS = {"compiled": (["-O", "--native=wait"], None), "separate": (["-O", "--native=off"], 256)}
@@ -50,12 +46,12 @@ def of_size(name, size, folder):
     return program
 
 
-def main():
+def main(words):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--vinterp", type=Path, default=ROOT / "build" / "bin" / "vinterp-tests")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if not CORPUS.is_dir():
         print("SKIPPED (no corpus) launches and waits")
         return 0
@@ -73,6 +69,3 @@ def main():
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

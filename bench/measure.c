@@ -47,8 +47,8 @@ struct measure_options measure_options(int argc, char **argv) {
                               .bytes = UINT64_C(1) << 30,
                               .threads = {1, cores},
                               .thread_counts = cores > 1 ? 2 : 1,
-                              .sizes = {28, 24, 20, 16},
-                              .size_count = 4,
+                              .sizes = {26},
+                              .size_count = 1,
                               .seconds = 1e9,
                               .narrow = true,
                               .wide = true};

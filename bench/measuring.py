@@ -8,15 +8,13 @@ import tempfile
 import published
 from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
-from hardware import limit_seconds
-from noise import median, middle, ratios
-from rounds import AT_TARGETS, COMPARED, PEER, TWIN, Contender, alternate
+from hardware import stream_seconds
+from rounds import AT_TARGETS, COMPARED, PEER, TWIN, alternate, median, middle, ratios
 from systems import MachineStreams
+from timing import run_system
 
-# What --times of `nesl` counts, and as what it is kept, of which systems.
-FACTS = {name: name for name in ("instructions", "work", "steps", "launches", "waits",
-                                 "compile_seconds", "device")} | {"peak_bytes": "vector_bytes"}
-EXPLAINED = {"ravel": FACTS, "ravel-base": {"instructions": "instructions"}}
+# What --times of `nesl` says, and as what it is kept, of which systems.
+EXPLAINED = {"ravel": {"peak_bytes": "vector_bytes"}}
 
 # What contraction of floating point gains is asked once.
 AT_THE_LARGEST = ("c-fast", "openmp-fast")
@@ -31,6 +29,52 @@ ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run 
 ONCE_REPEATS = 9          # of the one process that a system has with --once, besides its first run
 SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
 SLOW_PROCESS = 20.0       # and ended after that
+PATIENCE = 5              # turns of one that are taken again, since others had its processors
+
+
+class Contender:
+    """A system on so many threads, and what its rounds gave."""
+
+    def __init__(self, system, threads):
+        self.system, self.threads = system, threads
+        self.repeat = 1
+        self.seconds = self.cost = 0.0  # of a run, and of the rest of its process
+        self.rounds = []       # seconds of the repeats, a list a round
+        self.firsts = []       # seconds of the first run of each round's process
+        self.peak, self.facts, self.command = 0, {}, ""
+        self.result_bytes = 0
+        self.disturbed = 0     # turns that do not count, since others had its processors
+        self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
+
+    def name(self):
+        return self.system.name
+
+    def medians(self):
+        return [median(r) for r in self.rounds]
+
+    def takes(self, each):
+        """Seconds of a round in which it is to work for `each`."""
+        return self.cost + max(each, 2 * self.seconds)
+
+    def round(self, data, widths, limit):
+        run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
+        while run.status == 0 and self.disturbed < PATIENCE and run.disturbed(self.threads):
+            self.disturbed += 1
+            run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
+        if run.status == -1 and self.repeat > 1:  # it was faster once: a busy machine
+            self.repeat = max(1, self.repeat // 20)
+            run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
+        if run.status != 0:
+            self.problem = run.complaint()
+            return
+        self.rounds.append(run.times["seconds"])
+        self.firsts.append(run.times.get("first_seconds"))
+        self.peak = max(self.peak, run.peak)
+        self.learn(run)
+
+    def learn(self, run):
+        """What a run says of itself besides times."""
+        self.facts = {k: v for k, v in run.times.items() if k not in ("seconds", "first_seconds")}
 
 
 class Plan:
@@ -208,17 +252,17 @@ def judges(plan, case):
     return [plan.judge]
 
 
-def machine_streams(plan, limit):
+def machine_streams(plan, streams):
     """The contender that only reads and writes what a program has to, in a list; none where that
     does not decide what it takes, or for a device."""
-    if not limit.streams or not plan.limits or plan.backend != "cpu":
+    if not streams or not plan.limits or plan.backend != "cpu":
         return []
-    system = MachineStreams(limit.streams, plan.build)
+    system = MachineStreams(streams, plan.build)
     missing = system.available(None)
     if missing:
         raise BenchError(missing)
     found = Contender(system, max(plan.threads))
-    found.seconds = limit_seconds(plan.limits, limit)
+    found.seconds = stream_seconds(plan.limits, streams.bytes())
     return [found]
 
 
@@ -238,7 +282,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     variant, n, held = point
     data = Data(case, variant, n)
     arguments = data.arguments(memory_map=True)
-    limit = case.limit(n, arguments)
+    needed = case.streams(n, arguments) if case.streams else None
     found, missing = contenders(plan, [s for s in systems if taking_part(plan, s, held)], case, n)
     leave_out_slow(found, before, n)
     folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
@@ -247,7 +291,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     same_binary(found)
-    streams = machine_streams(plan, limit) if held else []
+    streams = machine_streams(plan, needed) if held else []
 
     def play(c):
         c.round(data, case.widths, plan.timeout)
@@ -262,18 +306,16 @@ def measure_point(plan, systems, judging, case, point, budget, before):
             print(f"  {name}: {reason}", flush=True)
     before.update({(c.name(), c.threads): (n, None if c.problem else median(c.medians()))
                    for c in found})
-    return as_json(plan, case, point, data, limit, arguments, found, streams)
+    return as_json(plan, case, point, data, needed, arguments, found, streams)
 
 
-def as_json(plan, case, point, data, limit, arguments, found, streams):
+def as_json(plan, case, point, data, needed, arguments, found, streams):
     variant, n, held = point
     peers = {c.threads: c for c in found if c.name() == PEER and not c.problem}
     bare = streams[0] if streams and not streams[0].problem else None
     entry = {"n": n, "variant": variant, "held": held,
              "bytes": data.bytes() + max((c.result_bytes for c in found), default=0),
-             "work": rounded(float(case.work(n))),
-             "streamed_bytes": float(limit.bytes) if bare else None,
-             "limit_seconds": rounded(limit_seconds(plan.limits, limit)) if plan.limits else None,
+             "streamed_bytes": float(needed.bytes()) if bare else None,
              "memory_promise": float(case.memory(n)) if case.memory else None,
              "facts": case.facts(arguments) if case.facts else None,
              "streams": record(bare, held) if bare else None}

@@ -1,4 +1,4 @@
-"""What bench/memory-limits.py runs: programs whose bodies hold elements of their own, at sizes for limits of memory,
+"""What bench/memory runs: programs whose bodies hold elements of their own, at sizes for limits of memory,
 and the rows that have targets."""
 
 from dataclasses import dataclass
@@ -102,9 +102,6 @@ class Wanted:
     inputs: Optional[float] = None   # or so many times the arguments'
     cut: Optional[float] = None      # time, cut over uncut
     c: Optional[float] = None        # time, over OpenMP C's
-    uncut: bool = True               # whether it can be tried without chunks
-    once: bool = False               # runs minutes: one run of each, without a first one
-    numbers: tuple = ()              # the arguments, instead of the case's
 
     def label(self):
         words = [self.title or self.name, f"{self.n:,}", self.variant]
@@ -117,9 +114,6 @@ class Wanted:
 TARGETS = [
     Wanted("barnes-hut-example", 100_000, title="Barnes-Hut, examples/", memory=150 * MB, cut=1.05),
     Wanted("all-pairs", 10_000, title="all_pairs, examples/", memory=30 * MB, c=2.0),
-    Wanted("all-pairs", 100_000, title="all_pairs, examples/", memory=60 * MB, c=2.0, uncut=False, once=True),
-    Wanted("random-sums", 10 ** 6, title="random-sums of 10,000", memory=50 * MB, uncut=False, once=True,
-           numbers=(10 ** 6, 10 ** 4)),
     Wanted("matrix-product", 2000 ** 2, memory=150 * MB, c=3.0),
     Wanted("odd-even-transposition", 2 ** 20, c=3.0),
     Wanted("bitonic-sort", 2 ** 20, c=2.0),
@@ -134,24 +128,10 @@ TARGETS = [
     Wanted("k-means", 10 ** 6, inputs=6, cut=1.05),
 ]
 
+
 def data_of(row, case, n=None):
-    """The arguments of a row, at its size or another: on disk, or numbers."""
-    if getattr(row, "numbers", ()):
-        return Numbers(row.numbers)
+    """The arguments of a row, at its size or another."""
     return Data(case, row.variant, n or row.n)
-
-
-class Numbers:
-    """Arguments that are numbers only."""
-
-    def __init__(self, numbers):
-        self.numbers = numbers
-
-    def words(self, number):
-        return [number(x) for x in self.numbers]
-
-    def bytes(self):
-        return 8 * len(self.numbers)
 
 
 def named(rows, names):
@@ -159,7 +139,5 @@ def named(rows, names):
     known = {row.name for row in rows}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise SystemExit(f"memory-limits.py: {unknown[0]} is none of {', '.join(sorted(known))}")
+        raise SystemExit(f"bench/memory: {unknown[0]} is none of {', '.join(sorted(known))}")
     return [row for row in rows if not names or row.name in names]
-
-

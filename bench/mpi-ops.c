@@ -1,5 +1,5 @@
 /* mpi-ops.c - what each operation of the back end `mpi` sends, as the ranks of a job: one line
- * of JSON for each case and rank. bench/mpi/counts.py runs it and knows what had to be sent.
+ * of JSON for each case and rank. bench/mpi operations runs it and knows what had to be sent.
  *
  *     mpirun -n RANKS bench-mpi-ops [N]       N elements, default 2^18
  *

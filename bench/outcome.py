@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import targets
-from noise import exponent, verdict, verdict_of_twin
-from rounds import PEER, TWIN
+from rounds import PEER, TWIN, verdict, verdict_of_twin
 
 
 class Outcome:
@@ -57,27 +56,6 @@ class Program:
                 found[p.variant] = p
         return list(found.values())
 
-    def series(self, system):
-        """[(n, seconds)] of the first variant."""
-        return [(p.n, p.seconds(system)) for p in self.main() if p.seconds(system)]
-
-    def limits(self):
-        """[(n, seconds)] of the estimate of what the hardware allows; nothing if any system was
-        faster at any size: then it is none."""
-        points = [p for p in self.main() if p.limit_seconds]
-        return [(p.n, p.limit_seconds) for p in points] if points and all(
-            p.limit() for p in points) else []
-
-    def growth(self, system):
-        """The exponent of time against the algorithm's work, or None."""
-        points = [(p.work, p.seconds(system)) for p in self.main() if p.seconds(system)]
-        return exponent([w for w, _ in points], [t for _, t in points])
-
-    def limit_growth(self):
-        """The same for the estimate: above 1 where larger data leave the caches."""
-        points = [(p.work, p.limit_seconds) for p in self.main() if p.limit_seconds]
-        return exponent([w for w, _ in points], [t for _, t in points])
-
     def verdict(self, point, system):
         """met, missed or undecided; wrong; or nothing if there is no ratio. Where OpenMP C is not
         as fast as itself, nothing is decided about others."""
@@ -97,10 +75,9 @@ class Point:
     """One variant at one size."""
 
     def __init__(self, found):
-        self.n, self.variant, self.work = found["n"], found["variant"], found["work"]
+        self.n, self.variant = found["n"], found["variant"]
         self.held, self.data_bytes = found["held"], found["bytes"]   # in and out
         self.streamed_bytes = found.get("streamed_bytes")
-        self.limit_seconds = found.get("limit_seconds") or None
         self.promise, self.facts = found.get("memory_promise"), found.get("facts", {})
         # Of a system on several numbers of threads the one on most.
         self.systems = {}
@@ -117,13 +94,6 @@ class Point:
 
     def get(self, system, key):
         return self.systems.get(system, {}).get(key)
-
-    def limit(self):
-        """Seconds that the hardware alone would take by the estimate; None if something took less:
-        what an estimate forbids and a program does was no limit."""
-        times = [self.seconds(s) for s in self.systems if self.seconds(s)]
-        return self.limit_seconds if self.limit_seconds and times and \
-            self.limit_seconds <= min(times) else None
 
     def problem(self, system):
         """Why there is no time: a few words, or None."""

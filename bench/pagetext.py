@@ -1,22 +1,12 @@
-"""What the pages of results say of a machine, and their plots."""
+"""What the pages of results say of a machine, and how it was measured."""
 
-import svg
 import tables
 from machine import commit_text
 
 
 def limits_text(limits):
-    rates = ", ".join(f"{rate / 1e9:.0f} GB/s" + (f" in {size >> 20} MiB" if size < 1 << 40 else "")
-                      for size, rate in limits["bandwidth"])
-    parts = [f"streams {rates}"]
-    for key, unit, words in (("gathers", 1e6, "million random gathers a second"),
-                             ("scatters", 1e6, "million random scatters a second"),
-                             ("flops", 1e9, "GFLOP/s"),
-                             ("launch_seconds", 1e-6, "microseconds a launch")):
-        if limits.get(key):
-            parts.append(f"{tables.digits(limits[key] / unit)} {words}")
-    where = f" on {limits['threads']} threads" if limits["threads"] else " of the device"
-    return f"Measured{where}: " + "; ".join(parts) + "."
+    rates = ", ".join(f"{rate / 1e9:.0f} GB/s in {size >> 20} MiB" for size, rate in limits["bandwidth"])
+    return f"Measured on {limits['threads']} threads: streams {rates}."
 
 
 def vectors_text(processor):
@@ -39,29 +29,3 @@ def machine_text(outcome):
         lines.append(limits_text(limits))
     commands = [f"    {line}" for line in outcome.command.split("\n")]
     return ["\n".join(lines), "", *commands, ""]
-
-
-SIZES = 3     # of a program, for a plot: two are a table
-
-
-def clear(folder):
-    """Without the plots of earlier results."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.svg"):
-        old.unlink()
-
-
-def plots(outcome, programs, folder, page):
-    """Writes a plot for each program that was measured at several sizes; the lines that show them."""
-    clear(folder)
-    lines = []
-    for p in programs:
-        series = [(s, outcome.title(s), points) for s in tables.systems_of(outcome, [p], p.main())
-                  if s in svg.STYLES and len(points := p.series(s)) > 1]
-        if not series or len(p.main()) < SIZES:
-            continue
-        limit = p.limits()
-        path = folder / f"{p.name}.svg"
-        path.write_text(svg.plot(p.title, p.unit, series, limit if len(limit) > 1 else []))
-        lines += [f"![{p.title}: time against {p.unit}]({path.relative_to(page.parent)})", ""]
-    return lines

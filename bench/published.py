@@ -43,12 +43,6 @@ SPARSE = {
     "webbase": (2.11, 0.47, 0.74), "lp": (5.22, 5.04, 2.41),
 }
 
-# Obsidian (Svensson, Sheerand and others), Figures 3 and 10: seconds for 1000 runs, so
-# milliseconds for one, the best number of threads on a GTX 680 and on a Tesla c2070.
-OBSIDIAN_MANDELBROT = {256: (0.12, 0.36), 512: (0.34, 1.14), 1024: (1.05, 3.95),
-                       2048: (3.67, 14.38), 4096: (13.69, 54.94)}
-OBSIDIAN_REDUCE = (2**24, 0.706, 2.48)   # words, Obsidian and Accelerate on the Tesla
-
 # Barracuda (2010), chapter 4: by how much programs were faster than without shared memory, and one than
 # without fusion, where arrays are large; the figures are plots without numbers.
 BARRACUDA_SHARED = {"forward-difference": 4, "moving-average": 8, "jacobi": 2}

@@ -1,245 +1,272 @@
-/* segments.c - segmented operations on 16 Mi elements, whatever the segments look like, against
- * the time that their bytes take at the machine's limit: data, results, and 8 bytes a segment.
- * Making the descriptor is measured apart. RANK is measured against a plain radix sort.
+/* segments.c - segmented operations on n elements by the shape of their segments. Each has
+ * held to what its bytes take, whatever the shape.
  *
- * Permutations reverse each segment, so that random access, which ops.c measures, is no part.
+ * Operations on a descriptor that was used before: what is made for it on first use is measured
+ * apart, with the making of a descriptor. Permutations reverse each segment.
  */
-#include <string.h>
+#include "bench/ops.h"
 
-#include "bench/calls.h"
-#include "bench/radix.h"
-#include "bench/streams.h"
-#include "bench/targets.h"
+#include <stdlib.h>
 
-enum { ELEMENTS = 1 << 24 };
+static const double DIRECTORY = 0.2; /* bytes an element: which segment it is in */
 
-/* What moves fewer bytes is over before it could show a ratio, and has no target. */
-static const double FEW_BYTES = 0x1p22;
-
-/* Length of segment k of each distribution; the last one is cut to what is left. */
-static int64_t all_1(uint64_t k) {
-  return (void)k, 1;
+/* Length of segment k of each shape; the last one is cut to what is left of n. */
+static uint64_t one(uint64_t k, uint64_t n) {
+  return (void)k, n;
 }
-static int64_t all_4(uint64_t k) {
-  return (void)k, 4;
+static uint64_t equal_1(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 1;
 }
-static int64_t all_100(uint64_t k) {
-  return (void)k, 100;
+static uint64_t equal_4(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 4;
 }
-static int64_t all_10000(uint64_t k) {
-  return (void)k, 10000;
+static uint64_t equal_32(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 32;
 }
-static int64_t one_segment(uint64_t k) {
-  return (void)k, ELEMENTS;
+static uint64_t equal_1000(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 1000;
 }
-static int64_t zero_or_two(uint64_t k) {
-  return k % 2 ? 2 : 0;
+static uint64_t equal_100000(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 100000;
 }
-static int64_t half_empty(uint64_t k) {
-  const uint64_t u = measure_random(5, k);
-  return u & 1 ? (int64_t)(u >> 60) + 1 : 0;
+static uint64_t random_length(uint64_t k, uint64_t n) {
+  return (void)n, 1 + measure_random(5, k) % 63;
 }
-/* Twice as long is half as frequent: from 1 to 2^20, none empty. */
-static int64_t power_law(uint64_t k) {
-  const double u = (double)(measure_random(6, k) >> 11) * 0x1p-53;
-  const double length = 1.0 / (u + 0x1p-20); /* a little below 1 where u is nearly 1 */
-  return length < 1.0 ? 1 : (int64_t)length;
+static uint64_t half_empty(uint64_t k, uint64_t n) {
+  const uint64_t u = measure_random(6, k);
+  return (void)n, u & 1 ? 1 + (u >> 32) % 31 : 0;
+}
+/* Half of all in one segment, in the middle of many of two elements. */
+static uint64_t long_and_tiny(uint64_t k, uint64_t n) {
+  return k == n / 8 ? n / 2 : 2;
 }
 
-static const struct distribution {
+/* As many of at least 2 x elements as half of those of at least x. */
+static uint64_t power_law(uint64_t k, uint64_t n) {
+  return (void)n, (uint64_t)(0x1p53 / (double)((measure_random(7, k) >> 11) + 1));
+}
+
+static const struct shape {
   const char *name;
-  int64_t (*length)(uint64_t k);
-  bool empties; /* has empty segments: EXTRACT would be a fault */
-} distributions[] = {
-    {"all 1", all_1, false},        {"all 4", all_4, false},
-    {"all 100", all_100, false},    {"all 10000", all_10000, false},
-    {"one", one_segment, false},    {"power law", power_law, false},
-    {"0 and 2", zero_or_two, true}, {"half empty", half_empty, true},
-};
+  uint64_t (*length)(uint64_t k, uint64_t n);
+  bool ragged; /* lengths differ: a descriptor with offsets */
+} shapes[] = {{"one", one, false},
+              {"4 each", equal_4, false},
+              {"32 each", equal_32, false},
+              {"1000 each", equal_1000, false},
+              {"100000 each", equal_100000, false},
+              {"random", random_length, true},
+              {"half empty", half_empty, true},
+              {"long, tiny", long_and_tiny, true},
+              {"1 each", equal_1, false},
+              {"power law", power_law, true}};
 
-static void report(struct bench *b, const struct work *w, enum elem_class class, double bytes,
-                   double *time, double *limit) {
-  const bool reported_only = w->run == run_make || bytes < FEW_BYTES;
-  report_line(&b->report,
-              &(struct report_line){.name = w->name,
-                                    .detail = w->detail,
-                                    .elem = elem_text(b, class),
-                                    .threads = b->threads,
-                                    .rounds = b->options->rounds,
-                                    .bytes = bytes,
-                                    .time = time,
-                                    .limit = limit,
-                                    .target = reported_only ? 0.0 : TARGET_OPS_SEGMENTED,
-                                    .at_most = true});
-}
-
-static void measure(struct bench *b, const struct work *w, enum elem_class class,
-                    struct streams s) {
-  double time[MOST_ROUNDS], limit[MOST_ROUNDS];
-  if (!measure_wants(b->options, w->name) || seconds_of(b, w) < 0.0) return;
-  for (unsigned i = 0; i < b->options->rounds; i++) {
-    limit[i] = streams_seconds(b->options, b->arena, &s, b->threads);
-    time[i] = seconds_of(b, w);
-  }
-  report(b, w, class, (double)streams_bytes(&s), time, limit);
-}
-
-/* The segments of one distribution, and the vectors that depend on them. */
+/* A descriptor of one shape and what goes with it. */
 struct segments {
-  const char *name;
-  uint64_t count;
-  struct cvl_value lengths, descriptor;
-  struct cvl_value reversal; /* INT: the reverse of each segment */
-  struct cvl_value starts;   /* INT, a segment: 0 */
-  struct cvl_value each;     /* FLOAT, a segment */
+  const char *shape;
+  uint64_t n, count;
+  struct cvl_value lengths; /* INT, a segment */
+  struct cvl_value d;
+  struct cvl_value reversal;            /* INT: the reverse of each segment */
+  struct cvl_value start, stride, each; /* a segment: INT, INT, FLOAT */
 };
 
-static void store_int(const struct bench *b, char *out, uint64_t i, int64_t x) {
-  if (elem_bytes(b, CLASS_INT) == 8) {
-    ((int64_t *)(void *)out)[i] = x;
-  } else {
-    ((int32_t *)(void *)out)[i] = (int32_t)x;
+/* INT lengths in host memory; returns how many. The caller frees them. */
+static void *shape_lengths(const struct device *d, const struct shape *shape, uint64_t n,
+                           uint64_t *count) {
+  const bool wide = elem_bytes(&d->b, CLASS_INT) == 8;
+  *count = 0;
+  for (uint64_t at = 0; at < n; ++*count) {
+    const uint64_t length = shape->length(*count, n);
+    at += length < n - at ? length : n - at;
   }
-}
-
-static bool segments_make(struct bench *b, const struct distribution *d, struct segments *s) {
-  char *const lengths = b->arena, *const reversal = lengths + 2 * 8 * (size_t)ELEMENTS;
-  uint64_t count = 0;
-  for (int64_t at = 0; at < ELEMENTS; count++) {
-    int64_t length = d->length(count);
-    if (length > ELEMENTS - at) length = ELEMENTS - at;
-    store_int(b, lengths, count, length);
-    for (int64_t j = 0; j < length; j++) {
-      store_int(b, reversal, (uint64_t)(at + j), length - 1 - j);
+  void *const memory = malloc(*count * 8);
+  if (!memory) return NULL;
+  uint64_t at = 0;
+  for (uint64_t k = 0; k < *count; k++) {
+    const uint64_t wanted = shape->length(k, n), length = wanted < n - at ? wanted : n - at;
+    if (wide) {
+      ((int64_t *)memory)[k] = (int64_t)length;
+    } else {
+      ((int32_t *)memory)[k] = (int32_t)length;
     }
     at += length;
   }
-  *s = (struct segments){.name = d->name, .count = count};
-  s->lengths = vector_of(b, CLASS_INT, count, lengths);
-  s->reversal = vector_of(b, CLASS_INT, ELEMENTS, reversal);
-  memset(b->arena, 0, count * 8);
-  s->starts = vector_of(b, CLASS_INT, count, b->arena);
-  s->each = random_vector(b, CLASS_FLOAT, count, 7);
-  return b->backend->make_segdes(b->context, 1, &s->lengths, &s->descriptor);
+  return memory;
 }
 
-static void segments_drop(struct bench *b, struct segments *s) {
-  drop(b, &s->lengths);
-  drop(b, &s->descriptor);
-  drop(b, &s->reversal);
-  drop(b, &s->starts);
-  drop(b, &s->each);
+/* length - 1 - j at position j of each segment. */
+static bool make_reversal(struct device *d, struct segments *s) {
+  struct bench *b = &d->b;
+  const struct cvl_value last = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
+  struct cvl_value length = {.form = CVL_NOTHING}, position = {.form = CVL_NOTHING};
+  bool done = b->backend->dist(b->context, 1, &s->lengths, &s->d, &length) &&
+              b->backend->index(b->context, 1, &s->start, &s->stride, &s->d, &position);
+  if (done) {
+    struct cvl_value after = device_map(d, OP_SUB, &length, &position);
+    s->reversal = device_with(d, OP_SUB, &after, last, s->n);
+    drop(b, &after);
+    done = s->reversal.form != CVL_NOTHING;
+  }
+  drop(b, &length);
+  drop(b, &position);
+  return done;
 }
 
-/* All operations under one distribution; `data` by class, with flags for BOOL. */
-static void measure_segments(struct bench *b, const struct segments *s, bool empties,
-                             const struct cvl_value *data) {
-  const size_t n = ELEMENTS, c = s->count, size = elem_bytes(b, CLASS_FLOAT);
-  const size_t index_size = elem_bytes(b, CLASS_INT), d = 8 * c;
-  struct work w = {.detail = s->name, .d = s->descriptor};
+static void segments_drop(struct device *d, struct segments *s) {
+  drop(&d->b, &s->lengths);
+  drop(&d->b, &s->d);
+  drop(&d->b, &s->reversal);
+  drop(&d->b, &s->start);
+  drop(&d->b, &s->stride);
+  drop(&d->b, &s->each);
+}
 
-  w.name = "make";
-  w.run = run_make;
-  w.in[0] = s->lengths;
-  measure(b, &w, CLASS_INT,
-          (struct streams){.reads = 1, .writes = 1, .bytes = {c * index_size, d}});
+static bool segments_make(struct device *d, const struct shape *shape, uint64_t n,
+                          struct segments *s) {
+  struct bench *b = &d->b;
+  *s = (struct segments){.shape = shape->name, .n = n};
+  void *lengths = shape_lengths(d, shape, n, &s->count);
+  if (!lengths) return false;
+  s->lengths = vector_of(b, CLASS_INT, s->count, lengths);
+  free(lengths);
+  const struct cvl_value all = cvl_one_segment(s->count);
+  const struct cvl_value zero = cvl_scalar_int(b->elem_of[CLASS_INT], 0),
+                         step = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
+  bool done = b->backend->make_segdes(b->context, 1, &s->lengths, &s->d) &&
+              b->backend->dist(b->context, 1, &zero, &all, &s->start) &&
+              b->backend->dist(b->context, 1, &step, &all, &s->stride);
+  s->each = device_vector(d, CLASS_FLOAT, s->count, 11);
+  return done && s->each.form != CVL_NOTHING && make_reversal(d, s);
+}
 
+/* Makes a descriptor and scans under it: with all that is needed for first use. */
+static bool run_make_scan(struct bench *b, const struct work *w, struct cvl_value *out) {
+  struct cvl_value made = {.form = CVL_NOTHING};
+  if (!b->backend->make_segdes(b->context, 1, &w->in[0], &made)) return false;
+  const bool done = b->backend->scan(b->context, 1, w->op, &w->in[1], &made, out);
+  drop(b, &made);
+  return done;
+}
+
+/* Makes a descriptor and ranks under it. */
+static bool run_make_rank(struct bench *b, const struct work *w, struct cvl_value *out) {
+  struct work ranks = {.op = w->op, .in = {w->in[1]}};
+  if (!b->backend->make_segdes(b->context, 1, &w->in[0], &ranks.d)) return false;
+  const bool done = run_rank(b, &ranks, out);
+  drop(b, &ranks.d);
+  return done;
+}
+
+/* Measures one operation; fields of `work` that do not change with the operation are set. */
+static void measure_one(struct device *d, const struct segments *s, struct work work,
+                        enum elem_class class, double bytes, double target, unsigned fresh) {
+  if (!device_wants(d, work.name)) return;
+  work.detail = s->shape;
+  work.d = s->d;
+  device_measure(d, &(struct row){.family = "segmented",
+                                  .work = work,
+                                  .class = class,
+                                  .n = s->n,
+                                  .bytes = bytes,
+                                  .target = target,
+                                  .fresh = fresh});
+}
+
+static void measure_shape(struct device *d, const struct segments *s,
+                          const struct cvl_value *data) {
+  const double n = (double)s->n, m = (double)s->count;
+  const double ints = (double)elem_bytes(&d->b, CLASS_INT),
+               floats = (double)elem_bytes(&d->b, CLASS_FLOAT);
+  const double offsets = 8.0 * m, directory = s->count == 1 ? 0.0 : DIRECTORY * n;
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
-    const size_t own = elem_bytes(b, class);
-    w.op = OP_ADD;
-    w.in[0] = data[class];
-    w.name = "+_SCAN";
-    w.run = run_scan;
-    measure(b, &w, class,
-            (struct streams){.reads = 2, .writes = 1, .bytes = {n * own, d, n * own}});
-    w.name = "+_REDUCE";
-    w.run = run_reduce;
-    measure(b, &w, class,
-            (struct streams){.reads = 2, .writes = 1, .bytes = {n * own, d, c * own}});
+    const double size = class == CLASS_INT ? ints : floats;
+    measure_one(
+        d, s,
+        (struct work){.name = "+_SCAN", .run = run_scan, .op = OP_ADD, .in = {data[class]}},
+        class, 2 * size * n + directory, d->segmented, 0);
+    measure_one(
+        d, s,
+        (struct work){.name = "+_REDUCE", .run = run_reduce, .op = OP_ADD, .in = {data[class]}},
+        class, size * n + directory + m * size + offsets, d->segmented, 0);
   }
-  w.name = "DIST";
-  w.run = run_dist;
-  w.in[0] = s->each;
-  measure(b, &w, CLASS_FLOAT,
-          (struct streams){.reads = 2, .writes = 1, .bytes = {c * size, d, n * size}});
-  w.name = "INDEX";
-  w.run = run_index;
-  w.in[0] = w.in[1] = s->starts;
-  measure(
-      b, &w, CLASS_INT,
-      (struct streams){.reads = 2, .writes = 1, .bytes = {c * index_size, d, n * index_size}});
-  w.name = "PACK";
-  w.run = run_pack;
-  w.in[0] = data[CLASS_FLOAT];
-  w.in[1] = data[CLASS_BOOL];
-  measure(
-      b, &w, CLASS_FLOAT,
-      (struct streams){.reads = 3, .writes = 2, .bytes = {n * size, n, d, n * size / 2, d}});
-  w.in[1] = s->reversal;
-  const struct streams moves = {
-      .reads = 3, .writes = 1, .bytes = {n * size, n * index_size, d, n * size}};
-  w.name = "PERMUTE";
-  w.run = run_permute;
-  w.op = OP_PERMUTE;
-  measure(b, &w, CLASS_FLOAT, moves);
-  w.name = "BPERMUTE";
-  w.op = OP_BPERMUTE;
-  measure(b, &w, CLASS_FLOAT, moves);
-  if (empties) return;
-  /* One element a segment, but memory comes in lines. */
-  const size_t touched = 64 * c < n * size ? 64 * c : n * size;
-  w.name = "EXTRACT";
-  w.run = run_extract;
-  w.in[1] = s->starts;
-  measure(b, &w, CLASS_FLOAT,
-          (struct streams){
-              .reads = 3, .writes = 1, .bytes = {touched, c * index_size, d, c * size}});
+  measure_one(
+      d, s,
+      (struct work){.name = "DIST, +", .run = run_dist_add, .in = {data[CLASS_FLOAT], s->each}},
+      CLASS_FLOAT, 2 * floats * n + directory + floats * m, d->segmented, 0);
+  measure_one(d, s,
+              (struct work){.name = "INDEX, +",
+                            .run = run_index_add,
+                            .in = {data[CLASS_INT], s->start, s->stride}},
+              CLASS_INT, 2 * ints * n + directory + 2 * ints * m + offsets, d->segmented, 0);
+  measure_one(d, s,
+              (struct work){.name = "PACK, new flags",
+                            .run = run_pack,
+                            .in = {data[CLASS_FLOAT], data[CLASS_BOOL]}},
+              CLASS_FLOAT, n * (1.0 + 3.0 / 8 + 1.5 * floats) + 2 * offsets, d->segmented, 2);
+  for (int back = 1; back >= 0; back--) {
+    measure_one(d, s,
+                (struct work){.name = back ? "BPERMUTE" : "PERMUTE",
+                              .run = run_permute,
+                              .op = back ? OP_BPERMUTE : OP_PERMUTE,
+                              .in = {data[CLASS_FLOAT], s->reversal}},
+                CLASS_FLOAT, n * (2 * floats + ints) + directory, d->segmented, 2);
+  }
+  measure_one(d, s, (struct work){.name = "make", .run = run_make, .in = {s->lengths}},
+              CLASS_INT, m * (ints + 16), 0.0, 1);
+  measure_one(d, s,
+              (struct work){.name = "make, +_SCAN",
+                            .run = run_make_scan,
+                            .op = OP_ADD,
+                            .in = {s->lengths, data[CLASS_INT]}},
+              CLASS_INT, m * (ints + 16) + 2 * ints * n + 2 * directory, 0.0, 1);
 }
 
-/* RANK_UP of one segment: the keys of the baseline are random and positive, as unsigned in the
- * order of the vector's elements. */
-static void measure_rank(struct bench *b, enum elem_class class) {
-  struct work w = {.name = "RANK_UP",
-                   .detail = "16 Mi",
-                   .run = run_rank,
-                   .op = OP_RANK_UP,
-                   .d = cvl_one_segment(ELEMENTS)};
-  double time[MOST_ROUNDS], limit[MOST_ROUNDS];
-  if (!measure_wants(b->options, w.name)) return;
-  const size_t size = elem_bytes(b, class), room = size * ELEMENTS;
-  w.in[0] = random_vector(b, class, ELEMENTS, 1);
-  if (seconds_of(b, &w) >= 0.0) {
-    for (unsigned i = 0; i < b->options->rounds; i++) {
-      limit[i] = radix_rank_seconds(b->options, ELEMENTS, size, b->arena, b->arena + room,
-                                    b->arena + 2 * room, b->threads);
-      time[i] = seconds_of(b, &w);
-    }
-    report(b, &w, class, (double)(room + ELEMENTS * elem_bytes(b, CLASS_INT)), time, limit);
-  }
-  drop(b, &w.in[0]);
+/* RANK under a descriptor used before, and under a new one: with all that is made for it. */
+static void measure_ranked(struct device *d, const struct segments *s,
+                           const struct cvl_value *data, const char *name,
+                           const char *make_name) {
+  const double n = (double)s->n, m = (double)s->count,
+               ints = (double)elem_bytes(&d->b, CLASS_INT), bytes = n * rank_bytes(ints);
+  measure_one(
+      d, s,
+      (struct work){.name = name, .run = run_rank, .op = OP_RANK_UP, .in = {data[CLASS_INT]}},
+      CLASS_INT, bytes, 0.0, 0);
+  measure_one(d, s,
+              (struct work){.name = make_name,
+                            .run = run_make_rank,
+                            .op = OP_RANK_UP,
+                            .in = {s->lengths, data[CLASS_INT]}},
+              CLASS_INT, bytes + m * (ints + 16), 0.0, 1);
 }
 
-static void measure_all(struct bench *b) {
-  struct cvl_value data[] = {[CLASS_INT] = random_vector(b, CLASS_INT, ELEMENTS, 1),
-                             [CLASS_FLOAT] = random_vector(b, CLASS_FLOAT, ELEMENTS, 2),
-                             [CLASS_BOOL] = random_vector(b, CLASS_BOOL, ELEMENTS, 3)};
-  for (size_t k = 0; k < sizeof distributions / sizeof *distributions; k++) {
+void measure_ranks_under(struct device *d, uint64_t n, bool ids) {
+  struct cvl_value data[CLASS_BOOL + 1] = {{.form = CVL_NOTHING}};
+  data[CLASS_INT] = device_vector(d, CLASS_INT, n, 20);
+  for (size_t k = 0; data[CLASS_INT].form != CVL_NOTHING && k < sizeof shapes / sizeof *shapes;
+       k++) {
+    if (!shapes[k].ragged) continue;
     struct segments s;
-    if (segments_make(b, &distributions[k], &s)) {
-      measure_segments(b, &s, distributions[k].empties, data);
-    }
-    segments_drop(b, &s);
+    if (segments_make(d, &shapes[k], n, &s))
+      measure_ranked(d, &s, data, ids ? "RANK_UP" : "RANK_UP, no ids",
+                     ids ? "make, RANK_UP" : "make, RANK_UP, no ids");
+    segments_drop(d, &s);
   }
-  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) drop(b, &data[class]);
-  measure_rank(b, CLASS_INT);
-  measure_rank(b, CLASS_FLOAT);
+  drop(&d->b, &data[CLASS_INT]);
 }
 
-static size_t arena_bytes(size_t wanted) {
-  (void)wanted; /* segments have one size */
-  return (size_t)ELEMENTS * 8 * 6 + MOST_STREAMS * 64;
-}
-
-int main(int argc, char **argv) {
-  return bench_main(argc, argv, "segments", arena_bytes, measure_all);
+void measure_shapes(struct device *d, uint64_t n) {
+  struct cvl_value data[CLASS_BOOL + 1];
+  bool made = true;
+  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
+    data[class] = device_vector(d, class, n, 20 + class);
+    made = made && data[class].form != CVL_NOTHING;
+  }
+  for (size_t k = 0; made && k < sizeof shapes / sizeof *shapes; k++) {
+    struct segments s;
+    if (segments_make(d, &shapes[k], n, &s)) measure_shape(d, &s, data);
+    segments_drop(d, &s);
+  }
+  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++)
+    drop(&d->b, &data[class]);
 }

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """The ways of the tuning values that await a device, side by side in one call.
 
-    bench/switches.py [--build DIR] [--backend cuda] [--seconds N] [--out FILE.json]
+    bench/gpu switches [--build DIR] [--backend cuda] [--seconds N] [--out FILE.json]
 
 docs/internals/cuda.md has them in the table under "Switches that await a device": the value, its ways, which are
 numbers, and what decides: programs of the corpus, and operations in backquotes; without any the programs
@@ -19,12 +18,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from gpu import CORPUS
+from rounds import median
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 TABLE = ROOT / "docs" / "internals" / "cuda.md"
 HEADING = "Switches that await a device"
-CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
-CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode" / "real"
 PROGRAMS = ("qs.1000000", "quickhull.5000000", "bh.10000")
 SMALL_PROGRAMS = ("qs.1000",)      # where no device is
 TURNS = 5
@@ -52,7 +52,7 @@ def switches(text):
         names = [word for word in quoted(value) if word.startswith("cuda.")]
         numbers = [w for w in quoted(ways) if re.fullmatch(NUMBER, w)] or re.findall(rf"(?<![\w.]){NUMBER}(?![\w.])", ways)
         if len(names) != 1 or len(numbers) < 2:
-            sys.exit(f"bench/switches.py: {TABLE.relative_to(ROOT)}: a row without one value and two ways: {value}, {ways}")
+            sys.exit(f"bench/gpu switches: {TABLE.relative_to(ROOT)}: a row without one value and two ways: {value}, {ways}")
         programs = re.findall(r"\b(?:qs|quickhull|bh|black-scholes|dotp)\.\d+\b|\bmuladd\b", decides)
         operations = [w for w in quoted(decides) if re.fullmatch(r"[A-Z+*_]+", w)]
         found.append((names[0], numbers, programs, operations))
@@ -135,10 +135,6 @@ def write(options, times, wrong):
         part.replace(options.out)
 
 
-def median(values):
-    return sorted(values)[len(values) // 2]
-
-
 def show(times):
     """A line for each thing that was timed: the medians of all ways, the first first."""
     for value, ways in times.items():
@@ -147,13 +143,13 @@ def show(times):
             print(f"  {value:28} {what:36} {', '.join(found)}")
 
 
-def main():
+def main(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     parser.add_argument("--backend", default="cuda")
     parser.add_argument("--seconds", type=float, default=90)
     parser.add_argument("--out", type=Path, metavar="FILE.json")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     text = TABLE.read_text()
     if not switches(text):
         print(f"no switches await a device in {TABLE.relative_to(ROOT)}")
@@ -162,6 +158,3 @@ def main():
     show(times)
     return 1 if wrong else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

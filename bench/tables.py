@@ -1,10 +1,7 @@
 """The tables of docs/results.md, each a list of lines, from an Outcome."""
 
-from math import isqrt
-
 import published
-from noise import LEAST_ROUNDS
-from rounds import AT_TARGETS, TWIN
+from rounds import AT_TARGETS, LEAST_ROUNDS, TWIN
 
 
 # ---- words ----
@@ -62,10 +59,6 @@ def some(outcome, names):
             outcome.programs[n].largest()]
 
 
-def of_paper(outcome, paper):
-    return [p for p in outcome.programs.values() if p.paper == paper and p.largest()]
-
-
 def systems_of(outcome, programs, points=None):
     """Those that were timed, or tried, on any of the programs."""
     points = points or [p.largest() for p in programs]
@@ -111,23 +104,7 @@ def sparse(outcome):
             *grid(header, rows), *made_by(outcome, programs)]
 
 
-def by_size(outcome, programs):
-    """Time of each system at each size."""
-    result = []
-    for p in programs:
-        points = p.main()
-        systems = shown(outcome, points)
-        header = [p.unit, *(f"{outcome.title(s)}, ms" for s in systems)]
-        rows = [[f"{q.n:,}", *(time_cell(q, s) for s in systems)] for q in points]
-        if p.name == "mandelbrot":
-            header += ["Obsidian on GTX 680, paper", "on Tesla, paper"]
-            for q, row in zip(points, rows):
-                row += published.OBSIDIAN_MANDELBROT.get(isqrt(q.n), ("", ""))
-        result += [f"**{p.title}**", "", *grid(header, rows)]
-    return result + made_by(outcome, programs)
-
-
-# ---- memory, growth, what was executed ----
+# ---- memory ----
 
 def memory(outcome):
     programs = [p for p in outcome.programs.values() if p.largest()]
@@ -145,41 +122,3 @@ def memory(outcome):
     return grid(["program", "size", "data in and out, MiB", "Ravel's vectors, MiB", "over data",
                  "Ravel's process, MiB", "OpenMP C's process, MiB", "promised, MiB", ""],
                 rows) + made_by(outcome, programs, " --largest --systems ravel,openmp")
-
-
-GROWS = 0.1   # so much more of an exponent is flagged
-
-
-def growth(outcome):
-    programs = [p for p in outcome.programs.values() if p.growth("ravel") is not None]
-    rows = []
-    for p in programs:
-        ours, other, limit = p.growth("ravel"), p.growth("openmp"), p.limit_growth()
-        allowed = max(g for g in (1.0, other, limit) if g is not None) + GROWS
-        points = p.series("ravel")
-        rows.append([p.title, f"{points[0][0]:,} to {points[-1][0]:,}", f"{ours:.2f}",
-                     *(f"{g:.2f}" if g is not None else "" for g in (limit, other)),
-                     "**faster than its work**" if ours > allowed else ""])
-    return rows and [
-        "The exponent of time against the algorithm's work. A program is flagged if it is above 1 by",
-        f"more than {GROWS}, and above that of OpenMP C and that of what the hardware allows by its",
-        "bandwidth and its rates: data that leave the caches make all of them grow faster.", ""] + grid(
-        ["program", "sizes", "exponent, Ravel", "of the hardware", "OpenMP C", ""],
-        rows) + made_by(outcome, programs, " --systems ravel,openmp")
-
-
-def executed(outcome):
-    """Counts of the largest size; of the program before it is optimised only where it was measured."""
-    programs = [p for p in outcome.programs.values()
-                if p.largest() and p.largest().get("ravel", "instructions")]
-    bases = [p.largest().get("ravel-base", "instructions") for p in programs]
-    rows = []
-    for p, base in zip(programs, bases):
-        point = p.largest()
-        rows.append([p.title, f"{point.n:,}", *([f"{base:,}" if base else ""] if any(bases) else []),
-                     *(f"{point.get('ravel', k):,}" if point.get("ravel", k) is not None else ""
-                       for k in ("instructions", "work", "steps", "launches", "waits")),
-                     milliseconds(point.get("ravel", "compile_seconds"))])
-    return grid(["program", "size", *(["instructions, base"] if any(bases) else []), "instructions",
-                 "work", "steps", "launches", "waits", "compiling, ms"], rows) + made_by(
-        outcome, programs, " --largest --systems ravel,ravel-base")

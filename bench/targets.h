@@ -4,7 +4,6 @@
 
 #define TARGET(name, value, against) static const double TARGET_##name = value;
 #define PROGRAM(name, target)
-#define REAL_TIME(name, ratio)
 #define GPU_TIME(name, first, warm)
 #define GPU_COUNTS(name, launches, waits)
 #define TAKES(name, size, how, launches, waits)
@@ -12,7 +11,6 @@
 #undef TAKES
 #undef GPU_COUNTS
 #undef GPU_TIME
-#undef REAL_TIME
 #undef PROGRAM
 #undef TARGET
 

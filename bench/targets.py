@@ -15,7 +15,6 @@ def rows(macro):
 
 VALUES = {name: float(value) for name, value, *_ in rows("TARGET")}
 CLASSES = {name: kind.lower() for name, kind in rows("PROGRAM")}
-REAL_TIMES = {name: float(ratio) for name, ratio in rows("REAL_TIME")}
 GPU_TIMES = {name: tuple(map(float, values)) for name, *values in rows("GPU_TIME")}
 GPU_COUNTS = {name: tuple(map(int, counts)) for name, *counts in rows("GPU_COUNTS")}
 TAKES = {(name, int(size), how): tuple(map(int, counts))

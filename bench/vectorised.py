@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Whether the baselines' loops are vector code, on machines with AVX2 and with AVX-512.
 
-    bench/vectorised.py [NAME...]     a line for each claim; exit status 1 if one does not hold
+    bench/report vectors [NAME...]     a line for each claim; exit status 1 if one does not hold
 
 A claim is a comment before a loop, `/* vector: real */` or `/* vector: integer */`, with the names of
 functions of libmvec that it calls; or, of a program without such loops, `/* scalar: ... */` with the
@@ -14,7 +13,6 @@ import argparse
 import platform
 import re
 import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -143,15 +141,11 @@ def baselines(names):
     return [known[name] for name in names or known]
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def main(words):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", nargs="*", metavar="NAME", help="default: all of them")
     parser.add_argument("--jobs", type=int, default=2, help="compilers at a time")
-    return parser.parse_args()
-
-
-def main():
-    options = parse()
+    options = parser.parse_args(words)
     if not HERE or "Free Software Foundation" not in compiler_version("cc"):
         print("SKIPPED: vector code of the baselines: it is looked for in what gcc makes for x86-64")
         return 0
@@ -167,9 +161,3 @@ def main():
     print(f"{held} passed, {failed} failed")
     return 1 if failed else 0
 
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BenchError as error:
-        sys.exit(f"bench/vectorised.py: {error}")

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* WHOLE: from there on blocks pay (bench/mpi/threshold.py; README.md, Distributions). */
+/* WHOLE: from there on blocks pay (README.md, Distributions). */
 enum { GRAIN = 1024, WHOLE = 4096, SAMPLES = 1 << 12 };
 /* Bytes of vectors that all ranks keep a copy of: at most these, and that share of the limit.
  */

@@ -140,7 +140,7 @@ def programs():
                 f"{CACHED} {DRIVE} --sample 2 --seed 1" + configs(
                     "native", "native-64", "cuda-emu", "cuda-emu-64", "cuda-emu-32-32",
                     "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
-    yield Stage("launches and waits, emulated GPU", "bench/launches.py")
+    yield Stage("launches and waits, emulated GPU", "bench/gpu launches")
     yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
     yield Stage("kernels of the CUDA back end, by ptxas", "lab/check ptxas --jobs {jobs}")
     yield Stage("code of the CUDA back end for each GPU, a sample", "lab/check architectures --jobs {jobs}")
@@ -176,9 +176,9 @@ def sanitized():
 
 
 def ranks():
-    yield Stage("what ranks of MPI jobs send", "bench/mpi/counts.py --check --ranks 3 --elements 65536"
-                " && bench/mpi/counts.py --page --check")
-    yield Stage("how ranks of MPI jobs execute programs, a sample", "bench/mpi/programs.py --check dot-product pagerank"
+    yield Stage("what ranks of MPI jobs send", "bench/mpi operations --check --ranks 3 --elements 65536"
+                " && bench/mpi operations --page --check")
+    yield Stage("how ranks of MPI jobs execute programs, a sample", "bench/mpi programs --check dot-product pagerank"
                 " barnes-hut quicksort segmented-sum examples/fft")
     yield Stage("ranks of MPI jobs", f"{EVERY} cvl-mpi/tests/ranks.py --ranks 1 2 3 --conformance '--quick --brief"
                 " --int 64 --shard 1/60'")
@@ -208,12 +208,11 @@ def pages():
     yield Stage("benchmark programs",
                 "PATH=/usr/lib/ccache:$PATH bench/run --check --quick --jobs {jobs}"
                 " --systems ravel,direct,c")
-    yield Stage("vector code of the baselines", "PATH=/usr/lib/ccache:$PATH bench/vectorised.py --jobs {jobs}")
-    yield Stage("what is compiled of each program", "bench/superoperators.py --check --jobs {jobs}")
-    yield Stage("what is cut of each program", "bench/instances.py --check --jobs {jobs}")
-    yield Stage("programs in bounded memory, a sample", "bench/memory-limits.py check --quick")
+    yield Stage("vector code of the baselines", "PATH=/usr/lib/ccache:$PATH bench/report vectors --jobs {jobs}")
+    yield Stage("what is compiled of each program", "bench/report compiled --check --jobs {jobs}")
+    yield Stage("what is cut of each program", "bench/report cut --check --jobs {jobs}")
+    yield Stage("programs in bounded memory, a sample", "bench/memory check --quick")
     yield Stage("benchmark harness", "bench/tests/harness.py")
-    yield Stage("the model of many ranks", "bench/tests/scaling.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
     yield Stage("functions by instances of NESL", "python3 nesl-tests/instances.py")
     yield Stage("chunks of many tiny instances", "python3 nesl-tests/ranges.py")
@@ -310,7 +309,7 @@ def whole_programs():
     yield Stage("whole: real programs, emulated GPU", f"{DRIVE} --suite real --only muladd"
                 " --only bh.100 --only dotp.100000 --only '*.1000'" + configs(
                     "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
-    yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/launches.py --whole")
+    yield Stage("whole: launches and waits, emulated GPU", f"{CACHED} bench/gpu launches --whole")
     yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
     yield Stage("whole: code of the CUDA back end for each GPU", "lab/check architectures --whole --jobs {jobs}")
     yield Stage("whole: kernels of the CUDA back end, by ptxas",
@@ -394,9 +393,9 @@ def whole_at_random():
     yield Stage("whole: sanitized ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --build build-sanitized --ranks 3"
                 " --conformance '--quick --brief --int 64 --shard 1/20 --seed 0x{seed}'", "sanitized")
-    yield Stage("whole: how ranks of MPI jobs execute programs", "bench/mpi/programs.py --check")
-    yield Stage("whole: what ranks of MPI jobs send, programs", "bench/mpi/scaling.py --check --ranks 1 2 4"
-                " && bench/mpi/counts.py --check --ranks 1 8 16 --elements 262144")
+    yield Stage("whole: how ranks of MPI jobs execute programs", "bench/mpi programs --check")
+    yield Stage("whole: what ranks of MPI jobs send, programs", "bench/mpi sent --check"
+                " && bench/mpi operations --check --ranks 1 8 16 --elements 262144")
     yield Stage("whole: ranks of MPI jobs",
                 "cvl-mpi/tests/ranks.py --ranks 1 2 3 4 5 7 16 --programs --forms --random 300 --seed {seed}"
                 " --conformance '--quick --brief --int 64 --seed 0x{seed}'")
@@ -441,8 +440,8 @@ def whole_rest():
                 " scripts/with-python-libraries python3 nesl-tests/idioms.py")
     yield Stage("whole: notebooks", "scripts/with-python-libraries python3 examples/notebooks/run.py")
     yield Stage("whole: ragged data in other libraries", "scripts/with-python-libraries python3"
-                " bench/python/measure.py --check")
-    yield Stage("whole: programs in bounded memory", "bench/memory-limits.py check")
+                " bench/python --check")
+    yield Stage("whole: programs in bounded memory", "bench/memory check")
     yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
     yield Stage("whole: cliffs in speed", "bench/cliffs", alone=True)
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)

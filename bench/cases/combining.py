@@ -2,7 +2,7 @@
 
 import numpy
 
-from case import Case, Limit, streamed
+from case import Case, streamed
 
 
 def bins(count):
@@ -48,21 +48,19 @@ CASES = [
     Case("bin-counts", "Counts of bins", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 7, 5000],
          make=BINS["100 bins"], variants=BINS,
-         reference=lambda a: [numpy.bincount(a[0], minlength=a[1])],
-         limit=lambda n, a: Limit(bytes=8 * n + 8 * a[1])),
+         reference=lambda a: [numpy.bincount(a[0], minlength=a[1])]),
     Case("group-sums", "Sums of groups", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 7, 5000],
          make=GROUPS["100 groups"], variants=GROUPS,
          reference=lambda a: [numpy.bincount(a[1], weights=a[0], minlength=a[2])],
-         limit=lambda n, a: Limit(bytes=16 * n + 8 * a[2]),
          remark="Sums are in the order of positions, in one tree, whatever the threads: elements are first "
                 "sorted by group."),
     Case("argmax", "Greatest value and its position", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 7, 5000],
          make=lambda n, rng: [rng.standard_normal(n)], reference=greatest,
-         limit=lambda n, a: streamed([8 * n])),
+         streams=lambda n, a: streamed([8 * n])),
     Case("recurrence", "Linear recurrence", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 7, 5000],
          make=damped, reference=recurred, tolerance=1e-7,
-         limit=lambda n, a: streamed([8 * n, 8 * n], [8 * n])),
+         streams=lambda n, a: streamed([8 * n, 8 * n], [8 * n])),
 ]

@@ -3,7 +3,7 @@ smallest one with nesting: sums of rows."""
 
 import numpy
 
-from case import Case, Limit, streamed
+from case import Case, streamed
 
 MIB = 1 << 20
 
@@ -56,7 +56,7 @@ def exclusive_sums(a):
     return [numpy.concatenate([[0], numpy.cumsum(a[0])[:-1]]).astype(a[0].dtype)[:len(a[0])]]
 
 
-def scan_limit(n, arguments):
+def scan_streams(n, arguments):
     size = (4 if arguments[0].dtype.kind == "i" else 8) * n   # of integers those of `widths`
     return streamed([size], [size])
 
@@ -162,60 +162,58 @@ CASES = [
     Case("dot-product", "Dot product", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
          make=two_vectors, reference=lambda a: [numpy.dot(a[0], a[1])],
-         limit=lambda n, a: streamed([8 * n, 8 * n]), remark=ASKING),
+         streams=lambda n, a: streamed([8 * n, 8 * n]), remark=ASKING),
     Case("saxpy", "SAXPY, double", "Barracuda",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
          make=lambda n, rng: [0.75, *two_vectors(n, rng)],
          reference=lambda a: [a[0] * a[1] + a[2]],
-         limit=lambda n, a: streamed([8 * n, 8 * n], [8 * n]), widths="classic",
+         streams=lambda n, a: streamed([8 * n, 8 * n], [8 * n]), widths="classic",
          remark=STRIPS),
     Case("sdot", "SDOT, single", "Barracuda",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
          # In the order of C a sum of ten million products is off by 3e-4 in single precision.
          make=two_vectors, reference=lambda a: [numpy.dot(a[0], a[1])], tolerance=1e-3,
-         limit=lambda n, a: streamed([4 * n, 4 * n]), widths="32",
+         streams=lambda n, a: streamed([4 * n, 4 * n]), widths="32",
          remark=ASKING),
     Case("rmse", "Root mean square error", "Barracuda",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[1, 2, 1000],
          make=two_vectors, reference=root_mean_square,
-         limit=lambda n, a: streamed([8 * n, 8 * n]), remark=ASKING),
+         streams=lambda n, a: streamed([8 * n, 8 * n]), remark=ASKING),
     Case("forward-difference", "Forward difference", "Barracuda",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[1, 2, 1000],
          make=noisy_wave, reference=lambda a: [numpy.diff(a[0])],
-         limit=lambda n, a: streamed([8 * n], [8 * n]), remark=STRIPS),
+         streams=lambda n, a: streamed([8 * n], [8 * n]), remark=STRIPS),
     Case("moving-average", "15-point moving average", "Barracuda",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[14, 15, 1000],
          make=noisy_wave,
          reference=lambda a: [numpy.convolve(a[0], SPENCER, "valid")[:len(a[0]) - 14]],
-         limit=lambda n, a: streamed([8 * n], [8 * n], flops=16 * n),
+         streams=lambda n, a: streamed([8 * n], [8 * n]),
          remark=ASKING + " The program divides by 320, exactly rounded; C multiplies by 1/320."),
     Case("jacobi", "Jacobi, 20 sweeps", "Barracuda",
          sizes=[64**2, 256**2, 1024**2, 2048**2], test_sizes=[0, 6, 9, 1000],
          make=plate, reference=relaxed, unit="points",
-         limit=lambda n, a: streamed([8 * n, 8 * n], [8 * n], passes=SWEEPS,
-                                     flops=5 * SWEEPS * n)),
+         streams=lambda n, a: streamed([8 * n, 8 * n], [8 * n], passes=SWEEPS)),
     Case("reduce", "Reduction of words", "Obsidian",
          sizes=[2**14, 2**17, 2**20, 2**24], test_sizes=[0, 1, 1000],
          make=small_words, reference=lambda a: [numpy.sum(a[0])],
-         limit=lambda n, a: streamed([4 * n]), widths="classic"),
+         streams=lambda n, a: streamed([4 * n]), widths="classic"),
     Case("scan", "Scan of a sum", "Obsidian",
          sizes=[2**14, 2**17, 2**20, 2**24], test_sizes=[0, 1, 7, 1000, 100000],
          make=small_words, reference=exclusive_sums,
          variants={"words": small_words, "doubles": lambda n, rng: [rng.random(n)]},
-         limit=scan_limit, widths="classic"),
+         streams=scan_streams, widths="classic"),
     Case("pack", "Filter", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000, 100000],
          make=PACKED["half"], variants=PACKED, reference=lambda a: [a[0][a[0] > 0]],
-         limit=lambda n, a: streamed([8 * n], [8 * numpy.count_nonzero(a[0] > 0)])),
+         streams=lambda n, a: streamed([8 * n], [8 * numpy.count_nonzero(a[0] > 0)])),
     Case("segmented-sum", "Sums of rows", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 2000],
          make=SHAPES["equal 16"], variants=SHAPES, reference=sums_of_rows, unit="values",
-         limit=lambda n, a: streamed([8 * len(a[0]), 8 * len(a[1])], [8 * len(a[1])]),
+         streams=lambda n, a: streamed([8 * len(a[0]), 8 * len(a[1])], [8 * len(a[1])]),
          remark="Rows are loaded and reduced sixteen or more at a time; memory is nearly idle while "
                 "they are reduced."),
     Case("mandelbrot", "Mandelbrot, 255 steps", "Accelerate",
          sizes=[256**2, 512**2, 1024**2, 2 * 10**6], test_sizes=[0, 1, 6, 5000],
          make=view(255), check=check_escapes, unit="points",
-         limit=lambda n, a: Limit(bytes=8 * n, flops=8 * n * 70),
          memory=lambda n: 96 * n + 64 * MIB),
 ]

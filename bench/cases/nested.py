@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from case import Case, Limit, streamed
+from case import Case, streamed
 
 # ---- Black-Scholes: the ranges of the samples of NVIDIA's SDK ----
 
@@ -114,7 +114,7 @@ def sparse_matrix_vector(arguments):
     return [numpy.bincount(row, values * x[columns], len(lengths)).astype(float)]
 
 
-def sparse_limit(n, arguments):
+def sparse_streams(n, arguments):
     lengths, columns, _, x = arguments
     return streamed([8 * len(columns), 8 * len(columns), 8 * len(lengths), 8 * len(x)],
                     [8 * len(lengths)])
@@ -361,11 +361,10 @@ def sums_of_random(arguments, results):
     return None
 
 
-def barnes_hut(name, title, dimensions, largest, bytes_each, memory, remark):
+def barnes_hut(name, title, dimensions, largest, memory, remark):
     return Case(name, title, "NESL/GPU",
                 sizes=[750, 7500, 75000, largest], test_sizes=[0, 1, 2, 1000], unit="bodies",
                 make=step(dimensions), check=step_check(dimensions), tolerance=1e-7,
-                work=lambda n: n * math.log2(n + 2), limit=lambda n, a: Limit(bytes=bytes_each * n),
                 memory=lambda n: memory + 5000 * n,
                 variants={"even": step(dimensions), "clustered": clustered(dimensions)},
                 remark=remark)
@@ -375,14 +374,14 @@ CASES = [
     Case("black-scholes", "Black-Scholes", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
          make=contracts, reference=black_scholes, check=black_scholes_check,
-         limit=lambda n, a: Limit(bytes=40 * n, flops=80 * n), unit="contracts",
+         unit="contracts",
          remark="The formula is one pass, bound by arithmetic. exp and log give the same bits "
                 "everywhere and so use no fused multiply-add, as those of libmvec do; compiled, "
                 "they also compute for every element what only unusual arguments need. "
                 "Evaluated, each simple step loads and stores its strip."),
     Case("sparse-matrix-vector", "Sparse matrix times vector", "Accelerate",
          sizes=[10**4, 10**5, 10**6, 4 * 10**6], test_sizes=[0, 1, 5000],
-         make=matrix("protein"), reference=sparse_matrix_vector, limit=sparse_limit,
+         make=matrix("protein"), reference=sparse_matrix_vector, streams=sparse_streams,
          unit="values", variants={name: matrix(name) for name in ["protein", *MATRICES]},
          facts=rows_of_matrix,
          remark="The check of the columns, the gather, the product and the sums of rows are steps "
@@ -391,38 +390,37 @@ CASES = [
     Case("n-body", "Bodies, all pairs", "Accelerate",
          sizes=[512, 2048, 8192, 32768], test_sizes=[0, 1, 2, 300],
          make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),
-         limit=lambda n, a: Limit(bytes=56 * n, flops=20 * n * n), work=lambda n: n * n,
          unit="bodies", memory=lambda n: 10**8 + 1000 * n,
          remark="Differences, distance and pull are a few expressions over a strip, while the loop "
                 "of C keeps all values in registers. So does the compiled one, but it also checks "
                 "whether each root and quotient is defined."),
     Case("quickhull", "Convex hull", "NESL/GPU",
          sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
-         make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
+         make=square, reference=hull, tolerance=0.0,
          unit="points", variants={"square": square, "disc": disc, "circle": circle}),
-    barnes_hut("barnes-hut", "Barnes-Hut in the plane", 2, 750000, 72, 2**28,
+    barnes_hut("barnes-hut", "Barnes-Hut in the plane", 2, 750000, 2**28,
                "Each level writes a list of nodes for each body and gathers the nodes again; the "
                "pull of near nodes is computed, too, with a mass of 0. C has a stack in the cache. "
                "Where a leaf has thousands of bodies, the lists take most of the memory."),
-    barnes_hut("barnes-hut-3d", "Barnes-Hut in space", 3, 200000, 104, 2**29, "As in the plane."),
+    barnes_hut("barnes-hut-3d", "Barnes-Hut in space", 3, 200000, 2**29, "As in the plane."),
     Case("canny", "Canny edge detection", "Accelerate",
          sizes=[256, 512, 1024, 2048, 4096], test_sizes=[0, 1, 8, 9, 10, 100], make=picture,
-         reference=edges, limit=lambda n, a: Limit(bytes=9 * n * n), work=lambda n: n * n,
+         reference=edges,
          unit="pixels a side",
          remark="Each phase is a pass over memory, while C keeps a few rows of the picture in the "
                 "cache from one phase to the next. Grades of edges are INTs, in C bytes."),
     Case("fluid-flow", "Fluid flow", "Accelerate",
          sizes=[64, 128, 256, 512, 1024, 1448], test_sizes=[3, 4, 10, 24], make=fluid,
-         reference=fluid_step, limit=lambda n, a: Limit(bytes=5 * 40 * 24 * n * n),
-         work=lambda n: n * n, unit="cells a side",
+         reference=fluid_step,
+         unit="cells a side",
          remark="A round of the relaxation is five passes over memory, in C one: the neighbours on four sides are "
                 "gathered into vectors, since a check stands between; the elements of the boundary are computed, too, "
                 "and discarded."),
     Case("matrix-product", "Matrix product, nested rows", "beyond",
          sizes=[64**2, 200**2, 600**2, 2000**2], test_sizes=[1, 4, 15**2], make=matrices,
-         reference=product, limit=lambda n, a: Limit(bytes=24 * n, flops=2 * n ** 1.5),
-         work=lambda n: n ** 1.5, unit="elements"),
+         reference=product,
+         unit="elements"),
     Case("random-sums", "Sums of random numbers", "beyond", sizes=[10**3, 10**4, 10**5],
          test_sizes=[0, 1, 30], make=lambda n, rng: [n, 1000 if n > 100 else 7],
-         check=sums_of_random, limit=lambda n, a: Limit(bytes=8 * n), unit="sums"),
+         check=sums_of_random, unit="sums"),
 ]

@@ -5,7 +5,7 @@ import math
 
 import numpy
 
-from case import Case, Limit
+from case import Case
 
 LETTERS = numpy.frombuffer(b"etaoinshrdlcumwfgypbvkjxqz", numpy.uint8)
 # Partial placements of n queens that no queen attacks, of all columns together: what has to be
@@ -204,10 +204,6 @@ def sieve(arguments):
     return [numpy.flatnonzero(prime[:n])]
 
 
-def n_log_n(n):
-    return n * math.log2(max(n, 2))
-
-
 def in_order(arguments):
     return [numpy.sort(arguments[0])]
 
@@ -217,56 +213,53 @@ TENS = [10**4, 10**5, 10**6]
 CASES = [
     Case("quicksort", "Quicksort", "NESL/GPU", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 2, 1000, 20000], make=distinct, reference=in_order,
-         limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic",
+         widths="classic",
          variants={"distinct": distinct, "ordered": ordered, "few values": few_values},
          remark="Each level of calls reads or writes about 29 elements for each key, since the "
                 "list [below, above], the branches of the lifted `if` and both concatenations copy. "
                 "C partitions in one pass and sorts segments of a few keys serially."),
     Case("sort", "Sort (library)", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 2, 1000],
-         make=four_bytes, reference=in_order, limit=lambda n, a: Limit(bytes=16 * n),
+         make=four_bytes, reference=in_order,
          variants={"32 bits": four_bytes, "64 bits": whole_range, "few values": few_values}),
     Case("radix-sort", "Radix sort", "Accelerate", sizes=[*TENS, 4 * 10**6],
          test_sizes=[0, 1, 2, 1000], make=four_bytes, reference=in_order,
-         limit=lambda n, a: Limit(bytes=8 * n), widths="classic"),
+         widths="classic"),
     Case("word-count", "Word count", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 10, 3000],
          make=lambda n, rng: [prose(n, rng)], reference=counted_words,
-         limit=lambda n, a: Limit(bytes=n), unit="characters"),
+         unit="characters"),
     Case("suffix-array", "Suffix array", "beyond", sizes=[*TENS, 4 * 10**6],
          test_sizes=[0, 1, 2, 2000], make=lambda n, rng: [prose(n, rng)], reference=suffixes,
-         limit=lambda n, a: Limit(bytes=9 * n), work=n_log_n, unit="characters",
+         unit="characters",
          variants={"prose": lambda n, rng: [prose(n, rng)], "genome": genome}),
     Case("ragged-sort", "Ragged row sort", "beyond", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 5, 3000], make=rows(power_law), reference=sorted_rows,
-         limit=lambda n, a: Limit(bytes=16 * n),
          variants={name: rows(shape) for name, shape in ROWS.items()}),
     Case("n-queens", "Queens on a board", "beyond", sizes=[8, 9, 10, 11, 12, 13],
          test_sizes=[1, 2, 3, 7], make=lambda n, rng: [n], reference=queens,
-         work=lambda n: PLACEMENTS[n], unit="columns",
+         unit="columns",
          memory=lambda n: 16 * PLACEMENTS[n] + 2**22),
     Case("adaptive-integration", "Adaptive integration", "beyond",
          sizes=[100, 1000, 10**4, 10**5], test_sizes=[1, 2, 50], make=lambda n, rng: [n],
          reference=oscillation, tolerance=1e-6, unit="1/lower end"),
     Case("string-search", "String search", "beyond", sizes=[*TENS, 10**7],
          test_sizes=[1, 30, 3000], make=patterns, reference=occurrences,
-         limit=lambda n, a: Limit(bytes=n), unit="characters",
+         unit="characters",
          remark="Checks separate expressions: a gather that may fail is not moved across an ASSERT, "
                 "and the values that an ASSERT reports are written to memory."),
     Case("primes", "Primes", "beyond", sizes=[*TENS, 10**7], test_sizes=[1, 2, 3, 4, 100, 1000],
          make=lambda n, rng: [n], reference=sieve,
-         work=lambda n: n * math.log(math.log(max(n, 16))), unit="numbers",
+         unit="numbers",
          memory=lambda n: 2 * n + 2**24,
          remark="Each block is sieved in a vector of its size and packed in a second pass; the "
                 "primes of the blocks are then concatenated two by two, while C copies each once."),
     Case("edit-distance", "Edit distance of pairs", "beyond", sizes=[10**2, 10**3, *TENS[:2]],
          test_sizes=[0, 1, 60], make=strings(LONG), reference=distances,
-         limit=lambda n, a: Limit(bytes=2 * LONG * n), unit="pairs",
+         unit="pairs",
          variants={"40 letters": strings(LONG), "8 letters": strings(SHORT)}),
     Case("ragged-unique", "Distinct elements of rows", "beyond", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 5, 3000], make=rows(ROWS["power law"]), reference=distinct_of_rows,
-         limit=lambda n, a: Limit(bytes=16 * n),
          variants={name: rows(shape) for name, shape in ROWS.items()}),
     Case("ragged-top", "Ten greatest of each row", "beyond", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 5, 3000], make=top_rows(ROWS["power law"]), reference=greatest,
-         limit=lambda n, a: Limit(bytes=8 * n),
          variants={name: top_rows(shape) for name, shape in ROWS.items()}),
 ]

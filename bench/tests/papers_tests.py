@@ -1,8 +1,6 @@
 """Tests of the papers' page and of what the call on a GPU measures for it."""
 
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import json
 import sys
@@ -15,19 +13,10 @@ sys.path.insert(0, str(HERE.parent))
 
 import collection  # noqa: E402
 import published  # noqa: E402
+import report_papers as papers  # noqa: E402
 import switches  # noqa: E402
 
 RESULTS = HERE / "results.json"
-
-
-def load_papers():
-    loader = importlib.machinery.SourceFileLoader("bench_papers", str(HERE.parent / "papers"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    loader.exec_module(module)
-    return module
-
-
-papers = load_papers()
 
 
 def results(folder, name, backend, times):
