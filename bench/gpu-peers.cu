@@ -1,4 +1,4 @@
-/* gpu-peers.cu - CUB, Thrust and cuBLAS on the work that bench-gpu-ops measures, see
+/* gpu-peers.cu - CUB, Thrust and cuBLAS on the work that bench-ops measures, see
  * gpu-peers.hpp.
  *
  *     bench-gpu-peers [--json FILE] [--rounds N] [--seconds N] [--sizes LOG2,LOG2...]

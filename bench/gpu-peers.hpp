@@ -54,7 +54,7 @@ struct bench {
 
 double now();
 
-/* With `count`: writes a line, issues once, waits and writes a line, as bench-gpu-ops does.
+/* With `count`: writes a line, issues once, waits and writes a line, as bench-ops does.
  * Else measures issue(), which puts work that moves so many bytes into the stream: warms up,
  * then sequences of a few milliseconds; median, least and most over the rounds. */
 void measure(bench &, const char *peer, const char *name, const char *elem, const char *shape,

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""CuPy, PyTorch and JAX, each where it is installed, on the work that bench-gpu-ops measures.
+"""CuPy, PyTorch and JAX, each where it is installed, on the work that bench-ops measures.
 
     bench/gpu-peers.py [--json FILE] [--sizes LOG2,LOG2...] [--rounds N] [--seconds N]
 
 Each operation runs in sequences of a few milliseconds, waited for once; results are dropped as
 they come. Lines are like those of bench-gpu-peers: names, types and shapes are those of
-bench-gpu-ops. Without a GPU or a library a line says so."""
+bench-ops. Without a GPU or a library a line says so."""
 
 import argparse
 import importlib

@@ -4,7 +4,7 @@ the programs of the corpus; then the targets, each met or missed.
     bench/gpu measure [--build DIR] [--backend cuda] [--only PART ...] [--seconds N] [--sizes 28,24,20,16]
                       [--out DIR]
 
-Parts: ops (bench-gpu-ops), peers (bench-gpu-peers), python (gpu-peers.py), programs. Each
+Parts: ops (bench-ops), peers (bench-gpu-peers), python (gpu-peers.py), programs. Each
 has a share of the seconds and is cut off at its end with what it has. --out gets gpu.json with
 everything. Other back ends than cuda only show that all of this works: their times mean nothing,
 and only launches and waits are held to their targets."""
@@ -84,7 +84,7 @@ def json_lines(command, seconds, options):
 
 
 def measure_ops(seconds, options):
-    rows, wrong = json_lines([options.build / "bin" / "bench-gpu-ops", "--backend",
+    rows, wrong = json_lines([options.build / "bin" / "bench-ops", "--backend",
                               options.backend], seconds, options)
     return {"wrong": wrong, "rows": [r for r in rows if "name" in r],
             **{k: v for r in rows if "name" not in r for k, v in r.items()}}

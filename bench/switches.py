@@ -85,7 +85,7 @@ def of_operation(options, name, tuning, limit):
     """{name, element, size: seconds} of its rows."""
     sizes = OPERATIONS if options.backend == "cuda" else ["--width", "32", "--sizes", "12", "--rounds", "1"]
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as sink:
-        _, wrong = run([options.build / "bin" / "bench-gpu-ops", "--backend", options.backend, "--only", name, "--tuning",
+        _, wrong = run([options.build / "bin" / "bench-ops", "--backend", options.backend, "--only", name, "--tuning",
                         tuning, "--seconds", max(1, int(limit)), "--json", sink.name, *sizes], limit + 10)
         lines = Path(sink.name).read_text(errors="replace").splitlines()
     rows = [json.loads(line) for line in lines if line.endswith("}")]

@@ -17,7 +17,7 @@
  * from the list where segments are empty. Random access costs a sector of 32 bytes either way,
  * but the directory is a sixteenth of the size and fits the second-level cache sooner. So ids
  * move more bytes, but save instructions; on an H200 that makes no difference, or a tenth more
- * (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them: rank.cu.
+ * (RANK_UP in bench-ops, with ids and without). RANK uses them: rank.cu.
  */
 #include <limits.h>
 

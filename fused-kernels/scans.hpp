@@ -22,7 +22,7 @@
  * Executed PTX instructions of scan_chunks for an element, 262,144 FLOATs added: 46, of which
  * the tree takes 4.5 and the way through shared memory 4.7. CUB's sum of 32-bit INTs, in an
  * order of its own, takes 12. Of the sectors that are touched 0.96 are used (0.92 with 32
- * bits). Counted by `RAVEL_PTX=unchecked,count=FILE,processors=4 bench-gpu-ops --backend
+ * bits). Counted by `RAVEL_PTX=unchecked,count=FILE,processors=4 bench-ops --backend
  * cuda-ptx --only ADD_SCAN
  * --sizes 18 --width 32 --count FILE`.
  *

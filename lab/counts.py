@@ -8,7 +8,7 @@
     ... --build DIR
 
     touched        bytes that each launch alone reads and writes, over those that the operation cannot
-                   avoid: its operands and results once, as bench/gpu-ops.c counts them
+                   avoid: its operands and results once, as bench/ops.c counts them
     sectors        bytes that threads want over those of the sectors of 32 bytes that hold them; 1 is
                    best
     banks          cycles of shared memory over those without bank conflicts; 1 is best
@@ -19,7 +19,7 @@
     launches
 
 Counts are exact for the PTX and say nothing of time. A row beyond LIMITS fails unless MISSES has
-it, with a reason. It wants `cmake --build build --target bench-gpu-ops cvl-cuda-ptx
+it, with a reason. It wants `cmake --build build --target bench-ops cvl-cuda-ptx
 bench-gpu-peers-ptx`.
 """
 
@@ -189,7 +189,7 @@ def idle(rows):
 
 def operations(options, registers):
     only = ["--only", options.only or OPERATIONS]
-    mine = [(w.about, figures(w, registers)) for w in count(options, "bench-gpu-ops", "--backend", "cuda-ptx", *only)]
+    mine = [(w.about, figures(w, registers)) for w in count(options, "bench-ops", "--backend", "cuda-ptx", *only)]
     peers = count(options, "bench-gpu-peers-ptx", *(["--only", options.only] if options.only else []))
     print_rows([(title(about), found) for about, found in mine] +
                [(title(w.about), figures(w, registers)) for w in peers])
@@ -207,7 +207,7 @@ def variants(options, registers):
             with tempfile.TemporaryDirectory() as folder:
                 tuning = Path(folder) / "choice.tuning"
                 tuning.write_text(f"{value} {number}\n")
-                found = count(options, "bench-gpu-ops", "--backend", "cuda-ptx", "--only", name, "--tuning", tuning)
+                found = count(options, "bench-ops", "--backend", "cuda-ptx", "--only", name, "--tuning", tuning)
             rows += [(f"{title(w.about)}, {text}", figures(w, registers)) for w in found
                      if w.about["name"] == name and w.about["elem"][0] == "i"]
         print_rows(rows)

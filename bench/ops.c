@@ -1,4 +1,4 @@
-/* gpu-ops.c - every operation of a back end, by element type and size, in percent of the bandwidth
+/* ops.c - every operation of a back end, by element type and size, in percent of the bandwidth
  * of a copy, measured in turn with it; segmented ones by the shape of their segments
  * (segments.c).
  *
