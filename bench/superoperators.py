@@ -71,13 +71,11 @@ same of a program of your own with `vinterp -O --profile` ([guide.md](guide.md))
   compute.
 - **split**: compiled, but some nodes go through kernels of the library, from buffer to buffer. *Why* names them, with
   their number where there are several.
-- **evaluated**: nothing is compiled: segments are copied by runs, or there are no elementwise operations, and the
-  nodes that go through kernels are named. (A kernel that copies runs needs no INDEX.)
+- **evaluated**: nothing is compiled: segments are copied by runs, or there are no elementwise operations.
 - **node by node**: executed as the instructions that it was made from: single elements, or sizes that do not agree.
 
-A superoperator that runs on different segments may have several rows: scatters are compiled where all segments are
-one, with at most four threads ([cpu.md](cpu.md), Scatters), and gathers by affine indices are read in their source
-where segments are long enough.
+A superoperator may have two rows: scatters are compiled where all segments are one, with at most four threads
+([cpu.md](cpu.md), Scatters).
 
 *Work* is the elements that an instruction reads and writes, times the passes. Behind each name: the share of work that
 is in superoperators, and single instructions above 5 %. Below: calls of `reduce`, `scan` and so on whose function
