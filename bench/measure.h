@@ -20,12 +20,12 @@ struct measure_options {
   uint64_t bytes; /* of a working set */
   unsigned threads[MOST_THREAD_COUNTS], thread_counts;
   bool narrow, wide; /* i32 and f32, i64 and f64 */
-  /* Of those that measure by the number of elements (gpu-ops): powers of two, and the seconds
+  /* Of those that measure by the number of elements (bench-ops): powers of two, and the seconds
    * after which what is not done is left out. */
   unsigned sizes[MOST_SIZES], size_count;
   double seconds;
   const char
-      *count;     /* gpu-ops: where the interpreter of PTX counts; nothing is timed. Or NULL */
+      *count;     /* bench-ops: where the interpreter of PTX counts; nothing is timed. Or NULL */
   bool cpu_clock; /* time is the processor's, a thread, not the wall's: see measure_now */
 };
 

@@ -41,7 +41,7 @@ void fused_affine_plan(struct cvl_kernel *k) {
   bool affine[SUPEROP_VALUES_MAX] = {0}, divides[SUPEROP_VALUES_MAX] = {0},
        analysed[SUPEROP_VALUES_MAX] = {0};
   struct fused_affine_nodes found = {affine, divides, analysed};
-  fused_affine_nodes_find(k->op, k->op->cold, &found);
+  fused_affine_nodes_find(k->op, &found);
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     k->nodes[n].run.affine = affine[n];
     k->nodes[n].analysed = analysed[n];

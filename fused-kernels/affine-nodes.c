@@ -3,7 +3,6 @@
 
 struct finding {
   const struct superop *op;
-  const bool *cold;
   struct fused_affine_nodes *to;
   uint32_t definitions[SUPEROP_VALUES_MAX]; /* of every value; SUPEROP_NONE: a parameter */
 };
@@ -43,7 +42,7 @@ static bool is_affine_map(const struct superop *op, const struct superop_node *n
 
 static bool may_be_affine(const struct finding *f, uint32_t k) {
   const struct superop_node *node = &f->op->nodes[k];
-  if (f->cold[k]) return false;
+  if (f->op->cold[k]) return false;
   if (node->role == ROLE_INDEX) return true;
   if (node->role == ROLE_SPREAD) return f->op->kinds[node->result] != SUPEROP_FLOAT;
   bool affine = node->role == ROLE_MAP && is_affine_map(f->op, node);
@@ -83,16 +82,15 @@ static void find_analysed(struct finding *f) {
   for (uint32_t k = f->op->node_count; k-- > 0;) {
     const struct superop_node *node = &f->op->nodes[k];
     const bool map = node->role == ROLE_MAP;
-    if (map && !f->to->affine[k] && !f->cold[k]) note_read(f, node);
-    if (node->op == OPC_BPERMUTE && !f->cold[k]) note_gather(f, k);
+    if (map && !f->to->affine[k] && !f->op->cold[k]) note_read(f, node);
+    if (node->op == OPC_BPERMUTE && !f->op->cold[k]) note_gather(f, k);
     for (unsigned i = 0; map && f->to->analysed[k] && i < node->operand_count; i++)
       f->to->analysed[f->definitions[node->operands[i]]] = true;
   }
 }
 
-void fused_affine_nodes_find(const struct superop *op, const bool *cold,
-                             struct fused_affine_nodes *to) {
-  struct finding f = {.op = op, .cold = cold, .to = to};
+void fused_affine_nodes_find(const struct superop *op, struct fused_affine_nodes *to) {
+  struct finding f = {.op = op, .to = to};
   if (superop_has_loops(op)) return; /* executed by other means */
   find_definitions(&f);
   for (uint32_t k = 0; k < op->node_count; k++) {

@@ -16,9 +16,7 @@ struct fused_affine_nodes {
                      arithmetic itself; and the gathers by such an index */
 };
 
-/* Fills in the arrays, which are all false. cold: of every node. Nothing where there are loops.
- */
-void fused_affine_nodes_find(const struct superop *, const bool *cold,
-                             struct fused_affine_nodes *);
+/* Fills in the arrays, which are all false. Nothing where there are loops. */
+void fused_affine_nodes_find(const struct superop *, struct fused_affine_nodes *);
 
 #endif

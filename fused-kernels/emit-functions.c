@@ -117,6 +117,39 @@ bool fused_functions_plan(struct arena *arena, const struct superop *op, bool fl
   return true;
 }
 
+/* ---- what the plan leaves ---- */
+
+static bool leaves(const struct fused_functions *f, uint32_t k) {
+  const uint8_t role = f->schedule.op->nodes[k].role;
+  return (role == ROLE_SCAN && !fused_may_scan(f->schedule.op, k)) ||
+         (role == ROLE_SCATTER && !f->scatters) || role == ROLE_COMBINE_SCATTER;
+}
+
+/* The nodes of a role that are left, at the end of a list. */
+static const char *list_left(struct arena *arena, const struct fused_functions *f,
+                             enum superop_role role, const char *word, const char *list) {
+  const struct superop *op = f->schedule.op;
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < op->node_count; k++)
+    count += op->nodes[k].role == role && leaves(f, k);
+  if (count == 0) return list;
+  const char *comma = *list ? ", " : "";
+  return count == 1 ? arena_printf(arena, "%s%s%s", list, comma, word)
+                    : arena_printf(arena, "%s%s%u %s", list, comma, count, word);
+}
+
+const char *fused_functions_leave(struct arena *arena, const struct superop *op, bool flat,
+                                  bool *compiled) {
+  struct fused_functions f;
+  *compiled = !op->copies && fused_functions_plan(arena, op, flat, &f);
+  if (op->copies) return "copied by runs";
+  if (!*compiled)
+    return f.schedule.stage_count > 0 ? "too many stages" : "no elementwise operations";
+  const char *list = list_left(arena, &f, ROLE_SCAN, "scan", "");
+  list = list_left(arena, &f, ROLE_SCATTER, "scatter", list);
+  return list_left(arena, &f, ROLE_COMBINE_SCATTER, "scatter of a combination", list);
+}
+
 /* ---- the text ---- */
 
 void fused_emit_named(const struct fused_functions *f, struct widths widths, const char *prefix,

@@ -75,8 +75,7 @@ void fused_rectangles_plan(struct arena *arena, const struct superop *op,
   *r = (struct fused_rectangles){.tasks = arena_alloc(arena, op->node_count + 1),
                                  .reads = needed};
   if (superop_has_loops(op) || superop_has_combinations(op)) return;
-  fused_affine_nodes_find(op, op->cold,
-                          &(struct fused_affine_nodes){arrays[0], arrays[1], arrays[2]});
+  fused_affine_nodes_find(op, &(struct fused_affine_nodes){arrays[0], arrays[1], arrays[2]});
   for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
   const struct planning p = {op, arrays[2], needed};
   r->exists = find_tasks(&p, needed, r->tasks) && all_written(op, r->tasks) &&

@@ -67,6 +67,11 @@ bool fused_functions_plan(struct arena *, const struct superop *, bool flat,
  * segment, for node k: SUPEROP_NONE if there are less. */
 bool fused_functions_differ(const struct superop *);
 void fused_flat_operands(const struct superop *, uint32_t node, uint32_t of[2]);
+/* Why they do not execute all of it: the nodes that the plan leaves to kernels of the library,
+ * or why there are no functions, on one line in the arena. "": they do. *compiled: whether
+ * there are any. */
+const char *fused_functions_leave(struct arena *, const struct superop *, bool flat,
+                                  bool *compiled);
 
 /* Whether the function of a stage, or the one with reductions if `folds`, reads the elements of
  * a value. */

@@ -331,11 +331,6 @@ bool fused_was_one_pass(const struct machine *);
 /* The length of its domain with these operands, waiting for that. */
 uint64_t fused_domain(const struct machine *, uint32_t superop);
 
-/* classified.c: what is known of the segments of each parameter (enum fused_segments), waiting
- * for that; the row of the profile that the latest execution of a superoperator counts in. */
-void superop_segments(struct machine *, uint32_t superop, uint8_t *segments);
-uint32_t superop_row(struct machine *, uint32_t superop, const uint8_t *segments);
-
 /* ---- running: run.c, execute.c, stack-interpreter.c ---- */
 
 /* Runs typed code from `location` until one of these happens; *location is where to go on. */

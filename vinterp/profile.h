@@ -10,8 +10,8 @@
  * Calls by instances that were cut have a line for each function: how many, how many chunks,
  * instances of the smallest and the largest, bytes that one needed, what bound their size.
  *
- * A superoperator has a row for each way in which it was executed: how much of it compiled
- * functions do depends on its segments (fused-kernels/classify.h).
+ * A superoperator has a row for each way in which it was executed: what compiled functions
+ * leave of it depends on whether there are several segments.
  */
 #ifndef RAVEL_PROFILE_H
 #define RAVEL_PROFILE_H

@@ -6,6 +6,7 @@
  */
 #include "vinterp/machine-private.h"
 
+#include "fused-kernels/emit.h"
 #include "fused-kernels/fused.h"
 #include <inttypes.h>
 #include <string.h>
@@ -110,12 +111,61 @@ static uint32_t elementwise_nodes(const struct superop *op) {
   return n;
 }
 
+/* Whether every descriptor is known to be of one segment. */
+static bool is_flat(struct machine *m, const struct superop *op) {
+  bool flat = true;
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    flat &= op->kinds[p] != SUPEROP_SEGDES ||
+            machine_count(m, &fused_operands(m)[p].flat).bound == 1;
+  }
+  return flat;
+}
+
+/* What is asked in an arena of its own, and copied from it. */
+struct question {
+  const struct superop *op;
+  bool flat, compiled;
+  char left[100];
+};
+
+static void ask(struct arena *arena, void *context) {
+  struct question *q = context;
+  const char *left = fused_functions_leave(arena, q->op, q->flat, &q->compiled);
+  snprintf(q->left, sizeof q->left, "%s", left);
+}
+
+/* Without memory for it, row 0. */
+static uint32_t new_row(struct machine *m, uint32_t superop, bool flat) {
+  const struct superop *op = m->program->superops[superop];
+  struct question q = {.op = op, .flat = flat};
+  const bool one_pass = fused_was_one_pass(m);
+  char formula[400];
+  if (one_pass && !arena_with(m->heap, ask, &q)) return 0;
+  const char *way = !one_pass     ? "node by node"
+                    : !q.compiled ? "evaluated"
+                    : *q.left     ? "split"
+                                  : "whole";
+  fused_formula(op, formula, sizeof formula);
+  return profile_superop(m->profile, &(struct profile_superop){superop, way, q.left, formula});
+}
+
+/* The row that an execution counts in, which is looked up where the same has been executed
+ * before: a plan takes longer than many executions. */
+static uint32_t superop_row(struct machine *m, uint32_t superop, bool flat) {
+  uint64_t key = map_mix(superop_hash(m->program->superops[superop]), superop);
+  key = map_mix(key, 2 * (uint64_t)flat + fused_was_one_pass(m));
+  uint32_t row;
+  if (profile_superop_known(m->profile, key, &row)) return row;
+  row = new_row(m, superop, flat);
+  profile_superop_remember(m->profile, key, row);
+  return row;
+}
+
 bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
   struct measured x = {.entry = {.op = OPC_FUSED, .type = TW_NONE}};
-  uint8_t segments[SUPEROP_VALUES_MAX];
   measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
-  superop_segments(m, superop, segments);
+  const bool flat = is_flat(m, op);
   uint64_t domain = fused_domain(m, superop);
   x.begin = machine_clock();
   if (!fused_execute(m, location, superop) ||
@@ -126,7 +176,7 @@ bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
   x.entry.passes = passes > 1 && fused_was_one_pass(m) ? 1 : passes;
   if (domain > x.longest) x.longest = domain;
   if (m->profile) {
-    x.entry.superop = superop_row(m, superop, segments);
+    x.entry.superop = superop_row(m, superop, flat);
     profile_instruction(m->profile, present_row(m), &x.entry);
   }
   if (m->trace) {

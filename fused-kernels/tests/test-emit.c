@@ -468,3 +468,49 @@ Test(emit_functions, files_compile) {
   check_file((struct widths){CVL_I64, CVL_F64}, 6);
   if (every() == 1) check_file((struct widths){CVL_I32, CVL_F32}, 7);
 }
+
+/* ---- what functions leave ---- */
+
+#define FORM(params, body) "fused OP0#1 (" params ") = " body
+#define SQUARES            "(* INT @ $0 $0)"
+
+static const struct {
+  const char *text;
+  bool flat, compiled;
+  const char *left;
+} leaves[] = {
+    {FORM("$0 : INT, $1 : SEGDES", "(+_REDUCE INT @ " SQUARES " $1)"), false, true, ""},
+    {FORM("$0 : INT, $1 : SEGDES", "(+_REDUCE INT @ $0 $1)"), true, false,
+     "no elementwise operations"},
+    {FORM("$0 : INT, $1 : SEGDES", "(+_SCAN INT @ " SQUARES " $1)"), false, true, ""},
+    {FORM("$0 : FLOAT, $1 : SEGDES", "$2 = (* FLOAT @ $0 $0) $3 = (+_SCAN FLOAT @ $2 $1) "
+                                     "$4 = (+_SCAN FLOAT @ $0 $1) -> $3 $4"),
+     true, true, "2 scan"},
+    {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(PERMUTE INT @ " SQUARES " $1 $2)"), true, true,
+     ""},
+    {FORM("$0 : INT, $1 : INT, $2 : SEGDES", "(PERMUTE INT @ " SQUARES " $1 $2)"), false, true,
+     "scatter"},
+    {FORM("$0 : INT, $1 : FLOAT, $2 : INT, $3 : SEGDES",
+          "$4 = (+_SCAN FLOAT @ $1 $3) $5 = " SQUARES " $6 = (PERMUTE INT @ $5 $2 $3) "
+          "-> $4 $6"),
+     false, true, "scan, scatter"},
+    {FORM("$0 : INT, $1 : INT, $2 : INT, $3 : INT, $4 : INT, $5 : SEGDES, $6 : SEGDES, $7 : "
+          "SEGDES",
+          "(DPERMUTE INT @ $1 (INDEX @ $3 (CONST INT 1) $6) (DPERMUTE INT @ $0 (INDEX @ $2 "
+          "(CONST INT 1) $5) $4 $5 $7) $6 $7)"),
+     false, false, "copied by runs"},
+};
+
+Test(emit, functions_leave) {
+  for (size_t i = 0; i < sizeof leaves / sizeof *leaves; i++) {
+    struct loaded l;
+    bool compiled;
+    load(&l, leaves[i].text, (struct widths){CVL_I64, CVL_F64});
+    cr_assert_not_null(l.ops[0], "%s: %s", leaves[i].text,
+                       l.diags.list.count ? l.diags.list.items[0].message : "");
+    const char *left = fused_functions_leave(&l.arena, l.ops[0], leaves[i].flat, &compiled);
+    cr_expect_str_eq(left, leaves[i].left, "%s: %s", leaves[i].text, left);
+    cr_expect_eq(compiled, leaves[i].compiled, "%s", leaves[i].text);
+    unload(&l);
+  }
+}
