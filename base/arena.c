@@ -1,4 +1,4 @@
-/* arena.c - blocks that grow geometrically; freed together. */
+/* arena.c - blocks that grow geometrically and are freed together. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -100,23 +100,23 @@ void arena_free_since(struct arena *arena, struct arena_point mark) {
   arena->end = mark.end;
 }
 
-static size_t aligned(size_t bytes) {
+static size_t arena_aligned(size_t bytes) {
   return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-static void poll(struct arena *arena) {
+static void arena_ask_stop(struct arena *arena) {
   if (stop_asks(arena->heap->stop) != STOP_NOT) memory_failed();
 }
 
 void arena_poll(struct arena *arena) {
   enum { ROUNDS = 1024 };
-  if (++arena->polls % ROUNDS == 0) poll(arena);
+  if (++arena->polls % ROUNDS == 0) arena_ask_stop(arena);
 }
 
 /* Makes a new current block with room for `bytes`. */
-static void add_block(struct arena *arena, size_t bytes) {
-  poll(arena);
-  size_t header = aligned(sizeof(struct arena_block));
+static void arena_add_block(struct arena *arena, size_t bytes) {
+  arena_ask_stop(arena);
+  size_t header = arena_aligned(sizeof(struct arena_block));
   size_t step = arena->blocks == NULL ? arena->first_block : 2 * arena->blocks->bytes;
   if (step > LARGEST_STEP) step = LARGEST_STEP;
   if (bytes > SIZE_MAX - header) memory_failed();
@@ -132,12 +132,13 @@ static void add_block(struct arena *arena, size_t bytes) {
 
 void *arena_alloc(struct arena *arena, size_t bytes) {
   if (bytes > SIZE_MAX - ALIGNMENT) memory_failed();
-  size_t size = aligned(bytes == 0 ? 1 : bytes);
-  if (arena->next == NULL || (size_t)(arena->end - arena->next) < size) add_block(arena, size);
+  size_t size = arena_aligned(bytes == 0 ? 1 : bytes);
+  if (arena->next == NULL || (size_t)(arena->end - arena->next) < size)
+    arena_add_block(arena, size);
   char *block = arena->next;
   arena->next += size;
   for (size_t done = 0; done < size; done += CLEARED_UNASKED) {
-    if (done > 0) poll(arena);
+    if (done > 0) arena_ask_stop(arena);
     memset(block + done, 0, size - done < CLEARED_UNASKED ? size - done : CLEARED_UNASKED);
   }
   return block;

@@ -51,9 +51,10 @@ void memory_failed(void) __attribute__((noreturn));
 
 /* An empty arena over heap; it allocates nothing yet. */
 void arena_init(struct arena *, struct heap *);
-/* Likewise, with a first block of so many bytes: for arenas of which there are many. */
+/* Initialises an arena whose first block has so many bytes: for arenas of which there are many.
+ */
 void arena_init_small(struct arena *, struct heap *, size_t first_block);
-/* Bytes that it holds of its heap. */
+/* Returns the bytes that the arena holds of its heap. */
 size_t arena_bytes(const struct arena *);
 /* Whether an address is in it. */
 bool arena_holds(const struct arena *, const void *);
@@ -61,9 +62,10 @@ bool arena_holds(const struct arena *, const void *);
 void arena_free(struct arena *);
 
 /* Calls work with an empty arena over heap, which is freed afterwards. Returns whether memory
- * sufficed: where it fails, work ends. */
+ * sufficed: when it runs out, work ends where it is. */
 bool arena_with(struct heap *heap, void (*work)(struct arena *, void *context), void *context);
-/* The same over a heap of its own, for what is only printed; memory_failed where it fails. */
+/* Does what arena_with does over a heap of its own, for text that is only printed. It ends in
+ * memory_failed where memory runs out. */
 void arena_apart(void (*work)(struct arena *, void *context), void *context);
 
 /* A mark in an arena: what is allocated later can be freed separately. */
@@ -75,14 +77,15 @@ struct arena_point arena_mark(const struct arena *);
 /* Frees what was allocated since the mark; later marks become invalid. */
 void arena_free_since(struct arena *, struct arena_point);
 
-/* bytes, aligned to 16, zeroed. Never NULL: memory_failed instead. */
+/* Allocates bytes, aligned to 16 and zeroed. Never returns NULL: it ends in memory_failed
+ * instead. */
 void *arena_alloc(struct arena *, size_t bytes);
-/* memory_failed if the heap's stop asks for an end. Cheap: for loops whose rounds take less
- * than some microseconds. */
+/* Ends in memory_failed if the heap's stop asks for an end. It is cheap: for loops whose rounds
+ * take less than some microseconds. */
 void arena_poll(struct arena *);
-/* The bytes text[0..length) and a NUL. */
+/* Copies the bytes text[0..length) and adds a NUL. */
 char *arena_copy(struct arena *, const char *text, size_t length);
-/* printf into the arena. */
+/* Prints into the arena as printf does, and returns the text. */
 char *arena_printf(struct arena *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *, const char *format, va_list)

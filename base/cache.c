@@ -55,14 +55,14 @@ static int make_directories(const char *path, unsigned most) {
   return 0;
 }
 
-static int refuse(char why[CACHE_WHY], const char *path, int error) {
+static int refuse_directory(char why[CACHE_WHY], const char *path, int error) {
   char text[128];
   snprintf(why, CACHE_WHY, "%s: %s", path, strerror_r(error, text, sizeof text));
   return error == ENOENT ? CACHE_NOT_THERE : CACHE_NOT_OPENED;
 }
 
 /* Whether only this user can write to a directory. */
-static bool is_own(const struct stat *s, const char *path, char why[CACHE_WHY]) {
+static bool is_own_directory(const struct stat *s, const char *path, char why[CACHE_WHY]) {
   if (s->st_uid != geteuid()) {
     snprintf(why, CACHE_WHY,
              "%s belongs to user %lu and not to user %lu, who runs this: what is in it is not "
@@ -82,13 +82,13 @@ static bool is_own(const struct stat *s, const char *path, char why[CACHE_WHY]) 
 int cache_open(const char *path, unsigned make, char why[CACHE_WHY]) {
   struct stat s;
   const int error = make_directories(path, make);
-  if (error) return refuse(why, path, error);
+  if (error) return refuse_directory(why, path, error);
   const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return refuse(why, path, errno);
+  if (directory < 0) return refuse_directory(why, path, errno);
   int outcome = directory;
   if (fstat(directory, &s) != 0) {
-    outcome = refuse(why, path, errno);
-  } else if (!is_own(&s, path, why)) {
+    outcome = refuse_directory(why, path, errno);
+  } else if (!is_own_directory(&s, path, why)) {
     outcome = CACHE_NOT_TRUSTED;
   }
   if (outcome < 0) close(directory);
@@ -97,7 +97,7 @@ int cache_open(const char *path, unsigned make, char why[CACHE_WHY]) {
 
 /* ---- reading ---- */
 
-static bool read_all(int fd, void *to, size_t bytes) {
+static bool cache_read(int fd, void *to, size_t bytes) {
   char *at = to;
   while (bytes > 0) {
     const ssize_t n = read(fd, at, bytes);
@@ -115,14 +115,14 @@ static bool is_trusted(int fd, struct stat *s) {
          (s->st_uid == geteuid() || s->st_uid == 0) && !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Contents mean nothing under another name. */
+/* The digest begins with the name: contents mean nothing under another one. */
 static void begin_digest(struct sha256_state *state, const char *name) {
   sha256_begin(state);
   sha256_add(state, name, strlen(name) + 1);
 }
 
 /* Whether the contents are valid; then their length. */
-static bool is_whole(int fd, const char *name, uint64_t size, uint64_t *bytes) {
+static bool is_valid_file(int fd, const char *name, uint64_t size, uint64_t *bytes) {
   struct sha256_state state;
   struct trailer t;
   uint8_t digest[SHA256_BYTES];
@@ -131,13 +131,13 @@ static bool is_whole(int fd, const char *name, uint64_t size, uint64_t *bytes) {
   begin_digest(&state, name);
   for (uint64_t left = size - sizeof t; left > 0;) {
     const size_t n = left < sizeof block ? (size_t)left : sizeof block;
-    if (!read_all(fd, block, n)) return false;
+    if (!cache_read(fd, block, n)) return false;
     sha256_add(&state, block, n);
     left -= n;
   }
   sha256_end(&state, digest);
   *bytes = size - sizeof t;
-  return read_all(fd, &t, sizeof t) && memcmp(t.magic, magic, sizeof magic) == 0 &&
+  return cache_read(fd, &t, sizeof t) && memcmp(t.magic, magic, sizeof magic) == 0 &&
          t.bytes == *bytes && memcmp(t.digest, digest, sizeof digest) == 0;
 }
 
@@ -145,7 +145,7 @@ int cache_find(int directory, const char *name, uint64_t *bytes) {
   struct stat s;
   const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return -1;
-  if (is_trusted(fd, &s) && is_whole(fd, name, (uint64_t)s.st_size, bytes) &&
+  if (is_trusted(fd, &s) && is_valid_file(fd, name, (uint64_t)s.st_size, bytes) &&
       lseek(fd, 0, SEEK_SET) == 0) {
     (void)futimens(fd, NULL); /* used just now: see cache_make_room */
     return fd;
@@ -156,7 +156,7 @@ int cache_find(int directory, const char *name, uint64_t *bytes) {
 
 /* ---- writing ---- */
 
-static bool write_all(int fd, const void *from, size_t bytes) {
+static bool cache_write(int fd, const void *from, size_t bytes) {
   const char *at = from;
   while (bytes > 0) {
     const ssize_t n = write(fd, at, bytes);
@@ -169,7 +169,7 @@ static bool write_all(int fd, const void *from, size_t bytes) {
 }
 
 /* Whether the data are on the disk; not every file system can say. */
-static bool synchronise(int fd) {
+static bool synchronise_contents(int fd) {
   return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
 }
 
@@ -180,7 +180,7 @@ static bool write_trailer(int fd, const char *name, const void *data, size_t byt
   begin_digest(&state, name);
   sha256_add(&state, data, bytes);
   sha256_end(&state, t.digest);
-  return write_all(fd, &t, sizeof t);
+  return cache_write(fd, &t, sizeof t);
 }
 
 /* A temporary name; creating it shows whether it is new. False: it is too long. */
@@ -190,7 +190,8 @@ static bool other_name(const char *name, int attempt, char *other, size_t size) 
   return length > 0 && (size_t)length < size;
 }
 
-static int keep(int directory, const char *name, const void *data, size_t bytes, bool is_text) {
+static int keep_file(int directory, const char *name, const void *data, size_t bytes,
+                     bool is_text) {
   char other[NAME_MAX + 1];
   int fd = -1, error = EEXIST;
   for (int i = 0; i < ATTEMPTS && fd < 0 && error == EEXIST; i++) {
@@ -199,8 +200,8 @@ static int keep(int directory, const char *name, const void *data, size_t bytes,
     error = fd < 0 ? errno : 0;
   }
   if (fd < 0) return error;
-  if (!write_all(fd, data, bytes) || !(is_text || write_trailer(fd, name, data, bytes)) ||
-      !synchronise(fd)) {
+  if (!cache_write(fd, data, bytes) || !(is_text || write_trailer(fd, name, data, bytes)) ||
+      !synchronise_contents(fd)) {
     error = errno;
   }
   if (close(fd) != 0 && !error) error = errno;
@@ -210,7 +211,7 @@ static int keep(int directory, const char *name, const void *data, size_t bytes,
 }
 
 int cache_keep(int directory, const char *name, const void *data, size_t bytes) {
-  return keep(directory, name, data, bytes, false);
+  return keep_file(directory, name, data, bytes, false);
 }
 
 void cache_remove(int directory, const char *name) {
@@ -218,7 +219,7 @@ void cache_remove(int directory, const char *name) {
 }
 
 int cache_keep_text(int directory, const char *name, const char *text, size_t length) {
-  return keep(directory, name, text, length, true);
+  return keep_file(directory, name, text, length, true);
 }
 
 /* ---- more names for a file ---- */
@@ -305,9 +306,10 @@ static bool is_earlier(const struct timespec *a, const struct timespec *b) {
   return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* What all files take; *oldest: the name of the one that was not used for longest, or "". */
-static uint64_t look_through(DIR *listing, const char *prefix, const char *suffix,
-                             char oldest[NAME_MAX + 1]) {
+/* Sums what all files take. *oldest becomes the name of the file that was not used for longest,
+ * or "". */
+static uint64_t sum_files(DIR *listing, const char *prefix, const char *suffix,
+                          char oldest[NAME_MAX + 1]) {
   struct timespec used = {0};
   uint64_t all = 0;
   oldest[0] = '\0';
@@ -340,7 +342,7 @@ void cache_make_room(int directory, const char *prefix, const char *suffix,
     return;
   }
   char oldest[NAME_MAX + 1];
-  while (look_through(listing, prefix, suffix, oldest) > most_bytes && oldest[0]) {
+  while (sum_files(listing, prefix, suffix, oldest) > most_bytes && oldest[0]) {
     if (unlinkat(directory, oldest, 0) != 0 && errno != ENOENT) break;
   }
   closedir(listing);

@@ -25,16 +25,17 @@ enum {
 };
 
 /* Opens a directory. The last `make` directories of the path are created if missing, for this
- * user only. A descriptor to be closed, or one of these codes, with the problem and its remedy
- * in `why`. */
+ * user only. Returns a descriptor, which the caller closes, or one of these codes, with the
+ * problem and its remedy in `why`. */
 enum { CACHE_NOT_THERE = -1, CACHE_NOT_OPENED = -2, CACHE_NOT_TRUSTED = -3 };
 int cache_open(const char *path, unsigned make, char why[CACHE_WHY]);
 
-/* Opens the file kept under a name, and updates its time of use. A descriptor to be closed, and
- * the length of its contents; -1: there is none, or none that is valid. */
+/* Opens the file kept under a name, and updates its time of use. Returns a descriptor, which
+ * the caller closes, and the length of its contents; -1 if there is none, or none that is
+ * valid. */
 int cache_find(int directory, const char *name, uint64_t *bytes);
 
-/* Keeps bytes under a name. 0 or an errno: then an older file remains. */
+/* Keeps bytes under a name. Returns 0 or an errno; after an error an older file remains. */
 int cache_keep(int directory, const char *name, const void *data, size_t bytes);
 /* Removes what is kept under a name, if there is anything. */
 void cache_remove(int directory, const char *name);
@@ -42,26 +43,26 @@ void cache_remove(int directory, const char *name);
  */
 int cache_keep_text(int directory, const char *name, const char *text, size_t length);
 
-/* Makes a name one more for the file kept under another, in one step. 0 or an errno. */
+/* Makes a name one more for the file kept under another, in one step. Returns 0 or an errno. */
 int cache_link(int directory, const char *name, const char *file);
-/* The file that a name is one more for; false: it is not made by cache_link. The file need not
- * be there. */
+/* Finds the file that a name is one more for, which need not be there. Returns false if the
+ * name was not made by cache_link. */
 bool cache_linked(int directory, const char *name, char *file, size_t size);
 
-/* A new directory within it for this user alone, whose name begins with `name`, for work in
- * progress. A descriptor to be closed and its name, or -1 and errno. cache_end_scratch removes
- * it with the files in it, and closes the descriptor. */
+/* Makes a directory within this one for this user alone, whose name begins with `name`, for
+ * work in progress. Returns a descriptor and its name, or -1 and errno. cache_end_scratch
+ * removes it with the files in it, and closes the descriptor. */
 int cache_begin_scratch(int directory, const char *name, char *scratch, size_t size);
 void cache_end_scratch(int directory, int descriptor, const char *scratch);
 
-/* Of the files with this prefix and suffix, removes the least recently used until all together
- * take at most `most_bytes`; also temporary files of these names that are an hour old, and
- * links to files that are not there. */
+/* Limits the files with this prefix and suffix: it removes the least recently used ones until
+ * all together take at most `most_bytes`. It also removes temporary files of these names that
+ * are an hour old, and links to files that are not there. */
 void cache_make_room(int directory, const char *prefix, const char *suffix,
                      uint64_t most_bytes);
 
-/* The name of the user's folder: $XDG_CACHE_HOME/ravel or ~/.cache/ravel. 0, or an errno, with
- * ENOENT if the environment names none. */
+/* Finds the name of the user's folder, $XDG_CACHE_HOME/ravel or ~/.cache/ravel. Returns 0 or an
+ * errno: ENOENT if the environment names none. */
 int cache_folder(char *path, size_t size);
 
 #ifdef __cplusplus

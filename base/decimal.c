@@ -78,13 +78,13 @@ void decimal_trim(struct decimal *d) {
 
 /* ---- scaling ---- */
 
-/* m * 2^exponent, m not 0. */
+/* The number m * 2^exponent, where m is not 0. */
 struct binary {
   uint64_t m;
   int exponent;
 };
 
-/* Twice a number, rounded down; whether something was cut off. */
+/* Twice a number, rounded down, and whether something was cut off. */
 struct halves {
   uint64_t count;
   bool more;
@@ -145,7 +145,7 @@ struct scaled {
   bool tenth; /* it had 18 with the k that the exponent of x suggests */
 };
 
-/* A tenth, rounded down like the whole. */
+/* Returns a tenth of x, rounded down as x is. */
 static struct halves tenth_of(struct halves x) {
   return (struct halves){x.count / 10, x.more || x.count % 10 != 0};
 }
@@ -162,18 +162,18 @@ static struct scaled scale_whole(struct binary x) {
   return (struct scaled){tenth_of(value), k - 1, true};
 }
 
-static inline uint64_t nearest(struct halves x, uint64_t unit) {
+static inline uint64_t nearest_multiple(struct halves x, uint64_t unit) {
   const uint64_t units = x.count / (2 * unit), rest = x.count % (2 * unit);
   return units + (rest > unit || (rest == unit && (x.more || units % 2 == 1)));
 }
 
-/* The nearest multiple of 10^dropped, in units of it. */
-static inline uint64_t rounded(struct halves x, int dropped) {
+/* Returns the nearest multiple of 10^dropped, in units of it. */
+static inline uint64_t rounded_digits(struct halves x, int dropped) {
   switch (dropped) { /* compilers divide by constants faster, and these are frequent */
-  case 0: return nearest(x, 1);
-  case 1: return nearest(x, 10);
-  case 2: return nearest(x, 100);
-  default: return nearest(x, tens[dropped]);
+  case 0: return nearest_multiple(x, 1);
+  case 1: return nearest_multiple(x, 10);
+  case 2: return nearest_multiple(x, 100);
+  default: return nearest_multiple(x, tens[dropped]);
   }
 }
 
@@ -196,7 +196,7 @@ void decimal_round(struct decimal *d, double x, int digits) {
     return;
   }
   const struct scaled s = scale_whole(interval_of(x).x);
-  set_digits(d, &s, rounded(s.value, DECIMAL_MOST - digits), digits);
+  set_digits(d, &s, rounded_digits(s.value, DECIMAL_MOST - digits), digits);
 }
 
 /* ---- digits that read back ---- */
@@ -218,7 +218,7 @@ static struct inside inside_of(const struct interval *f, const struct scaled *s)
   return (struct inside){least, high.count + (high.more | !open) - least};
 }
 
-static void shortest(struct decimal *d, const struct interval *f, int fewest, int most) {
+static void shortest_in(struct decimal *d, const struct interval *f, int fewest, int most) {
   if (f->x.m == 0) {
     set_zero(d, fewest);
     return;
@@ -227,7 +227,7 @@ static void shortest(struct decimal *d, const struct interval *f, int fewest, in
   const struct inside inside = inside_of(f, &s);
   for (int digits = fewest;; digits++) {
     const int dropped = DECIMAL_MOST - digits;
-    const uint64_t units = rounded(s.value, dropped);
+    const uint64_t units = rounded_digits(s.value, dropped);
     const bool is_inside = units * 2 * tens[dropped] - inside.least < inside.count;
     if (!is_inside && digits < most) continue;
     set_digits(d, &s, units, digits);
@@ -237,10 +237,10 @@ static void shortest(struct decimal *d, const struct interval *f, int fewest, in
 
 void decimal_shortest(struct decimal *d, double x, int fewest) {
   const struct interval f = interval_of(x);
-  shortest(d, &f, fewest, DECIMAL_MOST);
+  shortest_in(d, &f, fewest, DECIMAL_MOST);
 }
 
 void decimal_shortest_32(struct decimal *d, float x, int fewest) {
   const struct interval f = interval_of_32(x);
-  shortest(d, &f, fewest, DECIMAL_MOST_32);
+  shortest_in(d, &f, fewest, DECIMAL_MOST_32);
 }

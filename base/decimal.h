@@ -18,13 +18,14 @@ struct decimal {
   int count, exponent;
 };
 
-/* The nearest number to |x| with so many digits, 1 to DECIMAL_MOST; of two, the one whose last
- * digit is even: the digits of "%.*e". x is finite. */
+/* Finds the nearest number to |x| with so many digits, 1 to DECIMAL_MOST: the digits of "%.*e".
+ * Where two are equally near, the last digit is even. x is finite. */
 void decimal_round(struct decimal *, double x, int digits);
-/* The first of decimal_round(x, fewest), decimal_round(x, fewest + 1), ... that is read as x
- * again: always one of up to DECIMAL_MOST digits. */
+/* Finds the first of decimal_round(x, fewest), decimal_round(x, fewest + 1), ... that is read
+ * as x again. One of up to DECIMAL_MOST digits always is. */
 void decimal_shortest(struct decimal *, double x, int fewest);
-/* The first that is read as x by those who read floats of 32 bits: up to DECIMAL_MOST_32. */
+/* Finds the first that is read as x by readers of 32-bit floats, of up to DECIMAL_MOST_32
+ * digits. */
 void decimal_shortest_32(struct decimal *, float x, int fewest);
 
 /* Removes zeros at the end; the first digit stays. */

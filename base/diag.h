@@ -49,8 +49,8 @@ void diag_list_init(struct diag_list *, struct arena *);
 void diag_add(struct diag_list *, enum severity, const char *file, struct source_pos,
               const struct origin *origin, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
-/* Prints all to stream, in order of insertion, at most `limit` errors (0: all). `program` is
- * the command's name for diagnostics without a file. */
+/* Prints all to stream, in order of insertion, up to `limit` errors (0: all). `program` is the
+ * command's name for diagnostics without a file. */
 void diag_print(const struct diag_list *, const char *program, size_t limit, FILE *stream);
 
 #endif

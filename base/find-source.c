@@ -36,9 +36,9 @@ int source_find_open(const struct source_search *s, const char *path,
   return file_open_source(&s->permissions, path, s->extension, p.directories, p.count, problem);
 }
 
-/* directory/name.extension; false if it is too long. */
-static bool join(const struct source_search *s, const char *directory, const char *name,
-                 char path[PATH_MAX]) {
+/* Writes directory/name.extension to path. Returns false if that is too long. */
+static bool join_source_path(const struct source_search *s, const char *directory,
+                             const char *name, char path[PATH_MAX]) {
   const size_t length = strlen(name), end = strlen(s->extension);
   const bool ends = length > end && strcmp(name + length - end, s->extension) == 0;
   const bool bare = name[0] == '/' || strcmp(directory, ".") == 0;
@@ -69,7 +69,7 @@ bool source_find(const struct source_search *s, const char *name, struct source_
   list_directories(&p, s);
   found->looked[0] = '\0';
   for (size_t i = 0; i < p.count && (i == 0 || name[0] != '/'); i++) {
-    if (!join(s, p.directories[i], name, found->path)) {
+    if (!join_source_path(s, p.directories[i], name, found->path)) {
       file_failed(problem, ENAMETOOLONG);
       continue;
     }

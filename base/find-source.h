@@ -22,11 +22,11 @@ struct source_found {
   char looked[1024];   /* all names that were tried, with commas, if none was found */
 };
 
-/* False if there is no such source, or none that may be read; then `problem` is the reason that
- * counts: a refusal where there is one. */
+/* Looks for a source. Returns false if there is none that may be read; then `problem` is the
+ * reason that counts, a refusal where there is one. */
 bool source_find(const struct source_search *, const char *name, struct source_found *,
                  struct file_problem *problem);
-/* file_open_source for what was found, which may be in any of the folders. */
+/* Opens what was found, in any of the folders, as file_open_source does. */
 int source_find_open(const struct source_search *, const char *path,
                      struct file_problem *problem);
 /* The directory that a path of at most PATH_MAX bytes lies in. */

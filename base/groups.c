@@ -20,7 +20,8 @@ struct walk {
   void *with;
 };
 
-/* The group of this path and those above it. What is not mounted has no files. */
+/* Visits the group of this path and those above it. A group that is not mounted has no files.
+ */
 static void visit_upwards(const struct walk *w, const char *mount, const char *group,
                           unsigned version) {
   char folder[PATH_ROOM];
@@ -36,7 +37,7 @@ static void visit_upwards(const struct walk *w, const char *mount, const char *g
 }
 
 /* Whether a name is in a list with commas. */
-static bool lists(const char *list, const char *name) {
+static bool list_has(const char *list, const char *name) {
   const size_t length = strlen(name);
   for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
     if (strncmp(p, name, length) == 0 && (p[length] == ',' || p[length] == '\0')) return true;
@@ -56,7 +57,7 @@ static void visit_line(const struct walk *w, char *line, const char *controller)
   if (*controllers == '\0') {
     visit_upwards(w, "", group, 2);
     visit_upwards(w, "/unified", group, 2);
-  } else if (lists(controllers, controller)) {
+  } else if (list_has(controllers, controller)) {
     snprintf(mount, sizeof mount, "/%s", controllers);
     visit_upwards(w, mount, group, 1);
     snprintf(mount, sizeof mount, "/%s", controller);
@@ -75,8 +76,8 @@ static void visit_groups(const struct walk *w, const char *controller) {
 
 /* ---- limits ---- */
 
-/* The numbers of a file of a group, up to two; how many there are. "max" and -1, which mean no
- * limit, are none. */
+/* Reads up to two numbers from a file of a group, and returns how many it has. "max" and -1,
+ * which mean no limit, do not count. */
 static int numbers_in(const char *folder, const char *name, uint64_t *first, uint64_t *second) {
   char path[PATH_ROOM + 64], text[64] = "";
   snprintf(path, sizeof path, "%s/%s", folder, name);

@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-/* Processors' worth of time that groups allow, rounded up; UINT_MAX without a limit. The paths
- * /proc and /sys are looked for below `root`, "" but in tests. */
+/* Returns how many processors' worth of time the groups allow, rounded up; UINT_MAX without a
+ * limit. The paths /proc and /sys are looked for below `root`, which is "" except in tests. */
 unsigned groups_processors(const char *root);
-/* Bytes of memory; UINT64_MAX without a limit. */
+/* Returns how many bytes of memory the groups allow; UINT64_MAX without a limit. */
 uint64_t groups_memory(const char *root);
 
 #endif

@@ -1,4 +1,4 @@
-/* heap.c - counted, limited allocation. */
+/* heap.c - allocations that are counted and limited. */
 #include "base/heap.h"
 #include "base/check.h"
 
@@ -34,13 +34,13 @@ void heap_init(struct heap *heap, uint64_t limit) {
   atomic_init(&heap->failures, 0);
 }
 
-static size_t rounded(size_t bytes) {
+static size_t heap_rounded(size_t bytes) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + (bytes == 0 ? ALIGNMENT : 0);
 }
 
 /* Takes bytes from the limit; false if they do not fit, and then no other thread has seen them
  * taken. */
-static bool reserve(struct heap *heap, size_t bytes) {
+static bool heap_reserve(struct heap *heap, size_t bytes) {
   uint64_t live = atomic_load(&heap->live), peak = atomic_load(&heap->peak);
   do {
     if (heap->limit != 0 && live + bytes > heap->limit) return false;
@@ -51,35 +51,35 @@ static bool reserve(struct heap *heap, size_t bytes) {
   return true;
 }
 
-/* One allocation more, counted if it may be. */
-static bool enter(struct heap *heap, size_t bytes) {
+/* Counts one allocation more, and its bytes if it is permitted. */
+static bool heap_count(struct heap *heap, size_t bytes) {
   uint64_t number = atomic_fetch_add(&heap->count, 1) + 1;
   if (number == heap->fail_at || bytes > LARGEST_BLOCK) return false;
-  return reserve(heap, rounded(bytes));
+  return heap_reserve(heap, heap_rounded(bytes));
 }
 
 bool heap_enter(struct heap *heap, size_t bytes) {
-  const bool entered = enter(heap, bytes);
+  const bool entered = heap_count(heap, bytes);
   if (!entered) atomic_fetch_add(&heap->failures, 1);
   return entered;
 }
 
-static void *allocate(struct heap *heap, size_t bytes) {
-  if (!enter(heap, bytes)) return NULL;
-  void *block = aligned_alloc(ALIGNMENT, rounded(bytes));
-  if (block == NULL) atomic_fetch_sub(&heap->live, rounded(bytes));
+static void *heap_allocate(struct heap *heap, size_t bytes) {
+  if (!heap_count(heap, bytes)) return NULL;
+  void *block = aligned_alloc(ALIGNMENT, heap_rounded(bytes));
+  if (block == NULL) atomic_fetch_sub(&heap->live, heap_rounded(bytes));
   return block;
 }
 
 void *heap_alloc(struct heap *heap, size_t bytes) {
-  void *block = allocate(heap, bytes);
+  void *block = heap_allocate(heap, bytes);
   if (block == NULL) atomic_fetch_add(&heap->failures, 1);
   return block;
 }
 
 void heap_leave(struct heap *heap, size_t bytes) {
-  const uint64_t live = atomic_fetch_sub(&heap->live, rounded(bytes));
-  invariant(live >= rounded(bytes));
+  const uint64_t live = atomic_fetch_sub(&heap->live, heap_rounded(bytes));
+  invariant(live >= heap_rounded(bytes));
 }
 
 void heap_free(struct heap *heap, void *block, size_t bytes) {
@@ -96,7 +96,7 @@ void *heap_grow(struct heap *heap, void *block, size_t old_bytes, size_t new_byt
   return grown;
 }
 
-/* A wish: failure changes nothing. */
+/* This is a wish: a failure changes nothing. */
 void heap_ask_for_huge_pages(void *block, size_t bytes) {
   const uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
   const uintptr_t last = ((uintptr_t)block + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);

@@ -26,24 +26,24 @@ struct heap {
 };
 #endif
 
-/* A heap without allocations. */
+/* Makes a heap that has no allocations. */
 void heap_init(struct heap *, uint64_t limit);
-/* bytes of memory aligned to 64, uninitialised; NULL if the limit, the system or fail_at
- * refuses. 0 bytes give a valid pointer. Owned by the caller, for heap_free. */
+/* Returns bytes of memory aligned to 64, uninitialised, which the caller frees by heap_free.
+ * NULL if the limit, the system or fail_at refuses. 0 bytes give a valid pointer. */
 void *heap_alloc(struct heap *, size_t bytes);
 /* Frees what heap_alloc gave for `bytes`; NULL is ignored. */
 void heap_free(struct heap *, void *, size_t bytes);
-/* Counts a block of `bytes` no longer: it is the caller's, who ends it by free, even when there
- * is no heap any more. */
+/* Stops counting a block of `bytes`: from now on the caller owns it and frees it by free, even
+ * when the heap no longer exists. */
 void heap_leave(struct heap *, size_t bytes);
-/* Counts bytes that the caller has from elsewhere, until heap_leave; false, and nothing is
- * counted, if the limit or fail_at refuses. */
+/* Counts bytes that the caller has from elsewhere, until heap_leave. Returns false and counts
+ * nothing if the limit or fail_at refuses. */
 bool heap_enter(struct heap *, size_t bytes);
-/* Asks for huge pages for a block, if it is large: a quarter of the page faults' cost and far
- * fewer misses of the address translation in gathers and scatters. */
+/* Asks for huge pages for a block, if it is large. They cost a quarter of the page faults, and
+ * far fewer misses of the address translation in gathers and scatters. */
 void heap_ask_for_huge_pages(void *, size_t bytes);
-/* heap_alloc of new_bytes, the lesser of both sizes copied, the old block freed; on failure
- * NULL and the old block stays. */
+/* Allocates new_bytes by heap_alloc, copies the lesser of both sizes and frees the old block.
+ * Returns NULL on failure; the old block stays then. */
 void *heap_grow(struct heap *, void *, size_t old_bytes, size_t new_bytes);
 
 #endif

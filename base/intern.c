@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo). */
+/* The hash is FNV-1a with 64 bits (Fowler, Noll, Vo). */
 static uint64_t hash(const char *text, size_t length) {
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
@@ -15,7 +15,7 @@ void intern_init(struct intern *table, struct arena *arena) {
   scoped_map_init(&table->numbers, arena);
 }
 
-static const struct name *add(struct intern *table, const char *text, size_t length) {
+static const struct name *intern_add(struct intern *table, const char *text, size_t length) {
   struct name *name = arena_alloc(table->arena, sizeof *name + length + 1);
   name->length = (uint32_t)length;
   memcpy(name->text, text, length);
@@ -31,16 +31,16 @@ const struct name *intern_name(struct intern *table, const char *text, size_t le
     const struct name *name = table->names.items[next - 1];
     if (name->length == length && memcmp(name->text, text, length) == 0) return name;
   }
-  return add(table, text, length);
+  return intern_add(table, text, length);
 }
 
 enum { LONGEST_COMPARED = 63 };
 
-static unsigned least(unsigned a, unsigned b) {
+static unsigned lesser_distance(unsigned a, unsigned b) {
   return a < b ? a : b;
 }
 
-/* The optimal string alignment distance, by dynamic programming over three rows. */
+/* This is the optimal string alignment distance, by dynamic programming over three rows. */
 unsigned edit_distance(const char *a, const char *b, unsigned limit) {
   size_t n = strlen(a), m = strlen(b);
   size_t apart = n > m ? n - m : m - n;
@@ -51,15 +51,15 @@ unsigned edit_distance(const char *a, const char *b, unsigned limit) {
     unsigned *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
     row[0] = (unsigned)i;
     for (size_t j = 1; j <= m; j++) {
-      unsigned edits =
-          least(least(row[j - 1], last[j]) + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
+      unsigned edits = lesser_distance(lesser_distance(row[j - 1], last[j]) + 1,
+                                       last[j - 1] + (a[i - 1] != b[j - 1]));
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        edits = least(edits, before[j - 2] + 1);
+        edits = lesser_distance(edits, before[j - 2] + 1);
       }
       row[j] = edits;
     }
   }
-  return least(rows[n % 3][m], limit + 1);
+  return lesser_distance(rows[n % 3][m], limit + 1);
 }
 
 struct nearest_name nearest_to(const char *wanted) {

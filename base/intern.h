@@ -17,21 +17,22 @@ struct intern {
 };
 
 void intern_init(struct intern *, struct arena *);
-/* The unique name with these bytes, added if new. Ends in memory_failed without memory. */
+/* Returns the unique name with these bytes, which it adds if it is new. Ends in memory_failed
+ * without memory. */
 const struct name *intern_name(struct intern *, const char *text, size_t length);
 
-/* Edits (insertions, deletions, replacements, swaps of neighbours) between two strings, for
- * "did you mean"; counts no further than limit + 1. */
+/* Counts the edits (insertions, deletions, replacements, swaps of neighbours) between two
+ * strings, for "did you mean". It counts no further than limit + 1. */
 unsigned edit_distance(const char *a, const char *b, unsigned limit);
 
-/* Of several names the one nearest to what was written, if any is near: not another word. Of
- * equally near ones the first in the alphabet. */
+/* Finds the name nearest to the one that was written, if any is near enough not to be another
+ * word. If several are equally near, the first in the alphabet is taken. */
 struct nearest_name {
   const char *wanted, *best; /* NULL: none is near */
   unsigned least;            /* edits to best; before there is one, one more than may be */
 };
 struct nearest_name nearest_to(const char *wanted);
-/* One more name, which has to last. */
+/* Considers one more name, which must live as long as the result is used. */
 void nearest_try(struct nearest_name *, const char *name);
 
 #endif

@@ -14,7 +14,7 @@ static const struct {
     {"SLURM_PROCID", "SLURM_NTASKS", "PMIX_RANK"},
 };
 
-static bool number(const char *name, unsigned *x) {
+static bool number_in_environment(const char *name, unsigned *x) {
   const char *text = getenv(name);
   char *end;
   if (!text || *text < '0' || *text > '9') return false;
@@ -27,8 +27,8 @@ struct job job_of_process(void) {
   struct job job;
   for (unsigned i = 0; i < sizeof starters / sizeof starters[0]; i++) {
     if (starters[i].also && !getenv(starters[i].also)) continue;
-    if (number(starters[i].rank, &job.rank) && number(starters[i].count, &job.count) &&
-        job.rank < job.count)
+    if (number_in_environment(starters[i].rank, &job.rank) &&
+        number_in_environment(starters[i].count, &job.count) && job.rank < job.count)
       return job;
   }
   return (struct job){0, 1};

@@ -23,14 +23,14 @@ static bool in_use(const struct map *m, const struct map_slot *slot) {
 }
 
 /* The slot of a key, or the free one where it belongs. */
-static struct map_slot *find(const struct map *m, uint64_t key) {
+static struct map_slot *map_find_slot(const struct map *m, uint64_t key) {
   uint32_t at = (uint32_t)(map_mix(0, key) >> 20) & (m->capacity - 1);
   while (in_use(m, &m->slots[at]) && m->slots[at].key != key) at = (at + 1) & (m->capacity - 1);
   return &m->slots[at];
 }
 
-/* Room for another key. Those that have no value any more are left behind. */
-static void grow(struct map *m) {
+/* Makes room for another key. Keys that have lost their values are left behind. */
+static void map_grow(struct map *m) {
   struct map larger = {.arena = m->arena, .stamp = 1};
   uint32_t valued = 0;
   for (uint32_t i = 0; i < m->capacity; i++)
@@ -41,7 +41,8 @@ static void grow(struct map *m) {
   for (uint32_t i = 0; i < m->capacity; i++) {
     const struct map_slot *slot = &m->slots[i];
     if (!in_use(m, slot) || slot->value == 0) continue;
-    *find(&larger, slot->key) = (struct map_slot){slot->key, slot->value, larger.stamp};
+    *map_find_slot(&larger, slot->key) =
+        (struct map_slot){slot->key, slot->value, larger.stamp};
     larger.count++;
   }
   *m = larger;
@@ -49,13 +50,13 @@ static void grow(struct map *m) {
 
 uint32_t map_get(const struct map *m, uint64_t key) {
   if (m->count == 0) return 0;
-  const struct map_slot *slot = find(m, key);
+  const struct map_slot *slot = map_find_slot(m, key);
   return in_use(m, slot) ? slot->value : 0;
 }
 
 uint32_t *map_at(struct map *m, uint64_t key) {
-  if (2 * m->count >= m->capacity) grow(m);
-  struct map_slot *slot = find(m, key);
+  if (2 * m->count >= m->capacity) map_grow(m);
+  struct map_slot *slot = map_find_slot(m, key);
   if (!in_use(m, slot)) {
     *slot = (struct map_slot){key, 0, m->stamp};
     m->count++;
@@ -84,6 +85,6 @@ void scoped_map_close(struct scoped_map *m, size_t count) {
   invariant(count <= m->items.count);
   while (m->items.count > count) {
     const struct scoped_item *last = &m->items.items[--m->items.count];
-    find(&m->latest, last->key)->value = last->earlier;
+    map_find_slot(&m->latest, last->key)->value = last->earlier;
   }
 }

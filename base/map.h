@@ -23,9 +23,9 @@ struct map {
   uint32_t stamp; /* one more after each map_clear */
 };
 
-/* No key has a value. Allocates nothing yet. */
+/* Makes a map in which no key has a value. It allocates nothing yet. */
 void map_init(struct map *, struct arena *);
-/* Likewise, in constant time; keeps the memory. */
+/* Removes the values of all keys in constant time. The memory stays. */
 void map_clear(struct map *);
 /* The value of a key, 0 if it has none. */
 uint32_t map_get(const struct map *, uint64_t key);
@@ -33,7 +33,7 @@ uint32_t map_get(const struct map *, uint64_t key);
  * memory_failed without memory. */
 uint32_t *map_at(struct map *, uint64_t key);
 
-/* Two numbers as a key. */
+/* Returns one key for two numbers. */
 static inline uint64_t map_pair(uint32_t a, uint32_t b) {
   return (uint64_t)a << 32 | b;
 }
@@ -62,8 +62,8 @@ void scoped_map_clear(struct scoped_map *);
 uint32_t scoped_map_add(struct scoped_map *, uint64_t key);
 /* Removes all items except the first `count`. */
 void scoped_map_close(struct scoped_map *, size_t count);
-/* The items of a key, the latest first: `next` is 1 more than the index of the item; 0: no
- * more. */
+/* The items of a key are visited from the latest to the first. `next` is 1 more than an item's
+ * index, or 0 if there are no more. */
 static inline uint32_t scoped_map_first(const struct scoped_map *m, uint64_t key) {
   return map_get(&m->latest, key);
 }

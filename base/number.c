@@ -1,4 +1,4 @@
-/* number.c - numbers as text, both ways. */
+/* number.c - prints numbers as text and reads them. */
 #include "base/number.h"
 
 #include "base/decimal.h"
@@ -36,7 +36,8 @@ static size_t format_nonfinite(char *dst, double x) {
   return 0;
 }
 
-/* The digits with `before` of them before the point, which only stands before others. */
+/* Writes the digits, `before` of them before the point. The point only stands where digits
+ * follow. */
 static char *write_fixed(char *out, const struct decimal *d, int before) {
   if (before <= 0) *out++ = '0';
   for (int k = 0; k < before; k++) *out++ = k < d->count ? d->digits[k] : '0';
@@ -48,7 +49,7 @@ static char *write_fixed(char *out, const struct decimal *d, int before) {
   return out + d->count - first;
 }
 
-/* d.ddde+05: the exponent has at least two digits. */
+/* Writes d.ddde+05; the exponent has at least two digits. */
 static char *write_scientific(char *out, const struct decimal *d) {
   const int size = abs(d->exponent);
   out = write_fixed(out, d, 1);
@@ -63,7 +64,7 @@ static size_t end_text(const char *dst, char *out) {
   return (size_t)(out - dst);
 }
 
-/* "%.*e" with so many digits in all. */
+/* Writes "%.*e" with so many digits in all. */
 static size_t format_rounded(char *dst, double x, int digits) {
   const size_t n = format_nonfinite(dst, x);
   if (n != 0) return n;
@@ -82,8 +83,8 @@ size_t format_float_digits(char *dst, double x) {
   return format_rounded(dst, x, DECIMAL_MOST);
 }
 
-/* The form of "%g" with the fewest digits from 15 on that read back: any decimal of up to 15
- * survives, and zeros at the end are dropped. */
+/* This is the form of "%g" with the fewest digits from 15 on that read back. Any decimal of up
+ * to 15 digits survives, and zeros at the end are dropped. */
 size_t format_float_exact(char *dst, double x) {
   enum { PLAIN_LEAST = -4 };
   const size_t n = format_nonfinite(dst, x);
@@ -123,8 +124,8 @@ enum { DECISIVE_DIGITS = 768, REAL_TEXT = DECISIVE_DIGITS + 32 };
  * digits are ignored. */
 static const int64_t exponent_cap = INT64_MAX / 100;
 
-/* A literal of any length as "[-]DIGITSeEXPONENT", short enough for dst and of equal value to
- * the last bit. */
+/* Writes a literal of any length as "[-]DIGITSeEXPONENT", which is short enough for dst and of
+ * equal value to the last bit. */
 static void shorten_real(char *dst, const char *text, size_t length) {
   size_t i = 0, n = 0, digits = 0;
   int64_t exponent = 0, written = 0;

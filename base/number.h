@@ -1,4 +1,4 @@
-/* number.h - numbers as text, both ways, without locale and without surprises. */
+/* number.h - prints numbers as text and reads them, whatever the locale. */
 #ifndef RAVEL_NUMBER_H
 #define RAVEL_NUMBER_H
 
@@ -8,29 +8,34 @@
 
 enum { NUMBER_TEXT_MAX = 32 }; /* bytes any of these can write, the NUL included */
 
-/* Decimal form of x; returns its length. dst has NUMBER_TEXT_MAX bytes. */
+/* Writes the decimal form of x to dst, which has NUMBER_TEXT_MAX bytes. Returns its length, as
+ * all format_ functions do. */
 size_t format_int(char *dst, int64_t x);
-/* "about -3.4e25" for v * 10^w, v of two digits; where w is far below that of any double, as
- * the least INT is, "NaN or an infinity". */
+/* Writes "about -3.4e25" for v * 10^w, where v has two digits. Where w is far below that of any
+ * double, as the least INT is, it writes "NaN or an infinity". */
 size_t format_about(char *dst, int64_t v, int64_t w);
-/* The form "%.14e" with "inf", "-inf" and "nan" (vcode.md, section 13.1). */
+/* Writes the form "%.14e", with "inf", "-inf" and "nan" (vcode.md, section 13.1). */
 size_t format_float(char *dst, double x);
-/* The same with 17 digits, "%.16e", which read back as the same double. */
+/* Writes 17 digits, "%.16e", which read back as the same double. */
 size_t format_float_digits(char *dst, double x);
-/* Shortest-looking form for messages and listings that reads back as the same double. */
+/* Writes the shortest-looking form that reads back as the same double, for messages and
+ * listings. */
 size_t format_float_exact(char *dst, double x);
 
-/* [-+]?[0-9]+ over the whole text; false if it is not that or outside least .. most. */
+/* Reads [-+]?[0-9]+, which must be the whole text. Returns false if it is not that, or the
+ * number is outside least .. most. */
 bool parse_int(const char *text, size_t length, int64_t least, int64_t most, int64_t *out);
-/* The real literal form of vcode.md, section 2, already checked; nearest double, infinity on
- * overflow. Text need not be NUL-terminated. */
+/* Reads the real literal form of vcode.md, section 2, which was checked before. Returns the
+ * nearest double, infinity on overflow. The text need not be NUL-terminated. */
 double parse_real(const char *text, size_t length);
-/* What strtod reads in the "C" locale, whatever the locale: nearest double, *end behind it. */
+/* Reads what strtod reads in the "C" locale, whatever the locale is. Returns the nearest
+ * double; *end is behind its text. */
 double read_real(const char *text, const char **end);
 
-/* Bytes with a unit for people: "512 B", "1.5 GiB". */
+/* Writes bytes with a unit for people: "512 B", "1.5 GiB". */
 size_t format_bytes(char *dst, uint64_t bytes);
-/* "64M", "1.5G", "4096", "2GiB": false if malformed, zero or too large. */
+/* Reads a size: "64M", "1.5G", "4096", "2GiB". Returns false if it is malformed, zero or too
+ * large. */
 bool parse_bytes(const char *text, uint64_t *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* origin.c - tables of origins without equal ones. */
+/* origin.c - tables of origins, which have no two equal ones. */
 #include "base/origin.h"
 
 #include <string.h>
@@ -20,13 +20,13 @@ static bool same_text(const char *a, const char *b) {
   return a == b || strcmp(a, b) == 0;
 }
 
-static bool same_origin(const struct origin *a, const struct origin *b) {
+static bool origins_equal(const struct origin *a, const struct origin *b) {
   return a->pos.line == b->pos.line && a->pos.column == b->pos.column &&
          a->inlined_at == b->inlined_at && same_text(a->file, b->file) &&
          same_text(a->function, b->function);
 }
 
-static uint32_t add(struct origin_table *t, const struct origin *o) {
+static uint32_t origin_add(struct origin_table *t, const struct origin *o) {
   t->list.count = t->numbers.items.count; /* without what failed before its number */
   *array_push(t->arena, &t->list) = *o;
   return scoped_map_add(&t->numbers, origin_hash(o));
@@ -37,15 +37,15 @@ void origin_table_init(struct origin_table *t, struct arena *arena,
   const struct origin none = {.file = "", .function = ""};
   *t = (struct origin_table){.arena = arena};
   scoped_map_init(&t->numbers, arena);
-  add(t, &none);
-  for (size_t i = 1; other && i < other->list.count; i++) add(t, &other->list.items[i]);
+  origin_add(t, &none);
+  for (size_t i = 1; other && i < other->list.count; i++) origin_add(t, &other->list.items[i]);
 }
 
 uint32_t origin_number(struct origin_table *t, struct origin o) {
   uint32_t next = scoped_map_first(&t->numbers, origin_hash(&o));
-  while (next != 0 && !same_origin(&t->list.items[next - 1], &o))
+  while (next != 0 && !origins_equal(&t->list.items[next - 1], &o))
     next = scoped_map_earlier(&t->numbers, next);
-  return next != 0 ? next - 1 : add(t, &o);
+  return next != 0 ? next - 1 : origin_add(t, &o);
 }
 
 static unsigned inlined_calls(const struct origin_table *t, uint32_t number) {
@@ -60,14 +60,14 @@ static uint32_t behind_calls(struct origin_table *t, uint32_t inner, uint32_t ca
   return origin_number(t, o);
 }
 
-/* The first call, from inside, that has a location. */
-static uint32_t located(const struct origin_table *t, uint32_t call) {
+/* Finds the first call, from inside, that has a location. */
+static uint32_t located_call(const struct origin_table *t, uint32_t call) {
   while (call != 0 && t->list.items[call].pos.line == 0) call = t->list.items[call].inlined_at;
   return call;
 }
 
 uint32_t origin_inlined(struct origin_table *t, uint32_t inner, uint32_t call) {
-  call = located(t, call);
+  call = located_call(t, call);
   if (inner == 0 || call == 0) return inner;
   if (inlined_calls(t, inner) + inlined_calls(t, call) > MOST_INLINED) return inner;
   return behind_calls(t, inner, call);

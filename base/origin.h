@@ -25,23 +25,24 @@ struct origin_table {
   struct scoped_map numbers; /* by hash */
 };
 
-/* An empty table, or a copy of another, which it does not change. Without memory:
- * memory_failed. */
+/* Makes an empty table, or a copy of another, which it does not change. Ends in memory_failed
+ * without memory. */
 void origin_table_init(struct origin_table *, struct arena *, const struct origin_table *other);
 
-/* The origin of a number, valid until the next is added; NULL for 0. */
+/* Returns the origin of a number, valid until the next one is added; NULL for 0. */
 static inline const struct origin *origin_at(const struct origin_table *t, uint32_t number) {
   return number ? &t->list.items[number] : NULL;
 }
 
-/* The number of an equal origin; it is added if there is none. Texts are compared, and
- * borrowed: they live as long as the table's arena. Ends in memory_failed without memory. */
+/* Returns the number of an equal origin, which is added if there is none. Texts are compared,
+ * and borrowed: they live as long as the table's arena. Ends in memory_failed without memory.
+ */
 uint32_t origin_number(struct origin_table *, struct origin);
 
-/* The origin of an instruction of an inlined body: `inner`, with the call of origin `call` as
- * the outermost it was inlined at; a call that the source does not have leaves no trace. 0 is
- * none, as everywhere. Beyond 32 calls `inner` stays as it is, so that no text of an origin is
- * long. */
+/* Returns the origin of an instruction of an inlined body. It is `inner`, with the call of
+ * origin `call` as the outermost that it was inlined at. A call that the source does not have
+ * leaves no trace. 0 is none, as everywhere. Beyond 32 calls `inner` stays as it is, so that no
+ * text of an origin is long. */
 uint32_t origin_inlined(struct origin_table *, uint32_t inner, uint32_t call);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { OUTPUT_BYTES = 16384 };
 
-/* All else zero, it is empty. What remains of it is written by output_flush. */
+/* A zeroed struct is empty. output_flush writes what has been collected. */
 struct output {
   FILE *file;
   bool failed; /* not all of it could be written so far */
@@ -19,10 +19,11 @@ struct output {
 };
 
 void output_flush(struct output *);
-/* Any number of bytes. */
+/* Appends n bytes, of which there may be any number. */
 void output_bytes(struct output *, const char *bytes, size_t n);
 
-/* Room for n bytes, at most OUTPUT_BYTES: whoever writes there adds to `used`. */
+/* Returns room for n bytes, at most OUTPUT_BYTES. The caller writes there and adds to `used`.
+ */
 static inline char *output_room(struct output *o, size_t n) {
   if (n > OUTPUT_BYTES - o->used) output_flush(o);
   return o->bytes + o->used;

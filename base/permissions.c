@@ -37,8 +37,8 @@ static bool refuse_files(const struct permissions *p, const char *why,
 
 /* ---- files ---- */
 
-/* open lets one read a directory, read then fails; a source must be an ordinary file. */
-static bool suits(int fd, bool ordinary, struct file_problem *problem) {
+/* open may open a directory, whose read then fails; a source must be an ordinary file. */
+static bool is_suitable_file(int fd, bool ordinary, struct file_problem *problem) {
   struct stat about;
   if (fstat(fd, &about) != 0) return file_failed(problem, errno);
   if (S_ISDIR(about.st_mode)) return file_failed(problem, EISDIR);
@@ -46,13 +46,14 @@ static bool suits(int fd, bool ordinary, struct file_problem *problem) {
   return true;
 }
 
-static int open_with(const char *path, int flags, bool ordinary, struct file_problem *problem) {
+static int open_suitable(const char *path, int flags, bool ordinary,
+                         struct file_problem *problem) {
   const int fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd < 0) {
     file_failed(problem, errno);
     return -1;
   }
-  if (suits(fd, ordinary, problem)) return fd;
+  if (is_suitable_file(fd, ordinary, problem)) return fd;
   close(fd);
   return -1;
 }
@@ -72,11 +73,11 @@ int file_open(const struct permissions *p, const char *path, enum file_use use,
               struct file_problem *problem) {
   if (!files_permitted(p, problem)) return -1;
   switch (use) {
-  case FILE_READ: return open_with(path, O_RDONLY, false, problem);
-  case FILE_WRITE: return open_with(path, O_WRONLY | O_CREAT | O_TRUNC, false, problem);
+  case FILE_READ: return open_suitable(path, O_RDONLY, false, problem);
+  case FILE_WRITE: return open_suitable(path, O_WRONLY | O_CREAT | O_TRUNC, false, problem);
   case FILE_APPEND: break;
   }
-  return open_with(path, O_WRONLY | O_CREAT | O_APPEND, false, problem);
+  return open_suitable(path, O_WRONLY | O_CREAT | O_APPEND, false, problem);
 }
 
 /* ---- sources ---- */
@@ -97,8 +98,8 @@ static bool lies_in(const char *real, const char *const *directories, size_t cou
   return false;
 }
 
-/* The path without links; of a file that is not there, its directory without links and its
- * name. False if there is none. */
+/* Resolves the links of a path. If the file is not there, the links of its directory are
+ * resolved. Returns false if there is no such directory. */
 static bool real_path(const char *path, char real[PATH_MAX]) {
   char directory[PATH_MAX];
   if (realpath(path, real)) return true;
@@ -128,7 +129,7 @@ int file_open_source(const struct permissions *p, const char *path, const char *
     return -1;
   }
   /* The path has no links: one that is there now was put there since. */
-  return open_with(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, true, problem);
+  return open_suitable(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, true, problem);
 }
 
 /* ---- processes ---- */

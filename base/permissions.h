@@ -27,7 +27,7 @@ struct permissions {
   const struct stop *stop;         /* ends the writing of such files; or NULL */
 };
 
-/* The user's permissions: all. */
+/* Returns the user's permissions, which allow everything. */
 struct permissions permissions_of_user(struct temporaries *);
 
 enum { FILE_PROBLEM_MAX = 400 };
@@ -47,26 +47,28 @@ enum file_use {
   FILE_APPEND /* created if it does not exist */
 };
 
-/* Whether any file may be opened; otherwise a problem. */
+/* Returns whether any file may be opened; otherwise there is a problem. */
 bool files_permitted(const struct permissions *, struct file_problem *);
 
-/* Opens a file: a descriptor, closed on exec, which the caller closes. -1 with a problem. */
+/* Opens a file. Returns a descriptor, closed on exec, which the caller closes; -1 with a
+ * problem. */
 int file_open(const struct permissions *, const char *path, enum file_use,
               struct file_problem *);
 
-/* Opens a source named by another source, for reading. Where files are permitted, any; else
- * ordinary files whose names end in `extension`, in one of the directories or below, after
- * resolving links. Other files are refused in the same words whether they exist or not. NULL
- * directories are ignored. -1 with a problem. */
+/* Opens a source named by another source, for reading. Where files are permitted, it may be any
+ * file. Else it must be an ordinary file whose name ends in `extension` and that lies in one of
+ * the directories or below, after resolving links. Other files are refused in the same words
+ * whether they exist or not. NULL directories are ignored. Returns -1 with a problem. */
 int file_open_source(const struct permissions *, const char *path, const char *extension,
                      const char *const *directories, size_t count, struct file_problem *);
 
-/* Whether processes may be started; otherwise a problem. */
+/* Returns whether processes may be started; otherwise there is a problem. */
 bool process_permitted(const struct permissions *, struct file_problem *);
-/* posix_spawnp. False with a problem: with error 0 if it is not permitted. */
+/* Calls posix_spawnp. Returns false with a problem, whose error is 0 if starting is not
+ * permitted. */
 bool process_spawn(const struct permissions *, pid_t *, const posix_spawn_file_actions_t *,
                    const posix_spawnattr_t *, char *const *words, struct file_problem *);
-/* Has a shell execute a line, and waits; *status is that of waitpid. False with a problem. */
+/* Has a shell execute a line, and waits; *status is waitpid's. Returns false with a problem. */
 bool process_shell(const struct permissions *, const char *line, int *status,
                    struct file_problem *);
 

@@ -17,7 +17,7 @@ struct power_of_ten {
 };
 extern const struct power_of_ten powers_of_ten[TEN_MOST - TEN_LEAST + 1];
 
-/* 10^k is at least 2^n and less than 2^(n + 1) for this n. */
+/* Returns the n for which 10^k is at least 2^n and less than 2^(n + 1). */
 static inline int ten_exponent(int k) {
   return (int)(k * INT64_C(1741647) >> 19);
 }

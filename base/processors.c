@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* Those of the affinity mask; 0 if the system does not say. The kernel refuses a set that is
- * smaller than its own. */
-static unsigned in_mask(void) {
+/* Counts the processors of the affinity mask; 0 if the system does not say. The kernel refuses
+ * a set that is smaller than its own. */
+static unsigned processors_in_mask(void) {
   enum { MOST = 1 << 20 };
   for (size_t processors = CPU_SETSIZE; processors <= MOST; processors *= 2) {
     cpu_set_t *set = CPU_ALLOC(processors);
@@ -23,7 +23,7 @@ static unsigned in_mask(void) {
 }
 
 unsigned processors_available(void) {
-  const unsigned mask = in_mask(), quota = groups_processors("");
+  const unsigned mask = processors_in_mask(), quota = groups_processors("");
   const long online = mask > 0 ? (long)mask : sysconf(_SC_NPROCESSORS_ONLN);
   const unsigned most = online > 0 ? (unsigned)online : 1;
   return quota < most ? quota : most;

@@ -6,9 +6,9 @@
 extern "C" {
 #endif
 
-/* As many as processors that may run the calling thread (its affinity mask, which taskset,
- * cpusets and the binding of MPI and Slurm set), and no more than the quota of its control
- * groups gives the time of (groups.h); at least 1. */
+/* Returns the number of processors that may run the calling thread, at least 1. Its affinity
+ * mask decides, which taskset, cpusets and the binding of MPI and Slurm set. The quota of its
+ * control groups (groups.h) limits it. */
 unsigned processors_available(void);
 
 #ifdef __cplusplus

@@ -22,14 +22,14 @@ struct numeral {
 
 enum { DIGITS_MOST = 19, EXPONENT_MOST = 100000 };
 
-static inline bool is_digit(char c) {
+static inline bool is_decimal_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
 /* Appends digits; too many wrap around. */
 static inline const char *take_digits(uint64_t *digits, const char *p) {
   uint64_t x = *digits;
-  for (; is_digit(*p); p++) x = 10 * x + (uint64_t)(*p - '0');
+  for (; is_decimal_digit(*p); p++) x = 10 * x + (uint64_t)(*p - '0');
   *digits = x;
   return p;
 }
@@ -38,16 +38,16 @@ static inline const char *take_digits(uint64_t *digits, const char *p) {
 static const char *take_exponent(struct numeral *n, const char *p) {
   if (*p != 'e' && *p != 'E') return p;
   const char *digits = p + 1 + (p[1] == '-' || p[1] == '+');
-  if (!is_digit(*digits)) return p;
+  if (!is_decimal_digit(*digits)) return p;
   int64_t written = 0;
-  for (; is_digit(*digits); digits++)
+  for (; is_decimal_digit(*digits); digits++)
     if (written < EXPONENT_MOST) written = 10 * written + (*digits - '0');
   n->exponent += p[1] == '-' ? -written : written;
   return digits;
 }
 
 /* Whether a numeral of so many bytes has few enough digits, zeros before them aside. */
-static bool fits(const char *p, int64_t length) {
+static bool has_few_digits(const char *p, int64_t length) {
   for (; length > DIGITS_MOST && (*p == '0' || *p == '.'); length--) p++;
   return length <= DIGITS_MOST;
 }
@@ -66,11 +66,12 @@ static const char *take_numeral(struct numeral *n, const char *p) {
     count += p - fraction;
   }
   if (count == 0 || *p == 'x' || *p == 'X') return NULL;
-  if (count > DIGITS_MOST && !fits(start, p - start)) return NULL;
+  if (count > DIGITS_MOST && !has_few_digits(start, p - start)) return NULL;
   return take_exponent(n, p);
 }
 
-/* The nearest double; false where the product leaves it open, or it is beyond the range. */
+/* Finds the nearest double. Returns false where the product leaves it open, or it is beyond the
+ * range. */
 static bool nearest_double(const struct numeral *n, double *x) {
   if (n->exponent < TEN_LEAST || n->exponent > TEN_MOST) return false;
   const int k = (int)n->exponent, zeros = __builtin_clzll(n->digits);

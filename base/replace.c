@@ -15,9 +15,10 @@
 
 /* ---- the stream ---- */
 
-/* The stream's write: remembers why one failed, which those who print do not look at. A signal
- * that interrupts a write, as into a pipe that nobody reads, asks the process to end. */
-static ssize_t write_all(void *cookie, const char *bytes, size_t length) {
+/* This is the stream's write. It remembers why a write failed, since code that prints does not
+ * look. A signal that interrupts a write, as into a pipe that nobody reads, asks the process to
+ * end. */
+static ssize_t write_asked(void *cookie, const char *bytes, size_t length) {
   enum { MOST = 16 << 20 }; /* bytes that are written unasked */
   struct replacement *r = cookie;
   size_t done = 0;
@@ -39,7 +40,7 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t length) {
 }
 
 static bool open_stream(struct replacement *r) {
-  r->stream = fopencookie(r, "w", (cookie_io_functions_t){.write = write_all});
+  r->stream = fopencookie(r, "w", (cookie_io_functions_t){.write = write_asked});
   return r->stream != NULL;
 }
 
@@ -54,8 +55,8 @@ static bool rename_last(char path[PATH_MAX], const char *name) {
   return true;
 }
 
-/* Where links lead: a name that is no link. 0 or an error. */
-static int follow(const char *path, char target[PATH_MAX]) {
+/* Follows links to a name that is no link. Returns 0 or an error. */
+static int follow_links(const char *path, char target[PATH_MAX]) {
   enum { MOST_LINKS = 40 };
   char link[PATH_MAX];
   if (realpath(path, target)) return 0;
@@ -98,7 +99,7 @@ static int open_directly(struct replacement *r, const char *path, const struct s
 
 /* ---- files beside ---- */
 
-static uint64_t random_number(void) {
+static uint64_t random_suffix(void) {
   uint64_t x;
   if (getrandom(&x, sizeof x, GRND_NONBLOCK) == (ssize_t)sizeof x) return x;
   struct timespec now;
@@ -106,18 +107,18 @@ static uint64_t random_number(void) {
   return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() ^ (uint64_t)(uintptr_t)&x;
 }
 
-static void forget(struct replacement *r) {
+static void forget_temporary(struct replacement *r) {
   if (r->number >= 0) temporaries_forget(r->temporaries, r->number);
   r->number = -1;
 }
 
-/* Makes the new file. The mask of the process applies to `mode`. 0 or an error. */
+/* Makes the new file. The mask of the process applies to `mode`. Returns 0 or an error. */
 static int make_beside(struct replacement *r, mode_t mode) {
   enum { ATTEMPTS = 100 };
   memcpy(r->beside, r->target, sizeof r->beside);
   for (int i = 0; i < ATTEMPTS; i++) {
     char name[32];
-    snprintf(name, sizeof name, ".ravel-%016" PRIx64, random_number());
+    snprintf(name, sizeof name, ".ravel-%016" PRIx64, random_suffix());
     if (!rename_last(r->beside, name)) return ENAMETOOLONG;
     if (r->temporaries) {
       r->number = temporaries_add(r->temporaries, r->beside);
@@ -126,36 +127,36 @@ static int make_beside(struct replacement *r, mode_t mode) {
     r->fd = open(r->beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (r->fd >= 0) return 0;
     const int error = errno;
-    forget(r);
+    forget_temporary(r);
     if (error != EEXIST) return error;
   }
   return EEXIST;
 }
 
-/* Gives the new file owner and permissions of the one it replaces. 0 or an error. */
-static int adopt(const struct replacement *r, const struct stat *old) {
+/* Gives the new file owner and permissions of the one it replaces. Returns 0 or an error. */
+static int adopt_owner(const struct replacement *r, const struct stat *old) {
   struct stat own;
   mode_t mode = old->st_mode & 0777;
   if (fstat(r->fd, &own) != 0) return errno;
   if ((own.st_uid != old->st_uid || own.st_gid != old->st_gid) &&
       fchown(r->fd, old->st_uid, old->st_gid) != 0 && own.st_gid != old->st_gid &&
       fchown(r->fd, (uid_t)-1, old->st_gid) != 0) {
-    mode &= (mode_t)~070; /* what its group may is not for another one */
+    mode &= (mode_t)~070; /* the permissions of its old group are not for another one */
   }
   return fchmod(r->fd, mode) == 0 ? 0 : errno;
 }
 
 static void remove_beside(struct replacement *r) {
   unlink(r->beside);
-  forget(r);
+  forget_temporary(r);
 }
 
-/* Creates the file that will replace `old` (NULL: none). 0 or an error. */
+/* Creates the file that will replace `old` (NULL: none). Returns 0 or an error. */
 static int open_beside(struct replacement *r, const struct stat *old) {
   if (old && faccessat(AT_FDCWD, r->target, W_OK, AT_EACCESS) != 0) return errno;
   int error = make_beside(r, old ? old->st_mode & 0600 : 0666);
   if (error) return error;
-  if (old) error = adopt(r, old);
+  if (old) error = adopt_owner(r, old);
   if (!error) return 0;
   close(r->fd);
   remove_beside(r);
@@ -232,7 +233,7 @@ bool replacement_begin(struct replacement *r, const struct permissions *p, const
   if (exists && (!S_ISREG(about.st_mode) || standard_stream(&about) >= 0)) {
     error = open_directly(r, path, &about);
   } else {
-    error = follow(path, r->target);
+    error = follow_links(path, r->target);
     if (!error) error = open_beside(r, exists ? &about : NULL);
   }
   if (error) return file_failed(problem, error);
@@ -252,19 +253,19 @@ bool replacement_join(struct replacement *r, const struct permissions *p, const 
 }
 
 /* Whether the data are on the disk; not every file system can say. */
-static bool synchronise(int fd) {
+static bool synchronise_data(int fd) {
   return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
 }
 
 bool replacement_end(struct replacement *r, struct file_problem *problem) {
   const bool flushed = !r->stream || fclose(r->stream) == 0;
   int error = r->error ? r->error : flushed ? 0 : errno;
-  if (!error && !r->direct && !synchronise(r->fd)) error = errno;
+  if (!error && !r->direct && !synchronise_data(r->fd)) error = errno;
   if (close(r->fd) != 0 && !error && errno != EINTR) error = errno;
   const bool beside = !r->direct && !r->joined;
   if (beside && !error && rename(r->beside, r->target) != 0) error = errno;
   if (beside && error) unlink(r->beside);
-  forget(r);
+  forget_temporary(r);
   return error == 0 || file_failed(problem, error);
 }
 

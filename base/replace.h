@@ -34,15 +34,14 @@ struct replacement {
   char target[PATH_MAX], beside[PATH_MAX];
 };
 
-/* Begins to write a file; the struct must not move until one of the other two is called. False
- * with a problem. */
+/* Begins to write a file. The struct must not move until it is ended or abandoned. Returns
+ * false with a problem. */
 bool replacement_begin(struct replacement *, const struct permissions *, const char *path,
                        struct file_problem *);
-/* For contents that are written out of order, beside what goes to the stream, which begins at
- * the file's beginning. Each returns 0 or the number of an error: EINVAL for a file that is
- * written directly. */
-/* Makes the file so many bytes long, which are on the disk then, if the file system can do
- * that; else at once. */
+/* These three are for contents that are written out of order. The stream writes beside them,
+ * from the file's beginning. Each returns 0 or the number of an error: EINVAL for a file that
+ * is written directly. */
+/* Makes the file so many bytes long. If the file system can, it reserves them on the disk. */
 int replacement_reserve(struct replacement *, uint64_t bytes);
 int replacement_put(struct replacement *, uint64_t at, const void *data, uint64_t bytes);
 /* Ends the file behind so many bytes. */
@@ -50,14 +49,16 @@ int replacement_cut(struct replacement *, uint64_t bytes);
 /* Maps its first bytes, to be read until munmap, which may follow the end. */
 int replacement_map(const struct replacement *, uint64_t bytes, const void **data);
 
-/* Takes part, out of order and without a stream, in what another process has begun to write:
- * `beside` is that of its struct. It is ended here before it is ended there. */
+/* Joins the writing of a file that another process has begun: out of order and without a
+ * stream. `beside` is that of the other's struct. This struct is ended before the other's is.
+ */
 bool replacement_join(struct replacement *, const struct permissions *, const char *beside,
                       struct file_problem *);
 
-/* Ends it: the file has the new contents. False with a problem: it is unchanged. */
+/* Ends the writing: the file has the new contents. Returns false with a problem; it is
+ * unchanged then. */
 bool replacement_end(struct replacement *, struct file_problem *);
-/* Ends it: the file is unchanged, unless it is written directly. */
+/* Ends the writing: the file is unchanged, unless it is written directly. */
 void replacement_abandon(struct replacement *);
 
 #endif

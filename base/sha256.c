@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
+/* These are the first 32 bits of the fractions of the cube roots of the first 64 primes. */
 static const uint32_t round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
     0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
@@ -16,15 +16,16 @@ static const uint32_t round_constants[64] = {
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7,
     0xc67178f2};
 
-/* The same of the square roots of the first eight. */
+/* These are the first 32 bits of the fractions of the square roots of the first eight primes.
+ */
 static const uint32_t first_state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-static uint32_t rotate(uint32_t x, int n) {
+static uint32_t sha256_rotate(uint32_t x, int n) {
   return x >> n | x << (32 - n);
 }
 
-static void mix(struct sha256_state *h) {
+static void sha256_mix(struct sha256_state *h) {
   uint32_t w[64];
   for (int i = 0; i < 16; i++) {
     const uint8_t *p = h->block + 4 * i;
@@ -32,17 +33,19 @@ static void mix(struct sha256_state *h) {
   }
   for (int i = 16; i < 64; i++) {
     const uint32_t a = w[i - 15], b = w[i - 2];
-    w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] +
-           (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+    w[i] = w[i - 16] + (sha256_rotate(a, 7) ^ sha256_rotate(a, 18) ^ a >> 3) + w[i - 7] +
+           (sha256_rotate(b, 17) ^ sha256_rotate(b, 19) ^ b >> 10);
   }
   uint32_t s[8];
   memcpy(s, h->state, sizeof s);
   for (int i = 0; i < 64; i++) {
     const uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
     const uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-    const uint32_t t = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choice +
-                       round_constants[i] + w[i];
-    const uint32_t u = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
+    const uint32_t t =
+        s[7] + (sha256_rotate(s[4], 6) ^ sha256_rotate(s[4], 11) ^ sha256_rotate(s[4], 25)) +
+        choice + round_constants[i] + w[i];
+    const uint32_t u =
+        (sha256_rotate(s[0], 2) ^ sha256_rotate(s[0], 13) ^ sha256_rotate(s[0], 22)) + majority;
     memmove(s + 1, s, 7 * sizeof *s);
     s[4] += t;
     s[0] = t + u;
@@ -64,7 +67,7 @@ void sha256_add(struct sha256_state *h, const void *data, size_t bytes) {
     h->bytes += n;
     from += n;
     bytes -= n;
-    if (h->bytes % sizeof h->block == 0) mix(h);
+    if (h->bytes % sizeof h->block == 0) sha256_mix(h);
   }
 }
 

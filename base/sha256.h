@@ -19,9 +19,9 @@ struct sha256_state {
 
 void sha256_begin(struct sha256_state *);
 void sha256_add(struct sha256_state *, const void *data, size_t bytes);
-/* Ends it: nothing may be added afterwards. */
+/* Ends the computation: nothing may be added afterwards. */
 void sha256_end(struct sha256_state *, uint8_t digest[SHA256_BYTES]);
-/* A digest in hexadecimal digits, and a NUL. */
+/* Writes a digest in hexadecimal digits, and a NUL. */
 void sha256_show(const uint8_t digest[SHA256_BYTES], char text[SHA256_DIGITS + 1]);
 
 #ifdef __cplusplus

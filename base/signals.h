@@ -4,8 +4,9 @@
 
 #include <signal.h>
 
-/* All but those that a thread causes itself by what it executes: reading memory of a mapped file
- * that is gone. Where such a signal is blocked it ends the process without its handler. */
+/* Returns all signals but those that a thread causes itself by what it executes, such as
+ * reading memory of a mapped file that is gone. Where such a signal is blocked, it ends the
+ * process without its handler. */
 void signals_of_others(sigset_t *);
 
 #endif

@@ -22,8 +22,8 @@ static const char *advice(const struct spool *s) {
   return s->chosen ? "" : "; TMPDIR=FOLDER chooses another folder for temporary files";
 }
 
-static bool fail(const struct spool *s, int error, const char *what,
-                 struct file_problem *problem) {
+static bool spool_fail(const struct spool *s, int error, const char *what,
+                       struct file_problem *problem) {
   char buffer[128];
   problem->error = error;
   snprintf(problem->text, sizeof problem->text, "%s in %.120s: %.80s%s", what, s->folder,
@@ -31,38 +31,40 @@ static bool fail(const struct spool *s, int error, const char *what,
   return false;
 }
 
-static bool is_in_memory(const struct spool *s) {
+static bool is_memory_folder(const struct spool *s) {
   enum { TMPFS = 0x01021994 };
   struct statfs about;
   return fstatfs(s->fd, &about) == 0 && about.f_type == TMPFS;
 }
 
-/* Bytes that the file system has left; false if it does not say. */
-static bool room(const struct spool *s, uint64_t *bytes) {
+/* Finds how many bytes the file system has left. Returns false if it does not say. */
+static bool bytes_left(const struct spool *s, uint64_t *bytes) {
   struct statvfs about;
   if (fstatvfs(s->fd, &about) != 0 || about.f_blocks == 0) return false;
   *bytes = (uint64_t)about.f_bavail * about.f_frsize;
   return true;
 }
 
-/* Of `needed` bytes in all. The spool itself may have taken some of the room. */
-static bool is_full(const struct spool *s, int error, uint64_t needed,
-                    struct file_problem *problem) {
+/* Sets the problem: the file system has no room for `needed` bytes in all. The spool itself may
+ * have taken some of the room. Returns false. */
+static bool fail_for_space(const struct spool *s, int error, uint64_t needed,
+                           struct file_problem *problem) {
   char wanted[NUMBER_TEXT_MAX], left[NUMBER_TEXT_MAX] = "nothing";
   uint64_t bytes;
   format_bytes(wanted, needed);
-  if (room(s, &bytes)) format_bytes(left, bytes);
+  if (bytes_left(s, &bytes)) format_bytes(left, bytes);
   problem->error = error;
   snprintf(problem->text, sizeof problem->text,
            "a temporary file in %.120s needs %s%s, and its file system%s has %s left%s",
            s->folder, needed > s->expected ? "at least " : "", wanted,
-           is_in_memory(s) ? ", which is in memory (tmpfs)," : "", left, advice(s));
+           is_memory_folder(s) ? ", which is in memory (tmpfs)," : "", left, advice(s));
   return false;
 }
 
-/* By the limit of the process on the sizes of files, which no other folder changes. */
-static bool is_limited(const struct spool *s, uint64_t limit, uint64_t needed,
-                       struct file_problem *problem) {
+/* Sets the problem: the process's limit on the sizes of files is too small, which no other
+ * folder changes. Returns false. */
+static bool fail_for_limit(const struct spool *s, uint64_t limit, uint64_t needed,
+                           struct file_problem *problem) {
   char wanted[NUMBER_TEXT_MAX], most[NUMBER_TEXT_MAX];
   format_bytes(wanted, needed);
   format_bytes(most, limit);
@@ -79,9 +81,9 @@ static bool cannot_write(const struct spool *s, int error, uint64_t needed,
   struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
   if (needed < s->expected) needed = s->expected;
   if (error == EFBIG) getrlimit(RLIMIT_FSIZE, &limit);
-  if (limit.rlim_cur < needed) return is_limited(s, limit.rlim_cur, needed, problem);
-  if (error == ENOSPC || error == EDQUOT) return is_full(s, error, needed, problem);
-  return fail(s, error, "a temporary file cannot be written", problem);
+  if (limit.rlim_cur < needed) return fail_for_limit(s, limit.rlim_cur, needed, problem);
+  if (error == ENOSPC || error == EDQUOT) return fail_for_space(s, error, needed, problem);
+  return spool_fail(s, error, "a temporary file cannot be written", problem);
 }
 
 /* ---- the file ---- */
@@ -92,8 +94,9 @@ static const char *usual_folder(void) {
   return access("/var/tmp", W_OK | X_OK) == 0 ? "/var/tmp" : "/tmp";
 }
 
-/* On a file system that makes no files without a name: one whose name is removed at once. */
-static int open_named(const char *folder) {
+/* Some file systems make no files without a name. There a file gets a name, which is removed at
+ * once. */
+static int open_named_file(const char *folder) {
   char path[PATH_MAX];
   const int length = snprintf(path, sizeof path, "%s/ravel-XXXXXX", folder);
   if (length < 0 || (size_t)length >= sizeof path) {
@@ -105,12 +108,12 @@ static int open_named(const char *folder) {
   return fd;
 }
 
-static int open_file(const char *folder) {
+static int open_spool_file(const char *folder) {
   const int fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
   /* Kernels that do not know O_TMPFILE see a directory that is to be written. */
   const bool unknown = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
-  return unknown ? open_named(folder) : -1;
+  return unknown ? open_named_file(folder) : -1;
 }
 
 bool spool_begin(struct spool *s, struct heap *heap, const char *folder,
@@ -118,8 +121,8 @@ bool spool_begin(struct spool *s, struct heap *heap, const char *folder,
   *s = (struct spool){.heap = heap, .chosen = folder, .fd = -1};
   if (!folder) folder = usual_folder();
   snprintf(s->folder, sizeof s->folder, "%s", folder);
-  s->fd = open_file(folder);
-  if (s->fd < 0) return fail(s, errno, "a temporary file cannot be created", problem);
+  s->fd = open_spool_file(folder);
+  if (s->fd < 0) return spool_fail(s, errno, "a temporary file cannot be created", problem);
   s->buffer = heap_alloc(heap, BUFFER);
   if (s->buffer) return true;
   spool_end(s);
@@ -137,12 +140,12 @@ void spool_end(struct spool *s) {
 
 /* ---- writing ---- */
 
-/* Asks the file system, which may take all that is left before it finds that this is too
- * little: so it is asked how much there is before. 0 or an error. */
-static int reserve(const struct spool *s, uint64_t bytes) {
+/* Asks the file system for room. It may take all that is left before it finds that this is too
+ * little, so it is asked how much there is first. Returns 0 or an error. */
+static int reserve_on_disk(const struct spool *s, uint64_t bytes) {
   uint64_t left;
   if (bytes > INT64_MAX) return EFBIG;
-  if (room(s, &left) && bytes > s->length && bytes - s->length > left) return ENOSPC;
+  if (bytes_left(s, &left) && bytes > s->length && bytes - s->length > left) return ENOSPC;
   while (bytes > 0 && fallocate(s->fd, 0, 0, (off_t)bytes) != 0) {
     if (errno == EOPNOTSUPP || errno == ENOSYS) return 0;
     if (errno != EINTR) return errno;
@@ -153,12 +156,12 @@ static int reserve(const struct spool *s, uint64_t bytes) {
 
 bool spool_reserve(struct spool *s, uint64_t bytes, struct file_problem *problem) {
   s->expected = bytes;
-  const int error = reserve(s, bytes);
+  const int error = reserve_on_disk(s, bytes);
   return error == 0 || cannot_write(s, error, bytes, problem);
 }
 
-/* 0 or an error. */
-static int write_all(const struct spool *s, const char *from, uint64_t bytes) {
+/* Writes all bytes. Returns 0 or an error. */
+static int spool_write(const struct spool *s, const char *from, uint64_t bytes) {
   enum { MOST = 16 << 20 }; /* bytes that are written unasked */
   while (bytes > 0) {
     if (stop_asks(s->heap->stop) != STOP_NOT) return ECANCELED;
@@ -171,8 +174,8 @@ static int write_all(const struct spool *s, const char *from, uint64_t bytes) {
   return 0;
 }
 
-static bool flush(struct spool *s, struct file_problem *problem) {
-  const int error = write_all(s, s->buffer, s->used);
+static bool spool_flush(struct spool *s, struct file_problem *problem) {
+  const int error = spool_write(s, s->buffer, s->used);
   s->used = 0;
   return error == 0 || cannot_write(s, error, s->length, problem);
 }
@@ -180,9 +183,9 @@ static bool flush(struct spool *s, struct file_problem *problem) {
 bool spool_append(struct spool *s, const void *bytes, uint64_t length,
                   struct file_problem *problem) {
   s->length += length;
-  if (length > BUFFER - s->used && !flush(s, problem)) return false;
+  if (length > BUFFER - s->used && !spool_flush(s, problem)) return false;
   if (length > BUFFER) {
-    const int error = write_all(s, bytes, length);
+    const int error = spool_write(s, bytes, length);
     return error == 0 || cannot_write(s, error, s->length, problem);
   }
   memcpy(s->buffer + s->used, bytes, (size_t)length);
@@ -191,7 +194,7 @@ bool spool_append(struct spool *s, const void *bytes, uint64_t length,
 }
 
 bool spool_cut(struct spool *s, uint64_t length, struct file_problem *problem) {
-  if (!flush(s, problem)) return false;
+  if (!spool_flush(s, problem)) return false;
   if (ftruncate(s->fd, (off_t)length) != 0 || lseek(s->fd, (off_t)length, SEEK_SET) < 0)
     return cannot_write(s, errno, s->length, problem);
   s->length = length;
@@ -201,13 +204,14 @@ bool spool_cut(struct spool *s, uint64_t length, struct file_problem *problem) {
 /* ---- reading ---- */
 
 bool spool_finish(struct spool *s, struct file_problem *problem) {
-  if (!flush(s, problem)) return false;
+  if (!spool_flush(s, problem)) return false;
   if (s->length > SIZE_MAX) return cannot_write(s, EFBIG, s->length, problem);
   heap_free(s->heap, s->buffer, BUFFER);
   s->buffer = NULL;
   void *data = (void *)(uintptr_t) "";
   if (s->length > 0) data = mmap(NULL, (size_t)s->length, PROT_READ, MAP_SHARED, s->fd, 0);
-  if (data == MAP_FAILED) return fail(s, errno, "a temporary file cannot be mapped", problem);
+  if (data == MAP_FAILED)
+    return spool_fail(s, errno, "a temporary file cannot be mapped", problem);
   s->data = data;
   close(s->fd);
   s->fd = -1;

@@ -15,26 +15,28 @@
 #include "base/heap.h"
 #include "base/permissions.h"
 
-/* All zero but for fd, which is -1, is one that has ended. */
+/* One spool. It has ended if it is zeroed except for fd, which is -1. */
 struct spool {
   struct heap *heap; /* of the buffer; its `stop` ends the writing with the error ECANCELED */
   char folder[128];  /* the beginning of its name, for messages */
   bool chosen;       /* the caller has chosen the folder, and no environment */
   int fd;            /* -1 when it is finished */
   char *buffer;      /* bytes that are not written yet */
-  size_t used;       /* so many */
+  size_t used;       /* how many bytes */
   uint64_t length;   /* bytes appended */
   uint64_t expected; /* bytes asked for by spool_reserve */
   const void *data;  /* when it is finished: all bytes, aligned to pages; not NULL */
 };
 
-/* Begins an empty spool in a folder; NULL: as above. False with a
- * problem, which says what to do, as that of all functions here; the spool has ended then. */
+/* Begins an empty spool in a folder, or, if that is NULL, where the environment says. Returns
+ * false with a problem that says what to do, as all functions here do; the spool has ended
+ * then. */
 bool spool_begin(struct spool *, struct heap *, const char *folder, struct file_problem *);
-/* Asks for room for so many bytes in all, before they are computed. False if the file system
- * has not as many left. */
+/* Asks for room for so many bytes in all, before they are computed. Returns false if the file
+ * system does not have as many left. */
 bool spool_reserve(struct spool *, uint64_t bytes, struct file_problem *);
-/* False if the disk is full, or writing fails: nothing may be appended then. */
+/* Appends bytes. Returns false if the disk is full or writing fails; nothing may be appended
+ * then. */
 bool spool_append(struct spool *, const void *bytes, uint64_t length, struct file_problem *);
 /* Forgets what has been appended behind the first `length` bytes. */
 bool spool_cut(struct spool *, uint64_t length, struct file_problem *);
@@ -44,7 +46,7 @@ bool spool_finish(struct spool *, struct file_problem *);
 /* The system need not keep these bytes of a finished spool in memory. They may be read again.
  */
 void spool_give_back(const struct spool *, uint64_t first, uint64_t bytes);
-/* Ends it, in any state. */
+/* Ends the spool, whatever its state. */
 void spool_end(struct spool *);
 
 #endif

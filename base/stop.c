@@ -9,19 +9,19 @@
 
 static const double progress_seconds = 0.05;
 
-static double clock_of(clockid_t id) {
+static double seconds_of_clock(clockid_t id) {
   struct timespec t;
   clock_gettime(id, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 double stop_clock(void) {
-  return clock_of(CLOCK_MONOTONIC);
+  return seconds_of_clock(CLOCK_MONOTONIC);
 }
 
-/* The same clock, some milliseconds behind, in a quarter of the time. */
+/* Returns stop_clock's time, some milliseconds old, in a quarter of the time. */
 static double coarse_clock(void) {
-  return clock_of(CLOCK_MONOTONIC_COARSE);
+  return seconds_of_clock(CLOCK_MONOTONIC_COARSE);
 }
 
 void stop_begin(struct stop *stop, double seconds) {
@@ -34,16 +34,16 @@ void stop_begin(struct stop *stop, double seconds) {
   atomic_store(&stop->agreed, STOP_NOT);
 }
 
-/* stop_begin was given it without const: callers pass it on to those who ask only. */
-static struct stop *own(const struct stop *stop) {
+/* stop_begin was given the struct without const: callers pass it on to code that only asks. */
+static struct stop *own_stop(const struct stop *stop) {
   return (struct stop *)(uintptr_t)stop;
 }
 
 /* Calls progress if it is due and this is its thread. */
-static void show_progress(const struct stop *asked) {
+static void call_progress(const struct stop *asked) {
   if (!asked->begun || !pthread_equal(asked->thread, pthread_self())) return;
   if (coarse_clock() < asked->next) return;
-  struct stop *stop = own(asked);
+  struct stop *stop = own_stop(asked);
   if (!stop->progress(stop->progress_data)) atomic_store(&stop->refused, true);
   stop->next = coarse_clock() + progress_seconds;
 }
@@ -56,8 +56,8 @@ static enum stop_reason agreed_by_all(const struct stop *stop) {
   return (enum stop_reason)atomic_load_explicit(&stop->agreed, memory_order_relaxed);
 }
 
-/* Of this process alone. */
-static enum stop_reason reason_of(const struct stop *stop) {
+/* Returns the reason that this process alone has. */
+static enum stop_reason own_reason(const struct stop *stop) {
   if (stop->signal && atomic_load_explicit(stop->signal, memory_order_relaxed) != 0)
     return STOP_SIGNAL;
   if (atomic_load_explicit(&stop->refused, memory_order_relaxed)) return STOP_SIGNAL;
@@ -69,11 +69,11 @@ enum stop_reason stop_asks(const struct stop *stop) {
 }
 
 void stop_join(const struct stop *stop) {
-  if (stop) atomic_store(&own(stop)->joint, true);
+  if (stop) atomic_store(&own_stop(stop)->joint, true);
 }
 
 void stop_agree(const struct stop *stop, enum stop_reason reason) {
-  atomic_store(&own(stop)->agreed, (int)reason);
+  atomic_store(&own_stop(stop)->agreed, (int)reason);
 }
 
 void stop_apart(struct stop *apart, const struct stop *stop) {
@@ -94,15 +94,15 @@ bool stop_overdue(const struct stop *stop, double seconds) {
 
 enum stop_reason stop_wants(const struct stop *stop) {
   if (!stop) return STOP_NOT;
-  enum stop_reason reason = reason_of(stop);
+  enum stop_reason reason = own_reason(stop);
   if (!stop->progress || reason != STOP_NOT) return reason;
-  show_progress(stop);
-  return reason_of(stop);
+  call_progress(stop);
+  return own_reason(stop);
 }
 
 void stop_describe(const struct stop *stop, char *text, size_t size) {
   int number;
-  switch (!stop ? STOP_NOT : is_joint(stop) ? agreed_by_all(stop) : reason_of(stop)) {
+  switch (!stop ? STOP_NOT : is_joint(stop) ? agreed_by_all(stop) : own_reason(stop)) {
   case STOP_NOT: snprintf(text, size, "%s", ""); return;
   case STOP_TIME:
     snprintf(text, size, "the time limit of %g seconds is over", stop->seconds);

@@ -24,32 +24,33 @@ struct stop {
   double deadline;     /* of stop_clock; 0: none */
   double seconds;      /* the time limit, for the message */
   double next;         /* when progress is called again */
-  pthread_t thread;    /* that calls it ... */
+  pthread_t thread;    /* the thread that calls it ... */
   bool begun;          /* ... if stop_begin has been called */
   atomic_bool refused; /* progress has returned false */
-  /* Of a process that works in step with others: */
+  /* Only in a process that works in step with others: */
   atomic_bool joint;
   atomic_int agreed; /* the reason on which all have agreed, enum stop_reason */
 };
 
-/* Seconds of a monotonic clock. */
+/* Returns the seconds of a monotonic clock. */
 double stop_clock(void);
 /* Starts the time limit; 0 seconds: none. From now on this thread calls progress. */
 void stop_begin(struct stop *, double seconds);
-/* Whether the work is to end, and why. NULL never asks. May be called by any thread. On that of
- * stop_begin it calls progress, at most every 0.05 s. */
+/* Returns whether the work is to end, and why. NULL never asks. Any thread may call it. On that
+ * of stop_begin it calls progress, at most every 0.05 s. */
 enum stop_reason stop_asks(const struct stop *);
-/* From now on processes end together: stop_asks says only what stop_agree was given, on all of
- * them at the same step, until stop_begin. NULL is ignored. */
+/* From now on processes end together: stop_asks returns only what stop_agree was given, on all
+ * processes at the same step, until stop_begin. NULL is ignored. */
 void stop_join(const struct stop *);
 void stop_agree(const struct stop *, enum stop_reason);
-/* What stop_asks would say of this process alone. */
+/* Returns what stop_asks would return if this process were on its own. */
 enum stop_reason stop_wants(const struct stop *);
-/* For work that such a process does alone: the same request, which others have no say in. */
+/* Makes a stop for work that such a process does alone. It has the same request, and the other
+ * processes need not agree. */
 void stop_apart(struct stop *own, const struct stop *);
-/* Whether the time limit has been over for so long, and nothing was agreed on. */
+/* Returns whether the time limit has been over for so long and nothing was agreed on. */
 bool stop_overdue(const struct stop *, double seconds);
-/* The reason as a message; empty if there is none. Calls nothing. */
+/* Writes the reason as a message, which is empty if there is none. Calls nothing. */
 void stop_describe(const struct stop *, char *text, size_t size);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { TEMPORARIES_MAX = 64 };
 
-/* The list; all zero is an empty one. It contains the paths themselves: a signal handler may
+/* The list; a zeroed one is empty. It contains the paths themselves, since a signal handler may
  * follow no pointer that another thread frees. */
 struct temporaries {
   struct temporary {

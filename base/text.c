@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Makes room for more bytes and a NUL. */
-static bool reserve(struct text *t, size_t more) {
+static bool text_reserve(struct text *t, size_t more) {
   enum { FIRST = 256 };
   size_t wanted = t->capacity ? t->capacity : FIRST;
   if (more >= SIZE_MAX / 2 - t->length) return false;
@@ -18,10 +18,10 @@ static bool reserve(struct text *t, size_t more) {
   return true;
 }
 
-/* The stream's write. */
-static ssize_t take(void *cookie, const char *bytes, size_t length) {
+/* This is the stream's write. */
+static ssize_t text_write(void *cookie, const char *bytes, size_t length) {
   struct text *t = cookie;
-  if (t->lost || !reserve(t, length)) {
+  if (t->lost || !text_reserve(t, length)) {
     t->lost = true;
     errno = ENOMEM;
     return 0;
@@ -34,9 +34,9 @@ static ssize_t take(void *cookie, const char *bytes, size_t length) {
 
 bool text_begin(struct text *t, struct heap *heap) {
   *t = (struct text){.heap = heap};
-  if (!reserve(t, 0)) return false;
+  if (!text_reserve(t, 0)) return false;
   t->bytes[0] = '\0';
-  t->stream = fopencookie(t, "w", (cookie_io_functions_t){.write = take});
+  t->stream = fopencookie(t, "w", (cookie_io_functions_t){.write = text_write});
   if (t->stream) return true;
   text_free(t);
   return false;

@@ -17,14 +17,15 @@ struct text {
   bool lost; /* memory ran out: the text is incomplete */
 };
 
-/* Begins an empty text, whose struct must not move until text_end or text_free. False without
- * memory. */
+/* Begins an empty text, whose struct must not move until text_end or text_free. Returns false
+ * without memory. */
 bool text_begin(struct text *, struct heap *);
-/* Updates bytes and length; false if memory ran out, now or before. */
+/* Updates bytes and length. Returns false if memory ran out, now or before. */
 bool text_flush(struct text *);
 /* Makes the text empty again. */
 void text_clear(struct text *);
-/* Closes the stream: the text is complete, and may be moved. False as of text_flush. */
+/* Closes the stream: the text is complete, and may be moved. Returns what text_flush returns.
+ */
 bool text_end(struct text *);
 /* Closes the stream if it is open, and frees the text; an all-zero one may be freed. */
 void text_free(struct text *);
