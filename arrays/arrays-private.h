@@ -7,23 +7,23 @@
 
 enum { ARRAY_MOST_DIMENSIONS = 32 };
 
-/* "int", "float", ...: the name in programs. */
+/* Returns the name in programs: "int", "float", ... */
 const char *array_leaf_name(enum array_leaf);
-/* The kind of a scalar in a signature: i f b c. */
+/* Returns the kind of a scalar from its letter in a signature: i f b c. */
 enum array_leaf array_leaf_of(char letter);
-/* The column of a component; for a text, that of its lengths. */
+/* Returns the index of a component's column. A text's column is that of its lengths. */
 uint32_t array_leaf_column(const struct array_type *, uint32_t leaf);
 
-/* Whether numbers here have their least significant byte first. */
+/* Returns whether this machine stores the least significant byte of a number first. */
 bool array_little_endian(void);
 
-/* A column of the arena with room for this many. */
+/* Allocates a column of so many ints in the arena. */
 struct array_column array_ints(struct arena *, uint64_t length);
 struct array_column array_floats(struct arena *, uint64_t length);
 
 /* ---- columns under construction: spools.c ---- */
 
-/* Columns of fewer bytes are the arena's in any case. */
+/* Smaller columns, in bytes, are always the arena's. */
 enum { ARRAY_SPOOLED_LEAST = 1 << 20 };
 
 struct array_growing {
@@ -32,22 +32,23 @@ struct array_growing {
   struct spool *spool;  /* where it goes; NULL: into */
   ARRAY(int64_t) items; /* with the bits of floats */
 };
-/* Begins one, in a spool if there are some. Of a text (ARRAY_TEXT): its lengths. */
+/* Begins a column, in a spool if there are some. For a text (ARRAY_TEXT) it holds the lengths.
+ */
 bool array_grow_begin(struct array_growing *, struct arena *, enum array_leaf,
                       struct array_spools *, const char **problem);
 /* Makes room for so many elements in memory, so that none is left over. */
 void array_grow_expect(struct array_growing *, uint64_t count);
 bool array_grow_int(struct array_growing *, int64_t, const char **problem);
 bool array_grow_float(struct array_growing *, double, const char **problem);
-/* Nothing is appended any more. */
+/* Ends a column: nothing is appended any more. */
 bool array_grow_end(struct array_growing *, struct array_column *out, const char **problem);
-/* Sets the problem of a spool; false. */
+/* Sets the problem of a spool and returns false. */
 bool array_spool_failed(struct arena *, const struct file_problem *, const char **problem);
-/* So many bytes of a file or of columns have been read, or written: now and then pages are
- * given back. NULL: there are none. */
+/* Notes that so many bytes of a file or of columns have been read or written: now and then
+ * pages are given back. NULL means that there are no spools. */
 void array_passed(struct array_spools *, uint64_t bytes);
 
-/* A bool of a column. */
+/* Returns bool i of a column. */
 static inline bool array_bool(const struct array_column *c, uint64_t i) {
   return c->is_bytes ? c->as.bytes[i] != 0 : c->as.ints[i] != 0;
 }
@@ -72,24 +73,24 @@ struct npy_header {
 
 bool npy_header_parse(struct arena *, const char *bytes, size_t length, struct npy_header *,
                       const char **problem);
-/* "float64", "big-endian int16": the name in numpy. */
+/* Returns the name of a type in numpy: "float64", "big-endian int16". */
 const char *npy_field_name(struct arena *, const struct npy_field *);
 
-/* Settings, as they stand behind a type in a signature. */
+/* Parses the settings behind a type in a signature. */
 bool csv_style_parse(struct arena *, const char *text, const char *end, struct array_type *,
                      const char **problem);
 
-/* The end of the value that begins here in a signature. */
+/* Returns the end of the value that begins here in a signature. */
 const char *array_value_end(const char *);
 /* The number of components that a signature has outside of sequences. */
 uint32_t array_component_count(const char *signature);
 
-/* The names of the components of records, of any format: their number, 0 where they have none;
- * and each. */
+/* Returns how many names the components of records have, 0 where they have none; and each name.
+ * The format does not matter. */
 uint32_t array_field_count(const struct array_type *);
 const char *array_field(const struct array_type *, uint32_t i);
-/* Whether the name of a column may be that of a field: case does not count, and `_` is any byte
- * that is no letter and no digit. */
+/* Returns whether a column of this name may be a field's. Case does not count, and `_` matches
+ * any byte that is no letter and no digit. */
 bool array_name_fits(const char *name, size_t length, const char *field);
 
 bool npy_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
@@ -113,12 +114,12 @@ bool npz_read(struct arena *, const struct array_type *, const char *bytes, size
               struct array_columns *, const char **problem);
 bool npz_guess(struct arena *, const char *bytes, size_t length, struct array_type *,
                const char **problem);
-/* Whether columns have the lengths that the preceding columns imply. */
+/* Returns whether columns have the lengths that the preceding columns imply. */
 bool npz_fits(const struct array_type *, const struct array_columns *);
 bool npz_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,
                const char **problem);
 
-/* Sets the problem; false. */
+/* Sets the problem and is false. */
 #define array_fail(arena, problem, ...) (*(problem) = arena_printf((arena), __VA_ARGS__), false)
 
 #endif

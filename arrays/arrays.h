@@ -30,8 +30,8 @@ struct spool;
 enum array_format { ARRAY_NPY, ARRAY_CSV, ARRAY_NPZ };
 enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
 
-/* Columns that are too large for memory, in temporary files (base/spool.h): the caller's, all
- * zero but for `heap`, until array_spools_end. */
+/* The columns that are too large for memory, in temporary files (base/spool.h). The caller owns
+ * the struct, which begins zeroed except for `heap`, and ends it by array_spools_end. */
 struct array_spools {
   struct heap *heap;  /* of their buffers */
   const char *mapped; /* the bytes of the file that is read, if they are mapped; else NULL */
@@ -40,11 +40,12 @@ struct array_spools {
   struct array_spool *newest;
 };
 void array_spools_end(struct array_spools *);
-/* Whether elements are in one of them. */
+/* Returns whether elements are in one of the spools. */
 bool array_spools_hold(const struct array_spools *, const void *elements);
-/* What has been read of them, and of the file, need not stay in memory (spool_give_back). */
+/* Lets the system take from memory what has been read of the spools and of the file
+ * (spool_give_back). */
 void array_spools_give_back(struct array_spools *);
-/* A new one, of the same lifetime; NULL after setting the problem. */
+/* Begins a spool with the lifetime of the others. Returns NULL after setting the problem. */
 struct spool *array_spool(struct arena *, struct array_spools *, const char **problem);
 
 struct array_type {
@@ -65,7 +66,7 @@ struct array_column {
   union {
     int64_t *ints; /* bools are 0 and 1 */
     double *floats;
-    uint8_t *bytes; /* bools likewise */
+    uint8_t *bytes; /* bools are 0 and 1 here, too */
   } as;
   bool is_bytes; /* so are bools that are read into spools, and may be those to be written */
   bool equal;    /* to be written, lengths: all are the one that is there */
@@ -79,46 +80,47 @@ struct array_columns {
 /* Results are the arena's, which jumps if memory runs out. Functions that return false set
  * *problem to a sentence. */
 
-/* Parses a signature. False if files of this format hold no values of that type. */
+/* Parses a signature. Returns false if files of this format hold no values of that type. */
 bool array_type_parse(enum array_format, struct arena *, const char *signature, size_t length,
                       struct array_type *, const char **problem);
-/* The length of the signature before the colon in SIGNATURE:FILE; all if there is no colon. */
+/* Returns the length of the signature before the colon in SIGNATURE:FILE, or all of it if there
+ * is no colon. */
 size_t array_signature_length(const char *text, size_t length);
 
 enum { ARRAY_PROBLEM_MAX = 256 };
-/* Whether KEY=VALUE is a setting of CSV files: separator=C, header=N, comment=TEXT,
+/* Returns whether KEY=VALUE is a setting of CSV files: separator=C, header=N, comment=TEXT,
  * missing=TEXT, replacement=TEXT, column=NAME, name=NAME. */
 bool array_setting_check(const char *setting, char problem[ARRAY_PROBLEM_MAX]);
-/* A setting as it stands in a signature, behind the type. */
+/* Returns a setting as it stands in a signature, behind the type. */
 const char *array_setting(struct arena *, const char *setting);
 /* Gives a type such settings, for array_guess. */
 bool array_settings_parse(struct arena *, const char *settings, struct array_type *,
                           const char **problem);
 
-/* The number of columns of a value; whether column k holds floats. */
+/* Return the number of columns of a value, and whether column k holds floats. */
 uint32_t array_column_count(const struct array_type *);
 bool array_column_is_float(const struct array_type *, uint32_t k);
 
-/* Whether a file that begins with these bytes may have the format: numpy's has a magic number,
- * CSV may begin with anything. */
+/* Returns whether a file that begins with these bytes may have the format. numpy's formats have
+ * magic numbers; CSV may begin with anything. */
 bool array_may_begin(enum array_format, const char *bytes, size_t length);
 /* Reads a value of that type from the bytes of a file. */
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);
-/* The type of a numpy file (of ARRAY_NPZ its signature), or a guess for CSV: columns are ints,
- * else floats, bools, texts. Before the call type->csv says how the file looks. */
+/* Finds the type of a numpy file (of an ARRAY_NPZ file its signature), or guesses that of a CSV
+ * file: columns are ints, else floats, bools, texts. Before the call type->csv says how the
+ * file looks. */
 bool array_guess(enum array_format, struct arena *, const char *bytes, size_t length,
                  struct array_type *, const char **problem);
-/* Whether the value can be written: a numpy array must be rectangular. */
+/* Returns whether the value can be written: a numpy array must be rectangular. */
 bool array_check(enum array_format, struct arena *, const struct array_type *,
                  const struct array_columns *, const char **problem);
 enum { ARRAY_NPY_HEADER = 128 };
-/* Whether a numpy file of this type has a header of ARRAY_NPY_HEADER bytes, whatever its shape,
- * and behind it its only column of numbers as it is: a result that may be written before its
+/* Returns whether a numpy file of this type is a header of ARRAY_NPY_HEADER bytes, whatever its
+ * shape, and one column of numbers as it is in memory. Such a result may be written before its
  * length is known. */
 bool array_npy_is_column(const struct array_type *);
-/* Writes that header, of a value that passed array_check and whose elements are not looked at.
- */
+/* Writes that header for a value that passed array_check. The elements are not looked at. */
 bool array_npy_write_header(struct arena *, const struct array_type *,
                             const struct array_columns *, FILE *, const char **problem);
 /* Writes a file with a value that passed array_check. The caller checks the stream for errors.

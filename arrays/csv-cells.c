@@ -1,5 +1,4 @@
-/* csv-cells.c - what a field of a CSV file means as a value of a type, also where it is
- * missing.
+/* csv-cells.c - converts a field of a CSV file to a value of a type, also where it is missing.
  */
 #include "arrays/csv.h"
 #include "base/number.h"
@@ -11,7 +10,7 @@
 
 /* ---- values ---- */
 
-static struct csv_word trimmed(struct csv_word w) {
+static struct csv_word csv_trim(struct csv_word w) {
   while (w.length > 0 && (*w.text == ' ' || *w.text == '\t')) {
     w.text++;
     w.length--;
@@ -23,7 +22,7 @@ static struct csv_word trimmed(struct csv_word w) {
 }
 
 struct csv_word csv_trimmed(const struct csv_reading *r) {
-  return trimmed((struct csv_word){r->field, r->length});
+  return csv_trim((struct csv_word){r->field, r->length});
 }
 
 struct csv_word csv_name(const struct csv_reading *r) {
@@ -41,8 +40,8 @@ static bool read_bool(const struct csv_word *w, int64_t *x) {
   return false;
 }
 
-static bool read_word(struct csv_word whole, enum array_leaf leaf, struct csv_cell *cell) {
-  const struct csv_word w = trimmed(whole);
+static bool csv_read_word(struct csv_word whole, enum array_leaf leaf, struct csv_cell *cell) {
+  const struct csv_word w = csv_trim(whole);
   const char *end;
   switch (leaf) {
   case ARRAY_INT: return parse_int(w.text, w.length, INT64_MIN, INT64_MAX, &cell->integer);
@@ -68,10 +67,10 @@ bool csv_is_missing(const struct csv_reading *r) {
          (w.length == s->missing.length && memcmp(w.text, s->missing.text, w.length) == 0);
 }
 
-/* What stands for a missing value: what the user said, or what floats and texts have. */
+/* Reads the replacement of a missing value: the user's, or NaN for floats and an empty text. */
 static bool read_missing(const struct csv_reading *r, enum array_leaf leaf,
                          struct csv_cell *cell) {
-  if (r->style->has_replacement) return read_word(r->style->replacement, leaf, cell);
+  if (r->style->has_replacement) return csv_read_word(r->style->replacement, leaf, cell);
   *cell = (struct csv_cell){.real = (double)NAN, .text = ""};
   return leaf == ARRAY_FLOAT || leaf == ARRAY_TEXT;
 }
@@ -91,14 +90,13 @@ bool csv_is_data(const struct csv_reading *r) {
 
 bool csv_read_cell(const struct csv_reading *r, enum array_leaf leaf, struct csv_cell *cell) {
   if (csv_is_missing(r)) return read_missing(r, leaf, cell);
-  return read_word((struct csv_word){r->field, r->length}, leaf, cell);
+  return csv_read_word((struct csv_word){r->field, r->length}, leaf, cell);
 }
 
 /* ---- messages ---- */
 
-/* The field just read as a message shows it: its beginning, without bytes that print nothing.
- */
-static const char *shown(const struct csv_reading *r) {
+/* Shows the field just read in a message: its beginning, without bytes that print nothing. */
+static const char *shown_field(const struct csv_reading *r) {
   enum { MOST = 40 };
   const size_t length = r->length < MOST ? r->length : MOST;
   char *text = arena_copy(r->arena, r->field, length);
@@ -108,20 +106,20 @@ static const char *shown(const struct csv_reading *r) {
   return arena_printf(r->arena, "'%s'%s", text, length < r->length ? "..." : "");
 }
 
-/* " ('weight')", or nothing. What is being read stays as it is but for the field. */
+/* Returns " ('weight')", or nothing. The reading stays as it is except for the field. */
 static const char *column_name(struct csv_reading *r, uint32_t index) {
   if (!r->header) return "";
   struct csv_reading names = *r;
   names.next = r->header;
   do {
     if (!csv_take_field(&names)) return "";
-    if (index-- == 0) return arena_printf(r->arena, " (%s)", shown(&names));
+    if (index-- == 0) return arena_printf(r->arena, " (%s)", shown_field(&names));
   } while (!names.ends_row);
   return "";
 }
 
 const char *csv_wrong_cell(struct csv_reading *r, uint32_t index, enum array_leaf leaf) {
-  const char *text = shown(r), *replacement = r->style->replacement.text;
+  const char *text = shown_field(r), *replacement = r->style->replacement.text;
   const bool missing = csv_is_missing(r);
   const char *name = column_name(r, index);
   if (!missing) {

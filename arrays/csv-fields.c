@@ -35,14 +35,14 @@ static bool take_end(struct csv_reading *r) {
 }
 
 /* Makes room for a field of so many bytes. */
-static void make_room(struct csv_reading *r, size_t length) {
+static void csv_make_room(struct csv_reading *r, size_t length) {
   if (length <= r->room) return;
   while (r->room < length) r->room = 2 * r->room + 1;
   r->field = arena_alloc(r->arena, r->room + 1);
 }
 
 /* The quote that closes the field whose contents begin here, or NULL. */
-static const char *closing_quote(const struct csv_reading *r) {
+static const char *csv_closing_quote(const struct csv_reading *r) {
   const char *p = r->next;
   while ((p = memchr(p, '"', (size_t)(r->end - p)))) {
     if (p + 1 == r->end || p[1] != '"') return p;
@@ -53,14 +53,14 @@ static const char *closing_quote(const struct csv_reading *r) {
 
 static bool take_quoted(struct csv_reading *r) {
   r->next++;
-  const char *close = closing_quote(r);
+  const char *close = csv_closing_quote(r);
   if (!close) {
     return array_fail(r->arena, r->problem,
                       "line %" PRIu64 ": the quote of a field is not closed", r->line);
   }
-  make_room(r, (size_t)(close - r->next));
+  csv_make_room(r, (size_t)(close - r->next));
   for (r->length = 0; r->next < close; r->next++) {
-    if (*r->next == '"') r->next++; /* of two the second */
+    if (*r->next == '"') r->next++; /* the second of two quotes */
     if (*r->next == '\n') r->lines_ended++;
     r->field[r->length++] = *r->next;
   }
@@ -77,7 +77,7 @@ static bool take_bare(struct csv_reading *r) {
   while (p < end && *p != separator && *p != '\n' && *p != '\r') p++;
   r->next = p;
   r->length = (size_t)(p - start);
-  make_room(r, r->length);
+  csv_make_room(r, r->length);
   memcpy(r->field, start, r->length);
   return take_end(r) ||
          array_fail(r->arena, r->problem,
@@ -103,25 +103,26 @@ static bool begins_comment(const struct csv_reading *r) {
          memcmp(r->next, mark->text, mark->length) == 0;
 }
 
-static void skip_comment(struct csv_reading *r) {
+static void csv_skip_comment(struct csv_reading *r) {
   const char last = r->carriage_returns ? '\r' : '\n';
   const char *end = memchr(r->next, last, (size_t)(r->end - r->next));
   r->next = end ? end : r->end;
   (void)take_line_end(r);
 }
 
-/* Whether an empty line is a row: one without fields, or with one that is empty. */
+/* Returns whether an empty line is a row: one without fields, or one whose only field is empty.
+ */
 static bool empty_is_row(const struct csv_reading *r) {
   if (!r->begun) return false;
   if (r->type->depth >= 2) return true;
   return r->wanted ? r->field_count == 1 : r->type->leaf_count == 1;
 }
 
-/* Skips lines without a row. False at the end of the file. */
+/* Skips lines without a row. Returns false at the end of the file. */
 static bool skip_lines(struct csv_reading *r, bool *empty) {
   for (*empty = false; r->next < r->end;) {
     if (begins_comment(r)) {
-      skip_comment(r);
+      csv_skip_comment(r);
     } else if (take_line_end(r)) {
       *empty = true;
     } else {
@@ -143,7 +144,7 @@ bool csv_another_row(struct csv_reading *r) {
       r->lines_ended = ended;
     }
   }
-  while (begins_comment(r)) skip_comment(r);
+  while (begins_comment(r)) csv_skip_comment(r);
   r->line = r->lines_ended + 1;
   r->begun = true;
   return true;
@@ -173,8 +174,9 @@ bool csv_look(struct csv_reading *r, struct csv_look *look) {
   return true;
 }
 
-/* Whether it is no column's yet. */
-static bool take_name(struct csv_reading *r, uint32_t wanted, uint32_t *found) {
+/* Counts the field just read if it has the name of column `wanted`. Returns false, with the
+ * problem, if another field had it, too. */
+static bool csv_match_name(struct csv_reading *r, uint32_t wanted, uint32_t *found) {
   const struct csv_word *name = &r->style->columns.items[wanted], here = csv_name(r);
   const bool same = r->style->by_fields ? array_name_fits(here.text, here.length, name->text)
                                         : here.length == name->length &&
@@ -185,8 +187,8 @@ static bool take_name(struct csv_reading *r, uint32_t wanted, uint32_t *found) {
                     r->line, name->text);
 }
 
-/* The names of the row, for messages: as many as a line has room for. */
-static const char *names_text(struct csv_reading *r) {
+/* Returns the names of the row for messages: as many as a line has room for. */
+static const char *csv_names_text(struct csv_reading *r) {
   enum { MOST = 12 };
   const char *text = "";
   unsigned count = 0;
@@ -199,7 +201,7 @@ static const char *names_text(struct csv_reading *r) {
 }
 
 static bool not_found(struct csv_reading *r, const char *name) {
-  const char *names = names_text(r);
+  const char *names = csv_names_text(r);
   if (r->style->by_fields)
     return array_fail(r->arena, r->problem,
                       "line %" PRIu64
@@ -222,7 +224,7 @@ static bool find_column(struct csv_reading *r, uint32_t *found, uint32_t *compon
   *component = CSV_UNWANTED;
   for (uint32_t i = 0; i < r->style->columns.count; i++) {
     const uint32_t before = found[i];
-    if (!take_name(r, i, found)) return false;
+    if (!csv_match_name(r, i, found)) return false;
     if (found[i] == before) continue;
     if (*component != CSV_UNWANTED)
       return array_fail(r->arena, r->problem,
@@ -234,7 +236,7 @@ static bool find_column(struct csv_reading *r, uint32_t *found, uint32_t *compon
 }
 
 /* Takes the row of names, and finds for each field which component it is. */
-static bool find_columns(struct csv_reading *r) {
+static bool csv_find_columns(struct csv_reading *r) {
   const size_t count = r->style->columns.count;
   uint32_t *found = arena_alloc(r->arena, count * sizeof *found);
   ARRAY(uint32_t) wanted = {0};
@@ -261,7 +263,7 @@ bool csv_take_header(struct csv_reading *r) {
     r->header = r->next;
     r->ends_row = false;
     const bool last = row + 1 == r->style->header;
-    if (!(last && r->style->columns.count > 0 ? find_columns(r) : csv_skip_row(r)))
+    if (!(last && r->style->columns.count > 0 ? csv_find_columns(r) : csv_skip_row(r)))
       return false;
   }
   r->begun = false;

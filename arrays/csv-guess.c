@@ -1,18 +1,19 @@
-/* csv-guess.c - the types of the columns of a CSV file, from their fields: ints, else floats,
- * bools, texts.
+/* csv-guess.c - guesses the types of the columns of a CSV file from their fields: ints, else
+ * floats, bools, texts.
  */
 #include "arrays/csv.h"
 
 #include <string.h>
 
-/* The least of the types, in this order, that every field of a column has. */
+/* Returns the least of the types, in this order, that every field of a column has. */
 static enum array_leaf wider(enum array_leaf leaf, bool may_be_bool) {
   if (leaf == ARRAY_INT) return ARRAY_FLOAT;
   return leaf == ARRAY_FLOAT && may_be_bool ? ARRAY_BOOL : ARRAY_TEXT;
 }
 
-/* Columns are as many as the first row has fields; they begin as ints, which are 0. */
-static void add_column(struct csv_reading *r, struct array_type *type, uint32_t i) {
+/* Adds a column. There are as many as the first row has fields, and they begin as ints, which
+ * are 0. */
+static void csv_add_column(struct csv_reading *r, struct array_type *type, uint32_t i) {
   type->leaf_count = i + 1;
   if ((i & (i + 1)) != 0) return; /* there is room up to 2^k - 1 */
   uint8_t *leaves = arena_alloc(r->arena, 2 * (size_t)i + 1);
@@ -20,15 +21,15 @@ static void add_column(struct csv_reading *r, struct array_type *type, uint32_t 
   type->leaves = leaves;
 }
 
-/* `fresh`: the columns have no types yet. A column of bools holds only bools; one of 2.5 and
- * True holds texts. */
+/* Widens the columns' types to those of a row. If `fresh`, the columns have no types yet. A
+ * column of bools holds only bools; one of 2.5 and True holds texts. */
 static bool guess_row(struct csv_reading *r, struct array_type *type, bool is_first,
                       bool fresh) {
   uint32_t i = 0;
   do {
     struct csv_cell cell;
     if (!csv_take_field(r)) return false;
-    if (is_first) add_column(r, type, i);
+    if (is_first) csv_add_column(r, type, i);
     if (i == type->leaf_count) {
       return array_fail(r->arena, r->problem, "line %" PRIu64 ": more than %u fields", r->line,
                         type->leaf_count);
@@ -40,8 +41,9 @@ static bool guess_row(struct csv_reading *r, struct array_type *type, bool is_fi
   return true;
 }
 
-/* Of the types of all fields those of the columns that are wanted, in their order. */
-static void choose(const struct csv_reading *r, struct array_type *type) {
+/* Selects the types of the columns that are wanted, in their order, from the types of all
+ * fields. */
+static void choose_types(const struct csv_reading *r, struct array_type *type) {
   if (!r->wanted) return;
   uint8_t *all = type->leaves;
   type->leaf_count = (uint32_t)r->style->columns.count;
@@ -60,8 +62,8 @@ static bool may_be_names(struct csv_reading *r, bool *result) {
   return true;
 }
 
-/* Where nothing is said of a header, a first row that may hold names counts only if there is no
- * other. */
+/* Guesses from all rows. Where nothing is said of a header, a first row that may hold names
+ * counts as data only if there is no other row. */
 static bool guess_rows(struct csv_reading *r, void *result) {
   struct array_type *type = result;
   bool names;
@@ -78,7 +80,7 @@ static bool guess_rows(struct csv_reading *r, void *result) {
     if (!guess_row(r, type, false, second)) return false;
     array_passed(type->spools, (uint64_t)(r->next - start));
   }
-  choose(r, type);
+  choose_types(r, type);
   return true;
 }
 

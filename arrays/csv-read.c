@@ -18,14 +18,14 @@ struct rows {
 /* Every column has a file of its own while it is read, and a process only so many. */
 enum { SPOOLED_MOST = 256 };
 
-static struct array_spools *spools_for(const struct csv_reading *r) {
+static struct array_spools *csv_spools(const struct csv_reading *r) {
   const bool large = (size_t)(r->end - r->next) >= ARRAY_SPOOLED_LEAST;
   return large && array_column_count(r->type) <= SPOOLED_MOST ? r->type->spools : NULL;
 }
 
 static bool begin_rows(struct csv_reading *r, struct rows *rows) {
   const uint32_t n = r->type->leaf_count;
-  struct array_spools *spools = spools_for(r);
+  struct array_spools *spools = csv_spools(r);
   *rows = (struct rows){.cells = arena_alloc(r->arena, n * sizeof *rows->cells),
                         .texts = arena_alloc(r->arena, n * sizeof *rows->texts)};
   bool fine = r->type->depth < 2 ||
@@ -39,8 +39,8 @@ static bool begin_rows(struct csv_reading *r, struct rows *rows) {
   return fine;
 }
 
-static bool keep(struct csv_reading *r, struct rows *rows, uint32_t leaf,
-                 const struct csv_cell *cell) {
+static bool keep_cell(struct csv_reading *r, struct rows *rows, uint32_t leaf,
+                      const struct csv_cell *cell) {
   const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
   if (kind == ARRAY_FLOAT) return array_grow_float(&rows->cells[leaf], cell->real, r->problem);
   if (!array_grow_int(&rows->cells[leaf], cell->integer, r->problem)) return false;
@@ -65,8 +65,8 @@ static bool odd_row(struct csv_reading *r, const char *what, bool *names) {
   return array_fail(r->arena, r->problem, "line %" PRIu64 ": %s", r->line, what);
 }
 
-/* The component that a field is; CSV_UNWANTED if none. */
-static uint32_t component(const struct csv_reading *r, uint32_t field) {
+/* Returns the component that a field is; CSV_UNWANTED if none. */
+static uint32_t component_of_field(const struct csv_reading *r, uint32_t field) {
   if (r->type->depth >= 2) return 0;
   return r->wanted ? r->wanted[field] : field;
 }
@@ -76,8 +76,8 @@ static uint32_t fields_wanted(const struct csv_reading *r) {
   return r->wanted ? r->field_count : r->type->leaf_count;
 }
 
-/* Reads the field with this index, and keeps it if `rows` is not NULL. False after setting the
- * problem; *wrong: what is wrong with the row, or NULL. */
+/* Reads the field with this index, and keeps it if `rows` is not NULL. Returns false after
+ * setting the problem. *wrong is what is wrong with the row, or NULL. */
 static bool read_field(struct csv_reading *r, struct rows *rows, uint32_t index,
                        const char **wrong) {
   struct csv_cell cell = {0};
@@ -86,10 +86,10 @@ static bool read_field(struct csv_reading *r, struct rows *rows, uint32_t index,
     *wrong = arena_printf(r->arena, "more than %u fields", fields_wanted(r));
     return true;
   }
-  const uint32_t leaf = component(r, index);
+  const uint32_t leaf = component_of_field(r, index);
   if (leaf == CSV_UNWANTED) return true;
   const enum array_leaf kind = (enum array_leaf)r->type->leaves[leaf];
-  if (csv_read_cell(r, kind, &cell)) return !rows || keep(r, rows, leaf, &cell);
+  if (csv_read_cell(r, kind, &cell)) return !rows || keep_cell(r, rows, leaf, &cell);
   *wrong = csv_wrong_cell(r, index, kind);
   return true;
 }
@@ -99,8 +99,8 @@ static const char *too_short(struct csv_reading *r, uint32_t count) {
                       r->wanted ? "header has" : "program's rows have", fields_wanted(r));
 }
 
-/* Reads a row into `rows`, or with NULL only looks at it. `*names`: it may be the names of the
- * columns; false then if it was. */
+/* Reads a row into `rows`, or only looks at it if that is NULL. `*names` says whether it may be
+ * the names of the columns; if it was, the function returns false. */
 static bool read_fields(struct csv_reading *r, struct rows *rows, bool *names) {
   uint32_t count = 0;
   if (csv_take_empty_row(r)) return !rows || end_row(r, rows, 0);
@@ -122,7 +122,8 @@ static void back(struct csv_reading *r, const char *start, uint64_t ended) {
   r->lines_ended = ended;
 }
 
-/* The first row, where it may have the names: it is examined before any of it is stored. */
+/* Reads the first row where it may have the names: it is examined before any of it is stored.
+ */
 static bool read_first(struct csv_reading *r, struct rows *rows) {
   const char *start = r->next;
   const uint64_t ended = r->lines_ended;
@@ -196,7 +197,7 @@ static bool columns_fit(struct arena *arena, const struct array_type *type,
                     type->leaf_count == 1 ? "" : "s");
 }
 
-/* The names of the columns, as a sequence of texts. */
+/* Reads the names of the columns as a sequence of texts. */
 static bool read_names(struct csv_reading *r, void *out) {
   struct rows rows;
   if (!begin_rows(r, &rows) || !csv_take_header(r)) return false;
@@ -205,7 +206,7 @@ static bool read_names(struct csv_reading *r, void *out) {
     if (!csv_take_field(r)) return false;
     const struct csv_word name = csv_name(r);
     const struct csv_cell cell = {.integer = (int64_t)name.length, .text = name.text};
-    if (!keep(r, &rows, 0, &cell)) return false;
+    if (!keep_cell(r, &rows, 0, &cell)) return false;
     rows.count++;
   } while (!r->ends_row);
   return make_columns(r, &rows, out);

@@ -57,7 +57,7 @@ static bool separates(char c) {
   return c != '"' && c != '\n' && c != '\r';
 }
 
-static bool is_word(const char *text, size_t length) {
+static bool is_key_value(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
     const char c = text[i];
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -66,7 +66,7 @@ static bool is_word(const char *text, size_t length) {
   return length > 0;
 }
 
-/* NULL, or what the value should be. */
+/* Returns a text that says what the value should be, or NULL if it is right. */
 static const char *wrong_value(const struct setting *s) {
   enum { MOST_ROWS = 1000000 };
   int64_t rows;
@@ -77,7 +77,7 @@ static const char *wrong_value(const struct setting *s) {
   case HEADER:
     if (parse_int(s->value, s->length, CSV_HEADER_UNKNOWN, MOST_ROWS, &rows)) return NULL;
     return "the number of rows before the data, from 0 to 1000000";
-  case FIELD: return is_word(s->value, s->length) ? NULL : "letters, digits and _";
+  case FIELD: return is_key_value(s->value, s->length) ? NULL : "letters, digits and _";
   case COMMENT:
   case MISSING:
   case COLUMN:
@@ -109,7 +109,8 @@ const char *array_setting(struct arena *arena, const char *text) {
   return arena_printf(arena, "?%zu.%s", strlen(text), text);
 }
 
-static void apply(struct arena *arena, const struct setting *s, struct csv_style *style) {
+static void apply_setting(struct arena *arena, const struct setting *s,
+                          struct csv_style *style) {
   const struct csv_word word = {arena_copy(arena, s->value, s->length), s->length};
   switch (s->key) {
   case SEPARATOR: style->separator = *word.text; break;
@@ -136,8 +137,8 @@ static void apply(struct arena *arena, const struct setting *s, struct csv_style
 /* ---- all of them ---- */
 
 /* Takes a setting from the beginning of a text. */
-static bool take_setting(const char **next, const char *end, const char **text,
-                         size_t *length) {
+static bool csv_take_setting(const char **next, const char *end, const char **text,
+                             size_t *length) {
   const char *p = *next + 1;
   for (*length = 0; p < end && *p >= '0' && *p <= '9'; p++) {
     *length = *length * 10 + (size_t)(*p - '0');
@@ -155,13 +156,13 @@ size_t array_signature_length(const char *text, size_t length) {
   while (next < end && *next != ':') {
     if (*next != '?')
       next++;
-    else if (!take_setting(&next, end, &setting, &setting_length))
+    else if (!csv_take_setting(&next, end, &setting, &setting_length))
       return length;
   }
   return (size_t)(next - text);
 }
 
-/* The names of fields are those of columns where none are given, and rows are tuples. */
+/* Takes the names of fields for those of columns where none are given and rows are tuples. */
 static void use_fields(struct csv_style *style, const struct array_type *type) {
   if (type->depth != 1) return;
   if (style->names.count == 0) style->names = style->fields;
@@ -170,8 +171,8 @@ static void use_fields(struct csv_style *style, const struct array_type *type) {
   if (style->by_fields) style->columns = style->fields;
 }
 
-/* What holds between settings. */
-static bool settle(struct arena *arena, struct csv_style *style, const char **problem) {
+/* Checks the conditions that hold between settings. */
+static bool settle_style(struct arena *arena, struct csv_style *style, const char **problem) {
   const bool named = style->columns.count > 0 || style->names_only;
   if (named && style->header == CSV_HEADER_UNKNOWN) style->header = 1;
   if (!named || style->header > 0) return true;
@@ -186,17 +187,17 @@ bool csv_style_parse(struct arena *arena, const char *text, const char *end,
   while (text < end) {
     const char *start;
     size_t length;
-    if (*text != '?' || !take_setting(&text, end, &start, &length))
+    if (*text != '?' || !csv_take_setting(&text, end, &start, &length))
       return array_fail(arena, problem, "not a signature");
     char wrong[ARRAY_PROBLEM_MAX];
     if (!array_setting_check(arena_copy(arena, start, length), wrong))
       return array_fail(arena, problem, "%s", wrong);
     const struct setting setting = setting_of(start, length);
-    apply(arena, &setting, style);
+    apply_setting(arena, &setting, style);
   }
   type->csv = style;
   use_fields(style, type);
-  return settle(arena, style, problem);
+  return settle_style(arena, style, problem);
 }
 
 /* ---- names of fields ---- */
@@ -209,7 +210,7 @@ const char *array_field(const struct array_type *type, uint32_t i) {
   return csv_style_of(type)->fields.items[i].text;
 }
 
-/* What may stand for the byte in the name of a field. */
+/* Returns the character that stands for the byte in the name of a field. */
 static char in_field(char c) {
   if (c >= 'A' && c <= 'Z') return (char)(c | 0x20);
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';

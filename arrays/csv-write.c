@@ -1,5 +1,5 @@
-/* csv-write.c - columns as rows of a CSV file: fields with separators, quotes or line breaks
- * are quoted, bools are True and False.
+/* csv-write.c - writes columns as rows of a CSV file. Fields with separators, quotes or line
+ * breaks are quoted; bools are True and False.
  */
 #include "arrays/csv.h"
 #include "base/number.h"
@@ -13,32 +13,32 @@ struct writing {
   struct output out;
 };
 
-static bool is_blank(int64_t c) {
+static bool is_blank_char(int64_t c) {
   return c == ' ' || c == '\t';
 }
 
-static bool begins(const int64_t *chars, uint64_t n, const struct csv_word *mark) {
+static bool text_begins(const int64_t *chars, uint64_t n, const struct csv_word *mark) {
   bool same = n >= mark->length && mark->length > 0;
   for (size_t i = 0; i < mark->length && same; i++) same = (char)chars[i] == mark->text[i];
   return same;
 }
 
-/* Whether a text would be read as something else without quotes: as what is missing, as a
- * comment, or as a byte order mark. */
+/* Returns whether a text would be read as something else without quotes: as a missing value, as
+ * a comment, or as a byte order mark. */
 static bool wants_quotes(const struct writing *w, const int64_t *chars, uint64_t n) {
   static const struct csv_word order = {CSV_BYTE_ORDER, sizeof CSV_BYTE_ORDER - 1};
   const struct csv_style *style = w->style;
-  if (begins(chars, n, &style->comment) || begins(chars, n, &style->missing) ||
-      begins(chars, n, &order))
+  if (text_begins(chars, n, &style->comment) || text_begins(chars, n, &style->missing) ||
+      text_begins(chars, n, &order))
     return true;
   for (uint64_t i = 0; i < n; i++) {
     const char c = (char)chars[i];
     if (c == style->separator || c == '"' || c == '\n' || c == '\r') return true;
   }
-  return n == 0 || is_blank(chars[0]) || is_blank(chars[n - 1]);
+  return n == 0 || is_blank_char(chars[0]) || is_blank_char(chars[n - 1]);
 }
 
-static void write_text(struct writing *w, const int64_t *chars, uint64_t n) {
+static void csv_write_text(struct writing *w, const int64_t *chars, uint64_t n) {
   const bool quotes = wants_quotes(w, chars, n);
   if (quotes) output_char(&w->out, '"');
   for (uint64_t i = 0; i < n; i++) {
@@ -55,15 +55,15 @@ static void write_cell(struct writing *w, uint32_t leaf, uint64_t i) {
   case ARRAY_INT: w->out.used += format_int(number, c->as.ints[i]); break;
   case ARRAY_FLOAT: w->out.used += format_float_exact(number, c->as.floats[i]); break;
   case ARRAY_BOOL: output_text(&w->out, array_bool(c, i) ? "True" : "False"); break;
-  case ARRAY_CHAR: write_text(w, &c->as.ints[i], 1); break;
+  case ARRAY_CHAR: csv_write_text(w, &c->as.ints[i], 1); break;
   case ARRAY_TEXT:
-    write_text(w, c[1].as.ints + w->at[leaf], (uint64_t)c->as.ints[i]);
+    csv_write_text(w, c[1].as.ints + w->at[leaf], (uint64_t)c->as.ints[i]);
     w->at[leaf] += (uint64_t)c->as.ints[i];
     break;
   }
 }
 
-/* The row of names, if there are any. */
+/* Writes the row of names, if there are any. */
 static void write_names(struct arena *arena, struct writing *w) {
   const struct csv_style *style = w->style;
   for (size_t i = 0; i < style->names.count; i++) {
@@ -71,12 +71,13 @@ static void write_names(struct arena *arena, struct writing *w) {
     int64_t *chars = arena_alloc(arena, name->length * sizeof *chars);
     for (size_t k = 0; k < name->length; k++) chars[k] = (unsigned char)name->text[k];
     if (i > 0) output_char(&w->out, style->separator);
-    write_text(w, chars, name->length);
+    csv_write_text(w, chars, name->length);
   }
   if (style->names.count > 0) output_char(&w->out, '\n');
 }
 
-/* Whether a file can be written: names are as many as columns, where their number is known. */
+/* Returns whether a file can be written: there must be as many names as columns, where their
+ * number is known. */
 bool csv_write_check(struct arena *arena, const struct array_type *type, const char **problem) {
   const size_t names = csv_style_of(type)->names.count;
   if (!csv_check(arena, type, problem)) return false;

@@ -1,4 +1,4 @@
-/* csv.h - a CSV file that is being read, and how such files look: csv-*.c only. */
+/* csv.h - a CSV file that is being read, and how such files look. Private to csv-*.c. */
 #ifndef RAVEL_ARRAYS_CSV_H
 #define RAVEL_ARRAYS_CSV_H
 
@@ -6,10 +6,10 @@
 
 #include <inttypes.h>
 
-/* At the beginning of a file, by some programs. It is none of the data. */
+/* Some programs write this at the beginning of a file. It is none of the data. */
 #define CSV_BYTE_ORDER "\xEF\xBB\xBF"
 
-/* Bytes, with a NUL behind them. */
+/* Some bytes, and a NUL behind them. */
 struct csv_word {
   const char *text;
   size_t length;
@@ -25,8 +25,8 @@ struct csv_style {
   char separator;
   int64_t header;          /* rows before the data, of which the last has the names */
   struct csv_word comment; /* lines that begin with it are skipped, if it is not empty */
-  /* If one of these is given, fields that hold nothing or `missing` are missing; read as the
-   * replacement, or as NaN or an empty text. */
+  /* If one of these is given, fields that hold nothing or `missing` are missing. They are read
+   * as the replacement, or as NaN or an empty text. */
   struct csv_word missing, replacement;
   bool has_missing, has_replacement;
   csv_words columns; /* the columns that are read; none: all */
@@ -38,7 +38,7 @@ struct csv_style {
 
 /* ---- csv-style.c ---- */
 
-/* The style of a type: the usual one if it has none. */
+/* Returns the style of a type: the usual one if it has none. */
 const struct csv_style *csv_style_of(const struct array_type *);
 
 struct csv_reading {
@@ -47,7 +47,7 @@ struct csv_reading {
   const struct csv_style *style;
   const char *next, *end;
   uint64_t line;         /* of the row being read */
-  uint64_t lines_ended;  /* so far */
+  uint64_t lines_ended;  /* lines ended so far */
   bool carriage_returns; /* there is no line feed in the file: these end its rows */
   bool begun;            /* a row of data was met: empty lines behind it may be rows */
   const char *ahead;     /* there is a row here, or was before */
@@ -63,17 +63,17 @@ struct csv_reading {
 
 /* ---- csv-fields.c ---- */
 
-/* Begins reading, reads, ends. */
+/* Begins reading the bytes, calls `read`, and ends. */
 bool csv_read_with(struct csv_reading *, const char *bytes, size_t length,
                    bool (*read)(struct csv_reading *, void *result), void *result);
-/* Whether there is another row: comments are skipped, and lines that are empty, but not those
- * between rows that may have no field, or but one that is empty. */
+/* Returns whether there is another row. It skips comments, and empty lines unless they stand
+ * between rows that may have no field or one empty field. */
 bool csv_another_row(struct csv_reading *);
 /* Takes an empty line where it is a row without fields. */
 bool csv_take_empty_row(struct csv_reading *);
 /* Takes the next field into r->field. */
 bool csv_take_field(struct csv_reading *);
-/* What the fields of a row look like; both are false of one whose fields are empty. */
+/* How the fields of a row look. Both are false if all fields are empty. */
 struct csv_look {
   bool data, names;
 };
@@ -93,18 +93,20 @@ struct csv_cell {
   const char *text;
 };
 
-/* The field just read, without spaces around it. */
+/* Returns the field just read without spaces around it. */
 struct csv_word csv_trimmed(const struct csv_reading *);
-/* The same, but what stands in quotes stays as it is. */
+/* Returns the field just read without spaces around it, unless it stood in quotes. */
 struct csv_word csv_name(const struct csv_reading *);
-/* Whether the field just read counts as missing. */
+/* Returns whether the field just read counts as missing. */
 bool csv_is_missing(const struct csv_reading *);
-/* Whether the field just read begins as a number does, or is a bool or missing: no name. */
+/* Returns whether the field just read begins as a number does, or is a bool or missing: such a
+ * field is no name. */
 bool csv_is_data(const struct csv_reading *);
-/* The value of the field just read, or what stands for it if it is missing. False if it is none
- * of this kind. */
+/* Reads the value of the field just read, or its replacement if it is missing. Returns false if
+ * it has another kind. */
 bool csv_read_cell(const struct csv_reading *, enum array_leaf, struct csv_cell *);
-/* "field 2 ('weight') is no int: '1x'" of the field just read, which has this index. */
+/* Returns "field 2 ('weight') is no int: '1x'" for the field just read, which has this index.
+ */
 const char *csv_wrong_cell(struct csv_reading *, uint32_t index, enum array_leaf);
 
 #endif

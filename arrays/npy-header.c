@@ -20,26 +20,28 @@ static void skip_spaces(struct cursor *c) {
   while (c->next < c->end && (*c->next == ' ' || *c->next == '\n')) c->next++;
 }
 
-static bool take(struct cursor *c, char wanted) {
+static bool take_char(struct cursor *c, char wanted) {
   skip_spaces(c);
   if (c->next == c->end || *c->next != wanted) return false;
   c->next++;
   return true;
 }
 
-/* The quote that ends the string that begins here, or NULL; behind `\` it does not. */
-static const char *closing_quote(const struct cursor *c, char quote) {
+/* Finds the quote that ends the string that begins here, or returns NULL. A quote behind `\`
+ * does not end it. */
+static const char *npy_closing_quote(const struct cursor *c, char quote) {
   const char *p = c->next;
   while (p < c->end && *p != quote) p += *p == '\\' ? 2 : 1;
   return p < c->end ? p : NULL;
 }
 
-/* What stands in quotes; with its escapes, but for `\` itself and quotes, it is only shown. */
+/* Takes a string in quotes. Escapes other than of `\` and of quotes stay as they are, since the
+ * text is only shown. */
 static bool take_string(struct cursor *c, const char **text, size_t *length) {
   skip_spaces(c);
   if (c->next == c->end || (*c->next != '\'' && *c->next != '"')) return malformed(c);
   const char quote = *c->next++;
-  const char *close = closing_quote(c, quote);
+  const char *close = npy_closing_quote(c, quote);
   if (!close) return malformed(c);
   char *out = arena_alloc(c->arena, (size_t)(close - c->next) + 1);
   *text = out;
@@ -52,7 +54,7 @@ static bool take_string(struct cursor *c, const char **text, size_t *length) {
   return true;
 }
 
-static bool take_number(struct cursor *c, uint64_t *x) {
+static bool npy_take_number(struct cursor *c, uint64_t *x) {
   skip_spaces(c);
   const char *start = c->next;
   for (*x = 0; c->next < c->end && *c->next >= '0' && *c->next <= '9'; c->next++) {
@@ -62,7 +64,7 @@ static bool take_number(struct cursor *c, uint64_t *x) {
   return c->next > start || malformed(c);
 }
 
-static bool unsupported(struct cursor *c, const char *text, size_t length) {
+static bool unsupported_type(struct cursor *c, const char *text, size_t length) {
   return array_fail(
       c->arena, c->problem,
       "numpy's type '%.*s' is not supported: ints, floats of 16 to 64 bits, bools and "
@@ -77,7 +79,7 @@ static bool known_type(char kind, uint64_t size) {
   return (kind == 'S' || kind == 'U' || kind == 'V') && size < 1 << 28;
 }
 
-/* A type such as <f8, |b1, >i4, <U7; |V7 is padding, where it `may_pad`. */
+/* Takes a type such as <f8, |b1, >i4, <U7. |V7 is padding, where it `may_pad`. */
 static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *field,
                       bool may_pad) {
   const char *text;
@@ -85,9 +87,9 @@ static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *
   if (!take_string(c, &text, &length)) return false;
   struct cursor digits = {c->arena, text + 2, text + length, c->problem};
   uint64_t size;
-  if (length < 3 || !take_number(&digits, &size) || digits.next != digits.end ||
+  if (length < 3 || !npy_take_number(&digits, &size) || digits.next != digits.end ||
       !known_type(text[1], size) || (text[1] == 'V' && !may_pad))
-    return unsupported(c, text, length);
+    return unsupported_type(c, text, length);
   if (text[1] == 'U') size *= 4;
   if (h->record + size > UINT32_MAX) return malformed(c);
   *field = (struct npy_field){.kind = text[1],
@@ -100,25 +102,27 @@ static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *
 
 typedef ARRAY(struct npy_field) npy_fields;
 
-/* The name of a field; of one that also has a title, ('title', 'name'). */
-static bool take_name(struct cursor *c, const char **name, size_t *length) {
-  if (!take(c, '(')) return take_string(c, name, length);
-  return take_string(c, name, length) && (take(c, ',') || malformed(c)) &&
-         take_string(c, name, length) && (take(c, ')') || malformed(c));
+/* Takes the name of a field, or ('title', 'name') if it also has a title. */
+static bool take_field_name(struct cursor *c, const char **name, size_t *length) {
+  if (!take_char(c, '(')) return take_string(c, name, length);
+  return take_string(c, name, length) && (take_char(c, ',') || malformed(c)) &&
+         take_string(c, name, length) && (take_char(c, ')') || malformed(c));
 }
 
 static bool take_fields(struct cursor *c, struct npy_header *h, npy_fields *fields,
                         unsigned depth);
 
-/* ('name', '<f8'), or with fields of its own: ('name', [('x', '<f8'), ('y', '<f8')]), which are
- * components like the others. ('', '|V7') is padding, as in types that are aligned. */
+/* Takes ('name', '<f8'), or a field with fields of its own: ('name', [('x', '<f8'), ('y',
+ * '<f8')]). These are components like the others. ('', '|V7') is padding, as in types that are
+ * aligned. */
 static bool take_field(struct cursor *c, struct npy_header *h, npy_fields *fields,
                        unsigned depth) {
   const char *name;
   size_t length;
   struct npy_field field;
-  if (!take(c, '(') || !take_name(c, &name, &length) || !take(c, ',')) return malformed(c);
-  if (take(c, '[')) {
+  if (!take_char(c, '(') || !take_field_name(c, &name, &length) || !take_char(c, ','))
+    return malformed(c);
+  if (take_char(c, '[')) {
     if (!take_fields(c, h, fields, depth + 1)) return false;
   } else {
     if (!take_type(c, h, &field, length == 0)) return false;
@@ -126,28 +130,28 @@ static bool take_field(struct cursor *c, struct npy_header *h, npy_fields *field
     field.name_length = length;
     if (field.kind != 'V') *array_push(c->arena, fields) = field;
   }
-  if (take(c, ')')) return true;
+  if (take_char(c, ')')) return true;
   return array_fail(
       c->arena, c->problem,
       "the field '%.*s' is an array of its own: save it as an array beside the others",
       (int)length, name);
 }
 
-/* [('name', '<f8'), ('other', '<i4')], behind the bracket */
+/* Takes [('name', '<f8'), ('other', '<i4')], behind the bracket. */
 static bool take_fields(struct cursor *c, struct npy_header *h, npy_fields *fields,
                         unsigned depth) {
   enum { DEEPEST = 32 };
   if (depth > DEEPEST) return malformed(c);
-  while (!take(c, ']')) {
+  while (!take_char(c, ']')) {
     if (!take_field(c, h, fields, depth)) return false;
-    (void)take(c, ',');
+    (void)take_char(c, ',');
   }
   return true;
 }
 
 static bool take_descr(struct cursor *c, struct npy_header *h) {
   h->record = 0;
-  h->structured = take(c, '[');
+  h->structured = take_char(c, '[');
   if (h->structured) {
     npy_fields fields = {0};
     const bool fine = take_fields(c, h, &fields, 0);
@@ -161,17 +165,17 @@ static bool take_descr(struct cursor *c, struct npy_header *h) {
 }
 
 static bool take_shape(struct cursor *c, struct npy_header *h) {
-  if (!take(c, '(')) return malformed(c);
-  for (h->dimension_count = 0; !take(c, ')'); h->dimension_count++) {
+  if (!take_char(c, '(')) return malformed(c);
+  for (h->dimension_count = 0; !take_char(c, ')'); h->dimension_count++) {
     if (h->dimension_count == ARRAY_MOST_DIMENSIONS) return malformed(c);
-    if (!take_number(c, &h->dimensions[h->dimension_count])) return false;
-    (void)take(c, 'L'); /* as Python 2 wrote it */
-    (void)take(c, ',');
+    if (!npy_take_number(c, &h->dimensions[h->dimension_count])) return false;
+    (void)take_char(c, 'L'); /* as Python 2 wrote it */
+    (void)take_char(c, ',');
   }
   return true;
 }
 
-static bool take_word(struct cursor *c, const char *word) {
+static bool take_constant(struct cursor *c, const char *word) {
   skip_spaces(c);
   size_t length = strlen(word);
   if ((size_t)(c->end - c->next) < length || memcmp(c->next, word, length) != 0) return false;
@@ -180,18 +184,18 @@ static bool take_word(struct cursor *c, const char *word) {
 }
 
 static bool take_order(struct cursor *c, struct npy_header *h) {
-  h->fortran = take_word(c, "True");
-  return h->fortran || take_word(c, "False") || malformed(c);
+  h->fortran = take_constant(c, "True");
+  return h->fortran || take_constant(c, "False") || malformed(c);
 }
 
 static bool take_dictionary(struct cursor *c, struct npy_header *h) {
   unsigned seen = 0;
-  if (!take(c, '{')) return malformed(c);
-  while (!take(c, '}')) {
+  if (!take_char(c, '{')) return malformed(c);
+  while (!take_char(c, '}')) {
     const char *key;
     size_t length;
     bool fine = false;
-    if (!take_string(c, &key, &length) || !take(c, ':')) return malformed(c);
+    if (!take_string(c, &key, &length) || !take_char(c, ':')) return malformed(c);
     if (length == 5 && memcmp(key, "descr", 5) == 0)
       fine = take_descr(c, h);
     else if (length == 5 && memcmp(key, "shape", 5) == 0)
@@ -201,13 +205,13 @@ static bool take_dictionary(struct cursor *c, struct npy_header *h) {
     else
       return malformed(c);
     if (!fine) return false;
-    (void)take(c, ',');
+    (void)take_char(c, ',');
     seen++;
   }
   return seen == 3 || malformed(c);
 }
 
-/* How a file of numpy's begins. */
+/* These bytes begin a numpy file. */
 static const char magic[] = "\x93NUMPY";
 enum { MAGIC = sizeof magic - 1 };
 

@@ -1,4 +1,4 @@
-/* npy-read.c - the elements of numpy files as columns. */
+/* npy-read.c - reads the elements of numpy files as columns. */
 #include "arrays/arrays-private.h"
 
 #include <math.h>
@@ -11,15 +11,15 @@ struct reading {
   struct npy_header header;
   const unsigned char *data;
   uint64_t count; /* of elements */
-  bool stays;     /* `data` does, as long as the columns */
-  bool named;     /* the fields are found by the names of a record's */
+  bool stays;     /* `data` stays as long as the columns */
+  bool named;     /* the fields are found by the names of a record's fields */
   struct array_columns *out;
   const char **problem;
 };
 
 /* ---- one number ---- */
 
-static uint64_t load(const struct npy_field *f, const unsigned char *p, uint32_t size) {
+static uint64_t load_bits(const struct npy_field *f, const unsigned char *p, uint32_t size) {
   uint64_t x = 0;
   for (uint32_t k = 0; k < size; k++) {
     x = x << 8 | p[f->big ? k : size - 1 - k];
@@ -27,9 +27,9 @@ static uint64_t load(const struct npy_field *f, const unsigned char *p, uint32_t
   return x;
 }
 
-/* The value of an integer; unsigned ones above INT64_MAX do not fit. */
+/* Loads an integer. Unsigned ones above INT64_MAX do not fit. */
 static bool load_int(const struct npy_field *f, const unsigned char *p, int64_t *x) {
-  uint64_t bits = load(f, p, f->size);
+  uint64_t bits = load_bits(f, p, f->size);
   if (f->kind == 'i' && f->size < 8 && bits >> (f->size * 8 - 1)) {
     bits |= ~UINT64_C(0) << (f->size * 8);
   }
@@ -50,7 +50,7 @@ static double from_half(uint64_t bits) {
 }
 
 static double load_float(const struct npy_field *f, const unsigned char *p) {
-  uint64_t bits = load(f, p, f->size);
+  uint64_t bits = load_bits(f, p, f->size);
   double x;
   if (f->kind == 'i') {
     int64_t i;
@@ -71,7 +71,7 @@ static double load_float(const struct npy_field *f, const unsigned char *p) {
 
 /* ---- text ---- */
 
-/* The bytes of a character in UTF-8; their number. */
+/* Encodes a character in UTF-8 and returns the number of its bytes. */
 static int utf8(uint64_t code, int64_t bytes[4]) {
   static const uint64_t first[] = {0, 0xC0, 0xE0, 0xF0};
   const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
@@ -80,15 +80,16 @@ static int utf8(uint64_t code, int64_t bytes[4]) {
   return more + 1;
 }
 
-/* Numpy pads texts with NULs, which are not part of them. *length: of bytes. */
+/* Appends a text and sets *length to its bytes. Numpy pads texts with NULs, which are not part
+ * of them. */
 static bool push_text(struct reading *r, const struct npy_field *f, const unsigned char *p,
                       struct array_growing *text, int64_t *length) {
   const uint32_t unit = f->kind == 'U' ? 4 : 1;
   uint32_t count = f->size / unit;
-  while (count > 0 && load(f, p + (size_t)(count - 1) * unit, unit) == 0) count--;
+  while (count > 0 && load_bits(f, p + (size_t)(count - 1) * unit, unit) == 0) count--;
   *length = 0;
   for (uint32_t k = 0; k < count; k++) {
-    int64_t bytes[4] = {(int64_t)load(f, p + (size_t)k * unit, unit)};
+    int64_t bytes[4] = {(int64_t)load_bits(f, p + (size_t)k * unit, unit)};
     const int n = f->kind == 'U' ? utf8((uint64_t)bytes[0], bytes) : 1;
     for (int i = 0; i < n; i++) {
       if (!array_grow_int(text, bytes[i], r->problem)) return false;
@@ -100,16 +101,16 @@ static bool push_text(struct reading *r, const struct npy_field *f, const unsign
 
 /* ---- components ---- */
 
-static bool is_integer(const struct npy_field *f) {
+static bool is_integer_field(const struct npy_field *f) {
   return f->kind == 'i' || f->kind == 'u';
 }
 
 static bool field_fits(enum array_leaf leaf, const struct npy_field *f) {
   switch (leaf) {
-  case ARRAY_INT: return is_integer(f);
-  case ARRAY_FLOAT: return f->kind == 'f' || is_integer(f);
+  case ARRAY_INT: return is_integer_field(f);
+  case ARRAY_FLOAT: return f->kind == 'f' || is_integer_field(f);
   case ARRAY_BOOL: return f->kind == 'b';
-  case ARRAY_CHAR: return (is_integer(f) || f->kind == 'S') && f->size == 1;
+  case ARRAY_CHAR: return (is_integer_field(f) || f->kind == 'S') && f->size == 1;
   case ARRAY_TEXT: break;
   }
   return f->kind == 'S' || f->kind == 'U';
@@ -134,16 +135,16 @@ static bool read_int(struct reading *r, const struct source *s, uint64_t i, int6
   const struct npy_field *f = s->field;
   const unsigned char *p = s->p + i * s->stride;
   *x = (int64_t)*p; /* bools, and S1 */
-  if (is_integer(f) && !load_int(f, p, x)) {
+  if (is_integer_field(f) && !load_int(f, p, x)) {
     return array_fail(r->arena, r->problem, "element %llu, %llu, is too large for an int",
-                      (unsigned long long)i, (unsigned long long)load(f, p, f->size));
+                      (unsigned long long)i, (unsigned long long)load_bits(f, p, f->size));
   }
   if (s->leaf == ARRAY_BOOL) *x = *x != 0;
   if (s->leaf == ARRAY_CHAR) *x &= 255;
   return true;
 }
 
-/* One component of all elements into a column of the arena. */
+/* Reads one component of all elements into a column of the arena. */
 static bool read_into(struct reading *r, const struct source *s, struct array_column *column) {
   const bool floats = s->leaf == ARRAY_FLOAT;
   *column = floats ? array_floats(r->arena, r->count) : array_ints(r->arena, r->count);
@@ -161,7 +162,7 @@ static bool read_into(struct reading *r, const struct source *s, struct array_co
   return true;
 }
 
-/* The same into a spool. */
+/* Reads one component of all elements into a spool. */
 static bool spool_elements(struct reading *r, const struct source *s,
                            struct array_growing *to) {
   for (uint64_t i = 0; i < r->count; i++) {
@@ -178,8 +179,8 @@ static bool spool_elements(struct reading *r, const struct source *s,
   return true;
 }
 
-/* Where a column of so many bytes goes: to the arena if NULL. */
-static struct array_spools *spools_for(const struct reading *r, uint64_t bytes) {
+/* Returns the spools for a column of so many bytes; NULL if it goes into the arena. */
+static struct array_spools *npy_spools(const struct reading *r, uint64_t bytes) {
   return bytes >= ARRAY_SPOOLED_LEAST ? r->type->spools : NULL;
 }
 
@@ -193,7 +194,7 @@ static bool read_spooled(struct reading *r, const struct source *s,
 static bool read_texts(struct reading *r, const struct source *s,
                        struct array_column *columns) {
   struct array_growing lengths, text;
-  struct array_spools *spools = spools_for(r, r->count * s->field->size);
+  struct array_spools *spools = npy_spools(r, r->count * s->field->size);
   if (!array_grow_begin(&lengths, r->arena, ARRAY_TEXT, spools, r->problem) ||
       !array_grow_begin(&text, r->arena, ARRAY_CHAR, spools, r->problem))
     return false;
@@ -210,13 +211,13 @@ static bool read_texts(struct reading *r, const struct source *s,
          array_grow_end(&text, columns + 1, r->problem);
 }
 
-/* Whether they need not be copied. */
+/* Returns whether the elements need not be copied. */
 static bool may_lend(const struct reading *r, const struct source *s) {
   return r->stays && (uintptr_t)s->p % sizeof(int64_t) == 0 &&
          is_column(s->field, s->leaf, s->stride);
 }
 
-/* Component `leaf` of all elements, which are `stride` bytes apart. */
+/* Reads component `leaf` of all elements, which are `stride` bytes apart. */
 static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *f,
                       uint64_t stride, size_t offset) {
   struct array_column *column = &r->out->items[array_leaf_column(r->type, leaf)];
@@ -227,7 +228,7 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
   }
   if (s.leaf == ARRAY_TEXT) return read_texts(r, &s, column);
   if (!may_lend(r, &s)) {
-    const bool large = spools_for(r, r->count * sizeof(int64_t)) != NULL;
+    const bool large = npy_spools(r, r->count * sizeof(int64_t)) != NULL;
     return large ? read_spooled(r, &s, column) : read_into(r, &s, column);
   }
   *column = (struct array_column){.is_float = s.leaf == ARRAY_FLOAT, .length = r->count};
@@ -246,11 +247,11 @@ static const char *shape_text(struct arena *arena, const struct npy_header *h) {
   return arena_printf(arena, h->dimension_count == 1 ? "%s,)" : "%s)", text);
 }
 
-/* A column of so many equal lengths. */
-static bool repeat(struct reading *r, uint64_t count, uint64_t length,
-                   struct array_column *column) {
+/* Makes a column of so many equal lengths. */
+static bool repeat_length(struct reading *r, uint64_t count, uint64_t length,
+                          struct array_column *column) {
   struct array_growing lengths;
-  struct array_spools *spools = spools_for(r, count * sizeof(int64_t));
+  struct array_spools *spools = npy_spools(r, count * sizeof(int64_t));
   if (!array_grow_begin(&lengths, r->arena, ARRAY_INT, spools, r->problem)) return false;
   array_grow_expect(&lengths, count);
   for (uint64_t i = 0; i < count; i++) {
@@ -260,19 +261,19 @@ static bool repeat(struct reading *r, uint64_t count, uint64_t length,
   return array_grow_end(&lengths, column, r->problem);
 }
 
-/* Lengths of the sequences of each level, from the dimensions. */
-static bool read_lengths(struct reading *r) {
+/* Makes the lengths of the sequences of each level from the dimensions. */
+static bool npy_read_lengths(struct reading *r) {
   r->count = 1;
   for (uint32_t level = 0; level < r->type->depth; level++) {
     const uint64_t length = r->header.dimensions[level];
-    if (!repeat(r, r->count, length, &r->out->items[level])) return false;
+    if (!repeat_length(r, r->count, length, &r->out->items[level])) return false;
     r->count *= length;
   }
   return true;
 }
 
 /* Whether all elements are present; products of dimensions may overflow. */
-static bool check_size(struct reading *r, size_t length) {
+static bool npy_check_size(struct reading *r, size_t length) {
   const struct npy_header *h = &r->header;
   uint64_t bytes = h->record, prefix = 1;
   for (uint32_t i = 0; i < h->dimension_count; i++) {
@@ -291,8 +292,8 @@ static bool check_size(struct reading *r, size_t length) {
                     (unsigned long long)bytes);
 }
 
-/* The field of the file's elements that is a component of a record, by its name. NULL if there
- * is none. */
+/* Returns the field of the file's elements that has the name of a record's component. NULL if
+ * there is none. */
 static const struct npy_field *field_named(const struct reading *r, uint32_t leaf) {
   const struct npy_header *h = &r->header;
   for (uint32_t i = 0; h->structured && i < h->field_count; i++) {
@@ -303,14 +304,14 @@ static const struct npy_field *field_named(const struct reading *r, uint32_t lea
 }
 
 /* Whether all components of a record are named in the file. */
-static bool has_fields(const struct reading *r) {
+static bool npy_has_fields(const struct reading *r) {
   const uint32_t fields = array_field_count(r->type);
   uint32_t found = 0;
   while (found < fields && field_named(r, found)) found++;
   return fields > 0 && found == fields;
 }
 
-static bool check_shape(struct reading *r, bool *last_is_tuple) {
+static bool npy_check_shape(struct reading *r, bool *last_is_tuple) {
   const struct npy_header *h = &r->header;
   const struct array_type *t = r->type;
   *last_is_tuple = !h->structured && t->leaf_count > 1 && h->dimension_count == t->depth + 1 &&
@@ -328,8 +329,8 @@ static bool check_shape(struct reading *r, bool *last_is_tuple) {
   return true;
 }
 
-/* The elements of an array in Fortran order, in which the first index changes fastest, in C
- * order, in which the last does. */
+/* An array in Fortran order is brought into C order: in Fortran order the first index changes
+ * fastest, in C order the last. */
 struct order {
   uint64_t stride[ARRAY_MOST_DIMENSIONS], index[ARRAY_MOST_DIMENSIONS];
   uint64_t from; /* the next element: bytes behind the first */
@@ -344,7 +345,7 @@ static void begin_order(struct order *o, const struct npy_header *h) {
   }
 }
 
-static void advance(struct order *o, const struct npy_header *h) {
+static void next_index(struct order *o, const struct npy_header *h) {
   for (uint32_t i = h->dimension_count; i-- > 0;) {
     o->from += o->stride[i];
     if (++o->index[i] < h->dimensions[i]) break;
@@ -353,7 +354,7 @@ static void advance(struct order *o, const struct npy_header *h) {
   }
 }
 
-/* In a spool. An element that is far from the one before is on another page. */
+/* Reorders into a spool. An element that is far from the one before is on another page. */
 static bool reorder_spooled(struct reading *r, struct order *o) {
   enum { PAGE = 4096 };
   const struct npy_header *h = &r->header;
@@ -362,7 +363,7 @@ static bool reorder_spooled(struct reading *r, struct order *o) {
   struct spool *s = array_spool(r->arena, r->type->spools, r->problem);
   if (!s) return false;
   if (!spool_reserve(s, o->bytes, &why)) return array_spool_failed(r->arena, &why, r->problem);
-  for (uint64_t to = 0; to < o->bytes; to += h->record, advance(o, h)) {
+  for (uint64_t to = 0; to < o->bytes; to += h->record, next_index(o, h)) {
     arena_poll(r->arena);
     array_passed(r->type->spools, apart < PAGE ? apart : PAGE);
     if (!spool_append(s, r->data + o->from, h->record, &why))
@@ -377,9 +378,9 @@ static bool reorder_spooled(struct reading *r, struct order *o) {
 static bool reorder(struct reading *r) {
   struct order o;
   begin_order(&o, &r->header);
-  if (spools_for(r, o.bytes)) return reorder_spooled(r, &o);
+  if (npy_spools(r, o.bytes)) return reorder_spooled(r, &o);
   unsigned char *ordered = arena_alloc(r->arena, (size_t)o.bytes + 1);
-  for (uint64_t to = 0; to < o.bytes; to += r->header.record, advance(&o, &r->header)) {
+  for (uint64_t to = 0; to < o.bytes; to += r->header.record, next_index(&o, &r->header)) {
     arena_poll(r->arena);
     memcpy(ordered + to, r->data + o.from, (size_t)r->header.record);
   }
@@ -404,14 +405,14 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
   bool last_is_tuple;
   if (!npy_header_parse(arena, bytes, length, &r.header, problem)) return false;
   if (is_array_of_chars(&r.header, type)) r.type = type = &chars;
-  r.named = has_fields(&r);
-  if (!check_shape(&r, &last_is_tuple) || !check_size(&r, length)) return false;
+  r.named = npy_has_fields(&r);
+  if (!npy_check_shape(&r, &last_is_tuple) || !npy_check_size(&r, length)) return false;
   r.data = (const unsigned char *)bytes + r.header.data;
   r.stays = type->bytes_stay;
   if (r.header.fortran && r.header.dimension_count > 1 && !reorder(&r)) return false;
   out->count = array_column_count(type);
   out->items = arena_alloc(arena, out->count * sizeof *out->items);
-  if (!read_lengths(&r)) return false;
+  if (!npy_read_lengths(&r)) return false;
   const uint64_t record = r.header.record;
   for (uint32_t i = 0; i < type->leaf_count; i++) {
     const struct npy_field *f =
@@ -433,7 +434,7 @@ bool npy_guess(struct arena *arena, const char *bytes, size_t length, struct arr
   for (uint32_t i = 0; i < h.field_count; i++) {
     const struct npy_field *f = &h.fields[i];
     enum array_leaf leaf = ARRAY_TEXT;
-    if (is_integer(f)) leaf = ARRAY_INT;
+    if (is_integer_field(f)) leaf = ARRAY_INT;
     if (f->kind == 'f') leaf = ARRAY_FLOAT;
     if (f->kind == 'b') leaf = ARRAY_BOOL;
     type->leaves[i] = (uint8_t)leaf;

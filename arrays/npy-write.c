@@ -1,4 +1,4 @@
-/* npy-write.c - columns as a numpy file: int64, float64, bool, and texts as S. */
+/* npy-write.c - writes columns as a numpy file: int64, float64, bool, and texts as S. */
 #include "arrays/arrays-private.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ struct writing {
 
 /* ---- shape and header ---- */
 
-/* Checks that all lengths of a level are equal: its dimension. */
+/* Checks that all lengths of a level are equal; that length is its dimension. */
 static bool dimension(struct writing *w, uint32_t level, uint64_t *length) {
   const struct array_column *c = &w->columns->items[level];
   *length = c->length > 0 ? (uint64_t)c->as.ints[0] : 0;
@@ -51,7 +51,7 @@ static bool print_shape(struct writing *w, FILE *to) {
   return true;
 }
 
-static uint64_t longest(const struct array_column *lengths) {
+static uint64_t longest_text(const struct array_column *lengths) {
   uint64_t most = 1; /* numpy's texts have a byte at least */
   for (uint64_t i = 0; i < lengths->length; i++) {
     if ((uint64_t)lengths->as.ints[i] > most) most = (uint64_t)lengths->as.ints[i];
@@ -59,14 +59,14 @@ static uint64_t longest(const struct array_column *lengths) {
   return most;
 }
 
-static void print_type(struct writing *w, uint32_t leaf, FILE *to) {
+static void npy_print_type(struct writing *w, uint32_t leaf, FILE *to) {
   switch ((enum array_leaf)w->type->leaves[leaf]) {
   case ARRAY_INT: fputs("'<i8'", to); break;
   case ARRAY_FLOAT: fputs("'<f8'", to); break;
   case ARRAY_BOOL: fputs("'|b1'", to); break;
   case ARRAY_CHAR: fputs("'|S1'", to); break;
   case ARRAY_TEXT:
-    w->text_size[leaf] = longest(&w->columns->items[array_leaf_column(w->type, leaf)]);
+    w->text_size[leaf] = longest_text(&w->columns->items[array_leaf_column(w->type, leaf)]);
     fprintf(to, "'|S%llu'", (unsigned long long)w->text_size[leaf]);
     break;
   }
@@ -88,12 +88,12 @@ static size_t names_length(const struct array_type *type) {
 static bool print_dictionary(struct writing *w, FILE *to) {
   fputs("{'descr': ", to);
   if (w->type->leaf_count == 1) {
-    print_type(w, 0, to);
+    npy_print_type(w, 0, to);
   } else {
     fputs("[", to);
     for (uint32_t i = 0; i < w->type->leaf_count; i++) {
       print_name(w, i, to);
-      print_type(w, i, to);
+      npy_print_type(w, i, to);
       fputs(i + 1 < w->type->leaf_count ? "), " : ")]", to);
     }
   }
@@ -103,8 +103,8 @@ static bool print_dictionary(struct writing *w, FILE *to) {
   return fine;
 }
 
-/* Magic number, version 1.0 (2.0 if the header is long), and the header filled up so that the
- * elements begin at a multiple of 64. */
+/* Writes the magic number, version 1.0 (2.0 if the header is long), and the header, filled up
+ * so that the elements begin at a multiple of 64. */
 static void write_header(struct writing *w, const char *text, size_t length) {
   enum { ALIGNMENT = 64, MOST_SHORT = 65535 };
   size_t before = 10;
@@ -133,7 +133,7 @@ static void write_bits(const void *data, FILE *out) {
   fwrite(bytes, 1, sizeof bytes, out);
 }
 
-static void write_text(struct writing *w, uint32_t leaf, uint64_t i, uint64_t *at) {
+static void npy_write_text(struct writing *w, uint32_t leaf, uint64_t i, uint64_t *at) {
   const struct array_column *c = &w->columns->items[array_leaf_column(w->type, leaf)];
   const uint64_t length = (uint64_t)c->as.ints[i];
   for (uint64_t k = 0; k < length; k++) putc((int)(c[1].as.ints[(*at)++] & 255), w->out);
@@ -152,7 +152,7 @@ static void write_elements(struct writing *w) {
       case ARRAY_BOOL: putc(array_bool(c, i), w->out); break;
       case ARRAY_CHAR: putc((int)(c->as.ints[i] & 255), w->out); break;
       case ARRAY_TEXT:
-        write_text(w, leaf, i, &at[leaf]);
+        npy_write_text(w, leaf, i, &at[leaf]);
         column++;
         break;
       }
@@ -188,8 +188,8 @@ bool npy_write(struct arena *arena, const struct array_type *type,
 
 /* ---- a header alone ---- */
 
-/* 64 bytes hold less than the least one, and 128 bytes one of three dimensions, each of which
- * has up to 19 digits. */
+/* A header of 64 bytes is too short for any array. One of 128 bytes holds three dimensions,
+ * each of up to 19 digits. */
 bool array_npy_is_column(const struct array_type *type) {
   enum { MOST_DEPTH = 3 };
   return !type->signature && type->leaf_count == 1 && type->depth >= 1 &&

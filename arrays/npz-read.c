@@ -1,5 +1,5 @@
-/* npz-read.c - values from a numpy archive, in the layout of npz-write.c; also from arrays that
- * numpy.savez wrote, of any names: the arrays in their order are the components of a tuple.
+/* npz-read.c - reads values from a numpy archive in the layout of npz-write.c, or from arrays
+ * that numpy.savez wrote under any names. In their order these are the components of a tuple.
  */
 #include "arrays/zip.h"
 
@@ -42,7 +42,7 @@ static bool has_path(const struct reading *r, const char *path) {
   return false;
 }
 
-static const char *names_text(const struct reading *r) {
+static const char *root_names_text(const struct reading *r) {
   enum { MOST = 12 };
   const char *text = "";
   for (size_t i = 0; i < r->zip.members.count && i < MOST; i++) {
@@ -52,7 +52,7 @@ static const char *names_text(const struct reading *r) {
   return r->zip.members.count > MOST ? arena_printf(r->arena, "%s ...", text) : text;
 }
 
-/* What of a name is before its first point is that of a component. */
+/* Collects the components' names: the part of a name before its first point. */
 static void find_roots(struct reading *r) {
   for (size_t i = 0; i < r->zip.members.count; i++) {
     arena_poll(r->arena);
@@ -74,7 +74,7 @@ static bool open_archive(struct reading *r, struct arena *arena, const char *byt
   return true;
 }
 
-/* What with_scratch calls. */
+/* The function that with_scratch calls, and its context. */
 struct work {
   struct reading *r;
   bool (*work)(void *context);
@@ -97,7 +97,7 @@ static bool with_scratch(struct reading *r, bool (*work)(void *context), void *c
 
 /* ---- one array ---- */
 
-/* Reads an array of this type; its columns. NULL after setting the problem. */
+/* Reads an array of this type and returns its columns. NULL after setting the problem. */
 static const struct array_column *read_array(struct reading *r, const char *path,
                                              const struct array_type *type) {
   const struct zip_member *m = member(r, path);
@@ -105,7 +105,7 @@ static const struct array_column *read_array(struct reading *r, const char *path
   const char *problem = NULL;
   if (!m) {
     (void)array_fail(r->arena, r->problem, "there is no array '%s': the file has %s", path,
-                     names_text(r));
+                     root_names_text(r));
     return NULL;
   }
   struct array_type here = *type;
@@ -123,7 +123,8 @@ static const struct array_column *read_array(struct reading *r, const char *path
 }
 
 /* Checks the number of elements, or takes it if it is not known yet. */
-static bool is_count(struct reading *r, const char *path, uint64_t length, uint64_t *count) {
+static bool is_element_count(struct reading *r, const char *path, uint64_t length,
+                             uint64_t *count) {
   if (*count == UINT64_MAX) *count = length;
   return *count == length ||
          array_fail(r->arena, r->problem, "%s has %llu element%s where %llu are expected", path,
@@ -131,18 +132,18 @@ static bool is_count(struct reading *r, const char *path, uint64_t length, uint6
                     (unsigned long long)*count);
 }
 
-/* Reads a column: of as many elements as `count` says. */
-static bool read_column(struct reading *r, const char *path, bool in_sequence,
-                        uint64_t *count) {
+/* Reads a column of as many elements as `count` says. */
+static bool npz_read_column(struct reading *r, const char *path, bool in_sequence,
+                            uint64_t *count) {
   uint8_t leaves[] = {(uint8_t)array_leaf_of(*r->next++)};
   const struct array_type type = {.depth = in_sequence, .leaf_count = 1, .leaves = leaves};
   const struct array_column *columns = read_array(r, path, &type);
   if (!columns) return false;
   *r->column = columns[in_sequence ? 1 : 0];
-  return is_count(r, path, r->column++->length, count);
+  return is_element_count(r, path, r->column++->length, count);
 }
 
-/* The next column: the differences of n + 1 numbers. */
+/* Makes the next column: the differences of n + 1 numbers. */
 static bool subtract(struct reading *r, const int64_t *offsets, uint64_t n) {
   struct array_growing lengths;
   struct array_spools *spools =
@@ -157,7 +158,7 @@ static bool subtract(struct reading *r, const int64_t *offsets, uint64_t n) {
   return array_grow_end(&lengths, r->column++, r->problem);
 }
 
-/* Offsets become lengths. */
+/* Reads offsets, which become lengths. */
 static bool read_offsets(struct reading *r, const char *path, uint64_t *count,
                          uint64_t *total) {
   uint8_t leaves[] = {ARRAY_INT};
@@ -175,14 +176,15 @@ static bool read_offsets(struct reading *r, const char *path, uint64_t *count,
   }
   if (!subtract(r, offsets->as.ints, n)) return false;
   *total = (uint64_t)offsets->as.ints[n];
-  return is_count(r, path, n, count);
+  return is_element_count(r, path, n, count);
 }
 
 /* ---- whole arrays ---- */
 
-/* A sequence that is an array in the file, rectangular, or of texts or structures. Within a
- * sequence its outermost dimension is that of the sequences around. */
-static bool read_whole(struct reading *r, const char *path, bool in_sequence, uint64_t *count) {
+/* Reads a sequence that is an array in the file, rectangular, or of texts or structures. Within
+ * a sequence its outermost dimension is that of the sequences around it. */
+static bool npz_read_whole(struct reading *r, const char *path, bool in_sequence,
+                           uint64_t *count) {
   const char *end = array_value_end(r->next), *problem = NULL;
   const char *signature =
       arena_printf(r->arena, "%s%.*s", in_sequence ? "[" : "", (int)(end - r->next), r->next);
@@ -194,7 +196,7 @@ static bool read_whole(struct reading *r, const char *path, bool in_sequence, ui
   const struct array_column *columns = read_array(r, path, &type);
   if (!columns) return false;
   uint32_t first = 0;
-  if (in_sequence && !is_count(r, path, (uint64_t)columns[first++].as.ints[0], count))
+  if (in_sequence && !is_element_count(r, path, (uint64_t)columns[first++].as.ints[0], count))
     return false;
   for (uint32_t i = first; i < array_column_count(&type); i++) *r->column++ = columns[i];
   r->next = end;
@@ -205,9 +207,10 @@ static bool read_whole(struct reading *r, const char *path, bool in_sequence, ui
 
 static bool read_components(struct reading *, const char *path, uint64_t *count);
 
-static bool read_value(struct reading *r, const char *path, bool in_sequence, uint64_t *count) {
-  if (*r->next != '[') return read_column(r, path, in_sequence, count);
-  if (member(r, path)) return read_whole(r, path, in_sequence, count);
+static bool npz_read_value(struct reading *r, const char *path, bool in_sequence,
+                           uint64_t *count) {
+  if (*r->next != '[') return npz_read_column(r, path, in_sequence, count);
+  if (member(r, path)) return npz_read_whole(r, path, in_sequence, count);
   uint64_t total = UINT64_MAX;
   if (in_sequence) {
     if (!read_offsets(r, arena_printf(r->arena, "%s.offsets", path), count, &total))
@@ -223,7 +226,8 @@ static bool read_value(struct reading *r, const char *path, bool in_sequence, ui
   return true;
 }
 
-/* The name of the array that may be a field, of those of numpy.savez; NULL if there is none. */
+/* Returns the name of the array from numpy.savez that may be this field; NULL if there is none.
+ */
 static const char *root_of_field(const struct reading *r, const char *field) {
   for (size_t i = 0; i < r->roots.count; i++) {
     const char *root = r->roots.items[i];
@@ -232,7 +236,7 @@ static const char *root_of_field(const struct reading *r, const char *field) {
   return NULL;
 }
 
-/* Whether all fields of a record are names of arrays in the file. */
+/* Returns whether all fields of a record are names of arrays in the file. */
 static bool are_roots(const struct reading *r) {
   const uint32_t fields = array_field_count(r->type);
   uint32_t found = 0;
@@ -240,8 +244,8 @@ static bool are_roots(const struct reading *r) {
   return fields > 0 && found == fields;
 }
 
-/* Where a component of the elements of a sequence is: of a record by its name, if that is in
- * the file; with an empty path the fields are whole arrays. */
+/* Returns where a component of a sequence's elements is. A record's component is found by its
+ * name, if that is in the file. With an empty path the fields are whole arrays. */
 static const char *component_path(const struct reading *r, const char *path, bool named,
                                   uint32_t index) {
   const char *field = named ? array_field(r->type, index) : NULL;
@@ -251,15 +255,15 @@ static const char *component_path(const struct reading *r, const char *path, boo
   return arena_printf(r->arena, "%s.%u", path, index);
 }
 
-/* The elements of a sequence. */
+/* Reads the elements of a sequence. */
 static bool read_components(struct reading *r, const char *path, uint64_t *count) {
-  if (*r->next != '(') return read_value(r, path, true, count);
+  if (*r->next != '(') return npz_read_value(r, path, true, count);
   const bool named = r->named;
   r->named = false;
   uint32_t index = 0;
   for (unsigned wanted = 1; wanted > 0; wanted--) {
     for (; *r->next == '('; r->next++) wanted++;
-    if (!read_value(r, component_path(r, path, named, index++), true, count)) return false;
+    if (!npz_read_value(r, component_path(r, path, named, index++), true, count)) return false;
   }
   return true;
 }
@@ -268,12 +272,12 @@ static bool enough_roots(struct reading *r, size_t wanted) {
   if (wanted == r->roots.count) return true;
   return array_fail(r->arena, r->problem,
                     "the file has %zu array%s, %s, and the program's value %zu component%s",
-                    r->roots.count, r->roots.count == 1 ? "" : "s", names_text(r), wanted,
+                    r->roots.count, r->roots.count == 1 ? "" : "s", root_names_text(r), wanted,
                     wanted == 1 ? "" : "s");
 }
 
-/* The components outside of sequences: of a record by their names, if all are in the file, else
- * the arrays in their order. */
+/* Reads the components outside of sequences: a record's by their names, if all are in the file,
+ * else the arrays in their order. */
 static bool read_roots(struct reading *r, bool by_name) {
   const uint32_t count = array_component_count(r->next);
   if (!by_name && !enough_roots(r, count)) return false;
@@ -281,16 +285,16 @@ static bool read_roots(struct reading *r, bool by_name) {
     uint64_t one = 1;
     while (*r->next == '(') r->next++;
     const char *root = by_name ? root_of_field(r, array_field(r->type, i)) : r->roots.items[i];
-    if (!read_value(r, root, false, &one)) return false;
+    if (!npz_read_value(r, root, false, &one)) return false;
   }
   return true;
 }
 
-static bool read_all(void *reading) {
+static bool npz_read_all(void *reading) {
   struct reading *r = reading;
   const bool rows = r->next[0] == '[' && r->next[1] == '(', by_name = are_roots(r);
   uint64_t one = 1;
-  if (rows && by_name) return read_value(r, "", false, &one);
+  if (rows && by_name) return npz_read_value(r, "", false, &one);
   return read_roots(r, by_name && *r->next != '[');
 }
 
@@ -305,7 +309,7 @@ bool npz_read(struct arena *arena, const struct array_type *type, const char *by
   r.zip.spools = type->spools;
   r.next = type->signature;
   r.named = array_field_count(type) > 0 && *r.next == '[';
-  return with_scratch(&r, read_all, &r);
+  return with_scratch(&r, npz_read_all, &r);
 }
 
 /* ---- the type of a file ---- */
@@ -315,7 +319,7 @@ struct guessing {
   const char *signature;
 };
 
-static void add(struct guessing *g, const char *text) {
+static void add_letters(struct guessing *g, const char *text) {
   g->signature = arena_printf(g->r.arena, "%s%s", g->signature, text);
 }
 
@@ -329,7 +333,7 @@ static void find_characters(struct guessing *g, const char *bytes, size_t length
   }
 }
 
-/* The type that the header of an array says; numpy itself refuses one of 10,000 bytes. */
+/* Reads the type from the header of an array. numpy itself refuses a header of 10,000 bytes. */
 static bool read_header(struct guessing *g, const char *path, const struct zip_member *m,
                         struct array_type *type) {
   size_t length = 1 << 20;
@@ -351,16 +355,16 @@ static bool guess_array(struct guessing *g, const char *path, const struct zip_m
     return array_fail(g->r.arena, g->r.problem, "%s: a number where a sequence is expected",
                       path);
   }
-  for (uint32_t i = in_sequence; i < type.depth; i++) add(g, "[");
+  for (uint32_t i = in_sequence; i < type.depth; i++) add_letters(g, "[");
   for (uint32_t i = 0; i < type.leaf_count; i++) {
     static const char *const letters[] = {"i", "f", "b", "c", "[c"};
-    if (i + 1 < type.leaf_count) add(g, "(");
-    add(g, letters[type.leaves[i]]);
+    if (i + 1 < type.leaf_count) add_letters(g, "(");
+    add_letters(g, letters[type.leaves[i]]);
   }
   return true;
 }
 
-/* The elements of sequences: the type of what has this path. `depth`: of sequences around. */
+/* Guesses the type of the value with this path, within so many (`depth`) sequences. */
 static bool guess_value(struct guessing *g, const char *path, unsigned depth) {
   const struct zip_member *m = member(&g->r, path);
   if (m) return guess_array(g, path, m, depth > 0);
@@ -370,22 +374,22 @@ static bool guess_value(struct guessing *g, const char *path, unsigned depth) {
     return array_fail(g->r.arena, g->r.problem, "more than %d dimensions",
                       ARRAY_MOST_DIMENSIONS);
   if (depth == 0) {
-    add(g, "[");
+    add_letters(g, "[");
     depth++;
   }
   if (has_path(&g->r, offsets)) {
-    add(g, "[");
+    add_letters(g, "[");
     return guess_value(g, arena_printf(g->r.arena, "%s.values", path), depth + 1);
   }
   if (!has_path(&g->r, first)) {
     return array_fail(g->r.arena, g->r.problem, "there is no array '%s': the file has %s", path,
-                      names_text(&g->r));
+                      root_names_text(&g->r));
   }
   for (unsigned i = 0; first; i++) {
     const char *here = first;
     first = arena_printf(g->r.arena, "%s.%u", path, i + 1);
     if (!has_path(&g->r, first)) first = NULL;
-    if (first) add(g, "(");
+    if (first) add_letters(g, "(");
     if (!guess_value(g, here, depth)) return false;
   }
   return true;
@@ -394,7 +398,7 @@ static bool guess_value(struct guessing *g, const char *path, unsigned depth) {
 static bool guess_roots(void *guessing) {
   struct guessing *g = guessing;
   for (size_t i = 0; i < g->r.roots.count; i++) {
-    if (i + 1 < g->r.roots.count) add(g, "(");
+    if (i + 1 < g->r.roots.count) add_letters(g, "(");
     if (!guess_value(g, g->r.roots.items[i], 0)) return false;
   }
   return true;

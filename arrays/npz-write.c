@@ -35,8 +35,8 @@ static bool write_one(void *context, FILE *out) {
 }
 
 /* Writes a column, as a sequence or, outside of sequences, as a scalar. */
-static bool write_column(struct writing *w, const char *path, enum array_leaf leaf,
-                         bool in_sequence, const struct array_column *column) {
+static bool npz_write_column(struct writing *w, const char *path, enum array_leaf leaf,
+                             bool in_sequence, const struct array_column *column) {
   int64_t count[] = {(int64_t)column->length};
   uint8_t leaves[] = {(uint8_t)leaf};
   struct array_column columns[] = {{.length = 1, .as.ints = count}, *column};
@@ -55,25 +55,27 @@ static bool write_offsets(struct writing *w, const char *path,
   for (uint64_t i = 0; i < lengths->length; i++) {
     offsets.as.ints[i + 1] = offsets.as.ints[i] + lengths->as.ints[i];
   }
-  return write_column(w, arena_printf(w->arena, "%s.offsets", path), ARRAY_INT, true, &offsets);
+  return npz_write_column(w, arena_printf(w->arena, "%s.offsets", path), ARRAY_INT, true,
+                          &offsets);
 }
 
 /* ---- values ---- */
 
 static bool write_components(struct writing *, const char *path);
 
-static bool write_value(struct writing *w, const char *path, bool in_sequence) {
+static bool npz_write_value(struct writing *w, const char *path, bool in_sequence) {
   const char letter = *w->next++;
   const struct array_column *column = w->column++;
-  if (letter != '[') return write_column(w, path, array_leaf_of(letter), in_sequence, column);
+  if (letter != '[')
+    return npz_write_column(w, path, array_leaf_of(letter), in_sequence, column);
   if (!in_sequence) return write_components(w, path);
   return write_offsets(w, path, column) &&
          write_components(w, arena_printf(w->arena, "%s.values", path));
 }
 
-/* The elements of a sequence. */
+/* Writes the elements of a sequence. */
 static bool write_components(struct writing *w, const char *path) {
-  if (*w->next != '(') return write_value(w, path, true);
+  if (*w->next != '(') return npz_write_value(w, path, true);
   const bool named = w->named;
   w->named = false;
   uint32_t index = 0;
@@ -82,7 +84,7 @@ static bool write_components(struct writing *w, const char *path) {
     const char *component =
         named ? arena_printf(w->arena, "%s.%s", path, array_field(w->type, index))
               : arena_printf(w->arena, "%s.%u", path, index);
-    if (!write_value(w, component, true)) return false;
+    if (!npz_write_value(w, component, true)) return false;
   }
   return true;
 }
@@ -99,7 +101,7 @@ bool npz_write(struct arena *arena, const struct array_type *type,
     while (*w.next == '(') w.next++;
     const char *root =
         records && alone ? array_field(type, i) : arena_printf(arena, "arr_%u", i);
-    if (!write_value(&w, root, false)) return false;
+    if (!npz_write_value(&w, root, false)) return false;
   }
   zip_end(&w.zip);
   return true;
@@ -112,7 +114,7 @@ struct checking {
   const struct array_column *column;
 };
 
-static bool add_lengths(const struct array_column *c, uint64_t *total) {
+static bool npz_add_lengths(const struct array_column *c, uint64_t *total) {
   *total = 0;
   for (uint64_t i = 0; i < c->length; i++) {
     if (c->as.ints[i] < 0 || (uint64_t)c->as.ints[i] > INT64_MAX - *total) return false;
@@ -121,19 +123,19 @@ static bool add_lengths(const struct array_column *c, uint64_t *total) {
   return true;
 }
 
-static bool value_fits(struct checking *c, uint64_t count) {
+static bool npz_value_fits(struct checking *c, uint64_t count) {
   for (unsigned wanted = 1; wanted > 0; wanted--) {
     for (; *c->next == '('; c->next++) wanted++;
     uint64_t total;
     const struct array_column *column = c->column++;
     if (column->length != count) return false;
     if (*c->next++ != '[') continue;
-    if (!add_lengths(column, &total) || !value_fits(c, total)) return false;
+    if (!npz_add_lengths(column, &total) || !npz_value_fits(c, total)) return false;
   }
   return true;
 }
 
 bool npz_fits(const struct array_type *type, const struct array_columns *columns) {
   struct checking c = {type->signature, columns->items};
-  return value_fits(&c, 1);
+  return npz_value_fits(&c, 1);
 }

@@ -1,5 +1,4 @@
-/* spools.c - columns under construction: in memory, or in spools where they are too large.
- */
+/* spools.c - builds columns: in memory, or in spools where they are too large. */
 #include "arrays/arrays-private.h"
 
 #include <string.h>
@@ -85,8 +84,8 @@ void array_grow_expect(struct array_growing *g, uint64_t count) {
   g->items.capacity = (size_t)count;
 }
 
-static bool append(struct array_growing *g, const void *element, size_t bytes,
-                   const char **problem) {
+static bool append_element(struct array_growing *g, const void *element, size_t bytes,
+                           const char **problem) {
   struct file_problem why;
   return spool_append(g->spool, element, bytes, &why) ||
          array_spool_failed(g->arena, &why, problem);
@@ -94,8 +93,8 @@ static bool append(struct array_growing *g, const void *element, size_t bytes,
 
 bool array_grow_int(struct array_growing *g, int64_t x, const char **problem) {
   const uint8_t flag = x != 0;
-  if (g->spool && g->leaf == ARRAY_BOOL) return append(g, &flag, sizeof flag, problem);
-  if (g->spool) return append(g, &x, sizeof x, problem);
+  if (g->spool && g->leaf == ARRAY_BOOL) return append_element(g, &flag, sizeof flag, problem);
+  if (g->spool) return append_element(g, &x, sizeof x, problem);
   *array_push(g->arena, &g->items) = x;
   return true;
 }

@@ -1,4 +1,4 @@
-/* type.c - signatures, and the columns that follow from them. */
+/* type.c - parses signatures and derives the columns that follow from them. */
 #include "arrays/arrays-private.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static int peek(const struct parse *p, size_t ahead) {
   return (size_t)(p->end - p->next) > ahead ? p->next[ahead] : '\0';
 }
 
-static bool leaf(struct parse *p, enum array_leaf kind, unsigned chars) {
+static bool parse_leaf(struct parse *p, enum array_leaf kind, unsigned chars) {
   p->next += chars;
   *array_push(p->arena, &p->leaves) = (uint8_t)kind;
   return true;
@@ -34,12 +34,13 @@ static bool parse_element(struct parse *p) {
       p->next++;
       wanted += 2;
       break;
-    case 'i': fine = leaf(p, ARRAY_INT, 1); break;
-    case 'f': fine = leaf(p, ARRAY_FLOAT, 1); break;
-    case 'b': fine = leaf(p, ARRAY_BOOL, 1); break;
-    case 'c': fine = leaf(p, ARRAY_CHAR, 1); break;
+    case 'i': fine = parse_leaf(p, ARRAY_INT, 1); break;
+    case 'f': fine = parse_leaf(p, ARRAY_FLOAT, 1); break;
+    case 'b': fine = parse_leaf(p, ARRAY_BOOL, 1); break;
+    case 'c': fine = parse_leaf(p, ARRAY_CHAR, 1); break;
     case '[':
-      fine = peek(p, 1) == 'c' ? leaf(p, ARRAY_TEXT, 2) : no_array(p, "a tuple of sequences");
+      fine = peek(p, 1) == 'c' ? parse_leaf(p, ARRAY_TEXT, 2)
+                               : no_array(p, "a tuple of sequences");
       break;
     default: fine = no_array(p, "a function or a stream");
     }
@@ -50,8 +51,8 @@ static bool parse_element(struct parse *p) {
 
 /* ---- any value ---- */
 
-/* A value within so many sequences. */
-static bool parse_value(struct parse *p, unsigned depth) {
+/* Parses a value within so many sequences. */
+static bool parse_signature_value(struct parse *p, unsigned depth) {
   for (uint64_t wanted = 1; wanted > 0; wanted--) {
     for (; peek(p, 0) == '('; p->next++) wanted++;
     const int letter = peek(p, 0);
@@ -62,7 +63,7 @@ static bool parse_value(struct parse *p, unsigned depth) {
     if (depth == ARRAY_MOST_DIMENSIONS) {
       return array_fail(p->arena, p->problem, "more than %d dimensions", ARRAY_MOST_DIMENSIONS);
     }
-    if (!parse_value(p, depth + 1)) return false;
+    if (!parse_signature_value(p, depth + 1)) return false;
   }
   return true;
 }
@@ -93,7 +94,7 @@ static bool parse_settings(struct parse *p, struct array_type *type) {
   return p->next == p->end || csv_style_parse(p->arena, p->next, p->end, type, p->problem);
 }
 
-/* Whether there are as many names as components, or none. */
+/* Returns whether there are as many names as components, or none. */
 static bool fields_fit(struct parse *p, const struct array_type *type, uint32_t components) {
   const uint32_t fields = array_field_count(type);
   return fields == 0 || fields == components ||
@@ -104,7 +105,7 @@ static bool fields_fit(struct parse *p, const struct array_type *type, uint32_t 
 static bool parse_any(struct parse *p, struct array_type *type) {
   const char *start = p->next;
   *type = (struct array_type){.depth = 0};
-  if (!parse_value(p, 0)) return false;
+  if (!parse_signature_value(p, 0)) return false;
   type->signature = arena_copy(p->arena, start, (size_t)(p->next - start));
   return parse_settings(p, type) &&
          fields_fit(p, type, components_of_elements(type->signature));
@@ -155,7 +156,7 @@ uint32_t array_leaf_column(const struct array_type *type, uint32_t wanted) {
   return column;
 }
 
-/* The letter of a signature that column k stands for; its end if there is none. */
+/* Returns the letter of a signature that column k stands for; its end if there is none. */
 static const char *column_letter(const struct array_type *type, uint32_t k) {
   const char *letter = type->signature;
   for (; *letter && (*letter == '(' || k-- > 0); letter++) {
@@ -201,7 +202,7 @@ struct array_column array_floats(struct arena *arena, uint64_t length) {
 
 /* ---- consistency ---- */
 
-static bool add_lengths(const struct array_column *c, uint64_t *total) {
+static bool sum_lengths(const struct array_column *c, uint64_t *total) {
   if (c->equal)
     return !__builtin_mul_overflow((uint64_t)c->as.ints[0], c->length, total) &&
            *total <= INT64_MAX;
@@ -213,17 +214,17 @@ static bool add_lengths(const struct array_column *c, uint64_t *total) {
   return true;
 }
 
-/* Whether columns have the lengths that the preceding columns imply. */
+/* Returns whether columns have the lengths that the preceding columns imply. */
 static bool fit_together(const struct array_type *t, const struct array_columns *columns) {
   const struct array_column *c = columns->items;
   uint64_t count = 1, chars;
   for (uint32_t level = 0; level < t->depth; level++, c++) {
-    if (c->length != count || !add_lengths(c, &count)) return false;
+    if (c->length != count || !sum_lengths(c, &count)) return false;
   }
   for (uint32_t i = 0; i < t->leaf_count; i++, c++) {
     if (c->length != count) return false;
     if (t->leaves[i] != ARRAY_TEXT) continue;
-    if (!add_lengths(c, &chars)) return false;
+    if (!sum_lengths(c, &chars)) return false;
     if ((++c)->length != chars) return false;
   }
   return true;

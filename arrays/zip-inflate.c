@@ -1,5 +1,4 @@
-/* zip-inflate.c - what zlib does for archives: checks, and the bytes of members that are
- * deflated.
+/* zip-inflate.c - checks, and inflates members that are deflated, by zlib.
  *
  * All memory of zlib is that of an arena, so --memory limits it. A build without zlib computes
  * checks itself and refuses members that are deflated.
@@ -33,26 +32,26 @@ struct inflating {
   int status;     /* of zlib; Z_OK while there may be more */
 };
 
-static voidpf allocate(voidpf arena, uInt count, uInt size) {
+static voidpf zlib_allocate(voidpf arena, uInt count, uInt size) {
   return arena_alloc(arena, (size_t)count * size);
 }
 
 /* The arena is freed as a whole. */
-static void keep(voidpf arena, voidpf memory) {
+static void zlib_free(voidpf arena, voidpf memory) {
   (void)arena, (void)memory;
 }
 
-static void begin(struct inflating *i, const struct zip_member *m, struct arena *scratch,
-                  char *to, size_t length) {
+static void begin_inflating(struct inflating *i, const struct zip_member *m,
+                            struct arena *scratch, char *to, size_t length) {
   enum { RAW = -MAX_WBITS }; /* without zlib's own header */
   *i = (struct inflating){.in = m->stored_length, .out = length};
-  i->stream = (z_stream){.zalloc = allocate, .zfree = keep, .opaque = scratch};
+  i->stream = (z_stream){.zalloc = zlib_allocate, .zfree = zlib_free, .opaque = scratch};
   i->status = inflateInit2(&i->stream, RAW);
   i->stream.next_in = (const Bytef *)m->stored;
   i->stream.next_out = (Bytef *)to;
 }
 
-static void advance(struct inflating *i) {
+static void inflate_block(struct inflating *i) {
   const uInt in = stride(i->in), out = stride(i->out);
   i->stream.avail_in = in;
   i->stream.avail_out = out;
@@ -61,9 +60,9 @@ static void advance(struct inflating *i) {
   i->out -= out - i->stream.avail_out;
 }
 
-/* What was wrong with a member of which `got` bytes came out. */
-static bool damaged(struct zip *z, const struct zip_member *m, const struct inflating *i,
-                    size_t got) {
+/* Sets the problem of a damaged member, of which `got` bytes were inflated. */
+static bool inflate_failed(struct zip *z, const struct zip_member *m, const struct inflating *i,
+                           size_t got) {
   if (i->status == Z_DATA_ERROR) {
     return array_fail(z->arena, z->problem, "'%.40s' is damaged: zlib says '%s' at byte %zu",
                       m->name, i->stream.msg ? i->stream.msg : "data error", got);
@@ -74,8 +73,9 @@ static bool damaged(struct zip *z, const struct zip_member *m, const struct infl
                     m->name, got == m->length ? "more than " : "", got, m->length);
 }
 
-/* Whether all that is wanted is there, and of a whole member nothing else. */
-static bool is_complete(const struct inflating *i, const struct zip_member *m, size_t length) {
+/* Returns whether all bytes that are wanted have been inflated. A whole member must have no
+ * others. */
+static bool is_inflated(const struct inflating *i, const struct zip_member *m, size_t length) {
   if (length < m->length) return i->out == 0;
   return i->status == Z_STREAM_END && i->out == 0 && i->in == 0;
 }
@@ -84,23 +84,23 @@ const char *zip_inflate(struct zip *z, const struct zip_member *m, struct arena 
                         size_t length) {
   struct inflating i;
   char *bytes = arena_alloc(scratch, length);
-  begin(&i, m, scratch, bytes, length);
+  begin_inflating(&i, m, scratch, bytes, length);
   while (i.status == Z_OK && (i.out > 0 || length == m->length)) {
     arena_poll(scratch);
-    advance(&i);
+    inflate_block(&i);
   }
-  if (is_complete(&i, m, length)) return bytes;
-  (void)damaged(z, m, &i, length - i.out);
+  if (is_inflated(&i, m, length)) return bytes;
+  (void)inflate_failed(z, m, &i, length - i.out);
   return NULL;
 }
 
-/* Appends what the next block of the member holds. */
+/* Appends the bytes of the member's next block. */
 static bool advance_spooled(struct zip *z, struct inflating *i, char block[STRIDE],
                             struct spool *to) {
   struct file_problem why;
   const size_t before = i->out;
   i->stream.next_out = (Bytef *)block;
-  advance(i);
+  inflate_block(i);
   array_passed(z->spools, STRIDE);
   return spool_append(to, block, before - i->out, &why) ||
          array_spool_failed(z->arena, &why, z->problem);
@@ -113,13 +113,13 @@ const char *zip_inflate_spooled(struct zip *z, const struct zip_member *m,
   char *block = arena_alloc(scratch, STRIDE);
   struct spool *to = array_spool(z->arena, z->spools, z->problem);
   if (!to) return NULL;
-  begin(&i, m, scratch, block, m->length);
+  begin_inflating(&i, m, scratch, block, m->length);
   while (i.status == Z_OK) {
     arena_poll(scratch);
     if (!advance_spooled(z, &i, block, to)) return NULL;
   }
-  if (!is_complete(&i, m, m->length)) {
-    (void)damaged(z, m, &i, m->length - i.out);
+  if (!is_inflated(&i, m, m->length)) {
+    (void)inflate_failed(z, m, &i, m->length - i.out);
     return NULL;
   }
   if (spool_finish(to, &why)) return to->data;

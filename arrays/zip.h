@@ -29,16 +29,16 @@ struct zip {
 
 /* Finds the members of an archive, whose bytes stay the caller's. */
 bool zip_read(struct zip *, const char *bytes, size_t length);
-/* The length bytes of a member: the archive's own or, of one that is deflated, those of
- * scratch or of a spool. Their check is compared. NULL after setting the problem. */
+/* Returns the bytes of a member, as many as its length. They are in the archive or, if the
+ * member is deflated, in scratch or a spool. Their check is compared. NULL after setting the
+ * problem. */
 const char *zip_bytes(struct zip *, const struct zip_member *, struct arena *scratch);
-/* Likewise, but at most *length bytes from the start, which are not checked; *length becomes
- * how many they are. */
+/* Returns at most *length bytes from the start of a member, and does not check them. *length
+ * becomes how many they are. */
 const char *zip_head(struct zip *, const struct zip_member *, struct arena *scratch,
                      size_t *length);
 
-/* Writes a member, whose contents `write` writes: twice, first to find their length and check.
- */
+/* Writes a member. `write` writes its contents, twice: first to find their length and check. */
 bool zip_add(struct zip *, const char *name, bool (*write)(void *context, FILE *),
              void *context);
 /* Writes the directory behind all members. */
@@ -46,14 +46,14 @@ void zip_end(struct zip *);
 
 /* ---- zlib ---- */
 
-/* The next state of a check, which begins with 0. */
+/* Returns the next state of a check, which begins with 0. */
 uint32_t zip_check(uint32_t check, const char *bytes, size_t length);
-/* The first bytes of a member that is deflated, allocated from scratch: `length`, at most as
- * many as the member has. NULL after setting the problem: if there are fewer or, of a whole
- * member, not exactly as many. */
+/* Inflates the first `length` bytes of a member, which has at least as many, into scratch.
+ * Returns NULL after setting the problem: if there are fewer or, for a whole member, not
+ * exactly as many. */
 const char *zip_inflate(struct zip *, const struct zip_member *, struct arena *scratch,
                         size_t length);
-/* All bytes of one, in a spool. */
+/* Inflates all bytes of a member into a spool. */
 const char *zip_inflate_spooled(struct zip *, const struct zip_member *, struct arena *scratch);
 
 #endif
