@@ -1,4 +1,4 @@
-/* derived.c - properties derived from the rows of the tables, for all rooms. */
+/* derived.c - looks up properties that follow from the rows of the tables, for all rooms. */
 #include "tables/tables.h"
 
 #include <string.h>
@@ -47,12 +47,12 @@ const char *operand_kind_text(enum operand_kind kind) {
   return text[kind];
 }
 
-static enum elem_class class_of(enum operand_kind kind) {
+static enum elem_class class_of_operand(enum operand_kind kind) {
   return kind == OPERAND_FLOAT ? CLASS_FLOAT : kind == OPERAND_BOOL ? CLASS_BOOL : CLASS_INT;
 }
 
 enum elem_class type_word_class(enum type_word type) {
-  return class_of(type_word_kind(type));
+  return class_of_operand(type_word_kind(type));
 }
 
 struct permute_operands permute_operands(enum opcode op) {
@@ -76,7 +76,7 @@ const struct map_row *opcode_map_row(enum opcode op, enum type_word type) {
   const struct opcode_info *info = opcode_info(op);
   if (info->klass != OC_ELEMENTWISE) return NULL;
   const char last = info->operands[strlen(info->operands) - 1];
-  return map_row(info->operation, class_of(operand_kind(last, type)));
+  return map_row(info->operation, class_of_operand(operand_kind(last, type)));
 }
 
 enum opcode_effect opcode_effect(enum opcode op) {

@@ -1,4 +1,4 @@
-/* tables.c - the tables expanded into constant arrays. */
+/* tables.c - expands the tables into constant arrays. */
 #include "tables/tables.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@
 
 /* ---- types.def ---- */
 
-/* The class of an element: what a program calls INT, FLOAT or BOOL. */
+/* The class of an element: a program calls it INT, FLOAT or BOOL. */
 enum elem_class { CLASS_INT, CLASS_FLOAT, CLASS_BOOL };
 
 enum cvl_elem {
@@ -29,7 +29,7 @@ struct elem_info {
   const char *text; /* "i32", "f64", "bool" ... */
 };
 
-/* The row of types.def for e. */
+/* Returns the row of types.def for e. */
 const struct elem_info *elem_info(enum cvl_elem e);
 
 /* ---- faults.def ---- */
@@ -39,7 +39,7 @@ enum cvl_error_kind {
 #include "tables/faults.def"
 };
 
-/* "DIVIDE_BY_ZERO" ... */
+/* Returns the name of a fault: "DIVIDE_BY_ZERO" ... */
 const char *fault_name(enum cvl_error_kind);
 
 /* ---- operations.def ---- */
@@ -70,7 +70,7 @@ struct map_row {
   const char *condition;     /* that of the condition; NULL without one */
 };
 
-/* One combining row. */
+/* One combining row: an operation that reductions and scans use, on one class of elements. */
 struct combine_row {
   enum cvl_op op;
   enum elem_class klass;
@@ -78,12 +78,13 @@ struct combine_row {
   const char *expression, *identity, *pad;
 };
 
-/* All elementwise and all combining rows, in the order of the table. */
+/* Return all elementwise and all combining rows, in the order of the table. */
 const struct map_row *map_rows(size_t *count);
 const struct combine_row *combine_rows(size_t *count);
-/* The row of op for elements of class in (the class of the last operand); NULL if none. */
+/* Returns the row of op for elements of class `in` (the class of the last operand); NULL if
+ * there is none. */
 const struct map_row *map_row(enum cvl_op op, enum elem_class in);
-/* Whether a row of op is approximate. */
+/* Returns whether a row of op is approximate. */
 bool op_is_approximate(enum cvl_op op);
 const struct combine_row *combine_row(enum cvl_op op, enum elem_class klass);
 
@@ -101,14 +102,15 @@ enum opcode_class {
 #define OPCODE_CLASS(id, effect, steps, category, title, introduction) OC_##id,
 #include "tables/opcodes.def"
 };
-/* How many; none of them itself, so that a switch over the classes is complete without it. */
+/* The number of classes is none of them, so that a switch over the classes is complete without
+ * it. */
 enum {
   OC_COUNT = 0
 #define OPCODE_CLASS(id, effect, steps, category, title, introduction) +1
 #include "tables/opcodes.def"
 };
 
-/* What an opcode does beside delivering its results: see opcodes.def. */
+/* The effect of an opcode beside delivering its results: see opcodes.def. */
 enum opcode_effect {
   OPCODE_PURE,
   OPCODE_DRAWS,
@@ -136,10 +138,11 @@ enum {
   T_IFB = T_IF | 1 << TW_BOOL,
   T_IO = T_IFB | 1 << TW_SEGDES | 1 << TW_CHAR
 };
-/* "INT", "FLOAT" ...; "" for TW_NONE. */
+/* Returns the text of a type word: "INT", "FLOAT" ...; "" for TW_NONE. */
 const char *type_word_text(enum type_word w);
 
-/* A size that a rule of the table speaks of: what, in the high half, of operand k. */
+/* The sizes that the rules of the table name. The high half says which size it is, the low half
+ * of which operand. */
 enum {
   SIZE_UNKNOWN = 0,
   SIZE_ONE = 0x10,
@@ -170,12 +173,13 @@ struct opcode_info {
 };
 
 const struct opcode_info *opcode_info(enum opcode op);
-/* Finds the opcode with this spelling (not necessarily NUL-terminated); false if none. */
+/* Finds the opcode with this spelling, which need not be NUL-terminated. Returns false if there
+ * is none. */
 bool opcode_find(const char *text, size_t length, enum opcode *op);
 
 /* ---- what follows from a row ---- */
 
-/* What an operand or a result is. */
+/* The kind of an operand or a result. */
 enum operand_kind {
   OPERAND_INT,
   OPERAND_FLOAT,
@@ -185,39 +189,43 @@ enum operand_kind {
   OPERAND_ANY
 };
 
-/* The kind that a letter of the table means after this type word. */
+/* Returns the kind that a letter of the table means after this type word. */
 enum operand_kind operand_kind(char letter, enum type_word);
-/* That of a value of this type: of a constant, or of what READ delivers. */
+/* Returns the kind of a value of this type: of a constant, or of the result of READ. */
 enum operand_kind type_word_kind(enum type_word);
-/* The type word of a value that a letter means, where its kind has one. */
+/* Returns the type word of a value that a letter means, where its kind has one. */
 enum type_word operand_word(char letter, enum type_word);
-/* "INT", "SEGDES" ..., "pair", "any". */
+/* Returns the text of a kind: "INT", "SEGDES" ..., "pair", "any". */
 const char *operand_kind_text(enum operand_kind);
-/* The class of elements that a type word means; CLASS_INT for those that are no vector's. */
+/* Returns the class of elements that a type word means; CLASS_INT for words that no vector has.
+ */
 enum elem_class type_word_class(enum type_word);
 
-/* The roles of a permutation's operands; NO_OPERAND where there is none. Operand 0 is
- * the values, operand 1 the index. PERMUTE's one descriptor is source and destination. */
+/* The roles of a permutation's operands; NO_OPERAND where there is none. Operand 0 holds the
+ * values, operand 1 the index. PERMUTE has one descriptor for source and destination. */
 struct permute_operands {
   int8_t flags, defaults, source, destination;
 };
 enum { NO_OPERAND = -1 };
 struct permute_operands permute_operands(enum opcode op);
 
-/* The row of operations.def for an elementwise opcode with this type word; NULL for others. */
+/* Returns the row of operations.def for an elementwise opcode with this type word; NULL for
+ * others. */
 const struct map_row *opcode_map_row(enum opcode op, enum type_word);
 
-/* The effect of its class. */
+/* Returns the effect of the opcode's class. */
 enum opcode_effect opcode_effect(enum opcode op);
-/* Whether its results depend on its operands alone, without effects: equal instructions may be
- * merged, and one that cannot fail is removable if its results are unused. */
+/* Returns whether the opcode's results depend on its operands alone, without effects. Equal
+ * instructions may then be merged, and one that cannot fail is removable if its results are
+ * unused. */
 bool opcode_is_pure(enum opcode op);
-/* Whether the order in which such instructions are executed matters. */
+/* Returns whether the order in which such instructions are executed matters. */
 bool opcode_is_serial(enum opcode op);
-/* The fault of unsuitable elements; CVL_E_NONE if all are suitable. */
+/* Returns the fault of unsuitable elements; CVL_E_NONE if all are suitable. */
 enum cvl_error_kind opcode_fault(enum opcode op, enum type_word);
-/* Whether executing it may end the program: sizes may disagree, an element may be unsuitable,
- * or it is not pure. A lack of memory, and lengths that exceed INT, do not count. */
+/* Returns whether executing the opcode may end the program: sizes may disagree, an element may
+ * be unsuitable, or it is not pure. A lack of memory, and lengths that exceed INT, do not
+ * count. */
 bool opcode_may_fail(enum opcode op, enum type_word);
 
 #endif

@@ -1,5 +1,5 @@
-/* definitions.c - FCODE besides functions (vcode.md, section 21.5): definitions of
- * superoperators, kept as text for fused-kernels/, and the declared widths.
+/* definitions.c - parses the parts of FCODE that are no functions (vcode.md, section 21.5):
+ * definitions of superoperators, kept as text for fused-kernels/, and the declared widths.
  */
 #include "vcode/parser.h"
 
@@ -20,35 +20,35 @@ void parser_definition(struct parser *p) {
 
 /* ---- widths ---- */
 
-static bool blank(char c) {
+static bool is_blank_byte(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* Takes the word, with at least one blank before it, off the front of *text. */
-static bool take(const char **text, const char *end, const char *word) {
+static bool take_widths_word(const char **text, const char *end, const char *word) {
   const char *at = *text;
-  while (at < end && blank(*at)) at++;
+  while (at < end && is_blank_byte(*at)) at++;
   size_t n = strlen(word);
   if (at == *text || (size_t)(end - at) < n || memcmp(at, word, n) != 0) return false;
   *text = at + n;
-  return *text == end || blank(**text);
+  return *text == end || is_blank_byte(**text);
 }
 
-/* " INT 32|64 FLOAT 32|64", the comment after its first word. */
+/* Reads " INT 32|64 FLOAT 32|64", the comment after its first word. */
 static bool read_widths(const char *text, size_t length, struct widths *out) {
   const char *end = text + length;
-  if (!take(&text, end, "INT")) return false;
-  bool wide_int = take(&text, end, "64");
-  if (!wide_int && !take(&text, end, "32")) return false;
-  if (!take(&text, end, "FLOAT")) return false;
-  bool wide_float = take(&text, end, "64");
-  if (!wide_float && !take(&text, end, "32")) return false;
-  while (text < end && blank(*text)) text++;
+  if (!take_widths_word(&text, end, "INT")) return false;
+  bool wide_int = take_widths_word(&text, end, "64");
+  if (!wide_int && !take_widths_word(&text, end, "32")) return false;
+  if (!take_widths_word(&text, end, "FLOAT")) return false;
+  bool wide_float = take_widths_word(&text, end, "64");
+  if (!wide_float && !take_widths_word(&text, end, "32")) return false;
+  while (text < end && is_blank_byte(*text)) text++;
   *out = (struct widths){wide_int ? CVL_I64 : CVL_I32, wide_float ? CVL_F64 : CVL_F32};
   return text == end;
 }
 
-static size_t bits(enum cvl_elem e) {
+static size_t elem_bits(enum cvl_elem e) {
   return 8 * elem_info(e)->bytes;
 }
 
@@ -67,8 +67,8 @@ void parser_take_widths(struct parser *p) {
                      "the file was optimised for INT of %zu and FLOAT of %zu bits and cannot "
                      "run with %zu and %zu; leave the options away that choose widths, or "
                      "optimise the program again with them",
-                     bits(w.int_elem), bits(w.float_elem), bits(given.int_elem),
-                     bits(given.float_elem)));
+                     elem_bits(w.int_elem), elem_bits(w.float_elem), elem_bits(given.int_elem),
+                     elem_bits(given.float_elem)));
   }
   p->has_widths = true;
 }
@@ -100,9 +100,9 @@ bool vcode_recorded_widths(const char *text, size_t length, struct widths *out) 
 
 /* ---- definitions alone ---- */
 
-static bool read_definitions(struct arena *arena, struct vcode_program *program,
-                             const char *file, const char *text, size_t length,
-                             struct diag_list *diags) {
+static bool read_only_definitions(struct arena *arena, struct vcode_program *program,
+                                  const char *file, const char *text, size_t length,
+                                  struct diag_list *diags) {
   struct parser *p = arena_alloc(arena, sizeof *p);
   p->arena = arena;
   p->file = file;
@@ -131,7 +131,7 @@ bool vcode_parse_definitions(struct arena *arena, struct vcode_program *program,
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) == 0) {
-    const bool fine = read_definitions(arena, program, file, text, length, diags);
+    const bool fine = read_only_definitions(arena, program, file, text, length, diags);
     memory_guard_end(&guard);
     return fine;
   }

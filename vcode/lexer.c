@@ -1,4 +1,4 @@
-/* lexer.c - VCODE text into tokens: words are maximal, then classified. */
+/* lexer.c - splits VCODE text into tokens: words are maximal, and classified afterwards. */
 #include "vcode/lexer.h"
 #include "vcode/vcode.h"
 
@@ -14,7 +14,7 @@ void lexer_init(struct lexer *lx, const char *file, const char *text, size_t len
   lx->diags = diags;
 }
 
-static bool digit(char c) {
+static bool is_digit_byte(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -23,7 +23,7 @@ bool lexer_word_byte(unsigned char c) {
          (c != 0 && strchr("+-*/%<>=!._", c) != NULL);
 }
 
-static void advance(struct lexer *lx) {
+static void lexer_advance(struct lexer *lx) {
   if (*lx->next++ == '\n') {
     lx->pos.line++;
     lx->pos.column = 1;
@@ -34,23 +34,23 @@ static void advance(struct lexer *lx) {
 
 /* Skips what opens at `from` up to and including the byte `close`; false at the end of text. */
 static bool skip_past(struct lexer *lx, char close) {
-  advance(lx);
+  lexer_advance(lx);
   while (lx->next < lx->end) {
     char c = *lx->next;
-    advance(lx);
+    lexer_advance(lx);
     if (c == close) return true;
   }
   return false;
 }
 
-static bool begins(const char *text, size_t length, const char *mark) {
+static bool comment_begins(const char *text, size_t length, const char *mark) {
   return length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0;
 }
 
-/* A comment. Remembers the latest that starts with @ as an origin, the first that declares
- * widths, instances or rounds, and whether one asks for all digits of floats. False if it is
- * not closed. */
-static bool comment(struct lexer *lx) {
+/* Takes a comment. It remembers the latest that starts with @ as an origin, the first that
+ * declares widths, instances or rounds, and whether one asks for all digits of floats. Returns
+ * false if it is not closed. */
+static bool lexer_comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;
   if (!skip_past(lx, '}')) {
@@ -67,53 +67,53 @@ static bool comment(struct lexer *lx) {
   static const char widths[] = "% widths", floats[] = "% floats 17",
                     instances[] = "% instances", round[] = "% round", rounds[] = "% rounds";
   const size_t length = (size_t)(lx->next - 1 - start);
-  if (begins(start, length, floats)) {
+  if (comment_begins(start, length, floats)) {
     lx->exact_floats = true;
-  } else if (lx->widths == NULL && begins(start, length, widths)) {
+  } else if (lx->widths == NULL && comment_begins(start, length, widths)) {
     lx->widths = start + sizeof widths - 1;
     lx->widths_length = length - (sizeof widths - 1);
     lx->widths_pos = pos;
-  } else if (lx->instances == NULL && begins(start, length, instances)) {
+  } else if (lx->instances == NULL && comment_begins(start, length, instances)) {
     lx->instances = start + sizeof instances - 1;
     lx->instances_length = length - (sizeof instances - 1);
     lx->instances_pos = pos;
-  } else if (lx->rounds == VCODE_NO_ROUNDS && begins(start, length, rounds)) {
+  } else if (lx->rounds == VCODE_NO_ROUNDS && comment_begins(start, length, rounds)) {
     lx->rounds = VCODE_ROUNDS;
-  } else if (lx->rounds == VCODE_NO_ROUNDS && begins(start, length, round)) {
+  } else if (lx->rounds == VCODE_NO_ROUNDS && comment_begins(start, length, round)) {
     lx->rounds = VCODE_ROUND;
   }
   return true;
 }
 
-static bool is_integer(const char *text, size_t n) {
+static bool is_integer_literal(const char *text, size_t n) {
   size_t i = text[0] == '-' || text[0] == '+' ? 1 : 0;
   if (i == n) return false;
-  while (i < n && digit(text[i])) i++;
+  while (i < n && is_digit_byte(text[i])) i++;
   return i == n;
 }
 
-/* [-+]?[0-9]+\.[0-9]*([Ee][-+]?[0-9]+)? */
-static bool is_real(const char *text, size_t n) {
+/* Matches [-+]?[0-9]+\.[0-9]*([Ee][-+]?[0-9]+)?. */
+static bool is_real_literal(const char *text, size_t n) {
   size_t i = text[0] == '-' || text[0] == '+' ? 1 : 0, first = i;
-  while (i < n && digit(text[i])) i++;
+  while (i < n && is_digit_byte(text[i])) i++;
   if (i == first || i == n || text[i] != '.') return false;
   i++;
-  while (i < n && digit(text[i])) i++;
+  while (i < n && is_digit_byte(text[i])) i++;
   if (i == n) return true;
   if (text[i] != 'e' && text[i] != 'E') return false;
   i++;
   if (i < n && (text[i] == '-' || text[i] == '+')) i++;
   first = i;
-  while (i < n && digit(text[i])) i++;
+  while (i < n && is_digit_byte(text[i])) i++;
   return i == n && i > first;
 }
 
 enum token_kind lexer_classify(const char *text, size_t n) {
-  if (is_integer(text, n)) return TOKEN_INTEGER;
-  return is_real(text, n) ? TOKEN_REAL : TOKEN_WORD;
+  if (is_integer_literal(text, n)) return TOKEN_INTEGER;
+  return is_real_literal(text, n) ? TOKEN_REAL : TOKEN_WORD;
 }
 
-static struct token word(struct lexer *lx) {
+static struct token lexer_word(struct lexer *lx) {
   struct token t = {TOKEN_WORD, lx->pos, lx->next, 0};
   while (lx->next < lx->end && lexer_word_byte((unsigned char)*lx->next)) lx->next++;
   t.length = (size_t)(lx->next - t.text);
@@ -122,7 +122,7 @@ static struct token word(struct lexer *lx) {
   return t;
 }
 
-static struct token string(struct lexer *lx) {
+static struct token lexer_string(struct lexer *lx) {
   struct token t = {TOKEN_STRING, lx->pos, lx->next + 1, 0};
   if (skip_past(lx, '"')) {
     t.length = (size_t)(lx->next - 1 - t.text);
@@ -159,15 +159,15 @@ const char *lexer_skip_definition(struct lexer *lx) {
   while (lx->next < lx->end) {
     unsigned char c = (unsigned char)*lx->next;
     if (c == ' ' || (c >= '\t' && c <= '\r')) {
-      advance(lx);
+      lexer_advance(lx);
     } else if (c == '{') {
-      if (!comment(lx)) return end;
+      if (!lexer_comment(lx)) return end;
     } else if (c == '"') {
-      if (string(lx).kind == TOKEN_BAD) return end;
+      if (lexer_string(lx).kind == TOKEN_BAD) return end;
       end = lx->next;
     } else if (lexer_word_byte(c)) {
       struct lexer before = *lx;
-      struct token t = word(lx);
+      struct token t = lexer_word(lx);
       if (lexer_begins_item(t.text, t.length)) {
         *lx = before;
         return end;
@@ -177,7 +177,7 @@ const char *lexer_skip_definition(struct lexer *lx) {
       report_byte(lx);
       lx->next = lx->end;
     } else {
-      advance(lx);
+      lexer_advance(lx);
       end = lx->next;
     }
   }
@@ -188,22 +188,22 @@ struct token lexer_next(struct lexer *lx) {
   while (lx->next < lx->end) {
     char c = *lx->next;
     if (c == ' ' || (c >= '\t' && c <= '\r')) {
-      advance(lx);
+      lexer_advance(lx);
     } else if (c == '{') {
       struct source_pos pos = lx->pos;
-      if (!comment(lx)) return (struct token){TOKEN_BAD, pos, lx->end, 0};
+      if (!lexer_comment(lx)) return (struct token){TOKEN_BAD, pos, lx->end, 0};
     } else if (c == '"') {
-      return string(lx);
+      return lexer_string(lx);
     } else if (c == '(' || c == ')') {
       struct token t = {c == '(' ? TOKEN_OPEN : TOKEN_CLOSE, lx->pos, lx->next, 1};
-      advance(lx);
+      lexer_advance(lx);
       return t;
     } else if (lexer_word_byte((unsigned char)c)) {
-      return word(lx);
+      return lexer_word(lx);
     } else {
       struct token t = {TOKEN_BAD, lx->pos, lx->next, 1};
       report_byte(lx);
-      advance(lx);
+      lexer_advance(lx);
       if (lx->cut) lx->next = lx->end;
       return t;
     }

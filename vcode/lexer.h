@@ -1,4 +1,4 @@
-/* lexer.h - VCODE text into tokens (vcode.md, section 2). Private to this room and to
+/* lexer.h - splits VCODE text into tokens (vcode.md, section 2). Private to this room and to
  * fused-kernels/, whose notation consists of the same words. */
 #ifndef RAVEL_LEXER_H
 #define RAVEL_LEXER_H
@@ -44,18 +44,18 @@ struct lexer {
 
 void lexer_init(struct lexer *, const char *file, const char *text, size_t length,
                 struct diag_list *diags);
-/* The next token. Errors (stray bytes, unclosed strings and comments) are reported and returned
- * as BAD. */
+/* Returns the next token. Errors (stray bytes, unclosed strings and comments) are reported and
+ * returned as BAD. */
 struct token lexer_next(struct lexer *);
 /* After the word `fused`: skips to the next `fused` or FUNC (or the end) and returns the end of
  * the definition, without trailing blanks and comments. The definition is not parsed, but
  * unclosed comments and strings and bytes that are not text are reported. */
 const char *lexer_skip_definition(struct lexer *);
-/* Whether a definition or a function begins with the word text[0..n). */
+/* Returns whether a definition or a function begins with the word text[0..n). */
 bool lexer_begins_item(const char *text, size_t n);
-/* The kind of a maximal, non-empty run of word bytes: INTEGER, REAL or WORD. */
+/* Returns the kind of a maximal, non-empty run of word bytes: INTEGER, REAL or WORD. */
 enum token_kind lexer_classify(const char *text, size_t n);
-/* Whether the byte may be part of a word. */
+/* Returns whether the byte may be part of a word. */
 bool lexer_word_byte(unsigned char c);
 
 #endif

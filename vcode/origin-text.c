@@ -1,4 +1,4 @@
-/* origin-text.c - origins as comments of VCODE and FCODE. */
+/* origin-text.c - reads and writes origins as comments of VCODE and FCODE. */
 #include "base/number.h"
 #include "vcode/vcode.h"
 
@@ -6,12 +6,12 @@
 
 /* ---- reading ---- */
 
-static bool blank(char c) {
+static bool ends_origin(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* Takes ":NUMBER" from the end of text[0..*length); false if there is none. */
-static bool take_number(const char *text, size_t *length, uint32_t *number) {
+static bool take_origin_number(const char *text, size_t *length, uint32_t *number) {
   size_t at = *length;
   int64_t value;
   while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9') at--;
@@ -22,17 +22,17 @@ static bool take_number(const char *text, size_t *length, uint32_t *number) {
   return true;
 }
 
-/* FILE:LINE:COLUMN. */
+/* Reads FILE:LINE:COLUMN. */
 static bool read_location(struct arena *arena, const char *text, size_t length,
                           struct origin *o) {
-  if (!take_number(text, &length, &o->pos.column)) return false;
-  if (!take_number(text, &length, &o->pos.line) || length == 0) return false;
+  if (!take_origin_number(text, &length, &o->pos.column)) return false;
+  if (!take_origin_number(text, &length, &o->pos.line) || length == 0) return false;
   o->file = arena_copy(arena, text, length);
   return true;
 }
 
-/* The calls of text[0..length), each behind a bar. The outermost stands last: it is
- * added first. */
+/* Reads the calls in text[0..length), each behind a bar. The outermost stands last and is added
+ * first. */
 static bool read_calls(struct origin_table *t, const char *text, size_t length,
                        uint32_t *inlined_at) {
   while (length > 0) {
@@ -48,12 +48,12 @@ static bool read_calls(struct origin_table *t, const char *text, size_t length,
 
 /* The end of the word at `text`. */
 static const char *word_end(const char *text, const char *end) {
-  while (text < end && !blank(*text)) text++;
+  while (text < end && !ends_origin(*text)) text++;
   return text;
 }
 
 static const char *skip_blanks(const char *text, const char *end) {
-  while (text < end && blank(*text)) text++;
+  while (text < end && ends_origin(*text)) text++;
   return text;
 }
 
@@ -73,20 +73,21 @@ uint32_t vcode_read_origin(struct origin_table *t, const char *text, size_t leng
 
 /* ---- writing ---- */
 
-static unsigned put_character(char c, FILE *out) {
+static unsigned put_origin_char(char c, FILE *out) {
   putc(c, out);
   return 1;
 }
 
-/* A name in which blanks and the characters of `ends` are `_`. */
-static unsigned put_name(const char *name, const char *ends, FILE *out) {
+/* Writes a name in which `_` stands for blanks and the characters of `ends`. */
+static unsigned put_origin_name(const char *name, const char *ends, FILE *out) {
   unsigned length = 0;
-  for (; *name; name++, length++) putc(blank(*name) || strchr(ends, *name) ? '_' : *name, out);
+  for (; *name; name++, length++)
+    putc(ends_origin(*name) || strchr(ends, *name) ? '_' : *name, out);
   return length;
 }
 
 static unsigned put_location(const struct origin *o, const char *ends, FILE *out) {
-  const unsigned length = put_name(o->file, ends, out);
+  const unsigned length = put_origin_name(o->file, ends, out);
   return length + (unsigned)fprintf(out, ":%u:%u", o->pos.line, o->pos.column);
 }
 
@@ -94,10 +95,10 @@ unsigned vcode_print_origin(const struct origin_table *t, uint32_t number, FILE 
   const struct origin *o = origin_at(t, number);
   fputs("{@ ", out);
   unsigned length = 5 + put_location(o, "}", out);
-  if (*o->function || o->inlined_at) length += put_character(' ', out);
-  length += put_name(o->function, "|}", out);
+  if (*o->function || o->inlined_at) length += put_origin_char(' ', out);
+  length += put_origin_name(o->function, "|}", out);
   for (uint32_t call = o->inlined_at; call; call = origin_at(t, call)->inlined_at) {
-    length += put_character('|', out);
+    length += put_origin_char('|', out);
     length += put_location(origin_at(t, call), "|}", out);
   }
   fputs(" }", out);

@@ -1,12 +1,12 @@
-/* parse-constant.c - numbers and constants (vcode.md, section 11), of any length. */
+/* parse-constant.c - parses numbers and constants (vcode.md, section 11) of any length. */
 #include "base/number.h"
 #include "vcode/parser.h"
 
 #include <math.h>
 #include <string.h>
 
-/* An integer; "SUBJECT WHAT" describes what is expected, and is formatted only for an error:
- * most programs have none, and millions of instructions. */
+/* Parses an integer. "SUBJECT WHAT" describes what is expected, and is formatted only for an
+ * error: most programs have none, and millions of instructions. */
 bool parser_integer(struct parser *p, const char *subject, const char *what, int64_t *out) {
   if (p->token.kind != TOKEN_INTEGER) {
     return parser_expected(p, arena_printf(p->arena, "%s %s", subject, what));
@@ -21,7 +21,7 @@ bool parser_integer(struct parser *p, const char *subject, const char *what, int
   return true;
 }
 
-/* A non-negative integer. */
+/* Parses a non-negative integer. */
 bool parser_count(struct parser *p, const char *subject, const char *what, int64_t *out) {
   struct source_pos pos = p->token.pos;
   if (!parser_integer(p, subject, what, out)) return false;
@@ -73,7 +73,7 @@ static bool real(struct parser *p, struct elements *e) {
   return true;
 }
 
-static bool element(struct parser *p, enum type_word type, struct elements *e) {
+static bool parse_constant_element(struct parser *p, enum type_word type, struct elements *e) {
   int64_t n;
   switch (type) {
   case TW_INT:
@@ -95,28 +95,29 @@ static bool element(struct parser *p, enum type_word type, struct elements *e) {
   return parser_expected(p, "CONST CHAR must be followed by a string in double quotes");
 }
 
-/* size bytes of the arena's, no more, with the same content. */
-static const void *exact(struct parser *p, const void *items, size_t size) {
+/* Copies the items into exactly `size` bytes of the arena. */
+static const void *exact_copy(struct parser *p, const void *items, size_t size) {
   void *copy = arena_alloc(p->arena, size);
   return size == 0 ? copy : memcpy(copy, items, size);
 }
 
-static void store(struct parser *p, struct vcode_constant *c, const struct elements *e) {
+static void store_elements(struct parser *p, struct vcode_constant *c,
+                           const struct elements *e) {
   switch (c->type) {
   case TW_FLOAT:
     c->length = e->floats.count;
-    c->as.floats = exact(p, e->floats.items, e->floats.count * sizeof *e->floats.items);
+    c->as.floats = exact_copy(p, e->floats.items, e->floats.count * sizeof *e->floats.items);
     break;
   case TW_BOOL:
     c->length = e->bools.count;
-    c->as.bools = exact(p, e->bools.items, e->bools.count);
+    c->as.bools = exact_copy(p, e->bools.items, e->bools.count);
     break;
   case TW_INT:
   case TW_SEGDES:
   case TW_CHAR:
   case TW_NONE:
     c->length = e->ints.count;
-    c->as.ints = exact(p, e->ints.items, e->ints.count * sizeof *e->ints.items);
+    c->as.ints = exact_copy(p, e->ints.items, e->ints.count * sizeof *e->ints.items);
     break;
   }
 }
@@ -130,7 +131,7 @@ static bool vector_constant(struct parser *p, struct vcode_constant *c, struct e
       parser_report(p, pos, "the constant that starts here is never closed: ) is missing");
       return false;
     }
-    if (!element(p, c->type, e)) return false;
+    if (!parse_constant_element(p, c->type, e)) return false;
   }
   parser_next(p);
   return true;
@@ -166,9 +167,9 @@ bool parser_constant(struct parser *p, struct vcode_instruction *out) {
     parser_next(p);
   } else if (p->token.kind == TOKEN_OPEN && c->type != TW_CHAR) {
     if (!vector_constant(p, c, e)) return false;
-  } else if (!element(p, c->type, e)) {
+  } else if (!parse_constant_element(p, c->type, e)) {
     return false;
   }
-  store(p, c, e);
+  store_elements(p, c, e);
   return true;
 }

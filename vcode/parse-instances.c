@@ -19,33 +19,34 @@ struct mark {
   bool fine;
 };
 
-static void next(struct mark *m) {
+static void mark_next(struct mark *m) {
   m->token = lexer_next(&m->lexer);
   if (m->token.kind == TOKEN_BAD) m->fine = false;
 }
 
-static bool at(const struct mark *m, const char *word) {
+static bool mark_at(const struct mark *m, const char *word) {
   return m->token.kind == TOKEN_WORD && m->token.length == strlen(word) &&
          memcmp(m->token.text, word, m->token.length) == 0;
 }
 
-static void fault(struct mark *m, struct source_pos pos, const char *message) {
+static void mark_fault(struct mark *m, struct source_pos pos, const char *message) {
   if (m->fine) parser_report(m->p, pos, message);
   m->fine = false;
 }
 
-static void expected(struct mark *m, const char *what) {
+static void mark_expected(struct mark *m, const char *what) {
   struct parser *p = m->p;
   const int shown = m->token.length > SHOWN ? SHOWN : (int)m->token.length;
-  fault(m, m->token.pos,
-        m->token.kind == TOKEN_END
-            ? arena_printf(p->arena, EXPECTED "%s is expected, found its end", what)
-            : arena_printf(p->arena, EXPECTED "%s is expected, found %.*s", what, shown,
-                           m->token.text));
+  mark_fault(m, m->token.pos,
+             m->token.kind == TOKEN_END
+                 ? arena_printf(p->arena, EXPECTED "%s is expected, found its end", what)
+                 : arena_printf(p->arena, EXPECTED "%s is expected, found %.*s", what, shown,
+                                m->token.text));
 }
 
-/* Digits only: the number, or the largest that is one. */
-static bool number(const struct token *t, uint32_t *out) {
+/* Reads digits only. A number that is too large becomes the largest that is none of the special
+ * values. */
+static bool mark_number(const struct token *t, uint32_t *out) {
   uint64_t n = 0;
   for (size_t i = 0; i < t->length; i++) {
     if (t->text[i] < '0' || t->text[i] > '9') return false;
@@ -58,15 +59,15 @@ static bool number(const struct token *t, uint32_t *out) {
 
 typedef ARRAY(struct source_pos) positions;
 
-/* The words up to the next that is none of a list. */
-static const uint32_t *sizes(struct mark *m, positions *where, bool shared) {
+/* Takes the words up to the next one that is none of a list. */
+static const uint32_t *mark_sizes(struct mark *m, positions *where, bool shared) {
   struct arena *arena = m->p->arena;
   ARRAY(uint32_t) list = {0};
-  for (;; next(m)) {
+  for (;; mark_next(m)) {
     uint32_t size = VCODE_EACH;
-    if (shared && at(m, "shared"))
+    if (shared && mark_at(m, "shared"))
       size = VCODE_SHARED;
-    else if (!at(m, "each") && !number(&m->token, &size))
+    else if (!mark_at(m, "each") && !mark_number(&m->token, &size))
       break;
     *array_push(arena, &list) = size;
     *array_push(arena, where) = m->token.pos;
@@ -74,28 +75,28 @@ static const uint32_t *sizes(struct mark *m, positions *where, bool shared) {
   return list.items;
 }
 
-/* Every number is that of an item of the list. */
+/* Checks that every number is that of an item of the list. */
 static void check_numbers(struct mark *m, const uint32_t *list, const positions *where,
                           const char *what) {
   const uint32_t count = (uint32_t)where->count;
   for (uint32_t i = 0; i < count; i++) {
     if (list[i] < count || list[i] >= VCODE_EACH) continue;
-    fault(m, where->items[i],
-          arena_printf(m->p->arena, "the mark has no %s %u: it has %u, numbered from 0", what,
-                       list[i], count));
+    mark_fault(m, where->items[i],
+               arena_printf(m->p->arena, "the mark has no %s %u: it has %u, numbered from 0",
+                            what, list[i], count));
   }
 }
 
 static void read_mark(struct mark *m, struct vcode_instances *out) {
   positions params = {0}, results = {0};
-  next(m);
-  out->params = sizes(m, &params, true);
-  if (at(m, "->"))
-    next(m);
+  mark_next(m);
+  out->params = mark_sizes(m, &params, true);
+  if (mark_at(m, "->"))
+    mark_next(m);
   else
-    expected(m, "each, shared, the number of a parameter, or ->");
-  out->results = sizes(m, &results, false);
-  if (m->token.kind != TOKEN_END) expected(m, "each or the number of a result");
+    mark_expected(m, "each, shared, the number of a parameter, or ->");
+  out->results = mark_sizes(m, &results, false);
+  if (m->token.kind != TOKEN_END) mark_expected(m, "each or the number of a result");
   check_numbers(m, out->params, &params, "parameter");
   check_numbers(m, out->results, &results, "result");
   out->param_count = (uint32_t)params.count;

@@ -1,5 +1,6 @@
-/* parse-instruction.c - one instruction: its opcode, what must follow it, the links of IF, ELSE
- * and ENDIF, and the current origin. Open IFs are indices on a list: there is no recursion.
+/* parse-instruction.c - parses one instruction: its opcode, its arguments, the links of IF,
+ * ELSE and ENDIF, and the current origin. Open IFs are indices on a list: there is no
+ * recursion.
  */
 #include "vcode/parser.h"
 
@@ -45,8 +46,8 @@ static bool stack_arguments(struct parser *p, const char *spelling,
   return false;
 }
 
-/* ELSE and ENDIF: links the IF they belong to. `at` is the index they will have. */
-static bool arm(struct parser *p, struct vcode_instruction *out, uint32_t at) {
+/* Links an ELSE or ENDIF to the IF it belongs to. `at` is the index they will have. */
+static bool parse_arm(struct parser *p, struct vcode_instruction *out, uint32_t at) {
   const char *spelling = opcode_info((enum opcode)out->op)->spelling;
   if (p->open.count == 0) {
     parser_report(p, out->pos, arena_printf(p->arena, "%s without an IF before it", spelling));
@@ -75,7 +76,7 @@ static bool arm(struct parser *p, struct vcode_instruction *out, uint32_t at) {
   return true;
 }
 
-/* What follows an opcode word, into *out; `at` is its index in the function. */
+/* Parses the arguments of an opcode into *out, which has the index `at` in the function. */
 static bool arguments(struct parser *p, struct vcode_instruction *out, uint32_t at) {
   const struct opcode_info *info = opcode_info((enum opcode)out->op);
   int64_t n;
@@ -111,7 +112,7 @@ static bool arguments(struct parser *p, struct vcode_instruction *out, uint32_t 
     return true;
   case OPC_IF: *array_push(p->arena, &p->open) = at; return true;
   case OPC_ELSE:
-  case OPC_ENDIF: return arm(p, out, at);
+  case OPC_ENDIF: return parse_arm(p, out, at);
   default: return type_word(p, info, out);
   }
 }
@@ -123,7 +124,7 @@ void parser_take_origin(struct parser *p) {
   if (origin != 0) p->origin = origin;
 }
 
-/* "did you mean" for a word that is no opcode; "" if nothing is near. */
+/* Returns the suggestion "did you mean" for a word that is no opcode; "" if nothing is near. */
 static const char *near_opcode(struct parser *p) {
   char upper[SHOWN + 1] = {0};
   if (p->token.length > SHOWN) return "";

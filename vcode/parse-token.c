@@ -14,7 +14,6 @@ void parser_next(struct parser *p) {
                                         : NULL;
 }
 
-/* The next token in words. */
 const char *parser_found(struct parser *p) {
   struct token t = p->token;
   switch (t.kind) {
@@ -31,7 +30,7 @@ const char *parser_found(struct parser *p) {
   return arena_copy(p->arena, t.text, t.length);
 }
 
-/* "WHAT, found FOUND" at the next token; a BAD one has been reported already. */
+/* Reports "WHAT, found FOUND" at the next token. A BAD one has been reported already. */
 bool parser_expected(struct parser *p, const char *what) {
   if (p->token.kind != TOKEN_BAD) {
     parser_report(p, p->token.pos,
@@ -40,7 +39,7 @@ bool parser_expected(struct parser *p, const char *what) {
   return false;
 }
 
-/* expected for a type word, with "did you mean" for one that is nearly right. */
+/* Adds a "did you mean" for a word that is nearly a type. */
 bool parser_expected_type(struct parser *p, const char *what) {
   if (p->word == NULL || p->word->number < R_END) return parser_expected(p, what);
   for (unsigned w = TW_INT; w < TW_NONE; w++) {
@@ -55,7 +54,6 @@ bool parser_expected_type(struct parser *p, const char *what) {
   return parser_expected(p, what);
 }
 
-/* Whether the next token may name a function. */
 bool parser_at_name(struct parser *p) {
   uint32_t main_number = R_END; /* interned right after the reserved words */
   return p->word != NULL && p->word->number >= main_number;

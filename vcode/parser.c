@@ -11,7 +11,7 @@ static const char *const reserved_words[] = {
     "INT",   "FLOAT",  "BOOL",   "SEGDES",      "CHAR", "T", "F",
     "STDIN", "STDOUT", "STDERR", "NULL_STREAM", "I",    "O"};
 
-static bool too_many(const struct parser *p) {
+static bool has_too_many_errors(const struct parser *p) {
   return p->diags->errors - p->errors_before >= MOST_ERRORS;
 }
 
@@ -26,7 +26,7 @@ static bool type_list(struct parser *p, uint32_t *length, const uint8_t **types)
   return true;
 }
 
-static bool signature(struct parser *p, struct vcode_function *f) {
+static bool parse_signature(struct parser *p, struct vcode_function *f) {
   if (p->word != NULL && p->word->number == R_O) {
     return parser_expected(p, "the list of results needs a list of operands (I ...) before it");
   }
@@ -71,10 +71,11 @@ static bool header(struct parser *p, struct vcode_function *f) {
   parser_next(p);
   f->instances = parser_instances(p);
   f->rounds = p->lexer.rounds;
-  return signature(p, f);
+  return parse_signature(p, f);
 }
 
-/* RET, FUNC or the end of the text ended the body: is everything closed? */
+/* Checks that everything is closed after RET, FUNC or the end of the text has ended the body.
+ */
 static void body_end(struct parser *p, const struct vcode_function *f) {
   if (p->lexer.cut || f->name == NULL) return; /* reported already */
   if (p->open.count != 0) {
@@ -90,7 +91,7 @@ static void body_end(struct parser *p, const struct vcode_function *f) {
   }
 }
 
-static void function(struct parser *p) {
+static void parse_vcode_function(struct parser *p) {
   struct vcode_function f;
   memset(&f, 0, sizeof f);
   p->code.count = 0;
@@ -99,11 +100,11 @@ static void function(struct parser *p) {
   p->origin = 0;
   p->begun = p->token.text;
   if (!header(p, &f)) parser_recover(p);
-  while (!too_many(p) && p->token.kind != TOKEN_END &&
+  while (!has_too_many_errors(p) && p->token.kind != TOKEN_END &&
          !(p->word != NULL && (p->word->number == OPC_RET || p->word->number == OPC_FUNC))) {
     if (!parser_statement(p)) parser_recover(p);
   }
-  if (too_many(p)) return;
+  if (has_too_many_errors(p)) return;
   body_end(p, &f);
   if (p->word != NULL && p->word->number == OPC_RET) {
     if (p->lexer.origin != p->origin_seen) parser_take_origin(p);
@@ -119,7 +120,8 @@ static void function(struct parser *p) {
 
 /* ---- the whole program ---- */
 
-/* The defined name that differs only in case, or in the fewest edits; "" if none is near. */
+/* Returns the defined name that differs only in case, or by the fewest edits; "" if none is
+ * near. */
 static const char *near_function(struct parser *p, const struct name *wanted) {
   unsigned best = wanted->length > 3 ? NEAR_ENOUGH + 1 : 2;
   const struct name *nearest = NULL;
@@ -139,7 +141,7 @@ static const char *near_function(struct parser *p, const struct name *wanted) {
 static void link_calls(struct parser *p) {
   for (size_t f = 0; f < p->functions.count; f++) {
     struct vcode_function *function = &p->functions.items[f];
-    for (uint32_t i = 0; i < function->length && !too_many(p); i++) {
+    for (uint32_t i = 0; i < function->length && !has_too_many_errors(p); i++) {
       struct vcode_instruction *call = &function->code[i];
       if (call->op != OPC_CALL) continue;
       uint32_t defined = *defined_at(p, call->as.call.name);
@@ -179,20 +181,20 @@ static bool at_function(const struct parser *p) {
   return p->word != NULL && p->word->number == OPC_FUNC;
 }
 
-/* The top level: functions and definitions of superoperators. */
-static void items(struct parser *p) {
+/* Parses the top level: functions and definitions of superoperators. */
+static void parse_items(struct parser *p) {
   parser_next(p);
-  while (p->token.kind != TOKEN_END && !too_many(p)) {
+  while (p->token.kind != TOKEN_END && !has_too_many_errors(p)) {
     if (parser_at_definition(p) || at_function(p)) {
       if (p->functions.count == 0 && p->fused.count == 0) parser_take_widths(p);
       if (at_function(p))
-        function(p);
+        parse_vcode_function(p);
       else
         parser_definition(p);
     } else {
       parser_expected(p, "FUNC must stand here, outside any function");
       while (p->token.kind != TOKEN_END && !at_function(p) && !parser_at_definition(p) &&
-             !too_many(p)) {
+             !has_too_many_errors(p)) {
         parser_next(p);
       }
     }
@@ -203,7 +205,7 @@ static void items(struct parser *p) {
   }
 }
 
-/* vcode_parse under a memory guard. */
+/* Parses a program; vcode_parse calls it under a memory guard. */
 static struct vcode_program *read_program(struct arena *arena, const char *file,
                                           const char *text, size_t length, struct widths widths,
                                           struct diag_list *diags) {
@@ -212,7 +214,7 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   init(p, arena, file, widths, diags);
   const struct name *main_name = intern_name(&p->names, "MAIN", strlen("MAIN"));
   lexer_init(&p->lexer, file, text, length, diags);
-  items(p);
+  parse_items(p);
   if (diags->errors == before) link_calls(p);
   if (diags->errors != before) return NULL;
   struct vcode_program *program = arena_alloc(arena, sizeof *program);

@@ -13,7 +13,8 @@
 
 enum { MOST_ERRORS = 20, NEAR_ENOUGH = 2, SHOWN = 40 }; /* errors, edits, bytes of a word */
 
-/* Reserved words that are not opcodes, numbered after them in the table of names. */
+/* These reserved words are no opcodes. They are numbered after the opcodes in the table of
+ * names. */
 enum reserved {
   R_INT = OPC_COUNT,
   R_FLOAT,
@@ -65,49 +66,50 @@ struct parser {
 
 /* ---- parse-token.c ---- */
 
-/* An error at pos. */
+/* Reports an error at pos. */
 void parser_report(struct parser *, struct source_pos pos, const char *message);
 /* Reads the next token. */
 void parser_next(struct parser *);
-/* The next token in words. */
+/* Describes the next token in words. */
 const char *parser_found(struct parser *);
 /* Reports "WHAT, found FOUND" at the next token, unless reported already; returns false. */
 bool parser_expected(struct parser *, const char *what);
-/* The same where a type word is expected: a near miss gets a suggestion. */
+/* Reports as parser_expected does where a type word is expected: a near miss gets a suggestion.
+ */
 bool parser_expected_type(struct parser *, const char *what);
-/* Whether the next token may name a function. */
+/* Returns whether the next token may name a function. */
 bool parser_at_name(struct parser *);
 
 /* ---- parse-constant.c: each parses at the next token, or reports an error and returns false
  * ----
  */
 
-/* An integer in the range of INT; "SUBJECT WHAT" describes what is expected. */
+/* Parses an integer in the range of INT; "SUBJECT WHAT" describes what is expected. */
 bool parser_integer(struct parser *, const char *subject, const char *what, int64_t *out);
-/* A non-negative one. */
+/* Parses a non-negative integer. */
 bool parser_count(struct parser *, const char *subject, const char *what, int64_t *out);
-/* What follows CONST. */
+/* Parses the type and the elements that follow CONST. */
 bool parser_constant(struct parser *, struct vcode_instruction *out);
 
 /* ---- definitions.c ---- */
 
-/* Whether the next token is the word `fused`, which begins a definition. */
+/* Returns whether the next token is the word `fused`, which begins a definition. */
 bool parser_at_definition(const struct parser *);
-/* The definition that begins at the next token, added to the program. */
+/* Adds the definition that begins at the next token to the program. */
 void parser_definition(struct parser *);
-/* At the first function or definition: takes the widths the file declares, which must be those
- * of the parse. */
+/* At the first function or definition it takes the widths that the file declares, which must be
+ * those of the parse. */
 void parser_take_widths(struct parser *);
 
 /* ---- parse-instances.c ---- */
 
-/* The mark of a function by instances, from the comment that the lexer has met behind its name;
- * NULL without one, or after an error. */
+/* Parses the mark of a function by instances, from the comment that the lexer has met behind
+ * its name. Returns NULL without one, or after an error. */
 const struct vcode_instances *parser_instances(struct parser *);
 
 /* ---- parse-instruction.c ---- */
 
-/* One instruction with all that follows it, added to the function being read. */
+/* Parses one instruction with its arguments, and adds it to the function being read. */
 bool parser_statement(struct parser *);
 /* Makes the comment before the next token the current origin, if it is one. */
 void parser_take_origin(struct parser *);

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What follows the opcode word in the text, for opcodes that take more than a type. */
+/* Returns how the arguments of an opcode are written, for opcodes that take more than a type.
+ */
 static const char *written_arguments(enum opcode op) {
   switch (op) {
   case OPC_COPY:
@@ -32,7 +33,7 @@ static void print_types(unsigned types) {
   }
 }
 
-/* The kind behind a letter of the table, whatever the type word will be. */
+/* Returns the kind that a letter of the table means, whatever the type word will be. */
 static const char *kind_text(char letter) {
   switch (letter) {
   case 'T': return "type";
@@ -41,14 +42,14 @@ static const char *kind_text(char letter) {
   }
 }
 
-/* Operands are called a, b, c ... from the deepest up; the rules speak of them so. */
-static void print_operands(const char *kinds) {
+/* Prints the operands, called a, b, c ... from the deepest up. The rules use these names. */
+static void reference_operands(const char *kinds) {
   for (int k = 0; kinds[k] != '\0'; k++) {
     printf("%s%c: %s", k == 0 ? "" : ", ", 'a' + k, kind_text(kinds[k]));
   }
 }
 
-static void print_results(const char *kinds) {
+static void reference_results(const char *kinds) {
   for (int k = 0; kinds[k] != '\0'; k++)
     printf("%s%s", k == 0 ? "" : ", ", kind_text(kinds[k]));
 }
@@ -64,7 +65,7 @@ static void print_size(uint8_t size) {
   }
 }
 
-/* "length of a = total of b; ..." and, last, the size of the first result. */
+/* Prints "length of a = total of b; ..." and, last, the size of the first result. */
 static void print_agreement(const struct opcode_info *info) {
   const char *separator = "";
   for (const struct size_rule *rule = info->rules; rule->a != 0; rule++) {
@@ -84,9 +85,9 @@ static void print_row(enum opcode op) {
   printf("| `%s%s` | ", info->spelling, written_arguments(op));
   print_types(info->types);
   printf(" | ");
-  print_operands(info->operands);
+  reference_operands(info->operands);
   printf(" | ");
-  print_results(info->results);
+  reference_results(info->results);
   printf(" | ");
   print_agreement(info);
   printf(" | %s |\n", info->doc);
@@ -114,7 +115,7 @@ static void print_literals(void) {
       "- BOOL: `T` or `F`. SEGDES: lengths of segments. CHAR: a string, `\"abc\"`.\n");
 }
 
-static void print_arguments(void) {
+static void reference_arguments(void) {
   printf(
       "\n## Arguments\n\n"
       "A program may take values that are not its own: its entry function (`MAIN`, or the "
@@ -140,7 +141,7 @@ static void print_arguments(void) {
       "  `[3] (1.5 2 3)`.\n");
 }
 
-static void print_marks(void) {
+static void reference_marks(void) {
   printf("\n## Marks of a file\n\n"
          "Comments before the first function that Ravel reads and others skip:\n\n"
          "- `{%% widths INT 64 FLOAT 64 }`: the widths that the program was made for.\n"
@@ -187,8 +188,8 @@ int main(void) {
       "is known before execution. Whatever disagrees is a run-time error with its line.\n");
   for (int class = 0; class < OC_COUNT; class ++) print_section((enum opcode_class) class);
   print_literals();
-  print_arguments();
-  print_marks();
+  reference_arguments();
+  reference_marks();
   print_instances();
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/* printer.c - a program back into text that parses to an equal one. */
+/* printer.c - prints a program as text that parses to an equal one. */
 #include "base/number.h"
 #include "vcode/vcode.h"
 
@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put(FILE *s, const char *text) {
+static void put_vcode_text(FILE *s, const char *text) {
   fputs(text, s);
 }
 
-static void put_int(FILE *s, int64_t x) {
+static void put_int_literal(FILE *s, int64_t x) {
   char text[NUMBER_TEXT_MAX];
   fwrite(text, 1, format_int(text, x), s);
 }
 
-/* A literal needs a decimal point, but for `nan`, as format_float_exact writes it; an infinity
+/* Literals need a decimal point, except for `nan`, as format_float_exact writes it. An infinity
  * is written as a literal that overflows. */
 size_t vcode_format_real(char *dst, double x) {
   size_t n = format_float_exact(dst, x);
@@ -33,126 +33,126 @@ static void put_real(FILE *s, double x) {
   fwrite(text, 1, vcode_format_real(text, x), s);
 }
 
-static void put_element(FILE *s, const struct vcode_constant *c, uint64_t i) {
+static void put_element_literal(FILE *s, const struct vcode_constant *c, uint64_t i) {
   static const char *const streams[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
   switch (c->type) {
   case TW_FLOAT: put_real(s, c->as.floats[i]); break;
-  case TW_BOOL: put(s, c->as.bools[i] ? "T" : "F"); break;
+  case TW_BOOL: put_vcode_text(s, c->as.bools[i] ? "T" : "F"); break;
   case TW_INT:
   case TW_SEGDES:
   case TW_CHAR:
   case TW_NONE:
     if (c->stream_name)
-      put(s, streams[c->as.ints[i] + 1]);
+      put_vcode_text(s, streams[c->as.ints[i] + 1]);
     else
-      put_int(s, c->as.ints[i]);
+      put_int_literal(s, c->as.ints[i]);
     break;
   }
 }
 
-static void put_constant(FILE *s, const struct vcode_constant *c) {
-  put(s, "CONST ");
-  put(s, type_word_text(c->type));
-  put(s, " ");
+static void put_vcode_constant(FILE *s, const struct vcode_constant *c) {
+  put_vcode_text(s, "CONST ");
+  put_vcode_text(s, type_word_text(c->type));
+  put_vcode_text(s, " ");
   if (c->type == TW_CHAR) {
-    put(s, "\"");
+    put_vcode_text(s, "\"");
     fwrite(c->as.chars, 1, c->length, s);
-    put(s, "\"");
+    put_vcode_text(s, "\"");
     return;
   }
   if (!c->vector) {
-    put_element(s, c, 0);
+    put_element_literal(s, c, 0);
     return;
   }
-  put(s, "(");
+  put_vcode_text(s, "(");
   for (uint64_t i = 0; i < c->length; i++) {
-    if (i != 0) put(s, " ");
-    put_element(s, c, i);
+    if (i != 0) put_vcode_text(s, " ");
+    put_element_literal(s, c, i);
   }
-  put(s, ")");
+  put_vcode_text(s, ")");
 }
 
 static void put_instruction(FILE *s, const struct vcode_instruction *i) {
   const char *spelling = opcode_info((enum opcode)i->op)->spelling;
   if (i->op == OPC_CONST) {
-    put_constant(s, i->as.constant);
+    put_vcode_constant(s, i->as.constant);
     return;
   }
-  put(s, spelling);
+  put_vcode_text(s, spelling);
   if (i->type != TW_NONE) {
-    put(s, " ");
-    put(s, type_word_text((enum type_word)i->type));
+    put_vcode_text(s, " ");
+    put_vcode_text(s, type_word_text((enum type_word)i->type));
   }
   switch ((enum opcode)i->op) {
   case OPC_COPY:
   case OPC_POP:
   case OPC_CPOP:
-    put(s, " ");
-    put_int(s, i->as.stack.count);
-    put(s, " ");
-    put_int(s, i->as.stack.depth);
+    put_vcode_text(s, " ");
+    put_int_literal(s, i->as.stack.count);
+    put_vcode_text(s, " ");
+    put_int_literal(s, i->as.stack.depth);
     break;
   case OPC_CALL:
-    put(s, " ");
-    put(s, i->as.call.name->text);
+    put_vcode_text(s, " ");
+    put_vcode_text(s, i->as.call.name->text);
     break;
   case OPC_FUSED:
-    put(s, " ");
-    put_int(s, i->as.fused);
+    put_vcode_text(s, " ");
+    put_int_literal(s, i->as.fused);
     break;
   case OPC_ASSERT:
-    put(s, " \"");
+    put_vcode_text(s, " \"");
     fwrite(i->as.text.text, 1, i->as.text.length, s);
-    put(s, "\"");
+    put_vcode_text(s, "\"");
     break;
   default: break;
   }
 }
 
 static void put_types(FILE *s, const char *word, uint32_t count, const uint8_t *types) {
-  put(s, word);
+  put_vcode_text(s, word);
   for (uint32_t i = 0; i < count; i++) {
-    put(s, " ");
-    put(s, type_word_text((enum type_word)types[i]));
+    put_vcode_text(s, " ");
+    put_vcode_text(s, type_word_text((enum type_word)types[i]));
   }
 }
 
-static void indent(FILE *s, unsigned depth) {
+static void put_indent(FILE *s, unsigned depth) {
   enum { DEEPEST = 20 };
-  for (unsigned i = 0; i < depth && i < DEEPEST; i++) put(s, "  ");
+  for (unsigned i = 0; i < depth && i < DEEPEST; i++) put_vcode_text(s, "  ");
 }
 
-static void put_sizes(FILE *s, uint32_t count, const uint32_t *sizes) {
+static void put_vcode_sizes(FILE *s, uint32_t count, const uint32_t *sizes) {
   for (uint32_t i = 0; i < count; i++) {
     if (sizes[i] == VCODE_EACH)
-      put(s, " each");
+      put_vcode_text(s, " each");
     else if (sizes[i] == VCODE_SHARED)
-      put(s, " shared");
+      put_vcode_text(s, " shared");
     else
       fprintf(s, " %u", sizes[i]);
   }
 }
 
-static void put_instances(FILE *s, const struct vcode_instances *mark) {
-  put(s, " {% instances");
-  put_sizes(s, mark->param_count, mark->params);
-  put(s, " ->");
-  put_sizes(s, mark->result_count, mark->results);
-  put(s, " }");
+static void put_vcode_instances(FILE *s, const struct vcode_instances *mark) {
+  put_vcode_text(s, " {% instances");
+  put_vcode_sizes(s, mark->param_count, mark->params);
+  put_vcode_text(s, " ->");
+  put_vcode_sizes(s, mark->result_count, mark->results);
+  put_vcode_text(s, " }");
 }
 
-static void put_function(FILE *s, const struct vcode_program *program,
-                         const struct vcode_function *f) {
-  put(s, "FUNC ");
-  put(s, f->name->text);
-  if (f->instances != NULL) put_instances(s, f->instances);
+static void put_vcode_function(FILE *s, const struct vcode_program *program,
+                               const struct vcode_function *f) {
+  put_vcode_text(s, "FUNC ");
+  put_vcode_text(s, f->name->text);
+  if (f->instances != NULL) put_vcode_instances(s, f->instances);
   if (f->rounds != VCODE_NO_ROUNDS)
-    put(s, f->rounds == VCODE_ROUND ? " {% round }" : " {% rounds }");
+    put_vcode_text(s, f->rounds == VCODE_ROUND ? " {% round }" : " {% rounds }");
   if (f->has_signature) {
     put_types(s, " I", f->in_count, f->in);
     put_types(s, " O", f->out_count, f->out);
   }
-  put(s, "\n");
+  put_vcode_text(s, "\n");
   unsigned depth = 0;
   uint32_t origin = 0; /* the current one */
   for (uint32_t k = 0; k < f->length && !ferror(s);
@@ -162,11 +162,11 @@ static void put_function(FILE *s, const struct vcode_program *program,
     if (i->origin != 0 && i->origin != origin) {
       origin = i->origin;
       vcode_print_origin(&program->origins, origin, s);
-      put(s, "\n");
+      put_vcode_text(s, "\n");
     }
-    indent(s, depth);
+    put_indent(s, depth);
     put_instruction(s, i);
-    put(s, "\n");
+    put_vcode_text(s, "\n");
     if (i->op == OPC_IF || i->op == OPC_ELSE) depth++;
   }
 }
@@ -177,15 +177,15 @@ void vcode_print(const struct vcode_program *program, FILE *file) {
             8 * elem_info(program->widths.int_elem)->bytes,
             8 * elem_info(program->widths.float_elem)->bytes);
   }
-  if (program->exact_floats) put(file, "{% floats 17 }\n");
+  if (program->exact_floats) put_vcode_text(file, "{% floats 17 }\n");
   for (uint32_t k = 0; k < program->fused_count; k++) {
     fwrite(program->fused[k].text, 1, program->fused[k].length, file);
-    put(file, "\n");
+    put_vcode_text(file, "\n");
   }
   if (program->has_widths || program->exact_floats || program->fused_count != 0)
-    put(file, "\n");
+    put_vcode_text(file, "\n");
   for (uint32_t f = 0; f < program->function_count; f++) {
-    if (f != 0) put(file, "\n");
-    put_function(file, program, &program->functions[f]);
+    if (f != 0) put_vcode_text(file, "\n");
+    put_vcode_function(file, program, &program->functions[f]);
   }
 }

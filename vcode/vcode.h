@@ -69,21 +69,23 @@ struct vcode_fused {
   size_t length;
 };
 
-/* In a mark: of as many elements or segments as there are instances; the same for all. */
+/* In a mark: VCODE_EACH means as many elements or segments as there are instances, VCODE_SHARED
+ * one value for all. */
 #define VCODE_EACH   (UINT32_MAX - 1)
 #define VCODE_SHARED UINT32_MAX
 
-/* The mark of a function by instances (docs/internals/memory.md): for each parameter and each result
- * VCODE_EACH, or the number of the parameter (or result) whose segments' elements these are,
- * or, of a parameter, VCODE_SHARED. Numbers are below the counts; nothing else is checked. */
+/* The mark of a function by instances (docs/internals/memory.md). Each parameter and each
+ * result is VCODE_EACH, or the number of the parameter (or result) whose segments hold its
+ * elements. A parameter may also be VCODE_SHARED. Numbers are below the counts; nothing else is
+ * checked. */
 struct vcode_instances {
   struct source_pos pos; /* of the comment */
   uint32_t param_count, result_count;
   const uint32_t *params, *results; /* deepest first */
 };
 
-/* What a function has to do with the rounds of a loop for many instances, by the comment behind
- * its name; ir/ir.h says what that means. */
+/* The part that a function has in the rounds of a loop for many instances, by the comment
+ * behind its name. ir/ir.h explains rounds. */
 enum vcode_rounds {
   VCODE_NO_ROUNDS,
   VCODE_ROUNDS, /* {% rounds }: it calls rounds */
@@ -121,15 +123,15 @@ struct vcode_program {
  * locations of the calls it was inlined at, innermost first. In names, blanks and what would
  * end them are written as `_`. */
 
-/* Parses the text after the @ of a comment and adds the origin to the table, the texts to its
- * arena. 0 unless it has this form: then it is an ordinary comment. */
+/* Parses the text after the @ of a comment. It adds the origin to the table, and the texts to
+ * its arena. Returns 0 if the text has another form: then it is an ordinary comment. */
 uint32_t vcode_read_origin(struct origin_table *, const char *text, size_t length);
-/* Writes it, from `{` to `}`; returns the number of characters. */
+/* Writes an origin, from `{` to `}`; returns the number of characters. */
 unsigned vcode_print_origin(const struct origin_table *, uint32_t number, FILE *);
 
-/* The widths a file was optimised for, declared by a comment {% widths INT 64 FLOAT 64 } before
- * its first definition and function; false without one. Use them for vcode_parse, which reports
- * an error if others are given. */
+/* Reads the widths a file was optimised for. A comment {% widths INT 64 FLOAT 64 } before its
+ * first definition and function declares them; without one the result is false. They are given
+ * to vcode_parse, which reports an error if it has others. */
 bool vcode_recorded_widths(const char *text, size_t length, struct widths *);
 
 /* Parses text[0..length) (any bytes). All memory is the arena's, which must outlive the
@@ -142,9 +144,9 @@ struct vcode_program *vcode_parse(struct arena *, const char *file, const char *
                                   size_t length, struct widths, struct diag_list *diags);
 
 /* Adds the superoperator definitions of a file that holds nothing else (the `.sop` beside a
- * 2012-style `.fcode`) to a parsed program, after those it has. False with an error in diags,
- * and the program unchanged, if the file holds anything else, a comment is not closed, or
- * memory fails. `file` is borrowed, the text is copied. */
+ * 2012-style `.fcode`) to a parsed program, after those it has. Returns false with an error in
+ * diags, and leaves the program unchanged, if the file holds anything else, a comment is not
+ * closed, or memory fails. `file` is borrowed, the text is copied. */
 bool vcode_parse_definitions(struct arena *, struct vcode_program *, const char *file,
                              const char *text, size_t length, struct diag_list *diags);
 
@@ -152,10 +154,10 @@ bool vcode_parse_definitions(struct arena *, struct vcode_program *, const char 
  * instruction a line, indented by IF depth. An instruction without an origin that follows one
  * with an origin in its function inherits that one when the text is parsed. */
 void vcode_print(const struct vcode_program *, FILE *);
-/* A FLOAT as a literal that parses to the same number: infinities as literals that overflow,
- * every NaN as `nan`. dst has NUMBER_TEXT_MAX bytes; returns the length. */
+/* Writes a FLOAT as a literal that parses to the same number: infinities as literals that
+ * overflow, every NaN as `nan`. dst has NUMBER_TEXT_MAX bytes; returns the length. */
 size_t vcode_format_real(char *dst, double x);
-/* The word text[0..n) as a literal of a FLOAT; false if it is none. */
+/* Reads the word text[0..n) as a literal of a FLOAT; returns false if it is none. */
 bool vcode_read_real(const char *text, size_t n, double *out);
 
 #endif
