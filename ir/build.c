@@ -1,4 +1,5 @@
-/* build.c - ir_build: functions in the order of the call graph, recursion to a fixed point.
+/* build.c - ir_build: builds functions in the order of the call graph, recursion to a fixed
+ * point.
  *
  * function.c builds one function. This file orders the functions and refuses programs that must
  * fail. */
@@ -29,7 +30,7 @@ struct build {
 
 enum change { UNCHANGED, MORE_PARAMS, MORE_RESULTS, OTHER_KINDS };
 
-static enum change compare(const struct summary *old, const struct summary *new) {
+static enum change compare_summaries(const struct summary *old, const struct summary *new) {
   if (old->typed != new->typed || old->returns != new->returns) return OTHER_KINDS;
   if (old->param_count != new->param_count) return MORE_PARAMS;
   if (old->result_count != new->result_count) return MORE_RESULTS;
@@ -71,7 +72,7 @@ static enum change build_round(struct build *b, const uint32_t *members, uint32_
     if (!old->typed) continue;
     struct ir_function form;
     build_function(&b->builder, members[i], &form, &new);
-    enum change this = compare(old, &new);
+    enum change this = compare_summaries(old, &new);
     if (this != UNCHANGED) change = this;
     *old = new;
     if (!form.typed) leave_untyped(b, members[i], form.reason);
@@ -141,7 +142,7 @@ static bool report_mark(const struct build *b, const struct vcode_function *f,
   return true;
 }
 
-/* The mark must be one of as many items as the function has. */
+/* Returns the fault of a mark that has other numbers of items than the function. */
 static const char *counts_fault(const struct build *b, const struct ir_function *f,
                                 const struct vcode_instances *mark) {
   if (f->param_count != mark->param_count)
@@ -153,7 +154,7 @@ static const char *counts_fault(const struct build *b, const struct ir_function 
   return NULL;
 }
 
-/* Gives function f its mark. True if the mark is wrong, which is reported. */
+/* Gives function f its mark. Returns whether the mark is wrong, which is reported. */
 static bool take_mark(struct build *b, uint32_t f, const uint8_t *effects,
                       struct diag_list *diags) {
   const struct vcode_function *stack = &b->builder.program->functions[f];
@@ -168,7 +169,7 @@ static bool take_mark(struct build *b, uint32_t f, const uint8_t *effects,
   return false;
 }
 
-/* Takes over the marks of all functions that have let-form. True if one is wrong. */
+/* Takes over the marks of all functions that have let-form. Returns whether one is wrong. */
 static bool report_marks(struct build *b, struct diag_list *diags) {
   const struct vcode_program *vcode = b->builder.program;
   const uint8_t *effects = NULL;
@@ -181,7 +182,7 @@ static bool report_marks(struct build *b, struct diag_list *diags) {
   return wrong;
 }
 
-/* Takes over the marks of rounds. True if one is wrong, which is reported. */
+/* Takes over the marks of rounds. Returns whether one is wrong, which is reported. */
 static bool report_rounds(const struct build *b, struct diag_list *diags) {
   const struct vcode_program *vcode = b->builder.program;
   bool wrong = false;

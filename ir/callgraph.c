@@ -2,9 +2,9 @@
 #include "ir/callgraph.h"
 #include "ir/components.h"
 
-/* All CALLs of a program, and which functions exit by themselves. */
-static struct graph find_calls(struct arena *arena, const struct vcode_program *program,
-                               bool *exits) {
+/* Collects all CALLs of a program, and the functions that exit by themselves. */
+static struct graph find_all_calls(struct arena *arena, const struct vcode_program *program,
+                                   bool *exits) {
   const uint32_t n = program->function_count;
   uint32_t *first = arena_alloc(arena, ((size_t)n + 1) * sizeof *first);
   ARRAY(uint32_t) callees = {0};
@@ -21,7 +21,8 @@ static struct graph find_calls(struct arena *arena, const struct vcode_program *
   return (struct graph){n, first, callees.items};
 }
 
-/* Functions exit if a function of their component does, or one that it calls: callees first. */
+/* Marks functions that may exit: those in whose component a function exits, or that call such a
+ * function. Callees come first. */
 static void spread_exits(const struct graph *calls, struct callgraph *g) {
   for (uint32_t c = 0; c < g->count; c++) {
     bool may_exit = false;
@@ -38,7 +39,7 @@ static void spread_exits(const struct graph *calls, struct callgraph *g) {
 
 struct callgraph callgraph_make(struct arena *arena, const struct vcode_program *program) {
   bool *may_exit = arena_alloc(arena, program->function_count);
-  const struct graph calls = find_calls(arena, program, may_exit);
+  const struct graph calls = find_all_calls(arena, program, may_exit);
   const struct components c = components_make(arena, &calls, program->entry);
   struct callgraph graph = {.order = c.order,
                             .first = c.first,

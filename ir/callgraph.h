@@ -14,8 +14,8 @@ struct callgraph {
   bool *may_exit;      /* per function: an EXIT may happen in it or beneath it */
 };
 
-/* The graph of all CALL instructions, reached or not; linear time, however deep calls are.
- * Memory is the arena's. */
+/* Makes the graph of all CALL instructions, reached or not, in linear time, however deep calls
+ * are. Memory is the arena's. */
 struct callgraph callgraph_make(struct arena *, const struct vcode_program *);
 
 #endif

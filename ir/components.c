@@ -19,16 +19,16 @@ struct search {
   uint32_t member_count, visit_count, seen, ordered;
 };
 
-static void enter(struct search *s, uint32_t node) {
+static void enter_node(struct search *s, uint32_t node) {
   s->number[node] = s->low[node] = ++s->seen;
   s->open[node] = true;
   s->members[s->member_count++] = node;
   s->visits[s->visit_count++] = (struct visit){node, s->graph->first[node]};
 }
 
-/* All of the node's component is on top of `members`: it is the first of it that was
+/* Completes a component, which lies on top of `members`: the node was the first of it that was
  * discovered. */
-static void complete(struct search *s, uint32_t node) {
+static void complete_component(struct search *s, uint32_t node) {
   struct components *c = s->c;
   const uint32_t begin = s->ordered, number = c->count++;
   uint32_t member;
@@ -43,19 +43,19 @@ static void complete(struct search *s, uint32_t node) {
   for (uint32_t i = begin; i < s->ordered; i++) c->cyclic[c->order[i]] = true;
 }
 
-static void search_from(struct search *s, uint32_t root) {
-  enter(s, root);
+static void search_components(struct search *s, uint32_t root) {
+  enter_node(s, root);
   while (s->visit_count > 0) {
     struct visit *v = &s->visits[s->visit_count - 1];
     const uint32_t node = v->node;
     if (v->next == s->graph->first[node + 1]) {
       s->visit_count--;
-      if (s->low[node] == s->number[node]) complete(s, node);
+      if (s->low[node] == s->number[node]) complete_component(s, node);
       continue;
     }
     const uint32_t target = s->graph->targets[v->next];
     if (s->number[target] == UNSEEN) {
-      enter(s, target); /* and looked at again afterwards, to take over what it found */
+      enter_node(s, target); /* and looked at again afterwards, to take over what it found */
       continue;
     }
     v->next++;
@@ -79,10 +79,10 @@ struct components components_make(struct arena *arena, const struct graph *graph
                      .open = arena_alloc(arena, n),
                      .members = arena_alloc(arena, n * sizeof(uint32_t)),
                      .visits = arena_alloc(arena, n * sizeof(struct visit))};
-  search_from(&s, root);
+  search_components(&s, root);
   for (uint32_t i = 0; i < n; i++) c.reachable[i] = s.number[i] != UNSEEN;
   for (uint32_t i = 0; i < n; i++) {
-    if (s.number[i] == UNSEEN) search_from(&s, i);
+    if (s.number[i] == UNSEEN) search_components(&s, i);
   }
   return c;
 }

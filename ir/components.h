@@ -23,7 +23,8 @@ struct components {
   bool *reachable;     /* per node: from the root */
 };
 
-/* Linear time, and a stack of its own: paths may be long. Memory is the arena's. */
+/* Takes linear time, and keeps a stack of its own, since paths may be long. Memory is the
+ * arena's. */
 struct components components_make(struct arena *, const struct graph *, uint32_t root);
 
 #endif

@@ -17,7 +17,7 @@ struct cvl_value constant_element(struct widths widths, const struct vcode_const
   return cvl_scalar_int(widths.int_elem, c->as.ints[i]);
 }
 
-static size_t bytes_of(const struct vcode_constant *c) {
+static size_t constant_element_bytes(const struct vcode_constant *c) {
   switch (c->type) {
   case TW_FLOAT: return c->length * sizeof *c->as.floats;
   case TW_BOOL: return c->length * sizeof *c->as.bools;
@@ -30,14 +30,14 @@ static size_t bytes_of(const struct vcode_constant *c) {
 }
 
 bool constant_same(const struct vcode_constant *a, const struct vcode_constant *b) {
-  const size_t bytes = bytes_of(a);
+  const size_t bytes = constant_element_bytes(a);
   return a->type == b->type && a->length == b->length &&
          (bytes == 0 || memcmp(a->as.ints, b->as.ints, bytes) == 0);
 }
 
 uint64_t constant_hash(const struct vcode_constant *c) {
   enum { MOST = 256 }; /* bytes that count; constants may be long */
-  const size_t bytes = bytes_of(c);
+  const size_t bytes = constant_element_bytes(c);
   const unsigned char *data = (const unsigned char *)c->as.chars;
   uint64_t h = map_mix((uint64_t)c->type, c->length);
   for (size_t i = 0; i < bytes && i < MOST; i++) h = map_mix(h, data[i]);

@@ -10,7 +10,7 @@ struct copier {
   const struct arena *from;
 };
 
-static void *copied(const struct copier *c, const void *data, size_t bytes) {
+static void *ir_copy_bytes(const struct copier *c, const void *data, size_t bytes) {
   void *copy = arena_alloc(c->to, bytes);
   if (bytes > 0) memcpy(copy, data, bytes);
   return copy;
@@ -30,46 +30,46 @@ static size_t element_bytes(enum type_word type) {
   return 0;
 }
 
-static const struct vcode_constant *constant(const struct copier *c,
-                                             const struct vcode_constant *k) {
-  struct vcode_constant *copy = copied(c, k, sizeof *k);
+static const struct vcode_constant *copy_constant(const struct copier *c,
+                                                  const struct vcode_constant *k) {
+  struct vcode_constant *copy = ir_copy_bytes(c, k, sizeof *k);
   if (arena_holds(c->from, k->as.ints)) {
-    copy->as.ints = copied(c, k->as.ints, k->length * element_bytes(k->type));
+    copy->as.ints = ir_copy_bytes(c, k->as.ints, k->length * element_bytes(k->type));
   }
   return copy;
 }
 
-static struct ir_block *block(const struct copier *, const struct ir_block *);
+static struct ir_block *ir_copy_block(const struct copier *, const struct ir_block *);
 
-static void binding(const struct copier *c, struct ir_binding *x) {
-  x->operands = copied(c, x->operands, x->operand_count * sizeof *x->operands);
-  x->results = copied(c, x->results, x->result_count * sizeof *x->results);
-  x->last = copied(c, x->last, x->operand_count * sizeof *x->last);
-  x->unused = copied(c, x->unused, x->result_count * sizeof *x->unused);
-  if (x->form == IR_CONST) x->as.constant = constant(c, x->as.constant);
+static void ir_copy_binding(const struct copier *c, struct ir_binding *x) {
+  x->operands = ir_copy_bytes(c, x->operands, x->operand_count * sizeof *x->operands);
+  x->results = ir_copy_bytes(c, x->results, x->result_count * sizeof *x->results);
+  x->last = ir_copy_bytes(c, x->last, x->operand_count * sizeof *x->last);
+  x->unused = ir_copy_bytes(c, x->unused, x->result_count * sizeof *x->unused);
+  if (x->form == IR_CONST) x->as.constant = copy_constant(c, x->as.constant);
   if (x->form == IR_IF) {
-    x->as.arms.then = block(c, x->as.arms.then);
-    x->as.arms.otherwise = block(c, x->as.arms.otherwise);
+    x->as.arms.then = ir_copy_block(c, x->as.arms.then);
+    x->as.arms.otherwise = ir_copy_block(c, x->as.arms.otherwise);
   }
   if (x->form == IR_OP && x->op == OPC_ASSERT) {
     x->as.text.text = arena_copy(c->to, x->as.text.text, x->as.text.length);
   }
 }
 
-static struct ir_block *block(const struct copier *c, const struct ir_block *b) {
-  struct ir_block *copy = copied(c, b, sizeof *b);
-  copy->bindings = copied(c, b->bindings, b->count * sizeof *b->bindings);
-  for (uint32_t i = 0; i < b->count; i++) binding(c, &copy->bindings[i]);
-  copy->results = copied(c, b->results, b->result_count * sizeof *b->results);
-  copy->last = copied(c, b->last, b->result_count * sizeof *b->last);
-  copy->drops = copied(c, b->drops, b->drop_count * sizeof *b->drops);
+static struct ir_block *ir_copy_block(const struct copier *c, const struct ir_block *b) {
+  struct ir_block *copy = ir_copy_bytes(c, b, sizeof *b);
+  copy->bindings = ir_copy_bytes(c, b->bindings, b->count * sizeof *b->bindings);
+  for (uint32_t i = 0; i < b->count; i++) ir_copy_binding(c, &copy->bindings[i]);
+  copy->results = ir_copy_bytes(c, b->results, b->result_count * sizeof *b->results);
+  copy->last = ir_copy_bytes(c, b->last, b->result_count * sizeof *b->last);
+  copy->drops = ir_copy_bytes(c, b->drops, b->drop_count * sizeof *b->drops);
   return copy;
 }
 
 /* ---- functions ---- */
 
-static const struct name *name(const struct copier *c, const struct name *n) {
-  return copied(c, n, sizeof *n + n->length + 1);
+static const struct name *copy_name(const struct copier *c, const struct name *n) {
+  return ir_copy_bytes(c, n, sizeof *n + n->length + 1);
 }
 
 static const struct ir_kind **kinds(const struct copier *c, const struct ir_kind *const *list,
@@ -84,25 +84,25 @@ static const struct ir_instances *instances(const struct copier *c,
   const struct ir_instances *mark = f->instances;
   if (!mark) return NULL;
   struct ir_instances *copy = arena_alloc(c->to, sizeof *copy);
-  copy->params = copied(c, mark->params, f->param_count * sizeof *mark->params);
-  copy->results = copied(c, mark->results, f->result_count * sizeof *mark->results);
+  copy->params = ir_copy_bytes(c, mark->params, f->param_count * sizeof *mark->params);
+  copy->results = ir_copy_bytes(c, mark->results, f->result_count * sizeof *mark->results);
   return copy;
 }
 
-static void function(const struct copier *c, struct ir_function *f) {
-  f->name = name(c, f->name);
-  f->params = copied(c, f->params, f->param_count * sizeof *f->params);
-  f->unused = copied(c, f->unused, f->param_count * sizeof *f->unused);
+static void copy_function(const struct copier *c, struct ir_function *f) {
+  f->name = copy_name(c, f->name);
+  f->params = ir_copy_bytes(c, f->params, f->param_count * sizeof *f->params);
+  f->unused = ir_copy_bytes(c, f->unused, f->param_count * sizeof *f->unused);
   f->result_kinds = kinds(c, f->result_kinds, f->result_count);
   f->vars = kinds(c, f->vars, f->var_count);
-  f->body = block(c, f->body);
+  f->body = ir_copy_block(c, f->body);
   f->instances = instances(c, f);
 }
 
 /* ---- superoperators ---- */
 
-/* NULL if it cannot be completed. */
-static const struct superop *superop(const struct copier *c, const struct superop *op) {
+/* Returns NULL if the superoperator cannot be completed. */
+static const struct superop *copy_superop(const struct copier *c, const struct superop *op) {
   struct superop *copy = arena_alloc(c->to, sizeof *copy);
   const char *why;
   uint32_t node;
@@ -110,9 +110,9 @@ static const struct superop *superop(const struct copier *c, const struct supero
                            .param_count = op->param_count,
                            .node_count = op->node_count,
                            .output_count = op->output_count};
-  copy->params = copied(c, op->params, op->param_count);
-  copy->nodes = copied(c, op->nodes, op->node_count * sizeof *op->nodes);
-  copy->outputs = copied(c, op->outputs, op->output_count * sizeof *op->outputs);
+  copy->params = ir_copy_bytes(c, op->params, op->param_count);
+  copy->nodes = ir_copy_bytes(c, op->nodes, op->node_count * sizeof *op->nodes);
+  copy->outputs = ir_copy_bytes(c, op->outputs, op->output_count * sizeof *op->outputs);
   for (uint32_t i = 0; i < op->node_count; i++) {
     struct superop_node *x = &copy->nodes[i];
     if (x->text) x->text = arena_copy(c->to, x->text, x->text_length);
@@ -123,7 +123,7 @@ static const struct superop *superop(const struct copier *c, const struct supero
 static bool superops(const struct copier *c, struct ir_program *p) {
   const struct superop **list = arena_alloc(c->to, p->superop_count * sizeof *list);
   for (uint32_t i = 0; i < p->superop_count; i++) {
-    list[i] = superop(c, p->superops[i]);
+    list[i] = copy_superop(c, p->superops[i]);
     if (!list[i]) return false;
   }
   p->superops = list;
@@ -152,13 +152,13 @@ struct ir_program *ir_copy(struct arena *to, const struct ir_program *program,
                            const struct arena *from) {
   const struct copier c = {to, from};
   if (!can_copy(program)) return NULL;
-  struct ir_program *p = copied(&c, program, sizeof *program);
-  p->functions = copied(&c, p->functions, p->function_count * sizeof *p->functions);
-  for (uint32_t i = 0; i < p->function_count; i++) function(&c, &p->functions[i]);
+  struct ir_program *p = ir_copy_bytes(&c, program, sizeof *program);
+  p->functions = ir_copy_bytes(&c, p->functions, p->function_count * sizeof *p->functions);
+  for (uint32_t i = 0; i < p->function_count; i++) copy_function(&c, &p->functions[i]);
   origin_table_init(&p->origins, to, &program->origins);
   if (p->entry_layout) {
     const uint32_t count = p->functions[p->entry].param_count;
-    p->entry_layout = copied(&c, p->entry_layout, count * sizeof *p->entry_layout);
+    p->entry_layout = ir_copy_bytes(&c, p->entry_layout, count * sizeof *p->entry_layout);
   }
   return superops(&c, p) ? p : NULL;
 }

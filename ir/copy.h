@@ -4,9 +4,9 @@
 
 #include "ir/ir.h"
 
-/* A copy of a program that was not built from stack code and has no pairs; else NULL. Its
- * memory is `to`; elements of constants that are not `from`'s are borrowed by both. Source
- * files and functions that origins name are borrowed. Ends in memory_failed. */
+/* Copies a program that was not built from stack code and has no pairs; returns NULL for
+ * others. Its memory is `to`. Elements of constants that are not in `from` are borrowed by
+ * both, and so are source files and functions that origins name. Ends in memory_failed. */
 struct ir_program *ir_copy(struct arena *to, const struct ir_program *,
                            const struct arena *from);
 

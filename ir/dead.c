@@ -17,7 +17,7 @@ uint32_t ir_keep_vars(uint32_t count, ir_var *vars, const bool *keep) {
 }
 
 /* Removes unused results from the IF and from the yields of its arms. */
-static void drop_results(struct ir_dead *d, struct ir_binding *x) {
+static void drop_if_results(struct ir_dead *d, struct ir_binding *x) {
   struct ir_block *arms[] = {x->as.arms.then, x->as.arms.otherwise};
   uint32_t kept = 0;
   for (uint32_t i = 0; i < x->result_count; i++) {
@@ -40,7 +40,7 @@ static bool visit_if(struct ir_dead *d, struct ir_binding *x) {
   struct ir_block *arms[] = {x->as.arms.then, x->as.arms.otherwise};
   const uint64_t removed = d->removed;
   bool stays = any_needed(d, x) || d->stays(d->context, x);
-  if (d->remove) drop_results(d, x);
+  if (d->remove) drop_if_results(d, x);
   for (int k = 0; k < 2; k++) {
     for (uint32_t i = 0; i < x->result_count && arms[k]->end == IR_YIELD; i++) {
       if (d->needed[x->results[i]]) d->needed[arms[k]->results[i]] = true;
@@ -52,7 +52,7 @@ static bool visit_if(struct ir_dead *d, struct ir_binding *x) {
   return stays;
 }
 
-static void keep(struct ir_dead *d, struct ir_binding *x) {
+static void mark_needed(struct ir_dead *d, struct ir_binding *x) {
   if (d->keep) {
     d->keep(d->context, x);
     return;
@@ -69,7 +69,7 @@ bool ir_dead_block(struct ir_dead *d, struct ir_block *b) {
         x->form == IR_IF ? visit_if(d, x) : any_needed(d, x) || d->stays(d->context, x);
     if (stays) {
       something = true;
-      keep(d, x);
+      mark_needed(d, x);
     }
     if (stays && d->remove && --kept != i) b->bindings[kept] = *x;
     if (!stays && d->remove) d->removed++;

@@ -12,11 +12,11 @@
 struct ir_dead {
   bool *needed; /* per variable. Before the call: its results, and what else must stay; after:
                    all that is needed */
-  /* Whether a binding must be executed although no result of it is needed; for an IF, whether
-   * its condition alone requires it. */
+  /* Returns whether a binding must be executed although no result of it is needed; for an IF,
+   * whether its condition alone requires it. */
   bool (*stays)(void *context, const struct ir_binding *);
-  /* A binding stays: marks the operands it needs, and may drop the others if `remove` is set.
-   * NULL: it needs all. */
+  /* Is called for a binding that stays: marks the operands it needs, and may drop the others if
+   * `remove` is set. NULL: it needs all. */
   void (*keep)(void *context, struct ir_binding *);
   void *context;
   bool remove;      /* else only `needed` is computed */
@@ -24,8 +24,8 @@ struct ir_dead {
   bool changed;     /* something was */
 };
 
-/* Walks a block from its last binding to its first. True if there is more to it than what
- * it yields. */
+/* Walks a block from its last binding to its first. Returns whether the block does more than to
+ * yield. */
 bool ir_dead_block(struct ir_dead *, struct ir_block *);
 /* Removes the variables whose flag is not set; returns how many are left, in order. */
 uint32_t ir_keep_vars(uint32_t count, ir_var *, const bool *keep);

@@ -4,8 +4,8 @@
 
 #include "ir/ir.h"
 
-/* Per variable the binding that defines it, NULL for a parameter. The array is the arena's; the
- * pointers are into the blocks and valid until a block gets other bindings. */
+/* Returns for each variable the binding that defines it, NULL for a parameter. The array is the
+ * arena's; the pointers are into the blocks and valid until a block gets other bindings. */
 struct ir_binding **ir_definitions(struct arena *, const struct ir_function *);
 
 #endif

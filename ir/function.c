@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Variables and operands of one function. Merging tall stacks in deep nests of IFs can make
- * the let-form larger than the square of the program; such a function keeps its stack code. */
+/* The most variables and operands of one function. Merging tall stacks in deep nests of IFs can
+ * make the let-form larger than the square of the program; such a function keeps its stack
+ * code. */
 enum { MAX_FORM_SIZE = 1 << 26 };
 
-/* Items that COPY, POP and CPOP may move while a program is built: about a second. */
+/* The most items that COPY, POP and CPOP may move while a program is built: about a second. */
 enum { MAX_MOVES = 1 << 28 };
 
 void builder_init(struct builder *b, struct arena *scratch, struct arena *arena,
@@ -30,7 +31,7 @@ void builder_init(struct builder *b, struct arena *scratch, struct arena *arena,
 
 /* Says why the function has no let-form; returns false for the caller to pass on. */
 static bool __attribute__((format(printf, 3, 4)))
-give_up(struct builder *b, struct source_pos pos, const char *format, ...) {
+builder_give_up(struct builder *b, struct source_pos pos, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const char *why = arena_vprintf(b->arena, format, args);
@@ -39,13 +40,13 @@ give_up(struct builder *b, struct source_pos pos, const char *format, ...) {
   return false;
 }
 
-static bool too_large(struct builder *b, struct source_pos pos) {
-  return give_up(b, pos, "the let-form would become too large");
+static bool builder_is_too_large(struct builder *b, struct source_pos pos) {
+  return builder_give_up(b, pos, "the let-form would become too large");
 }
 
 /* ---- variables and bindings ---- */
 
-static kind_term kind_of(struct builder *b, ir_var var) {
+static kind_term builder_kind(struct builder *b, ir_var var) {
   if (!(var & PARAM_BIT)) return b->var_kinds.items[var];
   uint32_t j = var & ~PARAM_BIT;
   while (b->param_kinds.count <= j)
@@ -53,7 +54,7 @@ static kind_term kind_of(struct builder *b, ir_var var) {
   return b->param_kinds.items[j];
 }
 
-static ir_var new_var(struct builder *b, kind_term kind) {
+static ir_var builder_new_var(struct builder *b, kind_term kind) {
   *array_push(b->scratch, &b->var_kinds) = kind;
   return (ir_var)(b->var_kinds.count - 1);
 }
@@ -62,11 +63,11 @@ static void fix_later(struct builder *b, ir_var *vars, uint32_t count) {
   *array_push(b->scratch, &b->fixups) = (struct fixup){vars, count};
 }
 
-/* A new binding at the end of the present block; valid until the next one. Its operands,
+/* Adds a binding at the end of the present block; it is valid until the next one. Its operands,
  * results and flags are one allocation. */
-static struct ir_binding *add_binding(struct builder *b, enum ir_form form,
-                                      const struct vcode_instruction *in, uint32_t operands,
-                                      uint32_t results) {
+static struct ir_binding *builder_add_binding(struct builder *b, enum ir_form form,
+                                              const struct vcode_instruction *in,
+                                              uint32_t operands, uint32_t results) {
   struct ir_binding *x = array_push(b->scratch, &b->pending);
   *x = (struct ir_binding){.form = (uint8_t)form,
                            .type = in->type,
@@ -85,9 +86,9 @@ static struct ir_binding *add_binding(struct builder *b, enum ir_form form,
   return x;
 }
 
-/* The bindings from `start` on become a block. */
-static struct ir_block *close_block(struct builder *b, size_t start, enum ir_end end,
-                                    struct source_pos pos) {
+/* Makes a block of the bindings from `start` on. */
+static struct ir_block *builder_close_block(struct builder *b, size_t start, enum ir_end end,
+                                            struct source_pos pos) {
   struct ir_block *block = arena_alloc(b->code, sizeof *block);
   size_t count = b->pending.count - start;
   block->end = (uint8_t)end;
@@ -101,7 +102,7 @@ static struct ir_block *close_block(struct builder *b, size_t start, enum ir_end
   return block;
 }
 
-static void add_results(struct builder *b, struct ir_block *block, uint32_t count) {
+static void add_block_results(struct builder *b, struct ir_block *block, uint32_t count) {
   block->result_count = count;
   block->results = arena_alloc(b->code, count * (sizeof(ir_var) + sizeof(bool)));
   block->last = (bool *)(block->results + count);
@@ -114,7 +115,7 @@ static void add_results(struct builder *b, struct ir_block *block, uint32_t coun
 static bool push_results(struct builder *b, struct source_pos pos, uint32_t count,
                          const ir_var *results) {
   for (uint32_t i = 0; i < count; i++) {
-    if (!sym_push(&b->stack, results[i])) return too_large(b, pos);
+    if (!sym_push(&b->stack, results[i])) return builder_is_too_large(b, pos);
   }
   return true;
 }
@@ -123,62 +124,64 @@ static void pop_operands(struct builder *b, uint32_t count, ir_var *operands) {
   for (uint32_t i = count; i-- > 0;) operands[i] = sym_pop(&b->stack);
 }
 
-static bool wrong_kind(struct builder *b, const struct vcode_instruction *in, uint32_t operand,
-                       kind_term found, enum ir_kind_tag expected) {
-  return give_up(b, in->pos, "operand %u of %s%s%s is %s, not %s", operand,
-                 opcode_info(in->op)->spelling, in->type == TW_NONE ? "" : " ",
-                 type_word_text(in->type), kind_term_text(&b->kinds, found),
-                 ir_tag_text(expected));
+static bool refuse_kind(struct builder *b, const struct vcode_instruction *in, uint32_t operand,
+                        kind_term found, enum ir_kind_tag expected) {
+  return builder_give_up(b, in->pos, "operand %u of %s%s%s is %s, not %s", operand,
+                         opcode_info(in->op)->spelling, in->type == TW_NONE ? "" : " ",
+                         type_word_text(in->type), kind_term_text(&b->kinds, found),
+                         ir_tag_text(expected));
 }
 
-static bool do_op(struct builder *b, const struct vcode_instruction *in) {
+static bool build_op(struct builder *b, const struct vcode_instruction *in) {
   const struct opcode_info *info = opcode_info(in->op);
   uint32_t operands = (uint32_t)strlen(info->operands);
   uint32_t results = (uint32_t)strlen(info->results);
-  if (!sym_need(&b->stack, operands)) return too_large(b, in->pos);
-  struct ir_binding *x = add_binding(b, IR_OP, in, operands, results);
+  if (!sym_need(&b->stack, operands)) return builder_is_too_large(b, in->pos);
+  struct ir_binding *x = builder_add_binding(b, IR_OP, in, operands, results);
   pop_operands(b, operands, x->operands);
   if (in->op == OPC_ASSERT) {
     x->as.text.text = in->as.text.text;
     x->as.text.length = in->as.text.length;
   }
   if (in->op == OPC_PAIR) {
-    kind_term left = kind_of(b, x->operands[0]), right = kind_of(b, x->operands[1]);
-    x->results[0] = new_var(b, kind_pair(&b->kinds, left, right));
+    kind_term left = builder_kind(b, x->operands[0]), right = builder_kind(b, x->operands[1]);
+    x->results[0] = builder_new_var(b, kind_pair(&b->kinds, left, right));
   } else if (in->op == OPC_UNPAIR) {
-    kind_term whole = kind_of(b, x->operands[0]), left, right;
+    kind_term whole = builder_kind(b, x->operands[0]), left, right;
     if (!kind_unpair(&b->kinds, whole, &left, &right))
-      return wrong_kind(b, in, 0, whole, IR_PAIR);
-    x->results[0] = new_var(b, left);
-    x->results[1] = new_var(b, right);
+      return refuse_kind(b, in, 0, whole, IR_PAIR);
+    x->results[0] = builder_new_var(b, left);
+    x->results[1] = builder_new_var(b, right);
   } else {
     for (uint32_t i = 0; i < operands; i++) {
       enum ir_kind_tag expected = (enum ir_kind_tag)operand_kind(info->operands[i], in->type);
-      kind_term found = kind_of(b, x->operands[i]);
+      kind_term found = builder_kind(b, x->operands[i]);
       if (!kind_unify(&b->kinds, found, (kind_term)expected))
-        return wrong_kind(b, in, i, found, expected);
+        return refuse_kind(b, in, i, found, expected);
     }
     for (uint32_t i = 0; i < results; i++)
-      x->results[i] =
-          new_var(b, (kind_term)(enum ir_kind_tag)operand_kind(info->results[i], in->type));
+      x->results[i] = builder_new_var(
+          b, (kind_term)(enum ir_kind_tag)operand_kind(info->results[i], in->type));
   }
   return push_results(b, in->pos, results, x->results);
 }
 
 static bool do_const(struct builder *b, const struct vcode_instruction *in) {
-  struct ir_binding *x = add_binding(b, IR_CONST, in, 0, 1);
+  struct ir_binding *x = builder_add_binding(b, IR_CONST, in, 0, 1);
   x->as.constant = in->as.constant;
   x->type = (uint8_t)in->as.constant->type;
-  x->results[0] = new_var(b, (kind_term)ir_constant_tag(in->as.constant));
+  x->results[0] = builder_new_var(b, (kind_term)ir_constant_tag(in->as.constant));
   return push_results(b, in->pos, 1, x->results);
 }
 
-static bool do_call(struct builder *b, const struct vcode_instruction *in) {
+static bool call_binding(struct builder *b, const struct vcode_instruction *in) {
   const struct summary *callee = &b->summaries[in->as.call.function];
   if (!callee->typed)
-    return give_up(b, in->pos, "calls %s, which has no let-form", in->as.call.name->text);
-  if (!sym_need(&b->stack, callee->param_count)) return too_large(b, in->pos);
-  struct ir_binding *x = add_binding(b, IR_CALL, in, callee->param_count, callee->result_count);
+    return builder_give_up(b, in->pos, "calls %s, which has no let-form",
+                           in->as.call.name->text);
+  if (!sym_need(&b->stack, callee->param_count)) return builder_is_too_large(b, in->pos);
+  struct ir_binding *x =
+      builder_add_binding(b, IR_CALL, in, callee->param_count, callee->result_count);
   x->as.callee = in->as.call.function;
   pop_operands(b, x->operand_count, x->operands);
   b->instance.count = 0;
@@ -186,45 +189,47 @@ static bool do_call(struct builder *b, const struct vcode_instruction *in) {
     *array_push(b->scratch, &b->instance) = KIND_UNSET;
   for (uint32_t i = 0; i < x->operand_count; i++) {
     kind_term expected = kind_instance(&b->kinds, callee->params[i], b->instance.items);
-    kind_term found = kind_of(b, x->operands[i]);
+    kind_term found = builder_kind(b, x->operands[i]);
     if (!kind_unify(&b->kinds, found, expected))
-      return give_up(b, in->pos, "argument %u of %s is %s, which does not fit %s", i,
-                     in->as.call.name->text, kind_term_text(&b->kinds, found),
-                     kind_term_text(&b->kinds, expected));
+      return builder_give_up(b, in->pos, "argument %u of %s is %s, which does not fit %s", i,
+                             in->as.call.name->text, kind_term_text(&b->kinds, found),
+                             kind_term_text(&b->kinds, expected));
   }
   for (uint32_t i = 0; i < x->result_count; i++)
-    x->results[i] = new_var(b, kind_instance(&b->kinds, callee->results[i], b->instance.items));
+    x->results[i] =
+        builder_new_var(b, kind_instance(&b->kinds, callee->results[i], b->instance.items));
   return push_results(b, in->pos, x->result_count, x->results);
 }
 
-static bool do_fused(struct builder *b, const struct vcode_instruction *in) {
+static bool build_superop(struct builder *b, const struct vcode_instruction *in) {
   uint32_t number = in->as.fused;
   if (number >= b->superop_count)
-    return give_up(b, in->pos, "superoperator %u is not defined", number);
+    return builder_give_up(b, in->pos, "superoperator %u is not defined", number);
   const struct superop *op = b->superops[number];
-  if (!sym_need(&b->stack, op->param_count)) return too_large(b, in->pos);
-  struct ir_binding *x = add_binding(b, IR_FUSED, in, op->param_count, op->output_count);
+  if (!sym_need(&b->stack, op->param_count)) return builder_is_too_large(b, in->pos);
+  struct ir_binding *x =
+      builder_add_binding(b, IR_FUSED, in, op->param_count, op->output_count);
   x->as.superop = number;
   pop_operands(b, x->operand_count, x->operands);
   for (uint32_t i = 0; i < x->operand_count; i++) {
     enum ir_kind_tag expected = ir_superop_operand(op, i)->tag;
-    kind_term found = kind_of(b, x->operands[i]);
+    kind_term found = builder_kind(b, x->operands[i]);
     if (!kind_unify(&b->kinds, found, (kind_term)expected))
-      return wrong_kind(b, in, i, found, expected);
+      return refuse_kind(b, in, i, found, expected);
   }
   for (uint32_t i = 0; i < x->result_count; i++)
-    x->results[i] = new_var(b, (kind_term)ir_superop_output(op, i)->tag);
+    x->results[i] = builder_new_var(b, (kind_term)ir_superop_output(op, i)->tag);
   return push_results(b, in->pos, x->result_count, x->results);
 }
 
 /* ---- IF ---- */
 
-static bool begin_if(struct builder *b, uint32_t at) {
+static bool open_if_arm(struct builder *b, uint32_t at) {
   const struct vcode_instruction *in = &b->function->code[at];
-  if (!sym_need(&b->stack, 1)) return too_large(b, in->pos);
+  if (!sym_need(&b->stack, 1)) return builder_is_too_large(b, in->pos);
   ir_var condition = sym_pop(&b->stack);
-  kind_term kind = kind_of(b, condition);
-  if (!kind_unify(&b->kinds, kind, IR_BOOL)) return wrong_kind(b, in, 0, kind, IR_BOOL);
+  kind_term kind = builder_kind(b, condition);
+  if (!kind_unify(&b->kinds, kind, IR_BOOL)) return refuse_kind(b, in, 0, kind, IR_BOOL);
   *array_push(b->scratch, &b->ifs) = (struct open_if){
       .at = at,
       .condition = condition,
@@ -285,14 +290,14 @@ static void collect_joins(struct builder *b, const struct open_if *x, bool then_
   }
 }
 
-/* Both arms are closed: makes the IF's binding and the stack after it. */
-static bool join_arms(struct builder *b, const struct open_if *x, struct ir_block *otherwise,
-                      int64_t else_height) {
+/* Makes the IF's binding and the stack after it, when both arms are closed. */
+static bool build_join(struct builder *b, const struct open_if *x, struct ir_block *otherwise,
+                       int64_t else_height) {
   const struct vcode_instruction *in = &b->function->code[x->at];
   bool then_yields = x->then->end == IR_YIELD, else_yields = otherwise->end == IR_YIELD;
   int64_t height = then_yields ? x->then_height : else_height;
   if (then_yields && else_yields && x->then_height != else_height)
-    return give_up(b, in->pos, "the arms of the IF leave different numbers of items");
+    return builder_give_up(b, in->pos, "the arms of the IF leave different numbers of items");
   b->joins.count = 0;
   if (then_yields || else_yields) collect_joins(b, x, then_yields, else_yields, height);
   find_same(b);
@@ -308,21 +313,22 @@ static bool join_arms(struct builder *b, const struct open_if *x, struct ir_bloc
     } else if (item->same != i) {
       item->result = b->joins.items[item->same].result;
     } else {
-      kind_term kind = kind_of(b, item->then), other = kind_of(b, item->otherwise);
+      kind_term kind = builder_kind(b, item->then), other = builder_kind(b, item->otherwise);
       if (!kind_unify(&b->kinds, kind, other))
-        return give_up(b, in->pos, "the arms of the IF leave %s and %s",
-                       kind_term_text(&b->kinds, kind), kind_term_text(&b->kinds, other));
-      item->result = new_var(b, kind);
+        return builder_give_up(b, in->pos, "the arms of the IF leave %s and %s",
+                               kind_term_text(&b->kinds, kind),
+                               kind_term_text(&b->kinds, other));
+      item->result = builder_new_var(b, kind);
       results++;
     }
   }
-  struct ir_binding *binding = add_binding(b, IR_IF, in, 1, results);
+  struct ir_binding *binding = builder_add_binding(b, IR_IF, in, 1, results);
   binding->operands[0] = x->condition;
   binding->as.arms.then = x->then;
   binding->as.arms.otherwise = otherwise;
-  if (then_yields) add_results(b, x->then, results);
-  if (else_yields) add_results(b, otherwise, results);
-  if (b->size > MAX_FORM_SIZE) return too_large(b, in->pos);
+  if (then_yields) add_block_results(b, x->then, results);
+  if (else_yields) add_block_results(b, otherwise, results);
+  if (b->size > MAX_FORM_SIZE) return builder_is_too_large(b, in->pos);
 
   sym_set_height(&b->stack, height);
   uint32_t k = 0;
@@ -341,17 +347,18 @@ static bool join_arms(struct builder *b, const struct open_if *x, struct ir_bloc
 /* ---- the ends of blocks ---- */
 
 static void close_body(struct builder *b, enum ir_end end, struct source_pos pos) {
-  b->body = close_block(b, 0, end, pos);
+  b->body = builder_close_block(b, 0, end, pos);
   if (end != IR_YIELD) return;
   int64_t bottom = -(int64_t)b->stack.below.count;
-  add_results(b, b->body, (uint32_t)(b->stack.height - bottom));
+  add_block_results(b, b->body, (uint32_t)(b->stack.height - bottom));
   for (uint32_t i = 0; i < b->body->result_count; i++)
     b->body->results[i] = sym_get(&b->stack, bottom + i);
 }
 
-/* The present block ends: what follows it up to the end of its arm cannot be reached. *pc
- * becomes the next instruction to execute; the function's length if it has ended. */
-static bool end_block(struct builder *b, enum ir_end end, struct source_pos pos, uint32_t *pc) {
+/* Ends the present block: the instructions that follow up to the end of its arm cannot be
+ * reached. *pc becomes the next instruction to execute, or the function's length if it has
+ * ended. */
+static bool build_end(struct builder *b, enum ir_end end, struct source_pos pos, uint32_t *pc) {
   for (;;) {
     if (b->ifs.count == 0) {
       close_body(b, end, pos);
@@ -360,7 +367,7 @@ static bool end_block(struct builder *b, enum ir_end end, struct source_pos pos,
     }
     struct open_if *x = &b->ifs.items[b->ifs.count - 1];
     const struct vcode_instruction *in = &b->function->code[x->at];
-    struct ir_block *block = close_block(b, x->bindings, end, pos);
+    struct ir_block *block = builder_close_block(b, x->bindings, end, pos);
     int64_t height = 0;
     sym_end_arm(&b->stack, &x->arm, end == IR_YIELD ? &b->left : NULL, &height);
     if (!x->in_else) {
@@ -374,7 +381,7 @@ static bool end_block(struct builder *b, enum ir_end end, struct source_pos pos,
           in->as.branch.otherwise + (b->function->code[in->as.branch.otherwise].op == OPC_ELSE);
       return true;
     }
-    if (!join_arms(b, x, block, height)) return false;
+    if (!build_join(b, x, block, height)) return false;
     bool never = x->then->end != IR_YIELD && block->end != IR_YIELD;
     b->left.list.count = x->left;
     b->ifs.count--;
@@ -387,7 +394,7 @@ static bool end_block(struct builder *b, enum ir_end end, struct source_pos pos,
 
 /* ---- the whole function ---- */
 
-static bool execute(struct builder *b) {
+static bool build_body(struct builder *b) {
   const struct vcode_function *f = b->function;
   uint32_t pc = 0;
   while (pc < f->length) {
@@ -399,41 +406,44 @@ static bool execute(struct builder *b) {
       fine = in->op == OPC_COPY  ? sym_copy(&b->stack, count, depth)
              : in->op == OPC_POP ? sym_remove(&b->stack, count, depth)
                                  : sym_move(&b->stack, count, depth);
-      if (!fine) return too_large(b, in->pos);
+      if (!fine) return builder_is_too_large(b, in->pos);
       break;
     }
     case OC_CONSTANT: fine = do_const(b, in); break;
     case OC_CONTROL:
       if (in->op == OPC_CALL) {
-        fine = do_call(b, in);
+        fine = call_binding(b, in);
         if (fine && !b->summaries[in->as.call.function].returns)
-          fine = end_block(b, IR_NEVER, in->pos, &pc);
+          fine = build_end(b, IR_NEVER, in->pos, &pc);
       } else if (in->op == OPC_IF) {
-        fine = begin_if(b, pc - 1);
+        fine = open_if_arm(b, pc - 1);
       } else if (in->op == OPC_FUSED) {
-        fine = do_fused(b, in);
+        fine = build_superop(b, in);
       } else { /* ELSE, ENDIF, RET, EXIT */
-        fine = end_block(b, in->op == OPC_EXIT ? IR_EXIT : IR_YIELD, in->pos, &pc);
+        fine = build_end(b, in->op == OPC_EXIT ? IR_EXIT : IR_YIELD, in->pos, &pc);
       }
       break;
-    default: fine = do_op(b, in); break;
+    default: fine = build_op(b, in); break;
     }
     if (!fine) return false;
-    if (b->size > MAX_FORM_SIZE || b->stack.moved > MAX_MOVES) return too_large(b, in->pos);
+    if (b->size > MAX_FORM_SIZE || b->stack.moved > MAX_MOVES)
+      return builder_is_too_large(b, in->pos);
   }
   return true;
 }
 
-static bool resolve(struct builder *b, kind_term t, const struct ir_kind **kind) {
+static bool resolve_var(struct builder *b, kind_term t, const struct ir_kind **kind) {
   switch (kind_resolve(&b->kinds, b->arena, t, kind)) {
   case KIND_FINE: return true;
-  case KIND_CYCLIC: return give_up(b, b->function->pos, "a pair would have to contain itself");
+  case KIND_CYCLIC:
+    return builder_give_up(b, b->function->pos, "a pair would have to contain itself");
   case KIND_TOO_LARGE: break;
   }
-  return give_up(b, b->function->pos, "pairs are nested too deeply");
+  return builder_give_up(b, b->function->pos, "pairs are nested too deeply");
 }
 
-/* Final variables: parameters first, deepest first, then the others as they were made. */
+/* Numbers the final variables: parameters first, deepest first, then the others as they were
+ * made. */
 static bool number_variables(struct builder *b, struct ir_function *out) {
   uint32_t params = (uint32_t)b->stack.below.count;
   uint32_t made = (uint32_t)b->var_kinds.count;
@@ -444,7 +454,8 @@ static bool number_variables(struct builder *b, struct ir_function *out) {
   out->unused = (bool *)(out->params + params);
   for (uint32_t i = 0; i < params; i++) {
     out->params[i] = i;
-    if (!resolve(b, kind_of(b, PARAM_BIT | (params - 1 - i)), &out->vars[i])) return false;
+    if (!resolve_var(b, builder_kind(b, PARAM_BIT | (params - 1 - i)), &out->vars[i]))
+      return false;
   }
   for (size_t f = 0; f < b->fixups.count; f++) {
     struct fixup fixup = b->fixups.items[f];
@@ -457,17 +468,18 @@ static bool number_variables(struct builder *b, struct ir_function *out) {
   out->result_kinds = arena_alloc(b->code, out->result_count * sizeof *out->result_kinds);
   for (uint32_t i = 0; i < out->result_count; i++) {
     ir_var v = out->body->results[i];
-    if (v >= params && !resolve(b, b->var_kinds.items[v - params], &out->vars[v])) return false;
+    if (v >= params && !resolve_var(b, b->var_kinds.items[v - params], &out->vars[v]))
+      return false;
     out->result_kinds[i] = out->vars[v];
   }
   for (uint32_t i = 0; i < made; i++) {
-    if (!resolve(b, b->var_kinds.items[i], &out->vars[params + i])) return false;
+    if (!resolve_var(b, b->var_kinds.items[i], &out->vars[params + i])) return false;
   }
   out->kind_variables = b->kinds.variables;
   return true;
 }
 
-static struct summary summarise(struct builder *b, const struct ir_function *f) {
+static struct summary summarise_function(struct builder *b, const struct ir_function *f) {
   struct summary s = {.typed = true,
                       .returns = f->returns,
                       .param_count = f->param_count,
@@ -490,32 +502,32 @@ static bool build_form(struct builder *b, uint32_t known) {
   sym_reset(&b->stack, b->scratch);
   b->left.list.count = b->pending.count = b->ifs.count = b->fixups.count = 0;
   b->param_kinds.count = b->var_kinds.count = 0;
-  if (!sym_need(&b->stack, known)) return too_large(b, b->function->pos);
-  return execute(b);
+  if (!sym_need(&b->stack, known)) return builder_is_too_large(b, b->function->pos);
+  return build_body(b);
 }
 
 /* Unifies the kinds of the entry's parameters with those it declares. */
 static bool unify_declared(struct builder *b) {
   const struct vcode_function *f = b->function;
   for (uint32_t i = 0; i < f->in_count; i++) {
-    const kind_term used = kind_of(b, PARAM_BIT | (f->in_count - 1 - i));
+    const kind_term used = builder_kind(b, PARAM_BIT | (f->in_count - 1 - i));
     const enum ir_kind_tag declared = ir_word_tag((enum type_word)f->in[i]);
     if (kind_unify(&b->kinds, used, declared)) continue;
-    return give_up(b, f->pos, "declares its item %u to be %s and uses it as %s", i,
-                   ir_tag_text(declared), kind_term_text(&b->kinds, used));
+    return builder_give_up(b, f->pos, "declares its item %u to be %s and uses it as %s", i,
+                           ir_tag_text(declared), kind_term_text(&b->kinds, used));
   }
   return true;
 }
 
-/* Whether an entry that reads no argument still leaves those it declares in its results: its
- * declared results are then the declared arguments and its own. */
+/* Returns whether an entry that reads no argument still leaves the declared arguments in its
+ * results. Its declared results are then the declared arguments and its own. */
 static bool hands_on(const struct builder *b) {
   const struct vcode_function *f = b->function;
   return f->in_count > 0 && b->body->end == IR_YIELD &&
          f->out_count == f->in_count + b->body->result_count;
 }
 
-/* The signature of an entry counts only if the entry takes arguments: in VCODE the signature of
+/* Builds the entry. Its signature counts only if it takes arguments: in VCODE the signature of
  * any other function has no meaning. */
 static bool build_entry(struct builder *b) {
   const struct vcode_function *f = b->function;
@@ -523,25 +535,27 @@ static bool build_entry(struct builder *b) {
   const size_t taken = b->stack.below.count;
   if (taken == 0 && !hands_on(b)) return true;
   if (!f->has_signature)
-    return give_up(b, f->pos, "takes %zu items, but a program starts with none", taken);
+    return builder_give_up(b, f->pos, "takes %zu items, but a program starts with none", taken);
   if (taken > f->in_count)
-    return give_up(b, f->pos, "takes %zu items, but declares %u", taken, f->in_count);
+    return builder_give_up(b, f->pos, "takes %zu items, but declares %u", taken, f->in_count);
   return (taken == f->in_count || build_form(b, f->in_count)) && unify_declared(b);
 }
 
-/* The kinds that are declared for what the function only moves, and those of descriptors whose
- * segments are referred to. Where it has another kind already, that stays: ir_build reports it.
+/* Unifies the kinds of parameters that the function only moves with the declared ones, and
+ * those of descriptors whose segments the mark names. A parameter that has another kind already
+ * keeps it: ir_build reports that.
  */
 static void unify_marked(struct builder *b) {
   const struct vcode_function *f = b->function;
   const struct vcode_instances *mark = f->instances;
   const uint32_t count = mark->param_count;
-  if (count > 0) kind_unify(&b->kinds, kind_of(b, PARAM_BIT | (count - 1)), IR_SEGDES);
+  if (count > 0) kind_unify(&b->kinds, builder_kind(b, PARAM_BIT | (count - 1)), IR_SEGDES);
   for (uint32_t i = 0; i < count; i++) {
     if (mark->params[i] < count)
-      kind_unify(&b->kinds, kind_of(b, PARAM_BIT | (count - 1 - mark->params[i])), IR_SEGDES);
+      kind_unify(&b->kinds, builder_kind(b, PARAM_BIT | (count - 1 - mark->params[i])),
+                 IR_SEGDES);
     if (f->has_signature && f->in_count == count)
-      kind_unify(&b->kinds, kind_of(b, PARAM_BIT | (count - 1 - i)),
+      kind_unify(&b->kinds, builder_kind(b, PARAM_BIT | (count - 1 - i)),
                  ir_word_tag((enum type_word)f->in[i]));
   }
 }
@@ -552,7 +566,7 @@ static bool build_marked(struct builder *b) {
   return true;
 }
 
-static bool build(struct builder *b, uint32_t index) {
+static bool build_typed(struct builder *b, uint32_t index) {
   if (index == b->program->entry) return build_entry(b);
   return b->function->instances ? build_marked(b) : build_form(b, 0);
 }
@@ -562,7 +576,7 @@ void build_function(struct builder *b, uint32_t index, struct ir_function *out,
   const struct vcode_function *f = &b->program->functions[index];
   b->function = f;
   *out = (struct ir_function){.name = f->name, .pos = f->pos, .stack = f, .returns = true};
-  bool typed = build(b, index);
+  bool typed = build_typed(b, index);
   if (typed) {
     out->body = b->body;
     out->returns = b->body->end == IR_YIELD;
@@ -570,7 +584,7 @@ void build_function(struct builder *b, uint32_t index, struct ir_function *out,
   }
   if (typed) {
     out->typed = true;
-    *summary = summarise(b, out);
+    *summary = summarise_function(b, out);
     return;
   }
   *out = (struct ir_function){

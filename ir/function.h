@@ -1,12 +1,13 @@
-/* function.h - one function from stack code to let-form, given what its callees do. */
+/* function.h - builds the let-form of one function from its stack code, given the summaries of
+ * its callees. */
 #ifndef RAVEL_IR_FUNCTION_H
 #define RAVEL_IR_FUNCTION_H
 
 #include "ir/kinds.h"
 #include "ir/symbolic.h"
 
-/* What a caller must know of a function. All zero but `typed` says that it never returns and
- * takes nothing: recursion starts from there. */
+/* The facts that a caller must know about a function. If all but `typed` are zero, it never
+ * returns and takes nothing: recursion starts from there. */
 struct summary {
   bool typed;
   bool returns;
@@ -43,7 +44,7 @@ struct join_item {
   ir_var result;
 };
 
-/* The state of building one function; the next function reuses its memory. */
+/* The state of building one function. The next function reuses its memory. */
 struct builder {
   struct arena *scratch; /* working arrays */
   struct arena *arena;   /* kinds, summaries, reasons */
@@ -69,11 +70,11 @@ struct builder {
   ARRAY(struct join_item) sorted;
 };
 
-/* For a program that has its superoperators already. */
+/* Initialises a builder for a program that has its superoperators already. */
 void builder_init(struct builder *, struct arena *scratch, struct arena *arena,
                   const struct ir_program *, struct summary *summaries);
-/* Builds function f into *out and says what it does in *summary (`typed` false, with
- * out->reason, if it has no let-form). Liveness is not filled in. */
+/* Builds function f into *out and describes it in *summary. If it has no let-form, `typed` is
+ * false and out->reason says why. Liveness is not filled in. */
 void build_function(struct builder *, uint32_t f, struct ir_function *out,
                     struct summary *summary);
 

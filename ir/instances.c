@@ -1,7 +1,7 @@
 /* instances.c - see instances.h.
  *
- * What a function does is found for all functions at once: the effects of a callee are those
- * of its callers, until nothing is added. */
+ * The effects are found for all functions at once: the effects of a callee are added to its
+ * callers, until nothing changes. */
 #include "ir/instances.h"
 #include "ir/kinds.h"
 
@@ -11,12 +11,12 @@ enum instances_effect {
   OUTSIDE = 4,  /* input, output, SRAND */
   TIMES = 8,    /* a timer */
   EXITS = 16,   /* EXIT: the program ends */
-  UNTYPED = 32  /* stack code, of which nothing is known */
+  UNTYPED = 32  /* stack code, about which nothing is known */
 };
 
 /* ---- effects ---- */
 
-/* A call: the caller of it, and the next call of the same callee. */
+/* A call: its caller, and the next call of the same callee. */
 struct site {
   uint32_t caller, next;
   bool in_arm;
@@ -37,7 +37,7 @@ struct search {
   ARRAY(uint32_t) changed; /* functions whose callers are to be looked at */
 };
 
-static uint8_t op_effects(const struct ir_binding *x, bool in_arm) {
+static uint8_t binding_instance_effects(const struct ir_binding *x, bool in_arm) {
   switch (opcode_effect(x->op)) {
   case OPCODE_DRAWS:
     if (x->op != OPC_RAND) return OUTSIDE;
@@ -56,13 +56,13 @@ static void add_site(struct search *s, uint32_t callee, uint32_t caller, bool in
   s->calls_of[callee] = (uint32_t)s->sites.count;
 }
 
-/* The effects of one block without those of calls, which are noted. */
-static void look_at(struct search *s, uint32_t f, struct pending_block here) {
+/* Finds the effects of one block without those of its calls, which are noted. */
+static void add_block_effects(struct search *s, uint32_t f, struct pending_block here) {
   const struct ir_block *block = here.block;
   if (block->end == IR_EXIT) s->effects[f] |= EXITS;
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
-    if (x->form == IR_OP) s->effects[f] |= op_effects(x, here.in_arm);
+    if (x->form == IR_OP) s->effects[f] |= binding_instance_effects(x, here.in_arm);
     if (x->form == IR_CALL) add_site(s, x->as.callee, f, here.in_arm);
     if (x->form != IR_IF) continue;
     *array_push(s->arena, &s->blocks) = (struct pending_block){x->as.arms.then, true};
@@ -70,23 +70,23 @@ static void look_at(struct search *s, uint32_t f, struct pending_block here) {
   }
 }
 
-static void look_at_function(struct search *s, uint32_t f) {
+static void add_function_effects(struct search *s, uint32_t f) {
   const struct ir_function *function = &s->program->functions[f];
   if (!function->typed) {
     s->effects[f] = UNTYPED;
   } else {
     *array_push(s->arena, &s->blocks) = (struct pending_block){function->body, false};
-    while (s->blocks.count > 0) look_at(s, f, s->blocks.items[--s->blocks.count]);
+    while (s->blocks.count > 0) add_block_effects(s, f, s->blocks.items[--s->blocks.count]);
   }
   if (s->effects[f] != 0) *array_push(s->arena, &s->changed) = f;
 }
 
-/* What a call adds to its caller. */
+/* Returns the effects that a call adds to its caller. */
 static uint8_t added(uint8_t callee, bool in_arm) {
   return (uint8_t)(in_arm && callee & DRAWS ? callee | MAY_DRAW : callee);
 }
 
-static void spread(struct search *s) {
+static void spread_to_callers(struct search *s) {
   while (s->changed.count > 0) {
     const uint32_t callee = s->changed.items[--s->changed.count];
     for (uint32_t at = s->calls_of[callee]; at != 0; at = s->sites.items[at - 1].next) {
@@ -104,12 +104,12 @@ uint8_t *instances_effects(struct arena *arena, const struct ir_program *program
                      .program = program,
                      .effects = arena_alloc(arena, n),
                      .calls_of = arena_alloc(arena, n * sizeof *s.calls_of)};
-  for (uint32_t f = 0; f < n; f++) look_at_function(&s, f);
-  spread(&s);
+  for (uint32_t f = 0; f < n; f++) add_function_effects(&s, f);
+  spread_to_callers(&s);
   return s.effects;
 }
 
-static const char *why_not(uint8_t effects) {
+static const char *effects_fault(uint8_t effects) {
   if (effects & OUTSIDE) return "has input, output or SRAND, or calls what has";
   if (effects & TIMES) return "has a timer, or calls what has";
   if (effects & EXITS) return "has an EXIT, or calls what has";
@@ -122,7 +122,7 @@ static const char *why_not(uint8_t effects) {
 
 /* ---- kinds and sizes ---- */
 
-static bool is_base(const struct ir_kind *kind) {
+static bool is_base_kind(const struct ir_kind *kind) {
   return (int)kind->tag < (int)BASE_KINDS;
 }
 
@@ -136,19 +136,19 @@ static const char *signature_fault(const struct ir_function *f) {
 static const char *kinds_fault(struct arena *arena, const struct ir_function *f) {
   for (uint32_t i = 0; i < f->param_count; i++) {
     const struct ir_kind *kind = f->vars[f->params[i]];
-    if (!is_base(kind))
+    if (!is_base_kind(kind))
       return arena_printf(arena, "takes %s as parameter %u, not INT, FLOAT, BOOL or SEGDES",
                           ir_tag_text(kind->tag), i);
   }
   for (uint32_t i = 0; i < f->result_count; i++) {
-    if (!is_base(f->result_kinds[i]))
+    if (!is_base_kind(f->result_kinds[i]))
       return arena_printf(arena, "has %s as result %u, not INT, FLOAT, BOOL or SEGDES",
                           ir_tag_text(f->result_kinds[i]->tag), i);
   }
   return NULL;
 }
 
-/* Parameters, or results. */
+/* The parameters, or the results. */
 struct items {
   const char *what;
   uint32_t count;
@@ -201,7 +201,7 @@ const char *instances_fault(struct arena *arena, const struct ir_program *progra
   const struct ir_function *function = &program->functions[f];
   const char *fault = signature_fault(function);
   if (!fault) fault = kinds_fault(arena, function);
-  if (!fault) fault = why_not(effects[f]);
+  if (!fault) fault = effects_fault(effects[f]);
   return fault ? fault : sizes_fault(arena, function, mark);
 }
 
@@ -217,7 +217,7 @@ static void answer(struct arena *arena, void *context) {
   q->why = signature_fault(f);
   if (!q->why && kinds_fault(arena, f))
     q->why = "takes or leaves what is not INT, FLOAT, BOOL or SEGDES";
-  if (!q->why) q->why = why_not(instances_effects(arena, q->program)[q->function]);
+  if (!q->why) q->why = effects_fault(instances_effects(arena, q->program)[q->function]);
 }
 
 bool ir_instances_may(const struct ir_program *program, uint32_t function, const char **why) {

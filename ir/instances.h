@@ -4,12 +4,13 @@
 
 #include "ir/ir.h"
 
-/* Per function what executing it may do, a set of enum instances_effect. Callees included. */
+/* Returns for each function the effects that executing it may have, its callees included: a set
+ * of enum instances_effect. */
 uint8_t *instances_effects(struct arena *, const struct ir_program *);
 
-/* The first rule (ir.h) that function f, which has let-form, breaks with this mark, in words
- * that follow its name; NULL if it keeps all. `effects` are those of instances_effects. The
- * text is the arena's, or static. */
+/* Returns the first rule (ir.h) that function f, which has let-form, breaks with this mark, in
+ * words that follow its name; NULL if it keeps all. `effects` are those of instances_effects.
+ * The text is the arena's, or static. */
 const char *instances_fault(struct arena *, const struct ir_program *, uint32_t f,
                             const struct ir_instances *, const uint8_t *effects);
 

@@ -112,10 +112,10 @@ struct ir_block {
 
 /* ---- calls by instances ---- */
 
-/* What a parameter or result of a function by instances has: its size (the length of a vector,
- * the number of segments of a descriptor) is the number of instances, or the total of the
- * descriptor with this number, a parameter of a parameter and a result of a result; or, of a
- * parameter only, it is the same value for all instances. */
+/* The size of a parameter or result of a function by instances is the length of a vector or the
+ * number of segments of a descriptor. IR_EACH: it is the number of instances. A number: it is
+ * the total of the descriptor with this number, a parameter for a parameter and a result for a
+ * result. IR_SHARED, for parameters only: the value is the same for all instances. */
 #define IR_EACH   VCODE_EACH
 #define IR_SHARED VCODE_SHARED
 
@@ -187,29 +187,30 @@ struct ir_program {
   const struct superop *const *superops; /* number i at index i */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
-  /* For each parameter of the entry its size: the length of a vector, the number of segments of
-   * a descriptor. The size is the total of the parameter with the index given here, or 1 where
-   * that is IR_ONE. NULL: nothing is known. */
+  /* The size of each parameter of the entry: the length of a vector, the number of segments of
+   * a descriptor. It is the total of the parameter with the index given here, or 1 where that
+   * is IR_ONE. NULL: nothing is known. */
   const uint32_t *entry_layout;
   bool exact_floats; /* FWRITE FLOAT writes 17 digits, which read back as they were, not 15 */
   bool guarded;      /* no index is out of range unless an earlier ASSERT fails */
 };
 
-/* The kind of operand i of a superoperator, and of output i: INT, FLOAT, BOOL or SEGDES. */
+/* Return the kind of operand i of a superoperator, and of output i: INT, FLOAT, BOOL or SEGDES.
+ */
 const struct ir_kind *ir_superop_operand(const struct superop *, uint32_t i);
 const struct ir_kind *ir_superop_output(const struct superop *, uint32_t i);
-/* The enum superop_kind of a kind; IR_ANY and pairs count as INT. */
+/* Returns the enum superop_kind of a kind; IR_ANY and pairs count as INT. */
 uint8_t ir_superop_kind(const struct ir_kind *);
 
 /* Builds the let-form of a program. Memory is the arena's, which must outlive the result, as
- * must `vcode`. NULL with at least one error in diags if the program must fail, or if memory
- * runs out. Liveness is filled in. */
+ * must `vcode`. Returns NULL with at least one error in diags if the program must fail, or if
+ * memory runs out. Liveness is filled in. */
 struct ir_program *ir_build(struct arena *, const struct vcode_program *vcode, struct widths,
                             struct diag_list *diags);
 
-/* Whether a function keeps the rules of a function by instances that do not depend on the sizes
- * of its parameters and results (struct ir_instances). If not, *why says so in words that
- * follow its name: they are static. */
+/* Returns whether a function keeps the rules of a function by instances that do not depend on
+ * the sizes of its parameters and results (struct ir_instances). If not, *why is a static text
+ * that follows its name. */
 bool ir_instances_may(const struct ir_program *, uint32_t function, const char **why);
 
 /* Fills in `last`, `unused` and `drops` of every typed function. */
@@ -221,9 +222,10 @@ bool ir_verify(struct arena *, const struct ir_program *, struct diag_list *diag
 
 /* Writes the text form, from which tests make an equal program (tests/parse.h; positions and
  * origins included). Functions without let-form print as VCODE between `stack` and `end`.
- * Without memory: memory_failed. */
+ * Without memory it ends in memory_failed. */
 void ir_print(const struct ir_program *, FILE *);
-/* The same without the functions f for which wanted[f] is false: nothing else may call them. */
+/* Writes the text form without the functions f for which wanted[f] is false: nothing else may
+ * call them. */
 void ir_print_functions(const struct ir_program *, const bool *wanted, FILE *);
 void ir_print_function(const struct ir_program *, uint32_t function, FILE *);
 

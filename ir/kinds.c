@@ -5,7 +5,7 @@
 
 /* ---- terms ---- */
 
-static kind_term add_node(struct kind_pool *pool, enum ir_kind_tag tag) {
+static kind_term kind_add_term(struct kind_pool *pool, enum ir_kind_tag tag) {
   kind_term t = (kind_term)pool->nodes.count;
   struct kind_node *node = array_push(pool->arena, &pool->nodes);
   *node = (struct kind_node){.tag = (uint8_t)tag, .parent = t};
@@ -22,18 +22,18 @@ void kind_pool_reset(struct kind_pool *pool) {
   pool->nodes.count = 0;
   pool->variables = 0;
   for (int tag = 0; tag < BASE_KINDS; tag++) {
-    kind_term t = add_node(pool, (enum ir_kind_tag)tag);
+    kind_term t = kind_add_term(pool, (enum ir_kind_tag)tag);
     pool->nodes.items[t].resolved = ir_kind_base((enum ir_kind_tag)tag);
     pool->nodes.items[t].size = 1;
   }
 }
 
 kind_term kind_fresh(struct kind_pool *pool) {
-  return add_node(pool, IR_ANY);
+  return kind_add_term(pool, IR_ANY);
 }
 
 kind_term kind_pair(struct kind_pool *pool, kind_term left, kind_term right) {
-  kind_term t = add_node(pool, IR_PAIR);
+  kind_term t = kind_add_term(pool, IR_PAIR);
   pool->nodes.items[t].left = left;
   pool->nodes.items[t].right = right;
   return t;
@@ -108,8 +108,9 @@ kind_term kind_instance(struct kind_pool *pool, const struct ir_kind *kind,
 
 /* Depth is bounded, so recursion is too; results are remembered, so each class is resolved
  * once. After a fault the pool is only good for kind_pool_reset. */
-static enum kind_fault resolve(struct kind_pool *pool, struct arena *arena, kind_term t,
-                               unsigned depth, uint32_t *size, const struct ir_kind **kind) {
+static enum kind_fault resolve_term(struct kind_pool *pool, struct arena *arena, kind_term t,
+                                    unsigned depth, uint32_t *size,
+                                    const struct ir_kind **kind) {
   struct kind_node *node = &pool->nodes.items[kind_find(pool, t)];
   if (!node->resolved) {
     struct ir_kind *made = arena_alloc(arena, sizeof *made);
@@ -122,9 +123,10 @@ static enum kind_fault resolve(struct kind_pool *pool, struct arena *arena, kind
       made->variable = pool->variables++;
     } else {
       uint32_t left, right;
-      enum kind_fault fault = resolve(pool, arena, node->left, depth + 1, &left, &made->left);
+      enum kind_fault fault =
+          resolve_term(pool, arena, node->left, depth + 1, &left, &made->left);
       if (fault == KIND_FINE)
-        fault = resolve(pool, arena, node->right, depth + 1, &right, &made->right);
+        fault = resolve_term(pool, arena, node->right, depth + 1, &right, &made->right);
       if (fault != KIND_FINE) return fault;
       node->size = 1 + left + right;
       if (node->size > KIND_MAX_SIZE) return KIND_TOO_LARGE;
@@ -140,7 +142,7 @@ static enum kind_fault resolve(struct kind_pool *pool, struct arena *arena, kind
 enum kind_fault kind_resolve(struct kind_pool *pool, struct arena *arena, kind_term t,
                              const struct ir_kind **kind) {
   uint32_t size;
-  return resolve(pool, arena, t, 0, &size, kind);
+  return resolve_term(pool, arena, t, 0, &size, kind);
 }
 
 const char *kind_term_text(struct kind_pool *pool, kind_term t) {

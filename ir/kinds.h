@@ -45,14 +45,14 @@ void kind_pool_reset(struct kind_pool *);
 
 kind_term kind_fresh(struct kind_pool *);
 kind_term kind_pair(struct kind_pool *, kind_term left, kind_term right);
-/* The representative of t. */
+/* Returns the representative of t. */
 kind_term kind_find(struct kind_pool *, kind_term t);
-/* Makes a and b equal; false if a base kind meets another or a pair. */
+/* Makes a and b equal. Returns false if a base kind meets another or a pair. */
 bool kind_unify(struct kind_pool *, kind_term a, kind_term b);
-/* Makes t a pair (of fresh variables, if it is one) and gives its two terms; false if it is a
- * base kind. */
+/* Makes t a pair (of fresh variables, if it is a variable) and gives its two terms. Returns
+ * false if it is a base kind. */
 bool kind_unpair(struct kind_pool *, kind_term t, kind_term *left, kind_term *right);
-/* A term like the resolved kind; kind variable i becomes instance[i], which is made fresh
+/* Makes a term like the resolved kind. Kind variable i becomes instance[i], which is made fresh
  * where it is KIND_UNSET. */
 #define KIND_UNSET UINT32_MAX
 kind_term kind_instance(struct kind_pool *, const struct ir_kind *, kind_term *instance);
@@ -62,21 +62,22 @@ enum kind_fault { KIND_FINE, KIND_CYCLIC, KIND_TOO_LARGE };
  * met. */
 enum kind_fault kind_resolve(struct kind_pool *, struct arena *arena, kind_term t,
                              const struct ir_kind **kind);
-/* For messages: "INT", "a pair", "any kind". */
+/* Returns the text for messages: "INT", "a pair", "any kind". */
 const char *kind_term_text(struct kind_pool *, kind_term t);
 
 /* ---- resolved kinds ---- */
 
-/* The shared base kind with this tag (below BASE_KINDS). */
+/* Returns the shared base kind with this tag, which is below BASE_KINDS. */
 const struct ir_kind *ir_kind_base(enum ir_kind_tag tag);
-/* The kind of a constant. */
+/* Returns the kind of a constant. */
 enum ir_kind_tag ir_constant_tag(const struct vcode_constant *);
-/* The kind of a type word; CHAR is INT. */
+/* Returns the kind of a type word; CHAR is INT. */
 enum ir_kind_tag ir_word_tag(enum type_word);
-/* "INT", "a pair", "any kind". */
+/* Returns "INT", "a pair", "any kind". */
 const char *ir_tag_text(enum ir_kind_tag tag);
-/* Whether `actual` is an instance of `pattern`; binds the pattern's variables in `bound`
- * (NULL: not yet). A NULL actual, or component of it, is unknown and matches everything. */
+/* Returns whether `actual` is an instance of `pattern`, and binds the pattern's variables in
+ * `bound` (NULL: not yet). If `actual` or a component of it is NULL, it is unknown and matches
+ * everything. */
 bool ir_kind_match(const struct ir_kind *pattern, const struct ir_kind *actual,
                    const struct ir_kind **bound);
 

@@ -41,20 +41,21 @@ struct walk {
 
 /* ---- flags and drops: written or compared ---- */
 
-static void differs(struct walk *w, struct source_pos pos, const char *what, ir_var v) {
+static void report_flag_difference(struct walk *w, struct source_pos pos, const char *what,
+                                   ir_var v) {
   if (w->same) *w->fault = (struct liveness_fault){pos, what, v};
   w->same = false;
 }
 
-static void put(struct walk *w, bool *flag, bool value, struct source_pos pos, const char *what,
-                ir_var v) {
+static void put_flag(struct walk *w, bool *flag, bool value, struct source_pos pos,
+                     const char *what, ir_var v) {
   if (w->arena)
     *flag = value;
   else if (*flag != value)
-    differs(w, pos, what, v);
+    report_flag_difference(w, pos, what, v);
 }
 
-static int ascending(const void *a, const void *b) {
+static int by_ascending_var(const void *a, const void *b) {
   ir_var x = *(const ir_var *)a, y = *(const ir_var *)b;
   return (x > y) - (x < y);
 }
@@ -62,7 +63,7 @@ static int ascending(const void *a, const void *b) {
 /* The block is to drop what is in w->drops. */
 static void put_drops(struct walk *w, struct ir_block *block, struct source_pos pos) {
   size_t count = w->drops.count;
-  if (count > 1) qsort(w->drops.items, count, sizeof(ir_var), ascending);
+  if (count > 1) qsort(w->drops.items, count, sizeof(ir_var), by_ascending_var);
   if (w->arena) {
     block->drop_count = (uint32_t)count;
     block->drops = count > 0 ? arena_alloc(w->arena, count * sizeof(ir_var)) : NULL;
@@ -70,12 +71,12 @@ static void put_drops(struct walk *w, struct ir_block *block, struct source_pos 
     return;
   }
   if (block->drop_count != count) {
-    differs(w, pos, "number of drops of an arm", block->drop_count);
+    report_flag_difference(w, pos, "number of drops of an arm", block->drop_count);
     return;
   }
   for (size_t i = 0; i < count; i++) {
     if (block->drops[i] != w->drops.items[i])
-      differs(w, pos, "drops of an arm", block->drops[i]);
+      report_flag_difference(w, pos, "drops of an arm", block->drops[i]);
   }
 }
 
@@ -86,16 +87,17 @@ static bool is_live(const struct walk *w, ir_var v) {
 }
 
 /* Makes v live; true if it was not: walking backward, this is its last use. */
-static bool use(struct walk *w, ir_var v) {
+static bool live_use(struct walk *w, ir_var v) {
   if (is_live(w, v)) return false;
   w->at[v] = (uint32_t)w->members.count;
   *array_push(w->scratch, &w->members) = v;
   return true;
 }
 
-/* v is bound here: before, it is not live. True if it was never used. Its uses were added
- * since the block began, and so were all members after it: their order is free. */
-static bool bind(struct walk *w, ir_var v) {
+/* Removes v, which is bound here: before, it is not live. Returns whether it was never used.
+ * Its uses were added since the block began, and so were all members after it: their order is
+ * free. */
+static bool live_bind(struct walk *w, ir_var v) {
   if (!is_live(w, v)) return true;
   uint32_t index = w->at[v];
   ir_var moved = w->members.items[--w->members.count];
@@ -105,15 +107,16 @@ static bool bind(struct walk *w, ir_var v) {
   return false;
 }
 
-static void uses(struct walk *w, uint32_t count, const ir_var *vars, bool *last,
-                 struct source_pos pos, const char *what) {
-  for (uint32_t i = count; i-- > 0;) put(w, &last[i], use(w, vars[i]), pos, what, vars[i]);
+static void live_uses(struct walk *w, uint32_t count, const ir_var *vars, bool *last,
+                      struct source_pos pos, const char *what) {
+  for (uint32_t i = count; i-- > 0;)
+    put_flag(w, &last[i], live_use(w, vars[i]), pos, what, vars[i]);
 }
 
 /* ---- blocks ---- */
 
-static void begin_block(struct walk *w, enum role role, struct ir_block *block,
-                        struct source_pos pos) {
+static void live_begin_block(struct walk *w, enum role role, struct ir_block *block,
+                             struct source_pos pos) {
   struct frame *frame = array_push(w->scratch, &w->frames);
   *frame = (struct frame){.role = role,
                           .block = block,
@@ -122,7 +125,7 @@ static void begin_block(struct walk *w, enum role role, struct ir_block *block,
                           .base = w->base,
                           .put_aside = (uint32_t)w->aside.count};
   if (block->end == IR_YIELD) {
-    uses(w, block->result_count, block->results, block->last, pos, "last use by a yield");
+    live_uses(w, block->result_count, block->results, block->last, pos, "last use by a yield");
     return;
   }
   for (size_t i = w->base; i < w->members.count; i++) w->at[w->members.items[i]] = NOT_LIVE;
@@ -141,9 +144,9 @@ static void end_arm(struct walk *w, const struct frame *frame) {
   for (size_t i = w->base; i < w->members.count; i++) w->at[w->members.items[i]] = (uint32_t)i;
 }
 
-/* Collects what is alive on entry of the other arm and not on entry of `block`, whose
- * variables carry `mark`: of the other arm's additions, and of what is live after the IF if
- * only the other arm yields. */
+/* Collects the variables that are alive on entry of the other arm and not on entry of `block`,
+ * whose variables carry `mark`. They are among the other arm's additions, and, if only the
+ * other arm yields, among the variables live after the IF. */
 static void find_drops(struct walk *w, struct ir_block *block, uint8_t mark,
                        const struct ir_block *other, const ir_var *added, size_t count,
                        struct source_pos pos) {
@@ -163,9 +166,10 @@ static void find_drops(struct walk *w, struct ir_block *block, uint8_t mark,
   put_drops(w, block, pos);
 }
 
-/* Both arms of the IF x are walked and their additions are aside: the second's after those of
- * the first. */
-static void join_arms(struct walk *w, const struct ir_binding *x, size_t first, size_t second) {
+/* Joins the arms of the IF x. Both are walked and their additions are put aside, the second's
+ * after the first's. */
+static void live_join_arms(struct walk *w, const struct ir_binding *x, size_t first,
+                           size_t second) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   size_t end = w->aside.count;
   const ir_var nothing = 0;
@@ -176,23 +180,24 @@ static void join_arms(struct walk *w, const struct ir_binding *x, size_t first, 
   find_drops(w, otherwise, IN_ELSE, then, aside + first, second - first, x->pos);
   for (size_t i = first; i < end; i++) {
     w->marks[aside[i]] = 0;
-    use(w, aside[i]);
+    live_use(w, aside[i]);
   }
   w->aside.count = first;
-  uses(w, 1, x->operands, x->last, x->pos, "last use of a condition");
+  live_uses(w, 1, x->operands, x->last, x->pos, "last use of a condition");
 }
 
 static void walk_binding(struct walk *w, const struct ir_binding *x) {
   for (uint32_t i = 0; i < x->result_count; i++)
-    put(w, &x->unused[i], bind(w, x->results[i]), x->pos, "unused result", x->results[i]);
+    put_flag(w, &x->unused[i], live_bind(w, x->results[i]), x->pos, "unused result",
+             x->results[i]);
   if (x->form == IR_IF)
-    begin_block(w, ROLE_THEN, x->as.arms.then, x->pos);
+    live_begin_block(w, ROLE_THEN, x->as.arms.then, x->pos);
   else
-    uses(w, x->operand_count, x->operands, x->last, x->pos, "last use of an operand");
+    live_uses(w, x->operand_count, x->operands, x->last, x->pos, "last use of an operand");
 }
 
-/* The walk has come to the beginning of the topmost block. */
-static void end_block(struct walk *w) {
+/* Ends the topmost block, whose beginning the walk has reached. */
+static void live_end_block(struct walk *w) {
   struct frame frame = w->frames.items[--w->frames.count];
   if (frame.role == ROLE_BODY) return;
   const struct frame *around = &w->frames.items[w->frames.count - 1];
@@ -200,10 +205,10 @@ static void end_block(struct walk *w) {
   size_t second = w->aside.count;
   end_arm(w, &frame);
   if (frame.role == ROLE_THEN) {
-    begin_block(w, ROLE_ELSE, x->as.arms.otherwise, x->pos);
+    live_begin_block(w, ROLE_ELSE, x->as.arms.otherwise, x->pos);
     w->frames.items[w->frames.count - 1].put_aside = frame.put_aside;
   } else {
-    join_arms(w, x, frame.put_aside, second);
+    live_join_arms(w, x, frame.put_aside, second);
   }
 }
 
@@ -213,17 +218,17 @@ bool liveness_of(struct arena *scratch, struct arena *arena, const struct ir_fun
   w.at = arena_alloc(scratch, f->var_count * sizeof *w.at);
   w.marks = arena_alloc(scratch, f->var_count);
   for (uint32_t v = 0; v < f->var_count; v++) w.at[v] = NOT_LIVE;
-  begin_block(&w, ROLE_BODY, f->body, f->pos);
+  live_begin_block(&w, ROLE_BODY, f->body, f->pos);
   while (w.frames.count > 0) {
     struct frame *frame = &w.frames.items[w.frames.count - 1];
     if (frame->next > 0)
       walk_binding(&w, &frame->block->bindings[--frame->next]);
     else
-      end_block(&w);
+      live_end_block(&w);
   }
   for (uint32_t i = 0; i < f->param_count; i++)
-    put(&w, &f->unused[i], !is_live(&w, f->params[i]), f->pos, "unused parameter",
-        f->params[i]);
+    put_flag(&w, &f->unused[i], !is_live(&w, f->params[i]), f->pos, "unused parameter",
+             f->params[i]);
   w.drops.count = 0; /* unused parameters have their flag; nothing else is alive on entry */
   put_drops(&w, f->body, f->pos);
   return w.same;

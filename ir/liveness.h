@@ -1,4 +1,4 @@
-/* liveness.h - last uses: computed, or compared with those that a function has. */
+/* liveness.h - computes last uses, or compares them with those that a function has. */
 #ifndef RAVEL_IR_LIVENESS_H
 #define RAVEL_IR_LIVENESS_H
 

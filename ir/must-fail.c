@@ -45,8 +45,8 @@ enum outcome { GO_ON, GIVE_UP, REPORTED };
 
 /* ---- reporting ---- */
 
-static const struct origin *origin_of(const struct walk *w,
-                                      const struct vcode_instruction *in) {
+static const struct origin *walk_origin(const struct walk *w,
+                                        const struct vcode_instruction *in) {
   return origin_at(&w->program->origins, in->origin);
 }
 
@@ -56,7 +56,7 @@ static const char *opcode_text(const struct walk *w, const struct vcode_instruct
 }
 
 /* Adds a note for each open call, innermost first. */
-static void add_trace(const struct walk *w) {
+static void add_walk_trace(const struct walk *w) {
   unsigned listed = 0;
   for (size_t i = w->frames.count; i-- > 0;) {
     const struct frame *frame = &w->frames.items[i];
@@ -67,7 +67,7 @@ static void add_trace(const struct walk *w) {
                "and %zu more calls", i + 1);
       return;
     }
-    diag_add(w->diags, SEVERITY_NOTE, w->program->file, call->pos, origin_of(w, call),
+    diag_add(w->diags, SEVERITY_NOTE, w->program->file, call->pos, walk_origin(w, call),
              "%s, called from %s at %s:%u:%u",
              w->program->functions[call->as.call.function].name->text, f->name->text,
              w->program->file, call->pos.line, call->pos.column);
@@ -78,26 +78,26 @@ static enum outcome too_few(const struct walk *w, const struct vcode_instruction
                             int64_t required) {
   if (w->arms > 0) return GIVE_UP;
   size_t present = w->stack.count;
-  diag_add(w->diags, SEVERITY_ERROR, w->program->file, in->pos, origin_of(w, in),
+  diag_add(w->diags, SEVERITY_ERROR, w->program->file, in->pos, walk_origin(w, in),
            "%s needs %lld item%s on the stack, but there %s %zu", opcode_text(w, in),
            (long long)required, required == 1 ? "" : "s", present == 1 ? "is" : "are", present);
-  add_trace(w);
+  add_walk_trace(w);
   return REPORTED;
 }
 
-static enum outcome wrong_kind(const struct walk *w, const struct vcode_instruction *in,
-                               size_t operand, item found, enum ir_kind_tag expected) {
+static enum outcome must_fail_for_kind(const struct walk *w, const struct vcode_instruction *in,
+                                       size_t operand, item found, enum ir_kind_tag expected) {
   if (w->arms > 0) return GIVE_UP;
-  diag_add(w->diags, SEVERITY_ERROR, w->program->file, in->pos, origin_of(w, in),
+  diag_add(w->diags, SEVERITY_ERROR, w->program->file, in->pos, walk_origin(w, in),
            "operand %zu of %s is %s, expected %s", operand, opcode_text(w, in),
            ir_tag_text(found->tag), ir_tag_text(expected));
-  add_trace(w);
+  add_walk_trace(w);
   return REPORTED;
 }
 
 /* ---- instructions ---- */
 
-static void push(struct walk *w, item x) {
+static void push_item(struct walk *w, item x) {
   *array_push(w->arena, &w->stack) = x;
 }
 
@@ -109,7 +109,7 @@ static enum outcome do_stack(struct walk *w, const struct vcode_instruction *in)
   if (w->steps < 0) return GIVE_UP;
   size_t n = (size_t)count, k = (size_t)depth, base = (size_t)present - n - k;
   if (in->op != OPC_POP) {
-    for (size_t i = 0; i < n; i++) push(w, w->stack.items[base + i]);
+    for (size_t i = 0; i < n; i++) push_item(w, w->stack.items[base + i]);
   }
   if (in->op != OPC_COPY && n > 0) { /* the items above the block move down over it */
     memmove(w->stack.items + base, w->stack.items + base + n,
@@ -119,14 +119,15 @@ static enum outcome do_stack(struct walk *w, const struct vcode_instruction *in)
   return GO_ON;
 }
 
-/* The number of nodes of a kind as a tree; `most` + 1 if there are more than `most`. */
-static unsigned size_of(item x, unsigned most) {
+/* Returns the number of nodes of a kind as a tree, or `most` + 1 if there are more than `most`.
+ */
+static unsigned pair_size(item x, unsigned most) {
   if (!x || x->tag != IR_PAIR || most == 0) return 1;
-  unsigned left = size_of(x->left, most - 1);
-  return left >= most ? most + 1 : 1 + left + size_of(x->right, most - left);
+  unsigned left = pair_size(x->left, most - 1);
+  return left >= most ? most + 1 : 1 + left + pair_size(x->right, most - left);
 }
 
-static enum outcome do_op(struct walk *w, const struct vcode_instruction *in) {
+static enum outcome walk_op(struct walk *w, const struct vcode_instruction *in) {
   const struct opcode_info *info = opcode_info(in->op);
   size_t operands = strlen(info->operands), results = strlen(info->results);
   if (operands > w->stack.count) return too_few(w, in, (int64_t)operands);
@@ -134,26 +135,26 @@ static enum outcome do_op(struct walk *w, const struct vcode_instruction *in) {
   for (size_t i = 0; i < operands; i++) {
     enum ir_kind_tag expected = (enum ir_kind_tag)operand_kind(info->operands[i], in->type);
     if (operand[i] && expected != IR_ANY && operand[i]->tag != expected)
-      return wrong_kind(w, in, i, operand[i], expected);
+      return must_fail_for_kind(w, in, i, operand[i], expected);
   }
   item first = operands > 0 ? operand[0] : NULL, second = operands > 1 ? operand[1] : NULL;
   w->stack.count -= operands;
   if (in->op == OPC_PAIR) {
     struct ir_kind *pair = arena_alloc(w->arena, sizeof *pair);
     *pair = (struct ir_kind){.tag = IR_PAIR, .left = first, .right = second};
-    if (size_of(pair, MAX_PAIR) > MAX_PAIR) pair->left = pair->right = NULL;
-    push(w, pair);
+    if (pair_size(pair, MAX_PAIR) > MAX_PAIR) pair->left = pair->right = NULL;
+    push_item(w, pair);
   } else if (in->op == OPC_UNPAIR) {
-    push(w, first ? first->left : NULL);
-    push(w, first ? first->right : NULL);
+    push_item(w, first ? first->left : NULL);
+    push_item(w, first ? first->right : NULL);
   } else {
     for (size_t i = 0; i < results; i++)
-      push(w, ir_kind_base((enum ir_kind_tag)operand_kind(info->results[i], in->type)));
+      push_item(w, ir_kind_base((enum ir_kind_tag)operand_kind(info->results[i], in->type)));
   }
   return GO_ON;
 }
 
-static enum outcome do_fused(struct walk *w, const struct vcode_instruction *in) {
+static enum outcome walk_superop(struct walk *w, const struct vcode_instruction *in) {
   const struct superop *op = w->superops[in->as.fused];
   size_t operands = op->param_count;
   if (operands > w->stack.count) return too_few(w, in, (int64_t)operands);
@@ -161,25 +162,26 @@ static enum outcome do_fused(struct walk *w, const struct vcode_instruction *in)
   for (uint32_t i = 0; i < op->param_count; i++) {
     item found = w->stack.items[w->stack.count - operands + i];
     if (found && found->tag != ir_superop_operand(op, i)->tag)
-      return wrong_kind(w, in, i, found, ir_superop_operand(op, i)->tag);
+      return must_fail_for_kind(w, in, i, found, ir_superop_operand(op, i)->tag);
   }
   w->stack.count -= operands;
-  for (uint32_t i = 0; i < op->output_count; i++) push(w, ir_superop_output(op, i));
+  for (uint32_t i = 0; i < op->output_count; i++) push_item(w, ir_superop_output(op, i));
   return GO_ON;
 }
 
-/* A result kind of the callee with its kind variables replaced by those of this call. */
+/* Returns a result kind of the callee with its kind variables replaced by those of this call.
+ */
 static item instance(const struct walk *w, item kind) {
   if (kind->tag == IR_ANY) return w->bound.items[kind->variable];
   if (kind->tag != IR_PAIR) return kind;
   struct ir_kind *pair = arena_alloc(w->arena, sizeof *pair);
   *pair = (struct ir_kind){
       .tag = IR_PAIR, .left = instance(w, kind->left), .right = instance(w, kind->right)};
-  if (size_of(pair, MAX_PAIR) > MAX_PAIR) pair->left = pair->right = NULL;
+  if (pair_size(pair, MAX_PAIR) > MAX_PAIR) pair->left = pair->right = NULL;
   return pair;
 }
 
-static enum outcome do_call(struct walk *w, const struct vcode_instruction *in) {
+static enum outcome walk_call(struct walk *w, const struct vcode_instruction *in) {
   uint32_t callee = in->as.call.function;
   const struct summary *s = &w->summaries[callee];
   bool fits = s->typed && s->param_count <= w->stack.count;
@@ -194,7 +196,7 @@ static enum outcome do_call(struct walk *w, const struct vcode_instruction *in) 
   if (fits) {
     if (!s->returns || w->graph->may_exit[callee]) return GIVE_UP;
     w->stack.count -= s->param_count;
-    for (uint32_t i = 0; i < s->result_count; i++) push(w, instance(w, s->results[i]));
+    for (uint32_t i = 0; i < s->result_count; i++) push_item(w, instance(w, s->results[i]));
     return GO_ON;
   }
   if (w->frames.count == MAX_DEPTH) return GIVE_UP;
@@ -226,10 +228,11 @@ static void save_stack(struct walk *w, struct frame *frame) {
   w->steps -= (int64_t)w->stack.count;
 }
 
-static enum outcome begin_if(struct walk *w, const struct vcode_instruction *in) {
+static enum outcome walk_if(struct walk *w, const struct vcode_instruction *in) {
   if (w->stack.count == 0) return too_few(w, in, 1);
   item condition = w->stack.items[w->stack.count - 1];
-  if (condition && condition->tag != IR_BOOL) return wrong_kind(w, in, 0, condition, IR_BOOL);
+  if (condition && condition->tag != IR_BOOL)
+    return must_fail_for_kind(w, in, 0, condition, IR_BOOL);
   w->stack.count--;
   if (exit_may_happen(w, w->pc, in->as.branch.end) || w->frames.count == MAX_DEPTH)
     return GIVE_UP;
@@ -248,10 +251,10 @@ static void begin_else(struct walk *w) {
   save_stack(w, frame);
   frame->kind = IN_ELSE;
   w->stack.count = 0;
-  for (size_t i = 0; i < count; i++) push(w, at_if[i]);
+  for (size_t i = 0; i < count; i++) push_item(w, at_if[i]);
 }
 
-static enum outcome end_if(struct walk *w) {
+static enum outcome walk_endif(struct walk *w) {
   if (w->frames.items[w->frames.count - 1].kind == IN_THEN) begin_else(w);
   const struct frame *frame = &w->frames.items[--w->frames.count];
   w->arms--;
@@ -267,10 +270,10 @@ static enum outcome end_if(struct walk *w) {
 
 static enum outcome do_control(struct walk *w, const struct vcode_instruction *in) {
   switch (in->op) {
-  case OPC_CALL: return do_call(w, in);
-  case OPC_IF: return begin_if(w, in);
+  case OPC_CALL: return walk_call(w, in);
+  case OPC_IF: return walk_if(w, in);
   case OPC_ELSE: begin_else(w); return GO_ON;
-  case OPC_ENDIF: return end_if(w);
+  case OPC_ENDIF: return walk_endif(w);
   case OPC_RET: {
     if (w->frames.count == 0) return GIVE_UP;
     const struct frame *caller = &w->frames.items[--w->frames.count];
@@ -278,19 +281,19 @@ static enum outcome do_control(struct walk *w, const struct vcode_instruction *i
     w->pc = caller->at + 1;
     return GO_ON;
   }
-  case OPC_FUSED: return do_fused(w, in);
+  case OPC_FUSED: return walk_superop(w, in);
   default: return GIVE_UP; /* EXIT */
   }
 }
 
-static enum outcome step(struct walk *w) {
+static enum outcome walk_step(struct walk *w) {
   const struct vcode_instruction *in = &w->program->functions[w->function].code[w->pc++];
   if (--w->steps < 0) return GIVE_UP;
   switch (opcode_info(in->op)->klass) {
   case OC_STACK: return do_stack(w, in);
   case OC_CONTROL: return do_control(w, in);
-  case OC_CONSTANT: push(w, ir_kind_base(ir_constant_tag(in->as.constant))); return GO_ON;
-  default: return do_op(w, in);
+  case OC_CONSTANT: push_item(w, ir_kind_base(ir_constant_tag(in->as.constant))); return GO_ON;
+  default: return walk_op(w, in);
   }
 }
 
@@ -308,10 +311,10 @@ bool must_fail(struct arena *arena, const struct ir_program *program,
   const struct vcode_function *entry = &program->vcode->functions[program->entry];
   for (uint32_t i = 0; i < entry->in_count;
        i++) /* the arguments of the program, if it takes any */
-    push(&w, ir_kind_base(ir_word_tag((enum type_word)entry->in[i])));
+    push_item(&w, ir_kind_base(ir_word_tag((enum type_word)entry->in[i])));
   enum outcome outcome;
   do {
-    outcome = step(&w);
+    outcome = walk_step(&w);
   } while (outcome == GO_ON);
   return outcome == REPORTED;
 }

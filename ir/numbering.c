@@ -19,7 +19,7 @@ static bool commutes(const struct ir_binding *x) {
          x->op == OPC_XOR || x->op == OPC_EQ || x->op == OPC_NE;
 }
 
-static uint64_t hash_of(const struct ir_binding *x) {
+static uint64_t binding_hash(const struct ir_binding *x) {
   if (x->form == IR_CONST) return constant_hash(x->as.constant);
   uint64_t h = map_mix(x->form, (uint64_t)x->op << 8 | x->type);
   switch ((enum ir_form)x->form) {
@@ -37,7 +37,7 @@ static uint64_t hash_of(const struct ir_binding *x) {
   return h;
 }
 
-static bool same(const struct ir_binding *a, const struct ir_binding *b) {
+static bool bindings_equal(const struct ir_binding *a, const struct ir_binding *b) {
   if (a->form != b->form) return false;
   if (a->form == IR_CONST) return constant_same(a->as.constant, b->as.constant);
   if (a->op != b->op || a->type != b->type || a->operand_count != b->operand_count)
@@ -61,16 +61,16 @@ static bool same(const struct ir_binding *a, const struct ir_binding *b) {
 
 const struct ir_binding *ir_numbering_find(const struct ir_numbering *n,
                                            const struct ir_binding *x) {
-  uint32_t at = scoped_map_first(&n->map, hash_of(x));
+  uint32_t at = scoped_map_first(&n->map, binding_hash(x));
   for (; at != 0; at = scoped_map_earlier(&n->map, at)) {
     const struct ir_numbered *k = &n->known.items[at - 1];
-    if ((k->epoch == n->epoch || x->form == IR_CONST) && same(k->x, x)) return k->x;
+    if ((k->epoch == n->epoch || x->form == IR_CONST) && bindings_equal(k->x, x)) return k->x;
   }
   return NULL;
 }
 
 void ir_numbering_add(struct ir_numbering *n, const struct ir_binding *x) {
-  scoped_map_add(&n->map, hash_of(x));
+  scoped_map_add(&n->map, binding_hash(x));
   *array_push(n->map.latest.arena, &n->known) = (struct ir_numbered){x, n->epoch};
 }
 

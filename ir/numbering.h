@@ -21,13 +21,13 @@ struct ir_numbering {
   uint32_t epoch;
 };
 
-/* An empty table, for one function; `clear` keeps the memory. */
+/* Makes an empty table, for one function; `clear` keeps the memory. */
 void ir_numbering_init(struct ir_numbering *, struct arena *);
 void ir_numbering_clear(struct ir_numbering *);
-/* An earlier binding that gives the same results; or NULL. Never an IF. */
+/* Returns an earlier binding that gives the same results, or NULL. It is never an IF. */
 const struct ir_binding *ir_numbering_find(const struct ir_numbering *,
                                            const struct ir_binding *);
-/* From here on the binding is found; it is borrowed. */
+/* Adds a binding, which is borrowed and found from here on. */
 void ir_numbering_add(struct ir_numbering *, const struct ir_binding *);
 /* From here on only the constants among the earlier bindings are found. */
 void ir_numbering_barrier(struct ir_numbering *);

@@ -53,7 +53,7 @@ struct printer {
 
 /* ---- words ---- */
 
-/* A string: printable bytes as they are, `"` and `\` after a `\`, others as \xHH. */
+/* Prints a string: printable bytes as they are, `"` and `\` after a `\`, others as \xHH. */
 static void put_string(FILE *out, const char *text, size_t length) {
   putc('"', out);
   for (size_t i = 0; i < length; i++) {
@@ -68,7 +68,7 @@ static void put_string(FILE *out, const char *text, size_t length) {
   putc('"', out);
 }
 
-static void put_kind(FILE *out, const struct ir_kind *kind) {
+static void print_kind(FILE *out, const struct ir_kind *kind) {
   switch (kind->tag) {
   case IR_INT: fputs("INT", out); break;
   case IR_FLOAT: fputs("FLOAT", out); break;
@@ -77,9 +77,9 @@ static void put_kind(FILE *out, const struct ir_kind *kind) {
   case IR_ANY: fprintf(out, "?%u", kind->variable); break;
   case IR_PAIR:
     fputs("PAIR(", out);
-    put_kind(out, kind->left);
+    print_kind(out, kind->left);
     fputs(", ", out);
-    put_kind(out, kind->right);
+    print_kind(out, kind->right);
     fputs(")", out);
     break;
   }
@@ -90,7 +90,7 @@ static void put_pos(FILE *out, struct source_pos pos, uint32_t origin) {
   if (origin) fprintf(out, "#%u", origin);
 }
 
-static void put_element(FILE *out, const struct vcode_constant *c, uint64_t i) {
+static void print_element(FILE *out, const struct vcode_constant *c, uint64_t i) {
   static const char *const streams[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
   char text[NUMBER_TEXT_MAX];
   if (c->type == TW_FLOAT) {
@@ -106,17 +106,17 @@ static void put_element(FILE *out, const struct vcode_constant *c, uint64_t i) {
   }
 }
 
-static void put_constant(FILE *out, const struct vcode_constant *c) {
+static void print_constant(FILE *out, const struct vcode_constant *c) {
   fprintf(out, "CONST %s ", type_word_text(c->type));
   if (c->type == TW_CHAR) {
     put_string(out, c->as.chars, c->length);
   } else if (!c->vector) {
-    put_element(out, c, 0);
+    print_element(out, c, 0);
   } else {
     putc('(', out);
     for (uint64_t i = 0; i < c->length; i++) {
       if (i > 0) putc(' ', out);
-      put_element(out, c, i);
+      print_element(out, c, i);
     }
     putc(')', out);
   }
@@ -124,7 +124,7 @@ static void put_constant(FILE *out, const struct vcode_constant *c) {
 
 /* ---- lines ---- */
 
-static void indent(const struct printer *p, unsigned depth) {
+static void print_indent(const struct printer *p, unsigned depth) {
   enum { DEEPEST = 40 }; /* levels: deeper nests stay readable, and linear in size */
   for (unsigned i = 0; i < depth && i < DEEPEST; i++) fputs("  ", p->out);
 }
@@ -133,21 +133,21 @@ static void put_vars(const struct printer *p, uint32_t count, const ir_var *vars
   for (uint32_t i = 0; i < count; i++) fprintf(p->out, " v%u", vars[i]);
 }
 
-/* Results with their kinds where the operation does not fix them, and `=`. */
-static void put_results(const struct printer *p, const struct ir_binding *x) {
+/* Prints results, with their kinds where the operation does not fix them, and `=`. */
+static void print_binding_results(const struct printer *p, const struct ir_binding *x) {
   bool kinds = x->form == IR_CALL || x->form == IR_IF ||
                (x->form == IR_OP && opcode_info(x->op)->klass == OC_PAIRING);
   for (uint32_t i = 0; i < x->result_count; i++) {
     fprintf(p->out, "%sv%u", i > 0 ? ", " : "", x->results[i]);
     if (!kinds) continue;
     fputs(": ", p->out);
-    put_kind(p->out, p->f->vars[x->results[i]]);
+    print_kind(p->out, p->f->vars[x->results[i]]);
   }
   if (x->result_count > 0) fputs(" = ", p->out);
 }
 
 static void put_binding(const struct printer *p, const struct ir_binding *x) {
-  put_results(p, x);
+  print_binding_results(p, x);
   switch ((enum ir_form)x->form) {
   case IR_OP:
     fputs(opcode_info(x->op)->spelling, p->out);
@@ -157,7 +157,7 @@ static void put_binding(const struct printer *p, const struct ir_binding *x) {
       put_string(p->out, x->as.text.text, x->as.text.length);
     }
     break;
-  case IR_CONST: put_constant(p->out, x->as.constant); break;
+  case IR_CONST: print_constant(p->out, x->as.constant); break;
   case IR_CALL:
     fprintf(p->out, "call %s", p->program->functions[x->as.callee].name->text);
     break;
@@ -170,7 +170,7 @@ static void put_binding(const struct printer *p, const struct ir_binding *x) {
 }
 
 static void put_end(const struct printer *p, const struct ir_block *block, unsigned depth) {
-  indent(p, depth);
+  print_indent(p, depth);
   switch ((enum ir_end)block->end) {
   case IR_YIELD:
     fputs("yield", p->out);
@@ -202,14 +202,14 @@ static void put_body(const struct printer *p) {
     struct level *top = &levels.items[levels.count - 1];
     if (top->next < top->block->count) {
       const struct ir_binding *x = &top->block->bindings[top->next++];
-      indent(p, (unsigned)levels.count);
+      print_indent(p, (unsigned)levels.count);
       put_binding(p, x);
       if (x->form != IR_IF) continue;
       *array_push(p->arena, &levels) = (struct level){x->as.arms.then, 0, false};
       continue;
     }
     put_end(p, top->block, (unsigned)levels.count);
-    indent(p, (unsigned)levels.count - 1);
+    print_indent(p, (unsigned)levels.count - 1);
     if (levels.count == 1 || top->in_else) {
       fputs("end\n", p->out);
       levels.count--;
@@ -222,7 +222,7 @@ static void put_body(const struct printer *p) {
   }
 }
 
-static void put_sizes(uint32_t count, const uint32_t *sizes, FILE *out) {
+static void print_sizes(uint32_t count, const uint32_t *sizes, FILE *out) {
   for (uint32_t i = 0; i < count; i++) {
     if (sizes[i] == IR_EACH)
       fputs(" each", out);
@@ -233,12 +233,12 @@ static void put_sizes(uint32_t count, const uint32_t *sizes, FILE *out) {
   }
 }
 
-static void put_instances(const struct ir_instances *mark, const struct ir_function *f,
-                          FILE *out) {
+static void print_instance_mark(const struct ir_instances *mark, const struct ir_function *f,
+                                FILE *out) {
   fputs(" instances", out);
-  put_sizes(f->param_count, mark->params, out);
+  print_sizes(f->param_count, mark->params, out);
   fputs(" ->", out);
-  put_sizes(f->result_count, mark->results, out);
+  print_sizes(f->result_count, mark->results, out);
 }
 
 static void put_typed(const struct printer *p) {
@@ -246,15 +246,15 @@ static void put_typed(const struct printer *p) {
   fprintf(p->out, "fun %s (", f->name->text);
   for (uint32_t i = 0; i < f->param_count; i++) {
     fprintf(p->out, "%sv%u: ", i > 0 ? ", " : "", f->params[i]);
-    put_kind(p->out, f->vars[f->params[i]]);
+    print_kind(p->out, f->vars[f->params[i]]);
   }
   fputs(") -> (", p->out);
   for (uint32_t i = 0; i < f->result_count; i++) {
     if (i > 0) fputs(", ", p->out);
-    put_kind(p->out, f->result_kinds[i]);
+    print_kind(p->out, f->result_kinds[i]);
   }
   fputs(")", p->out);
-  if (f->instances) put_instances(f->instances, f, p->out);
+  if (f->instances) print_instance_mark(f->instances, f, p->out);
   if (f->rounds) fputs(f->rounds == VCODE_ROUND ? " round" : " rounds", p->out);
   put_pos(p->out, f->pos, 0);
   putc('\n', p->out);
@@ -279,8 +279,8 @@ static void put_stack(const struct printer *p) {
   fputs("\nend\n", p->out);
 }
 
-static void put_function(const struct ir_program *program, uint32_t function,
-                         struct arena *arena, FILE *out) {
+static void print_one_function(const struct ir_program *program, uint32_t function,
+                               struct arena *arena, FILE *out) {
   struct printer p = {
       .program = program, .f = &program->functions[function], .arena = arena, .out = out};
   if (p.f->typed)
@@ -291,8 +291,8 @@ static void put_function(const struct ir_program *program, uint32_t function,
 
 /* Adds the FUSED of a function to the uses of each superoperator. Arms are kept in a list until
  * their turn comes. */
-static void count_uses(const struct ir_function *f, uint32_t *uses, uint32_t superops,
-                       struct arena *arena) {
+static void count_superop_uses(const struct ir_function *f, uint32_t *uses, uint32_t superops,
+                               struct arena *arena) {
   for (uint32_t i = 0; f->stack && !f->typed && i < f->stack->length; i++) {
     const struct vcode_instruction *in = &f->stack->code[i];
     if (in->op == OPC_FUSED && in->as.fused < superops) uses[in->as.fused]++;
@@ -316,14 +316,14 @@ static void put_superops(const struct ir_program *program, struct arena *arena, 
   const uint32_t n = program->superop_count;
   uint32_t *uses = arena_alloc(arena, n * sizeof *uses);
   for (uint32_t i = 0; i < program->function_count && n > 0; i++)
-    count_uses(&program->functions[i], uses, n, arena);
+    count_superop_uses(&program->functions[i], uses, n, arena);
   for (uint32_t i = 0; i < n; i++) {
     putc('\n', out);
     fused_print(program->superops[i], uses[i], &program->origins, out);
   }
 }
 
-static void put_origin(const struct origin *origin, FILE *out) {
+static void print_origin_comment(const struct origin *origin, FILE *out) {
   fputs("origin ", out);
   put_string(out, origin->file, strlen(origin->file));
   fprintf(out, " %u:%u ", origin->pos.line, origin->pos.column);
@@ -340,19 +340,19 @@ static void put_program(const struct ir_program *program, const bool *wanted,
           elem_info(program->widths.float_elem)->text,
           program->functions[program->entry].name->text);
   for (uint32_t i = 1; i < program->origins.list.count; i++)
-    put_origin(origin_at(&program->origins, i), out);
+    print_origin_comment(origin_at(&program->origins, i), out);
   put_superops(program, arena, out);
   for (uint32_t i = 0; i < program->function_count; i++) {
     if (wanted && !wanted[i]) continue;
     putc('\n', out);
-    put_function(program, i, arena, out);
+    print_one_function(program, i, arena, out);
   }
 }
 
 /* ---- the way in ---- */
 
-/* One function, or if it is NULL the program, with an arena of its own: what is only printed
- * does not grow. */
+/* The function to print, or NULL for the whole program. It has an arena of its own, so that
+ * printing does not make another grow. */
 struct printing {
   const struct ir_program *program;
   const bool *wanted;
@@ -363,25 +363,25 @@ struct printing {
 static void put_wanted(struct arena *arena, void *context) {
   const struct printing *p = context;
   if (p->function) {
-    put_function(p->program, *p->function, arena, p->out);
+    print_one_function(p->program, *p->function, arena, p->out);
   } else {
     put_program(p->program, p->wanted, arena, p->out);
   }
 }
 
-static void print(const struct ir_program *program, const bool *wanted,
-                  const uint32_t *function, FILE *out) {
+static void ir_print_wanted(const struct ir_program *program, const bool *wanted,
+                            const uint32_t *function, FILE *out) {
   arena_apart(put_wanted, &(struct printing){program, wanted, function, out});
 }
 
 void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {
-  print(program, wanted, NULL, out);
+  ir_print_wanted(program, wanted, NULL, out);
 }
 
 void ir_print(const struct ir_program *program, FILE *out) {
-  print(program, NULL, NULL, out);
+  ir_print_wanted(program, NULL, NULL, out);
 }
 
 void ir_print_function(const struct ir_program *program, uint32_t function, FILE *out) {
-  print(program, NULL, &function, out);
+  ir_print_wanted(program, NULL, &function, out);
 }

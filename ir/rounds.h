@@ -5,10 +5,10 @@
 
 #include "ir/ir.h"
 
-/* Whether any function of the program has a mark. */
+/* Returns whether any function of the program has a mark. */
 bool rounds_any(const struct ir_program *);
-/* The first rule (ir.h) that function f, which has let-form, breaks, in words that follow its
- * name; NULL if it keeps all. The text is the arena's, or static. */
+/* Returns the first rule (ir.h) that function f, which has let-form, breaks, in words that
+ * follow its name; NULL if it keeps all. The text is the arena's, or static. */
 const char *rounds_fault(struct arena *, const struct ir_program *, uint32_t f);
 
 #endif

@@ -26,13 +26,13 @@ static struct nest *around_both(struct nest *a, struct nest *b) {
   return a;
 }
 
-static void use(struct sinker *s, ir_var v, struct nest *where) {
+static void sink_note_use(struct sinker *s, ir_var v, struct nest *where) {
   s->uses[v] = around_both(s->uses[v], where);
 }
 
-/* The block to which a binding of the block `here` moves. */
-static struct nest *target(const struct sinker *s, const struct ir_binding *x,
-                           struct nest *here) {
+/* Returns the block to which a binding of the block `here` moves. */
+static struct nest *target_nest(const struct sinker *s, const struct ir_binding *x,
+                                struct nest *here) {
   struct nest *where = NULL;
   if (x->form == IR_IF || !s->how->movable(s->how->context, x)) return here;
   for (uint32_t i = 0; i < x->result_count; i++) {
@@ -52,20 +52,21 @@ static void sink_arm(struct sinker *s, struct ir_block *arm, struct nest *around
   sink_block(s, inner);
 }
 
-/* From the last binding to the first: a use has moved before its operands' definitions do. */
+/* Sinks bindings from the last to the first: a use has moved before the definitions of its
+ * operands do. */
 static void sink_block(struct sinker *s, struct nest *here) {
   struct ir_block *b = here->block;
   uint32_t stay =
       b->count; /* the index of the first binding that stays; they move to the end */
-  for (uint32_t i = 0; i < b->result_count; i++) use(s, b->results[i], here);
+  for (uint32_t i = 0; i < b->result_count; i++) sink_note_use(s, b->results[i], here);
   for (uint32_t i = b->count; i-- > 0;) {
     const struct ir_binding x = b->bindings[i];
     if (x.form == IR_IF) {
       sink_arm(s, x.as.arms.then, here);
       sink_arm(s, x.as.arms.otherwise, here);
     }
-    struct nest *where = target(s, &x, here);
-    for (uint32_t k = 0; k < x.operand_count; k++) use(s, x.operands[k], where);
+    struct nest *where = target_nest(s, &x, here);
+    for (uint32_t k = 0; k < x.operand_count; k++) sink_note_use(s, x.operands[k], where);
     if (where == here)
       b->bindings[--stay] = x;
     else
@@ -76,7 +77,7 @@ static void sink_block(struct sinker *s, struct nest *here) {
 }
 
 /* Puts the bindings moved into a block before its own. */
-static void settle(struct arena *arena, const struct nest *n) {
+static void settle_nest(struct arena *arena, const struct nest *n) {
   struct ir_block *b = n->block;
   const uint32_t moved = (uint32_t)n->moved.count;
   if (moved == 0) return;
@@ -92,5 +93,5 @@ void ir_sink(const struct ir_sinking *how, struct ir_function *f) {
   struct nest body = {.block = f->body};
   s.uses = arena_alloc(how->scratch, f->var_count * sizeof *s.uses);
   sink_block(&s, &body);
-  for (const struct nest *n = s.nests; n; n = n->next) settle(how->arena, n);
+  for (const struct nest *n = s.nests; n; n = n->next) settle_nest(how->arena, n);
 }

@@ -11,7 +11,7 @@
 struct ir_sinking {
   struct arena *arena;   /* of the bindings of blocks */
   struct arena *scratch; /* during a call; may be the same arena */
-  /* Whether a binding, not an IF, may be executed later than it is, or not at all. */
+  /* Returns whether a binding, not an IF, may be executed later than it is, or not at all. */
   bool (*movable)(const void *context, const struct ir_binding *);
   const void *context;
 };

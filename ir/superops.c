@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const struct ir_kind *kind_of(uint8_t kind) {
+static const struct ir_kind *kind_of_superop_kind(uint8_t kind) {
   switch ((enum superop_kind)kind) {
   case SUPEROP_INT: return ir_kind_base(IR_INT);
   case SUPEROP_FLOAT: return ir_kind_base(IR_FLOAT);
@@ -17,11 +17,11 @@ static const struct ir_kind *kind_of(uint8_t kind) {
 }
 
 const struct ir_kind *ir_superop_operand(const struct superop *op, uint32_t i) {
-  return kind_of(op->params[i]);
+  return kind_of_superop_kind(op->params[i]);
 }
 
 const struct ir_kind *ir_superop_output(const struct superop *op, uint32_t i) {
-  return kind_of(op->kinds[op->outputs[i]]);
+  return kind_of_superop_kind(op->kinds[op->outputs[i]]);
 }
 
 uint8_t ir_superop_kind(const struct ir_kind *kind) {

@@ -4,9 +4,9 @@
 
 #include "ir/ir.h"
 
-/* Parses the definitions of `source` into the program's superoperators, and gives the program
- * its origins: those of the source, then those of the nodes that are not among them. False with
- * errors in diags. */
+/* Parses the definitions of `source` into the program's superoperators. It also gives the
+ * program its origins: those of the source, then the nodes' that are not among them. Returns
+ * false with errors in diags. */
 bool superops_parse(struct arena *, const struct vcode_program *source, struct ir_program *,
                     struct diag_list *diags);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More items than this are a runaway COPY, not a program: the function is run checked. */
+/* A stack of more items is a runaway COPY, not a program: the function is run checked. */
 enum { MAX_ITEMS = 1 << 22 };
 
 void sym_reset(struct sym_stack *s, struct arena *arena) {
@@ -104,7 +104,7 @@ struct sym_arm sym_begin_arm(struct sym_stack *s) {
   return arm;
 }
 
-static int by_position(const void *a, const void *b) {
+static int by_stack_position(const void *a, const void *b) {
   const struct sym_item *x = a, *y = b;
   return (x->position > y->position) - (x->position < y->position);
 }
@@ -121,7 +121,7 @@ void sym_end_arm(struct sym_stack *s, const struct sym_arm *arm, struct sym_item
     }
     if (left->list.count - start > 1)
       qsort(left->list.items + start, left->list.count - start, sizeof(struct sym_item),
-            by_position);
+            by_stack_position);
     for (int64_t p = arm->high; p < s->height; p++)
       *array_push(s->arena, &left->list) = (struct sym_item){p, sym_get(s, p)};
   }

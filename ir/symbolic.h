@@ -33,7 +33,7 @@ struct sym_item {
   ir_var var;
 };
 
-/* An arm being executed. */
+/* An arm that is being executed. */
 struct sym_arm {
   uint32_t number, outer_number;
   int64_t high, outer_high; /* changes at positions below are recorded */
@@ -58,27 +58,27 @@ struct sym_stack {
   int64_t high;         /* of the innermost arm */
 };
 
-/* An empty stack of an unknown caller; memory of an earlier use is used again. */
+/* Makes an empty stack of an unknown caller; memory of an earlier use is used again. */
 void sym_reset(struct sym_stack *, struct arena *);
 
-/* Makes sure that the top n items exist; false if the stack would get too large. */
+/* Makes sure that the top n items exist. Returns false if the stack would get too large. */
 bool sym_need(struct sym_stack *, int64_t n);
-/* Puts var on top; false if the stack would get too large. */
+/* Puts var on top. Returns false if the stack would get too large. */
 bool sym_push(struct sym_stack *, ir_var var);
-/* The top item, which exists, is removed. */
+/* Removes and returns the top item, which exists. */
 ir_var sym_pop(struct sym_stack *);
 ir_var sym_get(struct sym_stack *, int64_t position);
 
-/* COPY, POP, CPOP; false as above. */
+/* Execute COPY, POP and CPOP. They return false if the stack would get too large. */
 bool sym_copy(struct sym_stack *, int64_t count, int64_t depth);
 bool sym_remove(struct sym_stack *, int64_t count, int64_t depth);
 bool sym_move(struct sym_stack *, int64_t count, int64_t depth);
 
-/* An arm begins on the present stack. */
+/* Begins an arm on the present stack. */
 struct sym_arm sym_begin_arm(struct sym_stack *);
-/* It ends: the stack is again as it was when the arm began (parameters made since are kept).
- * If `left` is given, the items that the arm left where something else was are added to it,
- * deepest first, and *height is the height that it left. */
+/* Ends an arm: the stack is again as it was when the arm began, but parameters made since are
+ * kept. If `left` is given, the items that the arm left where something else was are added to
+ * it, deepest first, and *height is the height that it left. */
 void sym_end_arm(struct sym_stack *, const struct sym_arm *, struct sym_items *left,
                  int64_t *height);
 /* Sets the height and one item, after the arms of an IF. */
