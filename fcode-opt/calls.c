@@ -54,8 +54,8 @@ struct search {
   uint32_t *first;         /* those of function f are first[f] .. first[f+1] */
 };
 
-/* Notes the callees, effects and size of a block, without its callees'; returns its depth. */
-static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *block) {
+/* Notes the callees, effects and size of a block, without its callees'. Returns its depth. */
+static uint32_t note_block(struct search *s, uint32_t f, const struct ir_block *block) {
   struct calls *calls = s->calls;
   uint32_t deepest = 0;
   calls->bulk[f] += block->count;
@@ -67,8 +67,8 @@ static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *blo
       continue;
     }
     if (x->form == IR_IF) {
-      uint32_t then = look_at(s, f, x->as.arms.then);
-      uint32_t otherwise = look_at(s, f, x->as.arms.otherwise);
+      uint32_t then = note_block(s, f, x->as.arms.then);
+      uint32_t otherwise = note_block(s, f, x->as.arms.otherwise);
       if (then > deepest) deepest = then;
       if (otherwise > deepest) deepest = otherwise;
       calls->effects[f] |= EFFECT_ENDS;
@@ -80,8 +80,8 @@ static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *blo
   return deepest + (block == s->o->program->functions[f].body ? 0 : 1);
 }
 
-/* The same of stack code, of which nothing good is assumed. */
-static void look_at_stack(struct search *s, uint32_t f) {
+/* Notes the callees of stack code, about which nothing good is assumed. */
+static void note_stack_code(struct search *s, uint32_t f) {
   const struct vcode_function *stack = s->o->program->functions[f].stack;
   s->calls->effects[f] = EFFECT_OUTSIDE | EFFECT_TIMER | EFFECT_ENDS;
   s->calls->bulk[f] = stack->length;
@@ -91,8 +91,8 @@ static void look_at_stack(struct search *s, uint32_t f) {
   }
 }
 
-/* The effects of a component are those of its functions, and of those that they call: callees
- * first. Recursion may not end. */
+/* Gives a component the effects of its functions and of those that they call, callees first.
+ * Recursion may not end. */
 static void spread_effects(struct search *s, const struct components *c) {
   struct calls *calls = s->calls;
   for (uint32_t k = 0; k < c->count; k++) {
@@ -108,7 +108,7 @@ static void spread_effects(struct search *s, const struct components *c) {
   }
 }
 
-/* Who is called from where, among functions that are reached. */
+/* Counts the calls of each function by functions that are reached. */
 static void count_sites(struct search *s) {
   const struct ir_program *program = s->o->program;
   for (uint32_t f = 0; f < program->function_count; f++) {
@@ -151,9 +151,9 @@ struct calls calls_make(struct opt *o) {
   for (uint32_t f = 0; f < n; f++) {
     s.first[f] = (uint32_t)s.callees.count;
     if (program->functions[f].typed)
-      calls.depth[f] = look_at(&s, f, program->functions[f].body);
+      calls.depth[f] = note_block(&s, f, program->functions[f].body);
     else
-      look_at_stack(&s, f);
+      note_stack_code(&s, f);
   }
   s.first[n] = (uint32_t)s.callees.count;
   const struct graph graph = {(uint32_t)n, s.first, s.callees.items};

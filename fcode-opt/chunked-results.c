@@ -33,7 +33,7 @@ struct outline {
 /* ---- what operands are for ---- */
 
 /* Whether the node has a result at each position that depends on nothing else in the domain. */
-static bool is_alone(enum superop_role role) {
+static bool is_pointwise(enum superop_role role) {
   switch (role) {
   case ROLE_CONST:
   case ROLE_SPREAD:
@@ -57,19 +57,20 @@ static bool is_alone(enum superop_role role) {
   return false;
 }
 
-/* Of an operand with this access. A gather has two descriptors: that of its source first. */
+/* Returns the use of an operand with this access. A gather has two descriptors: that of its
+ * source first. */
 static enum use use_of(char access, bool of_source) {
   if (access == 'd') return POSITIONS;
   if (access == 's') return of_source ? SHARED : DESCRIPTOR;
   return SHARED;
 }
 
-static bool note_node(struct outline *l, const struct superop *op,
-                      const struct superop_node *node) {
+static bool outline_note_node(struct outline *l, const struct superop *op,
+                              const struct superop_node *node) {
   enum superop_role role;
   const char *access = superop_access(node->op, &role);
   bool of_source = node->role == ROLE_GATHER;
-  if (!access || !is_alone((enum superop_role)node->role)) return false;
+  if (!access || !is_pointwise((enum superop_role)node->role)) return false;
   for (uint32_t k = 0; k < node->operand_count; k++) {
     const uint32_t v = node->operands[k];
     if (v < op->param_count) l->uses[v] |= (uint8_t)use_of(access[k], of_source);
@@ -81,12 +82,12 @@ static bool note_node(struct outline *l, const struct superop *op,
 static bool note_superop(struct outline *l, const struct superop *op) {
   if (op->copies) return false;
   for (uint32_t i = 0; i < op->node_count; i++) {
-    if (!note_node(l, op, &op->nodes[i])) return false;
+    if (!outline_note_node(l, op, &op->nodes[i])) return false;
   }
   return true;
 }
 
-/* An elementwise operation. */
+/* Notes the uses of an elementwise operation. */
 static bool note_operation(struct outline *l) {
   enum superop_role role;
   if (!superop_access(l->x->op, &role) || role != ROLE_MAP) return false;
@@ -94,7 +95,7 @@ static bool note_operation(struct outline *l) {
   return true;
 }
 
-static bool note_uses(struct outline *l) {
+static bool outline_note_uses(struct outline *l) {
   const struct ir_binding *x = l->x;
   if (x->form != IR_OP && x->form != IR_FUSED) return false;
   l->uses = arena_alloc(l->o->scratch, x->operand_count + 1);
@@ -116,18 +117,19 @@ static uint32_t size(const struct outline *l, ir_var v, uint8_t what) {
   return sizes_class(l->sizes, l->o->program->entry, v, what);
 }
 
-static int64_t known(const struct outline *l, ir_var v, uint8_t what) {
+static int64_t outline_size(const struct outline *l, ir_var v, uint8_t what) {
   return sizes_known(l->sizes, l->o->program->entry, v, what);
 }
 
-/* Whether an operand has one use, and the size for it. */
+/* Returns whether an operand has one use, and the size for it. */
 static bool operand_fits(const struct outline *l, uint32_t k, uint32_t positions) {
   const ir_var v = l->x->operands[k];
   switch (l->uses[k]) {
   case UNUSED:
   case SHARED: return true;
   case POSITIONS: return size(l, v, SIZE_LEN) == positions;
-  case DESCRIPTOR: return size(l, v, SIZE_TOTAL) == positions && known(l, v, SIZE_COUNT) == 1;
+  case DESCRIPTOR:
+    return size(l, v, SIZE_TOTAL) == positions && outline_size(l, v, SIZE_COUNT) == 1;
   default: return false;
   }
 }
@@ -136,7 +138,8 @@ static bool is_outlined(struct outline *l, const struct ir_binding *x) {
   bool any = false, each = false;
   l->x = x;
   for (uint32_t i = 0; i < x->result_count; i++) any |= is_result(l, x->results[i]);
-  if (!any || known(l, x->results[0], SIZE_LEN) >= 0 || !note_uses(l)) return false;
+  if (!any || outline_size(l, x->results[0], SIZE_LEN) >= 0 || !outline_note_uses(l))
+    return false;
   const uint32_t positions = size(l, x->results[0], SIZE_LEN);
   for (uint32_t i = 0; i < x->result_count; i++) {
     if (size(l, x->results[i], SIZE_LEN) != positions) return false;
@@ -158,7 +161,7 @@ static ir_var parameter(struct ir_function *f, const struct ir_kind *kind) {
   return v;
 }
 
-/* The binding of the body: with parameters for operands. */
+/* Makes the binding of the body, with parameters for operands. */
 static struct ir_binding body_binding(struct outline *l, struct ir_function *f,
                                       uint32_t *mark) {
   const struct ir_binding *x = l->x;
@@ -184,7 +187,7 @@ static const struct ir_kind *descriptor_kind(void) {
   return &kind;
 }
 
-static const struct name *function_name(struct opt *o) {
+static const struct name *outlined_name(struct opt *o) {
   static const char text[] = "CHUNKED_RESULT";
   struct name *name = arena_alloc(o->arena, sizeof *name + sizeof text);
   name->length = sizeof text - 1;
@@ -210,7 +213,7 @@ static struct ir_function make_function(struct outline *l) {
   uint32_t *params = arena_alloc(a, most * sizeof *params);
   uint32_t *results = arena_alloc(a, l->x->result_count * sizeof *results);
   struct ir_instances *mark = arena_alloc(a, sizeof *mark);
-  struct ir_function f = {.name = function_name(l->o),
+  struct ir_function f = {.name = outlined_name(l->o),
                           .pos = l->x->pos,
                           .typed = true,
                           .returns = true,
@@ -237,7 +240,7 @@ void chunked_results_reserve(struct opt *o) {
 
 /* ---- the call ---- */
 
-/* A descriptor of one segment with the positions, made of their number. */
+/* Makes a descriptor of one segment with the positions from their number. */
 static ir_var make_descriptor(struct outline *l, struct rewrite_block *b, ir_var elements) {
   static const struct ir_kind integer = {.tag = IR_INT};
   const struct ir_binding *x = l->x;
@@ -254,7 +257,7 @@ static ir_var make_descriptor(struct outline *l, struct rewrite_block *b, ir_var
   return make.results[0];
 }
 
-static ir_var descriptor(struct outline *l, struct rewrite_block *b) {
+static ir_var outline_descriptor(struct outline *l, struct rewrite_block *b) {
   ir_var elements = IR_NO_VAR;
   for (uint32_t k = 0; k < l->x->operand_count; k++) {
     if (l->uses[k] == DESCRIPTOR) return l->x->operands[k];
@@ -265,7 +268,7 @@ static ir_var descriptor(struct outline *l, struct rewrite_block *b) {
 
 static void append_call(struct outline *l, struct rewrite_block *b) {
   const struct ir_binding *x = l->x;
-  const ir_var positions = descriptor(l, b);
+  const ir_var positions = outline_descriptor(l, b);
   const struct ir_function f = make_function(l);
   struct ir_binding y = rewrite_binding(l->o, 0, 0, f.param_count, x->result_count, x->pos, 0);
   uint32_t count = 0;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What becomes of a binding. */
+/* The result of the pass for a binding. */
 enum fate { STAYS, MOVES, MOVES_CHECKED, ENDS /* the last move of a superoperator */ };
 
 struct block_copies {
@@ -19,7 +19,7 @@ struct block_copies {
 
 /* ---- what moves ---- */
 
-static bool is_op(const struct ir_binding *x, enum opcode op) {
+static bool is_op_of(const struct ir_binding *x, enum opcode op) {
   return x && x->form == IR_OP && x->op == op;
 }
 
@@ -34,18 +34,18 @@ static bool is_element(const struct ir_binding *x, int64_t element) {
 
 bool copies_constant(const struct copies *c, ir_var v, int64_t element) {
   const struct ir_binding *x = c->definitions[v];
-  while (is_op(x, OPC_DIST) && sizes_safe(c->sizes, c->function, x))
+  while (is_op_of(x, OPC_DIST) && sizes_safe(c->sizes, c->function, x))
     x = c->definitions[x->operands[0]];
   return is_element(x, element);
 }
 
 bool copies_by_runs(const struct copies *c, ir_var v) {
   const struct ir_binding *x = c->definitions[v];
-  return is_op(x, OPC_INDEX) && sizes_safe(c->sizes, c->function, x) &&
+  return is_op_of(x, OPC_INDEX) && sizes_safe(c->sizes, c->function, x) &&
          copies_constant(c, x->operands[1], 1);
 }
 
-static bool is_scatter(const struct copies *c, const struct ir_binding *x) {
+static bool is_scatter_by_runs(const struct copies *c, const struct ir_binding *x) {
   if (!x || x->form != IR_OP) return false;
   switch ((enum opcode)x->op) {
   case OPC_FPERMUTE:
@@ -58,26 +58,26 @@ static bool is_scatter(const struct copies *c, const struct ir_binding *x) {
   return copies_by_runs(c, x->operands[1]);
 }
 
-static ir_var descriptor(const struct ir_binding *x, bool destination) {
+static ir_var move_descriptor(const struct ir_binding *x, bool destination) {
   const struct permute_operands at = permute_operands((enum opcode)x->op);
   return x->operands[destination ? at.destination : at.source];
 }
 
-static bool is_single(const struct copies *c, ir_var d) {
+static bool has_one_segment(const struct copies *c, ir_var d) {
   return sizes_known(c->sizes, c->function, d, SIZE_COUNT) == 1;
 }
 
-/* Whether fusion does better: the values are computed, and written as one run. */
+/* Returns whether fusion does better: the values are computed, and written as one run. */
 static bool is_computed_there(const struct copies *c, const struct ir_binding *x) {
   const struct ir_binding *values = c->definitions[x->operands[0]];
   enum superop_role role;
   return values && values->form == IR_OP && superop_access(values->op, &role) &&
-         role == ROLE_MAP && is_single(c, descriptor(x, false)) &&
-         is_single(c, descriptor(x, true));
+         role == ROLE_MAP && has_one_segment(c, move_descriptor(x, false)) &&
+         has_one_segment(c, move_descriptor(x, true));
 }
 
 static bool is_run_scatter(const struct copies *c, const struct ir_binding *x) {
-  return is_scatter(c, x) && !is_computed_there(c, x);
+  return is_scatter_by_runs(c, x) && !is_computed_there(c, x);
 }
 
 /* ---- which move together ---- */
@@ -89,13 +89,13 @@ struct gathering {
   uint32_t least; /* the position of a move, at least */
 };
 
-static bool may_fail(const struct copies *c, const struct ir_binding *x) {
+static bool move_may_fail(const struct copies *c, const struct ir_binding *x) {
   return binding_effects(&c->calls, x) != 0 &&
          !(x->form == IR_OP && sizes_safe(c->sizes, c->function, x));
 }
 
 /* The binding of this block that defines v, if the only use of v is the one at hand. */
-static struct ir_binding *own(const struct block_copies *b, ir_var v) {
+static struct ir_binding *only_use_of_own(const struct block_copies *b, ir_var v) {
   struct ir_binding *x = b->c->definitions[v];
   const bool here = x && x >= b->block->bindings && x < b->block->bindings + b->block->count;
   return here && b->c->uses[v] == 1 ? x : NULL;
@@ -113,10 +113,10 @@ static void gather_moves(struct gathering *g, struct ir_binding *x);
 /* Adds the move that defines v, with those that it needs, if it is one that may move. */
 static void gather_from(struct gathering *g, ir_var v, bool gathers) {
   const struct block_copies *b = g->b;
-  struct ir_binding *x = own(b, v);
+  struct ir_binding *x = only_use_of_own(b, v);
   const uint32_t at = x ? (uint32_t)(x - b->block->bindings) : 0;
   if (!x || g->count == COPIES_MOST || at < g->least || b->fates[at] != STAYS) return;
-  const bool moves = is_run_scatter(b->c, x) || (gathers && is_op(x, OPC_BPERMUTE) &&
+  const bool moves = is_run_scatter(b->c, x) || (gathers && is_op_of(x, OPC_BPERMUTE) &&
                                                  copies_by_runs(b->c, x->operands[1]));
   if (!moves || !sizes_agree(b->c->sizes, b->c->function, x)) return;
   if (timer_between(b, at, g->moves[0].at)) return;
@@ -125,40 +125,41 @@ static void gather_from(struct gathering *g, ir_var v, bool gathers) {
 
 static void gather_moves(struct gathering *g, struct ir_binding *x) {
   const uint32_t at = (uint32_t)(x - g->b->block->bindings);
-  g->moves[g->count++] = (struct copies_move){x, at, may_fail(g->b->c, x)};
+  g->moves[g->count++] = (struct copies_move){x, at, move_may_fail(g->b->c, x)};
   if (x->op == OPC_BPERMUTE) return;
   gather_from(g, x->operands[0], true);
-  if (x->op == OPC_DPERMUTE && !is_op(g->b->c->definitions[x->operands[2]], OPC_PERMUTE))
+  if (x->op == OPC_DPERMUTE && !is_op_of(g->b->c->definitions[x->operands[2]], OPC_PERMUTE))
     gather_from(g, x->operands[2], false);
 }
 
-static int by_position(const void *a, const void *b) {
+static int moves_by_position(const void *a, const void *b) {
   const uint32_t x = ((const struct copies_move *)a)->at,
                  y = ((const struct copies_move *)b)->at;
   return (x > y) - (x < y);
 }
 
-static bool among(const struct gathering *g, uint32_t at) {
+static bool is_gathered(const struct gathering *g, uint32_t at) {
   for (uint32_t i = 0; i < g->count; i++) {
     if (g->moves[i].at == at) return true;
   }
   return false;
 }
 
-/* How many of the moves, which are in order, something that may fail and is none of them
- * follows before the last. */
+/* Returns how many of the moves are followed, before the last move, by something else that may
+ * fail. The moves are in order. */
 static uint32_t to_check(const struct gathering *g) {
   const struct ir_binding *bindings = g->b->block->bindings;
   uint32_t i = g->moves[g->count - 1].at, n = g->count - 1;
   while (i-- > g->moves[0].at) {
-    if (!among(g, i) && may_fail(g->b->c, &bindings[i])) break;
+    if (!is_gathered(g, i) && move_may_fail(g->b->c, &bindings[i])) break;
   }
   while (n > 0 && g->moves[n - 1].at > i) n--;
   return n;
 }
 
-/* Whether the first moves, so many, can be checked where they are: only gathers. The check of a
- * scatter would need there what moves away. If not, *least is behind the last that cannot. */
+/* Returns whether the first `count` moves can be checked where they are: only gathers can. The
+ * check of a scatter would need values there that move away. If not, *least is behind the last
+ * that cannot. */
 static bool can_check(const struct gathering *g, uint32_t count, uint32_t *least) {
   while (count-- > 0) {
     const struct copies_move *m = &g->moves[count];
@@ -168,24 +169,23 @@ static bool can_check(const struct gathering *g, uint32_t count, uint32_t *least
   return true;
 }
 
-/* The moves that end with x, in order; *stay: so many of them are to be checked where they are.
- */
-static void find_moves(struct gathering *g, struct ir_binding *x, uint32_t *stay) {
+/* Finds the moves that end with x, in order. *stay of them are to be checked where they are. */
+static void find_moves_to(struct gathering *g, struct ir_binding *x, uint32_t *stay) {
   uint32_t least = 0;
   do {
     g->count = 0;
     g->least = least;
     gather_moves(g, x);
-    qsort(g->moves, g->count, sizeof *g->moves, by_position);
+    qsort(g->moves, g->count, sizeof *g->moves, moves_by_position);
     *stay = to_check(g);
   } while (!can_check(g, *stay, &least));
 }
 
-/* Decides what becomes of the moves that end with x. */
-static void end_with(struct block_copies *b, struct ir_binding *x) {
+/* Decides the fates of the moves that end with x. */
+static void end_moves_with(struct block_copies *b, struct ir_binding *x) {
   struct gathering g = {.b = b};
   uint32_t stay;
-  find_moves(&g, x, &stay);
+  find_moves_to(&g, x, &stay);
   if (g.count < 2) return;
   for (uint32_t i = 0; i + 1 < g.count; i++) {
     const bool checked = i < stay && g.moves[i].checked;
@@ -199,7 +199,7 @@ static void end_with(struct block_copies *b, struct ir_binding *x) {
 
 /* ---- blocks ---- */
 
-static void rewrite(struct block_copies *b) {
+static void rewrite_moves(struct block_copies *b) {
   struct rewrite_block out = {0};
   for (uint32_t i = 0; i < b->block->count; i++) {
     struct ir_binding *x = &b->block->bindings[i], check;
@@ -228,10 +228,10 @@ static bool copies_of_block(struct copies *c, struct ir_block *block) {
       inside |= copies_of_block(c, x->as.arms.otherwise);
     }
     if (b.fates[i] != STAYS || !is_run_scatter(c, x)) continue;
-    end_with(&b, x);
+    end_moves_with(&b, x);
     changed |= b.fates[i] == ENDS;
   }
-  if (changed) rewrite(&b);
+  if (changed) rewrite_moves(&b);
   return changed || inside;
 }
 

@@ -30,22 +30,22 @@ struct copies {
   const struct sizes *sizes;
   struct calls calls;
   ARRAY(const struct superop *) made; /* superoperators by this pass */
-  /* of the function */
+  /* the index of the function */
   uint32_t function;
   struct ir_function *f;
   struct ir_binding **definitions;
   uint32_t *uses;
 };
 
-/* Whether v is an INDEX of stride 1 that cannot fail. */
+/* Returns whether v is an INDEX of stride 1 that cannot fail. */
 bool copies_by_runs(const struct copies *, ir_var v);
-/* Whether v is one element for all: a constant of this element, or spread from one. */
+/* Returns whether v is one element for all: a constant of this element, or spread from one. */
 bool copies_constant(const struct copies *, ir_var v, int64_t element);
 
-/* copies-build.c: the superoperator of these moves, in program order, as a binding instead
- * of the last, whose result it has. */
+/* copies-build.c: returns the superoperator of these moves, in program order, as a binding that
+ * replaces the last one and has its result. */
 struct ir_binding copies_build(struct copies *, const struct copies_move *, uint32_t count);
-/* One that checks the indices of a move and has no result. */
+/* Returns a superoperator that checks the indices of a move and has no result. */
 struct ir_binding copies_check(struct copies *, const struct ir_binding *move);
 
 #endif

@@ -70,7 +70,7 @@ static void find_removable(struct need *n) {
 }
 
 /* Whether a binding must be executed although no result of it is needed. */
-static bool stays(void *context, const struct ir_binding *x) {
+static bool binding_stays(void *context, const struct ir_binding *x) {
   const struct need *n = context;
   return x->form == IR_IF ? !scalar_condition(n, x) : !is_removable(n, x);
 }
@@ -97,7 +97,7 @@ static void sweep_call(struct need *n, struct ir_binding *x) {
 }
 
 /* Marks the operands of a binding that stays. */
-static void keep(void *context, struct ir_binding *x) {
+static void mark_operands_needed(void *context, struct ir_binding *x) {
   struct need *n = context;
   const struct ir_function *callee =
       x->form == IR_CALL ? &n->o->program->functions[x->as.callee] : NULL;
@@ -110,10 +110,10 @@ static void keep(void *context, struct ir_binding *x) {
 }
 
 /* Marks or removes in function n->f, whose needed results are marked. */
-static void look_through(struct need *n) {
+static void walk_needs(struct need *n) {
   struct ir_dead d = {.needed = n->vars[n->f],
-                      .stays = stays,
-                      .keep = keep,
+                      .stays = binding_stays,
+                      .keep = mark_operands_needed,
                       .context = n,
                       .remove = n->removing};
   ir_dead_block(&d, n->o->program->functions[n->f].body);
@@ -121,7 +121,8 @@ static void look_through(struct need *n) {
   n->changed |= d.changed;
 }
 
-/* Of a function by instances the descriptors that the sizes of needed results refer to. */
+/* In a function by instances, marks the descriptors that the sizes of needed results refer to.
+ */
 static void mark_result_sizes(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];
   if (!function->instances) return;
@@ -132,7 +133,8 @@ static void mark_result_sizes(struct need *n, uint32_t f) {
   }
 }
 
-/* Likewise of parameters, and parameter 0. */
+/* In a function by instances, marks parameter 0, and the descriptors that the sizes of needed
+ * parameters refer to. */
 static void mark_parameter_sizes(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];
   if (!function->instances) return;
@@ -146,7 +148,8 @@ static void mark_parameter_sizes(struct need *n, uint32_t f) {
   }
 }
 
-/* Walks a function again; if that needs more of its parameters, its callers must be, too. */
+/* Walks a function again. If it then needs more of its parameters, its callers must be walked,
+ * too. */
 static void mark_function(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];
   const struct ir_block *body = function->body;
@@ -159,7 +162,7 @@ static void mark_function(struct need *n, uint32_t f) {
   for (uint32_t i = 0; i < body->result_count; i++) {
     if (n->results[f][i]) n->vars[f][body->results[i]] = true;
   }
-  look_through(n);
+  walk_needs(n);
   mark_parameter_sizes(n, f);
   for (uint32_t i = 0; i < function->param_count; i++) after += n->vars[f][function->params[i]];
   if (after == before) return;
@@ -195,7 +198,7 @@ static void find_needs(struct need *n) {
 
 /* ---- removing ---- */
 
-/* The sizes of the items that are kept, by their new numbers. */
+/* Returns the sizes of the items that are kept, by their new numbers. */
 static const uint32_t *shrink_sizes(struct need *n, uint32_t count, const uint32_t *sizes,
                                     const bool *keep) {
   uint32_t *numbers = arena_alloc(n->o->scratch, count * sizeof *numbers);
@@ -222,7 +225,7 @@ static void shrink_instances(struct need *n, uint32_t f) {
   function->instances = mark;
 }
 
-/* Called last: calls are changed by the old signature. */
+/* Shrinks a signature. It is called last: calls are changed by the old signature. */
 static void shrink_signature(struct need *n, uint32_t f) {
   struct ir_function *function = &n->o->program->functions[f];
   struct fcode_opt_stats *stats = n->o->stats;
@@ -254,7 +257,7 @@ bool pass_dead(struct opt *o) {
   uint32_t count = o->program->function_count;
   n.removing = true;
   for (n.f = 0; n.f < count; n.f++) {
-    if (o->program->functions[n.f].typed) look_through(&n);
+    if (o->program->functions[n.f].typed) walk_needs(&n);
   }
   for (uint32_t f = 0; f < count; f++) {
     if (o->program->functions[f].typed) shrink_signature(&n, f);

@@ -44,14 +44,14 @@ void explain_begin(struct explain *e, const struct fuse *fuse) {
 }
 
 /* The name of the function is printed before its first line. */
-static FILE *line(struct explain *e) {
+static FILE *explain_line(struct explain *e) {
   if (!e->said) fprintf(e->out, "function %s\n", e->name);
   e->said = true;
   return e->out;
 }
 
-/* "+ INT". */
-static const char *operation(struct explain *e, const struct ir_binding *x) {
+/* Returns the text of an operation: "+ INT". */
+static const char *explain_operation(struct explain *e, const struct ir_binding *x) {
   const char *word = x->form == IR_OP ? type_word_text((enum type_word)x->type) : "";
   const struct superop *op = fuse_combination(e->o->program, x);
   if (op) return superop_info(op->nodes[op->node_count - 1].op)->spelling;
@@ -61,7 +61,7 @@ static const char *operation(struct explain *e, const struct ir_binding *x) {
 
 /* ---- traffic ---- */
 
-static double written(const struct fuse *fuse, const struct fuse_unit *u) {
+static double written_bytes(const struct fuse *fuse, const struct fuse_unit *u) {
   const uint32_t count = u->role == ROLE_PACK ? 1 : u->x->result_count;
   double bytes = 0;
   if (u->role == ROLE_REDUCE || u->role == ROLE_COMBINE_REDUCE) return 0;
@@ -69,9 +69,9 @@ static double written(const struct fuse *fuse, const struct fuse_unit *u) {
   return bytes;
 }
 
-/* Of one operation by itself. */
+/* Returns the bytes per element that one operation by itself reads and writes. */
 static double traffic_of(const struct fuse *fuse, const struct fuse_unit *u) {
-  double bytes = written(fuse, u);
+  double bytes = written_bytes(fuse, u);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     if (u->access[i] == 'd' || u->access[i] == 'p')
       bytes += fuse_bytes(fuse, u->x->operands[i]);
@@ -79,13 +79,13 @@ static double traffic_of(const struct fuse *fuse, const struct fuse_unit *u) {
   return bytes;
 }
 
-static bool is_written(const struct fuse_block *b, const struct fuse_unit *u) {
+static bool is_written_to_memory(const struct fuse_block *b, const struct fuse_unit *u) {
   bool any = false;
   for (uint32_t i = 0; i < u->x->result_count; i++) any |= b->wanted[u->x->results[i]];
   return any;
 }
 
-/* Of all that an item reads and writes, each vector once. */
+/* Returns the bytes per element that an item reads and writes, each vector once. */
 static double traffic_of_item(const struct fuse_block *b, const struct fuse_item *it) {
   struct fuse *fuse = b->fuse;
   double bytes = 0;
@@ -104,7 +104,8 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
       fuse->seen[m->x->results[i]] = fuse->stamp;
     if (m->unit == NO_UNIT) continue;
     const struct fuse_unit *u = &b->list[m->unit];
-    if (&b->items.items[u->item] == it && is_written(b, u)) bytes += written(fuse, u);
+    if (&b->items.items[u->item] == it && is_written_to_memory(b, u))
+      bytes += written_bytes(fuse, u);
   }
   return bytes;
 }
@@ -123,19 +124,20 @@ static void explain_superop(struct explain *e, const struct fuse_block *b,
   char formula[FORMULA_MOST];
   fused_formula(op, formula, sizeof formula);
   if (first == last) {
-    fprintf(line(e), "  OP%u, line %u: %s\n", op->number, first, formula);
+    fprintf(explain_line(e), "  OP%u, line %u: %s\n", op->number, first, formula);
   } else {
-    fprintf(line(e), "  OP%u, lines %u to %u: %s\n", op->number, first, last, formula);
+    fprintf(explain_line(e), "  OP%u, lines %u to %u: %s\n", op->number, first, last, formula);
   }
 }
 
 /* ---- reasons ---- */
 
-/* Why a use that can be fused is not in the superoperator of the definition. */
+/* Returns the reason why a use that can be fused is not in the superoperator of the definition.
+ */
 static const char *reason_apart(struct explain *e, const struct fuse_block *b,
                                 const struct fuse_unit *def, const struct fuse_unit *user,
                                 char access) {
-  const char *name = operation(e, user->x);
+  const char *name = explain_operation(e, user->x);
   struct arena *a = e->o->scratch;
   if (access != 'd') return arena_printf(a, "%s does not use it elementwise", name);
   if (def->domain != user->domain)
@@ -154,7 +156,7 @@ static const char *reason_apart(struct explain *e, const struct fuse_block *b,
       user->ordered_before != NO_UNIT ? &b->list[user->ordered_before] : NULL;
   if (before && before->stage + 1 >= user->stage)
     return arena_printf(a, "%s keeps its order with %s in line %u, which may fail", name,
-                        operation(e, before->x), before->x->pos.line);
+                        explain_operation(e, before->x), before->x->pos.line);
   return arena_printf(a, "%s has other segments, or the superoperator is full", name);
 }
 
@@ -174,7 +176,7 @@ static const char *reason_of(struct explain *e, const struct fuse_block *b,
   case IR_CONST:
   case IR_OP: break;
   }
-  if (!user->access) return arena_printf(a, "%s cannot be fused", operation(e, x));
+  if (!user->access) return arena_printf(a, "%s cannot be fused", explain_operation(e, x));
   return reason_apart(e, b, def, user, fuse_access(user, operand));
 }
 
@@ -184,8 +186,8 @@ static void explain_value(struct explain *e, const struct fuse_block *b, ir_var 
   if (!def || !def->access || !def->stays || !fuse_is_producer(def->role)) return;
   if (b->fuse->seen[v] == b->fuse->stamp) return;
   b->fuse->seen[v] = b->fuse->stamp;
-  fprintf(line(e), "  line %u: the result of %s is in memory: %s\n", def->x->pos.line,
-          operation(e, def->x), reason);
+  fprintf(explain_line(e), "  line %u: the result of %s is in memory: %s\n", def->x->pos.line,
+          explain_operation(e, def->x), reason);
 }
 
 static void explain_values(struct explain *e, const struct fuse_block *b) {
@@ -244,7 +246,7 @@ void explain_end(struct explain *e, const struct fuse *fuse) {
   e->all_after.passes += e->after.passes;
   e->all_after.bytes += e->after.bytes;
   if (e->before.passes == 0) return;
-  fputs("  ", line(e));
+  fputs("  ", explain_line(e));
   explain_traffic(e->out, &e->before, &e->after);
 }
 

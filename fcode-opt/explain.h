@@ -8,14 +8,14 @@
 
 struct explain;
 
-/* Writes to o->explain. Memory is the scratch arena's. */
+/* Makes a report to o->explain. Memory is the scratch arena's. */
 struct explain *explain_make(struct opt *);
-/* At the beginning of a function; after each of its blocks has been rewritten (the units are
- * still the old bindings); at the end of the function. */
+/* These are called at the beginning of a function, after each of its blocks has been rewritten
+ * (the units are still the old bindings), and at the end of the function. */
 void explain_begin(struct explain *, const struct fuse *);
 void explain_block(struct explain *, const struct fuse_block *);
 void explain_end(struct explain *, const struct fuse *);
-/* Sums over the program. */
+/* Prints the sums over the program. */
 void explain_total(const struct explain *);
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Rounds of simplify and dead: they repeat while they change something. Two are enough for
- * every program of the corpus. */
+/* The most rounds of simplify and dead, which repeat while they change something. Two are
+ * enough for every program of the corpus. */
 enum { MAX_ROUNDS = 4 };
 
 struct fcode_opt_options fcode_opt_default_options(void) {
@@ -33,7 +33,7 @@ struct level {
   uint32_t depth;
 };
 
-/* Whether a body is nested too deeply, or calls a function without let-form. */
+/* Returns whether a body is nested too deeply, or calls a function without let-form. */
 static bool cannot_rewrite(struct opt *o, const struct ir_function *f) {
   ARRAY(struct level) levels = {0};
   *array_push(o->scratch, &levels) = (struct level){.block = f->body};
@@ -56,7 +56,7 @@ static bool cannot_rewrite(struct opt *o, const struct ir_function *f) {
 }
 
 /* Gives functions that cannot be rewritten, and their callers, their stack code instead of
- * let-form. False if one has none. */
+ * let-form. Returns false if one has none. */
 static bool leave_deep_ones(struct opt *o) {
   bool changed = true;
   while (changed) {
@@ -79,7 +79,7 @@ static bool leave_deep_ones(struct opt *o) {
   return true;
 }
 
-/* False if the program cannot be rewritten. */
+/* Returns false if the program cannot be rewritten. */
 static bool copy_program(struct opt *o, const struct ir_program *program) {
   uint32_t n = program->function_count;
   o->program = arena_alloc(o->arena, sizeof *o->program);
@@ -151,7 +151,7 @@ struct driver {
   bool warned; /* a pass failed a check of itself */
 };
 
-/* For --print-after: without functions that are no longer called. */
+/* Prints the program for --print-after, without functions that are no longer called. */
 static void print_program(struct opt *o, const char *pass) {
   const struct calls calls = calls_make(o);
   fprintf(o->options->dump, "--- after %s ---\n", pass);
@@ -160,7 +160,7 @@ static void print_program(struct opt *o, const char *pass) {
 }
 
 /* Warns that a pass was undone; once, even if several are. */
-static void warn(struct driver *d, const char *pass) {
+static void warn_undone(struct driver *d, const char *pass) {
   const struct guard *g = d->o.guard;
   if (d->o.explain) {
     fprintf(d->o.explain, "  the pass %s was undone: what it reports above does not hold\n",
@@ -174,13 +174,13 @@ static void warn(struct driver *d, const char *pass) {
            pass, g->file, g->line, g->condition);
 }
 
-/* Runs a pass in its guard; whether it changed anything. */
-static bool run_guarded(struct driver *d, struct pass pass) {
+/* Runs a pass in its guard; returns whether it changed anything. */
+static bool driver_run_guarded(struct driver *d, struct pass pass) {
   struct opt *o = &d->o;
   if (setjmp(o->guard->failed)) {
     arena_free(o->scratch);
     guard_undo(o);
-    warn(d, pass.name);
+    warn_undone(d, pass.name);
     return false;
   }
   bool changed = pass.run(o);
@@ -188,12 +188,12 @@ static bool run_guarded(struct driver *d, struct pass pass) {
   return changed;
 }
 
-/* Runs a pass; whether it changed anything. */
-static bool run_pass(struct driver *d, struct pass pass) {
+/* Runs a pass; returns whether it changed anything. */
+static bool driver_run_pass(struct driver *d, struct pass pass) {
   struct opt *o = &d->o;
   if (d->broken) return false;
   guard_begin(o, &d->guard);
-  bool changed = run_guarded(d, pass);
+  bool changed = driver_run_guarded(d, pass);
   bool undone = d->guard.condition != NULL;
   guard_end(o);
   for (uint32_t i = 0; i < o->program->function_count; i++) {
@@ -213,20 +213,20 @@ static bool run_pass(struct driver *d, struct pass pass) {
   return changed;
 }
 
-static bool run(struct driver *d, enum pass_id id) {
-  return run_pass(d, passes[id]);
+static bool driver_run(struct driver *d, enum pass_id id) {
+  return driver_run_pass(d, passes[id]);
 }
 
 static void simplify_all(struct driver *d) {
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
-    changed = run(d, PASS_simplify);
-    changed |= run(d, PASS_dead);
+    changed = driver_run(d, PASS_simplify);
+    changed |= driver_run(d, PASS_dead);
   }
 }
 
-/* Before anything is moved or fused, marks that are not worth it are simply removed. True if
- * there were any. */
+/* Removes marks that are not worth it, before anything is moved or fused. Returns whether there
+ * were any. */
 static bool remove_marks(struct driver *d) {
   struct opt *o = &d->o;
   if (!o->decisions || d->broken) return false;
@@ -238,53 +238,53 @@ static bool remove_marks(struct driver *d) {
   return true;
 }
 
-/* As long as simpler bodies show that marks are not worth it. */
+/* Repeats as long as simpler bodies show that marks are not worth it. */
 static void inline_and_simplify(struct driver *d) {
   remove_marks(d);
   do {
-    run(d, PASS_inline);
+    driver_run(d, PASS_inline);
     simplify_all(d);
   } while (remove_marks(d));
 }
 
-/* Concatenations that have become superoperators show of some bodies that they keep nothing in
- * memory: known here, the program need not be optimised once more for it. */
+/* Concatenations that have become superoperators show that some bodies keep nothing in memory.
+ * If that is known here, the program need not be optimised once more for it. */
 static void inline_again(struct driver *d) {
-  run(d, PASS_inline);
-  run(d, PASS_simplify);
-  run(d, PASS_dead);
+  driver_run(d, PASS_inline);
+  driver_run(d, PASS_simplify);
+  driver_run(d, PASS_dead);
 }
 
-/* Each function may get another one. */
+/* Reserves functions first, since each function may get another one. */
 static bool run_invariants(struct driver *d) {
   rewrite_reserve(&d->o, d->o.program->function_count);
-  return run(d, PASS_invariants);
+  return driver_run(d, PASS_invariants);
 }
 
-/* A function that has become a loop may be inlined, since it no longer calls itself. What
- * invariants and hoist move is simple: one round is enough. */
-static void run_all(struct driver *d) {
+/* Runs all passes. A function that has become a loop may be inlined, since it no longer calls
+ * itself. The bindings that invariants and hoist move are simple: one round is enough. */
+static void run_all_passes(struct driver *d) {
   inline_and_simplify(d);
-  if (d->o.options->fuse && run(d, PASS_loops)) inline_and_simplify(d);
+  if (d->o.options->fuse && driver_run(d, PASS_loops)) inline_and_simplify(d);
   bool moved = run_invariants(d);
-  if (moved) run(d, PASS_dead);
-  moved |= d->o.decisions && run(d, PASS_hoist);
+  if (moved) driver_run(d, PASS_dead);
+  moved |= d->o.decisions && driver_run(d, PASS_hoist);
   if (moved) {
-    run(d, PASS_simplify);
-    run(d, PASS_dead);
+    driver_run(d, PASS_simplify);
+    driver_run(d, PASS_dead);
   }
   if (!d->o.options->fuse) return;
-  if (run(d, PASS_peephole)) run(d, PASS_dead);
-  if (run(d, PASS_copies)) {
-    run(d, PASS_dead);
+  if (driver_run(d, PASS_peephole)) driver_run(d, PASS_dead);
+  if (driver_run(d, PASS_copies)) {
+    driver_run(d, PASS_dead);
     if (remove_marks(d)) inline_again(d);
   }
-  run(d, PASS_fuse);
+  driver_run(d, PASS_fuse);
 }
 
 /* ---- statistics ---- */
 
-static void count(struct opt *o, uint32_t *functions, uint64_t *bindings) {
+static void count_bindings(struct opt *o, uint32_t *functions, uint64_t *bindings) {
   struct calls calls = calls_make(o);
   *functions = 0;
   *bindings = 0;
@@ -296,7 +296,7 @@ static void count(struct opt *o, uint32_t *functions, uint64_t *bindings) {
   arena_free(o->scratch);
 }
 
-static double now(void) {
+static double opt_seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -304,16 +304,16 @@ static double now(void) {
 
 /* ---- rounds ---- */
 
-/* Optimises a copy of the program once. False if it cannot be rewritten. */
-static bool run_once(struct driver *d, const struct ir_program *program) {
+/* Optimises a copy of the program once. Returns false if it cannot be rewritten. */
+static bool optimise_once(struct driver *d, const struct ir_program *program) {
   struct opt *o = &d->o;
   *o->stats = (struct fcode_opt_stats){0};
   if (!copy_program(o, program)) return false;
-  count(o, &o->stats->functions_before, &o->stats->bindings_before);
+  count_bindings(o, &o->stats->functions_before, &o->stats->bindings_before);
   if (o->options->origins) make_origins(o);
   calls_drop_unreachable(o);
-  run_all(d);
-  count(o, &o->stats->functions_after, &o->stats->bindings_after);
+  run_all_passes(d);
+  count_bindings(o, &o->stats->functions_after, &o->stats->bindings_after);
   return true;
 }
 
@@ -325,8 +325,8 @@ static bool any_by_instances(const struct ir_program *program) {
 }
 
 /* Optimises, once or more, until the marks that are left are worth it. `begun` has the
- * decisions that the last time began with. Diagnostics may be in the same arena: with any, its
- * memory is not freed in between. False if the program cannot be rewritten. */
+ * decisions that the last time began with. Diagnostics may be in the same arena: if there are
+ * any, its memory is not freed in between. Returns false if the program cannot be rewritten. */
 static bool run_until_decided(struct driver *d, const struct ir_program *program,
                               struct instances_decision *begun) {
   struct opt *o = &d->o;
@@ -334,14 +334,15 @@ static bool run_until_decided(struct driver *d, const struct ir_program *program
   const size_t bytes = program->function_count * sizeof *begun;
   for (;;) {
     memcpy(begun, o->decisions, bytes);
-    if (!run_once(d, program)) return false;
+    if (!optimise_once(d, program)) return false;
     if (d->broken || !instances_decide(o, &d->decided, program, o->decisions, false))
       return true;
     if (!d->warned) arena_free_since(o->arena, mark);
   }
 }
 
-/* What is printed is the last time: so that is repeated where anything is to be printed. */
+/* Optimises until the marks are settled, then once more if anything is to be printed: only the
+ * last time is printed. */
 static bool run_rounds(struct driver *d, const struct ir_program *program) {
   struct opt *o = &d->o;
   const struct fcode_opt_options *options = o->options;
@@ -359,7 +360,7 @@ static bool run_rounds(struct driver *d, const struct ir_program *program) {
   o->explain = explain;
   if (!rewritten || d->broken || (!explain && !options->print_after)) return rewritten;
   memcpy(o->decisions, begun, bytes);
-  run_once(d, program);
+  optimise_once(d, program);
   instances_decide(o, &d->decided, program, o->decisions, false);
   if (explain) instances_explain(o, program, o->decisions);
   return true;
@@ -375,7 +376,7 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
   struct fcode_opt_stats own;
   if (!stats) stats = &own;
   *stats = (struct fcode_opt_stats){0};
-  double start = now();
+  double start = opt_seconds();
   struct driver d = {.diags = diags,
                      .o = {.arena = arena,
                            .scratch = &scratch,
@@ -396,15 +397,15 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
     return NULL;
   }
   const bool rewritten =
-      any_by_instances(program) ? run_rounds(&d, program) : run_once(&d, program);
+      any_by_instances(program) ? run_rounds(&d, program) : optimise_once(&d, program);
   if (!rewritten) *d.o.program = *program;
   if (rewritten && options->chunked_results) {
     chunked_results_reserve(&d.o);
-    run_pass(&d, (struct pass){"chunked results", chunked_results});
+    driver_run_pass(&d, (struct pass){"chunked results", chunked_results});
   }
   memory_guard_end(&guard);
   arena_free(&scratch);
   arena_free(&d.decided);
-  stats->seconds = now() - start;
+  stats->seconds = opt_seconds() - start;
   return d.broken ? NULL : d.o.program;
 }

@@ -21,11 +21,11 @@ struct fcode_opt_options {
   unsigned inline_limit;   /* size up to which a function is inlined everywhere; default 160 */
   const char *print_after; /* name of a pass, "all" or NULL */
   FILE *dump;              /* where print_after prints */
-  /* For tests: called at the end of every pass, within its guard; else NULL. */
+  /* Tests set this: it is called at the end of every pass, within its guard; else NULL. */
   void (*after_pass)(struct opt *, const char *pass);
 };
 
-/* What the passes did: numbers of instructions (COPY, POP and the like do not count; see
+/* Statistics of the passes: numbers of instructions (COPY, POP and the like do not count; see
  * vcode.md, 16). */
 struct fcode_opt_stats {
   uint32_t functions_before, functions_after;
@@ -47,8 +47,9 @@ struct ir_program *fcode_opt(struct arena *, const struct ir_program *program,
                              const struct fcode_opt_options *, struct fcode_opt_stats *stats,
                              FILE *explain, struct diag_list *diags);
 
-/* Stack code for a program in let-form: operands moved at their last use, copied otherwise.
- * Functions that the entry cannot reach are left out. NULL if memory fails. */
+/* Makes stack code for a program in let-form: operands are moved at their last use, copied
+ * otherwise. Functions that the entry cannot reach are left out. Returns NULL if memory fails.
+ */
 struct vcode_program *fcode_opt_stack_code(struct arena *, const struct ir_program *,
                                            struct diag_list *diags);
 

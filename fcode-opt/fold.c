@@ -15,7 +15,7 @@ enum {
 
 /* ---- constants as values ---- */
 
-static bool same_value(const struct cvl_value *a, const struct cvl_value *b) {
+static bool same_scalar(const struct cvl_value *a, const struct cvl_value *b) {
   if (a->elem != b->elem) return false;
   switch (elem_info(a->elem)->klass) {
   case CLASS_BOOL: return a->as.b == b->as.b;
@@ -34,15 +34,15 @@ bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value)
   *value = constant_element(s->o->program->widths, c, 0);
   for (uint64_t i = 1; i < c->length; i++) {
     struct cvl_value other = constant_element(s->o->program->widths, c, i);
-    if (!same_value(value, &other)) return false;
+    if (!same_scalar(value, &other)) return false;
   }
   return true;
 }
 
-/* A constant of these values. */
-static const struct vcode_constant *constant_of(struct simplifier *s, uint64_t n,
-                                                const struct cvl_value *values,
-                                                enum elem_class class) {
+/* Makes a constant of these values. */
+static const struct vcode_constant *fold_constant_of(struct simplifier *s, uint64_t n,
+                                                     const struct cvl_value *values,
+                                                     enum elem_class class) {
   struct arena *a = s->o->arena;
   struct vcode_constant *c = arena_alloc(a, sizeof *c);
   c->length = n;
@@ -66,7 +66,7 @@ static const struct vcode_constant *constant_of(struct simplifier *s, uint64_t n
   return c;
 }
 
-/* INT or SEGDES (of one segment). */
+/* Makes a constant INT or SEGDES (of one segment). */
 static const struct vcode_constant *integer_constant(struct simplifier *s, enum type_word type,
                                                      int64_t x) {
   int64_t *ints = arena_alloc(s->o->arena, sizeof *ints);
@@ -76,7 +76,7 @@ static const struct vcode_constant *integer_constant(struct simplifier *s, enum 
   return c;
 }
 
-static bool fits(const struct simplifier *s, int64_t x) {
+static bool fits_int_width(const struct simplifier *s, int64_t x) {
   return s->o->program->widths.int_elem == CVL_I64 || (INT32_MIN <= x && x <= INT32_MAX);
 }
 
@@ -89,15 +89,15 @@ static enum folded become_constant(struct simplifier *s, const struct ir_binding
   return FOLD_GONE;
 }
 
-static enum folded become(struct simplifier *s, const struct ir_binding *x, ir_var v) {
+static enum folded become_var(struct simplifier *s, const struct ir_binding *x, ir_var v) {
   simplify_replace(s, x->results[0], v);
   return FOLD_GONE;
 }
 
-/* The same, without using other operands. */
+/* Makes x a constant without using other operands. */
 static enum folded become_if_sizes_agree(struct simplifier *s, const struct ir_binding *x,
                                          ir_var v) {
-  return known_to_agree(s, x) ? become(s, x, v) : FOLD_NOT;
+  return known_to_agree(s, x) ? become_var(s, x, v) : FOLD_NOT;
 }
 
 static enum folded become_op(struct simplifier *s, struct ir_binding *x, enum opcode op,
@@ -116,15 +116,15 @@ static enum folded become_not(struct simplifier *s, struct ir_binding *x, ir_var
 
 /* ---- elementwise: constants ---- */
 
-static bool apply(const struct simplifier *s, const struct ir_binding *x,
-                  const struct cvl_value *operands, struct cvl_value *result) {
+static bool fold_apply(const struct simplifier *s, const struct ir_binding *x,
+                       const struct cvl_value *operands, struct cvl_value *result) {
   struct widths widths = s->o->program->widths;
   enum cvl_error_kind fault;
   return cvl_scalar_op(widths.int_elem, widths.float_elem, opcode_info(x->op)->operation,
                        operands, result, &fault);
 }
 
-/* All operands are constants of the same length. */
+/* Folds an operation whose operands are constants of one length. */
 static enum folded fold_constants(struct simplifier *s, struct ir_binding *x) {
   const struct vcode_constant *c[3] = {0};
   for (uint32_t i = 0; i < x->operand_count; i++) {
@@ -139,18 +139,18 @@ static enum folded fold_constants(struct simplifier *s, struct ir_binding *x) {
     struct cvl_value operands[3];
     for (uint32_t k = 0; k < x->operand_count; k++)
       operands[k] = constant_element(s->o->program->widths, c[k], i);
-    if (!apply(s, x, operands, &results[i])) return FOLD_NOT;
+    if (!fold_apply(s, x, operands, &results[i])) return FOLD_NOT;
   }
   const struct map_row *row = opcode_map_row(x->op, (enum type_word)x->type);
-  return become_constant(s, x, constant_of(s, n, results, row->out));
+  return become_constant(s, x, fold_constant_of(s, n, results, row->out));
 }
 
-static bool is_scalar_constant(const struct simplifier *s, ir_var v) {
+static bool is_one_constant(const struct simplifier *s, ir_var v) {
   const struct vcode_constant *c = known_constant(s, v);
   return c && c->length == 1;
 }
 
-/* If all operands are constants or spread constants, so is the result. */
+/* Folds an operation on constants and spread constants: the result is one, too. */
 static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
   struct cvl_value operands[3], result;
   const struct ir_binding *dist = NULL;
@@ -158,11 +158,11 @@ static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
     if (!fold_uniform(s, x->operands[i], &operands[i])) return FOLD_NOT;
     if (!dist) dist = known_op(s, x->operands[i], OPC_DIST);
   }
-  if (!dist || !known_to_agree(s, x) || !is_scalar_constant(s, dist->operands[0]) ||
-      !apply(s, x, operands, &result))
+  if (!dist || !known_to_agree(s, x) || !is_one_constant(s, dist->operands[0]) ||
+      !fold_apply(s, x, operands, &result))
     return FOLD_NOT;
   enum elem_class class = elem_info(result.elem)->klass;
-  const struct vcode_constant *c = constant_of(s, 1, &result, class);
+  const struct vcode_constant *c = fold_constant_of(s, 1, &result, class);
   ir_var spread[2] = {simplify_constant(s, c, x), dist->operands[1]};
   return become_op(s, x, OPC_DIST, c->type, 2, spread);
 }
@@ -172,7 +172,8 @@ static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
 enum side { LEFT = 1, RIGHT = 2, EITHER = 3 };
 enum outcome { THE_OTHER, THE_CONSTANT };
 
-/* With this constant as this operand, the result is the other operand or the constant. */
+/* An identity: with this constant as this operand, the result is the other operand or the
+ * constant. */
 struct identity {
   enum opcode op;
   enum elem_class klass;
@@ -205,7 +206,7 @@ static const struct identity identities[] = {
     {OPC_DIV, CLASS_FLOAT, RIGHT, 1.0, THE_OTHER},
 };
 
-static bool is_constant(const struct cvl_value *v, enum elem_class class, double constant) {
+static bool equals_constant(const struct cvl_value *v, enum elem_class class, double constant) {
   if (elem_info(v->elem)->klass != class) return false;
   switch (class) {
   case CLASS_INT: return cvl_int_of(v) == (int64_t)constant;
@@ -216,7 +217,7 @@ static bool is_constant(const struct cvl_value *v, enum elem_class class, double
   return x == constant && signbit(x) == signbit(constant);
 }
 
-/* Binary operations with a constant on one side. */
+/* Folds binary operations with a constant on one side. */
 static enum folded fold_identity(struct simplifier *s, struct ir_binding *x) {
   for (uint32_t k = 0; k < 2; k++) { /* the side of the constant */
     struct cvl_value value;
@@ -224,21 +225,21 @@ static enum folded fold_identity(struct simplifier *s, struct ir_binding *x) {
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
       const struct identity *id = &identities[i];
       if (id->op != (enum opcode)x->op || !((unsigned)id->side >> k & 1) ||
-          !is_constant(&value, id->klass, id->constant))
+          !equals_constant(&value, id->klass, id->constant))
         continue;
       return become_if_sizes_agree(s, x, x->operands[id->outcome == THE_OTHER ? 1 - k : k]);
     }
-    if (x->op == OPC_XOR && is_constant(&value, CLASS_BOOL, 1) && known_to_agree(s, x))
+    if (x->op == OPC_XOR && equals_constant(&value, CLASS_BOOL, 1) && known_to_agree(s, x))
       return become_not(s, x, x->operands[1 - k]);
   }
   return FOLD_NOT;
 }
 
-/* Binary operations on a vector and itself. */
+/* Folds binary operations on a vector and itself. */
 static enum folded fold_twice(struct simplifier *s, struct ir_binding *x) {
   ir_var v = x->operands[0];
   if (v != x->operands[1]) return FOLD_NOT;
-  if (x->op == OPC_AND || x->op == OPC_OR) return become(s, x, v);
+  if (x->op == OPC_AND || x->op == OPC_OR) return become_var(s, x, v);
   if (x->type != TW_INT || known_size(s, v, SIZE_LEN) != 1) return FOLD_NOT;
   struct cvl_value r;
   switch ((enum opcode)x->op) {
@@ -252,11 +253,11 @@ static enum folded fold_twice(struct simplifier *s, struct ir_binding *x) {
   case OPC_XOR: r = cvl_scalar_int(s->o->program->widths.int_elem, 0); break;
   default: return FOLD_NOT;
   }
-  return become_constant(s, x, constant_of(s, 1, &r, elem_info(r.elem)->klass));
+  return become_constant(s, x, fold_constant_of(s, 1, &r, elem_info(r.elem)->klass));
 }
 
-/* The comparison that is true where op is false; NOT if there is none: those of FLOAT are all
- * false for NaN, but for equality. */
+/* Returns the comparison that is true where op is false, or NOT if there is none. Comparisons
+ * of FLOAT are all false for NaN, except for equality. */
 static enum opcode opposite(const struct ir_binding *x) {
   switch ((enum opcode)x->op) {
   case OPC_EQ: return OPC_NE;
@@ -272,9 +273,9 @@ static enum opcode opposite(const struct ir_binding *x) {
 static enum folded fold_unary(struct simplifier *s, struct ir_binding *x) {
   const struct ir_binding *of = s->facts[x->operands[0]].def;
   if (!of || of->form != IR_OP) return FOLD_NOT;
-  if (x->op == OPC_I_TO_B && of->op == OPC_B_TO_I) return become(s, x, of->operands[0]);
+  if (x->op == OPC_I_TO_B && of->op == OPC_B_TO_I) return become_var(s, x, of->operands[0]);
   if (x->op != OPC_NOT) return FOLD_NOT;
-  if (of->op == OPC_NOT) return become(s, x, of->operands[0]);
+  if (of->op == OPC_NOT) return become_var(s, x, of->operands[0]);
   enum opcode op = opposite(of);
   if (op == OPC_NOT) return FOLD_NOT;
   return become_op(s, x, op, (enum type_word)of->type, 2, of->operands);
@@ -293,16 +294,16 @@ static enum folded fold_select(struct simplifier *s, struct ir_binding *x) {
   if (x->type != TW_BOOL || !fold_uniform(s, v[1], &a) || !fold_uniform(s, v[2], &b) ||
       a.as.b == b.as.b || !known_to_agree(s, x))
     return FOLD_NOT;
-  return a.as.b ? become(s, x, v[0]) : become_not(s, x, v[0]);
+  return a.as.b ? become_var(s, x, v[0]) : become_not(s, x, v[0]);
 }
 
-/* (a + b) - b is a: exact, since INT wraps. */
+/* Folds (a + b) - b to a, which is exact, since INT wraps. */
 static enum folded fold_taken_back(struct simplifier *s, struct ir_binding *x) {
   if (x->op != OPC_SUB || x->type != TW_INT) return FOLD_NOT;
   const struct ir_binding *sum = known_op(s, x->operands[0], OPC_ADD);
   if (!sum || sum->type != TW_INT) return FOLD_NOT;
-  if (sum->operands[0] == x->operands[1]) return become(s, x, sum->operands[1]);
-  return sum->operands[1] == x->operands[1] ? become(s, x, sum->operands[0]) : FOLD_NOT;
+  if (sum->operands[0] == x->operands[1]) return become_var(s, x, sum->operands[1]);
+  return sum->operands[1] == x->operands[1] ? become_var(s, x, sum->operands[0]) : FOLD_NOT;
 }
 
 static enum folded fold_elementwise(struct simplifier *s, struct ir_binding *x) {
@@ -318,10 +319,10 @@ static enum folded fold_elementwise(struct simplifier *s, struct ir_binding *x) 
 
 /* ---- segments ---- */
 
-/* Whether every segment of d has one element. */
+/* Returns whether every segment of d has one element. */
 static bool is_uniform(const struct simplifier *s, ir_var v, enum elem_class class, double x) {
   struct cvl_value value;
-  return fold_uniform(s, v, &value) && is_constant(&value, class, x);
+  return fold_uniform(s, v, &value) && equals_constant(&value, class, x);
 }
 
 static bool single_elements(const struct simplifier *s, ir_var d) {
@@ -335,14 +336,14 @@ static bool single_elements(const struct simplifier *s, ir_var d) {
   return ones;
 }
 
-/* 0, 1, 2 ... in each segment of d. */
+/* Returns whether v is 0, 1, 2 ... in each segment of d. */
 static bool counts_from_zero(const struct simplifier *s, ir_var v, ir_var d) {
   const struct ir_binding *index = known_op(s, v, OPC_INDEX);
   return index && index->operands[2] == d && is_uniform(s, index->operands[0], CLASS_INT, 0) &&
          is_uniform(s, index->operands[1], CLASS_INT, 1);
 }
 
-/* The reduction of an empty segment, by the width of INT; for FLOAT all widths agree. */
+/* The reductions of an empty segment, by the width of INT; for FLOAT all widths agree. */
 #define FLOAT_BITS           64
 #define IDENTITY_I(identity) r = cvl_scalar_int(ELEM_I, (identity))
 #define IDENTITY_F(identity) r = cvl_scalar_float(widths.float_elem, (double)(identity))
@@ -385,7 +386,7 @@ static enum folded fold_reduce(struct simplifier *s, struct ir_binding *x) {
   enum elem_class class = type_word_class((enum type_word)x->type);
   struct cvl_value r = widths.int_elem == CVL_I32 ? identity_32(widths, operation, class)
                                                   : identity_64(widths, operation, class);
-  return become_constant(s, x, constant_of(s, 1, &r, class));
+  return become_constant(s, x, fold_constant_of(s, 1, &r, class));
 }
 
 static enum folded fold_permute(struct simplifier *s, struct ir_binding *x) {
@@ -413,17 +414,17 @@ static enum folded fold_vector(struct simplifier *s, struct ir_binding *x) {
   case OPC_PACK:
     if (!is_uniform(s, v[1], CLASS_BOOL, 1) || !known_to_agree(s, x)) return FOLD_NOT;
     simplify_replace(s, x->results[1], v[2]);
-    return become(s, x, v[0]);
+    return become_var(s, x, v[0]);
   case OPC_LENGTH: {
     int64_t length = known_size(s, v[0], SIZE_LEN);
-    if (length < 0 || !fits(s, length)) return FOLD_NOT;
+    if (length < 0 || !fits_int_width(s, length)) return FOLD_NOT;
     return become_constant(s, x, integer_constant(s, TW_INT, length));
   }
   default: return FOLD_NOT;
   }
 }
 
-/* A descriptor from constant lengths, or its lengths. */
+/* Folds a descriptor made of constant lengths, or the lengths of a descriptor. */
 static enum folded fold_descriptor(struct simplifier *s, struct ir_binding *x) {
   const struct vcode_constant *of = known_constant(s, x->operands[0]);
   if (!of || of->type == TW_CHAR || of->length > CONSTANT_MOST) return FOLD_NOT;
@@ -444,7 +445,7 @@ static enum folded fold_descriptor(struct simplifier *s, struct ir_binding *x) {
 static enum folded fold_segment(struct simplifier *s, struct ir_binding *x) {
   const struct ir_binding *undone =
       known_op(s, x->operands[0], x->op == OPC_LENGTHS ? OPC_MAKE_SEGDES : OPC_LENGTHS);
-  if (undone) return become(s, x, undone->operands[0]);
+  if (undone) return become_var(s, x, undone->operands[0]);
   return fold_descriptor(s, x);
 }
 
@@ -453,10 +454,10 @@ static enum folded fold_pair(struct simplifier *s, struct ir_binding *x) {
     const struct ir_binding *pair = known_op(s, x->operands[0], OPC_PAIR);
     if (!pair) return FOLD_NOT;
     simplify_replace(s, x->results[1], pair->operands[1]);
-    return become(s, x, pair->operands[0]);
+    return become_var(s, x, pair->operands[0]);
   }
   const struct ir_binding *unpair = known_op(s, x->operands[0], OPC_UNPAIR);
-  return unpair && unpair->results[1] == x->operands[1] ? become(s, x, unpair->operands[0])
+  return unpair && unpair->results[1] == x->operands[1] ? become_var(s, x, unpair->operands[0])
                                                         : FOLD_NOT;
 }
 
@@ -470,7 +471,7 @@ static bool equally_long(const struct simplifier *s, ir_var a, ir_var b) {
                         sizes_class(s->sizes, s->index, b, SIZE_LEN));
 }
 
-/* An ASSERT whose flags are all T is removed. */
+/* Removes an ASSERT whose flags are all T. */
 static enum folded fold_check(struct simplifier *s, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   return is_uniform(s, v[0], CLASS_BOOL, 1) && equally_long(s, v[0], v[1]) &&
@@ -486,11 +487,11 @@ const struct vcode_constant *fold_known_constant(struct simplifier *s, ir_var v)
   if (v >= s->known) return NULL;
   if (tag == IR_INT && known_size(s, v, SIZE_LEN) == 1) {
     int64_t value = known_size(s, v, SIZE_COUNT);
-    if (value >= 0 && fits(s, value)) return integer_constant(s, TW_INT, value);
+    if (value >= 0 && fits_int_width(s, value)) return integer_constant(s, TW_INT, value);
   }
   if (tag == IR_SEGDES && known_size(s, v, SIZE_COUNT) == 1) {
     int64_t total = known_size(s, v, SIZE_TOTAL);
-    if (total >= 0 && fits(s, total)) return integer_constant(s, TW_SEGDES, total);
+    if (total >= 0 && fits_int_width(s, total)) return integer_constant(s, TW_SEGDES, total);
   }
   return NULL;
 }
@@ -503,7 +504,7 @@ static enum folded fold_known(struct simplifier *s, struct ir_binding *x) {
   return become_constant(s, x, fold_known_constant(s, x->results[0]));
 }
 
-enum folded fold(struct simplifier *s, struct ir_binding *x) {
+enum folded fold_binding(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = FOLD_NOT;
   switch (opcode_info(x->op)->klass) {
   case OC_ELEMENTWISE: folded = fold_elementwise(s, x); break;

@@ -24,11 +24,11 @@ struct builder {
   bool asserts; /* there are ASSERTs among the nodes */
 };
 
-static bool known(const struct builder *s, ir_var v) {
+static bool fused_is_numbered(const struct builder *s, ir_var v) {
   return s->b->fuse->seen[v] == s->b->fuse->stamp;
 }
 
-static void number(struct builder *s, ir_var v, uint32_t value) {
+static void fused_number(struct builder *s, ir_var v, uint32_t value) {
   s->b->fuse->seen[v] = s->b->fuse->stamp;
   s->b->fuse->numbers[v] = value;
 }
@@ -39,12 +39,12 @@ static const char *access_of(const struct builder *s, const struct ir_binding *x
   return fuse_form(o->scratch, o->program, x, &role);
 }
 
-static bool is_constant(const struct builder *s, char access, ir_var v) {
+static bool is_elementwise_constant(const struct builder *s, char access, ir_var v) {
   return access == 'c' && fuse_constant(s->b->fuse, v);
 }
 
-/* The index of parameter v; the number of parameters if it is none. A linear search: they are
- * few. */
+/* Returns the index of parameter v, or the number of parameters if it is none. The search is
+ * linear: they are few. */
 static uint32_t param_index(const struct builder *s, ir_var v) {
   uint32_t i = 0;
   while (i < s->params.count && s->params.items[i] != v) i++;
@@ -54,11 +54,11 @@ static uint32_t param_index(const struct builder *s, ir_var v) {
 /* Whether an operand is an elementwise use of an earlier member's result. Any other use of that
  * result is a parameter: another superoperator writes it to memory. An elementwise use of a
  * constant is a parameter, too: a vector of one element. */
-static bool computed(const struct builder *s, char access, ir_var v) {
-  return access == 'd' && known(s, v) && !fuse_constant(s->b->fuse, v);
+static bool is_computed_inside(const struct builder *s, char access, ir_var v) {
+  return access == 'd' && fused_is_numbered(s, v) && !fuse_constant(s->b->fuse, v);
 }
 
-static void find_params(struct builder *s) {
+static void fused_find_params(struct builder *s) {
   struct arena *scratch = s->b->fuse->o->scratch;
   s->b->fuse->stamp++;
   for (uint32_t i = 0; i < s->count; i++) {
@@ -66,15 +66,16 @@ static void find_params(struct builder *s) {
     const char *access = access_of(s, x);
     for (uint32_t k = 0; k < x->operand_count; k++) {
       ir_var v = x->operands[k];
-      if (computed(s, access[k], v) || is_constant(s, access[k], v)) continue;
+      if (is_computed_inside(s, access[k], v) || is_elementwise_constant(s, access[k], v))
+        continue;
       if (param_index(s, v) == s->params.count) *array_push(scratch, &s->params) = v;
     }
-    for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], 0);
+    for (uint32_t k = 0; k < x->result_count; k++) fused_number(s, x->results[k], 0);
   }
 }
 
-static struct superop_node *add_node(struct builder *s, const struct ir_binding *x,
-                                     bool fails) {
+static struct superop_node *fused_add_node(struct builder *s, const struct ir_binding *x,
+                                           bool fails) {
   struct arena *arena = s->b->fuse->o->arena;
   struct superop_node *node = array_push(arena, &s->nodes);
   *node = (struct superop_node){
@@ -83,34 +84,34 @@ static struct superop_node *add_node(struct builder *s, const struct ir_binding 
   return node;
 }
 
-/* The number of a constant, which gets a node before its first use. */
+/* Returns the number of a constant, which gets a node before its first use. */
 static uint32_t constant_number(struct builder *s, ir_var v) {
   const struct fuse *fuse = s->b->fuse;
-  if (known(s, v)) return fuse->numbers[v];
+  if (fused_is_numbered(s, v)) return fuse->numbers[v];
   const struct ir_binding *x = fuse->definitions[v];
-  struct superop_node *node = add_node(s, x, false);
+  struct superop_node *node = fused_add_node(s, x, false);
   enum type_word type = x->as.constant->type;
   node->op = OPC_CONST;
   node->type = (uint8_t)(type == TW_CHAR ? TW_INT : type);
   node->constant = constant_element(fuse->o->program->widths, x->as.constant, 0);
-  number(s, v, s->values);
+  fused_number(s, v, s->values);
   return s->values++;
 }
 
-/* The numbers of the operands. */
+/* Finds the numbers of the operands. */
 static void find_operands(struct builder *s, const struct ir_binding *x, uint32_t *operands) {
   const char *access = access_of(s, x);
   for (uint32_t k = 0; k < x->operand_count; k++) {
     ir_var v = x->operands[k];
-    operands[k] = is_constant(s, access[k], v) ? constant_number(s, v)
-                  : computed(s, access[k], v)  ? s->b->fuse->numbers[v]
-                                               : param_index(s, v);
+    operands[k] = is_elementwise_constant(s, access[k], v) ? constant_number(s, v)
+                  : is_computed_inside(s, access[k], v)    ? s->b->fuse->numbers[v]
+                                                           : param_index(s, v);
   }
 }
 
-/* The nodes of a superoperator that is a combination: its parameters are the operands. */
-static void add_combination(struct builder *s, const struct ir_binding *x,
-                            const struct superop *op) {
+/* Adds the nodes of a superoperator that is a combination: its parameters are the operands. */
+static void fused_add_combination(struct builder *s, const struct ir_binding *x,
+                                  const struct superop *op) {
   const struct fuse *fuse = s->b->fuse;
   struct arena *scratch = fuse->o->scratch;
   const bool fails = !sizes_safe(fuse->sizes, fuse->function, x);
@@ -127,20 +128,20 @@ static void add_combination(struct builder *s, const struct ir_binding *x,
     *array_push(fuse->o->arena, &s->fails) = fails;
   }
   for (uint32_t i = 0; i < x->result_count; i++)
-    number(s, x->results[i], numbers[op->outputs[i]]);
+    fused_number(s, x->results[i], numbers[op->outputs[i]]);
 }
 
-static void add_member(struct builder *s, const struct fuse_member *m) {
+static void fused_add_member(struct builder *s, const struct fuse_member *m) {
   struct fuse *fuse = s->b->fuse;
   const struct ir_binding *x = m->x;
   const struct superop *combination = fuse_combination(fuse->o->program, x);
   uint32_t operands[MAX_OPERANDS];
   if (combination) {
-    add_combination(s, x, combination);
+    fused_add_combination(s, x, combination);
     return;
   }
   find_operands(s, x, operands);
-  struct superop_node *node = add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
+  struct superop_node *node = fused_add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
   node->operand_count = (uint8_t)x->operand_count;
   if (x->op == OPC_ASSERT) {
     node->text = x->as.text.text;
@@ -148,11 +149,11 @@ static void add_member(struct builder *s, const struct fuse_member *m) {
     s->asserts = true;
   }
   memcpy(node->operands, operands, x->operand_count * sizeof *operands);
-  for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], s->values++);
+  for (uint32_t k = 0; k < x->result_count; k++) fused_number(s, x->results[k], s->values++);
 }
 
-/* The outputs: results that must be in memory, of members in their own group. */
-static void find_outputs(struct builder *s) {
+/* Finds the outputs: results that must be in memory, of members in their own group. */
+static void fused_find_outputs(struct builder *s) {
   struct fuse_block *b = s->b;
   struct arena *arena = b->fuse->o->arena;
   for (uint32_t i = 0; i < s->count; i++) {
@@ -170,7 +171,7 @@ static void find_outputs(struct builder *s) {
 }
 
 /* The plan follows the rules of superop.h, so only memory can fail. */
-static struct superop *complete(struct builder *s) {
+static struct superop *fused_complete(struct builder *s) {
   struct fuse *fuse = s->b->fuse;
   struct arena *arena = fuse->o->arena;
   struct superop *op = arena_alloc(arena, sizeof *op);
@@ -193,8 +194,8 @@ static struct superop *complete(struct builder *s) {
 
 /* ---- one definition for equal superoperators ---- */
 
-static bool same_locations(const struct fuse_entry *entry, const struct superop *op,
-                           const bool *fails) {
+static bool fused_same_locations(const struct fuse_entry *entry, const struct superop *op,
+                                 const bool *fails) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *a = &entry->op->nodes[k], *c = &op->nodes[k];
     if (!entry->fails[k] && !fails[k]) continue;
@@ -205,12 +206,13 @@ static bool same_locations(const struct fuse_entry *entry, const struct superop 
 }
 
 /* Adds the superoperator to the program unless an equal one is there; returns the index. */
-static uint32_t enter(struct fuse *fuse, struct superop *op, const bool *fails) {
+static uint32_t fused_enter(struct fuse *fuse, struct superop *op, const bool *fails) {
   const uint64_t hash = superop_hash(op);
   uint32_t at = scoped_map_first(&fuse->by_hash, hash);
   for (; at != 0; at = scoped_map_earlier(&fuse->by_hash, at)) {
     const struct fuse_entry *entry = &fuse->entries.items[at - 1];
-    if (superop_same(entry->op, op) && same_locations(entry, op, fails)) return entry->index;
+    if (superop_same(entry->op, op) && fused_same_locations(entry, op, fails))
+      return entry->index;
   }
   uint32_t index = (uint32_t)fuse->superops.count;
   op->number = index > 0 ? fuse->superops.items[index - 1]->number + 1 : 0;
@@ -224,19 +226,19 @@ static uint32_t enter(struct fuse *fuse, struct superop *op, const bool *fails) 
 struct ir_binding fuse_build(struct fuse_block *b, const struct fuse_member *members,
                              uint32_t count) {
   struct builder s = {.b = b, .members = members, .count = count};
-  find_params(&s);
+  fused_find_params(&s);
   uint32_t params = (uint32_t)s.params.count;
   b->fuse->stamp++;
   s.values = params;
-  for (uint32_t i = 0; i < count; i++) add_member(&s, &members[i]);
-  find_outputs(&s);
-  struct superop *op = complete(&s);
+  for (uint32_t i = 0; i < count; i++) fused_add_member(&s, &members[i]);
+  fused_find_outputs(&s);
+  struct superop *op = fused_complete(&s);
   uint32_t results = (uint32_t)s.results.count;
   const struct ir_binding *last = members[count - 1].x;
   struct ir_binding x =
       rewrite_binding(b->fuse->o, OPC_FUSED, TW_NONE, params, results, last->pos, last->origin);
   x.form = IR_FUSED;
-  x.as.superop = enter(b->fuse, op, s.fails.items);
+  x.as.superop = fused_enter(b->fuse, op, s.fails.items);
   for (uint32_t i = 0; i < params; i++) x.operands[i] = s.params.items[i];
   for (uint32_t i = 0; i < results; i++) x.results[i] = s.results.items[i];
   return x;

@@ -29,7 +29,7 @@ struct copier {
 };
 
 /* Notes the definitions, as they are before any copy, and their blocks. */
-static void number_block(struct copier *c, const struct ir_block *block) {
+static void copier_number_block(struct copier *c, const struct ir_block *block) {
   const uint32_t number = ++c->block_count;
   struct ir_binding *kept = arena_alloc(c->fuse->o->scratch, block->count * sizeof *kept);
   for (uint32_t i = 0; i < block->count; i++) {
@@ -40,14 +40,14 @@ static void number_block(struct copier *c, const struct ir_block *block) {
       c->blocks[x->results[k]] = number;
     }
     if (x->form != IR_IF) continue;
-    number_block(c, x->as.arms.then);
-    number_block(c, x->as.arms.otherwise);
+    copier_number_block(c, x->as.arms.then);
+    copier_number_block(c, x->as.arms.otherwise);
   }
 }
 
 /* ---- what may be copied ---- */
 
-/* The access of the operands (fuse_form) if the operation can be fused; else NULL. */
+/* Returns the access of the operands (fuse_form) if the operation can be fused; else NULL. */
 static const char *fused_access(const struct copier *c, const struct ir_binding *x,
                                 enum superop_role *role) {
   const struct opt *o = c->fuse->o;
@@ -58,7 +58,7 @@ static const char *fused_access(const struct copier *c, const struct ir_binding 
   return scalar ? NULL : access;
 }
 
-/* The producer of v in a block around, if it may be copied; or NULL. */
+/* Returns the producer of v in a block around, if it may be copied; or NULL. */
 static const struct ir_binding *producer(const struct copier *c, ir_var v,
                                          const char **access) {
   const struct ir_binding *x = c->fuse->definitions[v];
@@ -69,15 +69,16 @@ static const struct ir_binding *producer(const struct copier *c, ir_var v,
   return sizes_safe(c->fuse->sizes, c->fuse->function, x) ? x : NULL;
 }
 
-/* Whether v costs nothing more in the block: it is read or computed there already, or free. */
-static bool at_hand(const struct copier *c, ir_var v) {
+/* Returns whether v costs nothing more in the block: it is read or computed there already, or
+ * free. */
+static bool is_free_in_block(const struct copier *c, ir_var v) {
   const struct ir_binding *x = c->fuse->definitions[v];
   return c->read[v] == c->number || c->whole[v] == c->number || c->copied[v] == c->number ||
          (x && fuse_flat(c->fuse, x));
 }
 
-/* Bytes per element of computing v in the block; any number above `most` if it is more than
- * that. Every operation costs something, so the recursion is shallow. */
+/* Returns the bytes per element of computing v in the block, or any number above `most` if it
+ * is more than that. Every operation costs something, so the recursion is shallow. */
 static double copy_cost(const struct copier *c, ir_var v, double most) {
   const char *access;
   const struct ir_binding *x = producer(c, v, &access);
@@ -85,7 +86,7 @@ static double copy_cost(const struct copier *c, ir_var v, double most) {
   double cost = fuse_work(c->fuse, x);
   for (uint32_t i = 0; i < x->operand_count && cost <= most; i++) {
     const ir_var w = x->operands[i];
-    if (access[i] != 'd' || at_hand(c, w)) continue;
+    if (access[i] != 'd' || is_free_in_block(c, w)) continue;
     const double again = copy_cost(c, w, most - cost), read = fuse_bytes(c->fuse, w);
     enum superop_role role;
     const struct ir_binding *def = c->fuse->definitions[w];
@@ -104,7 +105,7 @@ static bool pays(const struct copier *c, ir_var v) {
   return copy_cost(c, v, read) <= read;
 }
 
-static ir_var copy(struct copier *c, ir_var v) {
+static ir_var copy_producer(struct copier *c, ir_var v) {
   if (c->copied[v] == c->number) return c->copies[v];
   struct fuse *fuse = c->fuse;
   const char *access;
@@ -116,7 +117,7 @@ static ir_var copy(struct copier *c, ir_var v) {
     const ir_var w = x->operands[i];
     const bool again = access[i] == 'd' && fuse->definitions[w] && c->blocks[w] != c->number &&
                        (c->copied[w] == c->number || pays(c, w));
-    y.operands[i] = again ? copy(c, w) : w;
+    y.operands[i] = again ? copy_producer(c, w) : w;
   }
   y.results[0] = c->copies[v] = rewrite_var(fuse->o, fuse->f, fuse->f->vars[v]);
   c->copied[v] = c->number;
@@ -128,7 +129,7 @@ static ir_var copy(struct copier *c, ir_var v) {
 static void replace_operand(struct copier *c, struct ir_binding *x, uint32_t k) {
   ir_var *operands = arena_alloc(c->fuse->o->arena, x->operand_count * sizeof *operands);
   memcpy(operands, x->operands, x->operand_count * sizeof *operands);
-  operands[k] = copy(c, x->operands[k]);
+  operands[k] = copy_producer(c, x->operands[k]);
   x->operands = operands;
 }
 
@@ -188,7 +189,7 @@ bool fuse_copy(struct fuse *fuse) {
   c.whole = arena_alloc(scratch, n * sizeof *c.whole);
   c.copied = arena_alloc(scratch, n * sizeof *c.copied);
   c.copies = arena_alloc(scratch, n * sizeof *c.copies);
-  number_block(&c, fuse->f->body);
+  copier_number_block(&c, fuse->f->body);
   c.block_count = 0; /* copy_into numbers the blocks in the same order */
   return copy_into(&c, fuse->f->body, false);
 }

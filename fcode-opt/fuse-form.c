@@ -1,6 +1,7 @@
-/* fuse-form.c - what can be fused, and how operands are accessed: of an operation by the
- * letters of its opcode; of a superoperator that is one combination and nothing else by letters
- * that follow from its nodes. No other superoperator is fused again.
+/* fuse-form.c - finds whether a binding can be fused, and how its operands are accessed.
+ *
+ * An operation's accesses are the letters of its opcode. A superoperator can be fused if it is
+ * one combination and nothing else; its letters follow from its nodes.
  */
 #include "fcode-opt/fuse.h"
 
@@ -10,13 +11,14 @@ static bool is_parameter(const struct superop *op, uint32_t value) {
   return value < op->param_count;
 }
 
-/* Constants and DISTs of them: all that may be beside the combination. */
-static bool is_constant(const struct superop *op, const struct superop_node *node) {
+/* Returns whether a node is a constant or the DIST of one: nothing else may stand beside the
+ * combination. */
+static bool is_constant_node(const struct superop *op, const struct superop_node *node) {
   return node->role == ROLE_CONST ||
          (node->role == ROLE_SPREAD && !is_parameter(op, node->operands[0]));
 }
 
-/* Whether what the combination reads are parameters and constants. */
+/* Returns whether a combination reads only parameters and constants. */
 static bool reads_parameters(const struct superop *op, const struct superop_combination *c) {
   bool fine = true;
   for (uint32_t k = c->first; k < c->first + c->count; k++)
@@ -28,7 +30,7 @@ static bool reads_parameters(const struct superop *op, const struct superop_comb
 
 static bool is_one_combination(const struct superop *op) {
   uint32_t first = 0;
-  while (first < op->node_count && is_constant(op, &op->nodes[first])) first++;
+  while (first < op->node_count && is_constant_node(op, &op->nodes[first])) first++;
   if (first == op->node_count || op->nodes[first].role != ROLE_COLUMN) return false;
   const struct superop_combination c = superop_combination_at(op, first);
   bool fine = c.ends + c.count == op->node_count && reads_parameters(op, &c);
@@ -41,7 +43,7 @@ static bool is_one_combination(const struct superop *op) {
  * too, is in memory, and a parameter of what becomes of it. An identity that is a parameter has
  * an element for each segment, which a CONST would not need: so it stays one, like all that is
  * used whole. */
-static char both(char a, char b) {
+static char both_accesses(char a, char b) {
   if (b == 'c') b = 'p';
   if (a == 0 || a == b) return b;
   return a == 'S' || b == 'S' ? 'S' : 'p';
@@ -54,7 +56,7 @@ static const char *letters_of(struct arena *scratch, const struct superop *op) {
     const char *access = superop_access(op->nodes[k].op, &role);
     for (uint32_t i = 0; i < op->nodes[k].operand_count; i++) {
       const uint32_t v = op->nodes[k].operands[i];
-      if (is_parameter(op, v)) letters[v] = both(letters[v], access[i]);
+      if (is_parameter(op, v)) letters[v] = both_accesses(letters[v], access[i]);
     }
   }
   for (uint32_t p = 0; p < op->param_count; p++) {

@@ -25,7 +25,7 @@ struct lengths {
   bool changed;     /* there are new variables */
 };
 
-static void look_at(struct lengths *l, const struct ir_block *block) {
+static void count_other_uses(struct lengths *l, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     enum superop_role role = ROLE_CONST;
@@ -35,16 +35,16 @@ static void look_at(struct lengths *l, const struct ir_block *block) {
       l->others[x->operands[k]] += !length && !(access && access[k] == 'd');
     if (access && fuse_is_producer((uint8_t)role)) l->computed[x->results[0]] = true;
     if (x->form != IR_IF) continue;
-    look_at(l, x->as.arms.then);
-    look_at(l, x->as.arms.otherwise);
+    count_other_uses(l, x->as.arms.then);
+    count_other_uses(l, x->as.arms.otherwise);
   }
   for (uint32_t k = 0; k < block->result_count; k++) l->others[block->results[k]]++;
 }
 
 /* Appends an operation on one or two variables; its result is new unless given. */
-static ir_var append(struct lengths *l, struct rewrite_block *out,
-                     const struct ir_binding *like, enum opcode op, ir_var a, ir_var b,
-                     ir_var result) {
+static ir_var append_length_op(struct lengths *l, struct rewrite_block *out,
+                               const struct ir_binding *like, enum opcode op, ir_var a,
+                               ir_var b, ir_var result) {
   uint32_t operands = b == IR_NO_VAR ? 1 : 2;
   uint8_t type = opcode_info(op)->types == NO_TYPE ? TW_NONE : TW_INT;
   struct ir_binding x =
@@ -60,7 +60,7 @@ static ir_var append(struct lengths *l, struct rewrite_block *out,
   return result;
 }
 
-/* Whether the length of v is to be the sum of a descriptor's lengths. */
+/* Returns whether the length of v is to be the sum of a descriptor's lengths. */
 static bool can_take_total(const struct lengths *l, ir_var v) {
   if (l->o->program->widths.int_elem != CVL_I64 || !l->computed[v] || l->others[v] > 0)
     return false;
@@ -71,10 +71,10 @@ static bool can_take_total(const struct lengths *l, ir_var v) {
 static void take_total(struct lengths *l, struct rewrite_block *out,
                        const struct ir_binding *x) {
   ir_var d = sizes_descriptor(l->sizes, l->function, x->operands[0]);
-  ir_var lengths = append(l, out, x, OPC_LENGTHS, d, IR_NO_VAR, IR_NO_VAR);
-  ir_var count = append(l, out, x, OPC_LENGTH, lengths, IR_NO_VAR, IR_NO_VAR);
-  ir_var whole = append(l, out, x, OPC_MAKE_SEGDES, count, IR_NO_VAR, IR_NO_VAR);
-  append(l, out, x, OPC_ADD_REDUCE, lengths, whole, x->results[0]);
+  ir_var lengths = append_length_op(l, out, x, OPC_LENGTHS, d, IR_NO_VAR, IR_NO_VAR);
+  ir_var count = append_length_op(l, out, x, OPC_LENGTH, lengths, IR_NO_VAR, IR_NO_VAR);
+  ir_var whole = append_length_op(l, out, x, OPC_MAKE_SEGDES, count, IR_NO_VAR, IR_NO_VAR);
+  append_length_op(l, out, x, OPC_ADD_REDUCE, lengths, whole, x->results[0]);
   l->changed = true;
 }
 
@@ -115,7 +115,7 @@ bool fuse_lengths(struct opt *o, const struct sizes *sizes) {
     if (!l.f->typed) continue;
     l.others = arena_alloc(o->scratch, l.f->var_count * sizeof *l.others);
     l.computed = arena_alloc(o->scratch, l.f->var_count * sizeof *l.computed);
-    look_at(&l, l.f->body);
+    count_other_uses(&l, l.f->body);
     lengths_of_block(&l, l.f->body);
   }
   return l.changed;

@@ -11,27 +11,27 @@ struct fuse_unit *fuse_definition(const struct fuse_block *b, ir_var v) {
   return &b->list[fuse->units[v]];
 }
 
-static uint32_t domain_of(const struct fuse_block *b, const struct fuse_unit *u) {
+static uint32_t domain_of_unit(const struct fuse_block *b, const struct fuse_unit *u) {
   const struct fuse *fuse = b->fuse;
   ir_var v = fuse_domain(fuse->o->program, u->x, (enum superop_role)u->role);
   return sizes_assumed(fuse->sizes, fuse->function, v, SIZE_LEN);
 }
 
-/* Whether its vectors are known to have one element: the plain operation is cheaper. */
-static bool is_scalar(const struct fuse_block *b, const struct fuse_unit *u) {
+/* Returns whether its vectors are known to have one element: the plain operation is cheaper. */
+static bool is_scalar_unit(const struct fuse_block *b, const struct fuse_unit *u) {
   const struct fuse *fuse = b->fuse;
   ir_var v = fuse_domain(fuse->o->program, u->x, (enum superop_role)u->role);
   return sizes_known(fuse->sizes, fuse->function, v, SIZE_LEN) == 1;
 }
 
-/* Whether the safety of a safe binding depends on a check. */
+/* Returns whether the safety of a safe binding depends on a check. */
 static bool depends_on_check(const struct fuse *fuse, const struct ir_binding *x) {
   if (x->form == IR_OP || x->form == IR_FUSED)
     return !binding_never_fails(x) && sizes_depend_on_check(fuse->sizes, fuse->function, x);
   return x->form != IR_CONST;
 }
 
-static void classify(struct fuse_block *b, struct fuse_unit *u) {
+static void classify_unit(struct fuse_block *b, struct fuse_unit *u) {
   struct fuse *fuse = b->fuse;
   const struct ir_binding *x = u->x;
   if (x->form != IR_IF) { /* the effects of an IF are those of its arms, see fuse_arms */
@@ -47,11 +47,11 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
   u->access = fuse_form(fuse->o->scratch, fuse->o->program, x, &role);
   u->role = (uint8_t)role;
   if (!u->access) return;
-  if (is_scalar(b, u)) {
+  if (is_scalar_unit(b, u)) {
     u->access = NULL;
     return;
   }
-  u->domain = domain_of(b, u);
+  u->domain = domain_of_unit(b, u);
 }
 
 /* ---- stages ---- */
@@ -65,7 +65,7 @@ struct planner {
   uint32_t ordered_before; /* the last ordered unit, or NO_UNIT */
 };
 
-/* Called for each unit that must precede this one; `together`: one group may hold both. */
+/* Is called for each unit that must precede this one; `together`: one group may hold both. */
 typedef void (*visit_dependency)(struct planner *, const struct fuse_unit *before,
                                  bool together, void *context);
 
@@ -106,16 +106,16 @@ static void check_fit(struct planner *p, const struct fuse_unit *before, bool to
   if (together && before->stage == fit->stage && before->group != fit->group) fit->fine = false;
 }
 
-/* The descriptor of a reduction, scan or pack, or IR_NO_VAR. */
-static ir_var segments_of(const struct fuse_unit *u) {
+/* Returns the descriptor of a reduction, scan or pack, or IR_NO_VAR. */
+static ir_var segments_of_unit(const struct fuse_unit *u) {
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     if (fuse_access(u, i) == 'S') return u->x->operands[i];
   }
   return IR_NO_VAR;
 }
 
-/* Whether operand i is a parameter of the superoperator unless a member computes it. */
-static bool is_param(const struct fuse_block *b, const struct fuse_unit *u, uint32_t i) {
+/* Returns whether operand i is a parameter of the superoperator unless a member computes it. */
+static bool is_unit_param(const struct fuse_block *b, const struct fuse_unit *u, uint32_t i) {
   return fuse_access(u, i) != 'c' || !fuse_constant(b->fuse, u->x->operands[i]);
 }
 
@@ -123,16 +123,16 @@ static bool accepts(const struct fuse_block *b, uint32_t group, const struct fus
   const struct fuse_group *g = &b->groups.items[group];
   if (g->own > 0 && g->own + fuse_nodes(b->fuse->o->program, u->x) > FUSE_NODES_OWN)
     return false;
-  ir_var segments = segments_of(u);
+  ir_var segments = segments_of_unit(u);
   if (segments != IR_NO_VAR && g->segments != IR_NO_VAR && g->segments != segments)
     return false;
   uint32_t more = 0;
   for (uint32_t i = 0; i < u->x->operand_count; i++)
-    more += is_param(b, u, i) && !map_get(&b->inside, map_pair(group, u->x->operands[i]));
+    more += is_unit_param(b, u, i) && !map_get(&b->inside, map_pair(group, u->x->operands[i]));
   return g->params + more <= FUSE_PARAMS_MOST;
 }
 
-/* Notes that v is computed or read in the group; false if that was known. */
+/* Notes that v is computed or read in the group; returns false if that was known. */
 static bool note_inside(struct fuse_block *b, uint32_t group, ir_var v) {
   uint32_t *inside = map_at(&b->inside, map_pair(group, v));
   const bool added = *inside == 0;
@@ -140,15 +140,15 @@ static bool note_inside(struct fuse_block *b, uint32_t group, ir_var v) {
   return added;
 }
 
-static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
+static void join_group(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
   struct fuse_group *g = &b->groups.items[group];
   u->group = group;
   u->stage = g->stage;
   g->own += fuse_nodes(b->fuse->o->program, u->x);
-  ir_var segments = segments_of(u);
+  ir_var segments = segments_of_unit(u);
   if (segments != IR_NO_VAR) g->segments = segments;
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
-    if (note_inside(b, group, u->x->operands[i]) && is_param(b, u, i)) g->params++;
+    if (note_inside(b, group, u->x->operands[i]) && is_unit_param(b, u, i)) g->params++;
   }
   for (uint32_t i = 0; i < u->x->result_count; i++) note_inside(b, group, u->x->results[i]);
 }
@@ -166,13 +166,13 @@ static void assign_group(struct planner *p, uint32_t least) {
           (struct fuse_group){.stage = stage, .domain = u->domain, .segments = IR_NO_VAR};
       *group = (uint32_t)b->groups.count;
     }
-    join(b, *group - 1, u);
+    join_group(b, *group - 1, u);
     return;
   }
 }
 
-/* The cost of computing u in a group that has none of its operands. */
-static double cost_of(const struct fuse_block *b, const struct fuse_unit *u) {
+/* Returns the cost of computing u in a group that has none of its operands. */
+static double cost_alone(const struct fuse_block *b, const struct fuse_unit *u) {
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
@@ -202,7 +202,7 @@ static void assign_stage(struct planner *p) {
   if (u->access) {
     assign_group(p, stage);
     if (u->x->result_count > 0)
-      u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_of(b, u);
+      u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_alone(b, u);
   } else {
     u->stage = stage;
   }
@@ -212,24 +212,25 @@ static void assign_stage(struct planner *p) {
 
 /* ---- recomputation ---- */
 
-static void want(struct fuse_block *b, ir_var v) {
+static void want_in_memory(struct fuse_block *b, ir_var v) {
   b->wanted[v] = true;
 }
 
-static void add_member(struct fuse_block *b, uint32_t group, struct ir_binding *x,
-                       uint32_t unit) {
+static void group_add_member(struct fuse_block *b, uint32_t group, struct ir_binding *x,
+                             uint32_t unit) {
   *array_push(b->fuse->o->scratch, &b->groups.items[group].members) =
       (struct fuse_member){x, unit};
   for (uint32_t i = 0; i < x->result_count; i++) note_inside(b, group, x->results[i]);
 }
 
-/* Member `user` of the group has an elementwise use of v. */
-static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *user, ir_var v) {
+/* Notes that member `user` of the group has an elementwise use of v. */
+static void need_in_group(struct fuse_block *b, uint32_t group, const struct fuse_unit *user,
+                          ir_var v) {
   struct fuse *fuse = b->fuse;
   struct fuse_unit *def = fuse_definition(b, v);
   if (def) {
     if (!fuse_elementwise(def, user, 'd') || def->epoch != user->epoch) {
-      want(b, v);
+      want_in_memory(b, v);
       return;
     }
     for (uint32_t i = def->needs; i; i = b->needs.items[i - 1].next) {
@@ -244,14 +245,14 @@ static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *u
   bool flat =
       x && !fuse->timers && fuse_flat(fuse, x) && sizes_safe(fuse->sizes, fuse->function, x);
   if (!flat) {
-    want(b, v);
+    want_in_memory(b, v);
     return;
   }
   const struct fuse_group *g = &b->groups.items[group];
   for (size_t i = 0; i < g->members.count; i++) {
     if (g->members.items[i].x == x) return;
   }
-  add_member(b, group, x, NO_UNIT);
+  group_add_member(b, group, x, NO_UNIT);
 }
 
 /* Notes the operands of a member of a group. */
@@ -260,15 +261,15 @@ static void use_operands(struct fuse_block *b, uint32_t group, const struct fuse
     ir_var v = u->x->operands[i];
     char access = fuse_access(u, i);
     if (access == 'd') {
-      need(b, group, u, v);
+      need_in_group(b, group, u, v);
     } else if (access != 'c' || !fuse_constant(b->fuse, v)) {
-      want(b, v);
+      want_in_memory(b, v);
     }
     note_inside(b, group, v);
   }
 }
 
-/* The cost of computing u in the group, which may have some of its operands. */
+/* Returns the cost of computing u in the group, which may have some of its operands. */
 static double cost_in(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
@@ -283,12 +284,13 @@ static double cost_in(const struct fuse_block *b, uint32_t group, const struct f
 
 static void compute_in(struct fuse_block *b, uint32_t group, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
-  add_member(b, group, u->x, unit);
+  group_add_member(b, group, u->x, unit);
   use_operands(b, group, u);
 }
 
-/* Whether the group can take one more member that is computed again. */
-static bool has_room(const struct fuse_block *b, uint32_t group, const struct ir_binding *x) {
+/* Returns whether the group can take one more member that is computed again. */
+static bool group_has_room(const struct fuse_block *b, uint32_t group,
+                           const struct ir_binding *x) {
   return b->groups.items[group].members.count < FUSE_NODES_MOST || fuse_flat(b->fuse, x);
 }
 
@@ -309,7 +311,7 @@ static void decide_producer(struct fuse_block *b, uint32_t unit) {
     others++;
     again += cost_in(b, group, u);
     memory += bytes;
-    if (!has_room(b, group, u->x)) room = false;
+    if (!group_has_room(b, group, u->x)) room = false;
   }
   if (!own) memory += u->cost;
   bool everywhere = !u->ordered && room && !b->wanted[r] && again <= memory;
@@ -326,7 +328,7 @@ static void decide_producer(struct fuse_block *b, uint32_t unit) {
       read = true;
     }
   }
-  if (read) want(b, r);
+  if (read) want_in_memory(b, r);
   u->stays = own || b->wanted[r] || u->ordered;
   if (u->stays) compute_in(b, u->group, unit);
 }
@@ -338,7 +340,7 @@ static bool any_wanted(const struct fuse_block *b, const struct ir_binding *x) {
   return false;
 }
 
-static void decide(struct fuse_block *b, uint32_t unit) {
+static void decide_unit(struct fuse_block *b, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
   if (u->access && fuse_is_producer(u->role)) {
     decide_producer(b, unit);
@@ -350,14 +352,14 @@ static void decide(struct fuse_block *b, uint32_t unit) {
     compute_in(b, u->group, unit);
     return;
   }
-  for (uint32_t i = 0; i < u->x->operand_count; i++) want(b, u->x->operands[i]);
-  for (uint32_t i = 0; i < u->free_count; i++) want(b, u->free[i]);
+  for (uint32_t i = 0; i < u->x->operand_count; i++) want_in_memory(b, u->x->operands[i]);
+  for (uint32_t i = 0; i < u->free_count; i++) want_in_memory(b, u->free[i]);
 }
 
 void fuse_plan(struct fuse_block *b) {
   struct planner p = {.b = b, .ordered_before = NO_UNIT};
-  for (uint32_t i = 0; i < b->count; i++) classify(b, &b->list[i]);
+  for (uint32_t i = 0; i < b->count; i++) classify_unit(b, &b->list[i]);
   for (p.at = 0; p.at < b->count; p.at++) assign_stage(&p);
-  for (uint32_t i = 0; i < b->block->result_count; i++) want(b, b->block->results[i]);
-  for (uint32_t i = b->count; i-- > 0;) decide(b, i);
+  for (uint32_t i = 0; i < b->block->result_count; i++) want_in_memory(b, b->block->results[i]);
+  for (uint32_t i = b->count; i-- > 0;) decide_unit(b, i);
 }

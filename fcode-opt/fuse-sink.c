@@ -4,13 +4,13 @@
 #include "fcode-opt/fuse.h"
 #include "ir/sink.h"
 
-static bool movable(const void *context, const struct ir_binding *x) {
+static bool may_sink(const void *context, const struct ir_binding *x) {
   const struct fuse *fuse = context;
   return (x->form == IR_OP || x->form == IR_FUSED) &&
          sizes_safe(fuse->sizes, fuse->function, x);
 }
 
 void fuse_sink(struct fuse *fuse) {
-  const struct ir_sinking how = {fuse->o->arena, fuse->o->scratch, movable, fuse};
+  const struct ir_sinking how = {fuse->o->arena, fuse->o->scratch, may_sink, fuse};
   ir_sink(&how, fuse->f);
 }

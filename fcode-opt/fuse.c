@@ -23,7 +23,7 @@ static uint32_t root_of(uint32_t *parents, uint32_t k) {
 /* Connects members that have an elementwise operand or result in common, and all ordered
  * members: these stay in one superoperator, which keeps their order. Returns a union-find
  * forest. */
-static uint32_t *connect(struct fuse_block *b, const struct fuse_group *g) {
+static uint32_t *connect_members(struct fuse_block *b, const struct fuse_group *g) {
   struct fuse *fuse = b->fuse;
   uint32_t *parents = arena_alloc(fuse->o->scratch, g->members.count * sizeof *parents);
   uint32_t ordered = NO_UNIT;
@@ -64,7 +64,8 @@ static void want_constants(struct fuse_block *b, const struct ir_binding *x) {
   }
 }
 
-static void add_item(struct fuse_block *b, uint32_t group, uint32_t first, uint32_t count) {
+static void fuse_add_item(struct fuse_block *b, uint32_t group, uint32_t first,
+                          uint32_t count) {
   uint32_t item = (uint32_t)b->items.count;
   struct fuse_item *it = array_push(b->fuse->o->scratch, &b->items);
   *it = (struct fuse_item){.unit = NO_UNIT, .first = first, .count = count};
@@ -85,7 +86,7 @@ static void group_items(struct fuse_block *b, uint32_t group) {
   struct arena *scratch = b->fuse->o->scratch;
   if (g->members.count == 0) return;
   qsort(g->members.items, g->members.count, sizeof *g->members.items, by_unit);
-  uint32_t *parents = connect(b, g);
+  uint32_t *parents = connect_members(b, g);
   /* Lists of the components, each in order: next[k] follows k, plus 1; 0: none. */
   uint32_t *next = arena_alloc(scratch, g->members.count * sizeof *next);
   uint32_t *last = arena_alloc(scratch, g->members.count * sizeof *last);
@@ -101,7 +102,7 @@ static void group_items(struct fuse_block *b, uint32_t group) {
     uint32_t first = (uint32_t)b->members.count;
     for (uint32_t i = k + 1; i; i = next[i - 1])
       *array_push(scratch, &b->members) = g->members.items[i - 1];
-    add_item(b, group, first, (uint32_t)b->members.count - first);
+    fuse_add_item(b, group, first, (uint32_t)b->members.count - first);
   }
 }
 
@@ -153,7 +154,7 @@ static void depend_for_item(struct emitter *e, uint32_t item) {
   }
 }
 
-static void emit(struct emitter *e, uint32_t item) {
+static void emit_item(struct emitter *e, uint32_t item) {
   struct fuse_block *b = e->b;
   struct fuse_item *it = &b->items.items[item];
   if (it->unit != NO_UNIT) {
@@ -174,7 +175,7 @@ struct ranked {
   uint32_t position, item;
 };
 
-static int by_position(const void *a, const void *b) {
+static int items_by_position(const void *a, const void *b) {
   uint32_t x = ((const struct ranked *)a)->position, y = ((const struct ranked *)b)->position;
   return (x > y) - (x < y);
 }
@@ -186,7 +187,7 @@ static void emit_all(struct fuse_block *b) {
   size_t n = b->items.count;
   struct ranked *order = arena_alloc(scratch, (n + 1) * sizeof *order);
   for (uint32_t i = 0; i < n; i++) order[i] = (struct ranked){b->items.items[i].position, i};
-  qsort(order, n, sizeof *order, by_position);
+  qsort(order, n, sizeof *order, items_by_position);
   for (uint32_t i = 0; i < n; i++) {
     *array_push(scratch, &e.stack) = order[i].item;
     while (e.stack.count > 0) {
@@ -200,7 +201,7 @@ static void emit_all(struct fuse_block *b) {
       e.stack.count--;
       if (it->done) continue; /* it was pushed twice */
       it->done = true;
-      emit(&e, item);
+      emit_item(&e, item);
     }
   }
   rewrite_finish(b->block, &e.out);
@@ -208,7 +209,7 @@ static void emit_all(struct fuse_block *b) {
 
 /* ---- blocks ---- */
 
-/* What the block around needs to know of a fused block. */
+/* The facts about a fused block that the block around it needs. */
 struct outside {
   uint8_t effects;
   const ir_var *free; /* variables of outer blocks that it uses */
@@ -226,7 +227,7 @@ static void note_free(struct fuse_block *b, struct free_list *l, ir_var v) {
   *array_push(fuse->o->scratch, &l->list) = v;
 }
 
-static void find_free(struct fuse_block *b, struct outside *out) {
+static void find_free_vars(struct fuse_block *b, struct outside *out) {
   struct free_list l = {0};
   b->fuse->stamp++;
   for (uint32_t i = 0; i < b->block->count; i++) {
@@ -282,7 +283,7 @@ static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
   make_items(&b);
   emit_all(&b);
   if (fuse->explain) explain_block(fuse->explain, &b);
-  find_free(&b, &out);
+  find_free_vars(&b, &out);
   return out;
 }
 

@@ -106,7 +106,7 @@ struct fuse {
   ARRAY(struct fuse_entry) entries;
   struct scoped_map by_hash; /* indices of entries */
   struct explain *explain;   /* or NULL */
-  /* of the function */
+  /* the index of the function */
   uint32_t function;
   struct ir_function *f;
   struct ir_binding **definitions; /* per variable: its binding; NULL: a parameter */
@@ -137,26 +137,28 @@ struct fuse_block {
 
 /* ---- fuse-form.c ---- */
 
-/* How the operands of a binding are accessed (superop_access), one letter each, and its role:
- * of a combination, of its consumers. NULL: it cannot be fused. */
+/* Returns how the operands of a binding are accessed (superop_access), one letter each, and its
+ * role; a combination has the role of its consumers. NULL: it cannot be fused. */
 const char *fuse_form(struct arena *scratch, const struct ir_program *,
                       const struct ir_binding *, enum superop_role *);
-/* A variable as long as its domain, if it can be fused. */
+/* Returns a variable as long as its domain, if it can be fused. */
 ir_var fuse_domain(const struct ir_program *, const struct ir_binding *, enum superop_role);
-/* How many nodes it becomes. */
+/* Returns how many nodes the binding becomes. */
 uint32_t fuse_nodes(const struct ir_program *, const struct ir_binding *);
-/* The superoperator of a binding if that is a combination that can be fused; else NULL. */
+/* Returns the superoperator of a binding if it is a combination that can be fused; else NULL.
+ */
 const struct superop *fuse_combination(const struct ir_program *, const struct ir_binding *);
 
 /* ---- fuse-cost.c ---- */
 
-/* Bytes of one element of a variable. */
+/* Returns the bytes of one element of a variable. */
 double fuse_bytes(const struct fuse *, ir_var);
-/* Work of an operation per element, in bytes. */
+/* Returns the work of an operation per element, in bytes. */
 double fuse_work(const struct fuse *, const struct ir_binding *);
-/* Whether a variable is a constant of one element. */
+/* Returns whether a variable is a constant of one element. */
 bool fuse_constant(const struct fuse *, ir_var);
-/* Whether it is a DIST or INDEX of constants, which is free to compute in any group. */
+/* Returns whether a binding is a DIST or INDEX of constants, which is free to compute in any
+ * group. */
 bool fuse_flat(const struct fuse *, const struct ir_binding *);
 
 /* ---- fuse-sink.c ---- */
@@ -166,34 +168,35 @@ void fuse_sink(struct fuse *);
 
 /* ---- fuse-copy.c ---- */
 
-/* Copies bindings into an arm of an IF where computing them costs at most what reading them
- * does. True if there are new variables: sizes must be computed again. */
+/* Copies bindings into an arm of an IF where computing them costs at most as much as reading
+ * their results. Returns whether there are new variables: sizes must be computed again then. */
 bool fuse_copy(struct fuse *);
 
 /* ---- fuse-lengths.c ---- */
 
 /* Replaces the operand of LENGTH by an older vector of the same length, so that the computed
- * one need not be in memory. True if there are new variables: sizes must be computed again. */
+ * one need not be in memory. Returns whether there are new variables: sizes must be computed
+ * again then. */
 bool fuse_lengths(struct opt *, const struct sizes *);
 
 /* ---- fuse-plan.c ---- */
 
 /* Assigns roles, stages and groups, then decides which groups compute each producer. */
 void fuse_plan(struct fuse_block *);
-/* The unit of this block that defines a variable, or NULL. */
+/* Returns the unit of this block that defines a variable, or NULL. */
 struct fuse_unit *fuse_definition(const struct fuse_block *, ir_var);
 static inline bool fuse_is_producer(uint8_t role) {
   return role == ROLE_SPREAD || role == ROLE_INDEX || role == ROLE_GATHER ||
          role == ROLE_PICK || role == ROLE_MAP;
 }
-/* Whether u may use the result of `def` in the same group, as an operand with this access
- * (superop_access). */
+/* Returns whether u may use the result of `def` in the same group, as an operand with this
+ * access (superop_access). */
 static inline bool fuse_elementwise(const struct fuse_unit *def, const struct fuse_unit *u,
                                     char access) {
   return access == 'd' && u->access && def->access && fuse_is_producer(def->role) &&
          def->domain == u->domain;
 }
-/* How a unit accesses an operand. */
+/* Returns how a unit accesses an operand. */
 static inline char fuse_access(const struct fuse_unit *u, uint32_t operand) {
   return u->access ? u->access[operand] : 'x';
 }

@@ -23,7 +23,7 @@
 
 #include <string.h>
 
-/* Of a binding that has moved to where it is now. */
+/* A note on a binding that has moved to its present position. */
 enum note { NOTE_NONE, NOTE_NEVER_FAILS, NOTE_MAY_FAIL };
 
 struct hoist {
@@ -35,7 +35,7 @@ struct hoist {
   bool stopped;              /* something that moved before would move on if it were safe */
   struct map notes; /* from a function and a variable: enum note of its binding, which moved */
 
-  /* the function at hand */
+  /* the index of the function at hand */
   uint32_t index;
   struct ir_function *f;
   bool *shared;                        /* per variable: a chunk does not change it */
@@ -60,12 +60,12 @@ static const struct sizes *sizes_of(struct hoist *h) {
   return h->sizes;
 }
 
-static bool is_scalar(struct hoist *h, ir_var v) {
+static bool hoist_is_scalar(struct hoist *h, ir_var v) {
   const struct sizes *sizes = sizes_of(h);
   return v < h->known[h->index] && sizes_known(sizes, h->index, v, SIZE_LEN) == 1;
 }
 
-static enum note note_of(const struct hoist *h, const struct ir_binding *x) {
+static enum note note_of_binding(const struct hoist *h, const struct ir_binding *x) {
   if (x->result_count == 0) return NOTE_NONE;
   return map_get(&h->notes, map_pair(h->index, x->results[0]));
 }
@@ -73,7 +73,7 @@ static enum note note_of(const struct hoist *h, const struct ir_binding *x) {
 static bool block_may_fail(struct hoist *h, const struct ir_block *block);
 
 static bool binding_may_fail(struct hoist *h, const struct ir_binding *x) {
-  const enum note note = note_of(h, x);
+  const enum note note = note_of_binding(h, x);
   if (note != NOTE_NONE) return note == NOTE_MAY_FAIL;
   switch ((enum ir_form)x->form) {
   case IR_OP:
@@ -84,7 +84,7 @@ static bool binding_may_fail(struct hoist *h, const struct ir_binding *x) {
   case IR_CONST: return false;
   case IR_IF: break;
   }
-  return !is_scalar(h, x->operands[0]) || block_may_fail(h, x->as.arms.then) ||
+  return !hoist_is_scalar(h, x->operands[0]) || block_may_fail(h, x->as.arms.then) ||
          block_may_fail(h, x->as.arms.otherwise);
 }
 
@@ -98,24 +98,25 @@ static bool block_may_fail(struct hoist *h, const struct ir_block *block) {
 
 /* ---- what is the same for all chunks ---- */
 
-static bool is_number(const struct hoist *h, ir_var v, int64_t number) {
+static bool is_known_number_var(const struct hoist *h, ir_var v, int64_t number) {
   if (!h->constants[v]) return false;
   const struct vcode_constant *c = h->constants[v]->as.constant;
   return c->type == TW_INT && c->length == 1 && c->as.ints[0] == number;
 }
 
-/* n > 0, n != 0, n >= 1 and 0 < n, 0 != n, 1 <= n, where n is the number of instances. */
+/* Matches n > 0, n != 0, n >= 1 and 0 < n, 0 != n, 1 <= n, where n is the number of instances.
+ */
 static bool asks_for_instances(const struct hoist *h, const struct ir_binding *x) {
   if (x->form != IR_OP || x->type != TW_INT || x->operand_count != 2) return false;
   const bool first = h->lengths[x->operands[0]];
   if (!first && !h->lengths[x->operands[1]]) return false;
   const ir_var other = x->operands[first ? 1 : 0];
   switch ((enum opcode)x->op) {
-  case OPC_NE: return is_number(h, other, 0);
-  case OPC_GT: return first && is_number(h, other, 0);
-  case OPC_GE: return first && is_number(h, other, 1);
-  case OPC_LT: return !first && is_number(h, other, 0);
-  case OPC_LE: return !first && is_number(h, other, 1);
+  case OPC_NE: return is_known_number_var(h, other, 0);
+  case OPC_GT: return first && is_known_number_var(h, other, 0);
+  case OPC_GE: return first && is_known_number_var(h, other, 1);
+  case OPC_LT: return !first && is_known_number_var(h, other, 0);
+  case OPC_LE: return !first && is_known_number_var(h, other, 1);
   default: return false;
   }
 }
@@ -126,7 +127,7 @@ static bool is_base(const struct hoist *h, ir_var v) {
 
 static bool block_is_shared(struct hoist *h, const struct ir_block *block);
 
-/* Whether x computes what no chunk changes; then its results are shared. */
+/* Returns whether no chunk changes the results of x: they are shared then. */
 static bool binding_is_shared(struct hoist *h, const struct ir_binding *x) {
   bool shared = !(binding_effects(&h->calls, x) & (EFFECT_OUTSIDE | EFFECT_TIMER));
   for (uint32_t i = 0; i < x->operand_count; i++) shared = shared && h->shared[x->operands[i]];
@@ -139,7 +140,7 @@ static bool binding_is_shared(struct hoist *h, const struct ir_binding *x) {
   return shared;
 }
 
-/* An arm of an IF that moves as a whole. */
+/* Returns whether an arm of an IF moves as a whole. */
 static bool block_is_shared(struct hoist *h, const struct ir_block *block) {
   bool shared = block->end == IR_YIELD;
   for (uint32_t i = 0; i < block->count && shared; i++)
@@ -155,7 +156,7 @@ static void note_number(struct hoist *h, const struct ir_binding *x) {
     h->lengths[x->results[0]] = true;
 }
 
-/* Whether anything might move, if it may. */
+/* Returns whether anything might move, if it may. */
 static bool has_candidates(struct hoist *h) {
   const struct ir_block *body = h->f->body;
   bool any = false;
@@ -167,9 +168,9 @@ static bool has_candidates(struct hoist *h) {
   return any;
 }
 
-/* Finds the bindings of the body that move. True if there are any. Constants stay, and are
- * copied. */
-static bool find_moves(struct hoist *h) {
+/* Finds the bindings of the body that move, and returns whether there are any. Constants stay,
+ * and are copied. */
+static bool hoist_find_moves(struct hoist *h) {
   const struct ir_block *body = h->f->body;
   bool any = false;
   for (uint32_t i = 0; i < body->count; i++) {
@@ -180,14 +181,14 @@ static bool find_moves(struct hoist *h) {
     h->moves[i] = shared && (!h->fails[i] || !h->may_fail);
     any |= h->moves[i];
     if (h->moves[i]) continue;
-    h->stopped |= shared && note_of(h, x) != NOTE_NONE;
+    h->stopped |= shared && note_of_binding(h, x) != NOTE_NONE;
     h->may_fail |= h->fails[i];
     for (uint32_t k = 0; k < x->result_count; k++) h->shared[x->results[k]] = false;
   }
   return any;
 }
 
-static void prepare(struct hoist *h, uint32_t index) {
+static void hoist_prepare(struct hoist *h, uint32_t index) {
   struct arena *scratch = h->o->scratch;
   h->index = index;
   h->f = &h->o->program->functions[index];
@@ -219,7 +220,7 @@ static void mark_uses(const struct ir_block *block, bool *used) {
   for (uint32_t i = 0; i < block->result_count; i++) used[block->results[i]] = true;
 }
 
-/* The results of what moves that what stays uses. */
+/* Finds the results of moved bindings that the remaining ones use. */
 static void find_results(struct hoist *h) {
   const struct ir_block *body = h->f->body;
   bool *used = arena_alloc(h->o->scratch, h->f->var_count);
@@ -235,8 +236,8 @@ static void find_results(struct hoist *h) {
   }
 }
 
-/* What moves as a block, with what it needs of what stays: constants, LENGTHS of parameter 0.
- * It yields the new operands. */
+/* Makes a block of the bindings that move, with those that stay and that they need: constants,
+ * LENGTHS of parameter 0. It yields the new operands. */
 static struct ir_block *moved_block(struct hoist *h) {
   struct opt *o = h->o;
   const struct ir_block *body = h->f->body;
@@ -258,7 +259,7 @@ static struct ir_block *moved_block(struct hoist *h) {
   return block;
 }
 
-/* The bindings of a moved block are copies of those of the body, in this order. */
+/* Notes the bindings of a moved block, which are copies of those of the body in this order. */
 static void note_copies(struct hoist *h, uint32_t caller, const struct ir_block *copy) {
   const struct ir_block *body = h->f->body;
   for (uint32_t i = 0, k = 0; i < body->count; i++) {
@@ -270,9 +271,10 @@ static void note_copies(struct hoist *h, uint32_t caller, const struct ir_block 
   }
 }
 
-/* Puts a copy of what moves before a call, and its results behind the operands. */
-static void move_to(struct hoist *h, struct ir_function *caller, struct ir_binding *call,
-                    const struct ir_block *moved, struct rewrite_block *out) {
+/* Puts a copy of the moved block before a call, and its results behind the operands. */
+static void move_before_call(struct hoist *h, struct ir_function *caller,
+                             struct ir_binding *call, const struct ir_block *moved,
+                             struct rewrite_block *out) {
   struct opt *o = h->o;
   ir_var *map = arena_alloc(o->scratch, h->f->var_count * sizeof *map);
   for (uint32_t v = 0; v < h->f->var_count; v++) map[v] = IR_NO_VAR;
@@ -295,14 +297,14 @@ static void move_to_calls(struct hoist *h, struct ir_function *caller, struct ir
       move_to_calls(h, caller, x->as.arms.otherwise, moved);
     }
     if (x->form == IR_CALL && x->as.callee == h->index)
-      move_to(h, caller, x, moved, &out);
+      move_before_call(h, caller, x, moved, &out);
     else
       rewrite_append(h->o, &out, x);
   }
   rewrite_finish(block, &out);
 }
 
-/* What moved is gone; its results are the last parameters. */
+/* Removes the moved bindings; their results are the last parameters. */
 static void shrink(struct hoist *h) {
   struct ir_function *f = h->f;
   uint32_t kept = 0;
@@ -322,8 +324,8 @@ static bool can_hoist(const struct hoist *h, uint32_t f) {
 }
 
 static void hoist_function(struct hoist *h, uint32_t index) {
-  prepare(h, index);
-  if (!has_candidates(h) || !find_moves(h)) return;
+  hoist_prepare(h, index);
+  if (!has_candidates(h) || !hoist_find_moves(h)) return;
   find_results(h);
   const struct ir_block *moved = moved_block(h);
   const struct calls *calls = &h->calls;
@@ -339,7 +341,7 @@ static void hoist_function(struct hoist *h, uint32_t index) {
   h->any = true;
 }
 
-/* True if something that has moved could move on, with sizes of its own. */
+/* Returns whether something that has moved could move on, with sizes of its own. */
 static bool hoist_round(struct opt *o, bool *changed) {
   struct hoist h = {.o = o, .calls = calls_make(o)};
   map_init(&h.notes, o->scratch);

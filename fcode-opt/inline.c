@@ -34,13 +34,14 @@ static bool may_inline(const struct inliner *in, uint32_t f) {
   return function->typed && !function->instances && !function->rounds;
 }
 
-/* Whether it has only one call, which it may replace. */
+/* Returns whether f has only one call, which it may replace. */
 static bool called_once(const struct inliner *in, uint32_t f) {
   const struct calls *calls = &in->calls;
   return may_inline(in, f) && calls->sites[f] == 1 && !calls->fixed[f] && !calls->recursive[f];
 }
 
-static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t within) {
+static bool is_worth_inlining(struct inliner *in, uint32_t callee, uint32_t depth,
+                              uint32_t within) {
   const struct calls *calls = &in->calls;
   bool fits = depth + calls->depth[callee] <= OPT_DEEPEST;
   if (called_once(in, callee)) {
@@ -65,7 +66,7 @@ static void extend_map(struct inliner *in) {
   for (; in->mapped < count; in->mapped++) in->map[in->mapped] = in->mapped;
 }
 
-/* The kinds of the callee's kind variables in this call. */
+/* Returns the kinds of the callee's kind variables in this call. */
 static const struct ir_kind **instance_of(struct inliner *in, struct ir_function *f,
                                           const struct ir_function *callee,
                                           const struct ir_binding *call) {
@@ -84,9 +85,9 @@ static const struct ir_kind **instance_of(struct inliner *in, struct ir_function
   return instance;
 }
 
-/* A copy of the callee's body, its parameters replaced by the call's operands. */
-static struct ir_block *expand(struct inliner *in, const struct ir_binding *call,
-                               uint32_t depth) {
+/* Makes a copy of the callee's body in which the call's operands replace the parameters. */
+static struct ir_block *expand_call(struct inliner *in, const struct ir_binding *call,
+                                    uint32_t depth) {
   struct opt *o = in->o;
   struct ir_function *f = &o->program->functions[in->f];
   const struct ir_function *callee = &o->program->functions[call->as.callee];
@@ -121,11 +122,11 @@ static void inline_bindings(struct inliner *in, struct ir_block *block, uint32_t
       inline_block(in, x->as.arms.then, depth + 1, within);
       inline_block(in, x->as.arms.otherwise, depth + 1, within);
     }
-    if (x->form != IR_CALL || !wanted(in, x->as.callee, depth, within)) {
+    if (x->form != IR_CALL || !is_worth_inlining(in, x->as.callee, depth, within)) {
       rewrite_append(o, out, x);
       continue;
     }
-    struct ir_block *body = expand(in, x, depth);
+    struct ir_block *body = expand_call(in, x, depth);
     extend_map(in);
     if (called_once(in, x->as.callee))
       inline_bindings(in, body, depth, within + 1, out);

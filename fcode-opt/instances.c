@@ -25,19 +25,19 @@
 
 #include <string.h>
 
-/* Operations with own elements as results that are expected to become one superoperator: half
- * of what one may have. */
+/* The most operations with own elements as results that are expected to become one
+ * superoperator: half of the most that one may have. */
 enum { FUSED_MOST = FUSE_NODES_MOST / 2 };
 
-/* Of a variable with elements of the function's own, or that depends on them. */
+/* The state of a variable that has elements of the function's own, or depends on them. */
 struct trace {
   const struct ir_binding *definition; /* if it has such elements; else NULL */
   bool fused;                          /* fusion may keep it out of memory */
   uint32_t stage; /* reductions and scans of own elements that it waits for */
 };
 
-/* The last binding that may fail, as in fuse-plan.c: what may fail, or depends on a check,
- * stays behind it. */
+/* The last binding that may fail, as in fuse-plan.c. A later binding that may fail, or depends
+ * on a check, stays behind it. */
 struct ordered {
   bool any, fusible;
   uint32_t stage, domain;
@@ -62,7 +62,7 @@ struct search {
 
 /* ---- lengths ---- */
 
-static void add_lengths(struct search *s, ir_var v, bool total) {
+static void add_known_lengths(struct search *s, ir_var v, bool total) {
   const bool descriptor = s->f->vars[v]->tag == IR_SEGDES;
   *array_push(s->o->scratch, &s->lengths) =
       sizes_assumed(s->sizes, s->index, v, descriptor ? SIZE_COUNT : SIZE_LEN);
@@ -70,16 +70,17 @@ static void add_lengths(struct search *s, ir_var v, bool total) {
     *array_push(s->o->scratch, &s->lengths) = sizes_assumed(s->sizes, s->index, v, SIZE_TOTAL);
 }
 
-/* As many as there are instances, and what is shared; parameter 0 is both. */
+/* Lists the lengths of as many elements as there are instances, and of shared parameters.
+ * Parameter 0 has both. */
 static void list_lengths(struct search *s) {
   const struct ir_instances *mark = s->f->instances;
   s->lengths.count = 0;
   for (uint32_t i = 0; i < s->f->param_count; i++) {
     if (mark->params[i] == IR_SHARED || mark->params[i] == IR_EACH)
-      add_lengths(s, s->f->params[i], mark->params[i] == IR_SHARED);
+      add_known_lengths(s, s->f->params[i], mark->params[i] == IR_SHARED);
   }
   for (uint32_t i = 0; i < s->f->result_count; i++) {
-    if (mark->results[i] == IR_EACH) add_lengths(s, s->f->body->results[i], false);
+    if (mark->results[i] == IR_EACH) add_known_lengths(s, s->f->body->results[i], false);
   }
 }
 
@@ -96,12 +97,12 @@ static bool has_own_elements(const struct search *s, ir_var v) {
 
 /* ---- reasons ---- */
 
-static const char *name_of(const struct search *s, uint32_t function) {
+static const char *name_of_function(const struct search *s, uint32_t function) {
   return s->o->program->functions[function].name->text;
 }
 
 /* "+ INT", "superoperator OP3", "a call of FN", "an IF". */
-static const char *operation(const struct search *s, const struct ir_binding *x) {
+static const char *operation_text(const struct search *s, const struct ir_binding *x) {
   const char *type = type_word_text((enum type_word)x->type);
   switch ((enum ir_form)x->form) {
   case IR_OP:
@@ -109,7 +110,8 @@ static const char *operation(const struct search *s, const struct ir_binding *x)
                         x->type == TW_NONE ? "" : " ", x->type == TW_NONE ? "" : type);
   case IR_FUSED:
     return arena_printf(s->kept, "OP%u", s->o->program->superops[x->as.superop]->number);
-  case IR_CALL: return arena_printf(s->kept, "the call of %s", name_of(s, x->as.callee));
+  case IR_CALL:
+    return arena_printf(s->kept, "the call of %s", name_of_function(s, x->as.callee));
   case IR_IF: return "an IF";
   case IR_CONST: break;
   }
@@ -119,24 +121,25 @@ static const char *operation(const struct search *s, const struct ir_binding *x)
 static const char *keeps(const struct search *s, const struct ir_binding *definition,
                          const struct ir_binding *user) {
   return arena_printf(s->kept, "line %u: the result of %s is in memory for %s in line %u",
-                      definition->pos.line, operation(s, definition), operation(s, user),
-                      user->pos.line);
+                      definition->pos.line, operation_text(s, definition),
+                      operation_text(s, user), user->pos.line);
 }
 
-/* Why a call makes its caller worth it; or NULL. */
+/* Returns why a call makes its caller worth it; or NULL. */
 static const char *of_call(const struct search *s, const struct ir_binding *x) {
   const uint32_t callee = x->as.callee;
   if (!s->o->program->functions[callee].instances)
-    return arena_printf(s->kept, "line %u: it calls %s", x->pos.line, name_of(s, callee));
+    return arena_printf(s->kept, "line %u: it calls %s", x->pos.line,
+                        name_of_function(s, callee));
   if (!s->worth[callee]) return NULL;
-  return arena_printf(s->kept, "line %u: it calls %s, which is lifted", x->pos.line,
-                      name_of(s, callee));
+  return arena_printf(s->kept, "line %u: it calls %s, which is by instances", x->pos.line,
+                      name_of_function(s, callee));
 }
 
 static const char *of_block(struct search *s, const struct ir_block *block);
 
-/* The stage of the latest operand. */
-static uint32_t stage_of(const struct search *s, const struct ir_binding *x) {
+/* Returns the stage of the latest operand. */
+static uint32_t stage_of_operands(const struct search *s, const struct ir_binding *x) {
   uint32_t stage = x->form == IR_OP || x->form == IR_CONST ? 0 : s->highest;
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const uint32_t of = s->traces[x->operands[i]].stage;
@@ -145,36 +148,36 @@ static uint32_t stage_of(const struct search *s, const struct ir_binding *x) {
   return stage;
 }
 
-/* The domain of a binding that can be fused. */
-static uint32_t domain_of(const struct search *s, const struct ir_binding *x,
-                          enum superop_role role) {
+/* Returns the domain of a binding that can be fused. */
+static uint32_t domain_of_binding(const struct search *s, const struct ir_binding *x,
+                                  enum superop_role role) {
   return sizes_assumed(s->sizes, s->index, fuse_domain(s->o->program, x, role), SIZE_LEN);
 }
 
-static bool may_fail(const struct search *s, const struct ir_binding *x) {
+static bool instance_may_fail(const struct search *s, const struct ir_binding *x) {
   const unsigned effects = binding_effects(&s->calls, x);
   if (effects != EFFECT_ENDS || (x->form != IR_OP && x->form != IR_FUSED)) return effects != 0;
   return !sizes_safe(s->sizes, s->index, x);
 }
 
-/* The stage of a binding whose operands have lengths that only a check makes agree: behind the
- * last one that may fail. */
+/* Returns the stage of a binding whose operands have lengths that only a check makes agree: it
+ * is behind the last one that may fail. */
 static uint32_t checked_stage(struct search *s, const struct ir_binding *x, bool access,
                               enum superop_role role, uint32_t stage) {
   const struct ordered last = s->ordered;
-  const uint32_t domain = access ? domain_of(s, x, role) : 0;
+  const uint32_t domain = access ? domain_of_binding(s, x, role) : 0;
   if (last.any && x->form == IR_OP && !sizes_agree(s->sizes, s->index, x)) {
     const bool together = access && last.fusible && last.domain == domain;
     const uint32_t least = last.stage + (last.fusible && !together);
     if (least > stage) stage = least;
   }
-  if (may_fail(s, x)) s->ordered = (struct ordered){true, access, stage, domain};
+  if (instance_may_fail(s, x)) s->ordered = (struct ordered){true, access, stage, domain};
   return stage;
 }
 
-/* Notes what the results are. `access`: how it would be fused, or NULL. */
-static void define(struct search *s, const struct ir_binding *x, const char *access,
-                   enum superop_role role, uint32_t stage) {
+/* Notes the results of a binding. `access` says how it would be fused, or is NULL. */
+static void note_results(struct search *s, const struct ir_binding *x, const char *access,
+                         enum superop_role role, uint32_t stage) {
   const bool produces = access && fuse_is_producer((uint8_t)role);
   for (uint32_t i = 0; i < x->operand_count && access && !produces; i++) {
     if (!s->traces[x->operands[i]].definition) continue;
@@ -202,7 +205,7 @@ static const char *of_arms(struct search *s, const struct ir_binding *x) {
 static const char *of_binding(struct search *s, const struct ir_binding *x) {
   enum superop_role role = ROLE_MAP;
   const char *access = s->fused ? fuse_form(s->o->scratch, s->o->program, x, &role) : NULL;
-  uint32_t stage = stage_of(s, x);
+  uint32_t stage = stage_of_operands(s, x);
   if (s->fused) stage = checked_stage(s, x, access != NULL, role, stage);
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const struct trace *t = &s->traces[x->operands[i]];
@@ -212,7 +215,7 @@ static const char *of_binding(struct search *s, const struct ir_binding *x) {
   s->operations += x->form == IR_OP || x->form == IR_FUSED;
   const char *why = x->form == IR_CALL ? of_call(s, x) : NULL;
   if (x->form == IR_IF) why = of_arms(s, x);
-  if (!why) define(s, x, access, role, x->form == IR_IF ? s->highest : stage);
+  if (!why) note_results(s, x, access, role, x->form == IR_IF ? s->highest : stage);
   return why;
 }
 
@@ -222,7 +225,7 @@ static const char *of_block(struct search *s, const struct ir_block *block) {
   return why;
 }
 
-/* Why a function by instances is worth its call; or NULL. */
+/* Returns why a function by instances is worth its call; or NULL. */
 static const char *of_function(struct search *s, uint32_t index) {
   s->index = index;
   s->f = &s->o->program->functions[index];

@@ -43,7 +43,7 @@ struct invariants {
   struct calls calls;
   const struct sizes *sizes; /* NULL until one is asked for */
 
-  /* the function at hand */
+  /* the index of the function at hand */
   uint32_t index;
   const struct ir_function *f;
   bool *invariant;   /* per variable */
@@ -91,14 +91,14 @@ static bool find_parameters(struct invariants *s) {
 
 /* ---- what is worth a parameter ---- */
 
-/* One number, or a descriptor of one segment. */
-static bool is_scalar(struct invariants *s, ir_var v) {
+/* Returns whether v is one number, or a descriptor of one segment. */
+static bool is_invariant_scalar(struct invariants *s, ir_var v) {
   const uint8_t what = s->f->vars[v]->tag == IR_SEGDES ? SIZE_COUNT : SIZE_LEN;
   if (!s->sizes) s->sizes = sizes_compute(s->o);
   return sizes_known(s->sizes, s->index, v, what) == 1;
 }
 
-/* Whether an operation takes passes over memory that fusion does not make cheaper. */
+/* Returns whether an operation takes passes over memory that fusion does not make cheaper. */
 static bool is_costly_operation(const struct ir_binding *x) {
   switch (opcode_info(x->op)->klass) {
   case OC_REDUCE:
@@ -116,14 +116,14 @@ static bool is_costly(struct invariants *s, const struct ir_binding *x) {
   if (x->form == IR_CALL || x->form == IR_FUSED) return true;
   if (x->form != IR_OP || !is_costly_operation(x)) return false;
   for (uint32_t k = 0; k < x->operand_count; k++) {
-    if (!is_scalar(s, x->operands[k])) return true;
+    if (!is_invariant_scalar(s, x->operands[k])) return true;
   }
   return false;
 }
 
 /* ---- candidates ---- */
 
-static bool is_check(const struct ir_binding *x) {
+static bool is_removable_check(const struct ir_binding *x) {
   return x->form == IR_OP && x->op == OPC_ASSERT;
 }
 
@@ -143,20 +143,20 @@ static void note_own_call(struct invariants *s) {
 
 static void note_candidate(struct invariants *s, const struct ir_binding *x, uint32_t number) {
   for (uint32_t k = 0; k < x->result_count; k++) s->invariant[x->results[k]] = true;
-  if (!is_check(x) && !is_costly(s, x)) return;
+  if (!is_removable_check(x) && !is_costly(s, x)) return;
   *array_push(s->o->scratch, &s->open) = s->candidates.count;
   *array_push(s->o->scratch, &s->candidates) = (struct candidate){x, number, 0};
 }
 
-/* What is bound in an arm may not be used behind it. */
-static void find_candidates(struct invariants *s, const struct ir_block *block) {
+/* Finds candidates in a block. A variable that is bound in an arm may not be used behind it. */
+static void find_invariant_candidates(struct invariants *s, const struct ir_block *block) {
   const size_t open = s->open.count;
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     const uint32_t number = s->bindings++;
     if (x->form == IR_IF) {
-      find_candidates(s, x->as.arms.then);
-      find_candidates(s, x->as.arms.otherwise);
+      find_invariant_candidates(s, x->as.arms.then);
+      find_invariant_candidates(s, x->as.arms.otherwise);
     } else if (is_own_call(s, x)) {
       note_own_call(s);
     } else if (is_invariant(s, x)) {
@@ -166,8 +166,9 @@ static void find_candidates(struct invariants *s, const struct ir_block *block) 
   s->open.count = open;
 }
 
-/* Those before all calls of the function by itself move. True if a result does. */
-static bool find_moves(struct invariants *s) {
+/* Marks the candidates before all calls of the function by itself: they move. Returns whether a
+ * result does. */
+static bool invariants_find_moves(struct invariants *s) {
   s->moves = arena_alloc(s->o->scratch, s->bindings);
   s->results.count = 0;
   for (size_t i = 0; i < s->candidates.count; i++) {
@@ -212,7 +213,7 @@ static void remove_moved(struct invariants *s, struct ir_block *block, uint32_t 
   block->count = kept;
 }
 
-/* Calls of the function by itself become calls of the twin. Both have the same variables. */
+/* Makes calls of the function by itself calls of the twin. Both have the same variables. */
 static void call_twin(struct invariants *s, struct ir_block *block, uint32_t twin) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
@@ -245,15 +246,15 @@ static bool may_have_twin(const struct invariants *s, uint32_t index) {
          s->calls.recursive[index];
 }
 
-static bool look_at(struct invariants *s, uint32_t index) {
+static bool hoist_invariants(struct invariants *s, uint32_t index) {
   s->index = index;
   s->f = &s->o->program->functions[index];
   s->invariant = arena_alloc(s->o->scratch, s->f->var_count);
   s->bindings = s->itself = 0;
   s->candidates.count = s->open.count = 0;
   if (!find_parameters(s)) return false;
-  find_candidates(s, s->f->body);
-  return s->itself > 0 && find_moves(s);
+  find_invariant_candidates(s, s->f->body);
+  return s->itself > 0 && invariants_find_moves(s);
 }
 
 bool pass_invariants(struct opt *o) {
@@ -261,7 +262,7 @@ bool pass_invariants(struct opt *o) {
   struct invariants s = {.o = o, .calls = calls_make(o)};
   bool any = false;
   for (uint32_t f = 0; f < n; f++) {
-    if (!may_have_twin(&s, f) || !look_at(&s, f)) continue;
+    if (!may_have_twin(&s, f) || !hoist_invariants(&s, f)) continue;
     make_twin(&s);
     any = true;
   }

@@ -12,8 +12,8 @@ uint32_t loops_base(const struct symbolic *s, uint32_t domain) {
   return domain;
 }
 
-/* The domain of the elements of `parent` for which a flag holds. */
-static uint32_t packed(struct symbolic *s, uint32_t parent, uint32_t flag) {
+/* Returns the domain of the elements of `parent` for which a flag holds. */
+static uint32_t packed_domain(struct symbolic *s, uint32_t parent, uint32_t flag) {
   for (uint32_t i = 0; i < s->domains.count; i++) {
     const struct domain *d = &s->domains.items[i];
     if (d->parent == parent && d->flag == flag && d->first == LOOPS_NONE) return i;
@@ -23,8 +23,8 @@ static uint32_t packed(struct symbolic *s, uint32_t parent, uint32_t flag) {
   return (uint32_t)s->domains.count - 1;
 }
 
-/* The joined domain of two that partition a common parent; or NONE. */
-static uint32_t joined(struct symbolic *s, uint32_t first, uint32_t second) {
+/* Returns the joined domain of two that partition a common parent; or NONE. */
+static uint32_t joined_domain(struct symbolic *s, uint32_t first, uint32_t second) {
   const struct domain *a = &s->domains.items[loops_base(s, first)];
   const struct domain *b = &s->domains.items[loops_base(s, second)];
   if (a->flag == LOOPS_NONE || b->flag == LOOPS_NONE) return LOOPS_NONE;
@@ -41,8 +41,8 @@ static uint32_t joined(struct symbolic *s, uint32_t first, uint32_t second) {
   return (uint32_t)s->domains.count - 1;
 }
 
-/* Whether `inner` is a subset of `outer`. */
-static bool is_within(const struct symbolic *s, uint32_t inner, uint32_t outer) {
+/* Returns whether `inner` is a subset of `outer`. */
+static bool is_subdomain(const struct symbolic *s, uint32_t inner, uint32_t outer) {
   outer = loops_base(s, outer);
   for (uint32_t d = loops_base(s, inner);; d = loops_base(s, s->domains.items[d].parent)) {
     if (d == outer) return true;
@@ -50,9 +50,9 @@ static bool is_within(const struct symbolic *s, uint32_t inner, uint32_t outer) 
   }
 }
 
-/* SELECT by whether an element of `outer` is in `inner`. */
-static uint32_t merge(struct symbolic *s, uint32_t inner, uint32_t outer, uint32_t yes,
-                      uint32_t no) {
+/* Makes a SELECT by whether an element of `outer` is in `inner`. */
+static uint32_t merge_domains(struct symbolic *s, uint32_t inner, uint32_t outer, uint32_t yes,
+                              uint32_t no) {
   outer = loops_base(s, outer);
   for (uint32_t d = loops_base(s, inner); d != outer && yes != LOOPS_NONE;) {
     const struct domain *at = &s->domains.items[d];
@@ -65,8 +65,8 @@ static uint32_t merge(struct symbolic *s, uint32_t inner, uint32_t outer, uint32
 
 /* ---- operations ---- */
 
-static bool set(struct symbolic *s, ir_var v, enum shape shape, uint32_t domain,
-                uint32_t expr) {
+static bool set_symbolic(struct symbolic *s, ir_var v, enum shape shape, uint32_t domain,
+                         uint32_t expr) {
   s->vars[v] = (struct known){(uint8_t)shape, domain, expr};
   return shape == SHAPE_DOMAIN || expr != LOOPS_NONE;
 }
@@ -75,12 +75,12 @@ static bool is_vector(const struct symbolic *s, ir_var v, uint32_t domain) {
   return s->vars[v].shape == SHAPE_VECTOR && s->vars[v].domain == domain;
 }
 
-static bool domain_of(const struct symbolic *s, ir_var v, uint32_t *domain) {
+static bool domain_of_var(const struct symbolic *s, ir_var v, uint32_t *domain) {
   *domain = s->vars[v].domain;
   return s->vars[v].shape == SHAPE_DOMAIN;
 }
 
-/* A flag that holds in the domain and implies that the divisor is not 0; or NONE. */
+/* Returns a flag that holds in the domain and implies that the divisor is not 0; or NONE. */
 static uint32_t not_zero(const struct symbolic *s, uint32_t divisor, uint32_t domain) {
   for (uint32_t d = domain; d != LOOPS_NONE; d = s->domains.items[d].parent) {
     const uint32_t flag = s->domains.items[d].flag;
@@ -109,7 +109,7 @@ static bool make_safe(struct symbolic *s, struct expression *e, uint32_t domain)
   return e->args[1] != LOOPS_NONE;
 }
 
-/* Elementwise, on vectors of one domain or of length 1. */
+/* Executes an elementwise operation on vectors of one domain or of length 1. */
 static bool do_map(struct symbolic *s, const struct ir_binding *x) {
   const struct known *first = &s->vars[x->operands[0]];
   struct expression e = {.kind = EXPR_MAP,
@@ -132,7 +132,7 @@ static bool do_map(struct symbolic *s, const struct ir_binding *x) {
   }
   const uint32_t expr = x->op == OPC_SELECT ? loops_select(s, e.args[0], e.args[1], e.args[2])
                                             : loops_expression(s, &e);
-  return set(s, x->results[0], (enum shape)first->shape, first->domain, expr);
+  return set_symbolic(s, x->results[0], (enum shape)first->shape, first->domain, expr);
 }
 
 static bool do_constant(struct symbolic *s, const struct ir_binding *x) {
@@ -144,42 +144,42 @@ static bool do_constant(struct symbolic *s, const struct ir_binding *x) {
   if (c->length != 1 || (c->type != TW_INT && c->type != TW_FLOAT && c->type != TW_BOOL)) {
     return false;
   }
-  return set(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
+  return set_symbolic(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
 }
 
 static bool do_dist(struct symbolic *s, const struct ir_binding *x) {
   const struct known *v = &s->vars[x->operands[0]];
   uint32_t domain;
   return v->shape == SHAPE_UNIFORM && !s->exprs.items[v->expr].odd &&
-         domain_of(s, x->operands[1], &domain) &&
-         set(s, x->results[0], SHAPE_VECTOR, domain, v->expr);
+         domain_of_var(s, x->operands[1], &domain) &&
+         set_symbolic(s, x->results[0], SHAPE_VECTOR, domain, v->expr);
 }
 
 static bool do_pack(struct symbolic *s, const struct ir_binding *x) {
   const struct known v = s->vars[x->operands[0]], flag = s->vars[x->operands[1]];
   uint32_t domain;
-  if (!domain_of(s, x->operands[2], &domain) || !is_vector(s, x->operands[0], domain) ||
+  if (!domain_of_var(s, x->operands[2], &domain) || !is_vector(s, x->operands[0], domain) ||
       !is_vector(s, x->operands[1], domain) || s->exprs.items[flag.expr].odd ||
       s->exprs.items[flag.expr].called) {
     return false;
   }
-  const uint32_t some = packed(s, domain, flag.expr);
-  return set(s, x->results[0], SHAPE_VECTOR, some, v.expr) &&
-         set(s, x->results[1], SHAPE_DOMAIN, some, LOOPS_NONE);
+  const uint32_t some = packed_domain(s, domain, flag.expr);
+  return set_symbolic(s, x->results[0], SHAPE_VECTOR, some, v.expr) &&
+         set_symbolic(s, x->results[1], SHAPE_DOMAIN, some, LOOPS_NONE);
 }
 
 static bool do_lengths(struct symbolic *s, const struct ir_binding *x) {
   struct expression e = {.kind = EXPR_COUNT, .elem = SUPEROP_INT};
-  return domain_of(s, x->operands[0], &e.number) &&
-         set(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
+  return domain_of_var(s, x->operands[0], &e.number) &&
+         set_symbolic(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
 }
 
-/* INDEX by 1, from 0 or from a count. */
+/* Executes INDEX by 1, from 0 or from a count. */
 static bool do_index(struct symbolic *s, const struct ir_binding *x) {
   const struct known *start = &s->vars[x->operands[0]], *stride = &s->vars[x->operands[1]];
   struct expression e = {.kind = EXPR_INDEX, .elem = SUPEROP_INT, .start = LOOPS_NONE};
   if (start->shape != SHAPE_UNIFORM || stride->shape != SHAPE_UNIFORM ||
-      !loops_is_number(s, stride->expr, 1) || !domain_of(s, x->operands[2], &e.number)) {
+      !loops_is_number(s, stride->expr, 1) || !domain_of_var(s, x->operands[2], &e.number)) {
     return false;
   }
   const struct expression *from = &s->exprs.items[start->expr];
@@ -188,27 +188,29 @@ static bool do_index(struct symbolic *s, const struct ir_binding *x) {
   } else if (!loops_is_number(s, start->expr, 0)) {
     return false;
   }
-  return set(s, x->results[0], SHAPE_VECTOR, e.number, loops_expression(s, &e));
+  return set_symbolic(s, x->results[0], SHAPE_VECTOR, e.number, loops_expression(s, &e));
 }
 
-/* The domain whose number of elements the expression is; or NONE. */
-static uint32_t counted(struct symbolic *s, uint32_t expr) {
+/* Returns the domain whose number of elements the expression is; or NONE. */
+static uint32_t counted_domain(struct symbolic *s, uint32_t expr) {
   const struct expression *e = &s->exprs.items[expr];
   if (e->kind == EXPR_COUNT) return e->number;
   if (e->kind != EXPR_MAP || e->op != OPC_ADD) return LOOPS_NONE;
   const uint32_t a = e->args[0], b = e->args[1];
-  const uint32_t first = counted(s, a), second = counted(s, b);
-  return first == LOOPS_NONE || second == LOOPS_NONE ? LOOPS_NONE : joined(s, first, second);
+  const uint32_t first = counted_domain(s, a), second = counted_domain(s, b);
+  return first == LOOPS_NONE || second == LOOPS_NONE ? LOOPS_NONE
+                                                     : joined_domain(s, first, second);
 }
 
 static bool do_make_segdes(struct symbolic *s, const struct ir_binding *x) {
   const struct known *v = &s->vars[x->operands[0]];
   if (v->shape != SHAPE_UNIFORM) return false;
-  const uint32_t domain = counted(s, v->expr);
-  return domain != LOOPS_NONE && set(s, x->results[0], SHAPE_DOMAIN, domain, LOOPS_NONE);
+  const uint32_t domain = counted_domain(s, v->expr);
+  return domain != LOOPS_NONE &&
+         set_symbolic(s, x->results[0], SHAPE_DOMAIN, domain, LOOPS_NONE);
 }
 
-/* Whether an index maps the elements of `from` to their own indices in `to`. */
+/* Returns whether an index maps the elements of `from` to their own indices in `to`. */
 static bool is_own_position(const struct symbolic *s, uint32_t expr, uint32_t from,
                             uint32_t to) {
   const struct expression *e = &s->exprs.items[expr];
@@ -223,13 +225,15 @@ static bool is_own_position(const struct symbolic *s, uint32_t expr, uint32_t fr
 static bool do_merge(struct symbolic *s, const struct ir_binding *x) {
   const struct known v = s->vars[x->operands[0]], otherwise = s->vars[x->operands[2]];
   uint32_t from, to;
-  if (!domain_of(s, x->operands[3], &from) || !domain_of(s, x->operands[4], &to)) return false;
+  if (!domain_of_var(s, x->operands[3], &from) || !domain_of_var(s, x->operands[4], &to))
+    return false;
   if (!is_vector(s, x->operands[0], from) || !is_vector(s, x->operands[1], from) ||
-      !is_vector(s, x->operands[2], to) || !is_within(s, from, to) ||
+      !is_vector(s, x->operands[2], to) || !is_subdomain(s, from, to) ||
       !is_own_position(s, s->vars[x->operands[1]].expr, from, to)) {
     return false;
   }
-  return set(s, x->results[0], SHAPE_VECTOR, to, merge(s, from, to, v.expr, otherwise.expr));
+  return set_symbolic(s, x->results[0], SHAPE_VECTOR, to,
+                      merge_domains(s, from, to, v.expr, otherwise.expr));
 }
 
 static bool do_operation(struct symbolic *s, const struct ir_binding *x) {
@@ -247,14 +251,15 @@ static bool do_operation(struct symbolic *s, const struct ir_binding *x) {
 
 /* ---- calls and blocks ---- */
 
-/* The recursive call: its arguments have the shapes of the parameters, in a smaller domain. */
+/* Executes the recursive call: its arguments have the shapes of the parameters, in a smaller
+ * domain. */
 static bool do_call(struct symbolic *s, const struct ir_binding *x) {
   if (x->as.callee != s->function || s->call) return false;
   s->call = x;
   s->call_domain = LOOPS_NONE;
   for (uint32_t i = 0; i < x->operand_count; i++) {
     if (s->vars[s->f->params[i]].shape != SHAPE_DOMAIN) continue;
-    if (!domain_of(s, x->operands[i], &s->call_domain)) return false;
+    if (!domain_of_var(s, x->operands[i], &s->call_domain)) return false;
   }
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const struct known *param = &s->vars[s->f->params[i]], *v = &s->vars[x->operands[i]];
@@ -265,7 +270,8 @@ static bool do_call(struct symbolic *s, const struct ir_binding *x) {
   for (uint32_t i = 0; i < x->result_count; i++) {
     struct expression e = {
         .kind = EXPR_RESULT, .elem = ir_superop_kind(s->f->vars[x->results[i]]), .number = i};
-    if (!set(s, x->results[i], SHAPE_VECTOR, s->call_domain, loops_expression(s, &e))) {
+    if (!set_symbolic(s, x->results[i], SHAPE_VECTOR, s->call_domain,
+                      loops_expression(s, &e))) {
       return false;
     }
   }
@@ -279,8 +285,9 @@ static bool is_empty_constant(const struct ir_binding *x) {
 
 static bool do_block(struct symbolic *s, const struct ir_block *block);
 
-/* An IF whether the domain has elements, with empty vectors in the second arm: if it has none,
- * the results of the first arm would be empty, too, in that domain or a subset. */
+/* Executes an IF that asks whether the domain has elements, with empty vectors in the second
+ * arm. If it has none, the results of the first arm would be empty, too, in that domain or a
+ * subset. */
 static bool do_if(struct symbolic *s, const struct ir_binding *x) {
   const struct known *condition = &s->vars[x->operands[0]];
   const struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
@@ -288,7 +295,7 @@ static bool do_if(struct symbolic *s, const struct ir_binding *x) {
   const struct expression *e = &s->exprs.items[condition->expr];
   if (e->kind != EXPR_MAP || e->op != OPC_GT || !loops_is_number(s, e->args[1], 0))
     return false;
-  const uint32_t domain = counted(s, e->args[0]);
+  const uint32_t domain = counted_domain(s, e->args[0]);
   if (domain == LOOPS_NONE || otherwise->end != IR_YIELD || then->end != IR_YIELD) return false;
   for (uint32_t i = 0; i < otherwise->count; i++) {
     if (!is_empty_constant(&otherwise->bindings[i])) return false;
@@ -300,7 +307,7 @@ static bool do_if(struct symbolic *s, const struct ir_binding *x) {
     for (uint32_t k = 0; k < otherwise->count; k++) {
       bound_there |= otherwise->bindings[k].results[0] == otherwise->results[i];
     }
-    if (!bound_there || v.shape != SHAPE_VECTOR || !is_within(s, v.domain, domain))
+    if (!bound_there || v.shape != SHAPE_VECTOR || !is_subdomain(s, v.domain, domain))
       return false;
     s->vars[x->results[i]] = v;
   }
@@ -341,7 +348,7 @@ static bool take_params(struct symbolic *s) {
   }
   *array_push(s->o->scratch, &s->domains) =
       (struct domain){LOOPS_NONE, LOOPS_NONE, LOOPS_NONE, LOOPS_NONE};
-  set(s, root, SHAPE_DOMAIN, 0, LOOPS_NONE);
+  set_symbolic(s, root, SHAPE_DOMAIN, 0, LOOPS_NONE);
   const uint32_t length = sizes_class(s->sizes, s->function, root, SIZE_TOTAL);
   for (uint32_t i = 0; i < s->f->param_count; i++) {
     const ir_var v = s->f->params[i];
@@ -349,9 +356,9 @@ static bool take_params(struct symbolic *s) {
         .kind = EXPR_PARAM, .elem = ir_superop_kind(s->f->vars[v]), .number = i};
     if (v == root) continue;
     if (sizes_class(s->sizes, s->function, v, SIZE_LEN) == length) {
-      set(s, v, SHAPE_VECTOR, 0, loops_expression(s, &e));
+      set_symbolic(s, v, SHAPE_VECTOR, 0, loops_expression(s, &e));
     } else if (sizes_known(s->sizes, s->function, v, SIZE_LEN) == 1) {
-      set(s, v, SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
+      set_symbolic(s, v, SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
     } else {
       return false;
     }

@@ -1,9 +1,11 @@
-/* loops-expressions.c - the expressions of the pass `loops`; equal ones are stored once. */
+/* loops-expressions.c - makes the expressions of the pass `loops`; equal ones are stored once.
+ */
 #include "fcode-opt/loops.h"
 
 #include <string.h>
 
-static bool same_constant(const struct vcode_constant *a, const struct vcode_constant *b) {
+static bool same_single_constant(const struct vcode_constant *a,
+                                 const struct vcode_constant *b) {
   if (a == b) return true;
   if (!a || !b || a->type != b->type || a->length != 1 || b->length != 1) return false;
   switch (a->type) {
@@ -14,16 +16,16 @@ static bool same_constant(const struct vcode_constant *a, const struct vcode_con
   }
 }
 
-static bool same(const struct expression *a, const struct expression *b) {
+static bool same_expression(const struct expression *a, const struct expression *b) {
   return a->kind == b->kind && a->type == b->type && a->op == b->op && a->number == b->number &&
          a->start == b->start && a->count == b->count &&
          memcmp(a->args, b->args, a->count * sizeof *a->args) == 0 &&
-         same_constant(a->constant, b->constant);
+         same_single_constant(a->constant, b->constant);
 }
 
 uint32_t loops_expression(struct symbolic *s, const struct expression *e) {
   for (uint32_t i = 0; i < s->exprs.count; i++) {
-    if (same(&s->exprs.items[i], e)) return i;
+    if (same_expression(&s->exprs.items[i], e)) return i;
   }
   if (s->exprs.count == LOOPS_EXPRESSIONS) return LOOPS_NONE;
   struct expression *new = array_push(s->o->scratch, &s->exprs);

@@ -26,8 +26,9 @@ static const struct expression *expr_of(const struct builder *b, uint32_t e) {
 
 /* ---- results ---- */
 
-/* Whether the value of a flag is known in the domain of the call; if so, it is *holds. */
-static bool is_known(const struct builder *b, uint32_t flag, bool *holds) {
+/* Returns whether the value of a flag is known in the domain of the call; if so, it is *holds.
+ */
+static bool is_known_flag(const struct builder *b, uint32_t flag, bool *holds) {
   for (size_t i = 0; i < b->literals.count; i++) {
     *holds = flag == b->literals.items[i];
     if (*holds || loops_complement(b->s, flag, b->literals.items[i])) return true;
@@ -35,33 +36,35 @@ static bool is_known(const struct builder *b, uint32_t flag, bool *holds) {
   return false;
 }
 
-/* Whether, in the domain of the call, this result of the function is that of the call. */
+/* Returns whether, in the domain of the call, this result of the function is that of the call.
+ */
 static bool is_passed_on(const struct builder *b, uint32_t expr, uint32_t result) {
   const struct expression *e = expr_of(b, expr);
   bool holds;
-  while (e->kind == EXPR_MAP && e->op == OPC_SELECT && is_known(b, e->args[0], &holds)) {
+  while (e->kind == EXPR_MAP && e->op == OPC_SELECT && is_known_flag(b, e->args[0], &holds)) {
     e = expr_of(b, e->args[holds ? 1 : 2]);
   }
   return e->kind == EXPR_RESULT && e->number == result;
 }
 
-/* The result for elements that do not continue: the expression without the operands of SELECT
- * that are results of the call. LOOPS_NONE if it uses these in another way. */
-static uint32_t at_end(const struct builder *b, uint32_t expr) {
+/* Returns the result for elements that do not continue: the expression without the operands of
+ * SELECT that are results of the call. LOOPS_NONE if it uses these in another way. */
+static uint32_t result_at_end(const struct builder *b, uint32_t expr) {
   const struct expression e = *expr_of(b, expr);
   if (!e.called) return expr;
   if (e.kind != EXPR_MAP || e.op != OPC_SELECT || expr_of(b, e.args[0])->called) {
     return LOOPS_NONE;
   }
-  if (expr_of(b, e.args[1])->kind == EXPR_RESULT) return at_end(b, e.args[2]);
-  if (expr_of(b, e.args[2])->kind == EXPR_RESULT) return at_end(b, e.args[1]);
-  return loops_select(b->s, e.args[0], at_end(b, e.args[1]), at_end(b, e.args[2]));
+  if (expr_of(b, e.args[1])->kind == EXPR_RESULT) return result_at_end(b, e.args[2]);
+  if (expr_of(b, e.args[2])->kind == EXPR_RESULT) return result_at_end(b, e.args[1]);
+  return loops_select(b->s, e.args[0], result_at_end(b, e.args[1]),
+                      result_at_end(b, e.args[2]));
 }
 
 /* ---- nodes ---- */
 
-static struct superop_node *add(struct builder *b, uint32_t op, uint8_t type,
-                                const struct expression *from) {
+static struct superop_node *loop_add_node(struct builder *b, uint32_t op, uint8_t type,
+                                          const struct expression *from) {
   struct superop_node *node = array_push(b->s->o->arena, &b->nodes);
   *node = (struct superop_node){.op = (uint16_t)op, .type = type};
   if (from) node->pos = from->pos;
@@ -70,42 +73,43 @@ static struct superop_node *add(struct builder *b, uint32_t op, uint8_t type,
   return node;
 }
 
-static void operands(struct superop_node *node, uint32_t count, uint32_t x, uint32_t y) {
+static void set_node_operands(struct superop_node *node, uint32_t count, uint32_t x,
+                              uint32_t y) {
   node->operand_count = (uint8_t)count;
   node->operands[0] = x;
   node->operands[1] = y;
 }
 
 /* Adds the needed constants, spread over the domain, before the loop. */
-static void add_constants(struct builder *b, const bool *needed) {
+static void add_loop_constants(struct builder *b, const bool *needed) {
   for (uint32_t i = 0; i < b->s->exprs.count; i++) {
     const struct expression *e = expr_of(b, i);
     if (!needed[i] || e->kind != EXPR_CONST) continue;
-    add(b, OPC_CONST, e->elem, e)->constant =
+    loop_add_node(b, OPC_CONST, e->elem, e)->constant =
         constant_element(b->s->o->program->widths, e->constant, 0);
     const uint32_t constant = b->values - 1;
-    operands(add(b, OPC_DIST, e->elem, e), 2, constant, b->root);
+    set_node_operands(loop_add_node(b, OPC_DIST, e->elem, e), 2, constant, b->root);
     b->numbers[i] = b->values - 1;
   }
 }
 
 /* Adds the nodes of an expression; parameters and constants have values already. */
-static uint32_t compute(struct builder *b, uint32_t expr) {
+static uint32_t compute_expression(struct builder *b, uint32_t expr) {
   if (b->numbers[expr] != LOOPS_NONE) return b->numbers[expr];
   const struct expression e = *expr_of(b, expr);
   uint32_t values[3];
-  for (uint32_t i = 0; i < e.count; i++) values[i] = compute(b, e.args[i]);
-  struct superop_node *node = add(b, e.op, e.type, &e);
+  for (uint32_t i = 0; i < e.count; i++) values[i] = compute_expression(b, e.args[i]);
+  struct superop_node *node = loop_add_node(b, e.op, e.type, &e);
   node->operand_count = (uint8_t)e.count;
   memcpy(node->operands, values, e.count * sizeof *values);
   return b->numbers[expr] = b->values - 1;
 }
 
-static void need(const struct builder *b, bool *needed, uint32_t expr) {
+static void need_expression(const struct builder *b, bool *needed, uint32_t expr) {
   const struct expression *e = expr_of(b, expr);
   if (needed[expr]) return;
   needed[expr] = true;
-  for (uint32_t i = 0; i < e->count; i++) need(b, needed, e->args[i]);
+  for (uint32_t i = 0; i < e->count; i++) need_expression(b, needed, e->args[i]);
 }
 
 static uint32_t next_of(const struct builder *b, uint32_t param) {
@@ -114,9 +118,8 @@ static uint32_t next_of(const struct builder *b, uint32_t param) {
 
 /* ---- the superoperator ---- */
 
-/* At the beginning of an iteration: parameters are the carried values, nothing else is
- * computed. */
-static void begin_round(struct builder *b, const uint32_t *carried) {
+/* Begins an iteration: parameters are the carried values, nothing else is computed. */
+static void begin_iteration(struct builder *b, const uint32_t *carried) {
   for (uint32_t i = 0; i < b->s->exprs.count; i++) {
     const struct expression *e = expr_of(b, i);
     if (e->kind == EXPR_PARAM) b->numbers[i] = carried[e->number];
@@ -124,7 +127,7 @@ static void begin_round(struct builder *b, const uint32_t *carried) {
   }
 }
 
-static void add_loop(struct builder *b, uint32_t *carried) {
+static void add_loop_node(struct builder *b, uint32_t *carried) {
   const struct symbolic *s = b->s;
   uint32_t start[SUPEROP_VALUES_MAX], next[SUPEROP_VALUES_MAX], flag = LOOPS_NONE;
   const uint32_t params = s->f->param_count;
@@ -132,39 +135,42 @@ static void add_loop(struct builder *b, uint32_t *carried) {
     const struct known *k = &s->vars[s->f->params[i]];
     start[i] = i;
     if (k->shape != SHAPE_UNIFORM) continue;
-    operands(add(b, OPC_DIST, expr_of(b, k->expr)->elem, NULL), 2, i, b->root);
+    set_node_operands(loop_add_node(b, OPC_DIST, expr_of(b, k->expr)->elem, NULL), 2, i,
+                      b->root);
     start[i] = b->values - 1;
   }
   for (uint32_t i = 0; i < params; i++) {
     if (i == b->root) continue;
     const uint8_t elem = expr_of(b, s->vars[s->f->params[i]].expr)->elem;
-    operands(add(b, SUPEROP_CARRY, elem, NULL), 1, start[i], 0);
+    set_node_operands(loop_add_node(b, SUPEROP_CARRY, elem, NULL), 1, start[i], 0);
     carried[i] = b->values - 1;
   }
-  begin_round(b, carried);
+  begin_iteration(b, carried);
   for (size_t i = 0; i < b->literals.count; i++) {
-    const uint32_t literal = compute(b, b->literals.items[i]);
+    const uint32_t literal = compute_expression(b, b->literals.items[i]);
     if (flag == LOOPS_NONE) {
       flag = literal;
       continue;
     }
-    operands(add(b, OPC_AND, TW_BOOL, NULL), 2, flag, literal);
+    set_node_operands(loop_add_node(b, OPC_AND, TW_BOOL, NULL), 2, flag, literal);
     flag = b->values - 1;
   }
-  operands(add(b, SUPEROP_WHILE, TW_NONE, expr_of(b, b->literals.items[0])), 1, flag, 0);
+  set_node_operands(loop_add_node(b, SUPEROP_WHILE, TW_NONE, expr_of(b, b->literals.items[0])),
+                    1, flag, 0);
   for (uint32_t i = 0; i < params; i++) {
-    if (i != b->root) next[i] = compute(b, next_of(b, i));
+    if (i != b->root) next[i] = compute_expression(b, next_of(b, i));
   }
   for (uint32_t i = 0; i < params; i++) {
     if (i == b->root) continue;
     const uint8_t elem = expr_of(b, s->vars[s->f->params[i]].expr)->elem;
-    operands(add(b, SUPEROP_NEXT, elem, NULL), 2, carried[i], next[i]);
+    set_node_operands(loop_add_node(b, SUPEROP_NEXT, elem, NULL), 2, carried[i], next[i]);
     carried[i] = b->values - 1;
   }
-  begin_round(b, carried);
+  begin_iteration(b, carried);
 }
 
-static struct superop *complete(struct builder *b, const uint32_t *outputs, uint32_t count) {
+static struct superop *complete_loop(struct builder *b, const uint32_t *outputs,
+                                     uint32_t count) {
   struct opt *o = b->s->o;
   struct superop *op = arena_alloc(o->arena, sizeof *op);
   uint8_t *params = arena_alloc(o->arena, b->s->f->param_count + 1);
@@ -189,7 +195,7 @@ static struct superop *complete(struct builder *b, const uint32_t *outputs, uint
   return op;
 }
 
-/* The first parameter that the loop carries; or LOOPS_NONE. */
+/* Returns the first parameter that the loop carries; or LOOPS_NONE. */
 static uint32_t first_carried(const struct builder *b) {
   const uint32_t first = b->root == 0 ? 1 : 0;
   return first < b->s->f->param_count ? first : LOOPS_NONE;
@@ -202,12 +208,12 @@ static void add_outputs(struct builder *b, const uint32_t *ends, uint32_t count,
                         const uint32_t *carried, uint32_t *outputs) {
   if (count == 0) outputs[0] = carried[first_carried(b)];
   for (uint32_t i = 0; i < count; i++) {
-    outputs[i] = compute(b, ends[i]);
+    outputs[i] = compute_expression(b, ends[i]);
     for (uint32_t k = 0; k < i; k++) {
       if (outputs[k] != outputs[i]) continue;
       const struct expression *e = expr_of(b, ends[i]); /* a copy */
-      const uint32_t same = outputs[i], flag = compute(b, b->literals.items[0]);
-      struct superop_node *node = add(b, OPC_SELECT, e->elem, e);
+      const uint32_t same = outputs[i], flag = compute_expression(b, b->literals.items[0]);
+      struct superop_node *node = loop_add_node(b, OPC_SELECT, e->elem, e);
       node->operand_count = 3;
       node->operands[0] = flag;
       node->operands[1] = node->operands[2] = same;
@@ -251,8 +257,8 @@ static void replace_body(struct opt *o, struct ir_function *f, const struct ir_b
   f->body = body;
 }
 
-/* The loop of a function that was executed symbolically; NULL if it is none. */
-static const struct superop *loop_of(struct symbolic *s) {
+/* Returns the loop of a function that was executed symbolically; NULL if it is none. */
+static const struct superop *loop_of_function(struct symbolic *s) {
   struct builder b = {.s = s, .values = s->f->param_count};
   const struct ir_block *body = s->f->body;
   if (s->f->param_count > LOOPS_NODES) return NULL;
@@ -270,7 +276,7 @@ static const struct superop *loop_of(struct symbolic *s) {
   for (uint32_t i = 0; i < body->result_count; i++) {
     const uint32_t expr = s->vars[body->results[i]].expr;
     if (!is_passed_on(&b, expr, i)) return NULL;
-    ends[i] = at_end(&b, expr);
+    ends[i] = result_at_end(&b, expr);
     if (ends[i] == LOOPS_NONE || expr_of(&b, ends[i])->odd) return NULL;
   }
   bool *needed = arena_alloc(s->o->scratch, s->exprs.count);
@@ -281,17 +287,18 @@ static const struct superop *loop_of(struct symbolic *s) {
   for (uint32_t i = 0; i < s->exprs.count; i++) b.numbers[i] = LOOPS_NONE;
   while (s->vars[s->f->params[b.root]].shape != SHAPE_DOMAIN) b.root++;
   if (first_carried(&b) == LOOPS_NONE) return NULL;
-  for (uint32_t i = 0; i < body->result_count; i++) need(&b, needed, ends[i]);
-  for (size_t i = 0; i < b.literals.count; i++) need(&b, needed, b.literals.items[i]);
+  for (uint32_t i = 0; i < body->result_count; i++) need_expression(&b, needed, ends[i]);
+  for (size_t i = 0; i < b.literals.count; i++)
+    need_expression(&b, needed, b.literals.items[i]);
   for (uint32_t i = 0; i < s->f->param_count; i++) {
     if (i == b.root) continue;
     if (expr_of(&b, next_of(&b, i))->called) return NULL;
-    need(&b, needed, next_of(&b, i));
+    need_expression(&b, needed, next_of(&b, i));
   }
-  add_constants(&b, needed);
-  add_loop(&b, carried);
+  add_loop_constants(&b, needed);
+  add_loop_node(&b, carried);
   add_outputs(&b, ends, body->result_count, carried, outputs);
-  return b.nodes.count > LOOPS_NODES ? NULL : complete(&b, outputs, output_count);
+  return b.nodes.count > LOOPS_NODES ? NULL : complete_loop(&b, outputs, output_count);
 }
 
 static bool try_function(struct opt *o, const struct sizes *sizes, uint32_t function) {
@@ -299,7 +306,7 @@ static bool try_function(struct opt *o, const struct sizes *sizes, uint32_t func
   struct symbolic s = {.o = o, .sizes = sizes, .function = function, .f = f};
   s.vars = arena_alloc(o->scratch, f->var_count * sizeof *s.vars);
   if (!loops_execute(&s)) return false;
-  const struct superop *op = loop_of(&s);
+  const struct superop *op = loop_of_function(&s);
   if (!op) return false;
   if (o->explain) fprintf(o->explain, "function %s\n", f->name->text);
   put_superop(o, op);

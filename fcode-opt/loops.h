@@ -20,7 +20,8 @@ enum {
   LOOPS_NODES = 96         /* of the superoperator */
 };
 
-/* The value of one element: an expression DAG, equal subexpressions stored once. */
+/* The value of one element: an expression DAG, in which equal subexpressions are stored once.
+ */
 enum expression_kind {
   EXPR_PARAM,  /* of the function: number */
   EXPR_CONST,  /* of length 1 */
@@ -73,19 +74,21 @@ struct symbolic {
   uint32_t call_domain;
 };
 
-/* loops-expressions.c: the number of an expression, which is stored once; LOOPS_NONE: too many.
+/* loops-expressions.c: returns the number of an expression, which is stored once; LOOPS_NONE if
+ * there are too many.
  */
 uint32_t loops_expression(struct symbolic *, const struct expression *);
 uint32_t loops_select(struct symbolic *, uint32_t flag, uint32_t yes, uint32_t no);
-/* The constant of an INT. */
+/* Returns the constant of an INT. */
 uint32_t loops_number(struct symbolic *, int64_t);
-/* Whether each flag is the negation of the other. */
+/* Returns whether each flag is the negation of the other. */
 bool loops_complement(const struct symbolic *, uint32_t a, uint32_t b);
 bool loops_is_number(const struct symbolic *, uint32_t expr, int64_t);
 
-/* loops-execute.c: executes the function's body; false if an operation is not supported. */
+/* loops-execute.c: executes the function's body; returns false if an operation is not
+ * supported. */
 bool loops_execute(struct symbolic *);
-/* The domain that is not joined and has the same elements. */
+/* Returns the domain that is not joined and has the same elements. */
 uint32_t loops_base(const struct symbolic *, uint32_t domain);
 
 #endif

@@ -9,7 +9,8 @@
 
 #include <setjmp.h>
 
-/* No variable; in a map of renamed variables: no new name yet. */
+/* The number of no variable; in a map of renamed variables it means that there is no new name
+ * yet. */
 #define IR_NO_VAR UINT32_MAX
 
 enum {
@@ -62,22 +63,22 @@ struct guard {
   int line; /* of the check that failed */
 };
 
-/* Before a pass: keeps a copy of the program. */
+/* Keeps a copy of the program, before a pass. */
 void guard_begin(struct opt *, struct guard *);
-/* After a pass: the copy is not needed. */
+/* Drops the copy, after a pass. */
 void guard_end(struct opt *);
-/* After a pass that failed: the program is what it was, the memory of the pass is freed. */
+/* Restores the program after a pass that failed, and frees the memory of the pass. */
 void guard_undo(struct opt *);
-/* A check has failed. */
+/* Is called when a check has failed; it jumps back to the driver. */
 _Noreturn void guard_fail(struct guard *, const char *file, int line, const char *condition);
 
 /* ---- rewriting: rewrite.c ---- */
 
-/* A new variable of the function. */
+/* Makes a new variable of the function. */
 ir_var rewrite_var(struct opt *, struct ir_function *, const struct ir_kind *);
 
-/* A binding with room for its operands and results (not filled in), of IR_OP with opcode `op`
- * and type word `type`; another form is set by the caller. */
+/* Makes an IR_OP with opcode `op` and type word `type`, with room for its operands and results,
+ * which are not filled in. The caller sets another form. */
 struct ir_binding rewrite_binding(struct opt *, uint16_t op, uint8_t type, uint32_t operands,
                                   uint32_t results, struct source_pos pos, uint32_t origin);
 
@@ -86,12 +87,12 @@ struct rewrite_block {
   struct ir_binding *bindings;
   uint32_t count, capacity;
 };
-/* The new binding: valid until the next is added. */
+/* Returns the new binding, which is valid until the next one is added. */
 struct ir_binding *rewrite_append(struct opt *, struct rewrite_block *,
                                   const struct ir_binding *);
 /* Gives a block these bindings instead of its own. */
 void rewrite_finish(struct ir_block *, const struct rewrite_block *);
-/* The end of a block: yields count variables (room for them is made; not filled in). */
+/* Makes a block yield count variables. There is room for them; they are not filled in. */
 void rewrite_yield(struct opt *, struct ir_block *, uint32_t count);
 
 /* A deep copy of a block of some function into function `to`, its variables renamed: map[v] is
@@ -104,20 +105,21 @@ struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
 /* Adds the call with this origin to the origins of a body that has moved to its caller, so that
  * messages lose nothing. */
 void rewrite_add_call(struct opt *, struct ir_block *, uint32_t call);
-/* A copy of a function; names, kinds and constants are shared, liveness is not copied. */
+/* Copies a function; names, kinds and constants are shared, liveness is not copied. */
 struct ir_function rewrite_copy_function(struct opt *, const struct ir_function *);
-/* Room for so many functions more, which rewrite_add_function takes: made before the guard of a
- * pass that adds some, since what it undoes the pass to has the same arrays. */
+/* Makes room for so many functions more, which rewrite_add_function takes. It is called before
+ * the guard of a pass that adds functions: a pass is undone to a program with the same arrays.
+ */
 void rewrite_reserve(struct opt *, uint32_t functions);
 /* Adds a function, and returns its number. */
 uint32_t rewrite_add_function(struct opt *, const struct ir_function *);
-/* More parameters for a function, variables of it that nothing binds any more; of a function by
- * instances they are shared. And the call with operands for them. */
+/* Add parameters to a function, and operands for them to a call. They are variables that
+ * nothing in the function binds any more. In a function by instances they are shared. */
 void rewrite_add_params(struct opt *, struct ir_function *, const ir_var *, uint32_t count);
 struct ir_binding rewrite_add_operands(struct opt *, const struct ir_binding *call,
                                        const ir_var *, uint32_t count);
-/* How often each variable of a function is used (as operand, or as a block's result). `uses`
- * has var_count entries, and is overwritten. */
+/* Counts how often each variable of a function is used, as operand or as a block's result.
+ * `uses` has var_count entries, and is overwritten. */
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);
 /* Numbers the variables anew, in the order in which they are bound, without gaps. */
 void rewrite_number(struct opt *, struct ir_function *);
@@ -147,20 +149,20 @@ enum effect {
   EFFECT_ENDS = 4     /* may fail, exit, or run for ever */
 };
 
-/* Memory is the scratch arena's. */
+/* Makes the call graph. Memory is the scratch arena's. */
 struct calls calls_make(struct opt *);
 /* Drops the functions that the entry cannot reach, see struct opt. */
 void calls_drop_unreachable(struct opt *);
 
-/* Effects of one binding; of a call and an IF with those of what is inside. EFFECT_ENDS unless
- * binding_never_fails. */
+/* Returns the effects of one binding; those of a call and an IF include the effects inside.
+ * EFFECT_ENDS is among them unless binding_never_fails. */
 uint8_t binding_effects(const struct calls *, const struct ir_binding *);
-/* Whether an operation cannot fail on any operands of its kinds (limits are exempt). */
+/* Returns whether an operation cannot fail on any operands of its kinds (limits are exempt). */
 bool binding_never_fails(const struct ir_binding *);
 
 /* ---- functions by instances: instances.c ---- */
 
-/* Of one function of the program that is optimised. */
+/* The decision about one function of the program that is optimised. */
 struct instances_decision {
   bool inlined;       /* it is not worth its calls: its mark is removed before the first pass */
   const char *reason; /* why it is or is not; NULL: not reached, or not by instances */
@@ -177,8 +179,8 @@ void instances_explain(const struct opt *, const struct ir_program *program,
 
 /* ---- results by instances: chunked-results.c ---- */
 
-/* Behind all passes, with the option of that name; whether it changed anything. It adds
- * functions: before it, and outside of its guard, room is made for them. */
+/* Runs behind all passes, with the option of that name; returns whether it changed anything. It
+ * adds functions: room is made for them before it, and outside of its guard. */
 bool chunked_results(struct opt *);
 void chunked_results_reserve(struct opt *);
 
@@ -190,25 +192,26 @@ void chunked_results_reserve(struct opt *);
  * the bodies, to a fixed point. Valid until the program is changed. */
 struct sizes;
 struct sizes *sizes_compute(struct opt *);
-/* Whether a binding never fails at its position: its sizes agree, and the conditions on its
- * elements hold. */
+/* Returns whether a binding never fails at its position: its sizes agree, and the conditions on
+ * its elements hold. */
 bool sizes_safe(const struct sizes *, uint32_t function, const struct ir_binding *);
-/* Whether only its sizes are proven to agree. */
+/* Returns whether only its sizes are proven to agree. */
 bool sizes_agree(const struct sizes *, uint32_t function, const struct ir_binding *);
-/* For a safe binding: whether that depends on a check, made before by an instruction that may
- * fail. The binding must not move before that check. */
+/* Returns whether the safety of a safe binding depends on a check, made before by an
+ * instruction that may fail. The binding must not move before that check. */
 bool sizes_depend_on_check(const struct sizes *, uint32_t function, const struct ir_binding *);
-/* A number for the length of a vector or the total of a descriptor (SIZE_LEN, SIZE_TOTAL), or
- * of the number of segments (SIZE_COUNT): equal numbers, equal sizes. */
+/* Returns a number for the length of a vector or the total of a descriptor (SIZE_LEN,
+ * SIZE_TOTAL), or for the number of segments (SIZE_COUNT). Equal numbers mean equal sizes. */
 uint32_t sizes_class(const struct sizes *, uint32_t function, ir_var, uint8_t what);
-/* Likewise, for sizes that are assumed equal: they are if no instruction of the function fails.
- * For choices that are checked again at run time, such as those of fusion. */
+/* Returns a number for a size, which is equal for sizes that are assumed equal: they are if no
+ * instruction of the function fails. It is for choices that are checked again at run time, such
+ * as those of fusion. */
 uint32_t sizes_assumed(const struct sizes *, uint32_t function, ir_var, uint8_t what);
-/* The first-bound vector with the length of v; v itself if there is none. */
+/* Returns the first-bound vector with the length of v; v itself if there is none. */
 ir_var sizes_first(const struct sizes *, uint32_t function, ir_var v);
-/* The first-bound descriptor whose total is the length of v; or IR_NO_VAR. */
+/* Returns the first-bound descriptor whose total is the length of v; or IR_NO_VAR. */
 ir_var sizes_descriptor(const struct sizes *, uint32_t function, ir_var v);
-/* The size as a number; -1 if it is not known. */
+/* Returns the size as a number; -1 if it is not known. */
 int64_t sizes_known(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 
 #endif

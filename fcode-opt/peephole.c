@@ -38,18 +38,18 @@ struct edit {
   struct ir_binding one, all;
 };
 
-static bool is_op(const struct ir_binding *x, enum opcode op) {
+static bool is_op_with(const struct ir_binding *x, enum opcode op) {
   return x && x->form == IR_OP && x->op == op;
 }
 
 /* ---- SORT ---- */
 
-/* The RANK that x permutes by, if both together are a SORT; or NULL. */
+/* Returns the RANK that x permutes by, if both together are a SORT; or NULL. */
 static struct ir_binding *sorted_by(const struct peephole *p, const struct ir_binding *x) {
-  if (!is_op(x, OPC_PERMUTE)) return NULL;
+  if (!is_op_with(x, OPC_PERMUTE)) return NULL;
   const ir_var ranks = x->operands[1];
   struct ir_binding *rank = p->definitions[ranks];
-  const bool sorts = (is_op(rank, OPC_RANK_UP) || is_op(rank, OPC_RANK_DOWN)) &&
+  const bool sorts = (is_op_with(rank, OPC_RANK_UP) || is_op_with(rank, OPC_RANK_DOWN)) &&
                      p->uses[ranks] == 1 && p->clock[ranks] == p->timers &&
                      rank->operands[0] == x->operands[0] && rank->operands[1] == x->operands[2];
   return sorts ? rank : NULL;
@@ -63,7 +63,7 @@ static void become_sort(struct peephole *p, struct ir_binding *rank, ir_var sort
 
 /* ---- scatters into zeros ---- */
 
-static bool is_zero(const struct ir_binding *x) {
+static bool is_zero_constant(const struct ir_binding *x) {
   if (!x || x->form != IR_CONST || x->as.constant->length != 1) return false;
   const struct vcode_constant *c = x->as.constant;
   switch (c->type) {
@@ -78,13 +78,13 @@ static bool is_zero(const struct ir_binding *x) {
 }
 
 static bool scatters_into_zeros(const struct peephole *p, const struct ir_binding *x) {
-  if (!is_op(x, OPC_DPERMUTE)) return false;
+  if (!is_op_with(x, OPC_DPERMUTE)) return false;
   const struct ir_binding *defaults = p->definitions[x->operands[DEFAULTS]];
-  return is_op(defaults, OPC_DIST) && defaults->operands[1] == x->operands[TARGET] &&
-         is_zero(p->definitions[defaults->operands[0]]);
+  return is_op_with(defaults, OPC_DIST) && defaults->operands[1] == x->operands[TARGET] &&
+         is_zero_constant(p->definitions[defaults->operands[0]]);
 }
 
-/* x becomes FPERMUTE; its flags are T spread over the values. */
+/* Makes x an FPERMUTE; its flags are T spread over the values. */
 static void become_scatter(struct peephole *p, struct ir_binding *x, struct edit *e) {
   struct vcode_constant *c = arena_alloc(p->o->arena, sizeof *c);
   uint8_t *yes = arena_alloc(p->o->arena, sizeof *yes);
@@ -106,8 +106,8 @@ static void become_scatter(struct peephole *p, struct ir_binding *x, struct edit
 
 /* ---- blocks ---- */
 
-static void apply(struct opt *o, struct ir_block *block, const struct edit *edits,
-                  size_t count) {
+static void apply_edits(struct opt *o, struct ir_block *block, const struct edit *edits,
+                        size_t count) {
   struct rewrite_block out = {0};
   const struct edit *e = edits, *end = edits + count;
   for (uint32_t i = 0; i < block->count; i++) {
@@ -142,11 +142,12 @@ static void peephole_block(struct peephole *p, struct ir_block *block) {
       become_scatter(p, x, e);
     }
     if (binding_effects(&p->calls, x) & EFFECT_TIMER) p->timers++;
-    if (is_op(x, OPC_RANK_UP) || is_op(x, OPC_RANK_DOWN)) p->clock[x->results[0]] = p->timers;
+    if (is_op_with(x, OPC_RANK_UP) || is_op_with(x, OPC_RANK_DOWN))
+      p->clock[x->results[0]] = p->timers;
   }
   if (edits.count == 0) return;
   p->changed = true;
-  apply(p->o, block, edits.items, edits.count);
+  apply_edits(p->o, block, edits.items, edits.count);
 }
 
 bool pass_peephole(struct opt *o) {

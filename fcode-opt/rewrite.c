@@ -62,7 +62,7 @@ void rewrite_yield(struct opt *o, struct ir_block *block, uint32_t count) {
 
 /* ---- copying ---- */
 
-/* A kind with its kind variables replaced. */
+/* Returns a kind with its kind variables replaced. */
 static const struct ir_kind *instantiated(struct opt *o, const struct ir_kind *kind,
                                           const struct ir_kind *const *instance) {
   if (!instance) return kind;
@@ -195,31 +195,31 @@ uint32_t rewrite_add_function(struct opt *o, const struct ir_function *f) {
 
 /* ---- renaming ---- */
 
-static void count_block(const struct ir_block *block, uint32_t *uses) {
+static void count_block_uses(const struct ir_block *block, uint32_t *uses) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     for (uint32_t k = 0; k < x->operand_count; k++) uses[x->operands[k]]++;
     if (x->form != IR_IF) continue;
-    count_block(x->as.arms.then, uses);
-    count_block(x->as.arms.otherwise, uses);
+    count_block_uses(x->as.arms.then, uses);
+    count_block_uses(x->as.arms.otherwise, uses);
   }
   for (uint32_t k = 0; k < block->result_count; k++) uses[block->results[k]]++;
 }
 
 void rewrite_count_uses(const struct ir_function *f, uint32_t *uses) {
   memset(uses, 0, f->var_count * sizeof *uses);
-  count_block(f->body, uses);
+  count_block_uses(f->body, uses);
 }
 
 /* Renames the variables bound in a block, and all uses in it. */
-static void number_block(struct ir_block *block, ir_var *map, const struct ir_kind **kinds,
-                         const struct ir_kind *const *old, uint32_t *next) {
+static void renumber_block(struct ir_block *block, ir_var *map, const struct ir_kind **kinds,
+                           const struct ir_kind *const *old, uint32_t *next) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
     copy_names(x->operand_count, x->operands, x->operands, map);
     if (x->form == IR_IF) {
-      number_block(x->as.arms.then, map, kinds, old, next);
-      number_block(x->as.arms.otherwise, map, kinds, old, next);
+      renumber_block(x->as.arms.then, map, kinds, old, next);
+      renumber_block(x->as.arms.otherwise, map, kinds, old, next);
     }
     for (uint32_t k = 0; k < x->result_count; k++) {
       kinds[*next] = old[x->results[k]];
@@ -238,7 +238,7 @@ void rewrite_number(struct opt *o, struct ir_function *f) {
     f->params[i] = map[f->params[i]] = next;
     next++;
   }
-  number_block(f->body, map, kinds, f->vars, &next);
+  renumber_block(f->body, map, kinds, f->vars, &next);
   o->var_capacity[f - o->program->functions] = f->var_count;
   f->vars = kinds;
   f->var_count = next;
@@ -246,7 +246,7 @@ void rewrite_number(struct opt *o, struct ir_function *f) {
 
 /* ---- ends ---- */
 
-/* Whether the bindings behind this one are never executed. */
+/* Returns whether the bindings behind this one are never executed. */
 static bool never_returns(const struct ir_program *program, const struct ir_binding *x) {
   if (x->form == IR_CALL) return !program->functions[x->as.callee].returns;
   return x->form == IR_IF && x->as.arms.then->end != IR_YIELD &&

@@ -70,18 +70,19 @@ bool known_to_agree(const struct simplifier *s, const struct ir_binding *x) {
 
 /* ---- operations ---- */
 
-/* An INT scalar whose value has a class of its own in the size analysis. */
+/* Returns whether v is an INT scalar whose value has a class of its own in the size analysis.
+ */
 static bool is_known_number(const struct simplifier *s, ir_var v) {
   return v < s->known && s->f->vars[v]->tag == IR_INT && known_size(s, v, SIZE_LEN) == 1;
 }
 
-/* Of the function itself, or of one that may call it. */
+/* Returns whether x calls the function itself, or one that may call it. */
 static bool is_recursive(const struct simplifier *s, const struct ir_binding *x) {
   const bool *recursive = s->calls.recursive;
   return x->form == IR_CALL && recursive[s->index] && recursive[x->as.callee];
 }
 
-/* Whether an arm may end in such a call. */
+/* Returns whether an arm may end in such a call. */
 static bool ends_in_recursion(const struct simplifier *s, const struct ir_block *block) {
   const struct ir_binding *last = block->count ? &block->bindings[block->count - 1] : NULL;
   if (!last || block->end != IR_YIELD) return false;
@@ -103,8 +104,8 @@ static bool stays_for_loop(const struct simplifier *s, const struct ir_binding *
                           : is_recursive(s, x);
 }
 
-/* Replaces an INT scalar or a descriptor whose number the size analysis knows by the constant,
- * and one of the same class as an earlier scalar by that. */
+/* Replaces an INT scalar or a descriptor by the constant, if the size analysis knows its
+ * number. A scalar of the same class as an earlier one is replaced by that. */
 static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *because) {
   if (v >= s->known || s->uses[v] == 0) return;
   const struct vcode_constant *c = fold_known_constant(s, v);
@@ -121,18 +122,18 @@ static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *b
     simplify_replace(s, v, earlier);
 }
 
-/* Whether executing it once is equivalent to executing it twice. */
+/* Returns whether executing it once is equivalent to executing it twice. */
 static bool repeatable(const struct simplifier *s, const struct ir_binding *x) {
   return !(binding_effects(&s->calls, x) & (EFFECT_OUTSIDE | EFFECT_TIMER)) && x->form != IR_IF;
 }
 
-static void define(struct simplifier *s, const struct ir_binding *x) {
+static void define_results(struct simplifier *s, const struct ir_binding *x) {
   for (uint32_t i = 0; i < x->result_count; i++) s->facts[x->results[i]].def = x;
 }
 
-/* An INT scalar whose value is that of an earlier one need not be computed if that cannot
- * fail. True if it was replaced. */
-static bool same_value(struct simplifier *s, const struct ir_binding *x) {
+/* Replaces an INT scalar whose value is that of an earlier one, if it cannot fail: it need not
+ * be computed. Returns whether it was replaced. */
+static bool use_same_value(struct simplifier *s, const struct ir_binding *x) {
   if (x->form != IR_OP || x->result_count != 1) return false;
   ir_var v = x->results[0];
   if (!is_known_number(s, v)) return false;
@@ -165,7 +166,7 @@ static void forward_results(struct simplifier *s, const struct ir_binding *call)
 void simplify_binding(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = FOLD_AGAIN;
   while (x->form == IR_OP && folded == FOLD_AGAIN) {
-    folded = fold(s, x);
+    folded = fold_binding(s, x);
     if (folded == FOLD_NOT) break;
     s->o->stats->folded++;
     s->changed = true;
@@ -180,13 +181,13 @@ void simplify_binding(struct simplifier *s, struct ir_binding *x) {
       s->changed = true;
       return;
     }
-    if (same_value(s, x)) return;
+    if (use_same_value(s, x)) return;
   }
   if (binding_effects(&s->calls, x) & EFFECT_TIMER) ir_numbering_barrier(&s->numbering);
   rewrite_append(s->o, s->out, x);
   struct ir_binding *kept = arena_alloc(s->o->scratch, sizeof *kept);
   *kept = *x;
-  define(s, kept);
+  define_results(s, kept);
   if (repeatable(s, x)) ir_numbering_add(&s->numbering, kept);
   if (x->form == IR_CALL) forward_results(s, x);
 }
@@ -215,8 +216,8 @@ ir_var simplify_constant(struct simplifier *s, const struct vcode_constant *c,
 
 /* ---- conditions ---- */
 
-/* Until forget(), the condition v has this truth value, and so have its operands as far as it
- * follows. */
+/* Until forget_assumptions(), the condition v has this truth value, and so have its operands as
+ * far as it follows. */
 static void assume_deeply(struct simplifier *s, ir_var v, enum truth truth, unsigned depth) {
   while (depth > 0 && s->facts[v].truth == TRUTH_UNKNOWN) {
     s->facts[v].truth = (uint8_t)truth;
@@ -239,7 +240,7 @@ static void assume(struct simplifier *s, ir_var v, enum truth truth) {
   assume_deeply(s, v, truth, DEEP);
 }
 
-static void forget(struct simplifier *s, size_t mark) {
+static void forget_assumptions(struct simplifier *s, size_t mark) {
   while (s->assumed.count > mark)
     s->facts[s->assumed.items[--s->assumed.count]].truth = TRUTH_UNKNOWN;
 }
@@ -252,7 +253,7 @@ static enum truth known_truth(const struct simplifier *s, ir_var v) {
 
 /* ---- blocks ---- */
 
-static void walk(struct simplifier *s, struct ir_block *block);
+static void simplify_block(struct simplifier *s, struct ir_block *block);
 
 static void simplify_arm(struct simplifier *s, struct ir_block *arm, ir_var condition,
                          enum truth truth) {
@@ -261,20 +262,20 @@ static void simplify_arm(struct simplifier *s, struct ir_block *arm, ir_var cond
   const size_t assumed = s->assumed.count;
   s->out = &out;
   assume(s, condition, truth);
-  walk(s, arm);
+  simplify_block(s, arm);
   rewrite_finish(arm, &out);
-  forget(s, assumed);
+  forget_assumptions(s, assumed);
   common_close(s, mark);
   s->out = around;
 }
 
-/* The condition is known and selects this arm: its bindings go to the block around. True if
- * the arm returns. */
+/* Moves an arm's bindings to the block around, if the condition is known and selects this arm.
+ * Returns whether the arm returns. */
 static bool splice(struct simplifier *s, struct ir_binding *x, struct ir_block *arm,
                    struct ir_block *around) {
   s->o->stats->branches++;
   s->changed = true;
-  walk(s, arm);
+  simplify_block(s, arm);
   if (arm->end != IR_YIELD) {
     around->end = arm->end;
     around->pos = arm->pos;
@@ -285,8 +286,8 @@ static bool splice(struct simplifier *s, struct ir_binding *x, struct ir_block *
   return true;
 }
 
-/* One arm never returns: the bindings of the other go behind the IF. */
-static bool split(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
+/* Moves the bindings of one arm behind the IF, if the other arm never returns. */
+static bool split_if(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   ir_var condition = x->operands[0];
   bool stays = then->end == IR_YIELD; /* the first arm is the one that returns */
@@ -311,8 +312,8 @@ static bool split(struct simplifier *s, struct ir_binding *x, struct ir_block *a
   return returns;
 }
 
-/* Whether both arms yield the same variable, or the same constant, which is then made before
- * the IF. */
+/* Returns whether both arms yield the same variable, or the same constant, which is then made
+ * before the IF. */
 static bool same_in_both(struct simplifier *s, const struct ir_binding *x, uint32_t i,
                          ir_var *same) {
   ir_var a = x->as.arms.then->results[i], b = x->as.arms.otherwise->results[i];
@@ -324,7 +325,8 @@ static bool same_in_both(struct simplifier *s, const struct ir_binding *x, uint3
   return true;
 }
 
-/* The truth value that v has in the arm that the condition selects when it is `chosen`. */
+/* Returns the truth value that v has in the arm that the condition selects when it is `chosen`.
+ */
 static enum truth yielded_truth(const struct simplifier *s, ir_var v, ir_var condition,
                                 enum truth chosen) {
   const struct vcode_constant *c = known_constant(s, v);
@@ -332,7 +334,7 @@ static enum truth yielded_truth(const struct simplifier *s, ir_var v, ir_var con
   return c && c->type == TW_BOOL ? known_truth(s, v) : TRUTH_UNKNOWN;
 }
 
-/* A result that is the condition itself (T in the first arm, F in the second) or its
+/* Replaces a result that is the condition itself (T in the first arm, F in the second) or its
  * negation. */
 static bool is_condition(struct simplifier *s, const struct ir_binding *x, uint32_t i,
                          ir_var *same) {
@@ -346,8 +348,8 @@ static bool is_condition(struct simplifier *s, const struct ir_binding *x, uint3
   return true;
 }
 
-/* Both arms return: removes results that do not depend on the IF. */
-static void join(struct simplifier *s, struct ir_binding *x) {
+/* Removes results that do not depend on the IF, whose arms both return. */
+static void join_if(struct simplifier *s, struct ir_binding *x) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < x->result_count; i++) {
@@ -363,7 +365,7 @@ static void join(struct simplifier *s, struct ir_binding *x) {
   x->result_count = then->result_count = otherwise->result_count = kept;
 }
 
-/* Simplifies an IF; false if nothing after it is reached. */
+/* Simplifies an IF; returns false if nothing after it is reached. */
 static bool simplify_if(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   ir_var condition = x->operands[0];
@@ -377,11 +379,11 @@ static bool simplify_if(struct simplifier *s, struct ir_binding *x, struct ir_bl
   }
   enum truth truth = known_truth(s, condition);
   if (truth != TRUTH_UNKNOWN) return splice(s, x, truth == TRUTH_T ? then : otherwise, around);
-  if ((then->end == IR_YIELD) != (otherwise->end == IR_YIELD)) return split(s, x, around);
+  if ((then->end == IR_YIELD) != (otherwise->end == IR_YIELD)) return split_if(s, x, around);
   simplify_arm(s, then, condition, TRUTH_T);
   simplify_arm(s, otherwise, condition, TRUTH_F);
   if (then->end == IR_YIELD && otherwise->end == IR_YIELD) {
-    join(s, x);
+    join_if(s, x);
     if (then->count + otherwise->count + x->result_count == 0 &&
         known_size(s, condition, SIZE_LEN) == 1) {
       s->o->stats->branches++;
@@ -400,7 +402,7 @@ static bool simplify_if(struct simplifier *s, struct ir_binding *x, struct ir_bl
 }
 
 /* Appends the simplified bindings of the block to s->out. */
-static void walk(struct simplifier *s, struct ir_block *block) {
+static void simplify_block(struct simplifier *s, struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding x = block->bindings[i];
     rename_vars(s, x.operand_count, x.operands);
@@ -428,7 +430,7 @@ static void simplify_function(struct simplifier *s, uint32_t index) {
   common_init(s);
   const struct ir_binding entry = {.pos = s->f->pos};
   for (uint32_t i = 0; i < s->f->param_count; i++) use_known(s, s->f->params[i], &entry);
-  walk(s, s->f->body);
+  simplify_block(s, s->f->body);
   rewrite_finish(s->f->body, &out);
 }
 

@@ -50,14 +50,14 @@ struct simplifier {
 
 /* ---- simplify.c ---- */
 
-/* A variable made in this walk. */
+/* Makes a variable in this walk. */
 ir_var simplify_var(struct simplifier *, const struct ir_kind *);
 /* From here on v is `same`, which is bound already. */
 void simplify_replace(struct simplifier *, ir_var v, ir_var same);
 /* Simplifies x, whose operands are renamed, and appends it unless it was replaced. */
 void simplify_binding(struct simplifier *, struct ir_binding *x);
-/* A new operation with one result, simplified and appended; its result, perhaps of an earlier
- * operation. It must not fail. */
+/* Simplifies and appends a new operation with one result, and returns that, perhaps of an
+ * earlier operation. It must not fail. */
 ir_var simplify_emit(struct simplifier *, uint16_t op, uint8_t type,
                      const struct ir_kind *result, uint32_t count, const ir_var *operands,
                      const struct ir_binding *because);
@@ -66,13 +66,14 @@ ir_var simplify_constant(struct simplifier *, const struct vcode_constant *,
 
 /* ---- what is known ---- */
 
-/* The constant that v is bound to, or equals at this point of the walk; or NULL. */
+/* Returns the constant that v is bound to, or equals at this point of the walk; or NULL. */
 const struct vcode_constant *known_constant(const struct simplifier *, ir_var);
-/* The operation that v is the first result of, if its opcode is op; or NULL. */
+/* Returns the operation that v is the first result of, if its opcode is op; or NULL. */
 const struct ir_binding *known_op(const struct simplifier *, ir_var, enum opcode op);
-/* Length of a vector, total or number of segments of a descriptor; -1: not known. */
+/* Returns the length of a vector, the total or number of segments of a descriptor; -1: not
+ * known. */
 int64_t known_size(const struct simplifier *, ir_var, uint8_t what);
-/* Whether the sizes that x needs are proven to agree. */
+/* Returns whether the sizes that x needs are proven to agree. */
 bool known_to_agree(const struct simplifier *, const struct ir_binding *x);
 
 /* ---- fold.c ---- */
@@ -82,22 +83,23 @@ enum folded {
   FOLD_AGAIN, /* x was made simpler: try again */
   FOLD_GONE   /* its results have been replaced */
 };
-enum folded fold(struct simplifier *, struct ir_binding *x);
-/* The constant of an INT scalar or a descriptor of one segment whose number the size analysis
- * knows; or NULL. */
+enum folded fold_binding(struct simplifier *, struct ir_binding *x);
+/* Returns the constant of an INT scalar or a descriptor of one segment whose number the size
+ * analysis knows; or NULL. */
 const struct vcode_constant *fold_known_constant(struct simplifier *, ir_var);
-/* The value of all elements of v; false if they are not known to be equal, or v is empty. */
+/* Finds the value of all elements of v. Returns false if they are not known to be equal, or v
+ * is empty. */
 bool fold_uniform(const struct simplifier *, ir_var, struct cvl_value *);
 
 /* ---- common.c ---- */
 
-/* Empty tables. */
+/* Makes empty tables. */
 void common_init(struct simplifier *);
 /* common_close forgets what was added after common_open. */
 struct common_mark common_open(const struct simplifier *);
 void common_close(struct simplifier *, struct common_mark);
-/* The latest INT scalar whose value has this class (SIZE_COUNT), if no timer came after it;
- * else IR_NO_VAR. */
+/* Returns the latest INT scalar whose value has this class (SIZE_COUNT), if no timer came after
+ * it; else IR_NO_VAR. */
 ir_var common_scalar(const struct simplifier *, uint32_t class);
 void common_add_scalar(struct simplifier *, uint32_t class, ir_var);
 

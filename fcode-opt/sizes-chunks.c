@@ -25,14 +25,14 @@ struct finder {
   uint32_t *totals; /* per descriptor: its family of totals */
 };
 
-/* The family of a parameter's elements or segments; FAMILY_NONE if that of the descriptor which
- * they belong to is not known. */
+/* Returns the family of a parameter's elements or segments. It is FAMILY_NONE if that of the
+ * descriptor which they belong to is not known. */
 static uint32_t family_of_many(const struct finder *s, uint32_t i) {
   if (s->sizes[i] == IR_SHARED) return FAMILY_SHARED;
   return s->sizes[i] == IR_EACH ? FAMILY_INSTANCES : s->totals[s->sizes[i]];
 }
 
-/* The first descriptor that is the same value and is cut alike; or itself. */
+/* Returns the first descriptor that is the same value and is cut alike; or i itself. */
 static uint32_t same_descriptor(const struct finder *s, uint32_t i) {
   const ir_var *v = s->call->operands;
   const uint32_t family = family_of_many(s, i);
@@ -46,7 +46,7 @@ static uint32_t same_descriptor(const struct finder *s, uint32_t i) {
 }
 
 /* Descriptors may refer to later ones, but not in a circle: each round finds some. */
-static void find_totals(struct finder *s) {
+static void find_family_totals(struct finder *s) {
   const uint32_t count = s->f->param_count;
   for (uint32_t i = 0; i < count; i++) s->totals[i] = FAMILY_NONE;
   bool more = true;
@@ -61,14 +61,15 @@ static void find_totals(struct finder *s) {
   }
 }
 
-/* Parameter 0: one segment, of as many elements as there are instances. */
+/* Lays out parameter 0: one segment, of as many elements as there are instances. */
 static void lay_out_instances(uint32_t *families, bool *numbers) {
   families[TERM_SIZE] = families[TERM_SAME] = FAMILY_INSTANCES;
   families[TERM_COUNT] = FAMILY_SHARED;
   numbers[TERM_COUNT] = true;
 }
 
-static void lay_out(const struct finder *s, uint32_t i, uint32_t *families, bool *numbers) {
+static void lay_out_families(const struct finder *s, uint32_t i, uint32_t *families,
+                             bool *numbers) {
   const uint32_t many = family_of_many(s, i);
   const bool shared = s->sizes[i] == IR_SHARED;
   const bool descriptor = s->f->vars[s->f->params[i]]->tag == IR_SEGDES;
@@ -93,10 +94,10 @@ struct chunks *chunks_of_call(struct walk *w, const struct ir_binding *call) {
                      .totals = arena_alloc(scratch, f->param_count * sizeof *s.totals)};
   uint32_t *families = arena_alloc(scratch, terms * sizeof *families);
   bool *numbers = arena_alloc(scratch, terms);
-  find_totals(&s);
+  find_family_totals(&s);
   lay_out_instances(families, numbers);
   for (uint32_t i = 1; i < f->param_count; i++)
-    lay_out(&s, i, families + TERMS_PER_VAR * i, numbers + TERMS_PER_VAR * i);
+    lay_out_families(&s, i, families + TERMS_PER_VAR * i, numbers + TERMS_PER_VAR * i);
   struct chunks *c = arena_alloc(scratch, sizeof *c);
   *c = (struct chunks){families, numbers};
   return c;

@@ -34,11 +34,11 @@ enum fact_kind { FACT_VECTOR, FACT_DESCRIPTOR, FACT_OTHER };
 
 struct fact_term {
   uint32_t parent;
-  /* of a root: */
+  /* only in a root: */
   uint32_t weight;
   uint32_t least;               /* the first-bound term of the class */
   uint32_t stamp;               /* the time it was bound */
-  struct fact_first vector;     /* likewise, among lengths of vectors */
+  struct fact_first vector;     /* the first-bound term among lengths of vectors */
   struct fact_first descriptor; /* among totals of descriptors */
   int64_t number;
   bool known;       /* it is `number` */
@@ -76,33 +76,32 @@ struct facts {
 void facts_init(struct facts *, struct arena *);
 /* Forgets everything, and makes room for var_count variables. */
 void facts_reset(struct facts *, uint32_t var_count);
-/* A variable is bound: makes its terms. */
+/* Binds a variable: makes its terms. */
 void facts_bind(struct facts *, uint32_t var, enum fact_kind);
 
 uint32_t facts_root(const struct facts *, uint32_t term);
 bool facts_equal(const struct facts *, uint32_t a, uint32_t b);
-/* a = b from here on, by construction. Two different numbers are not united: no execution
- * reaches this binding. */
+/* States that a = b from here on, by construction. Two different numbers are not united: no
+ * execution reaches this binding. */
 void facts_unite(struct facts *, uint32_t a, uint32_t b);
-/* Likewise, but the fact depends on a check that has passed. */
+/* States that a = b from here on, because a check has passed. */
 void facts_unite_checked(struct facts *, uint32_t a, uint32_t b);
-/* Whether some fact on the term depends on a check. */
+/* Returns whether some fact on the term depends on a check. */
 bool facts_checked(const struct facts *, uint32_t term);
-/* The term of a number. */
+/* Returns the term of a number. */
 uint32_t facts_number(struct facts *, int64_t number);
 bool facts_known(const struct facts *, uint32_t term, int64_t *number);
 bool facts_is(const struct facts *, uint32_t term, int64_t number);
 void facts_set_nonnegative(struct facts *, uint32_t term);
 bool facts_nonnegative(const struct facts *, uint32_t term);
-/* The known term of operation(a, b); `fresh` if there was none, which is its term from now on.
- */
+/* Returns the known term of operation(a, b). If there was none, that is `fresh` from now on. */
 uint32_t facts_memo(struct facts *, uint32_t operation, uint32_t a, uint32_t b, uint32_t fresh);
 
 /* facts_rollback undoes all facts found after facts_mark returned this mark. */
 uint32_t facts_mark(const struct facts *);
 void facts_rollback(struct facts *, uint32_t mark);
 
-/* The class of the terms that are assumed equal to this one. */
+/* Returns the class of the terms that are assumed equal to this one. */
 uint32_t facts_assumed(struct facts *, uint32_t term);
 
 #endif

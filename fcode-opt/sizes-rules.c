@@ -20,93 +20,97 @@ enum {
 
 /* ---- questions ---- */
 
-static bool scalar(const struct walk *w, ir_var v) {
+static bool is_one_element(const struct walk *w, ir_var v) {
   return facts_is(w->facts, term_size(v), 1);
 }
 
-static bool same_elements(const struct walk *w, ir_var v) {
-  return w->elements[v].facts & ALL_THE_SAME || scalar(w, v);
+static bool has_same_elements(const struct walk *w, ir_var v) {
+  return w->elements[v].facts & ALL_THE_SAME || is_one_element(w, v);
 }
 
 static bool nonnegative(const struct walk *w, ir_var v) {
   return w->elements[v].facts & (ALL_NONNEGATIVE | ALL_LENGTHS) ||
-         (same_elements(w, v) && facts_nonnegative(w->facts, term_count(v)));
+         (has_same_elements(w, v) && facts_nonnegative(w->facts, term_count(v)));
 }
 
 static bool nonzero(const struct walk *w, ir_var v) {
   int64_t number;
   return w->elements[v].facts & ALL_NONZERO ||
-         (same_elements(w, v) && facts_known(w->facts, term_count(v), &number) && number != 0);
+         (has_same_elements(w, v) && facts_known(w->facts, term_count(v), &number) &&
+          number != 0);
 }
 
-/* Whether every element is this number. */
+/* Returns whether every element is this number. */
 static bool all_are(const struct walk *w, ir_var v, int64_t number) {
-  return same_elements(w, v) && facts_is(w->facts, term_count(v), number);
+  return has_same_elements(w, v) && facts_is(w->facts, term_count(v), number);
 }
 
-static bool same_segments(const struct walk *w, ir_var a, ir_var b) {
+static bool has_same_segments(const struct walk *w, ir_var a, ir_var b) {
   if (facts_equal(w->facts, term_same(a), term_same(b))) return true;
   return facts_is(w->facts, term_count(a), 1) && facts_is(w->facts, term_count(b), 1) &&
          facts_equal(w->facts, term_size(a), term_size(b));
 }
 
-/* Whether the indices i, whose descriptor is `under`, are within the segments of `of`. */
-static bool within(const struct walk *w, ir_var i, ir_var under, ir_var of) {
+/* Returns whether the indices i, whose descriptor is `under`, are within the segments of `of`.
+ */
+static bool indices_within(const struct walk *w, ir_var i, ir_var under, ir_var of) {
   ir_var range = w->elements[i].range;
-  return range != IR_NO_VAR && same_segments(w, range, under) && same_segments(w, range, of);
+  return range != IR_NO_VAR && has_same_segments(w, range, under) &&
+         has_same_segments(w, range, of);
 }
 
-/* Whether i is a known index within a vector of known length. */
+/* Returns whether i is a known index within a vector of known length. */
 static bool index_known(const struct walk *w, ir_var i, ir_var d) {
   int64_t index, length;
-  return facts_is(w->facts, term_count(d), 1) && scalar(w, i) &&
+  return facts_is(w->facts, term_count(d), 1) && is_one_element(w, i) &&
          facts_known(w->facts, term_count(i), &index) &&
          facts_known(w->facts, term_size(d), &length) && 0 <= index && index < length;
 }
 
-static bool narrow(const struct walk *w) {
+static bool has_narrow_ints(const struct walk *w) {
   return w->sizes->o->program->widths.int_elem == CVL_I32;
 }
 
 static bool are_lengths(const struct walk *w, ir_var v) {
   if (w->elements[v].facts & ALL_LENGTHS) return true;
-  return nonnegative(w, v) && (narrow(w) || scalar(w, v));
+  return nonnegative(w, v) && (has_narrow_ints(w) || is_one_element(w, v));
 }
 
-static enum cvl_error_kind fault_of(const struct ir_binding *x) {
+static enum cvl_error_kind fault_of_binding(const struct ir_binding *x) {
   return opcode_fault(x->op, (enum type_word)x->type);
 }
 
-/* Whether the conditions on the elements hold. */
+/* Returns whether the conditions on the elements hold. */
 static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   switch ((enum opcode)x->op) {
-  case OPC_PERMUTE: return w->elements[v[1]].permutation && within(w, v[1], v[2], v[2]);
-  case OPC_DPERMUTE: return within(w, v[1], v[3], v[4]);
-  case OPC_FPERMUTE: return within(w, v[1], v[3], v[4]);
-  case OPC_DFPERMUTE: return within(w, v[1], v[4], v[5]);
-  case OPC_BPERMUTE: return within(w, v[1], v[3], v[2]);
-  case OPC_BFPERMUTE: return within(w, v[1], v[4], v[3]);
+  case OPC_PERMUTE: return w->elements[v[1]].permutation && indices_within(w, v[1], v[2], v[2]);
+  case OPC_DPERMUTE: return indices_within(w, v[1], v[3], v[4]);
+  case OPC_FPERMUTE: return indices_within(w, v[1], v[3], v[4]);
+  case OPC_DFPERMUTE: return indices_within(w, v[1], v[4], v[5]);
+  case OPC_BPERMUTE: return indices_within(w, v[1], v[3], v[2]);
+  case OPC_BFPERMUTE: return indices_within(w, v[1], v[4], v[3]);
   case OPC_EXTRACT: return index_known(w, v[1], v[2]);
   case OPC_REPLACE: return index_known(w, v[1], v[3]);
   case OPC_MAKE_SEGDES: return are_lengths(w, v[0]);
   default: break;
   }
-  const enum cvl_error_kind fault = fault_of(x);
+  const enum cvl_error_kind fault = fault_of_binding(x);
   if (fault == CVL_E_DIVIDE_BY_ZERO) return nonzero(w, v[1]);
   return fault == CVL_E_NONE || !opcode_is_pure(x->op);
 }
 
-/* Whether neslc guarantees the conditions of this operation: it checks or constructs indices.
+/* Returns whether neslc guarantees the conditions of this operation: it checks or constructs
+ * indices.
  */
-static bool guarded(const struct walk *w, const struct ir_binding *x) {
+static bool is_guarded(const struct walk *w, const struct ir_binding *x) {
   if (!w->sizes->o->program->guarded) return false;
-  return fault_of(x) == CVL_E_INDEX;
+  return fault_of_binding(x) == CVL_E_INDEX;
 }
 
 /* ---- facts on elements ---- */
 
-static void learn(struct walk *w, ir_var v, unsigned facts) {
+static void learn_facts(struct walk *w, ir_var v, unsigned facts) {
   w->elements[v].facts |= (uint8_t)facts;
 }
 
@@ -116,23 +120,24 @@ static unsigned facts_of(const struct walk *w, ir_var v) {
          (are_lengths(w, v) ? (unsigned)ALL_LENGTHS : 0);
 }
 
-/* SELECT: what both values have in common; a maximum is positive if one of the values is. */
+/* Learns from a SELECT the facts that both values have. A maximum is positive if one of the
+ * values is. */
 static void learn_select(struct walk *w, ir_var condition, ir_var a, ir_var b, ir_var r) {
   const unsigned positive = ALL_NONNEGATIVE | ALL_NONZERO;
   const unsigned fa = facts_of(w, a) & positive, fb = facts_of(w, b) & positive;
   const ir_var *greater = w->elements[condition].greater;
   const bool maximum = greater[0] == a && greater[1] == b;
-  learn(w, r, maximum && (fa == positive || fb == positive) ? positive : fa & fb);
+  learn_facts(w, r, maximum && (fa == positive || fb == positive) ? positive : fa & fb);
 }
 
 static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   ir_var r = x->results[0];
   bool same = true;
-  for (uint32_t i = 0; i < x->operand_count; i++) same = same && same_elements(w, v[i]);
+  for (uint32_t i = 0; i < x->operand_count; i++) same = same && has_same_elements(w, v[i]);
   switch ((enum opcode)x->op) {
   case OPC_EQ:
-    if (x->type != TW_INT || !scalar(w, r)) break;
+    if (x->type != TW_INT || !is_one_element(w, r)) break;
     for (uint32_t i = 0; i < 2; i++) w->elements[r].equal[i] = v[i];
     break;
   case OPC_GT:
@@ -146,7 +151,7 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
     if (all_are(w, v[1], 1)) w->elements[r].nonempty = w->elements[v[0]].lengths;
     break;
   case OPC_B_TO_I:
-    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
+    learn_facts(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     w->elements[r].flags = v[0];
     break;
   case OPC_DIV:
@@ -154,20 +159,20 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
   case OPC_RSHIFT:
     if (x->type != TW_FLOAT && nonnegative(w, v[0]) &&
         (x->op != OPC_DIV || nonnegative(w, v[1])))
-      learn(w, r, ALL_NONNEGATIVE);
+      learn_facts(w, r, ALL_NONNEGATIVE);
     break;
   case OPC_AND:
     if (x->type == TW_INT && (nonnegative(w, v[0]) || nonnegative(w, v[1])))
-      learn(w, r, ALL_NONNEGATIVE);
+      learn_facts(w, r, ALL_NONNEGATIVE);
     break;
   case OPC_SELECT:
     if (x->type == TW_INT) learn_select(w, v[0], v[1], v[2], r);
     break;
   default: break;
   }
-  if (same) learn(w, r, ALL_THE_SAME);
+  if (same) learn_facts(w, r, ALL_THE_SAME);
   if (x->type != TW_INT && opcode_info(x->op)->types != NO_TYPE) return;
-  if (scalar(w, r) && x->operand_count == 2) {
+  if (is_one_element(w, r) && x->operand_count == 2) {
     uint32_t key = (uint32_t)x->op;
     facts_unite(w->facts, term_count(r),
                 facts_memo(w->facts, key, term_count(v[0]), term_count(v[1]), term_count(r)));
@@ -179,27 +184,27 @@ static void learn_index(struct walk *w, ir_var r, ir_var range, bool permutation
   w->elements[r].permutation = permutation;
 }
 
-/* +_REDUCE: a sum of flags is the number of elements that PACK keeps; a sum of lengths is a
- * total. */
+/* Learns from +_REDUCE: a sum of flags is the number of elements that PACK keeps; a sum of
+ * lengths is a total. */
 static void learn_sum(struct walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], d = x->operands[1], r = x->results[0];
   ir_var flags = w->elements[v].flags, lengths = w->elements[v].lengths;
   bool whole = facts_is(w->facts, term_count(d), 1);
   if (flags != IR_NO_VAR) {
-    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
+    learn_facts(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     facts_unite(w->facts, term_same(r),
                 facts_memo(w->facts, KEY_KEPT, term_same(flags), term_same(d), term_same(r)));
     if (whole)
       facts_unite(
           w->facts, term_count(r),
           facts_memo(w->facts, KEY_TOTAL, term_same(flags), term_same(flags), term_count(r)));
-  } else if (!narrow(w) && w->elements[v].facts & ALL_LENGTHS) {
-    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
+  } else if (!has_narrow_ints(w) && w->elements[v].facts & ALL_LENGTHS) {
+    learn_facts(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     if (whole && lengths != IR_NO_VAR) facts_unite(w->facts, term_count(r), term_size(lengths));
-  } else if (narrow(w) && whole && lengths != IR_NO_VAR) {
+  } else if (has_narrow_ints(w) && whole && lengths != IR_NO_VAR) {
     /* Or there are more elements than INTs count. */
     facts_unite_checked(w->facts, term_count(r), term_size(lengths));
-  } else if (!narrow(w) && whole) {
+  } else if (!has_narrow_ints(w) && whole) {
     /* If there is a descriptor of these lengths, the sum is its total. */
     uint32_t same = term_same(v);
     facts_unite_checked(w->facts, term_count(r),
@@ -217,10 +222,10 @@ static void learn_descriptor(struct walk *w, ir_var d) {
   facts_set_nonnegative(w->facts, term_count(d));
 }
 
-/* Segments of one length: the total is the product of that and their number. MAKE_SEGDES has
- * checked that it fits, but not into 32 bits. */
+/* Learns from segments of one length: the total is the product of that and their number.
+ * MAKE_SEGDES has checked that it fits, but not into 32 bits. */
 static void learn_equal_segments(struct walk *w, ir_var lengths, ir_var r) {
-  if (narrow(w) || !same_elements(w, lengths)) return;
+  if (has_narrow_ints(w) || !has_same_elements(w, lengths)) return;
   const uint32_t factors[2] = {term_size(lengths), term_count(lengths)};
   for (unsigned i = 0; i < 2; i++) {
     const uint32_t total =
@@ -232,14 +237,14 @@ static void learn_equal_segments(struct walk *w, ir_var lengths, ir_var r) {
 static void learn_pack(struct walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], flags = x->operands[1], d = x->operands[2];
   ir_var r = x->results[0], g = x->results[1];
-  learn(w, r, facts_of(w, v));
+  learn_facts(w, r, facts_of(w, v));
   /* Lengths keep their descriptor only if PACK removes those of empty segments. */
   ir_var lengths = w->elements[v].lengths;
   if (lengths != IR_NO_VAR && w->elements[flags].nonempty == lengths &&
       facts_equal(w->facts, term_same(v), term_same(lengths)))
     w->elements[r].lengths = lengths;
-  if (same_elements(w, v)) {
-    learn(w, r, ALL_THE_SAME);
+  if (has_same_elements(w, v)) {
+    learn_facts(w, r, ALL_THE_SAME);
     facts_unite(w->facts, term_count(r), term_count(v));
   }
   facts_unite(w->facts, term_same(g),
@@ -257,34 +262,34 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
   ir_var r = x->results[0];
   switch ((enum opcode)x->op) {
   case OPC_DIST:
-    if (same_elements(w, v[0])) {
-      learn(w, r, ALL_THE_SAME);
+    if (has_same_elements(w, v[0])) {
+      learn_facts(w, r, ALL_THE_SAME);
       facts_unite(w->facts, term_count(r), term_count(v[0]));
     }
-    learn(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO));
+    learn_facts(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     if (all_are(w, v[0], 0)) learn_index(w, r, v[1], false);
     break;
   case OPC_INDEX:
     if (all_are(w, v[0], 0) && all_are(w, v[1], 1)) {
       learn_index(w, r, v[2], true);
-      learn(w, r, ALL_NONNEGATIVE);
+      learn_facts(w, r, ALL_NONNEGATIVE);
     }
     break;
   case OPC_LENGTH:
     facts_unite(w->facts, term_count(r), term_size(v[0]));
-    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
+    learn_facts(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     break;
   case OPC_LENGTHS:
     facts_unite(w->facts, term_same(r), term_same(v[0]));
     if (facts_is(w->facts, term_count(v[0]), 1))
       facts_unite(w->facts, term_count(r), term_size(v[0]));
-    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
+    learn_facts(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     w->elements[r].lengths = v[0];
     break;
   case OPC_MAKE_SEGDES:
     facts_unite(w->facts, term_same(r), term_same(v[0]));
     facts_unite(w->facts, term_count(r), term_size(v[0]));
-    if (scalar(w, v[0])) facts_unite(w->facts, term_size(r), term_count(v[0]));
+    if (is_one_element(w, v[0])) facts_unite(w->facts, term_size(r), term_count(v[0]));
     if (w->elements[v[0]].lengths != IR_NO_VAR)
       facts_unite(w->facts, term_size(r), term_size(w->elements[v[0]].lengths));
     if (!are_lengths(w, v[0])) { /* that a sum is the total depends on the check made here */
@@ -296,7 +301,9 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
     learn_equal_segments(w, v[0], r);
     break;
   case OPC_PACK: learn_pack(w, x); break;
-  case OPC_EXTRACT: learn(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO)); break;
+  case OPC_EXTRACT:
+    learn_facts(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO));
+    break;
   default: break;
   }
 }
@@ -307,26 +314,26 @@ static void learn_permute(struct walk *w, const struct ir_binding *x) {
   unsigned facts = facts_of(w, v[0]);
   switch ((enum opcode)x->op) {
   case OPC_PERMUTE: {
-    learn(w, r, facts);
+    learn_facts(w, r, facts);
     const struct element_facts *e = &w->elements[v[0]];
-    if (e->range != IR_NO_VAR && e->permutation && same_segments(w, e->range, v[2]))
+    if (e->range != IR_NO_VAR && e->permutation && has_same_segments(w, e->range, v[2]))
       learn_index(w, r, e->range, true);
     break;
   }
-  case OPC_BPERMUTE: learn(w, r, facts & (ALL_NONNEGATIVE | ALL_NONZERO)); break;
+  case OPC_BPERMUTE: learn_facts(w, r, facts & (ALL_NONNEGATIVE | ALL_NONZERO)); break;
   case OPC_BFPERMUTE:
-  case OPC_FPERMUTE: learn(w, r, facts & ALL_NONNEGATIVE); break;
+  case OPC_FPERMUTE: learn_facts(w, r, facts & ALL_NONNEGATIVE); break;
   case OPC_DPERMUTE:
-    learn(w, r, facts & facts_of(w, v[2]) & (ALL_NONNEGATIVE | ALL_NONZERO));
+    learn_facts(w, r, facts & facts_of(w, v[2]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     break;
   case OPC_DFPERMUTE:
-    learn(w, r, facts & facts_of(w, v[3]) & (ALL_NONNEGATIVE | ALL_NONZERO));
+    learn_facts(w, r, facts & facts_of(w, v[3]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     break;
   default: break;
   }
 }
 
-/* An ASSERT that two lengths are equal has passed. */
+/* Learns from an ASSERT that two lengths are equal, which has passed. */
 static void learn_assert(struct walk *w, const struct ir_binding *x) {
   const ir_var *equal = w->elements[x->operands[0]].equal;
   if (equal[0] != IR_NO_VAR)
@@ -341,7 +348,7 @@ static void learn_elements(struct walk *w, const struct ir_binding *x) {
   case OC_SEGMENT: learn_vector(w, x); break;
   case OC_PERMUTE: learn_permute(w, x); break;
   case OC_RANK: learn_index(w, x->results[0], x->operands[1], true); break;
-  case OC_SORT: learn(w, x->results[0], facts_of(w, x->operands[0])); break;
+  case OC_SORT: learn_facts(w, x->results[0], facts_of(w, x->operands[0])); break;
   case OC_REDUCE:
     if (x->op == OPC_ADD_REDUCE && x->type == TW_INT) learn_sum(w, x);
     break;
@@ -356,7 +363,8 @@ static void learn_elements(struct walk *w, const struct ir_binding *x) {
 
 /* ---- sizes ---- */
 
-/* The term of a size of opcodes.def; NO_TERM for one that is unknown before execution. */
+/* Returns the term of a size of opcodes.def; NO_TERM for one that is unknown before execution.
+ */
 static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t size) {
   switch (SIZE_WHAT(size)) {
   case SIZE_ONE: return facts_number(w->facts, 1);
@@ -367,10 +375,10 @@ static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t si
   }
 }
 
-/* Whether the conditions on the elements hold without depending on a check. */
+/* Returns whether the conditions on the elements hold without depending on a check. */
 static bool by_construction(const struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
-  const enum cvl_error_kind fault = fault_of(x);
+  const enum cvl_error_kind fault = fault_of_binding(x);
   if (fault == CVL_E_NONE || !opcode_is_pure(x->op)) return true;
   if (fault == CVL_E_NEGATIVE_LENGTH && w->elements[v[0]].facts & ALL_LENGTHS) return true;
   if (fault == CVL_E_DIVIDE_BY_ZERO && w->elements[v[1]].facts & ALL_NONZERO) return true;
@@ -392,7 +400,7 @@ struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
   }
   bool fine = elements_fine(w, x);
   if (!fine) verdict.depends = true;
-  verdict.safe = verdict.agrees && opcode_is_pure(x->op) && (fine || guarded(w, x));
+  verdict.safe = verdict.agrees && opcode_is_pure(x->op) && (fine || is_guarded(w, x));
   for (const struct size_rule *r = info->rules; r->a; r++)
     facts_unite_checked(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
   if (x->op == OPC_ASSERT) learn_assert(w, x);
@@ -414,7 +422,7 @@ static void learn_ints(struct walk *w, ir_var v, const int64_t *ints, uint64_t n
     if (ints[i] != ints[0]) facts &= ~(unsigned)ALL_THE_SAME;
     if (__builtin_add_overflow(sum, ints[i], &sum)) facts &= ~(unsigned)ALL_LENGTHS;
   }
-  learn(w, v, facts);
+  learn_facts(w, v, facts);
   if (n > 0 && facts & ALL_THE_SAME)
     facts_unite(w->facts, term_count(v), facts_number(w->facts, ints[0]));
 }
@@ -432,12 +440,13 @@ void rules_constant(struct walk *w, const struct ir_binding *x) {
   }
   facts_unite(w->facts, term_size(v), facts_number(w->facts, length));
   if (c->type == TW_INT) learn_ints(w, v, c->as.ints, c->length);
-  if (c->type == TW_CHAR) learn(w, v, ALL_NONNEGATIVE | ALL_LENGTHS);
+  if (c->type == TW_CHAR) learn_facts(w, v, ALL_NONNEGATIVE | ALL_LENGTHS);
 }
 
 /* ---- superoperators ---- */
 
-/* A size of a superoperator, as a term; NO_TERM for one that is unknown before execution. */
+/* Returns a size of a superoperator as a term; NO_TERM for one that is unknown before
+ * execution. */
 static uint32_t fused_term(struct walk *w, const struct ir_binding *x,
                            struct superop_size size) {
   switch (size.what) {
@@ -465,7 +474,8 @@ static struct verdict fused_verdict(struct walk *w, const struct ir_binding *x,
   return v;
 }
 
-/* A size that the row of a consumer speaks of: of everything computed inside, that of a column.
+/* Returns the term of a size in the row of a consumer. If everything is computed inside, it is
+ * the size of a column.
  */
 static uint32_t consumer_term(struct walk *w, const struct ir_binding *x,
                               const struct superop *op, const struct superop_node *node,
@@ -494,7 +504,8 @@ static void learn_combination(struct walk *w, const struct ir_binding *x,
   }
 }
 
-/* What copies keep of the facts on elements; the others know nothing of their results. */
+/* Returns the facts on elements that copies keep. Other superoperators know nothing of their
+ * results. */
 static unsigned facts_of_copies(const struct walk *w, const struct ir_binding *x,
                                 const struct superop *op, uint32_t value) {
   if (value < op->param_count) return facts_of(w, x->operands[value]);
@@ -523,7 +534,7 @@ struct verdict rules_fused(struct walk *w, const struct ir_binding *x) {
   for (uint32_t i = 0; i < op->output_count; i++) {
     const uint32_t term = fused_term(w, x, op->sizes[op->outputs[i]]);
     if (term != NO_TERM) facts_unite(w->facts, term_size(x->results[i]), term);
-    if (op->copies) learn(w, x->results[i], facts_of_copies(w, x, op, op->outputs[i]));
+    if (op->copies) learn_facts(w, x->results[i], facts_of_copies(w, x, op, op->outputs[i]));
   }
   return verdict;
 }

@@ -53,7 +53,7 @@ struct sizes_function {
   bool queued;
   /* per variable, as known when it was bound */
   uint32_t *classes; /* of TERM_SIZE and TERM_COUNT */
-  uint32_t *assumed; /* likewise, assumed equal, at the end */
+  uint32_t *assumed; /* the classes of terms assumed equal, at the end */
   int64_t *known;
   ir_var *first;       /* the first-bound vector of this length */
   ir_var *descriptors; /* the first-bound descriptor with this total, or IR_NO_VAR */
@@ -101,16 +101,16 @@ struct chunks {
 
 struct chunks *chunks_of_call(struct walk *, const struct ir_binding *call);
 
-/* What the facts before an operation say of it. */
+/* The conclusion from the facts before an operation. */
 struct verdict {
   bool agrees;  /* its sizes agree */
   bool safe;    /* it cannot fail */
   bool depends; /* one of these depends on a check */
 };
 
-/* sizes-rules.c: adds the facts that hold after an operation. */
+/* sizes-rules.c: adds the facts that hold after an operation, and returns its verdict. */
 struct verdict rules_execute(struct walk *, const struct ir_binding *);
-/* Likewise of constants and superoperators. */
+/* Adds the facts that hold after constants and superoperators. */
 void rules_constant(struct walk *, const struct ir_binding *);
 struct verdict rules_fused(struct walk *, const struct ir_binding *);
 

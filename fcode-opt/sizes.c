@@ -150,7 +150,7 @@ static void enqueue(struct sizes *s, uint32_t function) {
   s->queue[(s->queue_first + s->queue_count++) % count] = function;
 }
 
-static void record(struct walk *w, ir_var v) {
+static void record_classes(struct walk *w, ir_var v) {
   struct sizes_function *kept = &w->sizes->functions[w->function];
   for (uint32_t k = 0; k < 2; k++)
     kept->classes[2 * v + k] = facts_root(w->facts, TERMS_PER_VAR * v + k);
@@ -164,7 +164,7 @@ static void record(struct walk *w, ir_var v) {
   kept->descriptors[v] = descriptor == NO_TERM ? IR_NO_VAR : descriptor / TERMS_PER_VAR;
 }
 
-static void bind(struct walk *w, ir_var v) {
+static void bind_with_facts(struct walk *w, ir_var v) {
   enum ir_kind_tag tag = w->f->vars[v]->tag;
   bool vector = tag == IR_INT || tag == IR_FLOAT || tag == IR_BOOL;
   facts_bind(w->facts, v,
@@ -205,8 +205,8 @@ struct yielded {
   int64_t number;
 };
 
-static struct yielded *collect(struct walk *w, const struct ir_block *arm, uint32_t stamp,
-                               uint8_t *facts) {
+static struct yielded *collect_yielded(struct walk *w, const struct ir_block *arm,
+                                       uint32_t stamp, uint8_t *facts) {
   uint32_t terms = TERMS_PER_VAR * arm->result_count;
   struct yielded *y = arena_alloc(w->sizes->o->scratch, terms * sizeof *y);
   for (uint32_t t = 0; t < terms; t++) {
@@ -225,8 +225,8 @@ static struct yielded *collect(struct walk *w, const struct ir_block *arm, uint3
 }
 
 /* Both arms return: adds the facts that hold in both. */
-static void join(struct walk *w, const struct ir_binding *x, const struct yielded *a,
-                 const struct yielded *b) {
+static void join_yielded(struct walk *w, const struct ir_binding *x, const struct yielded *a,
+                         const struct yielded *b) {
   uint32_t terms = TERMS_PER_VAR * x->result_count;
   struct arena *scratch = w->sizes->o->scratch;
   map_clear(&w->pairs);
@@ -250,9 +250,10 @@ static void join(struct walk *w, const struct ir_binding *x, const struct yielde
 }
 
 /* One arm returns: the results of the IF are what it yields. */
-static void take_over(struct walk *w, const struct ir_binding *x, const struct ir_block *arm) {
+static void take_over_arm(struct walk *w, const struct ir_binding *x,
+                          const struct ir_block *arm) {
   for (uint32_t i = 0; i < x->result_count; i++) {
-    bind(w, x->results[i]);
+    bind_with_facts(w, x->results[i]);
     for (uint32_t k = 0; k < TERMS_PER_VAR; k++)
       facts_unite(w->facts, TERMS_PER_VAR * x->results[i] + k,
                   TERMS_PER_VAR * arm->results[i] + k);
@@ -270,22 +271,22 @@ static bool follow_if(struct walk *w, const struct ir_binding *x) {
   uint32_t mark = facts_mark(w->facts), stamp = w->facts->clock;
   uint8_t *facts = arena_alloc(w->sizes->o->scratch, 2 * (size_t)x->result_count);
   struct yielded *a = NULL, *b;
-  if (follow_block(w, first)) a = collect(w, first, stamp, facts);
+  if (follow_block(w, first)) a = collect_yielded(w, first, stamp, facts);
   facts_rollback(w->facts, mark);
   bool returns = follow_block(w, second);
   if (!a) {
-    if (returns) take_over(w, x, second);
+    if (returns) take_over_arm(w, x, second);
     return returns;
   }
   if (returns) {
-    b = collect(w, second, stamp, facts + x->result_count);
+    b = collect_yielded(w, second, stamp, facts + x->result_count);
   } else {
     b = a;
     memcpy(facts + x->result_count, facts, x->result_count);
   }
   facts_rollback(w->facts, mark);
-  for (uint32_t i = 0; i < x->result_count; i++) bind(w, x->results[i]);
-  join(w, x, a, b);
+  for (uint32_t i = 0; i < x->result_count; i++) bind_with_facts(w, x->results[i]);
+  join_yielded(w, x, a, b);
   for (uint32_t i = 0; i < x->result_count; i++)
     w->elements[x->results[i]].facts = facts[i] & facts[x->result_count + i];
   return true;
@@ -299,7 +300,7 @@ static bool follow_binding(struct walk *w, const struct ir_binding *x) {
     verdict.agrees = facts_is(w->facts, term_size(x->operands[0]), 1);
     returns = follow_if(w, x);
   } else {
-    for (uint32_t i = 0; i < x->result_count; i++) bind(w, x->results[i]);
+    for (uint32_t i = 0; i < x->result_count; i++) bind_with_facts(w, x->results[i]);
     switch ((enum ir_form)x->form) {
     case IR_OP: verdict = rules_execute(w, x); break;
     case IR_CONST:
@@ -311,7 +312,7 @@ static bool follow_binding(struct walk *w, const struct ir_binding *x) {
     case IR_IF: break;
     }
   }
-  for (uint32_t i = 0; i < x->result_count && returns; i++) record(w, x->results[i]);
+  for (uint32_t i = 0; i < x->result_count && returns; i++) record_classes(w, x->results[i]);
   if (x->result_count > 0) {
     kept->safe[x->results[0]] = verdict.safe;
     kept->agrees[x->results[0]] = verdict.agrees;
@@ -333,8 +334,8 @@ struct callers {
   uint32_t *first, *list;
 };
 
-static void count_calls(const struct ir_block *block, uint32_t *counts, uint32_t *list,
-                        uint32_t caller) {
+static void count_callers(const struct ir_block *block, uint32_t *counts, uint32_t *list,
+                          uint32_t caller) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     if (x->form == IR_CALL) {
@@ -342,8 +343,8 @@ static void count_calls(const struct ir_block *block, uint32_t *counts, uint32_t
       counts[x->as.callee]++;
     }
     if (x->form != IR_IF) continue;
-    count_calls(x->as.arms.then, counts, list, caller);
-    count_calls(x->as.arms.otherwise, counts, list, caller);
+    count_callers(x->as.arms.then, counts, list, caller);
+    count_callers(x->as.arms.otherwise, counts, list, caller);
   }
 }
 
@@ -352,7 +353,8 @@ static struct callers callers_make(struct opt *o) {
   struct callers c = {.first = arena_alloc(o->scratch, ((size_t)n + 1) * sizeof *c.first)};
   uint32_t *at = arena_alloc(o->scratch, ((size_t)n + 1) * sizeof *at);
   for (uint32_t f = 0; f < n; f++) {
-    if (o->program->functions[f].typed) count_calls(o->program->functions[f].body, at, NULL, f);
+    if (o->program->functions[f].typed)
+      count_callers(o->program->functions[f].body, at, NULL, f);
   }
   for (uint32_t f = 0; f < n; f++) {
     c.first[f + 1] = c.first[f] + at[f];
@@ -361,7 +363,7 @@ static struct callers callers_make(struct opt *o) {
   c.list = arena_alloc(o->scratch, ((size_t)c.first[n] + 1) * sizeof *c.list);
   for (uint32_t f = 0; f < n; f++) {
     if (o->program->functions[f].typed)
-      count_calls(o->program->functions[f].body, at, c.list, f);
+      count_callers(o->program->functions[f].body, at, c.list, f);
   }
   return c;
 }
@@ -388,10 +390,10 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   w->f = f;
   facts_reset(w->facts, f->var_count);
   struct pair_of_lists in = {f->params, NULL, f->param_count, f->param_count};
-  for (uint32_t i = 0; i < f->param_count; i++) bind(w, f->params[i]);
+  for (uint32_t i = 0; i < f->param_count; i++) bind_with_facts(w, f->params[i]);
   boundary_apply(w, &kept->entry, &in, false);
   learn_mark(w, f);
-  for (uint32_t i = 0; i < f->param_count; i++) record(w, f->params[i]);
+  for (uint32_t i = 0; i < f->param_count; i++) record_classes(w, f->params[i]);
   bool returns = follow_block(w, f->body);
   for (size_t i = 0; i < w->facts->bound.count; i++) {
     ir_var v = w->facts->bound.items[i];
@@ -408,7 +410,7 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   }
 }
 
-static void follow_all(struct walk *w, const struct callers *callers) {
+static void follow_all_callers(struct walk *w, const struct callers *callers) {
   struct sizes *s = w->sizes;
   while (s->queue_count > 0) {
     uint32_t function = s->queue[s->queue_first];
@@ -420,7 +422,7 @@ static void follow_all(struct walk *w, const struct callers *callers) {
 }
 
 /* Makes room for the results of a function. Returns its number of variables. */
-static uint32_t prepare(struct sizes *s, uint32_t function) {
+static uint32_t sizes_prepare(struct sizes *s, uint32_t function) {
   const struct ir_function *f = &s->o->program->functions[function];
   struct sizes_function *kept = &s->functions[function];
   struct arena *scratch = s->o->scratch;
@@ -461,7 +463,7 @@ struct sizes *sizes_compute(struct opt *o) {
   s->functions = arena_alloc(o->scratch, n * sizeof *s->functions);
   s->queue = arena_alloc(o->scratch, n * sizeof *s->queue);
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t variables = prepare(s, i);
+    uint32_t variables = sizes_prepare(s, i);
     if (variables > most) most = variables;
   }
   struct facts *facts = arena_alloc(o->scratch, sizeof *facts);
@@ -483,10 +485,10 @@ struct sizes *sizes_compute(struct opt *o) {
       if (stack->code[k].op == OPC_CALL) begin_at(s, stack->code[k].as.call.function);
     }
   }
-  follow_all(&w, &callers);
+  follow_all_callers(&w, &callers);
   for (uint32_t i = 0; i < n; i++) { /* a function without a known call has results, too */
     if (program->functions[i].typed && !s->functions[i].entry.reached) begin_at(s, i);
-    follow_all(&w, &callers);
+    follow_all_callers(&w, &callers);
   }
   return s;
 }

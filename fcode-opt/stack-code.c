@@ -17,7 +17,7 @@
 
 /* The name of the function that contains this position in the original program; "" if that was
  * not VCODE. */
-static const char *function_at(const struct ir_program *ir, struct source_pos pos) {
+static const char *function_name_at(const struct ir_program *ir, struct source_pos pos) {
   if (!ir->vcode) return "";
   const struct vcode_function *f = ir->vcode->functions;
   uint32_t least = 0, end = ir->vcode->function_count;
@@ -36,9 +36,9 @@ static const char *function_at(const struct ir_program *ir, struct source_pos po
 
 uint32_t stack_code_origin(struct stack_code *s, struct source_pos pos, uint32_t origin) {
   if (origin != 0 || pos.line == 0) return origin;
-  return origin_number(
-      &s->origins,
-      (struct origin){.file = s->ir->file, .pos = pos, .function = function_at(s->ir, pos)});
+  return origin_number(&s->origins, (struct origin){.file = s->ir->file,
+                                                    .pos = pos,
+                                                    .function = function_name_at(s->ir, pos)});
 }
 
 /* ---- functions ---- */
@@ -98,8 +98,8 @@ static uint32_t number_functions(struct stack_code *s) {
   return count;
 }
 
-static const uint8_t *words_of(struct stack_code *s, const struct ir_kind *const *kinds,
-                               uint32_t count) {
+static const uint8_t *type_words(struct stack_code *s, const struct ir_kind *const *kinds,
+                                 uint32_t count) {
   static const uint8_t words[] = {
       [IR_INT] = TW_INT, [IR_FLOAT] = TW_FLOAT, [IR_BOOL] = TW_BOOL, [IR_SEGDES] = TW_SEGDES};
   uint8_t *list = arena_alloc(s->arena, count + 1);
@@ -117,8 +117,8 @@ static void declare_arguments(struct stack_code *s, const struct ir_function *f,
   if (f->param_count == 0) return;
   const struct ir_kind **kinds = arena_alloc(s->scratch, f->param_count * sizeof *kinds);
   for (uint32_t i = 0; i < f->param_count; i++) kinds[i] = f->vars[f->params[i]];
-  out->in = words_of(s, kinds, f->param_count);
-  out->out = words_of(s, f->result_kinds, f->result_count);
+  out->in = type_words(s, kinds, f->param_count);
+  out->out = type_words(s, f->result_kinds, f->result_count);
   out->has_signature = out->in && out->out;
   out->in_count = f->param_count;
   out->out_count = f->result_count;
@@ -159,8 +159,8 @@ uint32_t stack_code_superop(struct stack_code *s, uint32_t superop) {
   return s->superops[superop];
 }
 
-/* The text of a definition, with an origin for every operation. */
-static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
+/* Writes the text of a definition, with an origin for every operation. */
+static struct vcode_fused define_superop(struct stack_code *s, uint32_t superop) {
   struct superop copy = *s->ir->superops[superop];
   struct superop_node *nodes = arena_alloc(s->arena, copy.node_count * sizeof *nodes);
   for (uint32_t k = 0; k < copy.node_count; k++) {
@@ -191,7 +191,7 @@ static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
 
 /* ---- the program ---- */
 
-static struct vcode_program *write_program(struct stack_code *s) {
+static struct vcode_program *stack_code_program(struct stack_code *s) {
   const struct ir_program *ir = s->ir;
   origin_table_init(&s->origins, s->arena, &ir->origins);
   struct vcode_program *out = arena_alloc(s->arena, sizeof *out);
@@ -222,7 +222,7 @@ static struct vcode_program *write_program(struct stack_code *s) {
   out->fused_count = s->superop_count;
   out->fused = arena_alloc(s->arena, out->fused_count * sizeof *out->fused);
   for (uint32_t k = 0; k < ir->superop_count; k++) {
-    if (s->superops[k] != LEFT_OUT) out->fused[s->superops[k]] = define(s, k);
+    if (s->superops[k] != LEFT_OUT) out->fused[s->superops[k]] = define_superop(s, k);
   }
   out->origins = s->origins;
   return out;
@@ -247,7 +247,7 @@ struct vcode_program *fcode_opt_stack_code(struct arena *arena, const struct ir_
   s.superops = arena_alloc(arena, ir->superop_count * sizeof *s.superops);
   s.uses = arena_alloc(arena, ir->superop_count * sizeof *s.uses);
   for (uint32_t k = 0; k < ir->superop_count; k++) s.superops[k] = LEFT_OUT;
-  struct vcode_program *program = write_program(&s);
+  struct vcode_program *program = stack_code_program(&s);
   memory_guard_end(&guard);
   arena_free(&scratch);
   arena_free(&trial);

@@ -21,10 +21,10 @@ struct stack_code {
 /* Writes a function with let-form. */
 void stack_code_write(struct stack_code *, const struct ir_function *, struct vcode_function *);
 
-/* The origin of an instruction: the one it has, or else its source location in the program's
- * file. */
+/* Returns the origin of an instruction: the one it has, or else its source location in the
+ * program's file. */
 uint32_t stack_code_origin(struct stack_code *, struct source_pos, uint32_t origin);
-/* The number of a superoperator in the result, for one more FUSED. */
+/* Returns the number of a superoperator in the result, for one more FUSED. */
 uint32_t stack_code_superop(struct stack_code *, uint32_t superop);
 
 #endif

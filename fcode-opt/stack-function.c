@@ -58,7 +58,7 @@ static struct frame *top(struct writer *w) {
 
 /* ---- constants ---- */
 
-static bool is_scalar(const struct ir_binding *x) {
+static bool is_scalar_binding(const struct ir_binding *x) {
   if (x->as.constant->length != 1) return false;
   switch (x->as.constant->type) {
   case TW_INT:
@@ -72,8 +72,8 @@ static bool is_scalar(const struct ir_binding *x) {
 }
 
 /* Whether an early CONST is better for a constant, judged at one of its uses. */
-static void note_uses(struct writer *w, const ir_var *vars, const bool *last, uint32_t count,
-                      uint32_t *uses, bool *early) {
+static void note_last_uses(struct writer *w, const ir_var *vars, const bool *last,
+                           uint32_t count, uint32_t *uses, bool *early) {
   bool moved = false; /* an operand behind it is moved to its position */
   for (uint32_t i = count; i-- > 0;) {
     ir_var v = vars[i];
@@ -104,11 +104,11 @@ static void plan_constants(struct writer *w) {
     if (p->next == block->count) {
       open.count--;
       if (block->end == IR_YIELD)
-        note_uses(w, block->results, block->last, block->result_count, uses, early);
+        note_last_uses(w, block->results, block->last, block->result_count, uses, early);
       continue;
     }
     const struct ir_binding *x = &block->bindings[p->next++];
-    note_uses(w, x->operands, x->last, x->operand_count, uses, early);
+    note_last_uses(w, x->operands, x->last, x->operand_count, uses, early);
     if (x->form == IR_CONST) w->constants[x->results[0]] = x;
     if (x->form == IR_IF) {
       *array_push(w->scratch, &open) = (struct cursor){x->as.arms.otherwise, 0};
@@ -117,13 +117,13 @@ static void plan_constants(struct writer *w) {
   }
   for (uint32_t v = 0; v < n; v++) {
     const struct ir_binding *x = w->constants[v];
-    if (x && uses[v] == 1 ? early[v] : x && !is_scalar(x)) w->constants[v] = NULL;
+    if (x && uses[v] == 1 ? early[v] : x && !is_scalar_binding(x)) w->constants[v] = NULL;
   }
 }
 
 /* ---- bindings ---- */
 
-static void write_instruction(struct writer *w, const struct vcode_instruction *in) {
+static void writer_instruction(struct writer *w, const struct vcode_instruction *in) {
   code_append(w->scratch, w->layout.out, in);
 }
 
@@ -171,13 +171,13 @@ static void write_binding(struct writer *w, const struct ir_binding *x) {
   case IR_IF: return;
   }
   layout_operands(&w->layout, x->operands, x->last, x->operand_count);
-  write_instruction(w, &in);
+  writer_instruction(w, &in);
   replace_operands(w, x);
 }
 
 /* ---- IF: the beginning ---- */
 
-static struct items copy_items(struct writer *w) {
+static struct items writer_copy_items(struct writer *w) {
   const struct stack_layout *l = &w->layout;
   struct items copy = {arena_alloc(w->scratch, l->count * sizeof(ir_var)), l->count};
   if (l->count > 0) memcpy(copy.list, l->items, l->count * sizeof(ir_var));
@@ -194,15 +194,15 @@ static struct frame *begin_block(struct writer *w, const struct ir_block *block,
   return frame;
 }
 
-static void begin_if(struct writer *w, const struct ir_binding *x) {
+static void write_if(struct writer *w, const struct ir_binding *x) {
   layout_operands(&w->layout, x->operands, x->last, 1);
   struct vcode_instruction in = {.op = OPC_IF,
                                  .type = TW_NONE,
                                  .pos = x->pos,
                                  .origin = stack_code_origin(w->program, x->pos, x->origin)};
-  write_instruction(w, &in);
+  writer_instruction(w, &in);
   w->layout.count--;
-  struct items before = copy_items(w);
+  struct items before = writer_copy_items(w);
   begin_block(w, x->as.arms.then, ROLE_THEN)->before = before;
 }
 
@@ -250,7 +250,7 @@ static struct items minimal_order(struct writer *w, const struct arms *arms, int
   return order;
 }
 
-/* The same with all results on top, in their order. */
+/* Returns the stack's items with all results on top, in their order. */
 static struct items results_on_top(struct writer *w, const struct arms *arms,
                                    struct items minimal) {
   const struct ir_binding *x = arms->branch;
@@ -279,8 +279,8 @@ static struct items for_arm(struct writer *w, const struct arms *arms, int arm,
   return wanted;
 }
 
-/* What the next instruction after an IF needs: operands on top or, at the end of the function,
- * all results and nothing else. */
+/* The demand of the next instruction after an IF: operands on top or, at the end of the
+ * function, all results and nothing else. */
 struct demand {
   const ir_var *vars;
   const bool *last; /* NULL: nothing else may be there */
@@ -319,8 +319,8 @@ static struct items demanded_on_top(struct writer *w, struct items minimal,
   return order;
 }
 
-static uint32_t cost_of(struct writer *w, const struct arms *arms, struct items order,
-                        const struct demand *demand) {
+static uint32_t cost_of_order(struct writer *w, const struct arms *arms, struct items order,
+                              const struct demand *demand) {
   uint32_t cost = 0;
   for (int arm = 0; arm < 2; arm++) {
     if (!arms->block[arm]) continue;
@@ -344,7 +344,7 @@ static struct items choose_order(struct writer *w, const struct arms *arms,
   count += 2;
   uint32_t best = 0, least = UINT32_MAX;
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t cost = cost_of(w, arms, candidates[i], demand);
+    uint32_t cost = cost_of_order(w, arms, candidates[i], demand);
     if (cost < least) {
       least = cost;
       best = i;
@@ -383,7 +383,7 @@ static void end_if(struct writer *w) {
   struct arms arms = {
       x,
       {then->end == IR_YIELD ? then : NULL, otherwise->end == IR_YIELD ? otherwise : NULL},
-      {end.then_items, copy_items(w)}};
+      {end.then_items, writer_copy_items(w)}};
   struct items order = {0};
   if (arms.block[0] || arms.block[1]) {
     struct demand demand = demand_after(w, around);
@@ -395,31 +395,31 @@ static void end_if(struct writer *w) {
   append_list(&around->code, &end.then_code);
   struct vcode_instruction word = {.op = OPC_ELSE, .type = TW_NONE, .pos = x->pos};
   if (end.code.first) {
-    write_instruction(w, &word);
+    writer_instruction(w, &word);
     append_list(&around->code, &end.code);
   }
   word.op = OPC_ENDIF;
-  write_instruction(w, &word);
+  writer_instruction(w, &word);
   layout_set(&w->layout, order.list, order.count);
   arena_free(w->program->trial);
 }
 
 /* ---- blocks ---- */
 
-static void end_block(struct writer *w) {
+static void write_end(struct writer *w) {
   struct frame *frame = top(w);
   const struct ir_block *block = frame->block;
   struct vcode_instruction word = {.op = OPC_EXIT, .type = TW_NONE, .pos = block->pos};
-  if (block->end == IR_EXIT) write_instruction(w, &word);
+  if (block->end == IR_EXIT) writer_instruction(w, &word);
   switch (frame->role) {
   case ROLE_BODY:
     if (block->end == IR_YIELD) layout_arrange(&w->layout, block->results, block->result_count);
     word.op = OPC_RET;
-    write_instruction(w, &word);
+    writer_instruction(w, &word);
     break;
   case ROLE_THEN: {
     struct frame then = *frame;
-    then.then_items = copy_items(w);
+    then.then_items = writer_copy_items(w);
     layout_set(&w->layout, then.before.list, then.before.count);
     w->frames.count--;
     const struct frame *around = top(w);
@@ -489,12 +489,12 @@ void stack_code_write(struct stack_code *program, const struct ir_function *f,
     if (frame->next < frame->block->count) {
       const struct ir_binding *x = &frame->block->bindings[frame->next++];
       if (x->form == IR_IF)
-        begin_if(&w, x);
+        write_if(&w, x);
       else
         write_binding(&w, x);
     } else {
       open = frame->role != ROLE_BODY;
-      end_block(&w);
+      write_end(&w);
     }
   }
   const struct code_list *code = &top(&w)->code;

@@ -20,7 +20,7 @@ void code_append(struct arena *arena, struct code_list *list,
 
 /* ---- instructions that change the layout ---- */
 
-static void write_instruction(struct stack_layout *l, const struct vcode_instruction *in) {
+static void layout_write(struct stack_layout *l, const struct vcode_instruction *in) {
   l->written++;
   if (l->out) code_append(l->arena, l->out, in);
 }
@@ -30,10 +30,10 @@ static void write_stack(struct stack_layout *l, enum opcode op, uint32_t count,
   struct vcode_instruction in = {.op = (uint16_t)op, .type = TW_NONE};
   in.as.stack.count = count;
   in.as.stack.depth = depth;
-  write_instruction(l, &in);
+  layout_write(l, &in);
 }
 
-static void reserve(struct stack_layout *l, uint32_t count) {
+static void layout_reserve(struct stack_layout *l, uint32_t count) {
   if (l->count + count <= l->capacity) return;
   uint32_t capacity = l->capacity * 2 > l->count + count ? l->capacity * 2 : l->count + count;
   ir_var *items = arena_alloc(l->arena, capacity * sizeof *items);
@@ -43,21 +43,21 @@ static void reserve(struct stack_layout *l, uint32_t count) {
 }
 
 void layout_push(struct stack_layout *l, ir_var v) {
-  reserve(l, 1);
+  layout_reserve(l, 1);
   l->items[l->count++] = v;
 }
 
 void layout_set(struct stack_layout *l, const ir_var *items, uint32_t count) {
   l->count = 0;
-  reserve(l, count);
+  layout_reserve(l, count);
   if (count > 0) memcpy(l->items, items, count * sizeof *items);
   l->count = count;
 }
 
 /* Copies items [at, at + n) to the top. */
-static void copy_items(struct stack_layout *l, uint32_t at, uint32_t n) {
+static void write_copy(struct stack_layout *l, uint32_t at, uint32_t n) {
   write_stack(l, OPC_COPY, n, l->count - at - n);
-  reserve(l, n);
+  layout_reserve(l, n);
   memcpy(l->items + l->count, l->items + at, n * sizeof *l->items);
   l->count += n;
 }
@@ -73,7 +73,7 @@ static void pop_items(struct stack_layout *l, uint32_t at, uint32_t n) {
 static void move_items(struct stack_layout *l, uint32_t at, uint32_t n) {
   if (at + n == l->count) return;
   write_stack(l, OPC_CPOP, n, l->count - at - n);
-  reserve(l, n);
+  layout_reserve(l, n);
   memcpy(l->items + l->count, l->items + at, n * sizeof *l->items);
   memmove(l->items + at, l->items + at + n, (l->count - at) * sizeof *l->items);
 }
@@ -82,14 +82,14 @@ static void write_constant(struct stack_layout *l, ir_var v) {
   const struct ir_binding *x = l->constants[v];
   struct vcode_instruction in = {
       .op = OPC_CONST, .type = TW_NONE, .pos = x->pos, .as.constant = x->as.constant};
-  write_instruction(l, &in);
+  layout_write(l, &in);
   layout_push(l, v);
 }
 
 /* ---- bringing items to the top ---- */
 
 /* The index of v, which is on the stack; the search starts at the top. */
-static uint32_t depth_of(const struct stack_layout *l, ir_var v) {
+static uint32_t depth_of_item(const struct stack_layout *l, ir_var v) {
   uint32_t at = l->count - 1;
   while (l->items[at] != v) at--;
   return at;
@@ -101,8 +101,8 @@ enum { MOVED_AT_ONCE = 100 };
 
 /* How many of wanted[0 .. count) are adjacent on the stack from `at` on, and all moved or all
  * copied. Moving clears the mark: a variable that is wanted again is copied. */
-static uint32_t group(struct stack_layout *l, uint32_t at, const ir_var *wanted,
-                      uint32_t count) {
+static uint32_t group_moved(struct stack_layout *l, uint32_t at, const ir_var *wanted,
+                            uint32_t count) {
   uint32_t n = 0;
   bool move = l->marks[wanted[0]] & MOVE;
   if (move && count > MOVED_AT_ONCE) count = MOVED_AT_ONCE;
@@ -121,12 +121,12 @@ static void bring(struct stack_layout *l, const ir_var *wanted, uint32_t count) 
       continue;
     }
     bool move = l->marks[wanted[i]] & MOVE;
-    uint32_t at = depth_of(l, wanted[i]);
-    uint32_t n = group(l, at, wanted + i, count - i);
+    uint32_t at = depth_of_item(l, wanted[i]);
+    uint32_t n = group_moved(l, at, wanted + i, count - i);
     if (move)
       move_items(l, at, n);
     else
-      copy_items(l, at, n);
+      write_copy(l, at, n);
     i += n;
   }
 }

@@ -49,8 +49,8 @@ void layout_operands(struct stack_layout *, const ir_var *operands, const bool *
 void layout_drop(struct stack_layout *, const ir_var *, uint32_t count);
 /* Removes and adds items until the stack is `wanted`, in few instructions. */
 void layout_arrange(struct stack_layout *, const ir_var *wanted, uint32_t count);
-/* How many instructions layout_operands or layout_arrange (last is NULL) would write if the
- * items were these. */
+/* Returns how many instructions layout_operands or layout_arrange (last is NULL) would write if
+ * the items were these. */
 uint32_t layout_cost(const struct stack_layout *, const ir_var *items, uint32_t item_count,
                      const ir_var *wanted, const bool *last, uint32_t count);
 
