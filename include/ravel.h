@@ -60,20 +60,21 @@ enum ravel_code {
   RAVEL_INTERNAL     /* a fault of Ravel; please report it */
 };
 
-/* Of a code its name, "RAVEL_TYPE", and a sentence on what it means: for logs, and where there
- * is no context to ask for a message. Of a number that is no code "unknown code". */
+/* Return a code's name, "RAVEL_TYPE", and a sentence on what it means: for logs, and where
+ * there is no context to ask for a message. For a number that is no code both return "unknown
+ * code". */
 RAVEL_API const char *ravel_code_name(enum ravel_code);
 RAVEL_API const char *ravel_code_text(enum ravel_code);
 
 /* The version of this header, and for #if: 0.3.0 is 300, 1.2.3 would be 10203. */
 #define RAVEL_VERSION        "0.3.0"
 #define RAVEL_VERSION_NUMBER 300
-/* The version of the library that was linked, as "0.3.0". */
+/* Returns the version of the library that was linked, as "0.3.0". */
 RAVEL_API const char *ravel_version(void);
 
 /* ---- options ---- */
 
-/* NULL if memory fails. */
+/* Returns options with their defaults; NULL if memory fails. */
 RAVEL_API struct ravel_options *ravel_options_new(void);
 /* Sets an option by name, to text as on the command line. RAVEL_MISUSE if there is no such
  * option or value.
@@ -101,36 +102,40 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   check_overflow  no, yes: ints that wrap around in the text of a program are errors */
 RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
                                             const char *value);
-/* What was wrong with the last option that was set: which there are, or which values it takes.
- * "" if nothing was. */
+/* Returns what was wrong with the last option that was set: which options there are, or which
+ * values it takes. "" if nothing was wrong. */
 RAVEL_API const char *ravel_options_message(const struct ravel_options *);
 RAVEL_API void ravel_options_free(struct ravel_options *);
 
 /* ---- contexts ---- */
 
-/* `options` may be NULL: all as its own documentation begins with. They may be freed then. On
- * an error *context is set to a context that only ravel_message, ravel_get_diagnostic and
- * ravel_context_free may be called with, or to NULL if there is no memory for it. */
+/* Makes a context. `options` may be NULL, which stands for the defaults, and may be freed
+ * afterwards. On an error *context is set to a context that only ravel_message,
+ * ravel_get_diagnostic and ravel_context_free may be called with, or to NULL if there is no
+ * memory for it. */
 RAVEL_API enum ravel_code ravel_context_new(const struct ravel_options *options,
                                             struct ravel_context **context);
-/* Frees its functions and values, too: pointers to them mean nothing then. NULL is fine. */
+/* Frees a context with its functions and values: pointers to them mean nothing then. NULL is
+ * ignored. */
 RAVEL_API void ravel_context_free(struct ravel_context *);
 /* Changes an option between calls: `time`, `depth`, or `seed`, with which random numbers begin
- * anew. RAVEL_MISUSE for others, which belong to the back end, and for another value. */
+ * anew. Returns RAVEL_MISUSE for other options, which belong to the back end, and for values
+ * they do not take. */
 RAVEL_API enum ravel_code ravel_context_set(struct ravel_context *, const char *name,
                                             const char *value);
-/* Where `rand` is, for callers who have several sequences of random numbers in one context: its
- * seed, and how many times it has been executed. */
+/* The state of `rand`, for callers who have several sequences of random numbers in one context:
+ * its seed, and how many times it has been executed. */
 struct ravel_random {
   uint64_t seed, count;
 };
 RAVEL_API void ravel_get_random(const struct ravel_context *, struct ravel_random *);
 RAVEL_API void ravel_set_random(struct ravel_context *, const struct ravel_random *);
-/* The number of the CUDA device that has its values, or -1 where that is the CPU. */
+/* Returns the number of the CUDA device that has the context's values, or -1 where that is the
+ * CPU. */
 RAVEL_API int ravel_cuda_device(const struct ravel_context *);
-/* What the back end has said since this was last called, as one line: why it does not use a GPU
- * that there is, or does not compile superoperators as it should. "" if nothing. It is the
- * context's until its next call. */
+/* Returns what the back end has remarked since the last call of this function, as one line: why
+ * it does not use a GPU that there is, or does not compile superoperators as it should. "" if
+ * nothing. The text is the context's until its next call. */
 RAVEL_API const char *ravel_remark(struct ravel_context *);
 
 /* ---- what went wrong ---- */
@@ -143,9 +148,9 @@ struct ravel_diagnostic {
                           apply-to-each that failed; innermost first */
 };
 
-/* Of the last call that failed: its diagnostics as text, a line each; "" if none did. */
+/* Returns the diagnostics of the last call that failed as text, a line each; "" if none did. */
 RAVEL_API const char *ravel_message(const struct ravel_context *);
-/* Its diagnostic number i, from 0; false if it has no so many. */
+/* Gets diagnostic number i of that call, from 0. Returns false if it has fewer. */
 RAVEL_API bool ravel_get_diagnostic(const struct ravel_context *, size_t i,
                                     struct ravel_diagnostic *);
 
@@ -159,15 +164,17 @@ RAVEL_API bool ravel_get_diagnostic(const struct ravel_context *, size_t i,
  * function of ravel_on_output; what they read is empty. */
 RAVEL_API enum ravel_code ravel_define(struct ravel_context *, const char *name,
                                        const char *text, size_t length);
-/* Likewise with a file, which the caller names: it needs no permission. */
+/* Executes the definitions of a file as ravel_define does. The caller names the file, so it
+ * needs no permission. */
 RAVEL_API enum ravel_code ravel_load(struct ravel_context *, const char *path);
 
 /* Looks up a function for arguments of these types, written as in NESL and separated by commas:
- * "[float], int"; NULL: as it was defined, if that leaves nothing open. It is compiled once for
- * each list of types, and kept; a function that is redefined later stays what it was. */
+ * "[float], int". NULL: the types of its definition, if they leave nothing open. It is compiled
+ * once for each list of types, and kept. If the name is redefined later, the function stays
+ * what it was. */
 RAVEL_API enum ravel_code ravel_find(struct ravel_context *, const char *name,
                                      const char *types, struct ravel_function **);
-/* An expression as a function of named parameters of these types: "sum(xs) * k", "xs, k",
+/* Makes a function of an expression of named parameters of these types: "sum(xs) * k", "xs, k",
  * "[float], float". */
 RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *text,
                                            const char *names, const char *types,
@@ -189,14 +196,15 @@ RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *t
 RAVEL_API enum ravel_code ravel_program(struct ravel_context *, const char *name,
                                         const char *text, size_t length, const char *takes,
                                         const char *gives, struct ravel_function **);
-/* Keeps a function in its context under a key of the caller's, until the context is freed; a
- * function has one key, and a key one function. ravel_kept gives it again, borrowed; NULL if
- * there is none. For code that has no memory of its own for each context, such as what
- * `neslc --library` writes. */
+/* Keeps a function in its context under a key of the caller's, until the context is freed. A
+ * function has one key, and a key one function. ravel_kept returns it again, borrowed, or NULL
+ * if there is none. They are for code that has no memory of its own for each context, such as
+ * what `neslc --library` writes. */
 RAVEL_API enum ravel_code ravel_keep(struct ravel_context *, const char *key,
                                      struct ravel_function *);
 RAVEL_API struct ravel_function *ravel_kept(const struct ravel_context *, const char *key);
-/* The types of its parameters, separated by commas, and of its result, as in NESL. */
+/* Return the types of a function's parameters, separated by commas, and of its result, as in
+ * NESL. */
 RAVEL_API const char *ravel_function_takes(const struct ravel_function *);
 RAVEL_API const char *ravel_function_gives(const struct ravel_function *);
 RAVEL_API void ravel_function_release(struct ravel_function *);
@@ -216,18 +224,19 @@ struct ravel_costs {
   double seconds;          /* from arguments to result, both in the back end */
 };
 
-/* Calls a function as ravel_call does, several times, and one of them by a slow interpreter
- * that follows the language's definition. The result is dropped, and `rand` goes on as if
- * nothing had been called. */
+/* Calls a function as ravel_call does, several times, and once in a slow interpreter that
+ * follows the language's definition. The result is dropped, and `rand` goes on as if nothing
+ * had been called. */
 RAVEL_API enum ravel_code ravel_cost(struct ravel_context *, const struct ravel_function *,
                                      struct ravel_value *const *arguments, size_t count,
                                      struct ravel_costs *);
-/* The profile of the last ravel_call as JSON (docs/vcode.md): counts and seconds by opcode,
- * superoperator and function. "" without the option `profile`, and before any call. */
+/* Returns the profile of the last ravel_call as JSON (docs/guide.md): counts and seconds by
+ * opcode, superoperator and function. "" without the option `profile`, and before any call. */
 RAVEL_API const char *ravel_profile(struct ravel_context *);
-/* The compiled program of a function for people, which is FCODE: each superoperator as a
- * formula in a comment, its definition, then the functions. ravel_program takes it. "" without
- * memory. Where superoperators should have been compiled and are not, a comment says why. */
+/* Returns the compiled program of a function for people, which is FCODE: each superoperator as
+ * a formula in a comment, its definition, then the functions. ravel_program takes it. ""
+ * without memory. Where superoperators should have been compiled and are not, a comment says
+ * why. */
 RAVEL_API const char *ravel_explain(struct ravel_context *, const struct ravel_function *);
 
 /* ---- values ---- */
@@ -254,8 +263,8 @@ enum ravel_element {
 RAVEL_API enum ravel_code ravel_int(struct ravel_context *, int64_t, struct ravel_value **);
 RAVEL_API enum ravel_code ravel_float(struct ravel_context *, double, struct ravel_value **);
 RAVEL_API enum ravel_code ravel_bool(struct ravel_context *, bool, struct ravel_value **);
-/* A flat sequence, copied: of `length` elements at `data`, of any alignment. RAVEL_DATA with
- * the first position of a value that INT does not hold. */
+/* Makes a flat sequence by copying `length` elements at `data`, of any alignment. Returns
+ * RAVEL_DATA with the first position of a value that INT does not hold. */
 RAVEL_API enum ravel_code ravel_vector(struct ravel_context *, enum ravel_element,
                                        const void *data, size_t length, struct ravel_value **);
 /* The same without a copy where INT and FLOAT are as wide as these elements: for memory that is
@@ -266,35 +275,37 @@ RAVEL_API enum ravel_code ravel_vector(struct ravel_context *, enum ravel_elemen
  * values: others end in RAVEL_MISUSE. */
 RAVEL_API enum ravel_code ravel_borrow(struct ravel_context *, enum ravel_element,
                                        const void *data, size_t length, struct ravel_value **);
-/* A sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`, which is
- * a sequence and is shared, not copied. */
+/* Makes a sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`,
+ * which is a sequence and is shared, not copied. */
 RAVEL_API enum ravel_code ravel_nested(struct ravel_context *, const int64_t *lengths,
                                        size_t rows, struct ravel_value *elements,
                                        struct ravel_value **);
-/* A tuple of two values or more; what they hold is shared, not copied. */
+/* Makes a tuple of two values or more; their contents are shared, not copied. */
 RAVEL_API enum ravel_code ravel_tuple(struct ravel_context *,
                                       struct ravel_value *const *components, size_t count,
                                       struct ravel_value **);
 
-/* Its type as in NESL: "[(float, int)]". */
+/* Returns a value's type as in NESL: "[(float, int)]". */
 RAVEL_API const char *ravel_type(const struct ravel_value *);
-/* The elements of a sequence; the components of a tuple, 1 of a datatype; 0 of a scalar. */
+/* Returns the number of elements of a sequence, or of components of a tuple, 1 of a datatype, 0
+ * of a scalar. */
 RAVEL_API enum ravel_code ravel_length(struct ravel_context *, const struct ravel_value *,
                                        size_t *length);
-/* Component i of a tuple, of which (a, (b, c)) has three, as in NESL; the contents of a
- * datatype, as component 0; of a sequence of sequences all elements, one behind the other (0),
- * or the lengths (1); of a sequence of tuples or of a datatype the sequence of their components
- * i. Shared. */
+/* Gets component i of a tuple, of which (a, (b, c)) has three, as in NESL. A datatype's
+ * contents are its component 0. A sequence of sequences has all elements, one behind the other
+ * (0), and the lengths (1). A sequence of tuples or of a datatype has the sequences of their
+ * components. Components are shared. */
 RAVEL_API enum ravel_code ravel_component(struct ravel_context *, const struct ravel_value *,
                                           size_t i, struct ravel_value **);
-/* A scalar, converted if that does not change its value; else RAVEL_DATA. */
+/* Get a scalar, converted if that does not change its value; else they return RAVEL_DATA. */
 RAVEL_API enum ravel_code ravel_get_int(struct ravel_context *, const struct ravel_value *,
                                         int64_t *);
 RAVEL_API enum ravel_code ravel_get_float(struct ravel_context *, const struct ravel_value *,
                                           double *);
 RAVEL_API enum ravel_code ravel_get_bool(struct ravel_context *, const struct ravel_value *,
                                          bool *);
-/* Copies elements first .. first + count of a flat sequence; converted likewise. */
+/* Copies elements first .. first + count of a flat sequence. They are converted if that does
+ * not change their values; else it returns RAVEL_DATA. */
 RAVEL_API enum ravel_code ravel_copy(struct ravel_context *, const struct ravel_value *,
                                      enum ravel_element, size_t first, size_t count,
                                      void *data);
@@ -317,8 +328,8 @@ struct ravel_column {
   size_t length; /* elements; of offsets how many there are */
 };
 
-/* ravel_call on the columns of the arguments, one argument after the other: they are borrowed
- * for the call. RAVEL_DATA if lengths do not agree. */
+/* Calls a function as ravel_call does, on the columns of the arguments, one argument after the
+ * other. They are borrowed for the call. Returns RAVEL_DATA if lengths do not agree. */
 RAVEL_API enum ravel_code ravel_call_columns(struct ravel_context *,
                                              const struct ravel_function *,
                                              const struct ravel_column *columns, size_t count,
@@ -331,9 +342,9 @@ RAVEL_API enum ravel_code ravel_column_count(struct ravel_context *, const struc
 RAVEL_API enum ravel_code ravel_columns(struct ravel_context *, const struct ravel_value *,
                                         struct ravel_column *columns, size_t count,
                                         void **block);
-/* The columns of a value where they are, for reading until it is released, as often as it was
- * retained and once more; `columns` as in ravel_columns. What is 16 KB or more in the host's
- * memory, as wide as was asked for, is not copied; the rest is, each time. */
+/* Gets the columns of a value where they are, for reading until it is released, as often as it
+ * was retained and once more. `columns` is as in ravel_columns. A column of 16 KB or more in
+ * the host's memory, as wide as was asked for, is not copied; the rest is, each time. */
 RAVEL_API enum ravel_code ravel_view(struct ravel_context *, struct ravel_value *,
                                      struct ravel_column *columns, size_t count);
 
@@ -343,25 +354,28 @@ struct ArrowSchema;
 struct ArrowArray;
 struct ArrowArrayStream;
 
-/* An array of Arrow as a sequence. Takes over *array, also after an error, and borrows *schema.
- * Columns that are as wide as the context's are not copied: `release` is called once, when
- * nothing refers to them any more, by some function of this library on its caller's thread. */
+/* Imports an array of Arrow as a sequence. Takes over *array, also after an error, and borrows
+ * *schema. Columns that are as wide as the context's are not copied: `release` is called once,
+ * when nothing refers to them any more, by some function of this library on its caller's
+ * thread. */
 RAVEL_API enum ravel_code ravel_import(struct ravel_context *, const struct ArrowSchema *schema,
                                        struct ArrowArray *array, struct ravel_value **);
-/* All arrays of a stream, one behind the other. Takes over *stream. Where they are more than
- * the option `spool` says, each is released when it has been read, and the value is in
- * temporary files, of which there is nothing but their contents. */
+/* Imports all arrays of a stream, one behind the other. Takes over *stream. Where they are
+ * larger than the option `spool` says, each is released when it has been read, and the value is
+ * in temporary files, which hold only the arrays' contents. */
 RAVEL_API enum ravel_code ravel_import_stream(struct ravel_context *, struct ArrowArrayStream *,
                                               struct ravel_value **);
-/* A sequence as an array of Arrow, whose consumer releases both, on any thread; they outlive
- * the value and the context. Columns that the back end has in the host's memory are not copied.
+/* Exports a sequence as an array of Arrow, whose consumer releases both structs, on any thread;
+ * they outlive the value and the context. Columns that the back end has in the host's memory
+ * are not copied.
  */
 RAVEL_API enum ravel_code ravel_export(struct ravel_context *, const struct ravel_value *,
                                        struct ArrowSchema *schema, struct ArrowArray *array);
 
-/* The same as a stream of arrays of so many rows each, the last one of fewer; 0: as many as
- * take about 16 MB where columns are in temporary files, else all. The consumer releases it; it
- * and its arrays may be used on any thread, and outlive the value and the context. */
+/* Exports a sequence as a stream of arrays of so many rows each, the last one of fewer. 0 rows
+ * stands for as many as take about 16 MB where columns are in temporary files, else for all.
+ * The consumer releases the stream; it and its arrays may be used on any thread, and outlive
+ * the value and the context. */
 RAVEL_API enum ravel_code ravel_export_stream(struct ravel_context *,
                                               const struct ravel_value *, size_t rows,
                                               struct ArrowArrayStream *stream);
@@ -371,23 +385,25 @@ RAVEL_API enum ravel_code ravel_export_stream(struct ravel_context *,
 struct DLManagedTensorVersioned;
 struct DLManagedTensor;
 
-/* A tensor as a sequence, of sequences if it has several dimensions. Takes over *tensor, also
- * after an error: its deleter is called once, by a function of this library on its caller's
- * thread. Its memory is read without a copy only if its flags say that nobody writes there. */
+/* Imports a tensor as a sequence, of sequences if it has several dimensions. Takes over
+ * *tensor, also after an error: its deleter is called once, by a function of this library on
+ * its caller's thread. Its memory is read without a copy only if its flags say that nobody
+ * writes there. */
 RAVEL_API enum ravel_code ravel_import_dlpack(struct ravel_context *,
                                               struct DLManagedTensorVersioned *,
                                               struct ravel_value **);
-/* The same of the struct before DLPack 1.0, which has no flags: it is always copied. */
+/* Imports the tensor struct of before DLPack 1.0. It has no flags, so its memory is always
+ * copied. */
 RAVEL_API enum ravel_code ravel_import_dlpack_unversioned(struct ravel_context *,
                                                           struct DLManagedTensor *,
                                                           struct ravel_value **);
-/* A flat sequence as a tensor where the context has it, on the CPU or on its CUDA device (char:
- * on the CPU), whose consumer calls its deleter, on any thread; it outlives value and context.
- * Where it is not copied its flags say that it is only read. */
+/* Exports a flat sequence as a tensor where the context has it, on the CPU or on its CUDA
+ * device (char: on the CPU). Its consumer calls its deleter, on any thread; it outlives value
+ * and context. If it is not copied, its flags say that it is only read. */
 RAVEL_API enum ravel_code ravel_export_dlpack(struct ravel_context *,
                                               const struct ravel_value *,
                                               struct DLManagedTensorVersioned **);
-/* The same, always copied. */
+/* Exports a flat sequence as the tensor struct of before DLPack 1.0, always copied. */
 RAVEL_API enum ravel_code ravel_export_dlpack_unversioned(struct ravel_context *,
                                                           const struct ravel_value *,
                                                           struct DLManagedTensor **);
@@ -402,8 +418,8 @@ RAVEL_API enum ravel_code ravel_export_dlpack_unversioned(struct ravel_context *
 RAVEL_API void ravel_on_output(struct ravel_context *,
                                bool (*write)(void *data, const char *bytes, size_t count),
                                void *data);
-/* Such a function, for standard output: ravel_on_output(c, ravel_write_file, stdout). `file` is
- * a FILE *, which is flushed each time. */
+/* A function for ravel_on_output that writes to standard output: ravel_on_output(c,
+ * ravel_write_file, stdout). `file` is a FILE *, which is flushed each time. */
 RAVEL_API bool ravel_write_file(void *file, const char *bytes, size_t count);
 
 /* ---- watching and stopping calls ---- */

@@ -32,8 +32,7 @@ int64_t arrow_view_bytes(const struct ArrowArray *a, int32_t buffer) {
   return bytes;
 }
 
-/* A loop that tests nothing may be made of vectors; where a value was lost, it is looked for.
- */
+/* A loop that tests nothing may be vectorised. If a value was lost, a second loop finds it. */
 #define CONVERT(name, from_type, to_type, keeps)                                               \
   static uint64_t name(const unsigned char *from, uint64_t n, to_type *to) {                   \
     bool lost = false;                                                                         \
@@ -71,7 +70,7 @@ CONVERT(f64_to_f64, double, double, true)
 CONVERT(f32_to_f32, float, float, true)
 CONVERT(f64_to_f32, double, float, (double)(float)x == x || isnan(x))
 
-/* A float of 16 bits: a sign, 5 bits of exponent, 10 of significand. */
+/* Converts a float of 16 bits: a sign, 5 bits of exponent, 10 of significand. */
 static double half(uint16_t bits) {
   const int exponent = bits >> 10 & 31, significand = bits & 1023;
   const double size = exponent == 31  ? (significand ? (double)NAN : (double)INFINITY)
@@ -114,7 +113,7 @@ static void spread_byte(uint8_t bits, uint8_t *to) {
   for (int k = 0; k < 8; k++) to[k] = bits >> k & 1;
 }
 
-static uint64_t to_bools(const void *bits, uint64_t first, uint64_t n, uint8_t *to) {
+static uint64_t bits_to_bools(const void *bits, uint64_t first, uint64_t n, uint8_t *to) {
   uint64_t i = 0;
   for (; i < n && (first + i) % 8 != 0; i++) to[i] = arrow_bit(bits, first + i);
   for (; n - i >= 8; i += 8) spread_byte(((const uint8_t *)bits)[(first + i) / 8], to + i);
@@ -125,7 +124,7 @@ static uint64_t to_bools(const void *bits, uint64_t first, uint64_t n, uint8_t *
 uint64_t arrow_convert(const struct arrow_format *f, const void *buffer, uint64_t first,
                        uint64_t n, enum cvl_elem to, void *out) {
   if (n == 0) return 0;
-  if (to == CVL_BOOL) return to_bools(buffer, first, n, out);
+  if (to == CVL_BOOL) return bits_to_bools(buffer, first, n, out);
   const unsigned char *from = (const unsigned char *)buffer + first * f->bytes;
   if (to == CVL_I64) return to_i64(f, from, n, out);
   if (to == CVL_I32) return to_i32(f, from, n, out);

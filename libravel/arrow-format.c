@@ -34,7 +34,8 @@ static const struct {
     {"+s", {.kind = ARROW_STRUCT}},
 };
 
-/* What is not supported, by the beginnings of format strings, with what to do instead. */
+/* The formats that are not supported, by the beginnings of their strings, with what to do
+ * instead. */
 static const struct {
   char text[4];
   const char *what, *instead;
@@ -52,7 +53,7 @@ static const struct {
     {"+r", "run-end encoded", "decode it"},
 };
 
-/* The N of "+w:N". */
+/* Parses the N of "+w:N". */
 static bool parse_size(const char *text, int64_t *size) {
   *size = 0;
   if (!*text) return false;
@@ -120,8 +121,8 @@ static bool unknown_format(struct import *im, const struct arrow_node *node) {
                      others[i].instead);
 }
 
-static bool add_column(struct import *im, const struct arrow_node *node,
-                       enum column_kind kind) {
+static bool arrow_add_column(struct import *im, const struct arrow_node *node,
+                             enum column_kind kind) {
   if (im->columns.count == VALUE_MOST_COLUMNS) {
     return import_fail(im, node, "%s", VALUE_TOO_MANY_COLUMNS);
   }
@@ -157,18 +158,19 @@ static bool read_children(struct import *im, struct arrow_node *node) {
   return true;
 }
 
-/* The columns of a node, and of those below. */
+/* Reads the columns of a node, and of the nodes below. */
 static bool read_columns(struct import *im, struct arrow_node *node) {
   switch ((enum arrow_kind)node->format.kind) {
-  case ARROW_BOOL: return add_column(im, node, COLUMN_BOOL);
-  case ARROW_INTEGER: return add_column(im, node, COLUMN_INT);
+  case ARROW_BOOL: return arrow_add_column(im, node, COLUMN_BOOL);
+  case ARROW_INTEGER: return arrow_add_column(im, node, COLUMN_INT);
   case ARROW_NULL:
-  case ARROW_FLOATING: return add_column(im, node, COLUMN_FLOAT);
+  case ARROW_FLOATING: return arrow_add_column(im, node, COLUMN_FLOAT);
   case ARROW_VIEW: node->decoded = true; /* fall through */
   case ARROW_TEXT:
-    return add_column(im, node, COLUMN_SEGDES) && add_column(im, node, COLUMN_INT);
+    return arrow_add_column(im, node, COLUMN_SEGDES) && arrow_add_column(im, node, COLUMN_INT);
   case ARROW_LIST:
-  case ARROW_FIXED_LIST: return add_column(im, node, COLUMN_SEGDES) && read_children(im, node);
+  case ARROW_FIXED_LIST:
+    return arrow_add_column(im, node, COLUMN_SEGDES) && read_children(im, node);
   case ARROW_STRUCT: return read_children(im, node);
   }
   return false; /* there is no other kind */
@@ -220,8 +222,8 @@ bool import_begin(struct import *im, const struct ArrowSchema *schema) {
 
 /* ---- the type ---- */
 
-static struct type *type_for(struct arena *arena, const struct arrow_node *node) {
-  if (node->dictionary) return type_for(arena, node->dictionary);
+static struct type *type_of_node(struct arena *arena, const struct arrow_node *node) {
+  if (node->dictionary) return type_of_node(arena, node->dictionary);
   struct type *type;
   switch ((enum arrow_kind)node->format.kind) {
   case ARROW_BOOL: return type_base(arena, TYPE_BOOL);
@@ -231,16 +233,16 @@ static struct type *type_for(struct arena *arena, const struct arrow_node *node)
   case ARROW_TEXT:
   case ARROW_VIEW: return type_sequence(arena, type_base(arena, TYPE_CHAR));
   case ARROW_LIST:
-  case ARROW_FIXED_LIST: return type_sequence(arena, type_for(arena, node->children[0]));
+  case ARROW_FIXED_LIST: return type_sequence(arena, type_of_node(arena, node->children[0]));
   case ARROW_STRUCT: break;
   }
-  type = type_for(arena, node->children[node->child_count - 1]);
+  type = type_of_node(arena, node->children[node->child_count - 1]);
   for (int64_t i = node->child_count - 1; i-- > 0;) {
-    type = type_pair(arena, type_for(arena, node->children[i]), type);
+    type = type_pair(arena, type_of_node(arena, node->children[i]), type);
   }
   return type;
 }
 
 struct type *import_type(const struct import *im) {
-  return type_sequence(im->arena, type_for(im->arena, im->root));
+  return type_sequence(im->arena, type_of_node(im->arena, im->root));
 }

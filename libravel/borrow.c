@@ -40,7 +40,7 @@ enum ravel_code ravel_borrow(struct ravel_context *c, enum ravel_element element
 
 /* ---- giving back ---- */
 
-/* Nobody who asks for an end may end this: the copy is kept for another call. */
+/* Copies anyhow: a request to end may not end this, since the copy is kept for another call. */
 static bool copy_anyhow(struct ravel_context *c, const void *data, const struct cvl_value *of,
                         uint64_t length, struct cvl_value *copy) {
   const atomic_int *signal = c->stop.signal;
@@ -62,21 +62,22 @@ static bool copy_anyhow(struct ravel_context *c, const void *data, const struct 
   return good;
 }
 
-/* A value that cannot be used any more: without columns. */
-static void lose(struct ravel_value *v) {
+/* Makes a value that cannot be used any more: without columns. */
+static void lose_value(struct ravel_value *v) {
   for (uint32_t i = 0; i < v->count; i++) machine_release(v->context->machine, &v->columns[i]);
   v->lost = true;
 }
 
-/* Every column that is the old vector becomes the new one, or its value is lost. */
-static void replace(struct ravel_context *c, const struct cvl_value *old, bool have,
-                    const struct cvl_value *new) {
+/* Replaces the old vector by the new one in every column. If there is no new one, the value is
+ * lost. */
+static void replace_borrowed(struct ravel_context *c, const struct cvl_value *old, bool have,
+                             const struct cvl_value *new) {
   for (struct ravel_value *v = c->values; v; v = v->next) {
     for (uint32_t i = 0; i < v->count; i++) {
       struct cvl_value *column = &v->columns[i];
       if (column->form != CVL_VECTOR || column->as.vector != old->as.vector) continue;
       if (!have) {
-        lose(v);
+        lose_value(v);
         break;
       }
       machine_release(c->machine, column);
@@ -86,13 +87,13 @@ static void replace(struct ravel_context *c, const struct cvl_value *old, bool h
   }
 }
 
-/* While others hold the vector: it is counted once more meanwhile, so that it stays the same
- * one. */
+/* Copies a vector that others hold. It is counted once more meanwhile, so that it stays the
+ * same one. */
 static void copy_for_others(struct ravel_value *v, struct cvl_value *vector, uint64_t length) {
   struct ravel_context *c = v->context;
   struct cvl_value copy = {.form = CVL_NOTHING};
   const bool have = copy_anyhow(c, v->borrowed, vector, length, &copy);
-  replace(c, vector, have, &copy);
+  replace_borrowed(c, vector, have, &copy);
   if (have) machine_release(c->machine, &copy);
 }
 

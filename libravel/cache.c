@@ -10,13 +10,13 @@
 /* A function and its program take 10 to 40 KB; a service's texts recur among fewer. */
 enum { MOST_CACHED = 256 };
 
-static uint64_t hash_of(const char *key) {
+static uint64_t hash_of_key(const char *key) {
   uint64_t hash = 0;
   for (; *key; key++) hash = map_mix(hash, (unsigned char)*key);
   return hash;
 }
 
-static struct ravel_function **bucket_of(struct ravel_cache *cache, uint64_t hash) {
+static struct ravel_function **bucket_of_hash(struct ravel_cache *cache, uint64_t hash) {
   return &cache->buckets[hash % RAVEL_CACHE_BUCKETS];
 }
 
@@ -40,7 +40,7 @@ static void link_recent(struct ravel_cache *cache, struct ravel_function *f) {
 /* ---- by keys ---- */
 
 void ravel_cache_remove(struct ravel_context *c, struct ravel_function *f) {
-  struct ravel_function **link = bucket_of(&c->cache, f->key_hash);
+  struct ravel_function **link = bucket_of_hash(&c->cache, f->key_hash);
   if (!f->cached) return;
   while (*link != f) link = &(*link)->next_of_bucket;
   *link = f->next_of_bucket;
@@ -51,8 +51,8 @@ void ravel_cache_remove(struct ravel_context *c, struct ravel_function *f) {
 }
 
 struct ravel_function *ravel_cache_find(struct ravel_context *c, const char *key) {
-  const uint64_t hash = hash_of(key);
-  struct ravel_function *f = *bucket_of(&c->cache, hash);
+  const uint64_t hash = hash_of_key(key);
+  struct ravel_function *f = *bucket_of_hash(&c->cache, hash);
   while (f && !(f->key_hash == hash && strcmp(f->key, key) == 0)) f = f->next_of_bucket;
   if (!f) return NULL;
   unlink_recent(&c->cache, f);
@@ -61,8 +61,8 @@ struct ravel_function *ravel_cache_find(struct ravel_context *c, const char *key
 }
 
 void ravel_cache_add(struct ravel_context *c, struct ravel_function *f) {
-  f->key_hash = hash_of(f->key);
-  struct ravel_function **bucket = bucket_of(&c->cache, f->key_hash);
+  f->key_hash = hash_of_key(f->key);
+  struct ravel_function **bucket = bucket_of_hash(&c->cache, f->key_hash);
   f->next_of_bucket = *bucket;
   *bucket = f;
   link_recent(&c->cache, f);

@@ -11,7 +11,7 @@ struct failure {
   const struct diag_list *reported;
 };
 
-static enum ravel_code report(struct ravel_context *c, void *data) {
+static enum ravel_code report_run(struct ravel_context *c, void *data) {
   struct failure *failure = data;
   struct complaints complaints = {.diags = c->diags};
   const struct failed_run run = {
@@ -29,7 +29,7 @@ static enum ravel_code report(struct ravel_context *c, void *data) {
 }
 
 static enum ravel_code report_in_form(struct ravel_context *c, void *data) {
-  return ravel_in_form(c, report, data);
+  return ravel_in_form(c, report_run, data);
 }
 
 enum ravel_code ravel_fail_run(struct ravel_context *c, const struct ravel_function *f,
@@ -44,7 +44,7 @@ enum ravel_code ravel_fail_run(struct ravel_context *c, const struct ravel_funct
   return ravel_deep(c, report_in_form, &failure);
 }
 
-/* Gives back results, of which columns of a program may not be those of its type. */
+/* Checks results, and gives them back if columns of a program are not those of its type. */
 static enum ravel_code check_results(struct ravel_context *c, const struct ravel_function *f,
                                      struct cvl_value *results, uint64_t count) {
   if (f->whole) return RAVEL_OK;
@@ -55,7 +55,7 @@ static enum ravel_code check_results(struct ravel_context *c, const struct ravel
   return code;
 }
 
-/* What the machine is called with. */
+/* The arguments of a call of the machine. */
 struct work {
   const struct ravel_function *f;
   const struct cvl_value *arguments;
@@ -74,8 +74,8 @@ static enum machine_outcome call_machine(struct ravel_context *c, struct work *w
                       w->result_count, &w->reported);
 }
 
-/* Whether a call that lacked memory may have more of it the next time, and nobody sees that it
- * is executed twice. */
+/* Returns whether a call that lacked memory may have more of it the next time, and nobody sees
+ * that it is executed twice. */
 static bool is_worth_another(const struct ravel_context *c, enum machine_outcome outcome,
                              const struct result_spools *spools) {
   const struct permissions *p = &c->options.machine.permissions;
@@ -108,8 +108,8 @@ enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *
 
 /* ---- calls ---- */
 
-/* Whether the arguments are of the function's types; the last one may be the tuple of all that
- * are left. */
+/* Checks that the arguments are of the function's types. The last one may be the tuple of all
+ * that are left. */
 static enum ravel_code check_arguments(struct ravel_context *c, const struct ravel_function *f,
                                        struct ravel_value *const *arguments, size_t count) {
   bool fits = count <= f->take_count && (count > 0 || f->take_count == 0);
@@ -129,9 +129,9 @@ static enum ravel_code check_arguments(struct ravel_context *c, const struct rav
                     f->takes_text);
 }
 
-static enum ravel_code run(struct ravel_context *c, const struct ravel_function *f,
-                           struct ravel_value *const *arguments, size_t count,
-                           struct cvl_value *columns, struct ravel_value **result) {
+static enum ravel_code run_call(struct ravel_context *c, const struct ravel_function *f,
+                                struct ravel_value *const *arguments, size_t count,
+                                struct cvl_value *columns, struct ravel_value **result) {
   uint64_t used = 0;
   for (size_t i = 0; i < count; i++) {
     for (uint32_t k = 0; k < arguments[i]->count; k++) {
@@ -180,7 +180,7 @@ enum ravel_code ravel_call(struct ravel_context *c, const struct ravel_function 
   struct ravel_calling calling = {.f = f, .arguments = arguments, .count = count};
   machine_random(c->machine, &calling.seed, &calling.randoms);
   c->calling = &calling;
-  code = run(c, f, arguments, count, all, result);
+  code = run_call(c, f, arguments, count, all, result);
   c->calling = NULL;
   c->statistics.seconds = stop_clock() - start;
   if (columns > FEW) heap_free(&c->heap, all, columns * sizeof *all);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Elements of a column that belong to an argument. */
+/* The elements of a column that belong to an argument. */
 struct window {
   uint64_t first, count;
   bool within; /* there may be more, before and behind them: offsets say which these are */
@@ -24,8 +24,8 @@ struct intake {
 
 /* ---- rows: lengths or offsets ---- */
 
-/* The elements of a column; of rows whose offsets it has, the rows. */
-static uint64_t rows_of(const struct ravel_column *g) {
+/* Returns the number of a column's elements; if it has offsets, the number of its rows. */
+static uint64_t rows_of_column(const struct ravel_column *g) {
   return ravel_are_offsets(g->element) && g->length > 0 ? g->length - 1 : g->length;
 }
 
@@ -34,9 +34,9 @@ static int64_t offset_at(const struct ravel_column *g, uint64_t i) {
                                        : ((const int64_t *)g->data)[i];
 }
 
-/* The sum of lengths first .. last, added to one. */
-static enum ravel_code add_lengths(const struct intake *in, size_t number, uint64_t first,
-                                   uint64_t last, uint64_t *sum) {
+/* Adds lengths first .. last to *sum. */
+static enum ravel_code sum_of_lengths(const struct intake *in, size_t number, uint64_t first,
+                                      uint64_t last, uint64_t *sum) {
   const int64_t *lengths = in->given[number].data;
   for (uint64_t i = first; i < last; i++) {
     if (lengths[i] < 0 || (uint64_t)lengths[i] > SIZE_MAX / 16 - *sum) {
@@ -50,7 +50,7 @@ static enum ravel_code add_lengths(const struct intake *in, size_t number, uint6
   return RAVEL_OK;
 }
 
-/* The rows of a window from their lengths. */
+/* Uploads the rows of a window from their lengths. */
 static enum ravel_code lengths_in(struct intake *in, uint32_t to, size_t from,
                                   const struct window *w) {
   struct ravel_context *c = in->c;
@@ -60,9 +60,9 @@ static enum ravel_code lengths_in(struct intake *in, uint32_t to, size_t from,
                                     .length = w->count,
                                     .as.ints = w->count ? lengths + w->first : NULL};
   *elements = (struct window){.within = w->within};
-  enum ravel_code code = add_lengths(in, from, 0, w->first, &elements->first);
+  enum ravel_code code = sum_of_lengths(in, from, 0, w->first, &elements->first);
   if (code == RAVEL_OK) {
-    code = add_lengths(in, from, w->first, w->first + w->count, &elements->count);
+    code = sum_of_lengths(in, from, w->first, w->first + w->count, &elements->count);
   }
   if (code != RAVEL_OK) return code;
   return machine_value_item(c->machine, &item, &in->columns[to], c->diags)
@@ -70,8 +70,8 @@ static enum ravel_code lengths_in(struct intake *in, uint32_t to, size_t from,
              : ravel_fail_machine(c);
 }
 
-static enum ravel_code check_offsets(const struct intake *in, size_t number,
-                                     const struct window *w) {
+static enum ravel_code check_given_offsets(const struct intake *in, size_t number,
+                                           const struct window *w) {
   const struct ravel_column *g = &in->given[number];
   int64_t before = 0;
   for (uint64_t i = w->first; g->length > 0 && i <= w->first + w->count; i++) {
@@ -94,8 +94,8 @@ struct offsets {
   uint64_t first;
 };
 
-/* A cvl_filler: offsets that begin with 0. */
-static void fill_offsets(void *with, uint64_t first, uint64_t n, void *to) {
+/* Fills offsets that begin with 0; a cvl_filler. */
+static void fill_row_offsets(void *with, uint64_t first, uint64_t n, void *to) {
   const struct offsets *o = with;
   int64_t *offsets = to;
   const int64_t begin = offset_at(o->column, o->first);
@@ -104,20 +104,20 @@ static void fill_offsets(void *with, uint64_t first, uint64_t n, void *to) {
   }
 }
 
-/* The rows of a window from their offsets, one more than rows. */
+/* Uploads the rows of a window from their offsets, of which there is one more. */
 static enum ravel_code offsets_in(struct intake *in, uint32_t to, size_t from,
                                   const struct window *w) {
   struct ravel_context *c = in->c;
   const struct ravel_column *g = &in->given[from];
   struct window *elements = &in->taken[to].elements;
   struct offsets o = {g, w->first};
-  const enum ravel_code code = check_offsets(in, from, w);
+  const enum ravel_code code = check_given_offsets(in, from, w);
   if (code != RAVEL_OK) return code;
   if (g->length == 0) return lengths_in(in, to, from, w); /* Arrow has none of no rows */
   const uint64_t first = (uint64_t)offset_at(g, w->first),
                  last = (uint64_t)offset_at(g, w->first + w->count);
   *elements = (struct window){first, last - first, true};
-  const struct cvl_filler filler = {fill_offsets, &o};
+  const struct cvl_filler filler = {fill_row_offsets, &o};
   return machine_value_segdes(c->machine, w->count, &filler, &in->columns[to], c->diags)
              ? RAVEL_OK
              : ravel_fail_machine(c);
@@ -130,7 +130,7 @@ static enum ravel_code offsets_in(struct intake *in, uint32_t to, size_t from,
     *out = make;                                                                               \
   } while (0)
 
-/* A scalar is the host's: the back end need not be asked for memory. */
+/* Uploads a scalar. It is the host's, so the back end need not be asked for memory. */
 static bool scalar_in(const struct widths *w, const struct ravel_column *g,
                       struct cvl_value *out) {
   switch (g->element) {
@@ -154,8 +154,8 @@ static bool scalar_in(const struct widths *w, const struct ravel_column *g,
 }
 
 /* Checks what the caller says of a column. */
-static enum ravel_code check(const struct intake *in, size_t number, enum type_tag tag,
-                             const struct window *wanted) {
+static enum ravel_code check_given_column(const struct intake *in, size_t number,
+                                          enum type_tag tag, const struct window *wanted) {
   const struct ravel_column *g = &in->given[number];
   const bool are_rows = g->element == RAVEL_INT64 || ravel_are_offsets(g->element);
   if (tag == TYPE_SEQUENCE && !are_rows) {
@@ -172,7 +172,7 @@ static enum ravel_code check(const struct intake *in, size_t number, enum type_t
     return ravel_fail(in->c, RAVEL_MISUSE, "column %zu of (%s): a pointer is NULL", number,
                       in->f->takes_text);
   }
-  const uint64_t rows = rows_of(g), end = wanted->first + wanted->count;
+  const uint64_t rows = rows_of_column(g), end = wanted->first + wanted->count;
   if (wanted->within ? rows >= end : rows == end) return RAVEL_OK;
   return ravel_fail(in->c, RAVEL_DATA,
                     "column %zu of (%s) has %llu %s, and %s%llu are expected", number,
@@ -181,8 +181,9 @@ static enum ravel_code check(const struct intake *in, size_t number, enum type_t
                     wanted->within ? "at least " : "", (unsigned long long)end);
 }
 
-/* A vector on the memory that was given. */
-static enum ravel_code borrow(struct intake *in, uint32_t to, const struct ravel_column *g) {
+/* Makes a vector on the memory that was given. */
+static enum ravel_code borrow_given(struct intake *in, uint32_t to,
+                                    const struct ravel_column *g) {
   struct ravel_context *c = in->c;
   struct ravel_value **v = &in->taken[to].borrowed;
   const enum ravel_code code = ravel_borrow_vector(c, g->element, g->data, g->length, v);
@@ -195,7 +196,7 @@ static enum ravel_code borrow(struct intake *in, uint32_t to, const struct ravel
 static enum ravel_code elements_in(struct intake *in, uint32_t to,
                                    const struct ravel_column *g) {
   struct ravel_context *c = in->c;
-  if (ravel_is_worth_borrowing(c, g->element, g->length)) return borrow(in, to, g);
+  if (ravel_is_worth_borrowing(c, g->element, g->length)) return borrow_given(in, to, g);
   memset(&in->columns[to], 0, sizeof in->columns[to]);
   const enum ravel_code code =
       ravel_elements_in(c, g->element, g->data, g->length, &in->columns[to]);
@@ -203,21 +204,21 @@ static enum ravel_code elements_in(struct intake *in, uint32_t to,
   return code;
 }
 
-/* The elements of a window of a column. */
+/* Returns the elements of a window of a column. */
 static struct ravel_column seen(const struct ravel_column *g, const struct window *w) {
   const size_t skipped = w->first * ravel_element_bytes(g->element);
   return (struct ravel_column){g->element, skipped ? (const char *)g->data + skipped : g->data,
                                w->count};
 }
 
-/* Elements, or rows: a column of the machine from one that was given. */
+/* Makes a column of the machine, of elements or rows, from one that was given. */
 static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   static const struct window one = {.count = 1};
   const enum type_tag tag = (enum type_tag)in->layout->tags[to];
   const uint32_t within = in->layout->within[to];
   const struct window *w = within == IR_ONE ? &one : &in->taken[within].elements;
   const struct ravel_column g = in->given[from];
-  const enum ravel_code code = check(in, from, tag, w);
+  const enum ravel_code code = check_given_column(in, from, tag, w);
   if (code != RAVEL_OK) return code;
   if (tag == TYPE_SEQUENCE) {
     return ravel_are_offsets(g.element) ? offsets_in(in, to, from, w)
@@ -230,14 +231,14 @@ static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   return elements_in(in, to, &elements);
 }
 
-/* All columns; *done of them are to be released, whatever the code is. */
-static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *done) {
+/* Makes all columns; *done of them are to be released, whatever the code is. */
+static enum ravel_code take_columns(struct intake *in, uint32_t count, uint32_t *done) {
   enum ravel_code code = RAVEL_OK;
   for (size_t from = 0; *done < count && code == RAVEL_OK;) {
     const uint32_t to = *done;
     in->taken[to].borrowed = NULL;
     if (!ravel_is_column(in->layout, to)) {
-      const struct window all = {.count = rows_of(&in->given[from])};
+      const struct window all = {.count = rows_of_column(&in->given[from])};
       in->taken[to].elements = all; /* or of what they consist of */
       in->columns[to] = cvl_one_segment(all.count);
     } else {
@@ -250,8 +251,9 @@ static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *d
 
 /* ---- a call ---- */
 
-/* Of the function's columns, which pass to it in every case, the result. */
-static enum ravel_code run(struct intake *in, uint32_t count, struct ravel_value **result) {
+/* Runs the function on the columns, which pass to it in every case, and makes the result. */
+static enum ravel_code run_on_columns(struct intake *in, uint32_t count,
+                                      struct ravel_value **result) {
   struct ravel_context *c = in->c;
   struct ravel_value *v = ravel_value_new(c, in->f->gives);
   if (!v) {
@@ -268,13 +270,15 @@ static enum ravel_code run(struct intake *in, uint32_t count, struct ravel_value
   return code;
 }
 
-/* What the result shares with the caller's memory becomes its own when that is given back. */
-static enum ravel_code call(struct intake *in, uint32_t count, struct ravel_value **result) {
+/* Calls the function. Columns that the result shares with the caller's memory are copied when
+ * that is given back. */
+static enum ravel_code call_on_columns(struct intake *in, uint32_t count,
+                                       struct ravel_value **result) {
   struct ravel_value *v = NULL;
   uint32_t done = 0;
-  enum ravel_code code = columns_in(in, count, &done);
+  enum ravel_code code = take_columns(in, count, &done);
   if (code == RAVEL_OK) {
-    code = run(in, count, &v);
+    code = run_on_columns(in, count, &v);
   } else {
     for (uint32_t i = 0; i < done; i++) machine_release(in->c->machine, &in->columns[i]);
   }
@@ -288,7 +292,7 @@ static enum ravel_code call(struct intake *in, uint32_t count, struct ravel_valu
   return RAVEL_OK;
 }
 
-/* With memory for the columns of the arguments: that of the caller where it suffices. */
+/* Calls with memory for the columns of the arguments: the caller's where it suffices. */
 static enum ravel_code call_with_memory(struct intake *in, struct ravel_value **result) {
   enum { FEW = 32 };
   struct cvl_value few_columns[FEW];
@@ -298,11 +302,12 @@ static enum ravel_code call_with_memory(struct intake *in, struct ravel_value **
   const uint32_t count = f->take_count ? ravel_type_columns(f->rest[0]) : 0;
   in->columns = few_columns;
   in->taken = few_taken;
-  if (count <= FEW) return call(in, count, result);
+  if (count <= FEW) return call_on_columns(in, count, result);
   in->columns = heap_alloc(heap, count * sizeof *in->columns);
   in->taken = heap_alloc(heap, count * sizeof *in->taken);
   const bool fine = in->columns && in->taken;
-  const enum ravel_code code = fine ? call(in, count, result) : ravel_fail_memory(in->c);
+  const enum ravel_code code =
+      fine ? call_on_columns(in, count, result) : ravel_fail_memory(in->c);
   if (in->columns) heap_free(heap, in->columns, count * sizeof *in->columns);
   if (in->taken) heap_free(heap, in->taken, count * sizeof *in->taken);
   return code;

@@ -13,7 +13,7 @@ struct ravel_view {
   struct cvl_loan loans[]; /* count; without a function to end it: none */
 };
 
-/* The columns of a value, on their way into a block of memory of the host. */
+/* The columns of a value on their way into a block of memory of the host. */
 struct output {
   struct ravel_context *c;
   const struct ravel_value *v;
@@ -25,9 +25,9 @@ struct output {
 
 /* ---- where they are, and how much is left to copy ---- */
 
-/* Whether the back end has the elements as they are wanted, and lends them. */
-static bool lend(const struct output *o, uint32_t k, const struct ravel_column *column,
-                 struct cvl_loan *loan) {
+/* Returns whether the back end has the elements as they are wanted, and lends them. */
+static bool lend_column(const struct output *o, uint32_t k, const struct ravel_column *column,
+                        struct cvl_loan *loan) {
   const struct cvl_value *v = &o->v->columns[k];
   const bool is_bool = v->elem == CVL_BOOL && column->element == RAVEL_BOOL8;
   return v->form == CVL_VECTOR && (is_bool || ravel_elements_agree(o->c, column->element)) &&
@@ -41,7 +41,7 @@ static size_t padded(const struct ravel_column *column) {
   return (bytes + each - 1) / each * each;
 }
 
-static enum ravel_code measure(struct output *o, uint32_t k, size_t i, size_t *bytes) {
+static enum ravel_code measure_column(struct output *o, uint32_t k, size_t i, size_t *bytes) {
   struct ravel_column *column = &o->columns[i];
   const uint8_t tag = o->layout->tags[k];
   uint64_t n = 0;
@@ -57,7 +57,7 @@ static enum ravel_code measure(struct output *o, uint32_t k, size_t i, size_t *b
   }
   column->length = n + ravel_are_offsets(column->element);
   column->data = NULL;
-  if (o->view && lend(o, k, column, &o->view->loans[i])) {
+  if (o->view && lend_column(o, k, column, &o->view->loans[i])) {
     column->data = o->view->loans[i].data;
   } else {
     *bytes += padded(column);
@@ -65,11 +65,11 @@ static enum ravel_code measure(struct output *o, uint32_t k, size_t i, size_t *b
   return RAVEL_OK;
 }
 
-static enum ravel_code measure_all(struct output *o, size_t *bytes) {
+static enum ravel_code measure_columns(struct output *o, size_t *bytes) {
   enum ravel_code code = RAVEL_OK;
   size_t i = 0;
   for (uint32_t k = 0; k < o->v->count && code == RAVEL_OK; k++) {
-    if (ravel_is_column(o->layout, k)) code = measure(o, k, i++, bytes);
+    if (ravel_is_column(o->layout, k)) code = measure_column(o, k, i++, bytes);
   }
   return code;
 }
@@ -85,8 +85,8 @@ static bool put_offset(enum ravel_element element, void *to, size_t i, int64_t o
   return element == RAVEL_OFFSETS64 || offset <= INT32_MAX;
 }
 
-static enum ravel_code copy_offsets(struct output *o, const struct cvl_value *from,
-                                    const struct ravel_column *column) {
+static enum ravel_code copy_column_offsets(struct output *o, const struct cvl_value *from,
+                                           const struct ravel_column *column) {
   enum { CHUNK = 1024 };
   int64_t lengths[CHUNK], offset = 0;
   struct ravel_context *c = o->c;
@@ -107,11 +107,12 @@ static enum ravel_code copy_offsets(struct output *o, const struct cvl_value *fr
   return RAVEL_OK;
 }
 
-static enum ravel_code copy(struct output *o, uint32_t k, struct ravel_column *column) {
+static enum ravel_code copy_output_column(struct output *o, uint32_t k,
+                                          struct ravel_column *column) {
   struct ravel_context *c = o->c;
   const struct cvl_value *from = &o->v->columns[k];
   column->data = o->block;
-  if (ravel_are_offsets(column->element)) return copy_offsets(o, from, column);
+  if (ravel_are_offsets(column->element)) return copy_column_offsets(o, from, column);
   if (o->layout->tags[k] != TYPE_SEQUENCE) {
     return ravel_elements_out(c, from, column->element, 0, column->length, o->block);
   }
@@ -120,9 +121,9 @@ static enum ravel_code copy(struct output *o, uint32_t k, struct ravel_column *c
              : ravel_fail_machine(c);
 }
 
-/* First all but the scalars, which a caller may copy elsewhere: so the block begins with a
- * column that stays. */
-static enum ravel_code copy_all(struct output *o) {
+/* Copies all columns, the scalars last: a caller may copy those elsewhere, so the block begins
+ * with a column that stays. */
+static enum ravel_code copy_columns(struct output *o) {
   enum ravel_code code = RAVEL_OK;
   for (int scalars = 0; scalars < 2; scalars++) {
     size_t i = 0;
@@ -130,7 +131,7 @@ static enum ravel_code copy_all(struct output *o) {
       if (!ravel_is_column(o->layout, k)) continue;
       struct ravel_column *column = &o->columns[i++];
       if (column->data || (o->layout->within[k] == IR_ONE) != (scalars == 1)) continue;
-      code = copy(o, k, column);
+      code = copy_output_column(o, k, column);
       o->block += padded(column);
     }
   }
@@ -141,16 +142,16 @@ static enum ravel_code copy_all(struct output *o) {
 static enum ravel_code make_block(struct output *o, void **block, size_t *bytes) {
   *bytes = 0;
   *block = NULL;
-  enum ravel_code code = measure_all(o, bytes);
+  enum ravel_code code = measure_columns(o, bytes);
   if (code != RAVEL_OK) return code;
   *block = o->block = heap_alloc(&o->c->heap, *bytes);
   if (!*block) return ravel_fail_memory(o->c);
   heap_ask_for_huge_pages(*block, *bytes);
-  return copy_all(o);
+  return copy_columns(o);
 }
 
 /* Whether there are so many columns for a value. */
-static enum ravel_code begin(struct output *o, const void *to, size_t count) {
+static enum ravel_code begin_output(struct output *o, const void *to, size_t count) {
   struct ravel_context *c = o->c;
   if (!o->columns || !to) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
   if (!ravel_value_is_ours(c, o->v)) return RAVEL_MISUSE;
@@ -167,7 +168,7 @@ enum ravel_code ravel_columns(struct ravel_context *c, const struct ravel_value 
   struct output o = {.c = c, .v = v, .columns = columns};
   void *block = NULL;
   size_t bytes = 0;
-  enum ravel_code code = begin(&o, memory, count);
+  enum ravel_code code = begin_output(&o, memory, count);
   if (code == RAVEL_OK) code = make_block(&o, &block, &bytes);
   if (code == RAVEL_OK) {
     heap_leave(&c->heap, bytes);
@@ -204,7 +205,7 @@ enum ravel_code ravel_view(struct ravel_context *c, struct ravel_value *v,
                            struct ravel_column *columns, size_t count) {
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   struct output o = {.c = c, .v = v, .columns = columns};
-  enum ravel_code code = begin(&o, columns, count);
+  enum ravel_code code = begin_output(&o, columns, count);
   if (code != RAVEL_OK) return code;
   struct ravel_view *view = o.view = heap_alloc(&c->heap, bytes_of_view(count));
   if (!view) return ravel_fail_memory(c);

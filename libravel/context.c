@@ -14,7 +14,7 @@ const char *ravel_version(void) {
 
 /* ---- beginning ---- */
 
-static enum ravel_code open_streams(struct ravel_context *c) {
+static enum ravel_code open_program_streams(struct ravel_context *c) {
   c->in = fopen("/dev/null", "re");
   c->err = fopen("/dev/null", "we");
   c->out = ravel_printed_open(c);
@@ -22,7 +22,7 @@ static enum ravel_code open_streams(struct ravel_context *c) {
   return ravel_fail(c, RAVEL_DEVICE, "/dev/null cannot be opened");
 }
 
-static enum ravel_code make_session(struct ravel_context *c, void *unused) {
+static enum ravel_code make_context_session(struct ravel_context *c, void *unused) {
   (void)unused;
   struct session *session =
       session_new(&c->arena, c->options.machine.widths.int_elem == CVL_I32, c->diags);
@@ -41,14 +41,14 @@ static void permit(struct ravel_context *c, struct permissions *p) {
   p->stop = &c->stop;
 }
 
-/* Of what a command prints to standard error. */
+/* Keeps the remarks that a command prints to standard error. */
 static void keep_remark(void *context, const char *line) {
   struct ravel_context *c = context;
   snprintf(c->remark, sizeof c->remark, "%s", line);
   c->remarked = true;
 }
 
-static enum ravel_code make_machine(struct ravel_context *c) {
+static enum ravel_code make_context_machine(struct ravel_context *c) {
   struct machine_options *m = &c->options.machine;
   m->in = c->in;
   m->out = c->out;
@@ -65,7 +65,7 @@ static enum ravel_code make_machine(struct ravel_context *c) {
   return c->machine ? RAVEL_OK : ravel_failed(c, RAVEL_DEVICE);
 }
 
-static void begin(struct ravel_context *c, const struct ravel_options *options) {
+static void begin_context(struct ravel_context *c, const struct ravel_options *options) {
   const struct ravel_options defaults = {
       .machine = machine_default_options(), .backend = "auto", .optimise = true};
   c->options = options ? *options : defaults;
@@ -90,10 +90,10 @@ enum ravel_code ravel_context_new(const struct ravel_options *options,
     c = *context = NULL;
   }
   if (!c) return RAVEL_MEMORY;
-  begin(c, options);
-  enum ravel_code code = open_streams(c);
-  if (code == RAVEL_OK) code = ravel_deep(c, make_session, NULL);
-  if (code == RAVEL_OK) code = make_machine(c);
+  begin_context(c, options);
+  enum ravel_code code = open_program_streams(c);
+  if (code == RAVEL_OK) code = ravel_deep(c, make_context_session, NULL);
+  if (code == RAVEL_OK) code = make_context_machine(c);
   c->usable = code == RAVEL_OK;
   return code;
 }
@@ -174,7 +174,7 @@ void ravel_callback_end(struct ravel_context *c) {
   pthread_mutex_unlock(&c->callbacks);
 }
 
-static bool show_progress(void *context) {
+static bool call_caller_progress(void *context) {
   struct ravel_context *c = context;
   ravel_callback_begin(c);
   const bool go_on = c->progress(c->progress_data);
@@ -186,7 +186,7 @@ void ravel_on_progress(struct ravel_context *c, bool (*progress)(void *data), vo
   if (!ravel_begin(c)) return;
   c->progress = progress;
   c->progress_data = data;
-  c->stop.progress = progress ? show_progress : NULL;
+  c->stop.progress = progress ? call_caller_progress : NULL;
   c->stop.progress_data = c;
 }
 

@@ -72,7 +72,7 @@ static enum ravel_code run_model(struct ravel_context *c, struct costing *k) {
 
 /* ---- both ---- */
 
-static enum ravel_code measure(struct ravel_context *c, void *data) {
+static enum ravel_code measure_cost(struct ravel_context *c, void *data) {
   struct costing *k = data;
   if (!fetch_all(c, k)) return ravel_fail_machine(c);
   const enum ravel_code code = run_compiled(c, k);
@@ -83,7 +83,7 @@ static enum ravel_code measure(struct ravel_context *c, void *data) {
 }
 
 static enum ravel_code measure_in_form(struct ravel_context *c, void *data) {
-  return ravel_in_form(c, measure, data);
+  return ravel_in_form(c, measure_cost, data);
 }
 
 enum ravel_code ravel_cost(struct ravel_context *c, const struct ravel_function *f,

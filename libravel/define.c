@@ -62,7 +62,8 @@ bool ravel_read_form(struct ravel_context *c, const struct source *source,
 
 /* ---- assignments ---- */
 
-static const void *wide(struct ravel_context *c, enum cvl_elem elem, void *data, uint64_t n) {
+static const void *widen_elements(struct ravel_context *c, enum cvl_elem elem, void *data,
+                                  uint64_t n) {
   if (elem == CVL_I32) { /* from the end, in the same memory */
     for (uint64_t k = n; k-- > 0;) ((int64_t *)data)[k] = ((int32_t *)data)[k];
   } else if (elem == CVL_F32) {
@@ -79,7 +80,8 @@ bool ravel_fetch(struct ravel_context *c, const struct cvl_value *v, uint8_t kin
   void *data = arena_alloc(c->session->arena, column->length * sizeof(int64_t) + 1);
   if (!machine_value_copy(c->machine, v, 0, column->length, data, c->diags)) return false;
   const bool is_vector = v->form == CVL_SCALAR || v->form == CVL_VECTOR;
-  column->as.ints = is_vector ? wide(c, (enum cvl_elem)v->elem, data, column->length) : data;
+  column->as.ints =
+      is_vector ? widen_elements(c, (enum cvl_elem)v->elem, data, column->length) : data;
   return true;
 }
 
@@ -170,8 +172,8 @@ static enum ravel_code execute_form(struct ravel_context *c, void *data) {
   return form->kind == FORM_ASSIGN ? execute_assignment(c, &checked, &complaints) : RAVEL_OK;
 }
 
-static void begin_source(struct ravel_context *c, struct definition *d,
-                         const struct source *source) {
+static void begin_definition_source(struct ravel_context *c, struct definition *d,
+                                    const struct source *source) {
   reader_init(&d->reader, &source->region->arena, &c->session->names, source);
   d->reader.widths = c->options.machine.widths;
   d->later = later_look(c->session, &d->reader);
@@ -180,11 +182,11 @@ static void begin_source(struct ravel_context *c, struct definition *d,
 
 static enum ravel_code begin_text(struct ravel_context *c, void *data) {
   struct definition *d = data;
-  begin_source(c, d, ravel_source(c, d->name, d->text, d->length, 1));
+  begin_definition_source(c, d, ravel_source(c, d->name, d->text, d->length, 1));
   return RAVEL_OK;
 }
 
-static enum ravel_code execute_forms(struct ravel_context *c, struct definition *d) {
+static enum ravel_code execute_definition_forms(struct ravel_context *c, struct definition *d) {
   enum ravel_code code = RAVEL_OK;
   struct later_text *const outer = c->session->later;
   c->session->later = d->later;
@@ -197,17 +199,17 @@ static enum ravel_code execute_forms(struct ravel_context *c, struct definition 
 enum ravel_code ravel_execute(struct ravel_context *c, const struct source *source) {
   struct definition d = {.name = source->name};
   const char *const outer = c->file;
-  begin_source(c, &d, source);
+  begin_definition_source(c, &d, source);
   c->file = source->name;
-  const enum ravel_code code = execute_forms(c, &d);
+  const enum ravel_code code = execute_definition_forms(c, &d);
   c->file = outer;
   return code;
 }
 
-static enum ravel_code define(struct ravel_context *c, void *data) {
+static enum ravel_code define_forms(struct ravel_context *c, void *data) {
   struct definition *d = data;
   const enum ravel_code code = ravel_guarded(c, begin_text, d);
-  return code == RAVEL_OK ? execute_forms(c, d) : code;
+  return code == RAVEL_OK ? execute_definition_forms(c, d) : code;
 }
 
 enum ravel_code ravel_define(struct ravel_context *c, const char *name, const char *text,
@@ -218,7 +220,7 @@ enum ravel_code ravel_define(struct ravel_context *c, const char *name, const ch
   d.length = length ? length : strlen(text);
   if (d.length > RAVEL_MOST_TEXT) return ravel_fail(c, RAVEL_SYNTAX, "the text is too long");
   c->file = d.name[0] == '<' ? NULL : d.name; /* <definitions> */
-  const enum ravel_code code = ravel_deep(c, define, &d);
+  const enum ravel_code code = ravel_deep(c, define_forms, &d);
   c->file = NULL;
   return code;
 }
@@ -226,7 +228,7 @@ enum ravel_code ravel_define(struct ravel_context *c, const char *name, const ch
 /* ---- files ---- */
 
 /* Reads all of a file into memory that doubles. */
-static bool read_all(struct ravel_context *c, int fd, struct text *text) {
+static bool read_whole_file(struct ravel_context *c, int fd, struct text *text) {
   char buffer[1 << 14];
   ssize_t n;
   while ((n = read(fd, buffer, sizeof buffer)) != 0) {
@@ -241,7 +243,7 @@ static bool read_all(struct ravel_context *c, int fd, struct text *text) {
 
 enum ravel_code ravel_read_file(struct ravel_context *c, const char *path, int fd,
                                 struct text *text) {
-  if (!read_all(c, fd, text)) {
+  if (!read_whole_file(c, fd, text)) {
     return ravel_fail(c, RAVEL_DATA, "%.300s: %s", path, strerror(errno));
   }
   if (text->lost) return ravel_fail_memory(c);
@@ -254,13 +256,13 @@ enum ravel_code ravel_read_file(struct ravel_context *c, const char *path, int f
              : RAVEL_OK;
 }
 
-static enum ravel_code load(struct ravel_context *c, const char *path, int fd,
-                            struct text *text) {
+static enum ravel_code load_file(struct ravel_context *c, const char *path, int fd,
+                                 struct text *text) {
   enum ravel_code code = ravel_read_file(c, path, fd, text);
   if (code != RAVEL_OK) return code;
   struct definition d = {.name = path, .text = text->bytes, .length = text->length};
   c->file = path;
-  code = ravel_deep(c, define, &d);
+  code = ravel_deep(c, define_forms, &d);
   c->file = NULL;
   return code;
 }
@@ -274,7 +276,7 @@ enum ravel_code ravel_load(struct ravel_context *c, const char *path) {
   const int fd = file_open(&caller, path, FILE_READ, &problem);
   if (fd < 0) return ravel_fail(c, RAVEL_DATA, "%.300s: %s", path, problem.text);
   enum ravel_code code =
-      text_begin(&text, &c->heap) ? load(c, path, fd, &text) : ravel_fail_memory(c);
+      text_begin(&text, &c->heap) ? load_file(c, path, fd, &text) : ravel_fail_memory(c);
   text_free(&text);
   close(fd);
   return code;

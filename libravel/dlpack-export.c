@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* What a consumer deletes: of the process's memory, and not of the context's. */
+/* An exported tensor, which a consumer deletes: its memory is the process's, and not the
+ * context's. */
 struct exported {
   union {
     DLManagedTensorVersioned versioned;
@@ -17,7 +18,7 @@ struct exported {
   bool lent;
 };
 
-static void discard(struct exported *x) {
+static void discard_exported(struct exported *x) {
   if (x->copy) {
     free(x->copy);
   } else {
@@ -26,17 +27,17 @@ static void discard(struct exported *x) {
   free(x);
 }
 
-static void delete_versioned(DLManagedTensorVersioned *tensor) {
-  discard(tensor->manager_ctx);
+static void delete_exported_versioned(DLManagedTensorVersioned *tensor) {
+  discard_exported(tensor->manager_ctx);
 }
 
-static void delete_unversioned(DLManagedTensor *tensor) {
-  discard(tensor->manager_ctx);
+static void delete_exported_unversioned(DLManagedTensor *tensor) {
+  discard_exported(tensor->manager_ctx);
 }
 
 /* ---- elements ---- */
 
-/* How the elements of a type leave. */
+/* Returns how the elements of a type leave. */
 static enum ravel_element leaves_as(const struct ravel_context *c, enum type_tag tag,
                                     DLDataType *type) {
   const bool wide_int = c->options.machine.widths.int_elem == CVL_I64;
@@ -53,8 +54,9 @@ static enum ravel_element leaves_as(const struct ravel_context *c, enum type_tag
   return wide_int ? RAVEL_INT64 : RAVEL_INT32;
 }
 
-static enum ravel_code copy(struct ravel_context *c, const struct cvl_value *elements,
-                            enum ravel_element element, DLTensor *tensor, struct exported *x) {
+static enum ravel_code copy_tensor(struct ravel_context *c, const struct cvl_value *elements,
+                                   enum ravel_element element, DLTensor *tensor,
+                                   struct exported *x) {
   enum { ALIGNMENT = 256 }; /* what the standard wants */
   const size_t bytes = (size_t)x->shape * (tensor->dtype.bits / 8u);
   x->copy = aligned_alloc(ALIGNMENT, bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT);
@@ -63,8 +65,8 @@ static enum ravel_code copy(struct ravel_context *c, const struct cvl_value *ele
   return ravel_elements_out(c, elements, element, 0, (size_t)x->shape, x->copy);
 }
 
-static bool lend(struct ravel_context *c, const struct cvl_value *elements, DLTensor *tensor,
-                 struct exported *x) {
+static bool lend_tensor(struct ravel_context *c, const struct cvl_value *elements,
+                        DLTensor *tensor, struct exported *x) {
   struct cvl_loan loan;
   if (x->shape * (tensor->dtype.bits / 8) < RAVEL_WORTH_BORROWING) return false;
   if (tensor->dtype.code == kDLUInt || !ravel_lend(c, elements, &loan)) {
@@ -76,7 +78,7 @@ static bool lend(struct ravel_context *c, const struct cvl_value *elements, DLTe
   return true;
 }
 
-/* Elements of vectors on a device stay there. */
+/* Exports elements of vectors on a device, which stay there. */
 static enum ravel_code copy_on_device(struct ravel_context *c, const struct cvl_value *elements,
                                       int32_t device, DLTensor *tensor, struct exported *x) {
   struct cvl_loan loan;
@@ -92,8 +94,8 @@ static enum ravel_code copy_on_device(struct ravel_context *c, const struct cvl_
 /* ---- tensors ---- */
 
 /* Fills in the tensor, lent only if it may be. */
-static enum ravel_code fill(struct ravel_context *c, const struct ravel_value *v, bool may_lend,
-                            DLTensor *tensor, struct exported *x) {
+static enum ravel_code fill_tensor(struct ravel_context *c, const struct ravel_value *v,
+                                   bool may_lend, DLTensor *tensor, struct exported *x) {
   const struct cvl_value *elements = &v->columns[1];
   const enum type_tag tag = v->type->part[0]->tag;
   uint64_t n;
@@ -107,12 +109,12 @@ static enum ravel_code fill(struct ravel_context *c, const struct ravel_value *v
   if (tag != TYPE_CHAR && machine_device(c->machine, &device)) {
     return copy_on_device(c, elements, device, tensor, x);
   }
-  if (may_lend && lend(c, elements, tensor, x)) return RAVEL_OK;
-  return copy(c, elements, element, tensor, x);
+  if (may_lend && lend_tensor(c, elements, tensor, x)) return RAVEL_OK;
+  return copy_tensor(c, elements, element, tensor, x);
 }
 
-static enum ravel_code check(struct ravel_context *c, const struct ravel_value *v,
-                             const void *out) {
+static enum ravel_code check_exported(struct ravel_context *c, const struct ravel_value *v,
+                                      const void *out) {
   if (!ravel_value_is_ours(c, v)) return RAVEL_MISUSE;
   if (!out) return ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
   if (v->type->tag == TYPE_SEQUENCE && v->type->part[0]->tag <= TYPE_CHAR) return RAVEL_OK;
@@ -121,15 +123,16 @@ static enum ravel_code check(struct ravel_context *c, const struct ravel_value *
                     ravel_type_text(v->type));
 }
 
-static enum ravel_code make(struct ravel_context *c, const struct ravel_value *v,
-                            bool versioned, const void *out, struct exported **made) {
+static enum ravel_code make_exported_tensor(struct ravel_context *c,
+                                            const struct ravel_value *v, bool versioned,
+                                            const void *out, struct exported **made) {
   if (!ravel_begin(c)) return RAVEL_MISUSE;
-  enum ravel_code code = check(c, v, out);
+  enum ravel_code code = check_exported(c, v, out);
   if (code != RAVEL_OK) return code;
   struct exported *x = calloc(1, sizeof *x);
   if (!x) return ravel_fail(c, RAVEL_MEMORY, "no memory for a tensor");
-  code = fill(c, v, versioned,
-              versioned ? &x->as.versioned.dl_tensor : &x->as.unversioned.dl_tensor, x);
+  code = fill_tensor(c, v, versioned,
+                     versioned ? &x->as.versioned.dl_tensor : &x->as.unversioned.dl_tensor, x);
   if (code == RAVEL_OK) {
     *made = x;
     return RAVEL_OK;
@@ -142,13 +145,13 @@ static enum ravel_code make(struct ravel_context *c, const struct ravel_value *v
 enum ravel_code ravel_export_dlpack(struct ravel_context *c, const struct ravel_value *v,
                                     struct DLManagedTensorVersioned **out) {
   struct exported *x = NULL;
-  const enum ravel_code code = make(c, v, true, out, &x);
+  const enum ravel_code code = make_exported_tensor(c, v, true, out, &x);
   if (!x) return code;
   DLManagedTensorVersioned *t = *out = &x->as.versioned;
   t->version = (DLPackVersion){1, 0};
   t->flags = x->lent ? DLPACK_FLAG_BITMASK_READ_ONLY : DLPACK_FLAG_BITMASK_IS_COPIED;
   t->manager_ctx = x;
-  t->deleter = delete_versioned;
+  t->deleter = delete_exported_versioned;
   return RAVEL_OK;
 }
 
@@ -156,10 +159,10 @@ enum ravel_code ravel_export_dlpack_unversioned(struct ravel_context *c,
                                                 const struct ravel_value *v,
                                                 struct DLManagedTensor **out) {
   struct exported *x = NULL;
-  const enum ravel_code code = make(c, v, false, out, &x);
+  const enum ravel_code code = make_exported_tensor(c, v, false, out, &x);
   if (!x) return code;
   DLManagedTensor *t = *out = &x->as.unversioned;
   t->manager_ctx = x;
-  t->deleter = delete_unversioned;
+  t->deleter = delete_exported_unversioned;
   return RAVEL_OK;
 }

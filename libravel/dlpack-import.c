@@ -28,7 +28,7 @@ static const struct {
                 {kDLUInt, 16, RAVEL_UINT16},   {kDLUInt, 32, RAVEL_UINT32},
                 {kDLFloat, 32, RAVEL_FLOAT32}, {kDLFloat, 64, RAVEL_FLOAT64}};
 
-static enum ravel_code check_type(struct ravel_context *c, struct taken *t) {
+static enum ravel_code check_tensor_type(struct ravel_context *c, struct taken *t) {
   const DLDataType type = t->tensor->dtype;
   for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
     t->element = elements[i].element;
@@ -44,7 +44,7 @@ static enum ravel_code check_type(struct ravel_context *c, struct taken *t) {
       type.code, type.bits, type.lanes);
 }
 
-static enum ravel_code check_device(struct ravel_context *c, struct taken *t) {
+static enum ravel_code check_tensor_device(struct ravel_context *c, struct taken *t) {
   const DLDevice device = t->tensor->device;
   int32_t ours;
   if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost) return RAVEL_OK;
@@ -94,13 +94,13 @@ static enum ravel_code check_shape(struct ravel_context *c, struct taken *t) {
                     "contiguous first");
 }
 
-static enum ravel_code check(struct ravel_context *c, struct taken *t) {
+static enum ravel_code check_tensor(struct ravel_context *c, struct taken *t) {
   if (t->version.major != 1) {
     return ravel_fail(c, RAVEL_DATA, "a tensor of DLPack %" PRIu32 ".%" PRIu32 ", and not 1",
                       t->version.major, t->version.minor);
   }
-  enum ravel_code code = check_type(c, t);
-  if (code == RAVEL_OK) code = check_device(c, t);
+  enum ravel_code code = check_tensor_type(c, t);
+  if (code == RAVEL_OK) code = check_tensor_device(c, t);
   if (code == RAVEL_OK) code = check_shape(c, t);
   if (code != RAVEL_OK) return code;
   t->data = (const char *)t->tensor->data + t->tensor->byte_offset;
@@ -115,8 +115,8 @@ static void fill_equal(void *with, uint64_t first, uint64_t n, void *to) {
   for (uint64_t i = 0; i < n; i++) ((int64_t *)to)[i] = (int64_t)(first + i) * *length;
 }
 
-/* The lengths of rows: of dimension 0 there is one, of each other one as many as there are
- * elements of those before it. */
+/* Adds the lengths of rows. Dimension 0 has one; each other has as many as the dimensions
+ * before it have elements. */
 static enum ravel_code add_dimensions(struct ravel_context *c, const struct taken *t,
                                       struct ravel_value *v) {
   uint64_t rows = 1;
@@ -131,7 +131,7 @@ static enum ravel_code add_dimensions(struct ravel_context *c, const struct take
   return RAVEL_OK;
 }
 
-/* By way of the host's memory, where they are converted. */
+/* Converts the elements by way of the host's memory. */
 static enum ravel_code convert_from_device(struct ravel_context *c, const struct taken *t,
                                            struct cvl_value *out) {
   const size_t bytes = (size_t)t->length * ravel_element_bytes(t->element);
@@ -144,7 +144,7 @@ static enum ravel_code convert_from_device(struct ravel_context *c, const struct
   return code;
 }
 
-/* Elements in memory of the device. The bytes of a bool may be others than 0 and 1. */
+/* Adds elements in memory of the device. The bytes of a bool may be others than 0 and 1. */
 static enum ravel_code add_from_device(struct ravel_context *c, const struct taken *t,
                                        struct cvl_value *out) {
   if (t->element == RAVEL_BOOL8 || !ravel_elements_agree(c, t->element)) {
@@ -156,7 +156,7 @@ static enum ravel_code add_from_device(struct ravel_context *c, const struct tak
              : ravel_fail_machine(c);
 }
 
-/* Ends the borrowing at once where it copies. */
+/* Adds the elements. If they are copied, it ends the borrowing at once. */
 static enum ravel_code add_elements(struct ravel_context *c, struct taken *t,
                                     struct cvl_value *out) {
   const enum cvl_elem elem = ravel_elem_for(c, t->element);
@@ -172,9 +172,9 @@ static enum ravel_code add_elements(struct ravel_context *c, struct taken *t,
              : ravel_fail_machine(c);
 }
 
-static enum ravel_code import(struct ravel_context *c, struct taken *t,
-                              struct ravel_value **out) {
-  enum ravel_code code = check(c, t);
+static enum ravel_code import_tensor(struct ravel_context *c, struct taken *t,
+                                     struct ravel_value **out) {
+  enum ravel_code code = check_tensor(c, t);
   if (code != RAVEL_OK) return code;
   struct type *type = c->base[ravel_element_type(t->element)];
   for (int32_t i = 0; i < t->tensor->ndim && type; i++) type = ravel_type_sequence(c, type);
@@ -190,25 +190,26 @@ static enum ravel_code import(struct ravel_context *c, struct taken *t,
   return code;
 }
 
-/* Whatever comes of it, the tensor is deleted once: now, or by who reads it. */
-static enum ravel_code take(struct ravel_context *c, struct taken *t,
-                            struct ravel_value **out) {
+/* Imports the tensor, which is deleted once, whatever happens: now, or when its last reader has
+ * ended. */
+static enum ravel_code take_tensor(struct ravel_context *c, struct taken *t,
+                                   struct ravel_value **out) {
   enum ravel_code code = RAVEL_MISUSE;
   if (ravel_begin(c)) {
     stop_begin(&c->stop, 0);
-    code = out && t->tensor ? import(c, t, out)
+    code = out && t->tensor ? import_tensor(c, t, out)
                             : ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
   }
   if (t->done.call) t->done.call(t->done.with);
   return code;
 }
 
-static void delete_versioned(void *tensor) {
+static void delete_imported_versioned(void *tensor) {
   DLManagedTensorVersioned *t = tensor;
   if (t && t->deleter) t->deleter(t);
 }
 
-static void delete_unversioned(void *tensor) {
+static void delete_imported_unversioned(void *tensor) {
   DLManagedTensor *t = tensor;
   if (t && t->deleter) t->deleter(t);
 }
@@ -217,19 +218,19 @@ enum ravel_code ravel_import_dlpack(struct ravel_context *c,
                                     struct DLManagedTensorVersioned *tensor,
                                     struct ravel_value **out) {
   const uint64_t unchanged = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
-  struct taken t = {.done = {delete_versioned, tensor}};
+  struct taken t = {.done = {delete_imported_versioned, tensor}};
   if (tensor) {
     t.tensor = &tensor->dl_tensor;
     t.version = tensor->version;
     t.may_borrow = (tensor->flags & unchanged) != 0;
   }
-  return take(c, &t, out);
+  return take_tensor(c, &t, out);
 }
 
 enum ravel_code ravel_import_dlpack_unversioned(struct ravel_context *c,
                                                 struct DLManagedTensor *tensor,
                                                 struct ravel_value **out) {
-  struct taken t = {.version = {1, 0}, .done = {delete_unversioned, tensor}};
+  struct taken t = {.version = {1, 0}, .done = {delete_imported_unversioned, tensor}};
   if (tensor) t.tensor = &tensor->dl_tensor;
-  return take(c, &t, out);
+  return take_tensor(c, &t, out);
 }

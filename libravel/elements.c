@@ -63,7 +63,7 @@ static const struct arrow_format formats[] = {
     [RAVEL_FLOAT64] = {.kind = ARROW_FLOATING, .bytes = 8},
     [RAVEL_CHAR8] = {.kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true}};
 
-static void to_bools(const uint8_t *from, uint64_t n, uint8_t *to) {
+static void bytes_to_bools(const uint8_t *from, uint64_t n, uint8_t *to) {
   for (uint64_t i = 0; i < n; i++) to[i] = from[i] != 0;
 }
 
@@ -75,13 +75,13 @@ static void to_floats(const char *from, uint64_t n, float *to) {
   }
 }
 
-/* n elements from the first on, of any alignment, in the width of a vector. The number of those
- * before one that does not fit an INT: n, unless there is one. */
-static uint64_t load(enum ravel_element element, const char *data, uint64_t first, uint64_t n,
-                     enum cvl_elem elem, void *to) {
+/* Loads n elements from the first on, of any alignment, in the width of a vector. Returns the
+ * number of elements before one that does not fit an INT: n, unless there is one. */
+static uint64_t load_elements(enum ravel_element element, const char *data, uint64_t first,
+                              uint64_t n, enum cvl_elem elem, void *to) {
   const char *from = data + first * ravel_element_bytes(element);
   if (element == RAVEL_BOOL8) {
-    to_bools((const uint8_t *)from, n, to);
+    bytes_to_bools((const uint8_t *)from, n, to);
     return n;
   }
   if (element == RAVEL_FLOAT64 && elem == CVL_F32) {
@@ -114,17 +114,17 @@ struct conversion {
   _Atomic uint64_t lost; /* the first that does not fit, or UINT64_MAX */
 };
 
-static void note_lost(struct conversion *v, uint64_t position) {
+static void note_lost_element(struct conversion *v, uint64_t position) {
   uint64_t seen = v->lost;
   while (position < seen && !atomic_compare_exchange_weak(&v->lost, &seen, position)) {
   }
 }
 
-/* A cvl_filler. */
-static void convert(void *with, uint64_t first, uint64_t n, void *to) {
+/* Converts elements; a cvl_filler. */
+static void convert_elements(void *with, uint64_t first, uint64_t n, void *to) {
   struct conversion *v = with;
-  const uint64_t fit = load(v->element, v->data, first, n, v->elem, to);
-  if (fit < n) note_lost(v, first + fit);
+  const uint64_t fit = load_elements(v->element, v->data, first, n, v->elem, to);
+  if (fit < n) note_lost_element(v, first + fit);
 }
 
 static enum ravel_code fail_lost(struct ravel_context *c, const struct conversion *v) {
@@ -141,33 +141,35 @@ enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element el
   /* One element is read as what it is. */
   const bool as_it_is = length != 1 && ravel_elements_agree(c, element);
   const bool good =
-      as_it_is ? machine_value_vector(c->machine, elem, data, length, out, c->diags)
-               : machine_value_generate(c->machine, elem, length,
-                                        &(struct cvl_filler){convert, &v}, out, c->diags);
+      as_it_is
+          ? machine_value_vector(c->machine, elem, data, length, out, c->diags)
+          : machine_value_generate(c->machine, elem, length,
+                                   &(struct cvl_filler){convert_elements, &v}, out, c->diags);
   if (!good) return ravel_fail_machine(c);
   return v.lost == UINT64_MAX ? RAVEL_OK : fail_lost(c, &v);
 }
 
 /* ---- out ---- */
 
-/* On the host chunks stay in its first caches; a device takes as long for few as for many. */
+/* Chunks on the host stay in its first caches. A device takes as long for a few elements as for
+ * many. */
 enum { HOST_CHUNK = 1 << 12, DEVICE_CHUNK = 1 << 20, FEW = 64 };
 
 static const double past_int64 = 9223372036854775808.0;
 
-/* An INT as a double if it is one; false if none has this value. */
+/* Converts an INT to the double of its value; returns false if there is none. */
 static bool is_double(int64_t x, double *d) {
   *d = (double)x;
   return *d < past_int64 && (int64_t)*d == x;
 }
 
-static bool is_int(double d, int64_t *x) {
+static bool is_int_valued(double d, int64_t *x) {
   if (!(d >= -past_int64 && d < past_int64) || d != trunc(d)) return false;
   *x = (int64_t)d;
   return true;
 }
 
-static bool in_range(enum ravel_element element, int64_t x) {
+static bool is_in_element_range(enum ravel_element element, int64_t x) {
   switch (element) {
   case RAVEL_BOOL8: return x == 0 || x == 1;
   case RAVEL_INT8: return x == (int8_t)x;
@@ -186,13 +188,13 @@ static bool in_range(enum ravel_element element, int64_t x) {
   return true;
 }
 
-/* Writes one element; false if its value would change. Little-endian or not, memcpy of the
- * narrow variable is right. */
-static bool store_int(enum ravel_element element, int64_t x, char *to) {
+/* Writes one element; returns false if its value would change. memcpy of the narrow variable is
+ * right whatever the order of bytes. */
+static bool store_int_element(enum ravel_element element, int64_t x, char *to) {
   const int8_t i8 = (int8_t)x;
   const int16_t i16 = (int16_t)x;
   const int32_t i32 = (int32_t)x;
-  if (!in_range(element, x)) return false;
+  if (!is_in_element_range(element, x)) return false;
   switch (ravel_element_bytes(element)) {
   case 1: memcpy(to, &i8, sizeof i8); break;
   case 2: memcpy(to, &i16, sizeof i16); break;
@@ -212,8 +214,8 @@ static bool store_float(enum ravel_element element, double d, char *to) {
   return (double)f == d || isnan(d);
 }
 
-static bool store(enum ravel_element element, enum cvl_elem elem, const void *from, size_t k,
-                  char *to) {
+static bool store_element(enum ravel_element element, enum cvl_elem elem, const void *from,
+                          size_t k, char *to) {
   const bool wants_float = ravel_element_type(element) == TYPE_FLOAT;
   int64_t x = 0;
   double d = 0;
@@ -225,12 +227,13 @@ static bool store(enum ravel_element element, enum cvl_elem elem, const void *fr
   default: x = ((const uint8_t *)from)[k]; break;
   }
   const bool is_float = elem == CVL_F32 || elem == CVL_F64;
-  if (is_float && !wants_float) return is_int(d, &x) && store_int(element, x, to);
-  if (!is_float && !wants_float) return store_int(element, x, to);
+  if (is_float && !wants_float)
+    return is_int_valued(d, &x) && store_int_element(element, x, to);
+  if (!is_float && !wants_float) return store_int_element(element, x, to);
   return (is_float || is_double(x, &d)) && store_float(element, d, to);
 }
 
-/* By chunks of `most` elements, for which there is room at `chunk`. */
+/* Copies by chunks of `most` elements, for which there is room at `chunk`. */
 static enum ravel_code by_chunks(struct ravel_context *c, const struct cvl_value *v,
                                  enum ravel_element element, size_t first, size_t count,
                                  void *chunk, size_t most, char *to) {
@@ -240,7 +243,8 @@ static enum ravel_code by_chunks(struct ravel_context *c, const struct cvl_value
     if (!machine_value_copy(c->machine, v, first + done, n, chunk, c->diags))
       return ravel_fail_machine(c);
     for (size_t k = 0; k < n; k++) {
-      if (store(element, (enum cvl_elem)v->elem, chunk, k, to + (done + k) * each)) continue;
+      if (store_element(element, (enum cvl_elem)v->elem, chunk, k, to + (done + k) * each))
+        continue;
       return ravel_fail(c, RAVEL_DATA, "element %zu would change its value in this type",
                         first + done + k);
     }

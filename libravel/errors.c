@@ -27,7 +27,7 @@ bool ravel_begin(struct ravel_context *c) {
   return true;
 }
 
-/* The text of the messages, made at once: whoever asks for it later only reads. */
+/* Makes the text of the messages at once: functions that ask for it later only read it. */
 static void make_text(struct ravel_context *c) {
   text_free(&c->message);
   if (!text_begin(&c->message, &c->message_heap)) return;
@@ -64,7 +64,7 @@ enum ravel_code ravel_fail(struct ravel_context *c, enum ravel_code code, const 
   return ravel_failed(c, code);
 }
 
-/* Only this is said of a call that was asked to end. */
+/* Fails a call that was asked to end. Nothing else is said about it. */
 static enum ravel_code fail_stopped(struct ravel_context *c, enum stop_reason reason) {
   char text[128];
   stop_describe(&c->stop, text, sizeof text);
@@ -181,18 +181,18 @@ static const struct words codes[] = {
     [RAVEL_DEVICE] = {"RAVEL_DEVICE", "the back end is not to be had, or broke"},
     [RAVEL_INTERNAL] = {"RAVEL_INTERNAL", "an error in Ravel; please report it"}};
 
-static const struct words *words_of(enum ravel_code code) {
+static const struct words *words_of_code(enum ravel_code code) {
   static const struct words none = {"unknown code", "unknown code"};
   const size_t number = (size_t)code;
   return number < sizeof codes / sizeof codes[0] ? &codes[number] : &none;
 }
 
 const char *ravel_code_name(enum ravel_code code) {
-  return words_of(code)->name;
+  return words_of_code(code)->name;
 }
 
 const char *ravel_code_text(enum ravel_code code) {
-  return words_of(code)->text;
+  return words_of_code(code)->text;
 }
 
 void ravel_interrupt(struct ravel_context *c) {

@@ -6,8 +6,8 @@
 #include "fcode-opt/fcode-opt.h"
 #include "fused-kernels/fused.h"
 
-/* What was said, or "" without memory. */
-static const char *said(struct ravel_context *c) {
+/* Returns the messages, or "" without memory. */
+static const char *messages_text(struct ravel_context *c) {
   if (text_end(&c->said)) return c->said.bytes;
   ravel_fail_memory(c);
   return "";
@@ -21,12 +21,12 @@ const char *ravel_profile(struct ravel_context *c) {
     return "";
   }
   machine_profile(c->machine, c->said.stream, true);
-  return said(c);
+  return messages_text(c);
 }
 
 /* ---- programs ---- */
 
-/* No brace in it may end the comment, nor the end of a line. */
+/* Prints a comment. No brace in it may end the comment, nor may the end of a line. */
 static void print_comment(const char *text, FILE *out) {
   fputs("{ ", out);
   for (const char *x = text; *x; x++) {
@@ -48,7 +48,7 @@ struct explanation {
   struct arena arena;
 };
 
-static enum ravel_code print(struct ravel_context *c, void *data) {
+static enum ravel_code print_explanation(struct ravel_context *c, void *data) {
   struct explanation *e = data;
   if (*c->remark) print_comment(c->remark, c->said.stream);
   struct vcode_program *vcode = fcode_opt_stack_code(&e->arena, e->f->program, c->diags);
@@ -75,9 +75,9 @@ const char *ravel_explain(struct ravel_context *c, const struct ravel_function *
     return "";
   }
   arena_init(&e.arena, &c->heap);
-  const enum ravel_code code = ravel_deep(c, print, &e);
+  const enum ravel_code code = ravel_deep(c, print_explanation, &e);
   arena_free(&e.arena);
-  if (code == RAVEL_OK) return said(c);
+  if (code == RAVEL_OK) return messages_text(c);
   text_free(&c->said);
   return "";
 }

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* What is cut; ends with the stream and all slices. */
+/* The array that is cut; it ends with the stream and all slices. */
 struct whole {
   atomic_uint users;
   struct ArrowSchema schema;
@@ -23,7 +23,7 @@ struct batches {
   bool ended;
 };
 
-static void leave(struct whole *w) {
+static void leave_whole(struct whole *w) {
   if (atomic_fetch_sub_explicit(&w->users, 1, memory_order_acq_rel) > 1) return;
   w->schema.release(&w->schema);
   w->array.release(&w->array);
@@ -44,14 +44,14 @@ static void release_slice(struct ArrowArray *a) {
   for (int64_t i = 0; i < a->n_children; i++) {
     if (own->children[i]->release) own->children[i]->release(own->children[i]);
   }
-  leave(own->whole);
+  leave_whole(own->whole);
   free(own->storage);
   free(own);
   a->release = NULL;
 }
 
-/* Without children yet. */
-static struct slice *new_slice(struct whole *w, int64_t children) {
+/* Makes a slice that has no children yet. */
+static struct slice *new_array_slice(struct whole *w, int64_t children) {
   struct slice *own = calloc(1, sizeof *own + (size_t)children * sizeof own->children[0]);
   if (!own) return NULL;
   own->storage = calloc((size_t)children + 1, sizeof *own->storage);
@@ -65,12 +65,12 @@ static struct slice *new_slice(struct whole *w, int64_t children) {
   return own;
 }
 
-/* Elements first .. first + n of an array that was exported: one of the whole, so that its own
- * offset is 0. */
-static bool slice(struct whole *w, const struct ArrowArray *of, int64_t first, int64_t n,
-                  struct ArrowArray *out) {
+/* Makes a slice of elements first .. first + n of an exported array. The slice shares the
+ * array's buffers, and its own offset is 0. */
+static bool slice_array(struct whole *w, const struct ArrowArray *of, int64_t first, int64_t n,
+                        struct ArrowArray *out) {
   const bool is_struct = of->n_buffers == 1;
-  struct slice *own = new_slice(w, of->n_children);
+  struct slice *own = new_array_slice(w, of->n_children);
   if (!own) return false;
   *out = *of;
   out->length = n;
@@ -81,8 +81,8 @@ static bool slice(struct whole *w, const struct ArrowArray *of, int64_t first, i
   bool good = true;
   for (int64_t i = 0; good && i < of->n_children; i++) {
     const struct ArrowArray *child = of->children[i];
-    good = is_struct ? slice(w, child, first, n, own->children[i])
-                     : slice(w, child, 0, child->length, own->children[i]);
+    good = is_struct ? slice_array(w, child, first, n, own->children[i])
+                     : slice_array(w, child, 0, child->length, own->children[i]);
   }
   if (!good) out->release(out);
   return good;
@@ -100,33 +100,34 @@ static bool copy_schema(const struct ArrowSchema *of, struct ArrowSchema *out) {
 
 /* ---- the stream ---- */
 
-static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
+static int batches_get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
   const struct batches *b = s->private_data;
   return copy_schema(&b->whole->schema, out) ? 0 : ENOMEM;
 }
 
-/* What was read of the arrays before need not stay in memory. */
-static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
+/* Gets the next array. The system need not keep in memory what was read of the arrays before
+ * it. */
+static int batches_get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
   struct batches *b = s->private_data;
   const int64_t left = b->whole->array.length - b->next;
   const int64_t n = left < b->rows ? left : b->rows;
   out->release = NULL;
   if (b->ended) return 0;
   b->whole->watch.give_back(b->whole->watch.with);
-  if (!slice(b->whole, &b->whole->array, b->next, n, out)) return ENOMEM;
+  if (!slice_array(b->whole, &b->whole->array, b->next, n, out)) return ENOMEM;
   b->next += n;
   b->ended = n == left;
   return 0;
 }
 
-static const char *get_last_error(struct ArrowArrayStream *s) {
+static const char *batches_get_last_error(struct ArrowArrayStream *s) {
   (void)s;
   return "no memory for an array of Arrow"; /* nothing else fails */
 }
 
-static void release_stream(struct ArrowArrayStream *s) {
+static void batches_release(struct ArrowArrayStream *s) {
   struct batches *b = s->private_data;
-  leave(b->whole);
+  leave_whole(b->whole);
   free(b);
   s->release = NULL;
 }
@@ -145,10 +146,10 @@ bool export_batches(struct ArrowSchema *schema, struct ArrowArray *array, int64_
   w->array = *array;
   w->watch = watch;
   *b = (struct batches){.whole = w, .rows = rows};
-  *out = (struct ArrowArrayStream){.get_schema = get_schema,
-                                   .get_next = get_next,
-                                   .get_last_error = get_last_error,
-                                   .release = release_stream,
+  *out = (struct ArrowArrayStream){.get_schema = batches_get_schema,
+                                   .get_next = batches_get_next,
+                                   .get_last_error = batches_get_last_error,
+                                   .release = batches_release,
                                    .private_data = b};
   return true;
 }

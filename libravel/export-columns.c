@@ -21,20 +21,20 @@ enum { STRIP = 4096 };
 
 /* ---- beginning ---- */
 
-static enum ravel_code no_memory(struct export *e) {
+static enum ravel_code export_no_memory(struct export *e) {
   snprintf(e->problem, sizeof e->problem, "no memory for an array of Arrow");
   return RAVEL_MEMORY;
 }
 
-static enum ravel_code begin(struct export *e, const struct level *l, const char *format,
-                             int64_t buffers, int64_t children) {
+static enum ravel_code begin_level(struct export *e, const struct level *l, const char *format,
+                                   int64_t buffers, int64_t children) {
   const bool fine = export_begin_schema(l->schema, format, l->name, l->number, children) &&
                     export_begin_array(l->array, l->n, buffers, children);
-  return fine ? RAVEL_OK : no_memory(e);
+  return fine ? RAVEL_OK : export_no_memory(e);
 }
 
-/* The next column, which has n elements. Results of a program that is compiled without checks
- * may have others. */
+/* Takes the next column, which has n elements. Results of a program that is compiled without
+ * checks may have others. */
 static enum ravel_code take_column(struct export *e, uint64_t n, uint32_t *column) {
   *column = e->column++;
   if (e->lengths[*column] == n) return RAVEL_OK;
@@ -49,7 +49,7 @@ static enum ravel_code take_column(struct export *e, uint64_t n, uint32_t *colum
 static enum ravel_code export_numbers(struct export *e, const struct level *l,
                                       const char *format, uint64_t bytes) {
   uint32_t column;
-  enum ravel_code code = begin(e, l, format, 2, 0);
+  enum ravel_code code = begin_level(e, l, format, 2, 0);
   if (code == RAVEL_OK) code = take_column(e, l->n, &column);
   if (code != RAVEL_OK) return code;
   struct cvl_loan loan;
@@ -58,7 +58,7 @@ static enum ravel_code export_numbers(struct export *e, const struct level *l,
     return RAVEL_OK;
   }
   void *buffer = export_buffer(l->array, 1, l->n, bytes);
-  return buffer ? e->copy(e->with, column, 0, l->n, buffer) : no_memory(e);
+  return buffer ? e->copy(e->with, column, 0, l->n, buffer) : export_no_memory(e);
 }
 
 static enum ravel_code copy_bits(struct export *e, uint32_t column, uint64_t n, uint8_t *bits) {
@@ -77,11 +77,11 @@ static enum ravel_code copy_bits(struct export *e, uint32_t column, uint64_t n, 
 
 static enum ravel_code export_bools(struct export *e, const struct level *l) {
   uint32_t column;
-  enum ravel_code code = begin(e, l, "b", 2, 0);
+  enum ravel_code code = begin_level(e, l, "b", 2, 0);
   if (code == RAVEL_OK) code = take_column(e, l->n, &column);
   if (code != RAVEL_OK) return code;
   uint8_t *bits = export_buffer(l->array, 1, l->n / 8 + 1, 1);
-  return bits ? copy_bits(e, column, l->n, bits) : no_memory(e);
+  return bits ? copy_bits(e, column, l->n, bits) : export_no_memory(e);
 }
 
 /* ---- characters ---- */
@@ -112,22 +112,22 @@ static enum ravel_code copy_chars(struct export *e, uint32_t column, uint64_t n,
   return RAVEL_OK;
 }
 
-/* The next column, of n characters, into buffer `i`. */
+/* Exports the next column, of n characters, into buffer `i`. */
 static enum ravel_code export_chars(struct export *e, struct ArrowArray *array, unsigned i,
                                     uint64_t n) {
   uint32_t column;
   const enum ravel_code code = take_column(e, n, &column);
   if (code != RAVEL_OK) return code;
   uint8_t *bytes = export_buffer(array, i, n, 1);
-  return bytes ? copy_chars(e, column, n, bytes) : no_memory(e);
+  return bytes ? copy_chars(e, column, n, bytes) : export_no_memory(e);
 }
 
 static enum ravel_code export_single_chars(struct export *e, const struct level *l) {
-  const enum ravel_code code = begin(e, l, "C", 2, 0);
+  const enum ravel_code code = begin_level(e, l, "C", 2, 0);
   return code == RAVEL_OK ? export_chars(e, l->array, 1, l->n) : code;
 }
 
-/* The bytes of a character in UTF-8 at s, of which there are n; 0: it is none. */
+/* Returns the bytes of a character in UTF-8 at s, of which there are n; 0 if it is none. */
 static uint64_t utf8_length(const uint8_t *s, uint64_t n) {
   if (s[0] < 0x80) return 1;
   const uint64_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
@@ -154,14 +154,14 @@ static bool all_utf8(const int64_t *offsets, uint64_t n, const uint8_t *bytes) {
 
 /* ---- sequences and tuples ---- */
 
-/* The lengths of the level's sequences become the offsets of its array. */
+/* Exports the lengths of the level's sequences as the offsets of its array. */
 static enum ravel_code export_offsets(struct export *e, const struct level *l,
                                       int64_t **offsets) {
   uint32_t column;
   enum ravel_code code = take_column(e, l->n, &column);
   if (code != RAVEL_OK) return code;
   int64_t *all = *offsets = export_buffer(l->array, 1, l->n + 1, sizeof *all);
-  if (!all) return no_memory(e);
+  if (!all) return export_no_memory(e);
   all[0] = 0;
   code = e->copy(e->with, column, 0, l->n, all + 1);
   for (uint64_t i = 0; code == RAVEL_OK && i < l->n; i++) all[i + 1] += all[i];
@@ -170,7 +170,7 @@ static enum ravel_code export_offsets(struct export *e, const struct level *l,
 
 static enum ravel_code export_texts(struct export *e, const struct level *l) {
   int64_t *offsets;
-  enum ravel_code code = begin(e, l, "U", 3, 0);
+  enum ravel_code code = begin_level(e, l, "U", 3, 0);
   if (code == RAVEL_OK) code = export_offsets(e, l, &offsets);
   if (code == RAVEL_OK) code = export_chars(e, l->array, 2, (uint64_t)offsets[l->n]);
   if (code == RAVEL_OK && !all_utf8(offsets, l->n, l->array->buffers[2])) {
@@ -183,7 +183,7 @@ static enum ravel_code export_lists(struct export *e, const struct level *l) {
   struct type *element = type_of(l->type->part[0]);
   if (element->tag == TYPE_CHAR) return export_texts(e, l);
   int64_t *offsets;
-  enum ravel_code code = begin(e, l, "+L", 2, 1);
+  enum ravel_code code = begin_level(e, l, "+L", 2, 1);
   if (code == RAVEL_OK) code = export_offsets(e, l, &offsets);
   if (code != RAVEL_OK) return code;
   return export_level(e, &(struct level){.type = element,
@@ -196,7 +196,7 @@ static enum ravel_code export_lists(struct export *e, const struct level *l) {
 static enum ravel_code export_tuples(struct export *e, const struct level *l) {
   int64_t fields = 1;
   for (struct type *t = l->type; t->tag == TYPE_PAIR; t = type_of(t->part[1])) fields++;
-  enum ravel_code code = begin(e, l, "+s", 1, fields);
+  enum ravel_code code = begin_level(e, l, "+s", 1, fields);
   struct type *rest = l->type;
   for (int64_t i = 0; code == RAVEL_OK && i < fields; i++) {
     const bool last = i + 1 == fields;

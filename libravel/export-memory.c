@@ -30,7 +30,7 @@ static void release_buffer(struct owned_array *own, int64_t i) {
   }
 }
 
-static void release_array(struct ArrowArray *a) {
+static void release_exported_array(struct ArrowArray *a) {
   struct owned_array *own = a->private_data;
   for (int64_t i = 0; i < a->n_children; i++) {
     if (own->children[i]->release) own->children[i]->release(own->children[i]);
@@ -64,7 +64,7 @@ bool export_begin_array(struct ArrowArray *a, uint64_t n, int64_t buffers, int64
                            .n_children = children,
                            .buffers = own->buffers,
                            .children = children ? own->children : NULL,
-                           .release = release_array,
+                           .release = release_exported_array,
                            .private_data = own};
   return true;
 }
@@ -97,7 +97,7 @@ struct owned_schema {
   struct ArrowSchema *children[];
 };
 
-static void release_schema(struct ArrowSchema *s) {
+static void release_exported_schema(struct ArrowSchema *s) {
   struct owned_schema *own = s->private_data;
   for (int64_t i = 0; i < s->n_children; i++) {
     if (own->children[i]->release) own->children[i]->release(own->children[i]);
@@ -122,7 +122,7 @@ bool export_begin_schema(struct ArrowSchema *s, const char *format, const char *
                             .name = own->name,
                             .n_children = children,
                             .children = children ? own->children : NULL,
-                            .release = release_schema,
+                            .release = release_exported_schema,
                             .private_data = own};
   return true;
 }

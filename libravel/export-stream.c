@@ -16,19 +16,19 @@ struct readers {
   struct ravel_spool *spools[];
 };
 
-static void give_back(void *with) {
+static void readers_give_back(void *with) {
   const struct readers *r = with;
   for (uint32_t i = 0; i < r->count; i++) ravel_spool_give_back(r->spools[i]);
 }
 
-static void end(void *with) {
+static void readers_end(void *with) {
   struct readers *r = with;
   for (uint32_t i = 0; i < r->count; i++) ravel_spool_release(r->spools[i]);
   free(r);
 }
 
-/* NULL without memory. */
-static struct readers *begin(struct ravel_context *c, const struct ravel_value *value) {
+/* Returns the spools' readers; NULL without memory. */
+static struct readers *begin_readers(struct ravel_context *c, const struct ravel_value *value) {
   struct readers *r = malloc(sizeof *r + value->count * sizeof r->spools[0]);
   if (!r) return NULL;
   r->count = 0;
@@ -41,7 +41,7 @@ static struct readers *begin(struct ravel_context *c, const struct ravel_value *
 
 /* ---- how many rows ---- */
 
-/* Those of about so many bytes in files; all where nothing is in one. */
+/* Returns the rows that take about so many bytes in files; all rows where nothing is in one. */
 static int64_t suitable_rows(const struct readers *r, int64_t rows) {
   enum { ARRAY_BYTES = 16 << 20 };
   uint64_t bytes = 0;
@@ -51,15 +51,16 @@ static int64_t suitable_rows(const struct readers *r, int64_t rows) {
   return each > 0 ? each : 1;
 }
 
-static enum ravel_code make(struct ravel_context *c, const struct ravel_value *value,
-                            size_t rows, struct readers *r, struct ArrowArrayStream *stream) {
+static enum ravel_code make_stream(struct ravel_context *c, const struct ravel_value *value,
+                                   size_t rows, struct readers *r,
+                                   struct ArrowArrayStream *stream) {
   struct ArrowSchema schema;
   struct ArrowArray array;
   const enum ravel_code code = ravel_export(c, value, &schema, &array);
   if (code != RAVEL_OK) return code;
   const int64_t most = rows > 0 && rows < INT64_MAX ? (int64_t)rows : INT64_MAX;
   const int64_t each = rows > 0 ? most : suitable_rows(r, array.length);
-  const struct export_watch watch = {give_back, end, r};
+  const struct export_watch watch = {readers_give_back, readers_end, r};
   if (export_batches(&schema, &array, each, watch, stream)) return RAVEL_OK;
   schema.release(&schema);
   array.release(&array);
@@ -71,9 +72,9 @@ enum ravel_code ravel_export_stream(struct ravel_context *c, const struct ravel_
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!ravel_value_is_ours(c, value)) return RAVEL_MISUSE;
   if (!stream) return ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
-  struct readers *r = begin(c, value);
+  struct readers *r = begin_readers(c, value);
   if (!r) return ravel_fail_memory(c);
-  const enum ravel_code code = make(c, value, rows, r, stream);
-  if (code != RAVEL_OK) end(r);
+  const enum ravel_code code = make_stream(c, value, rows, r, stream);
+  if (code != RAVEL_OK) readers_end(r);
   return code;
 }

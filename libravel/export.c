@@ -9,7 +9,8 @@ struct exported {
   const uint64_t *lengths; /* of its columns */
 };
 
-static enum ravel_code copy(void *with, uint32_t column, uint64_t first, uint64_t n, void *to) {
+static enum ravel_code copy_value_elements(void *with, uint32_t column, uint64_t first,
+                                           uint64_t n, void *to) {
   const struct exported *x = with;
   struct ravel_context *c = x->context;
   if (n == 0) return RAVEL_OK;
@@ -19,7 +20,7 @@ static enum ravel_code copy(void *with, uint32_t column, uint64_t first, uint64_
   return ravel_fail_machine(c);
 }
 
-static bool lend(void *with, uint32_t column, struct cvl_loan *loan) {
+static bool lend_value_elements(void *with, uint32_t column, struct cvl_loan *loan) {
   const struct exported *x = with;
   const uint64_t bytes =
       x->lengths[column] * elem_info((enum cvl_elem)x->value->columns[column].elem)->bytes;
@@ -34,8 +35,8 @@ static enum ravel_code export_value(struct exported *x, struct ArrowSchema *sche
                      .lengths = x->lengths,
                      .int_elem = c->options.machine.widths.int_elem,
                      .float_elem = c->options.machine.widths.float_elem,
-                     .copy = copy,
-                     .lend = lend,
+                     .copy = copy_value_elements,
+                     .lend = lend_value_elements,
                      .with = x};
   const enum ravel_code code = export_sequence(&e, schema, array);
   if (code == RAVEL_OK || !*e.problem) return code;

@@ -111,7 +111,8 @@ static enum ravel_code complained(struct ravel_context *c, const struct search *
   return code != RAVEL_OK ? code : ravel_failed(c, ravel_code_of(s->complaints.first));
 }
 
-static void hold(struct ravel_context *c, struct ravel_function *f, struct region *from) {
+static void hold_regions(struct ravel_context *c, struct ravel_function *f,
+                         struct region *from) {
   size_t count = 0;
   if (!from) return;
   f->regions = region_reached(c->session, from, &f->arena, &count);
@@ -135,8 +136,8 @@ void ravel_function_takes_type(struct ravel_function *f, struct type *argument) 
 
 /* The ground type of the arguments: what the text says, or what the function leaves no choice
  * about. NULL after ravel_fail. */
-static struct type *argument_of(struct ravel_context *c, const struct search *s,
-                                const struct global *g) {
+static struct type *type_of_argument(struct ravel_context *c, const struct search *s,
+                                     const struct global *g) {
   struct type *type = type_of(g->scheme.type);
   if (!s->types && g->scheme.count == 0) return ravel_type_kept(c, type->part[0]);
   if (!s->types) {
@@ -148,8 +149,8 @@ static struct type *argument_of(struct ravel_context *c, const struct search *s,
 }
 
 /* The type of the result for an argument; NULL after ravel_fail. */
-static struct type *result_of(struct ravel_context *c, const struct search *s,
-                              const struct global *g, struct type *argument) {
+static struct type *type_of_result(struct ravel_context *c, const struct search *s,
+                                   const struct global *g, struct type *argument) {
   struct arena *arena = c->session->arena;
   struct type **variables = arena_alloc(arena, (g->scheme.count + 1) * sizeof *variables);
   struct type *type = type_of(type_instantiate(arena, &g->scheme, variables)), *a, *b;
@@ -162,13 +163,14 @@ static struct type *result_of(struct ravel_context *c, const struct search *s,
 }
 
 /* Compiles a function that has a body. */
-static enum ravel_code compile(struct ravel_context *c, struct search *s, struct global *g) {
+static enum ravel_code compile_with_body(struct ravel_context *c, struct search *s,
+                                         struct global *g) {
   struct ravel_function *f = s->f;
-  struct type *argument = argument_of(c, s, g);
+  struct type *argument = type_of_argument(c, s, g);
   const struct flatten_options options = {
       .arena = &f->work, .widths = c->options.machine.widths, .combine = c->options.optimise};
   if (!argument) return c->code;
-  f->gives = result_of(c, s, g, argument);
+  f->gives = type_of_result(c, s, g, argument);
   if (!f->gives) return c->code;
   if (session_find_missing(c->session, g->body, &s->complaints)) return complained(c, s);
   ravel_function_takes_type(f, argument);
@@ -177,15 +179,15 @@ static enum ravel_code compile(struct ravel_context *c, struct search *s, struct
   if (s->expression) ravel_function_note_mentions(f, g->region);
   f->callee = arena_alloc(&f->arena, sizeof *f->callee);
   *f->callee = *g;
-  hold(c, f, g->region);
+  hold_regions(c, f, g->region);
   f->program = flatten_function(c->session, g, argument, &options, &s->complaints);
   if (!f->program) return complained(c, s);
   return ravel_function_prepare(c, f) ? RAVEL_OK : ravel_fail_machine(c);
 }
 
 /* A function with this text as its body, whose first line is line 1. */
-static enum ravel_code compile_text(struct ravel_context *c, struct search *s,
-                                    const char *names, const char *text) {
+static enum ravel_code compile_function_text(struct ravel_context *c, struct search *s,
+                                             const char *names, const char *text) {
   struct arena *arena = c->session->arena;
   struct checked checked;
   if (s->types && !ravel_type_read(c, s->types)) return c->code;
@@ -197,10 +199,10 @@ static enum ravel_code compile_text(struct ravel_context *c, struct search *s,
   const struct source *source = ravel_source(c, expression_name, form, strlen(form), 0);
   if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
   s->expression = true;
-  return compile(c, s, checked.global);
+  return compile_with_body(c, s, checked.global);
 }
 
-static enum ravel_code unknown(struct ravel_context *c, const struct search *s) {
+static enum ravel_code unknown_name(struct ravel_context *c, const struct search *s) {
   const char *near = session_nearest(c->session, s->name);
   if (!near) return ravel_fail(c, RAVEL_TYPE, "`%s` is not defined", s->name);
   return ravel_fail(c, RAVEL_TYPE, "`%s` is not defined; did you mean `%s`?", s->name, near);
@@ -208,15 +210,16 @@ static enum ravel_code unknown(struct ravel_context *c, const struct search *s) 
 
 static enum ravel_code compile_named(struct ravel_context *c, struct search *s) {
   struct global *g = session_global(c->session, s->name);
-  if (!g) return unknown(c, s);
+  if (!g) return unknown_name(c, s);
   if (g->kind == GLOBAL_VARIABLE) {
     return ravel_fail(c, RAVEL_TYPE, "`%s` is a variable, not a function", s->name);
   }
-  if (g->kind == GLOBAL_FUNCTION && g->body) return compile(c, s, g);
+  if (g->kind == GLOBAL_FUNCTION && g->body) return compile_with_body(c, s, g);
   if (g->kind == GLOBAL_FUNCTION && g->primitive < 0) {
     return ravel_fail(c, RAVEL_TYPE, "`%s` is only declared: it has no body", s->name);
   }
-  return compile_text(c, s, "_given", arena_printf(c->session->arena, "%s(_given)", s->name));
+  return compile_function_text(c, s, "_given",
+                               arena_printf(c->session->arena, "%s(_given)", s->name));
 }
 
 /* Expressions without parameters. */
@@ -239,7 +242,7 @@ static enum ravel_code compile_constant(struct ravel_context *c, struct search *
   f->local_count = checked.local_count;
   ravel_function_note_mentions(f, c->session->region);
   region_note_core(c->session->region, checked.value);
-  hold(c, f, c->session->region);
+  hold_regions(c, f, c->session->region);
   f->program = flatten_expression(c->session, f->whole, &options, &s->complaints);
   if (!f->program) return complained(c, s);
   return ravel_function_prepare(c, f) ? RAVEL_OK : ravel_fail_machine(c);
@@ -250,7 +253,7 @@ static enum ravel_code compile_any(struct ravel_context *c, void *data) {
   s->complaints.diags = c->diags;
   s->f->key = arena_copy(&s->f->arena, s->key, strlen(s->key));
   if (!s->text) return compile_named(c, s);
-  return s->names ? compile_text(c, s, s->names, s->text) : compile_constant(c, s);
+  return s->names ? compile_function_text(c, s, s->names, s->text) : compile_constant(c, s);
 }
 
 static enum ravel_code compile_in_form(struct ravel_context *c, void *search) {
@@ -292,7 +295,7 @@ static enum ravel_code look_up(struct ravel_context *c, struct search *s,
 enum { MOST_NAME = 255 };
 
 /* A name as NESL folds it; false if it is none. */
-static bool fold(const char *name, char folded[MOST_NAME + 1]) {
+static bool fold_name(const char *name, char folded[MOST_NAME + 1]) {
   const size_t length = strlen(name);
   if (length == 0 || length > MOST_NAME || isdigit((unsigned char)name[0])) return false;
   for (size_t i = 0; i <= length; i++) {
@@ -308,7 +311,7 @@ enum ravel_code ravel_find(struct ravel_context *c, const char *name, const char
   char folded[MOST_NAME + 1];
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!name || !out) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
-  if (!fold(name, folded)) {
+  if (!fold_name(name, folded)) {
     return ravel_fail(c, RAVEL_MISUSE, "'%.40s' is no name of a function", name);
   }
   struct text key;

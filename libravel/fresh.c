@@ -17,8 +17,8 @@ struct mentions {
   bool constants[2]; /* f and t, which no definition has */
 };
 
-/* What its name means now: something else than the global where an operator stands for a
- * function of the library whose name the program has for its own. */
+/* Notes the present meaning of a name. It differs from the global where an operator stands for
+ * a function of the library whose name the program has for its own. */
 static void add_mention(struct mentions *m, const struct global *g) {
   for (size_t i = 0; i < m->list.count; i++) {
     if (m->list.items[i].name == g->name) return;
@@ -63,7 +63,7 @@ static bool are_still_named(struct ravel_context *c, const struct ravel_function
 
 /* ---- what is reached ---- */
 
-static bool holds(const struct ravel_function *f, const struct region *region) {
+static bool holds_region(const struct ravel_function *f, const struct region *region) {
   for (size_t i = 0; i < f->region_count; i++) {
     if (f->regions[i] == region) return true;
   }
@@ -76,7 +76,8 @@ struct freshness {
   bool fresh;
 };
 
-/* Whether names, datatypes among them, mean what they did; *own: where to go on from. */
+/* Returns whether names, datatypes among them, mean what they did. *own: where to go on from.
+ */
 static bool means_the_same(struct ravel_context *c, const struct freshness *x,
                            struct region **own) {
   const struct ravel_function *f = x->f;
@@ -90,8 +91,8 @@ static bool means_the_same(struct ravel_context *c, const struct freshness *x,
   return are_still_named(c, f);
 }
 
-/* Whether all that a function was compiled from is what it was. */
-static enum ravel_code compare(struct ravel_context *c, void *data) {
+/* Sets x->fresh if everything that the function was compiled from is unchanged. */
+static enum ravel_code compare_meanings(struct ravel_context *c, void *data) {
   struct freshness *x = data;
   const struct ravel_function *f = x->f;
   size_t count = 0;
@@ -103,7 +104,7 @@ static enum ravel_code compare(struct ravel_context *c, void *data) {
   }
   struct region **regions = region_reached(c->session, own, c->session->arena, &count);
   x->fresh = count == f->region_count;
-  for (size_t i = 0; i < count; i++) x->fresh &= holds(f, regions[i]);
+  for (size_t i = 0; i < count; i++) x->fresh &= holds_region(f, regions[i]);
   return RAVEL_OK;
 }
 
@@ -111,7 +112,7 @@ bool ravel_function_is_fresh(struct ravel_context *c, struct ravel_function *f,
                              const char *types) {
   struct freshness x = {.f = f, .types = types};
   if (f->generation == c->generation) return true;
-  if (ravel_in_form(c, compare, &x) != RAVEL_OK || !x.fresh) return false;
+  if (ravel_in_form(c, compare_meanings, &x) != RAVEL_OK || !x.fresh) return false;
   f->generation = c->generation;
   return true;
 }

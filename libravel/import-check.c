@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-static bool check(struct import *, const struct arrow_node *, const struct ArrowArray *,
-                  uint64_t first, uint64_t n);
+static bool check_node(struct import *, const struct arrow_node *, const struct ArrowArray *,
+                       uint64_t first, uint64_t n);
 
 /* ---- the form of an array ---- */
 
@@ -33,7 +33,7 @@ static bool check_buffers(const struct arrow_node *node, const struct ArrowArray
   return a->n_buffers == count || (node->format.kind == ARROW_VIEW && a->n_buffers > count);
 }
 
-/* Of an array with its offset: bytes of buffers can be counted. */
+/* An array with its offset is so small that the bytes of buffers can be counted. */
 enum { ARROW_MOST_BYTES_EACH = 16 };
 #define ARROW_MOST_ELEMENTS (INT64_MAX / ARROW_MOST_BYTES_EACH)
 
@@ -52,8 +52,8 @@ static bool check_children(struct import *im, const struct arrow_node *node,
   return import_fail(im, node, "an array %s a dictionary", a->dictionary ? "with" : "without");
 }
 
-static bool check_form(struct import *im, const struct arrow_node *node,
-                       const struct ArrowArray *a) {
+static bool check_array_form(struct import *im, const struct arrow_node *node,
+                             const struct ArrowArray *a) {
   if (!a->release) return import_fail(im, node, "an array that is released");
   if (a->length < 0 || a->offset < 0 || a->offset > ARROW_MOST_ELEMENTS ||
       a->length > ARROW_MOST_ELEMENTS - a->offset) {
@@ -69,7 +69,7 @@ static bool check_form(struct import *im, const struct arrow_node *node,
 
 /* ---- nulls ---- */
 
-/* The first bit from `first` on that is not set, or end. */
+/* Returns the first bit from `first` on that is not set, or end. */
 static uint64_t first_unset(const uint8_t *bits, uint64_t first, uint64_t end) {
   while (first < end) {
     if (first % 8 == 0 && end - first >= 8 && bits[first / 8] == 0xff) {
@@ -103,9 +103,9 @@ static bool check_nulls(struct import *im, const struct arrow_node *node,
 
 /* ---- what columns get ---- */
 
-/* n elements for a column of the node. */
-static bool count(struct import *im, const struct arrow_node *node, uint32_t column,
-                  uint64_t n) {
+/* Counts n elements for a column of the node. */
+static bool count_elements(struct import *im, const struct arrow_node *node, uint32_t column,
+                           uint64_t n) {
   struct import_column *c = &im->columns.items[column];
   if (n > (uint64_t)INT64_MAX / 8 - c->length) {
     return import_fail(im, node, "too many elements");
@@ -114,16 +114,17 @@ static bool count(struct import *im, const struct arrow_node *node, uint32_t col
   return true;
 }
 
-static bool need(struct import *im, const struct arrow_node *node, const struct ArrowArray *a,
-                 unsigned buffer, uint64_t n) {
+static bool need_buffer(struct import *im, const struct arrow_node *node,
+                        const struct ArrowArray *a, unsigned buffer, uint64_t n) {
   if (n == 0 || a->buffers[buffer]) return true;
   return import_fail(im, node, "buffer %u of an array of %" PRId64 " elements is missing",
                      buffer, a->length);
 }
 
-/* Now and then it is asked whether to go on: a memory_failed says no. */
-static bool increase(struct import *im, const struct arrow_node *node,
-                     const struct ArrowArray *a, uint64_t from, uint64_t n) {
+/* Checks that offsets increase. Now and then it asks whether to go on; memory_failed means no.
+ */
+static bool check_increase(struct import *im, const struct arrow_node *node,
+                           const struct ArrowArray *a, uint64_t from, uint64_t n) {
   enum { AT_ONCE = 1 << 20 };
   for (uint64_t i = 0; i < n; i += AT_ONCE) {
     const uint64_t some = n - i < AT_ONCE ? n - i : AT_ONCE;
@@ -133,18 +134,18 @@ static bool increase(struct import *im, const struct arrow_node *node,
   return true;
 }
 
-/* Offsets that decrease, are negative, or go beyond `limit`. */
-static bool check_offsets(struct import *im, const struct arrow_node *node,
-                          const struct ArrowArray *a, uint64_t first, uint64_t n, int64_t limit,
-                          int64_t *begin, int64_t *end) {
+/* Refuses offsets that decrease, are negative, or go beyond `limit`. */
+static bool check_offsets_within(struct import *im, const struct arrow_node *node,
+                                 const struct ArrowArray *a, uint64_t first, uint64_t n,
+                                 int64_t limit, int64_t *begin, int64_t *end) {
   const uint64_t from = arrow_position(a, first);
   const uint64_t before = im->columns.items[node->column].length;
   *begin = *end = 0;
   if (n == 0) return true; /* then there may be no offsets at all */
-  if (!need(im, node, a, 1, n)) return false;
+  if (!need_buffer(im, node, a, 1, n)) return false;
   *begin = *end = arrow_integer(&node->format, a->buffers[1], from);
   const int64_t last = arrow_integer(&node->format, a->buffers[1], from + n);
-  if (*begin >= 0 && last <= limit && increase(im, node, a, from, n)) {
+  if (*begin >= 0 && last <= limit && check_increase(im, node, a, from, n)) {
     *end = last;
     return true;
   }
@@ -160,25 +161,26 @@ static bool check_offsets(struct import *im, const struct arrow_node *node,
   return true;
 }
 
-static bool check_list(struct import *im, const struct arrow_node *node,
-                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
+static bool check_list_node(struct import *im, const struct arrow_node *node,
+                            const struct ArrowArray *a, uint64_t first, uint64_t n) {
   int64_t begin, end;
-  return check_offsets(im, node, a, first, n, a->children[0]->length, &begin, &end) &&
-         count(im, node, node->column, n) &&
-         check(im, node->children[0], a->children[0], (uint64_t)begin, (uint64_t)(end - begin));
+  return check_offsets_within(im, node, a, first, n, a->children[0]->length, &begin, &end) &&
+         count_elements(im, node, node->column, n) &&
+         check_node(im, node->children[0], a->children[0], (uint64_t)begin,
+                    (uint64_t)(end - begin));
 }
 
-/* How long the bytes of texts are, only the offsets say. */
-static bool check_text(struct import *im, const struct arrow_node *node,
-                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
+/* Checks texts. Only the offsets say how long their bytes are. */
+static bool check_text_node(struct import *im, const struct arrow_node *node,
+                            const struct ArrowArray *a, uint64_t first, uint64_t n) {
   int64_t begin, end;
-  if (!check_offsets(im, node, a, first, n, INT64_MAX, &begin, &end)) return false;
+  if (!check_offsets_within(im, node, a, first, n, INT64_MAX, &begin, &end)) return false;
   const uint64_t bytes = (uint64_t)(end - begin);
-  return need(im, node, a, 2, bytes) && count(im, node, node->column, n) &&
-         count(im, node, node->column + 1, bytes);
+  return need_buffer(im, node, a, 2, bytes) && count_elements(im, node, node->column, n) &&
+         count_elements(im, node, node->column + 1, bytes);
 }
 
-/* Whether a view is of bytes that the array has. */
+/* Returns whether a view refers to bytes that the array has. */
 static bool view_is_inside(const struct ArrowArray *a, const struct arrow_view *v) {
   if (v->length <= ARROW_VIEW_SHORT) return v->length >= 0;
   return v->buffer >= 0 && v->buffer < a->n_buffers - 3 && v->offset >= 0 &&
@@ -189,7 +191,7 @@ static bool view_is_inside(const struct ArrowArray *a, const struct arrow_view *
 static bool check_views(struct import *im, const struct arrow_node *node,
                         const struct ArrowArray *a, uint64_t first, uint64_t n) {
   uint64_t bytes = 0;
-  if (!need(im, node, a, 1, n)) return false;
+  if (!need_buffer(im, node, a, 1, n)) return false;
   for (uint64_t i = 0; i < n; i++) {
     const struct arrow_view v = arrow_view(a, arrow_position(a, first + i));
     if (!view_is_inside(a, &v)) {
@@ -201,7 +203,8 @@ static bool check_views(struct import *im, const struct arrow_node *node,
     }
     bytes += (uint64_t)v.length;
   }
-  return count(im, node, node->column, n) && count(im, node, node->column + 1, bytes);
+  return count_elements(im, node, node->column, n) &&
+         count_elements(im, node, node->column + 1, bytes);
 }
 
 /* Whether a child has as many elements as its parent needs. */
@@ -221,8 +224,8 @@ static bool check_fixed_list(struct import *im, const struct arrow_node *node,
     return import_fail(im, node, "too many elements");
   }
   return check_length(im, node->children[0], a->children[0], n > 0 ? (from + n) * size : 0) &&
-         count(im, node, node->column, n) &&
-         check(im, node->children[0], a->children[0], n > 0 ? from * size : 0, n * size);
+         count_elements(im, node, node->column, n) &&
+         check_node(im, node->children[0], a->children[0], n > 0 ? from * size : 0, n * size);
 }
 
 static bool check_struct(struct import *im, const struct arrow_node *node,
@@ -230,7 +233,7 @@ static bool check_struct(struct import *im, const struct arrow_node *node,
   const uint64_t from = n > 0 ? arrow_position(a, first) : 0;
   for (int64_t i = 0; i < node->child_count; i++) {
     if (!check_length(im, node->children[i], a->children[i], from + n) ||
-        !check(im, node->children[i], a->children[i], from, n)) {
+        !check_node(im, node->children[i], a->children[i], from, n)) {
       return false;
     }
   }
@@ -239,8 +242,8 @@ static bool check_struct(struct import *im, const struct arrow_node *node,
 
 static bool check_indices(struct import *im, const struct arrow_node *node,
                           const struct ArrowArray *a, uint64_t first, uint64_t n) {
-  if (!need(im, node, a, 1, n)) return false;
-  if (n == 0) return check(im, node->dictionary, a->dictionary, 0, 0);
+  if (!need_buffer(im, node, a, 1, n)) return false;
+  if (n == 0) return check_node(im, node->dictionary, a->dictionary, 0, 0);
   for (uint64_t i = 0; i < n; i++) {
     const int64_t index =
         arrow_integer(&node->format, a->buffers[1], arrow_position(a, first + i));
@@ -250,30 +253,30 @@ static bool check_indices(struct import *im, const struct arrow_node *node,
                          ", of a dictionary of %" PRId64,
                          index, im->columns.items[node->column].length, a->dictionary->length);
     }
-    if (!check(im, node->dictionary, a->dictionary, (uint64_t)index, 1)) return false;
+    if (!check_node(im, node->dictionary, a->dictionary, (uint64_t)index, 1)) return false;
   }
   return true;
 }
 
 /* Checks elements first .. first + n, which the array has if its length is true. */
-static bool check(struct import *im, const struct arrow_node *node, const struct ArrowArray *a,
-                  uint64_t first, uint64_t n) {
-  if (!check_form(im, node, a) || !check_nulls(im, node, a, first, n)) return false;
+static bool check_node(struct import *im, const struct arrow_node *node,
+                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
+  if (!check_array_form(im, node, a) || !check_nulls(im, node, a, first, n)) return false;
   if (node->dictionary) return check_indices(im, node, a, first, n);
   switch ((enum arrow_kind)node->format.kind) {
   case ARROW_NULL: return true; /* there are no elements */
   case ARROW_BOOL:
   case ARROW_INTEGER:
   case ARROW_FLOATING: break;
-  case ARROW_TEXT: return check_text(im, node, a, first, n);
+  case ARROW_TEXT: return check_text_node(im, node, a, first, n);
   case ARROW_VIEW: return check_views(im, node, a, first, n);
-  case ARROW_LIST: return check_list(im, node, a, first, n);
+  case ARROW_LIST: return check_list_node(im, node, a, first, n);
   case ARROW_FIXED_LIST: return check_fixed_list(im, node, a, first, n);
   case ARROW_STRUCT: return check_struct(im, node, a, first, n);
   }
-  return need(im, node, a, 1, n) && count(im, node, node->column, n);
+  return need_buffer(im, node, a, 1, n) && count_elements(im, node, node->column, n);
 }
 
 bool import_check(struct import *im, const struct ArrowArray *a) {
-  return check(im, im->root, a, 0, a->length > 0 ? (uint64_t)a->length : 0);
+  return check_node(im, im->root, a, 0, a->length > 0 ? (uint64_t)a->length : 0);
 }

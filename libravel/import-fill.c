@@ -2,8 +2,8 @@
  * their buffers these consist. */
 #include "libravel/import.h"
 
-static bool fill(struct import *, const struct arrow_node *, const struct ArrowArray *,
-                 uint64_t first, uint64_t n);
+static bool fill_node(struct import *, const struct arrow_node *, const struct ArrowArray *,
+                      uint64_t first, uint64_t n);
 
 /* ---- parts of columns ---- */
 
@@ -14,7 +14,7 @@ void import_allocate(struct import *im) {
 }
 
 /* Makes a part at once, where others have been made before. */
-static bool make(struct import *im, uint32_t column, const struct import_part *p) {
+static bool make_part_now(struct import *im, uint32_t column, const struct import_part *p) {
   struct import_column one = im->columns.items[column];
   struct import_part moved = *p;
   char *const to =
@@ -28,62 +28,63 @@ static bool make(struct import *im, uint32_t column, const struct import_part *p
          import_fail_value(im, p->node, p->buffer, p->from + job.lost, p->at + job.lost);
 }
 
-/* Adds a part to a column: at the end of it. */
-static bool add_part(struct import *im, uint32_t column, struct import_part part) {
+/* Adds a part at the end of a column. */
+static bool add_import_part(struct import *im, uint32_t column, struct import_part part) {
   struct import_column *c = &im->columns.items[column];
   if (part.count == 0) return true;
   part.at = c->filled;
   part.array = im->filled;
   part.before = c->sum;
   c->filled += part.count;
-  if (part.node->decoded) return make(im, column, &part);
+  if (part.node->decoded) return make_part_now(im, column, &part);
   *array_push(im->arena, &c->parts) = part;
   return true;
 }
 
-/* The same of lengths with this sum. */
-static bool add_lengths(struct import *im, uint32_t column, struct import_part part,
-                        uint64_t sum) {
-  if (!add_part(im, column, part)) return false;
+/* Adds a part of lengths with this sum at the end of a column. */
+static bool add_lengths_part(struct import *im, uint32_t column, struct import_part part,
+                             uint64_t sum) {
+  if (!add_import_part(im, column, part)) return false;
   im->columns.items[column].sum += sum;
   return true;
 }
 
 /* ---- elements and sequences ---- */
 
-static bool fill_elements(struct import *im, const struct arrow_node *node,
-                          const struct ArrowArray *a, uint64_t first, uint64_t n) {
-  return add_part(im, node->column,
-                  (struct import_part){.count = n,
-                                       .node = node,
-                                       .format = &node->format,
-                                       .buffer = a->buffers[1],
-                                       .from = arrow_position(a, first),
-                                       .source = IMPORT_ELEMENTS});
+static bool fill_element_part(struct import *im, const struct arrow_node *node,
+                              const struct ArrowArray *a, uint64_t first, uint64_t n) {
+  return add_import_part(im, node->column,
+                         (struct import_part){.count = n,
+                                              .node = node,
+                                              .format = &node->format,
+                                              .buffer = a->buffers[1],
+                                              .from = arrow_position(a, first),
+                                              .source = IMPORT_ELEMENTS});
 }
 
-/* Adds the lengths between n + 1 offsets; where elements begin and end. */
+/* Adds the lengths between n + 1 offsets, and finds where the elements begin and end. */
 static bool fill_lengths(struct import *im, const struct arrow_node *node,
                          const struct ArrowArray *a, uint64_t first, uint64_t n, int64_t *begin,
                          int64_t *end) {
   const uint64_t from = arrow_position(a, first);
   *begin = arrow_integer(&node->format, a->buffers[1], from);
   *end = arrow_integer(&node->format, a->buffers[1], from + n);
-  return add_lengths(im, node->column,
-                     (struct import_part){.count = n,
-                                          .node = node,
-                                          .format = &node->format,
-                                          .buffer = a->buffers[1],
-                                          .from = from,
-                                          .source = IMPORT_LENGTHS},
-                     (uint64_t)(*end - *begin));
+  return add_lengths_part(im, node->column,
+                          (struct import_part){.count = n,
+                                               .node = node,
+                                               .format = &node->format,
+                                               .buffer = a->buffers[1],
+                                               .from = from,
+                                               .source = IMPORT_LENGTHS},
+                          (uint64_t)(*end - *begin));
 }
 
 static bool fill_list(struct import *im, const struct arrow_node *node,
                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
   int64_t begin, end;
   return fill_lengths(im, node, a, first, n, &begin, &end) &&
-         fill(im, node->children[0], a->children[0], (uint64_t)begin, (uint64_t)(end - begin));
+         fill_node(im, node->children[0], a->children[0], (uint64_t)begin,
+                   (uint64_t)(end - begin));
 }
 
 static bool fill_text(struct import *im, const struct arrow_node *node,
@@ -92,16 +93,16 @@ static bool fill_text(struct import *im, const struct arrow_node *node,
       .kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true};
   int64_t begin, end;
   return fill_lengths(im, node, a, first, n, &begin, &end) &&
-         add_part(im, node->column + 1,
-                  (struct import_part){.count = (uint64_t)(end - begin),
-                                       .node = node,
-                                       .format = &byte,
-                                       .buffer = a->buffers[2],
-                                       .from = (uint64_t)begin,
-                                       .source = IMPORT_ELEMENTS});
+         add_import_part(im, node->column + 1,
+                         (struct import_part){.count = (uint64_t)(end - begin),
+                                              .node = node,
+                                              .format = &byte,
+                                              .buffer = a->buffers[2],
+                                              .from = (uint64_t)begin,
+                                              .source = IMPORT_ELEMENTS});
 }
 
-/* Texts that are anywhere: each is a part of its own, made at once. */
+/* Adds texts that may be anywhere: each is a part of its own, made at once. */
 static bool fill_views(struct import *im, const struct arrow_node *node,
                        const struct ArrowArray *a, uint64_t first, uint64_t n) {
   static const struct arrow_format byte = {
@@ -110,19 +111,20 @@ static bool fill_views(struct import *im, const struct arrow_node *node,
     const struct arrow_view v = arrow_view(a, arrow_position(a, first + i));
     const int32_t offsets[] = {0, v.length};
     const bool is_short = v.length <= ARROW_VIEW_SHORT;
-    if (!add_part(im, node->column,
-                  (struct import_part){.count = 1,
-                                       .node = node,
-                                       .format = &node->format,
-                                       .buffer = offsets,
-                                       .source = IMPORT_LENGTHS}) ||
-        !add_part(im, node->column + 1,
-                  (struct import_part){.count = (uint64_t)v.length,
-                                       .node = node,
-                                       .format = &byte,
-                                       .buffer = is_short ? v.bytes : a->buffers[2 + v.buffer],
-                                       .from = is_short ? 0 : (uint64_t)v.offset,
-                                       .source = IMPORT_ELEMENTS})) {
+    if (!add_import_part(im, node->column,
+                         (struct import_part){.count = 1,
+                                              .node = node,
+                                              .format = &node->format,
+                                              .buffer = offsets,
+                                              .source = IMPORT_LENGTHS}) ||
+        !add_import_part(
+            im, node->column + 1,
+            (struct import_part){.count = (uint64_t)v.length,
+                                 .node = node,
+                                 .format = &byte,
+                                 .buffer = is_short ? v.bytes : a->buffers[2 + v.buffer],
+                                 .from = is_short ? 0 : (uint64_t)v.offset,
+                                 .source = IMPORT_ELEMENTS})) {
       return false;
     }
   }
@@ -132,34 +134,36 @@ static bool fill_views(struct import *im, const struct arrow_node *node,
 static bool fill_fixed_list(struct import *im, const struct arrow_node *node,
                             const struct ArrowArray *a, uint64_t first, uint64_t n) {
   const uint64_t size = (uint64_t)node->format.size, from = arrow_position(a, first);
-  return add_lengths(im, node->column,
-                     (struct import_part){.count = n, .node = node, .source = IMPORT_EQUAL},
-                     n * size) &&
-         fill(im, node->children[0], a->children[0], from * size, n * size);
+  return add_lengths_part(
+             im, node->column,
+             (struct import_part){.count = n, .node = node, .source = IMPORT_EQUAL},
+             n * size) &&
+         fill_node(im, node->children[0], a->children[0], from * size, n * size);
 }
 
 static bool fill_struct(struct import *im, const struct arrow_node *node,
                         const struct ArrowArray *a, uint64_t first, uint64_t n) {
   for (int64_t i = 0; i < node->child_count; i++) {
-    if (!fill(im, node->children[i], a->children[i], arrow_position(a, first), n)) return false;
+    if (!fill_node(im, node->children[i], a->children[i], arrow_position(a, first), n))
+      return false;
   }
   return true;
 }
 
-static bool fill_indices(struct import *im, const struct arrow_node *node,
-                         const struct ArrowArray *a, uint64_t first, uint64_t n) {
+static bool fill_index_part(struct import *im, const struct arrow_node *node,
+                            const struct ArrowArray *a, uint64_t first, uint64_t n) {
   const uint64_t from = arrow_position(a, first);
   for (uint64_t i = 0; i < n; i++) {
     const int64_t index = arrow_integer(&node->format, a->buffers[1], from + i);
-    if (!fill(im, node->dictionary, a->dictionary, (uint64_t)index, 1)) return false;
+    if (!fill_node(im, node->dictionary, a->dictionary, (uint64_t)index, 1)) return false;
   }
   return true;
 }
 
-static bool fill(struct import *im, const struct arrow_node *node, const struct ArrowArray *a,
-                 uint64_t first, uint64_t n) {
+static bool fill_node(struct import *im, const struct arrow_node *node,
+                      const struct ArrowArray *a, uint64_t first, uint64_t n) {
   if (n == 0) return true;
-  if (node->dictionary) return fill_indices(im, node, a, first, n);
+  if (node->dictionary) return fill_index_part(im, node, a, first, n);
   switch ((enum arrow_kind)node->format.kind) {
   case ARROW_NULL:
   case ARROW_BOOL:
@@ -171,11 +175,11 @@ static bool fill(struct import *im, const struct arrow_node *node, const struct 
   case ARROW_FIXED_LIST: return fill_fixed_list(im, node, a, first, n);
   case ARROW_STRUCT: return fill_struct(im, node, a, first, n);
   }
-  return fill_elements(im, node, a, first, n);
+  return fill_element_part(im, node, a, first, n);
 }
 
 bool import_fill(struct import *im, const struct ArrowArray *a) {
-  const bool good = fill(im, im->root, a, 0, (uint64_t)a->length);
+  const bool good = fill_node(im, im->root, a, 0, (uint64_t)a->length);
   im->filled++;
   return good;
 }

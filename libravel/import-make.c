@@ -42,7 +42,7 @@ static const struct import_part *part_at(const struct import_column *c, uint64_t
   return &c->parts.items[low];
 }
 
-/* How many keep their value before one that does not. */
+/* Makes elements of a part. Returns how many keep their value before one that does not. */
 static uint64_t make_part(const struct import_part *p, uint64_t skip, uint64_t n,
                           enum cvl_elem elem, void *to) {
   int64_t *lengths = to;
@@ -56,7 +56,7 @@ static uint64_t make_part(const struct import_part *p, uint64_t skip, uint64_t n
   return n;
 }
 
-static void note_lost(struct import_job *job, uint64_t position) {
+static void note_lost_position(struct import_job *job, uint64_t position) {
   uint64_t seen = job->lost;
   while (position < seen && !atomic_compare_exchange_weak(&job->lost, &seen, position)) {
   }
@@ -69,15 +69,15 @@ void import_make(void *with, uint64_t first, uint64_t n, void *to) {
   for (const struct import_part *p = part_at(job->column, first); n > 0; p++) {
     const uint64_t skip = first - p->at, left = p->count - skip, some = n < left ? n : left;
     const uint64_t kept = make_part(p, skip, some, job->elem, to);
-    if (kept < some) note_lost(job, first + kept);
+    if (kept < some) note_lost_position(job, first + kept);
     to = (char *)to + some * each;
     first += some;
     n -= some;
   }
 }
 
-/* Offsets first .. first + n of a part; its last one is its end. */
-static void offsets_of(const struct import_part *p, uint64_t skip, uint64_t n, int64_t *to) {
+/* Makes offsets first .. first + n of a part; its last one is its end. */
+static void part_offsets(const struct import_part *p, uint64_t skip, uint64_t n, int64_t *to) {
   if (p->source == IMPORT_EQUAL) {
     for (uint64_t i = 0; i < n; i++) {
       to[i] = (int64_t)p->before + (int64_t)(skip + i) * p->node->format.size;
@@ -101,7 +101,7 @@ void import_make_offsets(void *with, uint64_t first, uint64_t n, void *to) {
     const bool last = p == &c->parts.items[c->parts.count - 1];
     const uint64_t skip = first - p->at, left = p->count - skip + last;
     const uint64_t some = n < left ? n : left;
-    offsets_of(p, skip, some, out);
+    part_offsets(p, skip, some, out);
     out += some;
     first += some;
     n -= some;

@@ -14,7 +14,7 @@ static const char too_large[] = "the stream does not fit in memory";
 
 /* ---- whether ---- */
 
-static uint64_t threshold(const struct ravel_context *c) {
+static uint64_t import_threshold(const struct ravel_context *c) {
   enum { MEMORY_PART = 16 };
   return c->options.spool ? c->options.spool : c->heap.limit / MEMORY_PART;
 }
@@ -26,7 +26,7 @@ bool import_spools_wanted(const struct ravel_context *c, const struct import *im
     const struct import_column *column = &im->columns.items[i];
     bytes += column->length * column->bytes;
   }
-  return bytes > threshold(c);
+  return bytes > import_threshold(c);
 }
 
 /* ---- elements into spools ---- */
@@ -38,15 +38,16 @@ struct adding {
   uint32_t column;
 };
 
-static enum ravel_code append(const struct adding *a, const void *data, uint64_t bytes) {
+static enum ravel_code append_to_spool(const struct adding *a, const void *data,
+                                       uint64_t bytes) {
   struct file_problem problem;
   return ravel_spool_append(a->to->columns[a->column], data, bytes, &problem)
              ? RAVEL_OK
              : ravel_fail_spool(a->c, too_large, &problem);
 }
 
-/* Lengths become the sums of all before them. */
-static void make_offsets(int64_t *lengths, uint64_t n, uint64_t *sum) {
+/* Replaces lengths by the sums of all before them. */
+static void lengths_to_offsets(int64_t *lengths, uint64_t n, uint64_t *sum) {
   for (uint64_t i = 0; i < n; i++) {
     const int64_t length = lengths[i];
     lengths[i] = (int64_t)*sum;
@@ -62,26 +63,26 @@ static enum ravel_code add_converted(const struct adding *a, uint64_t first, uin
       return ravel_fail(a->c, RAVEL_DATA, "%s", a->im->problem);
     }
     if (column->kind == COLUMN_SEGDES) {
-      make_offsets(a->to->strip, some, &a->to->sums[a->column]);
+      lengths_to_offsets(a->to->strip, some, &a->to->sums[a->column]);
     }
-    const enum ravel_code code = append(a, a->to->strip, some * column->bytes);
+    const enum ravel_code code = append_to_spool(a, a->to->strip, some * column->bytes);
     if (code != RAVEL_OK) return code;
   }
   return RAVEL_OK;
 }
 
-static enum ravel_code add_part(const struct adding *a, const struct import_part *p) {
+static enum ravel_code spool_part(const struct adding *a, const struct import_part *p) {
   if (p->source != IMPORT_ELEMENTS || !arrow_is_same(p->format, import_elem(a->im, a->column)))
     return add_converted(a, p->at, p->count);
-  return append(a, (const char *)p->buffer + p->from * p->format->bytes,
-                p->count * p->format->bytes);
+  return append_to_spool(a, (const char *)p->buffer + p->from * p->format->bytes,
+                         p->count * p->format->bytes);
 }
 
-static enum ravel_code add_column(const struct adding *a) {
+static enum ravel_code spool_column(const struct adding *a) {
   const struct import_column *column = &a->im->columns.items[a->column];
   if (column->made) return add_converted(a, column->gone, column->length - column->gone);
   for (size_t i = 0; i < column->parts.count; i++) {
-    const enum ravel_code code = add_part(a, &column->parts.items[i]);
+    const enum ravel_code code = spool_part(a, &column->parts.items[i]);
     if (code != RAVEL_OK) return code;
   }
   return RAVEL_OK;
@@ -97,8 +98,8 @@ static size_t sums_bytes(const struct import *im) {
   return im->columns.count * sizeof(uint64_t);
 }
 
-static bool allocate(struct ravel_context *c, const struct import *im,
-                     struct import_spools *s) {
+static bool allocate_spools(struct ravel_context *c, const struct import *im,
+                            struct import_spools *s) {
   s->columns = heap_alloc(&c->heap, columns_bytes(im));
   if (s->columns) memset(s->columns, 0, columns_bytes(im));
   s->sums = heap_alloc(&c->heap, sums_bytes(im));
@@ -107,10 +108,10 @@ static bool allocate(struct ravel_context *c, const struct import *im,
   return s->columns && s->sums && s->strip;
 }
 
-static enum ravel_code begin(struct ravel_context *c, const struct import *im,
-                             struct import_spools *s) {
+static enum ravel_code begin_import_spools(struct ravel_context *c, const struct import *im,
+                                           struct import_spools *s) {
   struct file_problem problem;
-  if (!allocate(c, im, s)) return ravel_fail_memory(c);
+  if (!allocate_spools(c, im, s)) return ravel_fail_memory(c);
   for (size_t i = 1; i < im->columns.count; i++) {
     s->columns[i] = ravel_spool_new(c, &problem);
     if (!s->columns[i]) return ravel_fail_spool(c, too_large, &problem);
@@ -120,9 +121,9 @@ static enum ravel_code begin(struct ravel_context *c, const struct import *im,
 
 enum ravel_code import_spools_add(struct ravel_context *c, struct import *im,
                                   struct import_spools *s) {
-  enum ravel_code code = s->columns ? RAVEL_OK : begin(c, im, s);
+  enum ravel_code code = s->columns ? RAVEL_OK : begin_import_spools(c, im, s);
   for (uint32_t i = 1; code == RAVEL_OK && i < im->columns.count; i++) {
-    code = add_column(&(struct adding){c, im, s, i});
+    code = spool_column(&(struct adding){c, im, s, i});
   }
   import_forget(im);
   return code;
@@ -139,20 +140,20 @@ void import_spools_free(struct ravel_context *c, const struct import *im,
 
 /* ---- into the back end ---- */
 
-static void copy_offsets(void *offsets, uint64_t first, uint64_t n, void *to) {
+static void copy_spooled_offsets(void *offsets, uint64_t first, uint64_t n, void *to) {
   memcpy(to, (const int64_t *)offsets + first, n * sizeof(int64_t));
 }
 
-/* A descriptor is in memory, whatever it is made of. */
-static bool upload_lengths(const struct adding *a, const void *offsets, uint64_t n,
-                           struct cvl_value *out) {
-  const struct cvl_filler filler = {copy_offsets, (void *)(uintptr_t)offsets};
+/* Uploads lengths: a descriptor is in memory, whatever it is made of. */
+static bool upload_spooled_lengths(const struct adding *a, const void *offsets, uint64_t n,
+                                   struct cvl_value *out) {
+  const struct cvl_filler filler = {copy_spooled_offsets, (void *)(uintptr_t)offsets};
   return machine_value_segdes(a->c->machine, n, &filler, out, a->c->diags);
 }
 
-/* The spool passes to the vector. */
-static bool upload_elements(const struct adding *a, const void *data, uint64_t n,
-                            struct cvl_value *out) {
+/* Uploads elements: the spool passes to the vector. */
+static bool upload_spooled_elements(const struct adding *a, const void *data, uint64_t n,
+                                    struct cvl_value *out) {
   struct ravel_spool *spool = a->to->columns[a->column];
   const struct cvl_notice end = ravel_spool_end_of_vector(spool);
   a->to->columns[a->column] = NULL;
@@ -172,12 +173,12 @@ enum ravel_code import_spools_upload(struct ravel_context *c, struct import *im,
   const bool lengths = im->columns.items[column].kind == COLUMN_SEGDES;
   const uint64_t n = im->columns.items[column].length;
   const int64_t sum = (int64_t)s->sums[column];
-  const enum ravel_code code = lengths ? append(&a, &sum, sizeof sum) : RAVEL_OK;
+  const enum ravel_code code = lengths ? append_to_spool(&a, &sum, sizeof sum) : RAVEL_OK;
   if (code != RAVEL_OK) return code;
   const void *data = ravel_spool_finish(s->columns[column], &problem);
   if (!data) return ravel_fail_spool(c, too_large, &problem);
-  const bool good =
-      lengths ? upload_lengths(&a, data, n, out) : upload_elements(&a, data, n, out);
+  const bool good = lengths ? upload_spooled_lengths(&a, data, n, out)
+                            : upload_spooled_elements(&a, data, n, out);
   if (lengths) {
     ravel_spool_drop(s->columns[column]);
     s->columns[column] = NULL;

@@ -7,14 +7,14 @@
 /* So many lengths, or more, are made by the back end. */
 enum { WORTH_GENERATING = RAVEL_WORTH_BORROWING / 8 };
 
-/* An array of a producer: released when neither the import nor a column needs it any more. */
+/* An array of a producer, released when neither the import nor a column needs it any more. */
 struct hold {
   uint64_t users;
   struct heap *heap;
   struct ArrowArray array;
 };
 
-static void let_go(void *with) {
+static void let_go_of_array(void *with) {
   struct hold *hold = with;
   if (--hold->users > 0) return;
   struct ArrowArray array = hold->array;
@@ -22,8 +22,8 @@ static void let_go(void *with) {
   array.release(&array);
 }
 
-/* What is taken over, and released when the import has ended, however it has; arrays perhaps
- * later. */
+/* The structs that are taken over, and released when the import has ended, however it has;
+ * arrays perhaps later. */
 struct taken {
   struct ArrowArrayStream stream;
   struct ArrowSchema schema; /* of the stream */
@@ -37,8 +37,8 @@ struct taken {
   struct ravel_value *value;
 };
 
-static void release_all(struct taken *t) {
-  for (size_t i = 0; i < t->holds.count; i++) let_go(t->holds.items[i]);
+static void release_taken(struct taken *t) {
+  for (size_t i = 0; i < t->holds.count; i++) let_go_of_array(t->holds.items[i]);
   if (t->single.release) t->single.release(&t->single);
   if (t->schema.release) t->schema.release(&t->schema);
   if (t->stream.release) t->stream.release(&t->stream);
@@ -59,7 +59,7 @@ static void hold_single(struct taken *t) {
 
 /* ---- columns into the back end ---- */
 
-/* One that is being brought there. */
+/* A column that is being uploaded. */
 struct upload {
   struct ravel_context *c;
   struct taken *t;
@@ -68,88 +68,88 @@ struct upload {
   struct cvl_value *out;
 };
 
-static enum ravel_code refuse(struct ravel_context *c, const struct taken *t) {
+static enum ravel_code refuse_arrays(struct ravel_context *c, const struct taken *t) {
   return ravel_fail(c, RAVEL_DATA, "%s", t->import.problem);
 }
 
-/* Likewise in an array of a stream, over all of which positions are counted. */
+/* Refuses an element in an array of a stream; positions are counted over all its arrays. */
 static enum ravel_code refuse_batch(struct ravel_context *c, const struct taken *t,
                                     uint64_t batch) {
-  if (batch == 0) return refuse(c, t);
+  if (batch == 0) return refuse_arrays(c, t);
   return ravel_fail(c, RAVEL_DATA, "%s, in batch %" PRIu64 " (positions are counted over all)",
                     t->import.problem, batch);
 }
 
-static enum ravel_code code_of(const struct upload *u, bool good) {
+static enum ravel_code code_of_upload(const struct upload *u, bool good) {
   return good ? RAVEL_OK : ravel_fail_machine(u->c);
 }
 
-/* What an array has as it is wanted. */
-static enum ravel_code borrow(const struct upload *u, const void *data, uint32_t array) {
+/* Borrows elements that an array has in the wanted form. */
+static enum ravel_code borrow_array(const struct upload *u, const void *data, uint32_t array) {
   struct hold *hold = u->t->holds.items[array];
   hold->users++;
-  return code_of(u,
-                 machine_value_borrow(u->c->machine, import_elem(&u->t->import, u->number),
-                                      data, u->column->length,
-                                      (struct cvl_notice){let_go, hold}, u->out, u->c->diags));
+  return code_of_upload(
+      u, machine_value_borrow(u->c->machine, import_elem(&u->t->import, u->number), data,
+                              u->column->length, (struct cvl_notice){let_go_of_array, hold},
+                              u->out, u->c->diags));
 }
 
-/* What has been made already. */
-static enum ravel_code give(const struct upload *u) {
+/* Gives elements that have been made already to the back end. */
+static enum ravel_code give_made(const struct upload *u) {
   const enum cvl_elem elem = import_elem(&u->t->import, u->number);
   const void *data = import_gather(&u->t->import, u->number);
-  if (!data) return refuse(u->c, u->t);
-  return code_of(u, machine_value_borrow(u->c->machine, elem, data, u->column->length,
-                                         import_give(&u->t->import, u->number), u->out,
-                                         u->c->diags));
+  if (!data) return refuse_arrays(u->c, u->t);
+  return code_of_upload(u, machine_value_borrow(u->c->machine, elem, data, u->column->length,
+                                                import_give(&u->t->import, u->number), u->out,
+                                                u->c->diags));
 }
 
-/* What the back end makes in its own memory; *lost as in import_job. */
-static enum ravel_code generate(const struct upload *u, uint64_t *lost) {
+/* Has the back end make the elements in its own memory; *lost is as in import_job. */
+static enum ravel_code generate_column(const struct upload *u, uint64_t *lost) {
   const enum cvl_elem elem = import_elem(&u->t->import, u->number);
   struct import_job job = {u->column, elem, UINT64_MAX};
   const bool good =
       machine_value_generate(u->c->machine, elem, u->column->length,
                              &(struct cvl_filler){import_make, &job}, u->out, u->c->diags);
   *lost = job.lost;
-  return code_of(u, good);
+  return code_of_upload(u, good);
 }
 
-static enum ravel_code upload_elements(const struct upload *u) {
+static enum ravel_code upload_array_elements(const struct upload *u) {
   struct import *im = &u->t->import;
   const enum cvl_elem elem = import_elem(im, u->number);
   uint32_t array;
   uint64_t lost;
   const void *data = import_borrowable(im, u->number, &array);
-  if (u->column->made) return give(u);
+  if (u->column->made) return give_made(u);
   if (data && u->column->length >= RAVEL_WORTH_BORROWING / elem_info(elem)->bytes) {
-    return borrow(u, data, array);
+    return borrow_array(u, data, array);
   }
-  const enum ravel_code code = generate(u, &lost);
+  const enum ravel_code code = generate_column(u, &lost);
   if (code != RAVEL_OK || lost == UINT64_MAX) return code;
   import_fail_lost(im, u->number, lost);
-  return refuse(u->c, u->t);
+  return refuse_arrays(u->c, u->t);
 }
 
-/* Few lengths by way of the host. */
-static enum ravel_code upload_lengths(const struct upload *u) {
+/* Uploads lengths; few of them go by way of the host. */
+static enum ravel_code upload_array_lengths(const struct upload *u) {
   if (!u->column->made && u->column->length >= WORTH_GENERATING) {
     const struct cvl_filler filler = {import_make_offsets, (void *)(uintptr_t)u->column};
-    return code_of(u, machine_value_segdes(u->c->machine, u->column->length, &filler, u->out,
-                                           u->c->diags));
+    return code_of_upload(u, machine_value_segdes(u->c->machine, u->column->length, &filler,
+                                                  u->out, u->c->diags));
   }
   const struct machine_item item = {.kind = MACHINE_SEGDES,
                                     .length = u->column->length,
                                     .as.ints = import_gather(&u->t->import, u->number)};
-  return code_of(u, machine_value_item(u->c->machine, &item, u->out, u->c->diags));
+  return code_of_upload(u, machine_value_item(u->c->machine, &item, u->out, u->c->diags));
 }
 
-static enum ravel_code upload(const struct upload *u) {
+static enum ravel_code upload_column(const struct upload *u) {
   struct taken *t = u->t;
   if (t->spools.columns && u->number > 0) {
     return import_spools_upload(u->c, &t->import, &t->spools, u->number, u->out);
   }
-  return u->column->kind == COLUMN_SEGDES ? upload_lengths(u) : upload_elements(u);
+  return u->column->kind == COLUMN_SEGDES ? upload_array_lengths(u) : upload_array_elements(u);
 }
 
 static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
@@ -159,7 +159,7 @@ static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
   if (!t->value) return RAVEL_MEMORY;
   for (uint32_t i = 0; i < t->value->count; i++) {
     const struct upload u = {c, t, i, &t->import.columns.items[i], &t->value->columns[i]};
-    const enum ravel_code code = upload(&u);
+    const enum ravel_code code = upload_column(&u);
     if (code != RAVEL_OK) return code;
   }
   return RAVEL_OK;
@@ -167,7 +167,8 @@ static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
 
 /* ---- arrays ---- */
 
-static bool begin(struct ravel_context *c, struct taken *t, const struct ArrowSchema *schema) {
+static bool begin_import(struct ravel_context *c, struct taken *t,
+                         const struct ArrowSchema *schema) {
   t->import = (struct import){.arena = &t->arena,
                               .heap = &c->heap,
                               .int_elem = c->options.machine.widths.int_elem,
@@ -175,24 +176,25 @@ static bool begin(struct ravel_context *c, struct taken *t, const struct ArrowSc
   return import_begin(&t->import, schema);
 }
 
-static enum ravel_code fill(struct ravel_context *c, struct taken *t) {
+static enum ravel_code fill_columns(struct ravel_context *c, struct taken *t) {
   for (size_t i = 0; i < t->holds.count; i++) {
-    if (!import_fill(&t->import, &t->holds.items[i]->array)) return refuse(c, t);
+    if (!import_fill(&t->import, &t->holds.items[i]->array)) return refuse_arrays(c, t);
   }
   return RAVEL_OK;
 }
 
-static enum ravel_code complete(struct ravel_context *c, struct taken *t) {
+static enum ravel_code complete_value(struct ravel_context *c, struct taken *t) {
   import_allocate(&t->import);
-  const enum ravel_code code = fill(c, t);
+  const enum ravel_code code = fill_columns(c, t);
   return code == RAVEL_OK ? make_value(c, t) : code;
 }
 
 static enum ravel_code import_single(struct ravel_context *c, void *data) {
   struct taken *t = data;
-  if (!begin(c, t, t->borrowed) || !import_check(&t->import, &t->single)) return refuse(c, t);
+  if (!begin_import(c, t, t->borrowed) || !import_check(&t->import, &t->single))
+    return refuse_arrays(c, t);
   hold_single(t);
-  return complete(c, t);
+  return complete_value(c, t);
 }
 
 static enum ravel_code fail_stream(struct ravel_context *c, struct taken *t, int error) {
@@ -201,11 +203,11 @@ static enum ravel_code fail_stream(struct ravel_context *c, struct taken *t, int
                     said ? said : strerror(error));
 }
 
-/* What the arrays have goes to spools, and they are released. */
+/* Moves the contents of the arrays to spools, and releases them. */
 static enum ravel_code spool_held(struct ravel_context *c, struct taken *t) {
-  enum ravel_code code = fill(c, t);
+  enum ravel_code code = fill_columns(c, t);
   if (code == RAVEL_OK) code = import_spools_add(c, &t->import, &t->spools);
-  for (size_t i = 0; i < t->holds.count; i++) let_go(t->holds.items[i]);
+  for (size_t i = 0; i < t->holds.count; i++) let_go_of_array(t->holds.items[i]);
   t->holds.count = 0;
   return code;
 }
@@ -216,7 +218,7 @@ static bool spools_wanted(const struct ravel_context *c, const struct taken *t) 
 }
 
 /* Fetches and checks all arrays of the stream. */
-static enum ravel_code fetch(struct ravel_context *c, struct taken *t) {
+static enum ravel_code fetch_arrays(struct ravel_context *c, struct taken *t) {
   for (uint64_t batch = 0;; batch++) {
     const int error = t->stream.get_next(&t->stream, &t->single);
     if (error) {
@@ -232,16 +234,16 @@ static enum ravel_code fetch(struct ravel_context *c, struct taken *t) {
   }
 }
 
-static enum ravel_code import_arrays(struct ravel_context *c, void *data) {
+static enum ravel_code import_stream_arrays(struct ravel_context *c, void *data) {
   struct taken *t = data;
   const int error = t->stream.get_schema(&t->stream, &t->schema);
   if (error) {
     t->schema.release = NULL;
     return fail_stream(c, t, error);
   }
-  if (!begin(c, t, &t->schema)) return refuse(c, t);
-  const enum ravel_code code = fetch(c, t);
-  return code == RAVEL_OK ? complete(c, t) : code;
+  if (!begin_import(c, t, &t->schema)) return refuse_arrays(c, t);
+  const enum ravel_code code = fetch_arrays(c, t);
+  return code == RAVEL_OK ? complete_value(c, t) : code;
 }
 
 static enum ravel_code import_taken(struct ravel_context *c, struct taken *t, ravel_work *work,
@@ -251,7 +253,7 @@ static enum ravel_code import_taken(struct ravel_context *c, struct taken *t, ra
   const enum ravel_code code = ravel_guarded(c, work, t);
   import_spools_free(c, &t->import, &t->spools);
   import_free(&t->import);
-  release_all(t);
+  release_taken(t);
   arena_free(&t->arena);
   if (code == RAVEL_OK) {
     *out = t->value;
@@ -272,7 +274,7 @@ enum ravel_code ravel_import(struct ravel_context *c, const struct ArrowSchema *
   if (usable && out && schema && t.single.release) {
     return import_taken(c, &t, import_single, out);
   }
-  release_all(&t);
+  release_taken(&t);
   if (!usable) return RAVEL_MISUSE;
   return ravel_fail(c, RAVEL_MISUSE, "an array that is released, or an argument that is NULL");
 }
@@ -285,8 +287,8 @@ enum ravel_code ravel_import_stream(struct ravel_context *c, struct ArrowArraySt
     stream->release = NULL;
   }
   const bool usable = ravel_begin(c);
-  if (usable && out && t.stream.release) return import_taken(c, &t, import_arrays, out);
-  release_all(&t);
+  if (usable && out && t.stream.release) return import_taken(c, &t, import_stream_arrays, out);
+  release_taken(&t);
   if (!usable) return RAVEL_MISUSE;
   return ravel_fail(c, RAVEL_MISUSE, "a stream that is released, or an argument that is NULL");
 }

@@ -31,10 +31,11 @@ enum arrow_kind {
   ARROW_LIST,       /* one child with offsets */
   ARROW_FIXED_LIST, /* one child, `size` elements for each */
   ARROW_STRUCT,
-  ARROW_NULL /* of no type: what has no elements is of floats, as lists of Python are */
+  ARROW_NULL /* a column of nulls: without elements it is of floats, as Python's empty lists are
+              */
 };
 
-/* A format string. */
+/* A format string, parsed. */
 struct arrow_format {
   uint8_t kind;     /* enum arrow_kind */
   uint8_t bytes;    /* of a number; of an offset */
@@ -42,7 +43,7 @@ struct arrow_format {
   int64_t size;     /* FIXED_LIST */
 };
 
-/* False: none that is supported. */
+/* Parses a format. Returns false if it is none that is supported. */
 bool arrow_format_parse(const char *text, struct arrow_format *);
 
 /* A level of the schema. */
@@ -59,7 +60,7 @@ struct arrow_node {
   bool decoded; /* it is a dictionary, or below one, or of views: parts would be too many */
 };
 
-/* Of what a part is made. */
+/* The source that a part is made from. */
 enum import_source {
   IMPORT_ELEMENTS, /* of a buffer of elements */
   IMPORT_LENGTHS,  /* of offsets */
@@ -101,74 +102,78 @@ struct import {
 
 /* Begins with a schema, which must last as long as the import. */
 bool import_begin(struct import *, const struct ArrowSchema *);
-/* The type of the value: a sequence. */
+/* Returns the type of the value: a sequence. */
 struct type *import_type(const struct import *);
-/* Checks an array and counts its elements. What is not checked, since nothing says it: that
- * buffers are as long as lengths and offsets say, and pointers point to something. */
+/* Checks an array and counts its elements. It cannot check that buffers are as long as lengths
+ * and offsets say, and that pointers point to something. */
 bool import_check(struct import *, const struct ArrowArray *);
 /* Begins to fill columns, when all arrays have been checked. */
 void import_allocate(struct import *);
 /* Adds an array; those that were checked, in that order. The columns are complete after the
- * last, but for what import_make finds. Arrays must last until all columns are made. */
+ * last, except for the faults that import_make finds. Arrays must last until all columns are
+ * made. */
 bool import_fill(struct import *, const struct ArrowArray *);
-/* Frees what has been made of all columns. */
+/* Frees the elements that have been made for all columns. */
 void import_free(struct import *);
 /* Makes elements of a column, which are here: after all arrays that have been checked were
- * filled in. False with the problem if one loses its value. */
+ * filled in. Returns false with the problem if one loses its value. */
 bool import_read(struct import *, uint32_t column, uint64_t first, uint64_t n, void *to);
-/* Nothing will be read of the arrays that were filled in. */
+/* Forgets the arrays that were filled in: nothing more is read of them. */
 void import_forget(struct import *);
 
 /* ---- complete columns ---- */
 
 enum cvl_elem import_elem(const struct import *, uint32_t column);
-/* The elements of a column that an array has as they are wanted, of any alignment, and the
- * number of that array; else NULL. */
+/* Returns the elements of a column that an array has in the wanted form, of any alignment, and
+ * the number of that array; else NULL. */
 const void *import_borrowable(const struct import *, uint32_t column, uint32_t *array);
-/* The elements of a column in memory of the heap, where they are made unless they are there
- * already; lengths as int64_t. NULL with the problem if one loses its value; memory_failed. */
+/* Returns the elements of a column in memory of the heap, where they are made unless they are
+ * there already; lengths as int64_t. NULL with the problem if one loses its value;
+ * memory_failed. */
 const void *import_gather(struct import *, uint32_t column);
-/* Passes that memory to the caller, who calls that when it is not needed any more. */
+/* Passes that memory to the caller, who calls the notice when it is not needed any more. */
 struct cvl_notice import_give(struct import *, uint32_t column);
 
-/* Makes elements of a column in parts, by any threads at once: a cvl_filler of cvl.h. */
+/* A job of import_make, a cvl_filler of cvl.h: any threads make parts of a column at once. */
 struct import_job {
   const struct import_column *column;
   enum cvl_elem elem;    /* what to make */
   _Atomic uint64_t lost; /* the first element that is not of this type; before: UINT64_MAX */
 };
 void import_make(void *job, uint64_t first, uint64_t n, void *to);
-/* The same of the offsets of a column of lengths: as many, and one more, from 0 on. */
+/* Makes the offsets of a column of lengths, from 0 on: one more than there are lengths. */
 void import_make_offsets(void *column, uint64_t first, uint64_t n, void *to);
-/* Sets the problem of an element that is lost; false. */
+/* Sets the problem of an element that is lost, and returns false. */
 bool import_fail_lost(struct import *, uint32_t column, uint64_t position);
 
 /* ---- between its files ---- */
 
-/* Elements in memory of a heap, which has outlived them when they are freed. */
+/* Elements in memory of a heap, which outlives them. */
 struct import_memory {
   struct heap *heap;
   size_t bytes; /* of all this */
   _Alignas(64) char data[];
 };
 
-/* The memory for all elements of a column: allocated when it is first asked for. */
+/* Returns the memory for all elements of a column, which is allocated when it is first asked
+ * for. */
 void *import_room(struct import *, struct import_column *);
-/* The problem that element i of a buffer, at a position of its column, loses its value. */
+/* Sets the problem that element i of a buffer, at a position of its column, loses its value. */
 bool import_fail_value(struct import *, const struct arrow_node *, const void *buffer,
                        uint64_t i, uint64_t position);
 
-/* Sets the problem, which begins with the path of the node ("event.jets[].pt: "); false. */
+/* Sets the problem, which begins with the path of the node ("event.jets[].pt: "), and returns
+ * false. */
 bool import_fail(struct import *, const struct arrow_node *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The first element of a range of an array with this number, within its buffers. */
+/* Returns the first element of a range of an array with this number, within its buffers. */
 static inline uint64_t arrow_position(const struct ArrowArray *a, uint64_t first) {
   return (uint64_t)a->offset + first;
 }
 static inline bool arrow_bit(const void *bits, uint64_t i) {
   return ((const uint8_t *)bits)[i / 8] >> i % 8 & 1;
 }
-/* Number i of a buffer of integers; unsigned ones above INT64_MAX are negative. */
+/* Returns number i of a buffer of integers; unsigned ones above INT64_MAX are negative. */
 int64_t arrow_integer(const struct arrow_format *, const void *buffer, uint64_t i);
 
 /* A text of an array of views: within the view if it is short, else in buffer 2 + `buffer`. */
@@ -178,20 +183,20 @@ struct arrow_view {
   char bytes[ARROW_VIEW_SHORT]; /* of a short one */
 };
 struct arrow_view arrow_view(const struct ArrowArray *, uint64_t position);
-/* Bytes of a buffer of texts of an array of views. */
+/* Returns the bytes of a buffer of texts of an array of views. */
 int64_t arrow_view_bytes(const struct ArrowArray *, int32_t buffer);
 
 /* Converts n elements from position first of a buffer, as `format` says, into column elements
- * of type `to`. n, or the number of the first that does not keep its value. */
+ * of type `to`. Returns n, or the number of the first that does not keep its value. */
 uint64_t arrow_convert(const struct arrow_format *format, const void *buffer, uint64_t first,
                        uint64_t n, enum cvl_elem to, void *out);
-/* Lengths first .. first + n that offsets say. */
+/* Computes lengths first .. first + n from offsets. */
 void arrow_lengths(const struct arrow_format *format, const void *offsets, uint64_t first,
                    uint64_t n, int64_t *out);
-/* Whether n + 1 offsets from position first on do not decrease. */
+/* Returns whether n + 1 offsets from position first on do not decrease. */
 bool arrow_offsets_increase(const struct arrow_format *format, const void *offsets,
                             uint64_t first, uint64_t n);
-/* Whether they are the same bytes. */
+/* Returns whether both have the same bytes. */
 bool arrow_is_same(const struct arrow_format *, enum cvl_elem to);
 
 #endif

@@ -36,8 +36,9 @@ static bool are_few(struct ravel_context *c, const struct ravel_calling *call) {
   return true;
 }
 
-/* Whether both begin with the same error: the first line of one as far as it goes. */
-static bool is_same(const struct diag_list *reported, const struct diag_list *again) {
+/* Returns whether both begin with the same error: the first line of one as far as it goes. */
+static bool begins_with_same_error(const struct diag_list *reported,
+                                   const struct diag_list *again) {
   if (reported->list.count == 0 || again->list.count == 0) return false;
   const struct diag *a = &reported->list.items[0], *b = &again->list.items[0];
   return a->pos.line == b->pos.line && a->pos.column == b->pos.column && a->file && b->file &&
@@ -45,8 +46,8 @@ static bool is_same(const struct diag_list *reported, const struct diag_list *ag
          strncmp(a->message, b->message, strcspn(b->message, "\n")) == 0;
 }
 
-/* Whether an apply-to-each of the program is the outermost of this text: of recursive calls
- * there may be many. */
+/* Returns whether an apply-to-each of the program is the outermost of this text. Recursive
+ * calls may make many. */
 static bool is_worth_a_note(const struct direct_instances *found, size_t i) {
   const struct core *each = found->list[i].each;
   if (!each->source || each->source->library) return false;
@@ -56,8 +57,8 @@ static bool is_worth_a_note(const struct direct_instances *found, size_t i) {
   return true;
 }
 
-/* Innermost first, as calls are; where there are too many the outermost. */
-static void note(struct diag_list *reported, const struct direct_instances *found) {
+/* Adds the notes, innermost first, as calls are; if there are too many, the outermost. */
+static void note_instances(struct diag_list *reported, const struct direct_instances *found) {
   struct complaints complaints = {.diags = reported};
   size_t chosen[MOST_NOTES], count = 0;
   for (size_t i = found->count; i-- > 0 && count < MOST_NOTES;) {
@@ -70,15 +71,15 @@ static void note(struct diag_list *reported, const struct direct_instances *foun
   }
 }
 
-/* With c->diags for what nobody reads. */
-static void look(struct ravel_context *c, struct ravel_calling *call,
-                 struct diag_list *reported) {
+/* Looks for the failure. Its own diagnostics, which nobody reads, go to c->diags. */
+static void look_for_failure(struct ravel_context *c, struct ravel_calling *call,
+                             struct diag_list *reported) {
   struct complaints complaints = {.diags = c->diags};
   struct direct_instances found = {NULL, 0};
   const struct direct_options options = {.most_steps = MOST_STEPS, .instances = &found};
   if (!are_few(c, call) || !ravel_fetch_arguments(c, call)) return;
   if (ravel_interpret(c, call, &options, &complaints, NULL)) return;
-  if (is_same(reported, c->diags)) note(reported, &found);
+  if (begins_with_same_error(reported, c->diags)) note_instances(reported, &found);
 }
 
 void ravel_note_instances(struct ravel_context *c) {
@@ -92,7 +93,7 @@ void ravel_note_instances(struct ravel_context *c) {
   c->diags = &unread;
   ravel_set_silent(c, true); /* it has printed already */
   if (setjmp(guard.jump) == 0) {
-    look(c, &call, reported);
+    look_for_failure(c, &call, reported);
     memory_guard_end(&guard);
   }
   ravel_set_silent(c, false);

@@ -7,8 +7,8 @@
 
 /* ---- arguments ---- */
 
-static bool fetch(struct ravel_context *c, const struct ravel_value *v,
-                  struct nesl_value *value) {
+static bool fetch_argument(struct ravel_context *c, const struct ravel_value *v,
+                           struct nesl_value *value) {
   struct arena *arena = c->session->arena;
   struct column_kinds kinds = {.arena = arena};
   value_columns(v->type, &kinds);
@@ -23,23 +23,23 @@ static bool fetch(struct ravel_context *c, const struct ravel_value *v,
 bool ravel_fetch_arguments(struct ravel_context *c, struct ravel_calling *call) {
   call->values = arena_alloc(c->session->arena, (call->count + 1) * sizeof *call->values);
   for (size_t i = 0; i < call->count; i++) {
-    if (!fetch(c, call->arguments[i], &call->values[i])) return false;
+    if (!fetch_argument(c, call->arguments[i], &call->values[i])) return false;
   }
   return true;
 }
 
 /* ---- the call as an expression ---- */
 
-static struct core *node(const struct ravel_calling *call, struct arena *arena,
-                         enum core_kind kind, struct type *type) {
+static struct core *new_core_node(const struct ravel_calling *call, struct arena *arena,
+                                  enum core_kind kind, struct type *type) {
   return core_new(arena, kind, type, call->f->whole->source, call->f->whole->at);
 }
 
-/* An argument as a variable. */
+/* Makes a variable of an argument. */
 static struct core *argument_node(struct ravel_context *c, const struct ravel_calling *call,
                                   size_t i) {
   struct arena *arena = c->session->arena;
-  struct core *e = node(call, arena, CORE_GLOBAL, call->values[i].type);
+  struct core *e = new_core_node(call, arena, CORE_GLOBAL, call->values[i].type);
   struct global *variable = arena_alloc(arena, sizeof *variable);
   *variable = (struct global){.name = call->f->callee->name,
                               .kind = GLOBAL_VARIABLE,
@@ -54,13 +54,13 @@ static struct core *arguments_node(struct ravel_context *c, const struct ravel_c
                                    size_t i) {
   struct core *first = argument_node(c, call, i);
   if (i + 1 == call->count) return first;
-  struct core *pair = node(call, c->session->arena, CORE_PAIR, call->f->rest[i]);
+  struct core *pair = new_core_node(call, c->session->arena, CORE_PAIR, call->f->rest[i]);
   pair->as.part.left = first;
   pair->as.part.right = arguments_node(c, call, i + 1);
   return pair;
 }
 
-/* The function at the types of its arguments. */
+/* Makes a node of the function at the types of its arguments. */
 static struct core *callee_node(struct ravel_context *c, const struct ravel_calling *call) {
   struct arena *arena = c->session->arena;
   struct global *g = call->f->callee;
@@ -70,7 +70,7 @@ static struct core *callee_node(struct ravel_context *c, const struct ravel_call
   for (uint32_t i = 0; i < g->scheme.count; i++) {
     types[i] = type_ground(arena, types[i], 0, NULL);
   }
-  struct core *e = node(call, arena, CORE_GLOBAL, type);
+  struct core *e = new_core_node(call, arena, CORE_GLOBAL, type);
   e->as.use.global = g;
   e->as.use.count = g->scheme.count;
   e->as.use.arguments = types;
@@ -79,7 +79,7 @@ static struct core *callee_node(struct ravel_context *c, const struct ravel_call
 
 static struct core *call_node(struct ravel_context *c, const struct ravel_calling *call) {
   if (!call->f->callee) return call->f->whole; /* an expression without parameters */
-  struct core *e = node(call, c->session->arena, CORE_APPLY, call->f->gives);
+  struct core *e = new_core_node(call, c->session->arena, CORE_APPLY, call->f->gives);
   e->as.part.left = callee_node(c, call);
   e->as.part.right = arguments_node(c, call, 0);
   return e;

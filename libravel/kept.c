@@ -15,7 +15,7 @@ struct keeping {
   const char *key;
 };
 
-static enum ravel_code keep(struct ravel_context *c, void *data) {
+static enum ravel_code keep_function(struct ravel_context *c, void *data) {
   struct keeping *k = data;
   (void)c;
   k->f->user_key = arena_copy(&k->f->arena, k->key, strlen(k->key));
@@ -31,7 +31,7 @@ enum ravel_code ravel_keep(struct ravel_context *c, const char *key, struct rave
   if (f->user_key) return ravel_fail(c, RAVEL_MISUSE, "the function is kept already");
   if (ravel_kept(c, key)) return ravel_fail(c, RAVEL_MISUSE, "`%.200s` is kept already", key);
   struct keeping k = {f, key};
-  const enum ravel_code code = ravel_guarded(c, keep, &k);
+  const enum ravel_code code = ravel_guarded(c, keep_function, &k);
   if (code == RAVEL_OK) f->references++;
   return code;
 }

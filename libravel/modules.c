@@ -28,14 +28,15 @@ struct file {
   const struct source *source;
 };
 
-static enum ravel_code make_source(struct ravel_context *c, void *data) {
+static enum ravel_code make_module_source(struct ravel_context *c, void *data) {
   struct file *f = data;
   f->source = ravel_source(c, f->path, f->text.bytes, f->text.length, 1);
   return RAVEL_OK;
 }
 
-/* It lies where it was found, and so in its own directory. */
-static const struct source *read_file(void *context, const char *file, const char *shown) {
+/* Reads a module's file, which lies in its own directory. */
+static const struct source *read_module_file(void *context, const char *file,
+                                             const char *shown) {
   struct importing *i = context;
   struct file f = {.path = shown};
   struct file_problem problem;
@@ -50,13 +51,13 @@ static const struct source *read_file(void *context, const char *file, const cha
   }
   i->code = text_begin(&f.text, &i->c->heap) ? ravel_read_file(i->c, shown, fd, &f.text)
                                              : ravel_fail_memory(i->c);
-  if (i->code == RAVEL_OK) i->code = ravel_guarded(i->c, make_source, &f);
+  if (i->code == RAVEL_OK) i->code = ravel_guarded(i->c, make_module_source, &f);
   text_free(&f.text);
   close(fd);
   return i->code == RAVEL_OK ? f.source : NULL;
 }
 
-static bool execute(void *context, const struct source *source) {
+static bool execute_module(void *context, const struct source *source) {
   struct importing *i = context;
   i->code = ravel_execute(i->c, source);
   return i->code == RAVEL_OK;
@@ -79,7 +80,7 @@ static enum ravel_code fail_missing(struct ravel_context *c, const struct form *
 enum ravel_code ravel_import_module(struct ravel_context *c, const struct form *form,
                                     struct complaints *complaints) {
   struct importing i = {c, RAVEL_OK};
-  const struct module_files files = {read_file, execute, &i};
+  const struct module_files files = {read_module_file, execute_module, &i};
   struct module_request request = {.source = form->source, .at = form->at};
   struct source_found found;
   struct file_problem problem;

@@ -19,7 +19,7 @@ void ravel_options_free(struct ravel_options *o) {
   free(o);
 }
 
-static bool number(const char *text, int64_t least, int64_t most, int64_t *x) {
+static bool option_number(const char *text, int64_t least, int64_t most, int64_t *x) {
   return parse_int(text, strlen(text), least, most, x);
 }
 
@@ -52,7 +52,7 @@ static bool set_chunks(struct machine_chunks *chunks, const char *value) {
   } else if (strcmp(value, "off") == 0) {
     *chunks = (struct machine_chunks){.mode = MACHINE_CHUNKS_OFF};
   } else {
-    if (!number(value, 1, INT64_MAX, &n)) return false;
+    if (!option_number(value, 1, INT64_MAX, &n)) return false;
     *chunks = (struct machine_chunks){.mode = MACHINE_CHUNKS_FIXED, .n = (uint64_t)n};
   }
   return true;
@@ -64,7 +64,7 @@ static bool set_spool(struct ravel_options *o, const char *value) {
   return o->no_spools || strcmp(value, "0") == 0 || parse_bytes(value, &o->spool);
 }
 
-/* Digits and a point, whatever the locale of the process. */
+/* Sets a time in digits and a point, whatever the locale of the process. */
 static bool set_time(struct ravel_options *o, const char *value) {
   const size_t digits = strspn(value, "0123456789");
   const size_t more = value[digits] == '.' ? strspn(value + digits + 1, "0123456789") : 0;
@@ -80,13 +80,13 @@ static bool set_width(const char *value, enum cvl_elem wide, enum cvl_elem narro
   return *elem == narrow || strcmp(value, "64") == 0;
 }
 
-static bool set_number(struct ravel_options *o, const char *name, const char *value) {
+static bool set_number_option(struct ravel_options *o, const char *name, const char *value) {
   int64_t x;
-  if (strcmp(name, "threads") == 0 && number(value, 0, 4096, &x)) {
+  if (strcmp(name, "threads") == 0 && option_number(value, 0, 4096, &x)) {
     o->machine.threads = (unsigned)x;
-  } else if (strcmp(name, "seed") == 0 && number(value, INT64_MIN, INT64_MAX, &x)) {
+  } else if (strcmp(name, "seed") == 0 && option_number(value, INT64_MIN, INT64_MAX, &x)) {
     o->machine.seed = (uint64_t)x;
-  } else if (strcmp(name, "depth") == 0 && number(value, 0, INT64_MAX, &x)) {
+  } else if (strcmp(name, "depth") == 0 && option_number(value, 0, INT64_MAX, &x)) {
     o->machine.max_depth = (uint64_t)x;
   } else {
     return false;
@@ -94,7 +94,7 @@ static bool set_number(struct ravel_options *o, const char *name, const char *va
   return true;
 }
 
-static bool set(struct ravel_options *o, const char *name, const char *value) {
+static bool set_option(struct ravel_options *o, const char *name, const char *value) {
   struct machine_options *m = &o->machine;
   if (strcmp(name, "backend") == 0) return set_backend(o, value);
   if (strcmp(name, "memory") == 0) return set_memory(o, value);
@@ -114,7 +114,7 @@ static bool set(struct ravel_options *o, const char *name, const char *value) {
   if (strcmp(name, "profile") == 0) return yes_or_no(value, &m->profile);
   if (strcmp(name, "files") == 0) return yes_or_no(value, &m->permissions.files);
   if (strcmp(name, "processes") == 0) return yes_or_no(value, &m->permissions.processes);
-  return set_number(o, name, value);
+  return set_number_option(o, name, value);
 }
 
 /* ---- what is wrong ---- */
@@ -146,7 +146,7 @@ static void list_names(char *text, size_t size) {
   }
 }
 
-static void describe(struct ravel_options *o, const char *name, const char *value) {
+static void describe_option(struct ravel_options *o, const char *name, const char *value) {
   char names[sizeof o->message / 2];
   size_t i = 0;
   while (i < KNOWN && strcmp(known[i].name, name) != 0) i++;
@@ -168,8 +168,8 @@ enum ravel_code ravel_options_set(struct ravel_options *o, const char *name,
                                   const char *value) {
   if (!o || !name || !value) return RAVEL_MISUSE;
   struct ravel_options changed = *o;
-  if (!set(&changed, name, value)) {
-    describe(o, name, value);
+  if (!set_option(&changed, name, value)) {
+    describe_option(o, name, value);
     return RAVEL_MISUSE;
   }
   changed.message[0] = '\0';

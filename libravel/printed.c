@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Keeps the end of what was printed. */
-static void keep(struct ravel_printed *p, const char *bytes, size_t n) {
+static void keep_printed(struct ravel_printed *p, const char *bytes, size_t n) {
   const size_t most = sizeof p->bytes, taken = n < most ? n : most;
   if (p->length + taken > most) {
     const size_t kept = most - taken;
@@ -19,9 +19,9 @@ static void keep(struct ravel_printed *p, const char *bytes, size_t n) {
 
 /* A program that could not print goes on with a status that it may ignore: the call is asked to
  * end instead. */
-static ssize_t print(void *context, const char *bytes, size_t n) {
+static ssize_t print_for_caller(void *context, const char *bytes, size_t n) {
   struct ravel_context *c = context;
-  keep(&c->printed, bytes, n);
+  keep_printed(&c->printed, bytes, n);
   if (!c->write || c->silent || c->unwritten) return (ssize_t)n;
   ravel_callback_begin(c);
   c->unwritten = !c->write(c->write_data, bytes, n);
@@ -31,7 +31,7 @@ static ssize_t print(void *context, const char *bytes, size_t n) {
 }
 
 FILE *ravel_printed_open(struct ravel_context *c) {
-  return fopencookie(c, "w", (cookie_io_functions_t){.write = print});
+  return fopencookie(c, "w", (cookie_io_functions_t){.write = print_for_caller});
 }
 
 void ravel_set_silent(struct ravel_context *c, bool silent) {

@@ -22,7 +22,7 @@ struct ravel_options {
   bool check_overflow;
 };
 
-/* What a call has to say. */
+/* The diagnostics of a call. */
 struct ravel_messages {
   struct arena arena;
   struct diag_list diags;
@@ -100,10 +100,10 @@ struct ravel_calling {
   struct nesl_value *values; /* of the arguments, on the host: ravel_fetch_arguments */
 };
 
-/* What each column of a value is, in the order of neslc/value.h: elements of the base type
- * `tags`, or, TYPE_SEQUENCE, lengths; `within` as ir_program.entry_layout. Of ravel.h's columns
- * the lengths of whole sequences are none: they are one segment, which is as long as the column
- * that follows. */
+/* The columns of a value, in the order of neslc/value.h. `tags` has the base type of their
+ * elements, or TYPE_SEQUENCE where they are lengths; `within` is as ir_program.entry_layout.
+ * The columns of ravel.h lack the lengths of whole sequences: these are one segment, as long as
+ * the column that follows. */
 struct ravel_layout {
   uint32_t count; /* of ravel.h's columns */
   const uint8_t *tags;
@@ -124,13 +124,14 @@ struct ravel_type {
   const struct ravel_layout *layout; /* NULL: not yet */
 };
 
-/* What a name means: `meaning` is for comparison alone, and may be gone. */
+/* The meaning of a name: `meaning` is for comparison alone, and may be gone. */
 struct ravel_mention {
   const struct name *name;
   const struct global *meaning;
 };
 
-/* Released by the caller, or kept by the context for the next one who looks for the same. */
+/* A function. The caller releases it, or the context keeps it for the next one who looks for
+ * the same. */
 struct ravel_function {
   struct ravel_context *context;
   struct ravel_function *next, **link; /* of the context's list */
@@ -184,41 +185,43 @@ struct ravel_value {
  * kin. Diagnostics of the call go to c->diags. False if the context cannot be used: the
  * function then returns RAVEL_MISUSE. */
 bool ravel_begin(struct ravel_context *);
-/* Adds an error; what was added in this call is what the context says from now on. Returns the
- * code. */
+/* Adds an error. The diagnostics of this call become the context's messages. Returns the code.
+ */
 enum ravel_code ravel_fail(struct ravel_context *, enum ravel_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with the diagnostics that were added. */
+/* Fails with the diagnostics that were added; returns the code. */
 enum ravel_code ravel_failed(struct ravel_context *, enum ravel_code);
-/* The same for a function of the machine that has failed and said why. */
+/* Fails after a function of the machine that has failed and said why; returns the code. */
 enum ravel_code ravel_fail_machine(struct ravel_context *);
-/* What such a failure is. */
+/* Returns the code of such a failure. */
 enum ravel_code ravel_code_of_machine(const struct ravel_context *);
-/* The same for lack of memory, or if the call was asked to end. */
+/* Fails for lack of memory, or because the call was asked to end; returns the code. */
 enum ravel_code ravel_fail_memory(struct ravel_context *);
-/* RAVEL_INTERRUPTED or RAVEL_LIMIT, after ravel_fail, if the call is asked to end; else
+/* Returns RAVEL_INTERRUPTED or RAVEL_LIMIT, after ravel_fail, if the call is asked to end; else
  * RAVEL_OK. */
 enum ravel_code ravel_stopped(struct ravel_context *);
-/* What an error of the compiler is for callers. */
+/* Returns the code for callers of an error of the compiler. */
 enum ravel_code ravel_code_of(enum nesl_error);
 
-/* After work that may have added errors: RAVEL_MEMORY if allocations of the context's heap have
- * failed since there were so many failures; else what asked it to end, or `code`. */
+/* Ends work that may have added errors. Returns RAVEL_MEMORY if allocations of the context's
+ * heap have failed since there were so many failures; else the reason it was asked to end for,
+ * or `code`. */
 enum ravel_code ravel_fail_work(struct ravel_context *, enum ravel_code, uint64_t failures);
 
 /* ---- context.c ---- */
 
-/* Around a call of a function of the caller, which may not use the context. */
+/* These stand around a call of a function of the caller, which may not use the context. */
 void ravel_callback_begin(struct ravel_context *);
 void ravel_callback_end(struct ravel_context *);
 
 /* ---- printed.c ---- */
 
-/* The stream that programs print to; NULL without memory. */
+/* Opens the stream that programs print to; NULL without memory. */
 FILE *ravel_printed_open(struct ravel_context *);
-/* While it is, what is printed goes nowhere. */
+/* Drops what is printed as long as the context is silent. */
 void ravel_set_silent(struct ravel_context *, bool silent);
-/* The text of the `error` that ended a program, in the arena; NULL if it is not there. */
+/* Returns the text of the `error` that ended a program, in the arena; NULL if it is not there.
+ */
 const char *ravel_printed_by_error(struct ravel_context *, struct arena *);
 
 /* ---- work.c ---- */
@@ -226,26 +229,26 @@ const char *ravel_printed_by_error(struct ravel_context *, struct arena *);
 /* Work that allocates from arenas: where memory fails it ends in ravel_fail_memory. */
 typedef enum ravel_code ravel_work(struct ravel_context *, void *data);
 enum ravel_code ravel_guarded(struct ravel_context *, ravel_work *, void *data);
-/* The same on a stack large enough for whatever the compiler accepts. The calling thread waits,
- * and calls progress. */
+/* Works on a stack that is large enough for whatever the compiler accepts. The calling thread
+ * waits, and calls progress. */
 enum ravel_code ravel_deep(struct ravel_context *, ravel_work *, void *data);
-/* ravel_guarded with a region for a form (neslc/region.h). */
+/* Works as ravel_guarded does, with a region for a form (neslc/region.h). */
 enum ravel_code ravel_in_form(struct ravel_context *, ravel_work *, void *data);
 
 /* ---- define.c ---- */
 
-/* A text as a source of the session, whose region lives until it is collected; hold it.
- * memory_failed. */
+/* Makes a text a source of the session, whose region lives until it is collected; hold it. Ends
+ * in memory_failed. */
 struct source *ravel_source(struct ravel_context *, const char *name, const char *text,
                             size_t length, uint32_t first_line);
-/* Reads the only form of a source and checks it. False with complaints. */
+/* Reads the only form of a source and checks it. Returns false with complaints. */
 bool ravel_read_form(struct ravel_context *, const struct source *, struct complaints *,
                      struct checked *);
 
 enum { RAVEL_MOST_TEXT = 1 << 29 }; /* bytes of a text to be read */
 
-/* A column on the host, in the session's arena: for the kind of its type (enum column_kind).
- * False with a diagnostic of the machine. */
+/* Fetches a column to the host, into the session's arena, for the kind of its type (enum
+ * column_kind). Returns false with a diagnostic of the machine. */
 bool ravel_fetch(struct ravel_context *, const struct cvl_value *, uint8_t kind,
                  struct column *);
 
@@ -263,38 +266,40 @@ enum ravel_code ravel_import_module(struct ravel_context *, const struct form *,
 
 /* ---- cache.c ---- */
 
-/* The function with this key in the cache, which was looked up just now; or NULL. */
+/* Returns the function with this key in the cache, or NULL. It counts as looked up just now. */
 struct ravel_function *ravel_cache_find(struct ravel_context *, const char *key);
-/* Adds one under its key, which is not there, and passes a reference to the cache; the one that
- * was not looked up for longest goes if there are too many. */
+/* Adds a function under its key, which is not there, and passes a reference to the cache. If
+ * there are too many, the one that was not looked up for longest is removed. */
 void ravel_cache_add(struct ravel_context *, struct ravel_function *);
-/* Takes one out, if it is there, and releases the cache's reference. */
+/* Removes a function, if it is there, and releases the cache's reference. */
 void ravel_cache_remove(struct ravel_context *, struct ravel_function *);
 
 /* ---- find.c, fresh.c, call.c ---- */
 
-/* A function without a program; NULL without memory. */
+/* Makes a function without a program; returns NULL without memory. */
 struct ravel_function *ravel_function_new(struct ravel_context *);
-/* Optimises its program, unless that was done, and makes it ready; after a failure false with
+/* Optimises a function's program, unless that was done, and makes it ready. Returns false with
  * complaints or diagnostics. May end in memory_failed. */
 bool ravel_function_prepare(struct ravel_context *, struct ravel_function *);
-/* Notes what an expression, which is compiled in a region of its own, names. memory_failed. */
+/* Notes the names in an expression that is compiled in a region of its own. Ends in
+ * memory_failed. */
 void ravel_function_note_mentions(struct ravel_function *, struct region *own);
-/* Whether it is what would be compiled for these types now; NULL: for those of its definition.
+/* Returns whether a function is what would be compiled for these types now; NULL stands for the
+ * types of its definition.
  */
 bool ravel_function_is_fresh(struct ravel_context *, struct ravel_function *,
                              const char *types);
-/* Sets what it takes, splitting the type of its argument (kept) into parameters. */
+/* Sets the function's parameters by splitting the type of its argument, which is kept. */
 void ravel_function_takes_type(struct ravel_function *, struct type *argument);
 /* Runs a function: results[0 .. result_count) are the caller's. */
 enum ravel_code ravel_run(struct ravel_context *, const struct ravel_function *,
                           const struct cvl_value *arguments, uint64_t argument_count,
                           struct cvl_value *results, uint64_t result_count);
-/* What a run that was not done has reported, in terms of the function's text. */
+/* Reports a run that failed, in terms of the function's text. */
 enum ravel_code ravel_fail_run(struct ravel_context *, const struct ravel_function *,
                                enum machine_outcome, const struct diag_list *reported);
-/* Whether a function may be called with these arguments, for a result at `result`; after
- * ravel_fail if not. */
+/* Checks that a function may be called with these arguments, for a result at `result`; fails by
+ * ravel_fail. */
 enum ravel_code ravel_check_call(struct ravel_context *, const struct ravel_function *,
                                  struct ravel_value *const *arguments, size_t count,
                                  const void *result);
@@ -303,115 +308,118 @@ enum ravel_code ravel_check_call(struct ravel_context *, const struct ravel_func
 
 struct direct_options;
 struct direct_cost;
-/* Copies the arguments of a call to the host. Within a form; false with a diagnostic of the
- * machine. */
+/* Copies the arguments of a call to the host, within a form. Returns false with a diagnostic of
+ * the machine. */
 bool ravel_fetch_arguments(struct ravel_context *, struct ravel_calling *);
-/* Executes a call in the reference interpreter, for its cost or its failure. Within a form;
- * false with complaints. */
+/* Executes a call in the reference interpreter, for its cost or its failure, within a form.
+ * Returns false with complaints. */
 bool ravel_interpret(struct ravel_context *, const struct ravel_calling *,
                      const struct direct_options *, struct complaints *, struct direct_cost *);
-/* Remarks on the instances that the failure of the present call is in, if it is found again
- * within bounds. Within a form. */
+/* Notes the instances that the failure of the present call is in, if it is found again within
+ * bounds. It is called within a form. */
 void ravel_note_instances(struct ravel_context *);
 
 /* ---- program.c ---- */
 
-/* Whether the results of a program of VCODE are columns of its type, after ravel_fail if not.
+/* Checks that the results of a program of VCODE are columns of its type; fails by ravel_fail.
  */
 enum ravel_code ravel_check_results(struct ravel_context *, const struct ravel_function *,
                                     const struct cvl_value *results, uint64_t count);
 
 /* ---- types.c ---- */
 
-/* Begins the types of a context; memory_failed. */
+/* Begins the types of a context. Ends in memory_failed. */
 void ravel_types_begin(struct ravel_context *);
-/* The type with this text, as NESL writes it: equal types are the same pointer. NULL, after
- * ravel_fail, if it cannot be read or is no ground type of data. */
+/* Returns the type with this text, as NESL writes it: equal types are the same pointer. NULL,
+ * after ravel_fail, if it cannot be read or is no ground type of data. */
 struct type *ravel_type_named(struct ravel_context *, const char *text);
-/* The same within a form; memory_failed. */
+/* Returns the type with this text, within a form. Ends in memory_failed. */
 struct type *ravel_type_read(struct ravel_context *, const char *text);
-/* Of each column of a kept type the one whose total is its length, or IR_ONE, as in
- * ir_program.entry_layout; *tags, unless it is NULL, what each has (ravel_layout). In the
- * arena, within a form; memory_failed. */
+/* Returns for each column of a kept type the one whose total is its length, or IR_ONE, as in
+ * ir_program.entry_layout. *tags, unless it is NULL, becomes the columns' tags (ravel_layout).
+ * Both are in the arena. It is called within a form, and may end in memory_failed. */
 const uint32_t *ravel_type_layout(struct ravel_context *, struct arena *, struct type *kept,
                                   const uint8_t **tags);
-/* The same type as one of these. NULL, after ravel_fail, if it is none of data or is too large;
- * memory_failed. */
+/* Returns the kept type that equals a type. NULL, after ravel_fail, if it is no type of data or
+ * is too large. Ends in memory_failed. */
 struct type *ravel_type_kept(struct ravel_context *, struct type *);
-/* Types of these kept types; NULL after ravel_fail. */
+/* Return types made of these kept types; NULL after ravel_fail. */
 struct type *ravel_type_sequence(struct ravel_context *, struct type *element);
 struct type *ravel_type_pair(struct ravel_context *, struct type *left, struct type *right);
-/* Both, kept with the type; NULL after ravel_fail. */
+/* Return the layout of values and of results, kept with the type; NULL after ravel_fail. */
 const struct ravel_layout *ravel_layout_of(struct ravel_context *, struct type *kept);
 static inline uint32_t ravel_type_columns(const struct type *kept) {
   return ((const struct ravel_type *)kept)->columns;
 }
-/* For messages. */
+/* Returns the text of a type for messages. */
 static inline const char *ravel_type_text(const struct type *kept) {
   return ((const struct ravel_type *)kept)->text;
 }
-/* For callers, who may give it back as a type; the beginning where there is no memory for all.
+/* Returns the text for callers, who may give it back as a type; its beginning where there is no
+ * memory for all.
  */
 const char *ravel_type_whole(struct ravel_context *, struct type *kept);
 
 /* ---- values.c ---- */
 
-/* A value whose columns, all without a value, the caller fills in; NULL, after ravel_fail,
- * without memory. ravel_release frees it, whatever has been filled in. */
+/* Makes a value whose columns, all without a value, the caller fills in. Returns NULL, after
+ * ravel_fail, without memory. ravel_release frees it, whatever has been filled in. */
 struct ravel_value *ravel_value_new(struct ravel_context *, struct type *kept);
-/* Whether it is a value of this context; ravel_fail with RAVEL_MISUSE if not. */
+/* Returns whether it is a value of this context, after ravel_fail with RAVEL_MISUSE if not. */
 bool ravel_value_is_ours(struct ravel_context *, const struct ravel_value *);
-/* A value for a flat sequence of so many of these elements at `data`, but for its columns[1];
- * NULL after ravel_fail. */
+/* Makes a value for a flat sequence of so many of these elements at `data`, except for its
+ * columns[1]. Returns NULL after ravel_fail. */
 struct ravel_value *ravel_value_flat(struct ravel_context *, enum ravel_element,
                                      const void *data, size_t length);
 
 /* ---- borrow.c ---- */
 
-/* Columns of fewer bytes are copied, and nobody's memory is kept for them: a copy costs about
- * what keeping does. */
+/* Columns of fewer bytes are copied, and no memory of a caller is kept for them: a copy costs
+ * about what keeping does. */
 #ifdef RAVEL_DEBUG
 enum { RAVEL_WORTH_BORROWING = 64 };
 #else
 enum { RAVEL_WORTH_BORROWING = 16 << 10 };
 #endif
-/* Whether a vector of these elements can be one on the caller's memory, and is large enough;
- * and that vector, which is borrowed until the value is released. */
+/* Returns whether a vector of these elements can be one on the caller's memory, and is large
+ * enough. The other makes that vector, which is borrowed until the value is released. */
 bool ravel_is_worth_borrowing(const struct ravel_context *, enum ravel_element, size_t length);
 enum ravel_code ravel_borrow_vector(struct ravel_context *, enum ravel_element,
                                     const void *data, size_t length, struct ravel_value **out);
-/* Gives the columns of a value up; what it has borrowed is nobody's any more: others that share
- * it get a copy. */
+/* Gives the columns of a value up. It no longer borrows; other values that share the borrowed
+ * elements get a copy. */
 void ravel_drop_columns(struct ravel_value *);
 
 /* ---- columns-out.c ---- */
 
-/* What callers have seen of a value is not there any more. */
+/* Ends the views that callers have of a value. */
 void ravel_end_views(struct ravel_value *);
 
 /* ---- spools.c ---- */
 
-/* The elements of a vector where they are, as machine_value_lend has it, also of one that is on
- * a temporary file. */
+/* Lends the elements of a vector where they are, as machine_value_lend does, also of one that
+ * is on a temporary file. */
 bool ravel_lend(struct ravel_context *, const struct cvl_value *, struct cvl_loan *);
 
 /* ---- elements.c ---- */
 
-/* A vector from elements in host memory, of any alignment, in the widths of the machine. */
+/* Makes a vector from elements in host memory, of any alignment, in the widths of the machine.
+ */
 enum ravel_code ravel_elements_in(struct ravel_context *, enum ravel_element, const void *data,
                                   size_t length, struct cvl_value *out);
-/* Whether a vector of the context has such elements as they are. */
+/* Returns whether a vector of the context has such elements as they are. */
 bool ravel_elements_agree(const struct ravel_context *, enum ravel_element);
-/* Elements first .. first + count of a vector to host memory. */
+/* Copies elements first .. first + count of a vector to host memory. */
 enum ravel_code ravel_elements_out(struct ravel_context *, const struct cvl_value *,
                                    enum ravel_element, size_t first, size_t count, void *data);
-/* What they are in the back end. */
+/* Returns the type of these elements in the back end. */
 enum cvl_elem ravel_elem_for(const struct ravel_context *, enum ravel_element);
-/* How many bytes one has. */
+/* Returns the bytes of one element. */
 size_t ravel_element_bytes(enum ravel_element);
-/* The type of a sequence's elements that come as these; TYPE_STREAM if there is none such. */
+/* Returns the type of a sequence's elements that come as these; TYPE_STREAM if there is none.
+ */
 enum type_tag ravel_element_type(enum ravel_element);
-/* Whether they are offsets of rows. */
+/* Returns whether they are offsets of rows. */
 static inline bool ravel_are_offsets(enum ravel_element element) {
   return element == RAVEL_OFFSETS32 || element == RAVEL_OFFSETS64;
 }

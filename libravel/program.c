@@ -9,7 +9,7 @@
 
 /* ---- items ---- */
 
-/* What the entry takes or leaves, deepest first. */
+/* The items that the entry takes or leaves, deepest first. */
 struct items {
   const uint8_t *kinds; /* enum ir_kind_tag */
   uint32_t count;
@@ -34,7 +34,7 @@ static struct items inferred_items(struct arena *arena, const struct ir_function
   return (struct items){kinds, count, true};
 }
 
-static struct items items_of(struct arena *arena, const struct ir_program *p, bool taken) {
+static struct items entry_items(struct arena *arena, const struct ir_program *p, bool taken) {
   const struct ir_function *entry = &p->functions[p->entry];
   const struct vcode_function *text = &p->vcode->functions[p->vcode->entry];
   if (entry->typed && (taken || entry->returns)) return inferred_items(arena, entry, taken);
@@ -43,7 +43,7 @@ static struct items items_of(struct arena *arena, const struct ir_program *p, bo
                : declared_items(arena, text->out_count, text->out);
 }
 
-/* "SEGDES INT" */
+/* Returns "SEGDES INT". */
 static const char *items_text(struct arena *arena, const struct items *items) {
   if (items->count == 0) return "nothing";
   const char *text = "";
@@ -56,19 +56,19 @@ static const char *items_text(struct arena *arena, const struct items *items) {
 
 /* ---- types from items ---- */
 
-static const char *name_of(uint8_t kind) {
+static const char *item_kind_name(uint8_t kind) {
   return kind == IR_INT ? "int" : kind == IR_FLOAT ? "float" : kind == IR_BOOL ? "bool" : NULL;
 }
 
-/* The types that the items are columns of, each sequence one of scalars or sequences; *open:
- * other types have the same. NULL if no type has. */
-static const char *types_of(struct arena *arena, const struct items *items, bool *open) {
+/* Returns the types whose columns the items are, each sequence one of scalars or sequences.
+ * *open: other types have the same columns. NULL if no type has. */
+static const char *types_of_items(struct arena *arena, const struct items *items, bool *open) {
   const char *text = "";
   *open = false;
   for (uint32_t i = 0; i < items->count; i++) {
     uint32_t depth = 0;
     while (i < items->count && items->kinds[i] == IR_SEGDES) depth++, i++;
-    const char *name = i < items->count ? name_of(items->kinds[i]) : NULL;
+    const char *name = i < items->count ? item_kind_name(items->kinds[i]) : NULL;
     if (!name) return NULL;
     text = arena_printf(arena, "%s%s", text, *text ? ", " : "");
     for (uint32_t k = 0; k < depth; k++) text = arena_printf(arena, "%s[", text);
@@ -89,7 +89,7 @@ struct loading {
   struct ir_program *program;
 };
 
-static int bits(enum cvl_elem elem) {
+static int bits_of_elem(enum cvl_elem elem) {
   enum { BYTE = 8 };
   return (int)elem_info(elem)->bytes * BYTE;
 }
@@ -102,11 +102,11 @@ static enum ravel_code check_widths(struct ravel_context *c, const struct loadin
   return ravel_fail(c, RAVEL_TYPE,
                     "%.200s is for an INT of %d bits and a FLOAT of %d; the context has %d and "
                     "%d: see the options int and float",
-                    l->name, bits(widths.int_elem), bits(widths.float_elem),
-                    bits(ours.int_elem), bits(ours.float_elem));
+                    l->name, bits_of_elem(widths.int_elem), bits_of_elem(widths.float_elem),
+                    bits_of_elem(ours.int_elem), bits_of_elem(ours.float_elem));
 }
 
-static enum ravel_code build(struct ravel_context *c, struct loading *l) {
+static enum ravel_code build_loaded(struct ravel_context *c, struct loading *l) {
   struct arena *arena = &l->f->arena;
   const char *name = arena_copy(arena, l->name, strlen(l->name));
   const uint64_t failures = atomic_load(&c->heap.failures);
@@ -156,15 +156,15 @@ static bool agrees(const struct items *items, const struct column_kinds *columns
   return true;
 }
 
-/* The type with these columns: what the text says, or what the items leave no choice about.
- * NULL after ravel_fail. */
-static struct type *type_for(struct ravel_context *c, const struct loading *l,
-                             const struct items *items, bool taken) {
+/* Returns the type with these columns: the text's, or the only one that the items leave. NULL
+ * after ravel_fail. */
+static struct type *type_of_items(struct ravel_context *c, const struct loading *l,
+                                  const struct items *items, bool taken) {
   struct arena *arena = c->session->arena;
   const char *text = taken ? l->takes : l->gives;
   bool open = true;
   if (!text) {
-    text = items->known ? types_of(arena, items, &open) : NULL;
+    text = items->known ? types_of_items(arena, items, &open) : NULL;
     if (!text || open) {
       fail_open(c, l, items, taken, text);
       return NULL;
@@ -180,15 +180,15 @@ static struct type *type_for(struct ravel_context *c, const struct loading *l,
   return NULL;
 }
 
-static bool is_blank(const char *text) {
+static bool is_blank_text(const char *text) {
   return text[strspn(text, " \t\r\n")] == '\0';
 }
 
-static enum ravel_code set_types(struct ravel_context *c, const struct loading *l) {
+static enum ravel_code set_entry_types(struct ravel_context *c, const struct loading *l) {
   struct ravel_function *f = l->f;
-  const struct items taken = items_of(c->session->arena, l->program, true);
-  const struct items left = items_of(c->session->arena, l->program, false);
-  const bool nothing = l->takes ? is_blank(l->takes) : taken.known && taken.count == 0;
+  const struct items taken = entry_items(c->session->arena, l->program, true);
+  const struct items left = entry_items(c->session->arena, l->program, false);
+  const bool nothing = l->takes ? is_blank_text(l->takes) : taken.known && taken.count == 0;
   f->takes_text = "";
   if (nothing && taken.count > 0) {
     return ravel_fail(c, RAVEL_TYPE, "%s takes %.300s, not nothing", entry_name(l),
@@ -197,14 +197,15 @@ static enum ravel_code set_types(struct ravel_context *c, const struct loading *
   if (left.known && left.count == 0) {
     return ravel_fail(c, RAVEL_TYPE, "%s leaves nothing: it has no result", entry_name(l));
   }
-  struct type *argument = nothing ? NULL : type_for(c, l, &taken, true);
+  struct type *argument = nothing ? NULL : type_of_items(c, l, &taken, true);
   if (!nothing && !argument) return c->code;
   if (argument) ravel_function_takes_type(f, argument);
-  f->gives = type_for(c, l, &left, false);
+  f->gives = type_of_items(c, l, &left, false);
   return f->gives ? RAVEL_OK : c->code;
 }
 
-/* What the types say of lengths: of arguments for the optimiser, of results to be checked. */
+/* Sets the layouts that the types imply: of arguments for the optimiser, of results to be
+ * checked. */
 static void set_layouts(struct ravel_context *c, struct loading *l) {
   struct ravel_function *f = l->f;
   f->layout = ravel_type_layout(c, &f->arena, f->gives, NULL);
@@ -213,11 +214,11 @@ static void set_layouts(struct ravel_context *c, struct loading *l) {
   }
 }
 
-static enum ravel_code load(struct ravel_context *c, void *data) {
+static enum ravel_code load_program(struct ravel_context *c, void *data) {
   struct loading *l = data;
   enum ravel_code code = check_widths(c, l);
-  if (code == RAVEL_OK) code = build(c, l);
-  if (code == RAVEL_OK) code = set_types(c, l);
+  if (code == RAVEL_OK) code = build_loaded(c, l);
+  if (code == RAVEL_OK) code = set_entry_types(c, l);
   if (code != RAVEL_OK) return code;
   set_layouts(c, l);
   l->f->program = l->program;
@@ -225,7 +226,7 @@ static enum ravel_code load(struct ravel_context *c, void *data) {
 }
 
 static enum ravel_code load_in_form(struct ravel_context *c, void *data) {
-  return ravel_in_form(c, load, data);
+  return ravel_in_form(c, load_program, data);
 }
 
 enum ravel_code ravel_program(struct ravel_context *c, const char *name, const char *text,

@@ -15,8 +15,8 @@ void ravel_python_begin(const struct ravel_python *functions) {
 
 /* ---- structs on the memory of Python ---- */
 
-/* After the interpreter's end its objects are gone already. */
-static void drop(void *object) {
+/* Drops a reference. After the interpreter's end its objects are gone already. */
+static void drop_object(void *object) {
   if (!python.is_alive()) return;
   const int state = python.enter();
   python.drop(object);
@@ -28,7 +28,7 @@ void ravel_python_release_schema(struct ArrowSchema *s) {
     if (s->children[i]->release) s->children[i]->release(s->children[i]);
   }
   s->release = NULL;
-  drop(s->private_data);
+  drop_object(s->private_data);
 }
 
 void ravel_python_release_array(struct ArrowArray *a) {
@@ -36,18 +36,18 @@ void ravel_python_release_array(struct ArrowArray *a) {
     if (a->children[i]->release) a->children[i]->release(a->children[i]);
   }
   a->release = NULL;
-  drop(a->private_data);
+  drop_object(a->private_data);
 }
 
 /* ---- streams ---- */
 
-static void nothing(void *with) {
+static void release_nothing(void *with) {
   (void)with;
 }
 
 bool ravel_python_stream(struct ArrowSchema *schema, struct ArrowArray *array,
                          struct ArrowArrayStream *out) {
-  const struct export_watch nobody = {nothing, nothing, NULL};
+  const struct export_watch nobody = {release_nothing, release_nothing, NULL};
   return export_batches(schema, array, INT64_MAX, nobody, out);
 }
 

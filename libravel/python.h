@@ -24,22 +24,22 @@ struct ravel_python {
   void *(*content)(void *capsule, const char *name); /* PyCapsule_GetPointer */
   void *(*context)(void *capsule);                   /* PyCapsule_GetContext */
 };
-/* Sets them, before any other function is used: a process has one interpreter. */
+/* Sets the functions, before any other function is used: a process has one interpreter. */
 RAVEL_API void ravel_python_begin(const struct ravel_python *);
 
-/* Release functions of structs on the memory of Python. Their private_data is the object that
- * owns it, a reference of which they drop. Any thread may call them, with or without the
- * interpreter's lock. */
+/* These are release functions of structs on the memory of Python. Their private_data is the
+ * object that owns it, a reference of which they drop. Any thread may call them, with or
+ * without the interpreter's lock. */
 RAVEL_API void ravel_python_release_schema(struct ArrowSchema *);
 RAVEL_API void ravel_python_release_array(struct ArrowArray *);
 
 /* Makes a stream of one array, and takes both structs over. Their formats must be constants.
- * False without memory. */
+ * Returns false without memory. */
 RAVEL_API bool ravel_python_stream(struct ArrowSchema *, struct ArrowArray *,
                                    struct ArrowArrayStream *);
 
-/* The destructor of capsules of Arrow and of DLPack: it releases the content unless a consumer
- * took it, and drops the capsule's context, an object, unless it is NULL. */
+/* Destroys capsules of Arrow and of DLPack: it releases the content unless a consumer took it,
+ * and drops the capsule's context, an object, unless it is NULL. */
 RAVEL_API void ravel_python_end_capsule(void *capsule);
 
 #endif

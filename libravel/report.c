@@ -22,7 +22,8 @@ static void add_origin(const struct failed_run *run, struct trail *trail,
   }
 }
 
-/* The sentence for an instruction that the machine checks, without a check of the compiler. */
+/* Returns the sentence for an instruction that the machine checks, without a check of the
+ * compiler. */
 static const char *sentence_of(const struct machine_failure *f) {
   if (f->cause != MACHINE_CAUSE_OPERATION) return NULL;
   if (f->op == OPC_DIV) return "Divide by zero.";
@@ -41,7 +42,7 @@ static const char *message_by_error(const struct failed_run *run, struct arena *
   return arena_printf(arena, "%s: %s", failure_by_error, run->said);
 }
 
-static const char *message_of(const struct failed_run *run, struct arena *arena) {
+static const char *failure_message(const struct failed_run *run, struct arena *arena) {
   const struct machine_failure *f = run->failure;
   const char *message = "out of memory";
   if (is_by_error(run)) return message_by_error(run, arena);
@@ -68,7 +69,7 @@ void report_failed_run(const struct failed_run *run, struct complaints *complain
   const struct machine_failure *f = run->failure;
   const struct core *whole = run->whole;
   enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
-  const char *message = message_of(run, complaints->diags->arena);
+  const char *message = failure_message(run, complaints->diags->arena);
   if (is_by_error(run)) error = NESL_USER;
   struct trail trail = {.count = 0};
   for (size_t i = 0; i < run->reported->list.count; i++) {
@@ -87,7 +88,7 @@ struct origins {
   size_t count;
 };
 
-static void collect(const struct failed_run *run, struct origins *o) {
+static void collect_origins(const struct failed_run *run, struct origins *o) {
   for (size_t i = 0; i < run->reported->list.count; i++) {
     const struct origin *at = run->reported->list.items[i].origin;
     for (; at && o->count < MOST_LOCATIONS;
@@ -97,13 +98,13 @@ static void collect(const struct failed_run *run, struct origins *o) {
   }
 }
 
-static bool is_of_library(const struct origin *at) {
+static bool is_library_origin(const struct origin *at) {
   static const char folder[] = "library/";
   return strncmp(at->file, folder, sizeof folder - 1) == 0;
 }
 
 /* Whether this location, or one like it, was reported before it. */
-static bool is_repeated(const struct origins *o, size_t i) {
+static bool is_repeated_origin(const struct origins *o, size_t i) {
   for (size_t k = 0; k < i; k++) {
     const struct source_pos a = o->list[k]->pos, b = o->list[i]->pos;
     if (a.line == b.line && a.column == b.column &&
@@ -123,7 +124,7 @@ static void report_error(const struct origins *o, size_t i, const char *message,
            *within ? ", in `" : "", within, *within ? "`" : "");
 }
 
-/* A call: what was called is where the location before it is. */
+/* Reports a call: the location before it is that of the called function. */
 static void report_call(const struct origins *o, size_t i, struct diag_list *diags) {
   const struct origin *at = o->list[i];
   const char *called = o->list[i - 1]->function;
@@ -131,12 +132,12 @@ static void report_call(const struct origins *o, size_t i, struct diag_list *dia
            *called ? "`%s` was called here" : "called%s here", called);
 }
 
-/* False if there is no source location outside of the library. */
+/* Returns false if there is no source location outside of the library. */
 static bool report_origins(const struct origins *o, const char *message,
                            struct diag_list *diags) {
   size_t reported = 0;
   for (size_t i = 0; i < o->count && reported <= FAILURE_MOST_CALLS; i++) {
-    if (is_of_library(o->list[i]) || is_repeated(o, i)) continue;
+    if (is_library_origin(o->list[i]) || is_repeated_origin(o, i)) continue;
     if (reported++ == 0) {
       report_error(o, i, message, diags);
     } else {
@@ -147,9 +148,9 @@ static bool report_origins(const struct origins *o, const char *message,
 }
 
 void report_failed_program(const struct failed_run *run, struct diag_list *diags) {
-  const char *message = message_of(run, diags->arena);
+  const char *message = failure_message(run, diags->arena);
   struct origins origins = {.count = 0};
-  collect(run, &origins);
+  collect_origins(run, &origins);
   if (report_origins(&origins, message, diags)) return;
   for (size_t i = 0; i < run->reported->list.count; i++) {
     const struct diag *d = &run->reported->list.items[i];

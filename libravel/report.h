@@ -1,4 +1,4 @@
-/* report.h - why a run of the machine failed, in terms of the NESL program. */
+/* report.h - explains why a run of the machine failed, in terms of the NESL program. */
 #ifndef RAVEL_LIBRAVEL_REPORT_H
 #define RAVEL_LIBRAVEL_REPORT_H
 
@@ -14,11 +14,12 @@ struct failed_run {
   const char *said; /* the text that `error` printed where nobody sees it; or NULL */
 };
 
-/* Complains of the failure with the machine's message, but without the VCODE instruction, which
- * the user did not write; at the source locations that its origins are. */
+/* Reports the failure with the machine's message, but without the VCODE instruction, which the
+ * user did not write, at the source locations that its origins name. */
 void report_failed_run(const struct failed_run *, struct complaints *);
-/* The same for a program whose NESL is not there: at the source locations that its origins
- * name. Without origins, what the machine has reported. Session and `whole` are not used. */
+/* Reports the failure of a program whose NESL is not there, at the source locations that its
+ * origins name. Without origins it is the machine's report. Session and `whole` are not used.
+ */
 void report_failed_program(const struct failed_run *, struct diag_list *);
 
 #endif

@@ -11,16 +11,16 @@
 
 /* ---- which results ---- */
 
-static uint64_t threshold(const struct ravel_context *c) {
+static uint64_t result_threshold(const struct ravel_context *c) {
   enum { MEMORY_PART = 4 }; /* of what is left */
   const uint64_t limit = c->heap.limit, live = machine_statistics(c->machine).live_bytes;
   if (c->options.spool) return c->options.spool;
   return limit > live ? (limit - live) / MEMORY_PART : 0;
 }
 
-static bool wants(void *with, uint64_t bytes) {
+static bool spools_want(void *with, uint64_t bytes) {
   struct result_spools *r = with;
-  if (r->all || bytes > threshold(r->context)) return true;
+  if (r->all || bytes > result_threshold(r->context)) return true;
   r->refused = true;
   return false;
 }
@@ -29,18 +29,18 @@ static size_t results_bytes(void) {
   return RAVEL_MOST_SPOOLS * sizeof(struct result_spool);
 }
 
-static bool allocate(struct result_spools *r) {
+static bool allocate_result_spools(struct result_spools *r) {
   if (r->results) return true;
   r->results = heap_alloc(&r->context->heap, results_bytes());
   if (r->results) memset(r->results, 0, results_bytes());
   return r->results != NULL;
 }
 
-/* Without a temporary file results are in memory, as ever. */
-static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
+/* Returns whether a result goes to a spool. Without a temporary file results stay in memory. */
+static bool spools_take(void *with, uint64_t result, enum cvl_elem elem) {
   struct result_spools *r = with;
   struct file_problem problem;
-  if (result >= RAVEL_MOST_SPOOLS || !allocate(r)) return false;
+  if (result >= RAVEL_MOST_SPOOLS || !allocate_result_spools(r)) return false;
   struct result_spool *s = &r->results[result];
   if (s->spool) return false;
   s->spool = ravel_spool_new(r->context, &problem);
@@ -50,15 +50,16 @@ static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
 
 /* ---- chunks ---- */
 
-static bool fail(struct result_spools *r, const struct file_problem *problem, char *said) {
+static bool fail_result_spool(struct result_spools *r, const struct file_problem *problem,
+                              char *said) {
   r->context->no_room = true;
   snprintf(said, MACHINE_SINK_PROBLEM, "the result does not fit in memory, and %.340s",
            problem->error == ENOMEM ? "there is none for a temporary file" : problem->text);
   return false;
 }
 
-/* What has been read of arguments need not stay in memory. */
-static void give_back(struct result_spools *r, uint64_t bytes) {
+/* Gives back the pages of arguments that have been read. */
+static void give_back_arguments(struct result_spools *r, uint64_t bytes) {
   enum { OFTEN = 64 << 20 };
   r->written += bytes;
   if (r->written < OFTEN) return;
@@ -66,9 +67,9 @@ static void give_back(struct result_spools *r, uint64_t bytes) {
   r->written = 0;
 }
 
-/* Elements that come once more are the same as before. */
-static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
-                const void *elements, char said[MACHINE_SINK_PROBLEM]) {
+/* Puts elements. If they come once more, they are the same as before. */
+static bool spools_put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
+                       const void *elements, char said[MACHINE_SINK_PROBLEM]) {
   struct result_spools *r = with;
   const struct result_spool *s = &r->results[result];
   struct file_problem problem;
@@ -76,29 +77,29 @@ static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_
   const uint64_t end = at + n * s->bytes;
   if (have == 0 && total != MACHINE_SINK_UNKNOWN &&
       !ravel_spool_reserve(s->spool, total * s->bytes, &problem)) {
-    return fail(r, &problem, said);
+    return fail_result_spool(r, &problem, said);
   }
   if (end <= have) return true;
-  give_back(r, end - have);
+  give_back_arguments(r, end - have);
   return ravel_spool_append(s->spool, (const char *)elements + (have - at), end - have,
                             &problem) ||
-         fail(r, &problem, said);
+         fail_result_spool(r, &problem, said);
 }
 
-static const void *whole(void *with, uint64_t result, uint64_t n,
-                         char said[MACHINE_SINK_PROBLEM]) {
+static const void *spools_whole(void *with, uint64_t result, uint64_t n,
+                                char said[MACHINE_SINK_PROBLEM]) {
   struct result_spools *r = with;
   struct file_problem problem;
   (void)n;
   const void *data = ravel_spool_finish(r->results[result].spool, &problem);
-  if (!data) fail(r, &problem, said);
+  if (!data) fail_result_spool(r, &problem, said);
   return data;
 }
 
 /* ---- vectors ---- */
 
 /* The vector that is made now has the spool; `made` still finds it. */
-static struct cvl_notice end(void *with, uint64_t result) {
+static struct cvl_notice spools_end_result(void *with, uint64_t result) {
   struct result_spools *r = with;
   struct ravel_spool *spool = r->results[result].spool;
   r->results[result].spool = ravel_spool_keep(spool);
@@ -106,7 +107,7 @@ static struct cvl_notice end(void *with, uint64_t result) {
   return ravel_spool_end_of_vector(spool);
 }
 
-static void made(void *with, uint64_t result, const struct cvl_value *vector) {
+static void spools_made(void *with, uint64_t result, const struct cvl_value *vector) {
   ravel_spool_note(((struct result_spools *)with)->results[result].spool, vector);
 }
 
@@ -115,13 +116,13 @@ static void made(void *with, uint64_t result, const struct cvl_value *vector) {
 void result_spools_begin(struct ravel_context *c, struct result_spools *r, bool all) {
   *r = (struct result_spools){.context = c,
                               .all = all,
-                              .sink = {.takes = takes,
-                                       .put = put,
-                                       .whole = whole,
+                              .sink = {.takes = spools_take,
+                                       .put = spools_put,
+                                       .whole = spools_whole,
                                        .with = r,
-                                       .wants = wants,
-                                       .end = end,
-                                       .made = made}};
+                                       .wants = spools_want,
+                                       .end = spools_end_result,
+                                       .made = spools_made}};
   machine_use_sink(c->machine, c->options.no_spools ? NULL : &r->sink);
 }
 

@@ -16,7 +16,7 @@ struct ravel_spool {
 
 /* ---- life ---- */
 
-static void begin(struct ravel_context *c, struct ravel_spool *s) {
+static void begin_in_context(struct ravel_context *c, struct ravel_spool *s) {
   struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
   getrlimit(RLIMIT_FSIZE, &limit);
   s->most = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit.rlim_cur;
@@ -28,7 +28,7 @@ static void begin(struct ravel_context *c, struct ravel_spool *s) {
   c->spools = s;
 }
 
-/* It may outlive the context, so that its memory is the process's. */
+/* A spool may outlive the context, so its memory is the process's. */
 struct ravel_spool *ravel_spool_new(struct ravel_context *c, struct file_problem *problem) {
   struct ravel_spool *s = calloc(1, sizeof *s);
   if (!s) {
@@ -36,14 +36,14 @@ struct ravel_spool *ravel_spool_new(struct ravel_context *c, struct file_problem
     return NULL;
   }
   if (spool_begin(&s->spool, &c->heap, NULL, problem)) {
-    begin(c, s);
+    begin_in_context(c, s);
     return s;
   }
   free(s);
   return NULL;
 }
 
-/* Its context forgets it. */
+/* Removes a spool from its context's list. */
 static void unlink_spool(struct ravel_spool *s) {
   if (!s->context) return;
   *s->link = s->next;
@@ -51,23 +51,23 @@ static void unlink_spool(struct ravel_spool *s) {
   s->context = NULL;
 }
 
-static void leave(struct ravel_spool *s) {
+static void leave_spool(struct ravel_spool *s) {
   if (atomic_fetch_sub_explicit(&s->owners, 1, memory_order_acq_rel) > 1) return;
   spool_end(&s->spool);
   free(s);
 }
 
-/* Of the owner that began with it, on the context's thread. */
+/* Ends the ownership that the vector began with, on the context's thread. */
 static void end_of_vector(void *with) {
   unlink_spool(with);
-  leave(with);
+  leave_spool(with);
 }
 
 struct cvl_notice ravel_spool_end_of_vector(struct ravel_spool *s) {
   return (struct cvl_notice){end_of_vector, s};
 }
 
-/* One that was copied after all has ended before. */
+/* If the elements were copied after all, the vector has ended before. */
 void ravel_spool_note(struct ravel_spool *s, const struct cvl_value *vector) {
   if (s->context && vector->form == CVL_VECTOR) s->vector = vector->as.vector;
 }
@@ -82,13 +82,13 @@ void ravel_spool_drop(struct ravel_spool *s) {
 }
 
 void ravel_spool_release(struct ravel_spool *s) {
-  leave(s);
+  leave_spool(s);
 }
 
 /* ---- contents ---- */
 
-/* A write beyond the limit would be a signal, and the end of a process that knows nothing of
- * it. */
+/* Returns whether a spool may grow: a write beyond the limit would be a signal, and the end of
+ * a process that does not expect it. */
 static bool may_grow(const struct ravel_spool *s, uint64_t bytes,
                      struct file_problem *problem) {
   if (bytes <= s->most && s->spool.length <= s->most - bytes) return true;
@@ -128,14 +128,14 @@ struct ravel_spool *ravel_spool_of(struct ravel_context *c, const struct cvl_val
   return NULL;
 }
 
-static void end_loan(void *with) {
+static void end_spool_loan(void *with) {
   ravel_spool_release(with);
 }
 
 bool ravel_lend(struct ravel_context *c, const struct cvl_value *value, struct cvl_loan *loan) {
   struct ravel_spool *s = ravel_spool_of(c, value);
   if (!s) return machine_value_lend(c->machine, value, loan);
-  *loan = (struct cvl_loan){s->spool.data, {end_loan, s}};
+  *loan = (struct cvl_loan){s->spool.data, {end_spool_loan, s}};
   return true;
 }
 

@@ -13,36 +13,37 @@
 #include "base/spool.h"
 #include "libravel/import.h"
 
-/* Values of more columns go to no spools, each of which is an open file while it is written. */
+/* Values of more columns do not go to spools, each of which is an open file while it is
+ * written. */
 enum { RAVEL_MOST_SPOOLS = 200 };
 
 struct ravel_spool;
 
 /* ---- spools.c ---- */
 
-/* Begins one, which the caller owns. Functions that fail set *problem. */
+/* Begins a spool, which the caller owns. Functions that fail set *problem. */
 struct ravel_spool *ravel_spool_new(struct ravel_context *, struct file_problem *problem);
-/* Asks for room for so many bytes in all, before the first is there. */
+/* Asks for room for so many bytes in all, before the first is written. */
 bool ravel_spool_reserve(struct ravel_spool *, uint64_t bytes, struct file_problem *);
 bool ravel_spool_append(struct ravel_spool *, const void *data, uint64_t bytes,
                         struct file_problem *);
 uint64_t ravel_spool_length(const struct ravel_spool *);
-/* All bytes, until it ends; NULL: a problem. */
+/* Returns all bytes, until the spool ends; NULL after a problem. */
 const void *ravel_spool_finish(struct ravel_spool *, struct file_problem *);
-/* What is called when the vector that borrows it, which the owner has noted, is no more: passes
- * the ownership on. */
+/* Passes the ownership to the vector that borrows the spool, which the owner has noted: the
+ * notice is called when that vector is released. */
 struct cvl_notice ravel_spool_end_of_vector(struct ravel_spool *);
 void ravel_spool_note(struct ravel_spool *, const struct cvl_value *vector);
-/* One reader more. */
+/* Adds a reader. */
 struct ravel_spool *ravel_spool_keep(struct ravel_spool *);
-/* Its owner needs it no more, and there is no vector; NULL is ignored. */
+/* Ends the ownership when there is no vector; NULL is ignored. */
 void ravel_spool_drop(struct ravel_spool *);
 
-/* The spool that a column of a value is on, for a reader, who ends that by ravel_spool_release,
- * on any thread; NULL: it is on none. */
+/* Returns the spool that a column of a value is on, for a reader, who ends that by
+ * ravel_spool_release, on any thread; NULL: it is on none. */
 struct ravel_spool *ravel_spool_of(struct ravel_context *, const struct cvl_value *);
 void ravel_spool_release(struct ravel_spool *);
-/* What has been read of spools need not stay in the system's memory. */
+/* Tells the system that it need not keep the bytes of spools that have been read in memory. */
 void ravel_spool_give_back(const struct ravel_spool *);
 void ravel_spools_give_back(struct ravel_context *);
 /* Fails for want of a temporary file. */
@@ -58,9 +59,9 @@ struct import_spools {
   void *strip;
 };
 
-/* Whether the arrays that have been checked are to go to spools. */
+/* Returns whether the arrays that have been checked are to go to spools. */
 bool import_spools_wanted(const struct ravel_context *, const struct import *);
-/* Adds what has been filled in since, which is then no longer in the import. */
+/* Adds the elements that have been filled in since. They are no longer in the import then. */
 enum ravel_code import_spools_add(struct ravel_context *, struct import *,
                                   struct import_spools *);
 /* Makes a column of the value. */
@@ -71,7 +72,7 @@ void import_spools_free(struct ravel_context *, const struct import *, struct im
 
 /* ---- result-spools.c ---- */
 
-/* Where the results of a call go: a sink of its own. */
+/* The destination of the results of a call: a sink of its own. */
 struct result_spools {
   struct ravel_context *context;
   bool all;     /* whatever their size */

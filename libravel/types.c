@@ -1,11 +1,12 @@
-/* types.c - types of data: each once in a context; from text, and as text. */
+/* types.c - types of data: each exists once in a context. They are read from text and printed
+ * as text. */
 #include "libravel/private.h"
 
 #include <string.h>
 
 /* ---- each once ---- */
 
-static uint64_t hash_of(const struct type *t) {
+static uint64_t hash_of_type(const struct type *t) {
   uint64_t hash = map_mix(t->tag, (uintptr_t)t->data);
   for (unsigned i = 0; i < 2; i++) hash = map_mix(hash, (uintptr_t)t->part[i]);
   for (uint32_t i = 0; i < t->argument_count; i++) {
@@ -14,8 +15,8 @@ static uint64_t hash_of(const struct type *t) {
   return hash;
 }
 
-/* Whether two types of the same kept types are the same. */
-static bool is_same(const struct type *a, const struct type *b) {
+/* Returns whether two types of the same kept types are the same. */
+static bool are_same_kept(const struct type *a, const struct type *b) {
   if (a->tag != b->tag || a->data != b->data || a->argument_count != b->argument_count) {
     return false;
   }
@@ -33,7 +34,8 @@ static uint32_t greater(uint32_t a, uint32_t b) {
   return a > b ? a : b;
 }
 
-/* How deep a type nests, from its parts. A tuple at the end of a tuple is a part of it. */
+/* Counts how deep a type nests, from its parts. A tuple at the end of a tuple is a part of it.
+ */
 static void count_levels(struct ravel_type *kept) {
   const struct type *t = &kept->type;
   for (unsigned i = 0; i < 2 && t->part[i]; i++) {
@@ -47,7 +49,8 @@ static void count_levels(struct ravel_type *kept) {
   }
 }
 
-static struct type *add(struct ravel_context *c, const struct type *t, uint64_t hash) {
+static struct type *add_kept_type(struct ravel_context *c, const struct type *t,
+                                  uint64_t hash) {
   struct arena *arena = &c->type_region->arena;
   struct ravel_type *kept = arena_alloc(arena, sizeof *kept);
   kept->type = *t;
@@ -62,46 +65,46 @@ static struct type *add(struct ravel_context *c, const struct type *t, uint64_t 
   return &kept->type;
 }
 
-/* The kept type that consists of the same kept types. */
-static struct type *find(struct ravel_context *c, const struct type *t) {
-  const uint64_t hash = hash_of(t);
+/* Returns the kept type that consists of the same kept types. */
+static struct type *find_kept_type(struct ravel_context *c, const struct type *t) {
+  const uint64_t hash = hash_of_type(t);
   uint32_t next = scoped_map_first(&c->type_numbers, hash);
   for (; next; next = scoped_map_earlier(&c->type_numbers, next)) {
     struct type *kept = &c->types.items[next - 1]->type;
-    if (is_same(kept, t)) return kept;
+    if (are_same_kept(kept, t)) return kept;
   }
-  return add(c, t, hash);
+  return add_kept_type(c, t, hash);
 }
 
-static struct type *keep(struct ravel_context *, struct type *);
+static struct type *keep_type(struct ravel_context *, struct type *);
 
 static struct type *keep_data(struct ravel_context *c, struct type *t) {
   struct type copy = {.tag = TYPE_DATA, .data = t->data, .argument_count = t->argument_count};
   copy.arguments =
       arena_alloc(&c->type_region->arena, (t->argument_count + 1) * sizeof *copy.arguments);
   for (uint32_t i = 0; i < t->argument_count; i++) {
-    copy.arguments[i] = keep(c, t->arguments[i]);
+    copy.arguments[i] = keep_type(c, t->arguments[i]);
     if (!copy.arguments[i]) return NULL;
   }
-  return find(c, &copy);
+  return find_kept_type(c, &copy);
 }
 
-/* NULL if functions or variables are within. */
-static struct type *keep(struct ravel_context *c, struct type *t) {
+/* Returns NULL if functions or variables are within. */
+static struct type *keep_type(struct ravel_context *c, struct type *t) {
   t = type_of(t);
   struct type copy = {.tag = t->tag};
   switch ((enum type_tag)t->tag) {
   case TYPE_INT:
   case TYPE_FLOAT:
   case TYPE_BOOL:
-  case TYPE_CHAR: return find(c, &copy);
+  case TYPE_CHAR: return find_kept_type(c, &copy);
   case TYPE_SEQUENCE:
   case TYPE_PAIR:
     for (unsigned i = 0; i < 2 && t->part[i]; i++) {
-      copy.part[i] = keep(c, t->part[i]);
+      copy.part[i] = keep_type(c, t->part[i]);
       if (!copy.part[i]) return NULL;
     }
-    return find(c, &copy);
+    return find_kept_type(c, &copy);
   case TYPE_DATA: return keep_data(c, t);
   case TYPE_STREAM:
   case TYPE_FUNCTION:
@@ -117,7 +120,7 @@ void ravel_types_begin(struct ravel_context *c) {
   if (!c->type_region) memory_failed();
   scoped_map_init(&c->type_numbers, &c->type_region->arena);
   for (int i = 0; i < 4; i++) {
-    c->base[tags[i]] = find(c, &(struct type){.tag = (uint8_t)tags[i]});
+    c->base[tags[i]] = find_kept_type(c, &(struct type){.tag = (uint8_t)tags[i]});
   }
 }
 
@@ -134,13 +137,14 @@ const char *ravel_type_whole(struct ravel_context *c, struct type *type) {
   return kept->whole;
 }
 
-static bool is_small(struct ravel_context *c, struct type *t) {
+static bool has_few_levels(struct ravel_context *c, struct type *t) {
   if (value_column_count(t) <= VALUE_MOST_COLUMNS) return true;
   ravel_fail(c, RAVEL_TYPE, "%s", VALUE_TOO_MANY_COLUMNS);
   return false;
 }
 
-/* One limit for all ways in and out: what comes in can be named as a type, and goes out. */
+/* Bounds a type's levels, in the same way for everything that comes in or goes out: it can be
+ * named as a type then. */
 static struct type *shallow(struct ravel_context *c, struct type *kept) {
   enum { MOST_LEVELS = 250, MOST_COMPONENTS = 1900 };
   if (kept_part(kept)->levels > MOST_LEVELS) {
@@ -155,8 +159,8 @@ static struct type *shallow(struct ravel_context *c, struct type *kept) {
 }
 
 struct type *ravel_type_kept(struct ravel_context *c, struct type *t) {
-  if (!is_small(c, t)) return NULL;
-  struct type *kept = keep(c, t);
+  if (!has_few_levels(c, t)) return NULL;
+  struct type *kept = keep_type(c, t);
   if (kept) return shallow(c, kept);
   ravel_fail(c, RAVEL_TYPE, "no data are of the type %s: it has functions or streams in it",
              type_text(c->diags->arena, t, false));
@@ -171,22 +175,22 @@ struct composed {
 
 static enum ravel_code compose(struct ravel_context *c, void *data) {
   struct composed *composed = data;
-  if (!is_small(c, &composed->type)) return c->code;
-  composed->kept = shallow(c, find(c, &composed->type));
+  if (!has_few_levels(c, &composed->type)) return c->code;
+  composed->kept = shallow(c, find_kept_type(c, &composed->type));
   return composed->kept ? RAVEL_OK : c->code;
 }
 
-static struct type *make(struct ravel_context *c, const struct type *t) {
+static struct type *make_kept_type(struct ravel_context *c, const struct type *t) {
   struct composed composed = {.type = *t};
   return ravel_guarded(c, compose, &composed) == RAVEL_OK ? composed.kept : NULL;
 }
 
 struct type *ravel_type_sequence(struct ravel_context *c, struct type *element) {
-  return make(c, &(struct type){.tag = TYPE_SEQUENCE, .part = {element}});
+  return make_kept_type(c, &(struct type){.tag = TYPE_SEQUENCE, .part = {element}});
 }
 
 struct type *ravel_type_pair(struct ravel_context *c, struct type *left, struct type *right) {
-  return make(c, &(struct type){.tag = TYPE_PAIR, .part = {left, right}});
+  return make_kept_type(c, &(struct type){.tag = TYPE_PAIR, .part = {left, right}});
 }
 
 /* ---- columns ---- */
@@ -198,25 +202,25 @@ struct layout {
 };
 
 /* Adds the columns of instances that are as many as the total of a column, or one. */
-static void lay_out(struct layout *l, struct type *t, uint32_t within) {
+static void lay_out_columns(struct layout *l, struct type *t, uint32_t within) {
   t = type_of(t);
   if (t->tag == TYPE_PAIR) {
-    lay_out(l, t->part[0], within);
-    lay_out(l, t->part[1], within);
+    lay_out_columns(l, t->part[0], within);
+    lay_out_columns(l, t->part[1], within);
   } else if (t->tag == TYPE_DATA) {
-    lay_out(l, type_contents(l->scratch, t), within);
+    lay_out_columns(l, type_contents(l->scratch, t), within);
   } else {
     const uint32_t column = (uint32_t)l->within.count;
     *array_push(l->arena, &l->within) = within;
     *array_push(l->arena, &l->tags) = t->tag;
-    if (t->tag == TYPE_SEQUENCE) lay_out(l, t->part[0], column);
+    if (t->tag == TYPE_SEQUENCE) lay_out_columns(l, t->part[0], column);
   }
 }
 
 const uint32_t *ravel_type_layout(struct ravel_context *c, struct arena *arena,
                                   struct type *kept, const uint8_t **tags) {
   struct layout l = {.arena = arena, .scratch = c->session->arena};
-  lay_out(&l, kept, IR_ONE);
+  lay_out_columns(&l, kept, IR_ONE);
   if (tags) *tags = l.tags.items;
   return l.within.items;
 }

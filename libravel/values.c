@@ -1,4 +1,5 @@
-/* values.c - values: scalars, vectors, sequences of sequences and tuples, in and out. */
+/* values.c - makes, takes apart and reads values: scalars, vectors, sequences of sequences and
+ * tuples. */
 #include "libravel/private.h"
 
 #include <math.h>
@@ -6,18 +7,18 @@
 
 /* ---- life ---- */
 
-static size_t bytes_of(uint32_t count) {
+static size_t bytes_of_value(uint32_t count) {
   return sizeof(struct ravel_value) + count * sizeof(struct cvl_value);
 }
 
 struct ravel_value *ravel_value_new(struct ravel_context *c, struct type *type) {
   const uint32_t count = ravel_type_columns(type);
-  struct ravel_value *v = heap_alloc(&c->heap, bytes_of(count));
+  struct ravel_value *v = heap_alloc(&c->heap, bytes_of_value(count));
   if (!v) {
     ravel_fail_memory(c);
     return NULL;
   }
-  memset(v, 0, bytes_of(count));
+  memset(v, 0, bytes_of_value(count));
   *v = (struct ravel_value){.context = c,
                             .next = c->values,
                             .link = &c->values,
@@ -41,7 +42,7 @@ void ravel_release(struct ravel_value *v) {
   ravel_drop_columns(v);
   *v->link = v->next;
   if (v->next) v->next->link = v->link;
-  heap_free(&c->heap, v, bytes_of(v->count));
+  heap_free(&c->heap, v, bytes_of_value(v->count));
 }
 
 bool ravel_value_is_ours(struct ravel_context *c, const struct ravel_value *v) {
@@ -64,9 +65,10 @@ static void share(struct ravel_value *to, uint32_t at, const struct ravel_value 
   }
 }
 
-/* What a function does with the value that it makes, and the code of that. */
-static enum ravel_code give(struct ravel_value *v, enum ravel_code code,
-                            struct ravel_value **out) {
+/* Gives the value to the caller if the code is RAVEL_OK, and releases it otherwise. Returns the
+ * code. */
+static enum ravel_code give_value(struct ravel_value *v, enum ravel_code code,
+                                  struct ravel_value **out) {
   if (code == RAVEL_OK) {
     *out = v;
   } else {
@@ -77,8 +79,8 @@ static enum ravel_code give(struct ravel_value *v, enum ravel_code code,
 
 /* ---- in ---- */
 
-static enum ravel_code scalar(struct ravel_context *c, enum type_tag tag,
-                              struct cvl_value column, struct ravel_value **out) {
+static enum ravel_code make_scalar(struct ravel_context *c, enum type_tag tag,
+                                   struct cvl_value column, struct ravel_value **out) {
   struct ravel_value *v = ravel_value_new(c, c->base[tag]);
   if (!v) return c->code;
   v->columns[0] = column;
@@ -97,20 +99,20 @@ enum ravel_code ravel_int(struct ravel_context *c, int64_t x, struct ravel_value
   if (elem == CVL_I32 && x != (int32_t)x) {
     return ravel_fail(c, RAVEL_DATA, "%lld does not fit an INT of 32 bits", (long long)x);
   }
-  return scalar(c, TYPE_INT, cvl_scalar_int(elem, x), out);
+  return make_scalar(c, TYPE_INT, cvl_scalar_int(elem, x), out);
 }
 
 enum ravel_code ravel_float(struct ravel_context *c, double x, struct ravel_value **out) {
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!out) return no_pointer(c);
   const enum cvl_elem elem = c->options.machine.widths.float_elem;
-  return scalar(c, TYPE_FLOAT, cvl_scalar_float(elem, x), out);
+  return make_scalar(c, TYPE_FLOAT, cvl_scalar_float(elem, x), out);
 }
 
 enum ravel_code ravel_bool(struct ravel_context *c, bool x, struct ravel_value **out) {
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!out) return no_pointer(c);
-  return scalar(c, TYPE_BOOL, cvl_scalar_bool(x), out);
+  return make_scalar(c, TYPE_BOOL, cvl_scalar_bool(x), out);
 }
 
 struct ravel_value *ravel_value_flat(struct ravel_context *c, enum ravel_element element,
@@ -136,12 +138,12 @@ enum ravel_code ravel_vector(struct ravel_context *c, enum ravel_element element
   if (!out) return no_pointer(c);
   struct ravel_value *v = ravel_value_flat(c, element, data, length);
   if (!v) return c->code;
-  return give(v, ravel_elements_in(c, element, data, length, &v->columns[1]), out);
+  return give_value(v, ravel_elements_in(c, element, data, length, &v->columns[1]), out);
 }
 
-/* Whether the lengths are those of rows of so many elements together. */
-static enum ravel_code check_lengths(struct ravel_context *c, const int64_t *lengths,
-                                     size_t rows, uint64_t elements) {
+/* Checks that the lengths are those of rows that have so many elements together. */
+static enum ravel_code check_row_lengths(struct ravel_context *c, const int64_t *lengths,
+                                         size_t rows, uint64_t elements) {
   uint64_t total = 0;
   for (size_t i = 0; i < rows; i++) {
     if (lengths[i] < 0) {
@@ -172,7 +174,7 @@ enum ravel_code ravel_nested(struct ravel_context *c, const int64_t *lengths, si
   if (!machine_value_total(c->machine, &elements->columns[0], &count, c->diags)) {
     return ravel_fail_machine(c);
   }
-  enum ravel_code code = check_lengths(c, lengths, rows, count);
+  enum ravel_code code = check_row_lengths(c, lengths, rows, count);
   if (code != RAVEL_OK) return code;
   struct type *type = ravel_type_sequence(c, elements->type);
   if (!type) return c->code;
@@ -184,7 +186,7 @@ enum ravel_code ravel_nested(struct ravel_context *c, const int64_t *lengths, si
   if (!machine_value_item(c->machine, &item, &v->columns[1], c->diags)) {
     code = ravel_fail_machine(c);
   }
-  return give(v, code, out);
+  return give_value(v, code, out);
 }
 
 enum ravel_code ravel_tuple(struct ravel_context *c, struct ravel_value *const *components,
@@ -217,7 +219,7 @@ const char *ravel_type(const struct ravel_value *v) {
   return v ? ravel_type_whole(v->context, v->type) : "";
 }
 
-/* Components of a value of this type. */
+/* Returns the number of components of a value of this type. */
 static size_t components_of(const struct type *t) {
   size_t count = 1;
   if (t->tag == TYPE_DATA) return 1;
@@ -245,7 +247,7 @@ enum ravel_code ravel_length(struct ravel_context *c, const struct ravel_value *
 
 /* ---- components ---- */
 
-/* A component of a type: its own type, and where its columns are. */
+/* A component of a type: its own type, and the position of its columns. */
 struct component {
   struct type *type;
   size_t number;
@@ -272,8 +274,8 @@ static enum ravel_code find_component(struct ravel_context *c, struct component 
   return RAVEL_OK;
 }
 
-static enum ravel_code component(struct ravel_context *c, const struct ravel_value *v, size_t i,
-                                 struct ravel_value **out) {
+static enum ravel_code get_component(struct ravel_context *c, const struct ravel_value *v,
+                                     size_t i, struct ravel_value **out) {
   struct component k = {.type = v->type, .number = i};
   const enum ravel_code code = find_component(c, &k);
   if (code != RAVEL_OK) return code;
@@ -284,9 +286,9 @@ static enum ravel_code component(struct ravel_context *c, const struct ravel_val
   return RAVEL_OK;
 }
 
-/* The components i of the elements. */
-static enum ravel_code column(struct ravel_context *c, const struct ravel_value *v, size_t i,
-                              struct ravel_value **out) {
+/* Gets the sequence of components i of the elements. */
+static enum ravel_code get_column(struct ravel_context *c, const struct ravel_value *v,
+                                  size_t i, struct ravel_value **out) {
   struct component k = {.type = v->type->part[0], .number = i, .first = 1};
   const enum ravel_code code = find_component(c, &k);
   if (code != RAVEL_OK) return code;
@@ -299,9 +301,9 @@ static enum ravel_code column(struct ravel_context *c, const struct ravel_value 
   return RAVEL_OK;
 }
 
-/* The elements of all rows. */
-static enum ravel_code elements(struct ravel_context *c, const struct ravel_value *v,
-                                struct ravel_value **out) {
+/* Gets the elements of all rows. */
+static enum ravel_code get_elements(struct ravel_context *c, const struct ravel_value *v,
+                                    struct ravel_value **out) {
   uint64_t n;
   if (!machine_value_total(c->machine, &v->columns[1], &n, c->diags)) {
     return ravel_fail_machine(c);
@@ -314,15 +316,15 @@ static enum ravel_code elements(struct ravel_context *c, const struct ravel_valu
   return RAVEL_OK;
 }
 
-static enum ravel_code lengths(struct ravel_context *c, const struct ravel_value *v,
-                               struct ravel_value **out) {
+static enum ravel_code get_lengths(struct ravel_context *c, const struct ravel_value *v,
+                                   struct ravel_value **out) {
   struct type *type = ravel_type_sequence(c, c->base[TYPE_INT]);
   struct ravel_value *made = type ? ravel_value_new(c, type) : NULL;
   if (!made) return c->code;
   share(made, 0, v, 0, 1);
   const bool fine =
       machine_value_lengths(c->machine, &v->columns[1], &made->columns[1], c->diags);
-  return give(made, fine ? RAVEL_OK : ravel_fail_machine(c), out);
+  return give_value(made, fine ? RAVEL_OK : ravel_fail_machine(c), out);
 }
 
 enum ravel_code ravel_component(struct ravel_context *c, const struct ravel_value *v, size_t i,
@@ -330,20 +332,20 @@ enum ravel_code ravel_component(struct ravel_context *c, const struct ravel_valu
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!out) return no_pointer(c);
   if (!ravel_value_is_ours(c, v)) return RAVEL_MISUSE;
-  if (v->type->tag != TYPE_SEQUENCE) return component(c, v, i, out);
-  if (v->type->part[0]->tag != TYPE_SEQUENCE) return column(c, v, i, out);
+  if (v->type->tag != TYPE_SEQUENCE) return get_component(c, v, i, out);
+  if (v->type->part[0]->tag != TYPE_SEQUENCE) return get_column(c, v, i, out);
   if (i > 1) {
     return ravel_fail(c, RAVEL_MISUSE,
                       "%s has components 0, its elements, and 1, their lengths",
                       ravel_type_text(v->type));
   }
-  return i == 0 ? elements(c, v, out) : lengths(c, v, out);
+  return i == 0 ? get_elements(c, v, out) : get_lengths(c, v, out);
 }
 
 /* ---- out ---- */
 
-static enum ravel_code get(struct ravel_context *c, const struct ravel_value *v,
-                           enum ravel_element element, void *out) {
+static enum ravel_code get_scalar(struct ravel_context *c, const struct ravel_value *v,
+                                  enum ravel_element element, void *out) {
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!out) return no_pointer(c);
   if (!ravel_value_is_ours(c, v)) return RAVEL_MISUSE;
@@ -355,18 +357,18 @@ static enum ravel_code get(struct ravel_context *c, const struct ravel_value *v,
 
 enum ravel_code ravel_get_int(struct ravel_context *c, const struct ravel_value *v,
                               int64_t *out) {
-  return get(c, v, RAVEL_INT64, out);
+  return get_scalar(c, v, RAVEL_INT64, out);
 }
 
 enum ravel_code ravel_get_float(struct ravel_context *c, const struct ravel_value *v,
                                 double *out) {
-  return get(c, v, RAVEL_FLOAT64, out);
+  return get_scalar(c, v, RAVEL_FLOAT64, out);
 }
 
 enum ravel_code ravel_get_bool(struct ravel_context *c, const struct ravel_value *v,
                                bool *out) {
   uint8_t byte = 0;
-  const enum ravel_code code = get(c, v, RAVEL_BOOL8, out ? &byte : NULL);
+  const enum ravel_code code = get_scalar(c, v, RAVEL_BOOL8, out ? &byte : NULL);
   if (code == RAVEL_OK) *out = byte != 0;
   return code;
 }

@@ -1,4 +1,4 @@
-/* work.c - where the compiler works: guarded against lack of memory, on a stack large enough.
+/* work.c - runs the compiler, guarded against lack of memory, on a stack that is large enough.
  */
 #include "base/signals.h"
 #include "libravel/private.h"
