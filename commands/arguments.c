@@ -159,7 +159,7 @@ static bool parse_long(const struct command_line *c, const char *argument,
   return unknown_option(c, argument, length);
 }
 
-/* argument: "-t", "-m5", several letters in a row. */
+/* Parses "-t", "-m5", or several letters in a row. */
 static bool parse_short(const struct command_line *c, const char *argument,
                         struct arguments *rest) {
   for (const char *letter = argument + 1; *letter; letter++) {
@@ -180,7 +180,7 @@ static bool parse_short(const struct command_line *c, const char *argument,
   return true;
 }
 
-static bool take_file(const struct command_line *c, const char *argument) {
+static bool take_one_file(const struct command_line *c, const char *argument) {
   if (c->operand) return c->operand(c->options, argument);
   if (*c->file) {
     return usage_error(c->command, "one program at a time: %.200s or %.200s?", *c->file,
@@ -215,7 +215,7 @@ bool arguments_parse(const struct command_line *c, int argc, char **argv) {
     const char *argument = rest.list[rest.next++];
     bool ok;
     if (options_ended || !is_option(argument)) {
-      ok = take_file(c, argument);
+      ok = take_one_file(c, argument);
     } else if (strcmp(argument, "--") == 0) {
       options_ended = ok = true;
     } else if (argument[1] == '-') {

@@ -7,14 +7,14 @@
 
 /* ---- random numbers ---- */
 
-static uint64_t mixed(uint64_t x) {
+static uint64_t splitmix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
 uint64_t random_next(struct random_bits *bits) {
-  return mixed(bits->state += 0x9e3779b97f4a7c15);
+  return splitmix(bits->state += 0x9e3779b97f4a7c15);
 }
 
 uint64_t random_below(struct random_bits *bits, uint64_t n) {
@@ -22,9 +22,9 @@ uint64_t random_below(struct random_bits *bits, uint64_t n) {
 }
 
 struct random_bits random_stream(uint64_t seed, const char *name, uint64_t number) {
-  struct random_bits bits = {mixed(seed + 1)};
-  for (; *name; name++) bits.state = mixed(bits.state ^ (unsigned char)*name);
-  bits.state = mixed(bits.state + number);
+  struct random_bits bits = {splitmix(seed + 1)};
+  for (; *name; name++) bits.state = splitmix(bits.state ^ (unsigned char)*name);
+  bits.state = splitmix(bits.state + number);
   return bits;
 }
 
@@ -40,7 +40,7 @@ static bool is_ranged(const struct datum_domain *domain, enum property_range_kin
   return domain->range && domain->range->kind == kind;
 }
 
-/* A power of two or one less, or the least or greatest, of any sign. */
+/* Draws a power of two or one less, or the least or greatest int, of any sign. */
 static int64_t special_int(struct random_bits *bits, const struct datum_domain *domain) {
   const unsigned width = domain->widths.int_elem == CVL_I32 ? 32 : 64;
   const uint64_t most = ((uint64_t)1 << (width - 1)) - 1;
@@ -60,7 +60,7 @@ static int64_t draw_int(struct random_bits *bits, const struct datum_domain *dom
   return (int64_t)random_below(bits, 2 * size + 1) - (int64_t)size;
 }
 
-/* At least 0, below 1. */
+/* Draws a number that is at least 0 and below 1. */
 static double unit(struct random_bits *bits) {
   return (double)(random_next(bits) >> 11) * 0x1p-53;
 }
@@ -100,7 +100,7 @@ static double draw_float(struct random_bits *bits, const struct datum_domain *do
   return (double)(float)(rounds_up ? domain->range->least : x);
 }
 
-/* For the most one of few letters, so that equal ones meet; rarely any byte. */
+/* Draws mostly one of few letters, so that equal ones meet; rarely any byte. */
 static int64_t draw_char(struct random_bits *bits, const struct datum_domain *domain) {
   enum { ANY = 32, PRINTABLE = 6, FEW = 5 };
   if (is_ranged(domain, RANGE_CHARS)) {

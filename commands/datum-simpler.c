@@ -8,51 +8,52 @@ static bool is_full(const datum_list *list) {
   return list->count >= DATUM_MOST_SIMPLER;
 }
 
-static void add(struct arena *arena, datum_list *list, struct datum d) {
+static void add_datum(struct arena *arena, datum_list *list, struct datum d) {
   if (!is_full(list)) *array_push(arena, list) = d;
 }
 
-static const struct property_range *range_of(const struct datum_domain *domain,
-                                             enum property_range_kind kind) {
+static const struct property_range *range_of_kind(const struct datum_domain *domain,
+                                                  enum property_range_kind kind) {
   return domain->range && domain->range->kind == kind ? domain->range : NULL;
 }
 
 /* ---- scalars ---- */
 
-static void add_int(struct arena *arena, datum_list *list, int64_t x) {
-  add(arena, list, (struct datum){.as.integer = x});
+static void add_int_datum(struct arena *arena, datum_list *list, int64_t x) {
+  add_datum(arena, list, (struct datum){.as.integer = x});
 }
 
-/* The simplest int. */
-static int64_t target_of(const struct property_range *range) {
+/* Returns the simplest int. */
+static int64_t simplest_int(const struct property_range *range) {
   if (!range) return 0;
   if (range->low > 0) return range->low;
   return range->high <= 0 ? range->high - 1 : 0;
 }
 
-/* Nearer to the target: the whole distance, half of it, a quarter ... 1. */
+/* Appends ints nearer to the target: by the whole distance, half of it, a quarter ... 1. */
 static void simpler_int(struct arena *arena, const struct property_range *range, int64_t x,
                         datum_list *list) {
-  const int64_t target = target_of(range);
+  const int64_t target = simplest_int(range);
   if (x == target) return;
   const bool flips = x < 0 && x > INT64_MIN && (!range || -x < range->high);
-  add_int(arena, list, target);
-  if (flips) add_int(arena, list, -x);
+  add_int_datum(arena, list, target);
+  if (flips) add_int_datum(arena, list, -x);
   const bool above = x > target;
   const uint64_t distance =
       above ? (uint64_t)x - (uint64_t)target : (uint64_t)target - (uint64_t)x;
   for (uint64_t left = distance / 2; left > 0; left /= 2) {
-    add_int(arena, list, (int64_t)(above ? (uint64_t)x - left : (uint64_t)x + left));
+    add_int_datum(arena, list, (int64_t)(above ? (uint64_t)x - left : (uint64_t)x + left));
   }
 }
 
 static void add_float(struct arena *arena, const struct property_range *range, double x,
                       double was, datum_list *list) {
   if (range && !(x >= range->least && x < range->most)) return;
-  if (memcmp(&x, &was, sizeof x) != 0) add(arena, list, (struct datum){.as.real = x});
+  if (memcmp(&x, &was, sizeof x) != 0) add_datum(arena, list, (struct datum){.as.real = x});
 }
 
-/* Of an integer: like an int. Of others: without a fraction, with half of one. */
+/* Appends simpler floats: for an integer as for an int, for others without a fraction, with
+ * half of one. */
 static void simpler_finite(struct arena *arena, const struct property_range *range, double x,
                            datum_list *list) {
   if (x < 0) add_float(arena, range, -x, x, list);
@@ -83,7 +84,7 @@ static void simpler_float(struct arena *arena, const struct property_range *rang
 }
 
 /* Position of a character from the simplest on: letters, digits, what is printed, the rest. */
-static unsigned rank_of(unsigned char c) {
+static unsigned rank_of_char(unsigned char c) {
   enum { LETTERS = 0, DIGITS = 26, CAPITALS = 36, SPACE = 62, PRINTED = 64, OTHERS = 256 };
   if (c >= 'a' && c <= 'z') return LETTERS + (unsigned)(c - 'a');
   if (c >= '0' && c <= '9') return DIGITS + (unsigned)(c - '0');
@@ -95,12 +96,12 @@ static unsigned rank_of(unsigned char c) {
 /* a; halfway to it; the one before; another of the simpler sets. */
 static void simpler_plain_char(struct arena *arena, unsigned char c, datum_list *list) {
   static const unsigned char simple[] = "abz0AZ ";
-  const unsigned rank = rank_of(c);
+  const unsigned rank = rank_of_char(c);
   for (size_t i = 0; i < sizeof simple - 1; i++) {
-    if (rank_of(simple[i]) < rank) add_int(arena, list, simple[i]);
+    if (rank_of_char(simple[i]) < rank) add_int_datum(arena, list, simple[i]);
   }
-  if (rank < 26 && rank > 2) add_int(arena, list, 'a' + (int)rank / 2);
-  if (rank < 26 && rank > 1) add_int(arena, list, c - 1);
+  if (rank < 26 && rank > 2) add_int_datum(arena, list, 'a' + (int)rank / 2);
+  if (rank < 26 && rank > 1) add_int_datum(arena, list, c - 1);
 }
 
 static void simpler_char(struct arena *arena, const struct property_range *range,
@@ -110,13 +111,13 @@ static void simpler_char(struct arena *arena, const struct property_range *range
     return;
   }
   for (size_t i = 0; i < range->char_count && (unsigned char)range->chars[i] != c; i++) {
-    add_int(arena, list, (unsigned char)range->chars[i]);
+    add_int_datum(arena, list, (unsigned char)range->chars[i]);
   }
 }
 
 /* ---- composed values ---- */
 
-/* The value with another item at i. */
+/* Returns the value with another item at i. */
 static struct datum with_item(struct arena *arena, const struct datum *d, uint32_t i,
                               struct datum item) {
   struct datum *items = arena_alloc(arena, d->count * sizeof *items);
@@ -133,11 +134,11 @@ static void simpler_item(struct arena *arena, struct type *type,
   if (is_full(list)) return;
   datum_simpler(arena, type, domain, &d->items[i], &simpler);
   for (size_t k = 0; k < simpler.count; k++) {
-    add(arena, list, with_item(arena, d, i, simpler.items[k]));
+    add_datum(arena, list, with_item(arena, d, i, simpler.items[k]));
   }
 }
 
-/* Without the elements at .. at + length - 1. */
+/* Returns the sequence without the elements at .. at + length - 1. */
 static struct datum without(struct arena *arena, const struct datum *d, uint32_t at,
                             uint32_t length) {
   const uint32_t end = at + length < d->count ? at + length : d->count;
@@ -148,13 +149,14 @@ static struct datum without(struct arena *arena, const struct datum *d, uint32_t
   return (struct datum){.count = count, .items = items};
 }
 
-/* Fewer elements: none, then without each half, each quarter ... each element. */
+/* Appends sequences of fewer elements: none, then without each half, each quarter ... each
+ * element. */
 static void simpler_sequence(struct arena *arena, struct type *element,
                              const struct datum_domain *domain, const struct datum *d,
                              datum_list *list) {
   for (uint32_t length = d->count; length > 0; length /= 2) {
     for (uint32_t at = 0; at < d->count; at += length) {
-      add(arena, list, without(arena, d, at, length));
+      add_datum(arena, list, without(arena, d, at, length));
     }
   }
   for (uint32_t i = 0; i < d->count; i++) simpler_item(arena, element, domain, d, i, list);
@@ -164,15 +166,17 @@ void datum_simpler(struct arena *arena, struct type *type, const struct datum_do
                    const struct datum *d, datum_list *list) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
-  case TYPE_INT: simpler_int(arena, range_of(domain, RANGE_INTS), d->as.integer, list); break;
+  case TYPE_INT:
+    simpler_int(arena, range_of_kind(domain, RANGE_INTS), d->as.integer, list);
+    break;
   case TYPE_FLOAT:
-    simpler_float(arena, range_of(domain, RANGE_FLOATS), d->as.real, list);
+    simpler_float(arena, range_of_kind(domain, RANGE_FLOATS), d->as.real, list);
     break;
   case TYPE_BOOL:
-    if (d->as.integer) add_int(arena, list, 0);
+    if (d->as.integer) add_int_datum(arena, list, 0);
     break;
   case TYPE_CHAR:
-    simpler_char(arena, range_of(domain, RANGE_CHARS), (unsigned char)d->as.integer, list);
+    simpler_char(arena, range_of_kind(domain, RANGE_CHARS), (unsigned char)d->as.integer, list);
     break;
   case TYPE_SEQUENCE: simpler_sequence(arena, type->part[0], domain, d, list); break;
   case TYPE_PAIR:

@@ -1,4 +1,4 @@
-/* datum-value.c - random values as columns, and as text. */
+/* datum-value.c - lays out random values in columns, and writes them as text. */
 #include "base/number.h"
 #include "commands/datum.h"
 
@@ -15,8 +15,8 @@ struct growing {
 };
 
 /* Appends the value to the columns from `column` on. */
-static void append(struct growing *g, struct type *type, const struct datum *d,
-                   uint32_t column) {
+static void append_datum(struct growing *g, struct type *type, const struct datum *d,
+                         uint32_t column) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
   case TYPE_FLOAT: *array_push(g->arena, &g->floats[column]) = d->as.real; break;
@@ -25,13 +25,14 @@ static void append(struct growing *g, struct type *type, const struct datum *d,
   case TYPE_CHAR: *array_push(g->arena, &g->ints[column]) = d->as.integer; break;
   case TYPE_SEQUENCE:
     *array_push(g->arena, &g->ints[column]) = d->count;
-    for (uint32_t i = 0; i < d->count; i++) append(g, type->part[0], &d->items[i], column + 1);
+    for (uint32_t i = 0; i < d->count; i++)
+      append_datum(g, type->part[0], &d->items[i], column + 1);
     break;
   case TYPE_PAIR:
-    append(g, type->part[0], &d->items[0], column);
-    append(g, type->part[1], &d->items[1], column + value_column_count(type->part[0]));
+    append_datum(g, type->part[0], &d->items[0], column);
+    append_datum(g, type->part[1], &d->items[1], column + value_column_count(type->part[0]));
     break;
-  case TYPE_DATA: append(g, type_contents(g->arena, type), &d->items[0], column); break;
+  case TYPE_DATA: append_datum(g, type_contents(g->arena, type), &d->items[0], column); break;
   case TYPE_STREAM:
   case TYPE_FUNCTION:
   case TYPE_IDENTITY:
@@ -39,7 +40,7 @@ static void append(struct growing *g, struct type *type, const struct datum *d,
   }
 }
 
-static struct column column_of(const struct growing *g, uint8_t kind, uint32_t i) {
+static struct column grown_column(const struct growing *g, uint8_t kind, uint32_t i) {
   struct column column = {.kind = kind};
   if (kind == COLUMN_FLOAT) {
     column.length = g->floats[i].count;
@@ -64,10 +65,10 @@ struct nesl_value datum_columns(struct arena *arena, struct type *sequence,
   g.floats = arena_alloc(arena, n * sizeof *g.floats);
   g.bools = arena_alloc(arena, n * sizeof *g.bools);
   const struct datum all = {.count = (uint32_t)count, .items = d};
-  append(&g, sequence, &all, 0);
+  append_datum(&g, sequence, &all, 0);
   struct nesl_value value = {.type = sequence, .count = (uint32_t)n};
   value.columns = arena_alloc(arena, n * sizeof *value.columns);
-  for (uint32_t i = 0; i < n; i++) value.columns[i] = column_of(&g, kinds.list.items[i], i);
+  for (uint32_t i = 0; i < n; i++) value.columns[i] = grown_column(&g, kinds.list.items[i], i);
   return value;
 }
 
@@ -85,12 +86,12 @@ static void show_float(double x, const struct widths *widths, FILE *out) {
   fputs(text, out);
 }
 
-static bool is_plain(int64_t c) {
+static bool is_plain_char(int64_t c) {
   return c >= ' ' && c <= '~';
 }
 
 static void show_char(int64_t c, FILE *out) {
-  if (is_plain(c)) {
+  if (is_plain_char(c)) {
     fprintf(out, "`%c", (int)c);
   } else {
     fprintf(out, "code_char(%d)", (int)c);
@@ -98,7 +99,7 @@ static void show_char(int64_t c, FILE *out) {
 }
 
 static void show_string_char(int64_t c, bool escapes, FILE *out) {
-  if (!is_plain(c)) {
+  if (!is_plain_char(c)) {
     fprintf(out, "\\x%02x", (unsigned)c);
   } else {
     fprintf(out, "%s%c", (escapes || c == '"') && (c == '"' || c == '\\') ? "\\" : "", (int)c);
@@ -106,10 +107,10 @@ static void show_string_char(int64_t c, bool escapes, FILE *out) {
 }
 
 /* "..." where that is possible: escapes are what e"..." has. */
-static void show_string(const struct datum *d, FILE *out) {
+static void datum_show_string(const struct datum *d, FILE *out) {
   bool escapes = false;
   for (uint32_t i = 0; i < d->count; i++) {
-    escapes |= !is_plain(d->items[i].as.integer) || d->items[i].as.integer == '\\';
+    escapes |= !is_plain_char(d->items[i].as.integer) || d->items[i].as.integer == '\\';
   }
   fputs(escapes ? "e\"" : "\"", out);
   for (uint32_t i = 0; i < d->count; i++) {
@@ -125,10 +126,10 @@ static void show_empty(struct arena *arena, struct type *element, FILE *out) {
   if (tuple) fputc(')', out);
 }
 
-static void show_sequence(struct arena *arena, struct type *element, const struct datum *d,
-                          const struct widths *widths, FILE *out) {
+static void datum_show_sequence(struct arena *arena, struct type *element,
+                                const struct datum *d, const struct widths *widths, FILE *out) {
   if (type_of(element)->tag == TYPE_CHAR) {
-    show_string(d, out);
+    datum_show_string(d, out);
   } else if (d->count == 0) {
     show_empty(arena, element, out);
   } else {
@@ -140,9 +141,9 @@ static void show_sequence(struct arena *arena, struct type *element, const struc
   }
 }
 
-/* A tuple without its parentheses. */
-static void show_components(struct arena *arena, struct type *type, const struct datum *d,
-                            const struct widths *widths, FILE *out) {
+/* Writes a tuple without its parentheses. */
+static void datum_show_components(struct arena *arena, struct type *type, const struct datum *d,
+                                  const struct widths *widths, FILE *out) {
   for (type = type_of(type); type->tag == TYPE_PAIR; type = type_of(type->part[1])) {
     datum_show(arena, type->part[0], &d->items[0], widths, out);
     fputs(", ", out);
@@ -151,10 +152,10 @@ static void show_components(struct arena *arena, struct type *type, const struct
   datum_show(arena, type, d, widths, out);
 }
 
-static void show_data(struct arena *arena, struct type *type, const struct datum *d,
-                      const struct widths *widths, FILE *out) {
+static void datum_show_data(struct arena *arena, struct type *type, const struct datum *d,
+                            const struct widths *widths, FILE *out) {
   fprintf(out, "%s(", type->data->name->text);
-  show_components(arena, type_contents(arena, type), &d->items[0], widths, out);
+  datum_show_components(arena, type_contents(arena, type), &d->items[0], widths, out);
   fputc(')', out);
 }
 
@@ -166,13 +167,13 @@ void datum_show(struct arena *arena, struct type *type, const struct datum *d,
   case TYPE_FLOAT: show_float(d->as.real, widths, out); break;
   case TYPE_BOOL: fputs(d->as.integer ? "t" : "f", out); break;
   case TYPE_CHAR: show_char(d->as.integer, out); break;
-  case TYPE_SEQUENCE: show_sequence(arena, type->part[0], d, widths, out); break;
+  case TYPE_SEQUENCE: datum_show_sequence(arena, type->part[0], d, widths, out); break;
   case TYPE_PAIR:
     fputc('(', out);
-    show_components(arena, type, d, widths, out);
+    datum_show_components(arena, type, d, widths, out);
     fputc(')', out);
     break;
-  case TYPE_DATA: show_data(arena, type, d, widths, out); break;
+  case TYPE_DATA: datum_show_data(arena, type, d, widths, out); break;
   case TYPE_STREAM:
   case TYPE_FUNCTION:
   case TYPE_IDENTITY:

@@ -23,7 +23,7 @@ struct datum {
   const struct datum *items; /* SEQUENCE: elements; PAIR: both; DATA: its contents */
 };
 
-/* Which scalars there are. */
+/* The scalars that a value may have. */
 struct datum_domain {
   const struct property_range *range; /* those of its kind are in it; NULL: any */
   struct widths widths;
@@ -31,23 +31,24 @@ struct datum_domain {
 
 /* ---- drawing ---- */
 
-/* SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). */
+/* The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number
+ * Generators, 2014). */
 struct random_bits {
   uint64_t state;
 };
 uint64_t random_next(struct random_bits *);
-/* A number below n, which is at least 1. */
+/* Draws a number below n, which is at least 1. */
 uint64_t random_below(struct random_bits *, uint64_t n);
-/* A stream of its own for a seed, a name and a number. */
+/* Returns the stream of random bits for a seed, a name and a number. */
 struct random_bits random_stream(uint64_t seed, const char *name, uint64_t number);
 
-/* Why no value of the type can be drawn, for a message; NULL: one can. The type is ground. */
+/* Returns why no value of the ground type can be drawn, for a message; NULL if one can. */
 const char *datum_problem(struct arena *, struct type *);
-/* Whether a scalar of the range's kind is in the type. */
+/* Returns whether a scalar of the range's kind is in the type. */
 bool datum_has_range(struct arena *, struct type *, const struct property_range *);
 
-/* A value of the type: sequences of at most `size` elements, of nested ones together about that
- * many; most ints within size of 0. Items are the arena's. */
+/* Draws a value of the type. Sequences have at most `size` elements, nested ones together about
+ * that many; most ints are within size of 0. Items are the arena's. */
 struct datum datum_draw(struct arena *, struct random_bits *, struct type *,
                         const struct datum_domain *, uint64_t size);
 
@@ -55,7 +56,7 @@ struct datum datum_draw(struct arena *, struct random_bits *, struct type *,
 
 typedef ARRAY(struct datum) datum_list;
 
-/* The most of one step. */
+/* The most values that one call appends. */
 enum { DATUM_MOST_SIMPLER = 600 };
 /* Appends values that are simpler than this one in one respect, the simplest first: sequences
  * with fewer elements, numbers nearer to 0, components one by one. It ends: from simpler to
@@ -65,7 +66,7 @@ void datum_simpler(struct arena *, struct type *, const struct datum_domain *,
 
 /* ---- as values and text ---- */
 
-/* The sequence of `count` values of the type as a value of type [T], `sequence`. */
+/* Returns the sequence of `count` values of the type as a value of type [T], `sequence`. */
 struct nesl_value datum_columns(struct arena *, struct type *sequence, const struct datum *,
                                 size_t count);
 /* Writes an expression whose value it is. */

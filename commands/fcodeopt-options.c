@@ -63,7 +63,7 @@ static bool pass_value(const char *text, const char **pass) {
   return usage_error("fcodeopt", "--print-after must be %s, not '%.40s'", names, text);
 }
 
-static bool apply(void *options, unsigned id, const char *value) {
+static bool fcodeopt_apply(void *options, unsigned id, const char *value) {
   struct fcodeopt_options *o = options;
   int64_t x;
   switch ((enum option_id)id) {
@@ -88,8 +88,8 @@ static bool apply(void *options, unsigned id, const char *value) {
   return true;
 }
 
-/* What holds between options. */
-static bool check_together(const struct fcodeopt_options *o) {
+/* Checks conditions between options. */
+static bool fcodeopt_check_together(const struct fcodeopt_options *o) {
   if (o->shared.help || o->shared.version) return true;
   if (!o->source.file) return usage_error("fcodeopt", "which program? FILE is missing");
   if (o->source.file[0] == '\0') return usage_error("fcodeopt", "the file name is empty");
@@ -111,7 +111,7 @@ bool fcodeopt_options_parse(struct fcodeopt_options *o, int argc, char **argv) {
                                     .rows = rows,
                                     .row_count = OPT_COUNT,
                                     .options = o,
-                                    .apply = apply,
+                                    .apply = fcodeopt_apply,
                                     .file = &o->source.file};
-  return arguments_parse(&line, argc, argv) && check_together(o);
+  return arguments_parse(&line, argc, argv) && fcodeopt_check_together(o);
 }

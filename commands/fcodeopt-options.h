@@ -1,4 +1,4 @@
-/* fcodeopt-options.h - the command line of fcodeopt as data. */
+/* fcodeopt-options.h - describes the command line of fcodeopt as data. */
 #ifndef RAVEL_FCODEOPT_OPTIONS_H
 #define RAVEL_FCODEOPT_OPTIONS_H
 
@@ -14,10 +14,9 @@ struct fcodeopt_options {
   bool explain, stats;
 };
 
-/* Reads the command line. False after one line about what is wrong with it on standard error.
- */
+/* Reads the command line. Returns false after one line on standard error about its error. */
 bool fcodeopt_options_parse(struct fcodeopt_options *, int argc, char **argv);
-/* What --help says. */
+/* Prints the text of --help. */
 void fcodeopt_options_help(FILE *);
 
 #endif

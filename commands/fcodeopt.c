@@ -1,4 +1,5 @@
-/* fcodeopt.c - the command that optimises VCODE: options, loading, the optimiser, files. */
+/* fcodeopt.c - the command that optimises VCODE: it reads options, loads, optimises and writes
+ * files. */
 #include "commands/fcodeopt-options.h"
 #include "commands/output.h"
 #include "commands/process.h"
@@ -70,8 +71,8 @@ static void print_stats(const struct fcode_opt_stats *s, FILE *out) {
 
 /* ---- the command ---- */
 
-static bool write_program(struct program *p, const struct vcode_program *vcode,
-                          const char *output) {
+static bool fcodeopt_write(struct program *p, const struct vcode_program *vcode,
+                           const char *output) {
   struct output o;
   if (!output_begin(&o, output, &p->diags)) return false;
   vcode_print(vcode, o.stream);
@@ -93,8 +94,8 @@ typedef void emit_superops(struct arena *, const struct superop *const *, uint32
                            struct widths, FILE *);
 
 /* Writes the superoperators into a file to be compiled ahead of time, if one is named. */
-static bool emit(struct program *p, const char *file, emit_superops *write,
-                 struct vcode_program *vcode) {
+static bool emit_to_file(struct program *p, const char *file, emit_superops *write,
+                         struct vcode_program *vcode) {
   if (!file) return true;
   const struct superop *const *ops = read_superops(p, vcode);
   struct output out;
@@ -111,8 +112,8 @@ static bool emit(struct program *p, const char *file, emit_superops *write,
 }
 
 /* The optimised program as stack code, or NULL; what is said on the way goes to `say`. */
-static struct vcode_program *make(struct program *p, const struct fcodeopt_options *o,
-                                  FILE *say, struct fcode_opt_stats *stats) {
+static struct vcode_program *make_optimised(struct program *p, const struct fcodeopt_options *o,
+                                            FILE *say, struct fcode_opt_stats *stats) {
   struct fcode_opt_options options = o->optimiser;
   options.dump = say;
   const struct ir_program *ir =
@@ -128,12 +129,13 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
   p->heap.stop = process_stop();
   if (program_load(p, &o->source) && choose_output(p, o, output, sizeof p->output_path)) {
     say = strcmp(output, "-") == 0 ? stderr : stdout;
-    vcode = make(p, o, say, &stats);
+    vcode = make_optimised(p, o, say, &stats);
   }
   p->heap.stop = NULL; /* no memory guard is active from here on */
   if (!vcode) return program_stopped(p, o->source.file);
-  if (!write_program(p, vcode, output) || !emit(p, o->emit_cuda, fused_emit_cuda, vcode) ||
-      !emit(p, o->emit_cpu, fused_emit_cpu, vcode)) {
+  if (!fcodeopt_write(p, vcode, output) ||
+      !emit_to_file(p, o->emit_cuda, fused_emit_cuda, vcode) ||
+      !emit_to_file(p, o->emit_cpu, fused_emit_cpu, vcode)) {
     return program_stopped(p, o->source.file);
   }
   if (o->stats) print_stats(&stats, say);
@@ -149,7 +151,7 @@ static bool optimise_guarded(struct program *p, const struct fcodeopt_options *o
   return fine;
 }
 
-static int command(int argc, char **argv) {
+static int fcodeopt_command(int argc, char **argv) {
   struct fcodeopt_options options;
   if (!fcodeopt_options_parse(&options, argc, argv)) return STATUS_USAGE;
   if (shared_answered(&options.shared, fcodeopt_options_help,
@@ -167,5 +169,5 @@ static int command(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  return process_main("fcodeopt", command, argc, argv);
+  return process_main("fcodeopt", fcodeopt_command, argc, argv);
 }

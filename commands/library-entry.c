@@ -20,8 +20,8 @@ bool library_wrong(struct making *m, const char *format, ...) {
 
 /* ---- names ---- */
 
-/* What a parameter or a member may not be called: words of C23 and C++20, macros, and what the
- * functions that are written mention. */
+/* The names that parameters and members may not have: words of C23 and C++20, macros, and the
+ * names that the written functions use. */
 static const char taken[] =
     " alignas alignof and and_eq asm assert auto bitand bitor bool break case catch char "
     "char8_t char16_t char32_t class co_await co_return co_yield compl concept const "
@@ -99,11 +99,12 @@ static void set_parameters(struct making *m, struct library_entry *e,
 
 /* ---- types ---- */
 
-static bool is_data(struct arena *arena, struct type *t) {
+static bool is_entry_data(struct arena *arena, struct type *t) {
   t = type_of(t);
-  if (t->tag == TYPE_DATA) return is_data(arena, type_contents(arena, t));
-  if (t->tag == TYPE_SEQUENCE) return is_data(arena, t->part[0]);
-  if (t->tag == TYPE_PAIR) return is_data(arena, t->part[0]) && is_data(arena, t->part[1]);
+  if (t->tag == TYPE_DATA) return is_entry_data(arena, type_contents(arena, t));
+  if (t->tag == TYPE_SEQUENCE) return is_entry_data(arena, t->part[0]);
+  if (t->tag == TYPE_PAIR)
+    return is_entry_data(arena, t->part[0]) && is_entry_data(arena, t->part[1]);
   return t->tag <= TYPE_CHAR;
 }
 
@@ -122,11 +123,11 @@ static bool no_data(struct making *m, const char *name, struct type *t) {
       m->o->library ? "C" : "a program", type_text(&m->n->messages, t, false));
 }
 
-static bool check_data(struct making *m, const char *name, struct type *t) {
+static bool check_entry_data(struct making *m, const char *name, struct type *t) {
   if (value_column_count(t) > VALUE_MOST_COLUMNS) {
     return library_wrong(m, "--entry %s: %s", name, VALUE_TOO_MANY_COLUMNS);
   }
-  return is_data(m->l.arena, t) || no_data(m, name, t);
+  return is_entry_data(m->l.arena, t) || no_data(m, name, t);
 }
 
 /* The types of the arguments that were named, or that the function leaves no choice about. */
@@ -160,7 +161,8 @@ static bool set_types(struct making *m, const struct global *g, const char *type
   }
   *argument = type_ground(arena, *argument, 0, NULL);
   *result = type_ground(arena, type->part[1], 0, NULL);
-  return check_data(m, g->name->text, *argument) && check_data(m, g->name->text, *result);
+  return check_entry_data(m, g->name->text, *argument) &&
+         check_entry_data(m, g->name->text, *result);
 }
 
 /* ---- programs ---- */
@@ -213,7 +215,7 @@ static bool set_program(struct making *m, struct library_entry *e, struct global
 
 /* ---- entries ---- */
 
-static struct global *find_function(struct making *m, const char *name) {
+static struct global *find_entry_function(struct making *m, const char *name) {
   struct global *g = session_global(m->n->session, name);
   if (!g) {
     const char *near = session_nearest(m->n->session, name);
@@ -230,7 +232,7 @@ static struct global *find_function(struct making *m, const char *name) {
 }
 
 /* [C-NAME=]F[:TYPES] */
-static const char *split(struct making *m, const char *text, struct library_entry *e) {
+static const char *split_types(struct making *m, const char *text, struct library_entry *e) {
   const size_t before = strcspn(text, ":"), equals = strcspn(text, "=:");
   const char *name = text[equals] == '=' ? text + equals + 1 : text;
   char *folded = arena_copy(m->l.arena, name, (size_t)(text + before - name));
@@ -243,23 +245,23 @@ static const char *split(struct making *m, const char *text, struct library_entr
 struct global *library_target(struct making *m, const char *text, struct type **argument) {
   struct library_entry e = {.name = NULL};
   struct type *result;
-  const char *types = split(m, text, &e);
+  const char *types = split_types(m, text, &e);
   if (e.c_name != e.name) {
     library_wrong(m, "--entry %s: a name of C goes with --library", text);
     return NULL;
   }
-  struct global *g = find_function(m, e.name);
+  struct global *g = find_entry_function(m, e.name);
   return g && set_types(m, g, types, argument, &result) ? g : NULL;
 }
 
 bool library_make_entry(struct making *m, const char *text) {
   struct library_entry *e = &m->l.entries[m->l.entry_count++];
   struct type *argument = NULL, *result = NULL;
-  const char *types = split(m, text, e);
+  const char *types = split_types(m, text, e);
   if (!is_identifier(e->c_name, strlen(e->c_name))) {
     return library_wrong(m, "--entry %s: `%s` is no name of C", text, e->c_name);
   }
-  struct global *g = find_function(m, e->name);
+  struct global *g = find_entry_function(m, e->name);
   if (!g || !set_types(m, g, types, &argument, &result)) return false;
   set_parameters(m, e, g->parameter, argument);
   e->result = c_type_of(&m->l.types, result);

@@ -40,14 +40,14 @@ static void print_guard(const char *name, FILE *out) {
   fputs("_H", out);
 }
 
-static const char *bits(enum cvl_elem elem) {
+static const char *width_of_elem(enum cvl_elem elem) {
   return elem == CVL_I64 || elem == CVL_F64 ? "64" : "32";
 }
 
-static void begin(const struct library *l, FILE *out) {
+static void begin_header(const struct library *l, FILE *out) {
   const struct widths *w = &l->types.widths;
-  fprintf(out, beginning, l->name, l->source, l->name, bits(w->int_elem), bits(w->float_elem),
-          l->name);
+  fprintf(out, beginning, l->name, l->source, l->name, width_of_elem(w->int_elem),
+          width_of_elem(w->float_elem), l->name);
   fputs("#ifndef ", out);
   print_guard(l->name, out);
   fputs("\n#define ", out);
@@ -97,7 +97,7 @@ struct line {
   size_t column, indent;
 };
 
-static void put(struct line *line, const char *text) {
+static void put_on_line(struct line *line, const char *text) {
   const size_t length = strlen(text);
   if (line->column + length > WIDTH && line->column > line->indent) {
     fprintf(line->out, "\n%*s", (int)line->indent, "");
@@ -108,7 +108,7 @@ static void put(struct line *line, const char *text) {
   line->column += strlen(text);
 }
 
-static const char *type_name(const struct library *l, const struct c_type *t) {
+static const char *c_type_name(const struct library *l, const struct c_type *t) {
   if (t->kind == C_SCALAR) return c_scalar(&l->types, (enum type_tag)t->tag);
   return arena_printf(l->arena, "struct %s_%s", l->name, t->name);
 }
@@ -116,13 +116,13 @@ static const char *type_name(const struct library *l, const struct c_type *t) {
 void library_declare(const struct library *l, const struct library_entry *e, FILE *out) {
   const char *head = arena_printf(l->arena, "enum ravel_code %s_%s(", l->name, e->c_name);
   struct line line = {.out = out, .indent = strlen(head)};
-  put(&line, head);
-  put(&line, "struct ravel_context *context,");
+  put_on_line(&line, head);
+  put_on_line(&line, "struct ravel_context *context,");
   for (uint32_t i = 0; i < e->parameter_count; i++) {
     const struct library_parameter *p = &e->parameters[i];
-    put(&line, arena_printf(l->arena, " %s %s,", type_name(l, p->type), p->name));
+    put_on_line(&line, arena_printf(l->arena, " %s %s,", c_type_name(l, p->type), p->name));
   }
-  put(&line, arena_printf(l->arena, " %s *result)", type_name(l, e->result)));
+  put_on_line(&line, arena_printf(l->arena, " %s *result)", c_type_name(l, e->result)));
 }
 
 void library_declare_function(const struct library *l, const struct library_entry *e,
@@ -130,12 +130,13 @@ void library_declare_function(const struct library *l, const struct library_entr
   const char *head =
       arena_printf(l->arena, "enum ravel_code %s_%s_function(", l->name, e->c_name);
   struct line line = {.out = out, .indent = strlen(head)};
-  put(&line, head);
-  put(&line, "struct ravel_context *context,");
-  put(&line, " struct ravel_function **function)");
+  put_on_line(&line, head);
+  put_on_line(&line, "struct ravel_context *context,");
+  put_on_line(&line, " struct ravel_function **function)");
 }
 
-static void print_function(const struct library *l, const struct library_entry *e, FILE *out) {
+static void declare_function(const struct library *l, const struct library_entry *e,
+                             FILE *out) {
   fprintf(out, "\n/* %s : %s, %s:%u", e->name, e->type, e->file, (unsigned)e->line);
   if (e->result->memory) {
     fprintf(out, "\n * The result is freed by %s_free_%s.", l->name, e->result->name);
@@ -147,23 +148,23 @@ static void print_function(const struct library *l, const struct library_entry *
   fputs(";\n", out);
 }
 
-static void print_free(const struct library *l, const struct c_type *t, FILE *out) {
+static void declare_free(const struct library *l, const struct c_type *t, FILE *out) {
   fprintf(out, "void %s_free_%s(struct %s_%s *);\n", l->name, t->name, l->name, t->name);
 }
 
 void library_header(const struct library *l, FILE *out) {
   bool any = false;
-  begin(l, out);
+  begin_header(l, out);
   for (size_t i = 0; i < l->types.list.count; i++) print_type(l, l->types.list.items[i], out);
   fputs("\n/* ---- functions ---- */\n", out);
-  for (uint32_t i = 0; i < l->entry_count; i++) print_function(l, &l->entries[i], out);
+  for (uint32_t i = 0; i < l->entry_count; i++) declare_function(l, &l->entries[i], out);
   for (size_t i = 0; i < l->types.list.count; i++) {
     const struct c_type *t = l->types.list.items[i];
     if (!t->given || !t->memory) continue;
     if (!any)
       fputs("\n/* Frees the memory of a result, which is all zero then. NULL is fine. */\n",
             out);
-    print_free(l, t, out);
+    declare_free(l, t, out);
     any = true;
   }
   fputs("\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n", out);

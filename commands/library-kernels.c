@@ -1,4 +1,4 @@
-/* library-kernels.c - the superoperators of a library, compiled ahead of time: for the CPU by
+/* library-kernels.c - compiles the superoperators of a library ahead of time: for the CPU by
  * the machine's C compiler, for CUDA as a file for nvcc.
  */
 #include "commands/library-kernels.h"
@@ -41,26 +41,26 @@ void library_cuda_text(const struct library *l, FILE *out) {
 
 /* ---- the C compiler ---- */
 
-static bool wrong(struct diag_list *diags, const char *file, const char *why) {
+static bool library_compile_failed(struct diag_list *diags, const char *file, const char *why) {
   diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL,
            "it could not be compiled: %s", why);
   return false;
 }
 
 /* Starts the compiler and waits for it. */
-static bool compile(const char *source, char *const *words, struct diag_list *diags) {
+static bool run_c_compiler(const char *source, char *const *words, struct diag_list *diags) {
   const struct permissions user = process_user();
   struct file_problem problem;
   int status = 0;
   pid_t child;
   if (!process_spawn(&user, &child, NULL, NULL, words, &problem)) {
-    return wrong(diags, source, problem.text);
+    return library_compile_failed(diags, source, problem.text);
   }
   while (waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return output_complain(diags, source, errno);
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-  return wrong(diags, source, "the C compiler failed");
+  return library_compile_failed(diags, source, "the C compiler failed");
 }
 
 bool library_compile(const struct library *l, const char *folder, const char *arch,
@@ -78,7 +78,7 @@ bool library_compile(const struct library *l, const char *folder, const char *ar
   words[n++] = "-o";
   words[n++] = part;
   words[n++] = "-lm";
-  if (compile(source, (char *const *)words, diags)) {
+  if (run_c_compiler(source, (char *const *)words, diags)) {
     if (rename(part, object) == 0) return true;
     output_complain(diags, object, errno);
   }

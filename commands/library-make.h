@@ -12,13 +12,13 @@ struct making {
   struct library l;
 };
 
-/* Adds an error; false for the caller to pass on. */
+/* Adds an error; returns false for the caller to pass on. */
 bool library_wrong(struct making *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A text as it may stand in a comment of C. In the arena. */
+/* Returns a text in the arena as it may stand in a comment of C. */
 const char *library_comment(struct arena *, const char *text);
-/* The function that --entry F[:TYPES] describes, and the type of its argument; NULL with
- * diagnostics. */
+/* Finds the function that --entry F[:TYPES] describes, and the type of its argument. Returns
+ * NULL with diagnostics. */
 struct global *library_target(struct making *, const char *text, struct type **argument);
 /* Compiles the function that --entry describes and adds it to the library, whose array has
  * room. False with diagnostics; memory_failed. */

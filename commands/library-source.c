@@ -1,4 +1,5 @@
-/* library-source.c - the source of a library: programs as data, and a function for each. */
+/* library-source.c - writes the source of a library: programs as data, and a function for each.
+ */
 #include "commands/library.h"
 
 #include "base/check.h"
@@ -117,14 +118,14 @@ static void print_wanted(void *context, enum type_tag tag, const char *data,
   w->count++;
 }
 
-/* What c_columns calls a part of `(*result)`, as people write it. */
+/* Returns a part of `(*result)`, as c_columns calls it, in the form that people write. */
 static const char *of_result(struct arena *arena, const char *data) {
   const size_t before = strlen("(*result)");
   return data[before] ? arena_printf(arena, "result->%s", data + before + 1) : "*result";
 }
 
-static void print_result(void *context, enum type_tag tag, const char *data,
-                         const char *length) {
+static void print_result_column(void *context, enum type_tag tag, const char *data,
+                                const char *length) {
   struct writer *w = context;
   struct arena *arena = w->l->arena;
   fprintf(w->out, "  %s = %s(const %s *)results[%u].data;\n", of_result(arena, data),
@@ -135,7 +136,7 @@ static void print_result(void *context, enum type_tag tag, const char *data,
   w->count++;
 }
 
-static void print_body(const struct library *l, const struct library_entry *e, FILE *out) {
+static void print_call_body(const struct library *l, const struct library_entry *e, FILE *out) {
   struct writer in = {l, out, 0}, wanted = {l, out, 0}, given = {l, out, 0};
   fputs("  const struct ravel_column arguments[] = {\n", out);
   for (uint32_t i = 0; i < e->parameter_count; i++) {
@@ -149,16 +150,17 @@ static void print_body(const struct library *l, const struct library_entry *e, F
           "      call(context, &%s_entry, arguments, %u, results, %u, &memory);\n"
           "  if (code != RAVEL_OK) return code;\n",
           e->c_name, in.count, wanted.count);
-  c_columns(l->arena, e->result, "(*result)", print_result, &given);
+  c_columns(l->arena, e->result, "(*result)", print_result_column, &given);
   fputs(e->result->memory ? "" : "  free(memory);\n", out);
   fputs("  return RAVEL_OK;\n", out);
 }
 
-static void print_function(const struct library *l, const struct library_entry *e, FILE *out) {
+static void print_function_source(const struct library *l, const struct library_entry *e,
+                                  FILE *out) {
   fputc('\n', out);
   library_declare(l, e, out);
   fputs(" {\n", out);
-  print_body(l, e, out);
+  print_call_body(l, e, out);
   fputs("}\n\n", out);
   library_declare_function(l, e, out);
   fprintf(out, " {\n  return prepare(context, &%s_entry, function);\n}\n", e->c_name);
@@ -178,7 +180,7 @@ static void note_pointer(void *context, enum type_tag tag, const char *data,
 }
 
 /* The first pointer of a result is that of its block. */
-static void print_free(const struct library *l, const struct c_type *t, FILE *out) {
+static void print_free_source(const struct library *l, const struct c_type *t, FILE *out) {
   struct first first = {NULL};
   c_columns(l->arena, t, "(*result)", note_pointer, &first);
   fprintf(out, "\nvoid %s_free_%s(struct %s_%s *result) {\n", l->name, t->name, l->name,
@@ -193,9 +195,9 @@ void library_source(const struct library *l, FILE *out) {
   fprintf(out, beginning, l->name, l->source, l->name, l->name);
   for (uint32_t i = 0; i < l->entry_count; i++) print_entry(l, &l->entries[i], out);
   fputs(tools, out);
-  for (uint32_t i = 0; i < l->entry_count; i++) print_function(l, &l->entries[i], out);
+  for (uint32_t i = 0; i < l->entry_count; i++) print_function_source(l, &l->entries[i], out);
   for (size_t i = 0; i < l->types.list.count; i++) {
     const struct c_type *t = l->types.list.items[i];
-    if (t->given && t->memory) print_free(l, t, out);
+    if (t->given && t->memory) print_free_source(l, t, out);
   }
 }

@@ -53,7 +53,7 @@ const char *c_element(const struct c_types *types, enum type_tag tag) {
 /* ---- composed types ---- */
 
 /* The type of this name and meaning; it is added if there is none. */
-static struct c_type *add(struct c_types *types, const struct c_type *made) {
+static struct c_type *add_c_type(struct c_types *types, const struct c_type *made) {
   for (size_t i = 0; i < types->list.count; i++) {
     struct c_type *known = types->list.items[i];
     if (strcmp(known->name, made->name) != 0) continue;
@@ -66,9 +66,9 @@ static struct c_type *add(struct c_types *types, const struct c_type *made) {
   return t;
 }
 
-static struct c_type *make(struct c_types *, struct type *, bool sequence);
+static struct c_type *make_c_type(struct c_types *, struct type *, bool sequence);
 
-static uint32_t tuple_length(struct type *t) {
+static uint32_t tuple_type_length(struct type *t) {
   uint32_t n = 1;
   for (struct type *rest = t; rest->tag == TYPE_PAIR; rest = type_of(rest->part[1])) n++;
   return n;
@@ -79,40 +79,40 @@ static struct c_type **make_parts(struct c_types *types, struct type *t, bool se
                                   uint32_t n) {
   struct c_type **parts = arena_alloc(types->arena, n * sizeof *parts);
   for (uint32_t i = 0; i < n; i++) {
-    parts[i] = make(types, i + 1 < n ? type_of(t->part[0]) : t, sequence);
+    parts[i] = make_c_type(types, i + 1 < n ? type_of(t->part[0]) : t, sequence);
     t = i + 1 < n ? type_of(t->part[1]) : t;
   }
   return parts;
 }
 
 /* The names of several types behind another. */
-static const char *join(struct arena *arena, const char *name, struct c_type *const *parts,
-                        uint32_t count) {
+static const char *join_names(struct arena *arena, const char *name,
+                              struct c_type *const *parts, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     name = arena_printf(arena, "%s_%s", name, parts[i]->name);
   return name;
 }
 
 static const char *tuple_name(struct c_types *types, struct type *t) {
-  const uint32_t count = tuple_length(t);
+  const uint32_t count = tuple_type_length(t);
   struct c_type **parts = make_parts(types, t, false, count);
   const char *first =
       count == 2 ? "pair" : arena_printf(types->arena, "tuple%u", (unsigned)count);
-  return join(types->arena, first, parts, count);
+  return join_names(types->arena, first, parts, count);
 }
 
 static const char *data_name(struct c_types *types, const struct type *t) {
   const uint32_t count = t->data->shown_count;
   struct c_type **arguments = arena_alloc(types->arena, (count + 1) * sizeof *arguments);
   for (uint32_t i = 0; i < count; i++) {
-    arguments[i] = make(types, type_of(t->arguments[i]), false);
+    arguments[i] = make_c_type(types, type_of(t->arguments[i]), false);
   }
   /* m.point of a module is m_point */
   char *name = arena_copy(types->arena, t->data->name->text, t->data->name->length);
   for (char *c = name; *c; c++) {
     if (*c == '.' || *c == '#') *c = '_';
   }
-  return join(types->arena, name, arguments, count);
+  return join_names(types->arena, name, arguments, count);
 }
 
 static bool is_member(const char **names, uint32_t count, const char *name) {
@@ -135,7 +135,7 @@ static const char **member_names(struct arena *arena, const struct datatype *dat
   return names;
 }
 
-/* A tuple or a datatype, or a sequence of them. */
+/* Makes the struct of a tuple or a datatype, or of a sequence of them. */
 static struct c_type *make_struct(struct c_types *types, struct type *t, bool sequence) {
   struct arena *arena = types->arena;
   struct c_type made = {.kind = C_STRUCT};
@@ -145,13 +145,13 @@ static struct c_type *make_struct(struct c_types *types, struct type *t, bool se
   made.type = sequence ? type_sequence(arena, t) : t;
   struct type *contents = data ? type_of(type_contents(arena, t)) : t;
   const uint32_t fields = data ? t->data->field_count : 0;
-  made.part_count = fields ? fields : tuple_length(contents);
+  made.part_count = fields ? fields : tuple_type_length(contents);
   made.parts = make_parts(types, contents, sequence, made.part_count);
   if (fields) made.members = member_names(arena, t->data);
-  return add(types, &made);
+  return add_c_type(types, &made);
 }
 
-static struct c_type *make_vector(struct c_types *types, struct type *element) {
+static struct c_type *make_c_vector(struct c_types *types, struct type *element) {
   const enum type_tag tag = (enum type_tag)element->tag;
   const struct c_type made = {
       .kind = C_VECTOR,
@@ -160,60 +160,60 @@ static struct c_type *make_vector(struct c_types *types, struct type *element) {
       .name = tag == TYPE_CHAR ? "text"
                                : arena_printf(types->arena, "vec_%s", scalar_name(types, tag)),
       .type = type_sequence(types->arena, element)};
-  return add(types, &made);
+  return add_c_type(types, &made);
 }
 
-static struct c_type *make_rows(struct c_types *types, struct type *row) {
+static struct c_type *make_c_rows(struct c_types *types, struct type *row) {
   struct c_type **elements = arena_alloc(types->arena, sizeof *elements);
-  *elements = make(types, type_of(row->part[0]), true);
+  *elements = make_c_type(types, type_of(row->part[0]), true);
   const struct c_type made = {.kind = C_ROWS,
                               .memory = true,
                               .name = arena_printf(types->arena, "vec_%s", (*elements)->name),
                               .type = type_sequence(types->arena, row),
                               .part_count = 1,
                               .parts = elements};
-  return add(types, &made);
+  return add_c_type(types, &made);
 }
 
-/* The C type of a value, or of a sequence of such values. */
-static struct c_type *make(struct c_types *types, struct type *t, bool sequence) {
+/* Makes the C type of a value, or of a sequence of such values. */
+static struct c_type *make_c_type(struct c_types *types, struct type *t, bool sequence) {
   if (t->tag == TYPE_PAIR || t->tag == TYPE_DATA) return make_struct(types, t, sequence);
   if (t->tag == TYPE_SEQUENCE) {
-    return sequence ? make_rows(types, t) : make(types, type_of(t->part[0]), true);
+    return sequence ? make_c_rows(types, t) : make_c_type(types, type_of(t->part[0]), true);
   }
-  if (sequence) return make_vector(types, t);
+  if (sequence) return make_c_vector(types, t);
   const char *name = scalar_name(types, (enum type_tag)t->tag);
   const struct c_type made = {.kind = C_SCALAR, .tag = t->tag, .name = name, .type = t};
-  return add(types, &made);
+  return add_c_type(types, &made);
 }
 
 struct c_type *c_type_of(struct c_types *types, struct type *t) {
-  return make(types, type_of(t), false);
+  return make_c_type(types, type_of(t), false);
 }
 
 /* ---- as text ---- */
 
-static void show_contents(struct arena *, struct type *, FILE *);
+static void show_type_contents(struct arena *, struct type *, FILE *);
 
-/* The components of a tuple, separated by commas. */
-static void show_components(struct arena *arena, struct type *t, FILE *out) {
+/* Shows the components of a tuple, separated by commas. */
+static void show_type_components(struct arena *arena, struct type *t, FILE *out) {
   for (; t->tag == TYPE_PAIR; t = type_of(t->part[1])) {
-    show_contents(arena, type_of(t->part[0]), out);
+    show_type_contents(arena, type_of(t->part[0]), out);
     fputs(", ", out);
   }
-  show_contents(arena, t, out);
+  show_type_contents(arena, t, out);
 }
 
-static void show_contents(struct arena *arena, struct type *t, FILE *out) {
+static void show_type_contents(struct arena *arena, struct type *t, FILE *out) {
   static const char *const names[] = {"int", "float", "bool", "char"};
   while (t->tag == TYPE_DATA) t = type_of(type_contents(arena, t));
   if (t->tag == TYPE_SEQUENCE) {
     fputc('[', out);
-    show_contents(arena, type_of(t->part[0]), out);
+    show_type_contents(arena, type_of(t->part[0]), out);
     fputc(']', out);
   } else if (t->tag == TYPE_PAIR) {
     fputc('(', out);
-    show_components(arena, t, out);
+    show_type_components(arena, t, out);
     fputc(')', out);
   } else {
     fputs(names[t->tag], out);
@@ -224,9 +224,9 @@ const char *c_type_contents(struct arena *arena, struct type *t, bool components
   struct text text;
   if (!text_begin(&text, arena->heap)) memory_failed();
   if (components) {
-    show_components(arena, type_of(t), text.stream);
+    show_type_components(arena, type_of(t), text.stream);
   } else {
-    show_contents(arena, type_of(t), text.stream);
+    show_type_contents(arena, type_of(t), text.stream);
   }
   const char *shown = text_end(&text) ? arena_copy(arena, text.bytes, text.length) : NULL;
   text_free(&text);

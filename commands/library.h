@@ -39,7 +39,7 @@ struct c_type {
   const char **members; /* of a record: their names, else NULL */
 };
 
-/* All types of a library, parts before what consists of them. */
+/* All types of a library; the parts of a type come before it. */
 struct c_types {
   struct arena *arena;
   const char *library; /* its name, with which those of types begin */
@@ -47,12 +47,13 @@ struct c_types {
   ARRAY(struct c_type *) list;
 };
 
-/* The C type of values of a ground type of data. In the arena, as all here; memory_failed. */
+/* Returns the C type of values of a ground type of data, in the arena, as all types here. May
+ * end in memory_failed. */
 struct c_type *c_type_of(struct c_types *, struct type *);
-/* The type with datatypes replaced by what they consist of, as NESL writes it: a context need
- * not know them. `components`: a tuple without its parentheses. */
+/* Returns the type as NESL writes it, with the contents of datatypes in their place: a context
+ * need not know them. `components`: a tuple has no parentheses. */
 const char *c_type_contents(struct arena *, struct type *, bool components);
-/* The name of a struct's member: c0, c1 ..., or that of a record's field. */
+/* Returns the name of a struct's member: c0, c1 ..., or that of a record's field. */
 const char *c_member(struct arena *, const struct c_type *, uint32_t i);
 /* Writes `double`, `struct NAME_vec_f64` ... */
 void c_type_print(const struct c_types *, const struct c_type *, FILE *);
@@ -98,11 +99,12 @@ struct library {
 };
 
 /* Writes NAME.h and NAME.c. Without memory: memory_failed. */
-/* Whether the name means something in C, or in the functions that are written. */
+/* Returns whether the name means something in C, or in the functions that are written. */
 bool library_name_is_taken(const char *name);
 void library_header(const struct library *, FILE *);
 void library_source(const struct library *, FILE *);
-/* The declarations of an entry's functions, without a semicolon: the call, and NAME_function.
+/* Writes the declarations of an entry's functions, without a semicolon: the call, and
+ * NAME_function.
  */
 void library_declare(const struct library *, const struct library_entry *, FILE *);
 void library_declare_function(const struct library *, const struct library_entry *, FILE *);

@@ -34,7 +34,7 @@ static const char *settings_for(struct nesl *n, const char *file) {
   return settings;
 }
 
-/* The signature of a value of this type in the file. */
+/* Returns the signature of a value of this type in the file. */
 static const char *signature_for(struct nesl *n, struct type *type, const char *file) {
   return arena_printf(n->session->arena, "%s%s", value_signature(n->session->arena, type),
                       settings_for(n, file));
@@ -71,7 +71,7 @@ static struct type *leaf_type(struct arena *arena, enum array_leaf leaf) {
   return type_sequence(arena, type_base(arena, TYPE_CHAR));
 }
 
-/* Of a signature, from its letter *next on. */
+/* Returns the type of a signature, from its letter *next on. */
 static struct type *type_of_signature(struct arena *arena, const char **next) {
   struct type *left;
   switch (*(*next)++) {
@@ -204,8 +204,8 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
 
 /* The value with the columns of a file, owned by n->arguments: bools are bytes, lengths become
  * descriptors. */
-static struct nesl_value value_of(struct nesl *n, struct type *type,
-                                  const struct array_columns *columns) {
+static struct nesl_value value_of_columns(struct nesl *n, struct type *type,
+                                          const struct array_columns *columns) {
   struct column_kinds kinds = {.arena = n->session->arena};
   value_columns(type, &kinds);
   struct nesl_value value = {.type = type, .count = columns->count};
@@ -258,7 +258,7 @@ static bool bind_argument(struct nesl *n, void *context) {
                                          a->index + 1, a->function->name->text,
                                          type_text(n->session->arena, type, false)));
   }
-  const struct nesl_value value = value_of(n, type, &columns);
+  const struct nesl_value value = value_of_columns(n, type, &columns);
   const int64_t *wide = n->options->widths.int_elem == CVL_I32 ? too_wide(&value) : NULL;
   if (wide) {
     return complain_of_file(n, a->file,
@@ -336,8 +336,8 @@ struct writing {
 };
 
 /* Writes a file that was opened while the program ran: all of it, or only its header. */
-static bool finish(struct nesl *n, unsigned output, const struct array_type *array,
-                   const struct array_columns *columns, FILE *stream, bool complete) {
+static bool finish_output(struct nesl *n, unsigned output, const struct array_type *array,
+                          const struct array_columns *columns, FILE *stream, bool complete) {
   const char *text = NULL, *file = n->options->outputs[output];
   struct file_problem problem;
   const bool fine =
@@ -384,7 +384,7 @@ static bool write_part(struct nesl *n, struct type *type, unsigned output,
   struct replacement *streamed =
       nesl_stream_of(n, output, part.items[part.count - 1].as.ints, &complete);
   array.spools = nesl_stream_spools(n);
-  if (streamed) return finish(n, output, &array, &part, streamed->stream, complete);
+  if (streamed) return finish_output(n, output, &array, &part, streamed->stream, complete);
   w->open = output_begin(&w->out, file, &n->diags);
   if (!w->open) return false;
   if (!array_write(nesl_array_format(file), n->session->arena, &array, &part, w->out.stream,

@@ -1,4 +1,5 @@
-/* nesl-commands.c - the commands of the top level. (NESL specification, section 4.4.) */
+/* nesl-commands.c - executes the commands of the top level (NESL specification, section 4.4).
+ */
 #include "base/number.h"
 #include "commands/nesl.h"
 #include "commands/output.h"
@@ -31,13 +32,13 @@ static struct span words_span(const struct command *c) {
   (complain(&(c)->n->complaints, NESL_PARSE, (c)->form->source, words_span(c), __VA_ARGS__),   \
    false)
 
-static bool is_word(const struct command *c, size_t i, const char *text) {
+static bool command_word_is(const struct command *c, size_t i, const char *text) {
   return i < c->count && c->words[i].kind == TOKEN_WORD &&
          strcmp(c->words[i].name->text, text) == 0;
 }
 
 /* The words as they were written, the arena's. */
-static const char *written(const struct command *c) {
+static const char *command_text(const struct command *c) {
   struct span at = words_span(c);
   if (c->count == 0) return "";
   return arena_copy(c->n->session->arena, c->form->source->text + at.start, at.end - at.start);
@@ -103,7 +104,8 @@ static struct global *find_global(const struct command *c, size_t i) {
   return NULL;
 }
 
-/* What the first word means as syntax, which `[]` and `{}` have in two tokens. NULL: nothing.
+/* Finds the meaning of the first word as syntax; `[]` and `{}` have two tokens. Returns NULL if
+ * it has none.
  */
 static const struct nesl_syntax *syntax_of(const struct command *c) {
   const struct token *words = c->words;
@@ -114,7 +116,7 @@ static const struct nesl_syntax *syntax_of(const struct command *c) {
 }
 
 /* A name may be a function and syntax, as `any` and `float`. */
-static bool describe(struct command *c) {
+static bool describe_command(struct command *c) {
   const struct nesl_syntax *syntax = syntax_of(c);
   if (!syntax && c->count != 1 && c->count != 3)
     return command_error(c, "describe takes one name");
@@ -133,7 +135,7 @@ struct apropos {
   unsigned found;
 };
 
-static void look_at(void *context, struct global *g) {
+static void match_prefix(void *context, struct global *g) {
   struct apropos *a = context;
   if (!strstr(g->name->text, a->text) || g->name->text[0] == '_') return;
   if (!module_is_visible(a->session, g)) return;
@@ -143,12 +145,12 @@ static void look_at(void *context, struct global *g) {
 
 static bool apropos(struct command *c) {
   if (c->count == 0) return command_error(c, "apropos takes a text");
-  char *text = arena_printf(c->n->session->arena, "%s", written(c));
+  char *text = arena_printf(c->n->session->arena, "%s", command_text(c));
   for (char *p = text; *p; p++) {
     if (*p >= 'A' && *p <= 'Z') *p = (char)(*p - 'A' + 'a');
   }
   struct apropos a = {c->n->session, text, c->n->silent ? NULL : c->n->out, 0};
-  session_each(c->n->session, look_at, &a);
+  session_each(c->n->session, match_prefix, &a);
   if (a.found == 0 && a.out) fprintf(a.out, "No name contains %s.\n", text);
   return true;
 }
@@ -156,8 +158,8 @@ static bool apropos(struct command *c) {
 /* ---- set, show ---- */
 
 static bool set_switch(struct command *c, bool *value) {
-  if (c->count == 2 && (is_word(c, 1, "on") || is_word(c, 1, "off"))) {
-    *value = is_word(c, 1, "on");
+  if (c->count == 2 && (command_word_is(c, 1, "on") || command_word_is(c, 1, "off"))) {
+    *value = command_word_is(c, 1, "on");
     return true;
   }
   return command_error(c, "set %s takes on or off", c->words[0].name->text);
@@ -180,12 +182,12 @@ static bool set_print_length(struct command *c) {
   return true;
 }
 
-static bool set(struct command *c) {
+static bool set_command(struct command *c) {
   struct nesl *n = c->n;
-  if (is_word(c, 0, "arg_check")) return set_switch(c, &n->session->argument_checks);
-  if (is_word(c, 0, "verbose")) return set_switch(c, &n->verbose);
-  if (is_word(c, 0, "print_length")) return set_print_length(c);
-  if (is_word(c, 0, "print_total")) return set_count(c, &n->print_total);
+  if (command_word_is(c, 0, "arg_check")) return set_switch(c, &n->session->argument_checks);
+  if (command_word_is(c, 0, "verbose")) return set_switch(c, &n->verbose);
+  if (command_word_is(c, 0, "print_length")) return set_print_length(c);
+  if (command_word_is(c, 0, "print_total")) return set_count(c, &n->print_total);
   return command_error(c, "set takes arg_check, print_length, print_total or verbose");
 }
 
@@ -210,10 +212,10 @@ static void put_limit(const char *name, bool limits, uint64_t limit, FILE *out) 
   fprintf(out, "%s %s\n", name, text);
 }
 
-static bool show(struct command *c) {
+static bool show_command(struct command *c) {
   const struct nesl *n = c->n;
-  if (is_word(c, 0, "code")) return show_code(c);
-  if (!is_word(c, 0, "status") || c->count != 1) {
+  if (command_word_is(c, 0, "code")) return show_code(c);
+  if (!command_word_is(c, 0, "status") || c->count != 1) {
     return command_error(c, "show takes status or code NAME");
   }
   if (n->silent) return true;
@@ -231,11 +233,11 @@ static bool show(struct command *c) {
 
 /* Whether commands have effects: if expressions are not evaluated, commands are only checked.
  */
-static bool has_effects(const struct command *c) {
+static bool argument_has_effects(const struct command *c) {
   return c->n->extent == EVALUATE_ALL;
 }
 
-/* The command's argument as a form. */
+/* Returns the command's argument as a form. */
 static struct form argument_form(const struct command *c) {
   return (struct form){.kind = FORM_EXPRESSION,
                        .source = c->form->source,
@@ -244,8 +246,8 @@ static struct form argument_form(const struct command *c) {
 }
 
 /* The command's argument, checked, which must be a string; NULL after complaining. */
-static const struct core *check_string(struct command *c, const struct form *form,
-                                       struct checked *checked) {
+static const struct core *check_string_argument(struct command *c, const struct form *form,
+                                                struct checked *checked) {
   struct nesl *n = c->n;
   if (!check_form(n->session, form, &n->complaints, checked)) return NULL;
   struct type *type = type_of(checked->value->type);
@@ -259,7 +261,7 @@ static const struct core *check_string(struct command *c, const struct form *for
 }
 
 /* The characters of a value that is a string, the arena's. */
-static const char *text_of(struct nesl *n, const struct nesl_value *value) {
+static const char *text_of_string(struct nesl *n, const struct nesl_value *value) {
   const struct column *chars = &value->columns[1];
   char *text = arena_alloc(n->session->arena, (size_t)chars->length + 1);
   for (uint64_t i = 0; i < chars->length; i++) text[i] = (char)chars->as.ints[i];
@@ -274,7 +276,7 @@ static const char *known_text(struct nesl *n, const struct core *e) {
   }
   if (e->kind == CORE_GLOBAL && e->as.use.global->kind == GLOBAL_VARIABLE &&
       session_library(n->session, e->as.use.global->name->text) == e->as.use.global) {
-    return text_of(n, &e->as.use.global->value);
+    return text_of_string(n, &e->as.use.global->value);
   }
   const struct global *callee = core_callee(e);
   if (!callee || callee->primitive != PRIM_APPEND || e->as.part.right->kind != CORE_PAIR) {
@@ -292,7 +294,7 @@ static const char *evaluate_text(struct command *c, const struct checked *checke
       .session = n->session, .form = checked, .complaints = &n->complaints};
   struct nesl_value value;
   if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
-  const char *text = text_of(n, &value);
+  const char *text = text_of_string(n, &value);
   n->evaluator->release(n->evaluator); /* the command may evaluate more */
   return text;
 }
@@ -302,7 +304,7 @@ static const char *evaluate_text(struct command *c, const struct checked *checke
 static const char *string_argument(struct command *c) {
   const struct form form = argument_form(c);
   struct checked checked = {0};
-  const struct core *value = check_string(c, &form, &checked);
+  const struct core *value = check_string_argument(c, &form, &checked);
   if (!value) return NULL;
   const char *text = known_text(c->n, value);
   if (text) return text;
@@ -345,7 +347,7 @@ bool nesl_complain_of_load(struct nesl *n, const struct form *form, struct span 
   return false;
 }
 
-static bool load(struct command *c) {
+static bool load_command(struct command *c) {
   struct nesl *n = c->n;
   struct source_found found;
   const char *file = c->form->argument ? string_argument(c) : n->last_loaded;
@@ -365,11 +367,11 @@ static bool load(struct command *c) {
   return failed == 0 || nesl_complain_of_load(n, c->form, words_span(c), failed, file);
 }
 
-static bool import(struct command *c) {
+static bool import_command(struct command *c) {
   return nesl_import(c->n, c->form);
 }
 
-/* The VCODE of the command's argument; NULL after complaining. */
+/* Compiles the command's argument to VCODE; returns NULL after complaining. */
 static struct vcode_program *compile_argument(struct command *c) {
   struct nesl *n = c->n;
   const struct form form = argument_form(c);
@@ -385,15 +387,15 @@ static struct vcode_program *compile_argument(struct command *c) {
   return program ? fcode_opt_stack_code(n->session->arena, program, &n->diags) : NULL;
 }
 
-static bool dump(struct command *c) {
+static bool dump_command(struct command *c) {
   struct nesl *n = c->n;
   struct output out;
-  if (!is_word(c, 0, "vcode") || c->count < 2 || c->words[1].kind != TOKEN_STRING ||
+  if (!command_word_is(c, 0, "vcode") || c->count < 2 || c->words[1].kind != TOKEN_STRING ||
       !c->form->argument) {
     return command_error(c, "dump takes vcode, a file name in quotes and an expression");
   }
   struct vcode_program *vcode = compile_argument(c);
-  if (!vcode || !has_effects(c)) return vcode != NULL;
+  if (!vcode || !argument_has_effects(c)) return vcode != NULL;
   const char *file = arena_copy(n->session->arena, c->words[1].text, c->words[1].length);
   const struct permissions permissions =
       n->reading.typed ? process_user() : n->options->machine.permissions;
@@ -421,12 +423,12 @@ static bool check_shell(struct command *c) {
   struct checked checked = {0};
   if (!c->form->argument) return command_error(c, "%s takes a string", c->form->name->text);
   const struct form form = argument_form(c);
-  return check_string(c, &form, &checked) != NULL;
+  return check_string_argument(c, &form, &checked) != NULL;
 }
 
 static bool shell(struct command *c) {
   bool edits = strcmp(c->form->name->text, "edit") == 0;
-  if (!has_effects(c)) return check_shell(c);
+  if (!argument_has_effects(c)) return check_shell(c);
   if (!c->n->options->machine.permissions.processes) {
     return command_error(c, "%s starts a process, which needs --allow-spawn",
                          c->form->name->text);
@@ -446,7 +448,7 @@ static bool observe(struct command *c) {
   return nesl_observe(c->n, c->form->name->text, &form);
 }
 
-static bool leave(struct command *c) {
+static bool leave_command(struct command *c) {
   c->n->leave = true;
   return true;
 }
@@ -455,12 +457,23 @@ bool nesl_command(struct nesl *n, const struct form *form) {
   static const struct {
     const char *word;
     bool (*execute)(struct command *);
-  } commands[] = {{"help", help},       {"?", help},        {"describe", describe},
-                  {"apropos", apropos}, {"import", import}, {"set", set},
-                  {"show", show},       {"load", load},     {"dump", dump},
-                  {"edit", shell},      {"shell", shell},   {"exit", leave},
-                  {"quit", leave},      {"cost", observe},  {"profile", observe},
-                  {"time", observe},    {"trace", observe}};
+  } commands[] = {{"help", help},
+                  {"?", help},
+                  {"describe", describe_command},
+                  {"apropos", apropos},
+                  {"import", import_command},
+                  {"set", set_command},
+                  {"show", show_command},
+                  {"load", load_command},
+                  {"dump", dump_command},
+                  {"edit", shell},
+                  {"shell", shell},
+                  {"exit", leave_command},
+                  {"quit", leave_command},
+                  {"cost", observe},
+                  {"profile", observe},
+                  {"time", observe},
+                  {"trace", observe}};
   struct command c = {n, form, form->words, form->word_count};
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     if (strcmp(form->name->text, commands[i].word) == 0) return commands[i].execute(&c);

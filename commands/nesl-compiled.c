@@ -55,7 +55,7 @@ static void collect_arguments(struct compiled *c, const struct evaluation *e) {
 }
 
 /* Complains that there is no memory for the compiler. */
-static void lacks_memory(const struct evaluation *e) {
+static void complain_of_compiled_memory(const struct evaluation *e) {
   complain(e->complaints, NESL_LIMIT, e->form->value->source, e->form->value->at,
            "out of memory while this is compiled");
 }
@@ -65,7 +65,7 @@ static bool collected(struct compiled *c, const struct evaluation *e) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    lacks_memory(e);
+    complain_of_compiled_memory(e);
     return false;
   }
   collect_arguments(c, e);
@@ -79,7 +79,7 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    lacks_memory(e);
+    complain_of_compiled_memory(e);
     return NULL;
   }
   const struct flatten_options options = {.arena = arena,
@@ -110,7 +110,8 @@ static const struct ir_program *compile_into(struct compiled *c, const struct ev
 }
 
 /* The program of an evaluation, which may be the kept one; the arguments are collected. */
-static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {
+static const struct ir_program *compile_evaluation(struct compiled *c,
+                                                   const struct evaluation *e) {
   if (e->repeated == 0) return compile_into(c, e, &c->work);
   if (e->repeated == c->repeated) return collected(c, e) ? c->program : NULL;
   arena_free(&c->kept);
@@ -120,7 +121,7 @@ static const struct ir_program *compile(struct compiled *c, const struct evaluat
   return c->program;
 }
 
-static enum column_kind kind_of(const struct machine_item *item) {
+static enum column_kind column_kind_of_item(const struct machine_item *item) {
   switch ((enum machine_item_kind)item->kind) {
   case MACHINE_INT: return COLUMN_INT;
   case MACHINE_FLOAT: return COLUMN_FLOAT;
@@ -142,7 +143,8 @@ static bool no_value(const struct evaluation *e, uint64_t wanted, uint64_t found
   return false;
 }
 
-/* The results of the machine as a value of the form's type; false after complaining. */
+/* Makes a value of the form's type of the machine's results; returns false after complaining.
+ */
 static bool value_of_results(const struct compiled *c, const struct evaluation *e,
                              struct nesl_value *value) {
   struct arena *arena = e->session->arena;
@@ -155,7 +157,7 @@ static bool value_of_results(const struct compiled *c, const struct evaluation *
   for (size_t i = 0; i < kinds.list.count && fits; i++) {
     const struct machine_item *item = &c->results.items[i];
     struct column *column = &value->columns[i];
-    column->kind = (uint8_t)kind_of(item);
+    column->kind = (uint8_t)column_kind_of_item(item);
     column->length = item->length;
     column->equal = item->equal;
     fits = column->kind == kinds.list.items[i];
@@ -193,7 +195,8 @@ static bool make_machine(struct compiled *c, const struct evaluation *e) {
 }
 
 /* The number of threads of the back end; 0 for a device. */
-static unsigned threads_of(const struct compiled *c, const struct cvl_backend *backend) {
+static unsigned threads_of_backend(const struct compiled *c,
+                                   const struct cvl_backend *backend) {
   struct cvl_device device = {.processors = 0};
   const char *why;
   if (backend->own_memory) return 0;
@@ -214,8 +217,9 @@ static void note_loaded(void *context) {
 }
 
 /* Runs the program once, or repeatedly for a measurement. */
-static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
-                                const struct ir_program *program, struct diag_list *reported) {
+static enum machine_outcome run_on_machine(struct compiled *c, const struct evaluation *e,
+                                           const struct ir_program *program,
+                                           struct diag_list *reported) {
   struct measurement once = {.machine = {.runs = 0}};
   struct measurement *m = e->measurement ? e->measurement : &once;
   struct loading loading = {.evaluation = e, .begin = seconds_now()};
@@ -230,23 +234,23 @@ static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
   c->base.seconds += seconds_now() - loading.begin;
   m->load_seconds += loading.seconds;
   m->backend = backend->name;
-  if (e->measurement) m->threads = threads_of(c, backend);
+  if (e->measurement) m->threads = threads_of_backend(c, backend);
   return outcome;
 }
 
-static bool evaluate(struct evaluator *base, const struct evaluation *e,
-                     struct nesl_value *value) {
+static bool evaluate_compiled(struct evaluator *base, const struct evaluation *e,
+                              struct nesl_value *value) {
   struct compiled *c = (struct compiled *)base;
   const struct core *expression = e->form->value;
   if (!make_machine(c, e)) return false;
   const double before = seconds_now();
-  const struct ir_program *program = compile(c, e);
+  const struct ir_program *program = compile_evaluation(c, e);
   if (!program) return false;
   if (e->measurement) e->measurement->compile_seconds = seconds_now() - before;
   struct diag_list reported;
   diag_list_init(&reported, e->complaints->diags->arena);
   char text[128];
-  switch (run(c, e, program, &reported)) {
+  switch (run_on_machine(c, e, program, &reported)) {
   case MACHINE_DONE: return value_of_results(c, e, value);
   case MACHINE_EXIT: /* follows the failure that `error` makes */
   case MACHINE_ERROR:
@@ -264,7 +268,7 @@ static bool evaluate(struct evaluator *base, const struct evaluation *e,
   return false;
 }
 
-static void release(struct evaluator *base) {
+static void release_compiled(struct evaluator *base) {
   struct compiled *c = (struct compiled *)base;
   if (c->machine) machine_results_free(c->machine, &c->results);
   arena_free(&c->work);
@@ -272,13 +276,13 @@ static void release(struct evaluator *base) {
 
 static void close_compiled(struct evaluator *base) {
   struct compiled *c = (struct compiled *)base;
-  release(base);
+  release_compiled(base);
   arena_free(&c->kept);
   machine_free(c->machine);
   free(c);
 }
 
-static void progress(struct evaluator *base) {
+static void restart_progress(struct evaluator *base) {
   const struct compiled *c = (const struct compiled *)base;
   if (c->machine) machine_show_progress(c->machine);
 }
@@ -300,7 +304,8 @@ struct evaluator *evaluator_compiled(const struct nesl_options *options, struct 
     diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "out of memory");
     return NULL;
   }
-  c->base = (struct evaluator){evaluate, release, close_compiled, progress, 0};
+  c->base = (struct evaluator){evaluate_compiled, release_compiled, close_compiled,
+                               restart_progress, 0};
   c->options = options;
   arena_init(&c->work, heap);
   arena_init(&c->kept, heap);

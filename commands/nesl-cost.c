@@ -32,7 +32,7 @@ static void print_costs(struct nesl *n, const struct direct_cost *model,
 }
 
 /* After the direct evaluation of a form: evaluates it compiled, and prints its result. */
-static bool compare(struct nesl *n, void *context, const struct nesl_done *it) {
+static bool compare_costs(struct nesl *n, void *context, const struct nesl_done *it) {
   struct costs *costs = context;
   unsigned failed = 0;
   if (it->outcome.error != NESL_OK) {
@@ -70,7 +70,7 @@ static struct evaluator *open_direct(struct nesl *n, struct nesl_options *silent
   return direct;
 }
 
-static void close_direct(struct evaluator *direct, struct nesl_options *silent) {
+static void close_cost_evaluator(struct evaluator *direct, struct nesl_options *silent) {
   if (direct) direct->close(direct);
   if (silent->machine.out) fclose(silent->machine.out);
 }
@@ -81,10 +81,10 @@ int nesl_cost(struct nesl *n, const struct source *source) {
   costs.failed = !costs.direct;
   if (costs.direct) {
     n->evaluator = costs.direct;
-    nesl_each_form(n, source, compare, &costs, NULL);
+    nesl_each_form(n, source, compare_costs, &costs, NULL);
     n->evaluator = costs.compiled;
   }
-  close_direct(costs.direct, &silent);
+  close_cost_evaluator(costs.direct, &silent);
   return costs.failed ? STATUS_FAILED : STATUS_DONE;
 }
 
@@ -93,7 +93,7 @@ bool nesl_cost_of(struct nesl *n, const struct form *form, struct evaluator *pro
   struct evaluator *direct = open_direct(n, &silent);
   bool fine = direct && nesl_evaluate_with(n, direct, form, false);
   const struct direct_cost model = fine ? evaluator_cost(direct) : (struct direct_cost){0};
-  close_direct(direct, &silent);
+  close_cost_evaluator(direct, &silent);
   const struct machine_totals none = {0};
   fine = fine && nesl_evaluate_with(n, profiled, form, true);
   const struct machine_totals totals = evaluator_totals(profiled);

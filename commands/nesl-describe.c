@@ -28,7 +28,7 @@ void nesl_put_type(struct global *g, FILE *out) {
   fputc('\n', out);
 }
 
-/* At most so many lines of a text. */
+/* Prints at most so many lines of a text. */
 static void put_lines(const char *text, unsigned most, FILE *out) {
   for (; *text && most > 0; most--) {
     size_t n = strcspn(text, "\n");
@@ -38,7 +38,7 @@ static void put_lines(const char *text, unsigned most, FILE *out) {
   if (*text) fputs("  ...\n", out);
 }
 
-/* The first lines of a form. */
+/* Prints the first lines of a form. */
 static void put_code(struct nesl *n, const struct form *form, unsigned most) {
   struct text text;
   if (!text_begin(&text, &n->heap)) memory_failed();

@@ -1,4 +1,4 @@
-/* nesl-direct.c - evaluation by the interpreter of the unflattened semantics. */
+/* nesl-direct.c - evaluates forms with the interpreter of the unflattened semantics. */
 #include "commands/nesl-evaluate.h"
 #include "neslc/direct.h"
 
@@ -11,18 +11,18 @@ struct direct_evaluator {
   struct direct_cost cost; /* of the latest evaluation */
 };
 
-static bool evaluate(struct evaluator *base, const struct evaluation *e,
-                     struct nesl_value *value) {
+static bool evaluate_direct(struct evaluator *base, const struct evaluation *e,
+                            struct nesl_value *value) {
   struct direct_evaluator *d = (struct direct_evaluator *)base;
   d->cost = (struct direct_cost){0};
   return direct_evaluate(e->session, e->form, &d->options, e->complaints, value, &d->cost);
 }
 
-static void release(struct evaluator *base) {
+static void release_direct(struct evaluator *base) {
   (void)base; /* values are the session's */
 }
 
-static void close_direct(struct evaluator *base) {
+static void close_direct_evaluator(struct evaluator *base) {
   free(base);
 }
 
@@ -41,7 +41,8 @@ struct evaluator *evaluator_direct(const struct nesl_options *options,
     diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "out of memory");
     return NULL;
   }
-  d->base = (struct evaluator){evaluate, release, close_direct, NULL, 0};
+  d->base =
+      (struct evaluator){evaluate_direct, release_direct, close_direct_evaluator, NULL, 0};
   d->random.seed = options->machine.seed;
   d->options = (struct direct_options){.out = options->machine.out,
                                        .widths = &options->widths,

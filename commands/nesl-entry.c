@@ -95,7 +95,7 @@ static bool is_data_(struct table *seen, struct type *type) {
   return data;
 }
 
-static bool is_data(struct arena *scratch, struct type *type) {
+static bool is_argument_type(struct arena *scratch, struct type *type) {
   struct table seen;
   table_begin(&seen, scratch);
   return is_data_(&seen, type);
@@ -112,7 +112,7 @@ static void find_arguments(struct arguments *a, struct core *e) {
   if (e->kind == CORE_PAIR) {
     find_arguments(a, e->as.part.left);
     find_arguments(a, e->as.part.right);
-  } else if (!is_data(a->n->session->arena, e->type)) {
+  } else if (!is_argument_type(a->n->session->arena, e->type)) {
     return;
   } else if (e->kind != CORE_GLOBAL) {
     *array_push(a->n->session->arena, &a->expressions) = e;

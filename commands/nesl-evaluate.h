@@ -18,7 +18,7 @@ struct measurement {
   unsigned threads;    /* of it; 0: a device */
 };
 
-/* The arguments of an evaluation. */
+/* A form to be evaluated, with its arguments. */
 struct evaluation {
   struct session *session;
   const struct checked *form;
@@ -28,8 +28,8 @@ struct evaluation {
   struct global *const *parameters;
   uint32_t parameter_count;
   void (*loaded)(void *context); /* or NULL */
-  /* Whether the elements of such a value stay where they are even then, until `release`; or
-   * NULL. */
+  /* Returns whether the elements of such a value stay where they are even then, until
+   * `release`; or NULL. */
   bool (*stays)(void *context, const void *elements);
   void *context;
   /* Not 0: this form is evaluated repeatedly with other values of its parameters. Its compiled
@@ -42,8 +42,8 @@ struct evaluation {
 };
 
 struct evaluator {
-  /* Evaluates the value of the form. False after complaining. The value's columns are the
-   * evaluator's, until `release`, which must follow (after a jump for memory too). */
+  /* Evaluates the value of the form. Returns false after complaining. The value's columns are
+   * the evaluator's until `release`, which must follow (after a jump for memory, too). */
   bool (*evaluate)(struct evaluator *, const struct evaluation *, struct nesl_value *);
   void (*release)(struct evaluator *);
   void (*close)(struct evaluator *);
@@ -51,20 +51,20 @@ struct evaluator {
   double seconds;                       /* that the machine took for all evaluations so far */
 };
 
-/* Both write the output of the program to options->machine.out. NULL with diagnostics without
- * memory or if the back end is not available. The compiler allocates from the heap, which is
- * borrowed. */
+/* Both make evaluators that write the output of the program to options->machine.out. They
+ * return NULL with diagnostics without memory or if the back end is not available. The compiler
+ * allocates from the heap, which is borrowed. */
 struct evaluator *evaluator_compiled(const struct nesl_options *, struct heap *,
                                      struct diag_list *);
 struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list *);
 
-/* Of the direct evaluator: work and depth of the latest evaluation. Of the compiled one: the
- * sums of all runs so far, if machine.profile is set. */
+/* Returns work and depth of the direct evaluator's latest evaluation, or the sums over all runs
+ * of the compiled one so far, if machine.profile is set. */
 struct direct_cost evaluator_cost(const struct evaluator *direct);
 /* The direct evaluator reports calls to this trace from now on. */
 void evaluator_trace(struct evaluator *direct, const struct direct_trace *);
 struct machine_totals evaluator_totals(const struct evaluator *compiled);
-/* Prints the profile of its runs, likewise. */
+/* Prints the profile of all runs so far. */
 void evaluator_profile(const struct evaluator *compiled, FILE *);
 
 #endif

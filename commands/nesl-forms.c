@@ -64,19 +64,19 @@ void nesl_settle(struct nesl *n, const struct source *source, struct span at) {
 /* ---- results ---- */
 
 /* The names of a pattern as they are printed: (a, b), ((a, b), c). */
-static void show_pattern(const struct core_pattern *p, FILE *out) {
+static void show_bound_pattern(const struct core_pattern *p, FILE *out) {
   switch ((enum core_pattern_kind)p->kind) {
   case PATTERN_LOCAL: fputs(p->local->name->text, out); break;
   case PATTERN_PAIR:
     fputc('(', out);
     for (; p->kind == PATTERN_PAIR; p = p->right) {
-      show_pattern(p->left, out);
+      show_bound_pattern(p->left, out);
       fputs(", ", out);
     }
-    show_pattern(p, out);
+    show_bound_pattern(p, out);
     fputc(')', out);
     break;
-  case PATTERN_CONTENTS: show_pattern(p->left, out); break;
+  case PATTERN_CONTENTS: show_bound_pattern(p->left, out); break;
   }
 }
 
@@ -92,7 +92,7 @@ static void show_value(const struct nesl *n, const struct checked *c,
                        const struct nesl_value *value, FILE *out) {
   const struct value_layout layout = nesl_layout(n);
   if (c->pattern) {
-    show_pattern(c->pattern, out);
+    show_bound_pattern(c->pattern, out);
   } else {
     fputs("it", out);
   }
@@ -103,7 +103,7 @@ static void show_value(const struct nesl *n, const struct checked *c,
 }
 
 /* All bits of a value, for --tune, which compares them. */
-static void write_value(const struct nesl_value *value, FILE *out) {
+static void write_form_value(const struct nesl_value *value, FILE *out) {
   for (uint32_t i = 0; i < value->count; i++) {
     const struct column *column = &value->columns[i];
     fwrite(&column->length, sizeof column->length, 1, out);
@@ -119,7 +119,7 @@ static void show_definition(const struct checked *c, FILE *out) {
 /* ---- one form ---- */
 
 /* Binds the names of a form that is not evaluated, so that others may mention them. */
-static bool bind_nothing(struct nesl *n, const struct checked *c) {
+static bool bind_without_values(struct nesl *n, const struct checked *c) {
   struct type *type = type_ground(n->session->arena, c->value->type, 0, NULL);
   struct column_kinds kinds = {.arena = n->session->arena};
   value_columns(type, &kinds);
@@ -134,7 +134,7 @@ static bool is_evaluated(const struct nesl *n, const struct checked *c) {
   return n->extent == EVALUATE_ALL || (n->extent == EVALUATE_ASSIGNMENTS && c->pattern);
 }
 
-static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
+static bool evaluate_form(struct nesl *n, const struct checked *c, FILE *out) {
   struct evaluation e = {.session = n->session, .form = c, .complaints = &n->complaints};
   struct nesl_value value;
   struct measurement measurement;
@@ -142,7 +142,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   if (session_find_missing(n->session, c->value, &n->complaints)) return false;
   if (!is_evaluated(n, c)) {
     const bool of_module = n->session->module != n->session->program;
-    return (of_module && !c->pattern) || bind_nothing(n, c);
+    return (of_module && !c->pattern) || bind_without_values(n, c);
   }
   if (n->is_call && !nesl_take_arguments(n, c)) return false;
   if (n->parameter_count > 0 && !n->options->direct) {
@@ -173,7 +173,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
     fine = false;
   }
   if (fine && n->options->tune_seconds > 0) {
-    write_value(&value, n->out);
+    write_form_value(&value, n->out);
   } else if (fine && n->shows && !writes) {
     show_value(n, c, &value, out);
   }
@@ -183,7 +183,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   return true;
 }
 
-static bool execute(struct nesl *n, const struct form *form, FILE *out) {
+static bool execute_one_form(struct nesl *n, const struct form *form, FILE *out) {
   struct checked checked = {0};
   if (form->kind == FORM_COMMAND) return nesl_command(n, form);
   if (!check_form(n->session, form, &n->complaints, &checked)) return false;
@@ -191,20 +191,20 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   if (checked.note && speaks && n->reading.prompt) fprintf(n->out, "%s\n", checked.note);
   if (checked.notice && speaks) fprintf(n->out, "%s\n", checked.notice);
   if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
-    return evaluate(n, &checked, out);
+    return evaluate_form(n, &checked, out);
   }
   if (n->shows) show_definition(&checked, out);
   return true;
 }
 
-static bool execute_guarded(struct nesl *n, const struct form *form, FILE *out) {
+static bool execute_form_guarded(struct nesl *n, const struct form *form, FILE *out) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
     nesl_complain_of_memory(n);
     return false;
   }
-  const bool fine = execute(n, form, out);
+  const bool fine = execute_one_form(n, form, out);
   memory_guard_end(&guard);
   return fine;
 }
@@ -216,7 +216,7 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   n->heap.stop = n->stop;
   const bool begun = text_begin(text, &n->heap);
   if (!begun) nesl_complain_of_memory(n);
-  bool fine = begun && execute_guarded(n, form, text->stream);
+  bool fine = begun && execute_form_guarded(n, form, text->stream);
   n->heap.stop = around;
   n->evaluator->release(n->evaluator);
   if (begun && !text_end(text) && fine) {
@@ -265,7 +265,7 @@ const struct source *nesl_source(struct nesl *n, const char *name, const char *t
 }
 
 /* The length without blanks at the end. */
-static size_t trimmed(const char *text, size_t length) {
+static size_t trimmed_length(const char *text, size_t length) {
   while (length > 0 && strchr(" \t\n", text[length - 1])) length--;
   return length;
 }
@@ -305,9 +305,9 @@ const struct source *nesl_typed_source(struct nesl *n, const char *text) {
     return NULL;
   }
   memcpy(ended, text, length);
-  length = trimmed(ended, length);
+  length = trimmed_length(ended, length);
   note_quotient(text);
-  const size_t comment = last_comment(ended, length), code = trimmed(ended, comment);
+  const size_t comment = last_comment(ended, length), code = trimmed_length(ended, comment);
   if (code == 0 || !strchr(";$", ended[code - 1])) {
     if (comment < length) ended[length++] = '\n';
     ended[length++] = ';';
@@ -318,8 +318,8 @@ const struct source *nesl_typed_source(struct nesl *n, const char *text) {
 }
 
 /* A text that was read, if it was, as a source; frees it. */
-static const struct source *take_text(struct nesl *n, bool was_read, struct source_text *text,
-                                      const char *file) {
+static const struct source *take_source_text(struct nesl *n, bool was_read,
+                                             struct source_text *text, const char *file) {
   const struct source *source = NULL;
   if (was_read) {
     if (text->length >= 2 && memcmp(text->text, "#!", 2) == 0) { /* a script: its line stays */
@@ -340,7 +340,7 @@ const struct source *nesl_read_file(struct nesl *n, const char *file) {
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
   const bool was_read = source_read(&text, &n->heap, file, &n->diags);
-  const struct source *source = take_text(n, was_read, &text, file);
+  const struct source *source = take_source_text(n, was_read, &text, file);
   n->heap.stop = around;
   return source;
 }
@@ -354,12 +354,14 @@ const struct source *nesl_load_file(struct nesl *n, const char *path, bool typed
                                        .extension = ".nesl",
                                        .directory = directory};
   if (typed) return nesl_read_file(n, path);
-  return take_text(n, source_load(&text, &n->heap, &search, path, &n->diags), &text, path);
+  return take_source_text(n, source_load(&text, &n->heap, &search, path, &n->diags), &text,
+                          path);
 }
 
 /* Reads a form, which functions refer to as long as they are defined; if memory runs out, it is
  * a form with an error. */
-static enum reading read_guarded(struct nesl *n, struct reader *reader, struct form **read) {
+static enum reading read_form_guarded(struct nesl *n, struct reader *reader,
+                                      struct form **read) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
@@ -378,7 +380,7 @@ static enum reading read_one(struct nesl *n, struct reader *reader, struct form 
   const struct stop *const around = n->heap.stop;
   const uint32_t start = reader->at;
   n->heap.stop = n->stop;
-  const enum reading reading = read_guarded(n, reader, read);
+  const enum reading reading = read_form_guarded(n, reader, read);
   n->heap.stop = around;
   if (reading == READ_BROKEN) nesl_settle(n, reader->source, (struct span){start, start});
   return reading;
@@ -395,7 +397,8 @@ static bool is_redefined(void *context, const struct name *name) {
   return global && !global->library;
 }
 
-static bool begin_reading(struct nesl *n, struct reader *reader, const struct source *source) {
+static bool begin_reading_forms(struct nesl *n, struct reader *reader,
+                                const struct source *source) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
@@ -449,7 +452,8 @@ static bool expression_follows(struct nesl *n, struct reader ahead) {
   }
 }
 
-/* The same; if there is no memory to look, none follows: the form that lacks it says so. */
+/* Returns whether no expression follows this one. Without memory to look it says that none
+ * does; the form that lacks memory reports it. */
 static bool is_last_expression(struct nesl *n, const struct form *form,
                                const struct reader *reader) {
   if (form->kind != FORM_EXPRESSION || n->load_depth > 0) return false;
@@ -508,7 +512,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
   struct later_text *const outer = n->session->later;
   region_hold(source->region);
   enum next next = NEXT_DONE;
-  if (!begin_reading(n, &reader, source)) {
+  if (!begin_reading_forms(n, &reader, source)) {
     const struct nesl_done none = {.behind = {0, (uint32_t)source->length},
                                    .outcome.error = n->complaints.first};
     done(n, context, &none);
@@ -536,7 +540,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
 
 /* ---- running ---- */
 
-static void print_result(struct nesl *n, const struct nesl_done *it, unsigned *failed) {
+static void print_form_result(struct nesl *n, const struct nesl_done *it, unsigned *failed) {
   const struct text *text = &it->outcome.text;
   fputc('\n', n->out);
   if (process_write(n->out, text->bytes, text->length)) {
@@ -553,7 +557,7 @@ bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
     ++*(unsigned *)failed;
     nesl_complain(n);
   } else if (it->outcome.result && !n->silent) {
-    print_result(n, it, failed);
+    print_form_result(n, it, failed);
   }
   if (!process_reaches(n->out)) n->leave = true; /* nobody reads what would follow */
   return true;

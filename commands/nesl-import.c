@@ -13,9 +13,9 @@ static const char extension[] = ".nesl";
 
 /* A file that is in none of the directories: they are listed. Where `load` has only one, the
  * file is read, and that says why it cannot be. */
-static bool complain_missing(struct nesl *n, const struct form *form, const char *name,
-                             const struct source_found *found,
-                             const struct file_problem *problem, bool typed) {
+static bool complain_missing_module(struct nesl *n, const struct form *form, const char *name,
+                                    const struct source_found *found,
+                                    const struct file_problem *problem, bool typed) {
   const bool reads = strcmp(form->name->text, "load") == 0 && !strchr(found->looked, ',');
   if (problem->error == ENOENT || problem->error == ENOTDIR) {
     if (reads) return nesl_load_file(n, found->path, typed) != NULL;
@@ -40,7 +40,7 @@ bool nesl_find_file(struct nesl *n, const struct form *form, const char *name, b
     search.directory = directory;
   }
   return source_find(&search, name, found, &problem) ||
-         complain_missing(n, form, name, found, &problem, typed);
+         complain_missing_module(n, form, name, found, &problem, typed);
 }
 
 /* ---- importing ---- */
@@ -50,14 +50,15 @@ struct importing {
   const struct form *form;
 };
 
-static const struct source *read_file(void *context, const char *file, const char *shown) {
+static const struct source *read_imported_file(void *context, const char *file,
+                                               const char *shown) {
   const struct importing *i = context;
   (void)file; /* which is the same without links */
   return nesl_load_file(i->n, shown, false);
 }
 
 /* Executes definitions and assignments; expressions are only checked. */
-static bool execute(void *context, const struct source *source) {
+static bool execute_imported(void *context, const struct source *source) {
   const struct importing *i = context;
   struct nesl *n = i->n;
   const enum nesl_extent extent = n->extent;
@@ -75,7 +76,7 @@ static bool execute(void *context, const struct source *source) {
 
 bool nesl_import(struct nesl *n, const struct form *form) {
   struct importing i = {n, form};
-  const struct module_files files = {read_file, execute, &i};
+  const struct module_files files = {read_imported_file, execute_imported, &i};
   struct module_request request = {.source = form->source, .at = form->at};
   struct source_found found;
   const char *file;

@@ -46,8 +46,8 @@ static const struct source *form_source(struct nesl *n, struct arena *arena,
   return named_source(n, name, text, 1);
 }
 
-static bool define(struct nesl *n, struct instance *in, const struct source *source,
-                   bool complains) {
+static bool define_in_session(struct nesl *n, struct instance *in, const struct source *source,
+                              bool complains) {
   struct definition d = {true, complains, false};
   nesl_each_form(n, source, note_definition, &d, NULL);
   text_clear(&n->capture);
@@ -57,16 +57,16 @@ static bool define(struct nesl *n, struct instance *in, const struct source *sou
 
 /* ---- texts ---- */
 
-/* The number of the line of a span of the property. */
-static uint32_t line_of(const struct instance *in, struct span at) {
+/* Returns the number of the line of a span of the property. */
+static uint32_t line_in_property(const struct instance *in, struct span at) {
   return source_position(in->property->source, at.start).line;
 }
 
 uint32_t instance_line(const struct instance *in) {
-  return line_of(in, in->property->name_at);
+  return line_in_property(in, in->property->name_at);
 }
 
-/* What is written there, in the column where it is written: columns count characters. */
+/* Returns the text of the span, in the column where it is written: columns count characters. */
 static const char *in_column(struct arena *arena, const struct property *p, struct span at) {
   uint32_t columns = 0;
   for (uint32_t i = at.start; i > 0 && p->source->text[i - 1] != '\n'; i--) {
@@ -93,7 +93,7 @@ static const char *parameter_list(struct arena *arena, const struct property *p,
   return text;
 }
 
-/* "x, v" */
+/* Returns "x, v". */
 static const char *argument_list(struct arena *arena, const struct property *p, size_t count) {
   const char *text = "";
   for (size_t i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ static const char *argument_list(struct arena *arena, const struct property *p, 
 }
 
 /* The type of the values of a generator as text, if it is known without a call. */
-static const char *result_of(struct nesl *n, struct arena *arena, const char *function) {
+static const char *result_type_text(struct nesl *n, struct arena *arena, const char *function) {
   const struct global *g = session_global(n->session, function);
   struct type *type = g ? type_of(g->scheme.type) : NULL;
   if (!type || g->scheme.count > 0 || type->tag != TYPE_FUNCTION) return NULL;
@@ -124,13 +124,14 @@ struct defining {
   bool complains;
 };
 
-/* A function with the body `at` of the property, between two texts. */
+/* Defines a function with the body `at` of the property, between two texts. */
 static bool define_function(struct defining *d, const char *head, struct span at,
                             const char *tail) {
   const char *text = arena_printf(d->arena, "%s(\n%s%s;\n", head,
                                   in_column(d->arena, d->in->property, at), tail);
-  const struct source *source = named_source(d->n, d->in->path, text, line_of(d->in, at) - 1);
-  return define(d->n, d->in, source, d->complains);
+  const struct source *source =
+      named_source(d->n, d->in->path, text, line_in_property(d->in, at) - 1);
+  return define_in_session(d->n, d->in, source, d->complains);
 }
 
 static bool define_generator(struct defining *d, size_t i) {
@@ -141,7 +142,7 @@ static bool define_generator(struct defining *d, size_t i) {
       arena_printf(d->arena, "function %s(%s%s_drawn : %s) = ", name,
                    parameter_list(d->arena, p, i, d->types), i ? ", " : "", d->in->types[i]);
   if (!define_function(d, head, p->parameters.items[i].generator, ")(_drawn)")) return false;
-  d->types[i] = result_of(d->n, d->arena, name);
+  d->types[i] = result_type_text(d->n, d->arena, name);
   return true;
 }
 
@@ -177,7 +178,7 @@ static const char *bindings(struct defining *d) {
   return *text ? arena_printf(d->arena, "%s in ", text) : text;
 }
 
-/* "x : int, _drawn_1 : [int]": the parameters of a case. */
+/* Returns the parameters of a case: "x : int, _drawn_1 : [int]". */
 static const char *case_list(struct defining *d) {
   const struct property *p = d->in->property;
   const char *text = "";
@@ -201,7 +202,7 @@ static bool define_case(struct defining *d) {
       d->arena, "function _case_%u(%s) = %s%sif _law_%u(%s) then %d else %d%s;\n", d->line,
       case_list(d), bindings(d), condition, d->line, arguments, VERDICT_TRUE, VERDICT_FALSE,
       conditional ? arena_printf(d->arena, " else %d", VERDICT_DISCARDED) : "");
-  return define(d->n, d->in, form_source(d->n, d->arena, d->in, text), d->complains);
+  return define_in_session(d->n, d->in, form_source(d->n, d->arena, d->in, text), d->complains);
 }
 
 /* The arguments of a case, if they are made of what was drawn. */
@@ -215,7 +216,7 @@ static bool define_arguments(struct defining *d) {
   const char *call =
       arena_printf(d->arena, "_arguments = _arguments_%u(_cases[0]);\n", d->line);
   const struct source *source = form_source(d->n, d->arena, d->in, text);
-  if (!define(d->n, d->in, source, d->complains)) return false;
+  if (!define_in_session(d->n, d->in, source, d->complains)) return false;
   d->in->arguments = form_source(d->n, d->arena, d->in, call);
   region_hold(d->in->arguments->region);
   return true;

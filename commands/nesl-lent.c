@@ -37,7 +37,7 @@ struct array_spools *nesl_lent_spools(struct nesl *n, const char *text) {
   return NULL;
 }
 
-static bool is_in(const struct nesl_lent *l, const void *elements) {
+static bool is_in_lent(const struct nesl_lent *l, const void *elements) {
   const uintptr_t begin = (uintptr_t)l->text.text, at = (uintptr_t)elements;
   return (at >= begin && at - begin < l->text.length) ||
          array_spools_hold(&l->spools, elements);
@@ -46,7 +46,7 @@ static bool is_in(const struct nesl_lent *l, const void *elements) {
 bool nesl_argument_stays(void *context, const void *elements) {
   const struct nesl *n = context;
   for (const struct nesl_lent *l = n->lent; l; l = l->older) {
-    if (is_in(l, elements)) return true;
+    if (is_in_lent(l, elements)) return true;
   }
   return false;
 }

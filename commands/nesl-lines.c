@@ -78,7 +78,7 @@ static const char *get_line(struct lines *l, size_t *length) {
   return NULL;
 }
 
-static const char *read_plain(struct lines *l, const char *prompt, size_t *length) {
+static const char *read_plain_line(struct lines *l, const char *prompt, size_t *length) {
   if (l->interactive) {
     fputs(prompt, stdout);
     fflush(stdout);
@@ -128,7 +128,7 @@ static void add_candidate(void *context, const char *name) {
   }
 }
 
-/* Of a name, which may be one of a module: m.x. */
+/* Returns whether a character may be in a name, which may be one of a module: m.x. */
 static bool in_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          c == '_' || c == '.';
@@ -219,7 +219,7 @@ static char *prompt_of(EditLine *editor) {
 }
 
 /* One character of the terminal: 1, 0 at its end, -1 when interrupted. */
-static int read_character(EditLine *editor, wchar_t *c) {
+static int read_editor_character(EditLine *editor, wchar_t *c) {
   struct lines *l = NULL;
   el_get(editor, EL_CLIENTDATA, &l);
   mbstate_t state = {0};
@@ -251,7 +251,7 @@ static void open_editor(struct lines *l, const char *file) {
   l->history = history_init();
   if (!l->editor || !l->history) return;
   el_set(l->editor, EL_CLIENTDATA, l);
-  el_set(l->editor, EL_GETCFN, read_character);
+  el_set(l->editor, EL_GETCFN, read_editor_character);
   el_set(l->editor, EL_PROMPT, prompt_of);
   el_set(l->editor, EL_EDITOR, "emacs");
   el_set(l->editor, EL_HIST, history, l->history);
@@ -373,7 +373,7 @@ static const char *read_some(struct lines *l, const char *prompt, size_t *length
 #ifdef RAVEL_HAS_LIBEDIT
   if (l->editor && l->history) return read_edited(l, prompt, length);
 #endif
-  return read_plain(l, prompt, length);
+  return read_plain_line(l, prompt, length);
 }
 
 const char *lines_read(struct lines *l, const char *prompt, size_t *length) {

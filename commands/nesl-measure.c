@@ -16,7 +16,7 @@ struct measurement nesl_measurement(struct nesl *n) {
                   .seconds = arena_alloc(n->session->arena, runs * sizeof(double))}};
 }
 
-static int by_size(const void *a, const void *b) {
+static int names_by_size(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
@@ -24,13 +24,14 @@ static int by_size(const void *a, const void *b) {
 static void print_line(const struct measurement *m, double *sorted) {
   const uint64_t runs = m->machine.runs;
   memcpy(sorted, m->machine.seconds, runs * sizeof *sorted);
-  qsort(sorted, runs, sizeof *sorted, by_size);
+  qsort(sorted, runs, sizeof *sorted, names_by_size);
   const double median = (sorted[(runs - 1) / 2] + sorted[runs / 2]) / 2;
   fprintf(stderr, "%llu run%s: median %.6g s (%.6g to %.6g)\n", (unsigned long long)runs,
           runs == 1 ? "" : "s", median, sorted[0], sorted[runs - 1]);
 }
 
-static void print_json(const struct nesl *n, const struct measurement *m, FILE *out) {
+static void print_measurement_json(const struct nesl *n, const struct measurement *m,
+                                   FILE *out) {
   const struct machine_repetition *r = &m->machine;
   const struct widths *w = &n->options->widths;
   fputs("{\"seconds\": [", out);
@@ -60,6 +61,6 @@ bool nesl_report(struct nesl *n, const struct measurement *m) {
   print_line(m, arena_alloc(n->session->arena, m->machine.runs * sizeof(double)));
   if (!file) return true;
   if (!output_begin(&out, file, &n->diags)) return false;
-  print_json(n, m, out.stream);
+  print_measurement_json(n, m, out.stream);
   return output_end(&out, file, &n->diags);
 }

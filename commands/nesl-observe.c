@@ -75,8 +75,7 @@ static bool time_of(struct nesl *n, const struct form *form) {
 
 /* ---- trace ---- */
 
-/* What is printed of a trace: so many calls, nested so deep, and so many elements of each
- * value. */
+/* A trace shows at most so many calls, nested so deep, and so many elements of each value. */
 enum { TRACE_CALLS = 200, TRACE_DEPTH = 8, TRACE_ELEMENTS = 10 };
 
 struct tracing {

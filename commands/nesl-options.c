@@ -71,7 +71,7 @@ static bool take_setting(struct nesl_options *o, const char *value) {
   return true;
 }
 
-static bool apply(void *options, unsigned id, const char *value) {
+static bool nesl_apply(void *options, unsigned id, const char *value) {
   struct nesl_options *o = options;
   const struct run_options run_options = {&o->machine, &o->backend_name, &o->seconds,
                                           &o->native,  &o->tuning,       &o->tune_seconds};
@@ -140,7 +140,7 @@ static bool apply(void *options, unsigned id, const char *value) {
 /* ---- the whole command line ---- */
 
 /* The first argument that is no option may be a subcommand. */
-static bool take_operand(void *options, const char *argument) {
+static bool nesl_take_operand(void *options, const char *argument) {
   static const struct {
     const char *word;
     enum nesl_mode mode;
@@ -162,7 +162,7 @@ static bool take_operand(void *options, const char *argument) {
 
 /* Behind a program that is run everything is the program's; but options of nesl may stand
  * directly behind it; of a script, whose command line is its own, --entry only. */
-static bool take_arguments(void *options, char **from, int count) {
+static bool nesl_take_operands(void *options, char **from, int count) {
   struct nesl_options *o = options;
   if (o->mode != NESL_RUN || o->entry || o->expression || o->operand_count == 0) return false;
   const bool calls = strncmp(from[0], "--entry", strlen("--entry")) == 0;
@@ -186,7 +186,7 @@ static const char *mode_word(enum nesl_mode mode) {
   return "nesl";
 }
 
-/* What holds between the options that measure, or make fast, and others. */
+/* Checks the options that measure, or make fast, against the others. */
 static bool check_measuring(const struct nesl_options *o) {
   if (o->repeat > 0 && !o->expression && !o->entry) {
     return usage_error("nesl", "--repeat goes with -e and --entry, which have a result");
@@ -203,8 +203,8 @@ static bool check_measuring(const struct nesl_options *o) {
   return true;
 }
 
-/* What goes with --tune, which prints only what it tries. */
-static bool check_tune(const struct nesl_options *o) {
+/* Checks the options beside --tune, which prints only what it tries. */
+static bool nesl_check_tune(const struct nesl_options *o) {
   if (o->tuning) {
     return usage_error("nesl", "--tune begins with the defaults: it does not go with --tuning");
   }
@@ -216,7 +216,7 @@ static bool check_tune(const struct nesl_options *o) {
                      "--times and -o");
 }
 
-/* What is printed, if no option says so; false if one that does has no meaning. */
+/* Sets the echo if no option does; returns false if an option for it has no meaning. */
 static bool settle_echo(struct nesl_options *o) {
   const bool runs = o->mode == NESL_RUN || o->expression;
   if (o->has_echo && !runs) {
@@ -233,7 +233,7 @@ void nesl_count_costs(struct machine_options *o) {
   o->chunks.mode = MACHINE_CHUNKS_OFF;
 }
 
-/* What holds between options. */
+/* Checks conditions between options. */
 static bool check_modes(struct nesl_options *o) {
   if (!check_measuring(o)) return false;
   if (o->unchecked && o->check_overflow)
@@ -281,7 +281,7 @@ static bool check_modes(struct nesl_options *o) {
   return true;
 }
 
-/* What is printed of values, where no option says so. */
+/* Sets how values are printed where no option does. */
 static void settle_printing(struct nesl_options *o) {
   if (o->print_total == UINT64_MAX)
     o->print_total = o->mode == NESL_PROMPT ? DEFAULT_PRINT_TOTAL : 0;
@@ -289,9 +289,9 @@ static void settle_printing(struct nesl_options *o) {
   if (o->digits == 0 && !exact) o->digits = FLOAT_DIGITS;
 }
 
-static bool check_together(struct nesl_options *o) {
+static bool nesl_check_together(struct nesl_options *o) {
   if (o->shared.help || o->shared.version) return true;
-  return check_modes(o) && settle_echo(o) && (o->tune_seconds == 0 || check_tune(o));
+  return check_modes(o) && settle_echo(o) && (o->tune_seconds == 0 || nesl_check_tune(o));
 }
 
 /* The command that permits a program to open files, for messages, if it fits in a line. */
@@ -319,10 +319,10 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                                     .rows = rows,
                                     .row_count = OPT_COUNT,
                                     .options = o,
-                                    .apply = apply,
-                                    .operand = take_operand,
-                                    .take_rest = take_arguments};
-  if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+                                    .apply = nesl_apply,
+                                    .operand = nesl_take_operand,
+                                    .take_rest = nesl_take_operands};
+  if (!arguments_parse(&line, argc, argv) || !nesl_check_together(o)) return false;
   nesl_options_settle(o);
   settle_printing(o);
   if (o->mode == NESL_RUN && !o->expression && !o->entry) name_permitting(o);

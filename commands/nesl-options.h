@@ -1,4 +1,4 @@
-/* nesl-options.h - the command line of nesl as data. */
+/* nesl-options.h - describes the command line of nesl as data. */
 #ifndef RAVEL_NESL_OPTIONS_H
 #define RAVEL_NESL_OPTIONS_H
 
@@ -15,7 +15,7 @@ enum nesl_mode {
   NESL_OUTCOMES_OF /* nesl --outcomes FILE */
 };
 
-/* What is printed of forms, besides what they print themselves. */
+/* The results of forms that are printed, besides the output of the forms themselves. */
 enum nesl_echo {
   NESL_ECHO_FORMS, /* every result, and what is defined */
   NESL_ECHO_VALUE, /* the value of the last expression */
@@ -65,15 +65,14 @@ struct nesl_options {
   bool direct, optimise, no_fusion, unchecked, check_overflow, classic;
 };
 
-/* Reads the command line. False after one line about what is wrong with it on standard error.
- */
+/* Reads the command line. Returns false after one line on standard error about its error. */
 bool nesl_options_parse(struct nesl_options *, int argc, char **argv);
 /* Copies the shared options to those of the session and its machine. */
 void nesl_options_settle(struct nesl_options *);
-/* Has a machine count what `cost` prints: of a program whose calls are not cut into chunks, so
- * that it is the same in every run, on any number of threads. */
+/* Has a machine count what `cost` prints. Calls of its program are not cut into chunks, so the
+ * counts are the same in every run, on any number of threads. */
 void nesl_count_costs(struct machine_options *);
-/* What --help says. */
+/* Prints the text of --help. */
 void nesl_options_help(FILE *);
 
 #endif

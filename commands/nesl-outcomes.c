@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static void put_escaped(const char *text, size_t length, FILE *out) {
+static void put_escaped_text(const char *text, size_t length, FILE *out) {
   for (size_t i = 0; i < length; i++) {
     if (text[i] == '\n') {
       fputs("\\n", out);
@@ -38,7 +38,7 @@ static void put_line(const char *text, size_t length, FILE *out) {
 
 /* ---- errors ---- */
 
-static const char *first_message(const struct nesl *n) {
+static const char *first_complaint(const struct nesl *n) {
   for (size_t i = 0; i < n->diags.list.count; i++) {
     if (n->diags.list.items[i].severity == SEVERITY_ERROR) {
       return n->diags.list.items[i].message;
@@ -75,14 +75,14 @@ static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
   } else if (error != NESL_OK) {
     fprintf(out, "error %s", nesl_error_name(error));
     if (error == NESL_RUNTIME || error == NESL_USER) fputs(": ", out);
-    if (error == NESL_RUNTIME) put_sentence(first_message(n), out);
+    if (error == NESL_RUNTIME) put_sentence(first_complaint(n), out);
     if (error == NESL_USER) put_user_text(printed, length, out);
   } else if (!it->outcome.result) {
     fputs("ok", out);
   } else {
     if (length > 0) {
       fputs("out \"", out);
-      put_escaped(printed, length, out);
+      put_escaped_text(printed, length, out);
       fputs("\" ", out);
     }
     put_line(it->outcome.result, it->outcome.text.length, out);
@@ -113,7 +113,7 @@ int nesl_outcomes(struct nesl *n, const struct source *source) {
 struct tests {
   const struct source *source;
   unsigned forms, expectations, failures;
-  /* Of one comparison. */
+  /* the memory of one comparison */
   struct arena scratch;
   struct text text;
 };
@@ -159,7 +159,7 @@ static char *squeeze(struct arena *arena, const char *text, size_t length) {
 
 /* Whether an outcome is `wanted`, or `wanted` leaves out its name, its type or the details of
  * an error. */
-static bool holds(const char *outcome, const char *wanted) {
+static bool outcome_holds(const char *outcome, const char *wanted) {
   if (strcmp(outcome, wanted) == 0) return true;
   size_t n = strlen(wanted);
   if (strncmp(outcome, "error ", 6) == 0) {
@@ -186,7 +186,7 @@ static size_t token_length(const char *text, bool *is_long) {
 }
 
 /* A copy whose floats have the 15 digits of the specification. The arena's. */
-static char *rounded(struct arena *arena, const char *text) {
+static char *rounded_numbers(struct arena *arena, const char *text) {
   const size_t size = strlen(text) + 1;
   char *copy = arena_alloc(arena, size), *out = copy;
   bool in_string = false, is_long = false;
@@ -211,7 +211,7 @@ static char *rounded(struct arena *arena, const char *text) {
 }
 
 /* Compares the outcome of a form with the expectation; memory_failed without memory. */
-static void compare(struct nesl *n, struct tests *tests, const struct nesl_done *it) {
+static void compare_outcome(struct nesl *n, struct tests *tests, const struct nesl_done *it) {
   struct span at = {0, 0};
   struct text *text = &tests->text;
   struct arena *arena = &tests->scratch;
@@ -223,7 +223,8 @@ static void compare(struct nesl *n, struct tests *tests, const struct nesl_done 
   const char *outcome = squeeze(arena, text->bytes, text->length);
   const char *wanted =
       expects ? squeeze(arena, tests->source->text + at.start, at.end - at.start) : NULL;
-  bool fine = expects ? holds(outcome, wanted) || holds(rounded(arena, outcome), wanted)
+  bool fine = expects ? outcome_holds(outcome, wanted) ||
+                            outcome_holds(rounded_numbers(arena, outcome), wanted)
                       : it->outcome.error == NESL_OK;
   tests->expectations += expects;
   if (fine) return;
@@ -254,7 +255,7 @@ static bool compare_done(struct nesl *n, void *context, const struct nesl_done *
     end_comparison(tests);
     return false;
   }
-  compare(n, tests, it);
+  compare_outcome(n, tests, it);
   memory_guard_end(&guard);
   end_comparison(tests);
   return true;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What was typed and not executed yet: the beginning of a form. */
+/* Text that was typed and not executed yet: the beginning of a form. */
 struct pending {
   char *text;
   size_t length, capacity;
@@ -34,7 +34,7 @@ static bool add_line(struct pending *p, struct heap *heap, const char *line, siz
 }
 
 /* Drops what has been executed. */
-static void drop(struct pending *p, size_t bytes) {
+static void drop_pending(struct pending *p, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) p->first_line += p->text[i] == '\n';
   if (bytes < p->length) memmove(p->text, p->text + bytes, p->length - bytes);
   p->length -= bytes;
@@ -74,8 +74,8 @@ static void offer_globals(struct session *session, struct completion *c) {
   memory_guard_end(&guard);
 }
 
-static void complete(void *context, const char *prefix, size_t length,
-                     void (*found)(void *, const char *), void *found_context) {
+static void complete_at_prompt(void *context, const char *prefix, size_t length,
+                               void (*found)(void *, const char *), void *found_context) {
   static const char *const words[] = {
       "apropos", "datatype", "describe", "dump",       "else",         "exit",      "function",
       "help",    "if",       "import",   "in",         "let",          "load",      "set",
@@ -124,7 +124,7 @@ static bool is_among(const char *word, const char *const *words, size_t count) {
 /* Whether a word that was typed alone is a whole form: exit, help, or a name, whose value is
  * printed or which is reported as not defined. It is none where more lines were pasted together
  * with it. */
-static bool is_whole(const struct lines *lines, const char *word, bool ended) {
+static bool is_whole_word(const struct lines *lines, const char *word, bool ended) {
   static const char *const leaving[] = {"exit", "quit", "help"};
   static const char *const beginning[] = {"let", "if", "function", "datatype"};
   if (is_among(word, beginning, sizeof beginning / sizeof *beginning)) return false;
@@ -140,12 +140,12 @@ static bool is_whole(const struct lines *lines, const char *word, bool ended) {
 static bool end_word(struct nesl *n, struct pending *p, const struct lines *lines, bool ended,
                      unsigned *failed) {
   char word[64];
-  if (!is_one_word(p, word, sizeof word) || !is_whole(lines, word, ended)) return true;
+  if (!is_one_word(p, word, sizeof word) || !is_whole_word(lines, word, ended)) return true;
   const bool has_break = p->text[p->length - 1] == '\n';
   if (has_break) p->length--;
   if (add_line(p, &n->heap, ";\n", 2)) return true;
   *failed += complain_of_input(ENOMEM);
-  drop(p, p->length);
+  drop_pending(p, p->length);
   return false;
 }
 
@@ -165,12 +165,12 @@ static bool execute_forms(struct nesl *n, struct pending *p, struct lines *lines
     more = (uint32_t)p->length;
   }
   lines_remember(lines, p->text, more);
-  drop(p, more);
+  drop_pending(p, more);
   (void)process_forget_interrupt(); /* it was for these forms */
   return source != NULL;
 }
 
-/* The same where the text, or what remains of it behind other forms, may be a word alone. */
+/* Executes the pending text, which may be a word alone, also behind other forms. */
 static bool execute_pending(struct nesl *n, struct pending *p, struct lines *lines, bool ended,
                             unsigned *failed) {
   if (!end_word(n, p, lines, ended, failed)) return false;
@@ -193,10 +193,10 @@ static struct lines *open_lines(struct nesl *n) {
   /* Ranks read no lines from a terminal: what is typed there is not complete before its end is
    * known, which depends on what else waits. */
   const bool plain = process_shares() != NULL;
-  return lines_open(kept ? path : NULL, plain, &user, &n->heap, complete, n);
+  return lines_open(kept ? path : NULL, plain, &user, &n->heap, complete_at_prompt, n);
 }
 
-/* What lines_read gave: a line, or NULL for one of its reasons. */
+/* A result of lines_read: a line, or NULL for one of its reasons. */
 struct line {
   const char *text;
   size_t length;
@@ -204,7 +204,7 @@ struct line {
   bool interrupted;
 };
 
-static struct line read_line(struct lines *lines, const char *prompt) {
+static struct line read_prompt_line(struct lines *lines, const char *prompt) {
   struct line l = {.length = 0};
   l.text = lines_read(lines, prompt, &l.length);
   l.error = errno;
@@ -213,7 +213,7 @@ static struct line read_line(struct lines *lines, const char *prompt) {
 }
 
 /* Room for what rank 0 has read, on the others. */
-static bool has_room(struct nesl *n, struct pending *room, size_t length) {
+static bool pending_has_room(struct nesl *n, struct pending *room, size_t length) {
   if (length <= room->capacity) return true;
   char *text = heap_grow(&n->heap, room->text, room->capacity, 2 * length);
   if (!text) return false;
@@ -241,7 +241,7 @@ static struct line share_line(struct nesl *n, struct line l, struct pending *roo
                     .text = l.text};
   if (!read.is_line) return l;
   if (process_follows()) {
-    if (!has_room(n, room, read.length)) return (struct line){.error = ENOMEM};
+    if (!pending_has_room(n, room, read.length)) return (struct line){.error = ENOMEM};
     l.text = room->text;
   }
   (void)share((char *)(uintptr_t)l.text, read.length, why, sizeof why);
@@ -263,7 +263,7 @@ static struct line next_line(struct nesl *n, struct lines *lines, const struct p
   const bool shares = process_shares() != NULL;
   if (!shares || !process_follows()) {
     make_prompt(pending, lines, prompt, sizeof prompt);
-    l = read_line(lines, prompt);
+    l = read_prompt_line(lines, prompt);
   }
   if (shares) l = share_line(n, l, room);
   return l;
@@ -287,9 +287,9 @@ int nesl_prompt(struct nesl *n) {
     if (line.interrupted) { /* back to an empty prompt */
       fputc('\n', n->out);
       lines_remember(lines, pending.text, pending.length);
-      drop(&pending, pending.length);
+      drop_pending(&pending, pending.length);
     } else if (stop_asks(n->stop) != STOP_NOT) { /* another signal */
-      drop(&pending, pending.length);
+      drop_pending(&pending, pending.length);
       break;
     } else if (!line.text && line.error == EINTR) {
       continue;
@@ -298,7 +298,7 @@ int nesl_prompt(struct nesl *n) {
       break;
     } else if (!add_line(&pending, &n->heap, line.text, line.length)) {
       failed += complain_of_input(ENOMEM);
-      drop(&pending, pending.length);
+      drop_pending(&pending, pending.length);
       if (!lines_interactive(lines)) break; /* it may never end */
     } else if (!execute_pending(n, &pending, lines, false, &failed) &&
                !lines_interactive(lines)) {

@@ -12,7 +12,7 @@
 
 /* ---- type variables ---- */
 
-/* What variables stand for: the first is tried first. */
+/* The types that variables stand for; the first is tried first. */
 static const char *const candidates[] = {"int", "float", "char", "(int, char)"};
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
@@ -39,7 +39,7 @@ static bool is_variable(struct nesl *n, const struct name *name) {
   return strlen(name->text) <= LONGEST && !session_type(n->session, name);
 }
 
-static size_t index_of(const name_list *list, const struct name *name) {
+static size_t index_of_name(const name_list *list, const struct name *name) {
   size_t i = 0;
   while (i < list->count && list->items[i] != name) i++;
   return i;
@@ -56,7 +56,7 @@ static const char *ground_text(struct nesl *n, struct arena *arena, const struct
     const struct name *name = step ? folded(n, arena, text + i, step) : NULL;
     if (!step) step = 1;
     if (name && is_variable(n, name)) {
-      const size_t k = index_of(variables, name);
+      const size_t k = index_of_name(variables, name);
       if (k == variables->count) *array_push(arena, variables) = name;
       ground = arena_printf(arena, "%s%s", ground, candidates[(first + k) % CANDIDATES]);
     } else {
@@ -87,8 +87,8 @@ struct testing {
 };
 
 /* Reads a type that is written at `at`; NULL after complaining. */
-static struct type *read_type(struct testing *t, const struct property *p, struct span at,
-                              const char *text) {
+static struct type *read_type_text(struct testing *t, const struct property *p, struct span at,
+                                   const char *text) {
   const struct source_pos pos = source_position(p->source, at.start);
   text = arena_printf(&t->arena, "%*s%s;", (int)pos.column - 1, "", text);
   struct source source = {
@@ -101,7 +101,7 @@ static struct type *read_type(struct testing *t, const struct property *p, struc
   (complain(&(t)->n->complaints, NESL_TYPE, (p)->source, at, __VA_ARGS__), false)
 
 /* Whether the bounds of ints are ints of the session. */
-static bool fits(const struct testing *t, const struct property_range *range) {
+static bool range_fits(const struct testing *t, const struct property_range *range) {
   if (range->kind != RANGE_INTS || t->n->options->widths.int_elem != CVL_I32) return true;
   return range->low >= INT32_MIN && range->high <= INT32_MAX;
 }
@@ -114,7 +114,7 @@ static bool check_parameter(struct testing *t, const struct property *p, size_t 
   }
   const char *problem = datum_problem(&t->arena, type);
   if (problem) return property_error(t, p, parameter->type, "%s", problem);
-  if (!fits(t, &parameter->range)) {
+  if (!range_fits(t, &parameter->range)) {
     return property_error(t, p, parameter->range.at, "a bound is no int of 32 bits");
   }
   if (datum_has_range(&t->arena, type, &parameter->range)) return true;
@@ -125,10 +125,10 @@ static bool check_parameter(struct testing *t, const struct property *p, size_t 
       type_text(&t->arena, type, false));
 }
 
-/* The type of the tuple of parameters from i on. NULL after complaining. */
+/* Returns the type of the tuple of parameters from i on. NULL after complaining. */
 static struct type *case_type(struct testing *t, const struct property *p,
                               const char *const *types, size_t i) {
-  struct type *type = read_type(t, p, p->parameters.items[i].type, types[i]);
+  struct type *type = read_type_text(t, p, p->parameters.items[i].type, types[i]);
   if (!type || !check_parameter(t, p, i, type)) return NULL;
   if (i + 1 == p->parameters.count) return type;
   struct type *rest = case_type(t, p, types, i + 1);
@@ -157,17 +157,17 @@ static bool make_instance(struct testing *t, const struct property *p, size_t fi
   return instance_define(t->n, &t->arena, in, complains);
 }
 
-static void let_go(struct nesl *n, const struct source *source) {
+static void let_go_source(struct nesl *n, const struct source *source) {
   if (source) region_let_go(n->session, source->region);
 }
 
 static void end_instance(struct nesl *n, const struct instance *in) {
-  let_go(n, in->lifted);
-  let_go(n, in->flat);
-  let_go(n, in->arguments);
+  let_go_source(n, in->lifted);
+  let_go_source(n, in->flat);
+  let_go_source(n, in->arguments);
 }
 
-/* What became of the instances of a property. */
+/* The outcome of the instances of a property. */
 struct outcome {
   unsigned instances;
   bool failed;
@@ -239,7 +239,7 @@ static void try_property(struct testing *t, const struct property *p) {
 
 /* ---- the properties of a file ---- */
 
-/* The text of the comment as a source, in the columns of the file. */
+/* Makes the text of the comment a source, in the columns of the file. */
 static const struct source *comment_source(struct testing *t, struct span at) {
   const struct source_pos pos = source_position(t->file, at.start);
   const char *text = arena_printf(&t->arena, "%*s%.*s", (int)pos.column - 1, "",
@@ -250,7 +250,7 @@ static const struct source *comment_source(struct testing *t, struct span at) {
   return source;
 }
 
-static bool is_wanted(const struct testing *t, const struct property *p) {
+static bool is_wanted_property(const struct testing *t, const struct property *p) {
   const char *only = t->n->options->only;
   return !only || !p->name || strcasecmp(only, p->name->text) == 0; /* names are folded */
 }
@@ -261,7 +261,7 @@ static void try_comment(struct testing *t, struct span at) {
   nesl_forget(t->n);
   const bool is_one =
       property_read(&t->arena, &t->n->session->names, source, &t->n->complaints, &p);
-  const bool wanted = is_wanted(t, &p); /* as far as it could be read */
+  const bool wanted = is_wanted_property(t, &p); /* as far as it could be read */
   t->results.count += wanted;
   t->results.broken += wanted && !is_one;
   if (wanted && !is_one) nesl_complain(t->n);
@@ -276,7 +276,7 @@ static void note_found(const struct testing *t) {
   if (o->found && t->results.count > t->results.broken) *o->found = true;
 }
 
-static void try_all(struct testing *t) {
+static void try_all_instances(struct testing *t) {
   uint32_t at = 0;
   struct span comment;
   while (!t->n->interrupted && process_reaches(stdout) &&
@@ -298,7 +298,7 @@ struct properties nesl_try_properties(struct nesl *n, const struct source *sourc
     nesl_settle(n, NULL, (struct span){0});
     nesl_complain(n);
   } else {
-    try_all(&t);
+    try_all_instances(&t);
     memory_guard_end(&guard);
   }
   arena_free(&t.arena);

@@ -11,8 +11,8 @@
 #include "commands/datum.h"
 #include "commands/nesl.h"
 
-/* A property at given types: a function of the session that says of a case whether the law
- * holds. A case is the tuple of what is drawn for the parameters. */
+/* A property at given types: a function of the session that returns whether the law holds for a
+ * case. A case is the tuple of the values drawn for the parameters. */
 struct instance {
   const struct property *property;
   const char *path;         /* of the file, for messages */
@@ -26,14 +26,15 @@ struct instance {
                                          the case itself */
 };
 
-/* What the form of an instance makes of a case, as an int. */
+/* The result of an instance's form for a case, as an int. */
 enum verdict { VERDICT_DISCARDED, VERDICT_FALSE, VERDICT_TRUE, VERDICT_FAULT };
 
 /* Defines the functions of the instance whose property, path, variables and types are set.
- * False if they have an error, which is reported only if `complains`. Memory is the arena's. */
+ * Returns false if they have an error, which is reported only if `complains`. Memory is the
+ * arena's. */
 bool instance_define(struct nesl *, struct arena *, struct instance *, bool complains);
 
-/* The number of the line on which the property's name stands. */
+/* Returns the number of the line on which the property's name stands. */
 uint32_t instance_line(const struct instance *);
 
 /* The outcome of trying an instance. */
@@ -41,7 +42,8 @@ struct trial {
   uint64_t cases; /* in which the law held */
   bool failed;    /* otherwise, or because there were too few; printed already */
 };
-/* Tries an instance on random data, prints what fails. `number` distinguishes instances. */
+/* Tries an instance on random data, and prints the cases that fail. `number` distinguishes
+ * instances. */
 struct trial instance_try(struct nesl *, const struct instance *, uint64_t number);
 
 /* The results of the properties of a file. */

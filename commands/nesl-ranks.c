@@ -33,14 +33,14 @@ struct nesl_ranks {
   struct machine_own_sink sink;
 };
 
-static uint64_t bytes_of(const struct file *f, uint64_t n) {
+static uint64_t file_bytes_of(const struct file *f, uint64_t n) {
   return ARRAY_NPY_HEADER + n * (f->kind == MACHINE_BOOL ? 1 : sizeof(int64_t));
 }
 
 /* ---- what is wrong ---- */
 
 /* The rank is not said of the first, whose message is that of one process. */
-static bool failed(struct file *f, const char *doing, const char *why) {
+static bool fail_file(struct file *f, const char *doing, const char *why) {
   enum { MOST_WHY = 240 };
   const unsigned rank = job_of_process().rank;
   if (rank == 0)
@@ -55,7 +55,7 @@ static bool good_or_failed(struct file *f, int error) {
   struct file_problem why;
   if (error == 0) return true;
   file_failed(&why, error);
-  return failed(f, "cannot write its elements", why.text);
+  return fail_file(f, "cannot write its elements", why.text);
 }
 
 static void abandon(struct file *f) {
@@ -64,37 +64,38 @@ static void abandon(struct file *f) {
 }
 
 /* All ranks give up if one has to, for the reason of the first that has one. */
-static void agree(struct file *f, struct machine *m) {
+static void agree_on_problem(struct file *f, struct machine *m) {
   if (machine_from_first(m, f->problem.text[0], &f->problem, sizeof f->problem)) abandon(f);
 }
 
 /* ---- the file ---- */
 
-/* What rank 0 has begun. */
+/* The writing that rank 0 has begun. */
 struct begun {
   bool taken;
   char beside[PATH_MAX]; /* empty: it could not */
 };
 
-/* What is no ordinary file is not written out of order. */
-static struct begun begin_first(struct nesl_ranks *r, struct file *f, uint64_t n) {
+/* Begins to write a file. Only ordinary files are written out of order. */
+static struct begun begin_on_first_rank(struct nesl_ranks *r, struct file *f, uint64_t n) {
   struct begun b = {.taken = true};
   struct file_problem why;
   f->open = replacement_begin(&f->replacement, &r->user, f->name, &why);
-  if (!f->open) failed(f, "", why.text);
+  if (!f->open) fail_file(f, "", why.text);
   b.taken = !f->open || !f->replacement.direct;
   if (!b.taken) abandon(f);
-  if (f->open && good_or_failed(f, replacement_reserve(&f->replacement, bytes_of(f, n))))
+  if (f->open && good_or_failed(f, replacement_reserve(&f->replacement, file_bytes_of(f, n))))
     memcpy(b.beside, f->replacement.beside, sizeof b.beside);
   return b;
 }
 
-static void join(struct nesl_ranks *r, struct file *f, const char *beside) {
+static void join_file(struct nesl_ranks *r, struct file *f, const char *beside) {
   struct file_problem why;
   f->open = replacement_join(&f->replacement, &r->user, beside, &why);
   if (!f->open)
-    failed(f, "cannot open the file, which all ranks write (an .npz file is written by rank 0)",
-           why.text);
+    fail_file(f,
+              "cannot open the file, which all ranks write (an .npz file is written by rank 0)",
+              why.text);
 }
 
 static struct file *file_of(struct nesl_ranks *r, uint64_t result) {
@@ -104,42 +105,43 @@ static struct file *file_of(struct nesl_ranks *r, uint64_t result) {
   return NULL;
 }
 
-static bool begin(void *with, struct machine *m, uint64_t result, enum machine_item_kind kind,
-                  uint64_t n) {
+static bool ranks_begin(void *with, struct machine *m, uint64_t result,
+                        enum machine_item_kind kind, uint64_t n) {
   struct nesl_ranks *r = with;
   struct file *f = file_of(r, result);
   struct begun b = {false};
   if (!f || f->kind != kind || f->taken) return false;
   const bool first = machine_is_first(m);
-  if (first) b = begin_first(r, f, n);
+  if (first) b = begin_on_first_rank(r, f, n);
   machine_broadcast(m, &b, sizeof b);
   f->taken = b.taken;
-  if (!first && b.beside[0]) join(r, f, b.beside);
-  if (b.taken) agree(f, m);
+  if (!first && b.beside[0]) join_file(r, f, b.beside);
+  if (b.taken) agree_on_problem(f, m);
   return b.taken;
 }
 
-static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, const void *elements) {
+static bool ranks_put(void *with, uint64_t result, uint64_t first, uint64_t n,
+                      const void *elements) {
   struct file *f = file_of(with, result);
   if (f->problem.text[0]) return false;
-  return good_or_failed(f, replacement_put(&f->replacement, bytes_of(f, first), elements,
-                                           bytes_of(f, n) - ARRAY_NPY_HEADER));
+  return good_or_failed(f, replacement_put(&f->replacement, file_bytes_of(f, first), elements,
+                                           file_bytes_of(f, n) - ARRAY_NPY_HEADER));
 }
 
 /* A rank that is not the first has its elements on the disk then. */
-static void end(void *with, struct machine *m, uint64_t result) {
+static void ranks_end(void *with, struct machine *m, uint64_t result) {
   struct file *f = file_of(with, result);
   struct file_problem why;
   if (f->open && !f->problem.text[0] && !machine_is_first(m)) {
     f->open = false;
     if (!replacement_end(&f->replacement, &why))
-      failed(f, "cannot write its elements", why.text);
+      fail_file(f, "cannot write its elements", why.text);
   }
-  agree(f, m);
+  agree_on_problem(f, m);
 }
 
 /* An array is rectangular: only the header says how long rows are. */
-static bool wants_equal(void *with, uint64_t result) {
+static bool ranks_want_equal(void *with, uint64_t result) {
   const struct nesl_ranks *r = with;
   for (unsigned i = 0; i < r->count; i++) {
     const struct file *f = &r->files[i];
@@ -150,7 +152,7 @@ static bool wants_equal(void *with, uint64_t result) {
 
 /* ---- the results ---- */
 
-static enum machine_item_kind item_kind(enum column_kind kind) {
+static enum machine_item_kind item_kind_of_column(enum column_kind kind) {
   return kind == COLUMN_FLOAT  ? MACHINE_FLOAT
          : kind == COLUMN_BOOL ? MACHINE_BOOL
          : kind == COLUMN_INT  ? MACHINE_INT
@@ -158,8 +160,8 @@ static enum machine_item_kind item_kind(enum column_kind kind) {
 }
 
 /* The file of one component of the result, whose columns begin at *column. */
-static bool plan(struct nesl *n, struct file *f, struct type *type,
-                 const struct column_kinds *kinds, uint64_t *column) {
+static bool plan_ranks_file(struct nesl *n, struct file *f, struct type *type,
+                            const struct column_kinds *kinds, uint64_t *column) {
   struct array_type array;
   const char *problem;
   if (!nesl_type_in_file(n, type, f->name, &array, &problem)) return false;
@@ -168,7 +170,7 @@ static bool plan(struct nesl *n, struct file *f, struct type *type,
   if (*column > kinds->list.count) return false;
   f->direct = nesl_array_format(f->name) == ARRAY_NPY && array_npy_is_column(&array);
   f->column = *column - 1;
-  f->kind = (uint8_t)item_kind((enum column_kind)kinds->list.items[*column - 1]);
+  f->kind = (uint8_t)item_kind_of_column((enum column_kind)kinds->list.items[*column - 1]);
   return true;
 }
 
@@ -186,12 +188,16 @@ const struct machine_own_sink *nesl_ranks_begin(struct nesl *n, struct type *typ
   value_columns(type, &kinds);
   memset(r, 0, sizeof *r);
   r->user = process_user();
-  r->sink = (struct machine_own_sink){
-      .begin = begin, .put = put, .end = end, .wants_equal = wants_equal, .with = r};
+  r->sink = (struct machine_own_sink){.begin = ranks_begin,
+                                      .put = ranks_put,
+                                      .end = ranks_end,
+                                      .wants_equal = ranks_want_equal,
+                                      .with = r};
   for (unsigned i = 0; i < o->output_count; i++) {
     struct type *component = nesl_component(type, i, o->output_count);
     r->files[i].name = o->outputs[i];
-    if (!component || !plan(n, &r->files[i], component, &kinds, &column)) return NULL;
+    if (!component || !plan_ranks_file(n, &r->files[i], component, &kinds, &column))
+      return NULL;
     r->count++;
   }
   n->ranks = r;

@@ -9,7 +9,7 @@ static void print_begin(const struct trying *t) {
   printf("%s:%u: %s ", t->in->path, t->line, t->in->property->name->text);
 }
 
-/* The text with line breaks and indentation as one space each. */
+/* Prints the text with line breaks and indentation as one space each. */
 static void print_squeezed(const char *text, size_t length) {
   for (size_t i = 0; i < length; i++) {
     const bool space = strchr(" \t\r\n", text[i]) != NULL;
@@ -22,7 +22,7 @@ static void print_written(const struct property *p, struct span at) {
   print_squeezed(p->source->text + at.start, at.end - at.start);
 }
 
-/* v = (F)([1, 2]) */
+/* Prints v = (F)([1, 2]). */
 static void print_binding(struct trying *t, size_t i, struct type *type,
                           const struct datum *d) {
   const struct property *p = t->in->property;
@@ -52,7 +52,7 @@ static void print_case(struct trying *t, const struct datum *d) {
   puts(";");
 }
 
-/* What became of the drawn values, if something did. */
+/* Prints the arguments that were computed from the drawn values, if there are any. */
 static void print_arguments(struct trying *t, const struct datum *d) {
   if (!t->in->arguments || !trial_run(t, t->in->arguments, d, 1)) return;
   const struct property *p = t->in->property;
@@ -71,7 +71,7 @@ static void print_count(const char *option, uint64_t value) {
 }
 
 /* The command that finds the case again. */
-static void print_command(const struct trying *t) {
+static void print_repeat_command(const struct trying *t) {
   const struct nesl_options *o = t->n->options;
   printf("    again: nesl test %s --only %s --seed %llu", t->in->path,
          t->in->property->name->text, (unsigned long long)o->machine.seed);
@@ -100,7 +100,7 @@ void report_difference(struct trying *t, const struct datum *d, enum verdict lif
          "draws random numbers\n",
          verdict_text(lifted), verdict_text(flat));
   print_case(t, d);
-  print_command(t);
+  print_repeat_command(t);
 }
 
 void report_failure(struct trying *t, const struct datum *d, uint64_t number, unsigned steps,
@@ -118,7 +118,7 @@ void report_failure(struct trying *t, const struct datum *d, uint64_t number, un
   t->prints = false;
   if (v == VERDICT_FALSE) puts("    is F");
   if (!trial_failed(v)) puts("    is not, tried again: does it draw random numbers?");
-  print_command(t);
+  print_repeat_command(t);
 }
 
 void report_together(struct trying *t, struct round *r) {
@@ -130,7 +130,7 @@ void report_together(struct trying *t, struct round *r) {
   t->prints = true;
   trial_at_once(t, r, 0, r->count);
   t->prints = false;
-  print_command(t);
+  print_repeat_command(t);
 }
 
 void report_too_few(const struct trying *t, uint64_t held, uint64_t drawn) {

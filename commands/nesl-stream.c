@@ -53,17 +53,17 @@ struct nesl_stream {
   struct machine_sink sink;
 };
 
-static uint64_t width(const struct output_column *c) {
+static uint64_t width_of_column(const struct output_column *c) {
   return elem_info(c->elem)->bytes;
 }
 
-static uint64_t bytes_of(const struct output_column *c, uint64_t n) {
-  return ARRAY_NPY_HEADER + n * width(c);
+static uint64_t bytes_of_output(const struct output_column *c, uint64_t n) {
+  return ARRAY_NPY_HEADER + n * width_of_column(c);
 }
 
 /* ---- what is wrong ---- */
 
-static bool fail(const struct file *f, int error, char *problem) {
+static bool fail_stream_file(const struct file *f, int error, char *problem) {
   char buffer[128];
   snprintf(problem, MACHINE_SINK_PROBLEM, "%.100s: %s", f->name,
            strerror_r(error, buffer, sizeof buffer));
@@ -76,7 +76,7 @@ static bool fail_as(const struct file *f, const struct file_problem *why, char *
 }
 
 /* Whether a file of so many bytes, none of which are there, has room. */
-static bool has_room(const struct file *f, uint64_t bytes, char *problem) {
+static bool file_has_room(const struct file *f, uint64_t bytes, char *problem) {
   struct statvfs about;
   char needed[NUMBER_TEXT_MAX], available[NUMBER_TEXT_MAX];
   if (fstatvfs(f->replacement.fd, &about) != 0 || about.f_blocks == 0) return true;
@@ -92,22 +92,23 @@ static bool has_room(const struct file *f, uint64_t bytes, char *problem) {
 
 /* ---- which results the sink takes ---- */
 
-/* What is not large is faster in memory, since threads may then compute chunks of their own. */
-static bool is_large(const struct nesl_stream *s, uint64_t bytes) {
+/* Returns whether a result is large. Others are faster in memory, since threads may then
+ * compute chunks of their own. */
+static bool is_large_result(const struct nesl_stream *s, uint64_t bytes) {
   enum { MEMORY_PART = 8 };
   const uint64_t least = machine_memory(&s->n->options->machine) / MEMORY_PART;
   return bytes >= least || nesl_lent_bytes(s->n) >= least;
 }
 
-static bool wants(void *with, uint64_t bytes) {
+static bool stream_wants(void *with, uint64_t bytes) {
   struct nesl_stream *s = with;
-  s->large = is_large(s, bytes);
+  s->large = is_large_result(s, bytes);
   return true;
 }
 
 /* Opens the file. One that cannot be opened is one that the sink takes, so that the program
  * ends now; what is no ordinary file is written at the end. */
-static void open_file(struct nesl_stream *s, struct file *f) {
+static void open_output(struct nesl_stream *s, struct file *f) {
   if (f->open || f->problem.text[0]) return;
   f->open = replacement_begin(&f->replacement, &s->user, f->name, &f->problem);
   if (!f->open || !f->replacement.direct) return;
@@ -119,46 +120,46 @@ static bool takes_spooled(struct nesl_stream *s, struct output_column *c) {
   const char *problem;
   if (!s->large || c->spool) return false;
   c->spool = array_spool(&s->n->arena, &s->spools, &problem);
-  if (c->spool) open_file(s, c->file);
+  if (c->spool) open_output(s, c->file);
   return c->spool != NULL;
 }
 
-static bool takes(void *with, uint64_t result, enum cvl_elem elem) {
+static bool stream_takes(void *with, uint64_t result, enum cvl_elem elem) {
   struct nesl_stream *s = with;
   struct output_column *c = result < s->column_count ? &s->columns[result] : NULL;
   if (!c || c->elem != elem) return false;
   if (!c->file->direct || !c->elements) return takes_spooled(s, c);
   if (c->file->open) return false;
-  open_file(s, c->file);
+  open_output(s, c->file);
   return c->file->open || c->file->problem.text[0];
 }
 
 /* ---- chunks ---- */
 
 /* The disk is asked before the first elements are written. */
-static bool reserve(struct output_column *c, uint64_t total, char *problem) {
+static bool reserve_column(struct output_column *c, uint64_t total, char *problem) {
   struct file *f = c->file;
   if (c->reserved || total == MACHINE_SINK_UNKNOWN) return true;
-  if (!has_room(f, bytes_of(c, total), problem)) return false;
-  const int error = replacement_reserve(&f->replacement, bytes_of(c, total));
+  if (!file_has_room(f, bytes_of_output(c, total), problem)) return false;
+  const int error = replacement_reserve(&f->replacement, bytes_of_output(c, total));
   c->reserved = error == 0;
-  return error == 0 || fail(f, error, problem);
+  return error == 0 || fail_stream_file(f, error, problem);
 }
 
-/* The same of a spool, and of the file that will be written from it: an element of a CSV file
- * takes two bytes at least. */
+/* Reserves room for a spool, and for the file that will be written from it: an element of a CSV
+ * file takes two bytes at least. */
 static bool reserve_spooled(struct output_column *c, uint64_t total, char *problem) {
   struct file *f = c->file;
   struct file_problem why;
   if (c->reserved || total == MACHINE_SINK_UNKNOWN) return true;
-  f->wanted += total * (f->format == ARRAY_CSV ? 2 : width(c));
-  if (f->open && !f->direct && !has_room(f, f->wanted, problem)) return false;
-  c->reserved = spool_reserve(c->spool, total * width(c), &why);
+  f->wanted += total * (f->format == ARRAY_CSV ? 2 : width_of_column(c));
+  if (f->open && !f->direct && !file_has_room(f, f->wanted, problem)) return false;
+  c->reserved = spool_reserve(c->spool, total * width_of_column(c), &why);
   return c->reserved || fail_as(f, &why, problem);
 }
 
-/* What has been read of arguments stays in the system's memory only if it has no better use for
- * that; it is read again where it is needed. */
+/* Gives back the pages of arguments that have been read. The system keeps them if it has no
+ * better use for the memory, and reads them again where they are needed. */
 static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
   enum { OFTEN = 64 << 20, LEAST = 1 << 20 }; /* a chunk may have read more than it writes */
   s->written += bytes > LEAST ? bytes : LEAST;
@@ -170,25 +171,26 @@ static void give_pages_back(struct nesl_stream *s, uint64_t bytes) {
 static bool put_spooled(struct output_column *c, uint64_t first, uint64_t total,
                         const void *elements, uint64_t bytes, char *problem) {
   struct file_problem why;
-  const uint64_t at = first * width(c);
+  const uint64_t at = first * width_of_column(c);
   if (!reserve_spooled(c, total, problem)) return false;
   if (at < c->spool->length && !spool_cut(c->spool, at, &why))
     return fail_as(c->file, &why, problem);
   return spool_append(c->spool, elements, bytes, &why) || fail_as(c->file, &why, problem);
 }
 
-static bool put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
-                const void *elements, char problem[MACHINE_SINK_PROBLEM]) {
+static bool stream_put(void *with, uint64_t result, uint64_t first, uint64_t n, uint64_t total,
+                       const void *elements, char problem[MACHINE_SINK_PROBLEM]) {
   struct nesl_stream *s = with;
   struct output_column *c = &s->columns[result];
   struct file *f = c->file;
-  const uint64_t bytes = n * width(c);
+  const uint64_t bytes = n * width_of_column(c);
   if (f->problem.text[0]) return fail_as(f, &f->problem, problem);
   give_pages_back(s, bytes);
   if (c->spool) return put_spooled(c, first, total, elements, bytes, problem);
-  if (!reserve(c, total, problem)) return false;
-  const int error = replacement_put(&f->replacement, bytes_of(c, first), elements, bytes);
-  return error == 0 || fail(f, error, problem);
+  if (!reserve_column(c, total, problem)) return false;
+  const int error =
+      replacement_put(&f->replacement, bytes_of_output(c, first), elements, bytes);
+  return error == 0 || fail_stream_file(f, error, problem);
 }
 
 static const void *whole_spooled(struct output_column *c, char *problem) {
@@ -198,30 +200,30 @@ static const void *whole_spooled(struct output_column *c, char *problem) {
   return NULL;
 }
 
-static const void *whole(void *with, uint64_t result, uint64_t n,
-                         char problem[MACHINE_SINK_PROBLEM]) {
+static const void *stream_whole(void *with, uint64_t result, uint64_t n,
+                                char problem[MACHINE_SINK_PROBLEM]) {
   struct output_column *c = &((struct nesl_stream *)with)->columns[result];
   struct file *f = c->file;
   const void *mapped = NULL;
   if (c->spool) return whole_spooled(c, problem);
-  f->bytes = bytes_of(c, n);
+  f->bytes = bytes_of_output(c, n);
   int error = replacement_cut(&f->replacement, f->bytes);
   if (!error) error = replacement_map(&f->replacement, f->bytes, &mapped);
   f->mapped = mapped;
   if (!error) return f->mapped + ARRAY_NPY_HEADER;
-  fail(f, error, problem);
+  fail_stream_file(f, error, problem);
   return NULL;
 }
 
 /* ---- the files ---- */
 
-static enum cvl_elem elem_of(enum column_kind kind) {
+static enum cvl_elem elem_of_column(enum column_kind kind) {
   return kind == COLUMN_FLOAT ? CVL_F64 : kind == COLUMN_BOOL ? CVL_BOOL : CVL_I64;
 }
 
 /* The file of one component of the result, whose columns begin at *column. */
-static bool plan(struct nesl_stream *s, struct file *f, struct type *type,
-                 const struct column_kinds *kinds, uint64_t *column) {
+static bool plan_stream_file(struct nesl_stream *s, struct file *f, struct type *type,
+                             const struct column_kinds *kinds, uint64_t *column) {
   struct array_type array;
   const char *problem;
   if (!nesl_type_in_file(s->n, type, f->name, &array, &problem)) return false;
@@ -232,7 +234,7 @@ static bool plan(struct nesl_stream *s, struct file *f, struct type *type,
   for (; *column < end; (*column)++) {
     const enum column_kind kind = (enum column_kind)kinds->list.items[*column];
     s->columns[*column] = (struct output_column){
-        .file = f, .elements = kind != COLUMN_SEGDES, .elem = elem_of(kind)};
+        .file = f, .elements = kind != COLUMN_SEGDES, .elem = elem_of_column(kind)};
   }
   return true;
 }
@@ -249,12 +251,16 @@ const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) 
   s->column_count = kinds.list.count;
   s->columns = arena_alloc(&n->arena, s->column_count * sizeof *s->columns + 1);
   s->spools.heap = &n->heap;
-  s->sink = (struct machine_sink){
-      .takes = takes, .put = put, .whole = whole, .with = s, .wants = wants};
+  s->sink = (struct machine_sink){.takes = stream_takes,
+                                  .put = stream_put,
+                                  .whole = stream_whole,
+                                  .with = s,
+                                  .wants = stream_wants};
   for (unsigned i = 0; i < o->output_count; i++) {
     struct type *component = nesl_component(type, i, o->output_count);
     s->files[i].name = o->outputs[i];
-    if (!component || !plan(s, &s->files[i], component, &kinds, &column)) return NULL;
+    if (!component || !plan_stream_file(s, &s->files[i], component, &kinds, &column))
+      return NULL;
     s->count++;
   }
   n->stream = s;
@@ -263,7 +269,7 @@ const struct machine_sink *nesl_stream_begin(struct nesl *n, struct type *type) 
 
 /* ---- the end ---- */
 
-static void end(struct file *f) {
+static void end_output(struct file *f) {
   if (f->mapped) munmap((void *)(uintptr_t)f->mapped, (size_t)f->bytes);
   if (f->open) replacement_abandon(&f->replacement);
   f->mapped = NULL;
@@ -276,7 +282,7 @@ struct replacement *nesl_stream_of(struct nesl *n, unsigned output, const void *
   if (!f || !f->open) return NULL;
   *complete = f->mapped && f->mapped + ARRAY_NPY_HEADER == elements;
   if (*complete || !f->direct) return &f->replacement;
-  end(f); /* another value has become the result */
+  end_output(f); /* another value has become the result */
   return NULL;
 }
 
@@ -291,7 +297,7 @@ struct array_spools *nesl_stream_spools(struct nesl *n) {
 }
 
 void nesl_stream_end(struct nesl *n) {
-  for (unsigned i = 0; n->stream && i < n->stream->count; i++) end(&n->stream->files[i]);
+  for (unsigned i = 0; n->stream && i < n->stream->count; i++) end_output(&n->stream->files[i]);
   if (n->stream) array_spools_end(&n->stream->spools);
   n->stream = NULL;
 }

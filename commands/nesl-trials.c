@@ -36,7 +36,7 @@ static bool is_of_instance(const struct trying *t, const struct diag *d) {
 }
 
 /* Prints the message of a fault, and the calls within the program. */
-static void print_fault(const struct trying *t, const struct nesl *n, FILE *out) {
+static void print_trial_fault(const struct trying *t, const struct nesl *n, FILE *out) {
   enum { MOST = 5 };
   struct diag_list shown = n->diags;
   size_t count = shown.list.count ? 1 : 0;
@@ -46,7 +46,7 @@ static void print_fault(const struct trying *t, const struct nesl *n, FILE *out)
 }
 
 /* Whether memory was the limit. */
-static bool lacks_memory(const struct nesl *n, enum nesl_error error) {
+static bool is_memory_error(const struct nesl *n, enum nesl_error error) {
   if (error != NESL_LIMIT) return false;
   for (size_t i = 0; i < n->diags.list.count; i++) {
     if (strstr(n->diags.list.items[i].message, "memory")) return true;
@@ -57,11 +57,11 @@ static bool lacks_memory(const struct nesl *n, enum nesl_error error) {
 static bool note_run(struct nesl *n, void *context, const struct nesl_done *it) {
   struct trying *t = context;
   t->ran = it->outcome.error == NESL_OK;
-  if (!t->ran && t->prints) print_fault(t, n, stdout);
-  if (t->exhausted || t->simplifies || !lacks_memory(n, it->outcome.error)) return true;
+  if (!t->ran && t->prints) print_trial_fault(t, n, stdout);
+  if (t->exhausted || t->simplifies || !is_memory_error(n, it->outcome.error)) return true;
   t->exhausted = true; /* said once: there may be no case that lacks it alone */
   fflush(stdout);
-  print_fault(t, n, stderr);
+  print_trial_fault(t, n, stderr);
   return true;
 }
 
@@ -86,23 +86,23 @@ bool trial_run(struct trying *t, const struct source *form, const struct datum *
 }
 
 /* Whether there is no more to be tried. */
-static bool ends(const struct trying *t) {
+static bool is_asked_to_end(const struct trying *t) {
   return t->n->interrupted;
 }
 
-static const struct column *result_of(struct trying *t, const char *name) {
+static const struct column *verdicts_of(struct trying *t, const char *name) {
   const struct global *g = session_global(t->n->session, name);
   return &g->value.columns[g->value.count - 1];
 }
 
 enum verdict trial_alone(struct trying *t, const struct datum *one) {
   if (!trial_run(t, t->in->flat, one, 1)) return VERDICT_FAULT;
-  return (enum verdict)result_of(t, "_verdict")->as.ints[0];
+  return (enum verdict)verdicts_of(t, "_verdict")->as.ints[0];
 }
 
 bool trial_at_once(struct trying *t, struct round *r, size_t from, size_t end) {
   if (!trial_run(t, t->in->lifted, r->cases + from, end - from)) return false;
-  const struct column *column = result_of(t, "_verdicts");
+  const struct column *column = verdicts_of(t, "_verdicts");
   for (size_t i = from; i < end; i++) {
     r->verdicts[i] = (enum verdict)column->as.ints[i - from];
   }
@@ -116,7 +116,7 @@ bool trial_failed(enum verdict v) {
 /* The first of the cases from .. end - 1 that fails, or `end`. Verdicts up to there are set. */
 static size_t first_failure(struct trying *t, struct round *r, size_t from, size_t end) {
   t->runs++;
-  if (from == end || ends(t)) return end;
+  if (from == end || is_asked_to_end(t)) return end;
   if (trial_at_once(t, r, from, end)) {
     while (from < end && !trial_failed(r->verdicts[from])) from++;
     return from;
@@ -134,11 +134,11 @@ static size_t first_failure(struct trying *t, struct round *r, size_t from, size
 
 /* ---- drawing ---- */
 
-static uint64_t chosen(uint64_t option, uint64_t property, uint64_t usual) {
+static uint64_t chosen_number(uint64_t option, uint64_t property, uint64_t usual) {
   return option ? option : property ? property : usual;
 }
 
-/* Of all parameters, a tuple from parameter i on. */
+/* Draws a case of all parameters, which is a tuple from parameter i on. */
 static struct datum draw_case(struct trying *t, size_t i, struct type *type, uint64_t size) {
   const struct property *p = t->in->property;
   const struct datum_domain domain = {&p->parameters.items[i].range, t->n->options->widths};
@@ -166,7 +166,7 @@ static struct round draw_round(struct trying *t, uint64_t first, uint64_t count)
 
 /* ---- simpler cases ---- */
 
-/* What is simpler in the component of one parameter, from parameter i on. */
+/* Appends cases that are simpler in the component of one parameter, from parameter i on. */
 static void simpler_cases(struct trying *t, size_t i, struct type *type, const struct datum *d,
                           datum_list *list) {
   const struct property *p = t->in->property;
@@ -212,12 +212,12 @@ static bool simplify(struct trying *t, struct datum *failing) {
 }
 
 /* Makes the case as simple as it gets; the number of steps. `ended` early? */
-static unsigned simplest(struct trying *t, struct datum *failing, bool *ended) {
+static unsigned find_simplest(struct trying *t, struct datum *failing, bool *ended) {
   const double before = seconds_now();
   unsigned steps = 0;
   for (bool simpler = true; simpler && !*ended; steps += simpler) {
     simpler = simplify(t, failing);
-    *ended = ends(t) || t->runs > MOST_SIMPLER_RUNS || t->tried > MOST_TRIED ||
+    *ended = is_asked_to_end(t) || t->runs > MOST_SIMPLER_RUNS || t->tried > MOST_TRIED ||
              seconds_now() - before > most_simpler_seconds;
   }
   return steps;
@@ -225,12 +225,12 @@ static unsigned simplest(struct trying *t, struct datum *failing, bool *ended) {
 
 /* ---- a property ---- */
 
-/* A case that failed among others. */
-static void report(struct trying *t, const struct datum *found, enum verdict lifted,
-                   uint64_t number) {
+/* Reports a case that failed among others. */
+static void report_case(struct trying *t, const struct datum *found, enum verdict lifted,
+                        uint64_t number) {
   struct datum failing = kept(t, found);
   const enum verdict flat = trial_alone(t, &failing);
-  if (ends(t)) return;
+  if (is_asked_to_end(t)) return;
   if (flat != lifted) {
     report_difference(t, &failing, lifted, flat);
     return;
@@ -238,8 +238,8 @@ static void report(struct trying *t, const struct datum *found, enum verdict lif
   bool ended = false;
   t->runs = 0;
   t->simplifies = true;
-  const unsigned steps = simplest(t, &failing, &ended);
-  if (!ends(t)) report_failure(t, &failing, number, steps, ended);
+  const unsigned steps = find_simplest(t, &failing, &ended);
+  if (!is_asked_to_end(t)) report_failure(t, &failing, number, steps, ended);
 }
 
 /* How many cases were drawn, and of what size the next one is: it grows from 0 to the number of
@@ -257,7 +257,7 @@ static uint64_t held_in(const struct round *r) {
 /* Whether the case has the same verdict alone; reports it if not. */
 static bool agrees_alone(struct trying *t, const struct round *r, size_t i) {
   const enum verdict flat = trial_alone(t, &r->cases[i]);
-  if (flat != r->verdicts[i] && !ends(t)) {
+  if (flat != r->verdicts[i] && !is_asked_to_end(t)) {
     report_difference(t, &r->cases[i], r->verdicts[i], flat);
   }
   return flat == r->verdicts[i];
@@ -271,9 +271,9 @@ static bool try_round(struct trying *t, const struct drawn *drawn, uint64_t coun
   t->together = false;
   struct round r = draw_round(t, drawn->step, count);
   const size_t failing = first_failure(t, &r, 0, r.count);
-  if (ends(t)) return false;
+  if (is_asked_to_end(t)) return false;
   if (failing < r.count) {
-    report(t, &r.cases[failing], r.verdicts[failing], drawn->count + failing + 1);
+    report_case(t, &r.cases[failing], r.verdicts[failing], drawn->count + failing + 1);
     return false;
   }
   if (t->together) report_together(t, &r);
@@ -306,8 +306,8 @@ struct trial instance_try(struct nesl *n, const struct instance *in, uint64_t nu
                      .bits = random_stream(o->machine.seed, in->property->name->text, number),
                      .number = ++n->numbered,
                      .line = instance_line(in),
-                     .cases = chosen(o->cases, in->property->cases, CASES),
-                     .size = chosen(o->size, in->property->size, SIZE)};
+                     .cases = chosen_number(o->cases, in->property->cases, CASES),
+                     .size = chosen_number(o->size, in->property->size, SIZE)};
   struct memory_guard guard;
   arena_init(&t.keep, &n->heap);
   arena_init(&t.values, &n->heap);

@@ -6,7 +6,7 @@
 
 #include "commands/nesl-property.h"
 
-/* What is tried, and the memory of it. */
+/* An instance that is tried, and the memory for it. */
 struct trying {
   struct nesl *n;
   const struct instance *in;
@@ -24,7 +24,7 @@ struct trying {
   bool together;        /* some cases failed at once, and none of them by itself */
 };
 
-/* Cases, and what became of them. */
+/* The cases of a round, and their verdicts. */
 struct round {
   struct datum *cases;
   enum verdict *verdicts;
@@ -33,26 +33,27 @@ struct round {
 
 /* ---- runs ---- */
 
-/* Executes one of the instance's forms, with these cases as the argument; false if it fails. */
+/* Executes one of the instance's forms, with these cases as the argument; returns false if it
+ * fails. */
 bool trial_run(struct trying *, const struct source *form, const struct datum *, size_t count);
 /* Tries the case alone. */
 enum verdict trial_alone(struct trying *, const struct datum *);
-/* Tries cases from .. end - 1 at once; false if there is a fault. */
+/* Tries cases from .. end - 1 at once; returns false if there is a fault. */
 bool trial_at_once(struct trying *, struct round *, size_t from, size_t end);
 bool trial_failed(enum verdict);
 
 /* ---- reports, to standard output ---- */
 
-/* The law does not hold for the case, which was made simpler in so many steps, unless that
- * ended early. */
+/* Reports that the law does not hold for the case, which was made simpler in so many steps,
+ * unless that ended early. */
 void report_failure(struct trying *, const struct datum *, uint64_t number, unsigned steps,
                     bool ended);
-/* The case has another verdict alone than among others. */
+/* Reports that the case has another verdict alone than among others. */
 void report_difference(struct trying *, const struct datum *, enum verdict lifted,
                        enum verdict flat);
-/* Cases fail at once, and none of them alone. */
+/* Reports that cases fail at once, and none of them alone. */
 void report_together(struct trying *, struct round *);
-/* Too few of the drawn cases satisfy the condition. */
+/* Reports that too few of the drawn cases satisfy the condition. */
 void report_too_few(const struct trying *, uint64_t held, uint64_t drawn);
 
 #endif

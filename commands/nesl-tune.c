@@ -19,7 +19,7 @@ static unsigned source_count(const struct nesl_options *o) {
   return o->expression ? o->operand_count : 1;
 }
 
-static uint64_t file_bytes(const char *file) {
+static uint64_t regular_file_bytes(const char *file) {
   struct stat about;
   return stat(file, &about) == 0 && S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
 }
@@ -35,7 +35,7 @@ static const char *read_but_once(const struct nesl_options *o) {
   return NULL;
 }
 
-static void add_text(struct sha256_state *s, const char *text) {
+static void digest_text(struct sha256_state *s, const char *text) {
   if (text) sha256_add(s, text, strlen(text));
   sha256_add(s, "", 1);
 }
@@ -49,18 +49,18 @@ static uint64_t add_arguments(struct sha256_state *s, const struct nesl_options 
     const int64_t most = INT64_MAX / 8 / NESL_MOST_OPERANDS;
     int64_t number;
     if (nesl_is_array_file(argument)) {
-      bytes += file_bytes(argument);
+      bytes += regular_file_bytes(argument);
     } else if (parse_int(argument, strlen(argument), -most, most, &number)) {
       bytes += sizeof number * (uint64_t)(number < 0 ? -number : number);
     } else {
-      add_text(s, argument);
+      digest_text(s, argument);
     }
   }
   return bytes;
 }
 
 /* The text of a source; *input: whether it names standard input, or loads others that may. */
-static bool add_source(struct sha256_state *s, const char *file, bool *input) {
+static bool digest_source(struct sha256_state *s, const char *file, bool *input) {
   struct source_text text = {0};
   struct heap heap;
   struct arena messages;
@@ -94,11 +94,11 @@ void nesl_identify(struct nesl_options *o) {
   if (!known) return;
   sha256_begin(&state);
   sha256_add(&state, ways, sizeof ways);
-  add_text(&state, o->expression);
-  add_text(&state, o->entry);
+  digest_text(&state, o->expression);
+  digest_text(&state, o->entry);
   o->reads_input = o->expression && strstr(o->expression, "stdin");
   for (unsigned i = 0; i < source_count(o) && known; i++)
-    known = add_source(&state, o->operands[i], &o->reads_input);
+    known = digest_source(&state, o->operands[i], &o->reads_input);
   const uint64_t bytes = add_arguments(&state, o) + (o->reads_input ? tune_input_bytes() : 0);
   o->identity.input_class = tuned_class(bytes);
   sha256_end(&state, o->identity.digest);
@@ -113,7 +113,7 @@ struct nesl_runs {
 };
 
 /* A session has said itself why it failed. */
-static double run(void *with, const struct machine_options *machine) {
+static double run_tuned_session(void *with, const struct machine_options *machine) {
   const struct nesl_runs *r = with;
   double seconds;
   r->options->machine = *machine;
@@ -132,7 +132,7 @@ static int tune_sources(struct nesl_options *o, nesl_session_run *session,
                           .identity = o->identity,
                           .machine = &machine,
                           .diags = diags,
-                          .run = run,
+                          .run = run_tuned_session,
                           .with = &runs});
 }
 

@@ -1,4 +1,5 @@
-/* nesl.c - the command for NESL: options, files, and one of its modes (nesl.h). */
+/* nesl.c - the command for NESL: it reads options and files, and runs one of its modes
+ * (nesl.h). */
 #include "commands/nesl.h"
 #include "commands/process.h"
 #include "commands/ranks-input.h"
@@ -102,7 +103,7 @@ static int run_guarded(struct nesl *n, struct nesl_options *options, FILE *out) 
 }
 
 /* A session that prints its results to `out`; its exit status. */
-static int run_once(struct nesl_options *options, FILE *out, double *seconds) {
+static int run_session_once(struct nesl_options *options, FILE *out, double *seconds) {
   struct nesl n = {0};
   heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
@@ -113,7 +114,7 @@ static int run_once(struct nesl_options *options, FILE *out, double *seconds) {
 }
 
 /* A session that prints to standard output, or captures what forms print; its exit status. */
-static int run_whole(struct nesl_options *options, bool captures, bool one_by_one) {
+static int run_and_measure(struct nesl_options *options, bool captures, bool one_by_one) {
   struct nesl n = {0};
   FILE *out = stdout;
   heap_init(&n.message_heap, DIAG_MEMORY);
@@ -132,39 +133,39 @@ static int run_whole(struct nesl_options *options, bool captures, bool one_by_on
 }
 
 /* Whether more is to be tested: nobody would see it where the output is lost. */
-static bool goes_on(int status) {
+static bool test_goes_on(int status) {
   return status != STATUS_INTERRUPTED && process_reaches(stdout);
 }
 
-/* Each file in a session of its own; the greatest status. */
+/* Tests each file in a session of its own; returns the greatest status. */
 static int test_files(const struct nesl_options *options) {
   int greatest = STATUS_DONE;
   bool found = false;
-  for (unsigned i = 0; i < options->operand_count && goes_on(greatest); i++) {
+  for (unsigned i = 0; i < options->operand_count && test_goes_on(greatest); i++) {
     struct nesl_options one = *options;
     one.operands[0] = options->operands[i];
     one.operand_count = 1;
     one.found = &found;
-    const int status = run_whole(&one, true, true);
+    const int status = run_and_measure(&one, true, true);
     if (status > greatest) greatest = status;
   }
-  if (!options->only || found || !goes_on(greatest)) return greatest;
+  if (!options->only || found || !test_goes_on(greatest)) return greatest;
   fprintf(stderr, "nesl: error: --only %s: there is no property of this name\n", options->only);
   return STATUS_USAGE;
 }
 
-static int execute(struct nesl_options *options) {
+static int execute_mode(struct nesl_options *options) {
   const bool captures = options->mode == NESL_OUTCOMES_OF;
   const bool one_by_one = captures || options->mode == NESL_PROMPT;
   if (options->mode == NESL_TEST) return test_files(options);
   if (!one_by_one) process_limit(options->seconds);
   if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
   nesl_identify(options);
-  if (options->tune_seconds > 0) return nesl_tune(options, run_once);
-  return run_whole(options, captures, one_by_one);
+  if (options->tune_seconds > 0) return nesl_tune(options, run_session_once);
+  return run_and_measure(options, captures, one_by_one);
 }
 
-static int command(int argc, char **argv) {
+static int nesl_command_line(int argc, char **argv) {
   struct nesl_options options;
   if (!nesl_options_parse(&options, argc, argv)) return STATUS_USAGE;
   if (shared_answered(&options.shared, nesl_options_help, "nesl (Ravel) " RAVEL_VERSION)) {
@@ -173,9 +174,9 @@ static int command(int argc, char **argv) {
   int status;
   process_share_input(ranks_broadcast);
   if (run_tuning_listed("nesl", options.tuning, &status)) return status;
-  return execute(&options);
+  return execute_mode(&options);
 }
 
 int main(int argc, char **argv) {
-  return process_main("nesl", command, argc, argv);
+  return process_main("nesl", nesl_command_line, argc, argv);
 }

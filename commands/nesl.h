@@ -78,7 +78,7 @@ struct nesl {
 /* ---- a session ---- */
 
 /* Initialises *n, whose arena of messages is ready. Sets out, widths and stop in the options'
- * `machine`. False with diagnostics. */
+ * `machine`. Returns false with diagnostics. */
 bool nesl_begin(struct nesl *n, struct nesl_options *, FILE *out, struct stop *);
 /* Frees everything; not `out`. */
 void nesl_end(struct nesl *);
@@ -120,11 +120,12 @@ typedef bool nesl_visit(struct nesl *, void *context, const struct nesl_done *);
 void nesl_each_form(struct nesl *, const struct source *, nesl_visit *done, void *context,
                     uint32_t *more);
 
-/* Executes the forms of a source and prints results; the number of forms that failed. */
+/* Executes the forms of a source and prints results; returns the number of forms that failed.
+ */
 unsigned nesl_run_source(struct nesl *, const struct source *);
 /* Prints the outcome of a form: a nesl_visit whose context counts failures (unsigned). */
 bool nesl_print_done(struct nesl *, void *failed, const struct nesl_done *);
-/* The text of a file that the user named as a source; NULL after complaining. */
+/* Reads a file that the user named as a source; returns NULL after complaining. */
 const struct source *nesl_read_file(struct nesl *, const char *file);
 /* Where a file is that a form names, relative to the file that has the form, the current
  * directory or a folder of NESL_PATH. `typed`: the user wrote the name itself; otherwise a
@@ -132,29 +133,29 @@ const struct source *nesl_read_file(struct nesl *, const char *file);
  * below. False after complaining. nesl-import.c */
 bool nesl_find_file(struct nesl *, const struct form *, const char *name, bool typed,
                     struct source_found *);
-/* The text of a file that was found; NULL after complaining. */
+/* Reads a file that was found; returns NULL after complaining. */
 const struct source *nesl_load_file(struct nesl *, const char *path, bool typed);
-/* import "file" as m; false after complaining. nesl-import.c */
+/* Executes import "file" as m; returns false after complaining. nesl-import.c */
 bool nesl_import(struct nesl *, const struct form *);
-/* Counts a file that another loads; false after complaining if there are too many. `at` is
- * what the complaint marks. */
+/* Counts a file that another loads; returns false after complaining if there are too many. The
+ * complaint marks `at`. */
 bool nesl_begin_load(struct nesl *, const struct form *, struct span at);
-/* Complains of the forms that failed in such a file. False. */
+/* Complains of the forms that failed in such a file. Returns false. */
 bool nesl_complain_of_load(struct nesl *, const struct form *, struct span at, unsigned failed,
                            const char *file);
-/* Executes the forms of a file and prints results; the number of forms that failed. */
+/* Executes the forms of a file and prints results; returns the number of forms that failed. */
 unsigned nesl_run_file(struct nesl *, const struct source *);
-/* A text of its own as a source. */
+/* Makes a text a source of its own. */
 const struct source *nesl_source(struct nesl *, const char *name, const char *text,
                                  size_t length, uint32_t first_line);
-/* The same for a text given on the command line, which needs no terminator. NULL after
- * complaining, of both. */
+/* Makes a source of a text given on the command line, which needs no terminator. Both return
+ * NULL after complaining. */
 const struct source *nesl_typed_source(struct nesl *, const char *text);
 
-/* Executes a command; false after complaining. */
+/* Executes a command; returns false after complaining. */
 bool nesl_command(struct nesl *, const struct form *);
 
-/* What a word or a symbol means that is no function; NULL: nothing. nesl-describe.c */
+/* The meaning of a word or a symbol that is no function; NULL: none. nesl-describe.c */
 struct nesl_syntax {
   const char *words, *form, *text;
 };
@@ -166,17 +167,17 @@ void nesl_put_type(struct global *, FILE *);
 
 /* ---- tuning ---- */
 
-/* Sets the options' identity, if a run is one for which values may be kept: of `run` and -e,
+/* Sets the options' identity, if tuned values may be kept for this run: one of `run` or -e,
  * with sources in regular files, which can be read twice. nesl-tune.c */
 void nesl_identify(struct nesl_options *);
-/* --tune; the exit status. `run` executes a session that prints to a stream, and says how long
- * its machine took. */
+/* Runs --tune and returns the exit status. `run` executes a session that prints to a stream,
+ * and measures how long its machine took. */
 typedef int nesl_session_run(struct nesl_options *, FILE *out, double *seconds);
 int nesl_tune(struct nesl_options *, nesl_session_run *run);
 
 /* ---- modes ---- */
 
-/* Reads forms from standard input until it ends; the exit status. */
+/* Reads forms from standard input until it ends; returns the exit status. */
 int nesl_prompt(struct nesl *);
 int nesl_outcomes(struct nesl *, const struct source *);
 /* Compares outcomes with comments, and tries properties (nesl-property.h). */
@@ -186,12 +187,12 @@ int nesl_cost(struct nesl *, const struct source *);
 
 /* ---- cost, profile, time, trace ---- */
 
-/* Executes the command of this name, which evaluates an expression; false after complaining.
- * nesl-observe.c */
+/* Executes the command of this name, which evaluates an expression; returns false after
+ * complaining. nesl-observe.c */
 bool nesl_observe(struct nesl *, const char *command, const struct form *);
 /* Executes a form with another evaluator, and prints its result or complaints. */
 bool nesl_evaluate_with(struct nesl *, struct evaluator *, const struct form *, bool shows);
-/* cost; with an evaluator that collects a profile. nesl-cost.c */
+/* Prints the cost, with an evaluator that collects a profile. nesl-cost.c */
 bool nesl_cost_of(struct nesl *, const struct form *, struct evaluator *profiled);
 
 /* ---- arrays in files ---- */
@@ -199,56 +200,61 @@ bool nesl_cost_of(struct nesl *, const struct form *, struct evaluator *profiled
 /* session.h: file_type; the context is a struct nesl. */
 struct type *nesl_type_of_file(void *context, const char *format, const char *settings,
                                const char *name, size_t length, const char **problem);
-/* Whether the name ends in .npy, .npz or .csv. */
+/* Returns whether the name ends in .npy, .npz or .csv. */
 bool nesl_is_array_file(const char *);
-/* Binds argument `index` (from 0) of `count` of a function to the value in a file, of the type
- * of the parameter or, where that is open, of the file. False after complaining. */
+/* Binds argument `index` (from 0) of `count` of a function to the value in a file. It has the
+ * type of the parameter or, where that is open, of the file. Returns false after complaining.
+ */
 bool nesl_bind_argument(struct nesl *, const struct global *function, unsigned index,
                         unsigned count, const char *name, const char *file);
-/* The call of --entry with the arguments of the options as a source; each array from a file is
- * bound to a name. NULL after complaining. nesl-entry.c */
+/* Makes the call of --entry with the arguments of the options a source; each array from a file
+ * is bound to a name. Returns NULL after complaining. nesl-entry.c */
 const struct source *nesl_entry_source(struct nesl *);
-/* Evaluates the arguments of the checked call, and makes them `parameters`. False after
+/* Evaluates the arguments of the checked call, and makes them `parameters`. Returns false after
  * complaining. */
 bool nesl_take_arguments(struct nesl *, const struct checked *call);
 /* Frees their values: the machine has them. The context is a struct nesl. */
 void nesl_forget_arguments(void *context);
 
-/* Writes the value of `it` into the files of the options. False after complaining. */
+/* Writes the value of `it` into the files of the options. Returns false after complaining. */
 bool nesl_write_results(struct nesl *);
-/* The same of a value, with what has been streamed; sets `written`. */
+/* Writes a value into the files of the options, with the columns that have been streamed; sets
+ * `written`. */
 bool nesl_write_value(struct nesl *, const struct nesl_value *);
-/* The type of component `index` of a tuple of `count`; NULL if there is none. */
+/* Returns the type of component `index` of a tuple of `count`; NULL if there is none. */
 struct type *nesl_component(struct type *tuple, unsigned index, unsigned count);
-/* How a file holds a value of this type; false with a problem if it cannot. */
+/* Finds how a file holds a value of this type; returns false with a problem if it cannot. */
 bool nesl_type_in_file(struct nesl *, struct type *, const char *file, struct array_type *,
                        const char **problem);
-/* By the end of its name. */
+/* Returns the format that the end of the name means. */
 enum array_format nesl_array_format(const char *file);
 /* Takes a mapped file that an argument is read from: it stays to the end. */
 void nesl_lend_file(struct nesl *, const char *file, const struct source_text *mapped);
-/* Where columns of the file with this text go that are not as in the machine; NULL: to memory.
+/* Returns the spools for columns of the file with this text that are not as in the machine;
+ * NULL: they go to memory.
  */
 struct array_spools *nesl_lent_spools(struct nesl *, const char *text);
-/* Whether the elements of an argument are in such a file, or in a spool. The context is a
- * struct nesl. */
+/* Returns whether the elements of an argument are in such a file, or in a spool. The context is
+ * a struct nesl. */
 bool nesl_argument_stays(void *context, const void *elements);
-/* The bytes of all such files. */
+/* Returns the bytes of all such files. */
 uint64_t nesl_lent_bytes(const struct nesl *);
-/* Whether no other process has made one of them shorter; else complains. */
+/* Returns whether no other process has made one of them shorter; else complains. */
 bool nesl_lent_are_whole(struct nesl *);
-/* What has been read of them need not stay in memory. */
+/* Gives back the pages of these files that have been read: they need not stay in memory. */
 void nesl_lent_give_back(struct nesl *);
 void nesl_lent_end(struct nesl *);
 
-/* Begins to stream the results of the call, of this type, into the files of the options: the
- * sink for its evaluation. NULL if they cannot be there, which is found out later. */
+/* Begins to stream the results of the call, of this type, into the files of the options.
+ * Returns the sink for its evaluation, or NULL if they cannot be streamed, which is found out
+ * later. */
 const struct machine_sink *nesl_stream_begin(struct nesl *, struct type *);
-/* The file of an output that is open already: to be printed to its stream, and finished. NULL:
- * it is none. *complete: it has these elements, and only the header is missing. */
+/* Returns the file of an output that is open already: to be printed to its stream, and
+ * finished. NULL: there is none. *complete: it has these elements, and only the header is
+ * missing. */
 struct replacement *nesl_stream_of(struct nesl *, unsigned output, const void *elements,
                                    bool *complete);
-/* As replacement_end. */
+/* Ends such a file as replacement_end does. */
 bool nesl_stream_finish(struct nesl *, unsigned output, struct file_problem *);
 /* Where results are, for array_type.spools; or NULL. */
 struct array_spools *nesl_stream_spools(struct nesl *);
@@ -256,12 +262,13 @@ struct array_spools *nesl_stream_spools(struct nesl *);
  */
 void nesl_stream_end(struct nesl *);
 
-/* The same where several ranks run the program: those of NumPy files that have one column are
- * written by all ranks, each its own elements, when the program has ended. NULL: rank 0 writes
- * all of them. */
+/* Begins to stream the results where several ranks run the program. All ranks write the NumPy
+ * files that have one column, each its own elements, when the program has ended. Returns NULL
+ * if rank 0 writes all files. */
 const struct machine_own_sink *nesl_ranks_begin(struct nesl *, struct type *);
-/* Whether the elements of an output are written so, or could not be. Then only the header is
- * missing, on rank 0, to be printed to the stream: NULL on other ranks, and after a failure. */
+/* Returns whether the elements of an output are written so, or could not be. Then only the
+ * header is missing: rank 0 prints it to the stream, which is NULL on other ranks and after a
+ * failure. */
 bool nesl_ranks_have(const struct nesl *, unsigned output, FILE **stream);
 /* As replacement_end; false on all ranks if one could not write its elements. */
 bool nesl_ranks_finish(struct nesl *, unsigned output, struct file_problem *);
@@ -270,7 +277,7 @@ void nesl_ranks_end(struct nesl *);
 
 /* ---- repeated evaluations ---- */
 
-/* One with the repetitions of the options. nesl-measure.c */
+/* Returns a measurement with the repetitions of the options. nesl-measure.c */
 struct measurement nesl_measurement(struct nesl *);
 /* Prints it to standard error, and writes it to the file of --times. False with a diagnostic.
  */

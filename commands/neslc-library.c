@@ -15,7 +15,7 @@ struct names {
   ARRAY(const char *) list;
 };
 
-static bool add_name(struct names *names, const char *name) {
+static bool add_entry_name(struct names *names, const char *name) {
   struct making *m = names->m;
   for (size_t i = 0; i < names->list.count; i++) {
     if (strcmp(names->list.items[i], name) != 0) continue;
@@ -36,13 +36,14 @@ static bool check_names(struct making *m) {
   bool fine = true;
   for (uint32_t i = 0; i < m->l.entry_count && fine; i++) {
     const char *name = m->l.entries[i].c_name;
-    fine = add_name(&names, name) && add_name(&names, arena_printf(arena, "%s_function", name));
+    fine = add_entry_name(&names, name) &&
+           add_entry_name(&names, arena_printf(arena, "%s_function", name));
   }
   for (size_t i = 0; i < types->list.count && fine; i++) {
     const struct c_type *t = types->list.items[i];
     if (t->kind == C_SCALAR) continue;
-    fine = add_name(&names, t->name) &&
-           (!t->given || add_name(&names, arena_printf(arena, "free_%s", t->name)));
+    fine = add_entry_name(&names, t->name) &&
+           (!t->given || add_entry_name(&names, arena_printf(arena, "free_%s", t->name)));
   }
   return fine;
 }
@@ -53,8 +54,8 @@ static const char *folder_of(const struct making *m) {
   return m->o->output ? m->o->output : ".";
 }
 
-static bool write_file(struct making *m, const char *suffix,
-                       void (*print)(const struct library *, FILE *)) {
+static bool write_library_file(struct making *m, const char *suffix,
+                               void (*print)(const struct library *, FILE *)) {
   struct output out;
   struct memory_guard guard;
   struct diag_list *diags = &m->n->diags;
@@ -70,11 +71,11 @@ static bool write_file(struct making *m, const char *suffix,
   return output_end(&out, file, diags);
 }
 
-static bool write_kernels(struct making *m) {
+static bool write_kernel_files(struct making *m) {
   struct diag_list *diags = &m->n->diags;
   if (!m->o->kernels) return true;
-  return library_superops(&m->l, diags) && write_file(m, ".cu", library_cuda_text) &&
-         write_file(m, "-cpu.c", library_cpu_text) &&
+  return library_superops(&m->l, diags) && write_library_file(m, ".cu", library_cuda_text) &&
+         write_library_file(m, "-cpu.c", library_cpu_text) &&
          library_compile(&m->l, folder_of(m), m->o->kernels, diags);
 }
 
@@ -90,6 +91,6 @@ bool neslc_library(struct nesl *n, const struct neslc_options *o) {
     if (!library_make_entry(&m, o->entries[i])) return false;
   }
   return check_names(&m) && output_folder(folder_of(&m), 0777, &n->diags) &&
-         write_file(&m, ".h", library_header) && write_file(&m, ".c", library_source) &&
-         write_kernels(&m);
+         write_library_file(&m, ".h", library_header) &&
+         write_library_file(&m, ".c", library_source) && write_kernel_files(&m);
 }

@@ -1,4 +1,4 @@
-/* neslc-library.h - neslc --library. */
+/* neslc-library.h - makes libraries of C: neslc --library. */
 #ifndef RAVEL_NESLC_LIBRARY_H
 #define RAVEL_NESLC_LIBRARY_H
 

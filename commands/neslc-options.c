@@ -63,7 +63,7 @@ static bool kernels_value(const char *value, struct neslc_options *o) {
          usage_error("neslc", "--kernels may be followed by =ARCH, a name for -march");
 }
 
-static bool apply(void *options, unsigned id, const char *value) {
+static bool neslc_apply(void *options, unsigned id, const char *value) {
   struct neslc_options *o = options;
   switch ((enum option_id)id) {
   case OPT_OUTPUT: o->output = value; break;
@@ -120,8 +120,8 @@ static bool check_library(const struct neslc_options *o) {
   return true;
 }
 
-/* What holds between options. */
-static bool check_together(const struct neslc_options *o) {
+/* Checks conditions between options. */
+static bool neslc_check_together(const struct neslc_options *o) {
   if (o->session.shared.help || o->session.shared.version) return true;
   if (!o->file) return usage_error("neslc", "which program? FILE is missing");
   if (o->file[0] == '\0') return usage_error("neslc", "the file name is empty");
@@ -145,9 +145,9 @@ bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {
                                     .rows = rows,
                                     .row_count = OPT_COUNT,
                                     .options = o,
-                                    .apply = apply,
+                                    .apply = neslc_apply,
                                     .file = &o->file};
-  if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+  if (!arguments_parse(&line, argc, argv) || !neslc_check_together(o)) return false;
   o->session.machine.arguments_unknown = true;
   nesl_options_settle(&o->session);
   return true;

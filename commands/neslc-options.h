@@ -1,4 +1,4 @@
-/* neslc-options.h - the command line of neslc as data. */
+/* neslc-options.h - describes the command line of neslc as data. */
 #ifndef RAVEL_NESLC_OPTIONS_H
 #define RAVEL_NESLC_OPTIONS_H
 
@@ -19,7 +19,7 @@ struct neslc_options {
 /* Reads the command line. False after one line about what is wrong with it on standard error.
  */
 bool neslc_options_parse(struct neslc_options *, int argc, char **argv);
-/* What --help says. */
+/* Prints the text of --help. */
 void neslc_options_help(FILE *);
 
 #endif

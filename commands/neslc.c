@@ -115,7 +115,7 @@ struct sources {
   ARRAY(const struct source *) list;
 };
 
-static void add_source(struct sources *s, const struct source *source) {
+static void add_compiled_source(struct sources *s, const struct source *source) {
   for (size_t i = 0; i < s->list.count; i++) {
     if (s->list.items[i] == source) return;
   }
@@ -123,18 +123,18 @@ static void add_source(struct sources *s, const struct source *source) {
 }
 
 static void add_source_of(void *context, struct global *g) {
-  if (g->form) add_source(context, g->form->source);
+  if (g->form) add_compiled_source(context, g->form->source);
 }
 
 static void show_flattened(struct nesl *n, const struct compilation *c,
                            const struct form *form) {
   struct sources s = {.arena = &n->arena};
-  if (form) add_source(&s, form->source);
+  if (form) add_compiled_source(&s, form->source);
   session_each(n->session, add_source_of, &s);
   flatten_show(c->program, s.list.items, s.list.count, c->say);
 }
 
-static bool compile(struct nesl *n, struct compilation *c) {
+static bool compile_forms(struct nesl *n, struct compilation *c) {
   const struct form *form = NULL;
   const struct neslc_options *o = c->options;
   const struct flatten_options flatten = {.widths = o->session.widths,
@@ -159,7 +159,7 @@ static bool compile(struct nesl *n, struct compilation *c) {
 
 /* ---- the command ---- */
 
-/* PROGRAM.vcode for PROGRAM.nesl, "-" for "-"; the arena's. */
+/* Returns PROGRAM.vcode for PROGRAM.nesl, "-" for "-"; it is the arena's. */
 static const char *output_name(struct nesl *n, const struct neslc_options *o) {
   if (o->output) return o->output;
   if (strcmp(o->file, "-") == 0) return "-";
@@ -169,7 +169,7 @@ static const char *output_name(struct nesl *n, const struct neslc_options *o) {
                       (int)(known ? (size_t)(point - o->file) : strlen(o->file)), o->file);
 }
 
-static bool write_program(struct nesl *n, const struct compilation *c, const char *file) {
+static bool neslc_write_program(struct nesl *n, const struct compilation *c, const char *file) {
   struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, c->program, &n->diags);
   struct output out;
   if (!vcode || !output_begin(&out, file, &n->diags)) return false;
@@ -177,7 +177,7 @@ static bool write_program(struct nesl *n, const struct compilation *c, const cha
   return output_end(&out, file, &n->diags);
 }
 
-static bool execute(struct nesl *n, const struct neslc_options *o) {
+static bool neslc_execute(struct nesl *n, const struct neslc_options *o) {
   const char *file = o->library ? "-" : output_name(n, o);
   struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
   const struct source *source = nesl_read_file(n, o->file);
@@ -190,14 +190,14 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
     return false;
   }
   n->heap.stop = n->stop;
-  const bool compiled = o->library ? neslc_library(n, o) : compile(n, &c);
+  const bool compiled = o->library ? neslc_library(n, o) : compile_forms(n, &c);
   n->heap.stop = NULL;
-  if (compiled && (o->library || write_program(n, &c, file))) return true;
+  if (compiled && (o->library || neslc_write_program(n, &c, file))) return true;
   nesl_settle(n, NULL, (struct span){0});
   return false;
 }
 
-static bool execute_guarded(struct nesl *n, struct neslc_options *o) {
+static bool neslc_execute_guarded(struct nesl *n, struct neslc_options *o) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
@@ -210,31 +210,31 @@ static bool execute_guarded(struct nesl *n, struct neslc_options *o) {
   n->extent = EVALUATE_ASSIGNMENTS;
   n->silent = true;
   o->session.classic = false; /* what variables are is no result, NaN included */
-  fine = fine && execute(n, o);
+  fine = fine && neslc_execute(n, o);
   memory_guard_end(&guard);
   return fine;
 }
 
-static int run(struct neslc_options *o) {
+static int neslc_run(struct neslc_options *o) {
   struct nesl n = {0};
   heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
-  const bool fine = execute_guarded(&n, o);
+  const bool fine = neslc_execute_guarded(&n, o);
   if (!fine) diag_print(&n.diags, "neslc", MAX_ERRORS_SHOWN, stderr);
   nesl_end(&n);
   return fine ? STATUS_DONE : process_failed();
 }
 
-static int command(int argc, char **argv) {
+static int neslc_command(int argc, char **argv) {
   struct neslc_options options;
   if (!neslc_options_parse(&options, argc, argv)) return STATUS_USAGE;
   if (shared_answered(&options.session.shared, neslc_options_help,
                       "neslc (Ravel) " RAVEL_VERSION)) {
     return STATUS_DONE;
   }
-  return run(&options);
+  return neslc_run(&options);
 }
 
 int main(int argc, char **argv) {
-  return process_main("neslc", command, argc, argv);
+  return process_main("neslc", neslc_command, argc, argv);
 }

@@ -57,7 +57,7 @@ static bool dump_value(const char *text, enum dump *dump) {
 }
 
 /* Does what one option says; value is NULL if it has none. */
-static bool apply(void *options, unsigned id, const char *value) {
+static bool vinterp_apply(void *options, unsigned id, const char *value) {
   struct command_options *o = options;
   struct machine_options *m = &o->machine;
   const struct run_options run_options = {m,          &o->backend_name, &o->seconds,
@@ -102,8 +102,8 @@ static bool lists_tuning(const struct command_options *o) {
   return o->tuning && strcmp(o->tuning, "list") == 0;
 }
 
-/* What goes with --tune, which prints only what it tries. */
-static bool check_tune(const struct command_options *o) {
+/* Checks the options beside --tune, which prints only what it tries. */
+static bool vinterp_check_tune(const struct command_options *o) {
   if (o->tuning)
     return complain("--tune begins with the defaults: it does not go with --tuning");
   if (o->check || o->dump != DUMP_NOTHING || o->machine.profile || o->trace || o->elapsed ||
@@ -114,8 +114,8 @@ static bool check_tune(const struct command_options *o) {
   return !o->no_fusion || o->optimise || complain("--no-fusion goes with -O");
 }
 
-/* What holds between options. */
-static bool check_together(const struct command_options *o) {
+/* Checks conditions between options. */
+static bool vinterp_check_together(const struct command_options *o) {
   if (o->shared.help || o->shared.version || o->devices || lists_tuning(o)) return true;
   if (!o->source.file) return complain("which program? FILE is missing");
   if (o->source.file[0] == '\0') return complain("the file name is empty");
@@ -128,12 +128,12 @@ static bool check_together(const struct command_options *o) {
   if (o->dump == DUMP_VCODE && o->optimise) {
     return complain("--dump=vcode prints the program as read; fcodeopt prints it optimised");
   }
-  if (o->tune_seconds > 0) return check_tune(o);
+  if (o->tune_seconds > 0) return vinterp_check_tune(o);
   if (o->no_fusion && !o->optimise) return complain("--no-fusion goes with -O");
   return true;
 }
 
-static bool take_operand(void *options, const char *argument) {
+static bool vinterp_take_operand(void *options, const char *argument) {
   struct command_options *o = options;
   if (!o->source.file) {
     o->source.file = argument;
@@ -153,9 +153,9 @@ bool options_parse(struct command_options *o, int argc, char **argv) {
                                     .rows = rows,
                                     .row_count = OPT_COUNT,
                                     .options = o,
-                                    .apply = apply,
-                                    .operand = take_operand};
-  if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+                                    .apply = vinterp_apply,
+                                    .operand = vinterp_take_operand};
+  if (!arguments_parse(&line, argc, argv) || !vinterp_check_together(o)) return false;
   o->machine.memory_limit = o->shared.memory_limit;
   o->source.shared = &o->shared;
   return true;

@@ -34,7 +34,7 @@ struct command_options {
 /* Reads the command line. False after one line about what is wrong with it on standard error.
  */
 bool options_parse(struct command_options *, int argc, char **argv);
-/* What --help says. */
+/* Prints the text of --help. */
 void options_help(FILE *);
 
 #endif

@@ -17,7 +17,7 @@ struct output {
 /* Begins a file that the user named; it must be ended or abandoned, and *output must not move
  * until then. False with a diagnostic. */
 bool output_begin(struct output *, const char *file, struct diag_list *);
-/* The same with permissions: those of a program. */
+/* Begins an output with permissions: a program's. */
 bool output_begin_as(struct output *, const struct permissions *, const char *file,
                      struct diag_list *);
 /* Replaces the contents of the file by what was printed; false with a diagnostic if that fails,

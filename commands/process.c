@@ -68,7 +68,8 @@ static void end_by(int number) {
   pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 }
 
-/* What a rank says when it ends its job; rank 0 first, the others if that does not help. */
+/* The message of a rank when it ends its job; rank 0 comes first, the others if that does not
+ * help. */
 static struct {
   bool is; /* this process is one of several */
   const char *backend;
@@ -79,7 +80,7 @@ static struct {
 } rank = {.errors = STDERR_FILENO};
 
 /* Ends the process, and so its job: the others have not come to a step where all end. */
-static void end_job(int status) {
+static void abort_job(int status) {
   temporaries_unlink(&temporaries);
   if (status == STATUS_FAILED) {
     const ssize_t ignored = write(rank.errors, rank.message, strlen(rank.message));
@@ -93,12 +94,12 @@ static void end_job(int status) {
 static void on_alarm(int number) {
   enum { PATIENCE = 50, OF_RANK = 20 }; /* alarms: a second; less than mpirun has */
   (void)number;
-  if (rank.is && stop_overdue(&stop, rank.patience)) end_job(STATUS_FAILED);
+  if (rank.is && stop_overdue(&stop, rank.patience)) abort_job(STATUS_FAILED);
   if (signals.asked == 0) return;
   signals.alarms++;
   if (signals.alarms <= (rank.is ? OF_RANK : PATIENCE)) return;
   if (signals.asked != SIGINT) end_by(signals.asked);
-  if (rank.is) end_job(STATUS_INTERRUPTED);
+  if (rank.is) abort_job(STATUS_INTERRUPTED);
 }
 
 static void on_growth(int number) {
@@ -179,7 +180,7 @@ static void catch_lost_memory(void) {
   sigaction(SIGBUS, &action, NULL);
 }
 
-static void handle(int number, void (*handler)(int)) {
+static void handle_signal(int number, void (*handler)(int)) {
   struct sigaction action = {.sa_handler = handler}; /* no SA_RESTART: ends a wait, too */
   struct sigaction inherited;
   sigemptyset(&action.sa_mask);
@@ -191,12 +192,12 @@ static void catch_signals(void) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
   signal(SIGPIPE, SIG_IGN);
   catch_lost_memory();
-  handle(SIGALRM, on_alarm);
-  handle(SIGXFSZ, on_growth); /* a handler is not inherited by what is executed */
+  handle_signal(SIGALRM, on_alarm);
+  handle_signal(SIGXFSZ, on_growth); /* a handler is not inherited by what is executed */
   signals.has_timer = timer_create(CLOCK_MONOTONIC, &event, &signals.timer) == 0;
-  handle(SIGINT, on_request);
-  handle(SIGTERM, on_request);
-  handle(SIGHUP, on_request);
+  handle_signal(SIGINT, on_request);
+  handle_signal(SIGTERM, on_request);
+  handle_signal(SIGHUP, on_request);
 }
 
 /* Written before it is needed: handlers of signals may not. */
@@ -240,14 +241,14 @@ static void take_descriptors(void) {
 /* The errno of the first failed write to standard output, or 0. */
 static int lost;
 
-static bool lose(const FILE *out) {
+static bool lose_output(const FILE *out) {
   if (out == stdout && lost == 0) lost = errno;
   return false;
 }
 
 bool process_flush(FILE *out) {
   errno = 0;
-  return (fflush(out) == 0 && !ferror(out)) || lose(out);
+  return (fflush(out) == 0 && !ferror(out)) || lose_output(out);
 }
 
 bool process_reaches(FILE *out) {
@@ -262,7 +263,7 @@ bool process_write(FILE *out, const char *text, size_t length) {
   for (size_t done = 0; done < length && stop_asks(&stop) == STOP_NOT; done += CHUNK) {
     const size_t chunk = length - done < CHUNK ? length - done : CHUNK;
     errno = 0;
-    if (fwrite(text + done, 1, chunk, out) != chunk) return lose(out);
+    if (fwrite(text + done, 1, chunk, out) != chunk) return lose_output(out);
   }
   return stop_asks(&stop) == STOP_NOT;
 }
@@ -293,7 +294,7 @@ struct execution {
   int status;
 };
 
-static void *execute(void *execution) {
+static void *execute_in_thread(void *execution) {
   struct execution *e = execution;
   e->status = flushed(e->name, e->command(e->argc, e->argv));
   return NULL;
@@ -305,7 +306,7 @@ static bool execute_on_stack(struct execution *e, size_t bytes) {
   pthread_t thread;
   if (pthread_attr_init(&attributes) != 0) return false;
   const bool started = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
-                       pthread_create(&thread, &attributes, execute, e) == 0;
+                       pthread_create(&thread, &attributes, execute_in_thread, e) == 0;
   pthread_attr_destroy(&attributes);
   if (!started) return false;
   sigset_t all, before; /* signals must interrupt the waits of the working thread */
@@ -350,8 +351,8 @@ const char *process_ranks_backend(void) {
   return rank.backend;
 }
 
-/* Of the ranks of one job that run one program rank 0 alone prints. What ends a job out of
- * order still has a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
+/* Silences all ranks of a job that runs one program, except rank 0. Messages that end a job out
+ * of order still have a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
 static void silence_ranks(int argc, char **argv) {
   const char *backend = backend_argument(argc, argv);
   char number[16];
@@ -386,7 +387,7 @@ int process_main(const char *name, int (*command)(int argc, char **argv), int ar
   silence_ranks(argc, argv);
   catch_signals();
   if (!execute_on_stack(&e, (size_t)64 << 20) && !execute_on_stack(&e, (size_t)8 << 20)) {
-    execute(&e); /* without a thread: on the caller's stack */
+    execute_in_thread(&e); /* without a thread: on the caller's stack */
   }
   let_first_speak(e.status);
   if (signals.asked != 0 && signals.asked != SIGINT) end_by(signals.asked);

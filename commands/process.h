@@ -74,12 +74,12 @@ struct permissions process_listing(struct permissions);
  * if the command is asked to end. If standard output fails, the reason is reported when the
  * command is done, unless the command has failed. */
 bool process_flush(FILE *);
-/* The same where more is to be written: false if that would be lost, too. A write that a signal
- * or the limit of time ended says nothing of the next. */
+/* Returns whether a stream reaches its reader where more is to be written: false if that would
+ * be lost, too. A write that a signal or the limit of time ended does not count. */
 bool process_reaches(FILE *);
 bool process_write(FILE *, const char *text, size_t length);
 
-/* A monotonic clock. */
+/* Returns the seconds of a monotonic clock. */
 double seconds_now(void);
 
 #endif

@@ -36,7 +36,7 @@ static void find_kinds(struct reading *r) {
   }
 }
 
-/* The kinds from one on, "SEGDES INT". */
+/* Returns the kinds from one on, "SEGDES INT". */
 static const char *kinds_text(struct reading *r, size_t from) {
   char *text = arena_alloc(&r->p->arena, (r->count + 1) * sizeof "SEGDES "), *end = text;
   *end = '\0';
@@ -46,7 +46,7 @@ static const char *kinds_text(struct reading *r, size_t from) {
   return text;
 }
 
-static bool refuse(struct reading *r, const char *problem) {
+static bool refuse_argument(struct reading *r, const char *problem) {
   const size_t next = r->items.count;
   const bool more = next < r->count;
   diag_add(&r->p->diags, SEVERITY_ERROR, r->p->vcode->file, (struct source_pos){0}, NULL,
@@ -75,7 +75,7 @@ static void add_one_segment(struct reading *r, uint64_t length) {
 
 /* ---- text ---- */
 
-static enum machine_item_kind item_kind(enum type_word word) {
+static enum machine_item_kind item_kind_of_word(enum type_word word) {
   switch (word) {
   case TW_FLOAT: return MACHINE_FLOAT;
   case TW_BOOL: return MACHINE_BOOL;
@@ -89,25 +89,25 @@ static enum machine_item_kind item_kind(enum type_word word) {
 
 /* Reads one value as FREAD does, 64 bits wide: the machine narrows it and reports values that
  * do not fit. */
-static bool read_value(struct reading *r, const char *text, size_t length, enum type_word word,
-                       struct machine_item *item) {
+static bool read_argument_value(struct reading *r, const char *text, size_t length,
+                                enum type_word word, struct machine_item *item) {
   static const struct widths wide = {CVL_I64, CVL_F64};
   const struct permissions none = {0};
   FILE *in = fmemopen((void *)(uintptr_t)text, length, "r");
   struct streams *streams = in ? streams_new(&r->p->heap, in, NULL, NULL, &none) : NULL;
   bool fine = false;
   if (!streams) {
-    refuse(r, "out of memory");
+    refuse_argument(r, "out of memory");
   } else {
     struct stream_value v;
     const struct stream_status status = stream_read_value(streams, STREAM_IN, word, wide, &v);
-    fine = status.ok || refuse(r, status.message);
+    fine = status.ok || refuse_argument(r, status.message);
     if (fine) {
       const size_t bytes = (size_t)v.length * elem_info(v.elem)->bytes;
       void *copy = arena_alloc(&r->p->arena, bytes + 1);
       if (bytes > 0) memcpy(copy, v.data, bytes);
       *item = (struct machine_item){
-          .kind = (uint8_t)item_kind(word), .length = v.length, .as.ints = copy};
+          .kind = (uint8_t)item_kind_of_word(word), .length = v.length, .as.ints = copy};
     }
     stream_value_free(streams, &v);
   }
@@ -126,32 +126,33 @@ static const char *value_end(const char *text) {
   return strchr("([\"", *text) ? text + strlen(text) : text + strcspn(text, " \t\n\r([\"");
 }
 
-static enum type_word word_of(enum ir_kind_tag kind) {
+static enum type_word word_of_kind(enum ir_kind_tag kind) {
   return kind == IR_FLOAT ? TW_FLOAT : kind == IR_BOOL ? TW_BOOL : TW_INT;
 }
 
-/* A value in text: a descriptor in [ ], a vector in ( ), characters in quotes, or a scalar. */
+/* Takes a value in text: a descriptor in [ ], a vector in ( ), characters in quotes, or a
+ * scalar. */
 static bool take_value(struct reading *r, const char *text, size_t length) {
   const bool lengths = *text == '[', bare = !strchr("([\"", *text);
   const bool sequence = next_kind(r, 0) == IR_SEGDES && !lengths;
   const enum ir_kind_tag kind = next_kind(r, sequence);
   struct machine_item item;
   if (kind == IR_ANY || (kind == IR_SEGDES) != lengths || (sequence && bare)) {
-    return refuse(r, sequence && bare ? "this is a scalar" : "this does not fit");
+    return refuse_argument(r, sequence && bare ? "this is a scalar" : "this does not fit");
   }
-  if (*text == '"' && kind != IR_INT) return refuse(r, "characters are INTs");
+  if (*text == '"' && kind != IR_INT) return refuse_argument(r, "characters are INTs");
   if (bare) {
     text = arena_printf(&r->p->arena, "(%.*s)", (int)length, text);
     length += 2;
   }
-  const enum type_word word = lengths ? TW_SEGDES : *text == '"' ? TW_CHAR : word_of(kind);
-  if (!read_value(r, text, length, word, &item)) return false;
+  const enum type_word word = lengths ? TW_SEGDES : *text == '"' ? TW_CHAR : word_of_kind(kind);
+  if (!read_argument_value(r, text, length, word, &item)) return false;
   if (sequence) add_one_segment(r, item.length);
   *array_push(&r->p->arena, &r->items) = item;
   return true;
 }
 
-static bool take_text(struct reading *r) {
+static bool take_argument_text(struct reading *r) {
   const char *text = r->text;
   bool some = false;
   for (;; some = true) {
@@ -161,12 +162,12 @@ static bool take_text(struct reading *r) {
     if (!take_value(r, text, (size_t)(end - text))) return false;
     text = end;
   }
-  return some || refuse(r, "there is no value in it");
+  return some || refuse_argument(r, "there is no value in it");
 }
 
 /* ---- files ---- */
 
-/* The same as fit_type, of the types that archives have. */
+/* Fits the type to the program as fit_type does, among the types that archives have. */
 static bool fit_signature(const struct reading *r, struct array_type *type) {
   char *s = arena_copy(&r->p->arena, type->signature, strlen(type->signature));
   type->signature = s;
@@ -203,7 +204,7 @@ static bool fit_type(const struct reading *r, struct array_type *type) {
   return true;
 }
 
-static void add_column(struct reading *r, const struct array_column *column) {
+static void add_argument_column(struct reading *r, const struct array_column *column) {
   switch (next_kind(r, 0)) {
   case IR_SEGDES: add_item(r, MACHINE_SEGDES, column->length, column->as.ints); return;
   case IR_FLOAT: add_item(r, MACHINE_FLOAT, column->length, column->as.floats); return;
@@ -220,7 +221,7 @@ static void add_column(struct reading *r, const struct array_column *column) {
   add_item(r, MACHINE_INT, column->length, column->as.ints);
 }
 
-/* What a file holds, where it does not fit the program. */
+/* Describes the contents of a file that does not fit the program. */
 static const char *structure_text(const struct reading *r, const struct array_type *type) {
   struct arena *arena = &r->p->arena;
   if (type->signature) {
@@ -238,15 +239,15 @@ static bool take_array(struct reading *r, enum array_format format,
   const char *problem = NULL;
   struct arena *arena = &r->p->arena;
   if (!array_guess(format, arena, bytes->text, bytes->length, &type, &problem))
-    return refuse(r, problem);
-  if (!fit_type(r, &type)) return refuse(r, structure_text(r, &type));
+    return refuse_argument(r, problem);
+  if (!fit_type(r, &type)) return refuse_argument(r, structure_text(r, &type));
   if (!array_read(format, arena, &type, bytes->text, bytes->length, &columns, &problem))
-    return refuse(r, problem);
-  for (uint32_t i = 0; i < columns.count; i++) add_column(r, &columns.items[i]);
+    return refuse_argument(r, problem);
+  for (uint32_t i = 0; i < columns.count; i++) add_argument_column(r, &columns.items[i]);
   return true;
 }
 
-static bool take_file(struct reading *r, enum array_format format) {
+static bool take_argument_file(struct reading *r, enum array_format format) {
   struct source_text bytes;
   const struct permissions user = process_user();
   const bool fine =
@@ -269,14 +270,16 @@ static bool opens_streams(const struct vcode_program *p) {
   return false;
 }
 
-static bool take_all(struct reading *r, const char *const *arguments, unsigned count) {
+static bool take_all_arguments(struct reading *r, const char *const *arguments,
+                               unsigned count) {
   find_kinds(r);
   if (r->count == 0 && opens_streams(r->p->vcode)) return true;
   for (unsigned i = 0; i < count; i++) {
     enum array_format format;
     r->number = i + 1;
     r->text = arguments[i];
-    if (!(source_array_format(r->text, &format) ? take_file(r, format) : take_text(r)))
+    if (!(source_array_format(r->text, &format) ? take_argument_file(r, format)
+                                                : take_argument_text(r)))
       return false;
   }
   if (r->items.count == r->count) return true;
@@ -299,7 +302,7 @@ bool program_arguments(struct program *p, const char *const *arguments, unsigned
              "out of memory while the arguments are read; see --memory");
     return false;
   }
-  const bool fine = take_all(&r, arguments, count);
+  const bool fine = take_all_arguments(&r, arguments, count);
   memory_guard_end(&guard);
   *items = r.items.items;
   *item_count = r.items.count;

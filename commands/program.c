@@ -70,7 +70,7 @@ static bool read_definitions(struct program *p, const struct program_options *o)
 
 /* ---- loading ---- */
 
-/* What is no VCODE at all causes many errors: keeps the first one only. */
+/* Keeps the first error only, if the text is no VCODE at all: that causes many errors. */
 static void complain_of_whole(struct program *p, const char *what) {
   struct diag first = p->diags.list.items[0];
   diag_list_init(&p->diags, &p->messages);
@@ -78,7 +78,7 @@ static void complain_of_whole(struct program *p, const char *what) {
            "this is no VCODE program but %s: %s", what, first.message);
 }
 
-/* What a file is that is no VCODE; NULL: nothing that is known. */
+/* Describes a file that is no VCODE; NULL if its kind is unknown. */
 static const char *other_kind(const struct program *p, const char *file) {
   const size_t length = strlen(file);
   if (source_is_binary(&p->source)) return "a binary file";

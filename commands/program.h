@@ -7,7 +7,7 @@
 #include "commands/source.h"
 #include "ir/ir.h"
 
-/* What the command line says about the program. */
+/* The options of the command line about the program. */
 struct program_options {
   const char *file;                    /* "-": standard input */
   const char *sop;                     /* definitions of superoperators, or NULL */

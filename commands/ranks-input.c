@@ -18,7 +18,8 @@ static const struct cvl_backend *backend_of_ranks(char why[PLUGIN_WHY_MAX]) {
 
 /* A context for this alone, as a machine is made when a program is known only. It stays until
  * the process ends. */
-static struct cvl_context *context_of(const struct cvl_backend *b, char why[PLUGIN_WHY_MAX]) {
+static struct cvl_context *ranks_context(const struct cvl_backend *b,
+                                         char why[PLUGIN_WHY_MAX]) {
   static struct cvl_context *context;
   const struct cvl_options options = {
       .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1, .device = -1};
@@ -31,7 +32,7 @@ static struct cvl_context *context_of(const struct cvl_backend *b, char why[PLUG
 bool ranks_broadcast(void *data, uint64_t bytes, char *why, size_t size) {
   char text[PLUGIN_WHY_MAX];
   const struct cvl_backend *b = backend_of_ranks(text);
-  struct cvl_context *context = b ? context_of(b, text) : NULL;
+  struct cvl_context *context = b ? ranks_context(b, text) : NULL;
   if (!context) {
     snprintf(why, size, "the ranks cannot share it: %s", text);
     return false;

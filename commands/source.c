@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool complain(struct diag_list *diags, const char *file, const char *what) {
+static bool complain_of_source(struct diag_list *diags, const char *file, const char *what) {
   diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s", what);
   return false;
 }
 
 static bool complain_errno(struct diag_list *diags, const char *file, int error) {
   char buffer[128];
-  return complain(diags, file, strerror_r(error, buffer, sizeof buffer));
+  return complain_of_source(diags, file, strerror_r(error, buffer, sizeof buffer));
 }
 
 /* ---- a file that is not there ---- */
@@ -58,7 +58,7 @@ static bool is_expression(const char *file) {
   return strpbrk(file, "+*()[]{}=<>\";") != NULL;
 }
 
-static void complain_missing(struct diag_list *diags, const char *file) {
+static void complain_of_missing_source(struct diag_list *diags, const char *file) {
   char folder[PATH_MAX], best[NAME_MAX + 1];
   const char *slash = strrchr(file, '/');
   const size_t length = slash ? (size_t)(slash - file) + 1 : 0;
@@ -70,7 +70,8 @@ static void complain_missing(struct diag_list *diags, const char *file) {
   folder[length] = '\0';
   if (!nearest_file(length ? folder : ".", file + length, best)) {
     if (is_expression(file)) {
-      complain(diags, file, "No such file or directory; nesl -e EXPR evaluates an expression");
+      complain_of_source(diags, file,
+                         "No such file or directory; nesl -e EXPR evaluates an expression");
     } else {
       complain_errno(diags, file, ENOENT);
     }
@@ -83,13 +84,13 @@ static void complain_missing(struct diag_list *diags, const char *file) {
 /* ---- reading ---- */
 
 /* Whether a descriptor was opened; else complains. */
-static bool opened(int fd, const char *file, const struct file_problem *problem,
-                   struct diag_list *diags) {
+static bool is_opened(int fd, const char *file, const struct file_problem *problem,
+                      struct diag_list *diags) {
   if (fd >= 0) return true;
   if (problem->error == ENOENT) {
-    complain_missing(diags, file);
+    complain_of_missing_source(diags, file);
   } else {
-    complain(diags, file, problem->text);
+    complain_of_source(diags, file, problem->text);
   }
   return false;
 }
@@ -125,7 +126,7 @@ static bool complain_of_size(const struct reading *r, uint64_t limit) {
 }
 
 /* Doubles the capacity; the old and the new block exist at the same time for a moment. */
-static bool grow(const struct reading *r) {
+static bool grow_reading(const struct reading *r) {
   struct source_text *s = r->text;
   const size_t wanted = s->capacity ? s->capacity * 2 : first_capacity(r->fd);
   char *text = NULL;
@@ -138,25 +139,26 @@ static bool grow(const struct reading *r) {
 }
 
 /* Whether the bytes read so far, the last n just now, may begin a file of the kind wanted. */
-static bool goes_on(const struct reading *r, size_t n) {
+static bool reading_goes_on(const struct reading *r, size_t n) {
   const struct source_text *s = r->text;
   if (r->contents == TEXT) return !memchr(s->text + s->length - n, '\0', n);
   return array_may_begin((enum array_format)r->contents, s->text, s->length);
 }
 
-static bool read_all(const struct reading *r) {
+static bool read_to_end(const struct reading *r) {
   enum { MOST = 16 << 20 }; /* bytes between two tests whether to stop */
   struct source_text *s = r->text;
   for (;;) {
-    if (s->length == s->capacity && !grow(r)) return false;
+    if (s->length == s->capacity && !grow_reading(r)) return false;
     const size_t room = s->capacity - s->length;
-    if (stop_asks(r->heap->stop) != STOP_NOT) return complain(r->diags, r->file, "not read");
+    if (stop_asks(r->heap->stop) != STOP_NOT)
+      return complain_of_source(r->diags, r->file, "not read");
     const ssize_t n = read(r->fd, s->text + s->length, room < MOST ? room : MOST);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return complain_errno(r->diags, r->file, errno);
     if (n == 0) return true;
     s->length += (size_t)n;
-    if (!goes_on(r, (size_t)n)) return true;
+    if (!reading_goes_on(r, (size_t)n)) return true;
   }
 }
 
@@ -166,8 +168,8 @@ static bool read_opened(struct source_text *s, struct heap *heap, int fd, int co
                         struct diag_list *diags) {
   const struct reading reading = {s, heap, fd, contents, file, diags};
   *s = (struct source_text){0};
-  if (!opened(fd, file, problem, diags)) return false;
-  const bool fine = read_all(&reading);
+  if (!is_opened(fd, file, problem, diags)) return false;
+  const bool fine = read_to_end(&reading);
   if (fd != STDIN_FILENO) close(fd);
   return fine;
 }
@@ -189,19 +191,20 @@ static bool read_standard_input(struct source_text *s, struct heap *heap,
   return read_opened(s, heap, fd, TEXT, "-", &problem, diags);
 }
 
-/* What rank 0 has read, on all ranks. One that has no memory for it fails alone, which ends the
- * job. */
+/* Shares the text that rank 0 has read with all ranks. A rank that has no memory for it fails
+ * alone, which ends the job. */
 static bool share_text(struct source_text *s, struct heap *heap, bool fine,
                        struct diag_list *diags) {
   struct {
     uint64_t fine, length;
   } read = {fine, s->length};
   char why[256];
-  if (!process_shares()(&read, sizeof read, why, sizeof why)) return complain(diags, "-", why);
-  if (!read.fine) return fine || complain(diags, "-", "rank 0 cannot read it");
+  if (!process_shares()(&read, sizeof read, why, sizeof why))
+    return complain_of_source(diags, "-", why);
+  if (!read.fine) return fine || complain_of_source(diags, "-", "rank 0 cannot read it");
   if (process_follows()) {
     s->text = heap_alloc(heap, read.length + 1);
-    if (!s->text) return complain(diags, "-", "out of memory; see --memory");
+    if (!s->text) return complain_of_source(diags, "-", "out of memory; see --memory");
     s->capacity = read.length + 1;
     s->length = read.length;
   }

@@ -22,15 +22,15 @@ enum { SOURCE_MAX = 1 << 29 }; /* bytes of a text */
  * complains. False with a diagnostic if reading fails, or if the text is longer than SOURCE_MAX
  * or the heap's limit. Release with source_free in every case. */
 bool source_read(struct source_text *, struct heap *, const char *file, struct diag_list *);
-/* The same for an array of this format, which may be longer, with the permissions of the one
- * who named the file. Reading ends if the first bytes do not fit the format. */
+/* Reads an array of this format, which may be longer, with the permissions of the one who named
+ * the file. Reading ends if the first bytes do not fit the format. */
 bool source_read_array(struct source_text *, struct heap *, const struct permissions *,
                        const char *file, enum array_format, struct diag_list *);
-/* The same for a source that was found where another names it. */
+/* Reads a source that was found where another names it. */
 bool source_load(struct source_text *, struct heap *, const struct source_search *,
                  const char *path, struct diag_list *);
-/* The same where a mapped file will do: an ordinary file of a megabyte or more is mapped, and
- * counts nothing in the heap. */
+/* Reads an array, or maps it: an ordinary file of a megabyte or more is mapped, and counts
+ * nothing in the heap. */
 bool source_map_array(struct source_text *, struct heap *, const struct permissions *,
                       const char *file, enum array_format, struct diag_list *);
 /* Whether a file that is mapped is as long as it was: one whose last page alone has become

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a comparison takes, unless its runs are long. */
+/* The time that a comparison takes, unless its runs are long. */
 static const double comparison_seconds = 0.5;
 
 /* ---- times ---- */
@@ -14,7 +14,7 @@ static int compare_seconds(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void summarise(struct tune_times *t) {
+static void summarise_times(struct tune_times *t) {
   double sorted[TUNE_MOST_RUNS];
   memcpy(sorted, t->seconds, t->runs * sizeof *sorted);
   qsort(sorted, t->runs, sizeof *sorted, compare_seconds);
@@ -22,7 +22,8 @@ static void summarise(struct tune_times *t) {
   t->spread = t->median > 0 ? (sorted[3 * t->runs / 4] - sorted[t->runs / 4]) / t->median : 0;
 }
 
-static bool run_once(struct tune_search *s, const struct tuning *values, struct tune_times *t) {
+static bool run_candidate_once(struct tune_search *s, const struct tuning *values,
+                               struct tune_times *t) {
   const double seconds = s->run(s->with, values);
   if (seconds < 0) return false;
   if (t) t->seconds[t->runs++] = seconds;
@@ -56,8 +57,8 @@ static bool is_hopeless(const struct comparison *c) {
 
 static void judge(struct comparison *c) {
   unsigned faster = 0;
-  summarise(&c->old);
-  summarise(&c->new);
+  summarise_times(&c->old);
+  summarise_times(&c->new);
   for (unsigned i = 0; i < c->new.runs; i++) faster += c->new.seconds[i] < c->old.seconds[i];
   c->ratio = c->old.median > 0 ? c->new.median / c->old.median : 1;
   c->gains = c->ratio <= 1 - TUNE_GAIN && 4 * faster >= 3 * c->new.runs;
@@ -65,15 +66,15 @@ static void judge(struct comparison *c) {
 
 /* Runs both in turns, now one first and now the other, after a run of each that does not count.
  */
-static bool compare(struct tune_search *s, const struct tuning *old, const struct tuning *new,
-                    unsigned runs, struct comparison *c) {
+static bool compare_candidates(struct tune_search *s, const struct tuning *old,
+                               const struct tuning *new, unsigned runs, struct comparison *c) {
   *c = (struct comparison){.ratio = 1};
-  if (!run_once(s, old, NULL) || !run_once(s, new, NULL)) return false;
+  if (!run_candidate_once(s, old, NULL) || !run_candidate_once(s, new, NULL)) return false;
   while (c->new.runs < runs && !is_hopeless(c)) {
     const bool first = c->new.runs % 2 == 0;
-    if (first && !run_once(s, old, &c->old)) return false;
-    if (!run_once(s, new, &c->new)) return false;
-    if (!first && !run_once(s, old, &c->old)) return false;
+    if (first && !run_candidate_once(s, old, &c->old)) return false;
+    if (!run_candidate_once(s, new, &c->new)) return false;
+    if (!first && !run_candidate_once(s, old, &c->old)) return false;
   }
   judge(c);
   return true;
@@ -104,7 +105,7 @@ static bool try_value(struct state *state, enum tuning_id id, uint64_t value, bo
   struct tuning candidate = s->best;
   struct comparison c;
   candidate.value[id] = value;
-  if (!compare(s, &s->best, &candidate, state->runs, &c)) return false;
+  if (!compare_candidates(s, &s->best, &candidate, state->runs, &c)) return false;
   const struct tune_trial trial = {TRIED_VALUE,           id,     value, c.new,
                                    state->ratio *c.ratio, c.gains};
   *gains = c.gains;
@@ -134,7 +135,7 @@ static bool go(struct state *state, enum tuning_id id, bool up, bool *any) {
 }
 
 /* Compares the best with each other value. */
-static bool try_all(struct state *state, enum tuning_id id) {
+static bool try_all_values(struct state *state, enum tuning_id id) {
   const struct tuning_row *row = tuning_info(id);
   bool gains;
   for (uint64_t value = row->least; value <= row->most; value++) {
@@ -150,7 +151,7 @@ static bool try_all(struct state *state, enum tuning_id id) {
 }
 
 static bool search_value(struct state *state, enum tuning_id id) {
-  if (tuning_info(id)->choice) return try_all(state, id);
+  if (tuning_info(id)->choice) return try_all_values(state, id);
   bool any = false;
   return go(state, id, true, &any) && (any || go(state, id, false, &any));
 }
@@ -159,10 +160,10 @@ static bool search_value(struct state *state, enum tuning_id id) {
 static bool measure_defaults(struct state *state) {
   struct tune_search *s = state->s;
   struct tune_trial trial = {.what = TRIED_DEFAULTS, .ratio = 1};
-  if (!run_once(s, &s->best, NULL)) return false;
+  if (!run_candidate_once(s, &s->best, NULL)) return false;
   do {
-    if (!run_once(s, &s->best, &trial.times)) return false;
-    summarise(&trial.times);
+    if (!run_candidate_once(s, &s->best, &trial.times)) return false;
+    summarise_times(&trial.times);
   } while (trial.times.runs < runs_for(trial.times.median));
   state->runs = runs_for(trial.times.median);
   s->tried(s->with, &trial);
@@ -175,7 +176,7 @@ static bool confirm(struct state *state) {
   const struct tuning none = {0};
   struct comparison c;
   if (memcmp(&s->best, &none, sizeof none) == 0) return true;
-  if (!compare(s, &none, &s->best, state->runs, &c)) return false;
+  if (!compare_candidates(s, &none, &s->best, state->runs, &c)) return false;
   const struct tune_trial trial = {
       .what = TRIED_BEST, .times = c.new, .ratio = c.ratio, .kept = c.gains};
   s->tried(s->with, &trial);

@@ -41,7 +41,7 @@ struct tune_search {
   double (*clock)(void *with);
   void (*tried)(void *with, const struct tune_trial *);
   void *with;
-  /* The outcome. */
+  /* the outcome */
   struct tuning best;
   double ratio; /* of the final comparison; 1 if the defaults stay */
   unsigned trials;

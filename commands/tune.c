@@ -123,13 +123,13 @@ static bool same_output(struct tuning_run *r, struct digested streams[2]) {
   return same;
 }
 
-static bool complain(const struct tuning_run *r, const char *text) {
+static bool complain_of_tuning(const struct tuning_run *r, const char *text) {
   diag_add(r->task->diags, SEVERITY_ERROR, r->task->program, (struct source_pos){0}, NULL, "%s",
            text);
   return false;
 }
 
-static double run(void *with, const struct tuning *values) {
+static double run_tuned(void *with, const struct tuning *values) {
   struct tuning_run *r = with;
   struct machine_options options = *r->task->machine;
   struct digested streams[2] = {{.stream = NULL}};
@@ -158,7 +158,7 @@ static double run(void *with, const struct tuning *values) {
   return seconds;
 }
 
-static double now(void *with) {
+static double tuning_seconds(void *with) {
   (void)with;
   return seconds_now();
 }
@@ -208,7 +208,7 @@ static void print_values(const struct tuning *values, FILE *out) {
 
 /* ---- the outcome ---- */
 
-static bool keep(const struct tuning_run *r, const char *path) {
+static bool keep_tuned(const struct tuning_run *r, const char *path) {
   char *text = NULL, processors[64];
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
@@ -228,50 +228,54 @@ static bool keep(const struct tuning_run *r, const char *path) {
 }
 
 /* Removes what an earlier search has kept: the defaults are the best now. */
-static void forget(const char *path) {
+static void forget_outcome(const char *path) {
   if (tuned_forget(path)) printf("removed: %s\n", path);
 }
 
-static bool end(const struct tuning_run *r) {
+static bool end_tuning(const struct tuning_run *r) {
   char path[PATH_MAX];
   const bool somewhere = tuned_path(&r->task->identity, r->backend, r->task->machine, path);
   printf("%u value%s tried%s\n", r->search->trials, r->search->trials == 1 ? "" : "s",
          r->search->complete ? "" : "; there was no time for the others: --tune=SECONDS");
   if (is_default(&r->search->best)) {
     puts("nothing is clearly better than the defaults");
-    if (somewhere) forget(path);
+    if (somewhere) forget_outcome(path);
     return true;
   }
   printf("best, in %.3f of the time of the defaults:\n", r->search->ratio);
   print_values(&r->search->best, stdout);
-  if (!somewhere) return complain(r, "there is no folder to keep tuning values in: set HOME");
-  if (!keep(r, path)) return false;
+  if (!somewhere)
+    return complain_of_tuning(r, "there is no folder to keep tuning values in: set HOME");
+  if (!keep_tuned(r, path)) return false;
   printf("kept in %s: later runs with input of this size use them\n", path);
   return true;
 }
 
 /* Why the search has ended early. */
-static int failed(const struct tuning_run *r) {
+static int tuning_failed(const struct tuning_run *r) {
   if (!r->differs) return process_failed();
-  complain(r,
-           r->differs_by_itself
-               ? "what the program prints is not the same in each run, so that runs cannot be "
-                 "compared: does it print times?"
-               : "another tuning value has changed what the program prints: this is an error "
-                 "of Ravel");
+  complain_of_tuning(
+      r, r->differs_by_itself
+             ? "what the program prints is not the same in each run, so that runs cannot be "
+               "compared: does it print times?"
+             : "another tuning value has changed what the program prints: this is an error "
+               "of Ravel");
   return STATUS_FAILED;
 }
 
 /* The first run, which also finds out the back end, and what the program prints. */
 static bool run_first(struct tuning_run *r) {
   const struct tuning none = {0};
-  if (run(r, &none) < 0) return false;
-  return r->backend || complain(r, "nothing of it runs on a back end: it has no tuning values");
+  if (run_tuned(r, &none) < 0) return false;
+  return r->backend ||
+         complain_of_tuning(r, "nothing of it runs on a back end: it has no tuning values");
 }
 
 int tune(const struct tune_task *task) {
-  struct tune_search search = {
-      .seconds = task->seconds, .run = run, .clock = now, .tried = print_trial};
+  struct tune_search search = {.seconds = task->seconds,
+                               .run = run_tuned,
+                               .clock = tuning_seconds,
+                               .tried = print_trial};
   struct tuning_run r = {.task = task, .search = &search};
   if (!replay_begin(&r.input, task)) return STATUS_FAILED;
   int status = STATUS_FAILED;
@@ -280,7 +284,8 @@ int tune(const struct tune_task *task) {
     search.backend = r.backend->name;
     search.architecture = r.device.architecture;
     print_head(&r);
-    status = tune_search(&search) ? (end(&r) ? STATUS_DONE : STATUS_FAILED) : failed(&r);
+    status = tune_search(&search) ? (end_tuning(&r) ? STATUS_DONE : STATUS_FAILED)
+                                  : tuning_failed(&r);
   } else {
     status = process_failed();
   }

@@ -6,7 +6,7 @@
 
 #include "commands/tuned.h"
 
-/* What is tuned. */
+/* A run that is tuned. */
 struct tune_task {
   const char *command, *program; /* "vinterp"; the name of the program, for messages */
   double seconds;                /* of the search */
@@ -21,7 +21,7 @@ struct tune_task {
   void *with;
 };
 
-/* What is left to read of standard input if it is a regular file; else 0. */
+/* Returns how many bytes of standard input are left to read if it is a regular file; else 0. */
 uint64_t tune_input_bytes(void);
 
 /* Prints to standard output. The exit status. */

@@ -19,7 +19,8 @@ unsigned tuned_class(uint64_t bytes) {
 /* ---- a file that the user named ---- */
 
 /* Sets the values of a file; false with diagnostics. */
-static bool read_values(const char *file, struct tuning *values, struct diag_list *diags) {
+static bool read_tuned_values(const char *file, struct tuning *values,
+                              struct diag_list *diags) {
   struct source_text text = {0};
   struct heap heap;
   heap_init(&heap, 0);
@@ -30,8 +31,8 @@ static bool read_values(const char *file, struct tuning *values, struct diag_lis
   return fine;
 }
 
-static const struct machine_tuned *of_file(void *with, const struct cvl_backend *b,
-                                           const struct machine_options *o) {
+static const struct machine_tuned *tuned_of_file(void *with, const struct cvl_backend *b,
+                                                 const struct machine_options *o) {
   struct tuned *t = with;
   (void)b;
   (void)o;
@@ -71,7 +72,7 @@ bool tuned_any(void) {
   return folder(path, sizeof path) && access(path, F_OK) == 0;
 }
 
-static void add_text(struct sha256_state *s, const char *text) {
+static void add_digest_text(struct sha256_state *s, const char *text) {
   sha256_add(s, text, strlen(text) + 1);
 }
 
@@ -87,8 +88,8 @@ bool tuned_path(const struct tuned_program *program, const struct cvl_backend *b
   sha256_begin(&state);
   sha256_add(&state, program->digest, sizeof program->digest);
   sha256_add(&state, numbers, sizeof numbers);
-  add_text(&state, b->name);
-  add_text(&state, device.name);
+  add_digest_text(&state, b->name);
+  add_digest_text(&state, device.name);
   sha256_end(&state, digest);
   sha256_show(digest, shown);
   const size_t length = strlen(path);
@@ -101,7 +102,7 @@ static bool read_kept(struct tuned *t) {
   struct diag_list problems;
   diag_list_init(&problems, t->diags->arena);
   if (access(t->path, R_OK) != 0) return false;
-  if (read_values(t->path, &t->values, &problems)) return true;
+  if (read_tuned_values(t->path, &t->values, &problems)) return true;
   const struct diag *first = problems.list.count > 0 ? &problems.list.items[0] : NULL;
   diag_add(t->diags, SEVERITY_WARNING, t->path, first ? first->pos : (struct source_pos){0},
            NULL, "%s; --tune makes this file, which is not used as it is",
@@ -121,14 +122,14 @@ static const struct machine_tuned *of_kept(void *with, const struct cvl_backend 
   return t->used ? &t->machine : NULL;
 }
 
-static const char *name_of(const char *path) {
+static const char *name_in_path(const char *path) {
   return strrchr(path, '/') + 1;
 }
 
 /* Opens the folder of a file that is kept, as cache_open does. */
 static int open_folder(const char *path, unsigned make, char why[CACHE_WHY]) {
   char parent[PATH_MAX];
-  snprintf(parent, sizeof parent, "%.*s", (int)(name_of(path) - 1 - path), path);
+  snprintf(parent, sizeof parent, "%.*s", (int)(name_in_path(path) - 1 - path), path);
   return cache_open(parent, make, why);
 }
 
@@ -136,7 +137,7 @@ bool tuned_forget(const char *path) {
   char why[CACHE_WHY];
   const int directory = open_folder(path, 0, why);
   if (directory < 0) return false;
-  const bool gone = unlinkat(directory, name_of(path), 0) == 0;
+  const bool gone = unlinkat(directory, name_in_path(path), 0) == 0;
   close(directory);
   return gone;
 }
@@ -150,7 +151,7 @@ bool tuned_keep(const char *path, const char *text, size_t length, struct diag_l
              "the tuning values cannot be kept: %s", why);
     return false;
   }
-  const int error = cache_keep_text(directory, name_of(path), text, length);
+  const int error = cache_keep_text(directory, name_in_path(path), text, length);
   if (!error) cache_make_room(directory, "ravel-", ".tuning", MOST_BYTES);
   close(directory);
   return error == 0 || output_complain(diags, path, error);
@@ -167,8 +168,8 @@ bool tuned_begin(struct tuned *t, const char *wish, const struct tuned_program *
   if (wish && strcmp(wish, "off") == 0) return true;
   if (wish) {
     snprintf(t->path, sizeof t->path, "%s", wish);
-    options->tuning = (struct machine_tuning){of_file, t};
-    return read_values(wish, &t->values, diags);
+    options->tuning = (struct machine_tuning){tuned_of_file, t};
+    return read_tuned_values(wish, &t->values, diags);
   }
   if (program) options->tuning = (struct machine_tuning){of_kept, t};
   return true;

@@ -47,7 +47,7 @@ struct tuned_program vinterp_identity(const struct vinterp_task *t) {
   return identity;
 }
 
-static double run(void *with, const struct machine_options *options) {
+static double run_tuned_program(void *with, const struct machine_options *options) {
   const struct vinterp_task *t = with;
   struct program *p = t->program;
   struct machine *machine = run_machine(t->options->backend_name, options, &p->diags);
@@ -69,6 +69,6 @@ int vinterp_tune(const struct vinterp_task *t, const struct tuned_program *ident
                                   .identity = *identity,
                                   .machine = t->machine,
                                   .diags = &t->program->diags,
-                                  .run = run,
+                                  .run = run_tuned_program,
                                   .with = &task});
 }

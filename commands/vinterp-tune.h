@@ -15,8 +15,9 @@ struct vinterp_task {
   uint64_t item_count;
 };
 
-/* What the values of a program are kept for: its text and widths, whether it is optimised, and
- * the size of its arguments and of standard input, if it reads that and knows its size. */
+/* Returns the identity that tuned values of a program are kept for: its text and widths,
+ * whether it is optimised, and the size of its arguments and of standard input, if it reads
+ * that and knows its size. */
 struct tuned_program vinterp_identity(const struct vinterp_task *);
 
 /* The exit status; diagnostics are the program's. */

@@ -23,16 +23,16 @@ static int status_of(enum machine_outcome outcome) {
   return STATUS_FAILED;
 }
 
-/* What a loaded program is run on. */
+/* The arguments that a loaded program is run on. */
 struct arguments {
   const struct machine_item *items;
   uint64_t count;
 };
 
 /* Runs a loaded program; the exit status. *began: whether there was a machine to run it. */
-static int run_on(struct program *p, const struct command_options *o,
-                  const struct machine_options *options, const struct arguments *a,
-                  bool *began) {
+static int run_on_backend(struct program *p, const struct command_options *o,
+                          const struct machine_options *options, const struct arguments *a,
+                          bool *began) {
   double start = seconds_now();
   struct machine *machine = run_machine(o->backend_name, options, &p->diags);
   *began = machine != NULL;
@@ -45,9 +45,9 @@ static int run_on(struct program *p, const struct command_options *o,
   return status;
 }
 
-/* The same with its arguments and tuning values, or searches those. */
-static int run(struct program *p, const struct command_options *o,
-               struct machine_options *options, bool *began) {
+/* Runs the program with its arguments and tuning values, or searches those values. */
+static int run_program_with_values(struct program *p, const struct command_options *o,
+                                   struct machine_options *options, bool *began) {
   struct arguments a = {0};
   struct tuned_program identity = {0};
   struct tuned tuned;
@@ -61,7 +61,7 @@ static int run(struct program *p, const struct command_options *o,
   if (tunes) return vinterp_tune(&task, &identity);
   if (!tuned_begin(&tuned, o->tuning, known ? &identity : NULL, options, &p->diags))
     return STATUS_FAILED;
-  return run_on(p, o, options, &a, began);
+  return run_on_backend(p, o, options, &a, began);
 }
 
 /* Opens what the run needs, runs, and closes it again; the exit status. */
@@ -88,10 +88,10 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   int status = STATUS_FAILED;
   bool began = false;
   if (!o->trace) {
-    status = run(p, o, &options, &began);
+    status = run_program_with_values(p, o, &options, &began);
   } else if (output_begin(&trace, o->trace, &p->diags)) {
     options.trace = trace.stream;
-    status = run(p, o, &options, &began);
+    status = run_program_with_values(p, o, &options, &began);
     if (!began) {
       output_abandon(&trace);
     } else if (!output_end(&trace, o->trace, &p->diags) && status == STATUS_DONE) {
@@ -102,7 +102,7 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   return status;
 }
 
-static bool prepare(struct program *p, const struct command_options *o) {
+static bool prepare_program(struct program *p, const struct command_options *o) {
   if (o->dump == DUMP_VCODE) return program_parse(p, &o->source);
   if (!program_load(p, &o->source)) return false;
   if (o->optimise) {
@@ -114,15 +114,15 @@ static bool prepare(struct program *p, const struct command_options *o) {
 }
 
 /* Reads and checks the program, optimises it if asked; false with diagnostics. */
-static bool load(struct program *p, const struct command_options *o) {
+static bool load_program_file(struct program *p, const struct command_options *o) {
   p->heap.stop = process_stop();
-  const bool fine = prepare(p, o) || program_stopped(p, o->source.file);
+  const bool fine = prepare_program(p, o) || program_stopped(p, o->source.file);
   p->heap.stop = NULL; /* no memory guard is active from here on */
   return fine;
 }
 
 /* Prints a program. False without memory. */
-static bool print(const struct program *p, enum dump what, FILE *out) {
+static bool print_program_as(const struct program *p, enum dump what, FILE *out) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
@@ -135,26 +135,26 @@ static bool print(const struct program *p, enum dump what, FILE *out) {
   return true;
 }
 
-static int dump(struct program *p, const struct command_options *o) {
+static int dump_program(struct program *p, const struct command_options *o) {
   struct output out;
   if (!output_begin(&out, "-", &p->diags)) return STATUS_FAILED;
-  const bool printed =
-      print(p, o->dump, out.stream) || output_complain(&p->diags, o->source.file, ENOMEM);
+  const bool printed = print_program_as(p, o->dump, out.stream) ||
+                       output_complain(&p->diags, o->source.file, ENOMEM);
   if (output_end(&out, "-", &p->diags) && printed) return STATUS_DONE;
   program_stopped(p, o->source.file);
   return process_failed();
 }
 
 /* Loads the program and does with it what was asked; the exit status. */
-static int execute(const struct command_options *o) {
+static int execute_options(const struct command_options *o) {
   struct program p;
   program_init(&p, machine_memory(&o->machine));
   process_limit(o->seconds);
   int status = STATUS_DONE;
-  if (!load(&p, o)) {
+  if (!load_program_file(&p, o)) {
     status = process_failed();
   } else if (o->dump != DUMP_NOTHING) {
-    status = dump(&p, o);
+    status = dump_program(&p, o);
   } else if (!o->check) {
     status = prepare_and_run(&p, o);
   }
@@ -163,7 +163,7 @@ static int execute(const struct command_options *o) {
   return status;
 }
 
-static int command(int argc, char **argv) {
+static int vinterp_command(int argc, char **argv) {
   struct command_options options;
   if (!options_parse(&options, argc, argv)) return STATUS_USAGE;
   if (shared_answered(&options.shared, options_help, "vinterp (Ravel) " RAVEL_VERSION)) {
@@ -172,11 +172,11 @@ static int command(int argc, char **argv) {
   int status;
   process_share_input(ranks_broadcast);
   if (run_tuning_listed("vinterp", options.tuning, &status)) return status;
-  if (!options.devices) return execute(&options);
+  if (!options.devices) return execute_options(&options);
   choose_list(stdout);
   return STATUS_DONE;
 }
 
 int main(int argc, char **argv) {
-  return process_main("vinterp", command, argc, argv);
+  return process_main("vinterp", vinterp_command, argc, argv);
 }
