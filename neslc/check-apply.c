@@ -7,7 +7,8 @@
 
 /* ---- functions and global variables ---- */
 
-/* What a program's use of a function of the library means with checks for overflow. */
+/* Returns the global that stands for a program's use of a function of the library with checks
+ * for overflow. */
 static struct global *checked_for_overflow(struct checker *ck, struct global *global) {
   static const char *const names[][2] = {{"+", "_add"},
                                          {"-", "_subtract"},
@@ -61,8 +62,9 @@ struct core *check_global_use(struct checker *ck, const struct syntax *e,
 
 /* ---- application ---- */
 
-static struct core *make_apply(struct checker *ck, const struct syntax *e, struct core *callee,
-                               struct core *argument, struct type *result) {
+static struct core *make_core_apply(struct checker *ck, const struct syntax *e,
+                                    struct core *callee, struct core *argument,
+                                    struct type *result) {
   struct core *core = core_make(ck, CORE_APPLY, e, result);
   core->as.part.left = callee;
   core->as.part.right = argument;
@@ -119,8 +121,8 @@ static void remark_on_argument(struct checker *ck, const struct syntax *written,
   }
 }
 
-static struct core *apply(struct checker *ck, const struct syntax *e, struct core *callee,
-                          struct core *argument) {
+static struct core *apply_callee(struct checker *ck, const struct syntax *e,
+                                 struct core *callee, struct core *argument) {
   struct type *function = type_of(callee->type);
   if (function->tag == TYPE_VARIABLE) {
     struct type *made =
@@ -144,10 +146,10 @@ static struct core *apply(struct checker *ck, const struct syntax *e, struct cor
              shown(ck, function));
     }
     remark_on_argument(ck, e->as.part.right, argument, function);
-    return make_apply(ck, e, callee, argument, type_variable(ck->arena, CLASS_ANY));
+    return make_core_apply(ck, e, callee, argument, type_variable(ck->arena, CLASS_ANY));
   }
   check_argument(ck, e, callee, function->part[0], argument);
-  struct core *core = make_apply(ck, e, callee, argument, function->part[1]);
+  struct core *core = make_core_apply(ck, e, callee, argument, function->part[1]);
   if (ck->parallel && !core_callee(core)) {
     *array_push(ck->arena, &ck->parallel_calls) = core;
   }
@@ -200,7 +202,7 @@ static uint32_t positional_parameters(const struct global *global) {
 
 /* Whether the whole argument is the only positional parameter, which is a tuple pattern: f(x,
  * y) and f((x, y)) are the same tree. */
-static bool is_whole(const struct syntax *argument, const struct global *global) {
+static bool is_whole_argument(const struct syntax *argument, const struct global *global) {
   const struct syntax *parameters = global->form->pattern;
   return positional_parameters(global) == 1 && parameters->kind == SYNTAX_PAIR &&
          parameters->as.part.left->kind == SYNTAX_PAIR && !gives_fields(argument);
@@ -215,7 +217,7 @@ static struct written sort_arguments(struct checker *ck, const struct syntax *ar
   w.named = arena_alloc(ck->arena, (global->optional_count + 1) * sizeof *w.named);
   const struct syntax *rest = argument;
   bool named = false;
-  bool more = rest->kind == SYNTAX_PAIR && !is_whole(argument, global);
+  bool more = rest->kind == SYNTAX_PAIR && !is_whole_argument(argument, global);
   while (rest) {
     const struct syntax *part = more ? rest->as.part.left : rest;
     if (part->kind == SYNTAX_OPTION) {
@@ -317,10 +319,10 @@ static struct core *check_power(struct checker *ck, const struct syntax *e, int6
   const struct syntax *base = e->as.part.right->as.part.left;
   struct core *power = check_name(ck, e->as.part.left);
   struct core *pair = check_expression(ck, e->as.part.right);
-  struct type *result = apply(ck, e, power, pair)->type;
+  struct type *result = apply_callee(ck, e, power, pair)->type;
   struct core *value = pair->as.part.left;
   struct global *times = session_library(ck->session, "*");
-  if (!times) return make_apply(ck, e, power, pair, result);
+  if (!times) return make_core_apply(ck, e, power, pair, result);
 
   struct local *local = arena_alloc(ck->arena, sizeof *local);
   *local = (struct local){intern_name(&ck->session->names, "x", 1), value->type, base->at,
@@ -334,7 +336,7 @@ static struct core *check_power(struct checker *ck, const struct syntax *e, int6
         core_make(ck, CORE_PAIR, e, type_pair(ck->arena, product->type, factor->type));
     both->as.part.left = product;
     both->as.part.right = factor;
-    product = apply(ck, e, check_global_use(ck, e->as.part.left, times), both);
+    product = apply_callee(ck, e, check_global_use(ck, e->as.part.left, times), both);
   }
   struct core *core = core_make(ck, CORE_LET, e, product->type);
   core->as.part.left = value;
@@ -380,5 +382,5 @@ struct core *check_apply(struct checker *ck, const struct syntax *e) {
   } else {
     argument = check_expression(ck, written);
   }
-  return apply(ck, e, callee, argument);
+  return apply_callee(ck, e, callee, argument);
 }

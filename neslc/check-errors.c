@@ -66,7 +66,7 @@ static bool is_class(const struct type *t) {
 }
 
 /* A type, or what is known of it. */
-static const char *described(struct checker *ck, struct type *type) {
+static const char *described_type(struct checker *ck, struct type *type) {
   type = type_of(type);
   return is_class(type) ? member_of((enum type_class)type->klass) : shown(ck, type);
 }
@@ -237,7 +237,7 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
   struct type *t = type_of(argument->type);
   const bool infix = apply->as.part.left->builtin; /* of two operands, which may be tuples */
   if (t->tag != TYPE_PAIR || (!infix && type_of(t->part[1])->tag == TYPE_PAIR)) return false;
-  const char *left = described(ck, t->part[0]), *right = described(ck, t->part[1]);
+  const char *left = described_type(ck, t->part[0]), *right = described_type(ck, t->part[1]);
   struct span at = apply->as.part.left->builtin ? apply->as.part.left->mark : argument->at;
   const char *wanted = two_of(klass);
   if (strcmp(global->name->text, "==") == 0 || strcmp(global->name->text, "/=") == 0) {

@@ -32,7 +32,7 @@ static struct type *base_from(struct checker *ck, enum type_tag tag, const struc
 
 /* ---- literals ---- */
 
-static struct core *check_int(struct checker *ck, const struct syntax *e) {
+static struct core *check_int_literal(struct checker *ck, const struct syntax *e) {
   struct core *core = core_make(ck, CORE_INT, e, base_from(ck, TYPE_INT, e));
   core->as.integer = e->as.integer;
   if (ck->session->classic) {
@@ -107,13 +107,13 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
 }
 
 /* A placeholder for an expression with an error: its type unifies with everything. */
-static struct core *wrong(struct checker *ck, const struct syntax *e) {
+static struct core *wrong_expression(struct checker *ck, const struct syntax *e) {
   return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
 }
 
 static struct core *check_let(struct checker *ck, const struct syntax *e) {
   const struct binding *outside = ck->scope;
-  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_LET)) return wrong(ck, e);
+  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_LET)) return wrong_expression(ck, e);
   struct core *value = check_expression(ck, e->as.part.right);
   struct core_pattern *pattern =
       check_pattern(ck, e->as.part.left, value->type, PATTERN_OF_LET, outside);
@@ -138,9 +138,9 @@ static struct core *check_step(struct checker *ck, const struct syntax *e,
   return step;
 }
 
-static struct core *check_loop(struct checker *ck, const struct syntax *e) {
+static struct core *check_loop_exp(struct checker *ck, const struct syntax *e) {
   const struct binding *outside = ck->scope;
-  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_LET)) return wrong(ck, e);
+  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_LET)) return wrong_expression(ck, e);
   struct core *first = check_expression(ck, e->as.part.right);
   struct core *core = core_make(ck, CORE_LOOP, e, first->type);
   core->as.part.left = first;
@@ -154,7 +154,8 @@ static struct core *check_loop(struct checker *ck, const struct syntax *e) {
 }
 
 static struct core *check_lambda(struct checker *ck, const struct syntax *e) {
-  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_PARAMETERS)) return wrong(ck, e);
+  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_PARAMETERS))
+    return wrong_expression(ck, e);
   const struct binding *outside = ck->scope;
   struct lambda_frame frame = {.depth = ck->frame->depth + 1, .outer = ck->frame};
   struct core_lambda *lambda = arena_alloc(ck->arena, sizeof *lambda);
@@ -203,7 +204,7 @@ static struct core *check_each(struct checker *ck, const struct syntax *e) {
   size_t count = e->as.each.count;
   for (size_t i = 0; i < count; i++) {
     if (!pattern_is_legal(ck, e->as.each.generators[i].pattern, PATTERN_OF_LET)) {
-      return wrong(ck, e);
+      return wrong_expression(ck, e);
     }
   }
   struct core *core = core_make(ck, CORE_EACH, e, NULL);
@@ -236,7 +237,7 @@ static struct core *check_each(struct checker *ck, const struct syntax *e) {
 
 /* ---- dispatch ---- */
 
-static struct core *check_pair(struct checker *ck, const struct syntax *e) {
+static struct core *check_pair_exp(struct checker *ck, const struct syntax *e) {
   struct core *left = check_expression(ck, e->as.part.left);
   struct core *right = check_expression(ck, e->as.part.right);
   struct type *type = type_pair(ck->arena, left->type, right->type);
@@ -246,7 +247,7 @@ static struct core *check_pair(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
-static struct core *check_typed(struct checker *ck, const struct syntax *e) {
+static struct core *check_typed_exp(struct checker *ck, const struct syntax *e) {
   struct core *inner = check_expression(ck, e->as.typed.inner);
   const struct type_names none = {0};
   struct type *type = check_type(ck, e->as.typed.type, &none);
@@ -262,13 +263,13 @@ static struct core *check_unchecked_option(struct checker *ck, const struct synt
   complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, e->mark,
            "`:=` names an optional argument or a field: it stands in the arguments of a "
            "function that has some, called by its own name, or of a record");
-  return wrong(ck, e);
+  return wrong_expression(ck, e);
 }
 
 struct core *check_expression(struct checker *ck, const struct syntax *e) {
   struct core *core;
   switch ((enum syntax_kind)e->kind) {
-  case SYNTAX_INT: return check_int(ck, e);
+  case SYNTAX_INT: return check_int_literal(ck, e);
   case SYNTAX_FLOAT:
     core = core_make(ck, CORE_FLOAT, e, base_from(ck, TYPE_FLOAT, e));
     core->as.real = e->as.real;
@@ -279,18 +280,18 @@ struct core *check_expression(struct checker *ck, const struct syntax *e) {
     return core;
   case SYNTAX_STRING: return check_string(ck, e);
   case SYNTAX_NAME: return check_name(ck, e);
-  case SYNTAX_PAIR: return check_pair(ck, e);
+  case SYNTAX_PAIR: return check_pair_exp(ck, e);
   case SYNTAX_APPLY: return check_apply(ck, e);
   case SYNTAX_LAMBDA: return check_lambda(ck, e);
   case SYNTAX_OPTION: return check_unchecked_option(ck, e);
   case SYNTAX_IF: return check_if(ck, e);
   case SYNTAX_LET: return check_let(ck, e);
-  case SYNTAX_LOOP: return check_loop(ck, e);
+  case SYNTAX_LOOP: return check_loop_exp(ck, e);
   case SYNTAX_LIST: return check_list(ck, e);
   case SYNTAX_EMPTY: return check_empty(ck, e);
-  case SYNTAX_TYPED: return check_typed(ck, e);
+  case SYNTAX_TYPED: return check_typed_exp(ck, e);
   case SYNTAX_FIELD: return check_field(ck, e);
   case SYNTAX_EACH: return check_each(ck, e);
   }
-  return wrong(ck, e);
+  return wrong_expression(ck, e);
 }

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-static struct core *wrong(struct checker *ck, const struct syntax *e) {
+static struct core *wrong_field(struct checker *ck, const struct syntax *e) {
   return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
 }
 
@@ -208,9 +208,9 @@ static struct core *record_field(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.field.name;
   const uint32_t errors = ck->complaints->count;
   struct core *record = check_expression(ck, e->as.field.record);
-  if (ck->complaints->count != errors) return wrong(ck, e); /* one error is enough */
+  if (ck->complaints->count != errors) return wrong_field(ck, e); /* one error is enough */
   struct type *type = record_type(ck, e->mark, record->type, name);
-  if (!type) return wrong(ck, e);
+  if (!type) return wrong_field(ck, e);
   struct core_pattern **fields = unnamed_fields(ck, type, e->mark);
   struct local *local = fields[datatype_field(type->data, name)]->local;
   return let_record(ck, e, record, pattern_of_fields(ck, type, fields),
@@ -226,7 +226,7 @@ struct core *check_field(struct checker *ck, const struct syntax *e) {
   if (member) return check_name(ck, member);
   if (!m) return record_field(ck, e);
   complain_no_member(ck, m, e->as.field.name, e->mark);
-  return wrong(ck, e);
+  return wrong_field(ck, e);
 }
 
 /* ---- fields that are given by name ---- */
@@ -324,7 +324,7 @@ struct core *check_record(struct checker *ck, const struct syntax *e,
                           const struct datatype *data) {
   if (data->field_count == 0) {
     complain_no_fields(ck, e->as.part.right->at, data);
-    return wrong(ck, e);
+    return wrong_field(ck, e);
   }
   const struct syntax **given = sort_fields(ck, data, e->as.part.right);
   for (uint32_t i = 0; given && i < data->field_count; i++) {
@@ -332,9 +332,9 @@ struct core *check_record(struct checker *ck, const struct syntax *e,
     complain(ck->complaints, NESL_FIELD, ck->source, e->at,
              "the field `%s` is missing; the fields of `%s` are: %s", data->fields[i]->text,
              data->name->text, field_list(ck, data));
-    return wrong(ck, e);
+    return wrong_field(ck, e);
   }
-  return given ? make_record(ck, e, data, given, NULL) : wrong(ck, e);
+  return given ? make_record(ck, e, data, given, NULL) : wrong_field(ck, e);
 }
 
 /* The name of the first field that is given. */
@@ -356,7 +356,7 @@ struct core *check_copy(struct checker *ck, const struct syntax *e, struct core 
   const struct syntax *name = first_name(e->as.part.right);
   struct type *type = record_type(ck, name->at, record->type, name->as.name.name);
   const struct syntax **given = type ? sort_fields(ck, type->data, e->as.part.right) : NULL;
-  if (!given) return wrong(ck, e);
+  if (!given) return wrong_field(ck, e);
   struct core_pattern **before = unnamed_fields(ck, type, e->as.part.left->at);
   struct core *copy = make_record(ck, e, type->data, given, before);
   return let_record(ck, e, record, pattern_of_fields(ck, type, before), copy);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* A value of a type, as small as it can be. */
-static struct core *sample(struct checker *ck, const struct syntax *e, struct type *type) {
+static struct core *sample_value(struct checker *ck, const struct syntax *e,
+                                 struct type *type) {
   struct core *core;
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
@@ -16,8 +17,8 @@ static struct core *sample(struct checker *ck, const struct syntax *e, struct ty
   case TYPE_CHAR: return core_make(ck, CORE_CHAR, e, type);
   case TYPE_PAIR:
     core = core_make(ck, CORE_PAIR, e, type);
-    core->as.part.left = sample(ck, e, type->part[0]);
-    core->as.part.right = sample(ck, e, type->part[1]);
+    core->as.part.left = sample_value(ck, e, type->part[0]);
+    core->as.part.right = sample_value(ck, e, type->part[1]);
     return core;
   case TYPE_INT:
   case TYPE_STREAM: /* these are in no file of arrays */
@@ -29,25 +30,27 @@ static struct core *sample(struct checker *ck, const struct syntax *e, struct ty
   return core_make(ck, CORE_INT, e, type_base(ck->arena, TYPE_INT));
 }
 
-static bool is_of_library(const struct global *g, const char *name) {
+static bool is_library_global(const struct global *g, const char *name) {
   return g->library && strcmp(g->name->text, name) == 0;
 }
 
 struct global *array_function(struct checker *ck, struct global *function, bool has_options) {
   if (!function) return NULL;
-  if (is_of_library(function, "matrix") && !ck->session->in_library)
+  if (is_library_global(function, "matrix") && !ck->session->in_library)
     return session_library(ck->session, "_matrix");
   if (!has_options) return function;
-  if (is_of_library(function, "read_csv")) return session_library(ck->session, "_read_csv");
-  if (is_of_library(function, "write_csv")) return session_library(ck->session, "_write_csv");
+  if (is_library_global(function, "read_csv")) return session_library(ck->session, "_read_csv");
+  if (is_library_global(function, "write_csv"))
+    return session_library(ck->session, "_write_csv");
   return function;
 }
 
 /* "npy", "npz", "csv": the format of the files that a function reads; NULL if it reads none. */
 static const char *format_read(const struct global *function) {
-  if (is_of_library(function, "read_npy")) return "npy";
-  if (is_of_library(function, "read_npz")) return "npz";
-  if (is_of_library(function, "read_csv") || is_of_library(function, "_read_csv")) return "csv";
+  if (is_library_global(function, "read_npy")) return "npy";
+  if (is_library_global(function, "read_npz")) return "npz";
+  if (is_library_global(function, "read_csv") || is_library_global(function, "_read_csv"))
+    return "csv";
   return NULL;
 }
 
@@ -66,7 +69,7 @@ static const char *with_setting(struct checker *ck, const char *settings, const 
                       value);
 }
 
-/* The same for names of columns; NULL if one is no literal. */
+/* Adds the settings for names of columns; returns NULL if one is no literal. */
 static const char *with_columns(struct checker *ck, const char *settings,
                                 const struct syntax *names) {
   if (names->kind != SYNTAX_LIST) return NULL;
@@ -138,7 +141,7 @@ struct core *check_array_file(struct checker *ck, const struct global *function,
   struct type *type = type_of_file(ck, function, argument, options);
   struct core *pair =
       core_make(ck, CORE_PAIR, argument, type_pair(ck->arena, type, name->type));
-  pair->as.part.left = sample(ck, argument, type);
+  pair->as.part.left = sample_value(ck, argument, type);
   pair->as.part.right = name;
   return pair;
 }

@@ -173,7 +173,7 @@ static struct global *make_constructor(struct checker *ck, const struct form *fo
   return constructor;
 }
 
-static bool same_fields(const struct datatype *a, const struct datatype *b) {
+static bool fields_are_equal(const struct datatype *a, const struct datatype *b) {
   bool same = a->field_count == b->field_count;
   for (uint32_t i = 0; same && i < a->field_count; i++) same = a->fields[i] == b->fields[i];
   return same;
@@ -187,7 +187,7 @@ static bool same_datatype(struct arena *scratch, const struct datatype *a,
   for (uint32_t i = 0; i < a->parameter_count; i++) {
     if (a->parameters[i]->klass != b->parameters[i]->klass) return false;
   }
-  return same_fields(a, b) && type_same(scratch, a->contents, b->contents);
+  return fields_are_equal(a, b) && type_same(scratch, a->contents, b->contents);
 }
 
 bool check_datatype(struct checker *ck, const struct form *form, struct checked *out) {

@@ -72,7 +72,7 @@ static void begin_type(struct checker *ck, const struct form *form) {
 }
 
 /* Its name and the type that others see. False after an error that leaves nothing to check. */
-static bool begin_function(struct checker *ck, const struct form *form) {
+static bool begin_checking(struct checker *ck, const struct form *form) {
   if (!check_definable(ck, form->name, form->name_at)) return false;
   struct global *self =
       global_make(ck->session, GLOBAL_FUNCTION, module_own(ck->session, form->name));
@@ -130,11 +130,12 @@ static void check_rest(struct checker *ck) {
 /* ---- complete types ---- */
 
 /* All types in one, a tuple. */
-static struct type *join_types(struct arena *arena, struct checker *const *all, size_t count) {
+static struct type *join_checked_types(struct arena *arena, struct checker *const *all,
+                                       size_t count) {
   if (count == 1) return all[0]->self_type;
   const size_t half = count / 2;
-  return type_pair(arena, join_types(arena, all, half),
-                   join_types(arena, all + half, count - half));
+  return type_pair(arena, join_checked_types(arena, all, half),
+                   join_checked_types(arena, all + half, count - half));
 }
 
 /* The type is complete: it becomes a scheme, and uses within the bodies get its own variables.
@@ -156,11 +157,11 @@ static void finish_type(struct checker *ck, const struct scheme *scheme) {
 static void finish_types(const struct group *group) {
   struct arena *arena = group->members[0]->arena;
   const struct scheme scheme =
-      type_generalise(arena, join_types(arena, group->members, group->count));
+      type_generalise(arena, join_checked_types(arena, group->members, group->count));
   for (size_t i = 0; i < group->count; i++) finish_type(group->members[i], &scheme);
 }
 
-/* What one of them cannot do in parallel none can. */
+/* Makes all functions of a group serial if one is: they call each other. */
 static void share_serial(const struct group *group) {
   bool serial = false;
   for (size_t i = 0; i < group->count; i++) serial |= group->members[i]->serial_only;
@@ -170,7 +171,7 @@ static void share_serial(const struct group *group) {
   }
 }
 
-static bool is_sound(const struct group *group) {
+static bool is_sound_group(const struct group *group) {
   for (size_t i = 0; i < group->count; i++) {
     struct checker *ck = group->members[i];
     if (ck->complaints->count || !check_depth(ck, ck->self->form->name_at, ck->self_type))
@@ -182,7 +183,7 @@ static bool is_sound(const struct group *group) {
 /* ---- definition ---- */
 
 /* The new definition replaces the contents of the old struct, to which callers refer. */
-static void replace(struct checker *ck, struct global *old, const struct global *new) {
+static void replace_global(struct checker *ck, struct global *old, const struct global *new) {
   if (!new->body &&new->primitive < 0) return; /* declared again: nothing new */
   struct global replaced = *new;
   replaced.number = old->number;
@@ -205,7 +206,7 @@ static void install(struct checker *ck, struct checked *out) {
     /* Types include identities: with the old one, the new type may equal the old type. */
     ck->self_identity->global = old;
     if (in_library || global_is_updated(ck->session, old, GLOBAL_FUNCTION, &ck->self->scheme)) {
-      replace(ck, old, ck->self);
+      replace_global(ck, old, ck->self);
       out->global = old;
       return;
     }
@@ -217,7 +218,7 @@ static void install(struct checker *ck, struct checked *out) {
 /* Completes and defines functions whose bodies have been checked. False after errors. */
 static bool define_group(const struct group *group, struct checked *const *out) {
   const struct complaints *complaints = group->members[0]->complaints;
-  if (!is_sound(group)) return false;
+  if (!is_sound_group(group)) return false;
   share_serial(group);
   finish_types(group);
   if (complaints->count) return false;
@@ -251,7 +252,7 @@ bool check_functions(struct checker *like, const struct form *const *forms, size
   struct group group = begin_group(like, count);
   bool begun = true;
   for (size_t i = 0; i < count; i++) {
-    begun &= begin_function(group.members[i], forms[i]);
+    begun &= begin_checking(group.members[i], forms[i]);
     group.members[i]->group = &group;
   }
   for (size_t i = 0; i < count && begun; i++) check_rest(group.members[i]);
@@ -262,7 +263,7 @@ void check_mentions(struct checker *like, const struct form *form, struct later 
                     size_t *count) {
   struct group group = begin_group(like, 1);
   struct checker *ck = group.members[0];
-  const bool begun = begin_function(ck, form);
+  const bool begun = begin_checking(ck, form);
   ck->group = &group;
   if (begun) check_rest(ck);
   *mentions = ck->later.items;
@@ -272,7 +273,7 @@ void check_mentions(struct checker *like, const struct form *form, struct later 
 static bool define_alone(struct checker *ck, const struct form *form, struct checked *out) {
   struct checker *self = ck;
   const struct group alone = {&self, 1};
-  const bool begun = begin_function(ck, form);
+  const bool begun = begin_checking(ck, form);
   ck->group = &alone;
   if (begun) check_rest(ck);
   return begun && ck->later.count == 0 && define_group(&alone, &out);

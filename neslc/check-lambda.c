@@ -131,7 +131,7 @@ static bool contains_active(struct checker *ck, struct table *seen, struct type 
   return false;
 }
 
-static void check_contents(struct checker *ck) {
+static void check_lambda_contents(struct checker *ck) {
   struct table seen;
   table_begin(&seen, ck->arena);
   for (size_t i = 0; i < ck->lambdas.count; i++) {
@@ -146,7 +146,7 @@ static void check_contents(struct checker *ck) {
 
 void finish_lambdas(struct checker *ck, const struct scheme *scheme) {
   if (ck->lambdas.count == 0) return;
-  check_contents(ck);
+  check_lambda_contents(ck);
   struct finder f = {.ck = ck, .scheme = scheme};
   for (size_t i = 0; i < ck->lambdas.count; i++) {
     ck->lambdas.items[i].mentions = arena_alloc(ck->arena, scheme->count + 1);

@@ -39,7 +39,7 @@ struct checker *checker_of(const struct checker *ck, const struct global *global
 }
 
 /* The function of this name that is being defined. */
-static struct global *begun(const struct checker *ck, const struct name *name) {
+static struct global *begun_global(const struct checker *ck, const struct name *name) {
   for (size_t i = 0; ck->group && i < ck->group->count; i++) {
     struct global *self = ck->group->members[i]->self;
     if (self->form->name == name && self->module == ck->session->module) return self;
@@ -51,7 +51,7 @@ static bool is_truth(const struct name *name) {
   return strcmp(name->text, "t") == 0 || strcmp(name->text, "f") == 0;
 }
 
-static bool is_of_library(const struct session *session, const struct name *name) {
+static bool is_library_name(const struct session *session, const struct name *name) {
   return table_get(session->library, name) || is_truth(name);
 }
 
@@ -60,9 +60,9 @@ static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   struct session *session = ck->session;
   if (e->qualified) return table_get(session->globals, name);
-  struct global *self = e->builtin ? NULL : begun(ck, name);
+  struct global *self = e->builtin ? NULL : begun_global(ck, name);
   if (self) return self;
-  if (e->builtin || (ck->source->closed && is_of_library(session, name)))
+  if (e->builtin || (ck->source->closed && is_library_name(session, name)))
     return session_read(session, table_get(session->library, name));
   struct global *global = module_find(session, name);
   /* `t` and `f` are constants until the program has defined them. */
@@ -121,7 +121,7 @@ bool is_bound(struct checker *ck, const struct syntax *e) {
 
 /* ---- unbound names ---- */
 
-static const char *nearest(struct checker *ck, const char *name) {
+static const char *nearest_known(struct checker *ck, const char *name) {
   const char *best = session_nearest(ck->session, name);
   size_t length = strlen(name);
   unsigned limit = length < 3 ? 0 : length < 6 ? 1 : 2;
@@ -154,7 +154,7 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
              habit_of_name(name));
   } else {
     const char *member = module_with(ck->session, e->as.name.name);
-    const char *near = member ? member : nearest(ck, name);
+    const char *near = member ? member : nearest_known(ck, name);
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
              near ? "`%s` is not defined; did you mean `%s`?" : "`%s` is not defined", name,
              near);

@@ -15,10 +15,11 @@ struct pattern_check {
   const struct binding *first; /* names may not repeat after this one */
 };
 
-static struct core_pattern *check(struct pattern_check *, const struct syntax *, struct type *);
+static struct core_pattern *check_pattern_part(struct pattern_check *, const struct syntax *,
+                                               struct type *);
 
-static struct core_pattern *bind(struct checker *ck, const struct name *name, struct type *type,
-                                 struct span at) {
+static struct core_pattern *bind_name(struct checker *ck, const struct name *name,
+                                      struct type *type, struct span at) {
   struct local *local = arena_alloc(ck->arena, sizeof *local);
   *local = (struct local){name, type, at, ck->local_count++};
   struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_LOCAL, type);
@@ -45,11 +46,11 @@ static struct core_pattern *check_variable(struct pattern_check *p, const struct
              "the variable `%s` occurs twice in this pattern", name->text);
     remark(ck->complaints, ck->source, before->at, "it is here already");
   }
-  return bind(ck, name, type, e->at);
+  return bind_name(ck, name, type, e->at);
 }
 
-static struct core_pattern *check_pair(struct pattern_check *p, const struct syntax *e,
-                                       struct type *type) {
+static struct core_pattern *check_pair_pattern(struct pattern_check *p, const struct syntax *e,
+                                               struct type *type) {
   struct checker *ck = p->ck;
   struct type *pair = type_of(type);
   if (pair->tag != TYPE_PAIR) {
@@ -70,14 +71,14 @@ static struct core_pattern *check_pair(struct pattern_check *p, const struct syn
     pair = wanted;
   }
   struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_PAIR, pair);
-  pattern->left = check(p, e->as.part.left, pair->part[0]);
-  pattern->right = check(p, e->as.part.right, pair->part[1]);
+  pattern->left = check_pattern_part(p, e->as.part.left, pair->part[0]);
+  pattern->right = check_pattern_part(p, e->as.part.right, pair->part[1]);
   return pattern;
 }
 
 static struct core_pattern *check_one_field(void *context, const struct syntax *e,
                                             struct type *type) {
-  return check(context, e, type);
+  return check_pattern_part(context, e, type);
 }
 
 /* The datatype of a constructor, c or m.c, in a pattern; NULL if there is none. */
@@ -99,8 +100,8 @@ static const char *constructor_text(struct checker *ck, const struct syntax *e) 
                       e->as.field.name->text);
 }
 
-static struct core_pattern *check_contents(struct pattern_check *p, const struct syntax *e,
-                                           struct type *type) {
+static struct core_pattern *check_contents_pattern(struct pattern_check *p,
+                                                   const struct syntax *e, struct type *type) {
   struct checker *ck = p->ck;
   const struct datatype *data = datatype_of(ck, e->as.part.left);
   struct type *whole = type_from(ck, fresh_data(ck, data), e->at);
@@ -114,12 +115,12 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
     return check_field_patterns(ck, e->as.part.right, whole, check_one_field, p);
   }
   struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_CONTENTS, whole);
-  pattern->left = check(p, e->as.part.right, type_contents(ck->arena, whole));
+  pattern->left = check_pattern_part(p, e->as.part.right, type_contents(ck->arena, whole));
   return pattern;
 }
 
-static struct core_pattern *check_typed(struct pattern_check *p, const struct syntax *e,
-                                        struct type *type) {
+static struct core_pattern *check_typed_pattern(struct pattern_check *p, const struct syntax *e,
+                                                struct type *type) {
   struct checker *ck = p->ck;
   const struct type_names none = {0};
   struct type *declared = check_type(ck, e->as.typed.type, &none);
@@ -129,22 +130,22 @@ static struct core_pattern *check_typed(struct pattern_check *p, const struct sy
                    "this is declared as %s, but what it is given is %s", shown(ck, declared),
                    shown(ck, type));
   }
-  return check(p, e->as.typed.inner, declared);
+  return check_pattern_part(p, e->as.typed.inner, declared);
 }
 
-static struct core_pattern *check(struct pattern_check *p, const struct syntax *e,
-                                  struct type *type) {
+static struct core_pattern *check_pattern_part(struct pattern_check *p, const struct syntax *e,
+                                               struct type *type) {
   if (e->kind == SYNTAX_NAME) return check_variable(p, e, type);
-  if (e->kind == SYNTAX_PAIR) return check_pair(p, e, type);
-  if (e->kind == SYNTAX_TYPED) return check_typed(p, e, type);
-  return check_contents(p, e, type);
+  if (e->kind == SYNTAX_PAIR) return check_pair_pattern(p, e, type);
+  if (e->kind == SYNTAX_TYPED) return check_typed_pattern(p, e, type);
+  return check_contents_pattern(p, e, type);
 }
 
 struct core_pattern *check_pattern(struct checker *ck, const struct syntax *e,
                                    struct type *type, enum pattern_use use,
                                    const struct binding *first) {
   struct pattern_check p = {ck, use, first};
-  return check(&p, e, type);
+  return check_pattern_part(&p, e, type);
 }
 
 /* ---- legal patterns ---- */

@@ -41,14 +41,14 @@ static void wait_for(struct reach *r, const struct core *body) {
   *array_push(r->session->arena, &r->waiting) = (struct reached){body, r->parallel};
 }
 
-/* What a function is where it is used: its types there, which callers may not know. */
+/* Returns the types that a function has where it is used, which callers may not know. */
 static const char *type_at(const struct reach *r, const struct global *g,
                            const struct core *use) {
   const bool itself = use->kind == CORE_GLOBAL && use->as.use.global == g;
   return type_text(r->session->arena, itself ? use->type : g->scheme.type, false);
 }
 
-static void reach_global(struct reach *r, const struct global *g, const struct core *use) {
+static void reach_used_global(struct reach *r, const struct global *g, const struct core *use) {
   if (table_get(r->seen[r->parallel], g)) return;
   table_set(r->seen[r->parallel], g, r);
   if (g->kind == GLOBAL_VARIABLE) {
@@ -74,7 +74,7 @@ static void reach_type(struct reach *r, struct type *t, const struct core *use) 
   t = type_of(t);
   if (type_has_parts(t) && !table_add(r->seen[r->parallel], t)) return;
   if (t->tag == TYPE_IDENTITY) {
-    if (t->global) reach_global(r, t->global, use);
+    if (t->global) reach_used_global(r, t->global, use);
     if (t->lambda && !table_get(r->seen[r->parallel], t->lambda)) {
       table_set(r->seen[r->parallel], t->lambda, r);
       wait_for(r, t->lambda->body);
@@ -93,7 +93,7 @@ static void reach_core(void *context, struct core *e, bool parallel) {
   struct reach *r = context;
   bool outside = r->parallel;
   r->parallel |= parallel;
-  if (e->kind == CORE_GLOBAL) reach_global(r, e->as.use.global, e);
+  if (e->kind == CORE_GLOBAL) reach_used_global(r, e->as.use.global, e);
   core_parts(e, reach_core, r);
   r->parallel = outside;
 }
@@ -108,7 +108,8 @@ bool session_find_missing(struct session *session, const struct core *expression
     struct reached next = r.waiting.items[--r.waiting.count];
     r.parallel = next.parallel;
     core_parts(next.body, reach_core, &r);
-    if (next.body->kind == CORE_GLOBAL) reach_global(&r, next.body->as.use.global, next.body);
+    if (next.body->kind == CORE_GLOBAL)
+      reach_used_global(&r, next.body->as.use.global, next.body);
   }
   return r.errors > 0;
 }

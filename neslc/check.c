@@ -9,15 +9,15 @@
 
 /* Undetermined type variables become int, since no value has their type; except in function
  * types, where they stay generic. */
-static void determine(struct checker *ck, struct table *seen, struct type *t) {
+static void determine_type(struct checker *ck, struct table *seen, struct type *t) {
   t = type_of(t);
   if (t->tag == TYPE_VARIABLE) t->link = type_base(ck->arena, TYPE_INT);
   if (t->tag == TYPE_FUNCTION || !type_has_parts(t) || !table_add(seen, t)) return;
   for (unsigned i = 0; i < 2; i++) {
-    if (t->part[i]) determine(ck, seen, t->part[i]);
+    if (t->part[i]) determine_type(ck, seen, t->part[i]);
   }
   for (uint32_t i = 0; t->tag == TYPE_DATA && i < t->data->shown_count; i++) {
-    determine(ck, seen, t->arguments[i]);
+    determine_type(ck, seen, t->arguments[i]);
   }
 }
 
@@ -67,7 +67,7 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
 }
 
 /* Whether values of the type can be represented; reports an error if not. */
-static bool check_size(struct checker *ck, const struct core *value) {
+static bool check_chunk_size(struct checker *ck, const struct core *value) {
   if (!check_depth(ck, value->at, value->type)) return false;
   if (value_column_count(value->type) <= VALUE_MOST_COLUMNS) return true;
   complain(ck->complaints, NESL_LIMIT, ck->source, value->at, VALUE_TOO_MANY_COLUMNS);
@@ -84,11 +84,11 @@ static bool check_value(struct checker *ck, const struct form *form, struct chec
     out->pattern =
         check_pattern(ck, form->pattern, out->value->type, PATTERN_OF_ASSIGNMENT, NULL);
   }
-  if (ck->complaints->count || !check_size(ck, out->value)) return false;
+  if (ck->complaints->count || !check_chunk_size(ck, out->value)) return false;
   check_parallel_calls(ck);
   struct table seen;
   table_begin(&seen, ck->arena);
-  determine(ck, &seen, out->value->type);
+  determine_type(ck, &seen, out->value->type);
   struct scheme scheme = type_generalise(ck->arena, out->value->type);
   finish_lambdas(ck, &scheme);
   if (ck->complaints->count) return false;

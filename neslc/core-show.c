@@ -5,7 +5,7 @@
  */
 #include "neslc/core.h"
 
-static void show(const struct core *, FILE *);
+static void show_core(const struct core *, FILE *);
 
 static void show_local(const struct local *local, FILE *out) {
   fprintf(out, "%s.%u", local->name->text, local->number);
@@ -29,7 +29,7 @@ static void show_pattern(const struct core_pattern *p, FILE *out) {
   }
 }
 
-static void show_string(const char *text, size_t length, FILE *out) {
+static void show_core_string(const char *text, size_t length, FILE *out) {
   fputc('"', out);
   for (size_t i = 0; i < length; i++) {
     if (text[i] == '"' || text[i] == '\\') fputc('\\', out);
@@ -62,30 +62,30 @@ static void show_lambda(const struct core_lambda *lambda, FILE *out) {
   fputs(lambda->captured_count ? "] " : " ", out);
   show_pattern(lambda->parameter, out);
   fputs(" => ", out);
-  show(lambda->body, out);
+  show_core(lambda->body, out);
   fputc(')', out);
 }
 
-static void show_each(const struct core *e, FILE *out) {
+static void show_core_each(const struct core *e, FILE *out) {
   fputs(e->as.each.serial ? "{* " : "{", out);
-  show(e->as.each.body, out);
+  show_core(e->as.each.body, out);
   for (size_t i = 0; i < e->as.each.count; i++) {
     fputs(i == 0 ? " : " : "; ", out);
     show_pattern(e->as.each.generators[i].pattern, out);
     fputs(" in ", out);
-    show(e->as.each.generators[i].source, out);
+    show_core(e->as.each.generators[i].source, out);
   }
   if (e->as.each.sieve) {
     fputs(" | ", out);
-    show(e->as.each.sieve, out);
+    show_core(e->as.each.sieve, out);
   }
   fputc('}', out);
 }
 
-static void show_list(const struct core *e, FILE *out) {
+static void show_core_list(const struct core *e, FILE *out) {
   for (size_t i = 0; i < e->as.list.count; i++) {
     fputs(i == 0 ? "[" : ", ", out);
-    show(e->as.list.items[i], out);
+    show_core(e->as.list.items[i], out);
   }
   fputc(']', out);
 }
@@ -93,7 +93,7 @@ static void show_list(const struct core *e, FILE *out) {
 static void show_between(const char *before, const struct core *e, const char *behind,
                          FILE *out) {
   fputs(before, out);
-  show(e, out);
+  show_core(e, out);
   fputs(behind, out);
 }
 
@@ -105,7 +105,7 @@ static void show_parts(const struct core *e, FILE *out) {
     show_between("", e->as.part.right, ")", out);
     break;
   case CORE_APPLY:
-    show(e->as.part.left, out);
+    show_core(e->as.part.left, out);
     show_between(tuple ? "" : "(", e->as.part.right, tuple ? "" : ")", out);
     break;
   case CORE_IF:
@@ -130,13 +130,13 @@ static void show_parts(const struct core *e, FILE *out) {
   }
 }
 
-static void show(const struct core *e, FILE *out) {
+static void show_core(const struct core *e, FILE *out) {
   switch ((enum core_kind)e->kind) {
   case CORE_INT: fprintf(out, "%lld", (long long)e->as.integer); break;
   case CORE_FLOAT: fprintf(out, "%.17g", e->as.real); break;
   case CORE_BOOL: fputc(e->as.integer ? 't' : 'f', out); break;
   case CORE_CHAR: fprintf(out, "`%c", (char)e->as.integer); break;
-  case CORE_STRING: show_string(e->as.string.text, e->as.string.length, out); break;
+  case CORE_STRING: show_core_string(e->as.string.text, e->as.string.length, out); break;
   case CORE_EMPTY:
     fputs("([] : ", out);
     type_show(e->type, false, out);
@@ -145,8 +145,8 @@ static void show(const struct core *e, FILE *out) {
   case CORE_LOCAL: show_local(e->as.local, out); break;
   case CORE_GLOBAL: show_use(e, out); break;
   case CORE_LAMBDA: show_lambda(e->as.lambda, out); break;
-  case CORE_LIST: show_list(e, out); break;
-  case CORE_EACH: show_each(e, out); break;
+  case CORE_LIST: show_core_list(e, out); break;
+  case CORE_EACH: show_core_each(e, out); break;
   case CORE_PAIR:
   case CORE_APPLY:
   case CORE_IF:
@@ -157,5 +157,5 @@ static void show(const struct core *e, FILE *out) {
 }
 
 void core_show(const struct core *e, FILE *out) {
-  show(e, out);
+  show_core(e, out);
 }

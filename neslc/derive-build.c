@@ -8,7 +8,7 @@ struct type *build_sequence_type(struct build *b, struct type *element) {
   return type_sequence(b->arena, element);
 }
 
-static struct core *make(struct build *b, enum core_kind kind, struct type *type) {
+static struct core *make_node(struct build *b, enum core_kind kind, struct type *type) {
   return core_new(b->arena, kind, type, b->source, b->at);
 }
 
@@ -16,32 +16,32 @@ static struct core *make(struct build *b, enum core_kind kind, struct type *type
 
 struct core *build_int(struct build *b, enum type_tag tag, int64_t value) {
   enum core_kind kind = tag == TYPE_BOOL ? CORE_BOOL : tag == TYPE_CHAR ? CORE_CHAR : CORE_INT;
-  struct core *e = make(b, kind, type_base(b->arena, tag));
+  struct core *e = make_node(b, kind, type_base(b->arena, tag));
   e->as.integer = value;
   return e;
 }
 
 struct core *build_float(struct build *b, double value) {
-  struct core *e = make(b, CORE_FLOAT, type_base(b->arena, TYPE_FLOAT));
+  struct core *e = make_node(b, CORE_FLOAT, type_base(b->arena, TYPE_FLOAT));
   e->as.real = value;
   return e;
 }
 
 struct core *build_string(struct build *b, const char *text) {
   struct type *type = build_sequence_type(b, type_base(b->arena, TYPE_CHAR));
-  struct core *e = make(b, CORE_STRING, type);
+  struct core *e = make_node(b, CORE_STRING, type);
   e->as.string.text = text;
   e->as.string.length = strlen(text);
   return e;
 }
 
 struct core *build_empty(struct build *b, struct type *element) {
-  return make(b, CORE_EMPTY, build_sequence_type(b, element));
+  return make_node(b, CORE_EMPTY, build_sequence_type(b, element));
 }
 
 static struct core *make_of(struct build *b, enum core_kind kind, struct type *type,
                             struct core *left, struct core *right) {
-  struct core *e = make(b, kind, type);
+  struct core *e = make_node(b, kind, type);
   e->as.part.left = left;
   e->as.part.right = right;
   return e;
@@ -66,7 +66,7 @@ struct core *build_let(struct build *b, struct core_pattern *pattern, struct cor
 }
 
 struct core *build_list(struct build *b, struct core **items, size_t count) {
-  struct core *e = make(b, CORE_LIST, build_sequence_type(b, items[0]->type));
+  struct core *e = make_node(b, CORE_LIST, build_sequence_type(b, items[0]->type));
   e->as.list.items = items;
   e->as.list.count = count;
   return e;
@@ -83,11 +83,11 @@ static struct core *call(struct build *b, struct global *g, struct core *argumen
   enum unify_result fits = type_unify(b->arena, type->part[0], argument->type, &a, &c);
   if (fits == UNIFY_OK && result) fits = type_unify(b->arena, type->part[1], result, &a, &c);
   invariant(fits == UNIFY_OK);
-  struct core *function = make(b, CORE_GLOBAL, type_ground(b->arena, type, 0, NULL));
+  struct core *function = make_node(b, CORE_GLOBAL, type_ground(b->arena, type, 0, NULL));
   function->as.use.global = g;
   function->as.use.count = g->scheme.count;
   function->as.use.arguments = arguments;
-  struct core *e = make(b, CORE_APPLY, type_ground(b->arena, type->part[1], 0, NULL));
+  struct core *e = make_node(b, CORE_APPLY, type_ground(b->arena, type->part[1], 0, NULL));
   e->as.part.left = function;
   e->as.part.right = argument;
   return e;
@@ -112,7 +112,7 @@ struct core *build_data(struct build *b, struct type *data, struct core *content
 
 static struct core *each(struct build *b, struct core_generator *generators, size_t count,
                          struct core *body) {
-  struct core *e = make(b, CORE_EACH, build_sequence_type(b, body->type));
+  struct core *e = make_node(b, CORE_EACH, build_sequence_type(b, body->type));
   e->as.each.generators = generators;
   e->as.each.count = count;
   e->as.each.body = body;
@@ -148,7 +148,7 @@ struct core_pattern *build_local(struct build *b, const char *name, struct type 
 }
 
 struct core *build_use(struct build *b, const struct core_pattern *local) {
-  struct core *e = make(b, CORE_LOCAL, local->type);
+  struct core *e = make_node(b, CORE_LOCAL, local->type);
   e->as.local = local->local;
   return e;
 }
@@ -196,8 +196,9 @@ struct type *build_contents(struct build *b, struct type *type) {
 
 /* ---- components ---- */
 
-struct components build_components(struct build *b, struct type *type, const char *name) {
-  struct components p = {0};
+struct derive_components build_components(struct build *b, struct type *type,
+                                          const char *name) {
+  struct derive_components p = {0};
   if (type->tag == TYPE_PAIR) {
     p.left = build_local(b, name, type->part[0]);
     p.right = build_local(b, name, type->part[1]);
@@ -211,9 +212,10 @@ struct components build_components(struct build *b, struct type *type, const cha
   return p;
 }
 
-struct components build_unzipped(struct build *b, struct type *pair) {
-  struct components p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
-                         .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
+struct derive_components build_unzipped(struct build *b, struct type *pair) {
+  struct derive_components p = {
+      .left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
+      .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
   p.pattern = build_pair_pattern(b, p.left, p.right);
   return p;
 }

@@ -56,13 +56,13 @@ struct type *build_contents(struct build *, struct type *);
 /* Variables for the components of a value, and the pattern that binds them: the two of a pair,
  * the contents of a datatype, the captured values of a function; for other types the value
  * itself. */
-struct components {
+struct derive_components {
   struct core_pattern *pattern;
   struct core_pattern *left, *right; /* right: of a pair */
 };
-struct components build_components(struct build *, struct type *, const char *name);
-/* The same for the two sequences of a sequence of pairs. */
-struct components build_unzipped(struct build *, struct type *pair);
+struct derive_components build_components(struct build *, struct type *, const char *name);
+/* Builds the components of the two sequences that a sequence of pairs is unzipped into. */
+struct derive_components build_unzipped(struct build *, struct type *pair);
 /* A function of the library of each element of a sequence. */
 struct core *build_elements(struct build *, struct type *sequence, const char *name,
                             struct core *value);

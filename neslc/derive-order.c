@@ -6,8 +6,8 @@
 
 /* Sequences that have different lengths are not compared. */
 static struct core *sequences_equal(struct build *b, struct type *type,
-                                    const struct components *x, const struct components *y,
-                                    const char *name) {
+                                    const struct derive_components *x,
+                                    const struct derive_components *y, const char *name) {
   struct core_pattern *a = build_local(b, "a", type->part[0]);
   struct core_pattern *c = build_local(b, "b", type->part[0]);
   struct core *same = call2(b, name, build_use(b, a), build_use(b, c));
@@ -22,7 +22,8 @@ static struct core *equality(struct build *b, struct type *argument,
                              struct core_pattern **parameter, const char *name) {
   struct type *type = type_of(argument->part[0]);
   if (is_scalar(type)) return NULL;
-  struct components x = build_components(b, type, "x"), y = build_components(b, type, "y");
+  struct derive_components x = build_components(b, type, "x"),
+                           y = build_components(b, type, "y");
   *parameter = build_pair_pattern(b, x.pattern, y.pattern);
   if (type->tag == TYPE_SEQUENCE) return sequences_equal(b, type, &x, &y, name);
   if (type->tag == TYPE_PAIR) {
@@ -64,7 +65,8 @@ struct order {
 
 /* At the first position where they differ; if one ends before, by the lengths. */
 static struct core *sequences_ordered(struct build *b, struct type *type,
-                                      const struct components *x, const struct components *y,
+                                      const struct derive_components *x,
+                                      const struct derive_components *y,
                                       const struct order *o) {
   struct core_pattern *u = build_local(b, "u", type), *w = build_local(b, "w", type);
   struct core_pattern *p = build_local(b, "p", type_base(b->arena, TYPE_INT));
@@ -84,11 +86,12 @@ static struct core *sequences_ordered(struct build *b, struct type *type,
 }
 
 /* Lexicographic order: `strictly` decides where components differ. */
-static struct core *ordered(struct build *b, struct type *argument,
-                            struct core_pattern **parameter, const struct order *o) {
+static struct core *build_ordered(struct build *b, struct type *argument,
+                                  struct core_pattern **parameter, const struct order *o) {
   struct type *type = type_of(argument->part[0]);
   if (is_scalar(type)) return NULL;
-  struct components x = build_components(b, type, "x"), y = build_components(b, type, "y");
+  struct derive_components x = build_components(b, type, "x"),
+                           y = build_components(b, type, "y");
   *parameter = build_pair_pattern(b, x.pattern, y.pattern);
   if (type->tag == TYPE_SEQUENCE) return sequences_ordered(b, type, &x, &y, o);
   return call2(b, "or", call2(b, o->strictly, left(b, &x), left(b, &y)),
@@ -97,29 +100,30 @@ static struct core *ordered(struct build *b, struct type *argument,
 }
 
 struct core *derive_less(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){"<", "<", "eql"});
+  return build_ordered(b, t, parameter, &(struct order){"<", "<", "eql"});
 }
 struct core *derive_greater(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){">", ">", "eql"});
+  return build_ordered(b, t, parameter, &(struct order){">", ">", "eql"});
 }
 struct core *derive_less_or_equal(struct build *b, struct type *t,
                                   struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){"<", "<=", "eql"});
+  return build_ordered(b, t, parameter, &(struct order){"<", "<=", "eql"});
 }
 struct core *derive_greater_or_equal(struct build *b, struct type *t,
                                      struct core_pattern **parameter) {
-  return ordered(b, t, parameter, &(struct order){">", ">=", "eql"});
+  return build_ordered(b, t, parameter, &(struct order){">", ">=", "eql"});
 }
 
 struct core *derive_before(struct build *b, struct type *t, struct core_pattern **parameter) {
   struct type *type = type_of(t->part[0]);
   if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, "_before_floats");
-  return ordered(b, t, parameter, &(struct order){"_before", "_before", "_same"});
+  return build_ordered(b, t, parameter, &(struct order){"_before", "_before", "_same"});
 }
 
 /* Floats have a function of their own; tuples and sequences are compared as sort has them. */
-static struct core *chosen(struct build *b, struct type *t, struct core_pattern **parameter,
-                           const char *floats, bool greater) {
+static struct core *build_chosen(struct build *b, struct type *t,
+                                 struct core_pattern **parameter, const char *floats,
+                                 bool greater) {
   struct type *type = type_of(t->part[0]);
   if (type->tag == TYPE_FLOAT) return of_floats(b, type, parameter, floats);
   if (is_scalar(type)) return NULL;
@@ -128,11 +132,11 @@ static struct core *chosen(struct build *b, struct type *t, struct core_pattern 
   return call2(b, "_before", build_use(b, greater ? y : x), build_use(b, greater ? x : y));
 }
 struct core *derive_exceeds(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return chosen(b, t, parameter, "_exceeds_floats", true);
+  return build_chosen(b, t, parameter, "_exceeds_floats", true);
 }
 struct core *derive_falls_below(struct build *b, struct type *t,
                                 struct core_pattern **parameter) {
-  return chosen(b, t, parameter, "_falls_below_floats", false);
+  return build_chosen(b, t, parameter, "_falls_below_floats", false);
 }
 
 /* ---- _dense(v), rank(v), max_val(v) ... of sequences, tuples and characters ---- */
@@ -142,7 +146,7 @@ struct core *derive_dense(struct build *b, struct type *argument,
   struct type *type = type_of(argument->part[0]);
   struct core_pattern *v = *parameter = build_local(b, "v", argument);
   if (type->tag == TYPE_PAIR) {
-    struct components p = build_unzipped(b, type);
+    struct derive_components p = build_unzipped(b, type);
     return build_let(b, p.pattern, call(b, "unzip", build_use(b, v)),
                      call2(b, "_dense_pairs", call(b, "_dense", left(b, &p)),
                            call(b, "_dense", right(b, &p))));
@@ -155,18 +159,18 @@ struct core *derive_dense(struct build *b, struct type *argument,
   return call(b, "_dense_numbers", build_elements(b, argument, "char_code", build_use(b, v)));
 }
 
-static bool is_number(const struct type *t) {
+static bool is_number_type(const struct type *t) {
   return t->tag == TYPE_INT || t->tag == TYPE_FLOAT;
 }
 
-static struct core *ranked(struct build *b, struct type *argument,
-                           struct core_pattern **parameter, const char *name) {
-  if (is_number(type_of(argument->part[0]))) return NULL;
+static struct core *build_ranked(struct build *b, struct type *argument,
+                                 struct core_pattern **parameter, const char *name) {
+  if (is_number_type(type_of(argument->part[0]))) return NULL;
   struct core_pattern *v = *parameter = build_local(b, "v", argument);
   return call(b, name, call(b, "_dense", build_use(b, v)));
 }
 struct core *derive_ranks(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return ranked(b, t, parameter, "rank");
+  return build_ranked(b, t, parameter, "rank");
 }
 struct core *derive_ranks_down(struct build *b, struct type *t,
                                struct core_pattern **parameter) {
@@ -174,20 +178,20 @@ struct core *derive_ranks_down(struct build *b, struct type *t,
     struct core_pattern *v = *parameter = build_local(b, "v", t);
     return call(b, "_rank_down_floats", build_use(b, v));
   }
-  return ranked(b, t, parameter, "rank_down");
+  return build_ranked(b, t, parameter, "rank_down");
 }
 
-static struct core *extreme(struct build *b, struct type *argument,
-                            struct core_pattern **parameter, const char *index) {
+static struct core *build_extreme(struct build *b, struct type *argument,
+                                  struct core_pattern **parameter, const char *index) {
   if (is_scalar(type_of(argument->part[0]))) return NULL;
   struct core_pattern *v = *parameter = build_local(b, "v", argument);
   return call2(b, index, build_use(b, v), call(b, "_dense", build_use(b, v)));
 }
 struct core *derive_greatest(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return extreme(b, t, parameter, "_greatest_by");
+  return build_extreme(b, t, parameter, "_greatest_by");
 }
 struct core *derive_least(struct build *b, struct type *t, struct core_pattern **parameter) {
-  return extreme(b, t, parameter, "_least_by");
+  return build_extreme(b, t, parameter, "_least_by");
 }
 /* Scans begin with the least value, or the greatest. */
 struct core *derive_no_scan(struct build *b, struct type *argument,

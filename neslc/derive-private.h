@@ -26,10 +26,10 @@ static inline bool is_scalar(const struct type *t) {
          t->tag == TYPE_CHAR || t->tag == TYPE_STREAM;
 }
 
-static inline struct core *left(struct build *b, const struct components *p) {
+static inline struct core *left(struct build *b, const struct derive_components *p) {
   return build_use(b, p->left);
 }
-static inline struct core *right(struct build *b, const struct components *p) {
+static inline struct core *right(struct build *b, const struct derive_components *p) {
   return build_use(b, p->right);
 }
 

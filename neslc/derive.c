@@ -30,7 +30,7 @@ struct core *derive_selection(struct build *b, struct type *argument,
   struct type *type = type_of(type_of(argument->part[1])->part[0]);
   if (is_scalar(type)) return NULL;
   struct core_pattern *c = build_local(b, "c", type_base(b->arena, TYPE_BOOL));
-  struct components x, y;
+  struct derive_components x, y;
   if (type->tag == TYPE_PAIR || type->tag == TYPE_DATA) {
     x = build_components(b, type, "x");
     y = build_components(b, type, "y");
@@ -52,7 +52,7 @@ struct core *derive_selection(struct build *b, struct type *argument,
 /* ---- identity(x), _default(v) ---- */
 
 /* The neutral value of a scalar or sequence. */
-static struct core *neutral(struct build *b, struct type *type) {
+static struct core *build_neutral(struct build *b, struct type *type) {
   switch (type->tag) {
   case TYPE_INT: return build_int(b, TYPE_INT, 0);
   case TYPE_FLOAT: return build_float(b, 0.0);
@@ -67,7 +67,7 @@ static struct core *neutral(struct build *b, struct type *type) {
 struct core *derive_identity(struct build *b, struct type *argument,
                              struct core_pattern **parameter) {
   bool whole = argument->tag == TYPE_FUNCTION;
-  struct components x = {0};
+  struct derive_components x = {0};
   if (whole) {
     x.pattern = x.left = build_local(b, "x", argument);
   } else {
@@ -80,13 +80,13 @@ struct core *derive_identity(struct build *b, struct type *argument,
   if (argument->tag == TYPE_DATA) {
     return build_data(b, argument, call(b, "identity", left(b, &x)));
   }
-  struct core *e = neutral(b, argument);
+  struct core *e = build_neutral(b, argument);
   return e ? e : left(b, &x);
 }
 
 /* The contents of all values of a datatype in a sequence. */
 static struct core *all_contents(struct build *b, struct type *data, struct core *sequence) {
-  struct components p = build_components(b, data, "x");
+  struct derive_components p = build_components(b, data, "x");
   return build_each(b, p.pattern, sequence, left(b, &p));
 }
 
@@ -101,7 +101,7 @@ struct core *derive_defaults(struct build *b, struct type *argument,
   struct type *type = type_of(argument->part[0]);
   struct core_pattern *v = *parameter = build_local(b, "v", argument);
   if (type->tag == TYPE_PAIR) {
-    struct components p = build_unzipped(b, type);
+    struct derive_components p = build_unzipped(b, type);
     return build_let(
         b, p.pattern, call(b, "unzip", build_use(b, v)),
         build_pair(b, call(b, "_default", left(b, &p)), call(b, "_default", right(b, &p))));
@@ -109,14 +109,14 @@ struct core *derive_defaults(struct build *b, struct type *argument,
   if (type->tag == TYPE_DATA) {
     return build_data(b, type, call(b, "_default", all_contents(b, type, build_use(b, v))));
   }
-  struct core *e = neutral(b, type);
+  struct core *e = build_neutral(b, type);
   return e ? e : call2(b, "elt", build_use(b, v), build_int(b, TYPE_INT, 0));
 }
 
 /* ---- _hash(x), string(x) ---- */
 
 struct core *derive_hash(struct build *b, struct type *type, struct core_pattern **parameter) {
-  struct components x = build_components(b, type, "x");
+  struct derive_components x = build_components(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "_hash_int", left(b, &x));
@@ -184,7 +184,7 @@ struct core *derive_string(struct build *b, struct type *type,
   if (type->tag == TYPE_PAIR) return tuple_string(b, type, parameter);
   if (type->tag == TYPE_DATA && type->data->field_count)
     return record_string(b, type, parameter);
-  struct components x = build_components(b, type, "x");
+  struct derive_components x = build_components(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "int_string", left(b, &x));
@@ -217,7 +217,7 @@ static struct core_pattern *value_and_stream(struct build *b, struct type *argum
 /* both(each(v1, stream), each(v2, stream)) of a sequence of pairs. */
 static struct core *of_both(struct build *b, struct type *type, struct core *value,
                             const char *both, const char *each, struct core *stream) {
-  struct components p = build_unzipped(b, type);
+  struct derive_components p = build_unzipped(b, type);
   return build_let(b, p.pattern, call(b, "unzip", value),
                    call2(b, both, call2(b, each, left(b, &p), stream),
                          call2(b, each, right(b, &p), stream)));
@@ -281,7 +281,7 @@ struct core *derive_read_columns(struct build *b, struct type *argument,
 
 /* ---- dispatch ---- */
 
-static derived_body *body_of(enum primitive p) {
+static derived_body *body_of_primitive(enum primitive p) {
 #define derive_NONE NULL
   static derived_body *const bodies[PRIMITIVES] = {
 #define PRIMITIVE(id, name, group, opcode, fails, effect, derived, doc) derive_##derived,
@@ -292,7 +292,7 @@ static derived_body *body_of(enum primitive p) {
 }
 
 bool is_derived(enum primitive p) {
-  return body_of(p) != NULL;
+  return body_of_primitive(p) != NULL;
 }
 
 /* The functions derived so far, in lists by a hash of primitive and type. */
@@ -313,7 +313,7 @@ const struct derived *derive(struct session *session, struct table *known,
     if (d->primitive == primitive && type_same(known->arena, d->argument, argument))
       return &d->derived;
   }
-  derived_body *const body = body_of(primitive);
+  derived_body *const body = body_of_primitive(primitive);
   invariant(body);
   const struct global *g = session_library(session, primitive_info(primitive)->name);
   struct build b = {

@@ -12,13 +12,13 @@
 
 /* ---- tables ---- */
 
-static uint64_t mixed(uint64_t h, uint64_t x) {
+static uint64_t mix_hash(uint64_t h, uint64_t x) {
   h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
   return h ^ h >> 29;
 }
 
 static size_t memo_slot(const struct direct *d, const void *node, const void *context) {
-  size_t i = (size_t)mixed(mixed(1, (uintptr_t)node), (uintptr_t)context);
+  size_t i = (size_t)mix_hash(mix_hash(1, (uintptr_t)node), (uintptr_t)context);
   for (;; i++) {
     const struct memo *m = &d->memos[i & (d->memo_capacity - 1)];
     if (!m->node || (m->node == node && m->context == context)) break;
@@ -55,8 +55,8 @@ static uint32_t arity_of(const struct global *g) {
   return arity;
 }
 
-static bool same_specialisation(struct direct *d, const struct specialisation *s,
-                                const struct specialisation *wanted) {
+static bool is_wanted_specialisation(struct direct *d, const struct specialisation *s,
+                                     const struct specialisation *wanted) {
   if (s->hash != wanted->hash || s->global != wanted->global || s->lambda != wanted->lambda ||
       s->count != wanted->count) {
     return false;
@@ -89,14 +89,14 @@ const struct specialisation *find_specialisation(struct direct *d, const struct 
                                                  uint32_t count, struct type **types) {
   struct specialisation wanted = {
       .global = global, .lambda = lambda, .count = count, .types = types};
-  wanted.hash = mixed(mixed(2, (uintptr_t)global), (uintptr_t)lambda);
+  wanted.hash = mix_hash(mix_hash(2, (uintptr_t)global), (uintptr_t)lambda);
   for (uint32_t i = 0; i < count; i++)
-    wanted.hash = mixed(wanted.hash, type_hash(d->arena, types[i]));
+    wanted.hash = mix_hash(wanted.hash, type_hash(d->arena, types[i]));
   if (d->specialisation_count >= d->specialisation_capacity) grow_specialisations(d);
   struct specialisation **bucket =
       &d->specialisations[wanted.hash & (d->specialisation_capacity - 1)];
   for (const struct specialisation *s = *bucket; s; s = s->next) {
-    if (same_specialisation(d, s, &wanted)) return s;
+    if (is_wanted_specialisation(d, s, &wanted)) return s;
   }
   struct specialisation *made = arena_alloc(d->arena, sizeof *made);
   *made = wanted;
@@ -273,9 +273,9 @@ static bool apply_derived(struct direct *d, const struct primitive_call *call,
   return ok;
 }
 
-static bool apply_primitive(struct direct *d, struct frame *frame,
-                            const struct specialisation *specialisation, const struct core *e,
-                            struct datum *out) {
+static bool apply_direct_primitive(struct direct *d, struct frame *frame,
+                                   const struct specialisation *specialisation,
+                                   const struct core *e, struct datum *out) {
   struct primitive_call call = {.primitive = (enum primitive)specialisation->global->primitive,
                                 .specialisation = specialisation,
                                 .frame = frame,
@@ -295,7 +295,7 @@ static bool apply_primitive(struct direct *d, struct frame *frame,
 /* ---- calls ---- */
 
 /* The body of a function or lambda. */
-static const struct core *body_of(const struct specialisation *s) {
+static const struct core *body_of_specialisation(const struct specialisation *s) {
   return s->global ? s->global->body : s->lambda->body;
 }
 
@@ -350,11 +350,12 @@ static bool frame_replace(struct direct *d, struct frame *frame,
 /* Evaluates the body of the frame's function, and of those whose calls end it in turn. */
 static bool run_body(struct direct *d, struct frame *frame, struct datum *out) {
   if (d->parallel > 0)
-    return direct_eval_part(d, frame, body_of(frame->specialisation), 2, out);
+    return direct_eval_part(d, frame, body_of_specialisation(frame->specialisation), 2, out);
   for (;;) {
     struct direct_tail tail = {NULL, NULL, NULL};
     direct_enter(d, 2);
-    const bool ok = direct_eval_body(d, frame, body_of(frame->specialisation), &tail, out);
+    const bool ok =
+        direct_eval_body(d, frame, body_of_specialisation(frame->specialisation), &tail, out);
     direct_leave(d);
     if (!ok || !tail.apply) return ok;
     if (!frame_replace(d, frame, &tail)) return false;
@@ -363,7 +364,7 @@ static bool run_body(struct direct *d, struct frame *frame, struct datum *out) {
 
 static bool has_body(struct direct *d, struct frame *frame, const struct specialisation *s,
                      const struct core *e) {
-  if (body_of(s)) return true;
+  if (body_of_specialisation(s)) return true;
   return direct_fail(d, frame, e, NESL_NO_BODY, "the function `%s` is declared but not defined",
                      s->global->name->text);
 }
@@ -398,7 +399,7 @@ bool direct_apply_last(struct direct *d, struct frame *frame, const struct core 
   if (g && g->kind == GLOBAL_CONSTRUCTOR) {
     return direct_eval_part(d, frame, e->as.part.right, 1, out);
   }
-  if (g && g->primitive >= 0) return apply_primitive(d, frame, specialisation, e, out);
+  if (g && g->primitive >= 0) return apply_direct_primitive(d, frame, specialisation, e, out);
   if (!tail || is_traced(d, specialisation)) {
     return apply_body(d, frame, specialisation, captured, e, out);
   }

@@ -264,19 +264,19 @@ static uint32_t variables_of(const struct core_pattern *p) {
 }
 
 /* The values of the variables of a pattern, from *next on. */
-static void take_apart(struct direct *d, const struct core_pattern *p, struct datum x,
-                       struct datum **next) {
+static void take_apart_pair(struct direct *d, const struct core_pattern *p, struct datum x,
+                            struct datum **next) {
   if (p->kind == PATTERN_LOCAL) {
     *(*next)++ = x;
     return;
   }
   charge(d, 1, 1);
   if (p->kind == PATTERN_CONTENTS) {
-    take_apart(d, p->left, x, next);
+    take_apart_pair(d, p->left, x, next);
     return;
   }
-  take_apart(d, p->left, x.as.pair->left, next);
-  take_apart(d, p->right, x.as.pair->right, next);
+  take_apart_pair(d, p->left, x.as.pair->left, next);
+  take_apart_pair(d, p->right, x.as.pair->right, next);
 }
 
 /* The next state, as the values of the variables; those of before are still bound. */
@@ -285,7 +285,7 @@ static bool eval_step(struct direct *d, struct frame *frame, const struct core *
   struct datum x;
   if (e->kind != CORE_PAIR || p->kind != PATTERN_PAIR) {
     if (!direct_eval(d, frame, e, &x)) return false;
-    take_apart(d, p, x, next);
+    take_apart_pair(d, p, x, next);
     return true;
   }
   charge(d, 2, 2); /* as in direct_eval_bind */

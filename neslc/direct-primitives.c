@@ -98,7 +98,7 @@ static struct datum no_stream(struct direct *d) {
 }
 
 /* The arguments of the program, a NUL behind each. */
-static struct datum argument_text(struct direct *d) {
+static struct datum argument_datum(struct direct *d) {
   ARRAY(char) text = {0};
   for (size_t i = 0; i < d->options->argument_count; i++) {
     const char *argument = d->options->arguments[i];
@@ -132,7 +132,7 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
     text = check_worded(d->arena, direct_text(d, x[1], &length), direct_text(d, x[2], &length));
     return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s",
                        direct_worded(d, text, x[3].as.integer, x[4].as.integer));
-  case PRIM_ARGUMENT_TEXT: *out = argument_text(d); return true;
+  case PRIM_ARGUMENT_TEXT: *out = argument_datum(d); return true;
   case PRIM_OPEN_FILE: *out = no_stream(d); return true;
   case PRIM_RAND_SEED:
     d->seed = (uint64_t)x[0].as.integer;

@@ -194,7 +194,8 @@ bool direct_eval_bind(struct direct *, struct frame *from, const struct core *e,
 /* ---- direct-call.c ---- */
 
 bool direct_apply(struct direct *, struct frame *, const struct core *apply, struct datum *);
-/* The same, but a call of a function with a body may be left to the caller. */
+/* Applies a function as direct_apply does, but a call of one with a body may be left to the
+ * caller. */
 bool direct_apply_last(struct direct *, struct frame *, const struct core *apply,
                        struct direct_tail *, struct datum *);
 /* A function as a value. */
@@ -233,8 +234,8 @@ struct primitive_call {
 const struct derived *direct_derived(struct direct *, const struct primitive_call *);
 /* Executes a primitive whose derived function, if it has one, has no body. */
 bool direct_primitive(struct direct *, const struct primitive_call *, struct datum *);
-/* Those of one group; reductions, scans and ranks together. Each charges what section 8 and the
- * tables of section 9 say beyond the 1 of the call itself. */
+/* Execute the primitives of one group; reductions, scans and ranks are together. Each charges
+ * what section 8 and the tables of section 9 say beyond the 1 of the call itself. */
 bool direct_scalar(struct direct *, const struct primitive_call *, struct datum *);
 bool direct_sequence(struct direct *, const struct primitive_call *, struct datum *);
 bool direct_reduction(struct direct *, const struct primitive_call *, struct datum *);

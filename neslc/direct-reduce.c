@@ -36,7 +36,7 @@ static struct datum identity_of(const struct direct *d, struct combining c) {
 }
 
 /* The greater or smaller; NaN wins, and -0.0 is below 0.0. */
-static struct datum extreme(struct combining c, struct datum x, struct datum y) {
+static struct datum extreme_datum(struct combining c, struct datum x, struct datum y) {
   if (x.kind != DATUM_FLOAT) {
     return (x.as.integer < y.as.integer) == (c.op == OP_MIN) ? x : y;
   }
@@ -46,9 +46,9 @@ static struct datum extreme(struct combining c, struct datum x, struct datum y) 
   return below == (c.op == OP_MIN) ? x : y;
 }
 
-static struct datum combine(struct direct *d, struct combining c, struct datum x,
-                            struct datum y) {
-  if (c.op == OP_MAX || c.op == OP_MIN) return extreme(c, x, y);
+static struct datum combine_data(struct direct *d, struct combining c, struct datum x,
+                                 struct datum y) {
+  if (c.op == OP_MAX || c.op == OP_MIN) return extreme_datum(c, x, y);
   const struct datum operands[2] = {x, y};
   struct datum out = x;
   direct_operation(d, c.op, operands, 2, &out);
@@ -66,7 +66,7 @@ static double padding(struct combining c) {
 }
 
 /* One block of reduce() in cvl.h: elements x[0..n), n at most CVL_REDUCE_BLOCK. */
-static double reduce_block(struct combining c, const double *x, uint64_t n) {
+static double reduce_tree_block(struct combining c, const double *x, uint64_t n) {
   double lane[CVL_REDUCE_LANES];
   for (uint64_t j = 0; j < CVL_REDUCE_LANES; j++) lane[j] = j < n ? x[j] : padding(c);
   for (uint64_t i = CVL_REDUCE_LANES; i < n; i++) {
@@ -80,11 +80,12 @@ static double reduce_block(struct combining c, const double *x, uint64_t n) {
 }
 
 /* reduce(x, n) of cvl.h for n >= 1; overwrites x. */
-static double tree_reduce(struct combining c, double *x, uint64_t n) {
+static double reduce_by_tree(struct combining c, double *x, uint64_t n) {
   while (n > 1) {
     uint64_t blocks = 0;
     for (uint64_t b = 0; b < n; b += CVL_REDUCE_BLOCK) {
-      x[blocks++] = reduce_block(c, x + b, n - b < CVL_REDUCE_BLOCK ? n - b : CVL_REDUCE_BLOCK);
+      x[blocks++] =
+          reduce_tree_block(c, x + b, n - b < CVL_REDUCE_BLOCK ? n - b : CVL_REDUCE_BLOCK);
     }
     n = blocks;
   }
@@ -99,19 +100,19 @@ static void window_prefixes(struct combining c, double *a, uint64_t w) {
 }
 
 /* prefix(x, n, w) of cvl.h, x is overwritten; the element before position 0 is the padding. */
-static void tree_prefix(struct direct *d, struct combining c, double *x, uint64_t n,
-                        uint64_t w) {
+static void prefix_by_tree(struct direct *d, struct combining c, double *x, uint64_t n,
+                           uint64_t w) {
   const uint64_t windows = (n + w - 1) / w;
   double *before = arena_alloc(d->arena, (size_t)windows * sizeof *before);
   for (uint64_t k = 0; k < windows; k++) {
     double a[CVL_SCAN_WINDOW] = {0};
     for (uint64_t j = 0; j < w; j++) a[j] = k * w + j < n ? x[k * w + j] : padding(c);
     window_prefixes(c, a, w);
-    before[k] = a[w - 1]; /* the total, until tree_prefix makes prefixes of them */
+    before[k] = a[w - 1]; /* the total, until prefix_by_tree makes prefixes of them */
     for (uint64_t j = 0; j < w && k * w + j < n; j++) x[k * w + j] = a[j];
   }
   if (windows > 1) {
-    tree_prefix(d, c, before, windows, CVL_SCAN_WINDOW);
+    prefix_by_tree(d, c, before, windows, CVL_SCAN_WINDOW);
   } else {
     before[0] = padding(c);
   }
@@ -134,24 +135,25 @@ static double *reals_of(struct direct *d, const struct datum_sequence *v) {
 
 /* ---- reductions and scans ---- */
 
-static struct datum reduce(struct direct *d, struct combining c,
-                           const struct datum_sequence *v) {
+static struct datum reduce_sequence(struct direct *d, struct combining c,
+                                    const struct datum_sequence *v) {
   if (v->count == 0) return identity_of(d, c);
-  if (needs_tree(c)) return datum_float(tree_reduce(c, reals_of(d, v), v->count));
+  if (needs_tree(c)) return datum_float(reduce_by_tree(c, reals_of(d, v), v->count));
   struct datum r = v->items[0];
-  for (uint64_t i = 1; i < v->count; i++) r = combine(d, c, r, v->items[i]);
+  for (uint64_t i = 1; i < v->count; i++) r = combine_data(d, c, r, v->items[i]);
   return r;
 }
 
-static struct datum scan(struct direct *d, struct combining c, const struct datum_sequence *v) {
+static struct datum scan_sequence(struct direct *d, struct combining c,
+                                  const struct datum_sequence *v) {
   struct datum *items = direct_items(d, v->count);
   if (v->count > 0 && needs_tree(c)) {
     double *x = reals_of(d, v);
-    tree_prefix(d, c, x, v->count, CVL_SCAN_ROW);
+    prefix_by_tree(d, c, x, v->count, CVL_SCAN_ROW);
     for (uint64_t i = 1; i < v->count; i++) items[i] = datum_float(x[i]);
   }
   for (uint64_t i = 1; i < v->count && !needs_tree(c); i++) {
-    items[i] = i == 1 ? v->items[0] : combine(d, c, items[i - 1], v->items[i - 1]);
+    items[i] = i == 1 ? v->items[0] : combine_data(d, c, items[i - 1], v->items[i - 1]);
   }
   if (v->count > 0) items[0] = identity_of(d, c);
   return datum_sequence(d, items, v->count);
@@ -159,7 +161,7 @@ static struct datum scan(struct direct *d, struct combining c, const struct datu
 
 /* ---- ranks ---- */
 
-static bool precedes(bool up, struct datum x, struct datum y) {
+static bool datum_precedes(bool up, struct datum x, struct datum y) {
   if (x.kind != DATUM_FLOAT) {
     return up ? x.as.integer < y.as.integer : x.as.integer > y.as.integer;
   }
@@ -169,24 +171,24 @@ static bool precedes(bool up, struct datum x, struct datum y) {
 
 /* Sorts the positions at[0..n) by their elements, stably: merges the left half and the right.
  */
-static void sort_positions(const struct datum *items, bool up, uint64_t *at, uint64_t *buffer,
-                           uint64_t n) {
+static void sort_datum_positions(const struct datum *items, bool up, uint64_t *at,
+                                 uint64_t *buffer, uint64_t n) {
   if (n < 2) return;
   const uint64_t half = n / 2;
-  sort_positions(items, up, at, buffer, half);
-  sort_positions(items, up, at + half, buffer, n - half);
+  sort_datum_positions(items, up, at, buffer, half);
+  sort_datum_positions(items, up, at + half, buffer, n - half);
   for (uint64_t i = 0, j = half, m = 0; m < n; m++) {
-    bool right = i == half || (j < n && precedes(up, items[at[j]], items[at[i]]));
+    bool right = i == half || (j < n && datum_precedes(up, items[at[j]], items[at[i]]));
     buffer[m] = right ? at[j++] : at[i++];
   }
   memcpy(at, buffer, (size_t)n * sizeof *at);
 }
 
-static struct datum rank(struct direct *d, const struct datum_sequence *v, bool up) {
+static struct datum rank_sequence(struct direct *d, const struct datum_sequence *v, bool up) {
   uint64_t *at = arena_alloc(d->arena, (size_t)v->count * 2 * sizeof *at);
   struct datum *items = direct_items(d, v->count);
   for (uint64_t i = 0; i < v->count; i++) at[i] = i;
-  sort_positions(v->items, up, at, at + v->count, v->count);
+  sort_datum_positions(v->items, up, at, at + v->count, v->count);
   for (uint64_t r = 0; r < v->count; r++) items[at[r]] = datum_int((int64_t)r);
   return datum_sequence(d, items, v->count);
 }
@@ -204,8 +206,8 @@ bool direct_reduction(struct direct *d, const struct primitive_call *call, struc
   if (info->group == PRIMITIVE_REDUCE && v->count == 0 && c.element == TYPE_CHAR) {
     return direct_check_fails(d, call, CHECK_NO_CHARACTER, 0, 0);
   }
-  *out = info->group == PRIMITIVE_REDUCE ? reduce(d, c, v)
-         : info->group == PRIMITIVE_SCAN ? scan(d, c, v)
-                                         : rank(d, v, op == OP_RANK_UP);
+  *out = info->group == PRIMITIVE_REDUCE ? reduce_sequence(d, c, v)
+         : info->group == PRIMITIVE_SCAN ? scan_sequence(d, c, v)
+                                         : rank_sequence(d, v, op == OP_RANK_UP);
   return true;
 }

@@ -37,7 +37,7 @@ bool direct_operation(struct direct *d, enum cvl_op op, const struct datum *oper
 
 /* ---- conversions ---- */
 
-static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
+static struct datum converted_datum(struct direct *d, struct datum x, uint8_t kind) {
   if (x.kind == kind) return x;
   struct datum out = x;
   direct_operation(d, kind == DATUM_INT ? OP_ROUND : OP_I_TO_F, &x, 1, &out);
@@ -47,7 +47,7 @@ static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
 /* A check of a number failed; FLOATs are reported rounded, as compiled programs do. */
 static bool number_fails(struct direct *d, const struct primitive_call *call, enum check check,
                          struct datum x) {
-  return direct_check_fails(d, call, check, converted(d, x, DATUM_INT).as.integer, 0);
+  return direct_check_fails(d, call, check, converted_datum(d, x, DATUM_INT).as.integer, 0);
 }
 
 /* ---- random numbers ---- */
@@ -74,7 +74,7 @@ static uint64_t random_word(uint64_t seed, uint64_t k, bool wide) {
 }
 
 /* The upper half of u * bound. */
-static int64_t scaled(uint64_t u, int64_t bound, bool wide) {
+static int64_t scaled_random(uint64_t u, int64_t bound, bool wide) {
   if (!wide) return (int64_t)(u * (uint64_t)bound >> 32);
   const uint64_t b = (uint64_t)bound, low = (u & UINT32_MAX) * (b & UINT32_MAX);
   const uint64_t middle = (u >> 32) * (b & UINT32_MAX) + (low >> 32);
@@ -82,7 +82,7 @@ static int64_t scaled(uint64_t u, int64_t bound, bool wide) {
   return (int64_t)((u >> 32) * (b >> 32) + (middle >> 32) + (other >> 32));
 }
 
-static bool random_number(struct direct *d, const struct primitive_call *call,
+static bool direct_random(struct direct *d, const struct primitive_call *call,
                           struct datum *out) {
   const bool wide = d->widths.int_elem == CVL_I64;
   const struct datum bound = call->argument[0];
@@ -93,11 +93,12 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
   const uint64_t u = random_word(d->seed, d->random_count++, wide);
   d->drew_in_instances |= d->instances.count > 0;
   if (!real) {
-    *out = datum_int(scaled(u, bound.as.integer, wide));
+    *out = datum_int(scaled_random(u, bound.as.integer, wide));
   } else { /* as in the flattened program: an INT below a power of two, scaled */
     enum { BITS = 30 };
     const double unit = 1.0 / (double)(1 << BITS);
-    const double fraction = rounded(d, (double)scaled(u, 1 << BITS, wide)) * unit; /* exact */
+    const double fraction =
+        rounded(d, (double)scaled_random(u, 1 << BITS, wide)) * unit; /* exact */
     *out = datum_float(rounded(d, fraction * bound.as.real));
   }
   return true;
@@ -105,7 +106,7 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
 
 /* ---- checks ---- */
 
-static bool is_zero(struct datum x) {
+static bool is_zero_datum(struct datum x) {
   return x.kind == DATUM_FLOAT ? x.as.real == 0 : x.as.integer == 0;
 }
 
@@ -118,7 +119,7 @@ static double real_of(struct direct *d, enum cvl_op op, double x) {
 
 /* Whether the argument has an INT; what is reported of it is computed as compiled programs do.
  */
-static bool fits_int(struct direct *d, const struct primitive_call *call, double x) {
+static bool check_fits_int(struct direct *d, const struct primitive_call *call, double x) {
   struct int_range range;
   int_range_of(call->primitive, d->widths, &range);
   if (int_range_has(&range, x)) return true;
@@ -132,17 +133,17 @@ static bool fits_int(struct direct *d, const struct primitive_call *call, double
 }
 
 /* Whether the condition of section 7 holds. */
-static bool checked(struct direct *d, const struct primitive_call *call) {
+static bool check_scalars(struct direct *d, const struct primitive_call *call) {
   const struct datum *x = call->argument;
   switch ((int)call->primitive) {
-  case PRIM_DIV: return !is_zero(x[1]) || direct_check_fails(d, call, CHECK_DIV, 0, 0);
-  case PRIM_REM: return !is_zero(x[1]) || direct_check_fails(d, call, CHECK_REM, 0, 0);
+  case PRIM_DIV: return !is_zero_datum(x[1]) || direct_check_fails(d, call, CHECK_DIV, 0, 0);
+  case PRIM_REM: return !is_zero_datum(x[1]) || direct_check_fails(d, call, CHECK_REM, 0, 0);
   case PRIM_SQRT: return !(x[0].as.real < 0) || number_fails(d, call, CHECK_SQRT, x[0]);
   case PRIM_LN: return !(x[0].as.real < 0) || number_fails(d, call, CHECK_LN, x[0]);
   case PRIM_FLOOR:
   case PRIM_CEIL:
   case PRIM_TRUNC:
-  case PRIM_ROUND: return fits_int(d, call, x[0].as.real);
+  case PRIM_ROUND: return check_fits_int(d, call, x[0].as.real);
   default: return true;
   }
 }
@@ -154,17 +155,17 @@ bool direct_scalar(struct direct *d, const struct primitive_call *call, struct d
   switch ((int)call->primitive) {
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: *out = x[0]; return true;
-  case PRIM_RAND: return random_number(d, call, out);
+  case PRIM_RAND: return direct_random(d, call, out);
   case PRIM_FLOAT_TO_ANY:
-    if (x[1].kind == DATUM_INT && !fits_int(d, call, x[0].as.real)) return false;
-    *out = converted(d, x[0], x[1].kind);
+    if (x[1].kind == DATUM_INT && !check_fits_int(d, call, x[0].as.real)) return false;
+    *out = converted_datum(d, x[0], x[1].kind);
     return true;
-  case PRIM_INT_TO_ANY: *out = converted(d, x[0], x[1].kind); return true;
-  case PRIM_FLOAT_NUM: *out = converted(d, x[0], DATUM_FLOAT); return true;
+  case PRIM_INT_TO_ANY: *out = converted_datum(d, x[0], x[1].kind); return true;
+  case PRIM_FLOAT_NUM: *out = converted_datum(d, x[0], DATUM_FLOAT); return true;
   default: break; /* those that are one operation */
   }
   const enum opcode opcode = primitive_info(call->primitive)->opcode;
-  if (!checked(d, call)) return false;
+  if (!check_scalars(d, call)) return false;
   if (opcode != OPC_COUNT) {
     const enum cvl_op op = opcode_info(opcode)->operation;
     if (direct_operation(d, op, x, op_info(op)->arity, out)) return true;

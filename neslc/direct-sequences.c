@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Whether a checked position is inside of a sequence of `length`. */
-static bool inside(int64_t i, uint64_t length) {
+static bool is_inside(int64_t i, uint64_t length) {
   return i >= 0 && (uint64_t)i < length;
 }
 
@@ -22,10 +22,11 @@ static bool broken(struct direct *d, const struct primitive_call *call) {
 
 /* ---- building ---- */
 
-static bool element(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_element(struct direct *d, const struct primitive_call *call,
+                           struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const int64_t i = call->argument[1].as.integer;
-  if (!inside(i, v->count)) {
+  if (!is_inside(i, v->count)) {
     return direct_check_fails(d, call, CHECK_ELT, i, (int64_t)v->count);
   }
   *out = v->items[i];
@@ -33,7 +34,8 @@ static bool element(struct direct *d, const struct primitive_call *call, struct 
   return true;
 }
 
-static bool distribute(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_distribute(struct direct *d, const struct primitive_call *call,
+                              struct datum *out) {
   const int64_t n = call->argument[1].as.integer;
   if (n < 0) {
     return direct_check_fails(d, call, CHECK_DIST, n, 0);
@@ -50,7 +52,8 @@ static bool countable(const struct direct *d, uint64_t count) {
   return count <= (d->widths.int_elem == CVL_I32 ? (uint64_t)INT32_MAX : (uint64_t)INT64_MAX);
 }
 
-static struct datum series(struct direct *d, int64_t start, int64_t stride, uint64_t count) {
+static struct datum direct_series(struct direct *d, int64_t start, int64_t stride,
+                                  uint64_t count) {
   struct datum *items = direct_items(d, count);
   for (uint64_t i = 0; i < count; i++) {
     items[i] = datum_int((int64_t)((uint64_t)start + i * (uint64_t)stride));
@@ -59,7 +62,8 @@ static struct datum series(struct direct *d, int64_t start, int64_t stride, uint
   return datum_sequence(d, items, count);
 }
 
-static bool range(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_range(struct direct *d, const struct primitive_call *call,
+                         struct datum *out) {
   const int64_t start = call->argument[0].as.integer, stride = call->argument[1].as.integer,
                 end = call->argument[2].as.integer;
   if (start > end) return direct_check_fails(d, call, CHECK_ISEQ_END, start, end);
@@ -67,23 +71,24 @@ static bool range(struct direct *d, const struct primitive_call *call, struct da
   const uint64_t span = (uint64_t)end - (uint64_t)start, step = (uint64_t)stride;
   const uint64_t count = span / step + (span % step != 0);
   if (!countable(d, count)) return direct_check_fails(d, call, CHECK_ISEQ_LENGTH, start, end);
-  *out = series(d, start, stride, count);
+  *out = direct_series(d, start, stride, count);
   return true;
 }
 
-static struct datum *copy_of(struct direct *d, const struct datum_sequence *v) {
+static struct datum *copy_of_items(struct direct *d, const struct datum_sequence *v) {
   struct datum *items = direct_items(d, v->count);
   if (v->count) memcpy(items, v->items, (size_t)v->count * sizeof *items);
   return items;
 }
 
-static bool replace(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_replace(struct direct *d, const struct primitive_call *call,
+                           struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const int64_t i = call->argument[2].as.integer;
-  if (!inside(i, v->count)) {
+  if (!is_inside(i, v->count)) {
     return direct_check_fails(d, call, CHECK_REP, i, (int64_t)v->count);
   }
-  struct datum *items = copy_of(d, v);
+  struct datum *items = copy_of_items(d, v);
   items[i] = call->argument[1];
   *out = datum_sequence(d, items, v->count);
   charge(d, v->size + datum_size(call->argument[1]), 0);
@@ -92,13 +97,14 @@ static bool replace(struct direct *d, const struct primitive_call *call, struct 
 
 /* ---- moving ---- */
 
-static bool gather(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_gather(struct direct *d, const struct primitive_call *call,
+                          struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct datum_sequence *at = call->argument[1].as.sequence;
   struct datum *items = direct_items(d, at->count);
   for (uint64_t k = 0; k < at->count; k++) {
     const int64_t i = at->items[k].as.integer;
-    if (!inside(i, v->count)) {
+    if (!is_inside(i, v->count)) {
       return direct_check_fails(d, call, CHECK_READ, i, (int64_t)v->count);
     }
     items[k] = v->items[i];
@@ -108,14 +114,15 @@ static bool gather(struct direct *d, const struct primitive_call *call, struct d
   return true;
 }
 
-static bool scatter(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_scatter(struct direct *d, const struct primitive_call *call,
+                           struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct datum_sequence *writes = call->argument[1].as.sequence;
-  struct datum *items = copy_of(d, v);
+  struct datum *items = copy_of_items(d, v);
   for (uint64_t k = 0; k < writes->count; k++) {
     const struct datum_pair *write = writes->items[k].as.pair;
     const int64_t i = write->left.as.integer;
-    if (!inside(i, v->count)) {
+    if (!is_inside(i, v->count)) {
       return direct_check_fails(d, call, CHECK_WRITE, i, (int64_t)v->count);
     }
     items[i] = write->right;
@@ -125,7 +132,8 @@ static bool scatter(struct direct *d, const struct primitive_call *call, struct 
   return true;
 }
 
-static bool permute(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_permute(struct direct *d, const struct primitive_call *call,
+                           struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct datum_sequence *at = call->argument[1].as.sequence;
   const int64_t n = (int64_t)v->count;
@@ -136,7 +144,7 @@ static bool permute(struct direct *d, const struct primitive_call *call, struct 
   bool *taken = arena_alloc(d->arena, (size_t)v->count);
   for (uint64_t k = 0; k < v->count; k++) {
     const int64_t i = at->items[k].as.integer;
-    if (!inside(i, v->count)) return direct_check_fails(d, call, CHECK_PERMUTE_INDEX, i, n);
+    if (!is_inside(i, v->count)) return direct_check_fails(d, call, CHECK_PERMUTE_INDEX, i, n);
     taken[i] = true;
     items[i] = v->items[k];
   }
@@ -148,7 +156,8 @@ static bool permute(struct direct *d, const struct primitive_call *call, struct 
   return true;
 }
 
-static bool pack(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_pack(struct direct *d, const struct primitive_call *call,
+                        struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   struct datum *items = direct_items(d, v->count);
   uint64_t count = 0;
@@ -160,7 +169,8 @@ static bool pack(struct direct *d, const struct primitive_call *call, struct dat
   return true;
 }
 
-static bool append(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_append(struct direct *d, const struct primitive_call *call,
+                          struct datum *out) {
   const struct datum_sequence *u = call->argument[0].as.sequence;
   const struct datum_sequence *v = call->argument[1].as.sequence;
   if (!countable(d, u->count + v->count)) {
@@ -177,7 +187,8 @@ static bool append(struct direct *d, const struct primitive_call *call, struct d
 
 /* ---- nesting ---- */
 
-static bool flatten(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_flatten(struct direct *d, const struct primitive_call *call,
+                           struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   uint64_t count = 0;
   for (uint64_t i = 0; i < v->count; i++) count += v->items[i].as.sequence->count;
@@ -193,7 +204,8 @@ static bool flatten(struct direct *d, const struct primitive_call *call, struct 
   return true;
 }
 
-static bool partition(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_partition(struct direct *d, const struct primitive_call *call,
+                             struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct datum_sequence *counts = call->argument[1].as.sequence;
   int64_t total = 0; /* no more than INT64_MAX, which no sequence has */
@@ -220,7 +232,7 @@ static bool partition(struct direct *d, const struct primitive_call *call, struc
   return true;
 }
 
-static bool zip(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_zip(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum_sequence *u = call->argument[0].as.sequence;
   const struct datum_sequence *v = call->argument[1].as.sequence;
   if (u->count != v->count) {
@@ -233,7 +245,8 @@ static bool zip(struct direct *d, const struct primitive_call *call, struct datu
   return true;
 }
 
-static bool unzip(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_unzip(struct direct *d, const struct primitive_call *call,
+                         struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   struct datum *lefts = direct_items(d, v->count), *rights = direct_items(d, v->count);
   for (uint64_t i = 0; i < v->count; i++) {
@@ -248,7 +261,7 @@ static bool unzip(struct direct *d, const struct primitive_call *call, struct da
 /* ---- what only the library calls ---- */
 
 /* scatter from two sequences */
-static bool put(struct direct *d, const struct primitive_call *call, struct datum *out) {
+static bool direct_put(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum_sequence *at = call->argument[1].as.sequence;
   const struct datum_sequence *x = call->argument[2].as.sequence;
   if (x->count != at->count) return broken(d, call);
@@ -256,14 +269,15 @@ static bool put(struct direct *d, const struct primitive_call *call, struct datu
   for (uint64_t k = 0; k < at->count; k++) pairs[k] = datum_pair(d, at->items[k], x->items[k]);
   struct primitive_call write = *call;
   write.argument[1] = datum_sequence(d, pairs, at->count);
-  return scatter(d, &write, out);
+  return direct_scatter(d, &write, out);
 }
 
 static bool counted_series(struct direct *d, const struct primitive_call *call,
                            struct datum *out) {
   const int64_t count = call->argument[2].as.integer;
   if (count < 0) return broken(d, call);
-  *out = series(d, call->argument[0].as.integer, call->argument[1].as.integer, (uint64_t)count);
+  *out = direct_series(d, call->argument[0].as.integer, call->argument[1].as.integer,
+                       (uint64_t)count);
   return true;
 }
 
@@ -275,27 +289,27 @@ bool direct_sequence(struct direct *d, const struct primitive_call *call, struct
     *out = datum_int((int64_t)call->argument[0].as.sequence->count);
     return true;
   case PRIM_POSITIONS:
-    *out = series(d, 0, 1, call->argument[0].as.sequence->count);
+    *out = direct_series(d, 0, 1, call->argument[0].as.sequence->count);
     return true;
   case PRIM_SERIES: return counted_series(d, call, out);
   case PRIM_ELT_NOCHECK:
-  case PRIM_ELT: return element(d, call, out);
-  case PRIM_DIST: return distribute(d, call, out);
-  case PRIM_ISEQ: return range(d, call, out);
-  case PRIM_REP: return replace(d, call, out);
+  case PRIM_ELT: return direct_element(d, call, out);
+  case PRIM_DIST: return direct_distribute(d, call, out);
+  case PRIM_ISEQ: return direct_range(d, call, out);
+  case PRIM_REP: return direct_replace(d, call, out);
   case PRIM_GET:
-  case PRIM_READ: return gather(d, call, out);
-  case PRIM_WRITE: return scatter(d, call, out);
-  case PRIM_PUT: return put(d, call, out);
+  case PRIM_READ: return direct_gather(d, call, out);
+  case PRIM_WRITE: return direct_scatter(d, call, out);
+  case PRIM_PUT: return direct_put(d, call, out);
   case PRIM_PERMUTE_NOCHECK:
-  case PRIM_PERMUTE: return permute(d, call, out);
-  case PRIM_PACK: return pack(d, call, out);
-  case PRIM_APPEND: return append(d, call, out);
-  case PRIM_FLATTEN: return flatten(d, call, out);
+  case PRIM_PERMUTE: return direct_permute(d, call, out);
+  case PRIM_PACK: return direct_pack(d, call, out);
+  case PRIM_APPEND: return direct_append(d, call, out);
+  case PRIM_FLATTEN: return direct_flatten(d, call, out);
   case PRIM_PARTITION_NOCHECK:
-  case PRIM_PARTITION: return partition(d, call, out);
-  case PRIM_ZIP: return zip(d, call, out);
-  case PRIM_UNZIP: return unzip(d, call, out);
+  case PRIM_PARTITION: return direct_partition(d, call, out);
+  case PRIM_ZIP: return direct_zip(d, call, out);
+  case PRIM_UNZIP: return direct_unzip(d, call, out);
   default: break;
   }
   return direct_fail(d, call->frame, call->apply, NESL_LIMIT,

@@ -10,7 +10,7 @@ struct reporting {
   bool is_result;
 };
 
-static void report(struct arena *arena, void *context) {
+static void report_trace(struct arena *arena, void *context) {
   const struct reporting *r = context;
   struct direct *d = r->d;
   const struct direct_trace *trace = d->options->trace;
@@ -28,7 +28,7 @@ static void report(struct arena *arena, void *context) {
 static void report_value(struct direct *d, const struct specialisation *function,
                          struct datum value, bool is_result) {
   struct reporting r = {d, function, value, is_result};
-  if (!arena_with(d->arena->heap, report, &r)) memory_failed();
+  if (!arena_with(d->arena->heap, report_trace, &r)) memory_failed();
 }
 
 bool direct_apply_traced(struct direct *d, struct frame *from, struct frame *to,

@@ -41,11 +41,12 @@ struct reading_columns {
   const struct column *next;
 };
 
-static struct datum *read_values(struct reading_columns *r, struct type *type, uint64_t k);
+static struct datum *read_column_values(struct reading_columns *r, struct type *type,
+                                        uint64_t k);
 
 static struct datum *read_pairs(struct reading_columns *r, struct type *type, uint64_t k) {
-  const struct datum *lefts = read_values(r, type->part[0], k);
-  struct datum *rights = read_values(r, type->part[1], k);
+  const struct datum *lefts = read_column_values(r, type->part[0], k);
+  struct datum *rights = read_column_values(r, type->part[1], k);
   for (uint64_t i = 0; i < k; i++) rights[i] = datum_pair(r->d, lefts[i], rights[i]);
   return rights;
 }
@@ -54,7 +55,7 @@ static struct datum *read_sequences(struct reading_columns *r, struct type *type
   const struct column *lengths = r->next++;
   uint64_t total = 0;
   for (uint64_t i = 0; i < k; i++) total += (uint64_t)lengths->as.ints[i];
-  const struct datum *items = read_values(r, type->part[0], total);
+  const struct datum *items = read_column_values(r, type->part[0], total);
   struct datum *out = direct_items(r->d, k);
   for (uint64_t i = 0; i < k; i++) {
     const uint64_t n = (uint64_t)lengths->as.ints[i];
@@ -70,7 +71,8 @@ static struct datum *read_functions(struct reading_columns *r, struct type *type
   const uint32_t count = lambda ? lambda->captured_count : 0;
   struct datum *captured = direct_items(r->d, k * count);
   for (uint32_t c = 0; c < count; c++) {
-    const struct datum *values = read_values(r, captured_type(r->d, specialisation, c), k);
+    const struct datum *values =
+        read_column_values(r, captured_type(r->d, specialisation, c), k);
     for (uint64_t i = 0; i < k; i++) captured[i * count + c] = values[i];
   }
   struct datum *out = direct_items(r->d, k);
@@ -83,13 +85,14 @@ static struct datum *read_functions(struct reading_columns *r, struct type *type
   return out;
 }
 
-static struct datum *read_values(struct reading_columns *r, struct type *type, uint64_t k) {
+static struct datum *read_column_values(struct reading_columns *r, struct type *type,
+                                        uint64_t k) {
   struct datum *out;
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
   case TYPE_PAIR: return read_pairs(r, type, k);
   case TYPE_SEQUENCE: return read_sequences(r, type, k);
-  case TYPE_DATA: return read_values(r, type_contents(r->d->arena, type), k);
+  case TYPE_DATA: return read_column_values(r, type_contents(r->d->arena, type), k);
   case TYPE_FUNCTION: return read_functions(r, type, k);
   case TYPE_INT:
   case TYPE_FLOAT:
@@ -112,7 +115,7 @@ static struct datum *read_values(struct reading_columns *r, struct type *type, u
 struct datum direct_from_columns(struct direct *d, struct type *ground,
                                  const struct nesl_value *value) {
   struct reading_columns r = {d, value->columns};
-  return read_values(&r, ground, 1)[0];
+  return read_column_values(&r, ground, 1)[0];
 }
 
 /* ---- to columns ---- */
@@ -126,8 +129,8 @@ struct writing_columns {
 static void write_values(struct writing_columns *w, struct type *type, const struct datum *x,
                          uint64_t k);
 
-static void write_pairs(struct writing_columns *w, struct type *type, const struct datum *x,
-                        uint64_t k) {
+static void write_pair_columns(struct writing_columns *w, struct type *type,
+                               const struct datum *x, uint64_t k) {
   struct datum *part = direct_items(w->d, k);
   for (uint64_t i = 0; i < k; i++) part[i] = x[i].as.pair->left;
   write_values(w, type->part[0], part, k);
@@ -189,7 +192,7 @@ static void write_values(struct writing_columns *w, struct type *type, const str
                          uint64_t k) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
-  case TYPE_PAIR: write_pairs(w, type, x, k); return;
+  case TYPE_PAIR: write_pair_columns(w, type, x, k); return;
   case TYPE_SEQUENCE: write_sequences(w, type, x, k); return;
   case TYPE_DATA: write_values(w, type_contents(w->d->arena, type), x, k); return;
   case TYPE_FUNCTION: write_functions(w, type, x, k); return;

@@ -29,7 +29,7 @@ struct evaluation {
 };
 
 /* The code around an expression is of no function; its undetermined types are int. */
-static bool evaluate(struct evaluation *run) {
+static bool evaluate_run(struct evaluation *run) {
   struct direct *d = &run->d;
   const struct core *e = run->checked->value;
   const struct specialisation *outside = find_specialisation(d, NULL, NULL, 0, NULL);
@@ -54,7 +54,7 @@ static void evaluate_here(struct evaluation *run) {
     return;
   }
   run->d.stack_end = (const char *)__builtin_frame_address(0) - run->stack_bytes + STACK_MARGIN;
-  run->done = evaluate(run);
+  run->done = evaluate_run(run);
   memory_guard_end(&guard);
 }
 
@@ -86,7 +86,7 @@ static void evaluate_on_large_stack(struct evaluation *run) {
 }
 
 /* False without memory. */
-static bool report(struct evaluation *run, struct complaints *complaints) {
+static bool report_run(struct evaluation *run, struct complaints *complaints) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
@@ -119,7 +119,7 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
     complain(complaints, NESL_LIMIT, checked->value->source, checked->value->at,
              "there is not enough memory for the evaluation");
   } else if (!run.done) {
-    reported = report(&run, complaints);
+    reported = report_run(&run, complaints);
   } else {
     if (cost) *cost = run.d.cost;
     if (options->random) {

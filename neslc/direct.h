@@ -30,8 +30,9 @@ struct direct_instance {
   uint64_t index;
 };
 
-/* Those that a failure is in, innermost first; in the session's arena. None after instances have
- * drawn random numbers, which are others than those of compiled programs. */
+/* The instances that a failure is in, innermost first, in the session's arena. There are none
+ * after instances have drawn random numbers, which are others than those of compiled programs.
+ */
 struct direct_instances {
   const struct direct_instance *list;
   size_t count;

@@ -13,13 +13,13 @@ size_t string_plain(char *text, size_t length) {
 
 /* ---- e"..." ---- */
 
-/* What is read, and where the result goes: never longer than it. */
+/* The text that is read, and the position where the result goes, which is never longer. */
 struct escapes {
   const char *from, *end;
   char *to;
 };
 
-static int hex_digit(char c) {
+static int value_of_hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   const char lower = (char)(c | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
@@ -29,8 +29,8 @@ static int hex_digit(char c) {
 static int32_t take_hex(struct escapes *e, int least, int most) {
   int32_t value = 0;
   int n = 0;
-  for (; n < most && e->from < e->end && hex_digit(*e->from) >= 0; n++)
-    value = 16 * value + hex_digit(*e->from++);
+  for (; n < most && e->from < e->end && value_of_hex_digit(*e->from) >= 0; n++)
+    value = 16 * value + value_of_hex_digit(*e->from++);
   return n < least ? -1 : value;
 }
 
@@ -58,7 +58,7 @@ static bool take_unicode(struct escapes *e) {
   return true;
 }
 
-/* What follows a backslash. */
+/* Takes the characters that follow a backslash. */
 static bool take_escape(struct escapes *e) {
   const char c = e->from < e->end ? *e->from++ : '\0';
   switch (c) {

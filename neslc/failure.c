@@ -25,7 +25,7 @@ struct search {
   const struct core *failing, *other;
 };
 
-static void look_at(void *context, struct core *e, bool parallel) {
+static void note_failing_node(void *context, struct core *e, bool parallel) {
   struct search *s = context;
   (void)parallel;
   if (s->failing) return;
@@ -36,13 +36,13 @@ static void look_at(void *context, struct core *e, bool parallel) {
       s->other = e;
     }
   }
-  core_parts(e, look_at, s);
+  core_parts(e, note_failing_node, s);
 }
 
 const struct core *core_at_mark(struct core *whole, const struct source *source,
                                 uint32_t mark) {
   struct search s = {.source = source, .mark = mark};
-  look_at(&s, whole, false);
+  note_failing_node(&s, whole, false);
   return s.failing ? s.failing : s.other;
 }
 

@@ -24,14 +24,14 @@ struct failure_location {
 void complain_of_failure(struct complaints *, enum nesl_error, const char *message,
                          const struct failure_location *trail, size_t count);
 
-/* What helps, for the ends of messages: where too many calls are open, and where memory ran
- * out. */
+/* These are remedies for the ends of messages: where too many calls are open, and where memory
+ * ran out. */
 #define FAILURE_CALLS                                                                          \
   "does the recursion end? The option max-depth permits more, and a `loop` needs no calls"
 #define FAILURE_MEMORY                                                                         \
   "the option memory permits more, an apply-to-each over fewer elements at a time needs less"
 
-/* The same where it was for a result as a whole. */
+/* The remedy where memory ran out for a result as a whole. */
 #define FAILURE_WHOLE                                                                          \
   "the option memory permits more, and nesl run --entry F -o FILE writes results of F that "   \
   "need not be in memory, as the option spool of libravel does"

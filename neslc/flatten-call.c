@@ -13,7 +13,7 @@ enum {
   EXPAND_TOTAL = 4000 /* ... and at most so many nodes in one function: the code stays linear */
 };
 
-static const struct core *body_of(const struct call *k) {
+static const struct core *body_of_call(const struct call *k) {
   if (k->loop) return k->loop->core;
   return k->lambda ? k->lambda->body : k->derived ? k->derived->body : k->global->body;
 }
@@ -37,7 +37,7 @@ const struct rep *call_expanded(struct flattener *f, struct context *c, const st
     bind_captured(f, c, k->lambda->captured_count, k->lambda->captured, k->captured);
   }
   bind_pattern(f, c, parameter_of(k), k->argument);
-  const struct rep *r = flatten(f, c, body_of(k));
+  const struct rep *r = flatten(f, c, body_of_call(k));
   f->frame = caller;
   return r;
 }
@@ -46,7 +46,7 @@ const struct rep *call_expanded(struct flattener *f, struct context *c, const st
 
 static uint64_t call_hash(struct flattener *f, const struct call *k, const char *signature,
                           bool lifted) {
-  uint64_t h = (uint64_t)(uintptr_t)body_of(k) * UINT64_C(0x9E3779B97F4A7C15) + lifted;
+  uint64_t h = (uint64_t)(uintptr_t)body_of_call(k) * UINT64_C(0x9E3779B97F4A7C15) + lifted;
   for (const char *s = signature; *s; s++) h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001B3);
   for (uint32_t i = 0; i < k->count; i++) {
     if (k->arguments[i]) h = h * 31 + type_hash(f->arena, k->arguments[i]);
@@ -59,9 +59,9 @@ static bool same_loop(const struct loop *a, const struct loop *b) {
   return a->core == b->core && a->function == b->function;
 }
 
-static bool same_specialisation(struct flattener *f, const struct specialisation *v,
-                                const struct call *k, uint64_t hash, const char *signature,
-                                bool lifted) {
+static bool is_same_specialisation(struct flattener *f, const struct specialisation *v,
+                                   const struct call *k, uint64_t hash, const char *signature,
+                                   bool lifted) {
   if (v->hash != hash || v->lifted != lifted || v->global != k->global ||
       v->lambda != k->lambda || v->derived != k->derived || v->count != k->count ||
       !same_loop(v->loop, k->loop) || strcmp(v->signature, signature) != 0 ||
@@ -122,7 +122,7 @@ uint32_t function_of_call(struct flattener *f, const struct call *k, const struc
   const uint64_t hash = call_hash(f, k, signature, lifted);
   for (size_t i = 0; i < f->specialisations.count; i++) {
     const struct specialisation *v = &f->specialisations.items[i];
-    if (same_specialisation(f, v, k, hash, signature, lifted)) return v->function;
+    if (is_same_specialisation(f, v, k, hash, signature, lifted)) return v->function;
   }
   if (f->specialisations.count == MOST_SPECIALISATIONS ||
       type_depth(k->argument_type) > MOST_DEPTH) {
@@ -192,7 +192,7 @@ static const struct rep *call_specialisation(struct flattener *f, struct context
 struct once {
   const struct call *call;
 };
-static const struct rep *once_body(struct flattener *f, void *closure) {
+static const struct rep *call_once_body(struct flattener *f, void *closure) {
   return call_specialisation(f, &f->serial, ((struct once *)closure)->call, false);
 }
 
@@ -203,13 +203,13 @@ static bool has_pulled(const struct rep *r) {
   return r->kind == REP_PULLED;
 }
 
-static bool is_small(const struct flattener *f, const struct call *k, uint32_t size) {
+static bool is_small_call(const struct flattener *f, const struct call *k, uint32_t size) {
   return size <= (has_pulled(k->argument) ? EXPAND_PULLED : EXPAND_NODES) &&
          f->frame->depth < EXPAND_DEPTH && f->expanded + size <= EXPAND_TOTAL;
 }
 
 static const struct rep *call(struct flattener *f, struct context *c, const struct call *k) {
-  const struct core *body = body_of(k);
+  const struct core *body = body_of_call(k);
   if (!body) {
     unsupported(f, "a function without a body");
     return rep_empty(f, k->result_type);
@@ -225,14 +225,14 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
   if (f->combining) return combining_call(f, c, k, &t);
   const struct rep *combined = flatten_combination(f, c, k);
   if (combined) return combined;
-  if (is_small(f, k, t.size) && !t.recursive) {
+  if (is_small_call(f, k, t.size) && !t.recursive) {
     f->expanded += t.size;
     return call_expanded(f, c, k);
   }
   if (!context_serial(c) && !t.effects && rep_all_shared(k->argument) &&
       (!k->captured || rep_all_shared(k->captured))) {
     struct once once = {k};
-    return flatten_if_any(f, c, k->result_type, once_body, &once);
+    return flatten_if_any(f, c, k->result_type, call_once_body, &once);
   }
   return call_specialisation(f, c, k, !context_serial(c) && t.recursive);
 }
@@ -274,7 +274,8 @@ const struct rep *flatten_closed(struct flattener *f, struct context *c, const s
 }
 
 /* _check(condition, "sentence", "detail", v, w) */
-static const struct rep *check(struct flattener *f, struct context *c, const struct core *e) {
+static const struct rep *flatten_check(struct flattener *f, struct context *c,
+                                       const struct core *e) {
   const struct core *x = e->as.part.right, *texts = x->as.part.right;
   const struct core *sentence = texts->as.part.left, *rest = texts->as.part.right;
   const struct core *detail = rest->as.part.left, *numbers = rest->as.part.right;
@@ -356,7 +357,7 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
   const struct present at = f->at;
   struct call k;
   if (g) {
-    if (g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_CHECK) return check(f, c, e);
+    if (g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_CHECK) return flatten_check(f, c, e);
     k = named_call(f, e);
   } else {
     k = (struct call){.argument_type = ground(f, e->as.part.right->type),

@@ -13,42 +13,43 @@ enum type_word type_to_word(struct type *t) {
 }
 
 /* A sequence without elements: rep_set_elements follows. */
-static struct rep *fresh_sequence(struct flattener *f) {
+static struct rep *new_sequence(struct flattener *f) {
   struct rep *r = arena_alloc(f->arena, sizeof *r);
   r->kind = REP_SEQUENCE;
   return r;
 }
 
-static void put(struct vars *out, ir_var v) {
+static void put_column(struct vars *out, ir_var v) {
   *array_push(out->arena, &out->list) = v;
 }
 
 /* ---- physical values ---- */
 
-/* Of an argument: a sequence with a base is given by that. */
-static void put_columns(const struct rep *r, bool argument, struct vars *out) {
+/* Puts the columns of a value. If it is an argument, a sequence with a base is given by that.
+ */
+static void put_rep_columns(const struct rep *r, bool argument, struct vars *out) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return;
-  case REP_SCALAR: put(out, r->v); return;
+  case REP_SCALAR: put_column(out, r->v); return;
   case REP_PAIR:
   case REP_PULLED:
-    put_columns(r->left, argument, out);
-    put_columns(r->right, argument, out);
+    put_rep_columns(r->left, argument, out);
+    put_rep_columns(r->right, argument, out);
     return;
   case REP_SEQUENCE:
     if (argument && r->base) {
-      put(out, r->owner);
-      put(out, r->base->outer);
+      put_column(out, r->owner);
+      put_column(out, r->base->outer);
       r = r->base;
     }
-    put(out, r->segdes);
-    put_columns(r->elements, false, out);
+    put_column(out, r->segdes);
+    put_rep_columns(r->elements, false, out);
     return;
   }
 }
 
 void rep_columns(const struct rep *r, struct vars *out) {
-  put_columns(r, false, out);
+  put_rep_columns(r, false, out);
 }
 
 /* The captured variables as a right-nested tuple. */
@@ -83,7 +84,7 @@ const struct rep *rep_from_columns(struct flattener *f, struct type *type, ir_va
     return rep_from_columns(f, captured, outer, shared, next);
   }
   case TYPE_SEQUENCE: {
-    struct rep *r = fresh_sequence(f);
+    struct rep *r = new_sequence(f);
     r->shared = shared;
     r->outer = outer;
     r->segdes = *(*next)++;
@@ -95,24 +96,24 @@ const struct rep *rep_from_columns(struct flattener *f, struct type *type, ir_va
   }
 }
 
-static void add_kinds(struct flattener *f, struct type *type, struct vars *out) {
+static void add_rep_kinds(struct flattener *f, struct type *type, struct vars *out) {
   struct type *t = type_of(type);
   switch ((enum type_tag)t->tag) {
   case TYPE_PAIR:
-    add_kinds(f, t->part[0], out);
-    add_kinds(f, t->part[1], out);
+    add_rep_kinds(f, t->part[0], out);
+    add_rep_kinds(f, t->part[1], out);
     return;
-  case TYPE_DATA: add_kinds(f, type_contents(f->arena, t), out); return;
+  case TYPE_DATA: add_rep_kinds(f, type_contents(f->arena, t), out); return;
   case TYPE_FUNCTION: {
     struct type *captured = type_captured(f, t);
-    if (captured) add_kinds(f, captured, out);
+    if (captured) add_rep_kinds(f, captured, out);
     return;
   }
   case TYPE_SEQUENCE:
-    put(out, IR_SEGDES);
-    add_kinds(f, t->part[0], out);
+    put_column(out, IR_SEGDES);
+    add_rep_kinds(f, t->part[0], out);
     return;
-  default: put(out, type_to_word(t)); return;
+  default: put_column(out, type_to_word(t)); return;
   }
 }
 
@@ -120,7 +121,7 @@ void type_kinds(struct flattener *f, struct type *t, const struct ir_kind ***kin
                 uint32_t *count) {
   struct vars list = {.arena = f->arena};
   if (value_column_count(t) > VALUE_MOST_COLUMNS) refuse_columns(f);
-  add_kinds(f, t, &list);
+  add_rep_kinds(f, t, &list);
   *count = (uint32_t)list.list.count;
   *kinds = arena_alloc(f->arena, (*count + 1) * sizeof **kinds);
   for (uint32_t i = 0; i < *count; i++) (*kinds)[i] = &flat_kinds[list.list.items[i]];
@@ -142,11 +143,11 @@ static void add_layout(struct flattener *f, struct type *type, uint32_t within,
   }
   case TYPE_SEQUENCE: {
     const uint32_t segdes = (uint32_t)out->list.count;
-    put(out, within);
+    put_column(out, within);
     add_layout(f, t->part[0], segdes, out);
     return;
   }
-  default: put(out, within); return;
+  default: put_column(out, within); return;
   }
 }
 
@@ -199,23 +200,23 @@ const struct rep *rep_argument(struct flattener *f, const struct context *c,
 
 static void sign(struct vars *out, const struct rep *r, bool inside) {
   switch ((enum rep_kind)r->kind) {
-  case REP_NOTHING: put(out, '.'); return;
+  case REP_NOTHING: put_column(out, '.'); return;
   case REP_SCALAR:
-    put(out, (ir_var)(r->shared && !inside ? "ifb"[r->word] : "IFB"[r->word]));
+    put_column(out, (ir_var)(r->shared && !inside ? "ifb"[r->word] : "IFB"[r->word]));
     return;
   case REP_PULLED:
-    for (uint32_t n = r->function; n > 0; n /= 10) put(out, (ir_var)('0' + n % 10));
-    put(out, 'L');
+    for (uint32_t n = r->function; n > 0; n /= 10) put_column(out, (ir_var)('0' + n % 10));
+    put_column(out, 'L');
     sign(out, r->left, inside);
     sign(out, r->right, inside);
     return;
   case REP_PAIR:
-    put(out, '(');
+    put_column(out, '(');
     sign(out, r->left, inside);
     sign(out, r->right, inside);
     return;
   case REP_SEQUENCE:
-    put(out, inside ? 'P' : r->base ? 'V' : r->shared ? 'S' : 'P');
+    put_column(out, inside ? 'P' : r->base ? 'V' : r->shared ? 'S' : 'P');
     sign(out, r->base ? r->base->elements : r->elements, true);
     return;
   }
@@ -230,7 +231,7 @@ const char *rep_signature(struct flattener *f, const struct rep *r) {
 }
 
 void rep_argument_columns(const struct rep *r, struct vars *out) {
-  put_columns(r, true, out);
+  put_rep_columns(r, true, out);
 }
 
 static const struct rep *elements_like(struct flattener *f, const struct rep *shape,
@@ -238,7 +239,7 @@ static const struct rep *elements_like(struct flattener *f, const struct rep *sh
 
 static const struct rep *sequence_like(struct flattener *f, const struct rep *shape,
                                        ir_var outer, bool shared) {
-  struct rep *r = fresh_sequence(f);
+  struct rep *r = new_sequence(f);
   r->shared = shared;
   r->outer = outer;
   r->segdes = flat_var(f, &flat_kinds[IR_SEGDES]);
@@ -284,7 +285,7 @@ static const struct rep *finish_outer(struct flattener *f, const struct rep *r, 
     const struct rep *base = finish_outer(f, r->base, r->base->outer, true);
     return rep_view(f, base, r->owner);
   }
-  struct rep *s = fresh_sequence(f);
+  struct rep *s = new_sequence(f);
   *s = *r;
   s->outer = r->shared ? emit_one_segment(f, 1) : outer;
   rep_set_elements(f, s, finish_outer(f, r->elements, seq_elements_one(f, s), true));

@@ -90,7 +90,7 @@ static bool find_value(struct finder *s, ir_var v) {
   return true;
 }
 
-static bool find_definitions(struct finder *s) {
+static bool find_combined_definitions(struct finder *s) {
   struct flattener *f = s->f;
   const size_t count = f->kinds.count - s->m->first;
   s->definitions = arena_alloc(f->arena, (count + 1) * sizeof *s->definitions);
@@ -119,7 +119,7 @@ static bool has_results(const struct combination *m) {
 
 bool combination_find(struct flattener *f, struct combination *m) {
   struct finder s = {.f = f, .m = m};
-  if (!find_definitions(&s)) return false;
+  if (!find_combined_definitions(&s)) return false;
   const size_t count = m->columns.count; /* more are found */
   for (size_t i = 0; i < count; i++) {
     if (!find_value(&s, m->columns.items[i].value)) return false;
@@ -142,7 +142,7 @@ struct builder {
   uint32_t values;
 };
 
-static uint32_t param(struct builder *b, ir_var v) {
+static uint32_t combination_param(struct builder *b, ir_var v) {
   for (size_t i = 0; i < b->params.count; i++) {
     if (b->params.items[i] == v) return (uint32_t)i;
   }
@@ -150,8 +150,8 @@ static uint32_t param(struct builder *b, ir_var v) {
   return (uint32_t)b->params.count - 1;
 }
 
-static struct superop_node *add(struct builder *b, uint32_t op, uint8_t type,
-                                unsigned results) {
+static struct superop_node *add_combination_node(struct builder *b, uint32_t op, uint8_t type,
+                                                 unsigned results) {
   struct superop_node *node = array_push(b->f->arena, &b->nodes);
   *node =
       (struct superop_node){.op = (uint16_t)op, .type = type, .origin = present_origin(b->f)};
@@ -159,46 +159,48 @@ static struct superop_node *add(struct builder *b, uint32_t op, uint8_t type,
   return node;
 }
 
-static void operand(struct superop_node *node, uint32_t value) {
+static void set_operand(struct superop_node *node, uint32_t value) {
   node->operands[node->operand_count++] = value;
 }
 
-static bool is_constant(const struct builder *b, ir_var v) {
+static bool is_constant_var(const struct builder *b, ir_var v) {
   return is_scalar_constant(constant_of(b->f, v));
 }
 
 /* The value of a constant, as a scalar; of NO_VAR, of zero. */
-static uint32_t constant(struct builder *b, uint8_t word, ir_var v) {
+static uint32_t constant_node(struct builder *b, uint8_t word, ir_var v) {
   static const int64_t nothing = 0; /* 0.0 and F as well */
   struct vcode_constant zero = {.type = (enum type_word)word, .length = 1};
   zero.as.ints = &nothing;
   const struct vcode_constant *k = v == NO_VAR ? &zero : constant_of(b->f, v);
-  struct superop_node *node = add(b, OPC_CONST, word, 1);
+  struct superop_node *node = add_combination_node(b, OPC_CONST, word, 1);
   node->constant = constant_element(b->f->options->widths, k, 0);
   return b->values - 1;
 }
 
-static uint32_t spread(struct builder *b, uint8_t word, uint32_t scalar, ir_var over) {
-  struct superop_node *node = add(b, OPC_DIST, word, 1);
-  operand(node, scalar);
-  operand(node, param(b, over));
+static uint32_t spread_node(struct builder *b, uint8_t word, uint32_t scalar, ir_var over) {
+  struct superop_node *node = add_combination_node(b, OPC_DIST, word, 1);
+  set_operand(node, scalar);
+  set_operand(node, combination_param(b, over));
   return b->values - 1;
 }
 
 /* The elements of a column. */
-static uint32_t elements(struct builder *b, const struct combined *column) {
-  if (column->from == FROM_ELEMENTS) return param(b, column->v);
-  const bool known = column->from == FROM_ONE && is_constant(b, column->v);
-  const uint32_t scalar = known ? constant(b, column->word, column->v) : param(b, column->v);
-  return spread(b, column->word, scalar, column->from == FROM_ONE ? b->m->one : b->m->segdes);
+static uint32_t column_elements(struct builder *b, const struct combined *column) {
+  if (column->from == FROM_ELEMENTS) return combination_param(b, column->v);
+  const bool known = column->from == FROM_ONE && is_constant_var(b, column->v);
+  const uint32_t scalar =
+      known ? constant_node(b, column->word, column->v) : combination_param(b, column->v);
+  return spread_node(b, column->word, scalar,
+                     column->from == FROM_ONE ? b->m->one : b->m->segdes);
 }
 
 /* Constants of the function stand before the combination. */
 static void add_constants(struct builder *b, ir_var v) {
   if (b->numbers[v] != 0) return;
-  if (is_constant(b, v)) {
+  if (is_constant_var(b, v)) {
     const uint8_t word = ir_superop_kind(b->f->kinds.items[v]);
-    b->numbers[v] = spread(b, word, constant(b, word, v), b->m->one) + 1;
+    b->numbers[v] = spread_node(b, word, constant_node(b, word, v), b->m->one) + 1;
     return;
   }
   const struct ir_binding *x = v < b->m->first ? NULL : b->definitions[v - b->m->first];
@@ -208,29 +210,30 @@ static void add_constants(struct builder *b, ir_var v) {
 }
 
 /* The number of a value of the function. */
-static uint32_t compute(struct builder *b, ir_var v) {
+static uint32_t compute_var(struct builder *b, ir_var v) {
   if (b->numbers[v] != 0) return b->numbers[v] - 1;
   const struct ir_binding *x = b->definitions[v - b->m->first];
   if (x->op == OPC_DIST) {
-    b->numbers[v] = compute(b, x->operands[0]) + 1;
+    b->numbers[v] = compute_var(b, x->operands[0]) + 1;
     return b->numbers[v] - 1;
   }
   uint32_t values[MAX_OPERANDS];
-  for (uint32_t i = 0; i < x->operand_count; i++) values[i] = compute(b, x->operands[i]);
-  struct superop_node *node = add(b, x->op, x->type, 1);
+  for (uint32_t i = 0; i < x->operand_count; i++) values[i] = compute_var(b, x->operands[i]);
+  struct superop_node *node = add_combination_node(b, x->op, x->type, 1);
   node->origin = x->origin;
-  for (uint32_t i = 0; i < x->operand_count; i++) operand(node, values[i]);
+  for (uint32_t i = 0; i < x->operand_count; i++) set_operand(node, values[i]);
   b->numbers[v] = b->values;
   return b->values - 1;
 }
 
-static void add_columns(struct builder *b) {
+static void add_combined_columns(struct builder *b) {
   const struct combination *m = b->m;
   uint32_t sources[SUPEROP_COLUMNS_MAX];
-  for (size_t i = 0; i < m->columns.count; i++) sources[i] = elements(b, &m->columns.items[i]);
+  for (size_t i = 0; i < m->columns.count; i++)
+    sources[i] = column_elements(b, &m->columns.items[i]);
   for (size_t i = 0; i < m->columns.count; i++) {
     const struct combined *column = &m->columns.items[i];
-    operand(add(b, SUPEROP_COLUMN, column->word, 2), sources[i]);
+    set_operand(add_combination_node(b, SUPEROP_COLUMN, column->word, 2), sources[i]);
     b->numbers[column->left] = b->values - 1; /* one more than the first result */
     if (column->right != NO_VAR) b->numbers[column->right] = b->values;
   }
@@ -240,36 +243,36 @@ static bool has_identity(const struct combination *m) {
   return m->op == SUPEROP_COMBINE_REDUCE || m->op == SUPEROP_COMBINE_SCAN;
 }
 
-static uint32_t identity(struct builder *b, const struct combined *column) {
+static uint32_t identity_of_column(struct builder *b, const struct combined *column) {
   const ir_var v = column->identity;
-  if (v != NO_VAR && !is_constant(b, v)) return param(b, v);
-  return constant(b, column->word, v);
+  if (v != NO_VAR && !is_constant_var(b, v)) return combination_param(b, v);
+  return constant_node(b, column->word, v);
 }
 
-static void add_consumers(struct builder *b, const uint32_t *identities,
-                          const uint32_t *values) {
+static void add_combined_consumers(struct builder *b, const uint32_t *identities,
+                                   const uint32_t *values) {
   struct combination *m = b->m;
   for (size_t i = 0; i < m->columns.count; i++) {
     const struct combined *column = &m->columns.items[i];
-    struct superop_node *node = add(b, m->op, column->word, 1);
-    operand(node, b->numbers[column->left] - 1);
-    operand(node, values[i]);
+    struct superop_node *node = add_combination_node(b, m->op, column->word, 1);
+    set_operand(node, b->numbers[column->left] - 1);
+    set_operand(node, values[i]);
     if (m->op == SUPEROP_COMBINE_SCATTER) {
       node->checked = true;
-      operand(node, param(b, m->index));
-      operand(node, param(b, column->defaults));
+      set_operand(node, combination_param(b, m->index));
+      set_operand(node, combination_param(b, column->defaults));
     } else if (has_identity(m)) {
-      operand(node, identities[i]);
+      set_operand(node, identities[i]);
     }
-    operand(node, param(b, m->segdes));
-    if (m->op == SUPEROP_COMBINE_SCATTER) operand(node, param(b, m->into));
+    set_operand(node, combination_param(b, m->segdes));
+    if (m->op == SUPEROP_COMBINE_SCATTER) set_operand(node, combination_param(b, m->into));
     if (column->wanted) *array_push(b->f->arena, &b->outputs) = b->values - 1;
   }
 }
 
 /* Adds all nodes. Values are numbered behind the parameters, which are known at the end only:
  * so this is done twice. */
-static void build(struct builder *b) {
+static void build_nodes(struct builder *b) {
   const struct combination *m = b->m;
   uint32_t identities[SUPEROP_COLUMNS_MAX] = {0}, values[SUPEROP_COLUMNS_MAX];
   b->values = (uint32_t)b->params.count;
@@ -278,16 +281,16 @@ static void build(struct builder *b) {
   for (size_t i = 0; i < m->columns.count; i++) add_constants(b, m->columns.items[i].value);
   for (size_t i = 0; i < m->columns.count; i++) {
     if (!has_identity(m)) break;
-    identities[i] = identity(b, &m->columns.items[i]);
+    identities[i] = identity_of_column(b, &m->columns.items[i]);
   }
-  add_columns(b);
+  add_combined_columns(b);
   for (size_t i = 0; i < m->columns.count; i++) {
-    values[i] = compute(b, m->columns.items[i].value);
+    values[i] = compute_var(b, m->columns.items[i].value);
   }
-  add_consumers(b, identities, values);
+  add_combined_consumers(b, identities, values);
 }
 
-static const struct superop *complete(struct builder *b) {
+static const struct superop *complete_combination(struct builder *b) {
   struct flattener *f = b->f;
   struct superop *op = arena_alloc(f->arena, sizeof *op);
   uint8_t *params = arena_alloc(f->arena, b->params.count + 1);
@@ -311,7 +314,7 @@ static const struct superop *complete(struct builder *b) {
 }
 
 /* The superoperator, or an equal one that is there already. */
-static const struct superop *enter(struct flattener *f, const struct superop *op) {
+static const struct superop *enter_combination(struct flattener *f, const struct superop *op) {
   for (size_t i = 0; i < f->superops.count; i++) {
     if (superop_same(f->superops.items[i], op)) return f->superops.items[i];
   }
@@ -333,10 +336,10 @@ static const struct ir_binding **definitions_of(struct flattener *f,
 void combination_emit(struct flattener *f, struct combination *m) {
   struct builder b = {.f = f, .m = m, .definitions = definitions_of(f, m)};
   b.numbers = arena_alloc(f->arena, (f->kinds.count + 1) * sizeof *b.numbers);
-  build(&b);
-  build(&b);
+  build_nodes(&b);
+  build_nodes(&b);
   ir_var results[SUPEROP_COLUMNS_MAX];
-  const struct superop *op = enter(f, complete(&b));
+  const struct superop *op = enter_combination(f, complete_combination(&b));
   emit_fused(f, op, b.params.items, results);
   for (size_t i = 0, next = 0; i < m->columns.count; i++) {
     if (m->columns.items[i].wanted) m->columns.items[i].result = results[next++];

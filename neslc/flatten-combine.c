@@ -102,8 +102,8 @@ struct reduction {
   struct combining state;
 };
 
-static struct combined *add_column(struct flattener *f, struct combination *m,
-                                   const struct ir_kind *kind) {
+static struct combined *add_combined_column(struct flattener *f, struct combination *m,
+                                            const struct ir_kind *kind) {
   struct combined *column = array_push(f->arena, &m->columns);
   *column = (struct combined){.word = (uint8_t)ir_superop_kind(kind),
                               .identity = NO_VAR,
@@ -128,7 +128,7 @@ static const struct rep *captured_value(struct flattener *f, struct combination 
   case REP_PULLED: combining_refuse(f, "uses a sequence from around it"); return r;
   }
   if (r->shared) return r;
-  struct combined *column = add_column(f, m, f->kinds.items[r->v]);
+  struct combined *column = add_combined_column(f, m, f->kinds.items[r->v]);
   column->from = FROM_SEGMENTS;
   column->v = r->v;
   column->value = column->left;
@@ -143,7 +143,7 @@ static const struct rep *operands(struct flattener *f, struct reduction *r, ir_v
   ir_var *left = arena_alloc(f->arena, (count + 1) * sizeof *left);
   ir_var *right = arena_alloc(f->arena, (count + 1) * sizeof *right);
   for (uint32_t i = 0; i < count; i++) {
-    const struct combined *column = add_column(f, &r->made, kinds[i]);
+    const struct combined *column = add_combined_column(f, &r->made, kinds[i]);
     left[i] = column->left;
     right[i] = column->right;
   }
@@ -156,7 +156,7 @@ static const struct rep *operands(struct flattener *f, struct reduction *r, ir_v
 /* Adds the column whose value is that all checks held, on both sides and here. */
 static void add_checks(struct flattener *f, struct reduction *r) {
   if (r->state.good == NO_VAR) return;
-  struct combined *column = add_column(f, &r->made, &flat_kinds[IR_BOOL]);
+  struct combined *column = add_combined_column(f, &r->made, &flat_kinds[IR_BOOL]);
   const ir_var both = EMIT(f, AND, BOOL, column->left, column->right);
   column->from = FROM_ONE;
   column->v = column->identity = emit_bool(f, true);
@@ -164,7 +164,7 @@ static void add_checks(struct flattener *f, struct reduction *r) {
   column->wanted = true;
 }
 
-static void generate(struct flattener *f, struct reduction *r) {
+static void generate_reduction(struct flattener *f, struct reduction *r) {
   struct combination *m = &r->made;
   m->all = flat_var(f, &flat_kinds[IR_SEGDES]);
   struct context c = {.kind = CONTEXT_LIFTED, .one = m->all};
@@ -183,14 +183,14 @@ static void generate(struct flattener *f, struct reduction *r) {
 }
 
 /* Whether the function is elementwise; its code is then in `made`. */
-static bool is_elementwise(struct flattener *f, struct reduction *r) {
+static bool is_elementwise_reduction(struct flattener *f, struct reduction *r) {
   const size_t wanted = f->wanted.count, functions = f->functions.count,
                specialisations = f->specialisations.count;
   r->state = (struct combining){.mask = NO_VAR, .good = NO_VAR};
   r->made.first = (ir_var)f->kinds.count;
   f->combining = &r->state;
   struct block *b = block_begin(f);
-  generate(f, r);
+  generate_reduction(f, r);
   r->made.code = b;
   if (f->wanted.count > wanted) combining_refuse(f, "may fail");
   const bool fine = !r->state.refused && combination_find(f, &r->made);
@@ -244,8 +244,8 @@ static void check_after(struct flattener *f, const struct reduction *r, ir_var g
 }
 
 /* Executes it, and returns the value for each segment, or of each element. */
-static const struct rep *executed(struct flattener *f, const struct context *c,
-                                  struct reduction *r, uint32_t op, ir_var outer) {
+static const struct rep *execute_reduction(struct flattener *f, const struct context *c,
+                                           struct reduction *r, uint32_t op, ir_var outer) {
   r->made.op = op;
   combination_emit(f, &r->made);
   struct vars results = {.arena = f->arena};
@@ -263,7 +263,7 @@ static const struct rep *executed(struct flattener *f, const struct context *c,
 
 /* ---- what is called ---- */
 
-/* What a function of the library computes; 0: something else. */
+/* Returns which operation a function of the library computes; 0 for others. */
 static unsigned what_it_is(const struct global *g) {
   static const struct {
     const char *name;
@@ -337,9 +337,9 @@ static const struct rep *reduced_or_scanned(struct flattener *f, struct context 
   const struct rep *each = NULL, *total = NULL;
   if (r->what & (SCAN | INCLUSIVE)) {
     const uint32_t op = r->what & SCAN ? SUPEROP_COMBINE_SCAN : SUPEROP_COMBINE_SCAN_INCLUSIVE;
-    each = rep_sequence(f, s->segdes, s->outer, executed(f, c, r, op, one), s->shared);
+    each = rep_sequence(f, s->segdes, s->outer, execute_reduction(f, c, r, op, one), s->shared);
   }
-  if (r->what & REDUCE) total = executed(f, c, r, SUPEROP_COMBINE_REDUCE, c->one);
+  if (r->what & REDUCE) total = execute_reduction(f, c, r, SUPEROP_COMBINE_REDUCE, c->one);
   return each && total ? rep_pair(f, each, total) : each ? each : total;
 }
 
@@ -366,15 +366,17 @@ static const struct rep *scattered(struct flattener *f, struct context *c,
                                                : same_default(f, column, d->segdes, within.one);
   }
   return rep_sequence(f, d->segdes, d->outer,
-                      executed(f, c, r, SUPEROP_COMBINE_SCATTER, within.one), d->shared);
+                      execute_reduction(f, c, r, SUPEROP_COMBINE_SCATTER, within.one),
+                      d->shared);
 }
 
-static const struct rep *results(struct flattener *f, struct context *c, struct reduction *r) {
+static const struct rep *reduction_results(struct flattener *f, struct context *c,
+                                           struct reduction *r) {
   return r->what & SCATTER ? scattered(f, c, r) : reduced_or_scanned(f, c, r);
 }
 
-static const struct rep *once_body(struct flattener *f, void *closure) {
-  return results(f, &f->serial, closure);
+static const struct rep *reduction_once_body(struct flattener *f, void *closure) {
+  return reduction_results(f, &f->serial, closure);
 }
 
 /* Whether what is combined, and by what, is the same for all instances of a context. */
@@ -395,12 +397,12 @@ const struct rep *flatten_combination(struct flattener *f, struct context *c,
   if (r.what == REDUCE && same && !fixed) return NULL; /* the library calls _reduce, once */
   bool fine = false;
   if (type_is_flat(r.type)) {
-    fine = is_elementwise(f, &r);
+    fine = is_elementwise_reduction(f, &r);
   } else {
     r.state.refused = "combines sequences";
   }
   explain_call(f, k, &r, fine);
   if (!fine) return NULL;
-  if (!same || !fixed) return results(f, c, &r);
-  return flatten_if_any(f, c, k->result_type, once_body, &r);
+  if (!same || !fixed) return reduction_results(f, c, &r);
+  return flatten_if_any(f, c, k->result_type, reduction_once_body, &r);
 }

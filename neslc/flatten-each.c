@@ -2,12 +2,13 @@
 #include "neslc/flatten-private.h"
 
 /* The lengths of a source; the elements of a pulled one are not computed before the checks. */
-static ir_var lengths_of(struct flattener *f, const struct context *c, const struct rep *r) {
+static ir_var lengths_in_context(struct flattener *f, const struct context *c,
+                                 const struct rep *r) {
   return r->kind == REP_PULLED ? rep_each_scalar(f, c, r->right) : seq_lengths(f, r);
 }
 
 /* The scalars of which x and y are copies for all instances. */
-static bool copies(struct flattener *f, const struct context *c, ir_var *x, ir_var *y) {
+static bool are_copies(struct flattener *f, const struct context *c, ir_var *x, ir_var *y) {
   const struct ir_binding *a = defined_by(f, *x, OPC_DIST), *b = defined_by(f, *y, OPC_DIST);
   if (!a || !b || a->operands[1] != c->one || b->operands[1] != c->one) return false;
   *x = a->operands[0];
@@ -16,12 +17,12 @@ static bool copies(struct flattener *f, const struct context *c, ir_var *x, ir_v
 }
 
 /* Checks that both sequences have the same length in every instance. */
-static void check_lengths(struct flattener *f, const struct context *c, const struct rep *a,
-                          const struct rep *b) {
+static void check_equal_lengths(struct flattener *f, const struct context *c,
+                                const struct rep *a, const struct rep *b) {
   if (a->kind == b->kind && a->kind == REP_SEQUENCE && a->segdes == b->segdes) return;
-  ir_var x = lengths_of(f, c, a), y = lengths_of(f, c, b);
+  ir_var x = lengths_in_context(f, c, a), y = lengths_in_context(f, c, b);
   if (x == y) return;
-  const bool once = copies(f, c, &x, &y);
+  const bool once = are_copies(f, c, &x, &y);
   ir_var good = EMIT(f, EQ, INT, x, y);
   if (once) {
     const ir_var none = EMIT(f, EQ, INT, EMIT(f, LENGTHS, NONE, c->one), emit_int(f, 0));
@@ -37,7 +38,7 @@ const struct rep *flatten_each(struct flattener *f, struct context *c, const str
     sources[i] = flatten(f, c, e->as.each.generators[i].source);
     if (sources[i]->kind != REP_PULLED) sources[i] = rep_plain(f, c, sources[i]);
   }
-  for (size_t i = 1; i < n; i++) check_lengths(f, c, sources[0], sources[i]);
+  for (size_t i = 1; i < n; i++) check_equal_lengths(f, c, sources[0], sources[i]);
   for (size_t i = 0; i < n; i++) sources[i] = rep_plain(f, c, sources[i]);
   const struct rep *s = sources[0];
   if (is_serial_each(f, c, e)) return flatten_serial_each(f, c, e, sources);

@@ -31,7 +31,7 @@ static struct ir_binding make_binding(struct flattener *f, uint8_t form, uint32_
   return x;
 }
 
-static void append(struct flattener *f, const struct ir_binding *x) {
+static void append_binding(struct flattener *f, const struct ir_binding *x) {
   *array_push(f->arena, &f->block->bindings) = *x;
 }
 
@@ -71,7 +71,7 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
   for (unsigned i = 0; i < results; i++) {
     result[i] = x.results[i] = flat_var(f, &flat_kinds[operand_kind(info->results[i], word)]);
   }
-  append(f, &x);
+  append_binding(f, &x);
   if (opcode_is_pure(op)) remember(f, &x);
 }
 
@@ -91,7 +91,7 @@ ir_var emit_constant(struct flattener *f, const struct vcode_constant *k) {
   const struct ir_binding *known = ir_numbering_find(&f->known, &x);
   if (known) return known->results[0];
   x.results[0] = flat_var(f, &flat_kinds[type_word_kind(k->type)]);
-  append(f, &x);
+  append_binding(f, &x);
   remember(f, &x);
   return x.results[0];
 }
@@ -141,24 +141,24 @@ void emit_fused(struct flattener *f, const struct superop *op, const ir_var *ope
   for (uint32_t i = 0; i < op->output_count; i++) {
     results[i] = x.results[i] = flat_var(f, ir_superop_output(op, i));
   }
-  append(f, &x);
+  append_binding(f, &x);
 }
 
 /* The constant of one element that defines a variable; NULL if there is none. */
-static const struct vcode_constant *known_constant(struct flattener *f, ir_var v,
-                                                   enum type_word type) {
+static const struct vcode_constant *known_constant_of(struct flattener *f, ir_var v,
+                                                      enum type_word type) {
   const struct vcode_constant *k = constant_of(f, v);
   return k && k->type == type && k->length == 1 ? k : NULL;
 }
 
 bool known_int(struct flattener *f, ir_var v, int64_t *out) {
-  const struct vcode_constant *k = known_constant(f, v, TW_INT);
+  const struct vcode_constant *k = known_constant_of(f, v, TW_INT);
   if (k) *out = k->as.ints[0];
   return k != NULL;
 }
 
 bool known_float(struct flattener *f, ir_var v, double *out) {
-  const struct vcode_constant *k = known_constant(f, v, TW_FLOAT);
+  const struct vcode_constant *k = known_constant_of(f, v, TW_FLOAT);
   if (k) *out = k->as.floats[0];
   return k != NULL;
 }
@@ -173,7 +173,7 @@ static void append_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w,
   x.as.text.text = text;
   x.as.text.length = (uint32_t)strlen(text);
   if (ir_numbering_find(&f->known, &x)) return; /* checked already */
-  append(f, &x);
+  append_binding(f, &x);
   remember(f, &x);
 }
 
@@ -248,7 +248,7 @@ void flat_if(struct flattener *f, ir_var condition, struct ir_block *then,
   for (uint32_t i = 0; i < count; i++) {
     results[i] = x.results[i] = flat_var(f, f->kinds.items[yields->results[i]]);
   }
-  append(f, &x);
+  append_binding(f, &x);
 }
 
 void emit_call(struct flattener *f, uint32_t function, uint32_t count, const ir_var *operands,
@@ -259,5 +259,5 @@ void emit_call(struct flattener *f, uint32_t function, uint32_t count, const ir_
   for (uint32_t i = 0; i < result_count; i++) {
     results[i] = x.results[i] = flat_var(f, kinds[i]);
   }
-  append(f, &x);
+  append_binding(f, &x);
 }

@@ -18,7 +18,7 @@ static const char *located(struct flattener *f, const struct source *source, uin
   return arena_printf(f->arena, "%s:%u:%u: %s", source->name, at.line, at.column, what);
 }
 
-static void add(struct flattener *f, const char *text, uint32_t function) {
+static void add_explanation(struct flattener *f, const char *text, uint32_t function) {
   struct explanation *x = arena_alloc(f->arena, sizeof *x);
   *x = (struct explanation){text, function};
   *array_push(f->arena, &f->explanations) = x;
@@ -28,16 +28,16 @@ void explain(struct flattener *f, const struct source *source, uint32_t offset,
              const char *what, const char *became) {
   if (!f->options->explain || !source) return;
   const char *line = arena_printf(f->arena, "%s %s\n", what, became);
-  add(f, located(f, source, offset, line), 0);
+  add_explanation(f, located(f, source, offset, line), 0);
 }
 
 void explain_by_instances(struct flattener *f, const struct source *source, uint32_t offset,
                           const char *what, uint32_t function) {
   if (!f->options->explain || !source) return;
-  add(f, located(f, source, offset, what), function);
+  add_explanation(f, located(f, source, offset, what), function);
 }
 
-/* Of functions that the compiler derives from types there is nothing to see. */
+/* Functions that the compiler derives from types are not explained: users do not see them. */
 void explain_specialisation(struct flattener *f, const struct specialisation *v) {
   if (v->loop) {
     const struct core *e = v->loop->core;
@@ -64,7 +64,7 @@ static const char *finished(struct flattener *f, const struct explanation *x) {
                       f->made_functions.items[x->function].unmarked);
 }
 
-/* What is said of several functions that one body became is written once. */
+/* Writes each line once, also where one body became several functions. */
 void write_explanations(struct flattener *f) {
   struct table written;
   table_begin(&written, f->arena);

@@ -7,14 +7,15 @@
  */
 #include "neslc/flatten-private.h"
 
-static ir_var count_of(struct flattener *f, const struct context *c) {
+static ir_var count_of_context(struct flattener *f, const struct context *c) {
   return EMIT(f, LENGTHS, NONE, c->one);
 }
 
 /* ---- IF ---- */
 
-static struct ir_block *arm(struct flattener *f, struct context *c, const struct core *e,
-                            struct assumption known, struct vars *columns) {
+static struct ir_block *flatten_arm(struct flattener *f, struct context *c,
+                                    const struct core *e, struct assumption known,
+                                    struct vars *columns) {
   struct block *b = block_begin(f);
   *array_push(f->arena, &f->assumed) = known;
   const struct rep *r = rep_physical(f, c, flatten(f, c, e));
@@ -23,13 +24,13 @@ static struct ir_block *arm(struct flattener *f, struct context *c, const struct
   return block_end(f, b, (uint32_t)columns->list.count, columns->list.items);
 }
 
-static const struct rep *branch(struct flattener *f, struct context *c, const struct core *e,
-                                ir_var condition) {
+static const struct rep *flatten_branch(struct flattener *f, struct context *c,
+                                        const struct core *e, ir_var condition) {
   struct vars left = {.arena = f->arena}, right = {.arena = f->arena};
   struct ir_block *then =
-      arm(f, c, e->as.part.left, (struct assumption){condition, true}, &left);
+      flatten_arm(f, c, e->as.part.left, (struct assumption){condition, true}, &left);
   struct ir_block *otherwise =
-      arm(f, c, e->as.part.right, (struct assumption){condition, false}, &right);
+      flatten_arm(f, c, e->as.part.right, (struct assumption){condition, false}, &right);
   const uint32_t count = (uint32_t)left.list.count;
   ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
   flat_if(f, condition, then, otherwise, count, results);
@@ -65,7 +66,7 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
                                  const struct rep *(*body)(struct flattener *, void *),
                                  void *closure) {
   if (context_serial(c)) return body(f, closure);
-  const ir_var any = EMIT(f, GT, INT, count_of(f, c), emit_int(f, 0));
+  const ir_var any = EMIT(f, GT, INT, count_of_context(f, c), emit_int(f, 0));
   bool some;
   if (known_bool(f, any, &some)) {
     return some ? rep_physical(f, &f->serial, body(f, closure)) : rep_placeholder(f, result);
@@ -122,6 +123,6 @@ const struct rep *flatten_branches(struct flattener *f, struct context *c, const
     const struct rep *left = flatten(f, c, e->as.part.left);
     return select_each(f, c, condition, left, flatten(f, c, e->as.part.right));
   }
-  if (condition->shared || context_serial(c)) return branch(f, c, e, condition->v);
+  if (condition->shared || context_serial(c)) return flatten_branch(f, c, e, condition->v);
   return flatten_split(f, c, e, condition->v);
 }

@@ -84,7 +84,7 @@ struct inlined_body {
   const char *why; /* it "..."; NULL: there is nothing to say */
 };
 
-static bool same_types(struct flattener *f, const struct inlined_body *x) {
+static bool has_same_types(struct flattener *f, const struct inlined_body *x) {
   if (x->count != f->frame->count) return false;
   for (uint32_t i = 0; i < x->count; i++) {
     struct type *a = x->arguments[i], *b = f->frame->arguments[i];
@@ -96,7 +96,7 @@ static bool same_types(struct flattener *f, const struct inlined_body *x) {
 static const struct inlined_body *find_inlined(struct flattener *f, const struct core *body,
                                                const char *signature) {
   for (const struct inlined_body *x = table_get(&f->inlined, body); x; x = x->next) {
-    if (strcmp(x->signature, signature) == 0 && same_types(f, x)) return x;
+    if (strcmp(x->signature, signature) == 0 && has_same_types(f, x)) return x;
   }
   return NULL;
 }
@@ -126,7 +126,7 @@ struct attempt {
   struct outline outline;
 };
 
-static void find_values(struct attempt *t) {
+static void find_attempt_values(struct attempt *t) {
   struct flattener *f = t->f;
   struct core *const body = (struct core *)(uintptr_t)t->body;
   find_captured(f, body, &body, 1, &t->captured);
@@ -165,8 +165,8 @@ static const struct rep *lift_values(struct attempt *t) {
   return values;
 }
 
-static const struct rep *generate(struct attempt *t, const struct rep *values,
-                                  struct trial *trial) {
+static const struct rep *generate_attempt(struct attempt *t, const struct rep *values,
+                                          struct trial *trial) {
   struct flattener *f = t->f;
   struct outline *o = &t->outline;
   outline_begin(o, f, t->around);
@@ -222,7 +222,7 @@ static bool may_draw_always(struct flattener *f, const struct specialisation *v)
   return !t->others && !t->recursive;
 }
 
-/* What a function does whose code may not have been generated. */
+/* Returns the effect of a function whose code may not have been generated. */
 static enum code_effect effect_of(const void *flattener, uint32_t function) {
   struct flattener *f = (struct flattener *)(uintptr_t)flattener;
   for (size_t i = 0; i < f->specialisations.count; i++) {
@@ -281,7 +281,7 @@ static bool is_function(struct attempt *t, const struct rep *value, const struct
 }
 
 /* The code that was generated for a block becomes that of the block around it. */
-static void join(struct flattener *f, const struct block *b) {
+static void join_block(struct flattener *f, const struct block *b) {
   for (size_t i = 0; i < b->bindings.count; i++) {
     *array_push(f->arena, &b->outer->bindings) = b->bindings.items[i];
   }
@@ -307,13 +307,13 @@ static const struct rep *attempt(struct attempt *t) {
     return NULL;
   }
   const char *why;
-  const struct rep *value = generate(t, values, &trial);
+  const struct rep *value = generate_attempt(t, values, &trial);
   restore_values(t);
   if (is_function(t, value, &trial, &why)) {
     value = outline_call(&t->outline, value, t->before.wanted);
     explain_by_instances(f, t->each->source, t->each->at.start, "apply-to-each",
                          (uint32_t)f->functions.count - 1);
-    join(f, t->lifted);
+    join_block(f, t->lifted);
     return value;
   }
   block_abandon(f, t->outline.code);
@@ -330,7 +330,7 @@ const struct rep *flatten_body(struct flattener *f, struct context *c,
   unsigned budget = SIMPLE_NODES;
   if (f->combining || is_simple(f, body, &budget)) return flatten(f, c, body);
   struct attempt t = {.f = f, .around = c, .each = each, .body = body};
-  find_values(&t);
+  find_attempt_values(&t);
   const struct rep *value = attempt(&t);
   return value ? value : flatten(f, c, body);
 }

@@ -5,7 +5,7 @@
 
 /* ---- literals ---- */
 
-static bool literal(struct flattener *f, const struct core *e) {
+static bool is_literal(struct flattener *f, const struct core *e) {
   switch ((enum core_kind)e->kind) {
   case CORE_INT:
   case CORE_FLOAT:
@@ -13,10 +13,10 @@ static bool literal(struct flattener *f, const struct core *e) {
   case CORE_CHAR:
   case CORE_STRING:
   case CORE_EMPTY: return true;
-  case CORE_PAIR: return literal(f, e->as.part.left) && literal(f, e->as.part.right);
+  case CORE_PAIR: return is_literal(f, e->as.part.left) && is_literal(f, e->as.part.right);
   case CORE_LIST:
     for (size_t i = 0; i < e->as.list.count; i++) {
-      if (!literal(f, e->as.list.items[i])) return false;
+      if (!is_literal(f, e->as.list.items[i])) return false;
     }
     return true;
   case CORE_APPLY: { /* - of a number */
@@ -43,7 +43,7 @@ struct literal_builder {
 };
 
 /* The negation of an INT, as the program would compute it. */
-static int64_t negated(const struct literal_builder *b, int64_t x) {
+static int64_t negated_int(const struct literal_builder *b, int64_t x) {
   const struct cvl_value v =
       cvl_scalar_int(b->f->options->widths.int_elem, (int64_t)(0 - (uint64_t)x));
   return cvl_int_of(&v);
@@ -53,7 +53,7 @@ static void add_int(struct literal_builder *b, uint32_t at, int64_t x) {
   *array_push(b->f->arena, &b->columns[at].ints) = x;
 }
 
-static void fill(struct literal_builder *b, const struct core *e, uint32_t at) {
+static void fill_literal(struct literal_builder *b, const struct core *e, uint32_t at) {
   struct arena *a = b->f->arena;
   switch ((enum core_kind)e->kind) {
   case CORE_INT:
@@ -62,7 +62,7 @@ static void fill(struct literal_builder *b, const struct core *e, uint32_t at) {
   case CORE_FLOAT: *array_push(a, &b->columns[at].floats) = e->as.real; return;
   case CORE_APPLY:
     if (e->as.part.right->kind == CORE_INT) {
-      add_int(b, at, negated(b, e->as.part.right->as.integer));
+      add_int(b, at, negated_int(b, e->as.part.right->as.integer));
     } else {
       *array_push(a, &b->columns[at].floats) = -e->as.part.right->as.real;
     }
@@ -75,26 +75,27 @@ static void fill(struct literal_builder *b, const struct core *e, uint32_t at) {
     return;
   case CORE_EMPTY: add_int(b, at, 0); return;
   case CORE_PAIR:
-    fill(b, e->as.part.left, at);
-    fill(b, e->as.part.right, at + value_column_count(ground(b->f, e->as.part.left->type)));
+    fill_literal(b, e->as.part.left, at);
+    fill_literal(b, e->as.part.right,
+                 at + value_column_count(ground(b->f, e->as.part.left->type)));
     return;
   case CORE_LIST:
     add_int(b, at, (int64_t)e->as.list.count);
-    for (size_t i = 0; i < e->as.list.count; i++) fill(b, e->as.list.items[i], at + 1);
+    for (size_t i = 0; i < e->as.list.count; i++) fill_literal(b, e->as.list.items[i], at + 1);
     return;
   default: return;
   }
 }
 
 bool literal_value(struct flattener *f, const struct core *e, struct nesl_value *out) {
-  if (!literal(f, e)) return false;
+  if (!is_literal(f, e)) return false;
   struct type *t = ground(f, e->type);
   struct column_kinds kinds = {.arena = f->arena};
   if (value_column_count(t) > VALUE_MOST_COLUMNS) refuse_columns(f);
   value_columns(t, &kinds);
   const uint32_t count = (uint32_t)kinds.list.count;
   struct literal_builder b = {f, arena_alloc(f->arena, count * sizeof *b.columns + 1)};
-  fill(&b, e, 0);
+  fill_literal(&b, e, 0);
   *out = (struct nesl_value){t, count, arena_alloc(f->arena, count * sizeof *out->columns + 1)};
   for (uint32_t i = 0; i < count; i++) {
     struct column *c = &out->columns[i];

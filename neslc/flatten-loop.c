@@ -27,13 +27,13 @@ struct instances {
   const struct rep *state;
 };
 
-static void put(struct vars *out, ir_var v) {
+static void put_var(struct vars *out, ir_var v) {
   *array_push(out->arena, &out->list) = v;
 }
 
 static void put_instances(struct vars *out, const struct instances *x) {
-  put(out, x->one);
-  put(out, x->ids);
+  put_var(out, x->one);
+  put_var(out, x->ids);
   rep_columns(x->state, out);
 }
 
@@ -45,11 +45,11 @@ static struct instances take_instances(struct flattener *f, struct type *type,
   return x;
 }
 
-static ir_var count_of(struct flattener *f, ir_var one) {
+static ir_var count_of_instances(struct flattener *f, ir_var one) {
   return EMIT(f, LENGTHS, NONE, one);
 }
 
-static ir_var is_zero(struct flattener *f, ir_var number) {
+static ir_var emit_is_zero(struct flattener *f, ir_var number) {
   return EMIT(f, EQ, INT, number, emit_int(f, 0));
 }
 
@@ -64,9 +64,9 @@ static struct context *lifted(struct flattener *f, ir_var one) {
   return c;
 }
 
-/* Those instances of a context, which x are, whose flags are T. */
-static struct instances packed(struct flattener *f, struct context *c,
-                               const struct instances *x, ir_var flags) {
+/* Returns the instances x of a context whose flags are T. */
+static struct instances packed_instances(struct flattener *f, struct context *c,
+                                         const struct instances *x, ir_var flags) {
   struct context *p = context_packed(f, c, flags);
   const struct rep *ids = rep_scalar(f, TW_INT, x->ids, false);
   return (struct instances){.one = p->one,
@@ -77,8 +77,8 @@ static struct instances packed(struct flattener *f, struct context *c,
 /* x, and behind it y. */
 static struct instances concatenated(struct flattener *f, const struct instances *x,
                                      const struct instances *y) {
-  const ir_var first = count_of(f, x->one);
-  const ir_var one = one_segment(f, EMIT(f, ADD, INT, first, count_of(f, y->one)));
+  const ir_var first = count_of_instances(f, x->one);
+  const ir_var one = one_segment(f, EMIT(f, ADD, INT, first, count_of_instances(f, y->one)));
   struct merge_source sources[2] = {
       {.index = positions(f, emit_int(f, 0), x->one), .one = x->one, .rep = x->state},
       {.index = positions(f, first, y->one), .one = y->one, .rep = y->state}};
@@ -91,11 +91,11 @@ static struct instances concatenated(struct flattener *f, const struct instances
 
 /* ---- calls of the functions ---- */
 
-static void add_kinds(struct flattener *f, struct type *type, struct vars *out) {
+static void add_instance_kinds(struct flattener *f, struct type *type, struct vars *out) {
   const struct ir_kind **kinds;
   uint32_t count;
   type_kinds(f, type, &kinds, &count);
-  for (uint32_t i = 0; i < count; i++) put(out, (ir_var)kinds[i]->tag);
+  for (uint32_t i = 0; i < count; i++) put_var(out, (ir_var)kinds[i]->tag);
 }
 
 /* The results of one of the functions: all states; or instances, finished and then active. */
@@ -103,11 +103,11 @@ static void result_kinds(struct flattener *f, enum loop_function function, struc
                          struct vars *out) {
   const bool states = function == LOOP_SERIAL || function == LOOP_MANY;
   const unsigned groups = states ? 0 : function == LOOP_GROW ? 1 : 2;
-  if (groups == 0) add_kinds(f, type, out);
+  if (groups == 0) add_instance_kinds(f, type, out);
   for (unsigned i = 0; i < groups; i++) {
-    put(out, IR_SEGDES);
-    put(out, IR_INT);
-    add_kinds(f, type, out);
+    put_var(out, IR_SEGDES);
+    put_var(out, IR_INT);
+    add_instance_kinds(f, type, out);
   }
 }
 
@@ -126,18 +126,18 @@ static const ir_var *call_function(struct flattener *f, uint32_t number,
 }
 
 /* Instances as operands, with the captured values before their states. */
-static void put_operands(struct vars *out, const struct instances *x,
-                         const struct rep *captured) {
-  put(out, x->one);
-  put(out, x->ids);
+static void put_loop_operands(struct vars *out, const struct instances *x,
+                              const struct rep *captured) {
+  put_var(out, x->one);
+  put_var(out, x->ids);
   rep_argument_columns(captured, out);
   rep_columns(x->state, out);
 }
 
 /* Another function of a loop, for values of these forms. */
-static uint32_t find_function(struct flattener *f, const struct loop *loop,
-                              enum loop_function function, const struct rep *captured,
-                              const struct rep *state, struct type *type) {
+static uint32_t find_loop_function(struct flattener *f, const struct loop *loop,
+                                   enum loop_function function, const struct rep *captured,
+                                   const struct rep *state, struct type *type) {
   struct loop *copy = arena_alloc(f->arena, sizeof *copy);
   *copy = *loop;
   copy->function = (uint8_t)function;
@@ -159,12 +159,12 @@ void loop_begin(struct flattener *f, const struct specialisation *v,
                 struct loop_parameters *p) {
   struct vars list = {.arena = f->arena};
   if (has_level(v)) {
-    put(&list, p->level = flat_var(f, &flat_kinds[IR_INT]));
-    put(&list, p->top = flat_var(f, &flat_kinds[IR_SEGDES]));
+    put_var(&list, p->level = flat_var(f, &flat_kinds[IR_INT]));
+    put_var(&list, p->top = flat_var(f, &flat_kinds[IR_SEGDES]));
   }
   const bool many = v->loop->function == LOOP_MANY;
-  if (v->lifted) put(&list, p->one = flat_var(f, &flat_kinds[IR_SEGDES]));
-  if (v->lifted && !many) put(&list, p->ids = flat_var(f, &flat_kinds[IR_INT]));
+  if (v->lifted) put_var(&list, p->one = flat_var(f, &flat_kinds[IR_SEGDES]));
+  if (v->lifted && !many) put_var(&list, p->ids = flat_var(f, &flat_kinds[IR_INT]));
   p->captured = rep_parameter_variables(f, v->captured);
   p->state = rep_parameter_variables(f, v->shape);
   p->captured = rep_parameters_finished(f, p->captured, has_level(v) ? p->top : p->one);
@@ -182,7 +182,7 @@ struct choice {
   struct block *block; /* that is open */
 };
 
-static void choose(struct flattener *f, struct choice *x, ir_var condition) {
+static void emit_choice(struct flattener *f, struct choice *x, ir_var condition) {
   x->condition = condition;
   x->block = block_begin(f);
 }
@@ -194,7 +194,7 @@ static void choose_else(struct flattener *f, struct choice *x, size_t count,
 }
 
 /* Ends it with the results of the second block, which become those of the IF. */
-static void chosen(struct flattener *f, struct choice *x, struct vars *results) {
+static void emit_chosen(struct flattener *f, struct choice *x, struct vars *results) {
   const uint32_t count = (uint32_t)results->list.count;
   struct ir_block *otherwise = block_end(f, x->block, count, results->list.items);
   flat_if(f, x->condition, x->then, otherwise, count, results->list.items);
@@ -216,7 +216,7 @@ static void serial_body(struct flattener *f, const struct specialisation *v,
   bind_pattern(f, c, e->as.part.pattern, p->state);
   struct vars operands = {.arena = f->arena};
   struct choice x;
-  choose(f, &x, flatten(f, c, e->as.part.third)->v);
+  emit_choice(f, &x, flatten(f, c, e->as.part.third)->v);
   rep_argument_columns(p->captured, &operands);
   rep_columns(state_after(f, c, e), &operands);
   uint32_t count;
@@ -224,13 +224,13 @@ static void serial_body(struct flattener *f, const struct specialisation *v,
       call_function(f, v->function, LOOP_SERIAL, v->argument, &operands, &count);
   choose_else(f, &x, count, after);
   rep_columns(p->state, results);
-  chosen(f, &x, results);
+  emit_chosen(f, &x, results);
 }
 
 /* ---- many instances ---- */
 
 /* Whether each instance takes a round, once the state is bound. */
-static ir_var flags_of(struct flattener *f, struct context *c, const struct core *e) {
+static ir_var flags_of_condition(struct flattener *f, struct context *c, const struct core *e) {
   return rep_each_scalar(f, c, flatten(f, c, e->as.part.third));
 }
 
@@ -243,20 +243,20 @@ static void step_body(struct flattener *f, const struct specialisation *v,
   bind_pattern(f, c, e->as.part.pattern, p->state);
   const struct instances all = {p->one, p->ids, state_after(f, c, e)};
   bind_pattern(f, c, e->as.part.pattern, all.state);
-  const ir_var flags = flags_of(f, c, e);
+  const ir_var flags = flags_of_condition(f, c, e);
   struct choice x;
-  choose(f, &x, EMIT(f, AND_REDUCE, BOOL, flags, p->one));
+  emit_choice(f, &x, EMIT(f, AND_REDUCE, BOOL, flags, p->one));
   struct vars operands = {.arena = f->arena};
-  put_operands(&operands, &all, p->captured);
+  put_loop_operands(&operands, &all, p->captured);
   uint32_t count;
   const ir_var *after =
       call_function(f, v->function, LOOP_STEP, v->argument, &operands, &count);
   choose_else(f, &x, count, after);
-  const struct instances done = packed(f, c, &all, EMIT(f, NOT, BOOL, flags));
-  const struct instances active = packed(f, c, &all, flags);
+  const struct instances done = packed_instances(f, c, &all, EMIT(f, NOT, BOOL, flags));
+  const struct instances active = packed_instances(f, c, &all, flags);
   put_instances(results, &done);
   put_instances(results, &active);
-  chosen(f, &x, results);
+  emit_chosen(f, &x, results);
 }
 
 /* A call of TREE or GROW for some instances, from one of them. */
@@ -264,11 +264,11 @@ static const ir_var *call_level(struct flattener *f, const struct specialisation
                                 const struct loop_parameters *p, enum loop_function function,
                                 ir_var level, const struct instances *some, uint32_t *count) {
   const uint32_t number =
-      find_function(f, v->loop, function, p->captured, p->state, v->argument);
+      find_loop_function(f, v->loop, function, p->captured, p->state, v->argument);
   struct vars operands = {.arena = f->arena};
-  put(&operands, level);
-  put(&operands, p->top);
-  put_operands(&operands, some, p->captured);
+  put_var(&operands, level);
+  put_var(&operands, p->top);
+  put_loop_operands(&operands, some, p->captured);
   return call_function(f, number, function, v->argument, &operands, count);
 }
 
@@ -278,9 +278,10 @@ static const ir_var *call_step(struct flattener *f, const struct specialisation 
   struct context *c = lifted(f, p->one);
   const struct rep *mine = rep_gather(f, p->captured, p->ids, p->top, p->one);
   const struct rep *captured = rep_argument(f, c, mine);
-  const uint32_t number = find_function(f, v->loop, LOOP_STEP, captured, p->state, v->argument);
+  const uint32_t number =
+      find_loop_function(f, v->loop, LOOP_STEP, captured, p->state, v->argument);
   struct vars operands = {.arena = f->arena};
-  put_operands(&operands, &(struct instances){p->one, p->ids, p->state}, captured);
+  put_loop_operands(&operands, &(struct instances){p->one, p->ids, p->state}, captured);
   return call_function(f, number, LOOP_STEP, v->argument, &operands, count);
 }
 
@@ -294,7 +295,7 @@ static void two_trees(struct flattener *f, const struct specialisation *v,
   const struct instances done = take_instances(f, v->argument, &next);
   const struct instances left = take_instances(f, v->argument, &next);
   struct choice x;
-  choose(f, &x, is_zero(f, count_of(f, left.one)));
+  emit_choice(f, &x, emit_is_zero(f, count_of_instances(f, left.one)));
   choose_else(f, &x, count, first);
   next = call_level(f, v, p, LOOP_TREE, level, &left, &count);
   const struct instances more = take_instances(f, v->argument, &next);
@@ -302,18 +303,18 @@ static void two_trees(struct flattener *f, const struct specialisation *v,
   const struct instances both = concatenated(f, &done, &more);
   put_instances(results, &both);
   put_instances(results, &rest);
-  chosen(f, &x, results);
+  emit_chosen(f, &x, results);
 }
 
 static void tree_body(struct flattener *f, const struct specialisation *v,
                       const struct loop_parameters *p, struct vars *results) {
   struct choice x;
   uint32_t count;
-  choose(f, &x, is_zero(f, p->level));
+  emit_choice(f, &x, emit_is_zero(f, p->level));
   const ir_var *after = call_step(f, v, p, &count);
   choose_else(f, &x, count, after);
   two_trees(f, v, p, results);
-  chosen(f, &x, results);
+  emit_chosen(f, &x, results);
 }
 
 static void grow_body(struct flattener *f, const struct specialisation *v,
@@ -326,14 +327,14 @@ static void grow_body(struct flattener *f, const struct specialisation *v,
   struct vars finished = {.arena = f->arena};
   put_instances(&finished, &done);
   struct choice x;
-  choose(f, &x, is_zero(f, count_of(f, left.one)));
+  emit_choice(f, &x, emit_is_zero(f, count_of_instances(f, left.one)));
   choose_else(f, &x, finished.list.count, finished.list.items);
   const ir_var level = EMIT(f, ADD, INT, p->level, emit_int(f, 1));
   next = call_level(f, v, p, LOOP_GROW, level, &left, &count);
   const struct instances more = take_instances(f, v->argument, &next);
   const struct instances both = concatenated(f, &done, &more);
   put_instances(results, &both);
-  chosen(f, &x, results);
+  emit_chosen(f, &x, results);
 }
 
 /* ---- all instances ---- */
@@ -343,11 +344,11 @@ static struct instances call_grow(struct flattener *f, const struct specialisati
                                   const struct loop_parameters *p,
                                   const struct instances *active) {
   const uint32_t number =
-      find_function(f, v->loop, LOOP_GROW, p->captured, p->state, v->argument);
+      find_loop_function(f, v->loop, LOOP_GROW, p->captured, p->state, v->argument);
   struct vars operands = {.arena = f->arena};
-  put(&operands, emit_int(f, 0));
-  put(&operands, p->one);
-  put_operands(&operands, active, p->captured);
+  put_var(&operands, emit_int(f, 0));
+  put_var(&operands, p->one);
+  put_loop_operands(&operands, active, p->captured);
   uint32_t count;
   const ir_var *next = call_function(f, number, LOOP_GROW, v->argument, &operands, &count);
   return take_instances(f, v->argument, &next);
@@ -363,8 +364,8 @@ static struct context *bind_all(struct flattener *f, const struct specialisation
 }
 
 /* The states in the order of the instances. */
-static const struct rep *in_order(struct flattener *f, const struct instances *x,
-                                  const struct instances *y, ir_var one) {
+static const struct rep *merged_in_order(struct flattener *f, const struct instances *x,
+                                         const struct instances *y, ir_var one) {
   const struct merge_source sources[2] = {{.index = x->ids, .one = x->one, .rep = x->state},
                                           {.index = y->ids, .one = y->one, .rep = y->state}};
   return rep_merge(f, sources, 2, one);
@@ -374,18 +375,18 @@ static const struct rep *in_order(struct flattener *f, const struct instances *x
 static void many_body(struct flattener *f, const struct specialisation *v,
                       const struct loop_parameters *p, struct vars *results) {
   struct context *c = bind_all(f, v, p);
-  const ir_var flags = flags_of(f, c, v->loop->core);
+  const ir_var flags = flags_of_condition(f, c, v->loop->core);
   const struct instances all = {p->one, positions(f, emit_int(f, 0), p->one), p->state};
   struct vars final = {.arena = f->arena};
   struct choice x;
-  choose(f, &x, EMIT(f, OR_REDUCE, BOOL, flags, p->one));
-  const struct instances done = packed(f, c, &all, EMIT(f, NOT, BOOL, flags));
-  const struct instances active = packed(f, c, &all, flags);
+  emit_choice(f, &x, EMIT(f, OR_REDUCE, BOOL, flags, p->one));
+  const struct instances done = packed_instances(f, c, &all, EMIT(f, NOT, BOOL, flags));
+  const struct instances active = packed_instances(f, c, &all, flags);
   const struct instances more = call_grow(f, v, p, &active);
-  rep_columns(in_order(f, &done, &more, p->one), &final);
+  rep_columns(merged_in_order(f, &done, &more, p->one), &final);
   choose_else(f, &x, final.list.count, final.list.items);
   rep_columns(p->state, results);
-  chosen(f, &x, results);
+  emit_chosen(f, &x, results);
 }
 
 /* ---- calls of loops ---- */
@@ -397,9 +398,9 @@ static const struct rep *called(struct flattener *f, struct context *c, const st
   const struct rep *values = captured_values(f, c, loop->captured_count, loop->captured);
   const struct rep *captured = rep_argument(f, c, values);
   const struct rep *state = rep_argument(f, c, rep_physical(f, c, first));
-  const uint32_t number = find_function(f, loop, function, captured, state, type);
+  const uint32_t number = find_loop_function(f, loop, function, captured, state, type);
   struct vars operands = {.arena = f->arena};
-  if (function != LOOP_SERIAL) put(&operands, c->one);
+  if (function != LOOP_SERIAL) put_var(&operands, c->one);
   rep_argument_columns(captured, &operands);
   rep_argument_columns(state, &operands);
   uint32_t count;
@@ -416,7 +417,7 @@ static const struct rep *called(struct flattener *f, struct context *c, const st
 enum { MOST_ELEMENTWISE = 80 }; /* operations: the superoperator has room for them */
 
 /* Whether v is one number, given once or for all instances; then *out. */
-static bool is_number(const struct flattener *f, ir_var v, int64_t *out) {
+static bool is_known_number(const struct flattener *f, ir_var v, int64_t *out) {
   const struct ir_binding *all = defined_by(f, v, OPC_DIST);
   const struct vcode_constant *number = constant_of(f, all ? all->operands[0] : v);
   if (!number || number->length != 1 || number->type != TW_INT) return false;
@@ -428,7 +429,7 @@ static bool is_number(const struct flattener *f, ir_var v, int64_t *out) {
  * compares with 0, where that holds: the optimiser sees it, too. */
 static bool divides_safely(const struct flattener *f, const struct ir_binding *x) {
   int64_t number;
-  if (is_number(f, x->operands[1], &number)) return number != 0;
+  if (is_known_number(f, x->operands[1], &number)) return number != 0;
   const struct ir_binding *divisor = defined_by(f, x->operands[1], OPC_PACK);
   const struct ir_binding *flags = divisor ? f->definitions.items[divisor->operands[1]] : NULL;
   if (!flags || flags->form != IR_OP || flags->type != TW_INT ||
@@ -436,10 +437,10 @@ static bool divides_safely(const struct flattener *f, const struct ir_binding *x
     return false;
   }
   const bool excludes = flags->op == OPC_NE || flags->op == OPC_GT || flags->op == OPC_LT;
-  return excludes && is_number(f, flags->operands[1], &number) && number == 0;
+  return excludes && is_known_number(f, flags->operands[1], &number) && number == 0;
 }
 
-static bool is_elementwise(const struct flattener *f, const struct ir_binding *x) {
+static bool is_elementwise_op(const struct flattener *f, const struct ir_binding *x) {
   if (x->form == IR_CONST) return true;
   if (x->form != IR_OP) return false;
   if (x->op == OPC_MOD || (x->op == OPC_DIV && x->type == TW_INT)) return divides_safely(f, x);
@@ -450,7 +451,7 @@ static bool is_elementwise(const struct flattener *f, const struct ir_binding *x
 
 static bool all_elementwise(const struct flattener *f, const struct block *b) {
   for (size_t i = 0; i < b->bindings.count; i++) {
-    if (!is_elementwise(f, &b->bindings.items[i])) return false;
+    if (!is_elementwise_op(f, &b->bindings.items[i])) return false;
   }
   return b->bindings.count <= MOST_ELEMENTWISE;
 }
@@ -461,13 +462,13 @@ static bool only_scalars(const struct rep *r) {
 }
 
 /* The active instances again, if there are any: an IF whose results are their final states. */
-static const struct rep *again(struct flattener *f, const struct specialisation *v,
-                               struct context *p, const struct rep *captured,
-                               const struct rep *next) {
+static const struct rep *flatten_next_round(struct flattener *f, const struct specialisation *v,
+                                            struct context *p, const struct rep *captured,
+                                            const struct rep *next) {
   struct choice x;
-  choose(f, &x, EMIT(f, GT, INT, count_of(f, p->one), emit_int(f, 0)));
+  emit_choice(f, &x, EMIT(f, GT, INT, count_of_instances(f, p->one), emit_int(f, 0)));
   struct vars operands = {.arena = f->arena}, none = {.arena = f->arena};
-  put(&operands, p->one);
+  put_var(&operands, p->one);
   rep_argument_columns(rep_argument(f, p, captured), &operands);
   rep_columns(next, &operands);
   uint32_t count;
@@ -475,7 +476,7 @@ static const struct rep *again(struct flattener *f, const struct specialisation 
       call_function(f, v->function, LOOP_MANY, v->argument, &operands, &count);
   choose_else(f, &x, count, after);
   rep_columns(rep_empty(f, v->argument), &none);
-  chosen(f, &x, &none);
+  emit_chosen(f, &x, &none);
   const ir_var *last = none.list.items;
   return rep_from_columns(f, v->argument, p->one, false, &last);
 }
@@ -487,13 +488,13 @@ bool loop_elementwise(struct flattener *f, const struct specialisation *v,
   }
   set_present(f, v->loop->core);
   struct context *c = bind_all(f, v, p);
-  const ir_var flags = flags_of(f, c, v->loop->core);
+  const ir_var flags = flags_of_condition(f, c, v->loop->core);
   struct context *active = context_packed(f, c, flags);
   const struct rep *next = state_after(f, active, v->loop->core);
   const struct rep *captured =
       captured_values(f, active, v->loop->captured_count, v->loop->captured);
   if (!all_elementwise(f, f->block)) return false;
-  const struct rep *last = again(f, v, active, captured, next);
+  const struct rep *last = flatten_next_round(f, v, active, captured, next);
   rep_columns(scatter_over(f, c, p->state, last, active, instance_positions(f, active)),
               results);
   return true;

@@ -5,7 +5,7 @@
 
 /* ---- parameters and results ---- */
 
-static void put(struct vars *out, uint32_t size) {
+static void put_size(struct vars *out, uint32_t size) {
   *array_push(out->arena, &out->list) = size;
 }
 
@@ -15,7 +15,7 @@ static void put_sizes(const struct rep *r, uint32_t of, bool inside, struct vars
   const bool shared = of == IR_SHARED || (r->shared && !inside);
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return;
-  case REP_SCALAR: put(out, shared ? IR_SHARED : of); return;
+  case REP_SCALAR: put_size(out, shared ? IR_SHARED : of); return;
   case REP_PAIR:
   case REP_PULLED:
     put_sizes(r->left, of, inside, out);
@@ -24,13 +24,13 @@ static void put_sizes(const struct rep *r, uint32_t of, bool inside, struct vars
   case REP_SEQUENCE: break;
   }
   if (r->base && !inside) {
-    put(out, of);
-    put(out, IR_SHARED);
+    put_size(out, of);
+    put_size(out, IR_SHARED);
     put_sizes(r->base, IR_SHARED, false, out);
     return;
   }
   const uint32_t number = shared ? IR_SHARED : (uint32_t)out->list.count;
-  put(out, shared ? IR_SHARED : of);
+  put_size(out, shared ? IR_SHARED : of);
   put_sizes(r->elements, number, true, out);
 }
 
@@ -38,7 +38,7 @@ void mark_specialisation(struct flattener *f, const struct specialisation *v,
                          const struct rep *argument, const struct rep *result) {
   if (!v->lifted) return;
   struct vars params = {.arena = f->arena}, results = {.arena = f->arena};
-  put(&params, IR_SHARED);
+  put_size(&params, IR_SHARED);
   put_sizes(argument, IR_EACH, false, &params);
   put_sizes(result, IR_EACH, true, &results);
   struct ir_instances *mark = arena_alloc(f->arena, sizeof *mark);

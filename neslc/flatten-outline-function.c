@@ -17,7 +17,7 @@ struct renaming {
   uint32_t param_count;
 };
 
-static void use(struct renaming *r, ir_var v) {
+static void rename_use(struct renaming *r, ir_var v) {
   struct outline *o = r->o;
   const enum body_origin origin = outline_from(o, v);
   if (origin == FROM_BODY || origin == FROM_COUNT) return;
@@ -36,28 +36,28 @@ static void use(struct renaming *r, ir_var v) {
 static void use_block(struct renaming *r, const struct ir_block *b) {
   for (uint32_t i = 0; i < b->count; i++) {
     const struct ir_binding *x = &b->bindings[i];
-    for (uint32_t k = 0; k < x->operand_count; k++) use(r, x->operands[k]);
+    for (uint32_t k = 0; k < x->operand_count; k++) rename_use(r, x->operands[k]);
     if (x->form != IR_IF) continue;
     use_block(r, x->as.arms.then);
     use_block(r, x->as.arms.otherwise);
   }
-  for (uint32_t i = 0; i < b->result_count; i++) use(r, b->results[i]);
+  for (uint32_t i = 0; i < b->result_count; i++) rename_use(r, b->results[i]);
 }
 
-/* Of the elements of segments also the descriptor. */
+/* Notes all uses. Elements of segments use the descriptor, too. */
 static void use_all(struct renaming *r) {
   struct outline *o = r->o;
-  use(r, o->inside.one);
+  rename_use(r, o->inside.one);
   use_block(r, &o->body);
-  for (size_t i = 0; i < o->outputs.count; i++) use(r, o->outputs.items[i].inner);
+  for (size_t i = 0; i < o->outputs.count; i++) rename_use(r, o->outputs.items[i].inner);
   for (size_t i = o->inputs.count; i-- > 1;) {
     const struct body_input *x = &o->inputs.items[i];
     if (x->of != IR_EACH && map_get(&r->numbers, x->inner))
-      use(r, o->inputs.items[x->of].inner);
+      rename_use(r, o->inputs.items[x->of].inner);
   }
 }
 
-static ir_var number(struct renaming *r, ir_var v) {
+static ir_var renamed_var(struct renaming *r, ir_var v) {
   *array_push(r->o->f->arena, &r->kinds) = r->o->f->kinds.items[v];
   *map_at(&r->numbers, v) = (uint32_t)r->kinds.count;
   return (ir_var)r->kinds.count - 1;
@@ -75,11 +75,12 @@ static void number_params(struct renaming *r) {
     const struct body_input *x = &o->inputs.items[i];
     if (!map_get(&r->numbers, x->inner)) continue;
     const bool within = x->of != IR_EACH && x->of != IR_SHARED;
-    r->params[number(r, x->inner)] = within ? renamed(r, o->inputs.items[x->of].inner) : x->of;
+    r->params[renamed_var(r, x->inner)] =
+        within ? renamed(r, o->inputs.items[x->of].inner) : x->of;
     *array_push(o->f->arena, &o->operands) = x->outer;
   }
   for (size_t i = 0; i < r->shared.count; i++) {
-    r->params[number(r, r->shared.items[i])] = IR_SHARED;
+    r->params[renamed_var(r, r->shared.items[i])] = IR_SHARED;
     *array_push(o->f->arena, &o->operands) = r->shared.items[i];
   }
   r->param_count = (uint32_t)r->kinds.count;
@@ -100,7 +101,7 @@ static struct ir_binding copy_binding(struct renaming *r, const struct ir_bindin
     y.as.arms.then = copy_block(r, x->as.arms.then, 0);
     y.as.arms.otherwise = copy_block(r, x->as.arms.otherwise, 0);
   }
-  for (uint32_t i = 0; i < x->result_count; i++) y.results[i] = number(r, x->results[i]);
+  for (uint32_t i = 0; i < x->result_count; i++) y.results[i] = renamed_var(r, x->results[i]);
   return y;
 }
 
@@ -125,7 +126,7 @@ static struct ir_block *copy_block(struct renaming *r, const struct ir_block *b,
   return copy;
 }
 
-static const struct ir_instances *mark(const struct renaming *r) {
+static const struct ir_instances *outlined_mark(const struct renaming *r) {
   const struct outline *o = r->o;
   struct ir_instances *made = arena_alloc(o->f->arena, sizeof *made);
   uint32_t *results = arena_alloc(o->f->arena, (o->outputs.count + 1) * sizeof *results);
@@ -157,12 +158,12 @@ static struct vars take_wanted(struct renaming *r, size_t wanted) {
   return taken;
 }
 
-static bool has_effect(const struct flattener *f, const struct ir_block *b) {
+static bool block_has_effect(const struct flattener *f, const struct ir_block *b) {
   for (uint32_t i = 0; i < b->count; i++) {
     const struct ir_binding *x = &b->bindings[i];
     if (binding_has_effect(f, x)) return true;
     if (x->form == IR_IF &&
-        (has_effect(f, x->as.arms.then) || has_effect(f, x->as.arms.otherwise))) {
+        (block_has_effect(f, x->as.arms.then) || block_has_effect(f, x->as.arms.otherwise))) {
       return true;
     }
   }
@@ -183,9 +184,9 @@ uint32_t outline_function(struct outline *o, size_t wanted) {
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   flat_function(f, function, each_name(f, function), r.param_count, r.kinds.items,
                 (uint32_t)r.kinds.count, body, take_wanted(&r, wanted));
-  f->functions.items[function].instances = mark(&r);
+  f->functions.items[function].instances = outlined_mark(&r);
   struct made_function *made = &f->made_functions.items[function];
   made->effect = o->effect;
-  made->removable = made->wanted.list.count == 0 && !has_effect(f, body);
+  made->removable = made->wanted.list.count == 0 && !block_has_effect(f, body);
   return function;
 }

@@ -22,7 +22,7 @@ static uint32_t input(struct outline *o, ir_var outer, uint32_t of) {
   return (uint32_t)o->inputs.count - 1;
 }
 
-static ir_var inner_of(const struct outline *o, uint32_t number) {
+static ir_var inner_var(const struct outline *o, uint32_t number) {
   return o->inputs.items[number].inner;
 }
 
@@ -33,9 +33,9 @@ static const struct rep *sequence_input(struct outline *o, const struct rep *r, 
                                         ir_var outer) {
   struct flattener *f = o->f;
   if (r->shared) return r;
-  if (r->base) return rep_view(f, r->base, inner_of(o, input(o, r->owner, of)));
+  if (r->base) return rep_view(f, r->base, inner_var(o, input(o, r->owner, of)));
   const uint32_t number = input(o, r->segdes, of);
-  const ir_var segdes = inner_of(o, number);
+  const ir_var segdes = inner_var(o, number);
   const struct rep *empty = rep_sequence(f, segdes, outer, NULL, false);
   const ir_var one = seq_elements_one(f, empty);
   return rep_sequence(f, segdes, outer, inputs_of(o, r->elements, number, one), false);
@@ -54,7 +54,7 @@ static const struct rep *inputs_of(struct outline *o, const struct rep *r, uint3
     return rep_pulled(o->f, r->function, left, inputs_of(o, r->right, of, outer));
   case REP_SCALAR:
     if (r->shared) return r;
-    return rep_scalar(o->f, (enum type_word)r->word, inner_of(o, input(o, r->v, of)), false);
+    return rep_scalar(o->f, (enum type_word)r->word, inner_var(o, input(o, r->v, of)), false);
   case REP_SEQUENCE: break;
   }
   return sequence_input(o, r, of, outer);
@@ -213,7 +213,7 @@ static bool is_around(const struct outline *o, const struct rep *r) {
 
 static bool outputs_of(struct outline *o, const struct rep *r, uint32_t of);
 
-/* What would have to be copied is no output. */
+/* Refuses an output that would have to be copied. */
 static bool permitted(struct outline *o, bool good, const char *why) {
   if (!good) o->copied = why;
   return good;
@@ -269,7 +269,7 @@ bool outline_outputs(struct outline *o, const struct rep *value) {
 
 /* ---- dead code ---- */
 
-static bool stays(void *flattener, const struct ir_binding *x) {
+static bool is_outlined_kept(void *flattener, const struct ir_binding *x) {
   return binding_has_effect(flattener, x);
 }
 
@@ -287,7 +287,8 @@ void outline_clean(struct outline *o, size_t wanted) {
   for (size_t i = wanted; i < f->wanted.count; i++) {
     f->needed.items[f->wanted.items[i]] = true;
   }
-  struct ir_dead d = {.needed = f->needed.items, .stays = stays, .context = f, .remove = true};
+  struct ir_dead d = {
+      .needed = f->needed.items, .stays = is_outlined_kept, .context = f, .remove = true};
   ir_dead_block(&d, &o->body);
 }
 
@@ -317,7 +318,8 @@ static void emit_before(struct outline *o) {
   }
 }
 
-/* What fails within is reported where it is written: the call itself has no source location. */
+/* Emits the call of the body. It has no source location itself: failures within are reported
+ * where the body is written. */
 static const ir_var *emit_body_call(struct outline *o, uint32_t function) {
   struct flattener *f = o->f;
   const size_t count = o->outputs.count;

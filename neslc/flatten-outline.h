@@ -17,13 +17,13 @@ struct body_input {
       of; /* IR_EACH, IR_SHARED for the first, or the input whose segments' elements it is */
 };
 
-/* What a variable of the value is: a result of the function. */
+/* The result of the function that a variable of the value is. */
 struct body_output {
   ir_var inner;
   uint32_t of; /* IR_EACH, or the output whose segments' elements it is */
 };
 
-/* What computes the value of a variable. */
+/* The origin of a variable's value. */
 enum body_origin {
   FROM_BODY,   /* the function */
   FROM_AROUND, /* the code around the call */

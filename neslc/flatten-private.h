@@ -349,8 +349,8 @@ struct context context_elements(struct flattener *, const struct rep *plain);
  * (descriptors of one segment). */
 const struct rep *rep_gather(struct flattener *, const struct rep *, ir_var index, ir_var from,
                              ir_var to);
-/* The same with index and descriptors of matching segments; the absolute index is computed
- * only where sequences need it. */
+/* A gather by index and descriptors of matching segments. The absolute index is computed only
+ * where sequences need it. */
 struct gather {
   ir_var index, from, to; /* as BPERMUTE takes them */
   ir_var base;            /* absolute index = index + base distributed over `to`; base has
@@ -391,7 +391,8 @@ const struct rep *rep_argument(struct flattener *, const struct context *, const
 const char *rep_signature(struct flattener *, const struct rep *argument);
 void rep_argument_columns(const struct rep *argument, struct vars *);
 const struct rep *rep_parameters(struct flattener *, const struct rep *shape, ir_var one);
-/* The same in two steps, for parameters of several contexts: the variables of all come first.
+/* Make parameters as rep_parameters does, in two steps, for parameters of several contexts: the
+ * variables of all come first.
  */
 const struct rep *rep_parameter_variables(struct flattener *, const struct rep *shape);
 const struct rep *rep_parameters_finished(struct flattener *, const struct rep *, ir_var one);
@@ -447,8 +448,8 @@ void loop_body(struct flattener *, const struct specialisation *,
                const struct loop_parameters *, struct vars *results);
 /* Its mark (ir/ir.h). */
 enum vcode_rounds loop_rounds(enum loop_function);
-/* Likewise MANY, as a recursion that the optimiser makes a superoperator of; false if it will
- * not: the code is to be abandoned. */
+/* Generates MANY as a recursion that the optimiser makes a superoperator of. Returns false if
+ * it will not: the code is to be abandoned. */
 bool loop_elementwise(struct flattener *, const struct specialisation *,
                       const struct loop_parameters *, struct vars *results);
 /* The variables that parts of an expression mention and that are bound around it. */
@@ -479,7 +480,7 @@ bool is_serial_each(struct flattener *, const struct context *, const struct cor
 const struct rep *flatten_serial_each(struct flattener *, struct context *, const struct core *,
                                       const struct rep *const *sources);
 const struct rep *flatten_if(struct flattener *, struct context *, const struct core *);
-/* The same where the condition has been evaluated. */
+/* Flattens an `if` whose condition has been evaluated. */
 const struct rep *flatten_branches(struct flattener *, struct context *, const struct core *,
                                    const struct rep *condition);
 /* a or b, by the condition of each instance. */
@@ -513,7 +514,8 @@ struct traits;
 
 /* ---- explanations, if options->explain: flatten-explain.c ---- */
 
-/* Of what is at a source location (nothing if that is NULL): "sort takes rounds". */
+/* Explains the code at a source location (no line is written if that is NULL): "sort takes
+ * rounds". */
 void explain(struct flattener *, const struct source *, uint32_t offset, const char *what,
              const char *became);
 /* Whether the function that it became is by instances when all functions are made. */
@@ -602,7 +604,8 @@ enum { SIMPLE_NODES = 24 }; /* of a branch: about the cost of packing and mergin
  * both arms of an `if` may then be evaluated. At most `budget` nodes. */
 bool is_simple(struct flattener *, const struct core *, unsigned *budget);
 bool has_effects(struct flattener *, const struct core *);
-/* The same for an expression of the body being generated, where more callees are known. */
+/* Returns whether an expression of the body being generated has effects: more callees are known
+ * there. */
 bool has_effects_here(struct flattener *, const struct core *);
 /* Whether it has none but random numbers. */
 bool only_draws(struct flattener *, const struct core *);

@@ -24,7 +24,7 @@ static bool same_function(struct flattener *f, const struct call *a, const struc
 }
 
 /* The number of a function in the program; equal functions have one number. */
-static uint32_t number_of(struct flattener *f, const struct call *k) {
+static uint32_t number_of_pull(struct flattener *f, const struct call *k) {
   uint32_t i = 0;
   while (i < f->pulled.count && !same_function(f, f->pulled.items[i], k)) i++;
   if (i == f->pulled.count) {
@@ -42,7 +42,7 @@ const struct rep *pulled_sequence(struct flattener *f, const struct rep *argumen
                    .result_type = type_of(function->part[1])};
   if (!unfold_identity(f, function, argument->left, &k) || !k.lambda) return NULL;
   k.captured = NULL;
-  return rep_pulled(f, number_of(f, &k), argument->left, argument->right);
+  return rep_pulled(f, number_of_pull(f, &k), argument->left, argument->right);
 }
 
 /* The code of the program grows with each use, as if the function were written there: what

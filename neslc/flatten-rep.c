@@ -163,7 +163,7 @@ ir_var rep_each_scalar(struct flattener *f, const struct context *c, const struc
   return emit(f, OPC_DIST, (enum type_word)r->word, 2, (ir_var[]){r->v, c->one});
 }
 
-static ir_var distribute(struct flattener *f, ir_var scalar, ir_var one) {
+static ir_var rep_distribute(struct flattener *f, ir_var scalar, ir_var one) {
   return EMIT(f, DIST, INT, scalar, one);
 }
 
@@ -172,7 +172,7 @@ static ir_var distribute(struct flattener *f, ir_var scalar, ir_var one) {
 static const struct rep *copy_segments(struct flattener *f, const struct context *c,
                                        const struct rep *base, ir_var lengths, ir_var begin) {
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
-  const ir_var stride = distribute(f, emit_int(f, 1), c->one);
+  const ir_var stride = rep_distribute(f, emit_int(f, 1), c->one);
   const ir_var index = EMIT(f, INDEX, NONE, begin, stride, segdes);
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->segdes = segdes;
@@ -184,19 +184,19 @@ static const struct rep *copy_segments(struct flattener *f, const struct context
   return r;
 }
 
-/* The same for a shared series: its numbers are generated for each instance. */
+/* Copies a shared series: its numbers are generated for each instance. */
 static const struct rep *copy_series(struct flattener *f, const struct context *c,
                                      const struct rep *r) {
-  const ir_var lengths = distribute(f, seq_lengths(f, r), c->one);
+  const ir_var lengths = rep_distribute(f, seq_lengths(f, r), c->one);
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
-  const ir_var v = EMIT(f, INDEX, NONE, distribute(f, r->start, c->one),
-                        distribute(f, r->stride, c->one), segdes);
+  const ir_var v = EMIT(f, INDEX, NONE, rep_distribute(f, r->start, c->one),
+                        rep_distribute(f, r->stride, c->one), segdes);
   return rep_sequence(f, segdes, c->one, rep_scalar(f, TW_INT, v, false), false);
 }
 
 /* The sequences of a view that leaves out only empty ones: the elements are not moved. */
-static const struct rep *same_elements(struct flattener *f, const struct context *c,
-                                       const struct rep *base, ir_var lengths) {
+static const struct rep *rep_same_elements(struct flattener *f, const struct context *c,
+                                           const struct rep *base, ir_var lengths) {
   return rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, lengths), c->one, base->elements,
                       context_serial(c));
 }
@@ -207,7 +207,7 @@ const struct rep *rep_no_view(struct flattener *f, const struct context *c,
   if (r->kind != REP_SEQUENCE || !r->base) return r;
   const struct rep *b = r->base;
   const ir_var lengths = view_lengths(f, r, c->one);
-  if (r->whole) return same_elements(f, c, b, lengths);
+  if (r->whole) return rep_same_elements(f, c, b, lengths);
   const ir_var begin = EMIT(f, BPERMUTE, INT, seq_offsets(f, b), r->owner, b->outer, c->one);
   return copy_segments(f, c, b, lengths, begin);
 }
@@ -216,8 +216,8 @@ const struct rep *rep_plain(struct flattener *f, const struct context *c, const 
   if (r->base || r->kind == REP_PULLED) return rep_no_view(f, c, r);
   if (!r->shared || context_serial(c)) return r;
   if (r->series) return copy_series(f, c, r);
-  return copy_segments(f, c, r, distribute(f, seq_lengths(f, r), c->one),
-                       distribute(f, emit_int(f, 0), c->one));
+  return copy_segments(f, c, r, rep_distribute(f, seq_lengths(f, r), c->one),
+                       rep_distribute(f, emit_int(f, 0), c->one));
 }
 
 struct context context_elements(struct flattener *f, const struct rep *plain) {
@@ -249,8 +249,8 @@ static int64_t known_count(struct flattener *f, const struct merge_source *sourc
 }
 
 /* Whether all instances of a source have the same scalar, and which. */
-static bool uniform(struct flattener *f, ir_var value, const struct merge_source *source,
-                    ir_var *scalar) {
+static bool is_uniform_source(struct flattener *f, ir_var value,
+                              const struct merge_source *source, ir_var *scalar) {
   const struct ir_binding *d = defined_by(f, value, OPC_DIST);
   const bool distributed = d && d->operands[1] == source->one;
   *scalar = distributed ? d->operands[0] : value;
@@ -263,12 +263,13 @@ static ir_var merge_scalars(struct flattener *f, enum type_word word, const ir_v
                             const struct merge_source *sources, unsigned count, ir_var dest) {
   ir_var ground_value = 0, scalar;
   unsigned from = 0;
-  while (from < count && !uniform(f, values[from], &sources[from], &ground_value)) from++;
+  while (from < count && !is_uniform_source(f, values[from], &sources[from], &ground_value))
+    from++;
   if (from == count) ground_value = emit_zero(f, word);
   ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){ground_value, dest});
   for (unsigned i = 0; i < count; i++) {
-    const bool there =
-        from < count && uniform(f, values[i], &sources[i], &scalar) && scalar == ground_value;
+    const bool there = from < count && is_uniform_source(f, values[i], &sources[i], &scalar) &&
+                       scalar == ground_value;
     if (there || known_count(f, &sources[i]) == 0) continue;
     out = emit(f, OPC_DPERMUTE, word, 5,
                (ir_var[]){values[i], sources[i].index, out, sources[i].one, dest});
@@ -308,7 +309,7 @@ const struct rep *rep_merge(struct flattener *f, const struct merge_source *sour
   for (unsigned i = 0; i < count; i++) {
     const struct rep *s = sources[i].rep;
     const ir_var at = EMIT(f, BPERMUTE, INT, begin, sources[i].index, dest, sources[i].one);
-    const ir_var stride = distribute(f, emit_int(f, 1), sources[i].one);
+    const ir_var stride = rep_distribute(f, emit_int(f, 1), sources[i].one);
     inner[i].index = EMIT(f, INDEX, NONE, at, stride, s->segdes);
     inner[i].one = seq_elements_one(f, s);
     inner[i].rep = s->elements;

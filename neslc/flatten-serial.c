@@ -19,7 +19,7 @@ static void bind_inside(void *context, struct local *local) {
   if (local->number < m->f->frame->locals.count) m->seen[local->number] = true;
 }
 
-static void look(void *context, struct core *e, bool parallel) {
+static void look_for_serial(void *context, struct core *e, bool parallel) {
   (void)parallel;
   struct mentions *m = context;
   if (e->kind == CORE_LOCAL) {
@@ -29,7 +29,7 @@ static void look(void *context, struct core *e, bool parallel) {
     *array_push(m->f->arena, &m->list) = e->as.local;
   }
   core_binds(e, bind_inside, m);
-  core_parts(e, look, m);
+  core_parts(e, look_for_serial, m);
 }
 
 void find_captured(struct flattener *f, const struct core *e, struct core *const *parts,
@@ -37,15 +37,15 @@ void find_captured(struct flattener *f, const struct core *e, struct core *const
   struct mentions m = {.f = f};
   m.seen = arena_alloc(f->arena, f->frame->locals.count + 1);
   core_binds(e, bind_inside, &m);
-  for (size_t i = 0; i < count; i++) look(&m, parts[i], false);
+  for (size_t i = 0; i < count; i++) look_for_serial(&m, parts[i], false);
   out->captured_count = (uint32_t)m.list.count;
   out->captured = m.list.items;
 }
 
 /* ---- the body as a function ---- */
 
-static struct core *node(struct flattener *f, enum core_kind kind, const struct core *e,
-                         struct type *type) {
+static struct core *new_serial_node(struct flattener *f, enum core_kind kind,
+                                    const struct core *e, struct type *type) {
   struct core *made = arena_alloc(f->arena, sizeof *made);
   *made = (struct core){.kind = (uint8_t)kind, .type = type, .source = e->source, .at = e->at};
   return made;
@@ -65,15 +65,15 @@ static struct core_pattern *pair_pattern(struct flattener *f, const struct core 
 
 /* [body], or with a sieve: if sieve then [body] else [] */
 static struct core *one_or_none(struct flattener *f, const struct core *e) {
-  struct core *one = node(f, CORE_LIST, e, e->type);
+  struct core *one = new_serial_node(f, CORE_LIST, e, e->type);
   one->as.list.items = arena_alloc(f->arena, sizeof *one->as.list.items);
   one->as.list.items[0] = e->as.each.body;
   one->as.list.count = 1;
   if (!e->as.each.sieve) return one;
-  struct core *either = node(f, CORE_IF, e, e->type);
+  struct core *either = new_serial_node(f, CORE_IF, e, e->type);
   either->as.part.third = e->as.each.sieve;
   either->as.part.left = one;
-  either->as.part.right = node(f, CORE_EMPTY, e, e->type);
+  either->as.part.right = new_serial_node(f, CORE_EMPTY, e, e->type);
   return either;
 }
 
@@ -108,7 +108,7 @@ static struct core *body_function(struct flattener *f, const struct core *e) {
   struct type **arguments = arena_alloc(f->arena, (f->frame->count + 1) * sizeof *arguments);
   mention_variables(f, l, arguments);
   struct type *identity = type_identity(f->arena, NULL, l, l->variable_count, arguments);
-  struct core *function = node(
+  struct core *function = new_serial_node(
       f, CORE_LAMBDA, e,
       type_function(f->arena, ground(f, l->parameter->type), ground(f, e->type), identity));
   function->as.lambda = l;
@@ -128,7 +128,7 @@ static const struct rep *all_elements(struct flattener *f, const struct rep *con
 static struct core *call_of_serially(struct flattener *f, const struct core *e,
                                      struct type *argument) {
   struct global *g = session_library(f->session, "_serially");
-  struct core *function = node(f, CORE_GLOBAL, e, NULL);
+  struct core *function = new_serial_node(f, CORE_GLOBAL, e, NULL);
   struct type **arguments = arena_alloc(f->arena, (g->scheme.count + 1) * sizeof *arguments);
   struct type *a, *b;
   function->type = type_instantiate(f->arena, &g->scheme, arguments);
@@ -136,9 +136,9 @@ static struct core *call_of_serially(struct flattener *f, const struct core *e,
   function->as.use.global = g;
   function->as.use.count = g->scheme.count;
   function->as.use.arguments = arguments;
-  struct core *call = node(f, CORE_APPLY, e, ground(f, e->type));
+  struct core *call = new_serial_node(f, CORE_APPLY, e, ground(f, e->type));
   call->as.part.left = function;
-  call->as.part.right = node(f, CORE_PAIR, e, argument);
+  call->as.part.right = new_serial_node(f, CORE_PAIR, e, argument);
   return call;
 }
 
@@ -151,7 +151,7 @@ bool is_serial_each(struct flattener *f, const struct context *c, const struct c
 const struct rep *flatten_serial_each(struct flattener *f, struct context *c,
                                       const struct core *e, const struct rep *const *sources) {
   struct core *function = body_function(f, e);
-  struct core *none = node(f, CORE_EMPTY, e, ground(f, e->type));
+  struct core *none = new_serial_node(f, CORE_EMPTY, e, ground(f, e->type));
   const struct rep *s = sources[0];
   const struct rep *elements = all_elements(f, sources, e->as.each.count);
   const struct rep *sequence = rep_sequence(f, s->segdes, s->outer, elements, true);

@@ -82,7 +82,7 @@ static void show_bindings(struct shower *s, const char *text, size_t length) {
   fputc('\n', s->out);
 }
 
-static void show_function(struct shower *s, uint32_t function) {
+static void show_flat_function(struct shower *s, uint32_t function) {
   struct heap heap;
   struct text text;
   heap_init(&heap, 0);
@@ -103,5 +103,5 @@ static void show_function(struct shower *s, uint32_t function) {
 void flatten_show(const struct ir_program *program, const struct source *const *sources,
                   size_t count, FILE *out) {
   struct shower s = {program, sources, count, NULL, out};
-  for (uint32_t i = 0; i < program->function_count; i++) show_function(&s, i);
+  for (uint32_t i = 0; i < program->function_count; i++) show_flat_function(&s, i);
 }

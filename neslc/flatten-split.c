@@ -59,11 +59,11 @@ static bool same_callee(struct flattener *f, const struct core *a, const struct 
 }
 
 /* The number of leaves below e with this tail call. */
-static unsigned count_calls(struct flattener *f, const struct core *e,
-                            const struct core *call) {
-  if (e->kind == CORE_LET) return count_calls(f, e->as.part.right, call);
+static unsigned count_calls_of(struct flattener *f, const struct core *e,
+                               const struct core *call) {
+  if (e->kind == CORE_LET) return count_calls_of(f, e->as.part.right, call);
   if (e->kind == CORE_IF) {
-    return count_calls(f, e->as.part.left, call) + count_calls(f, e->as.part.right, call);
+    return count_calls_of(f, e->as.part.left, call) + count_calls_of(f, e->as.part.right, call);
   }
   const struct core *mine = last_call(f, e);
   return mine && same_callee(f, mine, call);
@@ -84,17 +84,17 @@ struct tree {
   ARRAY(struct leaf) leaves;
 };
 
-static void grow(struct tree *t, struct context *c, const struct core *e);
+static void grow_tree(struct tree *t, struct context *c, const struct core *e);
 
 static void grow_branches(struct tree *t, struct context *c, const struct core *e,
                           ir_var flags) {
   struct flattener *f = t->f;
   const ir_var others = EMIT(f, NOT, BOOL, flags);
-  grow(t, context_packed(f, c, flags), e->as.part.left);
-  grow(t, context_packed(f, c, others), e->as.part.right);
+  grow_tree(t, context_packed(f, c, flags), e->as.part.left);
+  grow_tree(t, context_packed(f, c, others), e->as.part.right);
 }
 
-static void grow(struct tree *t, struct context *c, const struct core *e) {
+static void grow_tree(struct tree *t, struct context *c, const struct core *e) {
   struct flattener *f = t->f;
   while (e->kind == CORE_LET) {
     bind_pattern(f, c, e->as.part.pattern, flatten(f, c, e->as.part.left));
@@ -111,7 +111,7 @@ static void grow(struct tree *t, struct context *c, const struct core *e) {
   }
   const struct core *call = last_call(f, e);
   struct leaf leaf = {.context = c};
-  if (call && count_calls(f, t->top, call) > 1) {
+  if (call && count_calls_of(f, t->top, call) > 1) {
     leaf.call = call;
     leaf.value = flatten(f, c, call->as.part.right);
   } else {
@@ -160,8 +160,8 @@ static ir_var group_scalars(struct flattener *f, const struct group *g, enum typ
 
 /* The concatenation of the values of all sources. A value shared by all stays shared, and views
  * of one base stay views of it. */
-static const struct rep *concatenate(struct flattener *f, const struct group *g,
-                                     const struct rep *const *values) {
+static const struct rep *concatenate_group(struct flattener *f, const struct group *g,
+                                           const struct rep *const *values) {
   const struct rep *first = values[0];
   const unsigned n = g->count;
   if (n == 1) return first;
@@ -175,9 +175,9 @@ static const struct rep *concatenate(struct flattener *f, const struct group *g,
   if (shared || first->kind == REP_NOTHING) return first;
   if (first->kind == REP_PAIR) {
     for (unsigned i = 0; i < n; i++) source[i] = values[i]->left;
-    const struct rep *left = concatenate(f, g, source);
+    const struct rep *left = concatenate_group(f, g, source);
     for (unsigned i = 0; i < n; i++) source[i] = values[i]->right;
-    return rep_pair(f, left, concatenate(f, g, source));
+    return rep_pair(f, left, concatenate_group(f, g, source));
   }
   if (first->kind == REP_SCALAR) {
     for (unsigned i = 0; i < n; i++) v[i] = rep_each_scalar(f, g->contexts[i], values[i]);
@@ -228,14 +228,14 @@ static const struct rep *call_together(struct tree *t, size_t first,
   *together = arena_alloc(f->arena, sizeof **together);
   **together = (struct context){.kind = CONTEXT_LIFTED, .one = one_segment(f, total)};
   const struct group g = {contexts, sources, n, (*together)->one};
-  const struct rep *argument = concatenate(f, &g, values);
+  const struct rep *argument = concatenate_group(f, &g, values);
   *at = n == 1 ? destinations[0] : group_scalars(f, &g, TW_INT, destinations);
   return flatten_call(f, *together, t->leaves.items[first].call, argument);
 }
 
 /* ---- merging the leaves ---- */
 
-static const struct rep *join(struct tree *t) {
+static const struct rep *join_tree(struct tree *t) {
   struct flattener *f = t->f;
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   const struct rep *all =
@@ -275,5 +275,5 @@ const struct rep *flatten_split(struct flattener *f, struct context *c, const st
   }
   struct tree t = {.f = f, .root = c, .top = e};
   grow_branches(&t, c, e, flags);
-  return join(&t);
+  return join_tree(&t);
 }

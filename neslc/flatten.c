@@ -49,8 +49,8 @@ void bind_pattern(struct flattener *f, struct context *c, const struct core_patt
   }
 }
 
-static const struct rep *variable(struct flattener *f, struct context *c,
-                                  const struct local *local) {
+static const struct rep *flatten_variable(struct flattener *f, struct context *c,
+                                          const struct local *local) {
   const struct bound_rep *p = bound_rep_of(f, local);
   if (!p->rep) {
     unsupported(f, "a variable without a value");
@@ -65,7 +65,7 @@ const struct rep *captured_values(struct flattener *f, struct context *c, uint32
                                   struct local *const *captured) {
   const struct rep *r = NULL;
   for (uint32_t i = count; i-- > 0;) {
-    const struct rep *one = variable(f, c, captured[i]);
+    const struct rep *one = flatten_variable(f, c, captured[i]);
     r = r ? rep_pair(f, one, r) : one;
   }
   return r ? r : rep_nothing(f);
@@ -115,8 +115,8 @@ static const struct rep *time_value(struct flattener *f, struct context *c,
   return rep_pair(f, value, rep_scalar(f, TW_FLOAT, seconds, true));
 }
 
-static const struct rep *expression(struct flattener *f, struct context *c,
-                                    const struct core *e) {
+static const struct rep *flatten_expression_node(struct flattener *f, struct context *c,
+                                                 const struct core *e) {
   switch ((enum core_kind)e->kind) {
   case CORE_INT:
   case CORE_CHAR: return rep_scalar(f, TW_INT, emit_int(f, e->as.integer), true);
@@ -128,7 +128,7 @@ static const struct rep *expression(struct flattener *f, struct context *c,
     literal_value(f, e, &value);
     return rep_constant(f, &value);
   }
-  case CORE_LOCAL: return variable(f, c, e->as.local);
+  case CORE_LOCAL: return flatten_variable(f, c, e->as.local);
   case CORE_GLOBAL: return global_value(f, e);
   case CORE_PAIR: {
     const struct rep *left = flatten(f, c, e->as.part.left);
@@ -154,14 +154,14 @@ static const struct rep *expression(struct flattener *f, struct context *c,
 const struct rep *flatten(struct flattener *f, struct context *c, const struct core *e) {
   const struct present before = f->at;
   set_present(f, e);
-  const struct rep *r = expression(f, c, e);
+  const struct rep *r = flatten_expression_node(f, c, e);
   f->at = before;
   return r;
 }
 
 /* ---- programs ---- */
 
-static void begin_function(struct flattener *f) {
+static void begin_flat_function(struct flattener *f) {
   f->kinds.items = NULL;
   f->kinds.count = f->kinds.capacity = 0;
   f->definitions.items = NULL;
@@ -177,7 +177,7 @@ static void begin_function(struct flattener *f) {
   f->at = (struct present){0};
 }
 
-/* What is known of a function of the program; at first nothing. */
+/* Returns the facts about a function of the program; at first there are none. */
 static struct made_function *made_at(struct flattener *f, uint32_t index) {
   while (f->made_functions.count <= index) {
     *array_push(f->arena, &f->made_functions) = (struct made_function){0};
@@ -243,9 +243,9 @@ static const struct name *specialisation_name(struct flattener *f,
   return intern_name(&f->session->names, text, strlen(text));
 }
 
-static struct block *begin_loop(struct flattener *f, const struct specialisation *v,
-                                struct loop_parameters *parameters) {
-  begin_function(f);
+static struct block *begin_flat_loop(struct flattener *f, const struct specialisation *v,
+                                     struct loop_parameters *parameters) {
+  begin_flat_function(f);
   struct block *body = block_begin(f);
   *parameters = (struct loop_parameters){0};
   loop_begin(f, v, parameters);
@@ -259,9 +259,9 @@ static void make_loop(struct flattener *f, const struct specialisation *v) {
   struct loop_parameters parameters;
   struct vars results = {.arena = f->arena};
   f->frame = &frame;
-  struct block *body = begin_loop(f, v, &parameters);
+  struct block *body = begin_flat_loop(f, v, &parameters);
   if (v->loop->function != LOOP_MANY || !loop_elementwise(f, v, &parameters, &results)) {
-    if (v->loop->function == LOOP_MANY) body = begin_loop(f, v, &parameters);
+    if (v->loop->function == LOOP_MANY) body = begin_flat_loop(f, v, &parameters);
     loop_body(f, v, &parameters, &results);
   }
   finish_with(f, v->function, specialisation_name(f, v), parameters.count, body, &results);
@@ -277,7 +277,7 @@ static void make_specialisation(struct flattener *f, size_t number) {
     make_loop(f, &v);
     return;
   }
-  begin_function(f);
+  begin_flat_function(f);
   struct frame frame = {.count = v.count, .arguments = v.arguments, .global = v.global};
   f->frame = &frame;
   /* Parameters are the first variables. */
@@ -310,7 +310,7 @@ static void make_specialisation(struct flattener *f, size_t number) {
   mark_specialisation(f, &v, both, result);
 }
 
-static struct ir_program *finish(struct flattener *f) {
+static struct ir_program *finish_program(struct flattener *f) {
   while (f->made < f->specialisations.count && f->complaints->count == 0)
     make_specialisation(f, f->made++);
   if (f->complaints->count > 0) return NULL;
@@ -380,7 +380,7 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
                                       struct complaints *complaints) {
   struct flattener *f = new_flattener(s, options, complaints);
   if (setjmp(f->refused)) return NULL;
-  begin_function(f);
+  begin_flat_function(f);
   struct frame frame = {0};
   f->frame = &frame;
   const uint32_t columns = make_parameters(f);
@@ -389,7 +389,7 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
   f->serial.one = emit_one_segment(f, 1);
   const struct rep *result = rep_physical(f, &f->serial, flatten(f, &f->serial, expression_));
   finish_function(f, 0, intern_name(&s->names, "MAIN", 4), columns, body, result);
-  return finish(f);
+  return finish_program(f);
 }
 
 struct ir_program *flatten_function(struct session *s, struct global *g, struct type *argument,
@@ -397,7 +397,7 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
                                     struct complaints *complaints) {
   struct flattener *f = new_flattener(s, options, complaints);
   if (setjmp(f->refused)) return NULL;
-  begin_function(f);
+  begin_flat_function(f);
   struct type **arguments = arena_alloc(f->arena, (g->scheme.count + 1) * sizeof *arguments);
   struct type *t = type_instantiate(f->arena, &g->scheme, arguments);
   struct type *a, *b;
@@ -424,5 +424,5 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
   bind_pattern(f, &f->serial, g->parameter, r);
   const struct rep *result = rep_physical(f, &f->serial, flatten(f, &f->serial, g->body));
   finish_function(f, 0, intern_name(&s->names, "MAIN", 4), count, body, result);
-  return finish(f);
+  return finish_program(f);
 }

@@ -34,7 +34,7 @@ bool flatten_text_of_error(const char *text, size_t length);
  * 7, and has an origin. */
 struct ir_program *flatten_expression(struct session *, struct core *expression,
                                       const struct flatten_options *, struct complaints *);
-/* Likewise for a function: the entry takes the columns of an argument of this ground type. */
+/* Flattens a function: the entry takes the columns of an argument of this ground type. */
 struct ir_program *flatten_function(struct session *, struct global *, struct type *argument,
                                     const struct flatten_options *, struct complaints *);
 

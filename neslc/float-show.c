@@ -22,7 +22,7 @@ static void shortest(struct decimal *d, double x, bool narrow) {
 }
 
 /* The digits with `before` of them before the point, and at least one on each side. */
-static char *write_plain(char *out, const struct decimal *d, int before) {
+static char *write_plain_digits(char *out, const struct decimal *d, int before) {
   if (before <= 0) {
     *out++ = '0';
     *out++ = '.';
@@ -51,7 +51,7 @@ size_t nesl_format_float(char *dst, double x, struct float_layout layout) {
   const bool plain = d.exponent >= PLAIN_LEAST && d.exponent <= PLAIN_MOST;
   char *out = dst;
   if (x < 0) *out++ = '-';
-  out = write_plain(out, &d, plain ? d.exponent + 1 : 1);
+  out = write_plain_digits(out, &d, plain ? d.exponent + 1 : 1);
   if (plain) {
     *out = '\0';
   } else {

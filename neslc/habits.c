@@ -18,7 +18,7 @@ static const struct word {
 #include "neslc/habits.def"
 };
 
-static const struct word *row_of(const char *word) {
+static const struct word *habit_row(const char *word) {
   char padded[16];
   const int length = snprintf(padded, sizeof padded, " %s ", word);
   if (length >= (int)sizeof padded) return NULL;
@@ -29,12 +29,12 @@ static const struct word *row_of(const char *word) {
 }
 
 const char *habit_of_name(const char *word) {
-  const struct word *row = row_of(word);
+  const struct word *row = habit_row(word);
   return row ? row->hint : NULL;
 }
 
 const char *habit_of_word(const char *word, bool begins) {
-  const struct word *row = row_of(word);
+  const struct word *row = habit_row(word);
   return row && (row->where == ANYWHERE || (begins && row->where == BEGINS)) ? row->hint : NULL;
 }
 
@@ -76,7 +76,8 @@ struct character {
   const char *bytes, *text;
 };
 
-static const char *text_of(const struct character *table, size_t count, const char *bytes) {
+static const char *character_text(const struct character *table, size_t count,
+                                  const char *bytes) {
   for (size_t i = 0; i < count; i++) {
     if (strcmp(table[i].bytes, bytes) == 0) return table[i].text;
   }
@@ -88,7 +89,7 @@ const char *habit_lookalike(const char *character) {
 #define LOOKALIKE(bytes, own) {bytes, own},
 #include "neslc/habits.def"
   };
-  return text_of(table, sizeof table / sizeof *table, character);
+  return character_text(table, sizeof table / sizeof *table, character);
 }
 
 const char *habit_space(const char *character) {
@@ -96,5 +97,5 @@ const char *habit_space(const char *character) {
 #define SPACE(bytes, name) {bytes, name},
 #include "neslc/habits.def"
   };
-  return text_of(table, sizeof table / sizeof *table, character);
+  return character_text(table, sizeof table / sizeof *table, character);
 }

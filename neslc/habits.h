@@ -7,13 +7,15 @@
 #include "neslc/parse.h"
 #include "neslc/types.h"
 
-/* Of a word that is not defined; of one that is read, at the beginning of a form or within. */
+/* Return a hint for a word that is not defined, or for one that is read, at the beginning of a
+ * form or within. */
 const char *habit_of_name(const char *word);
 const char *habit_of_word(const char *word, bool begins);
 const char *habit_of_tokens(enum lexeme before, enum lexeme token);
-/* Of an operator whose operands are of this type. */
+/* Returns a hint for an operator whose operands are of this type. */
 const char *habit_of_operator(const char *text, enum type_tag);
-/* What of NESL a character looks like; the name of one that looks like a space. */
+/* Return the text of NESL that a character looks like, and the name of a character that looks
+ * like a space. */
 const char *habit_lookalike(const char *character);
 const char *habit_space(const char *character);
 

@@ -9,7 +9,7 @@
 
 /* ---- the definitions of a text ---- */
 
-static void add(struct later_text *text, const struct name *name, uint32_t at) {
+static void add_later(struct later_text *text, const struct name *name, uint32_t at) {
   struct later *later = arena_alloc(text->arena, sizeof *later);
   *later = (struct later){.name = name, .at = at};
   struct later *last = table_get(text->names, name);
@@ -28,12 +28,12 @@ static bool begins_form(const struct reader *r) {
 }
 
 /* Reads the tokens up to the end of a form, or further. */
-static void look_at_form(struct later_text *text, struct reader *r) {
+static void look_at_later_form(struct later_text *text, struct reader *r) {
   do {
     const uint32_t at = r->token.at.start;
     const bool function = r->token.lexeme == LEX_FUNCTION && begins_form(r);
     read_token(r);
-    if (function && token_is_name(&r->token)) add(text, r->token.name, at);
+    if (function && token_is_name(&r->token)) add_later(text, r->token.name, at);
   } while (r->token.lexeme != LEX_END && r->token.kind != TOKEN_END && !r->failed);
 }
 
@@ -56,7 +56,7 @@ static void look_through(struct later_text *text, struct heap *heap) {
     arena_init(&scratch, heap);
     diag_list_init(&ignored, &scratch);
     r.arena = &scratch;
-    look_at_form(text, &r);
+    look_at_later_form(text, &r);
   } while (r.token.kind != TOKEN_END && !r.failed);
   memory_guard_end(&guard);
   arena_free(&scratch);
@@ -177,7 +177,7 @@ static void find_mentions(struct search *s, struct node *node) {
   s->ck->session->warned_of_escapes = warned;
 }
 
-static void visit(struct search *s, struct later *later, const struct form *form) {
+static void visit_later(struct search *s, struct later *later, const struct form *form) {
   struct node *node = arena_alloc(s->ck->arena, sizeof *node);
   const uint32_t index = (uint32_t)s->nodes->count;
   *node =
@@ -189,13 +189,13 @@ static void visit(struct search *s, struct later *later, const struct form *form
 }
 
 /* Follows an edge. */
-static void follow(struct search *s, struct node *from, struct later *to) {
+static void follow_later(struct search *s, struct node *from, struct later *to) {
   const struct node *node = table_get(s->nodes, to);
   if (to->done) return;
   if (!node) {
     const struct form *form = read_later(s, to);
     if (form) {
-      visit(s, to, form);
+      visit_later(s, to, form);
     } else {
       to->error = NESL_PARSE;
     }
@@ -244,7 +244,7 @@ static void define_component(struct search *s, struct node *const *nodes, size_t
 }
 
 /* All edges of the last node of the path were followed. */
-static void leave(struct search *s) {
+static void leave_component(struct search *s) {
   const struct node *node = s->path.items[--s->path.count];
   if (s->path.count > 0) {
     struct node *from = s->path.items[s->path.count - 1];
@@ -260,13 +260,13 @@ static void leave(struct search *s) {
 bool later_define(struct checker *ck, struct later *later, const struct form *form,
                   struct checked *out) {
   struct search s = {.ck = ck, .root = later, .out = out, .nodes = table_new(ck->arena)};
-  visit(&s, later, form);
+  visit_later(&s, later, form);
   while (s.path.count > 0) {
     struct node *node = s.path.items[s.path.count - 1];
     if (node->next < node->count) {
-      follow(&s, node, node->mentions[node->next++]);
+      follow_later(&s, node, node->mentions[node->next++]);
     } else {
-      leave(&s);
+      leave_component(&s);
     }
   }
   return s.fine && !ck->complaints->count;

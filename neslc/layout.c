@@ -24,25 +24,25 @@ void layout_text(struct layout *layout, const char *text) {
   layout_bytes(layout, text, strlen(text));
 }
 
-static void add(struct layout *layout, enum token_kind kind, unsigned amount) {
+static void add_layout_item(struct layout *layout, enum token_kind kind, unsigned amount) {
   struct layout_token token = {.kind = (uint8_t)kind, .amount = amount};
   *array_push(layout->arena, &layout->tokens) = token;
 }
 
 void layout_break(struct layout *layout, unsigned spaces) {
-  add(layout, TOKEN_BREAK, spaces);
+  add_layout_item(layout, TOKEN_BREAK, spaces);
 }
 
 void layout_open(struct layout *layout, unsigned indent) {
-  add(layout, TOKEN_OPEN, indent);
+  add_layout_item(layout, TOKEN_OPEN, indent);
 }
 
 void layout_open_here(struct layout *layout) {
-  add(layout, TOKEN_OPEN, HERE);
+  add_layout_item(layout, TOKEN_OPEN, HERE);
 }
 
 void layout_close(struct layout *layout) {
-  add(layout, TOKEN_CLOSE, 0);
+  add_layout_item(layout, TOKEN_CLOSE, 0);
 }
 
 /* The width of a token on an unbroken line, in characters of UTF-8. */

@@ -76,11 +76,11 @@ const char *token_text(struct reader *r, const struct token *token) {
 
 /* ---- white space ---- */
 
-static bool is_space(char c) {
+static bool is_space_char(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v');
 }
 
-static bool is_digit(char c) {
+static bool is_digit_char(char c) {
   return c >= '0' && c <= '9';
 }
 
@@ -120,7 +120,7 @@ static uint32_t skip_space(struct reader *r, uint32_t at) {
     while (at < end && text[at] != '\n') at++;
   }
   for (;;) {
-    while (at < end && is_space(text[at])) at++;
+    while (at < end && is_space_char(text[at])) at++;
     const uint32_t behind = skip_comment(r->source, at);
     if (behind == at) return at;
     if (behind == NO_END) {
@@ -138,7 +138,7 @@ static void read_word(struct reader *r, uint32_t at) {
   struct token *token = &r->token;
   const char *text = r->source->text;
   uint32_t start = at, end = (uint32_t)r->source->length;
-  while (at < end && (is_letter(text[at]) || is_digit(text[at]))) at++;
+  while (at < end && (is_letter(text[at]) || is_digit_char(text[at]))) at++;
   char buffer[SHORT],
       *folded = at - start <= SHORT ? buffer : arena_alloc(r->arena, at - start);
   for (uint32_t i = start; i < at; i++) {
@@ -153,7 +153,7 @@ static void read_word(struct reader *r, uint32_t at) {
 }
 
 static bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  return is_digit_char(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* Digits, between which single `_` may stand. */
@@ -183,7 +183,7 @@ static bool parse_hex(const char *text, size_t length, int64_t *value) {
   for (size_t i = 2; i < length; i++) {
     if (x >> 59 != 0) return false;
     const char c = text[i];
-    x = 16 * x + (uint64_t)(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    x = 16 * x + (uint64_t)(is_digit_char(c) ? c - '0' : (c | 0x20) - 'a' + 10);
   }
   *value = (int64_t)x;
   return true;
@@ -206,7 +206,7 @@ static bool is_least(const char *text, size_t length, bool narrow) {
   return length == strlen(digits) && memcmp(text, digits, length) == 0;
 }
 
-static void int_value(struct reader *r) {
+static void set_int_value(struct reader *r) {
   struct token *token = &r->token;
   size_t length;
   const char *text = plain_digits(r, &length);
@@ -241,18 +241,18 @@ static uint32_t skip_decimal(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   const char *text = source->text;
   struct token *token = &r->token;
-  at = skip_digits(source, at, is_digit);
+  at = skip_digits(source, at, is_digit_char);
   const bool range = at + 1 < source->length && text[at + 1] == '.'; /* as others write it */
   if (at < source->length && text[at] == '.' && !range) {
     token->kind = TOKEN_FLOAT;
-    at = skip_digits(source, at + 1, is_digit);
+    at = skip_digits(source, at + 1, is_digit_char);
   }
   if (at < source->length && (text[at] == 'e' || text[at] == 'E')) {
     uint32_t digits = at + 1;
     if (digits < source->length && (text[digits] == '+' || text[digits] == '-')) digits++;
-    if (digits < source->length && is_digit(text[digits])) {
+    if (digits < source->length && is_digit_char(text[digits])) {
       token->kind = TOKEN_FLOAT;
-      at = skip_digits(source, digits, is_digit);
+      at = skip_digits(source, digits, is_digit_char);
     } else if (digits > at + 1 || digits >= source->length || !is_letter(text[digits])) {
       token->at.end = digits;
       parse_failed(r, token->at, "the exponent of this number has no digits");
@@ -261,7 +261,7 @@ static uint32_t skip_decimal(struct reader *r, uint32_t at) {
   return at;
 }
 
-static void read_number(struct reader *r, uint32_t at) {
+static void lex_number(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   const char *text = source->text;
   struct token *token = &r->token;
@@ -273,21 +273,21 @@ static void read_number(struct reader *r, uint32_t at) {
   token->at.end = at;
   if (at < source->length && is_letter(text[at])) {
     uint32_t end = at;
-    while (end < source->length && (is_letter(text[end]) || is_digit(text[end]))) end++;
+    while (end < source->length && (is_letter(text[end]) || is_digit_char(text[end]))) end++;
     parse_failed(r, (struct span){token->at.start, end},
                  "letters directly after a number: put a space between `%.*s` and `%.*s`, or "
                  "begin the name with a letter",
                  (int)(at - token->at.start), text + token->at.start, (int)(end - at),
                  text + at);
   } else if (token->kind == TOKEN_INT) {
-    int_value(r);
+    set_int_value(r);
   } else {
     float_value(r);
   }
 }
 
 /* At the quote; of e"..." the token begins before it. */
-static void read_string(struct reader *r, uint32_t at) {
+static void lex_string(struct reader *r, uint32_t at) {
   const struct source *source = r->source;
   struct token *token = &r->token;
   uint32_t start = at + 1, end = (uint32_t)source->length;
@@ -386,16 +386,16 @@ void read_token(struct reader *r) {
   r->token = (struct token){.kind = TOKEN_END, .at = {at, at}};
   if (at >= r->source->length) return;
   char c = r->source->text[at];
-  bool fraction = c == '.' && is_digit(r->source->text[at + 1]);
+  bool fraction = c == '.' && is_digit_char(r->source->text[at + 1]);
   bool escaped = (c == 'e' || c == 'E') && r->source->text[at + 1] == '"';
   if (escaped) {
-    read_string(r, at + 1);
+    lex_string(r, at + 1);
   } else if (is_letter(c)) {
     read_word(r, at);
-  } else if (is_digit(c) || fraction) {
-    read_number(r, at);
+  } else if (is_digit_char(c) || fraction) {
+    lex_number(r, at);
   } else if (c == '"') {
-    read_string(r, at);
+    lex_string(r, at);
   } else if (c == '`') {
     read_character(r, at);
   } else {

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void bind(struct session *s, const char *name, struct type *type, uint32_t count,
-                 const struct column *columns, const char *documentation) {
+static void bind_constant(struct session *s, const char *name, struct type *type,
+                          uint32_t count, const struct column *columns,
+                          const char *documentation) {
   struct scheme scheme = {.count = 0, .type = type};
   struct nesl_value value = {
       .type = type, .count = count, .columns = (struct column *)(uintptr_t)columns};
@@ -21,13 +22,13 @@ static void bind(struct session *s, const char *name, struct type *type, uint32_
 static void bind_int(struct session *s, const char *name, enum type_tag tag, int64_t value,
                      const char *documentation) {
   struct column column = {.kind = COLUMN_INT, .length = 1, .as.ints = &value};
-  bind(s, name, type_base(s->arena, tag), 1, &column, documentation);
+  bind_constant(s, name, type_base(s->arena, tag), 1, &column, documentation);
 }
 
 static void bind_float(struct session *s, const char *name, double value,
                        const char *documentation) {
   struct column column = {.kind = COLUMN_FLOAT, .length = 1, .as.floats = &value};
-  bind(s, name, type_base(s->arena, TYPE_FLOAT), 1, &column, documentation);
+  bind_constant(s, name, type_base(s->arena, TYPE_FLOAT), 1, &column, documentation);
 }
 
 static void bind_string(struct session *s, const char *name, const char *text,
@@ -39,7 +40,7 @@ static void bind_string(struct session *s, const char *name, const char *text,
       {.kind = COLUMN_SEGDES, .length = 1, .as.ints = &length},
       {.kind = COLUMN_INT, .length = (uint64_t)length, .as.ints = characters}};
   struct type *type = type_sequence(s->arena, type_base(s->arena, TYPE_CHAR));
-  bind(s, name, type, 2, columns, documentation);
+  bind_constant(s, name, type, 2, columns, documentation);
 }
 
 static const char *environment(const char *name) {

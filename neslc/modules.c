@@ -49,7 +49,8 @@ const struct datatype *module_type(struct session *session, const struct module 
   return table_get(session->types, qualified(session, m, name));
 }
 
-/* What follows the module's prefix in a name; NULL if it is of no or another module. */
+/* Returns the part of a name behind the module's prefix; NULL if the name is of no or another
+ * module. */
 static const char *name_within(const struct module *m, const struct name *name) {
   const size_t length = m->prefix->length;
   const bool within = name->length > length && name->text[length] == '.' &&
@@ -119,7 +120,7 @@ static bool is_imported_by(const struct module *by, const struct module *m) {
   return false;
 }
 
-static bool is_used(const struct session *session, const struct module *m) {
+static bool is_used_module(const struct session *session, const struct module *m) {
   bool used = is_imported_by(session->program, m);
   for (const struct module *by = session->modules; by; by = by->older) {
     used |= by != m && is_imported_by(by, m);
@@ -137,7 +138,7 @@ static void remove_names(struct table *names, const struct module *m,
   }
 }
 
-static void forget(struct session *session, struct module *m) {
+static void forget_module(struct session *session, struct module *m) {
   struct module **link = &session->modules;
   while (*link != m) link = &(*link)->older;
   *link = m->older;
@@ -182,7 +183,7 @@ struct importing {
 };
 
 /* FNV-1a, of 64 bits. */
-static uint64_t hash_of(const struct source *source) {
+static uint64_t hash_of_source(const struct source *source) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (size_t i = 0; i < source->length; i++) {
     hash = (hash ^ (unsigned char)source->text[i]) * UINT64_C(0x100000001b3);
@@ -204,7 +205,8 @@ static bool complain_of_cycle(const struct importing *i, const struct module *m)
 }
 
 /* Executes its forms as those of the module. */
-static bool execute(const struct importing *i, struct module *m, const struct source *source) {
+static bool execute_module_forms(const struct importing *i, struct module *m,
+                                 const struct source *source) {
   struct session *session = i->session;
   m->imports = table_new(lasting(session));
   m->defined = table_new(session->arena);
@@ -215,7 +217,7 @@ static bool execute(const struct importing *i, struct module *m, const struct so
   }
   m->defined = NULL;
   m->length = source->length;
-  m->hash = hash_of(source);
+  m->hash = hash_of_source(source);
   m->renewed = session->round;
   return m->complete;
 }
@@ -232,14 +234,14 @@ static bool refresh_imports(const struct importing *i, const struct module *m, b
   return true;
 }
 
-static bool read_module(const struct importing *i, struct module *m,
-                        const struct source *source) {
-  bool same = m->complete && m->length == source->length && m->hash == hash_of(source);
+static bool read_module_source(const struct importing *i, struct module *m,
+                               const struct source *source) {
+  bool same = m->complete && m->length == source->length && m->hash == hash_of_source(source);
   if (same && !refresh_imports(i, m, &same)) return false;
-  return same || execute(i, m, source);
+  return same || execute_module_forms(i, m, source);
 }
 
-/* The same while the module counts as being read, and if memory runs out, too. */
+/* Reads a module, which counts as being read meanwhile, and no longer if memory runs out. */
 static bool read_guarded(const struct importing *i, struct module *m,
                          const struct source *source) {
   struct session *session = i->session;
@@ -250,7 +252,7 @@ static bool read_guarded(const struct importing *i, struct module *m,
   session->module = m;
   memory_guard_begin(&guard);
   const bool lacks_memory = setjmp(guard.jump) != 0;
-  const bool fine = !lacks_memory && read_module(i, m, source);
+  const bool fine = !lacks_memory && read_module_source(i, m, source);
   if (!lacks_memory) memory_guard_end(&guard);
   session->module = outer;
   m->reading = false;
@@ -280,11 +282,11 @@ bool module_import(struct session *session, const struct module_request *request
   struct module *before = table_get(imports, request->name);
   if (before && before != m) {
     table_set(imports, request->name, NULL);
-    if (!is_used(session, before)) forget(session, before);
+    if (!is_used_module(session, before)) forget_module(session, before);
   }
   if (!m) m = add_module(session, request);
   const bool fine = refresh(&i, m);
-  /* What is good of a file with errors has its names, so that these are all errors. */
+  /* The good parts of a file with errors have their names, so that these are all errors. */
   if (fine || m->renewed == session->round) table_set(imports, request->name, m);
   return fine;
 }

@@ -30,9 +30,10 @@ struct module {
 
 /* The name of a definition where one is made now: of the module that is read. */
 const struct name *module_own(struct session *, const struct name *);
-/* What a name means where the session reads now; NULL if nothing. Read already. */
+/* Returns the global that a name means where the session reads now; NULL if none. It has been
+ * read. */
 struct global *module_find(struct session *, const struct name *);
-/* What the session imported here under this name; NULL if nothing. */
+/* Returns the module that the session imported here under this name; NULL if none. */
 struct module *module_imported(const struct session *, const struct name *);
 /* The names that a module defines: their globals and datatypes; NULL if there is none. */
 struct global *module_global(struct session *, const struct module *, const struct name *);
@@ -62,7 +63,7 @@ struct module_files {
   void *context;
 };
 
-/* What is imported, by which form. */
+/* The module that is imported, and the form that imports it. */
 struct module_request {
   const struct name *name;  /* for the definitions */
   const char *file, *shown; /* copied */
@@ -75,8 +76,9 @@ struct module_request {
  * complaining; then what is good of a file has its names. */
 bool module_import(struct session *, const struct module_request *, const struct module_files *,
                    struct complaints *);
-/* What the words of the command say, import "file" as name: the file as it is written, and the
- * name, without `as` the last of the file's path without extension. False after complaining. */
+/* Reads the words of the command import "file" as name: the file as it is written, and the
+ * name, which without `as` is the last of the file's path without extension. Returns false
+ * after complaining. */
 bool module_read_words(struct session *, const struct form *, struct complaints *,
                        const char **file, const struct name **name);
 

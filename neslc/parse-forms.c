@@ -11,7 +11,7 @@ static bool at_terminator(const struct reader *r) {
 /* ---- definitions ---- */
 
 /* The name a definition gives. Operators have their definitions in the library. */
-static void parse_name(struct reader *r, struct form *form, const char *what) {
+static void parse_form_name(struct reader *r, struct form *form, const char *what) {
   const struct token *token = &r->token;
   bool operator= form->kind == FORM_FUNCTION && lexeme_facts[token->lexeme].right != 0 &&
       token->lexeme != LEX_COMMA && token->lexeme != LEX_LAMBDA && token->lexeme != LEX_OPTION;
@@ -59,7 +59,7 @@ static void set_back(struct reader *r, const struct token *before) {
 static void parse_function(struct reader *r, struct form *form) {
   form->kind = FORM_FUNCTION;
   read_token(r);
-  parse_name(r, form, "function");
+  parse_form_name(r, form, "function");
   if (r->token.lexeme == LEX_COLON || r->token.lexeme == LEX_EQUALS) {
     parse_unexpected(r, "the parameters of the function: it takes exactly one argument, "
                         "which may be a tuple");
@@ -128,7 +128,7 @@ static struct syntax_type *parse_fields(struct reader *r, struct form *form) {
 static void parse_datatype(struct reader *r, struct form *form) {
   form->kind = FORM_DATATYPE;
   read_token(r);
-  parse_name(r, form, "datatype");
+  parse_form_name(r, form, "datatype");
   if (r->token.lexeme != LEX_OPEN || !has_fields(r)) {
     form->annotation = parse_annotation(r);
     return;

@@ -17,7 +17,7 @@ struct ahead {
   struct diag_list diags;
 };
 
-static struct token next(struct ahead *a) {
+static struct token next_ahead(struct ahead *a) {
   read_token(&a->reader);
   return a->reader.token;
 }
@@ -60,7 +60,7 @@ static bool may_be_of_pattern(const struct token *t) {
  * with `;`, too. At the end of the text it may still come. */
 static bool while_follows(struct ahead *a) {
   int depth = 0, lets = 0;
-  for (struct token t = next(a);; t = next(a)) {
+  for (struct token t = next_ahead(a);; t = next_ahead(a)) {
     if (t.kind == TOKEN_END) return true;
     if (t.kind == TOKEN_INVALID) return false;
     if (depth == 0 && t.kind == TOKEN_WORD && t.name == a->reader.while_word) return true;
@@ -75,11 +75,11 @@ bool begins_loop(const struct reader *r) {
   if (r->failed || r->token.name != r->loop_word) return false;
   struct ahead a;
   look_ahead(&a, r);
-  struct token t = next(&a);
+  struct token t = next_ahead(&a);
   const bool parenthesised = t.lexeme == LEX_OPEN;
   if (!parenthesised && !token_is_name(&t)) return false;
   int depth = 0;
-  for (; may_be_of_pattern(&t); t = next(&a)) {
+  for (; may_be_of_pattern(&t); t = next_ahead(&a)) {
     depth += nesting(&t);
     if (depth < 0) return false;
   }
@@ -90,9 +90,9 @@ bool begins_loop(const struct reader *r) {
 /* Whether an expression begins now, and the `do` of a loop comes before its end. */
 static bool do_follows(struct ahead *a) {
   int depth = 0;
-  struct token t = next(a);
+  struct token t = next_ahead(a);
   if (lexeme_facts[t.lexeme].left != STRENGTH_ARGUMENT) return false;
-  for (;; t = next(a)) {
+  for (;; t = next_ahead(a)) {
     if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
     if (depth == 0 && t.kind == TOKEN_WORD && t.name == a->reader.do_word) return true;
     depth += nesting(&t);
@@ -103,14 +103,14 @@ static bool do_follows(struct ahead *a) {
 /* Whether a parenthesis begins now as those behind `for` and `while` in C: it has a semicolon,
  * or a brace follows. */
 static bool is_as_in_c(struct ahead *a) {
-  if (next(a).lexeme != LEX_OPEN) return false;
+  if (next_ahead(a).lexeme != LEX_OPEN) return false;
   for (int depth = 1; depth > 0;) {
-    const struct token t = next(a);
+    const struct token t = next_ahead(a);
     if (t.kind == TOKEN_END || t.kind == TOKEN_INVALID) return false;
     if (t.lexeme == LEX_END) return true;
     depth += nesting(&t);
   }
-  return next(a).lexeme == LEX_OPEN_EACH;
+  return next_ahead(a).lexeme == LEX_OPEN_EACH;
 }
 
 /* Whether a token ends an operand: what follows is its argument. */

@@ -145,7 +145,8 @@ struct syntax *parse_typed(struct reader *r, struct syntax *inner) {
   return e;
 }
 
-/* What stands in parentheses: an expression, or a tuple, whose components may have types. */
+/* Parses the contents of parentheses: an expression, or a tuple, whose components may have
+ * types. */
 static struct syntax *parse_contents(struct reader *r) {
   ARRAY(struct syntax *) items = {0};
   do {
@@ -204,7 +205,7 @@ static struct syntax *parse_range(struct reader *r, struct span opener, struct s
   return e;
 }
 
-static struct syntax *parse_list(struct reader *r) {
+static struct syntax *parse_list_operand(struct reader *r) {
   struct span opener = r->token.at;
   read_token(r);
   if (r->token.lexeme == LEX_CLOSE_LIST) return parse_empty(r, opener);
@@ -387,7 +388,7 @@ struct syntax *parse_operand(struct reader *r) {
   }
   switch (r->token.lexeme) {
   case LEX_OPEN: return parse_parenthesised(r);
-  case LEX_OPEN_LIST: return parse_brackets(r, parse_list);
+  case LEX_OPEN_LIST: return parse_brackets(r, parse_list_operand);
   case LEX_OPEN_EACH: return parse_brackets(r, parse_each);
   case LEX_IF: return parse_closed(r, parse_if);
   case LEX_LET: return parse_closed(r, parse_let);

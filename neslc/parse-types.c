@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static struct syntax_type *make_type(struct reader *r, enum syntax_type_kind kind,
-                                     struct span at) {
+static struct syntax_type *make_syntax_type(struct reader *r, enum syntax_type_kind kind,
+                                            struct span at) {
   struct syntax_type *type = arena_alloc(r->arena, sizeof *type);
   type->kind = (uint8_t)kind;
   type->at = at;
@@ -16,7 +16,7 @@ static struct syntax_type *make_type(struct reader *r, enum syntax_type_kind kin
 
 /* a name, with parameters: point, tagged(int, a) */
 static struct syntax_type *parse_type_name(struct reader *r) {
-  struct syntax_type *type = make_type(r, SYNTAX_TYPE_NAME, r->token.at);
+  struct syntax_type *type = make_syntax_type(r, SYNTAX_TYPE_NAME, r->token.at);
   type->name = r->token.name;
   read_token(r);
   if (take(r, LEX_DOT)) {
@@ -39,7 +39,7 @@ struct syntax_type *parse_element_type(struct reader *r) {
   struct span opener = r->token.at;
   if (token_is_name(&r->token)) return parse_type_name(r);
   if (take(r, LEX_OPEN_LIST)) {
-    struct syntax_type *type = make_type(r, SYNTAX_TYPE_SEQUENCE, opener);
+    struct syntax_type *type = make_syntax_type(r, SYNTAX_TYPE_SEQUENCE, opener);
     type->left = parse_type(r);
     expect(r, LEX_CLOSE_LIST, "to close the `[`", opener);
     type->at = since(r, opener);
@@ -51,14 +51,15 @@ struct syntax_type *parse_element_type(struct reader *r) {
     return type;
   }
   parse_unexpected(r, "a type");
-  struct syntax_type *nothing = make_type(r, SYNTAX_TYPE_NAME, opener);
+  struct syntax_type *nothing = make_syntax_type(r, SYNTAX_TYPE_NAME, opener);
   nothing->name = r->spellings[LEX_END];
   return nothing;
 }
 
-static struct syntax_type *join_types(struct reader *r, enum syntax_type_kind kind,
-                                      struct syntax_type *left, struct syntax_type *right) {
-  struct syntax_type *type = make_type(r, kind, span_over(left->at, right->at));
+static struct syntax_type *join_syntax_types(struct reader *r, enum syntax_type_kind kind,
+                                             struct syntax_type *left,
+                                             struct syntax_type *right) {
+  struct syntax_type *type = make_syntax_type(r, kind, span_over(left->at, right->at));
   type->left = left;
   type->right = right;
   return type;
@@ -69,7 +70,7 @@ struct syntax_type *parse_function_type(struct reader *r) {
   nest(r);
   struct syntax_type *type = parse_element_type(r);
   if (take(r, LEX_READ)) {
-    type = join_types(r, SYNTAX_TYPE_FUNCTION, type, parse_function_type(r));
+    type = join_syntax_types(r, SYNTAX_TYPE_FUNCTION, type, parse_function_type(r));
   }
   unnest(r);
   return type;
@@ -78,14 +79,15 @@ struct syntax_type *parse_function_type(struct reader *r) {
 struct syntax_type *parse_type(struct reader *r) {
   nest(r);
   struct syntax_type *type = parse_function_type(r);
-  if (take(r, LEX_COMMA)) type = join_types(r, SYNTAX_TYPE_PAIR, type, parse_type(r));
+  if (take(r, LEX_COMMA)) type = join_syntax_types(r, SYNTAX_TYPE_PAIR, type, parse_type(r));
   unnest(r);
   return type;
 }
 
 struct syntax_type *join_all_types(struct reader *r, struct syntax_type **types, size_t count) {
   struct syntax_type *all = types[count - 1];
-  for (size_t i = count - 1; i-- > 0;) all = join_types(r, SYNTAX_TYPE_PAIR, types[i], all);
+  for (size_t i = count - 1; i-- > 0;)
+    all = join_syntax_types(r, SYNTAX_TYPE_PAIR, types[i], all);
   return all;
 }
 

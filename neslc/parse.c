@@ -40,7 +40,7 @@ void parse_begin(struct reader *r, uint32_t start) {
 
 /* The source from the form's first line on, so that errors in many forms are located quickly;
  * the span becomes one within that text. */
-static struct source view(const struct reader *r, struct span *at) {
+static struct source view_span(const struct reader *r, struct span *at) {
   struct source rest = *r->source;
   rest.text += r->line_start;
   rest.length -= r->line_start;
@@ -53,12 +53,12 @@ static struct source view(const struct reader *r, struct span *at) {
 
 uint32_t parse_line(const struct reader *r, uint32_t offset) {
   struct span at = {offset, offset};
-  struct source rest = view(r, &at);
+  struct source rest = view_span(r, &at);
   return source_position(&rest, at.start).line;
 }
 
 void parse_remark(struct reader *r, struct span at, const char *message) {
-  struct source rest = view(r, &at);
+  struct source rest = view_span(r, &at);
   remark(r->complaints, &rest, at, "%s", message);
 }
 
@@ -94,18 +94,18 @@ void parse_warn(struct reader *r, struct span at, const char *format, ...) {
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  struct source rest = view(r, &at);
+  struct source rest = view_span(r, &at);
   warn(r->complaints, &rest, at, "%s", message);
 }
 
-static void fail(struct reader *r, enum nesl_error kind, struct span at, const char *format,
-                 va_list args) {
+static void fail_at(struct reader *r, enum nesl_error kind, struct span at, const char *format,
+                    va_list args) {
   if (r->failed) return;
   r->failed = true;
   const uint32_t error = at.start;
   char message[1024]; /* long enough: names in messages are cut to 32 bytes */
   vsnprintf(message, sizeof message, format, args);
-  struct source rest = view(r, &at);
+  struct source rest = view_span(r, &at);
   complain(r->complaints, kind, &rest, at, "%s", message);
   if (r->suspect.end != 0) parse_remark(r, r->suspect, "is a `;` missing behind this?");
   remark_on_words(r, &r->token, error);
@@ -116,7 +116,7 @@ static void fail(struct reader *r, enum nesl_error kind, struct span at, const c
 void parse_failed(struct reader *r, struct span at, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  fail(r, NESL_PARSE, at, format, args);
+  fail_at(r, NESL_PARSE, at, format, args);
   va_end(args);
 }
 
@@ -124,7 +124,7 @@ void parse_failed_as(struct reader *r, enum nesl_error kind, struct span at, con
                      ...) {
   va_list args;
   va_start(args, format);
-  fail(r, kind, at, format, args);
+  fail_at(r, kind, at, format, args);
   va_end(args);
 }
 
@@ -158,7 +158,7 @@ static const char *hint(const struct reader *r) {
   return "";
 }
 
-static void unexpected(struct reader *r, const char *expected, const char *also) {
+static void complain_unexpected(struct reader *r, const char *expected, const char *also) {
   if (r->token.kind == TOKEN_END) r->more = true;
   remember_suspect(r);
   parse_failed(r, r->token.at, "expected %s, read %s%s", expected, token_text(r, &r->token),
@@ -166,14 +166,14 @@ static void unexpected(struct reader *r, const char *expected, const char *also)
 }
 
 void parse_unexpected(struct reader *r, const char *expected) {
-  if (!r->failed) unexpected(r, expected, "");
+  if (!r->failed) complain_unexpected(r, expected, "");
 }
 
 void parse_puzzled(struct reader *r, const char *expected) {
   if (r->failed) return;
   const char *meant = lexeme_facts[r->token.lexeme].hint;
   if (meant == NULL) {
-    unexpected(r, expected, hint(r));
+    complain_unexpected(r, expected, hint(r));
   } else {
     remember_suspect(r);
     parse_failed(r, r->token.at, "%s has no meaning in an expression; %s",

@@ -53,13 +53,14 @@ const char *token_text(struct reader *, const struct token *);
 /* Reports an error, unless this form has failed already. */
 void parse_failed(struct reader *, struct span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same with another kind of error. */
+/* Reports an error of another kind, unless this form has failed already. */
 void parse_failed_as(struct reader *, enum nesl_error, struct span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* Reports the current token: "expected %s, read `then`". At the end of the text the reader then
  * asks for more of it. */
 void parse_unexpected(struct reader *, const char *expected);
-/* The same within an expression, with a hint about what was probably meant. */
+/* Reports an unexpected token within an expression, with a hint about what was probably meant.
+ */
 void parse_puzzled(struct reader *, const char *expected);
 /* A warning about a form that may be meant otherwise. */
 void parse_warn(struct reader *, struct span, const char *format, ...)
@@ -126,8 +127,8 @@ void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 
 /* Whether the word `loop` begins a loop here: a pattern and `=` follow it. */
 bool begins_loop(const struct reader *);
-/* Reports loops as other languages have them, `while C do E`, `for (...) {...}`; false for what is
- * none. */
+/* Reports loops as other languages have them, `while C do E`, `for (...) {...}`; false for what
+ * is none. */
 bool refuse_foreign_loop(struct reader *);
 struct syntax *parse_loop(struct reader *);
 
@@ -138,7 +139,7 @@ struct syntax_type *parse_element_type(struct reader *);  /* one that needs no b
 struct syntax_type *parse_function_type(struct reader *); /* no tuple: a -> b */
 /* The tuple of at least one type. */
 struct syntax_type *join_all_types(struct reader *, struct syntax_type **, size_t count);
-/* What follows a type: `:: (a in any)`, or nothing. */
+/* Parses `:: (a in any)` behind a type, or nothing. */
 void parse_context(struct reader *, struct syntax_annotation *);
 
 /* ---- parse-forms.c ---- */
@@ -152,8 +153,8 @@ bool is_command_word(const char *word);
 
 /* The probable end of the form that begins at `start`: after its terminator. */
 uint32_t recovery_point(const struct source *, uint32_t start);
-/* What closes the innermost of what is open at the end of a text, which begins with a form:
- * `in` of a `let`, a bracket, a quote; "" if nothing is. */
+/* Returns the text that closes the innermost part that is open at the end of a text, which
+ * begins with a form: `in` of a `let`, a bracket, a quote; "" if none is open. */
 const char *awaited_at_end(const struct source *);
 
 #endif

@@ -7,13 +7,14 @@
 #include "neslc/prims.h"
 
 /* 0 <= i < n, or an error; all of one length. */
-static void check_range(struct flattener *f, ir_var i, ir_var n, ir_var zero,
-                        const char *text) {
+static void emit_check_range(struct flattener *f, ir_var i, ir_var n, ir_var zero,
+                             const char *text) {
   const ir_var good = EMIT(f, AND, BOOL, EMIT(f, GE, INT, i, zero), EMIT(f, LT, INT, i, n));
   emit_assert(f, good, i, n, text);
 }
 
-static ir_var length_of(struct flattener *f, const struct context *c, const struct rep *v) {
+static ir_var emit_length_of(struct flattener *f, const struct context *c,
+                             const struct rep *v) {
   const struct rep *n =
       prim_sequence(f, (struct context *)(uintptr_t)c, PRIM_LENGTH, v, NULL, NULL);
   return rep_each_scalar(f, c, n);
@@ -21,13 +22,14 @@ static ir_var length_of(struct flattener *f, const struct context *c, const stru
 
 /* ---- one element ---- */
 
-static const struct rep *extract(struct flattener *f, const struct context *c,
-                                 const struct rep *v, const struct rep *elements, ir_var i) {
+static const struct rep *emit_extract(struct flattener *f, const struct context *c,
+                                      const struct rep *v, const struct rep *elements,
+                                      ir_var i) {
   switch ((enum rep_kind)elements->kind) {
   case REP_NOTHING: return elements;
   case REP_PAIR: {
-    const struct rep *left = extract(f, c, v, elements->left, i);
-    return rep_pair(f, left, extract(f, c, v, elements->right, i));
+    const struct rep *left = emit_extract(f, c, v, elements->left, i);
+    return rep_pair(f, left, emit_extract(f, c, v, elements->right, i));
   }
   case REP_SCALAR:
     if (elements->shared) return elements;
@@ -36,8 +38,9 @@ static const struct rep *extract(struct flattener *f, const struct context *c,
                            (ir_var[]){elements->v, i, v->segdes}),
                       context_serial(c));
   case REP_PULLED: {
-    const struct rep *captured = extract(f, c, v, elements->left, i);
-    return rep_pulled(f, elements->function, captured, extract(f, c, v, elements->right, i));
+    const struct rep *captured = emit_extract(f, c, v, elements->left, i);
+    return rep_pulled(f, elements->function, captured,
+                      emit_extract(f, c, v, elements->right, i));
   }
   case REP_SEQUENCE: break;
   }
@@ -69,19 +72,19 @@ static const struct rep *element_of_pulled(struct flattener *f, struct context *
   if (index->shared && v->right->shared) {
     check_shared(f, c, index->v, v->right->v);
   } else {
-    check_range(f, rep_each_scalar(f, c, index), rep_each_scalar(f, c, v->right),
-                each_int(f, c, 0), check_text(CHECK_ELT));
+    emit_check_range(f, rep_each_scalar(f, c, index), rep_each_scalar(f, c, v->right),
+                     each_int(f, c, 0), check_text(CHECK_ELT));
   }
   return pulled_element(f, c, v, index);
 }
 
-static const struct rep *element(struct flattener *f, struct context *c,
-                                 const struct rep *argument, bool checked) {
+static const struct rep *emit_element(struct flattener *f, struct context *c,
+                                      const struct rep *argument, bool checked) {
   const struct rep *v = argument->left;
   if (v->kind == REP_PULLED) return element_of_pulled(f, c, argument, checked);
   const ir_var i = rep_each_scalar(f, c, argument->right);
   if (checked) {
-    check_range(f, i, length_of(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));
+    emit_check_range(f, i, emit_length_of(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));
   }
   if (context_serial(c)) v = rep_no_view(f, c, v);
   if (v->base) {
@@ -93,19 +96,19 @@ static const struct rep *element(struct flattener *f, struct context *c,
   if (v->shared && !context_serial(c)) {
     return rep_gather(f, v->elements, i, v->segdes, c->one);
   }
-  return extract(f, c, v, v->elements, i);
+  return emit_extract(f, c, v, v->elements, i);
 }
 
 /* ---- many elements ---- */
 
-static const struct rep *gather(struct flattener *f, const struct context *c,
-                                const struct rep *argument, bool checked) {
+static const struct rep *emit_gather(struct flattener *f, const struct context *c,
+                                     const struct rep *argument, bool checked) {
   const struct rep *v = argument->left, *index = rep_plain(f, c, argument->right);
   const ir_var i = element_scalars(f, index), all = seq_elements_one(f, index);
   if (checked) {
     const struct context inside = context_elements(f, index);
-    const ir_var n = EMIT(f, DIST, INT, length_of(f, c, v), index->segdes);
-    check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_READ));
+    const ir_var n = EMIT(f, DIST, INT, emit_length_of(f, c, v), index->segdes);
+    emit_check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_READ));
   }
   struct gather g = {.index = i, .to = all, .absolute = true};
   if (context_serial(c)) v = rep_no_view(f, c, v);
@@ -133,9 +136,9 @@ static bool flat_elements(struct type *sequence) {
 }
 
 /* The concatenation of the instances of two values. */
-static const struct rep *concatenate(struct flattener *f, const struct rep *a,
-                                     const struct context *ca, const struct rep *b,
-                                     const struct context *cb, ir_var *dest) {
+static const struct rep *emit_concatenate(struct flattener *f, const struct rep *a,
+                                          const struct context *ca, const struct rep *b,
+                                          const struct context *cb, ir_var *dest) {
   const ir_var na = EMIT(f, LENGTHS, NONE, ca->one), nb = EMIT(f, LENGTHS, NONE, cb->one);
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   *dest = one_segment(f, EMIT(f, ADD, INT, na, nb));
@@ -165,9 +168,9 @@ static const struct rep *write_flat(struct flattener *f, const struct rep *v,
 
 /* v with the elements x written at the positions i; x has one element for each element of i
  * (descriptor `from`, context cx). Of several writes to one position the last wins. */
-static const struct rep *write(struct flattener *f, const struct rep *v, struct type *type,
-                               const struct rep *x, const struct context *cx, ir_var i,
-                               ir_var from) {
+static const struct rep *emit_write(struct flattener *f, const struct rep *v, struct type *type,
+                                    const struct rep *x, const struct context *cx, ir_var i,
+                                    ir_var from) {
   const struct context cv = context_elements(f, v);
   if (flat_elements(type)) {
     return rep_sequence(f, v->segdes, v->outer,
@@ -180,42 +183,43 @@ static const struct rep *write(struct flattener *f, const struct rep *v, struct 
   const ir_var new = EMIT(f, INDEX, NONE, count, one, cx->one);
   const ir_var source = EMIT(f, DPERMUTE, INT, new, i, old, from, v->segdes);
   ir_var both;
-  const struct rep *all = concatenate(f, v->elements, &cv, x, cx, &both);
+  const struct rep *all = emit_concatenate(f, v->elements, &cv, x, cx, &both);
   return rep_sequence(f, v->segdes, v->outer, rep_gather(f, all, source, both, cv.one),
                       v->shared);
 }
 
-static const struct rep *write_pairs(struct flattener *f, const struct context *c,
-                                     const struct rep *argument, struct type *type) {
+static const struct rep *emit_write_pairs(struct flattener *f, const struct context *c,
+                                          const struct rep *argument, struct type *type) {
   const struct rep *v = rep_plain(f, c, argument->left);
   const struct rep *pairs = rep_plain(f, c, argument->right);
   const struct context inside = context_elements(f, pairs);
   const ir_var i = rep_each_scalar(f, &inside, pairs->elements->left);
   const ir_var n = EMIT(f, DIST, INT, seq_lengths(f, v), pairs->segdes);
-  check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_WRITE));
-  return write(f, v, type_of(type)->part[0], pairs->elements->right, &inside, i, pairs->segdes);
+  emit_check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_WRITE));
+  return emit_write(f, v, type_of(type)->part[0], pairs->elements->right, &inside, i,
+                    pairs->segdes);
 }
 
-static const struct rep *put(struct flattener *f, const struct context *c,
-                             const struct rep *argument, struct type *type) {
+static const struct rep *emit_put(struct flattener *f, const struct context *c,
+                                  const struct rep *argument, struct type *type) {
   const struct rep *v = rep_plain(f, c, argument->left);
   const struct rep *index = rep_plain(f, c, argument->right->left);
   const struct rep *x = rep_plain(f, c, argument->right->right);
   const struct context inside = context_elements(f, index);
-  return write(f, v, type_of(type)->part[0], x->elements, &inside, element_scalars(f, index),
-               index->segdes);
+  return emit_write(f, v, type_of(type)->part[0], x->elements, &inside,
+                    element_scalars(f, index), index->segdes);
 }
 
 /* (v, x, i) */
-static const struct rep *replace(struct flattener *f, const struct context *c,
-                                 const struct rep *argument, struct type *type) {
+static const struct rep *emit_replace(struct flattener *f, const struct context *c,
+                                      const struct rep *argument, struct type *type) {
   const struct rep *v = rep_plain(f, c, argument->left), *x = argument->right->left;
   const ir_var i = rep_each_scalar(f, c, argument->right->right);
-  check_range(f, i, seq_lengths(f, v), each_int(f, c, 0), check_text(CHECK_REP));
+  emit_check_range(f, i, seq_lengths(f, v), each_int(f, c, 0), check_text(CHECK_REP));
   /* One element for each segment. */
   const ir_var from =
       context_serial(c) ? c->one : EMIT(f, MAKE_SEGDES, NONE, each_int(f, c, 1));
-  return write(f, v, type_of(type)->part[0], x, c, i, from);
+  return emit_write(f, v, type_of(type)->part[0], x, c, i, from);
 }
 
 /* ---- permuting ---- */
@@ -241,8 +245,8 @@ static bool is_rank(const struct flattener *f, ir_var i, ir_var segdes) {
 }
 
 /* i must be a permutation of each of v's segments. */
-static void check_permutation(struct flattener *f, const struct rep *v, const struct rep *index,
-                              ir_var i) {
+static void emit_check_permutation(struct flattener *f, const struct rep *v,
+                                   const struct rep *index, ir_var i) {
   const struct context inside = context_elements(f, index);
   const ir_var n = seq_lengths(f, v), m = seq_lengths(f, index);
   if (n != m) {
@@ -250,19 +254,20 @@ static void check_permutation(struct flattener *f, const struct rep *v, const st
   }
   if (is_rank(f, i, index->segdes)) return;
   const ir_var zero = each_int(f, &inside, 0), one = each_int(f, &inside, 1);
-  check_range(f, i, EMIT(f, DIST, INT, n, index->segdes), zero,
-              check_text(CHECK_PERMUTE_INDEX));
+  emit_check_range(f, i, EMIT(f, DIST, INT, n, index->segdes), zero,
+                   check_text(CHECK_PERMUTE_INDEX));
   const ir_var hit = EMIT(f, DPERMUTE, INT, one, i, zero, index->segdes, index->segdes);
   const ir_var at = EMIT(f, INDEX, NONE, emit_int(f, 0), emit_int(f, 1), inside.one);
   emit_assert(f, EMIT(f, EQ, INT, hit, one), at, at, check_text(CHECK_PERMUTE_GAP));
 }
 
-static const struct rep *permute(struct flattener *f, const struct context *c,
-                                 const struct rep *argument, struct type *type, bool checked) {
+static const struct rep *emit_permute(struct flattener *f, const struct context *c,
+                                      const struct rep *argument, struct type *type,
+                                      bool checked) {
   const struct rep *v = rep_plain(f, c, argument->left);
   const struct rep *index = rep_plain(f, c, argument->right);
   const ir_var i = element_scalars(f, index);
-  if (checked) check_permutation(f, v, index, i);
+  if (checked) emit_check_permutation(f, v, index, i);
   const struct context cv = context_elements(f, v);
   const struct rep *elements;
   if (flat_elements(type_of(type)->part[0])) {
@@ -278,15 +283,15 @@ static const struct rep *permute(struct flattener *f, const struct context *c,
 const struct rep *prim_move(struct flattener *f, struct context *c, enum primitive p,
                             const struct rep *x, struct type *type, struct type *result) {
   switch (p) {
-  case PRIM_ELT: return element(f, c, x, true);
-  case PRIM_ELT_NOCHECK: return element(f, c, x, false);
-  case PRIM_READ: return gather(f, c, x, true);
-  case PRIM_GET: return gather(f, c, x, false);
-  case PRIM_WRITE: return write_pairs(f, c, x, type);
-  case PRIM_PUT: return put(f, c, x, type);
-  case PRIM_REP: return replace(f, c, x, type);
-  case PRIM_PERMUTE: return permute(f, c, x, type, true);
-  case PRIM_PERMUTE_NOCHECK: return permute(f, c, x, type, false);
+  case PRIM_ELT: return emit_element(f, c, x, true);
+  case PRIM_ELT_NOCHECK: return emit_element(f, c, x, false);
+  case PRIM_READ: return emit_gather(f, c, x, true);
+  case PRIM_GET: return emit_gather(f, c, x, false);
+  case PRIM_WRITE: return emit_write_pairs(f, c, x, type);
+  case PRIM_PUT: return emit_put(f, c, x, type);
+  case PRIM_REP: return emit_replace(f, c, x, type);
+  case PRIM_PERMUTE: return emit_permute(f, c, x, type, true);
+  case PRIM_PERMUTE_NOCHECK: return emit_permute(f, c, x, type, false);
   default: unsupported(f, "a primitive on sequences"); return rep_empty(f, result);
   }
 }

@@ -16,18 +16,19 @@ struct scalars {
   unsigned count;
 };
 
-static void collect(const struct rep *r, struct scalars *out) {
+static void collect_scalars(const struct rep *r, struct scalars *out) {
   if (r->kind == REP_PAIR && out->count < 2) {
-    collect(r->left, out);
-    collect(r->right, out);
+    collect_scalars(r->left, out);
+    collect_scalars(r->right, out);
     return;
   }
   if (out->count < 3) out->part[out->count++] = r;
 }
 
-static const struct rep *apply(struct flattener *f, const struct context *c, enum opcode op,
-                               enum type_word word, enum type_word result,
-                               const struct scalars *x, bool may_fail) {
+static const struct rep *apply_opcode(struct flattener *f, const struct context *c,
+                                      enum opcode op, enum type_word word,
+                                      enum type_word result, const struct scalars *x,
+                                      bool may_fail) {
   bool shared = !may_fail || context_serial(c);
   ir_var v[3];
   for (unsigned i = 0; i < x->count; i++) shared &= x->part[i]->shared || context_serial(c);
@@ -59,8 +60,9 @@ static const struct rep *divide_each(struct flattener *f, const struct context *
 }
 
 /* Division of INTs fails by itself where the divisor is zero; that of FLOATs needs a check. */
-static const struct rep *divide(struct flattener *f, const struct context *c, enum opcode op,
-                                const struct scalars *x, const char *text) {
+static const struct rep *emit_divide(struct flattener *f, const struct context *c,
+                                     enum opcode op, const struct scalars *x,
+                                     const char *text) {
   const enum type_word word = (enum type_word)x->part[0]->word;
   const struct rep *divisor = x->part[1];
   int64_t known;
@@ -73,7 +75,7 @@ static const struct rep *divide(struct flattener *f, const struct context *c, en
     emit_check(f, emit(f, OPC_NE, word, 2, (ir_var[]){y, rep_each_scalar(f, c, zero)}), text);
   }
   if (f->combining && word == TW_INT) return divide_each(f, c, op, x, safe);
-  const struct rep *r = apply(f, c, op, word, word, x, !safe);
+  const struct rep *r = apply_opcode(f, c, op, word, word, x, !safe);
   if (!safe && word == TW_INT) *array_push(f->arena, &f->wanted) = r->v;
   return r;
 }
@@ -93,15 +95,15 @@ static const struct rep *require_non_negative(struct flattener *f, const struct 
   /* NaN passes: only numbers below zero are wrong. */
   const ir_var bad = emit(f, OPC_LT, TW_FLOAT, 2, (ir_var[]){v, rep_each_scalar(f, c, zero)});
   check_number(f, EMIT(f, NOT, BOOL, bad), TW_FLOAT, v, check);
-  return apply(f, c, op, TW_FLOAT, TW_FLOAT, x, true);
+  return apply_opcode(f, c, op, TW_FLOAT, TW_FLOAT, x, true);
 }
 
 static ir_var each_float(struct flattener *f, const struct context *c, double x) {
   return rep_each_scalar(f, c, rep_scalar(f, TW_FLOAT, emit_float(f, x), true));
 }
 
-static ir_var two(struct flattener *f, enum opcode op, enum type_word word, ir_var a,
-                  ir_var b) {
+static ir_var emit_two(struct flattener *f, enum opcode op, enum type_word word, ir_var a,
+                       ir_var b) {
   return emit(f, op, word, 2, (ir_var[]){a, b});
 }
 
@@ -109,24 +111,25 @@ static ir_var two(struct flattener *f, enum opcode op, enum type_word word, ir_v
 static void emit_range_report(struct flattener *f, const struct context *c, ir_var x, ir_var *v,
                               ir_var *w) {
   const ir_var zero = each_float(f, c, 0);
-  const ir_var below = two(f, OPC_LT, TW_FLOAT, x, zero);
-  const ir_var size = EMIT(f, SELECT, FLOAT, below, two(f, OPC_SUB, TW_FLOAT, zero, x), x);
+  const ir_var below = emit_two(f, OPC_LT, TW_FLOAT, x, zero);
+  const ir_var size = EMIT(f, SELECT, FLOAT, below, emit_two(f, OPC_SUB, TW_FLOAT, zero, x), x);
   const ir_var log = EMIT(f, LOG, NONE, size);
-  const ir_var digits = two(f, OPC_ADD, TW_FLOAT,
-                            two(f, OPC_MUL, TW_FLOAT, log, each_float(f, c, INT_RANGE_PER_LOG)),
-                            each_float(f, c, INT_RANGE_ABOVE - 1));
+  const ir_var digits =
+      emit_two(f, OPC_ADD, TW_FLOAT,
+               emit_two(f, OPC_MUL, TW_FLOAT, log, each_float(f, c, INT_RANGE_PER_LOG)),
+               each_float(f, c, INT_RANGE_ABOVE - 1));
   *w = EMIT(f, FLOOR, NONE, digits);
-  const ir_var scale = two(f, OPC_MUL, TW_FLOAT, EMIT(f, I_TO_F, NONE, *w),
-                           each_float(f, c, INT_RANGE_PER_DIGIT));
-  *v = EMIT(f, ROUND, NONE, two(f, OPC_MUL, TW_FLOAT, x, EMIT(f, EXP, NONE, scale)));
+  const ir_var scale = emit_two(f, OPC_MUL, TW_FLOAT, EMIT(f, I_TO_F, NONE, *w),
+                                each_float(f, c, INT_RANGE_PER_DIGIT));
+  *v = EMIT(f, ROUND, NONE, emit_two(f, OPC_MUL, TW_FLOAT, x, EMIT(f, EXP, NONE, scale)));
 }
 
 static void require_range(struct flattener *f, const struct context *c,
                           const struct int_range *r, ir_var x) {
   const ir_var from = each_float(f, c, r->from), to = each_float(f, c, r->to);
-  const ir_var low = two(f, r->above ? OPC_GT : OPC_GE, TW_FLOAT, x, from);
-  const ir_var high = two(f, r->through ? OPC_LE : OPC_LT, TW_FLOAT, x, to);
-  const ir_var good = two(f, OPC_AND, TW_BOOL, low, high);
+  const ir_var low = emit_two(f, r->above ? OPC_GT : OPC_GE, TW_FLOAT, x, from);
+  const ir_var high = emit_two(f, r->through ? OPC_LE : OPC_LT, TW_FLOAT, x, to);
+  const ir_var good = emit_two(f, OPC_AND, TW_BOOL, low, high);
   const char *text = check_text(r->check);
   ir_var v, w;
   if (f->combining) { /* which reports no values */
@@ -150,11 +153,11 @@ static const struct rep *to_int(struct flattener *f, const struct context *c, en
     safe |= int_range_has(&range, narrow ? (double)(float)known : known);
   }
   if (!safe) require_range(f, c, &range, rep_each_scalar(f, c, x->part[0]));
-  return apply(f, c, op, TW_NONE, TW_INT, x, !safe);
+  return apply_opcode(f, c, op, TW_NONE, TW_INT, x, !safe);
 }
 
-static const struct rep *random_number(struct flattener *f, const struct context *c,
-                                       const struct rep *bound) {
+static const struct rep *emit_random(struct flattener *f, const struct context *c,
+                                     const struct rep *bound) {
   enum { BITS = 30 };
   const enum type_word word = (enum type_word)bound->word;
   const ir_var v = rep_each_scalar(f, c, bound);
@@ -176,9 +179,9 @@ static const struct rep *random_number(struct flattener *f, const struct context
 static const struct rep *equal(struct flattener *f, const struct context *c,
                                const struct scalars *x) {
   const enum type_word word = (enum type_word)x->part[0]->word;
-  if (word != TW_BOOL) return apply(f, c, OPC_EQ, word, TW_BOOL, x, false);
-  const struct rep *differ = apply(f, c, OPC_XOR, TW_BOOL, TW_BOOL, x, false);
-  return apply(f, c, OPC_NOT, TW_BOOL, TW_BOOL, &(struct scalars){{differ}, 1}, false);
+  if (word != TW_BOOL) return apply_opcode(f, c, OPC_EQ, word, TW_BOOL, x, false);
+  const struct rep *differ = apply_opcode(f, c, OPC_XOR, TW_BOOL, TW_BOOL, x, false);
+  return apply_opcode(f, c, OPC_NOT, TW_BOOL, TW_BOOL, &(struct scalars){{differ}, 1}, false);
 }
 
 /* A primitive that is one opcode. One that may fail is kept even if its result is unused. */
@@ -186,7 +189,7 @@ static const struct rep *one_opcode(struct flattener *f, const struct context *c
                                     const struct primitive_info *p, const struct scalars *x) {
   const enum type_word word = (enum type_word)x->part[0]->word;
   const enum type_word result = operand_word(opcode_info(p->opcode)->results[0], word);
-  const struct rep *r = apply(f, c, p->opcode, word, result, x, p->may_fail);
+  const struct rep *r = apply_opcode(f, c, p->opcode, word, result, x, p->may_fail);
   if (p->may_fail) *array_push(f->arena, &f->wanted) = r->v;
   return r;
 }
@@ -194,26 +197,27 @@ static const struct rep *one_opcode(struct flattener *f, const struct context *c
 const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primitive p,
                               const struct rep *argument, struct type *result) {
   struct scalars x = {0};
-  collect(argument, &x);
+  collect_scalars(argument, &x);
   const enum type_word word = (enum type_word)x.part[0]->word;
   switch (p) {
   case PRIM_EQ:
   case PRIM_EQL:
   case PRIM_SAME: return equal(f, c, &x);
-  case PRIM_DIV: return divide(f, c, OPC_DIV, &x, check_text(CHECK_DIV));
-  case PRIM_REM: return divide(f, c, OPC_MOD, &x, NULL);
+  case PRIM_DIV: return emit_divide(f, c, OPC_DIV, &x, check_text(CHECK_DIV));
+  case PRIM_REM: return emit_divide(f, c, OPC_MOD, &x, NULL);
   case PRIM_SQRT: return require_non_negative(f, c, OPC_SQRT, &x, CHECK_SQRT);
   case PRIM_LN: return require_non_negative(f, c, OPC_LOG, &x, CHECK_LN);
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: return argument;
-  case PRIM_RAND: return random_number(f, c, x.part[0]);
+  case PRIM_RAND: return emit_random(f, c, x.part[0]);
   case PRIM_FLOAT_NUM:
-    return word == TW_FLOAT ? argument : apply(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
+    return word == TW_FLOAT ? argument
+                            : apply_opcode(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
   case PRIM_INT_TO_ANY:
     x.count = 1;
     return type_to_word(result) == TW_INT
                ? x.part[0]
-               : apply(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
+               : apply_opcode(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
   case PRIM_FLOAT_TO_ANY:
     x.count = 1;
     return type_to_word(result) == TW_FLOAT ? x.part[0] : to_int(f, c, p, OPC_ROUND, &x);
@@ -223,7 +227,7 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   case PRIM_ROUND: return to_int(f, c, p, primitive_info(p)->opcode, &x);
   case PRIM_SELECT: {
     const enum type_word of = (enum type_word)x.part[1]->word;
-    return apply(f, c, OPC_SELECT, of, of, &x, false);
+    return apply_opcode(f, c, OPC_SELECT, of, of, &x, false);
   }
   default: break;
   }

@@ -50,8 +50,8 @@ static void require_chars(struct flattener *f, const struct context *c, const st
   emit_check(f, good, check_text(CHECK_NO_CHARACTER));
 }
 
-static const struct rep *reduce(struct flattener *f, const struct context *c, enum opcode op,
-                                const struct rep *v) {
+static const struct rep *emit_reduce(struct flattener *f, const struct context *c,
+                                     enum opcode op, const struct rep *v) {
   const struct rep *s = v->base ? v->base : rep_plain(f, c, v);
   const ir_var x = element_scalars(f, s);
   const enum type_word word = (enum type_word)s->elements->word;
@@ -74,8 +74,8 @@ static const struct rep *scan_sequence(struct flattener *f, const struct context
 
 /* ---- construction ---- */
 
-static const struct rep *distribute(struct flattener *f, struct context *c,
-                                    const struct rep *argument) {
+static const struct rep *emit_distribute(struct flattener *f, struct context *c,
+                                         const struct rep *argument) {
   const struct rep *x = argument->left, *n = argument->right;
   int64_t known;
   const bool safe = known_int(f, n->v, &known) && known >= 0;
@@ -91,14 +91,14 @@ static const struct rep *distribute(struct flattener *f, struct context *c,
   return rep_sequence(f, segdes, c->one, context_lift(f, x, c, &inside), context_serial(c));
 }
 
-static const struct rep *series(struct flattener *f, const struct context *c, ir_var start,
-                                ir_var stride, ir_var count) {
+static const struct rep *emit_series(struct flattener *f, const struct context *c, ir_var start,
+                                     ir_var stride, ir_var count) {
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, count);
   const ir_var v = EMIT(f, INDEX, NONE, start, stride, segdes);
   return rep_sequence(f, segdes, c->one, rep_scalar(f, TW_INT, v, false), context_serial(c));
 }
 
-static bool narrow(const struct flattener *f) {
+static bool has_narrow_width(const struct flattener *f) {
   return f->options->widths.int_elem == CVL_I32;
 }
 
@@ -116,7 +116,7 @@ static ir_var steps_within(struct flattener *f, ir_var span, ir_var d) {
 static ir_var steps_within_any(struct flattener *f, const struct context *c, ir_var span,
                                ir_var d) {
   const ir_var zero = each_int(f, c, 0), one = each_int(f, c, 1);
-  const ir_var greatest = each_int(f, c, narrow(f) ? INT32_MAX : INT64_MAX);
+  const ir_var greatest = each_int(f, c, has_narrow_width(f) ? INT32_MAX : INT64_MAX);
   const ir_var half = EMIT(f, AND, INT, EMIT(f, RSHIFT, NONE, span, one), greatest);
   const ir_var whole = EMIT(f, LSHIFT, NONE, EMIT(f, DIV, INT, half, d), one);
   const ir_var rest = EMIT(f, SUB, INT, span, EMIT(f, MUL, INT, whole, d));
@@ -135,8 +135,8 @@ static uint64_t known_steps(int64_t first, int64_t step, int64_t end) {
 }
 
 /* (start, stride, end): start, start + stride ... below end. */
-static const struct rep *range(struct flattener *f, const struct context *c,
-                               const struct rep *argument) {
+static const struct rep *emit_range(struct flattener *f, const struct context *c,
+                                    const struct rep *argument) {
   const struct rep *s = argument->left, *d = argument->right->left, *e = argument->right->right;
   int64_t first = 0, step = 0, end = 0;
   const bool known_first = known_int(f, s->v, &first), known_step = known_int(f, d->v, &step),
@@ -154,8 +154,8 @@ static const struct rep *range(struct flattener *f, const struct context *c,
   }
   if (good_end && good_step) {
     const uint64_t n = known_steps(first, step, end);
-    if (n <= (narrow(f) ? INT32_MAX : INT64_MAX))
-      return series(f, c, start, stride, each_int(f, c, (int64_t)n));
+    if (n <= (has_narrow_width(f) ? INT32_MAX : INT64_MAX))
+      return emit_series(f, c, start, stride, each_int(f, c, (int64_t)n));
   }
   const bool from_zero = known_first && first >= 0; /* then the span is at most the end */
   ir_var count = known_first && first == 0 ? limit : EMIT(f, SUB, INT, limit, start);
@@ -166,7 +166,7 @@ static const struct rep *range(struct flattener *f, const struct context *c,
     emit_assert(f, EMIT(f, GE, INT, count, each_int(f, c, 0)), start, limit,
                 check_text(CHECK_ISEQ_LENGTH));
   }
-  return series(f, c, start, stride, count);
+  return emit_series(f, c, start, stride, count);
 }
 
 /* Whether the scalars v of a sequence are equal within each of its segments, and which: those
@@ -251,11 +251,11 @@ static const struct rep *join_elements(struct flattener *f, const struct context
 }
 
 /* Adds the sequences of an argument: pairs are nested appends (flatten_appended). */
-static void add_operands(struct flattener *f, const struct context *c, const struct rep *r,
-                         struct concatenation *j) {
+static void add_concatenation_operands(struct flattener *f, const struct context *c,
+                                       const struct rep *r, struct concatenation *j) {
   if (r->kind == REP_PAIR) {
-    add_operands(f, c, r->left, j);
-    add_operands(f, c, r->right, j);
+    add_concatenation_operands(f, c, r->left, j);
+    add_concatenation_operands(f, c, r->right, j);
     return;
   }
   struct operand *p = array_push(f->arena, &j->operands);
@@ -263,10 +263,10 @@ static void add_operands(struct flattener *f, const struct context *c, const str
   p->inside = context_elements(f, p->sequence);
 }
 
-static const struct rep *append(struct flattener *f, const struct context *c,
-                                const struct rep *argument) {
+static const struct rep *emit_append(struct flattener *f, const struct context *c,
+                                     const struct rep *argument) {
   struct concatenation j = {0};
-  add_operands(f, c, argument, &j);
+  add_concatenation_operands(f, c, argument, &j);
   const size_t n = j.operands.count;
   ir_var lengths = seq_lengths(f, j.operands.items[0].sequence);
   for (size_t i = 1; i < n; i++) {
@@ -293,8 +293,8 @@ static const struct rep *append(struct flattener *f, const struct context *c,
 
 /* ---- nesting ---- */
 
-static const struct rep *pack(struct flattener *f, const struct context *c,
-                              const struct rep *argument) {
+static const struct rep *emit_pack(struct flattener *f, const struct context *c,
+                                   const struct rep *argument) {
   const struct rep *s = rep_plain(f, c, argument);
   struct context inside = context_elements(f, s);
   const ir_var flags = rep_each_scalar(f, &inside, s->elements->right);
@@ -315,7 +315,7 @@ static const struct rep *pack(struct flattener *f, const struct context *c,
  * the first sum that overflows is negative. */
 static void check_sums(struct flattener *f, const struct rep *outer, const struct rep *inner,
                        ir_var sums) {
-  if (!narrow(f)) {
+  if (!has_narrow_width(f)) {
     *array_push(f->arena, &f->wanted) = inner->segdes;
     return;
   }
@@ -340,15 +340,15 @@ static const struct rep *flatten_sequence(struct flattener *f, const struct cont
 
 /* The counts of a partition add up to an int: as check_sums. */
 static void check_counts(struct flattener *f, const struct rep *counts, ir_var x) {
-  if (!narrow(f)) return;
+  if (!has_narrow_width(f)) return;
   const struct context inside = context_elements(f, counts);
   const ir_var begin = EMIT(f, ADD_SCAN, INT, x, counts->segdes);
   emit_assert(f, EMIT(f, GE, INT, begin, each_int(f, &inside, 0)), begin, begin,
               check_text(CHECK_PARTITION_SUM));
 }
 
-static const struct rep *partition(struct flattener *f, const struct context *c,
-                                   const struct rep *argument, bool checked) {
+static const struct rep *emit_partition(struct flattener *f, const struct context *c,
+                                        const struct rep *argument, bool checked) {
   const struct rep *v = rep_plain(f, c, argument->left);
   const struct rep *counts = rep_plain(f, c, argument->right);
   const ir_var x = element_scalars(f, counts);
@@ -361,14 +361,14 @@ static const struct rep *partition(struct flattener *f, const struct context *c,
     emit_assert(f, EMIT(f, EQ, INT, sum, n), sum, n, check_text(CHECK_PARTITION_TOTAL));
   }
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, x);
-  if (checked && !narrow(f)) *array_push(f->arena, &f->wanted) = segdes;
+  if (checked && !has_narrow_width(f)) *array_push(f->arena, &f->wanted) = segdes;
   const struct rep *inner =
       rep_sequence(f, segdes, seq_elements_one(f, counts), v->elements, false);
   return rep_sequence(f, counts->segdes, counts->outer, inner, counts->shared);
 }
 
-static const struct rep *zip(struct flattener *f, const struct context *c,
-                             const struct rep *argument) {
+static const struct rep *emit_zip(struct flattener *f, const struct context *c,
+                                  const struct rep *argument) {
   const struct rep *a = rep_plain(f, c, argument->left);
   const struct rep *b = rep_plain(f, c, argument->right);
   if (a->segdes != b->segdes) {
@@ -380,8 +380,8 @@ static const struct rep *zip(struct flattener *f, const struct context *c,
   return rep_sequence(f, a->segdes, a->outer, rep_pair(f, a->elements, b->elements), a->shared);
 }
 
-static const struct rep *unzip(struct flattener *f, const struct context *c,
-                               const struct rep *v) {
+static const struct rep *emit_unzip(struct flattener *f, const struct context *c,
+                                    const struct rep *v) {
   const struct rep *s = rep_no_view(f, c, v);
   return rep_pair(f, rep_sequence(f, s->segdes, s->outer, s->elements->left, s->shared),
                   rep_sequence(f, s->segdes, s->outer, s->elements->right, s->shared));
@@ -407,29 +407,30 @@ const struct rep *prim_sequence(struct flattener *f, struct context *c, enum pri
   const struct primitive_info *info = primitive_info(p);
   if (info->group == PRIMITIVE_REDUCE) {
     if (info->may_fail) require_chars(f, c, x, type);
-    return reduce(f, c, info->opcode, x);
+    return emit_reduce(f, c, info->opcode, x);
   }
   if (info->group == PRIMITIVE_SCAN || info->group == PRIMITIVE_RANK) {
     return scan_sequence(f, c, info->opcode, x);
   }
   switch (p) {
   case PRIM_LENGTH: return length(f, c, x);
-  case PRIM_DIST: return distribute(f, c, x);
-  case PRIM_ISEQ: return range(f, c, x);
+  case PRIM_DIST: return emit_distribute(f, c, x);
+  case PRIM_ISEQ: return emit_range(f, c, x);
   case PRIM_SERIES:
-    return series(f, c, rep_each_scalar(f, c, x->left), rep_each_scalar(f, c, x->right->left),
-                  rep_each_scalar(f, c, x->right->right));
+    return emit_series(f, c, rep_each_scalar(f, c, x->left),
+                       rep_each_scalar(f, c, x->right->left),
+                       rep_each_scalar(f, c, x->right->right));
   case PRIM_POSITIONS: {
     const struct rep *s = rep_plain(f, c, x);
     return int_sequence(f, s, element_positions(f, c, s));
   }
-  case PRIM_APPEND: return append(f, c, x);
-  case PRIM_PACK: return pack(f, c, x);
+  case PRIM_APPEND: return emit_append(f, c, x);
+  case PRIM_PACK: return emit_pack(f, c, x);
   case PRIM_FLATTEN: return flatten_sequence(f, c, x);
-  case PRIM_PARTITION: return partition(f, c, x, true);
-  case PRIM_PARTITION_NOCHECK: return partition(f, c, x, false);
-  case PRIM_ZIP: return zip(f, c, x);
-  case PRIM_UNZIP: return unzip(f, c, x);
+  case PRIM_PARTITION: return emit_partition(f, c, x, true);
+  case PRIM_PARTITION_NOCHECK: return emit_partition(f, c, x, false);
+  case PRIM_ZIP: return emit_zip(f, c, x);
+  case PRIM_UNZIP: return emit_unzip(f, c, x);
   default: return prim_move(f, c, p, x, type, result);
   }
 }

@@ -21,7 +21,7 @@ static void put_cell(const char *text, size_t length) {
   }
 }
 
-static void put_text(const char *text) {
+static void put_markdown(const char *text) {
   put_cell(text, strlen(text));
 }
 
@@ -36,12 +36,12 @@ static void put_call(const struct form *form) {
     const struct span left = p->as.part.left->at, right = p->as.part.right->at;
     put_cell(source + left.start, left.end - left.start);
     putchar(' ');
-    put_text(name);
+    put_markdown(name);
     putchar(' ');
     put_cell(source + right.start, right.end - right.start);
     return;
   }
-  put_text(name);
+  put_markdown(name);
   const bool bare = source[p->at.start] != '(';
   if (bare) putchar('(');
   put_cell(source + p->at.start, p->at.end - p->at.start);
@@ -58,13 +58,13 @@ static bool has_backquote(const struct form *form) {
 /* The cells behind the name. */
 static void put_row(struct session *session, const struct global *g) {
   printf(" | `");
-  put_text(type_text(session->arena, g->scheme.type, true));
+  put_markdown(type_text(session->arena, g->scheme.type, true));
   printf("` | ");
-  put_text(g->documentation);
+  put_markdown(g->documentation);
   printf("%s |\n", g->serial_only ? " *Serial only.*" : "");
 }
 
-static void put_function(struct session *session, const struct form *form) {
+static void put_library_function(struct session *session, const struct form *form) {
   const struct global *g = session_library(session, form->name->text);
   const bool two = has_backquote(form);
   printf(two ? "| `` " : "| `");
@@ -91,12 +91,13 @@ static bool put_file(struct session *session, const struct library_file *file,
   struct form form;
   enum reading reading;
   while ((reading = read_form(&reader, complaints, &form)) == READ_FORM) {
-    if (form.kind == FORM_FUNCTION && form.name->text[0] != '_') put_function(session, &form);
+    if (form.kind == FORM_FUNCTION && form.name->text[0] != '_')
+      put_library_function(session, &form);
   }
   return reading == READ_END;
 }
 
-static void put_constant(void *session, struct global *g) {
+static void put_library_constant(void *session, struct global *g) {
   if (g->kind != GLOBAL_VARIABLE) return;
   printf("| `%s`", g->name->text);
   put_row(session, g);
@@ -126,7 +127,7 @@ int main(void) {
       good = put_file(session, &library_files[i], &complaints);
     }
     printf("\n## Constants\n\n| Name | Type | Meaning |\n|---|---|---|\n");
-    session_each(session, put_constant, session);
+    session_each(session, put_library_constant, session);
   }
   diag_print(&diags, "print-library", 0, stderr);
   arena_free(&arena);

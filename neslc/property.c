@@ -18,7 +18,7 @@ static uint32_t behind_string(const struct source *source, uint32_t at) {
 }
 
 /* Behind the next such character, or the end of the text. */
-static uint32_t behind(const struct source *source, uint32_t at, char c) {
+static uint32_t behind_char(const struct source *source, uint32_t at, char c) {
   const char *found =
       at < source->length ? memchr(source->text + at, c, source->length - at) : NULL;
   return found ? (uint32_t)(found - source->text) + 1 : (uint32_t)source->length;
@@ -29,8 +29,8 @@ static uint32_t behind_one(const struct source *source, uint32_t at) {
   const char *text = source->text + at;
   if (*text == '"') return behind_string(source, at);
   if (*text == '`') return at + 2; /* a character, which may be a quote or `%` */
-  if (*text == '%') return behind(source, at + 1, '%');
-  if (*text == '/' && text[1] == '/') return behind(source, at, '\n');
+  if (*text == '%') return behind_char(source, at + 1, '%');
+  if (*text == '/' && text[1] == '/') return behind_char(source, at, '\n');
   return at + 1;
 }
 

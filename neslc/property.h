@@ -11,7 +11,8 @@
 
 #include "neslc/syntax.h"
 
-/* What scalars may be: ints low .. high - 1, floats of low .. high, the characters of a string.
+/* The values that scalars may have: ints low .. high - 1, floats of low .. high, the characters
+ * of a string.
  */
 enum property_range_kind { RANGE_NONE, RANGE_INTS, RANGE_FLOATS, RANGE_CHARS };
 

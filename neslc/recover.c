@@ -23,7 +23,7 @@ struct scan {
   char open[MOST_OPEN]; /* the brackets, and 'l' for let */
 };
 
-static bool is_space(char c) {
+static bool is_space_byte(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
@@ -32,12 +32,12 @@ static bool is_line_comment(const struct source *source, uint32_t at) {
   return source->text[at] == '/' && source->text[at + 1] == '/'; /* at worst the final NUL */
 }
 
-static uint32_t line_end(const struct source *source, uint32_t at) {
+static uint32_t end_of_line(const struct source *source, uint32_t at) {
   const char *newline = memchr(source->text + at, '\n', source->length - at);
   return newline ? (uint32_t)(newline - source->text) : (uint32_t)source->length;
 }
 
-static bool is_word(char c) {
+static bool is_word_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -60,11 +60,11 @@ static bool ends_by_layout(const struct source *source, uint32_t at) {
     if (c == '\n') {
       line_start = true;
       at++;
-    } else if (is_space(c)) {
+    } else if (is_space_byte(c)) {
       line_start = false;
       at++;
     } else if (is_line_comment(source, at)) {
-      at = line_end(source, at);
+      at = end_of_line(source, at);
     } else if (c == '%') {
       at = behind_closed(source, at);
       if (at == 0) return true;
@@ -75,7 +75,7 @@ static bool ends_by_layout(const struct source *source, uint32_t at) {
   return true;
 }
 
-static bool push(struct scan *s, char open) {
+static bool push_open(struct scan *s, char open) {
   if (s->depth == MOST_OPEN) return false;
   s->open[s->depth++] = open;
   return true;
@@ -91,10 +91,10 @@ static void pop(struct scan *s, char open) {
 
 static bool scan_word(struct scan *s) {
   uint32_t start = s->at;
-  while (s->at < s->source->length && is_word(s->source->text[s->at])) s->at++;
+  while (s->at < s->source->length && is_word_byte(s->source->text[s->at])) s->at++;
   size_t length = s->at - start;
   const char *word = s->source->text + start;
-  if (length == 3 && strncasecmp(word, "let", 3) == 0) return push(s, 'l');
+  if (length == 3 && strncasecmp(word, "let", 3) == 0) return push_open(s, 'l');
   if (length == 2 && strncasecmp(word, "in", 2) == 0 && s->depth > 0 &&
       s->open[s->depth - 1] == 'l') { /* else a generator's */
     s->depth--;
@@ -109,7 +109,7 @@ static enum scanned scan_token(struct scan *s) {
   char c = s->source->text[s->at];
   bool balanced = true;
   if (is_line_comment(s->source, s->at)) {
-    s->at = line_end(s->source, s->at);
+    s->at = end_of_line(s->source, s->at);
     return SCAN_ON;
   }
   switch (c) {
@@ -123,7 +123,7 @@ static enum scanned scan_token(struct scan *s) {
   case '`': s->at += 2; return SCAN_ON;
   case '(':
   case '[':
-  case '{': balanced = push(s, c); break;
+  case '{': balanced = push_open(s, c); break;
   case ')': pop(s, '('); break;
   case ']': pop(s, '['); break;
   case '}': pop(s, '{'); break;
@@ -136,7 +136,7 @@ static enum scanned scan_token(struct scan *s) {
     balanced = s->open[s->depth - 1] == 'l' || s->open[s->depth - 1] == '{';
     break;
   default:
-    if (is_word(c)) return scan_word(s) ? SCAN_ON : SCAN_UNBALANCED;
+    if (is_word_byte(c)) return scan_word(s) ? SCAN_ON : SCAN_UNBALANCED;
   }
   if (!balanced) return SCAN_UNBALANCED;
   s->at++;
@@ -150,7 +150,7 @@ static uint32_t layout_end(const struct source *source, uint32_t at) {
   while (at < source->length) {
     char c = source->text[at];
     if (closed && is_line_comment(source, at)) {
-      at = line_end(source, at);
+      at = end_of_line(source, at);
       continue;
     }
     uint32_t behind = closed && (c == '"' || c == '%') ? behind_closed(source, at) : 0;
@@ -177,7 +177,7 @@ uint32_t recovery_point(const struct source *source, uint32_t start) {
 
 /* ---- what is open ---- */
 
-/* What closes it. */
+/* Returns the character that closes it. */
 static const char *closing(char open) {
   switch (open) {
   case 'l': return "in";

@@ -146,8 +146,8 @@ static void note_core(void *context, struct core *e, bool parallel) {
 }
 
 /* Runs a traversal; its temporary memory is freed in any case. */
-static void note(struct region *region, void (*what)(struct tracer *, const void *),
-                 const void *thing) {
+static void note_thing(struct region *region, void (*what)(struct tracer *, const void *),
+                       const void *thing) {
   if (!region) return;
   struct tracer t = {.region = region};
   region->kept = true;
@@ -183,15 +183,15 @@ static void all_of_global(struct tracer *t, const void *global) {
 }
 
 void region_note_type(struct region *region, struct type *type) {
-  note(region, all_of_type, type);
+  note_thing(region, all_of_type, type);
 }
 
 void region_note_core(struct region *region, const struct core *core) {
-  note(region, all_of_core, core);
+  note_thing(region, all_of_core, core);
 }
 
 void region_note_global(struct region *region, const struct global *global) {
-  note(region, all_of_global, global);
+  note_thing(region, all_of_global, global);
 }
 
 void region_replace_global(struct region *region, const struct global *from,
@@ -216,7 +216,7 @@ static void reach_region(struct worklist *w, struct region *r) {
   w->regions = r;
 }
 
-static void reach_global(struct worklist *w, struct global *g) {
+static void reach_listed_global(struct worklist *w, struct global *g) {
   if (!g || g->library || g->reached) return;
   g->reached = true;
   g->waiting = w->globals;
@@ -233,7 +233,7 @@ static void follow_all(struct worklist *w) {
     }
     struct region *r = w->regions;
     w->regions = r->waiting;
-    for (size_t i = 0; i < r->globals.count; i++) reach_global(w, r->globals.items[i]);
+    for (size_t i = 0; i < r->globals.count; i++) reach_listed_global(w, r->globals.items[i]);
     for (size_t i = 0; i < r->regions.count; i++) reach_region(w, r->regions.items[i]);
   }
 }
@@ -262,10 +262,10 @@ void session_collect_now(struct session *session) {
   if (!session->heap) return;
   struct worklist w = {0};
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
-    if (e->value) reach_global(&w, e->value);
+    if (e->value) reach_listed_global(&w, e->value);
   }
   for (const struct table_entry *e = NULL; (e = table_next(session->types, e));) {
-    if (e->value) reach_global(&w, ((const struct datatype *)e->value)->constructor);
+    if (e->value) reach_listed_global(&w, ((const struct datatype *)e->value)->constructor);
   }
   for (struct region *r = session->regions; r; r = r->next) {
     if (r->held) reach_region(&w, r);

@@ -58,7 +58,7 @@ struct region **region_reached(struct session *, struct region *, struct arena *
                                size_t *count);
 /* Frees a region that nothing mentions. */
 void region_free(struct session *, struct region *);
-/* The same, once nobody holds it. */
+/* Frees a region that nothing mentions, once nobody holds it. */
 void region_drop(struct session *, struct region *);
 /* The region for a form, held: session->arena is in it until it ends. Forms may be nested. NULL
  * without memory, or without regions. */

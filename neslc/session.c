@@ -26,12 +26,13 @@ static void define_at(struct session *session, const struct source *source, uint
 
 static const char function_word[] = "function ", datatype_word[] = "datatype ";
 
-static bool begins(const char *text, const char *word) {
+static bool begins_with_word(const char *text, const char *word) {
   return strncmp(text, word, strlen(word)) == 0;
 }
 
 /* A function of which only the name is known, and where its definition begins. */
-static void find_function(struct session *session, const struct source *source, uint32_t at) {
+static void find_function_name(struct session *session, const struct source *source,
+                               uint32_t at) {
   const char *name = source->text + at + strlen(function_word);
   struct form *form = arena_alloc(session->arena, sizeof *form);
   *form = (struct form){.kind = FORM_FUNCTION,
@@ -44,14 +45,14 @@ static void find_function(struct session *session, const struct source *source, 
 }
 
 /* Definitions begin lines. */
-static void find_definitions(struct session *session, const struct source *source,
-                             struct complaints *complaints) {
+static void find_session_definitions(struct session *session, const struct source *source,
+                                     struct complaints *complaints) {
   const char *end = source->text + source->length;
   for (const char *line = source->text; line; line = memchr(line, '\n', (size_t)(end - line))) {
     if (*line == '\n') line++;
     const uint32_t at = (uint32_t)(line - source->text);
-    if (begins(line, function_word)) find_function(session, source, at);
-    if (begins(line, datatype_word)) define_at(session, source, at, complaints);
+    if (begins_with_word(line, function_word)) find_function_name(session, source, at);
+    if (begins_with_word(line, datatype_word)) define_at(session, source, at, complaints);
   }
 }
 
@@ -67,13 +68,13 @@ static bool load_library(struct session *session, struct diag_list *diags) {
                               .length = file->length,
                               .first_line = 1,
                               .library = true};
-    find_definitions(session, source, &complaints);
+    find_session_definitions(session, source, &complaints);
   }
   session->in_library = false;
   return complaints.count == 0;
 }
 
-/* What is different while a function of the library is read. */
+/* The state of the session outside, while a function of the library is read. */
 struct outside {
   struct arena *arena;
   struct region *region;
@@ -275,9 +276,9 @@ static struct bound make_bound(struct session *session, const struct scheme *sch
   return b;
 }
 
-static struct global *bind(struct session *session, const struct name *name,
-                           const struct scheme *scheme, const struct nesl_value *value,
-                           bool elements) {
+static struct global *bind_global(struct session *session, const struct name *name,
+                                  const struct scheme *scheme, const struct nesl_value *value,
+                                  bool elements) {
   struct global *global = table_get(session->globals, name);
   const bool same = global_is_updated(session, global, GLOBAL_VARIABLE, scheme);
   note_defined(session, name);
@@ -298,10 +299,10 @@ static struct global *bind(struct session *session, const struct name *name,
 
 struct global *session_lend(struct session *session, const struct name *name,
                             const struct scheme *scheme, const struct nesl_value *value) {
-  return bind(session, name, scheme, value, false);
+  return bind_global(session, name, scheme, value, false);
 }
 
 struct global *session_bind(struct session *session, const struct name *name,
                             const struct scheme *scheme, const struct nesl_value *value) {
-  return bind(session, name, scheme, value, true);
+  return bind_global(session, name, scheme, value, true);
 }

@@ -25,9 +25,9 @@ struct session {
   uint64_t round;              /* changes when files may have: with each form of the program */
   uint32_t next_number;        /* of globals and lambdas */
   bool in_library;             /* while the library is read: `primitive` is a body */
-  bool argument_checks;   /* set arg_check; initially true */
-  bool overflow_checks;   /* of what is read from now on: docs/language.md, Numbers */
-  bool warned_of_escapes; /* that strings without `e` have none */
+  bool argument_checks;        /* set arg_check; initially true */
+  bool overflow_checks;        /* of what is read from now on: docs/language.md, Numbers */
+  bool warned_of_escapes;      /* that strings without `e` have none */
   bool classic;
 
   /* Finds the type of a file of arrays for read_npy("FILE"); or returns NULL and sets a
@@ -62,7 +62,7 @@ struct global *session_read(struct session *, struct global *); /* itself; NULL 
 struct global *session_global(struct session *, const char *name);
 /* The library's function of that name, whatever the user redefined; NULL if there is none. */
 struct global *session_library(struct session *, const char *name);
-/* What the name of a datatype means where the session reads now; NULL if nothing. */
+/* Returns the datatype that the name means where the session reads now; NULL if none. */
 const struct datatype *session_type(struct session *, const struct name *);
 /* The global that its name refers to now, perhaps itself. */
 struct global *session_current(struct session *, const struct global *);
@@ -106,8 +106,8 @@ void session_name(struct session *, struct global *);
  * `scheme`: its type, generic for function values. The columns are copied. */
 struct global *session_bind(struct session *, const struct name *, const struct scheme *,
                             const struct nesl_value *);
-/* Likewise, but the elements of the columns are borrowed: they must last as long as the
- * variable is used. */
+/* Binds the name as session_bind does, but borrows the elements of the columns: they must last
+ * as long as the variable is used. */
 struct global *session_lend(struct session *, const struct name *, const struct scheme *,
                             const struct nesl_value *);
 /* Binds all variables of an evaluated form: `it`, or those of the pattern. */

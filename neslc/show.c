@@ -14,7 +14,7 @@
 
 enum { WIDTH = 80, INDENT = 2 };
 
-static void show(struct layout *, const struct syntax *, int least, int next);
+static void show_syntax(struct layout *, const struct syntax *, int least, int next);
 
 /* ---- binding strengths ---- */
 
@@ -51,7 +51,7 @@ static enum notation notation(const struct syntax *e, const struct lexeme_facts 
 enum { BINDS_TIGHTEST = 100 }; /* brackets, names, literals */
 
 /* How tightly the expression binds, and with which strength its last operand is read. */
-static void binding(const struct syntax *e, int *left, int *right) {
+static void binding_strength(const struct syntax *e, int *left, int *right) {
   const struct lexeme_facts *facts = NULL;
   *left = *right = BINDS_TIGHTEST;
   switch ((enum syntax_kind)e->kind) {
@@ -109,7 +109,7 @@ static void show_number(struct layout *l, const struct syntax *e) {
   layout_bytes(l, arena_copy(l->arena, text, length), length);
 }
 
-static void show_string(struct layout *l, const char *text, size_t length) {
+static void show_string_literal(struct layout *l, const char *text, size_t length) {
   char *quoted = arena_alloc(l->arena, 2 * length + 2);
   size_t n = 0;
   quoted[n++] = '"';
@@ -185,7 +185,8 @@ static void show_type(struct layout *l, const struct syntax_type *type,
   if (closed) layout_text(l, ")");
 }
 
-static void show_context(struct layout *l, const struct syntax_annotation *annotation) {
+static void show_annotation_context(struct layout *l,
+                                    const struct syntax_annotation *annotation) {
   for (size_t i = 0; i < annotation->count; i++) {
     layout_text(l, i == 0 ? " :: (" : "; ");
     show_name(l, annotation->constraints[i].variable);
@@ -201,23 +202,23 @@ static void show_infix(struct layout *l, const struct syntax *left, const char *
                        const struct syntax * right, const struct lexeme_facts *facts, int least,
                        int next) {
   layout_open(l, 0);
-  show(l, left, least, facts->left);
+  show_syntax(l, left, least, facts->left);
   layout_text(l, operator);
   layout_break(l, 1);
-  show(l, right, facts->right, next);
+  show_syntax(l, right, facts->right, next);
   layout_close(l);
 }
 
 /* a, b, c: nested pairs on the right in one group. */
-static void show_tuple(struct layout *l, const struct syntax *e, int least, int next) {
+static void show_tuple_syntax(struct layout *l, const struct syntax *e, int least, int next) {
   const struct lexeme_facts *facts = &lexeme_facts[LEX_COMMA];
   layout_open(l, 0);
   for (; e->kind == SYNTAX_PAIR; e = e->as.part.right, least = facts->right) {
-    show(l, e->as.part.left, least, facts->left);
+    show_syntax(l, e->as.part.left, least, facts->left);
     layout_text(l, facts->text);
     layout_break(l, 1);
   }
-  show(l, e, facts->right, next);
+  show_syntax(l, e, facts->right, next);
   layout_close(l);
 }
 
@@ -232,13 +233,13 @@ static void show_slice(struct layout *l, const struct syntax *function,
   const struct syntax *rest = alone ? NULL : bounds->as.part.right;
   const struct syntax *stride = !by ? NULL : from ? rest : rest->as.part.left;
   const struct syntax *end = from ? NULL : by ? rest->as.part.right : rest;
-  show(l, argument->as.part.left, least, STRENGTH_ARGUMENT);
+  show_syntax(l, argument->as.part.left, least, STRENGTH_ARGUMENT);
   layout_text(l, "[");
-  show(l, start, STRENGTH_ELEMENT, 0);
+  show_syntax(l, start, STRENGTH_ELEMENT, 0);
   layout_text(l, ":");
-  if (end) show(l, end, STRENGTH_ELEMENT, 0);
+  if (end) show_syntax(l, end, STRENGTH_ELEMENT, 0);
   if (stride) layout_text(l, ":");
-  if (stride) show(l, stride, STRENGTH_ELEMENT, 0);
+  if (stride) show_syntax(l, stride, STRENGTH_ELEMENT, 0);
   layout_text(l, "]");
 }
 
@@ -258,24 +259,24 @@ static void show_application(struct layout *l, const struct syntax *e, int least
     return;
   case NOTATION_PREFIX:
     layout_text(l, facts->text);
-    show(l, right, STRENGTH_PREFIX, next);
+    show_syntax(l, right, STRENGTH_PREFIX, next);
     return;
   case NOTATION_INDEX:
-    show(l, right->as.part.left, least, STRENGTH_ARGUMENT);
+    show_syntax(l, right->as.part.left, least, STRENGTH_ARGUMENT);
     layout_text(l, "[");
-    show(l, right->as.part.right, STRENGTH_WHOLE, 0);
+    show_syntax(l, right->as.part.right, STRENGTH_WHOLE, 0);
     layout_text(l, "]");
     return;
   case NOTATION_SLICE: show_slice(l, left, right, least); return;
   case NOTATION_RANGE: {
     const struct syntax *rest = right->as.part.right, *stride = rest->as.part.left;
     layout_text(l, "[");
-    show(l, right->as.part.left, STRENGTH_ELEMENT, 0);
+    show_syntax(l, right->as.part.left, STRENGTH_ELEMENT, 0);
     layout_text(l, ":");
-    show(l, rest->as.part.right, STRENGTH_WHOLE, 0);
+    show_syntax(l, rest->as.part.right, STRENGTH_WHOLE, 0);
     if (stride->kind != SYNTAX_INT || stride->as.integer != 1) {
       layout_text(l, ":");
-      show(l, stride, STRENGTH_WHOLE, 0);
+      show_syntax(l, stride, STRENGTH_WHOLE, 0);
     }
     layout_text(l, "]");
     return;
@@ -284,11 +285,11 @@ static void show_application(struct layout *l, const struct syntax *e, int least
     if (is_negation(e)) {
       show_name(l, left->as.name.name);
     } else {
-      show(l, left, least, STRENGTH_ARGUMENT);
+      show_syntax(l, left, least, STRENGTH_ARGUMENT);
     }
     layout_text(l, "(");
     layout_open_here(l);
-    if (!is_nothing(right)) show(l, right, STRENGTH_WHOLE, 0);
+    if (!is_nothing(right)) show_syntax(l, right, STRENGTH_WHOLE, 0);
     layout_close(l);
     layout_text(l, ")");
     return;
@@ -301,7 +302,7 @@ static void show_operand(struct layout *l, const char *before, const struct synt
                          int next) {
   layout_text(l, before);
   layout_open_here(l);
-  show(l, e, STRENGTH_ELEMENT, next);
+  show_syntax(l, e, STRENGTH_ELEMENT, next);
   layout_close(l);
 }
 
@@ -327,10 +328,10 @@ static void show_let(struct layout *l, const struct syntax *e, int next) {
   layout_open_here(l);
   for (;; e = e->as.part.third) {
     layout_open(l, INDENT);
-    show(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
+    show_syntax(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
     layout_text(l, " =");
     layout_break(l, 1);
-    show(l, e->as.part.right, STRENGTH_ELEMENT, 0);
+    show_syntax(l, e->as.part.right, STRENGTH_ELEMENT, 0);
     layout_close(l);
     if (e->as.part.third->kind != SYNTAX_LET) break;
     layout_text(l, ";");
@@ -345,7 +346,7 @@ static void show_let(struct layout *l, const struct syntax *e, int next) {
 static void show_loop(struct layout *l, const struct syntax *e, int next) {
   layout_open(l, INDENT);
   layout_text(l, "loop ");
-  show(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
+  show_syntax(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
   show_operand(l, " = ", e->as.part.right, 0);
   layout_break(l, 1);
   show_operand(l, "while ", e->as.part.third, 0);
@@ -354,7 +355,7 @@ static void show_loop(struct layout *l, const struct syntax *e, int next) {
   layout_close(l);
 }
 
-static void show_list(struct layout *l, const struct syntax *e) {
+static void show_list_syntax(struct layout *l, const struct syntax *e) {
   layout_text(l, "[");
   layout_open_here(l);
   for (size_t i = 0; i < e->as.list.count; i++) {
@@ -363,18 +364,19 @@ static void show_list(struct layout *l, const struct syntax *e) {
       layout_break(l, 1);
     }
     bool last = i + 1 == e->as.list.count;
-    show(l, e->as.list.items[i], STRENGTH_ELEMENT, last ? 0 : lexeme_facts[LEX_COMMA].left);
+    show_syntax(l, e->as.list.items[i], STRENGTH_ELEMENT,
+                last ? 0 : lexeme_facts[LEX_COMMA].left);
   }
   layout_close(l);
   layout_text(l, "]");
 }
 
-static void show_each(struct layout *l, const struct syntax *e) {
+static void show_each_syntax(struct layout *l, const struct syntax *e) {
   const struct syntax_generator *generators = e->as.each.generators;
   layout_text(l, e->serial ? "{* " : "{");
   layout_open_here(l);
   if (e->as.each.body != generators[0].pattern) {
-    show(l, e->as.each.body, STRENGTH_ELEMENT, 0);
+    show_syntax(l, e->as.each.body, STRENGTH_ELEMENT, 0);
     layout_break(l, 1);
     layout_text(l, ": ");
   }
@@ -383,15 +385,15 @@ static void show_each(struct layout *l, const struct syntax *e) {
       layout_text(l, ";");
       layout_break(l, 1);
     }
-    show(l, generators[i].pattern, STRENGTH_ELEMENT, 0);
+    show_syntax(l, generators[i].pattern, STRENGTH_ELEMENT, 0);
     if (generators[i].source == generators[i].pattern) continue;
     layout_text(l, " in ");
-    show(l, generators[i].source, STRENGTH_ELEMENT, 0);
+    show_syntax(l, generators[i].source, STRENGTH_ELEMENT, 0);
   }
   if (e->as.each.sieve != NULL) {
     layout_break(l, 1);
     layout_text(l, "| ");
-    show(l, e->as.each.sieve, STRENGTH_ELEMENT, 0);
+    show_syntax(l, e->as.each.sieve, STRENGTH_ELEMENT, 0);
   }
   layout_close(l);
   layout_text(l, "}");
@@ -401,7 +403,7 @@ static void show_each(struct layout *l, const struct syntax *e) {
 static void show_field(struct layout *l, const struct syntax *e, int least) {
   const struct syntax *record = e->as.field.record;
   const bool number = record->kind == SYNTAX_INT || record->kind == SYNTAX_FLOAT;
-  show(l, record, number ? BINDS_TIGHTEST : least, STRENGTH_ARGUMENT);
+  show_syntax(l, record, number ? BINDS_TIGHTEST : least, STRENGTH_ARGUMENT);
   layout_text(l, ".");
   show_name(l, e->as.field.name);
 }
@@ -415,10 +417,11 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
     layout_bytes(l, (const char *)&e->as.character, 1);
     return;
   case SYNTAX_STRING:
-    (e->escaped ? show_escaped : show_string)(l, e->as.string.text, e->as.string.length);
+    (e->escaped ? show_escaped : show_string_literal)(l, e->as.string.text,
+                                                      e->as.string.length);
     return;
   case SYNTAX_NAME: show_name(l, e->as.name.name); return;
-  case SYNTAX_PAIR: show_tuple(l, e, least, next); return;
+  case SYNTAX_PAIR: show_tuple_syntax(l, e, least, next); return;
   case SYNTAX_APPLY: show_application(l, e, least, next); return;
   case SYNTAX_LAMBDA:
     show_infix(l, e->as.part.left, " =>", e->as.part.right, &lexeme_facts[LEX_LAMBDA], least,
@@ -431,10 +434,10 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
   case SYNTAX_IF: show_if(l, e, next); return;
   case SYNTAX_LET: show_let(l, e, next); return;
   case SYNTAX_LOOP: show_loop(l, e, next); return;
-  case SYNTAX_LIST: show_list(l, e); return;
+  case SYNTAX_LIST: show_list_syntax(l, e); return;
   case SYNTAX_TYPED:
     layout_text(l, "(");
-    show(l, e->as.typed.inner, STRENGTH_ELEMENT, 0);
+    show_syntax(l, e->as.typed.inner, STRENGTH_ELEMENT, 0);
     layout_text(l, " : ");
     show_type(l, e->as.typed.type, TYPE_OF_FUNCTION);
     layout_text(l, ")");
@@ -444,13 +447,13 @@ static void show_bare(struct layout *l, const struct syntax *e, int least, int n
     show_type(l, e->as.type, TYPE_ALONE);
     return;
   case SYNTAX_FIELD: show_field(l, e, least); return;
-  case SYNTAX_EACH: show_each(l, e); return;
+  case SYNTAX_EACH: show_each_syntax(l, e); return;
   }
 }
 
-static void show(struct layout *l, const struct syntax *e, int least, int next) {
+static void show_syntax(struct layout *l, const struct syntax *e, int least, int next) {
   int left, right;
-  binding(e, &left, &right);
+  binding_strength(e, &left, &right);
   if (left > least && next <= right) {
     show_bare(l, e, least, next);
     return;
@@ -492,39 +495,39 @@ static void show_side(struct layout *l, const struct syntax *e) {
       is_command_word(first->as.name.name->text)) {
     least = BINDS_TIGHTEST; /* in parentheses, whatever it is */
   }
-  show(l, e, least, least == BINDS_TIGHTEST ? 0 : lexeme_facts[LEX_EQUALS].left);
+  show_syntax(l, e, least, least == BINDS_TIGHTEST ? 0 : lexeme_facts[LEX_EQUALS].left);
 }
 
-static void show_function(struct layout *l, const struct form *form) {
+static void show_function_form(struct layout *l, const struct form *form) {
   const struct syntax_annotation *annotation = form->annotation;
   bool last = annotation != NULL && annotation->count > 0; /* documentation follows the type */
   layout_open(l, INDENT);
   layout_text(l, "function ");
   show_name(l, form->name);
   layout_text(l, "(");
-  show(l, form->pattern, STRENGTH_WHOLE, 0);
+  show_syntax(l, form->pattern, STRENGTH_WHOLE, 0);
   layout_text(l, ")");
   for (int position = 0; position < 2; position++) {
     if (form->documentation != NULL && last == (position == 1)) {
       layout_break(l, 1);
-      show_string(l, form->documentation, strlen(form->documentation));
+      show_string_literal(l, form->documentation, strlen(form->documentation));
     }
     if (position == 0 && annotation != NULL) {
       layout_text(l, " : ");
       show_type(l, annotation->type, TYPE_ANYWHERE);
-      show_context(l, annotation);
+      show_annotation_context(l, annotation);
     }
   }
   if (form->value != NULL) {
     layout_text(l, " =");
     layout_break(l, 1);
-    show(l, form->value, STRENGTH_ELEMENT, 0);
+    show_syntax(l, form->value, STRENGTH_ELEMENT, 0);
   }
   layout_close(l);
 }
 
 /* (mass : float, position : (float, float)) */
-static void show_fields(struct layout *l, const struct form *form) {
+static void show_fields_form(struct layout *l, const struct form *form) {
   const struct syntax_type *type = form->annotation->type;
   for (size_t i = 0; i < form->field_count; i++) {
     const bool last = i + 1 == form->field_count;
@@ -544,18 +547,18 @@ static void show_contents(struct layout *l, const struct form *form) {
     show_side(l, form->pattern);
     layout_text(l, " =");
     layout_break(l, 1);
-    show(l, form->value, STRENGTH_ASSIGNED, 0);
+    show_syntax(l, form->value, STRENGTH_ASSIGNED, 0);
     layout_close(l);
     break;
-  case FORM_FUNCTION: show_function(l, form); break;
+  case FORM_FUNCTION: show_function_form(l, form); break;
   case FORM_DATATYPE:
     layout_text(l, "datatype ");
     show_name(l, form->name);
     layout_text(l, "(");
-    show_fields(l, form);
+    show_fields_form(l, form);
     if (form->field_count == 0) show_type(l, form->annotation->type, TYPE_ANYWHERE);
     layout_text(l, ")");
-    show_context(l, form->annotation);
+    show_annotation_context(l, form->annotation);
     break;
   case FORM_COMMAND:
     layout_bytes(l, form->source->text + form->at.start, form->at.end - form->at.start);

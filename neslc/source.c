@@ -44,7 +44,7 @@ size_t source_character(const struct source *source, uint32_t offset) {
 
 /* Terminal columns of a code point: the blocks of combining and of East Asian wide characters
  * (Unicode Standard Annex 11), roughly. */
-static unsigned width_of(int32_t code) {
+static unsigned width_of_code(int32_t code) {
   static const struct {
     int32_t first, last;
     unsigned width;
@@ -67,7 +67,7 @@ static size_t line_start(const struct source *source, size_t offset) {
   return newline == NULL ? 0 : (size_t)(newline - source->text) + 1;
 }
 
-static size_t line_end(const struct source *source, size_t offset) {
+static size_t source_line_end(const struct source *source, size_t offset) {
   const char *newline = memchr(source->text + offset, '\n', source->length - offset);
   size_t end = newline == NULL ? source->length : (size_t)(newline - source->text);
   if (end > offset && source->text[end - 1] == '\r') end--;
@@ -167,7 +167,7 @@ struct text {
   ARRAY(char) list;
 };
 
-static void put(struct text *text, const char *bytes, size_t count) {
+static void put_bytes(struct text *text, const char *bytes, size_t count) {
   for (size_t i = 0; i < count; i++) *array_push(text->arena, &text->list) = bytes[i];
 }
 
@@ -190,7 +190,7 @@ static unsigned show_character(const char *from, size_t length, unsigned column,
                  (code >= 0x2066 && code <= 0x2069); /* and direction marks */
   *bytes = control ? replacement : from;
   *count = control ? sizeof replacement - 1 : *read;
-  return control ? 1 : width_of(code);
+  return control ? 1 : width_of_code(code);
 }
 
 /* The columns of a line's first `bytes` bytes. */
@@ -205,15 +205,15 @@ static unsigned columns(const char *line, size_t bytes) {
 }
 
 /* The characters of the line in columns first <= c < last; at least those in full. */
-static void put_columns(struct text *text, const char *line, size_t length, unsigned first,
-                        unsigned last) {
+static void put_line_columns(struct text *text, const char *line, size_t length, unsigned first,
+                             unsigned last) {
   unsigned column = 0;
   size_t read, count;
   const char *shown;
   for (size_t i = 0; i < length; i += read) {
     unsigned width = show_character(line + i, length - i, column, &shown, &read, &count);
     if (column >= first && column + width <= last) {
-      put(text, shown, count);
+      put_bytes(text, shown, count);
     } else if (column < first && column + width > first) {
       put_times(text, ' ', column + width - first); /* half of a wide one, a part of a tab */
     }
@@ -224,7 +224,7 @@ static void put_columns(struct text *text, const char *line, size_t length, unsi
 /* "\n   12 | line\n      |   ^^^^" */
 static void put_quotation(struct text *text, const struct source *source, struct span span) {
   size_t at = span.start < source->length ? span.start : source->length;
-  size_t start = line_start(source, at), end = line_end(source, at);
+  size_t start = line_start(source, at), end = source_line_end(source, at);
   if (at > end) at = end;
   bool from_middle = at - start > LOOKED_AT, to_middle = end - at > LOOKED_AT;
   if (from_middle) start = at - LOOKED_AT;
@@ -245,32 +245,32 @@ static void put_quotation(struct text *text, const struct source *source, struct
   char number[16];
   int digits =
       snprintf(number, sizeof number, "%5u", source_position(source, (uint32_t)at).line);
-  put(text, "\n", 1);
-  put(text, number, (size_t)digits);
-  put(text, " | ", 3);
-  put(text, cut, strlen(cut));
-  put_columns(text, line, end - start, first, last);
-  put(text, more, strlen(more));
-  put(text, "\n", 1);
+  put_bytes(text, "\n", 1);
+  put_bytes(text, number, (size_t)digits);
+  put_bytes(text, " | ", 3);
+  put_bytes(text, cut, strlen(cut));
+  put_line_columns(text, line, end - start, first, last);
+  put_bytes(text, more, strlen(more));
+  put_bytes(text, "\n", 1);
   put_times(text, ' ', (unsigned)digits);
-  put(text, " | ", 3);
+  put_bytes(text, " | ", 3);
   put_times(text, ' ', (unsigned)strlen(cut) + from - first);
   put_times(text, '^', to - from);
 }
 
-static void add(struct complaints *complaints, enum severity severity,
-                const struct source *source, struct span span, const char *format,
-                va_list args) {
+static void add_complaint(struct complaints *complaints, enum severity severity,
+                          const struct source *source, struct span span, const char *format,
+                          va_list args) {
   struct source_pos pos = source_position(source, span.start);
   struct text text = {.arena = complaints->diags->arena};
   char where[64] = "";
   if (severity == SEVERITY_NOTE) { /* diag.h prints no location of a note */
-    put(&text, source->name, strlen(source->name));
-    put(&text, where,
-        (size_t)snprintf(where, sizeof where, ":%u:%u: note: ", pos.line, pos.column));
+    put_bytes(&text, source->name, strlen(source->name));
+    put_bytes(&text, where,
+              (size_t)snprintf(where, sizeof where, ":%u:%u: note: ", pos.line, pos.column));
   }
   const char *message = arena_vprintf(text.arena, format, args);
-  put(&text, message, strlen(message));
+  put_bytes(&text, message, strlen(message));
   put_quotation(&text, source, span);
   diag_add(complaints->diags, severity, source->name, pos, NULL, "%.*s", (int)text.list.count,
            text.list.items);
@@ -306,7 +306,7 @@ void complain(struct complaints *complaints, enum nesl_error error, const struct
   complaints->count++;
   va_list args;
   va_start(args, format);
-  add(complaints, SEVERITY_ERROR, source, span, format, args);
+  add_complaint(complaints, SEVERITY_ERROR, source, span, format, args);
   va_end(args);
 }
 
@@ -315,7 +315,7 @@ void warn(struct complaints *complaints, const struct source *source, struct spa
   complaints->warnings++;
   va_list args;
   va_start(args, format);
-  add(complaints, SEVERITY_WARNING, source, span, format, args);
+  add_complaint(complaints, SEVERITY_WARNING, source, span, format, args);
   va_end(args);
 }
 
@@ -323,6 +323,6 @@ void remark(struct complaints *complaints, const struct source *source, struct s
             const char *format, ...) {
   va_list args;
   va_start(args, format);
-  add(complaints, SEVERITY_NOTE, source, span, format, args);
+  add_complaint(complaints, SEVERITY_NOTE, source, span, format, args);
   va_end(args);
 }

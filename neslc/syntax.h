@@ -218,7 +218,7 @@ struct reader {
 
 enum { NESL_MOST_NESTING = 2000 };
 
-/* What there is for the loops of other languages, for messages. */
+/* A message about loops of other languages names these instead. */
 #define NESL_LOOPS                                                                             \
   "{... : x in v} does something for each element, loop x = 0 while x < 9 do x + 1 repeats"
 
@@ -239,7 +239,8 @@ enum reading read_form(struct reader *, struct complaints *, struct form *);
 
 /* The text of a string from what stands between its quotes, which it replaces; its length. */
 size_t string_plain(char *text, size_t length);
-/* The same of e"..."; `wrong` is the first escape that means nothing, or empty. */
+/* Replaces the contents of e"..." by their text, and returns its length. `wrong` is the first
+ * escape that means nothing, or empty. */
 size_t string_escaped(char *text, size_t length, struct span *wrong);
 
 /* Writes a form in canonical layout (show code; round trips: reading what was written gives an

@@ -12,7 +12,7 @@ struct walk {
   ARRAY(struct global *) mentioned;
 };
 
-static void walk(void *context, struct core *e, bool parallel);
+static void walk_traits(void *context, struct core *e, bool parallel);
 
 /* The callee of an application that names no function. */
 static void walk_callee(struct walk *w, const struct core *e) {
@@ -21,7 +21,7 @@ static void walk_callee(struct walk *w, const struct core *e) {
       function && function->tag == TYPE_FUNCTION ? type_of(function->part[2]) : NULL;
   if (identity && identity->lambda) {
     w->here = false; /* the lambda may be of another function */
-    walk(w, identity->lambda->body, false);
+    walk_traits(w, identity->lambda->body, false);
     w->here = true;
   } else if (identity && identity->global) {
     *array_push(w->f->arena, &w->mentioned) = (struct global *)(uintptr_t)identity->global;
@@ -30,19 +30,19 @@ static void walk_callee(struct walk *w, const struct core *e) {
   }
 }
 
-static void walk(void *context, struct core *e, bool parallel) {
+static void walk_traits(void *context, struct core *e, bool parallel) {
   (void)parallel;
   struct walk *w = context;
   w->size++;
   if (e->kind == CORE_GLOBAL) *array_push(w->f->arena, &w->mentioned) = e->as.use.global;
   if (e->kind == CORE_APPLY && !core_callee(e)) walk_callee(w, e->as.part.left);
   if (e->kind == CORE_TIME) w->others = true;
-  core_parts(e, walk, w);
+  core_parts(e, walk_traits, w);
 }
 
 static struct walk walk_all(struct flattener *f, const struct core *e, bool here) {
   struct walk w = {.f = f, .here = here};
-  walk(&w, (struct core *)(uintptr_t)e, false);
+  walk_traits(&w, (struct core *)(uintptr_t)e, false);
   return w;
 }
 
@@ -212,7 +212,7 @@ struct free_walk {
   bool shared; /* all free variables so far are shared */
 };
 
-static void bind(void *context, struct local *local) {
+static void note_bound(void *context, struct local *local) {
   struct free_walk *w = context;
   if (local->number < w->most) w->bound[local->number] = true;
 }
@@ -227,7 +227,7 @@ static void find_free(void *context, struct core *e, bool parallel) {
     const struct bound_rep *p = &w->f->frame->locals.items[n];
     w->shared &= p->rep && (context_serial(p->context) || rep_all_shared(p->rep));
   }
-  core_binds(e, bind, w);
+  core_binds(e, note_bound, w);
   if (w->shared) core_parts(e, find_free, w);
 }
 

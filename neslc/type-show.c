@@ -20,14 +20,15 @@ struct shower {
   bool cut;     /* there was more */
   size_t named; /* variables that the text mentions are below this number */
   ARRAY(struct type *) variables;
-  struct table seen; /* types with parts, by collect(); variables: their number plus one */
+  struct table
+      seen; /* types with parts, by collect_variables(); variables: their number plus one */
 };
 
 static uint32_t shown_arguments(const struct type *t) {
   return t->tag == TYPE_DATA ? t->data->shown_count : 0;
 }
 
-static void collect(struct shower *s, struct type *t) {
+static void collect_variables(struct shower *s, struct type *t) {
   t = type_of(t);
   if (table_get(&s->seen, t)) return;
   if (t->tag == TYPE_VARIABLE) {
@@ -37,12 +38,12 @@ static void collect(struct shower *s, struct type *t) {
     table_add(&s->seen, t);
   }
   for (unsigned i = 0; i < 2; i++) {
-    if (t->part[i]) collect(s, t->part[i]);
+    if (t->part[i]) collect_variables(s, t->part[i]);
   }
-  for (uint32_t i = 0; i < shown_arguments(t); i++) collect(s, t->arguments[i]);
+  for (uint32_t i = 0; i < shown_arguments(t); i++) collect_variables(s, t->arguments[i]);
 }
 
-static void put(struct shower *s, const char *text) {
+static void put_shown(struct shower *s, const char *text) {
   if (s->cut) return;
   s->cut = s->text.count > s->most;
   if (s->cut) text = "...";
@@ -58,15 +59,15 @@ static void put_variable(struct shower *s, const struct type *t) {
     snprintf(name, sizeof name, "a%zu", i);
   }
   if (s->named <= i) s->named = i + 1;
-  put(s, name);
+  put_shown(s, name);
 }
 
-static void show(struct shower *, struct type *);
+static void show_type_part(struct shower *, struct type *);
 
 static void show_parenthesised(struct shower *s, struct type *t) {
-  put(s, "(");
-  show(s, t);
-  put(s, ")");
+  put_shown(s, "(");
+  show_type_part(s, t);
+  put_shown(s, ")");
 }
 
 /* A component of a tuple, or the result of a function, which a pair must not run into. */
@@ -74,78 +75,78 @@ static void show_component(struct shower *s, struct type *t) {
   if (type_of(t)->tag == TYPE_PAIR) {
     show_parenthesised(s, t);
   } else {
-    show(s, t);
+    show_type_part(s, t);
   }
 }
 
-static void show_function(struct shower *s, struct type *t) {
+static void show_function_type(struct shower *s, struct type *t) {
   struct type *argument = type_of(t->part[0]);
   if (argument->tag == TYPE_FUNCTION) {
     show_parenthesised(s, argument);
   } else {
     show_component(s, argument);
   }
-  put(s, " -> ");
+  put_shown(s, " -> ");
   show_component(s, t->part[1]);
 }
 
 static void show_data(struct shower *s, struct type *t) {
-  put(s, t->data->name->text);
+  put_shown(s, t->data->name->text);
   for (uint32_t i = 0; i < t->data->shown_count && !s->cut; i++) {
-    put(s, i == 0 ? "(" : ", ");
+    put_shown(s, i == 0 ? "(" : ", ");
     show_component(s, t->arguments[i]);
   }
-  if (t->data->shown_count) put(s, ")");
+  if (t->data->shown_count) put_shown(s, ")");
 }
 
 /* A tuple without parentheses. */
-static void show(struct shower *s, struct type *t) {
+static void show_type_part(struct shower *s, struct type *t) {
   if (s->cut) return;
   t = type_of(t);
   switch ((enum type_tag)t->tag) {
-  case TYPE_INT: put(s, "int"); break;
-  case TYPE_FLOAT: put(s, "float"); break;
-  case TYPE_BOOL: put(s, "bool"); break;
-  case TYPE_CHAR: put(s, "char"); break;
-  case TYPE_STREAM: put(s, "stream"); break;
+  case TYPE_INT: put_shown(s, "int"); break;
+  case TYPE_FLOAT: put_shown(s, "float"); break;
+  case TYPE_BOOL: put_shown(s, "bool"); break;
+  case TYPE_CHAR: put_shown(s, "char"); break;
+  case TYPE_STREAM: put_shown(s, "stream"); break;
   case TYPE_SEQUENCE:
-    put(s, "[");
+    put_shown(s, "[");
     show_component(s, t->part[0]);
-    put(s, "]");
+    put_shown(s, "]");
     break;
   case TYPE_PAIR:
     show_component(s, t->part[0]);
-    put(s, ", ");
-    show(s, t->part[1]);
+    put_shown(s, ", ");
+    show_type_part(s, t->part[1]);
     break;
-  case TYPE_FUNCTION: show_function(s, t); break;
+  case TYPE_FUNCTION: show_function_type(s, t); break;
   case TYPE_DATA: show_data(s, t); break;
-  case TYPE_IDENTITY: put(s, "(identity)"); break;
+  case TYPE_IDENTITY: put_shown(s, "(identity)"); break;
   case TYPE_VARIABLE: put_variable(s, t); break;
   }
 }
 
 /* The classes of the variables that the text mentions. */
-static void show_context(struct shower *s) {
+static void show_type_context(struct shower *s) {
   const size_t count = s->cut ? s->named : s->variables.count;
   s->most += s->text.count;
   s->cut = false;
   for (size_t i = 0; i < count; i++) {
-    put(s, i == 0 ? " :: (" : "; ");
+    put_shown(s, i == 0 ? " :: (" : "; ");
     put_variable(s, s->variables.items[i]);
-    put(s, " in ");
-    put(s, type_class_name((enum type_class)s->variables.items[i]->klass));
+    put_shown(s, " in ");
+    put_shown(s, type_class_name((enum type_class)s->variables.items[i]->klass));
   }
-  if (count) put(s, ")");
+  if (count) put_shown(s, ")");
 }
 
-static struct shower begin(struct arena *arena) {
+static struct shower begin_showing(struct arena *arena) {
   struct shower s = {.arena = arena, .most = TYPE_MOST_TEXT};
   table_begin(&s.seen, arena);
   return s;
 }
 
-static const char *finish(struct shower *s) {
+static const char *finish_showing(struct shower *s) {
   *array_push(s->arena, &s->text) = '\0';
   const char *text = s->text.items;
   memset(&s->text, 0, sizeof s->text);
@@ -154,19 +155,19 @@ static const char *finish(struct shower *s) {
 }
 
 const char *type_text(struct arena *arena, struct type *type, bool context) {
-  struct shower s = begin(arena);
-  collect(&s, type);
-  show(&s, type);
-  if (context) show_context(&s);
-  return finish(&s);
+  struct shower s = begin_showing(arena);
+  collect_variables(&s, type);
+  show_type_part(&s, type);
+  if (context) show_type_context(&s);
+  return finish_showing(&s);
 }
 
 const char *type_text_whole(struct arena *arena, struct type *type) {
-  struct shower s = begin(arena);
+  struct shower s = begin_showing(arena);
   s.most = SIZE_MAX;
-  collect(&s, type);
-  show(&s, type);
-  return finish(&s);
+  collect_variables(&s, type);
+  show_type_part(&s, type);
+  return finish_showing(&s);
 }
 
 struct showing {

@@ -12,7 +12,7 @@
 
 /* ---- construction ---- */
 
-static struct type *make(struct arena *arena, enum type_tag tag) {
+static struct type *make_type_node(struct arena *arena, enum type_tag tag) {
   struct type *t = arena_alloc(arena, sizeof *t);
   t->tag = (uint8_t)tag;
   return t;
@@ -26,17 +26,17 @@ struct type *type_base(struct arena *arena, enum type_tag tag) {
       [TYPE_STREAM] = {.tag = TYPE_STREAM},
   };
   if (tag <= TYPE_STREAM) return (struct type *)&shared[tag];
-  return make(arena, tag);
+  return make_type_node(arena, tag);
 }
 
 struct type *type_sequence(struct arena *arena, struct type *element) {
-  struct type *t = make(arena, TYPE_SEQUENCE);
+  struct type *t = make_type_node(arena, TYPE_SEQUENCE);
   t->part[0] = element;
   return t;
 }
 
 struct type *type_pair(struct arena *arena, struct type *left, struct type *right) {
-  struct type *t = make(arena, TYPE_PAIR);
+  struct type *t = make_type_node(arena, TYPE_PAIR);
   t->part[0] = left;
   t->part[1] = right;
   return t;
@@ -44,7 +44,7 @@ struct type *type_pair(struct arena *arena, struct type *left, struct type *righ
 
 struct type *type_function(struct arena *arena, struct type *argument, struct type *result,
                            struct type *identity) {
-  struct type *t = make(arena, TYPE_FUNCTION);
+  struct type *t = make_type_node(arena, TYPE_FUNCTION);
   t->part[0] = argument;
   t->part[1] = result;
   t->part[2] = identity;
@@ -53,7 +53,7 @@ struct type *type_function(struct arena *arena, struct type *argument, struct ty
 
 struct type *type_data(struct arena *arena, const struct datatype *data,
                        struct type **arguments) {
-  struct type *t = make(arena, TYPE_DATA);
+  struct type *t = make_type_node(arena, TYPE_DATA);
   t->data = data;
   t->argument_count = data->parameter_count;
   t->arguments = arguments;
@@ -63,7 +63,7 @@ struct type *type_data(struct arena *arena, const struct datatype *data,
 struct type *type_identity(struct arena *arena, const struct global *global,
                            const struct core_lambda *lambda, uint32_t count,
                            struct type **arguments) {
-  struct type *t = make(arena, TYPE_IDENTITY);
+  struct type *t = make_type_node(arena, TYPE_IDENTITY);
   t->global = global;
   t->lambda = lambda;
   t->argument_count = count;
@@ -72,7 +72,7 @@ struct type *type_identity(struct arena *arena, const struct global *global,
 }
 
 struct type *type_variable(struct arena *arena, enum type_class klass) {
-  struct type *t = make(arena, TYPE_VARIABLE);
+  struct type *t = make_type_node(arena, TYPE_VARIABLE);
   t->klass = (uint8_t)klass;
   return t;
 }
@@ -168,7 +168,8 @@ static struct type **substitute_all(struct substitution *s, struct type *t) {
   return copies ? copies : t->arguments;
 }
 
-/* What a type that is no variable becomes; itself where nothing in it changes. */
+/* Returns the substitution of a type that is no variable: the type itself where nothing in it
+ * changes. */
 static struct type *rebuild(struct substitution *s, struct type *t) {
   struct type copy = *t;
   bool changed = s->source != NULL;
@@ -183,7 +184,7 @@ static struct type *rebuild(struct substitution *s, struct type *t) {
     copy.from = s->at;
     copy.from_source = s->source;
   }
-  struct type *made = make(s->arena, (enum type_tag)t->tag);
+  struct type *made = make_type_node(s->arena, (enum type_tag)t->tag);
   *made = copy;
   return made;
 }
@@ -247,7 +248,7 @@ struct type *type_contents(struct arena *arena, struct type *data) {
 /* ---- independent copies ---- */
 
 /* `done` maps types to their copies. */
-static struct type *copy_of(struct arena *arena, struct table *done, struct type *type) {
+static struct type *copy_of_type(struct arena *arena, struct table *done, struct type *type) {
   type = type_of(type);
   if (type->tag <= TYPE_STREAM) return type_base(arena, (enum type_tag)type->tag);
   struct type *copy = table_get(done, type);
@@ -258,12 +259,12 @@ static struct type *copy_of(struct arena *arena, struct table *done, struct type
   copy->assumed = NULL;
   table_set(done, type, copy);
   for (unsigned i = 0; i < part_count(type); i++) {
-    copy->part[i] = copy_of(arena, done, type->part[i]);
+    copy->part[i] = copy_of_type(arena, done, type->part[i]);
   }
   if (type->argument_count == 0) return copy;
   copy->arguments = arena_alloc(arena, type->argument_count * sizeof *copy->arguments);
   for (uint32_t i = 0; i < type->argument_count; i++) {
-    copy->arguments[i] = copy_of(arena, done, type->arguments[i]);
+    copy->arguments[i] = copy_of_type(arena, done, type->arguments[i]);
   }
   return copy;
 }
@@ -271,17 +272,17 @@ static struct type *copy_of(struct arena *arena, struct table *done, struct type
 struct type *type_copy(struct arena *arena, struct type *type) {
   struct table done;
   table_begin(&done, arena);
-  return copy_of(arena, &done, type);
+  return copy_of_type(arena, &done, type);
 }
 
 struct scheme scheme_copy(struct arena *arena, const struct scheme *scheme) {
   struct table done;
   table_begin(&done, arena);
   struct scheme copy = {.count = scheme->count};
-  copy.type = copy_of(arena, &done, scheme->type);
+  copy.type = copy_of_type(arena, &done, scheme->type);
   copy.variables = arena_alloc(arena, scheme->count * sizeof *copy.variables);
   for (uint32_t i = 0; i < scheme->count; i++) {
-    copy.variables[i] = copy_of(arena, &done, scheme->variables[i]);
+    copy.variables[i] = copy_of_type(arena, &done, scheme->variables[i]);
   }
   return copy;
 }
@@ -289,7 +290,7 @@ struct scheme scheme_copy(struct arena *arena, const struct scheme *scheme) {
 /* ---- comparing ---- */
 
 /* type_of() for constant types. */
-static const struct type *look(const struct type *t) {
+static const struct type *resolve_link(const struct type *t) {
   while (t->link) t = t->link;
   return t;
 }
@@ -299,9 +300,9 @@ struct comparison {
                         with */
 };
 
-static bool same(struct comparison *c, const struct type *a, const struct type *b) {
-  a = look(a);
-  b = look(b);
+static bool same_type_in(struct comparison *c, const struct type *a, const struct type *b) {
+  a = resolve_link(a);
+  b = resolve_link(b);
   if (a == b) return true;
   if (a->tag != b->tag || a->argument_count != b->argument_count) return false;
   if (a->tag == TYPE_VARIABLE) {
@@ -313,10 +314,10 @@ static bool same(struct comparison *c, const struct type *a, const struct type *
   if (first == second) return true;
   table_set(&c->same, first, (void *)(uintptr_t)second);
   for (unsigned i = 0; i < part_count(a); i++) {
-    if (!same(c, a->part[i], b->part[i])) return false;
+    if (!same_type_in(c, a->part[i], b->part[i])) return false;
   }
   for (uint32_t i = 0; i < a->argument_count; i++) {
-    if (!same(c, a->arguments[i], b->arguments[i])) return false;
+    if (!same_type_in(c, a->arguments[i], b->arguments[i])) return false;
   }
   return true;
 }
@@ -324,7 +325,7 @@ static bool same(struct comparison *c, const struct type *a, const struct type *
 bool type_same(struct arena *scratch, const struct type *a, const struct type *b) {
   struct comparison c;
   table_begin(&c.same, scratch);
-  return same(&c, a, b);
+  return same_type_in(&c, a, b);
 }
 
 bool scheme_same(struct arena *scratch, const struct scheme *a, const struct scheme *b) {
@@ -334,24 +335,25 @@ bool scheme_same(struct arena *scratch, const struct scheme *a, const struct sch
 
 /* ---- hashing ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t x) {
+static uint64_t mix_type_hash(uint64_t hash, uint64_t x) {
   return (hash ^ x) * 0x100000001b3u + (hash >> 29); /* FNV's prime */
 }
 
 /* `done` maps a type with parts to its hash. */
-static uint64_t hash_of(struct table *done, const struct type *t) {
-  t = look(t);
-  uint64_t hash = mix(0xcbf29ce484222325u, t->tag);
-  if (t->tag == TYPE_VARIABLE) return mix(hash, t->number);
-  hash = mix(hash, (uintptr_t)t->data);
-  hash = mix(hash, (uintptr_t)t->global);
-  hash = mix(hash, (uintptr_t)t->lambda);
+static uint64_t hash_of_part(struct table *done, const struct type *t) {
+  t = resolve_link(t);
+  uint64_t hash = mix_type_hash(0xcbf29ce484222325u, t->tag);
+  if (t->tag == TYPE_VARIABLE) return mix_type_hash(hash, t->number);
+  hash = mix_type_hash(hash, (uintptr_t)t->data);
+  hash = mix_type_hash(hash, (uintptr_t)t->global);
+  hash = mix_type_hash(hash, (uintptr_t)t->lambda);
   if (!type_has_parts(t)) return hash;
   const uint64_t known = (uint64_t)(uintptr_t)table_get(done, t);
   if (known) return known;
-  for (unsigned i = 0; i < part_count(t); i++) hash = mix(hash, hash_of(done, t->part[i]));
+  for (unsigned i = 0; i < part_count(t); i++)
+    hash = mix_type_hash(hash, hash_of_part(done, t->part[i]));
   for (uint32_t i = 0; i < t->argument_count; i++) {
-    hash = mix(hash, hash_of(done, t->arguments[i]));
+    hash = mix_type_hash(hash, hash_of_part(done, t->arguments[i]));
   }
   hash |= 1; /* never NULL */
   table_set(done, t, (void *)(uintptr_t)hash);
@@ -361,7 +363,7 @@ static uint64_t hash_of(struct table *done, const struct type *t) {
 uint64_t type_hash(struct arena *scratch, const struct type *t) {
   struct table done;
   table_begin(&done, scratch);
-  return hash_of(&done, t);
+  return hash_of_part(&done, t);
 }
 
 /* ---- depth ---- */
@@ -393,13 +395,15 @@ bool type_is_deep(struct arena *scratch, struct type *t) {
 
 /* ---- flat types ---- */
 
-/* What generic variables stand for within the contents of a datatype or captured variables. */
+/* The types that generic variables stand for within the contents of a datatype or captured
+ * variables. */
 struct binding {
   const struct type *of; /* its arguments; of a lambda, in the order of lambda->variables */
   const struct binding *outer;
 };
 
-static const struct type *bound(const struct type *variable, const struct binding *binding) {
+static const struct type *bound_type(const struct type *variable,
+                                     const struct binding *binding) {
   const struct core_lambda *lambda = binding->of->lambda;
   for (uint32_t i = 0; i < binding->of->argument_count; i++) {
     uint32_t number = lambda ? type_of(lambda->variables[i])->number : i;
@@ -409,11 +413,11 @@ static const struct type *bound(const struct type *variable, const struct bindin
 }
 
 static bool flat(const struct type *t, const struct binding *binding) {
-  t = look(t);
+  t = resolve_link(t);
   while (t->tag == TYPE_VARIABLE && t->generic && binding) {
-    const struct type *argument = bound(t, binding);
+    const struct type *argument = bound_type(t, binding);
     if (!argument) return true; /* nothing determined it: int */
-    t = look(argument);
+    t = resolve_link(argument);
     binding = binding->outer;
   }
   switch ((enum type_tag)t->tag) {

@@ -133,7 +133,8 @@ struct scheme type_generalise(struct arena *, struct type *);
 /* A copy with fresh variables, which shares within itself what the scheme's type does;
  * arguments[i] (of scheme->count) is what variable i became. */
 struct type *type_instantiate(struct arena *, const struct scheme *, struct type **arguments);
-/* The same; every part of the copy gets this source location. */
+/* Copies a scheme's type as type_instantiate does; every part of the copy gets this source
+ * location. */
 struct type *type_instantiate_at(struct arena *, const struct scheme *, struct type **arguments,
                                  const struct source *, struct span);
 /* A copy without source locations, which shares only datatypes, functions and names with the
@@ -142,7 +143,7 @@ struct type *type_copy(struct arena *, struct type *);
 struct scheme scheme_copy(struct arena *, const struct scheme *);
 /* The number of a datatype's field; field_count if it has none of that name. */
 uint32_t datatype_field(const struct datatype *, const struct name *);
-/* What a value of a datatype's type consists of: the contents with its arguments. */
+/* Returns the contents of a datatype's values, with its arguments. */
 struct type *type_contents(struct arena *, struct type *data);
 /* Whether two schemes are the same but for the names of variables, identities included. */
 bool scheme_same(struct arena *scratch, const struct scheme *, const struct scheme *);
@@ -160,9 +161,10 @@ uint64_t type_hash(struct arena *scratch, const struct type *);
  * TYPE_MOST_TEXT bytes or so, and "...". Without memory: memory_failed. */
 enum { TYPE_MOST_TEXT = 500 };
 void type_show(struct type *, bool context, FILE *);
-/* The same into the arena. */
+/* Writes the type into the arena as type_show does. */
 const char *type_text(struct arena *, struct type *, bool context);
-/* All of the text of a type, without a context: of one that has few parts, as types of data do. */
+/* All of the text of a type, without a context: of one that has few parts, as types of data do.
+ */
 const char *type_text_whole(struct arena *, struct type *);
 
 /* Whether values of the (ground) type consist of INT, BOOL, FLOAT columns only, no sequences.

@@ -14,7 +14,7 @@ struct unifier {
   struct type **a_part, **b_part;
 };
 
-/* What is in a class: base types, and what consists of ordered ones. */
+/* The kinds of types in a class: base types, and types that consist of ordered ones. */
 enum { INTS = 1, FLOATS = 2, BOOLS = 4, CHARS = 8, ORDERED = 16, OTHERS = 32 };
 static const uint8_t members[CLASSES] = {
     [CLASS_ANY] = INTS | FLOATS | BOOLS | CHARS | ORDERED | OTHERS,
@@ -86,7 +86,8 @@ static enum unify_result unify_variables(struct unifier *u, struct type *a, stru
   return UNIFY_OK;
 }
 
-static enum unify_result unify(struct unifier *, struct type *, struct type *, uint32_t depth);
+static enum unify_result unify_within(struct unifier *, struct type *, struct type *,
+                                      uint32_t depth);
 
 /* Sequences and tuples have the order of what they consist of. */
 static bool may_be_ordered(const struct type *t) {
@@ -95,7 +96,7 @@ static bool may_be_ordered(const struct type *t) {
 static enum unify_result order_parts(struct unifier *u, struct type *t, uint32_t depth) {
   enum unify_result result = UNIFY_OK;
   for (unsigned i = 0; i < 2 && t->part[i] && result == UNIFY_OK; i++)
-    result = unify(u, type_variable(u->arena, CLASS_ORDINAL), t->part[i], depth + 1);
+    result = unify_within(u, type_variable(u->arena, CLASS_ORDINAL), t->part[i], depth + 1);
   return result;
 }
 
@@ -129,8 +130,8 @@ static bool known_same(struct unifier *u, struct type *a, struct type *b) {
   return false;
 }
 
-static enum unify_result unify(struct unifier *u, struct type *a, struct type *b,
-                               uint32_t depth) {
+static enum unify_result unify_within(struct unifier *u, struct type *a, struct type *b,
+                                      uint32_t depth) {
   a = type_of(a);
   b = type_of(b);
   if (a == b) return UNIFY_OK;
@@ -155,10 +156,10 @@ static enum unify_result unify(struct unifier *u, struct type *a, struct type *b
   }
   if (variable || known_same(u, a, b)) return UNIFY_OK;
   for (unsigned i = 0; i < 3 && result == UNIFY_OK; i++) {
-    if (a->part[i]) result = unify(u, a->part[i], b->part[i], depth + 1);
+    if (a->part[i]) result = unify_within(u, a->part[i], b->part[i], depth + 1);
   }
   for (uint32_t i = 0; i < a->argument_count && result == UNIFY_OK; i++) {
-    result = unify(u, a->arguments[i], b->arguments[i], depth + 1);
+    result = unify_within(u, a->arguments[i], b->arguments[i], depth + 1);
   }
   return result;
 }
@@ -168,5 +169,5 @@ enum unify_result type_unify(struct arena *scratch, struct type *a, struct type 
   struct unifier u = {.arena = scratch, .a_part = a_part, .b_part = b_part};
   *a_part = *b_part = NULL;
   table_begin(&u.same, scratch);
-  return unify(&u, a, b, 0);
+  return unify_within(&u, a, b, 0);
 }

@@ -63,7 +63,7 @@ static struct type *argument_for(const struct scope *scope, uint32_t number) {
 }
 
 /* Follows links and variables to what a type is; an undetermined one stays a variable. */
-static struct scoped resolve(struct type *type, const struct scope *scope) {
+static struct scoped resolve_in_scope(struct type *type, const struct scope *scope) {
   type = type_of(type);
   while (type->tag == TYPE_VARIABLE && type->generic && scope) {
     struct type *argument = argument_for(scope, type->number);
@@ -91,7 +91,7 @@ static struct scope scope_of_lambda(struct scoped identity) {
 /* The lambda that a function type identifies; NULL: its values have no columns. */
 static const struct core_lambda *lambda_of(struct scoped function, struct scoped *identity) {
   if (!function.type->part[2]) return NULL;
-  *identity = resolve(function.type->part[2], function.scope);
+  *identity = resolve_in_scope(function.type->part[2], function.scope);
   return identity->type->tag == TYPE_IDENTITY ? identity->type->lambda : NULL;
 }
 
@@ -105,13 +105,13 @@ struct column_walk {
   uint32_t depth; /* of enclosing types, contents of datatypes included */
 };
 
-static void add_column(struct column_walk *w, enum column_kind kind) {
+static void add_walked_column(struct column_walk *w, enum column_kind kind) {
   w->columns++;
   w->count++;
   if (w->kinds) *array_push(w->kinds->arena, &w->kinds->list) = (uint8_t)kind;
 }
 
-static void add_columns(struct column_walk *, struct type *, const struct scope *);
+static void add_type_columns(struct column_walk *, struct type *, const struct scope *);
 
 static void add_captured(struct column_walk *w, struct scoped function) {
   struct scoped identity;
@@ -122,37 +122,38 @@ static void add_captured(struct column_walk *w, struct scoped function) {
   }
   const struct scope inner = scope_of_lambda(identity);
   for (uint32_t i = 0; i < lambda->captured_count; i++) {
-    add_columns(w, lambda->captured[i]->type, &inner);
+    add_type_columns(w, lambda->captured[i]->type, &inner);
   }
 }
 
-static void add_columns(struct column_walk *w, struct type *type, const struct scope *scope) {
+static void add_type_columns(struct column_walk *w, struct type *type,
+                             const struct scope *scope) {
   if (w->count > VALUE_MOST_COLUMNS) return;
   if (w->depth == TYPE_MOST_DEPTH) {
     w->count = VALUE_MOST_COLUMNS + 1;
     return;
   }
   w->depth++;
-  struct scoped t = resolve(type, scope);
+  struct scoped t = resolve_in_scope(type, scope);
   struct scope inner;
   switch ((enum type_tag)t.type->tag) {
   case TYPE_INT:
   case TYPE_CHAR:
   case TYPE_STREAM:
-  case TYPE_VARIABLE: add_column(w, COLUMN_INT); break; /* nothing determined it: int */
-  case TYPE_FLOAT: add_column(w, COLUMN_FLOAT); break;
-  case TYPE_BOOL: add_column(w, COLUMN_BOOL); break;
+  case TYPE_VARIABLE: add_walked_column(w, COLUMN_INT); break; /* nothing determined it: int */
+  case TYPE_FLOAT: add_walked_column(w, COLUMN_FLOAT); break;
+  case TYPE_BOOL: add_walked_column(w, COLUMN_BOOL); break;
   case TYPE_SEQUENCE:
-    add_column(w, COLUMN_SEGDES);
-    add_columns(w, t.type->part[0], t.scope);
+    add_walked_column(w, COLUMN_SEGDES);
+    add_type_columns(w, t.type->part[0], t.scope);
     break;
   case TYPE_PAIR:
-    add_columns(w, t.type->part[0], t.scope);
-    add_columns(w, t.type->part[1], t.scope);
+    add_type_columns(w, t.type->part[0], t.scope);
+    add_type_columns(w, t.type->part[1], t.scope);
     break;
   case TYPE_DATA:
     inner = scope_of_data(t);
-    add_columns(w, t.type->data->contents, &inner);
+    add_type_columns(w, t.type->data->contents, &inner);
     break;
   case TYPE_FUNCTION: add_captured(w, t); break;
   case TYPE_IDENTITY: break;
@@ -162,12 +163,12 @@ static void add_columns(struct column_walk *w, struct type *type, const struct s
 
 void value_columns(struct type *ground, struct column_kinds *kinds) {
   struct column_walk w = {.kinds = kinds};
-  add_columns(&w, ground, NULL);
+  add_type_columns(&w, ground, NULL);
 }
 
 uint32_t value_column_count(struct type *type) {
   struct column_walk w = {.kinds = NULL};
-  add_columns(&w, type, NULL);
+  add_type_columns(&w, type, NULL);
   return w.count > VALUE_MOST_COLUMNS ? VALUE_MOST_COLUMNS + 1 : w.columns;
 }
 
@@ -193,23 +194,26 @@ static bool column_fits(struct fit *f, uint64_t n, uint64_t *total) {
 }
 
 /* Whether the next columns hold n values of the type. */
-static bool fits(struct fit *f, struct type *type, const struct scope *scope, uint64_t n) {
-  struct scoped t = resolve(type, scope), identity;
+static bool type_fits(struct fit *f, struct type *type, const struct scope *scope, uint64_t n) {
+  struct scoped t = resolve_in_scope(type, scope), identity;
   struct scope inner;
   uint64_t total;
   const struct core_lambda *lambda;
   switch ((enum type_tag)t.type->tag) {
   case TYPE_SEQUENCE:
-    return column_fits(f, n, &total) && fits(f, t.type->part[0], t.scope, total);
+    return column_fits(f, n, &total) && type_fits(f, t.type->part[0], t.scope, total);
   case TYPE_PAIR:
-    return fits(f, t.type->part[0], t.scope, n) && fits(f, t.type->part[1], t.scope, n);
-  case TYPE_DATA: inner = scope_of_data(t); return fits(f, t.type->data->contents, &inner, n);
+    return type_fits(f, t.type->part[0], t.scope, n) &&
+           type_fits(f, t.type->part[1], t.scope, n);
+  case TYPE_DATA:
+    inner = scope_of_data(t);
+    return type_fits(f, t.type->data->contents, &inner, n);
   case TYPE_FUNCTION:
     lambda = lambda_of(t, &identity);
     if (!lambda) return true;
     inner = scope_of_lambda(identity);
     for (uint32_t i = 0; i < lambda->captured_count; i++) {
-      if (!fits(f, lambda->captured[i]->type, &inner, n)) return false;
+      if (!type_fits(f, lambda->captured[i]->type, &inner, n)) return false;
     }
     return true;
   case TYPE_IDENTITY: return true;
@@ -225,7 +229,7 @@ static bool fits(struct fit *f, struct type *type, const struct scope *scope, ui
 
 bool value_fits(const struct nesl_value *value, uint64_t *wanted, uint64_t *found) {
   struct fit f = {.next = value->columns};
-  const bool fine = fits(&f, value->type, NULL, 1);
+  const bool fine = type_fits(&f, value->type, NULL, 1);
   *wanted = f.wanted;
   *found = f.found;
   return fine;
@@ -240,7 +244,7 @@ struct signature {
 static void show_signature(struct type *type, const struct scope *scope, struct arena *arena,
                            struct signature *s) {
   if (s->text.count > VALUE_MOST_COLUMNS) return; /* no file has it, nor any value */
-  struct scoped t = resolve(type, scope);
+  struct scoped t = resolve_in_scope(type, scope);
   struct scope inner;
   char letter = '?';
   switch ((enum type_tag)t.type->tag) {
@@ -274,16 +278,16 @@ static void name_components(struct type *, const struct scope *, struct arena *,
                             const char *name, struct signature *);
 
 /* The fields of a record, with what stands before their names. */
-static void name_fields(struct scoped record, struct arena *arena, const char *before,
-                        struct signature *s) {
+static void name_record_fields(struct scoped record, struct arena *arena, const char *before,
+                               struct signature *s) {
   const struct datatype *data = record.type->data;
   const struct scope inner = scope_of_data(record);
-  struct scoped rest = resolve(data->contents, &inner);
+  struct scoped rest = resolve_in_scope(data->contents, &inner);
   for (uint32_t i = 0; i < data->field_count; i++) {
     const bool last = i + 1 == data->field_count;
     name_components(last ? rest.type : rest.type->part[0], rest.scope, arena,
                     arena_printf(arena, "%s%s", before, data->fields[i]->text), s);
-    if (!last) rest = resolve(rest.type->part[1], rest.scope);
+    if (!last) rest = resolve_in_scope(rest.type->part[1], rest.scope);
   }
 }
 
@@ -291,7 +295,8 @@ static void name_fields(struct scoped record, struct arena *arena, const char *b
 static void name_tuple(struct scoped tuple, struct arena *arena, const char *name,
                        struct signature *s) {
   unsigned i = 0;
-  for (; tuple.type->tag == TYPE_PAIR; tuple = resolve(tuple.type->part[1], tuple.scope)) {
+  for (; tuple.type->tag == TYPE_PAIR;
+       tuple = resolve_in_scope(tuple.type->part[1], tuple.scope)) {
     name_components(tuple.type->part[0], tuple.scope, arena,
                     arena_printf(arena, "%s_%u", name, i++), s);
   }
@@ -301,11 +306,11 @@ static void name_tuple(struct scoped tuple, struct arena *arena, const char *nam
 static void name_components(struct type *type, const struct scope *scope, struct arena *arena,
                             const char *name, struct signature *s) {
   if (s->text.count > VALUE_MOST_COLUMNS) return;
-  struct scoped t = resolve(type, scope);
+  struct scoped t = resolve_in_scope(type, scope);
   if (t.type->tag == TYPE_PAIR) {
     name_tuple(t, arena, name, s);
   } else if (t.type->tag == TYPE_DATA && t.type->data->field_count) {
-    name_fields(t, arena, arena_printf(arena, "%s_", name), s);
+    name_record_fields(t, arena, arena_printf(arena, "%s_", name), s);
   } else if (t.type->tag == TYPE_DATA) {
     const struct scope inner = scope_of_data(t);
     name_components(t.type->data->contents, &inner, arena, name, s);
@@ -317,11 +322,11 @@ static void name_components(struct type *type, const struct scope *scope, struct
 const char *value_signature(struct arena *arena, struct type *ground) {
   struct signature s = {.text = {0}};
   show_signature(ground, NULL, arena, &s);
-  struct scoped element = resolve(ground, NULL);
+  struct scoped element = resolve_in_scope(ground, NULL);
   while (element.type->tag == TYPE_SEQUENCE)
-    element = resolve(element.type->part[0], element.scope);
+    element = resolve_in_scope(element.type->part[0], element.scope);
   const bool record = element.type->tag == TYPE_DATA && element.type->data->field_count > 0;
-  if (record) name_fields(element, arena, "", &s);
+  if (record) name_record_fields(element, arena, "", &s);
   *array_push(arena, &s.text) = '\0';
   return s.text.items;
 }
@@ -348,15 +353,15 @@ struct printer {
   struct float_layout floats;
   struct output out;
   const struct stop *stop;
-  uint64_t looks; /* of asked_to_end */
+  uint64_t looks; /* calls of is_printer_stopped */
   bool ended;
 };
 
 /* Skips n values of a type whose first column is `column`; returns the column after its last.
  */
-static uint32_t skip(struct printer *p, struct type *type, const struct scope *scope,
-                     uint32_t column, uint64_t n) {
-  struct scoped t = resolve(type, scope), identity;
+static uint32_t skip_columns(struct printer *p, struct type *type, const struct scope *scope,
+                             uint32_t column, uint64_t n) {
+  struct scoped t = resolve_in_scope(type, scope), identity;
   struct scope inner;
   uint64_t total = 0;
   const struct core_lambda *lambda;
@@ -365,19 +370,19 @@ static uint32_t skip(struct printer *p, struct type *type, const struct scope *s
     for (uint64_t i = 0; i < n; i++) {
       total += (uint64_t)p->columns[column].as.ints[p->positions[column]++];
     }
-    return skip(p, t.type->part[0], t.scope, column + 1, total);
+    return skip_columns(p, t.type->part[0], t.scope, column + 1, total);
   case TYPE_PAIR:
-    column = skip(p, t.type->part[0], t.scope, column, n);
-    return skip(p, t.type->part[1], t.scope, column, n);
+    column = skip_columns(p, t.type->part[0], t.scope, column, n);
+    return skip_columns(p, t.type->part[1], t.scope, column, n);
   case TYPE_DATA:
     inner = scope_of_data(t);
-    return skip(p, t.type->data->contents, &inner, column, n);
+    return skip_columns(p, t.type->data->contents, &inner, column, n);
   case TYPE_FUNCTION:
     lambda = lambda_of(t, &identity);
     if (!lambda) return column;
     inner = scope_of_lambda(identity);
     for (uint32_t i = 0; i < lambda->captured_count; i++) {
-      column = skip(p, lambda->captured[i]->type, &inner, column, n);
+      column = skip_columns(p, lambda->captured[i]->type, &inner, column, n);
     }
     return column;
   case TYPE_IDENTITY: return column;
@@ -393,17 +398,17 @@ static uint32_t skip(struct printer *p, struct type *type, const struct scope *s
 }
 
 /* Whether printing was asked to end. */
-static bool asked_to_end(struct printer *p) {
+static bool is_printer_stopped(struct printer *p) {
   enum { UNASKED = 4096 };
   if (++p->looks % UNASKED == 0) p->ended |= stop_asks(p->stop) != STOP_NOT;
   return p->ended;
 }
 
 /* The string whose `length` characters come next in the column. */
-static void show_string(struct printer *p, uint32_t column, uint64_t length) {
+static void show_string_value(struct printer *p, uint32_t column, uint64_t length) {
   const int64_t *chars = p->columns[column].as.ints + p->positions[column];
   output_char(&p->out, '"');
-  for (uint64_t i = 0; i < length && !asked_to_end(p); i++) {
+  for (uint64_t i = 0; i < length && !is_printer_stopped(p); i++) {
     if (chars[i] == '"' || chars[i] == '\\') output_char(&p->out, '\\');
     output_char(&p->out, (char)chars[i]);
   }
@@ -411,7 +416,8 @@ static void show_string(struct printer *p, uint32_t column, uint64_t length) {
   p->positions[column] += length;
 }
 
-static uint32_t show(struct printer *, struct type *, const struct scope *, uint32_t column);
+static uint32_t show_value_part(struct printer *, struct type *, const struct scope *,
+                                uint32_t column);
 
 /* Where no more elements may be printed: "... 1,234 more". */
 static void show_rest(struct printer *p, bool behind_others, uint64_t count) {
@@ -427,18 +433,18 @@ static void show_rest(struct printer *p, bool behind_others, uint64_t count) {
 
 static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t column) {
   uint64_t length = (uint64_t)p->columns[column].as.ints[p->positions[column]++];
-  struct scoped element = resolve(t.type->part[0], t.scope);
+  struct scoped element = resolve_in_scope(t.type->part[0], t.scope);
   if (element.type->tag == TYPE_CHAR) {
-    show_string(p, column + 1, length);
+    show_string_value(p, column + 1, length);
     return column + 2;
   }
   uint64_t shown = length < p->print_length ? length : p->print_length;
   output_char(&p->out, '[');
   uint64_t i = 0;
-  for (; i < shown && p->left > 0 && !asked_to_end(p); i++) {
+  for (; i < shown && p->left > 0 && !is_printer_stopped(p); i++) {
     p->left--;
     if (i > 0) output_text(&p->out, ", ");
-    show(p, element.type, element.scope, column + 1);
+    show_value_part(p, element.type, element.scope, column + 1);
   }
   if (i < shown) {
     show_rest(p, i > 0, length - i);
@@ -446,32 +452,32 @@ static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t colum
     output_text(&p->out, shown > 0 ? ",..." : "...");
   }
   output_char(&p->out, ']');
-  return skip(p, element.type, element.scope, column + 1, length - i);
+  return skip_columns(p, element.type, element.scope, column + 1, length - i);
 }
 
 /* The components of a right-nested tuple, without parentheses. */
-static uint32_t show_tuple(struct printer *p, struct type *type, const struct scope *scope,
-                           uint32_t column) {
-  struct scoped t = resolve(type, scope);
+static uint32_t show_tuple_value(struct printer *p, struct type *type,
+                                 const struct scope *scope, uint32_t column) {
+  struct scoped t = resolve_in_scope(type, scope);
   while (t.type->tag == TYPE_PAIR) {
-    column = show(p, t.type->part[0], t.scope, column);
+    column = show_value_part(p, t.type->part[0], t.scope, column);
     output_text(&p->out, ", ");
-    t = resolve(t.type->part[1], t.scope);
+    t = resolve_in_scope(t.type->part[1], t.scope);
   }
-  return show(p, t.type, t.scope, column);
+  return show_value_part(p, t.type, t.scope, column);
 }
 
 /* The fields of a record, name := value. */
-static uint32_t show_fields(struct printer *p, const struct datatype *data,
-                            const struct scope *scope, uint32_t column) {
-  struct scoped rest = resolve(data->contents, scope);
+static uint32_t show_fields_value(struct printer *p, const struct datatype *data,
+                                  const struct scope *scope, uint32_t column) {
+  struct scoped rest = resolve_in_scope(data->contents, scope);
   for (uint32_t i = 0; i < data->field_count; i++) {
     const bool last = i + 1 == data->field_count;
     if (i > 0) output_text(&p->out, ", ");
     output_text(&p->out, data->fields[i]->text);
     output_text(&p->out, " := ");
-    column = show(p, last ? rest.type : rest.type->part[0], rest.scope, column);
-    if (!last) rest = resolve(rest.type->part[1], rest.scope);
+    column = show_value_part(p, last ? rest.type : rest.type->part[0], rest.scope, column);
+    if (!last) rest = resolve_in_scope(rest.type->part[1], rest.scope);
   }
   return column;
 }
@@ -493,26 +499,29 @@ static void show_scalar(struct printer *p, enum type_tag tag, uint32_t column) {
 
 /* Prints the next value of a type whose first column is `column`; the column behind its last.
  */
-static uint32_t show(struct printer *p, struct type *type, const struct scope *scope,
-                     uint32_t column) {
-  struct scoped t = resolve(type, scope);
+static uint32_t show_value_part(struct printer *p, struct type *type, const struct scope *scope,
+                                uint32_t column) {
+  struct scoped t = resolve_in_scope(type, scope);
   struct scope inner;
   switch ((enum type_tag)t.type->tag) {
   case TYPE_SEQUENCE: return show_sequence(p, t, column);
   case TYPE_PAIR:
     output_char(&p->out, '(');
-    column = show_tuple(p, t.type, t.scope, column);
+    column = show_tuple_value(p, t.type, t.scope, column);
     output_char(&p->out, ')');
     return column;
   case TYPE_DATA:
     inner = scope_of_data(t);
     output_text(&p->out, t.type->data->name->text);
     output_char(&p->out, '(');
-    column = t.type->data->field_count ? show_fields(p, t.type->data, &inner, column)
-                                       : show_tuple(p, t.type->data->contents, &inner, column);
+    column = t.type->data->field_count
+                 ? show_fields_value(p, t.type->data, &inner, column)
+                 : show_tuple_value(p, t.type->data->contents, &inner, column);
     output_char(&p->out, ')');
     return column;
-  case TYPE_FUNCTION: output_text(&p->out, "fn"); return skip(p, t.type, t.scope, column, 1);
+  case TYPE_FUNCTION:
+    output_text(&p->out, "fn");
+    return skip_columns(p, t.type, t.scope, column, 1);
   case TYPE_IDENTITY: return column;
   case TYPE_INT:
   case TYPE_FLOAT:
@@ -535,7 +544,7 @@ void value_show(const struct nesl_value *value, const struct value_layout *layou
                       .floats = layout->floats,
                       .out.file = out,
                       .stop = layout->stop};
-  show(&p, value->type, NULL, 0);
+  show_value_part(&p, value->type, NULL, 0);
   output_flush(&p.out);
   free(positions);
 }
