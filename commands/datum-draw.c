@@ -129,29 +129,30 @@ static uint64_t side(uint64_t size) {
   return size < 4 ? size : (uint64_t)(2.0 * sqrt((double)size));
 }
 
-static struct datum draw_items(struct arena *arena, struct random_bits *bits,
-                               struct type *element, const struct datum_domain *domain,
-                               uint64_t size) {
+static struct random_datum draw_items(struct arena *arena, struct random_bits *bits,
+                                      struct type *element, const struct datum_domain *domain,
+                                      uint64_t size) {
   if (has_sequence(arena, element)) size = side(size);
   const uint64_t count = random_below(bits, size + 1);
-  struct datum *items = arena_alloc(arena, count * sizeof *items + 1);
+  struct random_datum *items = arena_alloc(arena, count * sizeof *items + 1);
   for (uint64_t i = 0; i < count; i++)
     items[i] = datum_draw(arena, bits, element, domain, size);
-  return (struct datum){.count = (uint32_t)count, .items = items};
+  return (struct random_datum){.count = (uint32_t)count, .items = items};
 }
 
-static struct datum draw_pair(struct arena *arena, struct random_bits *bits, struct type *pair,
-                              const struct datum_domain *domain, uint64_t size) {
-  struct datum *items = arena_alloc(arena, 2 * sizeof *items);
+static struct random_datum draw_pair(struct arena *arena, struct random_bits *bits,
+                                     struct type *pair, const struct datum_domain *domain,
+                                     uint64_t size) {
+  struct random_datum *items = arena_alloc(arena, 2 * sizeof *items);
   for (unsigned i = 0; i < 2; i++)
     items[i] = datum_draw(arena, bits, pair->part[i], domain, size);
-  return (struct datum){.count = 2, .items = items};
+  return (struct random_datum){.count = 2, .items = items};
 }
 
-struct datum datum_draw(struct arena *arena, struct random_bits *bits, struct type *type,
-                        const struct datum_domain *domain, uint64_t size) {
-  struct datum d = {.count = 0};
-  struct datum *inner;
+struct random_datum datum_draw(struct arena *arena, struct random_bits *bits, struct type *type,
+                               const struct datum_domain *domain, uint64_t size) {
+  struct random_datum d = {.count = 0};
+  struct random_datum *inner;
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: d.as.integer = draw_int(bits, domain, size); break;
@@ -163,7 +164,7 @@ struct datum datum_draw(struct arena *arena, struct random_bits *bits, struct ty
   case TYPE_DATA:
     inner = arena_alloc(arena, sizeof *inner);
     *inner = datum_draw(arena, bits, type_contents(arena, type), domain, size);
-    return (struct datum){.count = 1, .items = inner};
+    return (struct random_datum){.count = 1, .items = inner};
   case TYPE_STREAM:
   case TYPE_FUNCTION:
   case TYPE_IDENTITY:

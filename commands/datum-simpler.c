@@ -8,7 +8,7 @@ static bool is_full(const datum_list *list) {
   return list->count >= DATUM_MOST_SIMPLER;
 }
 
-static void add_datum(struct arena *arena, datum_list *list, struct datum d) {
+static void add_datum(struct arena *arena, datum_list *list, struct random_datum d) {
   if (!is_full(list)) *array_push(arena, list) = d;
 }
 
@@ -20,7 +20,7 @@ static const struct property_range *range_of_kind(const struct datum_domain *dom
 /* ---- scalars ---- */
 
 static void add_int_datum(struct arena *arena, datum_list *list, int64_t x) {
-  add_datum(arena, list, (struct datum){.as.integer = x});
+  add_datum(arena, list, (struct random_datum){.as.integer = x});
 }
 
 /* Returns the simplest int. */
@@ -49,7 +49,8 @@ static void simpler_int(struct arena *arena, const struct property_range *range,
 static void add_float(struct arena *arena, const struct property_range *range, double x,
                       double was, datum_list *list) {
   if (range && !(x >= range->least && x < range->most)) return;
-  if (memcmp(&x, &was, sizeof x) != 0) add_datum(arena, list, (struct datum){.as.real = x});
+  if (memcmp(&x, &was, sizeof x) != 0)
+    add_datum(arena, list, (struct random_datum){.as.real = x});
 }
 
 /* Appends simpler floats: for an integer as for an int, for others without a fraction, with
@@ -118,18 +119,18 @@ static void simpler_char(struct arena *arena, const struct property_range *range
 /* ---- composed values ---- */
 
 /* Returns the value with another item at i. */
-static struct datum with_item(struct arena *arena, const struct datum *d, uint32_t i,
-                              struct datum item) {
-  struct datum *items = arena_alloc(arena, d->count * sizeof *items);
+static struct random_datum with_item(struct arena *arena, const struct random_datum *d,
+                                     uint32_t i, struct random_datum item) {
+  struct random_datum *items = arena_alloc(arena, d->count * sizeof *items);
   memcpy(items, d->items, d->count * sizeof *items);
   items[i] = item;
-  return (struct datum){.count = d->count, .items = items};
+  return (struct random_datum){.count = d->count, .items = items};
 }
 
 /* The value with what is simpler than its item i instead of that. */
 static void simpler_item(struct arena *arena, struct type *type,
-                         const struct datum_domain *domain, const struct datum *d, uint32_t i,
-                         datum_list *list) {
+                         const struct datum_domain *domain, const struct random_datum *d,
+                         uint32_t i, datum_list *list) {
   datum_list simpler = {0};
   if (is_full(list)) return;
   datum_simpler(arena, type, domain, &d->items[i], &simpler);
@@ -139,20 +140,20 @@ static void simpler_item(struct arena *arena, struct type *type,
 }
 
 /* Returns the sequence without the elements at .. at + length - 1. */
-static struct datum without(struct arena *arena, const struct datum *d, uint32_t at,
-                            uint32_t length) {
+static struct random_datum without(struct arena *arena, const struct random_datum *d,
+                                   uint32_t at, uint32_t length) {
   const uint32_t end = at + length < d->count ? at + length : d->count;
   const uint32_t count = d->count - (end - at);
-  struct datum *items = arena_alloc(arena, count * sizeof *items + 1);
+  struct random_datum *items = arena_alloc(arena, count * sizeof *items + 1);
   memcpy(items, d->items, at * sizeof *items);
   memcpy(items + at, d->items + end, (d->count - end) * sizeof *items);
-  return (struct datum){.count = count, .items = items};
+  return (struct random_datum){.count = count, .items = items};
 }
 
 /* Appends sequences of fewer elements: none, then without each half, each quarter ... each
  * element. */
 static void simpler_sequence(struct arena *arena, struct type *element,
-                             const struct datum_domain *domain, const struct datum *d,
+                             const struct datum_domain *domain, const struct random_datum *d,
                              datum_list *list) {
   for (uint32_t length = d->count; length > 0; length /= 2) {
     for (uint32_t at = 0; at < d->count; at += length) {
@@ -163,7 +164,7 @@ static void simpler_sequence(struct arena *arena, struct type *element,
 }
 
 void datum_simpler(struct arena *arena, struct type *type, const struct datum_domain *domain,
-                   const struct datum *d, datum_list *list) {
+                   const struct random_datum *d, datum_list *list) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
   case TYPE_INT:

@@ -15,7 +15,7 @@ struct growing {
 };
 
 /* Appends the value to the columns from `column` on. */
-static void append_datum(struct growing *g, struct type *type, const struct datum *d,
+static void append_datum(struct growing *g, struct type *type, const struct random_datum *d,
                          uint32_t column) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {
@@ -56,7 +56,7 @@ static struct column grown_column(const struct growing *g, uint8_t kind, uint32_
 }
 
 struct nesl_value datum_columns(struct arena *arena, struct type *sequence,
-                                const struct datum *d, size_t count) {
+                                const struct random_datum *d, size_t count) {
   struct column_kinds kinds = {.arena = arena};
   value_columns(sequence, &kinds);
   const size_t n = kinds.list.count;
@@ -64,7 +64,7 @@ struct nesl_value datum_columns(struct arena *arena, struct type *sequence,
   g.ints = arena_alloc(arena, n * sizeof *g.ints);
   g.floats = arena_alloc(arena, n * sizeof *g.floats);
   g.bools = arena_alloc(arena, n * sizeof *g.bools);
-  const struct datum all = {.count = (uint32_t)count, .items = d};
+  const struct random_datum all = {.count = (uint32_t)count, .items = d};
   append_datum(&g, sequence, &all, 0);
   struct nesl_value value = {.type = sequence, .count = (uint32_t)n};
   value.columns = arena_alloc(arena, n * sizeof *value.columns);
@@ -107,7 +107,7 @@ static void show_string_char(int64_t c, bool escapes, FILE *out) {
 }
 
 /* "..." where that is possible: escapes are what e"..." has. */
-static void datum_show_string(const struct datum *d, FILE *out) {
+static void datum_show_string(const struct random_datum *d, FILE *out) {
   bool escapes = false;
   for (uint32_t i = 0; i < d->count; i++) {
     escapes |= !is_plain_char(d->items[i].as.integer) || d->items[i].as.integer == '\\';
@@ -127,7 +127,8 @@ static void show_empty(struct arena *arena, struct type *element, FILE *out) {
 }
 
 static void datum_show_sequence(struct arena *arena, struct type *element,
-                                const struct datum *d, const struct widths *widths, FILE *out) {
+                                const struct random_datum *d, const struct widths *widths,
+                                FILE *out) {
   if (type_of(element)->tag == TYPE_CHAR) {
     datum_show_string(d, out);
   } else if (d->count == 0) {
@@ -142,8 +143,9 @@ static void datum_show_sequence(struct arena *arena, struct type *element,
 }
 
 /* Writes a tuple without its parentheses. */
-static void datum_show_components(struct arena *arena, struct type *type, const struct datum *d,
-                                  const struct widths *widths, FILE *out) {
+static void datum_show_components(struct arena *arena, struct type *type,
+                                  const struct random_datum *d, const struct widths *widths,
+                                  FILE *out) {
   for (type = type_of(type); type->tag == TYPE_PAIR; type = type_of(type->part[1])) {
     datum_show(arena, type->part[0], &d->items[0], widths, out);
     fputs(", ", out);
@@ -152,14 +154,15 @@ static void datum_show_components(struct arena *arena, struct type *type, const 
   datum_show(arena, type, d, widths, out);
 }
 
-static void datum_show_data(struct arena *arena, struct type *type, const struct datum *d,
-                            const struct widths *widths, FILE *out) {
+static void datum_show_data(struct arena *arena, struct type *type,
+                            const struct random_datum *d, const struct widths *widths,
+                            FILE *out) {
   fprintf(out, "%s(", type->data->name->text);
   datum_show_components(arena, type_contents(arena, type), &d->items[0], widths, out);
   fputc(')', out);
 }
 
-void datum_show(struct arena *arena, struct type *type, const struct datum *d,
+void datum_show(struct arena *arena, struct type *type, const struct random_datum *d,
                 const struct widths *widths, FILE *out) {
   type = type_of(type);
   switch ((enum type_tag)type->tag) {

@@ -14,13 +14,13 @@
 #include "neslc/value.h"
 
 /* A value of a type that is known from elsewhere. */
-struct datum {
+struct random_datum {
   union {
     int64_t integer; /* INT, BOOL (0 or 1), CHAR */
     double real;
   } as;
-  uint32_t count;            /* of items */
-  const struct datum *items; /* SEQUENCE: elements; PAIR: both; DATA: its contents */
+  uint32_t count;                   /* of items */
+  const struct random_datum *items; /* SEQUENCE: elements; PAIR: both; DATA: its contents */
 };
 
 /* The scalars that a value may have. */
@@ -49,12 +49,12 @@ bool datum_has_range(struct arena *, struct type *, const struct property_range 
 
 /* Draws a value of the type. Sequences have at most `size` elements, nested ones together about
  * that many; most ints are within size of 0. Items are the arena's. */
-struct datum datum_draw(struct arena *, struct random_bits *, struct type *,
-                        const struct datum_domain *, uint64_t size);
+struct random_datum datum_draw(struct arena *, struct random_bits *, struct type *,
+                               const struct datum_domain *, uint64_t size);
 
 /* ---- simpler values ---- */
 
-typedef ARRAY(struct datum) datum_list;
+typedef ARRAY(struct random_datum) datum_list;
 
 /* The most values that one call appends. */
 enum { DATUM_MOST_SIMPLER = 600 };
@@ -62,15 +62,15 @@ enum { DATUM_MOST_SIMPLER = 600 };
  * with fewer elements, numbers nearer to 0, components one by one. It ends: from simpler to
  * simpler there is a last one. */
 void datum_simpler(struct arena *, struct type *, const struct datum_domain *,
-                   const struct datum *, datum_list *);
+                   const struct random_datum *, datum_list *);
 
 /* ---- as values and text ---- */
 
 /* Returns the sequence of `count` values of the type as a value of type [T], `sequence`. */
-struct nesl_value datum_columns(struct arena *, struct type *sequence, const struct datum *,
-                                size_t count);
+struct nesl_value datum_columns(struct arena *, struct type *sequence,
+                                const struct random_datum *, size_t count);
 /* Writes an expression whose value it is. */
-void datum_show(struct arena *, struct type *, const struct datum *, const struct widths *,
-                FILE *);
+void datum_show(struct arena *, struct type *, const struct random_datum *,
+                const struct widths *, FILE *);
 
 #endif

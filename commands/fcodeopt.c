@@ -73,7 +73,7 @@ static void print_stats(const struct fcode_opt_stats *s, FILE *out) {
 
 static bool fcodeopt_write(struct program *p, const struct vcode_program *vcode,
                            const char *output) {
-  struct output o;
+  struct output_file o;
   if (!output_begin(&o, output, &p->diags)) return false;
   vcode_print(vcode, o.stream);
   return output_end(&o, output, &p->diags);
@@ -98,7 +98,7 @@ static bool emit_to_file(struct program *p, const char *file, emit_superops *wri
                          struct vcode_program *vcode) {
   if (!file) return true;
   const struct superop *const *ops = read_superops(p, vcode);
-  struct output out;
+  struct output_file out;
   if (!ops || !output_begin(&out, file, &p->diags)) return false;
   struct memory_guard guard;
   memory_guard_begin(&guard);

@@ -50,7 +50,7 @@ struct c_types {
 /* Returns the C type of values of a ground type of data, in the arena, as all types here. May
  * end in memory_failed. */
 struct c_type *c_type_of(struct c_types *, struct type *);
-/* Returns the type as NESL writes it, with the contents of datatypes in their place: a context
+/* Returns the type as NESL writes it, with datatypes replaced by their contents: a context
  * need not know them. `components`: a tuple has no parentheses. */
 const char *c_type_contents(struct arena *, struct type *, bool components);
 /* Returns the name of a struct's member: c0, c1 ..., or that of a record's field. */

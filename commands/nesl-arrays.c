@@ -331,7 +331,7 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
 
 /* The file that is being written, to be abandoned if memory runs out. */
 struct writing {
-  struct output out;
+  struct output_file out;
   bool open;
 };
 

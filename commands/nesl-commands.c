@@ -389,7 +389,7 @@ static struct vcode_program *compile_argument(struct command *c) {
 
 static bool dump_command(struct command *c) {
   struct nesl *n = c->n;
-  struct output out;
+  struct output_file out;
   if (!command_word_is(c, 0, "vcode") || c->count < 2 || c->words[1].kind != TOKEN_STRING ||
       !c->form->argument) {
     return command_error(c, "dump takes vcode, a file name in quotes and an expression");

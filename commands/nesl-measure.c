@@ -55,7 +55,7 @@ static void print_measurement_json(const struct nesl *n, const struct measuremen
 }
 
 bool nesl_report(struct nesl *n, const struct measurement *m) {
-  struct output out;
+  struct output_file out;
   const char *file = n->options->times;
   fflush(n->out);
   print_line(m, arena_alloc(n->session->arena, m->machine.runs * sizeof(double)));

@@ -24,7 +24,7 @@ static void print_written(const struct property *p, struct span at) {
 
 /* Prints v = (F)([1, 2]). */
 static void print_binding(struct trying *t, size_t i, struct type *type,
-                          const struct datum *d) {
+                          const struct random_datum *d) {
   const struct property *p = t->in->property;
   const struct property_parameter *parameter = &p->parameters.items[i];
   const bool drawn = parameter->generator.end != 0;
@@ -37,7 +37,7 @@ static void print_binding(struct trying *t, size_t i, struct type *type,
 }
 
 /* let v = [1, 2]; x = 0 in LAW; */
-static void print_case(struct trying *t, const struct datum *d) {
+static void print_case(struct trying *t, const struct random_datum *d) {
   const struct property *p = t->in->property;
   struct type *type = type_of(t->in->parameter);
   fputs("    let ", stdout);
@@ -53,7 +53,7 @@ static void print_case(struct trying *t, const struct datum *d) {
 }
 
 /* Prints the arguments that were computed from the drawn values, if there are any. */
-static void print_arguments(struct trying *t, const struct datum *d) {
+static void print_arguments(struct trying *t, const struct random_datum *d) {
   if (!t->in->arguments || !trial_run(t, t->in->arguments, d, 1)) return;
   const struct property *p = t->in->property;
   const struct value_layout layout = nesl_layout(t->n);
@@ -92,7 +92,7 @@ static const char *verdict_text(enum verdict v) {
   return "an error";
 }
 
-void report_difference(struct trying *t, const struct datum *d, enum verdict lifted,
+void report_difference(struct trying *t, const struct random_datum *d, enum verdict lifted,
                        enum verdict flat) {
   print_begin(t);
   printf("is %s in {... : x in cases}, and %s for the same case alone: an error in Ravel, "
@@ -103,8 +103,8 @@ void report_difference(struct trying *t, const struct datum *d, enum verdict lif
   print_repeat_command(t);
 }
 
-void report_failure(struct trying *t, const struct datum *d, uint64_t number, unsigned steps,
-                    bool ended) {
+void report_failure(struct trying *t, const struct random_datum *d, uint64_t number,
+                    unsigned steps, bool ended) {
   const char *variables = t->in->variables;
   print_begin(t);
   printf("fails in case %llu%s%s", (unsigned long long)number, *variables ? " with " : "",
@@ -121,7 +121,7 @@ void report_failure(struct trying *t, const struct datum *d, uint64_t number, un
   print_repeat_command(t);
 }
 
-void report_together(struct trying *t, struct round *r) {
+void report_together(struct trying *t, struct trial_round *r) {
   print_begin(t);
   printf(
       "fails for %zu cases at once, and for none of them alone: is there too little memory or "

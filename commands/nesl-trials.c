@@ -65,7 +65,7 @@ static bool note_run(struct nesl *n, void *context, const struct nesl_done *it) 
   return true;
 }
 
-bool trial_run(struct trying *t, const struct source *form, const struct datum *cases,
+bool trial_run(struct trying *t, const struct source *form, const struct random_datum *cases,
                size_t count) {
   struct nesl *n = t->n;
   const struct nesl_value value = datum_columns(&t->values, t->in->cases, cases, count);
@@ -95,12 +95,12 @@ static const struct column *verdicts_of(struct trying *t, const char *name) {
   return &g->value.columns[g->value.count - 1];
 }
 
-enum verdict trial_alone(struct trying *t, const struct datum *one) {
+enum verdict trial_alone(struct trying *t, const struct random_datum *one) {
   if (!trial_run(t, t->in->flat, one, 1)) return VERDICT_FAULT;
   return (enum verdict)verdicts_of(t, "_verdict")->as.ints[0];
 }
 
-bool trial_at_once(struct trying *t, struct round *r, size_t from, size_t end) {
+bool trial_at_once(struct trying *t, struct trial_round *r, size_t from, size_t end) {
   if (!trial_run(t, t->in->lifted, r->cases + from, end - from)) return false;
   const struct column *column = verdicts_of(t, "_verdicts");
   for (size_t i = from; i < end; i++) {
@@ -114,7 +114,7 @@ bool trial_failed(enum verdict v) {
 }
 
 /* The first of the cases from .. end - 1 that fails, or `end`. Verdicts up to there are set. */
-static size_t first_failure(struct trying *t, struct round *r, size_t from, size_t end) {
+static size_t first_failure(struct trying *t, struct trial_round *r, size_t from, size_t end) {
   t->runs++;
   if (from == end || is_asked_to_end(t)) return end;
   if (trial_at_once(t, r, from, end)) {
@@ -139,21 +139,22 @@ static uint64_t chosen_number(uint64_t option, uint64_t property, uint64_t usual
 }
 
 /* Draws a case of all parameters, which is a tuple from parameter i on. */
-static struct datum draw_case(struct trying *t, size_t i, struct type *type, uint64_t size) {
+static struct random_datum draw_case(struct trying *t, size_t i, struct type *type,
+                                     uint64_t size) {
   const struct property *p = t->in->property;
   const struct datum_domain domain = {&p->parameters.items[i].range, t->n->options->widths};
   if (i + 1 == p->parameters.count)
     return datum_draw(&t->values, &t->bits, type, &domain, size);
   type = type_of(type);
-  struct datum *items = arena_alloc(&t->values, 2 * sizeof *items);
+  struct random_datum *items = arena_alloc(&t->values, 2 * sizeof *items);
   items[0] = datum_draw(&t->values, &t->bits, type->part[0], &domain, size);
   items[1] = draw_case(t, i + 1, type->part[1], size);
-  return (struct datum){.count = 2, .items = items};
+  return (struct random_datum){.count = 2, .items = items};
 }
 
 /* Draws cases `first` and those behind it, whose sizes grow with their numbers. */
-static struct round draw_round(struct trying *t, uint64_t first, uint64_t count) {
-  struct round r = {.count = (size_t)count};
+static struct trial_round draw_round(struct trying *t, uint64_t first, uint64_t count) {
+  struct trial_round r = {.count = (size_t)count};
   r.cases = arena_alloc(&t->values, r.count * sizeof *r.cases);
   r.verdicts = arena_alloc(&t->values, r.count * sizeof *r.verdicts);
   for (size_t i = 0; i < r.count; i++) {
@@ -167,8 +168,8 @@ static struct round draw_round(struct trying *t, uint64_t first, uint64_t count)
 /* ---- simpler cases ---- */
 
 /* Appends cases that are simpler in the component of one parameter, from parameter i on. */
-static void simpler_cases(struct trying *t, size_t i, struct type *type, const struct datum *d,
-                          datum_list *list) {
+static void simpler_cases(struct trying *t, size_t i, struct type *type,
+                          const struct random_datum *d, datum_list *list) {
   const struct property *p = t->in->property;
   const struct datum_domain domain = {&p->parameters.items[i].range, t->n->options->widths};
   if (i + 1 == p->parameters.count) {
@@ -181,30 +182,30 @@ static void simpler_cases(struct trying *t, size_t i, struct type *type, const s
   simpler_cases(t, i + 1, type->part[1], &d->items[1], &component[1]);
   for (unsigned k = 0; k < 2; k++) {
     for (size_t j = 0; j < component[k].count; j++) {
-      struct datum *items = arena_alloc(&t->values, 2 * sizeof *items);
+      struct random_datum *items = arena_alloc(&t->values, 2 * sizeof *items);
       memcpy(items, d->items, 2 * sizeof *items);
       items[k] = component[k].items[j];
-      *array_push(&t->values, list) = (struct datum){.count = 2, .items = items};
+      *array_push(&t->values, list) = (struct random_datum){.count = 2, .items = items};
     }
   }
 }
 
 /* A copy in the arena that keeps the case that fails. */
-static struct datum kept(struct trying *t, const struct datum *d) {
-  struct datum copy = *d;
-  struct datum *items = arena_alloc(&t->keep, d->count * sizeof *items + 1);
+static struct random_datum kept(struct trying *t, const struct random_datum *d) {
+  struct random_datum copy = *d;
+  struct random_datum *items = arena_alloc(&t->keep, d->count * sizeof *items + 1);
   for (uint32_t i = 0; i < d->count; i++) items[i] = kept(t, &d->items[i]);
   copy.items = items;
   return copy;
 }
 
 /* Replaces a case that fails by a simpler one; false if there is none. */
-static bool simplify(struct trying *t, struct datum *failing) {
+static bool simplify(struct trying *t, struct random_datum *failing) {
   datum_list list = {0};
   arena_free(&t->values);
   simpler_cases(t, 0, t->in->parameter, failing, &list);
-  struct round r = {list.items, arena_alloc(&t->values, list.count * sizeof *r.verdicts + 1),
-                    list.count};
+  struct trial_round r = {
+      list.items, arena_alloc(&t->values, list.count * sizeof *r.verdicts + 1), list.count};
   t->tried += list.count;
   const size_t found = first_failure(t, &r, 0, r.count);
   if (found < r.count) *failing = kept(t, &r.cases[found]);
@@ -212,7 +213,7 @@ static bool simplify(struct trying *t, struct datum *failing) {
 }
 
 /* Makes the case as simple as it gets; the number of steps. `ended` early? */
-static unsigned find_simplest(struct trying *t, struct datum *failing, bool *ended) {
+static unsigned find_simplest(struct trying *t, struct random_datum *failing, bool *ended) {
   const double before = seconds_now();
   unsigned steps = 0;
   for (bool simpler = true; simpler && !*ended; steps += simpler) {
@@ -226,9 +227,9 @@ static unsigned find_simplest(struct trying *t, struct datum *failing, bool *end
 /* ---- a property ---- */
 
 /* Reports a case that failed among others. */
-static void report_case(struct trying *t, const struct datum *found, enum verdict lifted,
+static void report_case(struct trying *t, const struct random_datum *found, enum verdict lifted,
                         uint64_t number) {
-  struct datum failing = kept(t, found);
+  struct random_datum failing = kept(t, found);
   const enum verdict flat = trial_alone(t, &failing);
   if (is_asked_to_end(t)) return;
   if (flat != lifted) {
@@ -248,14 +249,14 @@ struct drawn {
   uint64_t count, step;
 };
 
-static uint64_t held_in(const struct round *r) {
+static uint64_t held_in(const struct trial_round *r) {
   uint64_t held = 0;
   for (size_t i = 0; i < r->count; i++) held += r->verdicts[i] == VERDICT_TRUE;
   return held;
 }
 
 /* Whether the case has the same verdict alone; reports it if not. */
-static bool agrees_alone(struct trying *t, const struct round *r, size_t i) {
+static bool agrees_alone(struct trying *t, const struct trial_round *r, size_t i) {
   const enum verdict flat = trial_alone(t, &r->cases[i]);
   if (flat != r->verdicts[i] && !is_asked_to_end(t)) {
     report_difference(t, &r->cases[i], r->verdicts[i], flat);
@@ -269,7 +270,7 @@ static bool try_round(struct trying *t, const struct drawn *drawn, uint64_t coun
                       uint64_t *held) {
   arena_free(&t->values);
   t->together = false;
-  struct round r = draw_round(t, drawn->step, count);
+  struct trial_round r = draw_round(t, drawn->step, count);
   const size_t failing = first_failure(t, &r, 0, r.count);
   if (is_asked_to_end(t)) return false;
   if (failing < r.count) {

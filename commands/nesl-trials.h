@@ -25,8 +25,8 @@ struct trying {
 };
 
 /* The cases of a round, and their verdicts. */
-struct round {
-  struct datum *cases;
+struct trial_round {
+  struct random_datum *cases;
   enum verdict *verdicts;
   size_t count;
 };
@@ -35,24 +35,25 @@ struct round {
 
 /* Executes one of the instance's forms, with these cases as the argument; returns false if it
  * fails. */
-bool trial_run(struct trying *, const struct source *form, const struct datum *, size_t count);
+bool trial_run(struct trying *, const struct source *form, const struct random_datum *,
+               size_t count);
 /* Tries the case alone. */
-enum verdict trial_alone(struct trying *, const struct datum *);
+enum verdict trial_alone(struct trying *, const struct random_datum *);
 /* Tries cases from .. end - 1 at once; returns false if there is a fault. */
-bool trial_at_once(struct trying *, struct round *, size_t from, size_t end);
+bool trial_at_once(struct trying *, struct trial_round *, size_t from, size_t end);
 bool trial_failed(enum verdict);
 
 /* ---- reports, to standard output ---- */
 
 /* Reports that the law does not hold for the case, which was made simpler in so many steps,
  * unless that ended early. */
-void report_failure(struct trying *, const struct datum *, uint64_t number, unsigned steps,
-                    bool ended);
+void report_failure(struct trying *, const struct random_datum *, uint64_t number,
+                    unsigned steps, bool ended);
 /* Reports that the case has another verdict alone than among others. */
-void report_difference(struct trying *, const struct datum *, enum verdict lifted,
+void report_difference(struct trying *, const struct random_datum *, enum verdict lifted,
                        enum verdict flat);
 /* Reports that cases fail at once, and none of them alone. */
-void report_together(struct trying *, struct round *);
+void report_together(struct trying *, struct trial_round *);
 /* Reports that too few of the drawn cases satisfy the condition. */
 void report_too_few(const struct trying *, uint64_t held, uint64_t drawn);
 

@@ -56,7 +56,7 @@ static const char *folder_of(const struct making *m) {
 
 static bool write_library_file(struct making *m, const char *suffix,
                                void (*print)(const struct library *, FILE *)) {
-  struct output out;
+  struct output_file out;
   struct memory_guard guard;
   struct diag_list *diags = &m->n->diags;
   const char *file = arena_printf(m->l.arena, "%s/%s%s", folder_of(m), m->l.name, suffix);

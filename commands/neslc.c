@@ -171,7 +171,7 @@ static const char *output_name(struct nesl *n, const struct neslc_options *o) {
 
 static bool neslc_write_program(struct nesl *n, const struct compilation *c, const char *file) {
   struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, c->program, &n->diags);
-  struct output out;
+  struct output_file out;
   if (!vcode || !output_begin(&out, file, &n->diags)) return false;
   vcode_print(vcode, out.stream);
   return output_end(&out, file, &n->diags);

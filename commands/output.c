@@ -23,14 +23,14 @@ static bool complain_of(struct diag_list *diags, const char *file,
 
 /* Uses the stream stdout itself, so that output stays in order and errors are found once. */
 static ssize_t write_standard(void *cookie, const char *bytes, size_t length) {
-  const struct output *o = cookie;
+  const struct output_file *o = cookie;
   if (stop_asks(o->stop) == STOP_NOT) return (ssize_t)fwrite(bytes, 1, length, stdout);
   errno = ECANCELED;
   return 0;
 }
 
-bool output_begin_as(struct output *o, const struct permissions *permissions, const char *file,
-                     struct diag_list *diags) {
+bool output_begin_as(struct output_file *o, const struct permissions *permissions,
+                     const char *file, struct diag_list *diags) {
   struct file_problem problem;
   /* Standard output of those that follow goes nowhere. */
   o->standard = strcmp(file, "-") == 0 || process_follows();
@@ -46,12 +46,12 @@ bool output_begin_as(struct output *o, const struct permissions *permissions, co
   return true;
 }
 
-bool output_begin(struct output *o, const char *file, struct diag_list *diags) {
+bool output_begin(struct output_file *o, const char *file, struct diag_list *diags) {
   const struct permissions user = process_user();
   return output_begin_as(o, &user, file, diags);
 }
 
-bool output_end(struct output *o, const char *file, struct diag_list *diags) {
+bool output_end(struct output_file *o, const char *file, struct diag_list *diags) {
   struct file_problem problem;
   if (o->standard) {
     errno = 0;
@@ -61,7 +61,7 @@ bool output_end(struct output *o, const char *file, struct diag_list *diags) {
   return replacement_end(&o->replacement, &problem) || complain_of(diags, file, &problem);
 }
 
-void output_abandon(struct output *o) {
+void output_abandon(struct output_file *o) {
   if (o->standard) {
     fclose(o->stream); /* as far as it came */
   } else {

@@ -7,7 +7,7 @@
 #include "vinterp/machine.h"
 
 /* A file that is being written, or standard output for "-": print to `stream`. */
-struct output {
+struct output_file {
   FILE *stream;
   bool standard;
   const struct stop *stop;        /* if it is */
@@ -16,15 +16,15 @@ struct output {
 
 /* Begins a file that the user named; it must be ended or abandoned, and *output must not move
  * until then. False with a diagnostic. */
-bool output_begin(struct output *, const char *file, struct diag_list *);
+bool output_begin(struct output_file *, const char *file, struct diag_list *);
 /* Begins an output with permissions: a program's. */
-bool output_begin_as(struct output *, const struct permissions *, const char *file,
+bool output_begin_as(struct output_file *, const struct permissions *, const char *file,
                      struct diag_list *);
 /* Replaces the contents of the file by what was printed; false with a diagnostic if that fails,
  * and then the file is unchanged. */
-bool output_end(struct output *, const char *file, struct diag_list *);
+bool output_end(struct output_file *, const char *file, struct diag_list *);
 /* Leaves the file unchanged. */
-void output_abandon(struct output *);
+void output_abandon(struct output_file *);
 
 /* Makes a folder with these permissions unless it is there. False with a diagnostic. */
 bool output_folder(const char *path, unsigned mode, struct diag_list *);

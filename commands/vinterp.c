@@ -74,7 +74,7 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
                      &options, &p->diags)) {
     return STATUS_FAILED;
   }
-  struct output trace;
+  struct output_file trace;
   FILE *nothing = NULL;
   if (strcmp(o->source.file, "-") ==
       0) { /* the program was the whole input: READ finds its end */
@@ -136,7 +136,7 @@ static bool print_program_as(const struct program *p, enum dump what, FILE *out)
 }
 
 static int dump_program(struct program *p, const struct command_options *o) {
-  struct output out;
+  struct output_file out;
   if (!output_begin(&out, "-", &p->diags)) return STATUS_FAILED;
   const bool printed = print_program_as(p, o->dump, out.stream) ||
                        output_complain(&p->diags, o->source.file, ENOMEM);

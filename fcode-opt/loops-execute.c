@@ -65,7 +65,7 @@ static uint32_t merge_domains(struct symbolic *s, uint32_t inner, uint32_t outer
 
 /* ---- operations ---- */
 
-static bool set_symbolic(struct symbolic *s, ir_var v, enum shape shape, uint32_t domain,
+static bool set_symbolic(struct symbolic *s, ir_var v, enum loops_shape shape, uint32_t domain,
                          uint32_t expr) {
   s->vars[v] = (struct known){(uint8_t)shape, domain, expr};
   return shape == SHAPE_DOMAIN || expr != LOOPS_NONE;
@@ -132,7 +132,7 @@ static bool do_map(struct symbolic *s, const struct ir_binding *x) {
   }
   const uint32_t expr = x->op == OPC_SELECT ? loops_select(s, e.args[0], e.args[1], e.args[2])
                                             : loops_expression(s, &e);
-  return set_symbolic(s, x->results[0], (enum shape)first->shape, first->domain, expr);
+  return set_symbolic(s, x->results[0], (enum loops_shape)first->shape, first->domain, expr);
 }
 
 static bool do_constant(struct symbolic *s, const struct ir_binding *x) {

@@ -52,7 +52,7 @@ struct domain {
   uint32_t parent, flag, first, second; /* or LOOPS_NONE */
 };
 
-enum shape { SHAPE_UNKNOWN, SHAPE_UNIFORM, SHAPE_VECTOR, SHAPE_DOMAIN };
+enum loops_shape { SHAPE_UNKNOWN, SHAPE_UNIFORM, SHAPE_VECTOR, SHAPE_DOMAIN };
 
 /* The symbolic value of a variable. */
 struct known {

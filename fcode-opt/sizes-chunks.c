@@ -18,7 +18,7 @@ enum { FAMILY_INSTANCES = 0 };
 #define FAMILY_NONE   UINT32_MAX /* not found yet */
 
 struct finder {
-  struct walk *w;
+  struct sizes_walk *w;
   const struct ir_binding *call;
   const struct ir_function *f;
   const uint32_t *sizes;
@@ -83,7 +83,7 @@ static void lay_out_families(const struct finder *s, uint32_t i, uint32_t *famil
   if (!shared && !descriptor && !value) families[TERM_COUNT] = i; /* equals none of others */
 }
 
-struct chunks *chunks_of_call(struct walk *w, const struct ir_binding *call) {
+struct sizes_chunks *chunks_of_call(struct sizes_walk *w, const struct ir_binding *call) {
   struct arena *scratch = w->sizes->o->scratch;
   const struct ir_function *f = &w->sizes->o->program->functions[call->as.callee];
   const size_t terms = TERMS_PER_VAR * (size_t)f->param_count;
@@ -98,7 +98,7 @@ struct chunks *chunks_of_call(struct walk *w, const struct ir_binding *call) {
   lay_out_instances(families, numbers);
   for (uint32_t i = 1; i < f->param_count; i++)
     lay_out_families(&s, i, families + TERMS_PER_VAR * i, numbers + TERMS_PER_VAR * i);
-  struct chunks *c = arena_alloc(scratch, sizeof *c);
-  *c = (struct chunks){families, numbers};
+  struct sizes_chunks *c = arena_alloc(scratch, sizeof *c);
+  *c = (struct sizes_chunks){families, numbers};
   return c;
 }

@@ -20,20 +20,20 @@ enum {
 
 /* ---- questions ---- */
 
-static bool is_one_element(const struct walk *w, ir_var v) {
+static bool is_one_element(const struct sizes_walk *w, ir_var v) {
   return facts_is(w->facts, term_size(v), 1);
 }
 
-static bool has_same_elements(const struct walk *w, ir_var v) {
+static bool has_same_elements(const struct sizes_walk *w, ir_var v) {
   return w->elements[v].facts & ALL_THE_SAME || is_one_element(w, v);
 }
 
-static bool nonnegative(const struct walk *w, ir_var v) {
+static bool nonnegative(const struct sizes_walk *w, ir_var v) {
   return w->elements[v].facts & (ALL_NONNEGATIVE | ALL_LENGTHS) ||
          (has_same_elements(w, v) && facts_nonnegative(w->facts, term_count(v)));
 }
 
-static bool nonzero(const struct walk *w, ir_var v) {
+static bool nonzero(const struct sizes_walk *w, ir_var v) {
   int64_t number;
   return w->elements[v].facts & ALL_NONZERO ||
          (has_same_elements(w, v) && facts_known(w->facts, term_count(v), &number) &&
@@ -41,11 +41,11 @@ static bool nonzero(const struct walk *w, ir_var v) {
 }
 
 /* Returns whether every element is this number. */
-static bool all_are(const struct walk *w, ir_var v, int64_t number) {
+static bool all_are(const struct sizes_walk *w, ir_var v, int64_t number) {
   return has_same_elements(w, v) && facts_is(w->facts, term_count(v), number);
 }
 
-static bool has_same_segments(const struct walk *w, ir_var a, ir_var b) {
+static bool has_same_segments(const struct sizes_walk *w, ir_var a, ir_var b) {
   if (facts_equal(w->facts, term_same(a), term_same(b))) return true;
   return facts_is(w->facts, term_count(a), 1) && facts_is(w->facts, term_count(b), 1) &&
          facts_equal(w->facts, term_size(a), term_size(b));
@@ -53,25 +53,25 @@ static bool has_same_segments(const struct walk *w, ir_var a, ir_var b) {
 
 /* Returns whether the indices i, whose descriptor is `under`, are within the segments of `of`.
  */
-static bool indices_within(const struct walk *w, ir_var i, ir_var under, ir_var of) {
+static bool indices_within(const struct sizes_walk *w, ir_var i, ir_var under, ir_var of) {
   ir_var range = w->elements[i].range;
   return range != IR_NO_VAR && has_same_segments(w, range, under) &&
          has_same_segments(w, range, of);
 }
 
 /* Returns whether i is a known index within a vector of known length. */
-static bool index_known(const struct walk *w, ir_var i, ir_var d) {
+static bool index_known(const struct sizes_walk *w, ir_var i, ir_var d) {
   int64_t index, length;
   return facts_is(w->facts, term_count(d), 1) && is_one_element(w, i) &&
          facts_known(w->facts, term_count(i), &index) &&
          facts_known(w->facts, term_size(d), &length) && 0 <= index && index < length;
 }
 
-static bool has_narrow_ints(const struct walk *w) {
+static bool has_narrow_ints(const struct sizes_walk *w) {
   return w->sizes->o->program->widths.int_elem == CVL_I32;
 }
 
-static bool are_lengths(const struct walk *w, ir_var v) {
+static bool are_lengths(const struct sizes_walk *w, ir_var v) {
   if (w->elements[v].facts & ALL_LENGTHS) return true;
   return nonnegative(w, v) && (has_narrow_ints(w) || is_one_element(w, v));
 }
@@ -81,7 +81,7 @@ static enum cvl_error_kind fault_of_binding(const struct ir_binding *x) {
 }
 
 /* Returns whether the conditions on the elements hold. */
-static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
+static bool elements_fine(const struct sizes_walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   switch ((enum opcode)x->op) {
   case OPC_PERMUTE: return w->elements[v[1]].permutation && indices_within(w, v[1], v[2], v[2]);
@@ -103,18 +103,18 @@ static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
 /* Returns whether neslc guarantees the conditions of this operation: it checks or constructs
  * indices.
  */
-static bool is_guarded(const struct walk *w, const struct ir_binding *x) {
+static bool is_guarded(const struct sizes_walk *w, const struct ir_binding *x) {
   if (!w->sizes->o->program->guarded) return false;
   return fault_of_binding(x) == CVL_E_INDEX;
 }
 
 /* ---- facts on elements ---- */
 
-static void learn_facts(struct walk *w, ir_var v, unsigned facts) {
+static void learn_facts(struct sizes_walk *w, ir_var v, unsigned facts) {
   w->elements[v].facts |= (uint8_t)facts;
 }
 
-static unsigned facts_of(const struct walk *w, ir_var v) {
+static unsigned facts_of(const struct sizes_walk *w, ir_var v) {
   return (nonnegative(w, v) ? (unsigned)ALL_NONNEGATIVE : 0) |
          (nonzero(w, v) ? (unsigned)ALL_NONZERO : 0) |
          (are_lengths(w, v) ? (unsigned)ALL_LENGTHS : 0);
@@ -122,7 +122,7 @@ static unsigned facts_of(const struct walk *w, ir_var v) {
 
 /* Learns from a SELECT the facts that both values have. A maximum is positive if one of the
  * values is. */
-static void learn_select(struct walk *w, ir_var condition, ir_var a, ir_var b, ir_var r) {
+static void learn_select(struct sizes_walk *w, ir_var condition, ir_var a, ir_var b, ir_var r) {
   const unsigned positive = ALL_NONNEGATIVE | ALL_NONZERO;
   const unsigned fa = facts_of(w, a) & positive, fb = facts_of(w, b) & positive;
   const ir_var *greater = w->elements[condition].greater;
@@ -130,7 +130,7 @@ static void learn_select(struct walk *w, ir_var condition, ir_var a, ir_var b, i
   learn_facts(w, r, maximum && (fa == positive || fb == positive) ? positive : fa & fb);
 }
 
-static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
+static void learn_elementwise(struct sizes_walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   ir_var r = x->results[0];
   bool same = true;
@@ -179,14 +179,14 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
   }
 }
 
-static void learn_index(struct walk *w, ir_var r, ir_var range, bool permutation) {
+static void learn_index(struct sizes_walk *w, ir_var r, ir_var range, bool permutation) {
   w->elements[r].range = range;
   w->elements[r].permutation = permutation;
 }
 
 /* Learns from +_REDUCE: a sum of flags is the number of elements that PACK keeps; a sum of
  * lengths is a total. */
-static void learn_sum(struct walk *w, const struct ir_binding *x) {
+static void learn_sum(struct sizes_walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], d = x->operands[1], r = x->results[0];
   ir_var flags = w->elements[v].flags, lengths = w->elements[v].lengths;
   bool whole = facts_is(w->facts, term_count(d), 1);
@@ -212,7 +212,7 @@ static void learn_sum(struct walk *w, const struct ir_binding *x) {
   }
 }
 
-static void learn_descriptor(struct walk *w, ir_var d) {
+static void learn_descriptor(struct sizes_walk *w, ir_var d) {
   uint32_t same = term_same(d);
   facts_unite(w->facts, term_size(d),
               facts_memo(w->facts, KEY_TOTAL, same, same, term_size(d)));
@@ -224,7 +224,7 @@ static void learn_descriptor(struct walk *w, ir_var d) {
 
 /* Learns from segments of one length: the total is the product of that and their number.
  * MAKE_SEGDES has checked that it fits, but not into 32 bits. */
-static void learn_equal_segments(struct walk *w, ir_var lengths, ir_var r) {
+static void learn_equal_segments(struct sizes_walk *w, ir_var lengths, ir_var r) {
   if (has_narrow_ints(w) || !has_same_elements(w, lengths)) return;
   const uint32_t factors[2] = {term_size(lengths), term_count(lengths)};
   for (unsigned i = 0; i < 2; i++) {
@@ -234,7 +234,7 @@ static void learn_equal_segments(struct walk *w, ir_var lengths, ir_var r) {
   }
 }
 
-static void learn_pack(struct walk *w, const struct ir_binding *x) {
+static void learn_pack(struct sizes_walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], flags = x->operands[1], d = x->operands[2];
   ir_var r = x->results[0], g = x->results[1];
   learn_facts(w, r, facts_of(w, v));
@@ -257,7 +257,7 @@ static void learn_pack(struct walk *w, const struct ir_binding *x) {
   learn_descriptor(w, g);
 }
 
-static void learn_vector(struct walk *w, const struct ir_binding *x) {
+static void learn_vector(struct sizes_walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   ir_var r = x->results[0];
   switch ((enum opcode)x->op) {
@@ -308,7 +308,7 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
   }
 }
 
-static void learn_permute(struct walk *w, const struct ir_binding *x) {
+static void learn_permute(struct sizes_walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   ir_var r = x->results[0];
   unsigned facts = facts_of(w, v[0]);
@@ -334,13 +334,13 @@ static void learn_permute(struct walk *w, const struct ir_binding *x) {
 }
 
 /* Learns from an ASSERT that two lengths are equal, which has passed. */
-static void learn_assert(struct walk *w, const struct ir_binding *x) {
+static void learn_assert(struct sizes_walk *w, const struct ir_binding *x) {
   const ir_var *equal = w->elements[x->operands[0]].equal;
   if (equal[0] != IR_NO_VAR)
     facts_unite_checked(w->facts, term_count(equal[0]), term_count(equal[1]));
 }
 
-static void learn_elements(struct walk *w, const struct ir_binding *x) {
+static void learn_elements(struct sizes_walk *w, const struct ir_binding *x) {
   const struct opcode_info *info = opcode_info(x->op);
   switch (info->klass) {
   case OC_ELEMENTWISE: learn_elementwise(w, x); break;
@@ -365,7 +365,7 @@ static void learn_elements(struct walk *w, const struct ir_binding *x) {
 
 /* Returns the term of a size of opcodes.def; NO_TERM for one that is unknown before execution.
  */
-static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t size) {
+static uint32_t size_term(struct sizes_walk *w, const struct ir_binding *x, uint8_t size) {
   switch (SIZE_WHAT(size)) {
   case SIZE_ONE: return facts_number(w->facts, 1);
   case SIZE_LEN:
@@ -376,7 +376,7 @@ static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t si
 }
 
 /* Returns whether the conditions on the elements hold without depending on a check. */
-static bool by_construction(const struct walk *w, const struct ir_binding *x) {
+static bool by_construction(const struct sizes_walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   const enum cvl_error_kind fault = fault_of_binding(x);
   if (fault == CVL_E_NONE || !opcode_is_pure(x->op)) return true;
@@ -390,9 +390,9 @@ static bool by_construction(const struct walk *w, const struct ir_binding *x) {
   return true;
 }
 
-struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
+struct sizes_verdict rules_execute(struct sizes_walk *w, const struct ir_binding *x) {
   const struct opcode_info *info = opcode_info(x->op);
-  struct verdict verdict = {.agrees = true, .depends = !by_construction(w, x)};
+  struct sizes_verdict verdict = {.agrees = true, .depends = !by_construction(w, x)};
   for (const struct size_rule *r = info->rules; r->a; r++) {
     uint32_t a = size_term(w, x, r->a), b = size_term(w, x, r->b);
     if (!facts_equal(w->facts, a, b)) verdict.agrees = false;
@@ -413,7 +413,7 @@ struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
 
 /* ---- constants and superoperators ---- */
 
-static void learn_ints(struct walk *w, ir_var v, const int64_t *ints, uint64_t n) {
+static void learn_ints(struct sizes_walk *w, ir_var v, const int64_t *ints, uint64_t n) {
   unsigned facts = ALL_FACTS;
   int64_t sum = 0;
   for (uint64_t i = 0; i < n; i++) {
@@ -427,7 +427,7 @@ static void learn_ints(struct walk *w, ir_var v, const int64_t *ints, uint64_t n
     facts_unite(w->facts, term_count(v), facts_number(w->facts, ints[0]));
 }
 
-void rules_constant(struct walk *w, const struct ir_binding *x) {
+void rules_constant(struct sizes_walk *w, const struct ir_binding *x) {
   const struct vcode_constant *c = x->as.constant;
   ir_var v = x->results[0];
   int64_t length = (int64_t)c->length;
@@ -447,7 +447,7 @@ void rules_constant(struct walk *w, const struct ir_binding *x) {
 
 /* Returns a size of a superoperator as a term; NO_TERM for one that is unknown before
  * execution. */
-static uint32_t fused_term(struct walk *w, const struct ir_binding *x,
+static uint32_t fused_term(struct sizes_walk *w, const struct ir_binding *x,
                            struct superop_size size) {
   switch (size.what) {
   case SIZE_ONE: return facts_number(w->facts, 1);
@@ -459,9 +459,9 @@ static uint32_t fused_term(struct walk *w, const struct ir_binding *x,
 }
 
 /* A loop may not end; what is checked may fail. */
-static struct verdict fused_verdict(struct walk *w, const struct ir_binding *x,
-                                    const struct superop *op) {
-  struct verdict v = {.agrees = true};
+static struct sizes_verdict fused_verdict(struct sizes_walk *w, const struct ir_binding *x,
+                                          const struct superop *op) {
+  struct sizes_verdict v = {.agrees = true};
   for (uint32_t i = 0; i < op->rule_count; i++) {
     const uint32_t a = fused_term(w, x, op->rules[i].a), b = fused_term(w, x, op->rules[i].b);
     if (!facts_equal(w->facts, a, b)) v.agrees = false;
@@ -477,7 +477,7 @@ static struct verdict fused_verdict(struct walk *w, const struct ir_binding *x,
 /* Returns the term of a size in the row of a consumer. If everything is computed inside, it is
  * the size of a column.
  */
-static uint32_t consumer_term(struct walk *w, const struct ir_binding *x,
+static uint32_t consumer_term(struct sizes_walk *w, const struct ir_binding *x,
                               const struct superop *op, const struct superop_node *node,
                               uint8_t size) {
   const uint32_t v = node->operands[SIZE_OPERAND(size)];
@@ -487,7 +487,7 @@ static uint32_t consumer_term(struct walk *w, const struct ir_binding *x,
 
 /* A combination that has succeeded: its columns are equally long, and the rules of its
  * consumers hold. (Not all rules of the superoperator: what f reads need not agree.) */
-static void learn_combination(struct walk *w, const struct ir_binding *x,
+static void learn_combination(struct sizes_walk *w, const struct ir_binding *x,
                               const struct superop *op, uint32_t first) {
   const struct superop_combination c = superop_combination_at(op, first);
   for (uint32_t k = first; k < first + c.count; k++) {
@@ -506,7 +506,7 @@ static void learn_combination(struct walk *w, const struct ir_binding *x,
 
 /* Returns the facts on elements that copies keep. Other superoperators know nothing of their
  * results. */
-static unsigned facts_of_copies(const struct walk *w, const struct ir_binding *x,
+static unsigned facts_of_copies(const struct sizes_walk *w, const struct ir_binding *x,
                                 const struct superop *op, uint32_t value) {
   if (value < op->param_count) return facts_of(w, x->operands[value]);
   const struct superop_node *node = op->nodes;
@@ -523,9 +523,9 @@ static unsigned facts_of_copies(const struct walk *w, const struct ir_binding *x
   }
 }
 
-struct verdict rules_fused(struct walk *w, const struct ir_binding *x) {
+struct sizes_verdict rules_fused(struct sizes_walk *w, const struct ir_binding *x) {
   const struct superop *op = w->sizes->o->program->superops[x->as.superop];
-  const struct verdict verdict = fused_verdict(w, x, op);
+  const struct sizes_verdict verdict = fused_verdict(w, x, op);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const bool begins =
         op->nodes[k].role == ROLE_COLUMN && (k == 0 || op->nodes[k - 1].role != ROLE_COLUMN);

@@ -39,7 +39,7 @@ struct term_label {
   int64_t number;
 };
 
-struct boundary {
+struct sizes_boundary {
   bool reached;              /* else no execution is known to come here: every fact holds */
   uint32_t count;            /* variables */
   uint32_t classes;          /* different labels */
@@ -49,7 +49,7 @@ struct boundary {
 
 /* The results of the analysis for one function. */
 struct sizes_function {
-  struct boundary entry, exit; /* of the parameters; of the parameters and results */
+  struct sizes_boundary entry, exit; /* of the parameters; of the parameters and results */
   bool queued;
   /* per variable, as known when it was bound */
   uint32_t *classes; /* of TERM_SIZE and TERM_COUNT */
@@ -57,7 +57,7 @@ struct sizes_function {
   int64_t *known;
   ir_var *first;       /* the first-bound vector of this length */
   ir_var *descriptors; /* the first-bound descriptor with this total, or IR_NO_VAR */
-  /* per operation, by its first result: see struct verdict */
+  /* per operation, by its first result: see struct sizes_verdict */
   bool *safe, *agrees, *depends;
 };
 
@@ -68,7 +68,7 @@ struct sizes {
   uint32_t queue_first, queue_count;
 };
 
-struct walk {
+struct sizes_walk {
   struct sizes *sizes;
   struct facts *facts;
   uint32_t function;
@@ -94,24 +94,24 @@ static inline uint32_t term_same(ir_var v) {
  * facts of a call hold that hold for every chunk of its operands. Each term of its parameters
  * is in a *family* of terms that chunks change alike: equal terms of one family stay equal.
  * Numbers, but for those of what is shared, do not stay. */
-struct chunks {
+struct sizes_chunks {
   const uint32_t *families; /* TERMS_PER_VAR for each parameter */
   const bool *numbers;      /* likewise: whether a known number stays */
 };
 
-struct chunks *chunks_of_call(struct walk *, const struct ir_binding *call);
+struct sizes_chunks *chunks_of_call(struct sizes_walk *, const struct ir_binding *call);
 
 /* The conclusion from the facts before an operation. */
-struct verdict {
+struct sizes_verdict {
   bool agrees;  /* its sizes agree */
   bool safe;    /* it cannot fail */
   bool depends; /* one of these depends on a check */
 };
 
 /* sizes-rules.c: adds the facts that hold after an operation, and returns its verdict. */
-struct verdict rules_execute(struct walk *, const struct ir_binding *);
+struct sizes_verdict rules_execute(struct sizes_walk *, const struct ir_binding *);
 /* Adds the facts that hold after constants and superoperators. */
-void rules_constant(struct walk *, const struct ir_binding *);
-struct verdict rules_fused(struct walk *, const struct ir_binding *);
+void rules_constant(struct sizes_walk *, const struct ir_binding *);
+struct sizes_verdict rules_fused(struct sizes_walk *, const struct ir_binding *);
 
 #endif

@@ -42,15 +42,15 @@ static uint32_t listed_term(const struct pair_of_lists *l, uint32_t t) {
   return TERMS_PER_VAR * listed(l, t / TERMS_PER_VAR) + t % TERMS_PER_VAR;
 }
 
-static struct boundary boundary_make(struct arena *arena, uint32_t count) {
-  struct boundary b = {.count = count};
+static struct sizes_boundary boundary_make(struct arena *arena, uint32_t count) {
+  struct sizes_boundary b = {.count = count};
   b.labels = arena_alloc(arena, TERMS_PER_VAR * count * sizeof *b.labels);
   b.facts = arena_alloc(arena, count);
   return b;
 }
 
 /* No facts hold. */
-static void boundary_give_up(struct boundary *b) {
+static void boundary_give_up(struct sizes_boundary *b) {
   b->reached = true;
   b->classes = TERMS_PER_VAR * b->count;
   for (uint32_t t = 0; t < b->classes; t++) b->labels[t] = (struct term_label){.class = t};
@@ -58,7 +58,7 @@ static void boundary_give_up(struct boundary *b) {
 }
 
 /* Adds the facts of entry_layout (ir.h). */
-static void boundary_lay_out(struct boundary *b, const struct ir_program *program) {
+static void boundary_lay_out(struct sizes_boundary *b, const struct ir_program *program) {
   const struct ir_function *f = &program->functions[program->entry];
   for (uint32_t i = 0; i < b->count; i++) {
     const bool descriptor = f->vars[f->params[i]]->tag == IR_SEGDES;
@@ -77,8 +77,8 @@ static void boundary_lay_out(struct boundary *b, const struct ir_program *progra
 
 /* Removes from b the facts that do not hold here for the listed variables. True if there were
  * any. At the entry of a function by instances, `c` has the sizes of its chunks; else NULL. */
-static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_of_lists *l,
-                          const struct chunks *c) {
+static bool boundary_meet(struct sizes_walk *w, struct sizes_boundary *b,
+                          const struct pair_of_lists *l, const struct sizes_chunks *c) {
   if (b->count > MAX_BOUNDARY) {
     bool first = !b->reached;
     if (first) boundary_give_up(b);
@@ -120,7 +120,7 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
 
 /* Adds the facts of b on the listed variables. After a call, facts on the first list, the
  * arguments, depend on a check: the callee has made it. */
-static void boundary_apply(struct walk *w, const struct boundary *b,
+static void boundary_apply(struct sizes_walk *w, const struct sizes_boundary *b,
                            const struct pair_of_lists *l, bool after_call) {
   uint32_t *first = arena_alloc(w->sizes->o->scratch, b->classes * sizeof *first);
   for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
@@ -150,7 +150,7 @@ static void enqueue(struct sizes *s, uint32_t function) {
   s->queue[(s->queue_first + s->queue_count++) % count] = function;
 }
 
-static void record_classes(struct walk *w, ir_var v) {
+static void record_classes(struct sizes_walk *w, ir_var v) {
   struct sizes_function *kept = &w->sizes->functions[w->function];
   for (uint32_t k = 0; k < 2; k++)
     kept->classes[2 * v + k] = facts_root(w->facts, TERMS_PER_VAR * v + k);
@@ -164,7 +164,7 @@ static void record_classes(struct walk *w, ir_var v) {
   kept->descriptors[v] = descriptor == NO_TERM ? IR_NO_VAR : descriptor / TERMS_PER_VAR;
 }
 
-static void bind_with_facts(struct walk *w, ir_var v) {
+static void bind_with_facts(struct sizes_walk *w, ir_var v) {
   enum ir_kind_tag tag = w->f->vars[v]->tag;
   bool vector = tag == IR_INT || tag == IR_FLOAT || tag == IR_BOOL;
   facts_bind(w->facts, v,
@@ -180,13 +180,13 @@ static void bind_with_facts(struct walk *w, ir_var v) {
 }
 
 /* False: the callee is not known to return yet. */
-static bool follow_call(struct walk *w, const struct ir_binding *x) {
+static bool follow_call(struct sizes_walk *w, const struct ir_binding *x) {
   uint32_t callee = x->as.callee;
   const struct ir_function *f = &w->sizes->o->program->functions[callee];
   struct sizes_function *kept = &w->sizes->functions[callee];
   struct pair_of_lists in = {x->operands, NULL, x->operand_count, x->operand_count};
   if (!f->typed) return true;
-  const struct chunks *c = f->instances ? chunks_of_call(w, x) : NULL;
+  const struct sizes_chunks *c = f->instances ? chunks_of_call(w, x) : NULL;
   if (boundary_meet(w, &kept->entry, &in, c)) enqueue(w->sizes, callee);
   if (!f->returns || !kept->exit.reached) return false;
   struct pair_of_lists all = {x->operands, x->results, x->operand_count,
@@ -195,7 +195,7 @@ static bool follow_call(struct walk *w, const struct ir_binding *x) {
   return true;
 }
 
-static bool follow_block(struct walk *w, const struct ir_block *);
+static bool follow_block(struct sizes_walk *w, const struct ir_block *);
 
 /* The facts on a term that an arm yields, kept when the others are undone. */
 struct yielded {
@@ -205,7 +205,7 @@ struct yielded {
   int64_t number;
 };
 
-static struct yielded *collect_yielded(struct walk *w, const struct ir_block *arm,
+static struct yielded *collect_yielded(struct sizes_walk *w, const struct ir_block *arm,
                                        uint32_t stamp, uint8_t *facts) {
   uint32_t terms = TERMS_PER_VAR * arm->result_count;
   struct yielded *y = arena_alloc(w->sizes->o->scratch, terms * sizeof *y);
@@ -225,8 +225,8 @@ static struct yielded *collect_yielded(struct walk *w, const struct ir_block *ar
 }
 
 /* Both arms return: adds the facts that hold in both. */
-static void join_yielded(struct walk *w, const struct ir_binding *x, const struct yielded *a,
-                         const struct yielded *b) {
+static void join_yielded(struct sizes_walk *w, const struct ir_binding *x,
+                         const struct yielded *a, const struct yielded *b) {
   uint32_t terms = TERMS_PER_VAR * x->result_count;
   struct arena *scratch = w->sizes->o->scratch;
   map_clear(&w->pairs);
@@ -250,7 +250,7 @@ static void join_yielded(struct walk *w, const struct ir_binding *x, const struc
 }
 
 /* One arm returns: the results of the IF are what it yields. */
-static void take_over_arm(struct walk *w, const struct ir_binding *x,
+static void take_over_arm(struct sizes_walk *w, const struct ir_binding *x,
                           const struct ir_block *arm) {
   for (uint32_t i = 0; i < x->result_count; i++) {
     bind_with_facts(w, x->results[i]);
@@ -261,7 +261,7 @@ static void take_over_arm(struct walk *w, const struct ir_binding *x,
   }
 }
 
-static bool follow_if(struct walk *w, const struct ir_binding *x) {
+static bool follow_if(struct sizes_walk *w, const struct ir_binding *x) {
   facts_unite_checked(w->facts, term_size(x->operands[0]), facts_number(w->facts, 1));
   const struct ir_block *first = x->as.arms.then, *second = x->as.arms.otherwise;
   if (second->end != IR_YIELD) { /* the arm whose facts stay is walked last */
@@ -292,10 +292,10 @@ static bool follow_if(struct walk *w, const struct ir_binding *x) {
   return true;
 }
 
-static bool follow_binding(struct walk *w, const struct ir_binding *x) {
+static bool follow_binding(struct sizes_walk *w, const struct ir_binding *x) {
   struct sizes_function *kept = &w->sizes->functions[w->function];
   bool returns = true;
-  struct verdict verdict = {.agrees = true};
+  struct sizes_verdict verdict = {.agrees = true};
   if (x->form == IR_IF) {
     verdict.agrees = facts_is(w->facts, term_size(x->operands[0]), 1);
     returns = follow_if(w, x);
@@ -322,7 +322,7 @@ static bool follow_binding(struct walk *w, const struct ir_binding *x) {
 }
 
 /* Whether the end of the block is reached and yields. */
-static bool follow_block(struct walk *w, const struct ir_block *block) {
+static bool follow_block(struct sizes_walk *w, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     if (!follow_binding(w, &block->bindings[i])) return false;
   }
@@ -371,7 +371,7 @@ static struct callers callers_make(struct opt *o) {
 /* At the entry of a function by instances sizes are as its mark says, which the compiler
  * ensures as it does of indices (`guarded` of ir.h). What a check has ensured does not move
  * before it. */
-static void learn_mark(struct walk *w, const struct ir_function *f) {
+static void learn_mark(struct sizes_walk *w, const struct ir_function *f) {
   if (!f->instances || !w->sizes->o->program->guarded) return;
   for (uint32_t i = 1; i < f->param_count; i++) {
     const ir_var v = f->params[i];
@@ -383,7 +383,8 @@ static void learn_mark(struct walk *w, const struct ir_function *f) {
   }
 }
 
-static void follow_function(struct walk *w, const struct callers *callers, uint32_t function) {
+static void follow_function(struct sizes_walk *w, const struct callers *callers,
+                            uint32_t function) {
   const struct ir_function *f = &w->sizes->o->program->functions[function];
   struct sizes_function *kept = &w->sizes->functions[function];
   w->function = function;
@@ -410,7 +411,7 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   }
 }
 
-static void follow_all_callers(struct walk *w, const struct callers *callers) {
+static void follow_all_callers(struct sizes_walk *w, const struct callers *callers) {
   struct sizes *s = w->sizes;
   while (s->queue_count > 0) {
     uint32_t function = s->queue[s->queue_first];
@@ -468,7 +469,7 @@ struct sizes *sizes_compute(struct opt *o) {
   }
   struct facts *facts = arena_alloc(o->scratch, sizeof *facts);
   facts_init(facts, o->scratch);
-  struct walk w = {.sizes = s, .facts = facts};
+  struct sizes_walk w = {.sizes = s, .facts = facts};
   w.elements = arena_alloc(o->scratch, ((size_t)most + 1) * sizeof *w.elements);
   map_init(&w.pairs, o->scratch);
   map_init(&w.families, o->scratch);

@@ -267,12 +267,12 @@ RAVEL_API enum ravel_code ravel_bool(struct ravel_context *, bool, struct ravel_
  * RAVEL_DATA with the first position of a value that INT does not hold. */
 RAVEL_API enum ravel_code ravel_vector(struct ravel_context *, enum ravel_element,
                                        const void *data, size_t length, struct ravel_value **);
-/* The same without a copy where INT and FLOAT are as wide as these elements: for memory that is
- * there for some calls only. It must stay as it is until this value is released, as often as it
- * was retained and once more, or until the context is freed. What else has these elements then,
- * as a tuple or the result of a function that returns its argument, gets a copy of them in that
- * moment. If there is no memory for it, ravel_release is all that is left to do with those
- * values: others end in RAVEL_MISUSE. */
+/* Makes a flat sequence without a copy where INT and FLOAT are as wide as these elements: for
+ * memory that is there for some calls only. It must stay as it is until this value is released,
+ * as often as it was retained and once more, or until the context is freed. Other values that
+ * have these elements then, as a tuple or the result of a function that returns its argument,
+ * get a copy of them at that moment. If there is no memory for it, those values can only be
+ * released: other functions return RAVEL_MISUSE. */
 RAVEL_API enum ravel_code ravel_borrow(struct ravel_context *, enum ravel_element,
                                        const void *data, size_t length, struct ravel_value **);
 /* Makes a sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`,
@@ -410,11 +410,11 @@ RAVEL_API enum ravel_code ravel_export_dlpack_unversioned(struct ravel_context *
 
 /* ---- what programs print ---- */
 
-/* What programs print (`print_string`, `error` ...) goes to `write`, as it comes; NULL, and
- * without this call: nowhere. It is called during calls that execute programs, on the calling
- * thread or on one that it waits for, never at the same time as a progress function, and may
- * not use the context. If it returns false the call ends with RAVEL_DATA. ravel_cost prints
- * nothing. */
+/* Sends the text that programs print (`print_string`, `error` ...) to `write`, as it comes. If
+ * that is NULL, or this function is not called, the text is dropped. `write` is called during
+ * calls that execute programs, on the calling thread or on one that it waits for, never at the
+ * same time as a progress function, and may not use the context. If it returns false the call
+ * ends with RAVEL_DATA. ravel_cost prints nothing. */
 RAVEL_API void ravel_on_output(struct ravel_context *,
                                bool (*write)(void *data, const char *bytes, size_t count),
                                void *data);

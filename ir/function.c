@@ -1,5 +1,5 @@
-/* function.c - see function.h. `execute`, near the end, is the loop over the instructions. The
- * functions above it handle each form of binding and join the arms of an IF. */
+/* function.c - see function.h. `build_body`, near the end, is the loop over the instructions.
+ * The functions above it handle each form of binding and join the arms of an IF. */
 #include "ir/function.h"
 
 #include <stdarg.h>

@@ -34,9 +34,9 @@ enum ravel_code export_sequence(struct export *, struct ArrowSchema *, struct Ar
 
 /* ---- export-batches.c ---- */
 
-/* The owner of a stream's elements is told by these: `give_back` is called before each array,
- * since the arrays before it may have been read, and `end` when nothing is read any more, on
- * any thread.
+/* Functions of the owner of a stream's elements: `give_back` is called before each array, since
+ * the arrays before it may have been read, and `end` when nothing is read any more, on any
+ * thread.
  */
 struct export_watch {
   void (*give_back)(void *with);

@@ -98,7 +98,7 @@ static const void *spools_whole(void *with, uint64_t result, uint64_t n,
 
 /* ---- vectors ---- */
 
-/* The vector that is made now has the spool; `made` still finds it. */
+/* The vector that is made now has the spool; `spools_made` still finds it. */
 static struct cvl_notice spools_end_result(void *with, uint64_t result) {
   struct result_spools *r = with;
   struct ravel_spool *spool = r->results[result].spool;

@@ -43,7 +43,7 @@ void ravel_spool_drop(struct ravel_spool *);
  * ravel_spool_release, on any thread; NULL: it is on none. */
 struct ravel_spool *ravel_spool_of(struct ravel_context *, const struct cvl_value *);
 void ravel_spool_release(struct ravel_spool *);
-/* Tells the system that it need not keep the bytes of spools that have been read in memory. */
+/* Lets the system take from memory the bytes of spools that have been read. */
 void ravel_spool_give_back(const struct ravel_spool *);
 void ravel_spools_give_back(struct ravel_context *);
 /* Fails for want of a temporary file. */

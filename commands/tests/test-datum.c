@@ -100,7 +100,8 @@ static bool same_column(const struct column *a, const struct column *b) {
   return true;
 }
 
-static char *shown(struct type *type, const struct datum *d, const struct widths *widths) {
+static char *shown(struct type *type, const struct random_datum *d,
+                   const struct widths *widths) {
   char *text;
   size_t size;
   FILE *out = open_memstream(&text, &size);
@@ -110,7 +111,8 @@ static char *shown(struct type *type, const struct datum *d, const struct widths
   return text;
 }
 
-static void check_text(struct type *type, const struct datum *d, const struct widths *widths) {
+static void check_text(struct type *type, const struct random_datum *d,
+                       const struct widths *widths) {
   const struct nesl_value columns = datum_columns(&arena, type_sequence(&arena, type), d, 1);
   char *text = shown(type, d, widths);
   const struct nesl_value value = evaluated(text);
@@ -133,7 +135,7 @@ static void check_texts(struct widths widths) {
     struct type *type = type_named(types[k]);
     struct random_bits bits = random_stream(1, types[k], 0);
     for (unsigned i = 0; i < DRAWN; i++) {
-      const struct datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
+      const struct random_datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
       check_text(type, &d, &widths);
     }
   }
@@ -153,7 +155,7 @@ Test(datum, columns_of_many) {
   const struct datum_domain domain = {NULL, {CVL_I64, CVL_F64}};
   struct type *type = type_named("([int], char)");
   struct random_bits bits = random_stream(7, "many", 0);
-  struct datum d[DRAWN];
+  struct random_datum d[DRAWN];
   uint64_t elements = 0, wanted, found;
   for (unsigned i = 0; i < DRAWN; i++) {
     d[i] = datum_draw(&arena, &bits, type, &domain, SIZE);
@@ -172,8 +174,8 @@ Test(datum, columns_of_many) {
 /* ---- simpler values ---- */
 
 /* Goes to some simpler value until there is none. */
-static struct datum simplest(struct type *type, const struct datum_domain *domain,
-                             struct datum d, struct random_bits *bits) {
+static struct random_datum simplest(struct type *type, const struct datum_domain *domain,
+                                    struct random_datum d, struct random_bits *bits) {
   enum { MOST_STEPS = 20000 };
   for (unsigned steps = 0;; steps++) {
     datum_list list = {0};
@@ -193,7 +195,7 @@ Test(datum, simpler_values_end) {
     struct random_bits bits = random_stream(2, types[k], 0);
     char *least = NULL;
     for (unsigned i = 0; i < DRAWN / 4; i++) {
-      struct datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
+      struct random_datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
       d = simplest(type, &domain, d, &bits);
       char *text = shown(type, &d, &domain.widths);
       if (least) cr_assert_str_eq(text, least); /* there is one simplest value */
@@ -204,7 +206,7 @@ Test(datum, simpler_values_end) {
   }
 }
 
-static bool is_within(const struct property_range *range, const struct datum *d) {
+static bool is_within(const struct property_range *range, const struct random_datum *d) {
   switch (range->kind) {
   case RANGE_INTS: return d->as.integer >= range->low && d->as.integer < range->high;
   case RANGE_FLOATS: return d->as.real >= range->least && d->as.real < range->most;
@@ -233,7 +235,7 @@ Test(datum, values_stay_in_their_range) {
     struct random_bits bits = random_stream(3, "range", k);
     cr_assert(datum_has_range(&arena, type, &ranges[k]));
     for (unsigned i = 0; i < DRAWN; i++) {
-      const struct datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
+      const struct random_datum d = datum_draw(&arena, &bits, type, &domain, SIZE);
       cr_assert(is_within(&ranges[k], &d), "range %zu", k);
       datum_list list = {0};
       datum_simpler(&arena, type, &domain, &d, &list);
