@@ -132,7 +132,7 @@ static const char *of_call(const struct search *s, const struct ir_binding *x) {
     return arena_printf(s->kept, "line %u: it calls %s", x->pos.line,
                         name_of_function(s, callee));
   if (!s->worth[callee]) return NULL;
-  return arena_printf(s->kept, "line %u: it calls %s, which is by instances", x->pos.line,
+  return arena_printf(s->kept, "line %u: it calls %s, which is lifted", x->pos.line,
                       name_of_function(s, callee));
 }
 

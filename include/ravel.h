@@ -230,7 +230,7 @@ struct ravel_costs {
 RAVEL_API enum ravel_code ravel_cost(struct ravel_context *, const struct ravel_function *,
                                      struct ravel_value *const *arguments, size_t count,
                                      struct ravel_costs *);
-/* Returns the profile of the last ravel_call as JSON (docs/guide.md): counts and seconds by
+/* Returns the profile of the last ravel_call as JSON (docs/vcode.md): counts and seconds by
  * opcode, superoperator and function. "" without the option `profile`, and before any call. */
 RAVEL_API const char *ravel_profile(struct ravel_context *);
 /* Returns the compiled program of a function for people, which is FCODE: each superoperator as
