@@ -17,6 +17,7 @@
 #include "libravel/arrow.h"
 
 #include "cvl/cvl.h"
+#include "cvl/sharing.h"
 #include "neslc/value.h"
 
 /* Arrays nest this deep, dictionaries included: walks over them are recursive. */
@@ -131,7 +132,7 @@ const void *import_gather(struct import *, uint32_t column);
 /* Passes that memory to the caller, who calls that when it is not needed any more. */
 struct cvl_notice import_give(struct import *, uint32_t column);
 
-/* Makes elements of a column in parts, by any threads at once: a cvl_filler of cvl.h. */
+/* Makes elements of a column in parts, by any threads at once: a cvl_filler of sharing.h. */
 struct import_job {
   const struct import_column *column;
   enum cvl_elem elem;    /* what to make */
