@@ -115,7 +115,8 @@ struct cvl_value device_map(struct device *d, enum cvl_op op, const struct cvl_v
   struct cvl_value operands[2] = {*x, *y}, out = {.form = CVL_NOTHING};
   if (x->form == CVL_NOTHING || y->form == CVL_NOTHING) return out;
   const unsigned arity = op_info(op)->arity;
-  const bool done = d->b.backend->elementwise(d->b.context, 1, op, arity, operands, &out);
+  const struct cvl_call call = call_of(CALL_ELEMENTWISE, op, arity, operands);
+  const bool done = d->b.backend->apply(d->b.context, 1, &call, &out);
   if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   return out;
 }
@@ -125,7 +126,8 @@ static struct cvl_value spread_number(struct device *d, const struct cvl_value *
                                       uint64_t n) {
   const struct cvl_value one = cvl_one_segment(n);
   struct cvl_value v = {.form = CVL_NOTHING};
-  const bool done = d->b.backend->dist(d->b.context, 1, number, &one, &v);
+  const bool done =
+      d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_DIST, OP_DIST, *number, one), &v);
   if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   return v;
 }
@@ -152,8 +154,9 @@ struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t
   const struct cvl_value bound = cvl_scalar_int(ints, class == CLASS_BOOL ? 2 : 1 << 30);
   struct cvl_value bounds = spread_number(d, &bound, n), v = {.form = CVL_NOTHING};
   if (bounds.form == CVL_NOTHING) return v;
-  const bool done =
-      d->b.backend->random(d->b.context, 1, &(struct cvl_random){.seed = seed}, &bounds, &v);
+  struct cvl_call call = CVL_CALL(CALL_RANDOM, OP_RAND, bounds);
+  call.random.seed = seed;
+  const bool done = d->b.backend->apply(d->b.context, 1, &call, &v);
   drop(&d->b, &bounds);
   if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
   switch (class) {
@@ -175,7 +178,8 @@ static void sweep(struct device *d) {
   const struct cvl_value all = cvl_one_segment(SWEPT);
   struct cvl_value sum = {.form = CVL_NOTHING};
   if (d->swept.form == CVL_NOTHING) d->swept = device_vector(d, CLASS_INT, SWEPT, 99);
-  const bool done = d->b.backend->reduce(d->b.context, 1, OP_ADD, &d->swept, &all, &sum);
+  const bool done =
+      d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_REDUCE, OP_ADD, d->swept, all), &sum);
   good(d, done, "filling the cache");
   drop(&d->b, &sum);
 }

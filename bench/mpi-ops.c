@@ -7,7 +7,9 @@
  * anything: element i is x(i) = mix(i), its index where(i) a permutation of 0 .. N-1, or
  * any(i), which is none.
  */
+#include "cvl/call.h"
 #include "cvl/plugin.h"
+#include "cvl/processes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -120,7 +122,7 @@ static struct cvl_value segments(struct bench *k, uint64_t *count) {
 
 static void make_data(struct bench *k) {
   uint64_t count;
-  struct cvl_value d;
+  struct cvl_value packed[CALL_RESULTS];
   k->x = ints(k, k->n, x_at);
   k->real = reals(k);
   k->where = ints(k, k->n, where_at);
@@ -132,7 +134,10 @@ static void make_data(struct bench *k) {
   k->many = segments(k, &count);
   k->per_segment = ints(k, count, x_at);
   k->first = cvl_scalar_int(CVL_I64, (int64_t)(k->n / 3));
-  if (!k->b->pack(k->c, ++k->site, &k->x, &k->flags, &k->one, &k->kept, &d)) fail("pack");
+  if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_PACK, OP_PACK, k->x, k->flags, k->one),
+                   packed))
+    fail("pack");
+  k->kept = packed[0];
   struct cvl_size size = k->b->length(k->c, &k->kept);
   if (!k->b->resolve(k->c, &size)) fail("resolve");
   k->half = ints(k, size.bound, x_at);
@@ -148,34 +153,32 @@ static bool nothing_at_all(struct bench *k, struct cvl_value *out) {
   return true;
 }
 static bool add(struct bench *k, struct cvl_value *out) {
-  return k->b->elementwise(k->c, ++k->site, OP_ADD, 2, (struct cvl_value[]){k->x, k->where},
-                           out);
+  return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, k->x, k->where), out);
 }
 static bool add_moved(struct bench *k, struct cvl_value *out) {
-  return k->b->elementwise(k->c, ++k->site, OP_ADD, 2, (struct cvl_value[]){k->half, k->kept},
-                           out);
+  return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, k->half, k->kept),
+                     out);
 }
-#define SEGMENTED_CASE(name, function, op, v, d)                                               \
+#define SEGMENTED_CASE(name, kind, op, v, d)                                                   \
   static bool name(struct bench *k, struct cvl_value *out) {                                   \
-    return k->b->function(k->c, ++k->site, op, &k->v, &k->d, out);                             \
+    return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_##kind, op, k->v, k->d), out);          \
   }
-SEGMENTED_CASE(sum, reduce, OP_ADD, real, one)
-SEGMENTED_CASE(sums, reduce, OP_ADD, real, many)
-SEGMENTED_CASE(int_scan, scan, OP_ADD, x, one)
-SEGMENTED_CASE(real_scan, scan, OP_ADD, real, one)
-SEGMENTED_CASE(scans, scan, OP_ADD, real, many)
-SEGMENTED_CASE(rank_one, rank, OP_RANK_UP, x, one)
-SEGMENTED_CASE(sort_one, sort, OP_SORT_UP, x, one)
-SEGMENTED_CASE(sort_sorted, sort, OP_SORT_UP, next, one)
-SEGMENTED_CASE(sort_equal, sort, OP_SORT_UP, bits, one)
-SEGMENTED_CASE(sorts, sort, OP_SORT_UP, x, many)
+SEGMENTED_CASE(sum, REDUCE, OP_ADD, real, one)
+SEGMENTED_CASE(sums, REDUCE, OP_ADD, real, many)
+SEGMENTED_CASE(int_scan, SCAN, OP_ADD, x, one)
+SEGMENTED_CASE(real_scan, SCAN, OP_ADD, real, one)
+SEGMENTED_CASE(scans, SCAN, OP_ADD, real, many)
+SEGMENTED_CASE(rank_one, RANK, OP_RANK_UP, x, one)
+SEGMENTED_CASE(sort_one, SORT, OP_SORT_UP, x, one)
+SEGMENTED_CASE(sort_sorted, SORT, OP_SORT_UP, next, one)
+SEGMENTED_CASE(sort_equal, SORT, OP_SORT_UP, bits, one)
+SEGMENTED_CASE(sorts, SORT, OP_SORT_UP, x, many)
 
 static bool permute_by(struct bench *k, enum cvl_op op, const struct cvl_value *index,
                        struct cvl_value *out) {
-  struct cvl_permute_args a = {
-      .op = op, .values = k->x, .index = *index, .s = k->one, .d = k->one};
-  if (op == OP_DPERMUTE) a.defaults = k->x;
-  return k->b->permute(k->c, ++k->site, &a, out);
+  struct cvl_call call = CVL_CALL(CALL_PERMUTE, op, k->x, *index, {0}, {0}, k->one, k->one);
+  if (op == OP_DPERMUTE) call.permute.defaults = k->x;
+  return k->b->apply(k->c, ++k->site, &call, out);
 }
 #define PERMUTE_CASE(name, op, index)                                                          \
   static bool name(struct bench *k, struct cvl_value *out) {                                   \
@@ -187,48 +190,66 @@ PERMUTE_CASE(gather_next, OP_BPERMUTE, next)
 PERMUTE_CASE(scatter_any, OP_DPERMUTE, any)
 
 static bool extract(struct bench *k, struct cvl_value *out) {
-  return k->b->extract(k->c, ++k->site, &k->x, &k->first, &k->one, out);
+  return k->b->apply(k->c, ++k->site,
+                     &CVL_CALL(CALL_EXTRACT, OP_EXTRACT, k->x, k->first, k->one), out);
 }
 static bool replace(struct bench *k, struct cvl_value *out) {
-  return k->b->replace(k->c, ++k->site, &k->x, &k->first, &k->first, &k->one, out);
+  return k->b->apply(k->c, ++k->site,
+                     &CVL_CALL(CALL_REPLACE, OP_REPLACE, k->x, k->first, k->first, k->one),
+                     out);
+}
+static bool pack_by(struct bench *k, const struct cvl_value *d, struct cvl_value *out) {
+  struct cvl_value packed[CALL_RESULTS];
+  if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_PACK, OP_PACK, k->x, k->flags, *d), packed))
+    return false;
+  *out = packed[0];
+  k->other = packed[1];
+  return true;
 }
 static bool pack(struct bench *k, struct cvl_value *out) {
-  return k->b->pack(k->c, ++k->site, &k->x, &k->flags, &k->one, out, &k->other);
+  return pack_by(k, &k->one, out);
 }
 /* Two results that wait for the same exchange. */
 static bool sum_and_pack(struct bench *k, struct cvl_value *out) {
   struct cvl_value total;
-  if (!k->b->reduce(k->c, ++k->site, OP_ADD, &k->x, &k->one, &total)) return false;
+  if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_REDUCE, OP_ADD, k->x, k->one), &total))
+    return false;
   const bool good = pack(k, out);
   k->b->release(k->c, &k->other);
   k->other = total;
   return good;
 }
 static bool dist(struct bench *k, struct cvl_value *out) {
-  return k->b->dist(k->c, ++k->site, &k->per_segment, &k->many, out);
+  return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_DIST, OP_DIST, k->per_segment, k->many),
+                     out);
 }
 static bool make_segdes(struct bench *k, struct cvl_value *out) {
-  return k->b->make_segdes(k->c, ++k->site, &k->bits, out);
+  return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, k->bits),
+                     out);
 }
 static bool lengths(struct bench *k, struct cvl_value *out) {
-  return k->b->lengths(k->c, ++k->site, &k->many, out);
+  return k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, k->many), out);
 }
 
 /* A descriptor, and what ranks have to know of it for the vectors that it describes. */
 static bool first_use(struct bench *k, struct cvl_value *out) {
   struct cvl_value d;
-  if (!k->b->make_segdes(k->c, ++k->site, &k->lengths, &d)) return false;
-  const bool good = k->b->dist(k->c, ++k->site, &k->per_segment, &d, out);
+  if (!k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, k->lengths),
+                   &d))
+    return false;
+  const bool good =
+      k->b->apply(k->c, ++k->site, &CVL_CALL(CALL_DIST, OP_DIST, k->per_segment, d), out);
   k->b->release(k->c, &d);
   return good;
 }
 
 static bool packs(struct bench *k, struct cvl_value *out) {
-  return k->b->pack(k->c, ++k->site, &k->x, &k->flags, &k->many, out, &k->other);
+  return pack_by(k, &k->many, out);
 }
 
 static bool index_one(struct bench *k, struct cvl_value *out) {
-  return k->b->index(k->c, ++k->site, &k->first, &k->first, &k->one, out);
+  return k->b->apply(k->c, ++k->site,
+                     &CVL_CALL(CALL_INDEX, OP_INDEX, k->first, k->first, k->one), out);
 }
 
 static const struct {
@@ -295,7 +316,7 @@ static void measure(struct bench *k) {
     const struct cvl_statistics s = sent_by(k, cases[i].run);
     printf("{\"rank\": %u, \"case\": \"%s\", \"collectives\": %" PRIu64
            ", \"messages\": %" PRIu64 ", \"bytes\": %" PRIu64 "}\n",
-           k->b->process(k->c), cases[i].name, s.collectives - none.collectives,
+           k->b->processes->process(k->c), cases[i].name, s.collectives - none.collectives,
            s.messages - none.messages, s.sent_bytes - none.sent_bytes);
   }
 }

@@ -83,17 +83,17 @@ static void measure_combining(struct device *d, struct operands *x) {
 
 bool run_dist_add(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct cvl_value operands[2] = {w->in[0]};
-  if (!b->backend->dist(b->context, 1, &w->in[1], &w->d, &operands[1])) return false;
+  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_DIST, OP_DIST, w->in[1], w->d), &operands[1])) return false;
   operands[1].owned = 1;
-  return b->backend->elementwise(b->context, 1, OP_ADD, 2, operands, out);
+  return b->backend->apply(b->context, 1, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
 }
 
 bool run_index_add(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct cvl_value operands[2] = {w->in[0]};
-  if (!b->backend->index(b->context, 1, &w->in[1], &w->in[2], &w->d, &operands[1]))
+  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_INDEX, OP_INDEX, w->in[1], w->in[2], w->d), &operands[1]))
     return false;
   operands[1].owned = 1;
-  return b->backend->elementwise(b->context, 1, OP_ADD, 2, operands, out);
+  return b->backend->apply(b->context, 1, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), out);
 }
 
 /* DIST and INDEX as operands of another operation. */
@@ -151,9 +151,9 @@ static void measure_moves(struct device *d, struct operands *x) {
                          all = cvl_one_segment(x->n);
   if (!device_wants(d, "BPERMUTE") && !device_wants(d, "PERMUTE")) return;
   struct cvl_value line = {.form = CVL_NOTHING}, random = {.form = CVL_NOTHING};
-  if (!d->b.backend->index(d->b.context, 1, &zero, &one, &all, &line)) return;
+  if (!d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_INDEX, OP_INDEX, zero, one, all), &line)) return;
   struct cvl_value in_order = device_with(d, OP_ADD, &line, zero, x->n);
-  if (!d->b.backend->rank(d->b.context, 1, OP_RANK_UP, &x->of[0][CLASS_INT], &all, &random)) {
+  if (!d->b.backend->apply(d->b.context, 1, &CVL_CALL(CALL_RANK, OP_RANK_UP, x->of[0][CLASS_INT], all), &random)) {
     random.form = CVL_NOTHING;
   }
   for (unsigned m = 0; m < 4; m++) {

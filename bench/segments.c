@@ -100,8 +100,11 @@ static bool make_reversal(struct device *d, struct segments *s) {
   struct bench *b = &d->b;
   const struct cvl_value last = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
   struct cvl_value length = {.form = CVL_NOTHING}, position = {.form = CVL_NOTHING};
-  bool done = b->backend->dist(b->context, 1, &s->lengths, &s->d, &length) &&
-              b->backend->index(b->context, 1, &s->start, &s->stride, &s->d, &position);
+  bool done =
+      b->backend->apply(b->context, 1, &CVL_CALL(CALL_DIST, OP_DIST, s->lengths, s->d),
+                        &length) &&
+      b->backend->apply(b->context, 1,
+                        &CVL_CALL(CALL_INDEX, OP_INDEX, s->start, s->stride, s->d), &position);
   if (done) {
     struct cvl_value after = device_map(d, OP_SUB, &length, &position);
     s->reversal = device_with(d, OP_SUB, &after, last, s->n);
@@ -133,9 +136,11 @@ static bool segments_make(struct device *d, const struct shape *shape, uint64_t 
   const struct cvl_value all = cvl_one_segment(s->count);
   const struct cvl_value zero = cvl_scalar_int(b->elem_of[CLASS_INT], 0),
                          step = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
-  bool done = b->backend->make_segdes(b->context, 1, &s->lengths, &s->d) &&
-              b->backend->dist(b->context, 1, &zero, &all, &s->start) &&
-              b->backend->dist(b->context, 1, &step, &all, &s->stride);
+  bool done =
+      b->backend->apply(b->context, 1, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, s->lengths),
+                        &s->d) &&
+      b->backend->apply(b->context, 1, &CVL_CALL(CALL_DIST, OP_DIST, zero, all), &s->start) &&
+      b->backend->apply(b->context, 1, &CVL_CALL(CALL_DIST, OP_DIST, step, all), &s->stride);
   s->each = device_vector(d, CLASS_FLOAT, s->count, 11);
   return done && s->each.form != CVL_NOTHING && make_reversal(d, s);
 }
@@ -143,8 +148,11 @@ static bool segments_make(struct device *d, const struct shape *shape, uint64_t 
 /* Makes a descriptor and scans under it: with all that is needed for first use. */
 static bool run_make_scan(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct cvl_value made = {.form = CVL_NOTHING};
-  if (!b->backend->make_segdes(b->context, 1, &w->in[0], &made)) return false;
-  const bool done = b->backend->scan(b->context, 1, w->op, &w->in[1], &made, out);
+  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, w->in[0]),
+                         &made))
+    return false;
+  const bool done =
+      b->backend->apply(b->context, 1, &CVL_CALL(CALL_SCAN, w->op, w->in[1], made), out);
   drop(b, &made);
   return done;
 }
@@ -152,7 +160,9 @@ static bool run_make_scan(struct bench *b, const struct work *w, struct cvl_valu
 /* Makes a descriptor and ranks under it. */
 static bool run_make_rank(struct bench *b, const struct work *w, struct cvl_value *out) {
   struct work ranks = {.op = w->op, .in = {w->in[1]}};
-  if (!b->backend->make_segdes(b->context, 1, &w->in[0], &ranks.d)) return false;
+  if (!b->backend->apply(b->context, 1, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, w->in[0]),
+                         &ranks.d))
+    return false;
   const bool done = run_rank(b, &ranks, out);
   drop(b, &ranks.d);
   return done;

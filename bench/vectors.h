@@ -3,7 +3,7 @@
 #define RAVEL_BENCH_VECTORS_H
 
 #include "bench/measure.h"
-#include "cvl/cvl.h"
+#include "cvl/call.h"
 
 struct bench {
   const struct measure_options *options;

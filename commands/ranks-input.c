@@ -1,6 +1,7 @@
 /* ranks-input.c - see ranks-input.h. */
 #include "commands/ranks-input.h"
 #include "cvl/plugin.h"
+#include "cvl/processes.h"
 
 #include <string.h>
 
@@ -11,7 +12,7 @@ static const struct cvl_backend *backend_of_ranks(char why[PLUGIN_WHY_MAX]) {
   const size_t length = strcspn(given, ":");
   snprintf(name, sizeof name, "%.*s", (int)length, given);
   const struct cvl_backend *b = plugin_open(name, why);
-  if (!b || b->broadcast) return b;
+  if (!b || b->processes) return b;
   snprintf(why, PLUGIN_WHY_MAX, "the back end %s has no ranks", name);
   return NULL;
 }
@@ -37,6 +38,6 @@ bool ranks_broadcast(void *data, uint64_t bytes, char *why, size_t size) {
     snprintf(why, size, "the ranks cannot share it: %s", text);
     return false;
   }
-  b->broadcast(context, data, bytes);
+  b->processes->broadcast(context, data, bytes);
   return true;
 }

@@ -13,7 +13,9 @@
 #include <stdatomic.h>
 
 #include "base/heap.h"
-#include "cvl/cvl.h"
+#include "cvl/call.h"
+#include "cvl/sharing.h"
+#include "cvl/trees.h"
 #include "cvl/tuning.h"
 
 /* ---- threads (pool.c) ---- */
@@ -335,8 +337,8 @@ bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned 
                      const struct cvl_value *operands, struct cvl_value *out);
 /* known: that every index is in range, and none occurs twice, since the same index has
  * permuted another vector; PERMUTE then does not look. */
-bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
-                 bool known, struct cvl_value *out);
+bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_call *, bool known,
+                 struct cvl_value *out);
 /* The index of a scatter that nobody has written: in segment r of the source, starts[r],
  * starts[r] + strides[r] and so on. Its segments need not be those of the source. */
 struct cpu_runs {
@@ -344,7 +346,7 @@ struct cpu_runs {
   const void *starts, *strides; /* INTs */
 };
 /* DPERMUTE by such an index, or FPERMUTE of all; index and flags are not looked at. */
-bool cpu_scatter_runs(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
+bool cpu_scatter_runs(struct cvl_context *, uint64_t site, const struct cvl_permute *,
                       const struct cpu_runs *, struct cvl_value *out);
 bool cpu_extract(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                  const struct cvl_value *index, const struct cvl_value *d,

@@ -10,6 +10,8 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels.h"
+#include "cvl/slices.h"
+#include "cvl/tiles.h"
 
 /* ---- contexts ---- */
 
@@ -179,130 +181,47 @@ static void cpu_fail_allocation(struct cvl_context *c, uint64_t n) {
   memory_fail(c->memory, n);
 }
 
-/* ---- operations: do it, then release what was passed for good ---- */
+/* ---- operations ---- */
 
-typedef const struct cvl_value operand;
-
-static inline void drop(struct cvl_context *c, operand *v) {
-  if (v->owned) cpu_release(c, v);
-}
-
-static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsigned arity,
-                        operand *operands, struct cvl_value *out) {
-  struct cvl_value in[3] = {{0}}; /* out may be one of the operands */
-  for (unsigned i = 0; i < arity; i++) in[i] = operands[i];
-  const bool good = cpu_elementwise(c, site, op, arity, in, out);
-  for (unsigned i = 0; i < arity; i++) drop(c, &in[i]);
-  return good;
-}
-
-#define SEGMENTED(kind, function)                                                              \
-  static bool function(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v,       \
-                       operand *d, struct cvl_value *out) {                                    \
-    const struct cvl_value in[] = {*v, *d};                                                    \
-    const bool good = cpu_##function(c, site, op, &in[0], &in[1], out);                        \
-    drop(c, &in[0]);                                                                           \
-    drop(c, &in[1]);                                                                           \
-    return good;                                                                               \
-  }
-#include "cvl/segmented.def"
-
-static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *args,
+static bool perform(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
-  const struct cvl_permute_args a = *args;
-  const bool good = cpu_permute(c, site, &a, false, out);
-  drop(c, &a.values);
-  drop(c, &a.index);
-  drop(c, &a.flags);
-  drop(c, &a.defaults);
-  drop(c, &a.s);
-  drop(c, &a.d);
+  const struct cvl_value *v = call->operand;
+  switch (call->kind) {
+  case CALL_ELEMENTWISE: return cpu_elementwise(c, site, call->op, call->count, v, out);
+#define SEGMENTED(kind, function)                                                              \
+  case CALL_##kind:                                                                            \
+    return cpu_##function(c, site, call->op, &v[0], &v[1], out);
+#include "cvl/segmented.def"
+  case CALL_PERMUTE: return cpu_permute(c, site, call, false, out);
+  case CALL_EXTRACT: return cpu_extract(c, site, &v[0], &v[1], &v[2], out);
+  case CALL_REPLACE: return cpu_replace(c, site, &v[0], &v[1], &v[2], &v[3], out);
+  case CALL_DIST: return cpu_dist(c, site, &v[0], &v[1], out);
+  case CALL_INDEX: return cpu_index(c, site, &v[0], &v[1], &v[2], out);
+  case CALL_PACK: return cpu_pack(c, site, &v[0], &v[1], &v[2], &out[0], &out[1]);
+  case CALL_MAKE_SEGDES: return cpu_make_segdes(c, site, &v[0], out);
+  case CALL_LENGTHS: return cpu_lengths(c, site, &v[0], out);
+  case CALL_LENGTH_OF: return cpu_length_of(c, site, &v[0], out);
+  case CALL_RANDOM: return cpu_random(c, site, &call->random, &v[0], out);
+  case CALL_ASSERT: return cpu_assert_all(c, site, &v[0], &v[1], &v[2]);
+  case CALL_KINDS: break;
+  }
+  return false;
+}
+
+static bool cpu_apply(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                      struct cvl_value *results) {
+  const bool good = perform(c, site, call, results);
+  for (unsigned i = 0; i < call->count; i++) {
+    if (call->operand[i].owned) cpu_release(c, &call->operand[i]);
+  }
   return good;
 }
 
-typedef bool operation_of_three(struct cvl_context *, uint64_t site, operand *, operand *,
-                                operand *, struct cvl_value *out);
-
-static bool apply(operation_of_three *operation, struct cvl_context *c, uint64_t site,
-                  operand *x, operand *y, operand *z, struct cvl_value *out) {
-  const struct cvl_value in[] = {*x, *y, *z};
-  const bool good = operation(c, site, &in[0], &in[1], &in[2], out);
-  for (int i = 0; i < 3; i++) drop(c, &in[i]);
-  return good;
-}
-
-static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
-                    operand *d, struct cvl_value *out) {
-  return apply(cpu_extract, c, site, v, index, d, out);
-}
-
-static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index,
-                    operand *w, operand *d, struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *index, *w, *d};
-  const bool good = cpu_replace(c, site, &in[0], &in[1], &in[2], &in[3], out);
-  for (int i = 0; i < 4; i++) drop(c, &in[i]);
-  return good;
-}
-
-static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
-                 struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *d};
-  const bool good = cpu_dist(c, site, &in[0], &in[1], out);
-  drop(c, &in[0]);
-  drop(c, &in[1]);
-  return good;
-}
-
-static bool index_op(struct cvl_context *c, uint64_t site, operand *start, operand *stride,
-                     operand *d, struct cvl_value *out) {
-  return apply(cpu_index, c, site, start, stride, d, out);
-}
-
-static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flags, operand *d,
-                 struct cvl_value *out, struct cvl_value *out_d) {
-  const struct cvl_value in[] = {*v, *flags, *d};
-  const bool good = cpu_pack(c, site, &in[0], &in[1], &in[2], out, out_d);
-  for (int i = 0; i < 3; i++) drop(c, &in[i]);
-  return good;
-}
-
-static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
-                        struct cvl_value *out) {
-  const struct cvl_value in = *lengths;
-  const bool good = cpu_make_segdes(c, site, &in, out);
-  drop(c, &in);
-  return good;
-}
-
-static bool lengths(struct cvl_context *c, uint64_t site, operand *d, struct cvl_value *out) {
-  const struct cvl_value in = *d;
-  const bool good = cpu_lengths(c, site, &in, out);
-  drop(c, &in);
-  return good;
-}
-
-static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct cvl_value *out) {
-  const struct cvl_value in = *v;
-  const bool good = cpu_length_of(c, site, &in, out);
-  drop(c, &in);
-  return good;
-}
-
-static bool random_op(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
-                      operand *bounds, struct cvl_value *out) {
-  const struct cvl_value in = *bounds;
-  const bool good = cpu_random(c, site, which, &in, out);
-  drop(c, &in);
-  return good;
-}
-
-static bool assert_all(struct cvl_context *c, uint64_t site, operand *flags, operand *v,
-                       operand *w) {
-  const struct cvl_value in[] = {*flags, *v, *w};
-  const bool good = cpu_assert_all(c, site, &in[0], &in[1], &in[2]);
-  for (int i = 0; i < 3; i++) drop(c, &in[i]);
-  return good;
-}
+static const struct cvl_superops superops = {cpu_prepare, cpu_discard, cpu_run};
+static const struct cvl_sharing sharing = {cpu_borrow, cpu_lend};
+static const struct cvl_generators generators = {cpu_generate, cpu_generate_segdes};
+static const struct cvl_slices slices = {slice, cpu_allocate, fill, cpu_concatenate};
+static const struct cvl_tiles tiles = {cpu_scan_totals, cpu_scan_tiles, cpu_run_tiles};
 
 const struct cvl_backend cvl_cpu_backend = {
     .version = CVL_VERSION,
@@ -312,6 +231,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .open = cpu_open,
     .close = cpu_close,
     .from_host = cpu_from_host,
+    .segdes_from_host = cpu_segdes_from_host,
     .to_host = cpu_to_host,
     .scalar = cpu_scalar,
     .retain = cpu_retain,
@@ -321,38 +241,15 @@ const struct cvl_backend cvl_cpu_backend = {
     .resolve = cpu_resolve,
     .require_equal = cpu_require_equal,
     .same = cpu_same,
-    .borrow = cpu_borrow,
-    .generate = cpu_generate,
-    .generate_segdes = cpu_generate_segdes,
-    .lend = cpu_lend,
-    .slice = slice,
-    .allocate = cpu_allocate,
-    .fill = fill,
-    .concatenate = cpu_concatenate,
-    .open_sub = cpu_open_sub,
     .check = cpu_check,
     .statistics = cpu_statistics,
-    .restart_peak = cpu_restart_peak,
     .fail_allocation = cpu_fail_allocation,
-    .elementwise = elementwise,
-#define SEGMENTED(kind, function) .function = function,
-#include "cvl/segmented.def"
-    .permute = permute,
-    .extract = extract,
-    .replace = replace,
-    .dist = dist,
-    .index = index_op,
-    .pack = pack,
-    .make_segdes = make_segdes,
-    .segdes_from_host = cpu_segdes_from_host,
-    .lengths = lengths,
-    .length_of = length_of,
-    .random = random_op,
-    .assert_all = assert_all,
-    .scan_totals = cpu_scan_totals,
-    .scan_tiles = cpu_scan_tiles,
-    .prepare = cpu_prepare,
-    .discard = cpu_discard,
-    .run = cpu_run,
-    .run_tiles = cpu_run_tiles,
+    .apply = cpu_apply,
+    .superops = &superops,
+    .sharing = &sharing,
+    .generators = &generators,
+    .slices = &slices,
+    .tiles = &tiles,
+    .restart_peak = cpu_restart_peak,
+    .open_sub = cpu_open_sub,
 };

@@ -2,7 +2,7 @@
 #ifndef RAVEL_CVL_CPU_H
 #define RAVEL_CVL_CPU_H
 
-#include "cvl/cvl.h"
+#include "cvl/call.h"
 
 /* Runs on every core of the machine; answers every question at once (nothing is ever
  * pending). Its contexts are independent of each other. */

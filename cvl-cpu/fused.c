@@ -237,15 +237,15 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
   for (unsigned i = 0; i < node->operand_count; i++) {
     v[i] = scatter_operand(k, number, node->operands[i], operands);
   }
-  const struct cvl_permute_args a = superop_permute_args((enum opcode)node->op, v);
+  const struct cvl_call call = superop_permute_call((enum opcode)node->op, v);
   const struct fused_value *index = &k->values[node->operands[1]];
   struct cvl_value *out = &k->values[node->result].run.whole;
   const uint64_t site = k->run.site + number;
   if (index->run.in_runs) {
     const struct fused_node *p = &k->nodes[index->node];
     const struct cpu_runs runs = {p->run.near, p->run.values, p->run.strides};
-    if (!cpu_scatter_runs(k->c, site, &a, &runs, out)) return false;
-  } else if (!cpu_permute(k->c, site, &a, k->nodes[number].known, out)) {
+    if (!cpu_scatter_runs(k->c, site, &call.permute, &runs, out)) return false;
+  } else if (!cpu_permute(k->c, site, &call, k->nodes[number].known, out)) {
     return false;
   }
   release_read(k, number, operands);

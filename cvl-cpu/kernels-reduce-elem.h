@@ -1,8 +1,8 @@
 /* kernels-reduce-elem.h - the reductions of one element type. Included by kernels-reduce.c with
  * CLASS, KIND and the widths defined.
  *
- * The tree is that of cvl.h. BOOL operations are exact, so there it is as wide as suits bytes.
- * Short segments are reduced side by side (kernels-reduce-short.h).
+ * The tree is that of trees.h. BOOL operations are exact, so there it is as wide as suits
+ * bytes. Short segments are reduced side by side (kernels-reduce-short.h).
  */
 #include "cvl-cpu/combine.h"
 
@@ -105,6 +105,7 @@ ALWAYS_INLINE void NAMED(blocks)(enum cvl_op op, const void *data, uint64_t n, v
 }
 
 #include "cvl-cpu/kernels-reduce-short.h"
+#include "cvl/trees.h"
 
 /* One segment of 1 <= n <= REDUCE_WHOLE elements. */
 ALWAYS_INLINE ELEMENT_TYPE NAMED(segment)(reduce_blocks *blocks, const ELEMENT_TYPE *x,

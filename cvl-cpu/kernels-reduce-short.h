@@ -8,6 +8,8 @@
  * Segments of up to a block join in when they are folded to a row.
  */
 
+#include "cvl/trees.h"
+
 /* Lanes of a row: as many as fill 16 bytes where that is enough, else 64 bytes, else 16. */
 #define NARROW ((int)(16 / sizeof(ELEMENT_TYPE)))
 #define ROW    ((int)(sizeof(ELEMENT_TYPE) == 8 ? 8 : 16))

@@ -3,6 +3,7 @@
 #define RAVEL_CPU_KERNELS_REDUCE_H
 
 #include "cvl/cvl.h"
+#include "cvl/trees.h"
 
 /* A segment of more elements is cut into blocks, which are reduced by several threads. */
 enum { REDUCE_WHOLE = 32 * CVL_REDUCE_BLOCK };

@@ -310,3 +310,4 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const void *data, const uint6
 }
 
 #include "cvl-cpu/kernels-scan-entries.h"
+#include "cvl/trees.h"

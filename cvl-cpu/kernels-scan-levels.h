@@ -2,6 +2,8 @@
  * kernels-scan-elem.h and kernels-scan-flags.h.
  */
 
+#include "cvl/trees.h"
+
 ALWAYS_INLINE void NAMED(start)(enum cvl_op op, struct scan_state *s) {
   const ELEMENT_TYPE pad = NAMED(pad)(op);
   memset(s->seen, 0, sizeof s->seen);

@@ -6,6 +6,8 @@
  * loop over the eight elements, which the compiler must see as such (unrolled it would stay
  * scalar); then it turns them into operations of whole registers, conditions included.
  */
+
+#include "cvl/trees.h"
 #undef LANES
 #if VECTOR_BYTES * 8 / INT_BITS >= 8
 #define LANES 8

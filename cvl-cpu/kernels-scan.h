@@ -1,6 +1,6 @@
 /* kernels-scan.h - exclusive scans of raw arrays, one row for each element type and operation.
  *
- * The reproducible tree of cvl.h is cut at windows of SCAN_WINDOW elements: 32 rows of 8, the
+ * The reproducible tree of trees.h is cut at windows of SCAN_WINDOW elements: 32 rows of 8, the
  * two lowest levels. Within a window everything follows from the value that the levels above
  * have for its start, here `before`. Those levels see one total of each window and are kept in
  * a state that is carried from window to window, so a segment can be scanned in one go from
@@ -10,6 +10,7 @@
 #define RAVEL_CPU_KERNELS_SCAN_H
 
 #include "cvl/cvl.h"
+#include "cvl/trees.h"
 
 enum {
   SCAN_WINDOW = CVL_SCAN_TILE,

@@ -1,8 +1,8 @@
 /* order-tree.c - see order-tree.h.
  *
- * T and P are those of cvl.h. Level l of a segment of n elements has n >> l totals, T(i * 2^l,
- * l), and one prefix more, P(i * 2^l). Levels of all segments of a tile are stored one segment
- * behind the other.
+ * T and P are those of trees.h. Level l of a segment of n elements has n >> l totals, T(i *
+ * 2^l, l), and one prefix more, P(i * 2^l). Levels of all segments of a tile are stored one
+ * segment behind the other.
  */
 #include "cvl-cpu/order-tree.h"
 

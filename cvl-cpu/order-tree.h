@@ -1,5 +1,5 @@
 /* order-tree.h - reductions and scans by any associative function, in the tree that keeps order
- * (cvl.h), over several columns at once.
+ * (trees.h), over several columns at once.
  *
  * The function is given for arrays: it combines n pairs at a time. All segments of a tile take
  * each level of the tree together, so that short segments need few calls of it. A tile is also

@@ -303,16 +303,17 @@ static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_
 }
 
 /* The vector of the defaults, if the result may be written over it. */
-static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a, size_t bytes) {
+static struct cvl_vector *reusable_defaults(const struct cvl_permute *a, size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
   struct cvl_vector *v = value_reusable(&a->defaults, bytes);
   if (!v || value_data(&a->values) == v->data || value_data(&a->index) == v->data) return NULL;
   return a->flags.form != CVL_NOTHING && value_data(&a->flags) == v->data ? NULL : v;
 }
 
-bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
-                 bool known, struct cvl_value *out) {
-  const bool gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
+bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call, bool known,
+                 struct cvl_value *out) {
+  const struct cvl_permute *a = &call->permute;
+  const bool gathers = call->op == OP_BPERMUTE || call->op == OP_BFPERMUTE;
   const size_t bytes = elem_bytes(a->values.elem);
   struct cvl_vector *reuse = reusable_defaults(a, bytes);
   struct permute_job job = {
@@ -339,7 +340,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_
   bool good;
   if (gathers) {
     good = gather_all(c, site, &job);
-  } else if (a->op == OP_PERMUTE) {
+  } else if (call->op == OP_PERMUTE) {
     good = permute_marked(c, site, &job, known);
   } else {
     good = scatter_all(c, site, &job);

@@ -1,4 +1,4 @@
-/* scan-tiles.c - a scan of one segment whose elements lie in several contexts (cvl.h): what
+/* scan-tiles.c - a scan of one segment whose elements lie in several contexts (tiles.h): what
  * scan.c does for the chunks of one, in two functions. Tiles are the windows of kernels-scan.h.
  */
 #include "cvl-cpu/kernels-scan.h"

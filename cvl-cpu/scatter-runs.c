@@ -205,7 +205,7 @@ static bool runs_fault(struct cvl_context *c, uint64_t site, const struct runs_j
 }
 
 /* The vector of the defaults, if the result may be written over it. */
-static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a,
+static struct cvl_vector *reusable_defaults(const struct cvl_permute *a,
                                             const struct cpu_runs *runs, size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
   struct cvl_vector *v = value_reusable(&a->defaults, bytes);
@@ -215,7 +215,7 @@ static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a,
              : NULL;
 }
 
-bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
+bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_permute *a,
                       const struct cpu_runs *runs, struct cvl_value *out) {
   const size_t bytes = elem_bytes(a->values.elem);
   struct cvl_vector *reuse = reusable_defaults(a, runs, bytes);

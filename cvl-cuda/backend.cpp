@@ -15,6 +15,8 @@
 #include "cvl-cuda/sort.hpp"
 
 extern "C" {
+#include "cvl/sharing.h"
+#include "cvl/slices.h"
 #include "cvl/superop.h"
 }
 
@@ -505,152 +507,60 @@ static void fail_allocation(context *c, uint64_t n) {
 
 /* ---- operations ---- */
 
-static bool elementwise_entry(context *c, uint64_t site, cvl_op op, unsigned arity,
-                              const cvl_value *operands, cvl_value *out) {
-  cvl_value taken[3];
-  for (unsigned k = 0; k < arity; k++) taken[k] = operands[k];
-  const bool good =
-      guarded(c, site, out, nullptr, [&] { elementwise(*c, site, op, arity, taken, out); });
-  for (unsigned k = 0; k < arity; k++) release_owned(taken[k]);
-  return good;
-}
-
-/* An entry with two operands; a result may be stored over an operand. */
-template <class G>
-static bool of_two(context *c, uint64_t site, cvl_value a, cvl_value b, cvl_value *out, G g) {
-  const bool good = guarded(c, site, out, nullptr, [&] { g(a, b); });
-  release_owned(a);
-  release_owned(b);
-  return good;
-}
-
-static bool reduce_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
-                         const cvl_value *d, cvl_value *out) {
-  return of_two(c, site, *v, *d, out, [&](const cvl_value &x, const cvl_value &s) {
-    reduce(*c, site, op, x, s, out);
-  });
-}
-
-static bool scan_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
-                       const cvl_value *d, cvl_value *out) {
-  return of_two(c, site, *v, *d, out,
-                [&](const cvl_value &x, const cvl_value &s) { scan(*c, site, op, x, s, out); });
-}
-
-static bool rank_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
-                       const cvl_value *d, cvl_value *out) {
-  return of_two(c, site, *v, *d, out,
-                [&](const cvl_value &x, const cvl_value &s) { rank(*c, site, op, x, s, out); });
-}
-
-static bool permute_entry(context *c, uint64_t site, const cvl_permute_args *args,
-                          cvl_value *out) {
-  const cvl_permute_args a = *args;
-  const bool good = guarded(c, site, out, nullptr, [&] { permute(*c, site, a, out); });
-  for (const cvl_value *v : {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d})
-    release_owned(*v);
-  return good;
-}
-
-/* Sorts by ranks that are released at once. Operands are borrowed. */
-static bool sort_by_ranks(context *c, uint64_t site, cvl_op op, const cvl_value &v,
-                          const cvl_value &d, cvl_value *out) {
-  cvl_value ranks{};
-  if (!rank_entry(c, site, op == OP_SORT_UP ? OP_RANK_UP : OP_RANK_DOWN, &v, &d, &ranks))
-    return false;
-  ranks.owned = 1;
-  const cvl_permute_args args{OP_PERMUTE, v, ranks, {}, {}, d, d};
-  return permute_entry(c, site, &args, out);
-}
-
-static bool sort_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
-                       const cvl_value *d, cvl_value *out) {
-  const cvl_value of = *v, under = *d; /* out may be one of them */
-  if (count_of(under) <= SORTED_SEGMENTS)
-    return of_two(c, site, of, under, out, [&](const cvl_value &x, const cvl_value &s) {
-      sort(*c, site, op, x, s, out);
-    });
-  cvl_value x = of, s = under;
-  x.owned = s.owned = 0;
-  const bool good = sort_by_ranks(c, site, op, x, s, out);
-  release_owned(of);
-  release_owned(under);
-  return good;
-}
-
-static bool extract_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *index,
-                          const cvl_value *d, cvl_value *out) {
-  const cvl_value x = *v, i = *index, s = *d;
-  const bool good = guarded(c, site, out, nullptr, [&] { extract(*c, site, x, i, s, out); });
-  for (const cvl_value *p : {&x, &i, &s}) release_owned(*p);
-  return good;
-}
-
-static bool replace_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *index,
-                          const cvl_value *w, const cvl_value *d, cvl_value *out) {
-  const cvl_value x = *v, i = *index, y = *w, s = *d;
-  const bool good = guarded(c, site, out, nullptr, [&] { replace(*c, site, x, i, y, s, out); });
-  for (const cvl_value *p : {&x, &i, &y, &s}) release_owned(*p);
-  return good;
-}
-
-static bool dist_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *d,
-                       cvl_value *out) {
-  return of_two(c, site, *v, *d, out,
-                [&](const cvl_value &x, const cvl_value &s) { dist(*c, site, x, s, out); });
-}
-
-static bool index_entry(context *c, uint64_t site, const cvl_value *start,
-                        const cvl_value *stride, const cvl_value *d, cvl_value *out) {
-  const cvl_value x = *start, y = *stride, s = *d;
-  const bool good = guarded(c, site, out, nullptr, [&] { index(*c, site, x, y, s, out); });
-  for (const cvl_value *p : {&x, &y, &s}) release_owned(*p);
-  return good;
-}
-
-static bool pack_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *flags,
-                       const cvl_value *d, cvl_value *out, cvl_value *out_d) {
-  const cvl_value x = *v, f = *flags, s = *d;
-  const bool good = guarded(c, site, out, out_d, [&] { pack(*c, site, x, f, s, out, out_d); });
-  for (const cvl_value *p : {&x, &f, &s}) release_owned(*p);
-  return good;
-}
-
-template <class G>
-static bool of_one(context *c, uint64_t site, cvl_value a, cvl_value *out, G g) {
-  const bool good = guarded(c, site, out, nullptr, [&] { g(a); });
-  release_owned(a);
-  return good;
-}
-
-static bool make_segdes_entry(context *c, uint64_t site, const cvl_value *l, cvl_value *out) {
-  return of_one(c, site, *l, out, [&](const cvl_value &x) { make_segdes(*c, site, x, out); });
-}
-
 static bool segdes_from_host_entry(context *c, uint64_t site, uint64_t n, const int64_t *l,
                                    cvl_value *out) {
   return guarded(c, site, out, nullptr, [&] { segdes_from_host(*c, site, n, l, out); });
 }
 
-static bool lengths_entry(context *c, uint64_t site, const cvl_value *d, cvl_value *out) {
-  return of_one(c, site, *d, out, [&](const cvl_value &x) { lengths(*c, site, x, out); });
+static void perform(context &c, uint64_t site, const cvl_call &call, cvl_value *out) {
+  const cvl_value *v = call.operand;
+  switch (call.kind) {
+  case CALL_ELEMENTWISE: return elementwise(c, site, call.op, call.count, v, out);
+#define SEGMENTED(kind, function)                                                              \
+  case CALL_##kind:                                                                            \
+    return function(c, site, call.op, v[0], v[1], out);
+#include "cvl/segmented.def"
+  case CALL_PERMUTE: return permute(c, site, call.op, call.permute, out);
+  case CALL_EXTRACT: return extract(c, site, v[0], v[1], v[2], out);
+  case CALL_REPLACE: return replace(c, site, v[0], v[1], v[2], v[3], out);
+  case CALL_DIST: return dist(c, site, v[0], v[1], out);
+  case CALL_INDEX: return index(c, site, v[0], v[1], v[2], out);
+  case CALL_PACK: return pack(c, site, v[0], v[1], v[2], &out[0], &out[1]);
+  case CALL_MAKE_SEGDES: return make_segdes(c, site, v[0], out);
+  case CALL_LENGTHS: return lengths(c, site, v[0], out);
+  case CALL_LENGTH_OF: return length_of(c, site, v[0], out);
+  case CALL_RANDOM: return random_numbers(c, site, call.random, v[0], out);
+  case CALL_ASSERT: return assert_all(c, site, v[0], v[1], v[2]);
+  case CALL_KINDS: break;
+  }
 }
 
-static bool length_of_entry(context *c, uint64_t site, const cvl_value *v, cvl_value *out) {
-  return of_one(c, site, *v, out, [&](const cvl_value &x) { length_of(*c, site, x, out); });
+static bool apply_guarded(context *c, uint64_t site, const cvl_call &call, cvl_value *results) {
+  return guarded(c, site, call.kind == CALL_ASSERT ? nullptr : results,
+                 call.kind == CALL_PACK ? results + 1 : nullptr,
+                 [&] { perform(*c, site, call, results); });
 }
 
-static bool random_entry(context *c, uint64_t site, const cvl_random *which,
-                         const cvl_value *bounds, cvl_value *out) {
-  return of_one(c, site, *bounds, out,
-                [&](const cvl_value &x) { random_numbers(*c, site, *which, x, out); });
+/* Sorts by ranks that are released at once. Operands are borrowed. */
+static bool sort_by_ranks(context *c, uint64_t site, const cvl_call &sort, cvl_value *out) {
+  const cvl_value &v = sort.operand[0], &d = sort.operand[1];
+  cvl_call rank = sort;
+  rank.kind = CALL_RANK;
+  rank.op = sort.op == OP_SORT_UP ? OP_RANK_UP : OP_RANK_DOWN;
+  cvl_value ranks{};
+  if (!apply_guarded(c, site, rank, &ranks)) return false;
+  const cvl_value operands[] = {v, ranks, {}, {}, d, d};
+  const bool good =
+      apply_guarded(c, site, call_of(CALL_PERMUTE, OP_PERMUTE, CALL_OPERANDS, operands), out);
+  release_value(ranks);
+  return good;
 }
 
-static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, const cvl_value *v,
-                         const cvl_value *w) {
-  const cvl_value f = *flags, x = *v, y = *w;
-  const bool good = guarded(c, site, nullptr, nullptr, [&] { assert_all(*c, site, f, x, y); });
-  for (const cvl_value *p : {&f, &x, &y}) release_owned(*p);
+static bool apply(context *c, uint64_t site, const cvl_call *call, cvl_value *results) {
+  const bool many = call->kind == CALL_SORT && count_of(call->operand[1]) > SORTED_SEGMENTS;
+  const bool good =
+      many ? sort_by_ranks(c, site, *call, results) : apply_guarded(c, site, *call, results);
+  for (unsigned i = 0; i < call->count; i++) release_owned(call->operand[i]);
   return good;
 }
 
@@ -692,11 +602,21 @@ static bool run_entry(context *c, uint64_t site, cvl_kernel *k, const cvl_value 
   return good;
 }
 
+static void discard(context *c, cvl_kernel *k) {
+  discard_kernel(*c, k);
+}
+
+static const cvl_superops superops = {prepare, discard, run_entry};
+static const cvl_device_memory device_memory = {device_number, from_device, read_device,
+                                                to_device};
+static const cvl_slices slices = {slice_entry, allocate_entry, fill_entry, concatenate_entry};
+
 cvl_backend backend_over_streams() {
   cvl_backend b{};
   b.version = CVL_VERSION;
   b.close = close_context;
   b.from_host = from_host;
+  b.segdes_from_host = segdes_from_host_entry;
   b.to_host = to_host;
   b.scalar = scalar;
   b.retain = retain_value;
@@ -705,41 +625,17 @@ cvl_backend backend_over_streams() {
   b.count = count_entry;
   b.resolve = resolve;
   b.require_equal = require_equal;
-  b.require_later = require_later;
   b.same = same;
-  b.device = device_number;
-  b.from_device = from_device;
-  b.read_device = read_device;
-  b.to_device = to_device;
-  b.slice = slice_entry;
-  b.allocate = allocate_entry;
-  b.fill = fill_entry;
-  b.concatenate = concatenate_entry;
   b.check = check;
   b.statistics = statistics;
-  b.restart_peak = restart_peak;
   b.fail_allocation = fail_allocation;
-  b.elementwise = elementwise_entry;
-  b.reduce = reduce_entry;
-  b.scan = scan_entry;
-  b.rank = rank_entry;
-  b.sort = sort_entry;
-  b.permute = permute_entry;
-  b.extract = extract_entry;
-  b.replace = replace_entry;
-  b.dist = dist_entry;
-  b.index = index_entry;
-  b.pack = pack_entry;
-  b.make_segdes = make_segdes_entry;
-  b.segdes_from_host = segdes_from_host_entry;
-  b.lengths = lengths_entry;
-  b.length_of = length_of_entry;
-  b.random = random_entry;
-  b.assert_all = assert_entry;
-  b.prepare = prepare;
+  b.apply = apply;
+  b.superops = &superops;
+  b.device_memory = &device_memory;
+  b.slices = &slices;
+  b.restart_peak = restart_peak;
+  b.require_later = require_later;
   b.prepared = prepared;
-  b.discard = [](context *c, cvl_kernel *k) { discard_kernel(*c, k); };
-  b.run = run_entry;
   return b;
 }
 

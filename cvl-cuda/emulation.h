@@ -3,7 +3,7 @@
 #ifndef RAVEL_CUDA_EMULATION_H
 #define RAVEL_CUDA_EMULATION_H
 
-#include "cvl/cvl.h"
+#include "cvl/call.h"
 
 #ifdef __cplusplus
 extern "C"

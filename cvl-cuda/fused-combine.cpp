@@ -122,14 +122,13 @@ void execution::find_slots(const ready_tree &r, held_value &slots) {
   const int64_t n = length_bound(values[node.operands[3]]);
   held_value numbers;
   index(c, site + r.at.ends, first, step, cvl_one_segment((uint64_t)n), &numbers.v);
-  cvl_permute_args a{};
-  a.op = OP_BPERMUTE;
+  cvl_permute a{};
   a.values = numbers.v;
   a.index = values[node.operands[2]];
   a.s = values[node.operands[5]];
   a.d = values[node.operands[4]];
   a.index.owned = a.s.owned = a.d.owned = 0;
-  permute(c, site + r.at.ends, a, &slots.v);
+  permute(c, site + r.at.ends, OP_BPERMUTE, a, &slots.v);
 }
 
 void execution::scatter_tree(const ready_tree &r) {

@@ -326,10 +326,11 @@ void execution::run_scatter(uint32_t k) {
     v[i] = values[node.operands[i]];
     v[i].owned = 0;
   }
-  cvl_permute_args args = superop_permute_args((opcode)node.op, v);
+  cvl_call call = superop_permute_call((opcode)node.op, v);
   const int8_t defaults = permute_operands((opcode)node.op).defaults;
-  if (defaults != NO_OPERAND) args.defaults.owned = is_last_use(node.operands[defaults], k);
-  permute(c, site + k, args, &values[node.result]);
+  if (defaults != NO_OPERAND)
+    call.permute.defaults.owned = is_last_use(node.operands[defaults], k);
+  permute(c, site + k, call.op, call.permute, &values[node.result]);
 }
 
 void execution::run_node(uint32_t k) {

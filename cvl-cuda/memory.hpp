@@ -19,7 +19,8 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
-#include "cvl/cvl.h"
+#include "cvl/call.h"
+#include "cvl/trees.h"
 }
 #pragma GCC diagnostic pop
 

@@ -1,5 +1,5 @@
-/* ops.hpp - the operations of the contract, as backend.cpp calls them: arguments as in cvl.h,
- * results through pointers, faults thrown. Operands are borrowed here. */
+/* ops.hpp - the operations of the contract, as backend.cpp calls them: arguments as in cvl.h
+ * and call.h, results through pointers, faults thrown. Operands are borrowed here. */
 #ifndef RAVEL_CUDA_OPS_HPP
 #define RAVEL_CUDA_OPS_HPP
 
@@ -35,7 +35,7 @@ void scan(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value 
 void rank(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
           cvl_value *out);
 /* permute.cu */
-void permute(context &, uint64_t site, const cvl_permute_args &, cvl_value *out);
+void permute(context &, uint64_t site, cvl_op, const cvl_permute &, cvl_value *out);
 /* extract.cu */
 void extract(context &, uint64_t site, const cvl_value &v, const cvl_value &index,
              const cvl_value &d, cvl_value *out);

@@ -69,7 +69,7 @@ enum : int64_t { NARROW_CLAIMS = UINT32_MAX };
 
 struct permutation {
   context &c;
-  const cvl_permute_args &a;
+  const cvl_permute &a;
   work w;
   const bool gathers, exclusive;               /* exclusive: no duplicates */
   const ref<pending> result_size, source_size; /* if they are pending: then bounds are */
@@ -77,12 +77,12 @@ struct permutation {
   bool all_over = false;                       /* sources next to each other go far apart */
   ref<cvl_vector> result;
 
-  permutation(context &ctx, uint64_t at_site, const cvl_permute_args &args)
+  permutation(context &ctx, uint64_t at_site, cvl_op op, const cvl_permute &args)
       : c(ctx), a(args),
         w(ctx, at_site, {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d}, 0,
           operand_lengths::BOUNDED),
-        gathers(args.op == OP_BPERMUTE || args.op == OP_BFPERMUTE),
-        exclusive(args.op == OP_PERMUTE), result_size(pending_total(args.d)),
+        gathers(op == OP_BPERMUTE || op == OP_BFPERMUTE), exclusive(op == OP_PERMUTE),
+        result_size(pending_total(args.d)),
         source_size(gathers ? nullptr : pending_total(args.s)),
         n(result_size ? result_size->bound : total_of(ctx, args.d)),
         sources(gathers       ? n
@@ -375,11 +375,11 @@ template <class I> ref<pending> permutation::sample() {
 /* By what an operation before the operation has found: at this site the last time; the first
  * time now, which is waited for. */
 template <class I>
-static bool goes_all_over(context &c, uint64_t site, const cvl_permute_args &a) {
+static bool goes_all_over(context &c, uint64_t site, cvl_op op, const cvl_permute &a) {
   ref<pending> now;
-  if (a.op != OP_PERMUTE) return false;
+  if (op != OP_PERMUTE) return false;
   {
-    permutation p(c, site, a);
+    permutation p(c, site, op, a);
     if (!p.has_buckets()) return false;
     now = p.sample<I>();
   }
@@ -408,11 +408,11 @@ template <class I> void permutation::run() {
   }
 }
 
-void permute(context &c, uint64_t site, const cvl_permute_args &a, cvl_value *out) {
+void permute(context &c, uint64_t site, cvl_op op, const cvl_permute &a, cvl_value *out) {
   const bool wide = c.int_elem == CVL_I64;
   const bool all_over =
-      wide ? goes_all_over<int64_t>(c, site, a) : goes_all_over<int32_t>(c, site, a);
-  permutation p(c, site, a);
+      wide ? goes_all_over<int64_t>(c, site, op, a) : goes_all_over<int32_t>(c, site, op, a);
+  permutation p(c, site, op, a);
   p.all_over = all_over;
   if (!wide) {
     p.run<int32_t>();

@@ -1,4 +1,4 @@
-/* reduce.cu - reductions, in the tree of cvl.h.
+/* reduce.cu - reductions, in the tree of trees.h.
  *
  * One launch if no segment is longer than a block of the tree (1024), and one more for each
  * level of the tree above. A launch does all segments that end on its level, and one level of

@@ -1,4 +1,4 @@
-/* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
+/* scan.cu - exclusive scans, in the tree of trees.h; the kernels are in scan-kernels.hpp.
  *
  * One launch for segments of up to 4096 elements, and one for longer ones. Each element moves
  * in and out once; added to that are the descriptor's offsets, once. A long vector of flags

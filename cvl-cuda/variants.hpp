@@ -2,7 +2,7 @@
  * those of the module for benchmarks (variants/), of which cuda.reduce-kernel and
  * cuda.scan-kernel choose one. The module that is shipped has none.
  *
- * They may combine in other orders than the tree of cvl.h. So they are for combinations that
+ * They may combine in other orders than the tree of trees.h. So they are for combinations that
  * are exact in any order, of INT elements in memory; everything else keeps its kernels, and the
  * results are the same.
  */

@@ -254,15 +254,6 @@ static bool mpi_sum_before(struct cvl_context *c, bool mine, uint64_t n, uint64_
 
 /* ---- operations ---- */
 
-typedef const struct cvl_value operand;
-
-static struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsigned count,
-                               operand *const *operands) {
-  struct cvl_call call = {.kind = kind, .op = op, .count = count};
-  for (unsigned i = 0; i < count; i++) call.operand[i] = *operands[i];
-  return call;
-}
-
 /* Of elements that are certain the result is, too. False otherwise, and of faults. */
 static bool certain_result(struct cvl_context *c, const struct cvl_call *call,
                            struct cvl_value *out) {
@@ -276,82 +267,26 @@ static bool certain_result(struct cvl_context *c, const struct cvl_call *call,
   return cvl_scalar_op(c->int_elem, c->float_elem, call->op, x, out, &kind);
 }
 
-static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsigned arity,
-                        operand *operands, struct cvl_value *out) {
-  struct cvl_call call = {.kind = CALL_ELEMENTWISE, .op = op, .count = arity};
-  mpi_enter(c, "elementwise", site);
-  want(c, operands, arity);
-  for (unsigned i = 0; i < arity; i++) call.operand[i] = operands[i];
-  if (!certain_result(c, &call, out)) return local_call(c, site, &call, out);
-  call_drop(c, &call);
+static bool elementwise(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                        struct cvl_value *out) {
+  want(c, call->operand, call->count);
+  if (!certain_result(c, call, out)) return local_call(c, site, call, out);
+  call_drop(c, call);
   return true;
 }
 
-#define SEGMENTED(kind, function)                                                              \
-  static bool function(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v,       \
-                       operand *d, struct cvl_value *out) {                                    \
-    const struct cvl_call call = call_of(CALL_##kind, op, 2, (operand *[]){v, d});             \
-    mpi_enter(c, #function, site);                                                             \
-    return segmented_call(c, site, &call, out);                                                \
-  }
-#include "cvl/segmented.def"
-
-static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
+static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                     struct cvl_value *out) {
-  const struct cvl_call call =
-      call_of(CALL_PERMUTE, a->op, 6,
-              (operand *[]){&a->values, &a->index, &a->flags, &a->defaults, &a->s, &a->d});
-  mpi_enter(c, "permute", site);
-  want(c, call.operand, call.count);
-  if (!sizes_fit(&call)) return lost_call(c, &call, out);
-  if (!permute_call(c, site, a, out)) return together(c, site, &call, out);
-  call_drop(c, &call);
-  return true;
-}
-
-static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
-                    operand *d, struct cvl_value *out) {
-  const struct cvl_call call = call_of(CALL_EXTRACT, OP_EXTRACT, 3, (operand *[]){v, index, d});
-  mpi_enter(c, "extract", site);
-  return segmented_call(c, site, &call, out);
-}
-
-static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index,
-                    operand *w, operand *d, struct cvl_value *out) {
-  const struct cvl_call call =
-      call_of(CALL_REPLACE, OP_REPLACE, 4, (operand *[]){v, index, w, d});
-  mpi_enter(c, "replace", site);
-  return segmented_call(c, site, &call, out);
-}
-
-static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
-                 struct cvl_value *out) {
-  const struct cvl_call call = call_of(CALL_DIST, OP_DIST, 2, (operand *[]){v, d});
-  mpi_enter(c, "dist", site);
-  return segmented_call(c, site, &call, out);
-}
-
-static bool index_op(struct cvl_context *c, uint64_t site, operand *start, operand *stride,
-                     operand *d, struct cvl_value *out) {
-  const struct cvl_call call =
-      call_of(CALL_INDEX, OP_INDEX, 3, (operand *[]){start, stride, d});
-  mpi_enter(c, "index", site);
-  return segmented_call(c, site, &call, out);
-}
-
-static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flags, operand *d,
-                 struct cvl_value *out, struct cvl_value *out_d) {
-  const struct cvl_call call = call_of(CALL_PACK, OP_PACK, 3, (operand *[]){v, flags, d});
-  struct cvl_value results[CALL_RESULTS];
-  mpi_enter(c, "pack", site);
-  if (!segmented_call(c, site, &call, results)) return false;
-  *out = results[0];
-  *out_d = results[1];
+  want(c, call->operand, call->count);
+  if (!sizes_fit(call)) return lost_call(c, call, out);
+  if (!permute_call(c, site, call, out)) return together(c, site, call, out);
+  call_drop(c, call);
   return true;
 }
 
 /* Of a length that is certain; false, too, if it is none. */
-static bool certain_segment(struct cvl_context *c, operand *lengths, struct cvl_value *out) {
+static bool certain_segment(struct cvl_context *c, const struct cvl_value *lengths,
+                            struct cvl_value *out) {
   const struct cvl_value *known = mpi_certain(lengths);
   if (!known || cvl_int_of(known) < 0) return false;
   *out = cvl_one_segment((uint64_t)cvl_int_of(known));
@@ -359,42 +294,26 @@ static bool certain_segment(struct cvl_context *c, operand *lengths, struct cvl_
   return true;
 }
 
-static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
+static bool make_segdes(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                         struct cvl_value *out) {
-  const struct cvl_call call =
-      call_of(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, 1, (operand *[]){lengths});
-  mpi_enter(c, "make_segdes", site);
+  const struct cvl_value *lengths = &call->operand[0];
   want(c, lengths, 1);
   if (certain_segment(c, lengths, out)) return true;
   if (mpi_at(lengths)) return make_segdes_call(c, site, lengths, out);
-  return together(c, site, &call, out);
+  return together(c, site, call, out);
 }
 
-static bool lengths(struct cvl_context *c, uint64_t site, operand *d, struct cvl_value *out) {
-  const struct cvl_call call = call_of(CALL_LENGTHS, OP_LENGTHS, 1, (operand *[]){d});
-  mpi_enter(c, "lengths", site);
+static bool lengths(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                    struct cvl_value *out) {
+  const struct cvl_value *d = &call->operand[0];
   want(c, d, 1);
   if (segdes_is_held(d)) return lengths_call(c, site, d, out);
-  return together(c, site, &call, out);
-}
-
-static bool random_op(struct cvl_context *c, uint64_t site, const struct cvl_random *which,
-                      operand *bounds, struct cvl_value *out) {
-  struct cvl_call call = call_of(CALL_RANDOM, OP_RAND, 1, (operand *[]){bounds});
-  call.random = *which;
-  mpi_enter(c, "random", site);
-  return local_call(c, site, &call, out);
-}
-
-static bool assert_all(struct cvl_context *c, uint64_t site, operand *flags, operand *v,
-                       operand *w) {
-  struct cvl_call call = call_of(CALL_ASSERT, OP_ASSERT, 3, (operand *[]){flags, v, w});
-  mpi_enter(c, "assert", site);
-  return local_call(c, site, &call, NULL);
+  return together(c, site, call, out);
 }
 
 /* Every rank knows the length. */
-static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct cvl_value *out) {
+static bool length_of(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+                      struct cvl_value *out) {
   want(c, v, 1);
   const uint64_t n = mpi_length(v);
   const bool fits = c->int_elem != CVL_I32 || n <= INT32_MAX;
@@ -406,7 +325,37 @@ static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct c
   return fits;
 }
 
+static bool mpi_apply(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                      struct cvl_value *results) {
+  mpi_enter(c, call_name(call->kind), site);
+  switch (call->kind) {
+  case CALL_ELEMENTWISE: return elementwise(c, site, call, results);
+  case CALL_RANDOM:
+  case CALL_ASSERT: return local_call(c, site, call, results);
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+  case CALL_EXTRACT:
+  case CALL_REPLACE:
+  case CALL_DIST:
+  case CALL_INDEX:
+  case CALL_PACK: return segmented_call(c, site, call, results);
+  case CALL_PERMUTE: return permute(c, site, call, results);
+  case CALL_MAKE_SEGDES: return make_segdes(c, site, call, results);
+  case CALL_LENGTHS: return lengths(c, site, call, results);
+  case CALL_LENGTH_OF: return length_of(c, site, &call->operand[0], results);
+  case CALL_KINDS: break;
+  }
+  return false;
+}
+
 /* ---- the table ---- */
+
+/* No rank has all elements. */
+static bool never_lend(struct cvl_context *c, const struct cvl_value *v,
+                       struct cvl_loan *loan) {
+  (void)c, (void)v, (void)loan;
+  return false;
+}
 
 static const struct cvl_backend *wrapped;
 
@@ -416,6 +365,20 @@ static unsigned mpi_devices(struct cvl_device *out, unsigned most, const char **
 
 static struct cvl_context *mpi_open(const struct cvl_options *, const char **why);
 
+static const struct cvl_superops superops = {mpi_prepare, mpi_discard, mpi_run};
+static const struct cvl_sharing sharing = {mpi_borrow, never_lend};
+static const struct cvl_slices slices = {mpi_slice, mpi_allocate, mpi_fill, mpi_concatenate};
+static const struct cvl_processes processes = {.process = mpi_process,
+                                               .broadcast = mpi_broadcast,
+                                               .any = mpi_any,
+                                               .sum_before = mpi_sum_before,
+                                               .from_first = mpi_from_first,
+                                               .stops = mpi_stops,
+                                               .own_range = mpi_own_range,
+                                               .read_own = mpi_read_own,
+                                               .deal = mpi_deal,
+                                               .collect = mpi_collect};
+
 static struct cvl_backend table = {
     .version = CVL_VERSION,
     .name = "mpi",
@@ -424,6 +387,7 @@ static struct cvl_backend table = {
     .open = mpi_open,
     .close = mpi_close,
     .from_host = mpi_from_host,
+    .segdes_from_host = mpi_segdes_from_host,
     .to_host = mpi_to_host,
     .scalar = mpi_scalar,
     .retain = mpi_retain,
@@ -433,41 +397,13 @@ static struct cvl_backend table = {
     .resolve = mpi_resolve,
     .require_equal = mpi_require_equal,
     .same = mpi_same,
-    .slice = mpi_slice,
-    .allocate = mpi_allocate,
-    .fill = mpi_fill,
-    .concatenate = mpi_concatenate,
-    .process = mpi_process,
-    .broadcast = mpi_broadcast,
-    .any = mpi_any,
-    .sum_before = mpi_sum_before,
-    .stops = mpi_stops,
-    .from_first = mpi_from_first,
-    .own_range = mpi_own_range,
-    .read_own = mpi_read_own,
-    .deal = mpi_deal,
-    .collect = mpi_collect,
     .check = mpi_check,
     .statistics = mpi_statistics,
     .fail_allocation = mpi_fail_allocation,
-    .elementwise = elementwise,
-#define SEGMENTED(kind, function) .function = function,
-#include "cvl/segmented.def"
-    .permute = permute,
-    .extract = extract,
-    .replace = replace,
-    .dist = dist,
-    .index = index_op,
-    .pack = pack,
-    .make_segdes = make_segdes,
-    .segdes_from_host = mpi_segdes_from_host,
-    .lengths = lengths,
-    .length_of = length_of,
-    .random = random_op,
-    .assert_all = assert_all,
-    .prepare = mpi_prepare,
-    .discard = mpi_discard,
-    .run = mpi_run,
+    .apply = mpi_apply,
+    .superops = &superops,
+    .slices = &slices,
+    .processes = &processes,
 };
 
 static struct cvl_context *mpi_open(const struct cvl_options *o, const char **why) {
@@ -476,7 +412,7 @@ static struct cvl_context *mpi_open(const struct cvl_options *o, const char **wh
 
 const struct cvl_backend *cvl_mpi_over(const struct cvl_backend *inner) {
   wrapped = inner;
-  table.borrow = inner->borrow ? mpi_borrow : NULL;
+  table.sharing = inner->sharing ? &sharing : NULL;
   table.own_memory = inner->own_memory;
   table.prepared = inner->prepared ? mpi_prepared : NULL;
   return &table;

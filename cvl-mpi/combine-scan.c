@@ -1,6 +1,6 @@
 /* combine-scan.c - scans by a function of the program's own, in segments that go on on other
- * ranks: the tree that keeps order (cvl.h), whose blocks of CVL_REDUCE_BLOCK elements are whole
- * on a rank.
+ * ranks: the tree that keeps order (trees.h), whose blocks of CVL_REDUCE_BLOCK elements are
+ * whole on a rank.
  *
  * A block of the tree is an element of the same tree one level of blocks higher: what comes
  * before it is the exclusive scan of the totals of blocks. So every rank reduces its blocks,
@@ -86,8 +86,8 @@ static bool run_kernel(struct cvl_context *c, const struct scanning *s,
     inner_drop(c, in, op->param_count);
     return false;
   }
-  good = before ? c->b->run_tiles(c->inner, s->site, kernel, in, before, out)
-                : c->b->run(c->inner, s->site, kernel, in, out);
+  good = before ? c->b->tiles->run_tiles(c->inner, s->site, kernel, in, before, out)
+                : c->b->superops->run(c->inner, s->site, kernel, in, out);
   good = absorb(c, good, at_site(s->site));
   for (uint32_t i = 0; good && i < op->output_count; i++) out[i].owned = 1;
   return good;
@@ -226,7 +226,7 @@ static struct cvl_value own_totals(struct cvl_context *c, const struct scanning 
   const bool ends = head_ends(s->view, c->rank, p);
   struct cvl_value out;
   totals.owned = 0;
-  if (!absorb(c, c->b->allocate(c->inner, s->site, elem, totals_of(s, c->rank), &out),
+  if (!absorb(c, c->b->slices->allocate(c->inner, s->site, elem, totals_of(s, c->rank), &out),
               at_site(s->site)))
     return nothing();
   bool good = true;
@@ -288,7 +288,7 @@ static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
   c->table->segdes_from_host(c, s->site, s->segments, s->lengths, &descriptor);
   for (uint32_t k = 0; k < s->of->at.count; k++) {
     const struct cvl_value zero = zero_of(s->of->elem[k]);
-    c->table->dist(c, s->site, &zero, &segments, &identities[k]);
+    c->table->apply(c, s->site, &CVL_CALL(CALL_DIST, OP_DIST, zero, segments), &identities[k]);
   }
   struct cvl_value *in = derived_operands(c, s->of, columns, s->n, identities, descriptor);
   const bool good = mpi_run(c, s->site, s->of->in_blocks, in, out);
@@ -346,7 +346,8 @@ static struct cvl_value join(struct cvl_context *c, const struct scanning *s,
                              struct cvl_value head, struct cvl_value rest) {
   struct cvl_value out;
   if (!absorb(c,
-              c->b->allocate(c->inner, s->site, (enum cvl_elem)head.elem, s->own.block.n, &out),
+              c->b->slices->allocate(c->inner, s->site, (enum cvl_elem)head.elem,
+                                     s->own.block.n, &out),
               at_site(s->site))) {
     inner_drop(c, (struct cvl_value[]){head, rest}, 2);
     return nothing();

@@ -1,5 +1,5 @@
 /* combine.c - reductions by a function of the program's own, in segments that go on on other
- * ranks: the tree that keeps order (cvl.h).
+ * ranks: the tree that keeps order (trees.h).
  *
  * What a rank's block has of a segment is cut into subtrees: 2^k elements from a multiple of
  * 2^k on, as large as they can be. The inner back end reduces these. The rank on which the
@@ -110,7 +110,7 @@ static struct cvl_value identities_of(struct cvl_context *c, const struct combin
   struct cvl_value whole = inner_slice(c, site, all, m->first_whole, m->middle);
   struct cvl_value out = nothing();
   if (whole.form == CVL_NOTHING ||
-      !absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)all.elem, n, &out),
+      !absorb(c, c->b->slices->allocate(c->inner, site, (enum cvl_elem)all.elem, n, &out),
               at_site(site))) {
     inner_drop(c, &whole, 1);
     return nothing();
@@ -138,7 +138,7 @@ static bool run_kernel(struct cvl_context *c, const struct combination *of,
     inner_drop(c, in, op->param_count);
     return false;
   }
-  const bool good = of->inner ? c->b->run(c->inner, of->site, of->inner, in, out)
+  const bool good = of->inner ? c->b->superops->run(c->inner, of->site, of->inner, in, out)
                               : superop_run(c->b, c->inner, of->site, op, &c->stop, in, out);
   for (uint32_t i = 0; good && i < op->output_count; i++) out[i].owned = 1;
   return absorb(c, good, at_site(of->site));

@@ -290,8 +290,8 @@ static struct cvl_value taken(struct cvl_context *c, const struct gather *g,
   struct taking t = {g, r};
   const struct cvl_filler filler = {take_range, &t};
   struct cvl_value v = nothing();
-  if (c->b->generate) {
-    if (!absorb(c, c->b->generate(c->inner, p->site, elem, p->block.n, &filler, &v),
+  if (c->b->generators) {
+    if (!absorb(c, c->b->generators->generate(c->inner, p->site, elem, p->block.n, &filler, &v),
                 at_site(p->site)))
       return nothing();
     return v;

@@ -43,7 +43,8 @@ bool mpi_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
   const char *from =
       mine.first ? (const char *)data + mine.first * elem_info(elem)->bytes : data;
   struct cvl_value local;
-  if (!absorb(c, c->b->borrow(c->inner, site, elem, mine.n, from, done, &local), at_site(site)))
+  if (!absorb(c, c->b->sharing->borrow(c->inner, site, elem, mine.n, from, done, &local),
+              at_site(site)))
     local = nothing();
   *out = mpi_vector(c, elem, n, at, local);
   return true;
@@ -161,7 +162,8 @@ static bool slice_vector(struct cvl_context *c, uint64_t site, const struct cvl_
   }
   const uint64_t count = at ? distribution_range(at, c->rank).n : n;
   if (local.form == CVL_NOTHING ||
-      !absorb(c, c->b->slice(c->inner, site, &local, from, count, &slice), at_site(site)))
+      !absorb(c, c->b->slices->slice(c->inner, site, &local, from, count, &slice),
+              at_site(site)))
     slice = nothing();
   *out = mpi_vector(c, mpi_elem(v), n, at, slice);
   return true;
@@ -181,7 +183,7 @@ bool mpi_allocate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
                   struct cvl_value *out) {
   struct distribution *at = where(c, n);
   struct cvl_value local;
-  if (!absorb(c, c->b->allocate(c->inner, site, elem, block_of(c, at, n).n, &local),
+  if (!absorb(c, c->b->slices->allocate(c->inner, site, elem, block_of(c, at, n).n, &local),
               at_site(site)))
     local = nothing();
   *out = mpi_vector(c, elem, n, at, local);
@@ -203,7 +205,7 @@ static void fill_local(struct cvl_context *c, uint64_t site, struct cvl_vector *
     inner_drop(c, &v, 1);
     return;
   }
-  absorb(c, c->b->fill(c->inner, site, &target->local, first, &v), at_site(site));
+  absorb(c, c->b->slices->fill(c->inner, site, &target->local, first, &v), at_site(site));
 }
 
 bool mpi_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
@@ -239,7 +241,8 @@ static struct cvl_value concatenate_whole(struct cvl_context *c, uint64_t site, 
     inner[k] = inner_of(&descriptors[k], false);
     lost = lost || inner[k].form == CVL_NOTHING;
   }
-  if (!lost && !absorb(c, c->b->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
+  if (!lost &&
+      !absorb(c, c->b->slices->concatenate(c->inner, site, n, inner, &whole), at_site(site)))
     whole = nothing();
   mpi_free(c, inner);
   return segdes_of_whole(c, count, total, whole);

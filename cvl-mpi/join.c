@@ -1,5 +1,5 @@
 /* join.c - reductions of one segment that is on several ranks, from what each rank has reduced
- * of it: values of one level of the tree of cvl.h, which ranks bring to the next levels until
+ * of it: values of one level of the tree of trees.h, which ranks bring to the next levels until
  * there are few. These all ranks say to all, when somebody wants the result, and each
  * combines them itself on the host.
  */

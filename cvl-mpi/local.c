@@ -30,7 +30,7 @@ void call_drop(struct cvl_context *c, const struct cvl_call *call) {
   for (unsigned i = 0; i < call->count; i++) mpi_drop(c, &call->operand[i]);
 }
 
-bool local_call(struct cvl_context *c, uint64_t site, struct cvl_call *call,
+bool local_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                 struct cvl_value *out) {
   want(c, call->operand, call->count);
   if (!sizes_fit(call)) return lost_call(c, call, out);
@@ -40,7 +40,7 @@ bool local_call(struct cvl_context *c, uint64_t site, struct cvl_call *call,
   const uint64_t first = at ? at->start[c->rank] : 0;
   for (unsigned i = 0; i < call->count; i++)
     inner.operand[i] = move_to(c, site, &call->operand[i], at, true);
-  inner.random.first += first;
+  if (call->kind == CALL_RANDOM) inner.random.first += first;
   inner_call(c, &inner, NULL, (struct shift){site, 1, first, 0}, local);
   return finish(c, call, at, local[0], out);
 }

@@ -32,7 +32,8 @@ static struct cvl_value begun_before(struct cvl_context *c, uint64_t site,
     const int64_t from = (int64_t)((uint64_t)x + over * (uint64_t)by);
     const struct cvl_value zero = cvl_scalar_int(c->int_elem, 0),
                            first = cvl_scalar_int(c->int_elem, from), d = cvl_one_segment(n);
-    const bool good = c->b->replace(c->inner, site, &start, &zero, &first, &d, &out);
+    const bool good = c->b->apply(
+        c->inner, site, &CVL_CALL(CALL_REPLACE, OP_REPLACE, start, zero, first, d), &out);
     if (!absorb(c, good, at_site(site))) return nothing();
     out.owned = 1;
     return out;
@@ -46,7 +47,9 @@ struct cvl_value repeated(struct cvl_context *c, uint64_t site, struct cvl_value
   const struct cvl_value d = cvl_one_segment(n);
   struct cvl_value out;
   if (n == 1) return x;
-  if (!absorb(c, c->b->dist(c->inner, site, &x, &d, &out), at_site(site))) return nothing();
+  if (!absorb(c, c->b->apply(c->inner, site, &CVL_CALL(CALL_DIST, OP_DIST, x, d), &out),
+              at_site(site)))
+    return nothing();
   out.owned = 1;
   return out;
 }
@@ -198,12 +201,13 @@ struct cvl_value beginning_here(struct cvl_context *c, uint64_t site,
   struct cvl_value out, slice = nothing();
   const bool lost = local->form == CVL_NOTHING || (last && last->form == CVL_NOTHING);
   const enum cvl_elem elem = (enum cvl_elem)local->elem;
-  if (lost || !absorb(c, c->b->allocate(c->inner, site, elem, n + (last != NULL), &out),
+  if (lost || !absorb(c, c->b->slices->allocate(c->inner, site, elem, n + (last != NULL), &out),
                       at_site(site))) {
     if (last) inner_drop(c, last, 1);
     return nothing();
   }
-  bool good = absorb(c, c->b->slice(c->inner, site, local, first, n, &slice), at_site(site));
+  bool good =
+      absorb(c, c->b->slices->slice(c->inner, site, local, first, n, &slice), at_site(site));
   slice.owned = 1;
   good = good && inner_fill(c, site, &out, 0, slice);
   if (last) good = inner_fill(c, site, &out, n, *last) && good;

@@ -130,7 +130,7 @@ static struct cvl_value assembled(struct cvl_context *c, uint64_t site,
                                   const struct cvl_vector *v, const struct crossing *x) {
   const struct range wanted = x->ranges[c->rank];
   struct cvl_value out;
-  if (!absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)v->elem, wanted.n, &out),
+  if (!absorb(c, c->b->slices->allocate(c->inner, site, (enum cvl_elem)v->elem, wanted.n, &out),
               at_site(site)))
     return nothing();
   if (fill_own(c, site, v, x, &out) && fill_received(c, site, v, x, &out)) {
@@ -273,8 +273,8 @@ void *host_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, ui
 struct lent lent_elements(struct cvl_context *c, uint64_t site, struct cvl_value v, uint64_t n,
                           size_t bytes) {
   struct lent l = {0};
-  const bool lends = v.form == CVL_VECTOR && c->b->lend;
-  if (lends && c->b->lend(c->inner, &v, &l.loan)) {
+  const bool lends = v.form == CVL_VECTOR && c->b->sharing;
+  if (lends && c->b->sharing->lend(c->inner, &v, &l.loan)) {
     l.data = l.loan.data;
     inner_drop(c, &v, 1);
   } else {
@@ -340,7 +340,8 @@ struct cvl_value keep_block(struct cvl_context *c, uint64_t site, struct cvl_val
   if (whole.form == CVL_NOTHING) return out;
   const struct cvl_value slice = inner_slice(c, site, whole, block.first, block.n);
   if (slice.form != CVL_NOTHING &&
-      !absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)whole.elem, block.n, &out),
+      !absorb(c,
+              c->b->slices->allocate(c->inner, site, (enum cvl_elem)whole.elem, block.n, &out),
               at_site(site))) {
     inner_drop(c, &slice, 1);
     out = nothing();

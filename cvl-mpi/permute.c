@@ -21,7 +21,7 @@ static void *block_of(struct cvl_context *c, const struct permutation *p,
 /* ---- positions ---- */
 
 struct reading reading_begin(struct cvl_context *c, const struct permutation *p) {
-  const struct cvl_permute_args *a = p->a;
+  const struct cvl_permute *a = p->a;
   const bool flagged = a->flags.form != CVL_NOTHING;
   struct reading r = {.narrow = c->int_elem == CVL_I32};
   r.lent[0] = lent_elements(c, p->site, move_to(c, p->site, &a->index, p->at, false),
@@ -223,7 +223,7 @@ static struct cvl_value scatter(struct cvl_context *c, struct permutation *p) {
   char *block = begun(c, p, n), *out = sent_values(c, p);
   char *in = mpi_try_alloc(c, p->site, p->in_total * p->bytes);
   exchange_elements(c, p->bytes, out, p->out, in, p->in);
-  if (p->a->op == OP_PERMUTE) check_permutation(c, p, received, n);
+  if (p->op == OP_PERMUTE) check_permutation(c, p, received, n);
   for (uint64_t i = 0; block && in && received && i < p->in_total; i++)
     copy_element(block, position_at(p, received, i), in, i, p->bytes);
   const struct cvl_value v =
@@ -262,7 +262,7 @@ static struct cvl_value gather_near(struct cvl_context *c, const struct permutat
   const struct range block = distribution_range(p->at, c->rank);
   struct cvl_value out[CALL_RESULTS];
   const struct cvl_call inner = {.kind = CALL_PERMUTE,
-                                 .op = p->a->op,
+                                 .op = p->op,
                                  .count = CALL_OPERANDS,
                                  .operand = {move_kept(c, p->site, &p->a->values, elements),
                                              move_to(c, p->site, &p->a->index, p->at, false),
@@ -293,7 +293,7 @@ static struct distribution *lies(struct cvl_context *c, const struct cvl_value *
   return at ? distribution_retain(at) : distribution_canonical(c, n);
 }
 
-static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute_args *a) {
+static bool on_all_ranks(const struct cvl_context *c, const struct cvl_permute *a) {
   return !mpi_at(&a->values) && !mpi_at(&a->index) && is_whole(c, mpi_length(&a->d));
 }
 
@@ -333,11 +333,12 @@ static void run(struct cvl_context *c, struct permutation *p, struct cvl_value *
   mpi_free(c, p->sent);
 }
 
-bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
+bool permute_call(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
                   struct cvl_value *out) {
   struct one_segment ones[2];
-  struct permutation p = {.a = a, .site = site};
-  p.gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
+  const struct cvl_permute *a = &call->permute;
+  struct permutation p = {.op = call->op, .a = a, .site = site};
+  p.gathers = p.op == OP_BPERMUTE || p.op == OP_BFPERMUTE;
   struct cvl_segdes *s = segdes_of(&a->s, &ones[0]), *d = segdes_of(&a->d, &ones[1]);
   if (on_all_ranks(c, a) || !segdes_is_known(c, site, s) || !segdes_is_known(c, site, d))
     return false;
@@ -372,13 +373,11 @@ bool element_call(struct cvl_context *c, uint64_t site, const struct cvl_call *c
   const bool gathers = call->kind == CALL_EXTRACT;
   const struct cvl_value *o = call->operand, all = o[call->count - 1],
                          each = one_each(c, site, d);
-  const struct cvl_permute_args a = {.op = gathers ? OP_BPERMUTE : OP_DPERMUTE,
-                                     .values = o[gathers ? 0 : 2],
-                                     .index = o[1],
-                                     .defaults = gathers ? nothing() : o[0],
-                                     .s = gathers ? all : each,
-                                     .d = gathers ? each : all};
-  const bool done = permute_call(c, site, &a, out);
+  const struct cvl_value values = o[gathers ? 0 : 2], defaults = gathers ? nothing() : o[0];
+  const struct cvl_call move =
+      CVL_CALL(CALL_PERMUTE, gathers ? OP_BPERMUTE : OP_DPERMUTE, values, o[1], nothing(),
+               defaults, gathers ? all : each, gathers ? each : all);
+  const bool done = permute_call(c, site, &move, out);
   mpi_release(c, &each);
   return done;
 }

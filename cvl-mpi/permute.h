@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct permutation {
-  const struct cvl_permute_args *a;
+  enum cvl_op op;
+  const struct cvl_permute *a;
   uint64_t site;
   bool gathers;
   struct cvl_segdes *near, *far;    /* of the elements with indices; of what these count in */

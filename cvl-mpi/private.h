@@ -6,6 +6,10 @@
 
 #include "cvl-mpi/comm.h"
 #include "cvl/call.h"
+#include "cvl/processes.h"
+#include "cvl/sharing.h"
+#include "cvl/slices.h"
+#include "cvl/tiles.h"
 
 /* ---- distributions: distribution.c ---- */
 
@@ -98,7 +102,7 @@ struct fault {
   uint64_t call; /* in which it was found, since the last agreement */
 };
 
-/* Blocks of the tree of cvl.h that n elements have. */
+/* Blocks of the tree of trees.h that n elements have. */
 static inline uint64_t tree_blocks(uint64_t n) {
   return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK > 0);
 }
@@ -414,7 +418,8 @@ bool all_true(struct cvl_context *, bool mine);
  * better ---- */
 
 /* local.c: every rank its block, of vectors of one length. */
-bool local_call(struct cvl_context *, uint64_t site, struct cvl_call *, struct cvl_value *out);
+bool local_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
+                struct cvl_value *out);
 /* segmented.c: a call whose last operand is the descriptor of its elements, every rank its
  * segments. */
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
@@ -495,7 +500,7 @@ bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                const struct view *, struct cvl_value *out);
 /* permute.c: gathers and scatters, which borrow their operands; false if all ranks have all of
  * them, or cannot know the segments. */
-bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
+bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                   struct cvl_value *out);
 /* The same of EXTRACT and REPLACE in segments that go on on the next rank. */
 bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,

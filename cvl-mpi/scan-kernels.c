@@ -95,7 +95,7 @@ static bool derive(struct cvl_context *c, struct combine_scan *s, uint16_t op,
                            .outputs = outputs};
   const bool made = superop_complete(&s->arena, &d->op, &why, &node);
   if (!made && !why) mpi_no_memory(c);
-  if (made) d->kernel = c->b->prepare(c->inner, &d->op);
+  if (made) d->kernel = c->b->superops->prepare(c->inner, &d->op);
   return made;
 }
 
@@ -107,7 +107,7 @@ static enum cvl_elem param_elem(const struct cvl_context *c, const struct supero
 }
 
 struct combine_scan *combine_scan_new(struct cvl_context *c, const struct superop *op) {
-  if (!c->b->run_tiles || op->copies) return NULL;
+  if (!c->b->tiles || op->copies) return NULL;
   struct combine_scan *s = mpi_alloc(c, sizeof *s);
   s->op = op;
   if (!find_combination(s) || !find_columns(s)) {
@@ -126,8 +126,8 @@ struct combine_scan *combine_scan_new(struct cvl_context *c, const struct supero
 
 void combine_scan_free(struct cvl_context *c, struct combine_scan *s) {
   if (!s) return;
-  if (s->totals.kernel) c->b->discard(c->inner, s->totals.kernel);
-  if (s->before.kernel) c->b->discard(c->inner, s->before.kernel);
+  if (s->totals.kernel) c->b->superops->discard(c->inner, s->totals.kernel);
+  if (s->before.kernel) c->b->superops->discard(c->inner, s->before.kernel);
   if (s->in_blocks) mpi_discard_step(c, s->in_blocks);
   arena_free(&s->arena);
   mpi_free(c, s);

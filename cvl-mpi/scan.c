@@ -1,5 +1,5 @@
 /* scan.c - scans of segments that go on on the next rank, of operations that are exact: the sum
- * of what is on the ranks before is added. Sums of FLOATs have the tree of cvl.h, which this
+ * of what is on the ranks before is added. Sums of FLOATs have the tree of trees.h, which this
  * would not give (tree.c).
  */
 #include "cvl-mpi/private.h"
@@ -17,7 +17,8 @@ static struct cvl_value total_of(struct cvl_context *c, uint64_t site, enum cvl_
   const struct cvl_value d = cvl_one_segment(n);
   struct cvl_value out, scalar;
   if (v.form == CVL_NOTHING) return v;
-  if (!absorb(c, c->b->reduce(c->inner, site, op, &v, &d, &out), at_site(site)))
+  if (!absorb(c, c->b->apply(c->inner, site, &CVL_CALL(CALL_REDUCE, op, v, d), &out),
+              at_site(site)))
     return nothing();
   const bool good = absorb(c, c->b->scalar(c->inner, &out, &scalar), at_site(site));
   c->b->release(c->inner, &out);
@@ -67,7 +68,7 @@ static struct cvl_value behind(struct cvl_context *c, uint64_t site, struct cvl_
                                struct cvl_value v, uint64_t n) {
   struct cvl_value out;
   if (v.form == CVL_NOTHING) return v;
-  if (!absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)v.elem, n + 1, &out),
+  if (!absorb(c, c->b->slices->allocate(c->inner, site, (enum cvl_elem)v.elem, n + 1, &out),
               at_site(site))) {
     inner_drop(c, &v, 1);
     return nothing();
@@ -100,7 +101,9 @@ static struct cvl_value scanned(struct cvl_context *c, uint64_t site, enum cvl_o
     inner_drop(c, &v, 1);
     return nothing();
   }
-  if (absorb(c, c->b->scan(c->inner, site, op, &v, d, &out), at_site(site))) return out;
+  if (absorb(c, c->b->apply(c->inner, site, &CVL_CALL(CALL_SCAN, op, v, *d), &out),
+             at_site(site)))
+    return out;
   return nothing();
 }
 
@@ -132,7 +135,7 @@ struct tiled {
 /* Whether a block has nothing but elements of one segment, enough of them. */
 static bool is_tiled(const struct cvl_context *c, const struct view *view) {
   const uint64_t n = distribution_range(view->at, c->rank).n;
-  return c->b->scan_tiles && view->segments.n == 1 && n >= 2 * CVL_SCAN_TILE;
+  return c->b->tiles && view->segments.n == 1 && n >= 2 * CVL_SCAN_TILE;
 }
 
 /* Takes v. */
@@ -141,7 +144,7 @@ static struct tiled tiled_new(struct cvl_context *c, uint64_t site, enum cvl_op 
   struct tiled t = {.v = v, .n = n, .full = n / CVL_SCAN_TILE};
   t.tiles = t.full + (n % CVL_SCAN_TILE > 0);
   if (v.form == CVL_NOTHING ||
-      !absorb(c, c->b->scan_totals(c->inner, site, op, &v, &t.totals), at_site(site)))
+      !absorb(c, c->b->tiles->scan_totals(c->inner, site, op, &v, &t.totals), at_site(site)))
     t.totals = nothing();
   return t;
 }
@@ -158,7 +161,7 @@ static struct cvl_value totals_in(struct cvl_context *c, uint64_t site, const st
   struct cvl_value out, totals = t->totals;
   totals.owned = other.owned = 0;
   if (totals.form == CVL_NOTHING || other.form == CVL_NOTHING ||
-      !absorb(c, c->b->allocate(c->inner, site, (enum cvl_elem)totals.elem, n, &out),
+      !absorb(c, c->b->slices->allocate(c->inner, site, (enum cvl_elem)totals.elem, n, &out),
               at_site(site)))
     return nothing();
   out.owned = 1;
@@ -208,7 +211,7 @@ static struct cvl_value tiled_scan(struct cvl_context *c, uint64_t site, enum cv
   const struct cvl_value before = before_tiles(c, site, op, t, carry);
   struct cvl_value out = nothing();
   if (before.form == CVL_NOTHING ||
-      !absorb(c, c->b->scan_tiles(c->inner, site, op, begins, &t->v, &before, &out),
+      !absorb(c, c->b->tiles->scan_tiles(c->inner, site, op, begins, &t->v, &before, &out),
               at_site(site)))
     out = nothing();
   inner_drop(c, &before, 1);

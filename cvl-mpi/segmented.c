@@ -2,8 +2,8 @@
  *
  * Elements are moved first so that every segment is whole on the rank on which it begins: no
  * more than one segment a border. Then each rank has operands of its own. Where a segment is
- * too long for that, reductions go on as the tree of cvl.h has it: blocks of 1,024 elements are
- * whole on a rank, and what they give is combined by the rank on which the segment begins.
+ * too long for that, reductions go on as the tree of trees.h has it: blocks of 1,024 elements
+ * are whole on a rank, and what they give is combined by the rank on which the segment begins.
  * Scans, ranks and sorting have their own ways (scan.c, tree.c, sort.c); other operations on
  * such segments are executed whole, by all (together.c).
  */
@@ -188,7 +188,7 @@ static bool run_long(struct cvl_context *c, uint64_t site, const struct cvl_call
                      struct cvl_segdes *d, const struct view *v, struct cvl_value *out) {
   if (is_by_segment(call->kind, 0)) return spread_call(c, site, call, v, out);
   if (call->kind == CALL_SCAN && is_exact_call(call)) return scan_call(c, site, call, v, out);
-  if (call->kind == CALL_SCAN) return c->b->scan_tiles && cut_call(c, site, call, d, v, out);
+  if (call->kind == CALL_SCAN) return c->b->tiles && cut_call(c, site, call, d, v, out);
   if (call->kind == CALL_RANK || call->kind == CALL_SORT)
     return sort_call(c, site, call, v, out);
   if (call->kind == CALL_EXTRACT || call->kind == CALL_REPLACE)

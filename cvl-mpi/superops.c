@@ -50,12 +50,12 @@ struct cvl_kernel {
 
 static struct form form_new(struct cvl_context *c, const struct superop *op, bool starts) {
   struct form f = {.fit = fit_new(c, op, starts)};
-  if (f.fit) f.inner = c->b->prepare(c->inner, &f.fit->op);
+  if (f.fit) f.inner = c->b->superops->prepare(c->inner, &f.fit->op);
   return f;
 }
 
 static void form_free(struct cvl_context *c, struct form *f) {
-  if (f->inner) c->b->discard(c->inner, f->inner);
+  if (f->inner) c->b->superops->discard(c->inner, f->inner);
   fit_free(f->fit);
 }
 
@@ -432,7 +432,7 @@ static bool run_inner(struct cvl_context *c, const struct run *r) {
   note_gathers(c, r);
   return absorb(c,
                 r->form->inner
-                    ? c->b->run(c->inner, r->site, r->form->inner, r->in, r->out)
+                    ? c->b->superops->run(c->inner, r->site, r->form->inner, r->in, r->out)
                     : superop_run(c->b, c->inner, r->site, op, &c->stop, r->in, r->out),
                 at_site(r->site));
 }

@@ -1,5 +1,5 @@
 /* tree.c - scans of FLOATs in segments that go on on the next rank, in the order of the tree of
- * cvl.h.
+ * trees.h.
  *
  * Blocks end between tiles of CVL_SCAN_TILE elements (or segments). The inner back end gives
  * the totals of tiles. Above them every level has windows of CVL_SCAN_WINDOW totals, each of
@@ -188,8 +188,9 @@ static double *totals_of(struct cvl_context *c, const struct scanning *s, uint64
   const struct cvl_value slice = slice_of(c, s, first, tiles * CVL_SCAN_TILE);
   struct cvl_value totals;
   if (slice.form == CVL_NOTHING) return NULL;
-  const bool good = absorb(
-      c, c->b->scan_totals(c->inner, s->site, s->call->op, &slice, &totals), at_site(s->site));
+  const bool good =
+      absorb(c, c->b->tiles->scan_totals(c->inner, s->site, s->call->op, &slice, &totals),
+             at_site(s->site));
   inner_drop(c, &slice, 1);
   if (!good) return NULL;
   totals.owned = 1;
@@ -227,9 +228,10 @@ static struct cvl_value scan_piece(struct cvl_context *c, const struct scanning 
       before_tiles(c, s, above, totals_of(c, s, first, full), full, tiles)};
   struct cvl_value out = nothing();
   const bool here = in[0].form != CVL_NOTHING && in[1].form != CVL_NOTHING;
-  if (here &&
-      !absorb(c, c->b->scan_tiles(c->inner, s->site, s->call->op, begins, &in[0], &in[1], &out),
-              at_site(s->site)))
+  if (here && !absorb(c,
+                      c->b->tiles->scan_tiles(c->inner, s->site, s->call->op, begins, &in[0],
+                                              &in[1], &out),
+                      at_site(s->site)))
     out = nothing();
   inner_drop(c, in, 2);
   out.owned = out.form != CVL_NOTHING;
@@ -311,7 +313,7 @@ static bool put(struct cvl_context *c, const struct scanning *s, const struct cv
 
 static struct cvl_value scan_block(struct cvl_context *c, const struct scanning *s) {
   struct cvl_value out;
-  if (!absorb(c, c->b->allocate(c->inner, s->site, s->elem, s->block.n, &out),
+  if (!absorb(c, c->b->slices->allocate(c->inner, s->site, s->elem, s->block.n, &out),
               at_site(s->site)))
     return nothing();
   struct levels *above = mpi_alloc(c, sizeof *above);

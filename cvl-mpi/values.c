@@ -176,7 +176,7 @@ void inner_call(struct cvl_context *c, const struct cvl_call *call, const bool *
   for (unsigned i = 0; i < CALL_RESULTS; i++) out[i] = nothing();
   if (any_lost(call->operand, present ? present : all, call->count)) {
     inner_drop(c, call->operand, call->count);
-  } else if (!absorb(c, call_perform(c->b, c->inner, shift.site, call, out), shift)) {
+  } else if (!absorb(c, c->b->apply(c->inner, shift.site, call, out), shift)) {
     for (unsigned i = 0; i < CALL_RESULTS; i++) out[i] = nothing();
   }
 }
@@ -185,7 +185,7 @@ struct cvl_value inner_slice(struct cvl_context *c, uint64_t site, struct cvl_va
                              uint64_t first, uint64_t n) {
   struct cvl_value out;
   if (v.form == CVL_NOTHING ||
-      !absorb(c, c->b->slice(c->inner, site, &v, first, n, &out), at_site(site)))
+      !absorb(c, c->b->slices->slice(c->inner, site, &v, first, n, &out), at_site(site)))
     return nothing();
   out.owned = 1;
   return out;
@@ -201,7 +201,7 @@ bool inner_read(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
 bool inner_fill(struct cvl_context *c, uint64_t site, const struct cvl_value *target,
                 uint64_t first, struct cvl_value v) {
   return v.form != CVL_NOTHING &&
-         absorb(c, c->b->fill(c->inner, site, target, first, &v), at_site(site));
+         absorb(c, c->b->slices->fill(c->inner, site, target, first, &v), at_site(site));
 }
 
 uint64_t inner_size(struct cvl_context *c, struct cvl_size size) {

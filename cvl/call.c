@@ -1,21 +1,31 @@
-/* call.c - the table of functions seen as one function, and the shapes of its operands. */
+/* call.c - see call.h: the shapes of operands and results. */
 #include "cvl/call.h"
 
 #include <string.h>
 
 /* Kinds as rows: operands with a descriptor marked 's', results likewise. */
 static const struct {
-  const char *operands, *results;
+  const char *name, *operands, *results;
 } kinds[CALL_KINDS] = {
-#define SEGMENTED(kind, function) [CALL_##kind] = {"vs", "v"},
+#define SEGMENTED(kind, function) [CALL_##kind] = {#function, "vs", "v"},
 #include "cvl/segmented.def"
-    [CALL_ELEMENTWISE] = {"vvv", "v"}, [CALL_PERMUTE] = {"vvvvss", "v"},
-    [CALL_EXTRACT] = {"vvs", "v"},     [CALL_REPLACE] = {"vvvs", "v"},
-    [CALL_DIST] = {"vs", "v"},         [CALL_INDEX] = {"vvs", "v"},
-    [CALL_PACK] = {"vvs", "vs"},       [CALL_MAKE_SEGDES] = {"v", "s"},
-    [CALL_LENGTHS] = {"s", "v"},       [CALL_LENGTH_OF] = {"v", "v"},
-    [CALL_RANDOM] = {"v", "v"},        [CALL_ASSERT] = {"vvv", ""},
+    [CALL_ELEMENTWISE] = {"elementwise", "vvv", "v"},
+    [CALL_PERMUTE] = {"permute", "vvvvss", "v"},
+    [CALL_EXTRACT] = {"extract", "vvs", "v"},
+    [CALL_REPLACE] = {"replace", "vvvs", "v"},
+    [CALL_DIST] = {"dist", "vs", "v"},
+    [CALL_INDEX] = {"index", "vvs", "v"},
+    [CALL_PACK] = {"pack", "vvs", "vs"},
+    [CALL_MAKE_SEGDES] = {"make_segdes", "v", "s"},
+    [CALL_LENGTHS] = {"lengths", "s", "v"},
+    [CALL_LENGTH_OF] = {"length_of", "v", "v"},
+    [CALL_RANDOM] = {"random", "v", "v"},
+    [CALL_ASSERT] = {"assert", "vvv", ""},
 };
+
+const char *call_name(enum call_kind kind) {
+  return kinds[kind].name;
+}
 
 bool call_is_segmented(enum call_kind kind) {
   switch ((int)kind) {
@@ -91,32 +101,41 @@ enum cvl_elem call_result_elem(enum call_kind kind, enum cvl_op op, enum cvl_ele
   return values;
 }
 
-bool call_perform(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t site,
-                  const struct cvl_call *c, struct cvl_value out[CALL_RESULTS]) {
-  const struct cvl_value *o = c->operand;
-  switch (c->kind) {
-  case CALL_ELEMENTWISE: return b->elementwise(ctx, site, c->op, c->count, o, &out[0]);
-#define SEGMENTED(kind, function)                                                              \
-  case CALL_##kind:                                                                            \
-    return b->function(ctx, site, c->op, &o[0], &o[1], &out[0]);
+static enum call_kind kind_of_vector(enum opcode op) {
+  switch ((int)op) {
+  case OPC_EXTRACT: return CALL_EXTRACT;
+  case OPC_REPLACE: return CALL_REPLACE;
+  case OPC_DIST: return CALL_DIST;
+  case OPC_INDEX: return CALL_INDEX;
+  case OPC_PACK: return CALL_PACK;
+  case OPC_LENGTH: return CALL_LENGTH_OF;
+  case OPC_MAKE_SEGDES: return CALL_MAKE_SEGDES;
+  case OPC_LENGTHS: return CALL_LENGTHS;
+  default: return CALL_KINDS; /* no other opcode of these classes */
+  }
+}
+
+enum call_kind call_kind_of(enum opcode op) {
+  switch (opcode_info(op)->klass) {
+  case OC_ELEMENTWISE: return CALL_ELEMENTWISE;
+#define OPCODE_KIND(kind)                                                                      \
+  case OC_##kind:                                                                              \
+    return CALL_##kind
+#define SEGMENTED(kind, function) OPCODE_KIND(kind);
 #include "cvl/segmented.def"
-  case CALL_PERMUTE: {
-    struct cvl_permute_args args = {c->op, o[0], o[1], o[2], o[3], o[4], o[5]};
-    return b->permute(ctx, site, &args, &out[0]);
+  case OC_PERMUTE: return CALL_PERMUTE;
+  case OC_VECTOR:
+  case OC_SEGMENT: return kind_of_vector(op);
+  case OC_RANDOM: return op == OPC_RAND ? CALL_RANDOM : CALL_KINDS;
+  case OC_CHECK: return CALL_ASSERT;
+  case OC_STACK:
+  case OC_PAIRING:
+  case OC_CONTROL:
+  case OC_CONSTANT:
+  case OC_IO:
+  case OC_TIMER: break;
   }
-  case CALL_EXTRACT: return b->extract(ctx, site, &o[0], &o[1], &o[2], &out[0]);
-  case CALL_REPLACE: return b->replace(ctx, site, &o[0], &o[1], &o[2], &o[3], &out[0]);
-  case CALL_DIST: return b->dist(ctx, site, &o[0], &o[1], &out[0]);
-  case CALL_INDEX: return b->index(ctx, site, &o[0], &o[1], &o[2], &out[0]);
-  case CALL_PACK: return b->pack(ctx, site, &o[0], &o[1], &o[2], &out[0], &out[1]);
-  case CALL_MAKE_SEGDES: return b->make_segdes(ctx, site, &o[0], &out[0]);
-  case CALL_LENGTHS: return b->lengths(ctx, site, &o[0], &out[0]);
-  case CALL_LENGTH_OF: return b->length_of(ctx, site, &o[0], &out[0]);
-  case CALL_RANDOM: return b->random(ctx, site, &c->random, &o[0], &out[0]);
-  case CALL_ASSERT: return b->assert_all(ctx, site, &o[0], &o[1], &o[2]);
-  case CALL_KINDS: break;
-  }
-  return false;
+  return CALL_KINDS;
 }
 
 static bool permute_sizes_agree(enum cvl_op op, const struct call_extent *e,

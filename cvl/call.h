@@ -1,6 +1,7 @@
-/* call.h - one operation of the contract as data: which function of the table, which row, which
- * operands. What treats all operations alike (the oracle, the conformance suite, the delaying
- * back end) is written over calls; only call.c knows the sixteen signatures of cvl.h.
+/* call.h - one operation of the contract as data, for `apply` of cvl.h: which operation, on
+ * which operands, and what it gives. Sizes have been required equal by the caller
+ * (opcodes.def). What treats all operations alike asks the functions below for the shapes of
+ * operands and results.
  */
 #ifndef RAVEL_CVL_CALL_H
 #define RAVEL_CVL_CALL_H
@@ -8,36 +9,96 @@
 #include "cvl/cvl.h"
 
 enum call_kind {
-  CALL_ELEMENTWISE,                            /* 1 to 3 vectors */
-#define SEGMENTED(kind, function) CALL_##kind, /* v d */
+  /* v [v [v]]: out[i] = op of element i of each operand (1, 2 or 3 by arity; SELECT: flag
+   * first). The row is chosen by op and the class of the last operand. All of one length, the
+   * result too. Faults: DIVIDE_BY_ZERO. */
+  CALL_ELEMENTWISE,
+/* v d: of each segment of v under d, whose total is the length of v. segmented.def says what
+ * each gives. */
+#define SEGMENTED(kind, function) CALL_##kind,
 #include "cvl/segmented.def"
-  CALL_PERMUTE,     /* values index flags defaults s d; flags, defaults may be CVL_NOTHING */
-  CALL_EXTRACT,     /* v index d */
-  CALL_REPLACE,     /* v index w d */
-  CALL_DIST,        /* v d */
-  CALL_INDEX,       /* start stride d */
-  CALL_PACK,        /* v flags d */
-  CALL_MAKE_SEGDES, /* lengths */
-  CALL_LENGTHS,     /* d */
-  CALL_LENGTH_OF,   /* v */
-  CALL_RANDOM,      /* bounds */
-  CALL_ASSERT,      /* flags v w */
+  /* values index flags defaults s d: vcode.md, section 8. Gathers: BPERMUTE, BFPERMUTE;
+   * scatters: the others. Flags and defaults have form CVL_NOTHING where the operation has
+   * none; s and d are the source and the destination descriptor, the same value twice for
+   * PERMUTE. Of several sources for one destination the highest position wins. Any mixture of
+   * scalars and vectors is fine. Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any
+   * position comes first). */
+  CALL_PERMUTE,
+  /* v index d: element index[k] of segment k; length = count of d. Faults: INDEX. */
+  CALL_EXTRACT,
+  /* v index w d: v with element index[k] of segment k set to w[k]. Faults: INDEX. */
+  CALL_REPLACE,
+  /* v d: v[k] at every position of segment k; length = total of d. */
+  CALL_DIST,
+  /* start stride d: start[k] + j * stride[k] at position j of segment k, wrapping; length =
+   * total of d. */
+  CALL_INDEX,
+  /* v flags d: elements whose flag is set, in order, and as a second result the descriptor of
+   * how many each segment keeps. */
+  CALL_PACK,
+  /* lengths (INT): the descriptor with these lengths. Faults: NEGATIVE_LENGTH, TOTAL. */
+  CALL_MAKE_SEGDES,
+  /* d: segment lengths as INT; MAKE_SEGDES undone. Faults: INT_RANGE. */
+  CALL_LENGTHS,
+  /* v: length of v as an INT of length 1. Faults: INT_RANGE. */
+  CALL_LENGTH_OF,
+  /* bounds: out[j] = Philox 4x32-10 of key seed and counter (first + j, k), scaled to
+   * 0 .. bounds[j]-1 as vcode.md, section 21.3, says; first + length of bounds <= 2^64.
+   * Faults: BOUND. */
+  CALL_RANDOM,
+  /* flags v w: no result. Fault ASSERT at the lowest position whose flag is false, with the
+   * INTs v and w there. */
+  CALL_ASSERT,
   CALL_KINDS
 };
 
 enum { CALL_OPERANDS = 6, CALL_RESULTS = 2 };
 
+/* Which random numbers: those of the k-th executed RAND for a seed, from position `first` on.
+ */
+struct cvl_random {
+  uint64_t seed, k, first;
+};
+
+/* The operands of PERMUTE by their names. */
+struct cvl_permute {
+  struct cvl_value values, index, flags, defaults, s, d;
+};
+
 struct cvl_call {
   enum call_kind kind;
   enum cvl_op op; /* the row of operations.def, for every kind */
   unsigned count; /* operands */
-  struct cvl_value operand[CALL_OPERANDS];
-  struct cvl_random random; /* of RANDOM */
+  union {
+    struct cvl_value operand[CALL_OPERANDS];
+    struct cvl_permute permute;
+  };
+  struct cvl_random random; /* of RANDOM; else it need not be set */
 };
 
-/* Issues the call. Operands, results and return value are those of the function it names. */
-bool call_perform(const struct cvl_backend *, struct cvl_context *, uint64_t site,
-                  const struct cvl_call *, struct cvl_value out[CALL_RESULTS]);
+#ifndef __cplusplus
+/* A call as an expression: CVL_CALL(CALL_REDUCE, OP_ADD, v, d). */
+#define CVL_CALL(what, row, ...)                                                               \
+  ((struct cvl_call){.kind = (what),                                                           \
+                     .op = (row),                                                              \
+                     .count =                                                                  \
+                         sizeof((struct cvl_value[]){__VA_ARGS__}) / sizeof(struct cvl_value), \
+                     .operand = {__VA_ARGS__}})
+#endif
+
+/* The same of so many operands; the random numbers are not set. */
+static inline struct cvl_call call_of(enum call_kind kind, enum cvl_op op, unsigned count,
+                                      const struct cvl_value *operands) {
+  struct cvl_call call;
+  call.kind = kind;
+  call.op = op;
+  call.count = count;
+  for (unsigned i = 0; i < count; i++) call.operand[i] = operands[i];
+  return call;
+}
+
+/* The kind of an opcode that a back end executes; CALL_KINDS: the machine executes it. */
+enum call_kind call_kind_of(enum opcode);
 
 /* Whether it is a row of segmented.def, and then the class of its opcodes, and whether it gives
  * one element for each segment, not for each element. */
@@ -45,6 +106,8 @@ bool call_is_segmented(enum call_kind);
 enum opcode_class call_opcode_class(enum call_kind);
 bool call_gives_one_per_segment(enum call_kind);
 
+/* Its name, for messages of tests. */
+const char *call_name(enum call_kind);
 /* How many results a kind has, and how many operands (ELEMENTWISE: that of op). */
 unsigned call_results(enum call_kind);
 unsigned call_operands(enum call_kind, enum cvl_op);

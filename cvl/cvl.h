@@ -63,83 +63,12 @@
  * They are off by less than one unit in the last place of a 64-bit FLOAT, 0.502 units of a
  * 32-bit one.
  *
- * ## The reproducible tree
- *
- * FLOAT sums and products depend on the order of combination, so the contract fixes the
- * order (vcode.md, section 21.2). `pad` and `identity` are those of operations.def; `+`
- * stands for the combining expression, its first operand on the left. The reasons: a block
- * must be one contiguous read that a SIMD unit or a warp can do with its lanes side by side;
- * after padding with an exact neutral element every shape is the full one, so short segments
- * skip levels; and all levels are alike, so a device needs one kernel for all.
- *
- * Reduction of x[0..n), CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024:
- *
- *     reduce(x, n):
- *       if n == 0: return identity
- *       if n == 1: return x[0]
- *       while n > 1:
- *         for each block k of 1024 consecutive elements (the last may be shorter):
- *           lane[j] = x[b+j], for j < 32; pad where b+j is past the block's end
- *           for r = 1, 2, ...: lane[j] = lane[j] + x[b+32r+j]   where that element exists
- *           for w = 16, 8, 4, 2, 1: lane[j] = lane[j] + lane[j+w]   for j < w
- *           y[k] = lane[0]
- *         x, n = y, number of blocks
- *       return x[0]
- *
- * Exclusive scan of x[0..n), CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32: the same scheme on every
- * level, with windows of 8 on the lowest (one SIMD register) and of 32 above (one warp). Within
- * a window the inclusive prefix is that of Kogge and Stone, in which an element depends only
- * on those before it; position i gets the prefix of all earlier windows, then of its own:
- *
- *     scan(x, n):                            e = prefix(x, n, 8); e[0] = identity; return e
- *     prefix(x, n, w):
- *       for each window k of w consecutive elements, padded to w with pad:
- *         a = the window
- *         for s = 1, 2, 4, ... < w: a'[j] = a[j-s] + a[j] for j >= s, else a[j];  a = a'
- *         t[k] = a[w-1];  inside[k] = a
- *       before = one window ? [pad] : prefix(t, number of windows, 32)
- *       e[i] = before[i / w]                                where i % w == 0
- *            = before[i / w] + inside[i / w][i % w - 1]      elsewhere
- *
- * Each segment is reduced and scanned by itself, as if it were alone.
- *
- * ## The tree that keeps order
- *
- * Functions of a program's own (the combinations of superop.h) are associative but perhaps not
- * commutative, and only nearly associative on FLOATs. For them the order of operands is that of
- * positions, and the tree is the perfect binary tree over positions counted from the start of
- * the segment. f stands for the function, x[0..n) for a segment:
- *
- *     T(p, 0) = x[p]                                       2^k elements from p on,
- *     T(p, k) = f(T(p, k-1), T(p + 2^(k-1), k-1))          p a multiple of 2^k
- *
- *     P(i): the combination of the i elements before position i, i > 0; 2^k the largest power
- *     of two that divides i:
- *       P(i) = T(0, k)                                     if i == 2^k
- *            = f(P(i - 2^k), T(i - 2^k, k))                elsewhere
- *
- *     reduction: P(n); identity if n == 0
- *     exclusive scan: e[0] = identity; e[i] = P(i)
- *     inclusive scan: P(i + 1)
- *
- * So P(13) = f(f(T(0, 3), T(8, 2)), x[12]). The identity is never combined. The reasons: a
- * block of any power of two is a subtree, so the tree is independent of the size of blocks, and
- * a processor, a vector register and a thread block may each take what suits them; each level
- * is one elementwise operation on pairs of neighbours; an element depends only on its prefix;
- * and the last element of an inclusive scan, the next one of an exclusive scan and the
- * reduction are the same. It takes n - 1 combinations for a reduction, less than 2 n for a
- * scan. (Blelloch, Prefix sums and their applications, 1990: up-sweep and down-sweep, here for
- * any n.)
+ * Sums and products of FLOATs depend on the order of combination: trees.h fixes it.
  */
 #ifndef RAVEL_CVL_H
 #define RAVEL_CVL_H
 
 #include "tables/tables.h"
-
-enum { CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024, CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32 };
-/* What the two lowest levels of a scan have in common: its total is all that those above see.
- */
-enum { CVL_SCAN_TILE = CVL_SCAN_ROW * CVL_SCAN_WINDOW };
 
 /* ---- values ---- */
 
@@ -185,7 +114,8 @@ struct cvl_error {
 /* ---- a context ---- */
 
 struct cvl_context; /* opaque: the back end's */
-struct cvl_kernel;  /* likewise: a superoperator made ready */
+struct cvl_call;    /* call.h */
+struct cvl_kernel;  /* the back end's: a superoperator made ready, superop.h */
 struct superop;     /* superop.h */
 struct tuning;      /* tuning.h */
 
@@ -237,27 +167,6 @@ struct cvl_options {
                                   open, and not later */
 };
 
-/* How many elements (of a descriptor: segments) an operand or result of a call by instances
- * has: one for each instance; the same ones for all; or those of the segments of another one,
- * whose number this is. */
-#define CVL_EACH   (UINT32_MAX - 1)
-#define CVL_SHARED UINT32_MAX
-
-/* A call by instances that is dealt out. */
-struct cvl_deal {
-  uint64_t instances;
-  uint32_t count;                   /* operands; the first is the descriptor of the instances */
-  const uint32_t *sizes;            /* of each */
-  const struct cvl_value *operands; /* borrowed until the call has been collected */
-  /* What `deal` sets: */
-  uint32_t processes;
-  uint64_t first, n;                 /* instances of this process, which it executes with */
-  const struct cvl_backend *backend; /* these, which are its alone: */
-  struct cvl_context *context;
-  struct cvl_value *own; /* their operands: the caller's room, and its values */
-  void *kept;            /* the back end's */
-};
-
 /* Something a back end can run on. */
 struct cvl_device {
   char name[128];
@@ -288,42 +197,9 @@ struct cvl_statistics {
   uint64_t sent_bytes;  /* in both */
 };
 
-/* Called once, when memory is not needed any more. */
-struct cvl_notice {
-  void (*call)(void *with);
-  void *with;
-};
+enum { CVL_VERSION = 14 };
 
-/* Elements that the host makes where the back end wants to have them. `fill` writes elements
- * first .. first + n to `to`; it is called for all of them, each once, in chunks, in any order,
- * by any threads of the back end. */
-struct cvl_filler {
-  void (*fill)(void *with, uint64_t first, uint64_t n, void *to);
-  void *with;
-};
-
-/* Elements of a vector that somebody else reads. */
-struct cvl_loan {
-  const void *data;
-  struct cvl_notice end; /* called by who reads, on any thread, before or after `close` */
-};
-
-/* Which random numbers: those of the k-th executed RAND for a seed, from position `first` on.
- */
-struct cvl_random {
-  uint64_t seed, k, first;
-};
-
-/* What the permute family does. Gathers: BPERMUTE, BFPERMUTE. Scatters: the others. `flags`
- * and `defaults` have form CVL_NOTHING where the operation has none; `s` and `d` are the
- * source and the destination descriptor, the same value twice for PERMUTE. */
-struct cvl_permute_args {
-  enum cvl_op op;
-  struct cvl_value values, index, flags, defaults, s, d;
-};
-
-enum { CVL_VERSION = 13 };
-
+/* The functions without which there is no back end, and behind them what it may have. */
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
   const char *name; /* "cpu", "cuda" ... */
@@ -346,6 +222,9 @@ struct cvl_backend {
   /* A vector of n elements copied from host memory; n = 1 may give a scalar. n = 0 is fine. */
   bool (*from_host)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                     const void *data, struct cvl_value *out);
+  /* A descriptor of n segments from host lengths, all checked by the caller. */
+  bool (*segdes_from_host)(struct cvl_context *, uint64_t site, uint64_t n,
+                           const int64_t *lengths, struct cvl_value *out);
   /* Copies elements first .. first+n-1 (of a descriptor: segment lengths as int64_t) to dst.
    * Waits. False if the error slot is not empty. The range must lie inside. */
   bool (*to_host)(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
@@ -363,233 +242,46 @@ struct cvl_backend {
   /* Requires a = b, now or when they are known; `rule` is handed back in the error. */
   bool (*require_equal)(struct cvl_context *, uint64_t site, struct cvl_size a,
                         struct cvl_size b, int64_t rule);
-  /* Requires it without waiting: both sizes go on as equal, and that they are not is a fault
-   * like any other, before those of the same operation. False, and nothing is required, if that
-   * cannot be; NULL: it never can. */
-  bool (*require_later)(struct cvl_context *, uint64_t site, struct cvl_size a,
-                        struct cvl_size b, int64_t rule);
   /* Whether two values are the same object, hence equal; false proves nothing. Free. */
   bool (*same)(struct cvl_context *, const struct cvl_value *, const struct cvl_value *);
 
-  /* -- values in memory that host and back end have in common; NULL where there is none, and
-   * callers copy (from_host, to_host) -- */
+  /* -- operations -- */
 
-  /* A vector of the n elements at `data`, which nobody changes until `done` is called: by this
-   * or another function of the table, on the thread that calls it, once in every case, a
-   * failure of this one included. The elements are only read, and nothing behind them. A back
-   * end may copy them after all, and does where their alignment is not that of their type. */
-  bool (*borrow)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                 const void *data, struct cvl_notice done, struct cvl_value *out);
-  /* A vector of the n elements that a filler makes. Waits for it. */
-  bool (*generate)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                   const struct cvl_filler *, struct cvl_value *out);
-  /* A descriptor of n segments from the n + 1 offsets that a filler makes: int64_t, the first
-   * one 0, none less than the one before, which the caller has checked. Waits for it. */
-  bool (*generate_segdes)(struct cvl_context *, uint64_t site, uint64_t n,
-                          const struct cvl_filler *, struct cvl_value *out);
-  /* The elements of a vector where they are, aligned to their type: they stay there and as they
-   * are until loan->end is called, whoever releases the vector, and if the context is closed.
-   * Waits. False, without a fault, if they can only be copied: borrowed ones, for example. */
-  bool (*lend)(struct cvl_context *, const struct cvl_value *, struct cvl_loan *loan);
+  /* Executes one operation: call.h says what each takes and gives. */
+  bool (*apply)(struct cvl_context *, uint64_t site, const struct cvl_call *,
+                struct cvl_value *results);
 
-  /* -- vectors from and for others of this process that use the same device (DLPack); NULL
-   * where vectors are in the memory of the host. All wait, also for what others have given to
-   * the device's default stream before. -- */
-
-  /* The number by which others know the device; one that no machine has if it is emulated. */
-  int32_t (*device)(struct cvl_context *);
-  /* A vector of the n elements at `data`, in memory of that device, from where they are copied.
-   */
-  bool (*from_device)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                      const void *data, struct cvl_value *out);
-  /* Copies such memory to the host's. */
-  bool (*read_device)(struct cvl_context *, uint64_t site, const void *data, uint64_t bytes,
-                      void *dst);
-  /* A copy of the n elements of a vector, in memory of the device that is not the context's. */
-  bool (*to_device)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t n,
-                    struct cvl_loan *);
-
-  /* -- values sliced and concatenated: for batch calls (docs/internals/memory.md) -- */
-
-  /* Elements first .. first + n of a vector, or segments of a descriptor, which must exist:
-   * their sizes have been resolved. Elements are not copied: the slice keeps the memory of
-   * all of them, and is never overwritten. Offsets of segments may be computed anew. The value
-   * passes as operands do, but a parent's is borrowed. */
-  bool (*slice)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t first,
-                uint64_t n, struct cvl_value *out);
-  /* A vector of n elements, a CVL_VECTOR for any n, for `fill` to write: each element once,
-   * before anybody reads any. */
-  bool (*allocate)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                   struct cvl_value *out);
-  /* Copies the elements of v, whose length has been resolved, to first .. of `target`, which is
-   * of `allocate` and stays the caller's; v passes as operands do. */
-  bool (*fill)(struct cvl_context *, uint64_t site, const struct cvl_value *target,
-               uint64_t first, const struct cvl_value *v);
-  /* The descriptor with the segments of n descriptors, in order; they stay the caller's.
-   * Faults: TOTAL. */
-  bool (*concatenate)(struct cvl_context *, uint64_t site, uint64_t n,
-                      const struct cvl_value *descriptors, struct cvl_value *out);
-  /* A sub-context: for one thread more, that executes other instances. It has the options of
-   * its parent, one thread, an error slot and statistics of its own; memory counts in the limit
-   * of the parent, and the peaks of those open together, added, in its peak once none is open.
-   * Until all of them are closed nobody calls the parent but this function, which any thread
-   * may do; any thread closes them. While no thread is in any of them one may call the parent
-   * after all: `allocate`, and `fill` and `concatenate`, which then borrow values of
-   * sub-contexts. A sub-context reads values of its parent in `slice` only, whose results are
-   * its own (a descriptor or vector of form CVL_SCALAR or CVL_ONE_SEGMENT is nobody's), fills
-   * targets of its parent, several at a time where their ranges are apart, and runs kernels of
-   * its parent. What it still holds when it is closed is freed. NULL, without a fault, where
-   * there is no memory, and of a sub-context; the function is NULL where there is no such
-   * thing. */
-  struct cvl_context *(*open_sub)(struct cvl_context *parent);
-
-  /* -- processes of a job that run the same program together, and calls by instances dealt out
-   * to them, each of which executes some of the instances by itself; NULL, all ten,
-   * where there is one process. All call them together, but read_own. -- */
-
-  /* The number of this process, from 0. All get what process 0 has at `data`. Whether one of
-   * them says so; if none does, what those with lower numbers have in all goes to *before;
-   * whether one says so, and then all get what the first of those has at `data`, a few bytes.
-   */
-  unsigned (*process)(struct cvl_context *);
-  void (*broadcast)(struct cvl_context *, void *data, uint64_t bytes);
-  bool (*any)(struct cvl_context *, bool mine);
-  bool (*sum_before)(struct cvl_context *, bool mine, uint64_t n, uint64_t *before);
-  bool (*from_first)(struct cvl_context *, bool mine, void *data, uint64_t bytes);
-  /* Whether work is to end that processes do in the same steps. Each says at each step why it
-   * wants to end work of this epoch, 0 if it does not; at the same step, that one or a later
-   * one, all then get the greatest of what was said in the epoch of that step, else 0. Waits
-   * for others only after somebody has wanted an end. */
-  unsigned (*stops)(struct cvl_context *, uint64_t epoch, unsigned wish);
-  /* Which elements of a vector, whose length has been resolved, this process writes where each
-   * is to be written once: *first .. *first + *n, all of which it has. The ranges of processes
-   * follow each other by their numbers, from 0 to the length; what all have is process 0's. Of
-   * a descriptor: segments. Waits. False, for all, if the error slot is not empty. */
-  bool (*own_range)(struct cvl_context *, const struct cvl_value *, uint64_t *first,
-                    uint64_t *n);
-  /* to_host of elements of that range, if own_range was the last function that all called. By
-   * this process alone: of a fault, after which it is false, others learn when all wait. */
-  bool (*read_own)(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
-                   void *dst);
-  /* Decides which instances are whose, by how much their operands take, and brings these there.
-   * False if the call is not worth it, or there is too little memory: then nothing has been
-   * done, and it is not a fault. */
-  bool (*deal)(struct cvl_context *, uint64_t site, struct cvl_deal *);
-  /* Ends it, between which functions of the deal's context and sum_before only are called.
-   * `good`, the same on all processes: each has the results of its instances, `count` values of
-   * deal->context, which pass to the function, and out[k] becomes result k of all instances.
-   * Else the call is to be executed in another way. */
-  void (*collect)(struct cvl_context *, uint64_t site, struct cvl_deal *, bool good,
-                  uint32_t count, struct cvl_value *own, struct cvl_value *out);
-
-  /* -- errors and time -- */
+  /* -- errors and statistics -- */
 
   /* Reports the first fault of all operations issued so far, if any, and empties the slot.
    * With `wait` it waits for all work; without it may miss faults not yet found. */
   bool (*check)(struct cvl_context *, bool wait, struct cvl_error *);
   struct cvl_statistics (*statistics)(struct cvl_context *);
-  /* Begins the recent peak anew, with what is live now. NULL: there is none. */
-  void (*restart_peak)(struct cvl_context *);
   /* Arms options.fail_allocation anew, for tests; 0 disarms. */
   void (*fail_allocation)(struct cvl_context *, uint64_t n);
 
-  /* -- operations; sizes have been required equal by the caller, see opcodes.def -- */
+  /* -- what a back end need not have: NULL. A table has all of its functions. -- */
 
-  /* out[i] = op of element i of each operand (1, 2 or 3 by arity; SELECT: flag first). The
-   * row is chosen by op and the class of the last operand. All of one length, the result too.
-   * Faults: DIVIDE_BY_ZERO. */
-  bool (*elementwise)(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
-                      const struct cvl_value *operands, struct cvl_value *out);
-  /* Of each segment of v under d (total = length of v): reduce, scan, rank, sort. What each
-   * gives, segmented.def says. */
-#define SEGMENTED(kind, function)                                                              \
-  bool (*function)(struct cvl_context *, uint64_t site, enum cvl_op,                           \
-                   const struct cvl_value *v, const struct cvl_value *d,                       \
-                   struct cvl_value *out);
-#include "cvl/segmented.def"
-  /* vcode.md, section 8; of several sources for one destination the highest position wins.
-   * Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any position comes first).
-   * May always be called with the forms of `args` in any mixture of scalar and vector. */
-  bool (*permute)(struct cvl_context *, uint64_t site, const struct cvl_permute_args *args,
-                  struct cvl_value *out);
-  /* Element index[k] of segment k; length = count of d. Faults: INDEX. */
-  bool (*extract)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-                  const struct cvl_value *index, const struct cvl_value *d,
-                  struct cvl_value *out);
-  /* v with element index[k] of segment k set to w[k]. Faults: INDEX. */
-  bool (*replace)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-                  const struct cvl_value *index, const struct cvl_value *w,
-                  const struct cvl_value *d, struct cvl_value *out);
-  /* v[k] at every position of segment k; length = total of d. */
-  bool (*dist)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-               const struct cvl_value *d, struct cvl_value *out);
-  /* start[k] + j * stride[k] at position j of segment k, wrapping; length = total of d. */
-  bool (*index)(struct cvl_context *, uint64_t site, const struct cvl_value *start,
-                const struct cvl_value *stride, const struct cvl_value *d,
-                struct cvl_value *out);
-  /* Elements whose flag is set, in order, and the descriptor of how many each segment keeps. */
-  bool (*pack)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-               const struct cvl_value *flags, const struct cvl_value *d, struct cvl_value *out,
-               struct cvl_value *out_d);
-  /* Descriptor with these lengths (INT). Faults: NEGATIVE_LENGTH, TOTAL. */
-  bool (*make_segdes)(struct cvl_context *, uint64_t site, const struct cvl_value *lengths,
-                      struct cvl_value *out);
-  /* The same from n host lengths of 64 bits, all checked by the caller (constants, READ). */
-  bool (*segdes_from_host)(struct cvl_context *, uint64_t site, uint64_t n,
-                           const int64_t *lengths, struct cvl_value *out);
-  /* Segment lengths as INT; make_segdes undone. Faults: INT_RANGE. */
-  bool (*lengths)(struct cvl_context *, uint64_t site, const struct cvl_value *d,
-                  struct cvl_value *out);
-  /* Length of v as an INT of length 1. Faults: INT_RANGE. */
-  bool (*length_of)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
-                    struct cvl_value *out);
-  /* out[j] = Philox 4x32-10 of key seed and counter (first + j, k), scaled to 0 .. bounds[j]-1
-   * as vcode.md, section 21.3, says; first + length of bounds <= 2^64. Faults: BOUND. */
-  bool (*random)(struct cvl_context *, uint64_t site, const struct cvl_random *,
-                 const struct cvl_value *bounds, struct cvl_value *out);
-  /* Fault ASSERT at the lowest position whose flag is false, with the INTs v and w there. */
-  bool (*assert_all)(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
-                     const struct cvl_value *v, const struct cvl_value *w);
+  const struct cvl_superops *superops;           /* superop.h: several operations as one */
+  const struct cvl_sharing *sharing;             /* sharing.h: memory that the host has, too */
+  const struct cvl_generators *generators;       /* sharing.h: elements made in place */
+  const struct cvl_device_memory *device_memory; /* sharing.h: memory of a device */
+  const struct cvl_slices *slices;               /* slices.h: values cut and put together */
+  const struct cvl_tiles *tiles;                 /* tiles.h: scans cut between contexts */
+  const struct cvl_processes *processes;         /* processes.h: one program on several */
 
-  /* -- a scan of one segment whose elements lie in several contexts, tiles of CVL_SCAN_TILE
-   * elements whole in one: the caller computes the levels above. NULL, both, where scans cannot
-   * be cut so. Operands are borrowed. -- */
-
-  /* out[k] = total of tile k of v, for all that are full. */
-  bool (*scan_totals)(struct cvl_context *, uint64_t site, enum cvl_op,
-                      const struct cvl_value *v, struct cvl_value *out);
-  /* The scan of v, of which the last tile may be short, with before[k], of the same type,
-   * before tile k; `begins`: v begins where the segment does, and its first result is the
-   * identity. */
-  bool (*scan_tiles)(struct cvl_context *, uint64_t site, enum cvl_op, bool begins,
-                     const struct cvl_value *v, const struct cvl_value *before,
-                     struct cvl_value *out);
-
-  /* -- superoperators, see superop.h -- */
-
-  /* Makes a superoperator ready to run: planning, compiling. It is borrowed and must outlive
-   * the kernel. NULL if memory fails or the back end would rather not, without a fault: the
-   * caller then uses superop_run. */
-  struct cvl_kernel *(*prepare)(struct cvl_context *, const struct superop *);
-  /* All that a program has are prepared, and it is about to begin: what they were compiled to
-   * before is made ready, while nothing runs. NULL: there is nothing to do. */
+  /* Begins the recent peak of the statistics anew, with what is live now. */
+  void (*restart_peak)(struct cvl_context *);
+  /* Requires a = b without waiting: both sizes go on as equal, and that they are not is a fault
+   * like any other, before those of the same operation. False, and nothing is required, if that
+   * cannot be. */
+  bool (*require_later)(struct cvl_context *, uint64_t site, struct cvl_size a,
+                        struct cvl_size b, int64_t rule);
+  /* All superoperators that a program has are prepared, and it is about to begin: what they
+   * were compiled to before is made ready, while nothing runs. */
   void (*prepared)(struct cvl_context *);
-  void (*discard)(struct cvl_context *, struct cvl_kernel *);
-  /* outs[i] = output i on these operands, one for each parameter. The caller has required all
-   * of its rules. Takes node_count sites: a fault of node k carries site + k. One object may
-   * stand for several operands, borrowed here and owned there with its only reference: it must
-   * last as long as any of them is read. `discard` waits for runs under way. */
-  bool (*run)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
-              const struct cvl_value *operands, struct cvl_value *outs);
-  /* The same of a superoperator that is one combination of scans, where the elements of a
-   * segment lie in several contexts: of those of one segment from a multiple of
-   * CVL_REDUCE_BLOCK, which is not 0, on. before[j], borrowed: of column j, P of every such
-   * multiple from the first element to the last, or just behind it. The caller computes these,
-   * by reductions of tiles and the same scan of what they give. Identities are not read. NULL
-   * where scans cannot be cut so. */
-  bool (*run_tiles)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
-                    const struct cvl_value *operands, const struct cvl_value *before,
-                    struct cvl_value *outs);
+  /* A sub-context: see slices.h. */
+  struct cvl_context *(*open_sub)(struct cvl_context *parent);
 };
 
 /* ---- helpers for callers, the same for every back end ---- */

@@ -249,16 +249,13 @@ static bool perform(struct cvl_context *ctx, struct task *t) {
     struct cvl_call call = t->call;
     call.count = t->operand_count;
     memcpy(call.operand, t->inner, t->operand_count * sizeof *t->inner);
-    struct cvl_value out[CALL_RESULTS];
-    if (!call_perform(ctx->b, ctx->inner, t->site, &call, out)) return false;
-    memcpy(t->result, out, t->out_count * sizeof *out);
-    return true;
+    return ctx->b->apply(ctx->inner, t->site, &call, t->result);
   }
   if (!t->kernel->inner) {
     return superop_run(ctx->b, ctx->inner, t->site, t->kernel->op, &ctx->stop, t->inner,
                        t->result);
   }
-  return ctx->b->run(ctx->inner, t->site, t->kernel->inner, t->inner, t->result);
+  return ctx->b->superops->run(ctx->inner, t->site, t->kernel->inner, t->inner, t->result);
 }
 
 /* Keeps what the wrapped back end delivered; false if it is not what was promised. */
@@ -394,7 +391,7 @@ struct task *task_with(struct cvl_context *ctx, uint64_t site, const struct cvl_
 }
 
 bool task_submit(struct cvl_context *ctx, struct task *t, bool complete,
-                 struct cvl_value *const *results) {
+                 struct cvl_value *results) {
   if (!complete) {
     task_free(ctx, t);
     return false;
@@ -402,7 +399,7 @@ bool task_submit(struct cvl_context *ctx, struct task *t, bool complete,
   for (unsigned r = 0; r < t->out_count; r++) {
     t->out[r]->producer = t;
     t->out[r]->references++;
-    *results[r] = node_value(t->out[r]);
+    results[r] = node_value(t->out[r]);
   }
   queue_add(ctx, t);
   queue_stir(ctx);

@@ -111,8 +111,7 @@ struct task *task_with(struct cvl_context *, uint64_t site, const struct cvl_val
                        unsigned operand_count, unsigned out_count);
 /* Queues a task whose results all have nodes, and hands those out; a task that is not complete
  * is given up: false. */
-bool task_submit(struct cvl_context *, struct task *, bool complete,
-                 struct cvl_value *const *results);
+bool task_submit(struct cvl_context *, struct task *, bool complete, struct cvl_value *results);
 void queue_add(struct cvl_context *, struct task *);
 /* Runs a task, and first all that make its operands. */
 void task_run(struct cvl_context *, struct task *);

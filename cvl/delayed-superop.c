@@ -10,7 +10,7 @@ struct cvl_kernel *delayed_prepare(struct cvl_context *ctx, const struct superop
   struct cvl_kernel *k = delayed_random(ctx, 8) ? calloc(1, sizeof *k) : NULL;
   if (!k) return NULL;
   k->op = op;
-  k->inner = ctx->b->prepare ? ctx->b->prepare(ctx->inner, op) : NULL;
+  k->inner = ctx->b->superops ? ctx->b->superops->prepare(ctx->inner, op) : NULL;
   k->next = ctx->kernels;
   ctx->kernels = k;
   return k;
@@ -29,7 +29,7 @@ void delayed_discard(struct cvl_context *ctx, struct cvl_kernel *k) {
   struct cvl_kernel **at = &ctx->kernels;
   while (*at != k) at = &(*at)->next;
   *at = k->next;
-  if (k->inner) ctx->b->discard(ctx->inner, k->inner);
+  if (k->inner) ctx->b->superops->discard(ctx->inner, k->inner);
   free(k);
 }
 
@@ -75,7 +75,5 @@ bool delayed_run(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *k,
     ok = t->out[r] != NULL;
     if (ok) expect_output(ctx, t, r);
   }
-  struct cvl_value *results[SUPEROP_VALUES_MAX];
-  for (unsigned r = 0; r < t->out_count; r++) results[r] = &outs[r];
-  return task_submit(ctx, t, ok, results);
+  return task_submit(ctx, t, ok, outs);
 }

@@ -2,6 +2,8 @@
  * operations, which only join the queue of delayed-queue.c. */
 #include "cvl/delayed.h"
 #include "cvl/delayed-queue.h"
+#include "cvl/sharing.h"
+#include "cvl/slices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +137,7 @@ static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem
     done.call(done.with);
     return false;
   }
-  const bool ok = ctx->b->borrow(ctx->inner, site, elem, n, data, done, &v);
+  const bool ok = ctx->b->sharing->borrow(ctx->inner, site, elem, n, data, done, &v);
   uploaded(ctx, site, node, ok, v, n, out);
   return true;
 }
@@ -146,7 +148,7 @@ static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_el
   struct cvl_value v = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, false, elem);
   if (!node) return false;
-  const bool ok = ctx->b->generate(ctx->inner, site, elem, n, filler, &v);
+  const bool ok = ctx->b->generators->generate(ctx->inner, site, elem, n, filler, &v);
   uploaded(ctx, site, node, ok, v, n, out);
   return true;
 }
@@ -156,7 +158,7 @@ static bool delayed_generate_segdes(struct cvl_context *ctx, uint64_t site, uint
   struct cvl_value v = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, true, CVL_I64);
   if (!node) return false;
-  const bool made = ctx->b->generate_segdes(ctx->inner, site, n, filler, &v);
+  const bool made = ctx->b->generators->generate_segdes(ctx->inner, site, n, filler, &v);
   if (uploaded(ctx, site, node, made, v, n, out)) {
     node->size.bound = ctx->b->length(ctx->inner, &v).bound;
   } else {
@@ -194,7 +196,7 @@ static bool delayed_lend(struct cvl_context *ctx, const struct cvl_value *v,
                          struct cvl_loan *loan) {
   const struct node *node = await(ctx, v);
   return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY &&
-         ctx->b->lend(ctx->inner, &node->inner, loan);
+         ctx->b->sharing->lend(ctx->inner, &node->inner, loan);
 }
 
 /* ---- values cut and put together again: at once, after what makes them ---- */
@@ -217,7 +219,8 @@ static bool delayed_slice(struct cvl_context *ctx, uint64_t site, const struct c
   struct cvl_value in = of ? of->inner : *v, slice = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, segdes, segdes ? CVL_I64 : (enum cvl_elem)v->elem);
   in.owned = 0;
-  const bool ok = node && sound && ctx->b->slice(ctx->inner, site, &in, first, n, &slice);
+  const bool ok =
+      node && sound && ctx->b->slices->slice(ctx->inner, site, &in, first, n, &slice);
   if (node) answered(ctx, site, node, ok, slice, n, out);
   if (owned) node_release(ctx, of);
   return node != NULL;
@@ -228,7 +231,7 @@ static bool delayed_allocate(struct cvl_context *ctx, uint64_t site, enum cvl_el
   struct cvl_value v = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, false, elem);
   if (!node) return false;
-  const bool ok = ctx->b->allocate(ctx->inner, site, elem, n, &v);
+  const bool ok = ctx->b->slices->allocate(ctx->inner, site, elem, n, &v);
   uploaded(ctx, site, node, ok, v, n, out);
   return true;
 }
@@ -240,7 +243,7 @@ static bool delayed_fill(struct cvl_context *ctx, uint64_t site, const struct cv
   struct cvl_value in = of ? of->inner : *v;
   in.owned = 0;
   bool ok = to->state == NODE_READY && (!of || of->state == NODE_READY);
-  ok = ok && ctx->b->fill(ctx->inner, site, &to->inner, first, &in);
+  ok = ok && ctx->b->slices->fill(ctx->inner, site, &to->inner, first, &in);
   ok = !delayed_take_inner_fault(ctx, site, 1) && ok;
   if (!ok) to->state = NODE_HARMLESS;
   if (of && v->owned) node_release(ctx, of);
@@ -271,7 +274,7 @@ static bool delayed_concatenate(struct cvl_context *ctx, uint64_t site, uint64_t
   struct cvl_value *inner = calloc(n + 1, sizeof *inner);
   if (node && inner) {
     const bool sound = await_all(ctx, n, descriptors, inner, &count);
-    const bool ok = sound && ctx->b->concatenate(ctx->inner, site, n, inner, &whole);
+    const bool ok = sound && ctx->b->slices->concatenate(ctx->inner, site, n, inner, &whole);
     answered(ctx, site, node, ok, whole, count, out);
   } else if (node) {
     delayed_fault(ctx, (struct cvl_error){.kind = CVL_E_MEMORY,
@@ -363,109 +366,30 @@ static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
 }
 
 /* Puts a call into the queue and makes nodes for its results. */
-static bool issue(struct cvl_context *ctx, uint64_t site, struct cvl_call call,
-                  const struct cvl_value *operands, unsigned count, struct cvl_value *out,
-                  struct cvl_value *out2) {
-  struct task *t = task_with(ctx, site, operands, count, call_results(call.kind));
+static bool delayed_apply(struct cvl_context *ctx, uint64_t site, const struct cvl_call *call,
+                          struct cvl_value *results) {
+  struct task *t = task_with(ctx, site, call->operand, call->count, call_results(call->kind));
   if (!t) return false;
-  t->call = call;
-  unsigned last = call.kind == CALL_ELEMENTWISE ? count - 1 : 0;
-  enum cvl_elem elem = call_result_elem(call.kind, call.op, (enum cvl_elem)operands[last].elem,
-                                        ctx->int_elem, ctx->float_elem);
+  t->call = *call;
+  unsigned last = call->kind == CALL_ELEMENTWISE ? call->count - 1 : 0;
+  enum cvl_elem elem =
+      call_result_elem(call->kind, call->op, (enum cvl_elem)call->operand[last].elem,
+                       ctx->int_elem, ctx->float_elem);
   bool ok = true;
   for (unsigned r = 0; r < t->out_count && ok; r++) {
-    bool segdes = call_gives_segdes(call.kind, r);
+    bool segdes = call_gives_segdes(call->kind, r);
     t->out[r] = node_new(ctx, site, segdes, segdes ? CVL_I64 : elem);
     ok = t->out[r] != NULL;
     if (ok) expect_sizes(ctx, t, r);
   }
-  return task_submit(ctx, t, ok, (struct cvl_value *const[]){out, out2});
+  return task_submit(ctx, t, ok, results);
 }
 
-#define OPERANDS(...)                                                                          \
-  (const struct cvl_value[]) {                                                                 \
-    __VA_ARGS__                                                                                \
-  }
-#define CALL(k, o)                                                                             \
-  (struct cvl_call) {                                                                          \
-    .kind = (k), .op = (o)                                                                     \
-  }
-
-typedef const struct cvl_value operand;
-
-static bool delayed_elementwise(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
-                                unsigned arity, operand *operands, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_ELEMENTWISE, op), operands, arity, out, NULL);
-}
-
-#define SEGMENTED(kind, function)                                                              \
-  static bool delayed_##function(struct cvl_context *ctx, uint64_t site, enum cvl_op op,       \
-                                 operand *v, operand *d, struct cvl_value *out) {              \
-    return issue(ctx, site, CALL(CALL_##kind, op), OPERANDS(*v, *d), 2, out, NULL);            \
-  }
-#include "cvl/segmented.def"
-
-static bool delayed_permute(struct cvl_context *ctx, uint64_t site,
-                            const struct cvl_permute_args *a, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_PERMUTE, a->op),
-               OPERANDS(a->values, a->index, a->flags, a->defaults, a->s, a->d), 6, out, NULL);
-}
-
-static bool delayed_extract(struct cvl_context *ctx, uint64_t site, operand *v, operand *index,
-                            operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_EXTRACT, OP_EXTRACT), OPERANDS(*v, *index, *d), 3, out,
-               NULL);
-}
-
-static bool delayed_replace(struct cvl_context *ctx, uint64_t site, operand *v, operand *index,
-                            operand *w, operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_REPLACE, OP_REPLACE), OPERANDS(*v, *index, *w, *d), 4, out,
-               NULL);
-}
-
-static bool delayed_dist(struct cvl_context *ctx, uint64_t site, operand *v, operand *d,
-                         struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_DIST, OP_DIST), OPERANDS(*v, *d), 2, out, NULL);
-}
-
-static bool delayed_index(struct cvl_context *ctx, uint64_t site, operand *start,
-                          operand *stride, operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_INDEX, OP_INDEX), OPERANDS(*start, *stride, *d), 3, out,
-               NULL);
-}
-
-static bool delayed_pack(struct cvl_context *ctx, uint64_t site, operand *v, operand *flags,
-                         operand *d, struct cvl_value *out, struct cvl_value *out_d) {
-  return issue(ctx, site, CALL(CALL_PACK, OP_PACK), OPERANDS(*v, *flags, *d), 3, out, out_d);
-}
-
-static bool delayed_make_segdes(struct cvl_context *ctx, uint64_t site, operand *lengths,
-                                struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES), lengths, 1, out, NULL);
-}
-
-static bool delayed_lengths(struct cvl_context *ctx, uint64_t site, operand *d,
-                            struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_LENGTHS, OP_LENGTHS), d, 1, out, NULL);
-}
-
-static bool delayed_length_of(struct cvl_context *ctx, uint64_t site, operand *v,
-                              struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_LENGTH_OF, OP_LENGTH), v, 1, out, NULL);
-}
-
-static bool delayed_do_random(struct cvl_context *ctx, uint64_t site,
-                              const struct cvl_random *which, operand *bounds,
-                              struct cvl_value *out) {
-  struct cvl_call call = {.kind = CALL_RANDOM, .op = OP_RAND, .random = *which};
-  return issue(ctx, site, call, bounds, 1, out, NULL);
-}
-
-static bool delayed_assert_all(struct cvl_context *ctx, uint64_t site, operand *flags,
-                               operand *v, operand *w) {
-  return issue(ctx, site, CALL(CALL_ASSERT, OP_ASSERT), OPERANDS(*flags, *v, *w), 3, NULL,
-               NULL);
-}
+static const struct cvl_superops superops = {delayed_prepare, delayed_discard, delayed_run};
+static const struct cvl_sharing sharing = {delayed_borrow, delayed_lend};
+static const struct cvl_generators generators = {delayed_generate, delayed_generate_segdes};
+static const struct cvl_slices slices = {delayed_slice, delayed_allocate, delayed_fill,
+                                         delayed_concatenate};
 
 const struct cvl_backend delayed_functions = {
     .version = CVL_VERSION,
@@ -473,6 +397,7 @@ const struct cvl_backend delayed_functions = {
     .doc = "for tests: another back end, with everything late",
     .close = delayed_close,
     .from_host = delayed_from_host,
+    .segdes_from_host = delayed_segdes_from_host,
     .to_host = delayed_to_host,
     .scalar = delayed_scalar,
     .retain = delayed_retain,
@@ -482,34 +407,13 @@ const struct cvl_backend delayed_functions = {
     .resolve = delayed_resolve,
     .require_equal = delayed_require_equal,
     .same = delayed_same,
-    .borrow = delayed_borrow,
-    .generate = delayed_generate,
-    .generate_segdes = delayed_generate_segdes,
-    .lend = delayed_lend,
-    .slice = delayed_slice,
-    .allocate = delayed_allocate,
-    .fill = delayed_fill,
-    .concatenate = delayed_concatenate,
     .check = delayed_check,
     .statistics = delayed_statistics,
     .fail_allocation = delayed_fail_allocation,
-    .elementwise = delayed_elementwise,
-#define SEGMENTED(kind, function) .function = delayed_##function,
-#include "cvl/segmented.def"
-    .permute = delayed_permute,
-    .extract = delayed_extract,
-    .replace = delayed_replace,
-    .dist = delayed_dist,
-    .index = delayed_index,
-    .pack = delayed_pack,
-    .make_segdes = delayed_make_segdes,
-    .segdes_from_host = delayed_segdes_from_host,
-    .lengths = delayed_lengths,
-    .length_of = delayed_length_of,
-    .random = delayed_do_random,
-    .assert_all = delayed_assert_all,
-    .prepare = delayed_prepare,
+    .apply = delayed_apply,
+    .superops = &superops,
+    .sharing = &sharing,
+    .generators = &generators,
+    .slices = &slices,
     .prepared = delayed_prepared,
-    .discard = delayed_discard,
-    .run = delayed_run,
 };

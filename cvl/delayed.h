@@ -43,14 +43,9 @@ extern const struct cvl_backend delayed_functions;
     table->name = text;                                                                        \
     table->devices = (inner).devices;                                                          \
     table->open = symbol##_open;                                                               \
-    if (!(inner).borrow) table->borrow = NULL;                                                 \
-    if (!(inner).generate) table->generate = NULL;                                             \
-    if (!(inner).generate_segdes) table->generate_segdes = NULL;                               \
-    if (!(inner).lend) table->lend = NULL;                                                     \
-    if (!(inner).slice) table->slice = NULL;                                                   \
-    if (!(inner).allocate) table->allocate = NULL;                                             \
-    if (!(inner).fill) table->fill = NULL;                                                     \
-    if (!(inner).concatenate) table->concatenate = NULL;                                       \
+    if (!(inner).sharing) table->sharing = NULL;                                               \
+    if (!(inner).generators) table->generators = NULL;                                         \
+    if (!(inner).slices) table->slices = NULL;                                                 \
     return table;                                                                              \
   }
 

@@ -42,14 +42,18 @@ struct cvl_value comb_flat(struct combination *w, struct cvl_value x, uint64_t n
   struct cvl_value out = {0};
   const struct cvl_value d = cvl_one_segment(n);
   if (!w->ok) return out;
-  return comb_hold(w, w->r->b->dist(w->r->ctx, w->r->site, &x, &d, &out), &out);
+  return comb_hold(
+      w, w->r->b->apply(w->r->ctx, w->r->site, &CVL_CALL(CALL_DIST, OP_DIST, x, d), &out),
+      &out);
 }
 
 struct cvl_value comb_spread(struct combination *w, struct cvl_value v, struct cvl_value d) {
   struct cvl_value out = {0};
   v.owned = d.owned = 0;
   if (!w->ok) return out;
-  return comb_hold(w, w->r->b->dist(w->r->ctx, w->r->site, &v, &d, &out), &out);
+  return comb_hold(
+      w, w->r->b->apply(w->r->ctx, w->r->site, &CVL_CALL(CALL_DIST, OP_DIST, v, d), &out),
+      &out);
 }
 
 struct cvl_value comb_count_up(struct combination *w, uint64_t first, uint64_t n) {
@@ -57,7 +61,10 @@ struct cvl_value comb_count_up(struct combination *w, uint64_t first, uint64_t n
   const struct cvl_value start = comb_number(w, (int64_t)first), one = comb_number(w, 1),
                          d = cvl_one_segment(n);
   if (!w->ok) return out;
-  return comb_hold(w, w->r->b->index(w->r->ctx, w->r->site, &start, &one, &d, &out), &out);
+  return comb_hold(w,
+                   w->r->b->apply(w->r->ctx, w->r->site,
+                                  &CVL_CALL(CALL_INDEX, OP_INDEX, start, one, d), &out),
+                   &out);
 }
 
 struct cvl_value comb_map(struct combination *w, enum cvl_op op, struct cvl_value a,
@@ -65,7 +72,10 @@ struct cvl_value comb_map(struct combination *w, enum cvl_op op, struct cvl_valu
   const struct cvl_value v[2] = {a, b};
   struct cvl_value out = {0};
   if (!w->ok) return out;
-  return comb_hold(w, w->r->b->elementwise(w->r->ctx, w->r->site, op, 2, v, &out), &out);
+  return comb_hold(
+      w,
+      w->r->b->apply(w->r->ctx, w->r->site, &CVL_CALL(CALL_ELEMENTWISE, op, v[0], v[1]), &out),
+      &out);
 }
 
 struct cvl_value comb_map_number(struct combination *w, enum cvl_op op, struct cvl_value a,
@@ -74,39 +84,41 @@ struct cvl_value comb_map_number(struct combination *w, enum cvl_op op, struct c
   return comb_map(w, op, a, b);
 }
 
-struct cvl_value comb_move(struct combination *w, struct cvl_permute_args args) {
+struct cvl_value comb_move(struct combination *w, enum cvl_op op, struct cvl_permute p) {
   struct cvl_value out = {0};
   if (!w->ok) return out;
-  args.values.owned = args.index.owned = args.defaults.owned = args.s.owned = args.d.owned = 0;
-  return comb_hold(w, w->r->b->permute(w->r->ctx, w->r->site, &args, &out), &out);
+  p.values.owned = p.index.owned = p.defaults.owned = p.s.owned = p.d.owned = 0;
+  const struct cvl_call call = {
+      .kind = CALL_PERMUTE, .op = op, .count = CALL_OPERANDS, .permute = p};
+  return comb_hold(w, w->r->b->apply(w->r->ctx, w->r->site, &call, &out), &out);
 }
 
 struct cvl_value comb_gather(struct combination *w, struct cvl_value v, uint64_t of,
                              struct cvl_value index, uint64_t n) {
-  return comb_move(w, (struct cvl_permute_args){.op = OP_BPERMUTE,
-                                                .values = v,
-                                                .index = index,
-                                                .s = cvl_one_segment(of),
-                                                .d = cvl_one_segment(n)});
+  return comb_move(
+      w, OP_BPERMUTE,
+      (struct cvl_permute){
+          .values = v, .index = index, .s = cvl_one_segment(of), .d = cvl_one_segment(n)});
 }
 
 struct cvl_value comb_scatter(struct combination *w, struct cvl_value v, struct cvl_value index,
                               uint64_t n, struct cvl_value into, uint64_t of) {
-  return comb_move(w, (struct cvl_permute_args){.op = OP_DPERMUTE,
-                                                .values = v,
-                                                .index = index,
-                                                .defaults = into,
-                                                .s = cvl_one_segment(n),
-                                                .d = cvl_one_segment(of)});
+  return comb_move(w, OP_DPERMUTE,
+                   (struct cvl_permute){.values = v,
+                                        .index = index,
+                                        .defaults = into,
+                                        .s = cvl_one_segment(n),
+                                        .d = cvl_one_segment(of)});
 }
 
 struct cvl_value comb_where(struct combination *w, struct cvl_value flags, uint64_t n) {
   const struct cvl_value i = comb_count_up(w, 0, n), d = cvl_one_segment(n);
-  struct cvl_value out = {0}, out_d = {0};
-  if (!w->ok) return out;
-  bool made = w->r->b->pack(w->r->ctx, w->r->site, &i, &flags, &d, &out, &out_d);
-  if (made) w->r->b->release(w->r->ctx, &out_d);
-  return comb_hold(w, made, &out);
+  struct cvl_value out[CALL_RESULTS] = {{0}};
+  if (!w->ok) return out[0];
+  bool made =
+      w->r->b->apply(w->r->ctx, w->r->site, &CVL_CALL(CALL_PACK, OP_PACK, i, flags, d), out);
+  if (made) w->r->b->release(w->r->ctx, &out[1]);
+  return comb_hold(w, made, &out[0]);
 }
 
 /* ---- the function ---- */

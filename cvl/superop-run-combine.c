@@ -127,10 +127,13 @@ static void find_positions(struct combination *w, struct cvl_value d, uint64_t c
   struct cvl_value v = {0};
   d.owned = 0;
   if (!w->ok) return;
-  l->position = comb_hold(w, w->r->b->index(w->r->ctx, w->r->site, &zeros, &ones, &d, &v), &v);
+  l->position = comb_hold(w,
+                          w->r->b->apply(w->r->ctx, w->r->site,
+                                         &CVL_CALL(CALL_INDEX, OP_INDEX, zeros, ones, d), &v),
+                          &v);
   if (!w->ok || w->scan) return;
-  const struct cvl_value lengths =
-      comb_hold(w, w->r->b->lengths(w->r->ctx, w->r->site, &d, &v), &v);
+  const struct cvl_value lengths = comb_hold(
+      w, w->r->b->apply(w->r->ctx, w->r->site, &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, d), &v), &v);
   l->length = comb_spread(w, lengths, d);
 }
 
@@ -193,11 +196,11 @@ static void scan(struct combination *w, struct cvl_value *out) {
 /* The position in the result that each element goes to. Faults: INDEX. What comes of wrong ones
  * is harmless. */
 static struct cvl_value find_slots(struct combination *w, uint64_t defaults) {
-  return comb_move(w, (struct cvl_permute_args){.op = OP_BPERMUTE,
-                                                .values = comb_count_up(w, 0, defaults),
-                                                .index = operand(w, 0, 2),
-                                                .s = operand(w, 0, 5),
-                                                .d = operand(w, 0, 4)});
+  return comb_move(w, OP_BPERMUTE,
+                   (struct cvl_permute){.values = comb_count_up(w, 0, defaults),
+                                        .index = operand(w, 0, 2),
+                                        .s = operand(w, 0, 5),
+                                        .d = operand(w, 0, 4)});
 }
 
 /* Where n defaults, and the m elements behind them, are when they are sorted by slot. */
@@ -208,8 +211,10 @@ static struct cvl_value find_order(struct combination *w, struct cvl_value slots
       comb_scatter(w, slots, comb_count_up(w, n, m), m, comb_count_up(w, 0, n + m), n + m);
   struct cvl_value order = {0};
   if (!w->ok) return order;
-  return comb_hold(w, w->r->b->rank(w->r->ctx, w->r->site, OP_RANK_UP, &keys, &d, &order),
-                   &order);
+  return comb_hold(
+      w,
+      w->r->b->apply(w->r->ctx, w->r->site, &CVL_CALL(CALL_RANK, OP_RANK_UP, keys, d), &order),
+      &order);
 }
 
 /* The lowest level's positions and lengths; `starts`: where the n defaults are among all. */
@@ -223,7 +228,10 @@ static void find_groups(struct combination *w, struct cvl_value starts, uint64_t
   const struct cvl_value lengths = comb_map(w, OP_SUB, ends, begins);
   struct cvl_value d = {0};
   if (!w->ok) return;
-  d = comb_hold(w, w->r->b->make_segdes(w->r->ctx, w->r->site, &lengths, &d), &d);
+  d = comb_hold(w,
+                w->r->b->apply(w->r->ctx, w->r->site,
+                               &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, lengths), &d),
+                &d);
   find_positions(w, d, n);
 }
 
@@ -231,12 +239,12 @@ static void find_groups(struct combination *w, struct cvl_value starts, uint64_t
 static struct cvl_value merge(struct combination *w, uint32_t c, struct cvl_value starts,
                               uint64_t n, struct cvl_value others, uint64_t m) {
   const struct cvl_value defaults =
-      comb_move(w, (struct cvl_permute_args){.op = OP_FPERMUTE,
-                                             .values = operand(w, c, 3),
-                                             .index = starts,
-                                             .flags = comb_flat(w, cvl_scalar_bool(true), n),
-                                             .s = cvl_one_segment(n),
-                                             .d = cvl_one_segment(n + m)});
+      comb_move(w, OP_FPERMUTE,
+                (struct cvl_permute){.values = operand(w, c, 3),
+                                     .index = starts,
+                                     .flags = comb_flat(w, cvl_scalar_bool(true), n),
+                                     .s = cvl_one_segment(n),
+                                     .d = cvl_one_segment(n + m)});
   return comb_scatter(w, w->levels[0].x[c], others, m, defaults, n + m);
 }
 
@@ -304,7 +312,8 @@ static void find_int(struct combination *w) {
   struct cvl_value n = {0};
   w->r->site = w->site + w->at.ends;
   if (!w->ok) return;
-  w->ok = w->r->b->length_of(w->r->ctx, w->r->site, &w->levels[0].x[0], &n);
+  w->ok = w->r->b->apply(w->r->ctx, w->r->site,
+                         &CVL_CALL(CALL_LENGTH_OF, OP_LENGTH, w->levels[0].x[0]), &n);
   if (!w->ok) return;
   w->int_elem = (enum cvl_elem)n.elem;
   w->r->b->release(w->r->ctx, &n);

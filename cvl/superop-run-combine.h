@@ -72,7 +72,7 @@ struct cvl_value comb_map(struct combination *, enum cvl_op, struct cvl_value,
 struct cvl_value comb_map_number(struct combination *, enum cvl_op, struct cvl_value, int64_t,
                                  uint64_t n);
 /* A permutation of any form. */
-struct cvl_value comb_move(struct combination *, struct cvl_permute_args);
+struct cvl_value comb_move(struct combination *, enum cvl_op, struct cvl_permute);
 /* n elements of v, which has `of`. */
 struct cvl_value comb_gather(struct combination *, struct cvl_value v, uint64_t of,
                              struct cvl_value index, uint64_t n);

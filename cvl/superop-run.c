@@ -56,39 +56,37 @@ static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n
                        v, out, &fault);
 }
 
-static bool execute_permute(struct run *r, enum opcode op, const struct cvl_value *v,
-                            struct cvl_value *out) {
-  const struct cvl_permute_args args = superop_permute_args(op, v);
-  return r->b->permute(r->ctx, r->site, &args, out);
-}
-
 static bool execute(struct run *r, const struct superop_node *node, const struct cvl_value *v,
                     struct cvl_value *out) {
-  const struct cvl_backend *b = r->b;
-  const struct opcode_info *info = superop_info(node->op);
+  const enum opcode op = (enum opcode)node->op;
+  const struct opcode_info *info = superop_info(op);
+  struct cvl_call call;
   switch ((enum superop_role)node->role) {
   case ROLE_CONST: out[0] = node->constant; return true;
-  case ROLE_SPREAD: return b->dist(r->ctx, r->site, &v[0], &v[1], out);
-  case ROLE_INDEX: return b->index(r->ctx, r->site, &v[0], &v[1], &v[2], out);
-  case ROLE_PICK: return b->extract(r->ctx, r->site, &v[0], &v[1], &v[2], out);
   case ROLE_MAP:
-    return execute_scalar(info->operation, v, node->operand_count, out) ||
-           b->elementwise(r->ctx, r->site, info->operation, node->operand_count, v, out);
-  case ROLE_REDUCE: return b->reduce(r->ctx, r->site, info->operation, &v[0], &v[1], out);
-  case ROLE_SCAN: return b->scan(r->ctx, r->site, info->operation, &v[0], &v[1], out);
-  case ROLE_PACK: return b->pack(r->ctx, r->site, &v[0], &v[1], &v[2], &out[0], &out[1]);
-  case ROLE_ASSERT: return b->assert_all(r->ctx, r->site, &v[0], &v[1], &v[2]);
+    if (execute_scalar(info->operation, v, node->operand_count, out)) return true;
+    break;
+  case ROLE_SPREAD:
+  case ROLE_INDEX:
+  case ROLE_PICK:
+  case ROLE_REDUCE:
+  case ROLE_SCAN:
+  case ROLE_PACK:
+  case ROLE_ASSERT: break;
   case ROLE_GATHER:
-  case ROLE_SCATTER: return execute_permute(r, (enum opcode)node->op, v, out);
+  case ROLE_SCATTER:
+    call = superop_permute_call(op, v);
+    return r->b->apply(r->ctx, r->site, &call, out);
   case ROLE_CARRY: /* loops and combinations are executed as a whole */
   case ROLE_WHILE:
   case ROLE_NEXT:
   case ROLE_COLUMN:
   case ROLE_COMBINE_REDUCE:
   case ROLE_COMBINE_SCAN:
-  case ROLE_COMBINE_SCATTER: break;
+  case ROLE_COMBINE_SCATTER: return false;
   }
-  return false;
+  call = call_of(call_kind_of(op), info->operation, node->operand_count, v);
+  return r->b->apply(r->ctx, r->site, &call, out);
 }
 
 /* Whether operand i of node k may take the reference: this is the last use of the value, and
@@ -187,7 +185,8 @@ static bool test(struct run *r, struct rounds *l, bool *any) {
   v[0].owned = v[1].owned = 0;
   if (l->live.form == CVL_NOTHING) {
     r->b->retain(r->ctx, &live);
-  } else if (!r->b->elementwise(r->ctx, r->site, OP_AND, 2, v, &live)) {
+  } else if (!r->b->apply(r->ctx, r->site, &CVL_CALL(CALL_ELEMENTWISE, OP_AND, v[0], v[1]),
+                          &live)) {
     return false;
   }
   set_live(r, l, live);
@@ -195,7 +194,8 @@ static bool test(struct run *r, struct rounds *l, bool *any) {
   struct cvl_size n = r->b->length(r->ctx, &live);
   if (n.symbol && !r->b->resolve(r->ctx, &n)) return false;
   const struct cvl_value one = cvl_one_segment(n.bound);
-  if (!r->b->reduce(r->ctx, r->site, OP_OR, &live, &one, &all)) return false;
+  if (!r->b->apply(r->ctx, r->site, &CVL_CALL(CALL_REDUCE, OP_OR, live, one), &all))
+    return false;
   bool known = r->b->scalar(r->ctx, &all, &found);
   r->b->release(r->ctx, &all);
   *any = known && found.as.b;
@@ -215,7 +215,8 @@ static bool advance(struct run *r, struct rounds *l) {
     for (int i = 0; i < 3; i++) v[i].owned = 0;
     r->site = l->site + l->at.next + made;
     ok = require_sizes(r, &nodes[made]) &&
-         r->b->elementwise(r->ctx, r->site, OP_SELECT, 3, v, &next[made]);
+         r->b->apply(r->ctx, r->site, &CVL_CALL(CALL_ELEMENTWISE, OP_SELECT, v[0], v[1], v[2]),
+                     &next[made]);
   }
   for (uint32_t i = 0; i < made && !ok; i++) r->b->release(r->ctx, &next[i]);
   for (uint32_t i = 0; i < l->at.count && ok; i++) {

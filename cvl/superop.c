@@ -21,16 +21,18 @@ enum cvl_elem superop_elem(enum superop_kind kind, enum cvl_elem int_elem,
   return CVL_BOOL;
 }
 
-struct cvl_permute_args superop_permute_args(enum opcode op, const struct cvl_value *operands) {
+struct cvl_call superop_permute_call(enum opcode op, const struct cvl_value *operands) {
   const struct permute_operands at = permute_operands(op);
-  struct cvl_permute_args args = {.op = opcode_info(op)->operation,
-                                  .values = operands[0],
-                                  .index = operands[1],
-                                  .s = operands[at.source],
-                                  .d = operands[at.destination]};
-  if (at.flags != NO_OPERAND) args.flags = operands[at.flags];
-  if (at.defaults != NO_OPERAND) args.defaults = operands[at.defaults];
-  return args;
+  struct cvl_call call = {.kind = CALL_PERMUTE,
+                          .op = opcode_info(op)->operation,
+                          .count = CALL_OPERANDS,
+                          .permute = {.values = operands[0],
+                                      .index = operands[1],
+                                      .s = operands[at.source],
+                                      .d = operands[at.destination]}};
+  if (at.flags != NO_OPERAND) call.permute.flags = operands[at.flags];
+  if (at.defaults != NO_OPERAND) call.permute.defaults = operands[at.defaults];
+  return call;
 }
 
 /* ---- how operands are accessed ---- */

@@ -54,7 +54,7 @@
  *     COMBINE_SCATTER          left, value, index, defaults, descriptors: as DPERMUTE, but
  *                              result[i] is the reduction of defaults[i] and, behind it, all
  *                              elements whose index is i, in the order of their positions
- * All of them are those of the tree that keeps order (cvl.h). An identity is a parameter with
+ * All of them are those of the tree that keeps order (trees.h). An identity is a parameter with
  * an element for each segment, or a CONST, which is that of all segments. Nodes for constants
  * stand before the first COLUMN. The consumers of a COMBINE_SCATTER have the same index and
  * descriptors.
@@ -90,7 +90,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "cvl/cvl.h"
+#include "cvl/call.h"
 
 /* What a value is. */
 enum superop_kind {
@@ -143,7 +143,7 @@ enum { SUPEROP_COLUMNS_MAX = 8 }; /* of one combination */
 enum cvl_elem superop_elem(enum superop_kind, enum cvl_elem int_elem, enum cvl_elem float_elem);
 
 /* What a PERMUTE of any form takes, from its operands, deepest first. */
-struct cvl_permute_args superop_permute_args(enum opcode, const struct cvl_value *operands);
+struct cvl_call superop_permute_call(enum opcode, const struct cvl_value *operands);
 
 struct superop_node {
   uint16_t op;  /* enum opcode, or one of these */
@@ -294,5 +294,21 @@ uint64_t superop_hash(const struct superop *);
 bool superop_run(const struct cvl_backend *, struct cvl_context *, uint64_t site,
                  const struct superop *, const struct cvl_stop *stop,
                  const struct cvl_value *operands, struct cvl_value *outs);
+
+/* ---- by a back end ---- */
+
+struct cvl_superops {
+  /* Makes a superoperator ready to run: planning, compiling. It is borrowed and must outlive
+   * the kernel. NULL if memory fails or the back end would rather not, without a fault: the
+   * caller then uses superop_run. */
+  struct cvl_kernel *(*prepare)(struct cvl_context *, const struct superop *);
+  void (*discard)(struct cvl_context *, struct cvl_kernel *);
+  /* outs[i] = output i on these operands, one for each parameter. The caller has required all
+   * of its rules. Takes node_count sites: a fault of node k carries site + k. One object may
+   * stand for several operands, borrowed here and owned there with its only reference: it must
+   * last as long as any of them is read. `discard` waits for runs under way. */
+  bool (*run)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
+              const struct cvl_value *operands, struct cvl_value *outs);
+};
 
 #endif

@@ -1,13 +1,14 @@
-/* combine-tree.h - the tree that keeps order (cvl/cvl.h) with a function of a program's own, for
- * one combination of a superoperator. It is written behind the function into what is compiled
- * (emit-combine.c), where
+/* combine-tree.h - the tree that keeps order (cvl/trees.h) with a function of a program's own,
+ * for one combination of a superoperator. It is written behind the function into what is
+ * compiled (emit-combine.c), where
  *
  *     NAME(x)       gives the names of this combination
  *     COLUMNS(X)    is X(number, type) for each column
  *     struct NAME(item) {...}; struct NAME(item) NAME(f)(struct NAME(item), struct NAME(item));
  *
- * are known. Eight neighbours are combined at a time, so that arrays are read few times; compilers
- * make vectors of the loops over groups of eight. A segment has at most TREE_MOST elements.
+ * are known. Eight neighbours are combined at a time, so that arrays are read few times;
+ * compilers make vectors of the loops over groups of eight. A segment has at most TREE_MOST
+ * elements.
  */
 enum {
   NAME(GROUP) = 8,
@@ -74,9 +75,9 @@ static inline struct NAME(item) NAME(few)(struct NAME(arrays) x, uint64_t n) {
   return (n & 1) && n > 1 ? NAME(f)(v, NAME(get)(x, n - 1)) : v;
 }
 
-/* The totals of n groups. y may be x: each is written in front of what is read later. The hardware
- * prefetcher stops at page boundaries, and a segment may be two pages: later elements are prefetched
- * into the second-level cache. */
+/* The totals of n groups. y may be x: each is written in front of what is read later. The
+ * hardware prefetcher stops at page boundaries, and a segment may be two pages: later elements
+ * are prefetched into the second-level cache. */
 static inline void NAME(groups)(uint64_t n, struct NAME(arrays) x, struct NAME(arrays) y) {
   uint64_t i = 0;
   for (; i + NAME(ROW) <= n; i += NAME(ROW)) {
@@ -97,12 +98,12 @@ static inline void NAME(groups)(uint64_t n, struct NAME(arrays) x, struct NAME(a
 }
 
 /* Room for the totals of the groups of a tile. */
-#define ROOM(c, type) type room##c[NAME(MOST) / NAME(GROUP)];
+#define ROOM(c, type)  type room##c[NAME(MOST) / NAME(GROUP)];
 #define POINT(c, type) room.at##c = room##c;
 
 /* The totals of the subtrees that n > 0 elements consist of, the smallest first. */
 static inline unsigned NAME(subtrees)(struct NAME(arrays) x, uint64_t n,
-                                      struct NAME(item) *totals) {
+                                      struct NAME(item) * totals) {
   unsigned count = 0;
   COLUMNS(ROOM)
   struct NAME(arrays) room;
@@ -138,7 +139,8 @@ static inline struct NAME(item) NAME(total)(struct NAME(arrays) x, uint64_t n) {
   return v;
 }
 
-/* The length of all segments, if it is one whose subtrees all begin with whole groups; else 0. */
+/* The length of all segments, if it is one whose subtrees all begin with whole groups; else 0.
+ */
 static inline uint64_t NAME(even)(const uint64_t *offsets, uint64_t count) {
   const uint64_t n = offsets[1] - offsets[0];
   uint64_t differs = 0;
@@ -146,8 +148,8 @@ static inline uint64_t NAME(even)(const uint64_t *offsets, uint64_t count) {
   return differs || count * n > NAME(MOST) || (n > NAME(GROUP) && n % NAME(GROUP) != 0) ? 0 : n;
 }
 
-/* The same for all segments at once, which have n elements each, so that there are whole vectors
- * however short they are. */
+/* The same for all segments at once, which have n elements each, so that there are whole
+ * vectors however short they are. */
 static void NAME(reduce_even)(struct NAME(arrays) x, uint64_t n, uint64_t count,
                               struct NAME(arrays) to) {
   COLUMNS(ROOM)
@@ -237,8 +239,8 @@ static inline void NAME(group_prefixes)(struct NAME(arrays) x, uint64_t n,
 }
 
 /* The prefixes 0 .. n of n elements, from those of the groups before them, `above`: what comes
- * before all is above[0], if anything does. Prefix 0 is written only where `first` says that there is
- * room for it. */
+ * before all is above[0], if anything does. Prefix 0 is written only where `first` says that
+ * there is room for it. */
 static inline void NAME(level)(struct NAME(arrays) x, uint64_t n, _Bool any,
                                struct NAME(arrays) above, _Bool first,
                                struct NAME(arrays) out) {
@@ -249,15 +251,16 @@ static inline void NAME(level)(struct NAME(arrays) x, uint64_t n, _Bool any,
     NAME(prefixes)(x, 7, any, NAME(get)(above, 0), out);
     done = 1;
   }
-  NAME(group_prefixes)(NAME(from)(x, 8 * done), groups - done, NAME(from)(above, done),
-                       NAME(from)(out, 8 * done));
+  NAME(group_prefixes)
+  (NAME(from)(x, 8 * done), groups - done, NAME(from)(above, done), NAME(from)(out, 8 * done));
   if (groups > 0) NAME(put)(out, 8 * groups, NAME(get)(above, groups));
-  NAME(prefixes)(NAME(from)(x, 8 * groups), n % 8, any || groups > 0, NAME(get)(above, groups),
-                 NAME(from)(out, 8 * groups));
+  NAME(prefixes)
+  (NAME(from)(x, 8 * groups), n % 8, any || groups > 0, NAME(get)(above, groups),
+   NAME(from)(out, 8 * groups));
 }
 
-/* Prefixes 0 .. n - 1 of n elements to out[0 .. n - 1], or, inclusive, 1 .. n: see `level`. Prefix
- * 0 is `before`, if anything comes before. */
+/* Prefixes 0 .. n - 1 of n elements to out[0 .. n - 1], or, inclusive, 1 .. n: see `level`.
+ * Prefix 0 is `before`, if anything comes before. */
 static inline void NAME(scan_segment)(struct NAME(arrays) x, uint64_t n, _Bool any,
                                       struct NAME(item) before, _Bool inclusive,
                                       struct NAME(arrays) out) {
@@ -306,8 +309,9 @@ void NAME(scan)(char *const *x, const uint64_t *offsets, uint64_t count, char *c
   for (uint64_t k = 0; k < count; k++) {
     const uint64_t n = offsets[k + 1] - offsets[k];
     if (n == 0) continue;
-    NAME(scan_segment)(NAME(from)(from, offsets[k]), n, before != NULL, first, inclusive,
-                       NAME(from)(to, offsets[k]));
+    NAME(scan_segment)
+    (NAME(from)(from, offsets[k]), n, before != NULL, first, inclusive,
+     NAME(from)(to, offsets[k]));
   }
 }
 #undef PREFETCH

@@ -1,4 +1,4 @@
-/* combine-tree.hpp - the tree that keeps order (cvl/cvl.h) by warps, with a function of a
+/* combine-tree.hpp - the tree that keeps order (cvl/trees.h) by warps, with a function of a
  * program's own. It is written behind the prelude into kernels of superoperators with
  * combinations (emit-kernel-combine.c), which have a class C for each of them:
  *

@@ -5,6 +5,7 @@
  * loop finds out which. The last stage has a second function, whose loop passes its values to
  * the reductions.
  */
+#include "cvl/trees.h"
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/fused.h"
 

@@ -13,6 +13,7 @@
  */
 #include "fused-kernels/emit-kernel-body.h"
 
+#include "cvl/trees.h"
 #include "fused-kernels/emit-expression.h"
 
 extern const char *const fused_chunks_text[];

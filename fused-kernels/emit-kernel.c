@@ -11,6 +11,7 @@
  */
 #include "fused-kernels/emit-kernel-body.h"
 
+#include "cvl/trees.h"
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/emit-kernel-copy.h"
 #include "fused-kernels/emit-kernel-plan.h"

@@ -14,6 +14,7 @@
 #ifndef RAVEL_FUSED_EMIT_KERNEL_H
 #define RAVEL_FUSED_EMIT_KERNEL_H
 
+#include "cvl/trees.h"
 #include "cvl/tuning.h"
 #include "fused-kernels/schedule.h"
 #include "vcode/vcode.h"

@@ -3,6 +3,7 @@
  * append what they keep, scans and scatters. Whatever depends on the segments of a position is
  * a walk over them, written here around the functions of tile-functions.h.
  */
+#include "cvl/trees.h"
 #include "fused-kernels/emit-expression.h"
 
 struct tile_text {

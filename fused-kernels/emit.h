@@ -117,11 +117,11 @@ void fused_emit_block(const struct fused_functions *, struct widths, uint32_t st
  *               char *const *totals, uint64_t block, uint64_t lead)
  *
  * which does what that of fused_emit_block does. But results whose only uses are reductions are
- * not written; they are combined, element i of a block into lane i mod 32 of the tree (cvl.h).
- * lanes[r] has the 32 lanes of the r-th reduction, which `begin` initialises; `lead` positions
- * of the block, or as many modulo 32, were in earlier calls. The last call has `totals`:
- * totals[r][block] gets the total. in[v] also has the operands of reductions that the stage
- * does not compute. */
+ * not written; they are combined, element i of a block into lane i mod 32 of the tree
+ * (trees.h). lanes[r] has the 32 lanes of the r-th reduction, which `begin` initialises; `lead`
+ * positions of the block, or as many modulo 32, were in earlier calls. The last call has
+ * `totals`: totals[r][block] gets the total. in[v] also has the operands of reductions that the
+ * stage does not compute. */
 void fused_emit_fold(const struct fused_functions *, struct widths, const char *name, FILE *);
 
 /* Writes the function of the loop whose first node is `first`,
@@ -136,7 +136,8 @@ void fused_emit_loop(const struct superop *, uint32_t first, struct widths, cons
                      FILE *);
 
 /* Writes the functions of the combination whose first node is `first`, in the tree that keeps
- * order (cvl.h). x, out ... have an array for each column; a segment has at most 1024 elements.
+ * order (trees.h). x, out ... have an array for each column; a segment has at most 1024
+ * elements.
  *
  *     void NAME_apply(uint64_t n, char *const *left, char *const *right, char *const *out)
  *

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "cvl/trees.h"
+
 /* A walk over the positions of segments. `segment` is that of the last position, or one before.
  */
 struct tile_walk {

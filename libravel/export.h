@@ -11,6 +11,7 @@
 #include "libravel/arrow.h"
 
 #include "cvl/cvl.h"
+#include "cvl/sharing.h"
 #include "neslc/value.h"
 
 struct export {

@@ -17,6 +17,7 @@
 #include "libravel/arrow.h"
 
 #include "cvl/cvl.h"
+#include "cvl/sharing.h"
 #include "neslc/value.h"
 
 /* Arrays nest this deep, dictionaries included: walks over them are recursive. */
@@ -134,7 +135,7 @@ const void *import_gather(struct import *, uint32_t column);
 /* Passes that memory to the caller, who calls the notice when it is not needed any more. */
 struct cvl_notice import_give(struct import *, uint32_t column);
 
-/* A job of import_make, a cvl_filler of cvl.h: any threads make parts of a column at once. */
+/* A job of import_make, a cvl_filler of sharing.h: any threads make parts of a column at once. */
 struct import_job {
   const struct import_column *column;
   enum cvl_elem elem;    /* what to make */

@@ -11,6 +11,7 @@
 #include "libravel/private.h"
 
 #include "base/spool.h"
+#include "cvl/sharing.h"
 #include "libravel/import.h"
 
 /* Values of more columns do not go to spools, each of which is an open file while it is

@@ -1,5 +1,5 @@
 """combining_cases.py - reductions, scans and scatters with functions of the program's own, and
-the same in Python from the definition of the tree that keeps order (cvl/cvl.h). Rows as in
+the same in Python from the definition of the tree that keeps order (cvl/trees.h). Rows as in
 library_cases.py.
 
 Some functions here are not associative, so that their results show in which tree they were

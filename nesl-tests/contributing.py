@@ -50,7 +50,7 @@ VCODE_EDITS = {
     "tables/opcodes.def": after(
         r"OPCODE\(XOR,", f'OPCODE(ABS_DIFF, "ABS_DIFF", ELEMENTWISE, T_IF, "TT", "T", {AGREE}, '
                          'ABS_DIFF, NONE, "distance; INT wraps")\n'),
-    "cvl/oracle-elements.c": both(
+    "cvl/oracle/elements.c": both(
         after(r"  case OP_XOR: return \(int64_t\)",
               "  case OP_ABS_DIFF: return (int64_t)(x < y ? uy - ux : ux - uy);\n"),
         after(r"  case OP_SUB: return x - y;",
@@ -74,7 +74,7 @@ CLASS_EDITS = {
         after(r"OPCODE\(SORT_DOWN,", 'OPCODE(REVERSE, "REVERSE", REVERSE, T_IFB, "Ts", "T", '
               'EQ(LEN(0), TOTAL(1)), LEN(0), REVERSE, NONE, "each segment from its end on")\n')),
     "cvl/segmented.def": after(r"SEGMENTED\(SORT,", "SEGMENTED(REVERSE, reverse)\n"),
-    "cvl/oracle-combine.c": lambda text: text + """
+    "cvl/oracle/combine.c": lambda text: text + """
 bool oracle_reverse(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
   const struct host_value *d = &c->operand[1];
   (void)heap;
@@ -243,7 +243,7 @@ def check_class(tests, copy):
 
 
 def check_vcode(tests, copy):
-    oracle = "cvl/oracle-elements.c"
+    oracle = "cvl/oracle/elements.c"
     for path in VCODE_EDITS:
         if path != oracle:
             copy.edit(path, VCODE_EDITS[path])

@@ -1,8 +1,9 @@
 /* direct-reduce.c - reductions, scans and ranks of the direct interpreter.
  *
- * Sums and products of FLOATs are combined in the reproducible tree of cvl.h, so that results
+ * Sums and products of FLOATs are combined in the reproducible tree of trees.h, so that results
  * are those of compiled programs in every bit. All other operations are exact in any order.
  */
+#include "cvl/trees.h"
 #include "neslc/direct-private.h"
 
 #include <math.h>
@@ -65,7 +66,7 @@ static double padding(struct combining c) {
   return c.op == OP_ADD ? -0.0 : 1.0;
 }
 
-/* One block of reduce() in cvl.h: elements x[0..n), n at most CVL_REDUCE_BLOCK. */
+/* One block of reduce() in trees.h: elements x[0..n), n at most CVL_REDUCE_BLOCK. */
 static double reduce_tree_block(struct combining c, const double *x, uint64_t n) {
   double lane[CVL_REDUCE_LANES];
   for (uint64_t j = 0; j < CVL_REDUCE_LANES; j++) lane[j] = j < n ? x[j] : padding(c);
@@ -79,7 +80,7 @@ static double reduce_tree_block(struct combining c, const double *x, uint64_t n)
   return lane[0];
 }
 
-/* reduce(x, n) of cvl.h for n >= 1; overwrites x. */
+/* reduce(x, n) of trees.h for n >= 1; overwrites x. */
 static double reduce_by_tree(struct combining c, double *x, uint64_t n) {
   while (n > 1) {
     uint64_t blocks = 0;
@@ -99,7 +100,7 @@ static void window_prefixes(struct combining c, double *a, uint64_t w) {
   }
 }
 
-/* prefix(x, n, w) of cvl.h, x is overwritten; the element before position 0 is the padding. */
+/* prefix(x, n, w) of trees.h, x is overwritten; the element before position 0 is the padding. */
 static void prefix_by_tree(struct direct *d, struct combining c, double *x, uint64_t n,
                            uint64_t w) {
   const uint64_t windows = (n + w - 1) / w;

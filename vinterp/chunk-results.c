@@ -6,6 +6,7 @@
  * What the sink takes (sink.c) is neither.
  */
 #include "base/number.h"
+#include "cvl/slices.h"
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
@@ -15,14 +16,14 @@ bool cut_fill(struct machine *m, const struct machine_site *site, struct value *
   struct cvl_value flat = v->flat;
   flat.owned = value_is_counted(v);
   v->form = CVL_NOTHING;
-  return m->backend->fill(m->context, site->number, &whole->flat, first, &flat) ||
+  return m->backend->slices->fill(m->context, site->number, &whole->flat, first, &flat) ||
          machine_backend_fault(m, site);
 }
 
 static bool allocate(struct machine *m, const struct machine_site *site, uint8_t elem,
                      uint64_t n, struct value *out) {
   struct cvl_value flat = {0};
-  if (!m->backend->allocate(m->context, site->number, (enum cvl_elem)elem, n, &flat))
+  if (!m->backend->slices->allocate(m->context, site->number, (enum cvl_elem)elem, n, &flat))
     return machine_backend_fault(m, site);
   *out = value_of(flat);
   return true;
@@ -126,7 +127,7 @@ static bool join_segdes(struct machine *m, const struct machine_site *site,
   if (!flat) return machine_memory_fault(m, site, bytes);
   for (uint64_t k = 0; k < r->kept_count; k++) flat[k] = r->kept[k].flat;
   const bool ok =
-      m->backend->concatenate(m->context, site->number, r->kept_count, flat, &out) ||
+      m->backend->slices->concatenate(m->context, site->number, r->kept_count, flat, &out) ||
       machine_backend_fault(m, site);
   heap_free(m->heap, flat, bytes);
   if (ok) r->whole = value_of(out);

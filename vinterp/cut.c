@@ -1,6 +1,7 @@
 /* cut.c - a cut from its beginning to its end: operands kept and sliced, a chunk after the
  * other.
  */
+#include "cvl/slices.h"
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
@@ -10,8 +11,7 @@
 
 void chunks_init(struct machine *m) {
   const struct cvl_backend *b = m->backend;
-  m->chunks.possible = m->options.chunks.mode != MACHINE_CHUNKS_OFF && b->slice &&
-                       b->allocate && b->fill && b->concatenate;
+  m->chunks.possible = m->options.chunks.mode != MACHINE_CHUNKS_OFF && b->slices;
 }
 
 void chunks_begin_run(struct machine *m) {
@@ -186,7 +186,8 @@ static bool slice(struct machine *m, const struct machine_site *site, const stru
     value_retain(&m->store, to);
   } else {
     *to = value_of((struct cvl_value){0});
-    if (!m->backend->slice(m->context, site->number, &o->value.flat, o->first, o->n, &to->flat))
+    if (!m->backend->slices->slice(m->context, site->number, &o->value.flat, o->first, o->n,
+                                   &to->flat))
       return machine_backend_fault(m, site);
   }
   if (o->size == IR_SHARED || !value_is_segdes(to)) return true;

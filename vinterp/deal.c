@@ -1,4 +1,4 @@
-/* deal.c - calls by instances that are dealt out to the processes of a job (cvl.h, struct
+/* deal.c - calls by instances that are dealt out to the processes of a job (processes.h, struct
  * cvl_deal).
  *
  * A process executes its instances by a machine of its own, on the back end that holds what
@@ -17,6 +17,7 @@
  * RAND, or its end. What draws is not cut into chunks by a process, which would execute its
  * RANDs several times.
  */
+#include "cvl/processes.h"
 #include "vinterp/machine-private.h"
 
 #include <stdlib.h>
@@ -140,7 +141,7 @@ bool deal_random_first(struct machine *s, const struct machine_site *site,
   const struct machine *m = s->dealer;
   uint64_t n = 0;
   const bool good = machine_length(s, site, bounds, &n);
-  s->stopped = m->backend->sum_before(m->context, !good, n, first);
+  s->stopped = m->backend->processes->sum_before(m->context, !good, n, first);
   if (good && s->stopped) return machine_fault(s, site, "another process cannot go on");
   return good;
 }
@@ -183,10 +184,11 @@ static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d
   if (!able) release(d, d->own, d->count);
   const bool good = able && execute_own(m, cut, d, r->results);
   uint64_t before;
-  const bool failed =
-      (able && m->alone->stopped) || m->backend->sum_before(m->context, !good, 0, &before);
+  const bool failed = (able && m->alone->stopped) ||
+                      m->backend->processes->sum_before(m->context, !good, 0, &before);
   if (good && failed) release(d, r->results, cut->result_count);
-  m->backend->collect(m->context, m->site, d, !failed, cut->result_count, r->results, r->out);
+  m->backend->processes->collect(m->context, m->site, d, !failed, cut->result_count, r->results,
+                                 r->out);
   if (failed) return false;
   m->random_count = m->alone->random_count;
   for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].whole = value_of(r->out[k]);
@@ -196,7 +198,7 @@ static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d
 }
 
 bool deal_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
-  return m->backend->deal && instances > 1 && m->chunks.possible && m->chunks.count == 0 &&
+  return m->backend->processes && instances > 1 && m->chunks.possible && m->chunks.count == 0 &&
          m->chunks.pass == CHUNKS_RUN && !m->sink && !m->options.trace &&
          reach_is_typed(m, function);
 }
@@ -204,7 +206,7 @@ bool deal_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
 /* Processes must not go different ways for want of a few bytes on one of them. */
 bool deal_run(struct machine *m, struct cut *cut) {
   struct room r = {0};
-  if (m->backend->any(m->context, !make_room(m, cut, &r))) {
+  if (m->backend->processes->any(m->context, !make_room(m, cut, &r))) {
     free_room(m, cut, &r);
     return false;
   }
@@ -213,7 +215,8 @@ bool deal_run(struct machine *m, struct cut *cut) {
                        .sizes = r.sizes,
                        .operands = r.operands,
                        .own = r.own};
-  const bool done = m->backend->deal(m->context, m->site, &d) && execute_dealt(m, cut, &d, &r);
+  const bool done =
+      m->backend->processes->deal(m->context, m->site, &d) && execute_dealt(m, cut, &d, &r);
   free_room(m, cut, &r);
   return done;
 }

@@ -5,6 +5,7 @@
  * the nodes are executed as the instructions they were, each at its own location: so what fails
  * is reported as in the plain program.
  */
+#include "cvl/superop.h"
 #include "vinterp/machine-private.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ bool fused_new_sub(struct machine *m, const struct fused *of, struct fused **out
 
 static void free_prepared(struct machine *m, struct fused *f) {
   for (uint32_t k = 0; f->prepared && k < f->superops; k++) {
-    if (f->prepared[k].kernel) m->backend->discard(m->context, f->prepared[k].kernel);
+    if (f->prepared[k].kernel) m->backend->superops->discard(m->context, f->prepared[k].kernel);
   }
   heap_free(m->heap, f->prepared, f->superops * sizeof *f->prepared);
 }
@@ -89,8 +90,8 @@ struct value *fused_results(struct machine *m) {
 static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
   struct prepared *p = &m->fused->prepared[superop];
   if (m->fused->borrowed) return p->kernel;
-  if (!p->tried && m->backend->prepare) {
-    p->kernel = m->backend->prepare(m->context, m->program->superops[superop]);
+  if (!p->tried && m->backend->superops) {
+    p->kernel = m->backend->superops->prepare(m->context, m->program->superops[superop]);
   }
   p->tried = true;
   return p->kernel;
@@ -313,7 +314,7 @@ static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_k
   for (uint32_t p = 0; p < op->param_count; p++) operands[p] = values[p].flat;
   for (uint32_t i = 0; i < op->output_count; i++) outs[i] = (struct cvl_value){0};
   if (!kernel && !run_whole(m, site, op, operands, outs)) return false;
-  if (kernel && !m->backend->run(m->context, site->number, kernel, operands, outs)) {
+  if (kernel && !m->backend->superops->run(m->context, site->number, kernel, operands, outs)) {
     return machine_backend_fault(m, site);
   }
   for (uint32_t i = 0; i < op->output_count; i++) {

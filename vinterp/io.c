@@ -1,6 +1,7 @@
 /* io.c - the I/O instructions on machine values: operands taken to the host, one call of
  * streams.h, the outcome as values and a status block. */
 #include "vinterp/io.h"
+#include "cvl/processes.h"
 #include "ir/kinds.h"
 #include "vinterp/machine-private.h"
 #include "vinterp/peers.h"
@@ -277,18 +278,18 @@ static bool dispatch(struct call *c, enum opcode op) {
 
 static void broadcast_to_peers(void *machine, void *data, uint64_t bytes) {
   const struct machine *m = machine;
-  m->backend->broadcast(m->context, data, bytes);
+  m->backend->processes->broadcast(m->context, data, bytes);
 }
 
 static bool any_peer(void *machine, bool mine) {
   const struct machine *m = machine;
-  return m->backend->any(m->context, mine);
+  return m->backend->processes->any(m->context, mine);
 }
 
 static void find_peers(struct machine *m) {
-  if (!m->backend->broadcast) return;
+  if (!m->backend->processes) return;
   const struct stream_peers peers = {.with = m,
-                                     .first = m->backend->process(m->context) == 0,
+                                     .first = m->backend->processes->process(m->context) == 0,
                                      .broadcast = broadcast_to_peers,
                                      .any = any_peer};
   streams_set_peers(m->streams, &peers);

@@ -59,8 +59,8 @@ static void nothing(void *with) {
 /* Elements that stay until the run has ended. */
 static bool borrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
                    const struct machine_item *item, struct value *out) {
-  return m->backend->borrow(m->context, ++m->site, elem, item->length, item->as.ints,
-                            (struct cvl_notice){nothing, NULL}, &out->flat) ||
+  return m->backend->sharing->borrow(m->context, ++m->site, elem, item->length, item->as.ints,
+                                     (struct cvl_notice){nothing, NULL}, &out->flat) ||
          machine_backend_fault(m, site);
 }
 
@@ -83,7 +83,7 @@ bool machine_from_item(struct machine *m, const struct machine_site *site,
   case MACHINE_INT: break;
   }
   if (elem == CVL_I32 || elem == CVL_F32) return from_narrow(m, site, elem, item, out);
-  if (item->lent && item->length > 1 && m->backend->borrow)
+  if (item->lent && item->length > 1 && m->backend->sharing)
     return borrow(m, site, elem, item, out);
   return machine_from_host(m, site, elem, item->length, data, out);
 }

@@ -77,7 +77,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     machine_free(m);
     return NULL;
   }
-  if (m->backend->stops) stop_join(options->stop);
+  if (m->backend->processes) stop_join(options->stop);
   if (options->trace) { /* not before: another back end may be tried */
     m->trace = trace_new(m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
     if (!m->trace) return fail_new(m, diags, "out of memory");

@@ -9,7 +9,7 @@
 
 #include "base/permissions.h"
 #include "base/stop.h"
-#include "cvl/cvl.h"
+#include "cvl/sharing.h"
 #include "ir/ir.h"
 
 struct machine_options;
@@ -154,9 +154,9 @@ struct machine_sink {
 };
 #define MACHINE_SINK_UNKNOWN UINT64_MAX
 
-/* Where processes that run a program together (cvl.h) write results, each its own elements, so
- * that none has all of them. Called on the thread of the machine when the program has ended;
- * `begin` and `end` by all processes, which may then call machine_broadcast and
+/* Where processes that run a program together (processes.h) write results, each its own
+ * elements, so that none has all of them. Called on the thread of the machine when the program
+ * has ended; `begin` and `end` by all processes, which may then call machine_broadcast and
  * machine_from_first. */
 struct machine_own_sink {
   /* Whether it takes a result of n elements: all processes say the same. */
@@ -172,7 +172,7 @@ struct machine_own_sink {
   void *with;
 };
 
-/* The functions of cvl.h, of a machine whose back end has them. */
+/* The functions of processes.h, of a machine whose back end has them. */
 bool machine_is_first(struct machine *);
 void machine_broadcast(struct machine *, void *data, uint64_t bytes);
 bool machine_from_first(struct machine *, bool mine, void *data, uint64_t bytes);
@@ -237,11 +237,11 @@ bool machine_value_vector(struct machine *, enum cvl_elem, const void *data, uin
  * caller's thread. That happens once, also after an error. */
 bool machine_value_borrow(struct machine *, enum cvl_elem, const void *data, uint64_t n,
                           struct cvl_notice done, struct cvl_value *out, struct diag_list *);
-/* The same of elements that a filler makes (cvl.h), by many threads where that pays. */
+/* The same of elements that a filler makes (sharing.h), by many threads where that pays. */
 bool machine_value_generate(struct machine *, enum cvl_elem, uint64_t n,
                             const struct cvl_filler *, struct cvl_value *out,
                             struct diag_list *);
-/* A descriptor of n segments from the offsets that a filler makes, as cvl.h says. */
+/* A descriptor of n segments from the offsets that a filler makes, as sharing.h says. */
 bool machine_value_segdes(struct machine *, uint64_t n, const struct cvl_filler *,
                           struct cvl_value *out, struct diag_list *);
 /* The elements of a vector where they are, until loan->end is called: by any thread, perhaps

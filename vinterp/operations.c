@@ -3,6 +3,7 @@
  */
 #include "vinterp/machine-private.h"
 
+#include "cvl/processes.h"
 #include "vinterp/io.h"
 #include <string.h>
 
@@ -96,7 +97,8 @@ static bool execute_timer(struct machine *m, const struct machine_site *site, en
     m->timer = machine_clock();
   } else {
     double seconds = machine_clock() - m->timer;
-    if (m->backend->broadcast) m->backend->broadcast(m->context, &seconds, sizeof seconds);
+    if (m->backend->processes)
+      m->backend->processes->broadcast(m->context, &seconds, sizeof seconds);
     results[0] = value_of(cvl_scalar_float(m->widths.float_elem, seconds));
   }
   return true;
@@ -132,92 +134,54 @@ static bool execute_seed(struct machine *m, const struct machine_site *site, str
 
 /* ---- the back end's ---- */
 
+/* Issues a call, whose results stand in as many values. */
+static bool apply(struct machine *m, const struct machine_site *site,
+                  const struct cvl_call *call, struct value *results) {
+  struct cvl_value out[CALL_RESULTS];
+  if (!m->backend->apply(m->context, site->number, call, out)) return false;
+  for (unsigned r = 0; r < call_results(call->kind); r++) results[r].flat = out[r];
+  return true;
+}
+
 static bool execute_permute(struct machine *m, const struct machine_site *site, enum opcode op,
-                            struct value *v, struct value *results) {
+                            const struct value *v, unsigned n, struct value *results) {
   const struct permute_operands at = permute_operands(op);
-  struct cvl_permute_args args = {.op = opcode_info(op)->operation,
-                                  .values = v[0].flat,
-                                  .index = v[1].flat,
-                                  .s = v[at.source].flat,
-                                  .d = v[at.destination].flat};
-  if (at.flags != NO_OPERAND) args.flags = v[at.flags].flat;
-  if (at.defaults != NO_OPERAND) args.defaults = v[at.defaults].flat;
+  struct cvl_value flat[MAX_OPERANDS];
+  for (unsigned k = 0; k < n; k++) flat[k] = v[k].flat;
+  struct cvl_call call = superop_permute_call(op, flat);
   struct value shared = {.form = CVL_NOTHING};
   if (at.source == at.destination) { /* it must not be handed over twice */
     shared = v[at.source];
-    args.s.owned = args.d.owned = 0;
+    call.permute.s.owned = call.permute.d.owned = 0;
   }
-  bool ok = m->backend->permute(m->context, site->number, &args, &results[0].flat);
+  bool ok = apply(m, site, &call, results);
   if (shared.form) release_owned(m, &shared, 1);
   return ok;
 }
 
-static bool execute_vector(struct machine *m, const struct machine_site *site, enum opcode op,
-                           struct value *v, struct value *r) {
-  const struct cvl_backend *b = m->backend;
-  struct cvl_context *c = m->context;
-  uint64_t n = site->number;
-  switch (op) {
-  case OPC_EXTRACT: return b->extract(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &r->flat);
-  case OPC_REPLACE:
-    return b->replace(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &v[3].flat, &r->flat);
-  case OPC_DIST: return b->dist(c, n, &v[0].flat, &v[1].flat, &r->flat);
-  case OPC_INDEX: return b->index(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &r->flat);
-  case OPC_PACK:
-    return b->pack(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &r[0].flat, &r[1].flat);
-  case OPC_LENGTH: return b->length_of(c, n, &v[0].flat, &r->flat);
-  case OPC_MAKE_SEGDES: return b->make_segdes(c, n, &v[0].flat, &r->flat);
-  case OPC_LENGTHS: return b->lengths(c, n, &v[0].flat, &r->flat);
-  default: return false; /* no other opcode of these classes */
-  }
-}
-
-static bool execute_elementwise(struct machine *m, const struct machine_site *site,
-                                const struct opcode_info *info, const struct value *v,
-                                unsigned n, struct value *results) {
-  struct cvl_value operands[3] = {{0}};
-  for (unsigned k = 0; k < n; k++) operands[k] = v[k].flat;
-  return m->backend->elementwise(m->context, site->number, info->operation, n, operands,
-                                 &results[0].flat);
-}
-
-static bool execute_random(struct machine *m, const struct machine_site *site, struct value *v,
-                           struct value *results) {
-  struct cvl_random random = {.seed = m->seed, .k = m->random_count};
-  if (m->dealer ? !deal_random_first(m, site, &v[0], &random.first)
-                : !chunks_random_first(m, site, &v[0], random.k, &random.first)) {
+static bool find_random(struct machine *m, const struct machine_site *site, struct value *v,
+                        struct cvl_random *random) {
+  *random = (struct cvl_random){.seed = m->seed, .k = m->random_count};
+  if (m->dealer ? !deal_random_first(m, site, &v[0], &random->first)
+                : !chunks_random_first(m, site, &v[0], random->k, &random->first)) {
     release_owned(m, v, 1);
     return false;
   }
   m->random_count++;
-  return m->backend->random(m->context, site->number, &random, &v[0].flat, &results->flat);
+  return true;
 }
 
 static bool execute_on_backend(struct machine *m, const struct machine_site *site,
                                const struct opcode_info *info, enum opcode op, struct value *v,
                                unsigned n, struct value *results) {
-  const struct cvl_backend *b = m->backend;
-  struct cvl_context *c = m->context;
-  switch (info->klass) {
-  case OC_ELEMENTWISE: return execute_elementwise(m, site, info, v, n, results);
-#define SEGMENTED(kind, function)                                                              \
-  case OC_##kind:                                                                              \
-    return b->function(c, site->number, info->operation, &v[0].flat, &v[1].flat,               \
-                       &results->flat);
-#include "cvl/segmented.def"
-  case OC_PERMUTE: return execute_permute(m, site, op, v, results);
-  case OC_VECTOR:
-  case OC_SEGMENT: return execute_vector(m, site, op, v, results);
-  case OC_RANDOM: return execute_random(m, site, v, results);
-  case OC_CHECK: return b->assert_all(c, site->number, &v[0].flat, &v[1].flat, &v[2].flat);
-  case OC_STACK:
-  case OC_PAIRING:
-  case OC_CONTROL:
-  case OC_CONSTANT:
-  case OC_IO:
-  case OC_TIMER: break; /* the machine's own */
-  }
-  return false;
+  struct cvl_call call;
+  if (info->klass == OC_PERMUTE) return execute_permute(m, site, op, v, n, results);
+  call.kind = call_kind_of(op);
+  call.op = info->operation;
+  call.count = n;
+  for (unsigned k = 0; k < n; k++) call.operand[k] = v[k].flat;
+  if (call.kind == CALL_RANDOM && !find_random(m, site, v, &call.random)) return false;
+  return apply(m, site, &call, results);
 }
 
 /* In debug builds with a look at what comes out. */

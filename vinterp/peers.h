@@ -1,6 +1,6 @@
-/* peers.h - the streams of a program that several processes run together (cvl.h, `broadcast`): the
- * first process reads, writes, opens, starts; the others get what came of it, so that all go on
- * alike. A file is read where it is for the first one, and written once.
+/* peers.h - the streams of a program that several processes run together (processes.h,
+ * `broadcast`): the first process reads, writes, opens, starts; the others get what came of it,
+ * so that all go on alike. A file is read where it is for the first one, and written once.
  *
  * Without others these are the functions of streams.h of the same names. All processes call
  * them together.

@@ -1,6 +1,7 @@
 /* run.c - what both executors need of the machine while a program runs: room on the stack,
  * frames, sites, limits, constants, conditions.
  */
+#include "cvl/processes.h"
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
@@ -116,7 +117,7 @@ bool machine_asks_to_stop(void *machine) {
 /* What a process has ended by itself, all report together, at their next agreement: it was the
  * limit of time, for which machine_ends_operations alone ends anything. */
 static void agree_on_fault(struct machine *m) {
-  if (m->backend->stops && stop_asks(m->options.stop) == STOP_NOT)
+  if (m->backend->processes && stop_asks(m->options.stop) == STOP_NOT)
     stop_agree(m->options.stop, STOP_TIME);
 }
 
@@ -150,8 +151,8 @@ void machine_show_progress(struct machine *m) {
 /* Processes that execute a program together come here at the same steps, and end together. */
 static void decide_together(struct machine *m) {
   const struct stop *stop = m->options.stop;
-  if (!stop || !m->backend->stops) return;
-  const unsigned why = m->backend->stops(m->context, m->runs, stop_wants(stop));
+  if (!stop || !m->backend->processes) return;
+  const unsigned why = m->backend->processes->stops(m->context, m->runs, stop_wants(stop));
   if (why) stop_agree(stop, (enum stop_reason)why);
 }
 

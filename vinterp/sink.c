@@ -111,7 +111,7 @@ static bool takes(const struct machine *m, const struct cut *cut, uint32_t k,
 }
 
 void sink_ask(struct machine *m, struct cut *cut) {
-  for (uint32_t k = 0; m->sink && m->backend->borrow && k < cut->result_count; k++) {
+  for (uint32_t k = 0; m->sink && m->backend->sharing && k < cut->result_count; k++) {
     struct cut_result *r = &cut->results[k];
     r->sunk = takes(m, cut, k, &r->number);
     cut->sinks |= r->sunk;
@@ -151,7 +151,7 @@ static bool put_elements(struct machine *m, const struct machine_site *site,
                          const struct cut *cut, const struct cut_result *r, uint64_t n,
                          const struct value *v) {
   struct cvl_loan loan;
-  if (!m->backend->lend || !m->backend->lend(m->context, &v->flat, &loan))
+  if (!m->backend->sharing || !m->backend->sharing->lend(m->context, &v->flat, &loan))
     return put_copied(m, site, cut, r, n, v);
   const bool ok = put(m, site, cut, r, n, loan.data);
   loan.end.call(loan.end.with);
@@ -195,7 +195,7 @@ static bool borrow(struct machine *m, const struct machine_site *site, struct cu
   struct cvl_value flat = {0};
   struct cvl_notice end = {nothing, NULL};
   if (sink->end) end = sink->end(sink->with, r->number);
-  if (!m->backend->borrow(m->context, site->number, elem, r->total, data, end, &flat))
+  if (!m->backend->sharing->borrow(m->context, site->number, elem, r->total, data, end, &flat))
     return machine_backend_fault(m, site);
   r->whole = value_of(flat);
   if (sink->made) sink->made(sink->with, r->number, &flat);
@@ -226,7 +226,7 @@ static bool put_lengths(struct machine *m, const struct machine_site *site, uint
 
 bool sink_takes_lengths(const struct machine *m, uint64_t number, uint64_t count) {
   const struct machine_sink *sink = m->sink;
-  return sink && m->backend->borrow && count > 0 && sink->wants &&
+  return sink && m->backend->sharing && count > 0 && sink->wants &&
          sink->wants(sink->with, count * sizeof(int64_t)) &&
          sink->takes(sink->with, number, CVL_I64);
 }

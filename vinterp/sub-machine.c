@@ -5,6 +5,7 @@
  * frame at the bottom, that of the function by instances, as the outermost cut; below that are
  * its parent's frames. Constants of vectors are made anew for each cut, in its sub-context.
  */
+#include "cvl/slices.h"
 #include "vinterp/machine-private.h"
 
 #include <string.h>
@@ -127,7 +128,7 @@ static bool slice_shared(struct machine *s, struct machine *parent, struct cut *
     struct value *v = &cut->operands[p].value, own = {.form = CVL_NOTHING};
     if (cut->operands[p].size != IR_SHARED || !value_is_counted(v)) continue;
     const uint64_t n = cut_extent(parent, v).bound;
-    if (!s->backend->slice(s->context, 1, &v->flat, 0, n, &own.flat)) return false;
+    if (!s->backend->slices->slice(s->context, 1, &v->flat, 0, n, &own.flat)) return false;
     *v = own;
   }
   return true;

@@ -2,6 +2,7 @@
  * filled where they belong, the others were kept by each sub-machine and are put together at
  * the end, in the order of the instances.
  */
+#include "cvl/slices.h"
 #include "vinterp/machine-private.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static enum cvl_elem elem_of(const struct machine *m, enum ir_kind_tag kind) {
 static bool allocate_quietly(struct machine *m, enum cvl_elem elem, uint64_t n,
                              struct value *out) {
   struct cvl_value flat = {0};
-  if (!m->backend->allocate(m->context, m->site, elem, n, &flat)) return false;
+  if (!m->backend->slices->allocate(m->context, m->site, elem, n, &flat)) return false;
   *out = value_of(flat);
   return true;
 }
@@ -85,7 +86,8 @@ static bool gather_segdes(struct machine *m, struct machine *const *subs, uint32
   for (uint64_t i = 0; i < r->kept_count; i++) flat[i] = r->kept[i].flat;
   for (uint64_t i = 0; i < n; i++)
     flat[r->kept_count + i] = result_in(subs[list[i].sub], k)->kept[list[i].index].flat;
-  const bool ok = m->backend->concatenate(m->context, m->site, r->kept_count + n, flat, &out);
+  const bool ok =
+      m->backend->slices->concatenate(m->context, m->site, r->kept_count + n, flat, &out);
   heap_free(m->heap, flat, bytes);
   if (ok) r->whole = value_of(out);
   return ok;
@@ -105,7 +107,8 @@ static bool allocate_starts(struct machine *m, struct machine *const *subs, unsi
 static bool put_own(struct machine *m, struct cut_result *r, uint64_t *first) {
   for (uint64_t i = 0; i < r->kept_count; i++) {
     const uint64_t n = machine_size(m, &r->kept[i].flat).bound;
-    if (!m->backend->fill(m->context, m->site, &r->whole.flat, *first, &r->kept[i].flat))
+    if (!m->backend->slices->fill(m->context, m->site, &r->whole.flat, *first,
+                                  &r->kept[i].flat))
       return false;
     *first += n;
   }

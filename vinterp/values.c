@@ -53,8 +53,9 @@ bool machine_value_vector(struct machine *m, enum cvl_elem elem, const void *dat
 static bool borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
                    struct cvl_notice done, struct value *out) {
   const bool fits = has_element(m, elem);
-  if (fits && n > 1 && m->backend->borrow) {
-    return m->backend->borrow(m->context, ++m->site, elem, n, data, done, &out->flat) ||
+  if (fits && n > 1 && m->backend->sharing) {
+    return m->backend->sharing->borrow(m->context, ++m->site, elem, n, data, done,
+                                       &out->flat) ||
            machine_backend_fault(m, &outside);
   }
   const bool ok = fits && machine_from_host(m, &outside, elem, n, data, out);
@@ -86,8 +87,8 @@ static bool generate_and_copy(struct machine *m, enum cvl_elem elem, uint64_t n,
 
 static bool generate(struct machine *m, enum cvl_elem elem, uint64_t n,
                      const struct cvl_filler *filler, struct value *out) {
-  if (!m->backend->generate) return generate_and_copy(m, elem, n, filler, out);
-  return m->backend->generate(m->context, ++m->site, elem, n, filler, &out->flat) ||
+  if (!m->backend->generators) return generate_and_copy(m, elem, n, filler, out);
+  return m->backend->generators->generate(m->context, ++m->site, elem, n, filler, &out->flat) ||
          machine_backend_fault(m, &outside);
 }
 
@@ -116,8 +117,9 @@ static bool segdes_by_lengths(struct machine *m, uint64_t n, const struct cvl_fi
 
 static bool segdes(struct machine *m, uint64_t n, const struct cvl_filler *filler,
                    struct value *out) {
-  if (n == 1 || !m->backend->generate_segdes) return segdes_by_lengths(m, n, filler, out);
-  return m->backend->generate_segdes(m->context, ++m->site, n, filler, &out->flat) ||
+  if (n == 1 || !m->backend->generators) return segdes_by_lengths(m, n, filler, out);
+  return m->backend->generators->generate_segdes(m->context, ++m->site, n, filler,
+                                                 &out->flat) ||
          machine_backend_fault(m, &outside);
 }
 
@@ -130,12 +132,12 @@ bool machine_value_segdes(struct machine *m, uint64_t n, const struct cvl_filler
 
 bool machine_value_lend(struct machine *m, const struct cvl_value *value,
                         struct cvl_loan *loan) {
-  return m->backend->lend && m->backend->lend(m->context, value, loan);
+  return m->backend->sharing && m->backend->sharing->lend(m->context, value, loan);
 }
 
 bool machine_device(struct machine *m, int32_t *number) {
-  if (!m->backend->device) return false;
-  *number = m->backend->device(m->context);
+  if (!m->backend->device_memory) return false;
+  *number = m->backend->device_memory->number(m->context);
   return true;
 }
 
@@ -143,9 +145,10 @@ bool machine_value_from_device(struct machine *m, enum cvl_elem elem, const void
                                uint64_t n, struct cvl_value *out, struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
   machine_begin(m, diags);
-  const bool ok = has_element(m, elem) &&
-                  (m->backend->from_device(m->context, ++m->site, elem, n, data, &v.flat) ||
-                   machine_backend_fault(m, &outside));
+  const bool ok =
+      has_element(m, elem) &&
+      (m->backend->device_memory->copy_from(m->context, ++m->site, elem, n, data, &v.flat) ||
+       machine_backend_fault(m, &outside));
   return hand_over(m, ok, &v, out);
 }
 
@@ -153,7 +156,7 @@ bool machine_read_device(struct machine *m, const void *data, uint64_t bytes, vo
                          struct diag_list *diags) {
   machine_begin(m, diags);
   return end(m,
-             m->backend->read_device(m->context, ++m->site, data, bytes, to) ||
+             m->backend->device_memory->read(m->context, ++m->site, data, bytes, to) ||
                  machine_backend_fault(m, &outside),
              NULL);
 }
@@ -162,7 +165,7 @@ bool machine_value_to_device(struct machine *m, const struct cvl_value *value, u
                              struct cvl_loan *loan, struct diag_list *diags) {
   machine_begin(m, diags);
   return end(m,
-             m->backend->to_device(m->context, ++m->site, value, n, loan) ||
+             m->backend->device_memory->copy_to(m->context, ++m->site, value, n, loan) ||
                  machine_backend_fault(m, &outside),
              NULL);
 }
@@ -173,7 +176,8 @@ bool machine_value_lengths(struct machine *m, const struct cvl_value *segdes,
   struct cvl_value borrowed = *segdes;
   borrowed.owned = 0;
   machine_begin(m, diags);
-  const bool ok = m->backend->lengths(m->context, ++m->site, &borrowed, &v.flat) ||
+  const bool ok = m->backend->apply(m->context, ++m->site,
+                                    &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, borrowed), &v.flat) ||
                   machine_backend_fault(m, &outside);
   return hand_over(m, ok, &v, out);
 }

@@ -3,7 +3,7 @@
  */
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 
 #ifdef RAVEL_HAS_CUDA_EMULATION
 #include "cvl-cuda/emulation.h"

@@ -4,7 +4,7 @@
  * "old" (its table is of another one), "slow" (reductions sleep, for a time that depends on the
  * tuning value cpu.serial-bytes), "wrong" (their result depends on it).
  */
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "cvl/tuning.h"
 
 #include <stdlib.h>
@@ -47,12 +47,13 @@ static void sleep_as_tuned(void) {
   nanosleep(&(struct timespec){.tv_nsec = more ? 5000000 : 30000000}, NULL);
 }
 
-static bool paper_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op,
-                         const struct cvl_value *v, const struct cvl_value *d,
-                         struct cvl_value *out) {
-  if (wants("slow")) sleep_as_tuned();
-  const bool good = cvl_oracle_backend.reduce(c, site, op, v, d, out);
-  if (!good || !wants("wrong") || serial_bytes <= tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
+static bool paper_apply(struct cvl_context *c, uint64_t site, const struct cvl_call *call,
+                        struct cvl_value *out) {
+  const bool reduces = call->kind == CALL_REDUCE;
+  if (reduces && wants("slow")) sleep_as_tuned();
+  const bool good = cvl_oracle_backend.apply(c, site, call, out);
+  if (!good || !reduces || !wants("wrong") ||
+      serial_bytes <= tuning_default(TUNE_CPU_SERIAL_BYTES, 0))
     return good;
   cvl_oracle_backend.release(c, out);
   *out = (struct cvl_value){.form = CVL_SCALAR, .elem = out->elem, .as = {.i64 = 7}};
@@ -89,7 +90,7 @@ const struct cvl_backend *ravel_backend(uint32_t version) {
   paper.doc = "for tests: by hand";
   paper.devices = paper_devices;
   paper.open = paper_open;
-  paper.reduce = paper_reduce;
+  paper.apply = paper_apply;
   paper.statistics = paper_statistics;
   return &paper;
 }

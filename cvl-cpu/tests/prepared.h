@@ -11,7 +11,7 @@ static inline struct cvl_kernel *prepared(struct cvl_context *c, struct superop 
   const char *why;
   uint32_t node;
   cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
-  struct cvl_kernel *k = cvl_cpu_backend.prepare(c, op);
+  struct cvl_kernel *k = cvl_cpu_backend.superops->prepare(c, op);
   cr_assert_not_null(k);
   return k;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "cvl/cvl.h"
+#include "cvl/call.h"
 #include "cvl/superop.h"
 #include "tables/tables.h"
 

@@ -80,10 +80,10 @@ static unsigned run_until_settled(const char *directory) {
   for (int i = 0; i < N; i++) x[i] = i * 0.37;
   struct cvl_value operand, first, got;
   cr_assert(cpu->from_host(c, 0, CVL_F64, N, x, &operand));
-  cr_assert(cpu->run(c, 1, k, &operand, &first));
+  cr_assert(cpu->superops->run(c, 1, k, &operand, &first));
   unsigned runs = 1, compiled = 0;
   for (; runs < MOST && k->choice.stage != CHOICE_SETTLED; runs++) {
-    cr_assert(cpu->run(c, 1, k, &operand, &got));
+    cr_assert(cpu->superops->run(c, 1, k, &operand, &got));
     cr_assert(same(c, &first, &got), "run %u", runs);
     compiled += k->run.runs_compiled;
     cpu->release(c, &got);
@@ -96,14 +96,14 @@ static unsigned run_until_settled(const char *directory) {
   const double rest = k->choice.rest;
   bool again = false; /* after twice the time there is another trial */
   for (unsigned i = 0; i < MOST && !(again && k->choice.stage == CHOICE_SETTLED); i++) {
-    cr_assert(cpu->run(c, 1, k, &operand, &got));
+    cr_assert(cpu->superops->run(c, 1, k, &operand, &got));
     again |= k->choice.stage == CHOICE_TRIED;
     cpu->release(c, &got);
   }
   cr_assert(again && k->choice.rest == 2 * rest, "%d %a %a", again, rest, k->choice.rest);
   cpu->release(c, &first);
   cpu->release(c, &operand);
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   return runs;
 }

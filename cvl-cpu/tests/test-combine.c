@@ -1,5 +1,5 @@
 /* test-combine.c - reductions, scans and ranks of vectors long enough to be split over threads,
- * against a literal version of the tree in cvl.h. Small shapes are the conformance suite's
+ * against a literal version of the tree in trees.h. Small shapes are the conformance suite's
  * business; here segments cross chunks, long ones are beside short ones, and threads take
  * turns.
  */
@@ -227,12 +227,12 @@ static void check(struct wanted *w, unsigned threads) {
   cr_assert(b->from_host(c, 1, CVL_F64, N, w->d.x, &x));
   cr_assert(b->segdes_from_host(c, 2, w->d.count, w->d.lengths, &s));
 
-  cr_assert(b->reduce(c, 3, OP_ADD, &x, &s, &out));
+  cr_assert(b->apply(c, 3, &CVL_CALL(CALL_REDUCE, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, w->d.count, got));
   b->release(c, &out);
   same_bits(got, w->sums, w->d.count, "reduction");
 
-  cr_assert(b->scan(c, 4, OP_ADD, &x, &s, &out));
+  cr_assert(b->apply(c, 4, &CVL_CALL(CALL_SCAN, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
   b->release(c, &out);
   same_bits(got, w->scanned, N, "scan");
@@ -240,7 +240,8 @@ static void check(struct wanted *w, unsigned threads) {
   cr_assert(b->from_host(c, 1, CVL_F64, N, w->with_nan, &y));
   for (int down = 0; down < 2; down++) {
     int64_t *ranks = malloc(N * sizeof *ranks);
-    cr_assert(b->rank(c, 5, down ? OP_RANK_DOWN : OP_RANK_UP, &y, &s, &out));
+    cr_assert(
+        b->apply(c, 5, &CVL_CALL(CALL_RANK, down ? OP_RANK_DOWN : OP_RANK_UP, y, s), &out));
     cr_assert(b->to_host(c, &out, 0, N, ranks));
     b->release(c, &out);
     check_ranks(w, ranks, down);
@@ -249,7 +250,7 @@ static void check(struct wanted *w, unsigned threads) {
 
   /* Over its operand, whose reference is passed. */
   x.owned = 1;
-  cr_assert(b->scan(c, 6, OP_ADD, &x, &s, &out));
+  cr_assert(b->apply(c, 6, &CVL_CALL(CALL_SCAN, OP_ADD, x, s), &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
   same_bits(got, w->scanned, N, "scan over its operand");
   b->release(c, &out);
@@ -278,14 +279,15 @@ static void check_sort(struct cvl_context *c, enum cvl_elem elem, uint64_t n, co
   cr_assert(b->from_host(c, 1, elem, n, x, &v));
   cr_assert(b->segdes_from_host(c, 2, count, lengths, &s));
   for (int down = 0; down < 2; down++) {
-    cr_assert(b->rank(c, 3, down ? OP_RANK_DOWN : OP_RANK_UP, &v, &s, &ranks));
-    const struct cvl_permute_args args = {
-        .op = OP_PERMUTE, .values = v, .index = ranks, .s = s, .d = s};
-    cr_assert(b->permute(c, 4, &args, &out));
+    cr_assert(
+        b->apply(c, 3, &CVL_CALL(CALL_RANK, down ? OP_RANK_DOWN : OP_RANK_UP, v, s), &ranks));
+    cr_assert(
+        b->apply(c, 4, &CVL_CALL(CALL_PERMUTE, OP_PERMUTE, v, ranks, {0}, {0}, s, s), &out));
     cr_assert(b->to_host(c, &out, 0, n, expected));
     b->release(c, &out);
     b->release(c, &ranks);
-    cr_assert(b->sort(c, 5, down ? OP_SORT_DOWN : OP_SORT_UP, &v, &s, &out));
+    cr_assert(
+        b->apply(c, 5, &CVL_CALL(CALL_SORT, down ? OP_SORT_DOWN : OP_SORT_UP, v, s), &out));
     cr_assert(b->to_host(c, &out, 0, n, got));
     b->release(c, &out);
     cr_expect(memcmp(got, expected, bytes) == 0, "%s, %s", what, down ? "down" : "up");
@@ -364,7 +366,7 @@ static void check_extreme(struct cvl_context *c, enum cvl_elem elem, enum cvl_op
     const struct cvl_value d = cvl_one_segment(LENGTH);
     struct cvl_value x, out, first;
     cr_assert(b->from_host(c, 1, elem, LENGTH, data, &x));
-    cr_assert(b->reduce(c, 2, op, &x, &d, &out));
+    cr_assert(b->apply(c, 2, &CVL_CALL(CALL_REDUCE, op, x, d), &out));
     cr_assert(b->scalar(c, &out, &first));
     const double got = cvl_float_of(&first);
     cr_assert(isnan(expected) ? isnan(got)
@@ -406,7 +408,7 @@ static void check_long_segment(struct cvl_context *c, const struct cvl_value *x,
   for (uint64_t k = 0; k < before; k++) lengths[k] = 1;
   lengths[before] = (int64_t)(n - before);
   cr_assert(b->segdes_from_host(c, 1, before + 1, lengths, &d));
-  cr_assert(b->reduce(c, 2, OP_MIN, x, &d, &out));
+  cr_assert(b->apply(c, 2, &CVL_CALL(CALL_REDUCE, OP_MIN, *x, d), &out));
   int64_t least = 0;
   cr_assert(b->to_host(c, &out, before, 1, &least));
   cr_assert_eq(least, -(int64_t)n, "after %zu segments of one element: %lld", (size_t)before,

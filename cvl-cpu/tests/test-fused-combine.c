@@ -1,13 +1,15 @@
 /* test-fused-combine.c - combinations of vectors long enough to be split over threads, against
- * the recursion of cvl.h: segments cross chunks, long ones are beside short ones, threads take
- * turns, scatters go all their ways. The function is neither commutative nor associative. Small
- * shapes are the conformance suite's business.
+ * the recursion of trees.h: segments cross chunks, long ones are beside short ones, threads
+ * take turns, scatters go all their ways. The function is neither commutative nor associative.
+ * Small shapes are the conformance suite's business.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "base/tests/every.h"
 #include "cvl-cpu/tests/prepared.h"
+#include "cvl/tiles.h"
+#include "cvl/trees.h"
 
 TestSuite(fused_combine, .init = memory_begin, .fini = memory_end);
 
@@ -162,13 +164,13 @@ static void run(struct cvl_context *c, struct superop *op, struct cvl_value *p,
   const struct cvl_backend *cpu = &cvl_cpu_backend;
   struct cvl_value outs[2];
   struct cvl_kernel *k = prepared(c, op);
-  cr_assert(cpu->run(c, 10, k, p, outs));
+  cr_assert(cpu->superops->run(c, 10, k, p, outs));
   for (int i = 0; i < 2; i++) {
     cr_assert_eq(cpu->length(c, &outs[i]).bound, length);
     cr_assert(cpu->to_host(c, &outs[i], 0, length, results[i]));
     cpu->release(c, &outs[i]);
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   for (int i = 0; i < PARAMS; i++) cpu->release(c, &p[i]);
 }
 
@@ -274,13 +276,13 @@ static void go_on(struct cvl_context *c, struct superop *op, uint64_t first, uin
   const struct cvl_value tops[] = {ints(c, before[0], tiles), ints(c, before[1], tiles)};
   struct cvl_value outs[2];
   struct cvl_kernel *k = prepared(c, op);
-  cr_assert(cpu->run_tiles(c, 10, k, p, tops, outs));
+  cr_assert(cpu->tiles->run_tiles(c, 10, k, p, tops, outs));
   for (int i = 0; i < 2; i++) {
     cr_assert(cpu->to_host(c, &outs[i], 0, n, results[i]));
     cpu->release(c, &outs[i]);
     cpu->release(c, &tops[i]);
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   for (int i = 0; i < PARAMS; i++) cpu->release(c, &p[i]);
 }
 
@@ -516,12 +518,12 @@ Test(fused_combine, indices_out_of_range) {
                                   [P_ALL] = cvl_one_segment(N)},
                      outs[2];
     struct cvl_kernel *k = prepared(c, &op);
-    cr_expect_not(cpu->run(c, 10, k, p, outs));
+    cr_expect_not(cpu->superops->run(c, 10, k, p, outs));
     struct cvl_error e;
     cr_assert(cpu->check(c, true, &e));
     cr_expect(e.kind == CVL_E_INDEX && e.site == 17 && e.position == 131072 && e.value == -3 &&
               e.limit == (int64_t)count);
-    cpu->discard(c, k);
+    cpu->superops->discard(c, k);
     for (int j = 0; j < PARAMS; j++) cpu->release(c, &p[j]);
     cpu->close(c);
   }

@@ -7,6 +7,7 @@
 
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/tests/prepared.h"
+#include "cvl/trees.h"
 #include "fused-kernels/tests/fixture.h"
 
 TestSuite(fused_short, .init = memory_begin, .fini = memory_end);
@@ -173,7 +174,7 @@ static void compare(struct cvl_context *c, const struct superop *op, struct cvl_
   struct cvl_error expected;
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
   if (!good) cr_assert(cpu->check(c, true, &expected));
-  cr_assert_eq(cpu->run(c, 1, k, operands, got), good, "%s", what);
+  cr_assert_eq(cpu->superops->run(c, 1, k, operands, got), good, "%s", what);
   if (!good) expect_fault(c, &expected, what);
   for (unsigned i = 0; i < outputs && good; i++) {
     expect_same(c, &wanted[i], &got[i], what);
@@ -219,7 +220,7 @@ static void compare_sizes(const struct row *row, const char *directory) {
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
   cr_assert(l.ops[0], "%s: %s", row->text,
             l.diags.list.count ? l.diags.list.items[0].message : "");
-  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   for (unsigned segments = 1; segments <= 3; segments += 2) {
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
       *d = (struct data){.n = sizes[i], .segments = segments};
@@ -231,7 +232,7 @@ static void compare_sizes(const struct row *row, const char *directory) {
       if (row->spoiled != NOTHING && d->n > 0) compare_size(c, l.ops[0], k, row, d, true);
     }
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
   free(d);
@@ -245,19 +246,19 @@ static void starve(const struct row *row, const char *directory) {
   struct cvl_value operands[PARAMS], got[RESULTS];
   struct cvl_error e;
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
-  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   *d = (struct data){.n = 1000, .segments = 1};
   for (uint32_t i = 0; i < row->count; i++) operands[i] = operand(c, d, row->params[i], false);
   const uint64_t limit = c->heap->limit;
   c->heap->limit = c->heap->live;
-  cr_assert(!cpu->run(c, 1, k, operands, got) && cpu->check(c, true, &e));
+  cr_assert(!cpu->superops->run(c, 1, k, operands, got) && cpu->check(c, true, &e));
   cr_expect(e.kind == CVL_E_MEMORY && e.site >= 1 && e.site <= l.ops[0]->node_count, "%d",
             e.kind);
   c->heap->limit = limit;
-  cr_assert(cpu->run(c, 1, k, operands, got) && k->run.in_one_call);
+  cr_assert(cpu->superops->run(c, 1, k, operands, got) && k->run.in_one_call);
   for (uint32_t i = 0; i < row->outputs; i++) cpu->release(c, &got[i]);
   for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
   free(d);

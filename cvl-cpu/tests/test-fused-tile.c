@@ -248,7 +248,7 @@ static void compare(struct cvl_context *c, const struct superop *op, struct cvl_
   struct cvl_error expected = {0}, found;
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
   if (!good) cr_assert(cpu->check(c, true, &expected));
-  const bool same = cpu->run(c, 1, k, operands, got) == good;
+  const bool same = cpu->superops->run(c, 1, k, operands, got) == good;
   if (!same && good) cpu->check(c, true, &expected);
   cr_assert(same, "%s: %s, kind %d, node %llu at %lld: %lld of %lld", what,
             good ? "fails" : "does not fail", expected.kind, (unsigned long long)expected.site,
@@ -282,7 +282,7 @@ static void compare_shapes(const struct row *row, unsigned number, unsigned thre
   load(&l, row->text, (struct widths){CVL_I64, CVL_F64});
   cr_assert(l.ops[0] && c, "%u: %s", number,
             l.diags.list.count ? l.diags.list.items[0].message : "");
-  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   cr_assert_not_null(k);
   for (unsigned shape = 0; shape < SHAPES; shape++) {
     for (int spoiled = 0; spoiled < (row->index ? 3 : 1); spoiled++) {
@@ -298,7 +298,7 @@ static void compare_shapes(const struct row *row, unsigned number, unsigned thre
       for (uint32_t i = 0; i < row->count; i++) cpu->release(c, &operands[i]);
     }
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
   free(d);
@@ -336,14 +336,14 @@ Test(fused_tile, long_index_arithmetic, .timeout = 60) {
   struct cvl_context *c = cpu->open(&options, NULL);
   load(&l, text, (struct widths){CVL_I64, CVL_F64});
   cr_assert(c && l.ops[0], "%s", l.diags.list.count ? l.diags.list.items[0].message : "");
-  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   struct cvl_value operands[2] = {[1] = cvl_one_segment(LENGTH)}, out;
   cr_assert(cpu->from_host(c, 0, CVL_F64, LENGTH, x, &operands[0]));
-  cr_assert(cpu->run(c, 1, k, operands, &out) && cpu->to_host(c, &out, 0, LENGTH, y));
+  cr_assert(cpu->superops->run(c, 1, k, operands, &out) && cpu->to_host(c, &out, 0, LENGTH, y));
   cr_expect(y[0] == 7 && y[LENGTH - 1] == 7);
   cpu->release(c, &operands[0]);
   cpu->release(c, &out);
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
 }

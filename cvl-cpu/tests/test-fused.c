@@ -67,7 +67,7 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   struct cvl_error wanted, found;
   const bool good = superop_run(cpu, c, SITE, op, NULL, operands, expected);
   if (!good) cr_assert(cpu->check(c, true, &wanted));
-  struct cvl_kernel *k = cpu->prepare(c, op);
+  struct cvl_kernel *k = cpu->superops->prepare(c, op);
   cr_assert_not_null(k);
   const uint64_t live = cpu->statistics(c).live_bytes;
   for (int round = 0; round < 3; round++) {
@@ -83,7 +83,7 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
       }
       given[i].owned = true;
     }
-    const bool ran = cpu->run(c, SITE, k, given, got);
+    const bool ran = cpu->superops->run(c, SITE, k, given, got);
     cr_assert(ran == good, "seed %llu round %d: ran %d, nodes %d", (unsigned long long)seed,
               round, ran, good);
     if (!ran) {
@@ -109,7 +109,7 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   /* Every allocation fails once. */
   for (uint64_t nth = 1; nth < 40; nth++) {
     cpu->fail_allocation(c, nth);
-    const bool ran = cpu->run(c, SITE, k, operands, got);
+    const bool ran = cpu->superops->run(c, SITE, k, operands, got);
     cpu->fail_allocation(c, 0);
     if (ran) {
       for (uint32_t i = 0; i < op->output_count; i++) cpu->release(c, &got[i]);
@@ -120,7 +120,7 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
                  (unsigned long long)seed);
     if (ran || found.kind != CVL_E_MEMORY) break;
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   for (uint32_t i = 0; i < op->output_count && good; i++) cpu->release(c, &expected[i]);
   return good;
 }
@@ -221,7 +221,7 @@ Test(fused, fault_while_chunks_wait) {
     operands[2] = ints(c, N, x);
     x[at] = wild;
     cr_assert(cpu->from_host(c, 0, CVL_F64, N, y, &operands[3]));
-    cr_assert_not(cpu->run(c, 1, k, operands, got));
+    cr_assert_not(cpu->superops->run(c, 1, k, operands, got));
     struct cvl_error e;
     cr_assert(cpu->check(c, true, &e));
     cr_assert(e.kind == CVL_E_DIVIDE_BY_ZERO && e.position == (int64_t)at,
@@ -229,7 +229,7 @@ Test(fused, fault_while_chunks_wait) {
     cpu->release(c, &operands[2]);
     cpu->release(c, &operands[3]);
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   free(x);
   free(y);
   cpu->close(c);
@@ -390,14 +390,14 @@ static void compare_slices(struct cvl_context *c, struct superop *op, const stru
   const bool good = superop_run(cpu, c, 1, op, NULL, p, expected);
   cr_assert_eq(good, !fails);
   if (!good) cr_assert(cpu->check(c, true, &wanted));
-  cr_assert_eq(cpu->run(c, 1, k, p, got), good);
+  cr_assert_eq(cpu->superops->run(c, 1, k, p, got), good);
   if (!good) cr_assert(cpu->check(c, true, &found) && same_error(&wanted, &found));
   for (uint32_t i = 0; i < op->output_count && good; i++) {
     cr_assert(same_value(c, &expected[i], &got[i]), "output %u", i);
     cpu->release(c, &expected[i]);
     cpu->release(c, &got[i]);
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
 }
 
 /* Two vectors by one INDEX, which is a result itself or not. */
@@ -464,10 +464,10 @@ Test(fused, one_segment_and_several_in_turn) {
                                   floats(&r, c, count), floats(&r, c, N), segdes(c, 1, &whole)};
     struct cvl_value expected, got;
     cr_assert(superop_run(cpu, c, 1, &op, NULL, p, &expected));
-    cr_assert(cpu->run(c, 1, k, p, &got));
+    cr_assert(cpu->superops->run(c, 1, k, p, &got));
     cr_assert(same_value(c, &expected, &got), "turn %d", turn);
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   arena_free(&arena);
 }

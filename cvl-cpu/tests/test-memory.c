@@ -218,7 +218,7 @@ Test(memory, the_limit_ends_in_a_fault) {
   struct cvl_context *c = open_with(1 << 20, 0);
   const struct cvl_value x = cvl_scalar_int(CVL_I64, 7), d = cvl_one_segment(1 << 20);
   struct cvl_value out;
-  cr_assert_not(b->dist(c, 5, &x, &d, &out));
+  cr_assert_not(b->apply(c, 5, &CVL_CALL(CALL_DIST, OP_DIST, x, d), &out));
   struct cvl_error e;
   cr_assert(b->check(c, true, &e));
   cr_assert_eq(e.kind, CVL_E_MEMORY);
@@ -233,18 +233,18 @@ Test(memory, any_allocation_of_pack_may_fail) {
   for (uint64_t n = 1; n <= 3; n++) {
     struct cvl_context *c = open_with(0, 0);
     int64_t data[3000] = {0};
-    struct cvl_value v, f, ds, out, out_d;
+    struct cvl_value v, f, ds, out[CALL_RESULTS];
     const int64_t lengths[] = {1000, 2000};
     cr_assert(b->from_host(c, 1, CVL_I64, 3000, data, &v));
     cr_assert(b->from_host(c, 1, CVL_BOOL, 3000, data, &f));
     cr_assert(b->segdes_from_host(c, 1, 2, lengths, &ds));
     v.owned = f.owned = ds.owned = 1;
     b->fail_allocation(c, n);
-    const bool good = b->pack(c, 2, &v, &f, &ds, &out, &out_d);
+    const bool good = b->apply(c, 2, &CVL_CALL(CALL_PACK, OP_PACK, v, f, ds), out);
     cr_assert_eq(good, n == 3, "allocation %d", (int)n);
     if (good) {
-      b->release(c, &out);
-      b->release(c, &out_d);
+      b->release(c, &out[0]);
+      b->release(c, &out[1]);
     }
     cr_assert_eq(b->statistics(c).live_bytes, 0);
     b->close(c);
@@ -269,7 +269,7 @@ Test(memory, the_last_reference_is_overwritten) {
   const uint64_t asked = b->statistics(c).allocations;
   struct cvl_value in[2] = {v, v};
   in[1].owned = 1;
-  cr_assert(b->elementwise(c, 2, OP_ADD, 2, in, &out));
+  cr_assert(b->apply(c, 2, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, in[0], in[1]), &out));
   cr_assert_eq(b->statistics(c).allocations, asked);
   cr_assert(b->to_host(c, &out, 0, 1000, data));
   for (int i = 0; i < 1000; i++) cr_assert_eq(data[i], 2 * i);

@@ -1,5 +1,5 @@
-/* test-order-tree.c - the tree that keeps order, against the recursion of cvl.h word for word.
- * The function is neither commutative nor associative, so that another tree gives other
+/* test-order-tree.c - the tree that keeps order, against the recursion of trees.h word for
+ * word. The function is neither commutative nor associative, so that another tree gives other
  * results, and its columns have all widths and depend on each other.
  */
 #include "cvl-cpu/order-tree.h"

@@ -150,7 +150,7 @@ static void compare(struct cvl_context *c, const struct superop *op, struct cvl_
   struct cvl_error expected = {0};
   const bool good = superop_run(cpu, c, 1, op, NULL, operands, wanted);
   if (!good) cr_assert(cpu->check(c, true, &expected));
-  cr_assert_eq(cpu->run(c, 1, k, operands, got), good, "%s", what);
+  cr_assert_eq(cpu->superops->run(c, 1, k, operands, got), good, "%s", what);
   if (!good) expect_same_fault(c, &expected, what);
   for (unsigned i = 0; i < outputs && good; i++) {
     expect_same(c, &wanted[i], &got[i], what);
@@ -175,7 +175,7 @@ static void compare_all(unsigned number, unsigned threads, enum cvl_elem elem,
   load(&l, rows[number].text, (struct widths){elem, CVL_F64});
   cr_assert(l.ops[0] && c, "%u: %s", number,
             l.diags.list.count ? l.diags.list.items[0].message : "");
-  struct cvl_kernel *k = cpu->prepare(c, l.ops[0]);
+  struct cvl_kernel *k = cpu->superops->prepare(c, l.ops[0]);
   cr_assert_not_null(k);
   for (unsigned i = 0; i < SHAPES * DISTANCES; i++) {
     struct cvl_value operands[PARAMS];
@@ -189,7 +189,7 @@ static void compare_all(unsigned number, unsigned threads, enum cvl_elem elem,
     cr_expect_eq(k->run.by_rectangles, i / DISTANCES != RAGGED, "%s", what);
     for (unsigned p = 0; p < PARAMS; p++) cpu->release(c, &operands[p]);
   }
-  cpu->discard(c, k);
+  cpu->superops->discard(c, k);
   cpu->close(c);
   unload(&l);
   free(d);

@@ -1,11 +1,12 @@
-/* test-scan-tiles.c - a scan that is cut into tiles (cvl.h, scan_totals and scan_tiles): of any
- * range of tiles it gives what the scan of the whole segment gives there. What is before a tile
- * is the element of the whole scan at its first position, since positions that begin a window
- * get the prefix of all earlier windows as it is. */
+/* test-scan-tiles.c - a scan that is cut into tiles (tiles.h, scan_totals and scan_tiles): of
+ * any range of tiles it gives what the scan of the whole segment gives there. What is before a
+ * tile is the element of the whole scan at its first position, since positions that begin a
+ * window get the prefix of all earlier windows as it is. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "cvl-cpu/cvl-cpu.h"
+#include "cvl/tiles.h"
 
 enum { TILES = 300, N = TILES * CVL_SCAN_TILE + 77 };
 
@@ -37,7 +38,7 @@ static void scan_whole(struct cvl_context *c, enum cvl_op op, const double *data
                        double *to) {
   const struct cvl_value v = from(c, n, data), d = cvl_one_segment(n);
   struct cvl_value out;
-  cr_assert(b->scan(c, 1, op, &v, &d, &out));
+  cr_assert(b->apply(c, 1, &CVL_CALL(CALL_SCAN, op, v, d), &out));
   read_result(c, n, out, to);
   b->release(c, &v);
 }
@@ -57,7 +58,7 @@ static void check_from(struct cvl_context *c, enum cvl_op op, uint64_t first) {
   const struct cvl_value v = from(c, n, elements + from_element),
                          above = from(c, TILES + 1 - first, before + first);
   struct cvl_value out;
-  cr_assert(b->scan_tiles(c, 1, op, first == 0, &v, &above, &out));
+  cr_assert(b->tiles->scan_tiles(c, 1, op, first == 0, &v, &above, &out));
   read_result(c, n, out, range);
   cr_expect(memcmp(range, whole + from_element, n * sizeof *range) == 0, "from tile %d",
             (int)first);
@@ -91,7 +92,7 @@ Test(scan_tiles, totals_are_those_that_the_levels_above_see) {
   fill_elements(OP_ADD);
   const struct cvl_value v = from(c, N, elements);
   struct cvl_value out;
-  cr_assert(b->scan_totals(c, 1, OP_ADD, &v, &out));
+  cr_assert(b->tiles->scan_totals(c, 1, OP_ADD, &v, &out));
   read_result(c, TILES, out, totals);
   for (int k = 0; k < TILES; k++) {
     scan_whole(c, OP_ADD, elements + k * CVL_SCAN_TILE, CVL_SCAN_TILE + 1, range);

@@ -71,27 +71,26 @@ static struct operands operands_make(struct cvl_context *c) {
 typedef bool operation(const struct operands *, struct cvl_value out[2]);
 
 static bool add(const struct operands *o, struct cvl_value *out) {
-  return b->elementwise(o->c, 7, OP_ADD, 2, (struct cvl_value[]){o->ints, o->index}, out);
+  return b->apply(o->c, 7, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, o->ints, o->index), out);
 }
-#define SEGMENTED(name, function, op, v, d)                                                    \
+#define SEGMENTED_CASE(name, kind, op, v, d)                                                   \
   static bool name(const struct operands *o, struct cvl_value *out) {                          \
-    return b->function(o->c, 7, op, &o->v, &o->d, out);                                        \
+    return b->apply(o->c, 7, &CVL_CALL(CALL_##kind, op, o->v, o->d), out);                     \
   }
-SEGMENTED(sum, reduce, OP_ADD, reals, one)
-SEGMENTED(sums, reduce, OP_ADD, reals, many)
-SEGMENTED(prefix, scan, OP_ADD, reals, one)
-SEGMENTED(prefixes, scan, OP_MAX, ints, many)
-SEGMENTED(sort, sort, OP_SORT_UP, reals, one)
-SEGMENTED(sorts, sort, OP_SORT_DOWN, ints, many)
-SEGMENTED(rank, rank, OP_RANK_UP, reals, one)
-SEGMENTED(ranks, rank, OP_RANK_DOWN, ints, many)
+SEGMENTED_CASE(sum, REDUCE, OP_ADD, reals, one)
+SEGMENTED_CASE(sums, REDUCE, OP_ADD, reals, many)
+SEGMENTED_CASE(prefix, SCAN, OP_ADD, reals, one)
+SEGMENTED_CASE(prefixes, SCAN, OP_MAX, ints, many)
+SEGMENTED_CASE(sort, SORT, OP_SORT_UP, reals, one)
+SEGMENTED_CASE(sorts, SORT, OP_SORT_DOWN, ints, many)
+SEGMENTED_CASE(rank, RANK, OP_RANK_UP, reals, one)
+SEGMENTED_CASE(ranks, RANK, OP_RANK_DOWN, ints, many)
 static bool permute_by(const struct operands *o, enum cvl_op op, const struct cvl_value *index,
                        bool flagged, bool defaults, struct cvl_value *out) {
-  struct cvl_permute_args a = {
-      .op = op, .values = o->reals, .index = *index, .s = o->one, .d = o->one};
-  if (flagged) a.flags = o->flags;
-  if (defaults) a.defaults = o->reals;
-  return b->permute(o->c, 7, &a, out);
+  struct cvl_call call = CVL_CALL(CALL_PERMUTE, op, o->reals, *index, {0}, {0}, o->one, o->one);
+  if (flagged) call.permute.flags = o->flags;
+  if (defaults) call.permute.defaults = o->reals;
+  return b->apply(o->c, 7, &call, out);
 }
 static bool permute(const struct operands *o, struct cvl_value *out) {
   return permute_by(o, OP_PERMUTE, &o->index, false, false, out);
@@ -103,27 +102,29 @@ static bool scatter(const struct operands *o, struct cvl_value *out) {
   return permute_by(o, OP_DFPERMUTE, &o->ints, true, true, out);
 }
 static bool pack(const struct operands *o, struct cvl_value *out) {
-  return b->pack(o->c, 7, &o->reals, &o->flags, &o->many, &out[0], &out[1]);
+  return b->apply(o->c, 7, &CVL_CALL(CALL_PACK, OP_PACK, o->reals, o->flags, o->many), out);
 }
 static bool spread(const struct operands *o, struct cvl_value *out) {
-  return b->dist(o->c, 7, &o->counts, &o->many, out);
+  return b->apply(o->c, 7, &CVL_CALL(CALL_DIST, OP_DIST, o->counts, o->many), out);
 }
 static bool count_up(const struct operands *o, struct cvl_value *out) {
-  return b->index(o->c, 7, &o->counts, &o->counts, &o->many, out);
+  return b->apply(o->c, 7, &CVL_CALL(CALL_INDEX, OP_INDEX, o->counts, o->counts, o->many), out);
 }
 static bool pick(const struct operands *o, struct cvl_value *out) {
   const struct cvl_value w = cvl_scalar_float(CVL_F64, 2.5), k = cvl_scalar_int(CVL_I64, 5);
-  return b->replace(o->c, 7, &o->reals, &k, &w, &o->one, out);
+  return b->apply(o->c, 7, &CVL_CALL(CALL_REPLACE, OP_REPLACE, o->reals, k, w, o->one), out);
 }
 static bool descriptor(const struct operands *o, struct cvl_value *out) {
-  return b->make_segdes(o->c, 7, &o->ints, out);
+  return b->apply(o->c, 7, &CVL_CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, o->ints), out);
 }
 static bool draw(const struct operands *o, struct cvl_value *out) {
   struct cvl_value bounds;
   const struct cvl_value bound = cvl_scalar_int(CVL_I64, 1000);
-  if (!b->dist(o->c, 6, &bound, &o->one, &bounds)) return false;
+  if (!b->apply(o->c, 6, &CVL_CALL(CALL_DIST, OP_DIST, bound, o->one), &bounds)) return false;
   bounds.owned = 1;
-  return b->random(o->c, 7, &(struct cvl_random){.seed = 3, .k = 5}, &bounds, out);
+  struct cvl_call call = CVL_CALL(CALL_RANDOM, OP_RAND, bounds);
+  call.random = (struct cvl_random){.seed = 3, .k = 5};
+  return b->apply(o->c, 7, &call, out);
 }
 
 static const struct {
@@ -249,21 +250,21 @@ Test(stop, while_memory_is_provided) {
   const struct cvl_value zero = cvl_scalar_int(CVL_I64, 0), step = cvl_scalar_int(CVL_I64, -3),
                          one = cvl_one_segment(LARGE);
   struct cvl_value v, out;
-  cr_assert(b->index(c, 1, &zero, &step, &one, &v));
+  cr_assert(b->apply(c, 1, &CVL_CALL(CALL_INDEX, OP_INDEX, zero, step, one), &v));
   const uint64_t held = b->statistics(c).live_bytes;
   for (uint64_t at = FIRST; at <= LAST; at += 7) {
     for (int rank = 0; rank < 2; rank++) {
       struct cvl_error e;
       atomic_store(&asker.looks, 0);
       asker.from = at;
-      cr_assert_not((rank ? b->rank(c, 7, OP_RANK_UP, &v, &one, &out)
-                          : b->sort(c, 7, OP_SORT_UP, &v, &one, &out)));
+      cr_assert_not((rank ? b->apply(c, 7, &CVL_CALL(CALL_RANK, OP_RANK_UP, v, one), &out)
+                          : b->apply(c, 7, &CVL_CALL(CALL_SORT, OP_SORT_UP, v, one), &out)));
       asker.from = 0;
       cr_assert(b->check(c, true, &e) && e.kind == CVL_E_STOPPED);
       cr_assert_eq(b->statistics(c).live_bytes, held);
     }
   }
-  cr_assert(b->sort(c, 7, OP_SORT_UP, &v, &one, &out));
+  cr_assert(b->apply(c, 7, &CVL_CALL(CALL_SORT, OP_SORT_UP, v, one), &out));
   int64_t ends[2];
   cr_assert(b->to_host(c, &out, 0, 1, &ends[0]) && b->to_host(c, &out, LARGE - 1, 1, &ends[1]));
   cr_expect_eq(ends[0], -3 * ((int64_t)LARGE - 1));

@@ -13,6 +13,7 @@
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/tests/prepared.h"
+#include "cvl/slices.h"
 #include "cvl/superop.h"
 
 TestSuite(sub, .init = memory_begin, .fini = memory_end);
@@ -105,8 +106,8 @@ static void data_begin(struct data *x, struct cvl_options options) {
 }
 
 static void data_end(struct data *x) {
-  cpu->discard(x->c, x->consume);
-  cpu->discard(x->c, x->maps);
+  cpu->superops->discard(x->c, x->consume);
+  cpu->superops->discard(x->c, x->maps);
   cpu->release(x->c, &x->d);
   cpu->release(x->c, &x->reals);
   cpu->release(x->c, &x->ints);
@@ -138,20 +139,22 @@ static bool body(const struct data *x, struct cvl_context *c, uint64_t first, ui
   struct cvl_value d, reals, ints, bounds;
   const struct cvl_value seven = cvl_scalar_int(CVL_I64, 7);
   const struct cvl_value all = cvl_one_segment(length);
-  const struct cvl_random which = {.seed = 5, .k = 3, .first = begin};
-  if (!(cpu->slice(c, 2, &x->d, first, n, &d) &&
-        cpu->slice(c, 2, &x->reals, begin, length, &reals) &&
-        cpu->slice(c, 2, &x->ints, begin, length, &ints) &&
-        cpu->dist(c, 3, &seven, &all, &bounds)))
+  if (!(cpu->slices->slice(c, 2, &x->d, first, n, &d) &&
+        cpu->slices->slice(c, 2, &x->reals, begin, length, &reals) &&
+        cpu->slices->slice(c, 2, &x->ints, begin, length, &ints) &&
+        cpu->apply(c, 3, &CVL_CALL(CALL_DIST, OP_DIST, seven, all), &bounds)))
     return false;
   const struct cvl_value operands[2] = {d, reals};
-  const bool good = cpu->sort(c, 3, OP_SORT_UP, &reals, &d, &out[SORTED]) &&
-                    cpu->scan(c, 4, OP_ADD, &ints, &d, &out[SCANNED]) &&
-                    cpu->reduce(c, 5, OP_MAX, &reals, &d, &out[LARGEST]) &&
-                    cpu->lengths(c, 6, &d, &out[COUNTS]) &&
-                    cpu->random(c, 7, &which, &bounds, &out[RANDOM]) &&
-                    cpu->run(c, 8, x->consume, operands, &out[MAPPED]) &&
-                    cpu->run(c, 12, x->maps, &reals, &out[SINES]);
+  struct cvl_call draw = CVL_CALL(CALL_RANDOM, OP_RAND, bounds);
+  draw.random = (struct cvl_random){.seed = 5, .k = 3, .first = begin};
+  const bool good =
+      cpu->apply(c, 3, &CVL_CALL(CALL_SORT, OP_SORT_UP, reals, d), &out[SORTED]) &&
+      cpu->apply(c, 4, &CVL_CALL(CALL_SCAN, OP_ADD, ints, d), &out[SCANNED]) &&
+      cpu->apply(c, 5, &CVL_CALL(CALL_REDUCE, OP_MAX, reals, d), &out[LARGEST]) &&
+      cpu->apply(c, 6, &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, d), &out[COUNTS]) &&
+      cpu->apply(c, 7, &draw, &out[RANDOM]) &&
+      cpu->superops->run(c, 8, x->consume, operands, &out[MAPPED]) &&
+      cpu->superops->run(c, 12, x->maps, &reals, &out[SINES]);
   if (!good) return false;
   cpu->release(c, &d);
   cpu->release(c, &reals);
@@ -176,7 +179,7 @@ static bool do_chunk(struct work *w, struct cvl_context *s, uint64_t first, uint
   for (int r = 0; r < RESULTS; r++) {
     out[r].owned = 1;
     const uint64_t at = by_rows(r) ? first : (uint64_t)offsets[first];
-    if (!cpu->fill(s, 20, &w->targets[r], at, &out[r])) return false;
+    if (!cpu->slices->fill(s, 20, &w->targets[r], at, &out[r])) return false;
   }
   return true;
 }
@@ -251,7 +254,7 @@ static void cut_and_compare(struct cvl_options options, uint64_t large, uint64_t
     struct work w = {.data = &x, .most = sizes[i]};
     for (int r = 0; r < RESULTS; r++) {
       const enum cvl_elem elem = are_ints(r) ? CVL_I64 : CVL_F64;
-      cr_assert(cpu->allocate(x.c, 30, elem, by_rows(r) ? ROWS : total, &w.targets[r]));
+      cr_assert(cpu->slices->allocate(x.c, 30, elem, by_rows(r) ? ROWS : total, &w.targets[r]));
     }
     run_threads(&w);
     compare(&w, whole);
@@ -297,19 +300,19 @@ Test(sub, are_in_one_limit) {
   struct cvl_context *a = open_sub(c), *b = open_sub(c);
   struct cvl_value x, y;
   for (int i = 0; i < 3; i++) {
-    cr_assert(cpu->allocate(a, 1, CVL_BOOL, LARGE, &x));
-    cr_expect(!cpu->allocate(b, 1, CVL_BOOL, LARGE, &y));
+    cr_assert(cpu->slices->allocate(a, 1, CVL_BOOL, LARGE, &x));
+    cr_expect(!cpu->slices->allocate(b, 1, CVL_BOOL, LARGE, &y));
     cr_expect(is_memory_fault(b));
     cr_expect(!is_memory_fault(a), "an error slot is its own");
     cpu->release(a, &x);
-    cr_assert(cpu->allocate(b, 1, CVL_BOOL, LARGE, &y));
+    cr_assert(cpu->slices->allocate(b, 1, CVL_BOOL, LARGE, &y));
     cpu->release(b, &y);
   }
-  cr_assert(cpu->allocate(a, 1, CVL_BOOL, LARGE, &x)); /* freed by close */
+  cr_assert(cpu->slices->allocate(a, 1, CVL_BOOL, LARGE, &x)); /* freed by close */
   cpu->close(a);
-  cr_assert(cpu->allocate(b, 1, CVL_BOOL, LARGE, &y));
+  cr_assert(cpu->slices->allocate(b, 1, CVL_BOOL, LARGE, &y));
   cpu->close(b);
-  cr_assert(cpu->allocate(c, 1, CVL_BOOL, LARGE, &x));
+  cr_assert(cpu->slices->allocate(c, 1, CVL_BOOL, LARGE, &x));
   cr_expect_eq(cpu->statistics(c).live_bytes, (uint64_t)LARGE + HEAD_BYTES);
   cpu->release(c, &x);
   cpu->close(c);
@@ -323,7 +326,7 @@ Test(sub, are_in_one_limit_with_small_blocks) {
   static struct cvl_value v[MANY];
   for (int i = 0; i < 4; i++) {
     int n = 0;
-    while (n < MANY && cpu->allocate(both[i % 2], 1, CVL_BOOL, EACH, &v[n])) n++;
+    while (n < MANY && cpu->slices->allocate(both[i % 2], 1, CVL_BOOL, EACH, &v[n])) n++;
     cr_expect_gt(n, 3 * MANY / 4, "%d of %d in round %d", n, MANY, i);
     (void)is_memory_fault(both[i % 2]);
     while (n > 0) cpu->release(both[i % 2], &v[--n]);
@@ -349,7 +352,7 @@ static void *crowd(void *context) {
       wrong += data[0] != (uint8_t)(uintptr_t)v || data[v->as.vector->length - 1] != data[0];
       cpu->release(s, v);
       v->form = CVL_NOTHING;
-    } else if (cpu->allocate(s, 1, CVL_BOOL, 2 + (random >> 20) % CROWD_MOST, v)) {
+    } else if (cpu->slices->allocate(s, 1, CVL_BOOL, 2 + (random >> 20) % CROWD_MOST, v)) {
       uint8_t *data = v->as.vector->data;
       data[0] = data[v->as.vector->length - 1] = (uint8_t)(uintptr_t)v;
     } else {
@@ -372,7 +375,7 @@ Test(sub, crowd_at_a_limit) {
     pthread_join(threads[i], &wrong);
     cr_expect_eq((uintptr_t)wrong, 0);
   }
-  cr_expect(cpu->allocate(c, 1, CVL_BOOL, CROWD_LIMIT - (64 << 10), &all),
+  cr_expect(cpu->slices->allocate(c, 1, CVL_BOOL, CROWD_LIMIT - (64 << 10), &all),
             "what closed ones keep is there");
   cpu->close(c);
 }
@@ -383,7 +386,7 @@ Test(sub, is_kept_for_the_next_time) {
   struct cvl_context *s = open_sub(c), *other = open_sub(c);
   cr_expect(s != other);
   cr_expect_null(cpu->open_sub(s), "of a sub-context there is none");
-  cr_assert(cpu->allocate(s, 1, CVL_F64, 100, &v));
+  cr_assert(cpu->slices->allocate(s, 1, CVL_F64, 100, &v));
   cr_expect_gt(cpu->statistics(s).live_bytes, 800);
   cpu->close(s);
   cr_expect(open_sub(c) == s);
@@ -401,10 +404,10 @@ Test(sub, peaks_are_in_the_parents) {
   struct cvl_context *a = open_sub(c), *b = open_sub(c);
   struct cvl_value x;
   for (int i = 0; i < 2; i++) { /* one after the other: the peak is still one */
-    cr_assert(cpu->allocate(a, 1, CVL_BOOL, LARGE, &x));
+    cr_assert(cpu->slices->allocate(a, 1, CVL_BOOL, LARGE, &x));
     cpu->release(a, &x);
   }
-  cr_assert(cpu->allocate(b, 1, CVL_BOOL, 2 * LARGE, &x));
+  cr_assert(cpu->slices->allocate(b, 1, CVL_BOOL, 2 * LARGE, &x));
   cpu->close(a);
   cpu->close(b);
   cr_expect_eq(cpu->statistics(c).recent_peak_bytes, 3 * LARGE + 2 * HEAD_BYTES);
@@ -422,7 +425,7 @@ Test(sub, allocations_fail) {
   struct cvl_value target;
   bool done = false;
   int faults = 0;
-  cr_assert(cpu->allocate(x.c, 1, CVL_F64, total, &target));
+  cr_assert(cpu->slices->allocate(x.c, 1, CVL_F64, total, &target));
   for (uint64_t n = 1; !done; n++) {
     cr_assert_lt(n, 500);
     const uint64_t before = cpu->statistics(x.c).allocations;
@@ -430,7 +433,8 @@ Test(sub, allocations_fail) {
     struct cvl_context *s = cpu->open_sub(x.c);
     struct cvl_value out[RESULTS] = {{0}};
     const bool good = s && body(&x, s, 100, 50, out);
-    const bool filled = good && cpu->fill(s, 9, &target, (uint64_t)offsets[100], &out[SORTED]);
+    const bool filled =
+        good && cpu->slices->fill(s, 9, &target, (uint64_t)offsets[100], &out[SORTED]);
     const bool fault = s && is_memory_fault(s);
     if (s) cpu->close(s); /* and all that it holds */
     done = cpu->statistics(x.c).allocations - before < n;
@@ -455,14 +459,14 @@ Test(sub, slices_count_elements_once) {
   cr_assert(cpu->from_host(c, 1, CVL_F64, N, reals, &v));
   const uint64_t live = cpu->statistics(c).live_bytes;
   for (uint64_t i = 0; i < 50; i++)
-    cr_assert(cpu->slice(c, 2, i % 2 ? &slices[i - 1] : &v, i, N / 2, &slices[i]));
+    cr_assert(cpu->slices->slice(c, 2, i % 2 ? &slices[i - 1] : &v, i, N / 2, &slices[i]));
   cr_expect_eq(cpu->statistics(c).live_bytes, live + (uint64_t)50 * HEAD_BYTES);
   cr_expect_eq(v.as.vector->held.references, 51, "a slice of a slice keeps the vector");
   cpu->release(c, &v);
   for (int i = 0; i < 49; i++) cpu->release(c, &slices[i]);
   cr_expect_eq(cpu->statistics(c).live_bytes, live + HEAD_BYTES);
   two[0] = two[1] = slices[49];
-  cr_assert(cpu->elementwise(c, 3, OP_ADD, 2, two, &doubled));
+  cr_assert(cpu->apply(c, 3, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, two[0], two[1]), &doubled));
   double x;
   cr_assert(cpu->to_host(c, &doubled, 1, 1, &x));
   cr_expect_eq(x, 2 * (48 + 49 + 1));
@@ -474,10 +478,10 @@ Test(sub, equal_segments_stay_equal) {
   const int64_t fours[] = {4, 4, 4, 4, 4, 3, 4, 4};
   struct cvl_value d, slice, whole;
   cr_assert(cpu->segdes_from_host(c, 1, 8, fours, &d));
-  cr_assert(cpu->slice(c, 2, &d, 1, 4, &slice));
+  cr_assert(cpu->slices->slice(c, 2, &d, 1, 4, &slice));
   cr_expect_eq(slice.as.segdes->held.form, SEGDES_EQUAL);
   const struct cvl_value all[] = {slice, cvl_one_segment(4), slice};
-  cr_assert(cpu->concatenate(c, 3, 3, all, &whole));
+  cr_assert(cpu->slices->concatenate(c, 3, 3, all, &whole));
   cr_expect_eq(whole.as.segdes->held.form, SEGDES_EQUAL);
   cr_expect_eq(whole.as.segdes->count, 9);
   cr_expect_eq(whole.as.segdes->total, 36);

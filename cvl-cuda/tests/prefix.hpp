@@ -1,4 +1,4 @@
-/* prefix.hpp - prefix(x, n, w) of cvl.h for sums of FLOATs, line by line. */
+/* prefix.hpp - prefix(x, n, w) of trees.h for sums of FLOATs, line by line. */
 #ifndef RAVEL_CUDA_PREFIX_HPP
 #define RAVEL_CUDA_PREFIX_HPP
 
@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cvl/cvl.h"
+#include "cvl/trees.h"
 
 inline std::vector<double> prefix(const std::vector<double> &x, size_t w) {
   const size_t windows = (x.size() + w - 1) / w;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cvl-cuda/emulation.h"
+#include "cvl-cuda/tests/apply.hpp"
 #include "cvl-cuda/tests/temporary.hpp"
 
 typedef std::vector<int64_t> ints;
@@ -36,6 +37,10 @@ struct emulated_session {
     cvl_value v{};
     cr_assert(b->from_host(c, ++site, CVL_I64, x.size(), x.data(), &v));
     return v;
+  }
+  bool apply(call_kind kind, cvl_op op, const std::vector<cvl_value> &operands, cvl_value *out,
+             cvl_value *more = nullptr) {
+    return ::apply(b, c, ++site, kind, op, operands, out, more);
   }
   uint64_t launches() { return b->statistics(c).launches; }
 

@@ -63,11 +63,11 @@ struct session : superop_session {
 
   session(const char *definition, const char *how, bool compiled, uint64_t memory = 0)
       : superop_session(how, compiled, memory), ops(superops_load(definition)) {
-    kernel = b->prepare(c, ops->ops[0]);
+    kernel = b->superops->prepare(c, ops->ops[0]);
     cr_assert_eq(kernel != nullptr, compiled);
   }
   ~session() {
-    if (kernel) b->discard(c, kernel);
+    if (kernel) b->superops->discard(c, kernel);
     superops_free(ops);
   }
   session(const session &) = delete;
@@ -80,9 +80,9 @@ struct session : superop_session {
       return;
     }
     if (v.form != CVL_VECTOR) {
-      cr_assert(b->lengths(c, ++site, &v, &numbers));
+      cr_assert(apply(CALL_LENGTHS, OP_LENGTHS, {v}, &numbers));
     } else if (v.elem == CVL_BOOL) {
-      cr_assert(b->elementwise(c, ++site, OP_B_TO_I, 1, &v, &numbers));
+      cr_assert(apply(CALL_ELEMENTWISE, OP_B_TO_I, {v}, &numbers));
     }
     const cvl_value &x = numbers.form == CVL_NOTHING ? v : numbers;
     cvl_size n = b->length(c, &x);
@@ -107,7 +107,7 @@ struct session : superop_session {
     cr_assert_not(b->check(c, true, &e));
     const uint64_t before = launches();
     site += op.node_count;
-    const bool good = kernel ? b->run(c, ++site, kernel, operands, outs.data())
+    const bool good = kernel ? b->superops->run(c, ++site, kernel, operands, outs.data())
                              : superop_run(b, c, ++site, &op, nullptr, operands, outs.data());
     if (!good || b->check(c, true, &e)) b->check(c, true, &e);
     cr_assert(e.kind == CVL_E_NONE, "fault %d of node %ld", e.kind, (long)(e.site - site));
@@ -245,7 +245,7 @@ Test(scatters, write_over_what_is_not_needed) {
     cvl_value operands[] = {s.emulated_session::upload(x), s.upload({3}), s.segments({5000})},
               out;
     operands[0].owned = owned;
-    cr_assert(s.b->run(s.c, s.site += 10, s.kernel, operands, &out));
+    cr_assert(s.b->superops->run(s.c, s.site += 10, s.kernel, operands, &out));
     if (!owned) s.b->release(s.c, &operands[0]);
     bytes[owned] = s.b->statistics(s.c).peak_bytes;
     s.b->release(s.c, &out);

@@ -124,7 +124,7 @@ struct session : superop_session {
     outcome o{};
     cvl_value out{};
     const uint64_t before = launches();
-    o.good = kernel ? b->run(c, 1000, kernel, v.data(), &out)
+    o.good = kernel ? b->superops->run(c, 1000, kernel, v.data(), &out)
                     : superop_run(b, c, 1000, op, nullptr, v.data(), &out);
     o.launches = launches() - before;
     cvl_size n{};
@@ -140,10 +140,10 @@ struct session : superop_session {
 static outcome run_once(const superop *op, int which, const operands &in, bool kernels) {
   session s(kernels);
   const std::vector<cvl_value> v = s.values(which, in);
-  cvl_kernel *k = kernels ? s.b->prepare(s.c, op) : nullptr;
+  cvl_kernel *k = kernels ? s.b->superops->prepare(s.c, op) : nullptr;
   cr_assert(!kernels || k != nullptr, "superoperator %d has no kernel", which);
   const outcome o = s.run(op, v, k);
-  if (k) s.b->discard(s.c, k);
+  if (k) s.b->superops->discard(s.c, k);
   return o;
 }
 
@@ -194,17 +194,17 @@ Test(copies, wait_for_nothing_but_order) {
   for (int which = 0; which < SUPEROPS; which++) {
     session s(true, "small=0,deferred");
     const std::vector<cvl_value> v = s.values(which, operands(which, 1, 40, 90, NOTHING));
-    cvl_kernel *k = s.b->prepare(s.c, ops->ops[which]);
+    cvl_kernel *k = s.b->superops->prepare(s.c, ops->ops[which]);
     cvl_error fault{};
     cvl_value out{};
     s.b->check(s.c, true, &fault); /* the operands are there */
     const uint64_t before = s.b->statistics(s.c).waits;
-    cr_assert(s.b->run(s.c, 1000, k, v.data(), &out));
+    cr_assert(s.b->superops->run(s.c, 1000, k, v.data(), &out));
     cr_assert_eq(s.b->statistics(s.c).waits - before, which == IN_ONE ? 1 : 0,
                  "superoperator %d", which);
     cr_assert_not(s.b->check(s.c, true, &fault));
     s.b->release(s.c, &out);
-    s.b->discard(s.c, k);
+    s.b->superops->discard(s.c, k);
   }
   superops_free(ops);
 }

@@ -45,7 +45,7 @@ Test(descriptors, many_flags) {
   }
   cvl_value v = s.upload(x), f = s.upload(set), d{}, out{}, out_d{};
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, SEGMENTS, lengths.data(), &d));
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &out, &out_d));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f, d}, &out, &out_d));
   cr_assert(s.fetch(out) == want);
   cr_assert(s.fetch(out_d) == want_lengths);
   for (const cvl_value *p : {&v, &f, &d, &out, &out_d}) s.b->release(s.c, p);
@@ -64,7 +64,7 @@ Test(descriptors, same_flags) {
   ints first = s.fetch(v[0]); /* all that was issued is done */
   const uint64_t before = s.launches(), waits = s.b->statistics(s.c).waits;
   for (int k = 0; k < VECTORS; k++) {
-    cr_assert(s.b->pack(s.c, ++s.site, &v[k], &f, &d, &out[k], &out_d[k]));
+    cr_assert(s.apply(CALL_PACK, OP_PACK, {v[k], f, d}, &out[k], &out_d[k]));
     cr_assert(s.b->same(s.c, &out_d[0], &out_d[k]));
     cr_assert_eq(s.b->length(s.c, &out[k]).symbol, s.b->length(s.c, &out_d[0]).symbol);
     cr_assert_neq(s.b->length(s.c, &out[k]).symbol, 0);
@@ -104,18 +104,18 @@ Test(descriptors, many_lengths) {
   const uint64_t before = s.launches();
   for (size_t i = 0; i < N; i++) total += lengths[i] = (int64_t)(i * i % 11);
   cvl_value v = s.upload(lengths), d{}, again{}, more{};
-  cr_assert(s.b->make_segdes(s.c, ++s.site, &v, &d));
+  cr_assert(s.apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {v}, &d));
   cvl_size size = s.b->length(s.c, &d);
   cr_assert_neq(size.symbol, 0);
   cr_assert(s.b->resolve(s.c, &size));
   cr_assert_eq(size.bound, (uint64_t)total);
   cr_assert_eq(s.launches() - before, 3, "before the window, offsets, and behind it");
   cr_assert(s.fetch(d) == lengths);
-  cr_assert(s.b->lengths(s.c, ++s.site, &d, &again));
+  cr_assert(s.apply(CALL_LENGTHS, OP_LENGTHS, {d}, &again));
   cr_assert(s.b->same(s.c, &v, &again), "the vector that it was made from");
   lengths[N - 1] = lengths[12345] = -4;
   cvl_value bad = s.upload(lengths);
-  cr_assert(s.b->make_segdes(s.c, ++s.site, &bad, &more));
+  cr_assert(s.apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {bad}, &more));
   cvl_error e;
   cr_assert(s.b->check(s.c, true, &e));
   cr_assert_eq(e.kind, CVL_E_NEGATIVE_LENGTH);
@@ -131,7 +131,7 @@ Test(descriptors, many_lengths_that_are_too_many) {
     cvl_value d{};
     cvl_error e;
     cvl_value v = s.upload(ints(n, INT64_MAX / ((int64_t)n - 5)));
-    cr_assert(s.b->make_segdes(s.c, ++s.site, &v, &d));
+    cr_assert(s.apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {v}, &d));
     cr_assert(s.b->check(s.c, true, &e));
     cr_assert_eq(e.kind, CVL_E_TOTAL);
     cr_assert_eq(e.position, (int64_t)n - 5);
@@ -146,11 +146,11 @@ Test(descriptors, there_and_back) {
   const ints lengths = {3, 0, 5, 9};
   cvl_value d{}, l{}, back{}, more{};
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, lengths.size(), lengths.data(), &d));
-  cr_assert(s.b->lengths(s.c, ++s.site, &d, &l));
+  cr_assert(s.apply(CALL_LENGTHS, OP_LENGTHS, {d}, &l));
   cr_assert(s.fetch(l) == lengths);
   const uint64_t before = s.launches();
-  cr_assert(s.b->make_segdes(s.c, ++s.site, &l, &back));
-  cr_assert(s.b->lengths(s.c, ++s.site, &back, &more));
+  cr_assert(s.apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {l}, &back));
+  cr_assert(s.apply(CALL_LENGTHS, OP_LENGTHS, {back}, &more));
   cr_assert(s.b->same(s.c, &d, &back));
   cr_assert(s.b->same(s.c, &l, &more));
   cr_assert_eq(s.launches(), before);
@@ -171,9 +171,10 @@ Test(descriptors, short_after_all) {
   cr_assert(s.b->from_host(s.c, ++s.site, CVL_I32, N, ones.data(), &v));
   cr_assert(s.b->from_host(s.c, ++s.site, CVL_BOOL, N, set.data(), &f));
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 1, &all, &d));
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &kept, &kept_d));
-  cr_assert(s.b->make_segdes(s.c, ++s.site, &kept, &rows)); /* waits for the length */
-  cr_assert(s.b->lengths(s.c, ++s.site, &rows, &lengths));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f, d}, &kept, &kept_d));
+  cr_assert(
+      s.apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {kept}, &rows)); /* waits for the length */
+  cr_assert(s.apply(CALL_LENGTHS, OP_LENGTHS, {rows}, &lengths));
   std::vector<int32_t> seen(KEPT);
   cr_assert(s.b->to_host(s.c, &lengths, 0, KEPT, seen.data()));
   cr_assert(seen == std::vector<int32_t>(KEPT, 1));
@@ -233,7 +234,7 @@ struct ranking : session {
   uint64_t rank() {
     cvl_value r{};
     const uint64_t before = launches();
-    cr_assert(b->rank(c, ++site, OP_RANK_UP, &v, &d, &r));
+    cr_assert(apply(CALL_RANK, OP_RANK_UP, {v, d}, &r));
     cr_assert(fetch(r) == ranks_of(x, lengths));
     b->release(c, &r);
     return launches() - before;

@@ -11,6 +11,7 @@
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/rank-kernels.hpp"
 #include "cvl-cuda/segdes-kernels.hpp"
+#include "cvl-cuda/tests/apply.hpp"
 #include "cvl-cuda/together.hpp"
 
 using namespace ravel;
@@ -276,7 +277,8 @@ Test(elementwise, faults_are_those_of_elements) {
   cvl_value by, out;
   dist(*r.c, 1, divisors, r.d, &by);
   const cvl_value operands[] = {r.spread, by};
-  cr_expect(!r.table.elementwise(r.c, 4, OP_DIV, 2, operands, &out));
+  cr_expect(
+      !apply(&r.table, r.c, 4, CALL_ELEMENTWISE, OP_DIV, {operands[0], operands[1]}, &out));
   cvl_error e{};
   cr_expect(r.table.check(r.c, true, &e));
   cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 4 && e.position == 4);

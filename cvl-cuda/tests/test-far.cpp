@@ -331,8 +331,8 @@ Test(far, index_and_dist_of_the_back_end) {
   for (int64_t n : {HUGE / 4, HUGE}) {
     const cvl_value d = cvl_one_segment((uint64_t)n);
     cvl_value v{}, same{};
-    cr_assert(s.b->index(s.c, ++s.site, &zero, &two, &d, &v));
-    cr_assert(s.b->dist(s.c, ++s.site, &two, &d, &same));
+    cr_assert(s.apply(CALL_INDEX, OP_INDEX, {zero, two, d}, &v));
+    cr_assert(s.apply(CALL_DIST, OP_DIST, {two, d}, &same));
     cr_assert_eq(s.b->length(s.c, &v).bound, (uint64_t)n);
     cr_assert_eq(s.b->length(s.c, &same).bound, (uint64_t)n);
     cr_assert_eq(v.as.vector->has_sum, n < HUGE); /* n (n - 1) */

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cvl-cuda/emulation.h"
+#include "cvl-cuda/tests/apply.hpp"
 
 /* BIG: more than the heap takes at a time. */
 enum { N = 20000, MOST_CALLS = 3000, SEGMENTS = 100, BIG = 3 << 20 };
@@ -40,20 +41,20 @@ struct program {
   const cvl_value *add(const cvl_value *x, const cvl_value *y) {
     const cvl_value of[] = {*x, *y};
     cvl_value v{};
-    return keep(good && b->elementwise(c, ++site, OP_ADD, 2, of, &v), v);
+    return keep(good && apply(b, c, ++site, CALL_ELEMENTWISE, OP_ADD, {of[0], of[1]}, &v), v);
   }
   const cvl_value *is_less(const cvl_value *x, const cvl_value *y) {
     const cvl_value of[] = {*x, *y};
     cvl_value v{};
-    return keep(good && b->elementwise(c, ++site, OP_LT, 2, of, &v), v);
+    return keep(good && apply(b, c, ++site, CALL_ELEMENTWISE, OP_LT, {of[0], of[1]}, &v), v);
   }
   const cvl_value *reduce(const cvl_value *x, const cvl_value *d) {
     cvl_value v{};
-    return keep(good && b->reduce(c, ++site, OP_ADD, x, d, &v), v);
+    return keep(good && apply(b, c, ++site, CALL_REDUCE, OP_ADD, {*x, *d}, &v), v);
   }
   const cvl_value *scan(const cvl_value *x, const cvl_value *d) {
     cvl_value v{};
-    return keep(good && b->scan(c, ++site, OP_ADD, x, d, &v), v);
+    return keep(good && apply(b, c, ++site, CALL_SCAN, OP_ADD, {*x, *d}, &v), v);
   }
   const cvl_value *segdes(const std::vector<int64_t> &lengths) {
     cvl_value v{};
@@ -62,7 +63,7 @@ struct program {
   const cvl_value *pack(const cvl_value *x, const cvl_value *flags, const cvl_value *d,
                         const cvl_value **packed_d) {
     cvl_value v{}, e{};
-    const bool done = good && b->pack(c, ++site, x, flags, d, &v, &e);
+    const bool done = good && apply(b, c, ++site, CALL_PACK, OP_PACK, {*x, *flags, *d}, &v, &e);
     *packed_d = keep(done, e);
     return keep(done, v);
   }

@@ -51,10 +51,10 @@ struct session : asked, emulated_session {
     cvl_value v = upload(x), d{}, r{};
     d.form = CVL_ONE_SEGMENT;
     d.as.one_segment = n;
-    cr_assert(b->scan(c, ++site, OP_ADD, &v, &d, &r));
+    cr_assert(apply(CALL_SCAN, OP_ADD, {v, d}, &r));
     cr_expect(numbers(r, n) == sums);
     b->release(c, &r);
-    cr_assert(b->sort(c, ++site, OP_SORT_UP, &v, &d, &r));
+    cr_assert(apply(CALL_SORT, OP_SORT_UP, {v, d}, &r));
     std::sort(x.begin(), x.end());
     cr_expect(numbers(r, n) == x);
     b->release(c, &r);
@@ -100,10 +100,10 @@ Test(late, what_the_host_has_made_is_read_by_the_device) {
   const ints x(SOME, 3);
   const cvl_value v = s.upload(x);
   cvl_value operands[2] = {v, v}, twice{}, more{};
-  cr_assert(s.b->elementwise(s.c, ++s.site, OP_ADD, 2, operands, &twice));
+  cr_assert(s.apply(CALL_ELEMENTWISE, OP_ADD, {operands[0], operands[1]}, &twice));
   s.scan_and_sort(ENOUGH + 1);
   operands[1] = twice;
-  cr_assert(s.b->elementwise(s.c, ++s.site, OP_MUL, 2, operands, &more));
+  cr_assert(s.apply(CALL_ELEMENTWISE, OP_MUL, {operands[0], operands[1]}, &more));
   cr_expect(s.numbers(more, SOME) == ints(SOME, 18));
   for (const cvl_value *k : {&v, (const cvl_value *)&twice, (const cvl_value *)&more})
     s.b->release(s.c, k);
@@ -126,13 +126,13 @@ Test(late, tensors_open_the_device) {
   session s("check");
   const cvl_value v = s.upload(ints(10, 4));
   cvl_loan loan{};
-  cr_assert(s.b->to_device(s.c, ++s.site, &v, 10, &loan));
+  cr_assert(s.b->device_memory->copy_to(s.c, ++s.site, &v, 10, &loan));
   cr_expect_eq(((const int64_t *)loan.data)[9], 4);
   loan.end.call(loan.end.with);
   s.b->release(s.c, &v);
   session without("fail=1");
   const cvl_value w = without.upload(ints(10, 4));
-  cr_expect(!without.b->to_device(without.c, ++without.site, &w, 10, &loan));
+  cr_expect(!without.b->device_memory->copy_to(without.c, ++without.site, &w, 10, &loan));
   cvl_error e{};
   cr_expect(without.b->check(without.c, true, &e) && e.kind == CVL_E_DEVICE);
   without.b->release(without.c, &w);
@@ -144,12 +144,12 @@ Test(late, kernels_wait_for_the_device) {
                                 "$1 = (* INT @ $0 $0) $2 = (+ INT @ $1 $0) -> $2\n");
   {
     session s("check", true);
-    cvl_kernel *kernel = s.b->prepare(s.c, ops->ops[0]);
+    cvl_kernel *kernel = s.b->superops->prepare(s.c, ops->ops[0]);
     cr_assert_not_null(kernel);
     const auto run = [&](size_t n) {
       const cvl_value v = s.upload(ints(n, 5));
       cvl_value out{};
-      cr_assert(s.b->run(s.c, ++s.site, kernel, &v, &out));
+      cr_assert(s.b->superops->run(s.c, ++s.site, kernel, &v, &out));
       cr_expect(s.numbers(out, n) == ints(n, 30));
       s.b->release(s.c, &v);
       s.b->release(s.c, &out);
@@ -158,7 +158,7 @@ Test(late, kernels_wait_for_the_device) {
     cr_expect(temporary::names(kernels_of_tests::folder()).empty());
     run(ENOUGH + 1);
     cr_expect_not(temporary::names(kernels_of_tests::folder()).empty());
-    s.b->discard(s.c, kernel);
+    s.b->superops->discard(s.c, kernel);
   }
   superops_free(ops);
 }
@@ -166,7 +166,7 @@ Test(late, kernels_wait_for_the_device) {
 Test(late, kernels_that_were_never_needed_are_discarded) {
   superops *ops = superops_load("fused OP0#1 ($0 : INT) = $1 = (* INT @ $0 $0) -> $1\n");
   session s("check", true);
-  s.b->discard(s.c, s.b->prepare(s.c, ops->ops[0]));
+  s.b->superops->discard(s.c, s.b->superops->prepare(s.c, ops->ops[0]));
   s.scan_and_sort(ENOUGH + 1);
   superops_free(ops);
 }

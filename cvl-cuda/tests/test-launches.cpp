@@ -40,17 +40,17 @@ struct session : emulated_session {
   }
   cvl_value make_segdes(const cvl_value &lengths) {
     cvl_value d{};
-    cr_assert(b->make_segdes(c, ++site, &lengths, &d));
+    cr_assert(apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {lengths}, &d));
     return hold(d);
   }
   cvl_value lengths(const cvl_value &d) {
     cvl_value v{};
-    cr_assert(b->lengths(c, ++site, &d, &v));
+    cr_assert(apply(CALL_LENGTHS, OP_LENGTHS, {d}, &v));
     return hold(v);
   }
   cvl_value reduce(cvl_op op, const cvl_value &v, const cvl_value &d) {
     cvl_value r{};
-    cr_assert(b->reduce(c, ++site, op, &v, &d, &r));
+    cr_assert(apply(CALL_REDUCE, op, {v, d}, &r));
     return hold(r);
   }
   /* All that was issued is done. */
@@ -120,9 +120,9 @@ Test(launches, a_number_of_kept_elements_is_a_length) {
   cvl_value kept{}, kept_d{}, n{};
   s.settle();
   const uint64_t waits = s.waits();
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &kept, &kept_d));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f, d}, &kept, &kept_d));
   const cvl_value length = s.lengths(s.hold(kept_d));
-  cr_assert(s.b->length_of(s.c, ++s.site, &kept, &n));
+  cr_assert(s.apply(CALL_LENGTH_OF, OP_LENGTH, {kept}, &n));
   s.hold(kept);
   cr_assert_eq(s.waits(), waits);
   cr_assert(s.fetch(s.hold(n)) == ints{1667});
@@ -171,7 +171,7 @@ Test(launches, a_total_that_failed_is_no_sum) {
     cvl_value d{};
     cvl_error e{};
     s.b->fail_allocation(s.c, nth);
-    good = s.b->make_segdes(s.c, ++s.site, &v, &d);
+    good = s.apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {v}, &d);
     s.b->fail_allocation(s.c, 0);
     if (good) s.hold(d);
     cr_assert_eq(s.b->check(s.c, true, &e), !good);
@@ -188,7 +188,7 @@ struct packed {
 
 static packed pack(session &s, const cvl_value &v, const cvl_value &flags, const cvl_value &d) {
   packed p{};
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &flags, &d, &p.v, &p.d));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, flags, d}, &p.v, &p.d));
   s.hold(p.v);
   s.hold(p.d);
   return p;
@@ -196,7 +196,7 @@ static packed pack(session &s, const cvl_value &v, const cvl_value &flags, const
 
 static cvl_value map(session &s, cvl_op op, const std::vector<cvl_value> &v) {
   cvl_value r{};
-  cr_assert(s.b->elementwise(s.c, ++s.site, op, (unsigned)v.size(), v.data(), &r));
+  cr_assert(s.apply(CALL_ELEMENTWISE, op, v, &r));
   return s.hold(r);
 }
 
@@ -220,15 +220,15 @@ static void expect_no_wait(size_t n, size_t apart, const ints &lengths) {
   const cvl_value twice = map(s, OP_ADD, {p.v, p.v});
   const cvl_value per_segment = s.reduce(OP_MAX, p.v, p.d);
   if (lengths.empty()) {
-    cr_assert(s.b->dist(s.c, ++s.site, &five, &p.d, &fives));
+    cr_assert(s.apply(CALL_DIST, OP_DIST, {five, p.d}, &fives));
   } else {
-    cr_assert(s.b->dist(s.c, ++s.site, &per_segment, &p.d, &fives));
+    cr_assert(s.apply(CALL_DIST, OP_DIST, {per_segment, p.d}, &fives));
   }
   const cvl_value less = map(s, OP_SUB, {twice, s.hold(fives)});
   const cvl_value zero = cvl_scalar_int(CVL_I64, 0), one = cvl_scalar_int(CVL_I64, 1);
-  cr_assert(s.b->index(s.c, ++s.site, &zero, &one, &p.d, &ups));
-  const cvl_permute_args gather = {OP_BPERMUTE, less, s.hold(ups), {}, {}, p.d, p.d};
-  cr_assert(s.b->permute(s.c, ++s.site, &gather, &gathered));
+  cr_assert(s.apply(CALL_INDEX, OP_INDEX, {zero, one, p.d}, &ups));
+  s.hold(ups);
+  cr_assert(s.apply(CALL_PERMUTE, OP_BPERMUTE, {less, ups, {}, {}, p.d, p.d}, &gathered));
   const cvl_value sums = s.reduce(OP_ADD, s.hold(gathered), p.d);
   const cvl_value odd = map(s, OP_GT, {less, map(s, OP_MOD, {twice, fives})});
   cr_assert_eq(s.waits(), waits, "%d waits", (int)(s.waits() - waits));
@@ -288,8 +288,8 @@ static bool divides_by_zero(size_t kept, cvl_error *e) {
   const packed p = pack(s, s.upload(some(3000, 1)), s.upload(flags), cvl_one_segment(3000));
   const cvl_value one = cvl_scalar_int(CVL_I64, 1), zero = cvl_scalar_int(CVL_I64, 0);
   cvl_value ones{}, zeros{};
-  cr_assert(s.b->dist(s.c, ++s.site, &one, &p.d, &ones));
-  cr_assert(s.b->dist(s.c, ++s.site, &zero, &p.d, &zeros));
+  cr_assert(s.apply(CALL_DIST, OP_DIST, {one, p.d}, &ones));
+  cr_assert(s.apply(CALL_DIST, OP_DIST, {zero, p.d}, &zeros));
   const uint64_t waits = s.waits();
   map(s, OP_DIV, {s.hold(ones), s.hold(zeros)});
   cr_assert_eq(s.waits(), waits);
@@ -349,7 +349,7 @@ Test(launches, bounds_give_way_where_memory_is_short) {
     cvl_value r{};
     const cvl_value two[] = {p.v, p.v};
     s.b->fail_allocation(s.c, nth);
-    const bool good = s.b->elementwise(s.c, ++s.site, OP_ADD, 2, two, &r);
+    const bool good = s.apply(CALL_ELEMENTWISE, OP_ADD, {two[0], two[1]}, &r);
     s.b->fail_allocation(s.c, 0);
     cr_assert(good, "allocation %d", (int)nth);
     s.hold(r);
@@ -398,9 +398,9 @@ Test(launches, a_total_that_is_not_what_it_has_to_be_is_a_fault) {
       cr_assert(s.b->require_equal(s.c, site, s.b->length(s.c, &v), s.b->length(s.c, &d), 1));
       cvl_value ups{}, gathered{};
       const cvl_value start = cvl_scalar_int(CVL_I64, 0), step = cvl_scalar_int(CVL_I64, 1);
-      cr_assert(s.b->index(s.c, ++s.site, &start, &step, &d, &ups));
-      const cvl_permute_args a = {OP_BPERMUTE, v, s.hold(ups), {}, {}, d, d};
-      cr_assert(s.b->permute(s.c, ++s.site, &a, &gathered));
+      cr_assert(s.apply(CALL_INDEX, OP_INDEX, {start, step, d}, &ups));
+      s.hold(ups);
+      cr_assert(s.apply(CALL_PERMUTE, OP_BPERMUTE, {v, ups, {}, {}, d, d}, &gathered));
       s.reduce(OP_ADD, s.hold(gathered), d);
       s.site = site - 1; /* the same operation */
       map(s, OP_DIV, {v, zero});
@@ -470,11 +470,11 @@ Test(launches, vectors_are_packed_together_by_several_flags) {
   s.settle();
   const uint64_t before = s.launches();
   for (int k = 0; k < FLAGS; k++) {
-    cr_assert(s.b->pack(s.c, ++s.site, &v, &f[k], &d, &out[k], &out_d[k]));
+    cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f[k], d}, &out[k], &out_d[k]));
     s.hold(out[k]);
     s.hold(out_d[k]);
   }
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &f[1], &d, &more, &more_d));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f[1], d}, &more, &more_d));
   s.hold(more);
   s.hold(more_d);
   s.settle();
@@ -509,8 +509,7 @@ Test(launches, memory_is_set_before_the_window) {
   s.settle();
   const uint64_t before = s.launches();
   for (int k = 0; k < 3; k++) {
-    const cvl_permute_args a{OP_PERMUTE, v, index[k], {}, {}, d, d};
-    cr_assert(s.b->permute(s.c, ++s.site, &a, &out[k]));
+    cr_assert(s.apply(CALL_PERMUTE, OP_PERMUTE, {v, index[k], {}, {}, d, d}, &out[k]));
     s.hold(out[k]);
   }
   s.settle();
@@ -534,7 +533,7 @@ Test(launches, a_long_scan_clears_nothing) {
     const uint64_t before = s.launches();
     for (int turn = 0; turn < 2; turn++) {
       cvl_value r{};
-      cr_assert(s.b->scan(s.c, ++s.site, OP_ADD, &v, &d, &r));
+      cr_assert(s.apply(CALL_SCAN, OP_ADD, {v, d}, &r));
       const ints sums = s.fetch(s.hold(r));
       int64_t sum = 0;
       for (size_t i = 0; i < n; sum += x[i++]) cr_assert_eq(sums[i], sum);
@@ -548,8 +547,7 @@ Test(launches, a_long_scan_clears_nothing) {
 static cvl_value gather(session &s, const cvl_value &v, const cvl_value &index, size_t n) {
   cvl_value r{};
   const cvl_value d = cvl_one_segment(n);
-  const cvl_permute_args a{OP_BPERMUTE, v, index, {}, {}, d, d};
-  cr_assert(s.b->permute(s.c, ++s.site, &a, &r));
+  cr_assert(s.apply(CALL_PERMUTE, OP_BPERMUTE, {v, index, {}, {}, d, d}, &r));
   return s.hold(r);
 }
 

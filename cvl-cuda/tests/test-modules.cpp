@@ -46,12 +46,12 @@ struct program : emulated_session {
   program(const temporary &t, bool waits, const tuning *values = nullptr)
       : emulated_session("order=shuffled,seed=5,check,small=0", options_for(t, waits, values)) {
     for (unsigned k = 0; k < ops->count; k++) {
-      kernels.push_back(b->prepare(c, ops->ops[k]));
+      kernels.push_back(b->superops->prepare(c, ops->ops[k]));
       cr_assert_not_null(kernels.back());
     }
   }
   ~program() {
-    for (cvl_kernel *k : kernels) b->discard(c, k);
+    for (cvl_kernel *k : kernels) b->superops->discard(c, k);
     superops_free(ops);
   }
   program(const program &) = delete;
@@ -69,7 +69,7 @@ struct program : emulated_session {
     for (unsigned k = 0; k < ops->count; k++) {
       cvl_value out{};
       site += ops->ops[k]->node_count;
-      cr_assert(b->run(c, ++site, kernels[k], operands, &out));
+      cr_assert(b->superops->run(c, ++site, kernels[k], operands, &out));
       const size_t at = found.size();
       found.resize(at + b->length(c, &out).bound);
       cr_assert(b->to_host(c, &out, 0, found.size() - at, found.data() + at));

@@ -33,15 +33,9 @@ struct session : emulated_session {
 
   cvl_value move(cvl_op op, const cvl_value &v, const cvl_value &at, const cvl_value &defaults,
                  const cvl_value &d) {
-    cvl_permute_args a{};
-    a.op = op;
-    a.values = v;
-    a.index = at;
-    a.defaults = defaults;
-    a.s = one_segment_value(b->length(c, &at).bound);
-    a.d = d;
+    const cvl_value s = one_segment_value(b->length(c, &at).bound);
     cvl_value r{};
-    b->permute(c, ++site, &a, &r);
+    apply(CALL_PERMUTE, op, {v, at, {}, defaults, s, d}, &r);
     return r;
   }
   cvl_value permute(const cvl_value &v, const cvl_value &at) {
@@ -236,11 +230,11 @@ Test(moves, owned_vectors_are_replaced_where_they_are) {
     if (held) {
       cvl_value borrowed = v, element{};
       borrowed.owned = 0;
-      s.b->extract(s.c, ++s.site, &borrowed, &at, &d, &element);
+      s.apply(CALL_EXTRACT, OP_EXTRACT, {borrowed, at, d}, &element);
       s.fault();
     }
     const uint64_t before = s.b->statistics(s.c).allocations;
-    cr_assert(s.b->replace(s.c, ++s.site, &v, &at, &x, &d, &r));
+    cr_assert(s.apply(CALL_REPLACE, OP_REPLACE, {v, at, x, d}, &r));
     allocations[held] = s.b->statistics(s.c).allocations - before;
     const cvl_error e = s.fault(); /* the empty segment has no element */
     cr_assert_eq(e.kind, CVL_E_INDEX);

@@ -98,7 +98,7 @@ template <class T>
 static void check_pack(session &s, const cvl_value &v, const std::vector<T> &x,
                        const cvl_value &f, const bytes &flags, const cvl_value &d) {
   cvl_value out{}, out_d{};
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &out, &out_d));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f, d}, &out, &out_d));
   cr_assert(s.fetch<T>(out) == kept_of(x, flags), "%zu elements", x.size());
   s.release({out, out_d});
 }
@@ -168,9 +168,9 @@ template <class T> static void check_computed(session &s, cvl_elem elem) {
                     all = cvl_one_segment((uint64_t)n);
     cvl_value d{}, of_one{}, of_three{}, of_dist{};
     cr_assert(s.b->segdes_from_host(s.c, ++s.site, 3, lengths.data(), &d));
-    cr_assert(s.b->index(s.c, ++s.site, &one, &two, &all, &of_one));
-    cr_assert(s.b->index(s.c, ++s.site, &a, &b, &d, &of_three));
-    cr_assert(s.b->dist(s.c, ++s.site, &a, &d, &of_dist));
+    cr_assert(s.apply(CALL_INDEX, OP_INDEX, {one, two, all}, &of_one));
+    cr_assert(s.apply(CALL_INDEX, OP_INDEX, {a, b, d}, &of_three));
+    cr_assert(s.apply(CALL_DIST, OP_DIST, {a, d}, &of_dist));
     for (int which = 0; which < PATTERNS; which++) {
       const bytes flags = flags_of(n, which);
       const cvl_value f = s.upload(CVL_BOOL, flags);
@@ -201,9 +201,9 @@ Test(packs, of_many_tiles_by_flags_that_are_computed) {
                   step = s.upload(CVL_I64, ints{2}), all = cvl_one_segment(N);
   cvl_value d{}, f{}, v{}, out{}, out_d{};
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 3, lengths.data(), &d));
-  cr_assert(s.b->dist(s.c, ++s.site, &of, &d, &f));
-  cr_assert(s.b->index(s.c, ++s.site, &first, &step, &all, &v));
-  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &out, &out_d));
+  cr_assert(s.apply(CALL_DIST, OP_DIST, {of, d}, &f));
+  cr_assert(s.apply(CALL_INDEX, OP_INDEX, {first, step, all}, &v));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {v, f, d}, &out, &out_d));
   const ints got = s.fetch<int64_t>(out);
   cr_assert_eq((int64_t)got.size(), lengths[0]);
   for (size_t i = 0; i < got.size(); i++) cr_assert_eq(got[i], 11 + 2 * (int64_t)i);

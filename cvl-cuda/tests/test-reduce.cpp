@@ -20,7 +20,7 @@ struct session : emulated_session {
   flags reduce(cvl_op op, const flags &x, const ints &lengths) {
     cvl_value v = upload_flags(x), d{}, r{};
     cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &d));
-    cr_assert(b->reduce(c, ++site, op, &v, &d, &r));
+    cr_assert(apply(CALL_REDUCE, op, {v, d}, &r));
     flags out(lengths.size());
     cr_assert(b->to_host(c, &r, 0, out.size(), out.data()));
     for (const cvl_value *k : {&v, &d, &r}) b->release(c, k);
@@ -100,7 +100,7 @@ Test(reduce, two_million_flags_take_two_levels) {
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 2, lengths.data(), &d));
   cr_assert_not(s.b->check(s.c, true, &e));
   const uint64_t before = s.launches();
-  cr_assert(s.b->reduce(s.c, ++s.site, OP_XOR, &v, &d, &r));
+  cr_assert(s.apply(CALL_REDUCE, OP_XOR, {v, d}, &r));
   cr_assert_not(s.b->check(s.c, true, &e));
   cr_assert_eq(s.launches() - before, 2 + 1, "and one of the window: %d",
                (int)(s.launches() - before));

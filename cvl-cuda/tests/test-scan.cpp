@@ -1,4 +1,4 @@
-/* test-scan.cpp - scans on the emulated device, compared with cvl.h line by line: shapes of
+/* test-scan.cpp - scans on the emulated device, compared with trees.h line by line: shapes of
  * segments that meet each way through a tile of scans.hpp, chunks at all addresses, and flags
  * by words. */
 #include <string.h>
@@ -42,9 +42,9 @@ struct session : emulated_session {
     cvl_value all{}, v{}, d{}, r{};
     const size_t n = x.size() - first;
     cr_assert(b->from_host(c, ++site, elem, x.size(), x.data(), &all));
-    cr_assert(b->slice(c, ++site, &all, first, n, &v));
+    cr_assert(b->slices->slice(c, ++site, &all, first, n, &v));
     cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &d));
-    cr_assert(b->scan(c, ++site, op, &v, &d, &r));
+    cr_assert(apply(CALL_SCAN, op, {v, d}, &r));
     std::vector<T> out(n);
     cr_assert(b->to_host(c, &r, 0, n, out.data()));
     for (const cvl_value *k : {&all, &v, &d, &r}) b->release(c, k);

@@ -32,11 +32,11 @@ struct session : superop_session {
   cvl_kernel *kernel;
 
   explicit session(bool compiled) : superop_session(checked, compiled) {
-    kernel = b->prepare(c, ops->ops[0]);
+    kernel = b->superops->prepare(c, ops->ops[0]);
     cr_assert_eq(kernel != nullptr, compiled);
   }
   ~session() {
-    if (kernel) b->discard(c, kernel);
+    if (kernel) b->superops->discard(c, kernel);
     superops_free(ops);
   }
   session(const session &) = delete;
@@ -72,7 +72,7 @@ struct session : superop_session {
     cr_assert_not(b->check(c, true, &e));
     const uint64_t before = launches();
     site += ops->ops[0]->node_count;
-    const bool good = kernel ? b->run(c, ++site, kernel, operands, outs)
+    const bool good = kernel ? b->superops->run(c, ++site, kernel, operands, outs)
                              : superop_run(b, c, ++site, ops->ops[0], nullptr, operands, outs);
     if (!good) b->check(c, true, &e);
     cr_assert(good, "fault %d at %ld of node %ld", e.kind, (long)e.position,

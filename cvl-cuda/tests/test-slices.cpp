@@ -41,32 +41,32 @@ struct session : emulated_session {
   }
   cvl_value slice(const cvl_value &v, uint64_t first, uint64_t n) {
     cvl_value out{};
-    cr_assert(b->slice(c, ++site, &v, first, n, &out));
+    cr_assert(b->slices->slice(c, ++site, &v, first, n, &out));
     return out;
   }
   cvl_value allocate(cvl_elem elem, uint64_t n) {
     cvl_value out{};
-    cr_assert(b->allocate(c, ++site, elem, n, &out));
+    cr_assert(b->slices->allocate(c, ++site, elem, n, &out));
     return out;
   }
   void fill(const cvl_value &target, uint64_t first, const cvl_value &v) {
-    cr_assert(b->fill(c, ++site, &target, first, &v));
+    cr_assert(b->slices->fill(c, ++site, &target, first, &v));
   }
   cvl_value concatenate(const std::vector<cvl_value> &all) {
     cvl_value out{};
-    cr_assert(b->concatenate(c, ++site, all.size(), all.data(), &out));
+    cr_assert(b->slices->concatenate(c, ++site, all.size(), all.data(), &out));
     return out;
   }
   cvl_value elementwise(cvl_op op, const std::vector<cvl_value> &v) {
     cvl_value out{};
-    cr_assert(b->elementwise(c, ++site, op, (unsigned)v.size(), v.data(), &out));
+    cr_assert(apply(CALL_ELEMENTWISE, op, v, &out));
     return out;
   }
   /* Offsets on the device, and a total that is pending. */
   cvl_value segments(const ints &x) {
     const cvl_value of = upload(CVL_I64, x);
     cvl_value d{};
-    cr_assert(b->make_segdes(c, ++site, &of, &d));
+    cr_assert(apply(CALL_MAKE_SEGDES, OP_MAKE_SEGDES, {of}, &d));
     b->release(c, &of);
     return d;
   }
@@ -77,13 +77,13 @@ struct session : emulated_session {
   }
   cvl_value dist(const cvl_value &v, const cvl_value &d) {
     cvl_value out{};
-    cr_assert(b->dist(c, ++site, &v, &d, &out));
+    cr_assert(apply(CALL_DIST, OP_DIST, {v, d}, &out));
     return out;
   }
   cvl_value index(int64_t first, int64_t step, const cvl_value &d) {
     const cvl_value from = cvl_scalar_int(CVL_I64, first), by = cvl_scalar_int(CVL_I64, step);
     cvl_value out{};
-    cr_assert(b->index(c, ++site, &from, &by, &d, &out));
+    cr_assert(apply(CALL_INDEX, OP_INDEX, {from, by, d}, &out));
     return out;
   }
   void release(const std::vector<cvl_value> &all) {
@@ -146,7 +146,7 @@ Test(slices, are_not_written_over) {
                   w = s.upload(CVL_I64, ints{-1}), d = cvl_one_segment(500);
   cvl_value z{}, taken = again;
   taken.owned = 1;
-  cr_assert(s.b->replace(s.c, ++s.site, &taken, &index, &w, &d, &z));
+  cr_assert(s.apply(CALL_REPLACE, OP_REPLACE, {taken, index, w, d}, &z));
   cr_assert_eq(s.read<int64_t>(v), x);
   ints want = range(x, 1, 500);
   want[7] = -1;
@@ -164,7 +164,7 @@ Test(slices, keep_what_they_are_of_from_being_written_over) {
   const cvl_value a = s.slice(v, 0, 300), index = s.upload(CVL_I64, ints{7}),
                   w = s.upload(CVL_I64, ints{-1}), d = cvl_one_segment(300);
   v.owned = 1;
-  cr_assert(s.b->replace(s.c, ++s.site, &v, &index, &w, &d, &z));
+  cr_assert(s.apply(CALL_REPLACE, OP_REPLACE, {v, index, w, d}, &z));
   cr_assert_eq(s.read<int64_t>(a), x);
   s.release({a, index, w, z});
 }
@@ -231,8 +231,8 @@ Test(slices, of_flags_at_any_address) {
       const cvl_value no = s.elementwise(OP_NOT, {a}), both = s.elementwise(OP_AND, {b, a}),
                       one = s.elementwise(OP_SELECT, {b, c, a});
       cvl_value kept{}, of{}, parity{};
-      cr_assert(s.b->pack(s.c, ++s.site, &numbers, &a, &all, &kept, &of));
-      cr_assert(s.b->reduce(s.c, ++s.site, OP_XOR, &a, &all, &parity));
+      cr_assert(s.apply(CALL_PACK, OP_PACK, {numbers, a, all}, &kept, &of));
+      cr_assert(s.apply(CALL_REDUCE, OP_XOR, {a, all}, &parity));
       const bytes of_no = s.read<uint8_t>(no), of_both = s.read<uint8_t>(both),
                   of_one = s.read<uint8_t>(one);
       ints want;
@@ -337,10 +337,10 @@ Test(slices, are_read_behind_what_fills_them) {
   const cvl_value v = s.upload(CVL_I64, iota(100, 1)), index = s.upload(CVL_I64, ints(1, 9)),
                   d = cvl_one_segment(100);
   cvl_value before{}, after{};
-  cr_assert(s.b->extract(s.c, ++s.site, &v, &index, &d, &before));
+  cr_assert(s.apply(CALL_EXTRACT, OP_EXTRACT, {v, index, d}, &before));
   const cvl_value target = s.allocate(CVL_I64, 100);
   s.fill(target, 0, v);
-  cr_assert(s.b->extract(s.c, ++s.site, &target, &index, &d, &after));
+  cr_assert(s.apply(CALL_EXTRACT, OP_EXTRACT, {target, index, d}, &after));
   cr_assert_eq(s.read<int64_t>(after), ints{10});
   s.release({v, index, before, after, target});
 }
@@ -390,7 +390,8 @@ Test(slices, concatenation_says_where_the_total_is_too_large) {
                           std::make_pair(std::vector<cvl_value>{few, few, d}, 5)}) {
     cvl_value out{};
     cvl_error e{};
-    cr_assert_not(s.b->concatenate(s.c, ++s.site, row.first.size(), row.first.data(), &out));
+    cr_assert_not(
+        s.b->slices->concatenate(s.c, ++s.site, row.first.size(), row.first.data(), &out));
     cr_assert(s.b->check(s.c, true, &e));
     cr_assert_eq(e.kind, CVL_E_TOTAL);
     cr_assert_eq(e.position, row.second, "%ld instead of %d", (long)e.position, row.second);

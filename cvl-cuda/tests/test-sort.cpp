@@ -81,12 +81,12 @@ static uint64_t launches_of(const ints &lengths, bool several_times) {
   cvl_error error{};
   cr_assert_not(s.b->check(s.c, true, &error));
   if (several_times) {
-    cr_assert(s.b->sort(s.c, ++s.site, OP_SORT_DOWN, &v, &d, &e));
+    cr_assert(s.apply(CALL_SORT, OP_SORT_DOWN, {v, d}, &e));
     s.b->release(s.c, &e);
     cr_assert_not(s.b->check(s.c, true, &error));
   }
   const uint64_t before = s.launches();
-  cr_assert(s.b->sort(s.c, ++s.site, OP_SORT_UP, &v, &d, &sorted));
+  cr_assert(s.apply(CALL_SORT, OP_SORT_UP, {v, d}, &sorted));
   cr_assert_not(s.b->check(s.c, true, &error));
   const uint64_t launches = s.launches() - before;
   ints seen(x.size());

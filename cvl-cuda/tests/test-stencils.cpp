@@ -10,6 +10,7 @@
 #include "cvl-cuda/tests/generated.hpp"
 
 #include "cvl-cuda/emulation.h"
+#include "cvl-cuda/tests/apply.hpp"
 #include "cvl-cuda/tests/stencils.hpp"
 #include "cvl-cuda/tests/temporary.hpp"
 
@@ -51,11 +52,11 @@ struct session {
     const char *why = "";
     c = b->open(&o, &why);
     cr_assert(c != nullptr, "%s", why);
-    if (kernels) kernel = b->prepare(c, ops->ops[0]);
+    if (kernels) kernel = b->superops->prepare(c, ops->ops[0]);
     cr_assert(!kernels || kernel != nullptr);
   }
   ~session() {
-    if (kernel) b->discard(c, kernel);
+    if (kernel) b->superops->discard(c, kernel);
     release();
     cr_expect_eq(b->statistics(c).live_bytes, 0);
     b->close(c);
@@ -94,7 +95,7 @@ struct session {
   cvl_value counted(int64_t n) {
     cvl_value v{};
     const cvl_value start = ints({0}), stride = ints({1}), d = cvl_one_segment((uint64_t)n);
-    cr_assert(b->index(c, ++site, &start, &stride, &d, &v));
+    cr_assert(apply(b, c, ++site, CALL_INDEX, OP_INDEX, {start, stride, d}, &v));
     return keep(v);
   }
   cvl_value segments(int64_t count, int64_t length) {
@@ -108,7 +109,7 @@ struct session {
     const superop *op = ops->ops[0];
     std::vector<cvl_value> outs(op->output_count);
     std::vector<bytes> all;
-    bool good = kernel ? b->run(c, 1000, kernel, operands.data(), outs.data())
+    bool good = kernel ? b->superops->run(c, 1000, kernel, operands.data(), outs.data())
                        : superop_run(b, c, 1000, op, nullptr, operands.data(), outs.data());
     for (uint32_t i = 0; good && i < op->output_count; i++) {
       cvl_size n = b->length(c, &outs[i]);

@@ -126,11 +126,11 @@ struct session {
     return why;
   }
   void prepare() {
-    for (int k = 0; k < SUPEROPS; k++) kernels[k] = b->prepare(c, ops->ops[k]);
+    for (int k = 0; k < SUPEROPS; k++) kernels[k] = b->superops->prepare(c, ops->ops[k]);
   }
   void release_all() {
     for (int k = 0; k < SUPEROPS; k++) {
-      if (kernels[k]) b->discard(c, kernels[k]);
+      if (kernels[k]) b->superops->discard(c, kernels[k]);
       kernels[k] = nullptr;
     }
     for (const cvl_value &v : held) b->release(c, &v);
@@ -170,8 +170,9 @@ struct session {
     if (!good) return outs;
     const uint64_t at = site + 1;
     site += op->node_count;
-    good = kernels[which] ? b->run(c, at, kernels[which], operands.data(), outs.data())
-                          : superop_run(b, c, at, op, nullptr, operands.data(), outs.data());
+    good = kernels[which]
+               ? b->superops->run(c, at, kernels[which], operands.data(), outs.data())
+               : superop_run(b, c, at, op, nullptr, operands.data(), outs.data());
     if (!good) outs.assign(op->output_count, cvl_value{});
     for (const cvl_value &v : outs) keep(v);
     return outs;

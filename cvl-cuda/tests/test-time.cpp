@@ -244,8 +244,8 @@ static cvl_statistics work_of(const char *how, bool measure) {
   for (int k = 0; k < 5; k++) {
     const cvl_value of[] = {v, v};
     cvl_value sum{}, total{};
-    cr_assert(s.b->elementwise(s.c, ++s.site, OP_ADD, 2, of, &sum));
-    cr_assert(s.b->reduce(s.c, ++s.site, OP_ADD, &sum, &d, &total));
+    cr_assert(s.apply(CALL_ELEMENTWISE, OP_ADD, {of[0], of[1]}, &sum));
+    cr_assert(s.apply(CALL_REDUCE, OP_ADD, {sum, d}, &total));
     int64_t n = 0;
     cr_assert(s.b->to_host(s.c, &total, 0, 1, &n));
     cr_assert_eq(n, 6 * N);
@@ -284,7 +284,7 @@ Test(time, of_nothing_is_none) {
   emulated_session s("small=1000000,deferred", true);
   const cvl_value v = s.upload(ints(10, 3)), of[] = {v, v};
   cvl_value sum{};
-  cr_assert(s.b->elementwise(s.c, ++s.site, OP_ADD, 2, of, &sum));
+  cr_assert(s.apply(CALL_ELEMENTWISE, OP_ADD, {of[0], of[1]}, &sum));
   cr_assert_eq(s.b->statistics(s.c).kernel_ns, 0);
   cr_assert_eq(s.b->statistics(s.c).wait_ns, 0);
   s.b->release(s.c, &sum);

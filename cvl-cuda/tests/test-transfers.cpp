@@ -94,7 +94,7 @@ static void there_and_back(const std::string &how) {
     held.push_back(s.upload(want.back()));
     const cvl_value of[] = {held.back(), held.back()};
     cvl_value sum{};
-    cr_assert(s.b->elementwise(s.c, ++s.site, OP_ADD, 2, of, &sum));
+    cr_assert(s.apply(CALL_ELEMENTWISE, OP_ADD, {of[0], of[1]}, &sum));
     held.push_back(sum);
     want.push_back(want.back());
     for (int64_t &x : want.back()) x *= 2;

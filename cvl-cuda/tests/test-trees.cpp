@@ -1,5 +1,5 @@
 /* test-trees.cpp - combinations of superoperators by kernels, on segments of up to three levels
- * of blocks: results are those of the tree that keeps order (cvl.h), computed here as the
+ * of blocks: results are those of the tree that keeps order (trees.h), computed here as the
  * contract writes it, with a function that no other tree agrees with. */
 #include <stdlib.h>
 
@@ -98,12 +98,12 @@ struct session : superop_session {
 
   explicit session(const char *how) : superop_session(how, true) {
     for (int k = 0; k < SUPEROPS; k++) {
-      kernels[k] = b->prepare(c, ops->ops[k]);
+      kernels[k] = b->superops->prepare(c, ops->ops[k]);
       cr_assert(kernels[k] != nullptr, "superoperator %d has no kernel", k);
     }
   }
   ~session() {
-    for (cvl_kernel *k : kernels) b->discard(c, k);
+    for (cvl_kernel *k : kernels) b->superops->discard(c, k);
     superops_free(ops);
   }
   session(const session &) = delete;
@@ -113,7 +113,7 @@ struct session : superop_session {
   std::vector<item> run(int which, const std::vector<cvl_value> &operands) {
     cvl_value outs[2] = {};
     const uint64_t before = launches();
-    cr_assert(b->run(c, ++site, kernels[which], operands.data(), outs));
+    cr_assert(b->superops->run(c, ++site, kernels[which], operands.data(), outs));
     cr_expect_leq(launches() - before, 24, "node by node?");
     site += ops->ops[which]->node_count;
     cvl_size n = b->length(c, &outs[0]);

@@ -117,7 +117,7 @@ void check(const chosen &c, const char *how, cvl_op op, size_t n, bool scans, si
   const cvl_value v = s.upload_all(x), d = one_segment(n);
   cvl_value r{};
   const uint64_t before = s.finished_launches();
-  cr_assert((scans ? s.b->scan : s.b->reduce)(s.c, ++s.site, op, &v, &d, &r));
+  cr_assert(s.apply(scans ? CALL_SCAN : CALL_REDUCE, op, {v, d}, &r));
   const size_t made = (size_t)(s.finished_launches() - before) - 1;
   const std::vector<T> found = s.download(r, scans ? n : 1),
                        want = scans ? scanned(op, x) : reduced(op, x);
@@ -175,7 +175,7 @@ Test(variants, others_keep_their_kernels) {
   const int64_t lengths[] = {REDUCED - 1, REDUCED + 1};
   cvl_value v = s.upload_all(x), d{}, r{};
   cr_assert(s.b->segdes_from_host(s.c, ++s.site, 2, lengths, &d));
-  cr_assert(s.b->reduce(s.c, ++s.site, OP_XOR, &v, &d, &r));
+  cr_assert(s.apply(CALL_REDUCE, OP_XOR, {v, d}, &r));
   const std::vector<int64_t> found = s.download(r, 2);
   const ints first(x.begin(), x.begin() + lengths[0]), second(x.begin() + lengths[0], x.end());
   cr_assert_eq(found[0], reduced(OP_XOR, first)[0]);

@@ -114,7 +114,7 @@ struct shared_process : emulated_session {
   cvl_value add(const cvl_value &x, const cvl_value &y) {
     const cvl_value of[] = {x, y};
     cvl_value sum{};
-    cr_assert(b->elementwise(c, ++site, OP_ADD, 2, of, &sum));
+    cr_assert(apply(CALL_ELEMENTWISE, OP_ADD, {of[0], of[1]}, &sum));
     others();
     return sum;
   }
@@ -134,9 +134,9 @@ static void with_others(const char *how) {
     sum = next;
   }
   const cvl_value of[] = {v, sum}, d = {CVL_ONE_SEGMENT, 0, 0, {.one_segment = N}};
-  cr_assert(s.b->elementwise(s.c, ++s.site, OP_LT, 2, of, &flags));
+  cr_assert(s.apply(CALL_ELEMENTWISE, OP_LT, {of[0], of[1]}, &flags));
   s.others();
-  cr_assert(s.b->pack(s.c, ++s.site, &sum, &flags, &d, &kept, &kept_d));
+  cr_assert(s.apply(CALL_PACK, OP_PACK, {sum, flags, d}, &kept, &kept_d));
   s.others();
   cvl_size n = s.b->length(s.c, &kept);
   cr_assert(s.b->resolve(s.c, &n));

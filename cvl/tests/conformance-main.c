@@ -2,10 +2,10 @@
  * or over one that comes as a module.
  */
 #include "base/diag.h"
-#include "cvl/conformance.h"
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "cvl/plugin.h"
+#include "cvl/suite/conformance.h"
 #include "cvl/tuning.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * oracle and against the rounds of superop_run; sizes and faults; what follows from the shape.
  */
 #include "base/tests/memory.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "cvl/superop.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ static int64_t f(int64_t x, int64_t y) {
   return 3 * x - y;
 }
 
-/* The reductions of x[0..n), n = 1 .. 8 and 13, as cvl.h has them, written out. */
+/* The reductions of x[0..n), n = 1 .. 8 and 13, as trees.h has them, written out. */
 static int64_t tree(const int64_t *x, unsigned n) {
   switch (n) {
   case 1: return x[0];

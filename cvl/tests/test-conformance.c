@@ -1,9 +1,11 @@
 /* test-conformance.c - the conformance suite has teeth: back ends with one defect each must
  * fail it, and at the item that the defect concerns. */
 #include "base/tests/every.h"
-#include "cvl/conformance.h"
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
+#include "cvl/sharing.h"
+#include "cvl/slices.h"
+#include "cvl/suite/conformance.h"
 #include "cvl/superop.h"
 
 #include <criterion/criterion.h>
@@ -68,24 +70,23 @@ Test(conformance, shards) {
 
 /* Each defect is one function of the table, wrong in one respect. */
 
-static bool scan_max_for_min(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
-                             const struct cvl_value *v, const struct cvl_value *d,
-                             struct cvl_value *out) {
-  return cvl_oracle_backend.scan(ctx, site, op == OP_MIN ? OP_MAX : op, v, d, out);
+static bool scan_max_for_min(struct cvl_context *ctx, uint64_t site,
+                             const struct cvl_call *call, struct cvl_value *out) {
+  struct cvl_call wrong = *call;
+  if (wrong.kind == CALL_SCAN && wrong.op == OP_MIN) wrong.op = OP_MAX;
+  return cvl_oracle_backend.apply(ctx, site, &wrong, out);
 }
 
-static bool reduce_keeps_owned(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
-                               const struct cvl_value *v, const struct cvl_value *d,
-                               struct cvl_value *out) {
-  struct cvl_value borrowed = *v;
-  borrowed.owned = 0;
-  return cvl_oracle_backend.reduce(ctx, site, op, &borrowed, d, out);
+static bool reduce_keeps_owned(struct cvl_context *ctx, uint64_t site,
+                               const struct cvl_call *call, struct cvl_value *out) {
+  struct cvl_call borrowed = *call;
+  if (call->kind == CALL_REDUCE) borrowed.operand[0].owned = 0;
+  return cvl_oracle_backend.apply(ctx, site, &borrowed, out);
 }
 
-static bool lengths_site_0(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
+static bool lengths_site_0(struct cvl_context *ctx, uint64_t site, const struct cvl_call *call,
                            struct cvl_value *out) {
-  (void)site;
-  return cvl_oracle_backend.make_segdes(ctx, 0, v, out);
+  return cvl_oracle_backend.apply(ctx, call->kind == CALL_MAKE_SEGDES ? 0 : site, call, out);
 }
 
 static bool check_keeps(struct cvl_context *ctx, bool wait, struct cvl_error *e) {
@@ -99,27 +100,29 @@ static bool check_keeps(struct cvl_context *ctx, bool wait, struct cvl_error *e)
 static bool counted_from_the_end(struct cvl_context *ctx, uint64_t site, struct cvl_value rank,
                                  const struct cvl_value *d, struct cvl_value *out) {
   const struct cvl_backend *b = &cvl_oracle_backend;
-  struct cvl_value operands[2], borrowed = *d;
+  struct cvl_value inverse, length, spread, borrowed = *d;
   borrowed.owned = 0;
   rank.owned = 1;
-  bool ok = b->elementwise(ctx, site, OP_NOT, 1, &rank, &operands[0]) &&
-            b->lengths(ctx, site, &borrowed, &operands[1]);
+  bool ok = b->apply(ctx, site, &CVL_CALL(CALL_ELEMENTWISE, OP_NOT, rank), &inverse) &&
+            b->apply(ctx, site, &CVL_CALL(CALL_LENGTHS, OP_LENGTHS, borrowed), &length);
   if (!ok) return false;
-  operands[1].owned = 1;
-  struct cvl_value length = operands[1];
-  if (!b->dist(ctx, site, &length, &borrowed, &operands[1])) return false;
-  operands[0].owned = operands[1].owned = 1;
-  return b->elementwise(ctx, site, OP_ADD, 2, operands, out);
+  length.owned = 1;
+  if (!b->apply(ctx, site, &CVL_CALL(CALL_DIST, OP_DIST, length, borrowed), &spread))
+    return false;
+  inverse.owned = spread.owned = 1;
+  return b->apply(ctx, site, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, inverse, spread), out);
 }
 
 /* Of equal elements RANK_DOWN ranks the last first. */
-static bool rank_reverses_ties(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
-                               const struct cvl_value *v, const struct cvl_value *d,
-                               struct cvl_value *out) {
-  if (op != OP_RANK_DOWN) return cvl_oracle_backend.rank(ctx, site, op, v, d, out);
-  struct cvl_value up, borrowed = *d;
-  borrowed.owned = 0;
-  bool ok = cvl_oracle_backend.rank(ctx, site, OP_RANK_UP, v, &borrowed, &up) &&
+static bool rank_reverses_ties(struct cvl_context *ctx, uint64_t site,
+                               const struct cvl_call *call, struct cvl_value *out) {
+  const struct cvl_value *d = &call->operand[1];
+  if (call->op != OP_RANK_DOWN) return cvl_oracle_backend.apply(ctx, site, call, out);
+  struct cvl_call other = *call;
+  struct cvl_value up;
+  other.op = OP_RANK_UP;
+  other.operand[1].owned = 0;
+  bool ok = cvl_oracle_backend.apply(ctx, site, &other, &up) &&
             counted_from_the_end(ctx, site, up, d, out);
   if (d->owned) cvl_oracle_backend.release(ctx, d);
   return ok;
@@ -132,17 +135,17 @@ static struct cvl_statistics no_limit_statistics(struct cvl_context *ctx) {
 }
 
 static bool random_ignores_k(struct cvl_context *ctx, uint64_t site,
-                             const struct cvl_random *which, const struct cvl_value *bounds,
-                             struct cvl_value *out) {
-  const struct cvl_random wrong = {.seed = which->seed, .first = which->first};
-  return cvl_oracle_backend.random(ctx, site, &wrong, bounds, out);
+                             const struct cvl_call *call, struct cvl_value *out) {
+  struct cvl_call wrong = *call;
+  wrong.random.k = 0;
+  return cvl_oracle_backend.apply(ctx, site, &wrong, out);
 }
 
 static bool random_ignores_first(struct cvl_context *ctx, uint64_t site,
-                                 const struct cvl_random *which, const struct cvl_value *bounds,
-                                 struct cvl_value *out) {
-  const struct cvl_random wrong = {.seed = which->seed, .k = which->k};
-  return cvl_oracle_backend.random(ctx, site, &wrong, bounds, out);
+                                 const struct cvl_call *call, struct cvl_value *out) {
+  struct cvl_call wrong = *call;
+  wrong.random.first = 0;
+  return cvl_oracle_backend.apply(ctx, site, &wrong, out);
 }
 
 /* Values cut and put together again badly. */
@@ -154,33 +157,33 @@ static bool is_segdes(const struct cvl_value *v) {
 static bool slice_off_by_one(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
                              uint64_t first, uint64_t n, struct cvl_value *out) {
   const bool off = !is_segdes(v) && first > 0;
-  return cvl_oracle_backend.slice(ctx, site, v, first - off, n, out);
+  return cvl_oracle_backend.slices->slice(ctx, site, v, first - off, n, out);
 }
 
 static bool slice_of_other_segments(struct cvl_context *ctx, uint64_t site,
                                     const struct cvl_value *v, uint64_t first, uint64_t n,
                                     struct cvl_value *out) {
   const bool off = is_segdes(v) && first > 0;
-  return cvl_oracle_backend.slice(ctx, site, v, first - off, n, out);
+  return cvl_oracle_backend.slices->slice(ctx, site, v, first - off, n, out);
 }
 
 static bool slice_keeps_owned(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
                               uint64_t first, uint64_t n, struct cvl_value *out) {
   struct cvl_value borrowed = *v;
   borrowed.owned = 0;
-  return cvl_oracle_backend.slice(ctx, site, &borrowed, first, n, out);
+  return cvl_oracle_backend.slices->slice(ctx, site, &borrowed, first, n, out);
 }
 
 static bool allocate_gives_scalars(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                                    uint64_t n, struct cvl_value *out) {
   *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)elem};
-  return n == 1 || cvl_oracle_backend.allocate(ctx, site, elem, n, out);
+  return n == 1 || cvl_oracle_backend.slices->allocate(ctx, site, elem, n, out);
 }
 
 static bool fill_from_zero(struct cvl_context *ctx, uint64_t site,
                            const struct cvl_value *target, uint64_t first,
                            const struct cvl_value *v) {
-  return cvl_oracle_backend.fill(ctx, site, target, first > 70 ? 0 : first, v);
+  return cvl_oracle_backend.slices->fill(ctx, site, target, first > 70 ? 0 : first, v);
 }
 
 static bool fill_keeps_owned(struct cvl_context *ctx, uint64_t site,
@@ -188,19 +191,19 @@ static bool fill_keeps_owned(struct cvl_context *ctx, uint64_t site,
                              const struct cvl_value *v) {
   struct cvl_value borrowed = *v;
   borrowed.owned = 0;
-  return cvl_oracle_backend.fill(ctx, site, target, first, &borrowed);
+  return cvl_oracle_backend.slices->fill(ctx, site, target, first, &borrowed);
 }
 
 /* A descriptor without empty segments at its end. */
 static bool loses_empty_segments(struct cvl_context *ctx, uint64_t site, uint64_t n,
                                  const struct cvl_value *descriptors, struct cvl_value *out) {
   struct cvl_value all, last;
-  if (!cvl_oracle_backend.concatenate(ctx, site, n, descriptors, &all)) return false;
+  if (!cvl_oracle_backend.slices->concatenate(ctx, site, n, descriptors, &all)) return false;
   all.owned = 1;
   uint64_t count = cvl_oracle_backend.count(ctx, &all).bound;
   for (int64_t length = 0; count > 0 && length == 0; count -= length == 0)
     cvl_oracle_backend.to_host(ctx, &all, count - 1, 1, &length);
-  const bool good = cvl_oracle_backend.slice(ctx, site, &all, 0, count, &last);
+  const bool good = cvl_oracle_backend.slices->slice(ctx, site, &all, 0, count, &last);
   *out = last;
   return good;
 }
@@ -209,9 +212,9 @@ static bool concatenates_without_limit(struct cvl_context *ctx, uint64_t site, u
                                        const struct cvl_value *descriptors,
                                        struct cvl_value *out) {
   struct cvl_error e;
-  if (cvl_oracle_backend.concatenate(ctx, site, n, descriptors, out)) return true;
+  if (cvl_oracle_backend.slices->concatenate(ctx, site, n, descriptors, out)) return true;
   if (cvl_oracle_backend.check(ctx, true, &e) && e.kind == CVL_E_MEMORY)
-    return cvl_oracle_backend.concatenate(ctx, site, n, descriptors, out);
+    return cvl_oracle_backend.slices->concatenate(ctx, site, n, descriptors, out);
   return cvl_oracle_backend.segdes_from_host(ctx, site, 0, NULL, out);
 }
 
@@ -268,6 +271,22 @@ static bool generate_overlaps(struct cvl_context *ctx, uint64_t site, enum cvl_e
   return generate_in_chunks(ctx, site, elem, n, filler, out, 1);
 }
 
+static bool generate_copied_segdes(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                   const struct cvl_filler *filler, struct cvl_value *out) {
+  int64_t *offsets = malloc((n + 1) * sizeof *offsets);
+  filler->fill(filler->with, 0, n + 1, offsets);
+  for (uint64_t k = 0; k < n; k++) offsets[k] = offsets[k + 1] - offsets[k];
+  const bool ok = cvl_oracle_backend.segdes_from_host(ctx, site, n, offsets, out);
+  free(offsets);
+  return ok;
+}
+
+static bool lend_nothing(struct cvl_context *ctx, const struct cvl_value *v,
+                         struct cvl_loan *loan) {
+  (void)ctx, (void)v, (void)loan;
+  return false;
+}
+
 static void end_nothing(void *with) {
   (void)with;
 }
@@ -287,32 +306,48 @@ Test(conformance, accepts_the_oracle) {
   cr_expect_eq(failures(&cvl_oracle_backend, "ERRORS"), 0);
 }
 
+/* The tables in which defective back ends differ from the oracle. */
+static struct cvl_sharing sharing;
+static struct cvl_generators generators;
+static struct cvl_slices slices;
+
+static void tables_without_defects(void) {
+  sharing = (struct cvl_sharing){borrow_copies, lend_nothing};
+  generators = (struct cvl_generators){generate_copies, generate_copied_segdes};
+  slices = *cvl_oracle_backend.slices;
+}
+
 #define DEFECT(member, wrong)                                                                  \
   static void with_##wrong(struct cvl_backend *b) {                                            \
     b->member = wrong;                                                                         \
   }
-DEFECT(scan, scan_max_for_min)
-DEFECT(reduce, reduce_keeps_owned)
-DEFECT(make_segdes, lengths_site_0)
+#define DEFECT_OF(table, member, wrong)                                                        \
+  static void with_##wrong(struct cvl_backend *b) {                                            \
+    table.member = wrong;                                                                      \
+    b->table = &table;                                                                         \
+  }
+DEFECT(apply, scan_max_for_min)
+DEFECT(apply, reduce_keeps_owned)
+DEFECT(apply, lengths_site_0)
 DEFECT(check, check_keeps)
-DEFECT(rank, rank_reverses_ties)
+DEFECT(apply, rank_reverses_ties)
 DEFECT(statistics, no_limit_statistics)
-DEFECT(random, random_ignores_k)
-DEFECT(random, random_ignores_first)
-DEFECT(slice, slice_off_by_one)
-DEFECT(slice, slice_of_other_segments)
-DEFECT(slice, slice_keeps_owned)
-DEFECT(allocate, allocate_gives_scalars)
-DEFECT(fill, fill_from_zero)
-DEFECT(fill, fill_keeps_owned)
-DEFECT(concatenate, loses_empty_segments)
-DEFECT(concatenate, concatenates_without_limit)
-DEFECT(borrow, borrow_copies)
-DEFECT(borrow, borrow_never_ends)
-DEFECT(borrow, borrow_ends_twice)
-DEFECT(generate, generate_copies)
-DEFECT(generate, generate_overlaps)
-DEFECT(lend, lend_scratch)
+DEFECT(apply, random_ignores_k)
+DEFECT(apply, random_ignores_first)
+DEFECT_OF(slices, slice, slice_off_by_one)
+DEFECT_OF(slices, slice, slice_of_other_segments)
+DEFECT_OF(slices, slice, slice_keeps_owned)
+DEFECT_OF(slices, allocate, allocate_gives_scalars)
+DEFECT_OF(slices, fill, fill_from_zero)
+DEFECT_OF(slices, fill, fill_keeps_owned)
+DEFECT_OF(slices, concatenate, loses_empty_segments)
+DEFECT_OF(slices, concatenate, concatenates_without_limit)
+DEFECT_OF(sharing, borrow, borrow_copies)
+DEFECT_OF(sharing, borrow, borrow_never_ends)
+DEFECT_OF(sharing, borrow, borrow_ends_twice)
+DEFECT_OF(generators, generate, generate_copies)
+DEFECT_OF(generators, generate, generate_overlaps)
+DEFECT_OF(sharing, lend, lend_scratch)
 
 Test(conformance, rejects_defects) {
   static const struct {
@@ -353,6 +388,7 @@ Test(conformance, rejects_defects) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct cvl_backend b = cvl_oracle_backend;
+    tables_without_defects();
     cases[i].with(&b);
     cr_expect_eq(failures(&b, cases[i].item) > 0, cases[i].fails, "case %zu, %s", i,
                  cases[i].item);
@@ -447,9 +483,8 @@ static bool run_forgets_faults(struct cvl_context *ctx, uint64_t site,
 
 Test(conformance, rejects_defects_of_superoperators) {
   struct cvl_backend b = cvl_oracle_backend;
-  b.prepare = prepare_nothing;
-  b.discard = discard_nothing;
-  b.run = run_nodes;
+  struct cvl_superops superops = {prepare_nothing, discard_nothing, run_nodes};
+  b.superops = &superops;
   cr_expect_eq(failures(&b, "SUPEROP"), 0);
   static const struct {
     bool (*run)(struct cvl_context *, uint64_t, struct cvl_kernel *, const struct cvl_value *,
@@ -462,13 +497,13 @@ Test(conformance, rejects_defects_of_superoperators) {
       {run_forgets_faults, "SUPEROP.PACKS"}, /* allocations that failed */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i += every()) {
-    b.run = cases[i].run;
+    superops.run = cases[i].run;
     cr_expect_gt(failures(&b, cases[i].item), 0, "case %zu, %s", i, cases[i].item);
   }
   b = cvl_oracle_backend;
-  b.prepare = NULL; /* held to superop_run */
+  b.superops = NULL; /* held to superop_run */
   cr_expect_eq(failures(&b, "SUPEROP.MIXED"), 0);
-  b.scan = scan_max_for_min;
+  b.apply = scan_max_for_min;
   cr_expect_gt(failures(&b, "SUPEROP.SCANS"), 0);
 }
 
@@ -486,13 +521,14 @@ static struct cvl_context *open_delayed(struct cvl_backend *b) {
 Test(delayed, sizes_are_pending_until_resolved) {
   struct cvl_backend b;
   struct cvl_context *ctx = open_delayed(&b);
-  struct cvl_value f, d = cvl_one_segment(4), kept, kept_d, twice;
+  struct cvl_value f, d = cvl_one_segment(4), packed[CALL_RESULTS], twice;
   int pending = 0;
   cr_assert(b.from_host(ctx, 1, CVL_BOOL, 4, (uint8_t[]){1, 0, 1, 1}, &f));
   for (uint64_t i = 0; i < 20; i++) {
-    cr_assert(b.pack(ctx, 2 + i, &f, &f, &d, &kept, &kept_d));
+    cr_assert(b.apply(ctx, 2 + i, &CVL_CALL(CALL_PACK, OP_PACK, f, f, d), packed));
+    const struct cvl_value kept = packed[0], kept_d = packed[1];
     struct cvl_value two[2] = {kept, kept};
-    cr_assert(b.elementwise(ctx, 2 + i, OP_AND, 2, two, &twice));
+    cr_assert(b.apply(ctx, 2 + i, &CVL_CALL(CALL_ELEMENTWISE, OP_AND, two[0], two[1]), &twice));
     struct cvl_size a = b.length(ctx, &kept), c = b.length(ctx, &twice);
     cr_expect_eq(kept.form, CVL_VECTOR);
     cr_expect_eq(kept_d.form, CVL_SEGDES);
@@ -522,7 +558,8 @@ Test(delayed, faults_come_late) {
   for (uint64_t i = 1; i <= 20; i++) {
     struct cvl_value out,
         operands[2] = {cvl_scalar_int(CVL_I64, 1), cvl_scalar_int(CVL_I64, 0)};
-    cr_assert(b.elementwise(ctx, i, OP_DIV, 2, operands, &out));
+    cr_assert(
+        b.apply(ctx, i, &CVL_CALL(CALL_ELEMENTWISE, OP_DIV, operands[0], operands[1]), &out));
     if (!b.check(ctx, false, &e)) {
       late++;
       cr_assert(b.check(ctx, true, &e));
@@ -544,12 +581,14 @@ Test(delayed, notices_sizes_that_nobody_required_equal) {
   cr_assert(b.from_host(ctx, 1, CVL_I64, 4, data, &x));
   cr_assert(b.from_host(ctx, 2, CVL_I64, 3, data, &y));
   struct cvl_value operands[2] = {x, y};
-  cr_assert(b.elementwise(ctx, 4, OP_ADD, 2, operands, &out));
+  cr_assert(
+      b.apply(ctx, 4, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), &out));
   cr_assert(b.check(ctx, true, &e));
   cr_expect_eq(e.kind, CVL_E_DEVICE);
   b.release(ctx, &out);
   cr_assert(b.require_equal(ctx, 5, b.length(ctx, &x), b.length(ctx, &y), 0));
-  cr_assert(b.elementwise(ctx, 6, OP_ADD, 2, operands, &out));
+  cr_assert(
+      b.apply(ctx, 6, &CVL_CALL(CALL_ELEMENTWISE, OP_ADD, operands[0], operands[1]), &out));
   cr_assert(b.check(ctx, true, &e));
   cr_expect_eq(e.kind, CVL_E_SIZE);
   cr_expect_eq(e.site, 5);

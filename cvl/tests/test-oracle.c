@@ -1,6 +1,6 @@
 /* test-oracle.c - the oracle against numbers that others published or that were worked out by
  * hand from vcode.md and cvl.h: it judges the back ends, so something must judge it. */
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

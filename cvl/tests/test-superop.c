@@ -1,7 +1,7 @@
 /* test-superop.c - what is a superoperator and what is not; what follows from its shape; what
  * executing its nodes does with sizes, references and faults. */
 #include "base/tests/memory.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "cvl/superop.h"
 
 #include <signal.h>

@@ -4,7 +4,7 @@
 #ifndef RAVEL_FUSED_TESTS_EMITTED_H
 #define RAVEL_FUSED_TESTS_EMITTED_H
 
-#include "cvl/conformance-superop.h"
+#include "cvl/suite/superop.h"
 #include "fused-kernels/emit.h"
 #include "fused-kernels/tests/fixture.h"
 

@@ -4,6 +4,7 @@
  * same text where they are there.
  */
 #include "base/tests/every.h"
+#include "cvl/trees.h"
 #include "fused-kernels/emit-kernel.h"
 #include "fused-kernels/tests/emitted.h"
 #include "fused-kernels/tests/nvrtc.h"

@@ -1,7 +1,7 @@
 /* test-direct.c - the direct interpreter: what constructs and primitives mean, the order of
  * printing and failing, limits, costs. Programs are text; their last form is looked at.
  */
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "neslc/direct.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* fixture.c - running programs from strings and keeping what they say. */
 #include "vinterp/tests/fixture.h"
 
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "ir/tests/parse.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>

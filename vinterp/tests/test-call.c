@@ -4,7 +4,8 @@
 #include "vinterp/tests/fixture.h"
 
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
+#include "cvl/superop.h"
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
@@ -243,12 +244,14 @@ static unsigned prepared;
 
 static struct cvl_kernel *note_prepare(struct cvl_context *context, const struct superop *op) {
   prepared++;
-  return cvl_oracle_backend.prepare(context, op);
+  return cvl_oracle_backend.superops->prepare(context, op);
 }
 
 Test(call, superoperators_are_prepared_once_and_before) {
   struct cvl_backend noting = cvl_oracle_backend;
-  noting.prepare = note_prepare;
+  struct cvl_superops superops = *noting.superops;
+  superops.prepare = note_prepare;
+  noting.superops = &superops;
   struct machine_options options = test_options();
   options.backend = &noting;
   struct caller c;

@@ -2,7 +2,7 @@
  * same diagnostics as uncut.
  */
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "vinterp/tests/chunked-runs.h"
 #include <criterion/criterion.h>
 #include <string.h>

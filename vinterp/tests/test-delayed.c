@@ -3,7 +3,7 @@
  * their own time.
  */
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "vinterp/tests/fixture.h"
 #include "vinterp/tests/programs.h"
 #include <criterion/criterion.h>

@@ -3,7 +3,8 @@
  */
 #include "base/tests/memory.h"
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
+#include "cvl/superop.h"
 #include "vinterp/tests/fixture.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -24,6 +25,8 @@ static struct cvl_kernel *decline(struct cvl_context *context, const struct supe
   return NULL;
 }
 
+static const struct cvl_superops declines = {.prepare = decline};
+
 /* Ways to run: the oracle in one pass, and node by node; then the delaying back end. */
 enum { ONE_PASS, DECLINING, DELAYED, WAYS = DELAYED + SEEDS };
 
@@ -32,7 +35,7 @@ static struct machine_options way(int k, bool checked) {
   options.checked = checked;
   if (k == DECLINING) {
     declining = cvl_oracle_backend;
-    declining.prepare = decline;
+    declining.superops = &declines;
     options.backend = &declining;
   } else if (k >= DELAYED) {
     options.backend = delayed_oracle(&late);
@@ -296,7 +299,7 @@ static bool run_and_note(struct cvl_context *context, uint64_t site, struct cvl_
                          const struct cvl_value *operands, struct cvl_value *outs) {
   for (int k = 0; k < 2; k++) handed_over[k] = operands[k].owned ? '1' : '0';
   handed_over[2] = '\0';
-  return cvl_oracle_backend.run(context, site, kernel, operands, outs);
+  return cvl_oracle_backend.superops->run(context, site, kernel, operands, outs);
 }
 
 Test(fused, operands_are_handed_over_at_their_last_use) {
@@ -308,7 +311,9 @@ Test(fused, operands_are_handed_over_at_their_last_use) {
       {"CONST INT (1 2) COPY 1 0 FUSED 0", "00"},
   };
   struct cvl_backend noting = cvl_oracle_backend;
-  noting.run = run_and_note;
+  struct cvl_superops superops = *noting.superops;
+  superops.run = run_and_note;
+  noting.superops = &superops;
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     char text[2000];
     snprintf(text, sizeof text, "%sFUNC MAIN %s RET", DEFINITIONS, cases[k].text);

@@ -1,7 +1,7 @@
 /* test-items.c - runs that take and leave host data, and what is known of their failures. */
 #include "vinterp/tests/fixture.h"
 
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -122,6 +122,13 @@ static void end_loan(void *with) {
   loans_ended++;
 }
 
+static bool borrow_copy(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+                        const void *data, struct cvl_notice done, struct cvl_value *out) {
+  const bool ok = cvl_oracle_backend.from_host(c, site, elem, n, data, out);
+  done.call(done.with);
+  return ok;
+}
+
 /* Vectors of LENT elements only; what it lends is elsewhere, so that a copy would show. */
 static bool lend_some(struct cvl_context *c, const struct cvl_value *v, struct cvl_loan *loan) {
   if (cvl_oracle_backend.length(c, v).bound != LENT) return false;
@@ -133,7 +140,8 @@ static bool lend_some(struct cvl_context *c, const struct cvl_value *v, struct c
 /* Those of 32 bits are widened, hence copied. */
 Test(items, wide_results_are_lent) {
   struct cvl_backend backend = cvl_oracle_backend;
-  backend.lend = lend_some;
+  const struct cvl_sharing sharing = {borrow_copy, lend_some};
+  backend.sharing = &sharing;
   for (size_t w = 0; w < 2; w++) {
     struct machine_options options = test_options();
     options.backend = &backend;

@@ -3,7 +3,8 @@
  */
 #include "vinterp/tests/fixture.h"
 
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
+#include "cvl/processes.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,33 @@ static bool read_own(struct cvl_context *c, const struct cvl_value *v, uint64_t 
                      uint64_t n, void *dst) {
   return !own.fails && table.to_host(c, v, first, n, dst);
 }
+
+static bool sum_before(struct cvl_context *c, bool mine, uint64_t n, uint64_t *before) {
+  (void)c, (void)n;
+  *before = 0;
+  return mine;
+}
+
+static unsigned stops(struct cvl_context *c, uint64_t epoch, unsigned wish) {
+  (void)c, (void)epoch;
+  return wish;
+}
+
+/* No call is worth it. */
+static bool deal(struct cvl_context *c, uint64_t site, struct cvl_deal *d) {
+  (void)c, (void)site, (void)d;
+  return false;
+}
+
+static const struct cvl_processes processes = {.process = process,
+                                               .broadcast = broadcast,
+                                               .any = any,
+                                               .sum_before = sum_before,
+                                               .from_first = from_first,
+                                               .stops = stops,
+                                               .own_range = own_range,
+                                               .read_own = read_own,
+                                               .deal = deal};
 
 /* ---- a sink in memory ---- */
 
@@ -120,12 +148,7 @@ static void run(struct run_of *r, const char *text, struct widths widths,
   struct ir_program *program = program_of(&r->arena, text, widths, &r->diags);
   cr_assert(program);
   table = cvl_oracle_backend;
-  table.process = process;
-  table.broadcast = broadcast;
-  table.any = any;
-  table.from_first = from_first;
-  table.own_range = own_range;
-  table.read_own = read_own;
+  table.processes = &processes;
   options.backend = &table;
   r->machine = machine_new(&options, &r->diags);
   cr_assert(r->machine);

@@ -1,5 +1,5 @@
 /* test-print.c - the text of values, on the sequential back end of the tests. */
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
 #include "vinterp/machine-private.h"
 #include "vinterp/print.h"
 #include <criterion/criterion.h>

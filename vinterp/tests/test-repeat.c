@@ -4,7 +4,8 @@
 #include "vinterp/tests/fixture.h"
 
 #include "cvl/delayed.h"
-#include "cvl/oracle.h"
+#include "cvl/oracle/oracle.h"
+#include "cvl/superop.h"
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static bool note_upload(struct cvl_context *context, uint64_t site, enum cvl_ele
 
 static struct cvl_kernel *note_prepare(struct cvl_context *context, const struct superop *op) {
   prepared++;
-  return cvl_oracle_backend.prepare(context, op);
+  return cvl_oracle_backend.superops->prepare(context, op);
 }
 
 static void wipe(void *context) {
@@ -128,7 +129,9 @@ static void wipe(void *context) {
 Test(repeat, arguments_are_loaded_and_superoperators_prepared_once) {
   struct cvl_backend noting = cvl_oracle_backend;
   noting.from_host = note_upload;
-  noting.prepare = note_prepare;
+  struct cvl_superops superops = *noting.superops;
+  superops.prepare = note_prepare;
+  noting.superops = &superops;
   struct machine_options options = test_options();
   options.backend = &noting;
   for (uint64_t runs = 0; runs <= RUNS; runs += RUNS) {

@@ -1,0 +1,23 @@
+/* items.h - the list of the suite's items. Private to the conformance suite. */
+#ifndef RAVEL_CVL_CONFORMANCE_ITEMS_H
+#define RAVEL_CVL_CONFORMANCE_ITEMS_H
+
+#include "cvl/suite/suite.h"
+
+enum { ITEMS_MAX = 200 };
+
+struct item_list {
+  size_t count;
+  struct item items[ITEMS_MAX];
+};
+
+/* All elementwise and combining rows of the tables, all moving operations, all chapters. */
+void items_make(struct item_list *);
+/* Whether the item is named: "ADD_SCAN.FLOAT", or "ADD_SCAN" for all classes. NULL: all. */
+bool item_matches(const struct item *, const char *only);
+/* Whether the options ask for the item at this index: it matches and is of the shard. The
+ * classes of an operation are in different shards, and operations begin with a different one in
+ * turn. */
+bool item_wanted(const struct item_list *, size_t i, const struct conformance_options *);
+
+#endif
