@@ -218,7 +218,7 @@ static void generate_without_memory(struct suite *s) {
 
 static void check_loan(struct suite *s, const struct cvl_loan *loan,
                        const struct host_value *h) {
-  if (memcmp(loan->data, h->data, host_bytes(h)) != 0) suite_fail(s, "what was lent changed");
+  if (memcmp(loan->data, h->data, host_bytes(h)) != 0) suite_fail(s, "what was exported changed");
 }
 
 /* A vector of the back end's own: -x, computed. */
@@ -267,10 +267,10 @@ static void lend(struct suite *s, uint64_t n, bool closes) {
   struct cvl_value v;
   struct cvl_loan loan[2];
   for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, (int64_t)i);
-  snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements lent", n);
+  snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements exported", n);
   if (negated(s, &h, &v)) {
     const bool lent = s->b->sharing->lend(s->ctx, &v, &loan[0]);
-    if (lent && !s->b->sharing->lend(s->ctx, &v, &loan[1])) suite_fail(s, "lent once only");
+    if (lent && !s->b->sharing->lend(s->ctx, &v, &loan[1])) suite_fail(s, "exported once only");
     s->cases++;
     if (!lent) {
       s->b->release(s->ctx, &v);

@@ -125,7 +125,7 @@ static void lend_slice(struct suite *s, const struct cvl_value *v,
   struct cvl_loan loan;
   if (!s->b->sharing || !s->b->sharing->lend(s->ctx, v, &loan)) return;
   if (memcmp(loan.data, want->data, host_bytes(want)) != 0)
-    suite_fail(s, "other elements are lent");
+    suite_fail(s, "other elements are exported");
   loan.end.call(loan.end.with);
 }
 
