@@ -140,7 +140,8 @@ def executed_by(program, wanted):
         for number, said in enumerate(program.seeds):
             out = program.output(said, Path(folder, str(number)))
             if out != program.expected:
-                sys.exit(f"FAIL {program.name} without a mutation, {said}:\n{out}\n    expected\n{program.expected}")
+                sys.exit(f"FAIL {program.name} without a mutation, {said}:\n{str(out)[:400]}\n"
+                         f"    expected\n{program.expected[:400]}")
         found = read_coverage(folder)
     return {label: counts for label, counts in found.items() if program.has(label, wanted)}
 

@@ -143,9 +143,9 @@ struct module;
 
 struct kernel {
   std::string name;
-  /* The name as messages and reports have it. NVRTC gives the kernels of all superoperators one
-   * name; so a name without types of C++ has a digest of the instructions behind it, which is
-   * the same in every run: fused_kernel#5f3a90c2. */
+  /* The name as messages and reports have it. That of a superoperator's kernel differs between
+   * programs; so a name without types of C++ has a digest of the instructions behind it, which
+   * is the same for the same code: fused_5e0d_kernel#5f3a90c2. */
   std::string label;
   const module *from = nullptr;
   std::vector<instruction> code;

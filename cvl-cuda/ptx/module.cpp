@@ -296,13 +296,23 @@ module::module(std::string source,
   for (const kernel_text &k : text.kernels) texts_[k.name] = &k;
 }
 
-/* FNV-1a, of 32 bits; without the kernel's own name, which its parameters have. */
+/* How many characters from s[i] on say where the kernel is rather than what it does: its own
+ * name, which its parameters have, and its number in the module, which its labels have
+ * ($L__BB2_5). */
+static size_t length_of_place(const kernel &k, const std::string &s, size_t i) {
+  static const std::string label = "$L__BB";
+  if (s.compare(i, k.name.size(), k.name) == 0) return k.name.size();
+  if (s.compare(i, label.size(), label) != 0) return 0;
+  return std::min(s.find('_', i + label.size()), s.size()) - i;
+}
+
+/* FNV-1a, of 32 bits: the same wherever the kernel is. */
 static uint32_t digest_of(const kernel &k) {
   uint32_t digest = 2166136261u;
   for (const std::string &statement : k.text) {
     /* The byte 0 behind it, too. */
     for (size_t i = 0; i <= statement.size(); i++) {
-      while (statement.compare(i, k.name.size(), k.name) == 0) i += k.name.size();
+      while (const size_t n = length_of_place(k, statement, i)) i += n;
       digest = (digest ^ (uint8_t)statement.c_str()[i]) * 16777619u;
     }
   }

@@ -19,9 +19,8 @@
  *   coverage=FILE at the end a line for each instruction of each kernel that was launched is
  *                 added to the file: how often it was executed
  *   drop=KERNEL@N leaves out instruction N of a kernel, a barrier or fence: does a test notice?
- *                 KERNEL is its name in the PTX; of superoperators, which NVRTC all names
- *                 fused_kernel, that and the digest that coverage and messages have behind it,
- *                 or the name alone, which means all of them
+ *                 KERNEL is its name in the PTX; of a superoperator also that and the digest
+ *                 that coverage and messages have behind it
  *   narrow=KERNEL@N
  *                 the mask of instruction N, which exchanges values between lanes or lets them
  *                 meet, lacks the highest of its lanes
