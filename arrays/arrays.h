@@ -61,7 +61,6 @@ struct array_type {
 };
 
 struct array_column {
-  bool is_float;
   uint64_t length;
   union {
     int64_t *ints; /* bools are 0 and 1 */

@@ -21,7 +21,8 @@ static struct csv_word csv_trim(struct csv_word w) {
   return w;
 }
 
-struct csv_word csv_trimmed(const struct csv_reading *r) {
+/* Returns the field just read without spaces around it. */
+static struct csv_word csv_trimmed(const struct csv_reading *r) {
   return csv_trim((struct csv_word){r->field, r->length});
 }
 
@@ -59,7 +60,8 @@ static bool csv_read_word(struct csv_word whole, enum array_leaf leaf, struct cs
 
 /* ---- missing values ---- */
 
-bool csv_is_missing(const struct csv_reading *r) {
+/* Returns whether the field just read counts as missing. */
+static bool csv_is_missing(const struct csv_reading *r) {
   const struct csv_style *s = r->style;
   if (r->quoted || (!s->has_missing && !s->has_replacement)) return false;
   const struct csv_word w = csv_trimmed(r);

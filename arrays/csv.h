@@ -93,12 +93,8 @@ struct csv_cell {
   const char *text;
 };
 
-/* Returns the field just read without spaces around it. */
-struct csv_word csv_trimmed(const struct csv_reading *);
 /* Returns the field just read without spaces around it, unless it stood in quotes. */
 struct csv_word csv_name(const struct csv_reading *);
-/* Returns whether the field just read counts as missing. */
-bool csv_is_missing(const struct csv_reading *);
 /* Returns whether the field just read begins as a number does, or is a bool or missing: such a
  * field is no name. */
 bool csv_is_data(const struct csv_reading *);

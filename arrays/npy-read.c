@@ -231,7 +231,7 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
     const bool large = npy_spools(r, r->count * sizeof(int64_t)) != NULL;
     return large ? read_spooled(r, &s, column) : read_into(r, &s, column);
   }
-  *column = (struct array_column){.is_float = s.leaf == ARRAY_FLOAT, .length = r->count};
+  *column = (struct array_column){.length = r->count};
   column->as.ints = (int64_t *)(uintptr_t)s.p;
   return true;
 }

@@ -107,7 +107,7 @@ bool array_grow_float(struct array_growing *g, double x, const char **problem) {
 
 bool array_grow_end(struct array_growing *g, struct array_column *out, const char **problem) {
   struct file_problem why;
-  *out = (struct array_column){.is_float = g->leaf == ARRAY_FLOAT, .length = g->items.count};
+  *out = (struct array_column){.length = g->items.count};
   out->as.ints = g->items.items;
   if (!g->spool) return true;
   if (!spool_finish(g->spool, &why)) return array_spool_failed(g->arena, &why, problem);

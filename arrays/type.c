@@ -195,7 +195,7 @@ struct array_column array_ints(struct arena *arena, uint64_t length) {
 }
 
 struct array_column array_floats(struct arena *arena, uint64_t length) {
-  struct array_column column = {.is_float = true, .length = length};
+  struct array_column column = {.length = length};
   column.as.floats = arena_alloc(arena, (size_t)length * sizeof *column.as.floats);
   return column;
 }

@@ -306,10 +306,10 @@ def measure_point(plan, systems, judging, case, point, budget, before):
             print(f"  {name}: {reason}", flush=True)
     before.update({(c.name(), c.threads): (n, None if c.problem else median(c.medians()))
                    for c in found})
-    return as_json(plan, case, point, data, needed, arguments, found, streams)
+    return as_json(case, point, data, needed, arguments, found, streams)
 
 
-def as_json(plan, case, point, data, needed, arguments, found, streams):
+def as_json(case, point, data, needed, arguments, found, streams):
     variant, n, held = point
     peers = {c.threads: c for c in found if c.name() == PEER and not c.problem}
     bare = streams[0] if streams and not streams[0].problem else None

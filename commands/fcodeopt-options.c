@@ -1,19 +1,10 @@
 /* fcodeopt-options.c - the command line of fcodeopt: what its options mean. */
 #include "commands/fcodeopt-options.h"
-#include "commands/arguments.h"
 
 #include <string.h>
 
-enum option_id {
-#define OPTION(id, letter, name, argument, help) OPT_##id,
-#include "commands/fcodeopt-options.def"
-  OPT_COUNT
-};
-
-static const struct option_row rows[OPT_COUNT] = {
-#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
-#include "commands/fcodeopt-options.def"
-};
+#define OPTIONS "commands/fcodeopt-options.def"
+#include "commands/option-rows.h"
 
 static const struct pass {
   const char *name, *what;

@@ -270,7 +270,7 @@ bool library_make_entry(struct making *m, const char *text) {
                          type_text(m->l.arena, result, false));
   e->file = library_comment(m->l.arena, g->form->source->name);
   e->line = source_position(g->form->source, g->form->at.start).line;
-  e->takes = c_type_contents(m->l.arena, argument, true);
-  e->gives = c_type_contents(m->l.arena, result, true);
+  e->takes = c_type_contents(m->l.arena, argument);
+  e->gives = c_type_contents(m->l.arena, result);
   return set_program(m, e, g, argument);
 }

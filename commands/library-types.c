@@ -220,14 +220,10 @@ static void show_type_contents(struct arena *arena, struct type *t, FILE *out) {
   }
 }
 
-const char *c_type_contents(struct arena *arena, struct type *t, bool components) {
+const char *c_type_contents(struct arena *arena, struct type *t) {
   struct text text;
   if (!text_begin(&text, arena->heap)) memory_failed();
-  if (components) {
-    show_type_components(arena, type_of(t), text.stream);
-  } else {
-    show_type_contents(arena, type_of(t), text.stream);
-  }
+  show_type_components(arena, type_of(t), text.stream);
   const char *shown = text_end(&text) ? arena_copy(arena, text.bytes, text.length) : NULL;
   text_free(&text);
   if (!shown) memory_failed();

@@ -51,8 +51,8 @@ struct c_types {
  * end in memory_failed. */
 struct c_type *c_type_of(struct c_types *, struct type *);
 /* Returns the type as NESL writes it, with datatypes replaced by their contents: a context
- * need not know them. `components`: a tuple has no parentheses. */
-const char *c_type_contents(struct arena *, struct type *, bool components);
+ * need not know them. A tuple has no parentheses. */
+const char *c_type_contents(struct arena *, struct type *);
 /* Returns the name of a struct's member: c0, c1 ..., or that of a record's field. */
 const char *c_member(struct arena *, const struct c_type *, uint32_t i);
 /* Writes `double`, `struct NAME_vec_f64` ... */

@@ -314,9 +314,7 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
   columns.items = arena_alloc(arena, columns.count * sizeof *columns.items);
   for (uint32_t i = 0; i < columns.count; i++) {
     struct array_column *to = &columns.items[i];
-    *to = (struct array_column){.is_float = from[i].kind == COLUMN_FLOAT,
-                                .length = from[i].length,
-                                .equal = from[i].equal};
+    *to = (struct array_column){.length = from[i].length, .equal = from[i].equal};
     if (from[i].kind == COLUMN_FLOAT) {
       to->as.floats = (double *)(uintptr_t)from[i].as.floats;
     } else if (from[i].kind == COLUMN_BOOL) {

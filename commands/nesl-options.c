@@ -2,22 +2,13 @@
 #include "commands/nesl-options.h"
 #include "arrays/arrays.h"
 #include "base/number.h"
-#include "commands/arguments.h"
 #include "commands/nesl.h"
 #include "commands/source.h"
 
 #include <string.h>
 
-enum option_id {
-#define OPTION(id, letter, name, argument, help) OPT_##id,
-#include "commands/nesl-options.def"
-  OPT_COUNT
-};
-
-static const struct option_row rows[OPT_COUNT] = {
-#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
-#include "commands/nesl-options.def"
-};
+#define OPTIONS "commands/nesl-options.def"
+#include "commands/option-rows.h"
 
 enum { DEFAULT_PRINT_LENGTH = 100, DEFAULT_PRINT_TOTAL = 1000 /* at the prompt */ };
 

@@ -1,19 +1,10 @@
 /* neslc-options.c - the command line of neslc: what its options mean. */
 #include "commands/neslc-options.h"
-#include "commands/arguments.h"
 
 #include <string.h>
 
-enum option_id {
-#define OPTION(id, letter, name, argument, help) OPT_##id,
-#include "commands/neslc-options.def"
-  OPT_COUNT
-};
-
-static const struct option_row rows[OPT_COUNT] = {
-#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
-#include "commands/neslc-options.def"
-};
+#define OPTIONS "commands/neslc-options.def"
+#include "commands/option-rows.h"
 
 void neslc_options_help(FILE *out) {
   fputs("usage: neslc [options] FILE.nesl\n"

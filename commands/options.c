@@ -1,23 +1,14 @@
 /* options.c - the command line of vinterp: what its options mean. */
 #include "commands/options.h"
 #include "base/number.h"
-#include "commands/arguments.h"
 #include "commands/run-options.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum option_id {
-#define OPTION(id, letter, name, argument, help) OPT_##id,
-#include "commands/options.def"
-  OPT_COUNT
-};
-
-static const struct option_row rows[OPT_COUNT] = {
-#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
-#include "commands/options.def"
-};
+#define OPTIONS "commands/options.def"
+#include "commands/option-rows.h"
 
 /* Complains in the name of the command. */
 #define complain(...) usage_error("vinterp", __VA_ARGS__)

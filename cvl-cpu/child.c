@@ -49,21 +49,21 @@ bool child_ended(pid_t child, int *status) {
   return ended != 0;
 }
 
-static void pause_for(long nanoseconds) {
-  nanosleep(&(struct timespec){.tv_nsec = nanoseconds}, NULL);
+static void pause_briefly(void) {
+  enum { NANOSECONDS = 2000000 }; /* a compiler takes some hundred times as many */
+  nanosleep(&(struct timespec){.tv_nsec = NANOSECONDS}, NULL);
 }
 
 bool child_await(pid_t child, struct cvl_stop stop, int *status) {
-  enum { LOOK_NANOSECONDS = 2000000 }; /* of some hundred times as many that a compiler takes */
   while (!child_ended(child, status)) {
     if (stop.asks && stop.asks(stop.with)) return false;
-    pause_for(LOOK_NANOSECONDS);
+    pause_briefly();
   }
   return true;
 }
 
 void child_end(pid_t child) {
-  enum { LOOKS = 50, LOOK_NANOSECONDS = 2000000 }; /* for the compiler to remove its files */
+  enum { LOOKS = 50 }; /* for the compiler to remove its files */
   int status;
   kill(-child, SIGTERM);
   for (int i = 0; i < LOOKS; i++) {
@@ -71,7 +71,7 @@ void child_end(pid_t child) {
       kill(-child, SIGKILL); /* those it has not waited for */
       return;
     }
-    pause_for(LOOK_NANOSECONDS);
+    pause_briefly();
   }
   kill(-child, SIGKILL);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

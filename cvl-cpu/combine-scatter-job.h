@@ -22,7 +22,6 @@ struct scatter_job {
   const struct move_kernels *move;
   const struct move_int *ints;
   size_t bytes[SUPEROP_COLUMNS_MAX];
-  size_t item;             /* bytes of all columns */
   uint64_t ranges;         /* of the destinations */
   _Atomic uint64_t fault;  /* lowest position of an index out of range */
   bool checked;            /* all indices are known to be within range */

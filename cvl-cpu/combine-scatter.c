@@ -99,7 +99,6 @@ bool cpu_combine_scatter(struct cvl_context *c, uint64_t site,
                           .fault = UINT64_MAX};
   for (uint32_t i = 0; i < s->columns; i++) {
     j.bytes[i] = elem_bytes(s->column[i].elem);
-    j.item += j.bytes[i];
   }
   if (s->far.total == 0 && s->near.total == 0) return true;
   if (!scatter(&j, site)) return false;

@@ -469,10 +469,6 @@ bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
 void fused_strip_column(struct fused_worker *, uint64_t first, uint64_t n);
 /* Copies the results of nodes before `end` that were computed in buffers. */
 void fused_deliver(struct fused_worker *, uint64_t first, uint64_t n, uint64_t end);
-/* Plans the prefetching of the next strip's operands over so many steps; prefetches what is due
- * when `done` of them are about to be done. */
-void fused_prefetch_begin(struct fused_worker *, uint32_t steps);
-void fused_prefetch(struct fused_worker *, uint32_t done);
 /* Sets the walks of all steps to a position. */
 void fused_walks_at(struct fused_worker *, uint64_t position);
 /* The vectors to prefetch: first the parameters, then added ones. An added one is a parameter

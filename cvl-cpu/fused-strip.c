@@ -142,7 +142,8 @@ static uint64_t prefetch_lines_of(const struct fused_worker *w, const struct til
   return (w->prefetch_count * s->bytes + LINE - 1) / LINE;
 }
 
-void fused_prefetch_begin(struct fused_worker *w, uint32_t steps) {
+/* Plans the prefetching of the next strip's operands over so many steps. */
+static void fused_prefetch_begin(struct fused_worker *w, uint32_t steps) {
   w->prefetch_stream = 0;
   w->prefetch_line = w->prefetch_lines = w->prefetched = w->prefetch_pace = 0;
   if (w->prefetch_count == 0 || steps == 0) return;
@@ -161,7 +162,8 @@ void fused_prefetch_begin(struct fused_worker *w, uint32_t steps) {
  * product of 10 million pairs, one thread, then takes twice as long (`bench/run dot-product
  * --threads 1
  * --largest`). */
-void fused_prefetch(struct fused_worker *w, uint32_t done) {
+/* Prefetches what is due when `done` steps are about to be done. */
+static void fused_prefetch(struct fused_worker *w, uint32_t done) {
   uint64_t due = w->prefetch_pace * done >> 32;
   if (due > w->prefetch_lines) due = w->prefetch_lines;
   while (w->prefetched < due) {

@@ -14,9 +14,9 @@
 
 #define SET(set)                                                                               \
   {                                                                                            \
-    .name = #set, .map = &map_kernels_##set, .move = &move_kernels_##set,                      \
-    .random = &random_kernels_##set, .reduce = &reduce_kernels_##set,                          \
-    .scan = &scan_kernels_##set, .rank = &rank_kernels_##set, .copy = &copy_kernels_##set,     \
+    .map = &map_kernels_##set, .move = &move_kernels_##set, .random = &random_kernels_##set,   \
+    .reduce = &reduce_kernels_##set, .scan = &scan_kernels_##set, .rank = &rank_kernels_##set, \
+    .copy = &copy_kernels_##set,                                                               \
   }
 
 /* The sets that CMakeLists.txt compiles, from the plainest to the best. */

@@ -21,7 +21,6 @@ struct rank_kernels;   /* kernels-rank.h */
 struct copy_kernels;   /* kernels-copy.h: runs of segments */
 
 struct cpu_kernels {
-  const char *name;
   const struct map_kernels *map;
   const struct move_kernels *move;
   const struct random_kernels *random;

@@ -75,7 +75,6 @@ private:
     return bits == 0 || longest >> (bits - FUSED_TREE_BITS) > 1 << FUSED_TREE_BITS;
   }
   void add_values(arguments &, const cvl_value *);
-  void add_memory(arguments &, const column_memory &);
   void add_entries(arguments &, const column_memory &);
   void add_pointers(arguments &, const column_memory &);
   void add_source(arguments &, int bits, const cvl_value *columns, const cvl_value *identities,

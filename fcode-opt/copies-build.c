@@ -109,7 +109,6 @@ static void copies_renumber(const struct builder *b, uint32_t *number) {
 
 static struct superop *copies_complete(struct builder *b, uint32_t outputs) {
   struct opt *o = b->c->o;
-  struct superop *op = arena_alloc(o->arena, sizeof *op);
   uint8_t *params = arena_alloc(o->arena, b->params.count + 1);
   uint32_t *output = arena_alloc(o->arena, sizeof *output);
   for (uint32_t i = 0; i < b->params.count; i++)
@@ -119,19 +118,13 @@ static struct superop *copies_complete(struct builder *b, uint32_t outputs) {
     for (uint32_t i = 0; i < node->operand_count; i++) copies_renumber(b, &node->operands[i]);
   }
   *output = (uint32_t)(b->params.count + b->nodes.count - 1);
-  *op = (struct superop){.number = o->program->superop_count,
-                         .param_count = (uint32_t)b->params.count,
-                         .params = params,
-                         .node_count = (uint32_t)b->nodes.count,
-                         .nodes = b->nodes.items,
-                         .output_count = outputs,
-                         .outputs = output};
-  const char *why;
-  uint32_t node;
-  const bool fine = superop_complete(o->arena, op, &why, &node);
-  pass_require(o, fine || !why);
-  if (!fine) memory_failed();
-  return op;
+  return rewrite_superop(o, (struct superop){.number = o->program->superop_count,
+                                             .param_count = (uint32_t)b->params.count,
+                                             .params = params,
+                                             .node_count = (uint32_t)b->nodes.count,
+                                             .nodes = b->nodes.items,
+                                             .output_count = outputs,
+                                             .outputs = output});
 }
 
 static bool copies_same_locations(const struct superop *a, const struct superop *b) {

@@ -39,7 +39,8 @@ bool copies_constant(const struct copies *c, ir_var v, int64_t element) {
   return is_element(x, element);
 }
 
-bool copies_by_runs(const struct copies *c, ir_var v) {
+/* Returns whether v is an INDEX of stride 1 that cannot fail. */
+static bool copies_by_runs(const struct copies *c, ir_var v) {
   const struct ir_binding *x = c->definitions[v];
   return is_op_of(x, OPC_INDEX) && sizes_safe(c->sizes, c->function, x) &&
          copies_constant(c, x->operands[1], 1);

@@ -37,8 +37,6 @@ struct copies {
   uint32_t *uses;
 };
 
-/* Returns whether v is an INDEX of stride 1 that cannot fail. */
-bool copies_by_runs(const struct copies *, ir_var v);
 /* Returns whether v is one element for all: a constant of this element, or spread from one. */
 bool copies_constant(const struct copies *, ir_var v, int64_t element);
 

@@ -26,7 +26,9 @@ static bool same_scalar(const struct cvl_value *a, const struct cvl_value *b) {
   return x == y && signbit(x) == signbit(y);
 }
 
-bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value) {
+/* Finds the value of all elements of v. Returns false if they are not known to be equal, or v
+ * is empty. */
+static bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value) {
   const struct ir_binding *dist;
   while ((dist = known_op(s, v, OPC_DIST)) != NULL) v = dist->operands[0];
   const struct vcode_constant *c = known_constant(s, v);

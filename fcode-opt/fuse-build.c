@@ -170,26 +170,17 @@ static void fused_find_outputs(struct builder *s) {
   }
 }
 
-/* The plan follows the rules of superop.h, so only memory can fail. */
 static struct superop *fused_complete(struct builder *s) {
   struct fuse *fuse = s->b->fuse;
-  struct arena *arena = fuse->o->arena;
-  struct superop *op = arena_alloc(arena, sizeof *op);
-  uint8_t *params = arena_alloc(arena, s->params.count);
+  uint8_t *params = arena_alloc(fuse->o->arena, s->params.count);
   for (size_t i = 0; i < s->params.count; i++)
     params[i] = ir_superop_kind(fuse->f->vars[s->params.items[i]]);
-  op->param_count = (uint32_t)s->params.count;
-  op->params = params;
-  op->node_count = (uint32_t)s->nodes.count;
-  op->nodes = s->nodes.items;
-  op->output_count = (uint32_t)s->outputs.count;
-  op->outputs = s->outputs.items;
-  const char *why;
-  uint32_t node;
-  bool fine = superop_complete(arena, op, &why, &node);
-  pass_require(fuse->o, fine || !why);
-  if (!fine) memory_failed();
-  return op;
+  return rewrite_superop(fuse->o, (struct superop){.param_count = (uint32_t)s->params.count,
+                                                   .params = params,
+                                                   .node_count = (uint32_t)s->nodes.count,
+                                                   .nodes = s->nodes.items,
+                                                   .output_count = (uint32_t)s->outputs.count,
+                                                   .outputs = s->outputs.items});
 }
 
 /* ---- one definition for equal superoperators ---- */

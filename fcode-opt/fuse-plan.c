@@ -163,7 +163,7 @@ static void assign_group(struct planner *p, uint32_t least) {
     if (!fit.fine || (*group && !accepts(b, *group - 1, u))) continue;
     if (!*group) {
       *array_push(b->fuse->o->scratch, &b->groups) =
-          (struct fuse_group){.stage = stage, .domain = u->domain, .segments = IR_NO_VAR};
+          (struct fuse_group){.stage = stage, .segments = IR_NO_VAR};
       *group = (uint32_t)b->groups.count;
     }
     join_group(b, *group - 1, u);

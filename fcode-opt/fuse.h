@@ -74,7 +74,7 @@ struct fuse_member {
 };
 
 struct fuse_group {
-  uint32_t stage, domain;
+  uint32_t stage;
   uint32_t own;    /* nodes of its own */
   uint32_t params; /* at least so many */
   ir_var segments; /* of its reductions, scans and packs, or IR_NO_VAR */

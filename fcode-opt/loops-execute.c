@@ -7,7 +7,8 @@
 
 /* ---- domains ---- */
 
-uint32_t loops_base(const struct symbolic *s, uint32_t domain) {
+/* Returns the domain that is not joined and has the same elements. */
+static uint32_t loops_base(const struct symbolic *s, uint32_t domain) {
   while (s->domains.items[domain].first != LOOPS_NONE) domain = s->domains.items[domain].parent;
   return domain;
 }

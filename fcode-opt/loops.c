@@ -172,7 +172,6 @@ static void add_loop_node(struct builder *b, uint32_t *carried) {
 static struct superop *complete_loop(struct builder *b, const uint32_t *outputs,
                                      uint32_t count) {
   struct opt *o = b->s->o;
-  struct superop *op = arena_alloc(o->arena, sizeof *op);
   uint8_t *params = arena_alloc(o->arena, b->s->f->param_count + 1);
   uint32_t *outs = arena_alloc(o->arena, count * sizeof *outs);
   for (uint32_t i = 0; i < b->s->f->param_count; i++) {
@@ -180,19 +179,13 @@ static struct superop *complete_loop(struct builder *b, const uint32_t *outputs,
     params[i] = k->shape == SHAPE_DOMAIN ? SUPEROP_SEGDES : expr_of(b, k->expr)->elem;
   }
   memcpy(outs, outputs, count * sizeof *outs);
-  *op = (struct superop){.number = o->program->superop_count,
-                         .param_count = b->s->f->param_count,
-                         .params = params,
-                         .node_count = (uint32_t)b->nodes.count,
-                         .nodes = b->nodes.items,
-                         .output_count = count,
-                         .outputs = outs};
-  const char *why;
-  uint32_t node;
-  bool fine = superop_complete(o->arena, op, &why, &node);
-  pass_require(o, fine || !why);
-  if (!fine) memory_failed();
-  return op;
+  return rewrite_superop(o, (struct superop){.number = o->program->superop_count,
+                                             .param_count = b->s->f->param_count,
+                                             .params = params,
+                                             .node_count = (uint32_t)b->nodes.count,
+                                             .nodes = b->nodes.items,
+                                             .output_count = count,
+                                             .outputs = outs});
 }
 
 /* Returns the first parameter that the loop carries; or LOOPS_NONE. */

@@ -88,7 +88,5 @@ bool loops_is_number(const struct symbolic *, uint32_t expr, int64_t);
 /* loops-execute.c: executes the function's body; returns false if an operation is not
  * supported. */
 bool loops_execute(struct symbolic *);
-/* Returns the domain that is not joined and has the same elements. */
-uint32_t loops_base(const struct symbolic *, uint32_t domain);
 
 #endif

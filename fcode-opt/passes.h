@@ -113,6 +113,9 @@ struct ir_function rewrite_copy_function(struct opt *, const struct ir_function 
 void rewrite_reserve(struct opt *, uint32_t functions);
 /* Adds a function, and returns its number. */
 uint32_t rewrite_add_function(struct opt *, const struct ir_function *);
+/* Returns a copy of a superoperator, completed (superop_complete). Only memory can be at fault.
+ */
+struct superop *rewrite_superop(struct opt *, struct superop);
 /* Add parameters to a function, and operands for them to a call. They are variables that
  * nothing in the function binds any more. In a function by instances they are shared. */
 void rewrite_add_params(struct opt *, struct ir_function *, const ir_var *, uint32_t count);

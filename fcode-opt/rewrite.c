@@ -292,3 +292,14 @@ void rewrite_ends(struct opt *o) {
     if (f->typed && !f->returns) cut_block(program, f->body);
   }
 }
+
+struct superop *rewrite_superop(struct opt *o, struct superop made) {
+  struct superop *op = arena_alloc(o->arena, sizeof *op);
+  const char *why;
+  uint32_t node;
+  *op = made;
+  const bool fine = superop_complete(o->arena, op, &why, &node);
+  pass_require(o, fine || !why);
+  if (!fine) memory_failed();
+  return op;
+}

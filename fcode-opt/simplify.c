@@ -21,7 +21,8 @@ static void reserve_facts(struct simplifier *s) {
   s->fact_capacity = larger;
 }
 
-ir_var simplify_var(struct simplifier *s, const struct ir_kind *kind) {
+/* Makes a variable in this walk. */
+static ir_var simplify_var(struct simplifier *s, const struct ir_kind *kind) {
   ir_var v = rewrite_var(s->o, s->f, kind);
   reserve_facts(s);
   return v;
@@ -163,7 +164,8 @@ static void forward_results(struct simplifier *s, const struct ir_binding *call)
   }
 }
 
-void simplify_binding(struct simplifier *s, struct ir_binding *x) {
+/* Simplifies x, whose operands are renamed, and appends it unless it was replaced. */
+static void simplify_binding(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = FOLD_AGAIN;
   while (x->form == IR_OP && folded == FOLD_AGAIN) {
     folded = fold_binding(s, x);
@@ -192,9 +194,11 @@ void simplify_binding(struct simplifier *s, struct ir_binding *x) {
   if (x->form == IR_CALL) forward_results(s, x);
 }
 
-ir_var simplify_emit(struct simplifier *s, uint16_t op, uint8_t type,
-                     const struct ir_kind *result, uint32_t count, const ir_var *operands,
-                     const struct ir_binding *because) {
+/* Simplifies and appends a new operation with one result, and returns that, perhaps of an
+ * earlier operation. It must not fail. */
+static ir_var simplify_emit(struct simplifier *s, uint16_t op, uint8_t type,
+                            const struct ir_kind *result, uint32_t count,
+                            const ir_var *operands, const struct ir_binding *because) {
   struct ir_binding x =
       rewrite_binding(s->o, op, type, count, 1, because->pos, because->origin);
   memcpy(x.operands, operands, count * sizeof *operands);

@@ -50,17 +50,9 @@ struct simplifier {
 
 /* ---- simplify.c ---- */
 
-/* Makes a variable in this walk. */
-ir_var simplify_var(struct simplifier *, const struct ir_kind *);
 /* From here on v is `same`, which is bound already. */
 void simplify_replace(struct simplifier *, ir_var v, ir_var same);
-/* Simplifies x, whose operands are renamed, and appends it unless it was replaced. */
-void simplify_binding(struct simplifier *, struct ir_binding *x);
-/* Simplifies and appends a new operation with one result, and returns that, perhaps of an
- * earlier operation. It must not fail. */
-ir_var simplify_emit(struct simplifier *, uint16_t op, uint8_t type,
-                     const struct ir_kind *result, uint32_t count, const ir_var *operands,
-                     const struct ir_binding *because);
+/* Appends a constant, and returns it, perhaps of an earlier operation. */
 ir_var simplify_constant(struct simplifier *, const struct vcode_constant *,
                          const struct ir_binding *because);
 
@@ -87,9 +79,6 @@ enum folded fold_binding(struct simplifier *, struct ir_binding *x);
 /* Returns the constant of an INT scalar or a descriptor of one segment whose number the size
  * analysis knows; or NULL. */
 const struct vcode_constant *fold_known_constant(struct simplifier *, ir_var);
-/* Finds the value of all elements of v. Returns false if they are not known to be equal, or v
- * is empty. */
-bool fold_uniform(const struct simplifier *, ir_var, struct cvl_value *);
 
 /* ---- common.c ---- */
 

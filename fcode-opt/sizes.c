@@ -31,7 +31,7 @@ static uint32_t pair_class(struct map *pairs, uint32_t a, uint32_t b) {
 /* The variables of a boundary, as the function at hand names them: one list, then another. */
 struct pair_of_lists {
   const ir_var *first, *second;
-  uint32_t first_count, count;
+  uint32_t first_count;
 };
 
 static ir_var listed(const struct pair_of_lists *l, uint32_t i) {
@@ -184,13 +184,12 @@ static bool follow_call(struct sizes_walk *w, const struct ir_binding *x) {
   uint32_t callee = x->as.callee;
   const struct ir_function *f = &w->sizes->o->program->functions[callee];
   struct sizes_function *kept = &w->sizes->functions[callee];
-  struct pair_of_lists in = {x->operands, NULL, x->operand_count, x->operand_count};
+  struct pair_of_lists in = {x->operands, NULL, x->operand_count};
   if (!f->typed) return true;
   const struct sizes_chunks *c = f->instances ? chunks_of_call(w, x) : NULL;
   if (boundary_meet(w, &kept->entry, &in, c)) enqueue(w->sizes, callee);
   if (!f->returns || !kept->exit.reached) return false;
-  struct pair_of_lists all = {x->operands, x->results, x->operand_count,
-                              x->operand_count + x->result_count};
+  struct pair_of_lists all = {x->operands, x->results, x->operand_count};
   boundary_apply(w, &kept->exit, &all, true);
   return true;
 }
@@ -390,7 +389,7 @@ static void follow_function(struct sizes_walk *w, const struct callers *callers,
   w->function = function;
   w->f = f;
   facts_reset(w->facts, f->var_count);
-  struct pair_of_lists in = {f->params, NULL, f->param_count, f->param_count};
+  struct pair_of_lists in = {f->params, NULL, f->param_count};
   for (uint32_t i = 0; i < f->param_count; i++) bind_with_facts(w, f->params[i]);
   boundary_apply(w, &kept->entry, &in, false);
   learn_mark(w, f);
@@ -402,8 +401,7 @@ static void follow_function(struct sizes_walk *w, const struct callers *callers,
       kept->assumed[2 * v + k] = facts_assumed(w->facts, TERMS_PER_VAR * v + k);
   }
   if (!returns) return;
-  struct pair_of_lists out = {f->params, f->body->results, f->param_count,
-                              f->param_count + f->body->result_count};
+  struct pair_of_lists out = {f->params, f->body->results, f->param_count};
   if (!boundary_meet(w, &kept->exit, &out, NULL)) return;
   for (uint32_t i = callers->first[function]; i < callers->first[function + 1]; i++) {
     if (w->sizes->functions[callers->list[i]].entry.reached)

@@ -20,12 +20,6 @@ static const struct superop_node *column(const struct combination *c, uint32_t i
   return &c->op->nodes[c->at.first + i];
 }
 
-static void fields(const struct combination *c) {
-  for (uint32_t i = 0; i < c->at.count; i++) {
-    fprintf(c->out, "  %s at%u;\n", type_of(c, column(c, i)->result), i);
-  }
-}
-
 /* What combine-tree.h wants to know. */
 static void define(const struct combination *c, const char *name) {
   fprintf(c->out, "#define NAME(x) %s_##x\n#define COLUMNS(X)", name);
@@ -33,7 +27,9 @@ static void define(const struct combination *c, const char *name) {
     fprintf(c->out, " X(%u, %s)", i, type_of(c, column(c, i)->result));
   }
   fputs("\nstruct NAME(item) {\n", c->out);
-  fields(c);
+  for (uint32_t i = 0; i < c->at.count; i++) {
+    fprintf(c->out, "  %s at%u;\n", type_of(c, column(c, i)->result), i);
+  }
   fputs("};\n\n", c->out);
 }
 
@@ -90,12 +86,6 @@ static void function(const struct combination *c) {
         c->out);
   statements(c, "struct NAME(item)");
   fputs("}\n\n", c->out);
-}
-
-void emit_combination_fields(const struct superop *op, uint32_t first, struct widths widths,
-                             FILE *out) {
-  const struct combination c = {op, superop_combination_at(op, first), widths, out};
-  fields(&c);
 }
 
 void emit_combination_statements(const struct superop *op, uint32_t first, struct widths widths,

@@ -33,10 +33,9 @@ void emit_map(const char *text, const struct superop_node *, FILE *);
 void emit_loop_node(const struct superop *, uint32_t k, struct widths, const char *indent,
                     FILE *);
 
-/* Of the combination that begins with node `first`: the members of an item, a value atI for
- * each column I; and the statements of its function of two items l and r of type `item`, the
- * last of which returns one. */
-void emit_combination_fields(const struct superop *, uint32_t first, struct widths, FILE *);
+/* Writes the statements of the combination that begins with node `first`: its function of two
+ * items l and r of type `item`, whose member atI is the value of column I. The last statement
+ * returns one. */
 void emit_combination_statements(const struct superop *, uint32_t first, struct widths,
                                  const char *item, FILE *);
 

@@ -34,7 +34,8 @@ bool fused_may_scan(const struct superop *op, uint32_t k) {
   return row->exact && row->klass != CLASS_FLOAT;
 }
 
-bool fused_may_scatter(const struct superop *op) {
+/* Returns whether a function may execute the scatters: no result of one is an operand. */
+static bool fused_may_scatter(const struct superop *op) {
   bool some = false;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];

@@ -39,8 +39,7 @@ void body_named_operands(const struct body *);
 void body_plain_alone(const struct body *);
 /* Writes statements that give `results r[unroll]` at positions first, first + step ..., both
  * C expressions. */
-void body_plain_group(const struct body *, const char *first, const char *step,
-                      const char *indent);
+void body_plain_group(const struct body *, const char *first, const char *step);
 /* Writes the element of a parameter at another position: `at`, a C expression. */
 void body_gather_from(const struct body *, uint32_t param, const char *at);
 /* Writes plain.hpp. */

@@ -145,7 +145,7 @@ static void evaluate_group(const struct body *b) {
           "      ROLLED\n"
           "      for (; i + (unroll - 1) * threads < whole; i += unroll * threads) {\n",
           b->out);
-    body_plain_group(b, "base + i", "threads", "        ");
+    body_plain_group(b, "base + i", "threads");
     fputs("        EVERY_TIME\n"
           "        for (int k = 0; k < unroll; k++) {\n"
           "          stage(block.shared, i + k * threads, r[k]);\n"

@@ -92,17 +92,16 @@ void body_plain(const struct body *b) {
 
 /* ---- loops ---- */
 
-void body_plain_group(const struct body *b, const char *first, const char *step,
-                      const char *indent) {
+void body_plain_group(const struct body *b, const char *first, const char *step) {
   char more[16];
   body_segment(b, more);
   fprintf(b->out,
-          "%soperands x[unroll];\n"
-          "%sresults r[unroll];\n"
-          "%sload<%s>(x, %s);\n"
-          "%sEVERY_TIME\n"
-          "%sfor (int k = 0; k < unroll; k++) r[k] = of<true>(x[k], %s + k * %s%s);\n",
-          indent, indent, indent, step, first, indent, indent, first, step, more);
+          "        operands x[unroll];\n"
+          "        results r[unroll];\n"
+          "        load<%s>(x, %s);\n"
+          "        EVERY_TIME\n"
+          "        for (int k = 0; k < unroll; k++) r[k] = of<true>(x[k], %s + k * %s%s);\n",
+          step, first, first, step, more);
 }
 
 void body_plain_alone(const struct body *b) {

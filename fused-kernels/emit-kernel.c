@@ -360,7 +360,7 @@ void body_lane_loop(const struct body *b) {
           "      ROLLED\n"
           "      for (; whole > (unroll - 1) * ravel::WARP; whole -= unroll * ravel::WARP) {\n",
           b->out);
-    body_plain_group(b, "i", "ravel::WARP", "        ");
+    body_plain_group(b, "i", "ravel::WARP");
     fputs("        EVERY_TIME\n"
           "        for (int k = 0; k < unroll; k++) {\n"
           "          take(l, r[k]);\n"

@@ -22,8 +22,6 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
 /* Whether the function of a tile (tile.h) executes a scan: every order gives the same bits, and
  * the identity changes nothing. */
 bool fused_may_scan(const struct superop *, uint32_t node);
-/* Whether it may execute the scatters: no result of one is an operand. */
-bool fused_may_scatter(const struct superop *);
 
 /* What the function of rectangles does about a node. */
 enum fused_rectangle_task {

@@ -132,10 +132,10 @@ static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   }
 }
 
-static void put_list(struct formula *f, const struct superop_node *node, unsigned first,
-                     unsigned last, unsigned depth) {
-  for (unsigned i = first; i < last; i++) {
-    if (i != first) put(f, ", ");
+static void put_list(struct formula *f, const struct superop_node *node, unsigned count,
+                     unsigned depth) {
+  for (unsigned i = 0; i < count; i++) {
+    if (i != 0) put(f, ", ");
     put_value(f, node->operands[i], depth);
   }
 }
@@ -191,7 +191,7 @@ static void put_map(struct formula *f, const struct superop_node *node, unsigned
   } else {
     put_function(f, spelling, strlen(spelling));
     put(f, "(");
-    put_list(f, node, 0, node->operand_count, depth);
+    put_list(f, node, node->operand_count, depth);
     put(f, ")");
   }
 }
@@ -331,7 +331,7 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
     break;
   case ROLE_INDEX:
     put(f, "index(");
-    put_list(f, node, 0, 3, 0);
+    put_list(f, node, 3, 0);
     put(f, ")");
     break;
   case ROLE_GATHER:
@@ -364,7 +364,7 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
     put_function(f, opcode_info((enum opcode)node->op)->spelling,
                  strlen(opcode_info((enum opcode)node->op)->spelling));
     put(f, "(");
-    put_list(f, node, 0, node->operand_count, 0);
+    put_list(f, node, node->operand_count, 0);
     put(f, ")");
     break;
   }

@@ -393,7 +393,6 @@ static void make_room(struct arena *arena, struct scheduler *p) {
     *of_values[i] = arena_alloc(arena, values * sizeof **of_values[i]);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     *numbers[i] = arena_alloc(arena, values * sizeof **numbers[i]);
-  s->steps = p->steps;
 }
 
 bool fused_schedule_make(struct arena *arena, const struct superop *op,

@@ -70,7 +70,6 @@ struct fused_schedule {
   const struct superop *op;
   struct fused_target target;
   uint32_t stage_count; /* 0: no node is inside */
-  const uint8_t *steps; /* enum fused_step, of every node */
   uint8_t *tasks;       /* enum fused_task, of every node */
   bool *apart; /* of every node: it is executed apart, before the function of its stage; what
                   is inside as well, after it */

@@ -44,7 +44,6 @@ struct callgraph callgraph_make(struct arena *arena, const struct vcode_program 
   struct callgraph graph = {.order = c.order,
                             .first = c.first,
                             .count = c.count,
-                            .component = c.component,
                             .recursive = c.cyclic,
                             .reachable = c.reachable,
                             .may_exit = may_exit};

@@ -5,13 +5,12 @@
 #include "ir/ir.h"
 
 struct callgraph {
-  uint32_t *order;     /* all functions, component by component, callees before callers */
-  uint32_t *first;     /* component c is order[first[c] .. first[c+1]) */
-  uint32_t count;      /* components */
-  uint32_t *component; /* of each function */
-  bool *recursive;     /* per function: it may call itself, perhaps indirectly */
-  bool *reachable;     /* per function: from the entry function, by any path */
-  bool *may_exit;      /* per function: an EXIT may happen in it or beneath it */
+  uint32_t *order; /* all functions, component by component, callees before callers */
+  uint32_t *first; /* component c is order[first[c] .. first[c+1]) */
+  uint32_t count;  /* components */
+  bool *recursive; /* per function: it may call itself, perhaps indirectly */
+  bool *reachable; /* per function: from the entry function, by any path */
+  bool *may_exit;  /* per function: an EXIT may happen in it or beneath it */
 };
 
 /* Makes the graph of all CALL instructions, reached or not, in linear time, however deep calls

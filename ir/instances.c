@@ -204,28 +204,3 @@ const char *instances_fault(struct arena *arena, const struct ir_program *progra
   if (!fault) fault = effects_fault(effects[f]);
   return fault ? fault : sizes_fault(arena, function, mark);
 }
-
-struct question {
-  const struct ir_program *program;
-  uint32_t function;
-  const char *why;
-};
-
-static void answer(struct arena *arena, void *context) {
-  struct question *q = context;
-  const struct ir_function *f = &q->program->functions[q->function];
-  q->why = signature_fault(f);
-  if (!q->why && kinds_fault(arena, f))
-    q->why = "takes or leaves what is not INT, FLOAT, BOOL or SEGDES";
-  if (!q->why) q->why = effects_fault(instances_effects(arena, q->program)[q->function]);
-}
-
-bool ir_instances_may(const struct ir_program *program, uint32_t function, const char **why) {
-  struct question q = {.program = program, .function = function};
-  if (program->functions[function].typed)
-    arena_apart(answer, &q);
-  else
-    q.why = "has no let-form";
-  *why = q.why;
-  return q.why == NULL;
-}

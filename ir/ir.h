@@ -208,11 +208,6 @@ uint8_t ir_superop_kind(const struct ir_kind *);
 struct ir_program *ir_build(struct arena *, const struct vcode_program *vcode, struct widths,
                             struct diag_list *diags);
 
-/* Returns whether a function keeps the rules of a function by instances that do not depend on
- * the sizes of its parameters and results (struct ir_instances). If not, *why is a static text
- * that follows its name. */
-bool ir_instances_may(const struct ir_program *, uint32_t function, const char **why);
-
 /* Fills in `last`, `unused` and `drops` of every typed function. */
 void ir_liveness(struct arena *, struct ir_program *);
 

@@ -39,7 +39,8 @@ kind_term kind_pair(struct kind_pool *pool, kind_term left, kind_term right) {
   return t;
 }
 
-kind_term kind_find(struct kind_pool *pool, kind_term t) {
+/* Returns the representative of t. */
+static kind_term kind_find(struct kind_pool *pool, kind_term t) {
   struct kind_node *nodes = pool->nodes.items;
   while (nodes[t].parent != t) {
     nodes[t].parent = nodes[nodes[t].parent].parent; /* path halving */

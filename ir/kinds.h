@@ -45,8 +45,6 @@ void kind_pool_reset(struct kind_pool *);
 
 kind_term kind_fresh(struct kind_pool *);
 kind_term kind_pair(struct kind_pool *, kind_term left, kind_term right);
-/* Returns the representative of t. */
-kind_term kind_find(struct kind_pool *, kind_term t);
 /* Makes a and b equal. Returns false if a base kind meets another or a pair. */
 bool kind_unify(struct kind_pool *, kind_term a, kind_term b);
 /* Makes t a pair (of fresh variables, if it is a variable) and gives its two terms. Returns

@@ -330,9 +330,6 @@ enum ravel_code ravel_check_results(struct ravel_context *, const struct ravel_f
 
 /* Begins the types of a context. Ends in memory_failed. */
 void ravel_types_begin(struct ravel_context *);
-/* Returns the type with this text, as NESL writes it: equal types are the same pointer. NULL,
- * after ravel_fail, if it cannot be read or is no ground type of data. */
-struct type *ravel_type_named(struct ravel_context *, const char *text);
 /* Returns the type with this text, within a form. Ends in memory_failed. */
 struct type *ravel_type_read(struct ravel_context *, const char *text);
 /* Returns for each column of a kept type the one whose total is its length, or IR_ONE, as in

@@ -255,26 +255,3 @@ struct type *ravel_type_read(struct ravel_context *c, const char *text) {
   if (code == RAVEL_OK) ravel_failed(c, ravel_code_of(complaints.first));
   return NULL;
 }
-
-struct named {
-  const char *text;
-  struct type *type;
-};
-
-static enum ravel_code read_named(struct ravel_context *c, void *data) {
-  struct named *named = data;
-  named->type = ravel_type_read(c, named->text);
-  return named->type ? RAVEL_OK : c->code;
-}
-
-static enum ravel_code read_in_form(struct ravel_context *c, void *data) {
-  return ravel_in_form(c, read_named, data);
-}
-
-struct type *ravel_type_named(struct ravel_context *c, const char *text) {
-  enum { SHORT = 200 }; /* nests little: any stack will do */
-  struct named named = {.text = text};
-  const enum ravel_code code = strlen(text) < SHORT ? ravel_in_form(c, read_named, &named)
-                                                    : ravel_deep(c, read_in_form, &named);
-  return code == RAVEL_OK ? named.type : NULL;
-}

@@ -56,7 +56,7 @@ def words():
     return re.findall(r'^WORD *\(\w+, *"(\w+)"', table, re.MULTILINE)
 
 
-def table_of(name, seen=()):
+def table_of(name):
     """The long options in a table and those that it includes."""
     text = (ROOT / "commands" / name).read_text()
     found = re.findall(r"^OPTION\(\w+, *(?:0|'.'), *\"([\w-]+)\"", text, re.MULTILINE)

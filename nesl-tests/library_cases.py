@@ -8,7 +8,7 @@ those that take functions in combining_cases.py.
 import math
 
 from library_model import (
-    PT, STRING, Char, Data, box, float_string, identity, pair, plain, seq, string, text, val_pair,
+    PT, STRING, Char, box, float_string, identity, pair, plain, seq, string, text, val_pair,
     value, values,
 )
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-struct type *build_sequence_type(struct build *b, struct type *element) {
+static struct type *build_sequence_type(struct build *b, struct type *element) {
   return type_sequence(b->arena, element);
 }
 

@@ -14,8 +14,6 @@ struct build {
   uint32_t local_count;
 };
 
-struct type *build_sequence_type(struct build *, struct type *element);
-
 struct core *build_int(struct build *, enum type_tag, int64_t); /* INT, BOOL or CHAR */
 struct core *build_float(struct build *, double);
 struct core *build_string(struct build *, const char *);

@@ -46,7 +46,8 @@ struct datum datum_string(struct direct *d, const char *text, size_t length) {
   return datum_sequence(d, items, length);
 }
 
-const char *direct_text(struct direct *d, struct datum s, size_t *length) {
+/* Returns the bytes of a [char], in the arena. */
+static const char *direct_text(struct direct *d, struct datum s, size_t *length) {
   const struct datum_sequence *chars = s.as.sequence;
   char *text = arena_alloc(d->arena, (size_t)chars->count + 1);
   for (uint64_t i = 0; i < chars->count; i++) text[i] = (char)chars->items[i].as.integer;

@@ -247,8 +247,6 @@ bool direct_operation(struct direct *, enum cvl_op, const struct datum *operands
 struct datum datum_pair(struct direct *, struct datum left, struct datum right);
 struct datum datum_sequence(struct direct *, const struct datum *items, uint64_t count);
 struct datum datum_string(struct direct *, const char *text, size_t length);
-/* The bytes of a [char], in the arena. */
-const char *direct_text(struct direct *, struct datum, size_t *length);
 struct datum *direct_items(struct direct *, uint64_t count);
 
 /* ---- direct-events.c ---- */

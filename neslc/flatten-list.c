@@ -31,7 +31,6 @@ static bool is_literal(struct flattener *f, const struct core *e) {
 
 /* Columns under construction. */
 struct column_builder {
-  uint8_t kind;
   ARRAY(int64_t) ints;
   ARRAY(double) floats;
   ARRAY(uint8_t) bools;

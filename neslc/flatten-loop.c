@@ -172,7 +172,6 @@ void loop_begin(struct flattener *f, const struct specialisation *v,
   rep_argument_columns(p->captured, &list);
   rep_argument_columns(p->state, &list);
   p->count = (uint32_t)list.list.count;
-  p->list = list.list.items;
 }
 
 /* An IF with two blocks that leave such results. */

@@ -441,7 +441,6 @@ struct loop_parameters {
   ir_var one, ids;   /* lifted */
   const struct rep *captured, *state;
   uint32_t count;
-  ir_var *list;
 };
 void loop_begin(struct flattener *, const struct specialisation *, struct loop_parameters *);
 void loop_body(struct flattener *, const struct specialisation *,

@@ -29,8 +29,8 @@ static void add_layout_item(struct layout *layout, enum token_kind kind, unsigne
   *array_push(layout->arena, &layout->tokens) = token;
 }
 
-void layout_break(struct layout *layout, unsigned spaces) {
-  add_layout_item(layout, TOKEN_BREAK, spaces);
+void layout_break(struct layout *layout) {
+  add_layout_item(layout, TOKEN_BREAK, 1);
 }
 
 void layout_open(struct layout *layout, unsigned indent) {

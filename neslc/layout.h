@@ -22,8 +22,8 @@ struct layout {
 /* Text is borrowed until it is printed. */
 void layout_bytes(struct layout *, const char *text, size_t length);
 void layout_text(struct layout *, const char *text);
-/* A possible line break; `spaces` if the line is not broken. */
-void layout_break(struct layout *, unsigned spaces);
+/* A possible line break; a space if the line is not broken. */
+void layout_break(struct layout *);
 /* A group; its lines begin `indent` columns further than those of the group around it. */
 void layout_open(struct layout *, unsigned indent);
 /* A group whose lines begin in the column where it begins, unless that is far to the right. */

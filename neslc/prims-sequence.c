@@ -12,7 +12,8 @@ ir_var element_scalars(struct flattener *f, const struct rep *plain) {
   return rep_each_scalar(f, &inside, plain->elements);
 }
 
-const struct rep *int_sequence(struct flattener *f, const struct rep *like, ir_var v) {
+/* Returns INTs with the descriptor of another sequence. */
+static const struct rep *int_sequence(struct flattener *f, const struct rep *like, ir_var v) {
   return rep_sequence(f, like->segdes, like->outer, rep_scalar(f, TW_INT, v, false),
                       like->shared);
 }
@@ -24,8 +25,9 @@ ir_var each_int(struct flattener *f, const struct context *c, int64_t x) {
   return rep_each_scalar(f, c, &r);
 }
 
-ir_var element_positions(struct flattener *f, const struct context *c,
-                         const struct rep *plain) {
+/* Returns 0 .. length-1 in each sequence. */
+static ir_var element_positions(struct flattener *f, const struct context *c,
+                                const struct rep *plain) {
   return EMIT(f, INDEX, NONE, each_int(f, c, 0), each_int(f, c, 1), plain->segdes);
 }
 

@@ -8,12 +8,8 @@
 void emit_check(struct flattener *, ir_var flags, const char *text);
 /* The elements of a plain sequence of scalars, one for each. */
 ir_var element_scalars(struct flattener *, const struct rep *plain);
-/* INTs with the descriptor of another sequence. */
-const struct rep *int_sequence(struct flattener *, const struct rep *like, ir_var);
 /* The constant, for each instance. */
 ir_var each_int(struct flattener *, const struct context *, int64_t);
-/* 0 .. length-1 in each sequence. */
-ir_var element_positions(struct flattener *, const struct context *, const struct rep *plain);
 /* The primitives that move elements: prims-move.c. */
 const struct rep *prim_move(struct flattener *, struct context *, enum primitive,
                             const struct rep *argument, struct type *type, struct type *result);

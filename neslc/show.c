@@ -204,7 +204,7 @@ static void show_infix(struct layout *l, const struct syntax *left, const char *
   layout_open(l, 0);
   show_syntax(l, left, least, facts->left);
   layout_text(l, operator);
-  layout_break(l, 1);
+  layout_break(l);
   show_syntax(l, right, facts->right, next);
   layout_close(l);
 }
@@ -216,7 +216,7 @@ static void show_tuple_syntax(struct layout *l, const struct syntax *e, int leas
   for (; e->kind == SYNTAX_PAIR; e = e->as.part.right, least = facts->right) {
     show_syntax(l, e->as.part.left, least, facts->left);
     layout_text(l, facts->text);
-    layout_break(l, 1);
+    layout_break(l);
   }
   show_syntax(l, e, facts->right, next);
   layout_close(l);
@@ -311,9 +311,9 @@ static void show_if(struct layout *l, const struct syntax *e, int next) {
   layout_open(l, 0);
   for (;; e = e->as.part.right) {
     show_operand(l, "if ", e->as.part.third, 0);
-    layout_break(l, 1);
+    layout_break(l);
     show_operand(l, "then ", e->as.part.left, 0);
-    layout_break(l, 1);
+    layout_break(l);
     if (e->as.part.right->kind != SYNTAX_IF) break;
     layout_text(l, "else ");
   }
@@ -330,15 +330,15 @@ static void show_let(struct layout *l, const struct syntax *e, int next) {
     layout_open(l, INDENT);
     show_syntax(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
     layout_text(l, " =");
-    layout_break(l, 1);
+    layout_break(l);
     show_syntax(l, e->as.part.right, STRENGTH_ELEMENT, 0);
     layout_close(l);
     if (e->as.part.third->kind != SYNTAX_LET) break;
     layout_text(l, ";");
-    layout_break(l, 1);
+    layout_break(l);
   }
   layout_close(l);
-  layout_break(l, 1);
+  layout_break(l);
   show_operand(l, "in ", e->as.part.third, next);
   layout_close(l);
 }
@@ -348,9 +348,9 @@ static void show_loop(struct layout *l, const struct syntax *e, int next) {
   layout_text(l, "loop ");
   show_syntax(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
   show_operand(l, " = ", e->as.part.right, 0);
-  layout_break(l, 1);
+  layout_break(l);
   show_operand(l, "while ", e->as.part.third, 0);
-  layout_break(l, 1);
+  layout_break(l);
   show_operand(l, "do ", e->as.part.fourth, next);
   layout_close(l);
 }
@@ -361,7 +361,7 @@ static void show_list_syntax(struct layout *l, const struct syntax *e) {
   for (size_t i = 0; i < e->as.list.count; i++) {
     if (i > 0) {
       layout_text(l, ",");
-      layout_break(l, 1);
+      layout_break(l);
     }
     bool last = i + 1 == e->as.list.count;
     show_syntax(l, e->as.list.items[i], STRENGTH_ELEMENT,
@@ -377,13 +377,13 @@ static void show_each_syntax(struct layout *l, const struct syntax *e) {
   layout_open_here(l);
   if (e->as.each.body != generators[0].pattern) {
     show_syntax(l, e->as.each.body, STRENGTH_ELEMENT, 0);
-    layout_break(l, 1);
+    layout_break(l);
     layout_text(l, ": ");
   }
   for (size_t i = 0; i < e->as.each.count; i++) {
     if (i > 0) {
       layout_text(l, ";");
-      layout_break(l, 1);
+      layout_break(l);
     }
     show_syntax(l, generators[i].pattern, STRENGTH_ELEMENT, 0);
     if (generators[i].source == generators[i].pattern) continue;
@@ -391,7 +391,7 @@ static void show_each_syntax(struct layout *l, const struct syntax *e) {
     show_syntax(l, generators[i].source, STRENGTH_ELEMENT, 0);
   }
   if (e->as.each.sieve != NULL) {
-    layout_break(l, 1);
+    layout_break(l);
     layout_text(l, "| ");
     show_syntax(l, e->as.each.sieve, STRENGTH_ELEMENT, 0);
   }
@@ -509,7 +509,7 @@ static void show_function_form(struct layout *l, const struct form *form) {
   layout_text(l, ")");
   for (int position = 0; position < 2; position++) {
     if (form->documentation != NULL && last == (position == 1)) {
-      layout_break(l, 1);
+      layout_break(l);
       show_string_literal(l, form->documentation, strlen(form->documentation));
     }
     if (position == 0 && annotation != NULL) {
@@ -520,7 +520,7 @@ static void show_function_form(struct layout *l, const struct form *form) {
   }
   if (form->value != NULL) {
     layout_text(l, " =");
-    layout_break(l, 1);
+    layout_break(l);
     show_syntax(l, form->value, STRENGTH_ELEMENT, 0);
   }
   layout_close(l);
@@ -546,7 +546,7 @@ static void show_contents(struct layout *l, const struct form *form) {
     layout_open(l, INDENT);
     show_side(l, form->pattern);
     layout_text(l, " =");
-    layout_break(l, 1);
+    layout_break(l);
     show_syntax(l, form->value, STRENGTH_ASSIGNED, 0);
     layout_close(l);
     break;

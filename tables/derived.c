@@ -87,18 +87,6 @@ bool opcode_is_pure(enum opcode op) {
   return opcode_effect(op) == OPCODE_PURE;
 }
 
-bool opcode_is_serial(enum opcode op) {
-  switch (opcode_effect(op)) {
-  case OPCODE_DRAWS:
-  case OPCODE_OUTSIDE:
-  case OPCODE_TIMES: return true;
-  case OPCODE_PURE:
-  case OPCODE_STOPS:
-  case OPCODE_LOADED: break;
-  }
-  return false;
-}
-
 enum cvl_error_kind opcode_fault(enum opcode op, enum type_word type) {
   const struct map_row *row = opcode_map_row(op, type);
   return row ? row->fault : opcode_info(op)->fault;

@@ -219,8 +219,6 @@ enum opcode_effect opcode_effect(enum opcode op);
  * instructions may then be merged, and one that cannot fail is removable if its results are
  * unused. */
 bool opcode_is_pure(enum opcode op);
-/* Returns whether the order in which such instructions are executed matters. */
-bool opcode_is_serial(enum opcode op);
 /* Returns the fault of unsuitable elements; CVL_E_NONE if all are suitable. */
 enum cvl_error_kind opcode_fault(enum opcode op, enum type_word);
 /* Returns whether executing the opcode may end the program: sizes may disagree, an element may

@@ -7,7 +7,8 @@
 
 /* Parses an integer. "SUBJECT WHAT" describes what is expected, and is formatted only for an
  * error: most programs have none, and millions of instructions. */
-bool parser_integer(struct parser *p, const char *subject, const char *what, int64_t *out) {
+static bool parser_integer(struct parser *p, const char *subject, const char *what,
+                           int64_t *out) {
   if (p->token.kind != TOKEN_INTEGER) {
     return parser_expected(p, arena_printf(p->arena, "%s %s", subject, what));
   }

@@ -84,8 +84,6 @@ bool parser_at_name(struct parser *);
  * ----
  */
 
-/* Parses an integer in the range of INT; "SUBJECT WHAT" describes what is expected. */
-bool parser_integer(struct parser *, const char *subject, const char *what, int64_t *out);
 /* Parses a non-negative integer. */
 bool parser_count(struct parser *, const char *subject, const char *what, int64_t *out);
 /* Parses the type and the elements that follow CONST. */

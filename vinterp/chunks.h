@@ -254,9 +254,6 @@ void cut_pop(struct machine *);
  * of `results`. */
 bool cut_lay_results(struct machine *, const struct machine_site *, struct cut *,
                      struct value *results);
-/* Checks that their sizes are those of the mark. */
-bool cut_check_results(struct machine *, const struct machine_site *, struct cut *,
-                       const struct value *results);
 /* Makes results of what was kept: in cut->results[k].whole. */
 bool cut_join_results(struct machine *, struct cut *);
 void cut_release_results(struct machine *, struct cut *);

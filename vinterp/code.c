@@ -25,7 +25,6 @@ struct lowering {
   struct code *code;
   struct arena *arena;
   bool profiled;
-  const struct ir_function *function;
   uint32_t number;
   ARRAY(struct instruction) out;
   ARRAY(struct debug_info) debug;
@@ -362,7 +361,6 @@ static void lower_blocks(struct lowering *l) {
 static void lower_function(struct lowering *l, uint32_t number) {
   const struct ir_function *f = &l->code->program->functions[number];
   struct code_function *to = &l->code->functions[number];
-  l->function = f;
   l->number = number;
   l->slot_of = arena_alloc(l->arena, ((size_t)f->var_count + 1) * sizeof *l->slot_of);
   for (uint32_t v = 0; v < f->var_count; v++) l->slot_of[v] = no_slot;

@@ -125,8 +125,6 @@ static inline bool code_is_stack(const struct code *code, uint32_t location) {
 static inline const uint32_t *code_refs(const struct code *code, const struct instruction *i) {
   return i->operand_count + i->result_count <= INLINE_REFS ? i->ref : code->words + i->ref[0];
 }
-/* The function a location of stack code belongs to. */
-uint32_t code_stack_function(const struct code *, uint32_t location);
 struct debug_info code_debug_info(const struct code *, uint32_t location);
 /* Of a node: that of its FUSED where it has none of its own. For code.c. */
 struct debug_info code_node_info(const struct superop *, uint32_t node,

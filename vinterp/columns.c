@@ -218,7 +218,7 @@ struct stream_status stream_write_column(struct streams *s, int64_t stream, enum
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return stream_no_memory(length * sizeof *to->as.ints);
-  *to = (struct array_column){.is_float = type == TW_FLOAT, .length = length};
+  *to = (struct array_column){.length = length};
   to->as.ints = arena_alloc(&c->arena, (size_t)length * sizeof *to->as.ints);
   memory_guard_end(&guard);
   for (uint64_t i = 0; i < length; i++) {

@@ -163,8 +163,9 @@ static bool check_operand(struct machine *m, const struct machine_site *site, st
   return o->total == wanted || wrong_mark(m, site, cut, "operand", p, o->total, wanted);
 }
 
-bool cut_check_results(struct machine *m, const struct machine_site *site, struct cut *cut,
-                       const struct value *results) {
+/* Checks that the results have the sizes of the mark. */
+static bool cut_check_results(struct machine *m, const struct machine_site *site,
+                              struct cut *cut, const struct value *results) {
   for (uint32_t k = 0; k < cut->result_count; k++) {
     const uint32_t size = cut->results[k].size;
     uint64_t n = 0, wanted = cut->n;

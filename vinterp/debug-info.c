@@ -50,7 +50,8 @@ void code_number_locations(struct code *code) {
   number_nodes(code, number_stack_code(code));
 }
 
-uint32_t code_stack_function(const struct code *code, uint32_t location) {
+/* Returns the function that a location of stack code belongs to. */
+static uint32_t code_stack_function(const struct code *code, uint32_t location) {
   uint32_t low = 0, high = code->program->function_count;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;

@@ -73,16 +73,15 @@ static void store_member(void *set, uint64_t i, uint8_t byte) {
   ((bool *)set)[byte] = true;
 }
 
-/* The INT operand k as bytes in host memory, for heap_free(m->heap, bytes, length). */
-static char *string_operand(const struct call *c, unsigned k, const char *role,
-                            uint64_t *length) {
-  if (!machine_length(c->m, c->site, &c->operands[k], length)) return NULL;
+/* The first operand, an INT, as bytes in host memory, for heap_free(m->heap, bytes, length). */
+static char *string_operand(const struct call *c, const char *role, uint64_t *length) {
+  if (!machine_length(c->m, c->site, &c->operands[0], length)) return NULL;
   char *bytes = heap_alloc(c->m->heap, (size_t)*length);
   if (!bytes) {
     machine_memory_fault(c->m, c->site, *length);
     return NULL;
   }
-  if (!each_char(c, k, role, *length, store_byte, bytes)) {
+  if (!each_char(c, 0, role, *length, store_byte, bytes)) {
     heap_free(c->m->heap, bytes, (size_t)*length);
     return NULL;
   }
@@ -227,7 +226,7 @@ static bool open_file(struct call *c) {
                          (long long)mode);
   }
   uint64_t length;
-  char *name = string_operand(c, 0, "name", &length);
+  char *name = string_operand(c, "name", &length);
   if (!name) return false;
   const struct stream_status status =
       peers_open(c->m->streams, name, (size_t)length, (enum stream_mode)mode, !text, &stream);
@@ -250,7 +249,7 @@ static bool spawn(struct call *c) {
       !scalar_operand(c, 3, "error stream", &ends[STREAM_ERR])) {
     return false;
   }
-  char *command = string_operand(c, 0, "command", &length);
+  char *command = string_operand(c, "command", &length);
   if (!command) return false;
   struct stream_status status = peers_spawn(c->m->streams, command, (size_t)length, ends);
   heap_free(c->m->heap, command, (size_t)length);

@@ -75,9 +75,9 @@ static int64_t count[] = {3}, ints[] = {1, -2, INT64_MIN}, bools[] = {0, 1, 1},
                lengths[] = {2, 0, 4}, chars[] = {'a', 'b', '"', ',', '\n', 'x'};
 static double floats[] = {0.1, -1e300, 3};
 static struct array_column mixed_columns[] = {
-    {.length = 1, .as.ints = count},   {.length = 3, .as.ints = ints},
-    {true, 3, .as.floats = floats},    {.length = 3, .as.ints = bools},
-    {.length = 3, .as.ints = lengths}, {.length = 6, .as.ints = chars},
+    {.length = 1, .as.ints = count},    {.length = 3, .as.ints = ints},
+    {.length = 3, .as.floats = floats}, {.length = 3, .as.ints = bools},
+    {.length = 3, .as.ints = lengths},  {.length = 6, .as.ints = chars},
 };
 static const struct array_columns mixed = {6, mixed_columns};
 static const char mixed_signature[] = "[(i(f(b[c";
@@ -85,7 +85,6 @@ static const char mixed_signature[] = "[(i(f(b[c";
 static void expect_same(const struct array_columns *a, const struct array_columns *b) {
   cr_assert_eq(a->count, b->count);
   for (uint32_t i = 0; i < a->count; i++) {
-    cr_expect_eq(a->items[i].is_float, b->items[i].is_float);
     cr_assert_eq(a->items[i].length, b->items[i].length);
     cr_expect_arr_eq(a->items[i].as.ints, b->items[i].as.ints, a->items[i].length * 8);
   }
@@ -116,7 +115,7 @@ static const char nested_signature[] = "([f([(i[[cb";
 static int64_t two[] = {2}, numbers[] = {7, -8}, texts[] = {2, 1}, sizes[] = {1, 0, 3},
                letters[] = {'a', '\0', 'y', 'z'}, yes[] = {1};
 static struct array_column nested_columns[] = {
-    {.length = 1, .as.ints = count},   {true, 3, .as.floats = floats},
+    {.length = 1, .as.ints = count},   {.length = 3, .as.floats = floats},
     {.length = 1, .as.ints = two},     {.length = 2, .as.ints = numbers},
     {.length = 2, .as.ints = texts},   {.length = 3, .as.ints = sizes},
     {.length = 4, .as.ints = letters}, {.length = 1, .as.ints = yes},

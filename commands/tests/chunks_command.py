@@ -7,7 +7,6 @@ usage: chunks_command.py VINTERP [--programs N] [--seed S] [unittest options]
 import argparse
 import json
 import random
-import re
 import subprocess
 import sys
 import unittest

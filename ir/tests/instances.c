@@ -138,11 +138,6 @@ Test(instances, effects_that_are_allowed) {
                        "CALL DRAW CONST BOOL T CONST INT 1 CONST INT 1 ASSERT \"no\"" DROP_BELOW
                        "RET FUNC DRAW RAND CONST BOOL T IF NOT INT ENDIF RET");
   cr_expect(function_named(&t, "FN")->instances);
-  const char *why = "?";
-  cr_expect(ir_instances_may(t.ir, 1, &why));
-  cr_expect_null(why);
-  cr_expect(!ir_instances_may(t.ir, 0, &why) && strstr(why, "does not take a SEGDES"));
-  cr_expect(!ir_instances_may(t.ir, 2, &why) && strstr(why, "does not take a SEGDES"));
   fixture_free(&t);
 }
 

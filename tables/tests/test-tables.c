@@ -60,10 +60,6 @@ static bool has_effect(enum opcode op, enum type_word type) {
   (void)type;
   return !opcode_is_pure(op) && opcode_effect(op) != OPCODE_LOADED;
 }
-static bool is_serial(enum opcode op, enum type_word type) {
-  (void)type;
-  return opcode_is_serial(op);
-}
 
 Test(tables, opcodes_that_never_fail) {
   cr_expect_str_eq(those(never_fails),
@@ -75,9 +71,6 @@ Test(tables, opcodes_with_effects) {
   cr_expect_str_eq(those(has_effect),
                    "RAND SRAND START_TIMER STOP_TIMER WRITE FWRITE READ FREAD FREAD_CHAR FOPEN "
                    "FCLOSE SPAWN ASSERT ");
-  cr_expect_str_eq(those(is_serial),
-                   "RAND SRAND START_TIMER STOP_TIMER WRITE FWRITE READ FREAD FREAD_CHAR FOPEN "
-                   "FCLOSE SPAWN ");
 }
 
 Test(tables, operands) {

@@ -44,10 +44,7 @@ def fits(bounds: Bounds) -> bool:
 def binary(scope: Scope, node: ast.AST, operator: ast.operator, a: Value, b: Value) -> Value:
     kind = type(operator)
     if a.type == NEVER or b.type == NEVER:
-        return Value(
-            NEVER,
-            ["first(", _as_int(scope, node, a), ", ",
-             _as_int(scope, node, b), ")"])
+        return Value(NEVER, ["first(", _as_int(a), ", ", _as_int(b), ")"])
     if a.type in NUMBERS and b.type in NUMBERS:
         if kind in BITS:
             return _bits(scope, node, kind, a, b)
@@ -79,7 +76,7 @@ def array_refused(scope: Scope, node: ast.AST, symbol: str, a: Value, b: Value) 
                         " for lists")
 
 
-def _as_int(scope: Scope, node: ast.AST, value: Value) -> Code:
+def _as_int(value: Value) -> Code:
     return value.code if value.type == NEVER else "0"
 
 
