@@ -592,8 +592,8 @@ def one_rank_ends(tests, job):
     program = "loop (i, s) = (0, 0) while i >= 0 do (i + 1, s + sum({rem(x, 7) : x in index(6000)}))"
     seconds, text = one_rank_signalled(job, signal.SIGINT, program)
     tests.expect(seconds < 30 and text.count("error: interrupted") == 1, f"{job.name}, one rank is interrupted", text)
-    seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", "5")
-    tests.expect(seconds < 30 and text.count("the time limit of 5 seconds is over") == 1,
+    seconds, text = one_rank_signalled(job, signal.SIGSTOP, program, "--time", "10")
+    tests.expect(seconds < 30 and text.count("the time limit of 10 seconds is over") == 1,
                  f"{job.name}, one rank does not go on", text)
 
 
