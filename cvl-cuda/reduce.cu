@@ -28,7 +28,7 @@ namespace {
 constexpr int BLOCK_BITS = 10;
 constexpr int64_t BLOCK = (int64_t)1 << BLOCK_BITS;
 static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LANES,
-              "the tree of cvl.h");
+              "the tree of trees.h");
 
 /* What a warp does of a long segment on the lowest level: a block of the tree; or sixteen of
  * flags, of which it loads a whole block at once, and would fold lanes after that. */

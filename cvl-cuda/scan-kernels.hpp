@@ -14,7 +14,7 @@ namespace ravel {
 
 static_assert(SCAN_ROW == (int)CVL_SCAN_ROW && (int)CVL_SCAN_WINDOW == (int)WARP &&
                   (int)SCAN_THREADS == (int)COMPILED_CUDA_SCAN_THREADS,
-              "the tree of cvl.h, and what --tuning=list says");
+              "the tree of trees.h, and what --tuning=list says");
 
 template <> struct resident_scans<combination<int64_t, OP_MUL>> {
   enum { value = 1 };

@@ -1,4 +1,4 @@
-/* scans.hpp - the kernels of scans, in the tree of cvl.h: windows of 8 elements, rows of 32
+/* scans.hpp - the kernels of scans, in the tree of trees.h: windows of 8 elements, rows of 32
  * windows, chunks of 32 rows, counted from the start of each segment; above, windows of 32
  * chunks.
  *

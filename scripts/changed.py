@@ -1,6 +1,6 @@
-"""What `scripts/test --changed` runs: the unit tests of the rooms whose files have changed, in one build,
-and a small part of the stages that execute them. It takes about a minute where a usual run takes many, and
-so it says less: a change that passes is tested by scripts/test before it is submitted."""
+"""What `scripts/test --changed` runs: the unit tests of the rooms whose files have changed, in the release
+build, and a small part of what executes them. A usual run of scripts/test says more, and takes many times as
+long. A folder that has no tests of its own is named: nothing passes unseen."""
 
 import json
 import subprocess
@@ -11,8 +11,7 @@ SUITE = "build/bin/conformance --quick --brief --int 64 --float 64 --seed 1"
 WATCHED = "RAVEL_EMULATION=check,deferred,order=shuffled,small=0"
 DRIVE = "python3 nesl-tests/drive.py --jobs {jobs} --sample 3 --seed 1"
 FORMS = "python3 nesl-tests/nesl.py --jobs {jobs} --config fused --every 12"
-EXAMPLES = "python3 nesl-tests/nesl.py --jobs {jobs} --config fused --config direct examples"
-# Commands by the first part of a file's path, and what they need beside the programs that users have.
+# Commands by the first part of a file's path.
 RUNS = {
     "cvl": [f"{SUITE} --backend delayed --shard 1/8", f"{SUITE} --backend cpu --shard 2/8"],
     "cvl-cpu": [f"{SUITE} --backend cpu --shard 1/4", f"{DRIVE} --config fused-64"],
@@ -26,11 +25,13 @@ RUNS = {
     "vcode": [f"{DRIVE} --config file-64"],
     "neslc": [FORMS, "python3 nesl-tests/errors.py"],
     "tables": [f"{SUITE} --backend cpu --shard 1/4"],
-    "examples": [EXAMPLES],
+    "examples": ["python3 nesl-tests/nesl.py --jobs {jobs} --config fused --config direct examples"],
     "python": ["RAVEL_EVERY=5 python3 python/tests/run.py"],
     "docs": ["python3 nesl-tests/documents.py", "python3 nesl-tests/pages.py", "python3 nesl-tests/manuals.py"],
     "commands": ["python3 nesl-tests/manuals.py"],
     "bench": ["bench/tests/harness.py"],
+    "nesl-tests": [FORMS],
+    "scripts": ["scripts/tests/test_stage_runner.py", "scripts/tests/test_changed.py"],
 }
 TESTED_BY = {"base": ["vcode"], "arrays": ["libravel"], "include": ["libravel"]}
 
@@ -53,6 +54,8 @@ def rooms_of(files):
 def unit_tests(room):
     """The names of a room's unit tests, and the programs among them, which a usual build has only in part."""
     folder = ROOT / "build" / room
+    if not (ROOT / "build" / "build.ninja").exists():
+        subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     if not (folder / "CTestTestfile.cmake").exists():
         return [], []
     shown = subprocess.run(["ctest", "--test-dir", str(folder), "--show-only=json-v1"], check=True,
@@ -69,7 +72,10 @@ def targets(rooms):
 
 def stages(rooms, environment):
     for room in rooms:
-        if unit_tests(room)[0]:
+        tested = unit_tests(room)[0]
+        if not tested and room not in RUNS:
+            print(f"{room}/ has no tests of its own: run scripts/test")
+        if tested:
             yield Stage(f"{room}: unit tests", f"{environment} ctest --test-dir build/{room}"
                         " -j $(({jobs} + 1)) --no-tests=error --output-on-failure")
         for command in RUNS.get(room, []):

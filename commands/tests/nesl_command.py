@@ -12,10 +12,9 @@ import sys
 import time
 import unittest
 
-from support import ScratchTest
+from support import EVERY, ScratchTest
 
 NESL = NESLC = VINTERP = None
-EVERY = int(os.environ.get("RAVEL_EVERY", 1))  # each how many-th case of a long test is run
 
 QUICK = """% sorts %
 function quick(a) =

@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-from support import ScratchTest
+from support import EVERY, ScratchTest
 
 NESL = None
 
@@ -327,7 +327,7 @@ class Bounds(PromptTest):
     """What a prompt keeps of forms does not grow with their number: so neither does what it looks through. Of a new name a
     prompt keeps some bytes, and nothing else."""
 
-    FORMS = 20000 // int(os.environ.get("RAVEL_EVERY", 1))
+    FORMS = 20000 // EVERY
     KINDS = ("{i} * 3;", "sum({{x + {i} : x in index(9)}});", "x = [{i}];", "function g(x) = x + {i}; g(1);",
              "datatype d(int, float); d({i}, 0.5);", "{i} + [;", "[{i}][1];", "\"{i}\" + 1;",
              "sort_by(x => x - {i}, [3, {i}]);")

@@ -4,6 +4,8 @@ import os
 import tempfile
 import unittest
 
+EVERY = int(os.environ.get("RAVEL_EVERY", 1))  # each how many-th case of a long test is run
+
 # On a length: 3 k for every k below it, and the descriptor underneath.
 TRIPLES = """MAKE_SEGDES
 CONST INT 0
