@@ -10,7 +10,7 @@
 #ifndef RAVEL_DATUM_H
 #define RAVEL_DATUM_H
 
-#include "neslc/property.h"
+#include "neslc/front/property.h"
 #include "neslc/value.h"
 
 /* A value of a type that is known from elsewhere. */

@@ -4,7 +4,7 @@
 
 #include "fcode-opt/fcode-opt.h"
 #include "neslc/failure.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #define RAVEL_COMMANDS_LIBRARY_H
 
 #include "base/sha256.h"
-#include "neslc/types.h"
+#include "neslc/types/types.h"
 #include "vcode/vcode.h"
 
 #include <stdio.h>

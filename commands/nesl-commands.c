@@ -5,9 +5,9 @@
 #include "commands/output.h"
 #include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
+#include "neslc/front/parse.h"
 #include "neslc/modules.h"
-#include "neslc/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

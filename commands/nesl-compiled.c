@@ -4,7 +4,7 @@
 #include "commands/run-options.h"
 #include "fcode-opt/fcode-opt.h"
 #include "libravel/report.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 
 #include <stdlib.h>
 #include <string.h>

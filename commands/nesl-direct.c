@@ -1,6 +1,6 @@
 /* nesl-direct.c - evaluates forms with the interpreter of the unflattened semantics. */
 #include "commands/nesl-evaluate.h"
-#include "neslc/direct.h"
+#include "neslc/reference/direct.h"
 
 #include <stdlib.h>
 

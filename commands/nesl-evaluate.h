@@ -5,8 +5,8 @@
 #define RAVEL_NESL_EVALUATE_H
 
 #include "commands/nesl-options.h"
-#include "neslc/direct.h"
 #include "neslc/failure.h"
+#include "neslc/reference/direct.h"
 #include "neslc/session.h"
 
 /* A repeated evaluation: `machine` has the number of runs, and gets their times. */

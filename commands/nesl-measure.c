@@ -2,7 +2,7 @@
  */
 #include "commands/nesl.h"
 #include "commands/output.h"
-#include "vinterp/json.h"
+#include "vinterp/report/json.h"
 
 #include <stdlib.h>
 #include <string.h>

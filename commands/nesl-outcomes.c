@@ -4,7 +4,7 @@
  *     name = VALUE : TYPE             a result or a definition
  *     out "TEXT" name = VALUE : TYPE  the form printed TEXT first (\n \" \\ escaped)
  *     ok                              a command
- *     error KIND                      rejected; the kinds of neslc/source.h
+ *     error KIND                      rejected; the kinds of neslc/front/source.h
  *     error runtime: SENTENCE         stopped by a check
  *     error user: TEXT                stopped by error(TEXT)
  */

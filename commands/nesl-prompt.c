@@ -3,8 +3,8 @@
 #include "commands/nesl.h"
 #include "commands/output.h"
 #include "commands/process.h"
+#include "neslc/front/parse.h"
 #include "neslc/modules.h"
-#include "neslc/parse.h"
 
 #include <ctype.h>
 #include <errno.h>

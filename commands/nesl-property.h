@@ -1,4 +1,5 @@
-/* nesl-property.h - shared by the files of `nesl test` that try properties (neslc/property.h).
+/* nesl-property.h - shared by the files of `nesl test` that try properties
+ * (neslc/front/property.h).
  *
  *   nesl-property.c  finds the properties of a file, and gives them types
  *   nesl-instance.c  a property at types without variables becomes functions of the session

@@ -27,7 +27,7 @@
 #include "base/text.h"
 #include "commands/nesl-evaluate.h"
 #include "commands/source.h"
-#include "neslc/syntax.h"
+#include "neslc/front/syntax.h"
 
 struct nesl {
   const struct nesl_options *options;

@@ -9,7 +9,7 @@
 #include "commands/output.h"
 #include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -352,7 +352,8 @@ const char *process_ranks_backend(void) {
 }
 
 /* Silences all ranks of a job that runs one program, except rank 0. Messages that end a job out
- * of order still have a way to the user: RAVEL_ERRORS names the descriptor (cvl-mpi/comm.c). */
+ * of order still have a way to the user: RAVEL_ERRORS names the descriptor
+ * (cvl-mpi/exchange/comm.c). */
 static void silence_ranks(int argc, char **argv) {
   const char *backend = backend_argument(argc, argv);
   char number[16];

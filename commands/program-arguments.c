@@ -8,7 +8,7 @@
 
 #include "commands/process.h"
 #include "ir/kinds.h"
-#include "vinterp/streams.h"
+#include "vinterp/io/streams.h"
 
 #include <ctype.h>
 #include <string.h>

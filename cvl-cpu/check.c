@@ -3,7 +3,7 @@
  */
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
-#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/fused/plan.h"
 
 #ifdef RAVEL_DEBUG
 

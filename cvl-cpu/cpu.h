@@ -2,9 +2,9 @@
  * context, its thread pool and its memory. Private to this room.
  *
  * Layers: cvl-cpu.c fills the table of the contract and takes values apart; the files named
- * after operations (elementwise.c, reduce.c, scan.c, ...) split the work over threads; the
- * kernels (kernels-NAME.c) are sequential loops over raw arrays, compiled once per instruction
- * set and chosen when a context opens.
+ * after operations (operations/elementwise.c, operations/reduce.c, operations/scan.c, ...)
+ * split the work over threads; the kernels (kernels-NAME.c) are sequential loops over raw
+ * arrays, compiled once per instruction set and chosen when a context opens.
  */
 #ifndef RAVEL_CPU_H
 #define RAVEL_CPU_H
@@ -49,11 +49,11 @@ void pool_set_stop(struct pool *, struct cvl_stop);
  * asked to end. */
 bool pool_asked(struct pool *);
 
-/* ---- memory (memory.c) ---- */
+/* ---- memory (memory/memory.c) ---- */
 
 /* Vectors and scratch come from a caching allocator over the context's heap: small blocks in
- * size classes, large ones in regions (regions.h), freed blocks kept for reuse. Blocks are
- * aligned to 64 bytes and may be read up to 64 bytes past their end. */
+ * size classes, large ones in regions (memory/regions.h), freed blocks kept for reuse. Blocks
+ * are aligned to 64 bytes and may be read up to 64 bytes past their end. */
 struct memory;
 /* keep: freed bytes that are kept however little was ever in use. NULL: no memory. */
 struct memory *memory_new(struct heap *, uint64_t keep);
@@ -87,12 +87,13 @@ void memory_restart_peak(struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
-/* Whose memory the elements of a vector are in: loan.c. What is not OWN is not written. */
+/* Whose memory the elements of a vector are in: memory/loan.c. What is not OWN is not written.
+ */
 enum vector_memory {
   MEMORY_OWN,      /* behind the head, in the same block */
   MEMORY_BORROWED, /* somebody's, who is called at the end: only read */
   MEMORY_LENT,     /* as OWN, but others read it, who may stay for longer */
-  MEMORY_SLICE     /* another vector's: slice.c */
+  MEMORY_SLICE     /* another vector's: memory/slice.c */
 };
 
 /* The data of a vector or descriptor follows its head in the same block, unless it is
@@ -142,7 +143,7 @@ struct segments {
 
 /* ---- a context ---- */
 
-struct cpu_kernels; /* the kernels of one instruction set: kernels.h */
+struct cpu_kernels; /* the kernels of one instruction set: kernels/kernels.h */
 
 struct cvl_context {
   struct cvl_context *parent; /* of a sub-context; else NULL */
@@ -154,11 +155,11 @@ struct cvl_context {
   struct memory *memory;
   struct held *held;                   /* all vectors and descriptors */
   struct cvl_kernel *prepared;         /* all superoperators made ready */
-  struct ahead *ahead;                 /* or NULL: ahead.h */
-  struct compile_cache *compile_cache; /* or NULL: compile.h */
+  struct ahead *ahead;                 /* or NULL: compile/ahead.h */
+  struct compile_cache *compile_cache; /* or NULL: compile/compile.h */
   struct pool *pool;
   const struct cpu_kernels *kernels;
-  const void *map_rows;   /* struct map_rows of these widths: kernels-map.h */
+  const void *map_rows;   /* struct map_rows of these widths: kernels/map.h */
   struct cvl_error error; /* the slot */
   /* Sub-contexts that are closed, for the next time. */
   pthread_mutex_t idle_lock;
@@ -379,7 +380,7 @@ bool cpu_assert_all(struct cvl_context *, uint64_t site, const struct cvl_value 
                       const struct cvl_value *v, const struct cvl_value *d,                    \
                       struct cvl_value *out);
 #include "cvl/segmented.def"
-/* scan-tiles.c */
+/* operations/scan-tiles.c */
 bool cpu_scan_totals(struct cvl_context *, uint64_t site, enum cvl_op,
                      const struct cvl_value *v, struct cvl_value *out);
 bool cpu_scan_tiles(struct cvl_context *, uint64_t site, enum cvl_op, bool begins,

@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-#include "cvl-cpu/ahead.h"
-#include "cvl-cpu/compile.h"
+#include "cvl-cpu/compile/ahead.h"
+#include "cvl-cpu/compile/compile.h"
 #include "cvl-cpu/cpu.h"
-#include "cvl-cpu/kernels-map.h"
-#include "cvl-cpu/kernels.h"
+#include "cvl-cpu/kernels/kernels.h"
+#include "cvl-cpu/kernels/map.h"
 #include "cvl/slices.h"
 #include "cvl/tiles.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/fused/plan.h"
 
 static struct cvl_context *sub_new(struct cvl_context *c) {
   struct cvl_context *s = calloc(1, sizeof *s);

@@ -1,9 +1,9 @@
 /* backend.c - the table of functions, and contexts. */
 #include "cvl-mpi/cvl-mpi.h"
-#include "cvl-mpi/deal.h"
-#include "cvl-mpi/hosts.h"
-#include "cvl-mpi/pending.h"
-#include "cvl-mpi/superops.h"
+#include "cvl-mpi/exchange/pending.h"
+#include "cvl-mpi/operations/deal.h"
+#include "cvl-mpi/operations/superops.h"
+#include "cvl-mpi/values/hosts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,14 +4,14 @@
 #ifndef RAVEL_MPI_PRIVATE_H
 #define RAVEL_MPI_PRIVATE_H
 
-#include "cvl-mpi/comm.h"
+#include "cvl-mpi/exchange/comm.h"
 #include "cvl/call.h"
 #include "cvl/processes.h"
 #include "cvl/sharing.h"
 #include "cvl/slices.h"
 #include "cvl/tiles.h"
 
-/* ---- distributions: distribution.c ---- */
+/* ---- distributions: values/distribution.c ---- */
 
 /* Rank r has elements start[r] .. start[r + 1] of n. Reference counted, never changed. */
 struct distribution {
@@ -25,9 +25,9 @@ struct range {
   uint64_t first, n;
 };
 
-/* ---- values: values.c ---- */
+/* ---- values: values/values.c ---- */
 
-struct pending; /* pending.h: what a value may wait for */
+struct pending; /* exchange/pending.h: what a value may wait for */
 
 struct cvl_vector {
   uint64_t references;
@@ -125,7 +125,7 @@ struct cvl_context {
   bool armed;              /* tests let allocations fail: on the same ranks all know of it */
   struct comm_counts most; /* of all ranks, when the statistics were last asked for */
   bool unsure; /* elements have come to all ranks without an agreement since the last one */
-  uint64_t grain, whole, samples; /* see README.md, Distributions, and splitters.h */
+  uint64_t grain, whole, samples; /* see README.md, Distributions, and operations/splitters.h */
   uint64_t calls,
       site;          /* how many functions of the table since the last agreement; of the last */
   struct fault mine; /* this rank's first, not agreed on */
@@ -142,7 +142,7 @@ struct cvl_context {
   struct cvl_segdes *descriptors;
   struct distribution *latest;            /* the canonical one that was wanted last */
   struct pending *pending, **pending_end; /* in the order in which they were entered */
-  uint64_t last_symbol, *sizes;           /* of sizes that were pending: pending.c */
+  uint64_t last_symbol, *sizes;           /* of sizes that were pending: exchange/pending.c */
   struct cvl_vector *copies[COPIES];      /* of which all ranks have a copy, the oldest first */
   unsigned copy_count;
   uint64_t copied_bytes, copied_most;
@@ -153,7 +153,7 @@ struct cvl_context {
       armed_own; /* allocations when fail_allocation was last called: of all, here */
 };
 
-/* ---- distribution.c ---- */
+/* ---- values/distribution.c ---- */
 
 /* All return a reference for the caller. Without memory the job ends: they are small. */
 struct distribution *distribution_canonical(struct cvl_context *, uint64_t n);
@@ -178,7 +178,7 @@ bool distribution_is_skewed(const struct cvl_context *, const struct distributio
 /* Whether a vector of n elements is on all ranks. */
 bool is_whole(const struct cvl_context *, uint64_t n);
 
-/* ---- memory of the host: memory.c. Small: ends the job without it ---- */
+/* ---- memory of the host: values/memory.c. Small: ends the job without it ---- */
 
 void *mpi_alloc(struct cvl_context *, size_t bytes);
 /* Ends the job: what one rank alone could not do, the others would wait for. */
@@ -190,7 +190,7 @@ void mpi_free(struct cvl_context *, void *);
 /* Frees all that is held and kept. */
 void mpi_rooms_free(struct cvl_context *);
 
-/* ---- values.c ---- */
+/* ---- values/values.c ---- */
 
 /* A vector; takes the reference to `at`, and the inner value. n elements in all. What is on all
  * ranks, and a CVL_SCALAR there, may be given back as that. Or always as an object, which may
@@ -263,7 +263,8 @@ struct one_segment {
 /* The descriptor of a value: &one->d if it is kept there. */
 struct cvl_segdes *segdes_of(const struct cvl_value *, struct one_segment *one);
 
-/* ---- descriptors.c: the lengths of segments, here and on other ranks. All ranks call them
+/* ---- values/descriptors.c: the lengths of segments, here and on other ranks. All ranks call
+ * them
  * ---- */
 
 /* Of `count` segments, of which every rank has the inner descriptor, which this takes. The
@@ -308,7 +309,7 @@ bool make_segdes_call(struct cvl_context *, uint64_t site, const struct cvl_valu
 bool lengths_call(struct cvl_context *, uint64_t site, const struct cvl_value *,
                   struct cvl_value *out);
 
-/* ---- views.c ---- */
+/* ---- values/views.c ---- */
 
 /* The view of a descriptor for elements that are distributed so, which the descriptor keeps
  * until another two have been wanted. NULL if it cannot be had: on all ranks. */
@@ -340,8 +341,8 @@ uint64_t view_within(const struct view *, uint64_t k, struct range block);
 /* How many positions from `begin` to `end` are in a block. */
 uint64_t within_block(uint64_t begin, uint64_t end, struct range block);
 
-/* ---- moves.c: the same elements on other ranks. Borrow v; what they give is owned by the
- * caller, or borrowed from v. All ranks call them ---- */
+/* ---- exchange/moves.c: the same elements on other ranks. Borrow v; what they give is owned by
+ * the caller, or borrowed from v. All ranks call them ---- */
 
 /* ranges[r] on rank r; they may overlap. Of a vector that all ranks want all of again, they
  * keep a copy; what they want of it then is there. */
@@ -387,7 +388,7 @@ void gather_answers(struct cvl_context *, uint64_t n, const unsigned *holder, si
 struct cvl_value keep_block(struct cvl_context *, uint64_t site, struct cvl_value whole,
                             struct range block);
 
-/* ---- faults.c ---- */
+/* ---- exchange/faults.c ---- */
 
 /* Begins an operation. Agreements have none, since what is a scalar on one rank, lost on
  * another, may be computed without the table on the first. */
@@ -417,11 +418,11 @@ bool all_true(struct cvl_context *, bool mine);
 /* ---- operations: all take the references of owned operands; true unless all ranks know
  * better ---- */
 
-/* local.c: every rank its block, of vectors of one length. */
+/* operations/local.c: every rank its block, of vectors of one length. */
 bool local_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                 struct cvl_value *out);
-/* segmented.c: a call whose last operand is the descriptor of its elements, every rank its
- * segments. */
+/* operations/segmented.c: a call whose last operand is the descriptor of its elements, every
+ * rank its segments. */
 bool segmented_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                     struct cvl_value *out);
 /* For others. As a view, with blocks that end between segments; NULL if much moved for that.
@@ -436,16 +437,16 @@ const struct view *cut_segments(struct cvl_context *, uint64_t site, struct cvl_
 bool ends_at(const struct view *, uint64_t unit);
 /* Rank r has n elements there. Exchanges. */
 struct distribution *kept_by_ranks(struct cvl_context *, uint64_t n);
-/* pack.c: of inner results of PACK, which they are before, the vector, the descriptor, or both:
- * not NULL. How many elements there are is pending. */
+/* operations/pack.c: of inner results of PACK, which they are before, the vector, the
+ * descriptor, or both: not NULL. How many elements there are is pending. */
 void packed(struct cvl_context *, uint64_t site, const struct view *, enum cvl_elem,
             struct cvl_value *vector, struct cvl_value *segdes);
 /* How what has one element for each segment lies, if it is where segments begin. The caller's.
  */
 struct distribution *by_segments(struct cvl_context *, const struct view *);
 /* Of calls on segments that go on on the next rank, with a view of their descriptor. They
- * borrow the operands of the call. long.c: DIST and INDEX; REDUCE, with blocks that end between
- * segments, or at multiples of CVL_REDUCE_BLOCK in one. */
+ * borrow the operands of the call. operations/long.c: DIST and INDEX; REDUCE, with blocks that
+ * end between segments, or at multiples of CVL_REDUCE_BLOCK in one. */
 bool spread_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                  const struct view *, struct cvl_value *out);
 bool blocks_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
@@ -481,31 +482,31 @@ struct cvl_value pieces_joined(struct cvl_context *, uint64_t site, enum cvl_op,
                                const struct view *, struct cvl_value local);
 /* Whether a reduction or scan gives the same bits in any order. */
 bool is_exact(enum cvl_op, enum cvl_elem);
-/* join.c: the reduction of one segment, from what ranks have reduced of it, in the order of
- * positions: counts[r] values of rank r, at least one in all, which all ranks know; elements,
- * or of one level of the tree (of FLOATs). Takes both. */
+/* exchange/join.c: the reduction of one segment, from what ranks have reduced of it, in the
+ * order of positions: counts[r] values of rank r, at least one in all, which all ranks know;
+ * elements, or of one level of the tree (of FLOATs). Takes both. */
 struct cvl_value one_reduced(struct cvl_context *, uint64_t site, enum cvl_op, enum cvl_elem,
                              uint64_t *counts, struct cvl_value local);
-/* scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. tree.c: SCAN of FLOATs, with blocks
- * that end between segments, or at multiples of CVL_SCAN_TILE in one. pack.c: PACK, with two
- * results. */
+/* operations/scan.c: SCAN of INTs and BOOLs, MAX and MIN of FLOATs. operations/tree.c: SCAN of
+ * FLOATs, with blocks that end between segments, or at multiples of CVL_SCAN_TILE in one.
+ * operations/pack.c: PACK, with two results. */
 bool scan_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                const struct view *, struct cvl_value *out);
 bool tree_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                const struct view *, struct cvl_value *out);
 bool pack_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                const struct view *, struct cvl_value *out);
-/* sort.c: RANK and SORT. */
+/* operations/sort.c: RANK and SORT. */
 bool sort_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                const struct view *, struct cvl_value *out);
-/* permute.c: gathers and scatters, which borrow their operands; false if all ranks have all of
- * them, or cannot know the segments. */
+/* operations/permute.c: gathers and scatters, which borrow their operands; false if all ranks
+ * have all of them, or cannot know the segments. */
 bool permute_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                   struct cvl_value *out);
 /* The same of EXTRACT and REPLACE in segments that go on on the next rank. */
 bool element_call(struct cvl_context *, uint64_t site, const struct cvl_call *,
                   struct cvl_segdes *, struct cvl_value *out);
-/* together.c: every rank all of it. */
+/* operations/together.c: every rank all of it. */
 bool together(struct cvl_context *, uint64_t site, const struct cvl_call *,
               struct cvl_value *out);
 /* Whether operands have the sizes that the call wants. After a fault that no rank has asked for

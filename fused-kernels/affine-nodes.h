@@ -1,6 +1,6 @@
 /* affine-nodes.h - the nodes of a superoperator that are arithmetic on positions: an index that
  * is `start + j * stride` for a while, and the comparisons that say how long. A back end may
- * interpret them symbolically instead of executing them (cvl-cpu/fused-affine.c).
+ * interpret them symbolically instead of executing them (cvl-cpu/fused/affine-gather.c).
  */
 #ifndef RAVEL_FUSED_AFFINE_NODES_H
 #define RAVEL_FUSED_AFFINE_NODES_H

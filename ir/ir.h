@@ -143,7 +143,7 @@ struct ir_instances {
 };
 
 /* A loop for many instances: all take their rounds together, and those that have finished
- * leave it (neslc/flatten-loop.c). VCODE_ROUND marks a function of which every call is a round,
+ * leave it (neslc/flatten/loop.c). VCODE_ROUND marks a function of which every call is a round,
  * VCODE_ROUNDS one that does nothing but calls of such functions, and puts their results
  * together. A call of one with rounds by any other function begins a loop.
  *

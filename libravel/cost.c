@@ -3,7 +3,7 @@
  */
 #include "libravel/private.h"
 
-#include "neslc/direct.h"
+#include "neslc/reference/direct.h"
 
 #include <math.h>
 

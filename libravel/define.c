@@ -2,7 +2,7 @@
 #include "libravel/private.h"
 
 #include "base/permissions.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 #include "neslc/later.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "fcode-opt/fcode-opt.h"
 #include "ir/copy.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -341,7 +341,7 @@ static bool are_names(const char *names) {
 
 static const char *const keywords[] = {
 #define WORD(id, text, left, right, prefix, hint) text,
-#include "neslc/lexemes.def"
+#include "neslc/front/lexemes.def"
 };
 
 /* A word of the language among names, which none can be; or NULL. */

@@ -7,7 +7,7 @@
  */
 #include "libravel/private.h"
 
-#include "neslc/direct.h"
+#include "neslc/reference/direct.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* interpret.c - a call in the reference interpreter of NESL, on values of the host. */
 #include "libravel/private.h"
 
-#include "neslc/direct.h"
+#include "neslc/reference/direct.h"
 
 #include <string.h>
 

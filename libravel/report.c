@@ -1,7 +1,7 @@
 /* report.c - see report.h. */
 #include "libravel/report.h"
 
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 
 #include <string.h>
 

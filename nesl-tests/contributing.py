@@ -57,7 +57,7 @@ VCODE_EDITS = {
               "  case OP_ABS_DIFF: return x > y ? x - y : y - x;\n")),
 }
 NESL_EDITS = {
-    "neslc/primitives.def": after(
+    "neslc/primitives/primitives.def": after(
         r"PRIMITIVE\(RSHIFT,", 'PRIMITIVE(ABS_DIFF, "abs_diff", SCALAR, ABS_DIFF, SAFE, FREE, NONE, '
                                '"distance")\n'),
     "neslc/library/arrays.nesl": lambda text: text + (
@@ -87,7 +87,7 @@ bool oracle_reverse(struct heap *heap, const struct oracle_call *c, struct oracl
   return true;
 }
 """,
-    "cvl-cpu/reverse.c": lambda text: """/* reverse.c - each segment from its end on. */
+    "cvl-cpu/operations/reverse.c": lambda text: """/* reverse.c - each segment from its end on. */
 #include <string.h>
 
 #include "cvl-cpu/cpu.h"
@@ -109,11 +109,11 @@ bool cpu_reverse(struct cvl_context *c, uint64_t site, enum cvl_op op, const str
   return true;
 }
 """,
-    "cvl-cpu/CMakeLists.txt": lambda text: text.replace(" sort.c", " sort.c reverse.c", 1),
+    "cvl-cpu/CMakeLists.txt": lambda text: text.replace(" operations/sort.c", " operations/sort.c operations/reverse.c", 1),
     "editors/vcode.tmLanguage.json": lambda text: text.replace(
         "(?:RANK|SORT)_(?:UP|DOWN)", "(?:RANK|SORT)_(?:UP|DOWN)|REVERSE", 1),
 }
-NEW_FILE = "cvl-cpu/reverse.c"
+NEW_FILE = "cvl-cpu/operations/reverse.c"
 # Pages, and what prints them.
 PAGES = {"docs/vcode-reference.md": "print-reference", "docs/nesl-library.md": "print-library"}
 

@@ -4,7 +4,7 @@
     nesl-tests/editors.py [--bin FOLDER]
 
 Where a program is not installed, only the words that its files list are compared with
-neslc/lexemes.def. Options are compared with the tables of the commands."""
+neslc/front/lexemes.def. Options are compared with the tables of the commands."""
 
 import argparse
 import os

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which functions by instances the NESL compiler makes, and their marks (neslc/flatten-instances.c).
+"""Which functions by instances the NESL compiler makes, and their marks (neslc/flatten/instances.c).
 
     nesl-tests/instances.py [NAME ...] [--build DIR]
 

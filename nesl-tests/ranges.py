@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How many chunks calls by instances are cut into, left to the machine (vinterp/chunk-size.c).
+"""How many chunks calls by instances are cut into, left to the machine (vinterp/instances/chunk-size.c).
 
     nesl-tests/ranges.py [NAME ...] [--build DIR]
 

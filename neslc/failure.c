@@ -2,7 +2,7 @@
  */
 #include "neslc/failure.h"
 
-#include "neslc/check.h"
+#include "neslc/types/check.h"
 
 #include <ctype.h>
 #include <string.h>

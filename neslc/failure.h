@@ -5,7 +5,7 @@
 #define RAVEL_NESLC_FAILURE_H
 
 #include "base/origin.h"
-#include "neslc/core.h"
+#include "neslc/types/core.h"
 
 /* Calls that are shown: the innermost. */
 enum { FAILURE_MOST_CALLS = 6 };

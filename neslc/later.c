@@ -1,9 +1,9 @@
 /* later.c - see later.h. */
 #include "neslc/later.h"
 
-#include "neslc/check.h"
+#include "neslc/front/parse.h"
 #include "neslc/modules.h"
-#include "neslc/parse.h"
+#include "neslc/types/check.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* modules.c - see modules.h. */
 #include "neslc/modules.h"
 
-#include "neslc/check.h"
-#include "neslc/parse.h"
+#include "neslc/front/parse.h"
+#include "neslc/types/check.h"
 
 #include <ctype.h>
 #include <string.h>

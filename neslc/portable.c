@@ -10,7 +10,7 @@
  *     v = CONST FLOAT (x nan)  becomes  a = CONST FLOAT (x infinity); b = CONST FLOAT (0
  * infinity) v = - FLOAT a b
  */
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #ifndef RAVEL_NESLC_REGION_H
 #define RAVEL_NESLC_REGION_H
 
-#include "neslc/core.h"
+#include "neslc/types/core.h"
 
 struct session;
 

@@ -3,9 +3,9 @@
  */
 #include "neslc/session.h"
 
-#include "neslc/check.h"
-#include "neslc/library.h"
+#include "neslc/library/library.h"
 #include "neslc/modules.h"
+#include "neslc/types/check.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  *
  * A session owns every tree, type and value of a prompt or of a program: in one arena until the
  * session ends, or in regions that are freed when nothing mentions them (region.h). A form is
- * read (syntax.h), checked here, compiled (flatten.h) or interpreted (direct.h) elsewhere, and
- * its results are bound here.
+ * read (front/syntax.h), checked here, compiled (flatten/flatten.h) or interpreted
+ * (reference/direct.h) elsewhere, and its results are bound here.
  */
 #ifndef RAVEL_NESLC_SESSION_H
 #define RAVEL_NESLC_SESSION_H

@@ -9,7 +9,7 @@
 
 #include "base/number.h"
 #include "base/output.h"
-#include "neslc/core.h"
+#include "neslc/types/core.h"
 
 #include <math.h>
 #include <stdlib.h>

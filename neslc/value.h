@@ -8,7 +8,7 @@
 #ifndef RAVEL_NESLC_VALUE_H
 #define RAVEL_NESLC_VALUE_H
 
-#include "neslc/types.h"
+#include "neslc/types/types.h"
 
 enum column_kind { COLUMN_INT, COLUMN_FLOAT, COLUMN_BOOL, COLUMN_SEGDES };
 

@@ -13,8 +13,8 @@
  */
 #include "commands/nesl-evaluate.h"
 #include "commands/tests/random-nesl.h"
-#include "neslc/direct.h"
-#include "neslc/syntax.h"
+#include "neslc/front/syntax.h"
+#include "neslc/reference/direct.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -6,6 +6,7 @@ usage: security.py NESL NESLC VINTERP FCODEOPT [unittest options]
 
 import fcntl
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -273,12 +274,12 @@ class Layer(unittest.TestCase):
              "commands/tune.c",           # /dev/null
              "cvl/plugin.c",              # back ends
              "libravel/context.c",        # /dev/null for what programs print
-             "vinterp/evaluate.c", "vinterp/spawn.c",  # /dev/null
-             "vinterp/results.c",         # tmpfile
-             "cvl-cpu/device.c", "cvl-cpu/compiler.c",  # /proc, what the compiler has made
-             "cvl-cpu/compile-load.c",    # the cache
-             "cvl-cpu/ahead.c",           # /proc, the file of --kernels
-             "cvl-cpu/child.c"}           # the compiler
+             "vinterp/machine/evaluate.c", "vinterp/io/spawn.c",  # /dev/null
+             "vinterp/io/results.c",      # tmpfile
+             "cvl-cpu/device.c", "cvl-cpu/compile/compiler.c",  # /proc, what the compiler has made
+             "cvl-cpu/compile/load.c",    # the cache
+             "cvl-cpu/compile/ahead.c",   # /proc, the file of --kernels
+             "cvl-cpu/compile/child.c"}   # the compiler
     CALLS = re.compile(r"\b(fopen|fopen64|freopen|open|openat|creat|opendir|scandir|mkstemp\w*|mkostemp\w*|"
                        r"mkdtemp|tmpfile|popen|system|fork|vfork|posix_spawnp?|exec[lv]p?e?|dlopen|"
                        r"rename|unlink|mkdir|mkfifo|symlink|link|truncate)\(")
@@ -287,18 +288,17 @@ class Layer(unittest.TestCase):
         found = set()
         for room in ("base", "tables", "arrays", "vcode", "ir", "fcode-opt", "fused-kernels", "cvl",
                      "cvl-cpu", "neslc", "vinterp", "libravel", "commands"):
-            folder = os.path.join(ROOT, room)
-            for name in sorted(os.listdir(folder)):
-                if not name.endswith((".c", ".h")):
+            for path in sorted(pathlib.Path(ROOT, room).rglob("*.[ch]")):
+                name = str(path.relative_to(ROOT))
+                if f"{room}/tests/" in name or name.startswith(("cvl/suite/", "cvl/oracle/")):
                     continue
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    text = re.sub(r"/\*.*?\*/|'(\\.|[^'\\])'" r'|"(\\.|[^"\\])*"', "", file.read(),
-                                  flags=re.DOTALL)
+                text = re.sub(r"/\*.*?\*/|'(\\.|[^'\\])'" r'|"(\\.|[^"\\])*"', "",
+                              path.read_text("utf-8"), flags=re.DOTALL)
                 for call in self.CALLS.finditer(text):
                     before = text[:call.start()].rstrip(" *")
                     method = before.endswith(("->", ".")) or before.endswith(("bool", "void"))
-                    if not method and (room, name, call[1]) != ("vinterp", "code.c", "open"):
-                        found.add(f"{room}/{name}")
+                    if not method and (name, call[1]) != ("vinterp/machine/code.c", "open"):
+                        found.add(name)
         self.assertEqual(found - self.KNOWN, set())
         self.assertEqual(self.KNOWN - found, set())
 

@@ -2,7 +2,7 @@
  * stays in the domain and ends, and streams depend on what they should.
  */
 #include "commands/datum.h"
-#include "neslc/direct.h"
+#include "neslc/reference/direct.h"
 #include "neslc/tests/session.h"
 
 #include <math.h>

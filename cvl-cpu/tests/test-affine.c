@@ -3,8 +3,8 @@
  * is left. */
 #include <criterion/criterion.h>
 
-#include "cvl-cpu/affine.h"
 #include "cvl-cpu/cpu.h"
+#include "cvl-cpu/fused/affine.h"
 
 enum { COUNT = 200000, LENGTH_MOST = 40, ROWS_MOST = 12 };
 

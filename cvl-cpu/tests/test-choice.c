@@ -8,7 +8,7 @@
 #include "base/tests/memory.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
-#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/fused/plan.h"
 #include "cvl-cpu/tests/prepared.h"
 #include "cvl/superop.h"
 

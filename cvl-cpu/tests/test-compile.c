@@ -2,8 +2,8 @@
  * once, and only where compiling was asked for. Files in the directory:
  * commands/tests/native_command.py.
  */
-#include "cvl-cpu/child.h"
-#include "cvl-cpu/compile.h"
+#include "cvl-cpu/compile/child.h"
+#include "cvl-cpu/compile/compile.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -450,8 +450,8 @@ Test(fused_combine, scatters) {
   }
 }
 
-/* Destinations around the limits of combine-scatter-group.c: buckets of one and of more; tiles;
- * and around those of combine-scatter-exact.c. With RAVEL_EVERY on two of the numbers of
+/* Destinations around the limits of combine/scatter-group.c: buckets of one and of more; tiles;
+ * and around those of combine/scatter-exact.c. With RAVEL_EVERY on two of the numbers of
  * threads, in turn. */
 Test(fused_combine, scatters_around_limits) {
   enum { SOME = 40000 };

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "cvl-cpu/fused-compiled.h"
+#include "cvl-cpu/fused/compiled.h"
 #include "cvl-cpu/tests/prepared.h"
 #include "cvl/trees.h"
 #include "fused-kernels/tests/fixture.h"

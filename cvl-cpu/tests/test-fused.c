@@ -10,7 +10,7 @@
 #include "base/tests/memory.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
-#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/fused/plan.h"
 #include "cvl-cpu/tests/prepared.h"
 #include "cvl-cpu/tests/random-superop.h"
 #include "cvl/superop.h"

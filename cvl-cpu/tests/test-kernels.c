@@ -2,10 +2,10 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "cvl-cpu/kernels-map.h"
-#include "cvl-cpu/kernels-move.h"
-#include "cvl-cpu/kernels-random.h"
-#include "cvl-cpu/scan-ranges.h"
+#include "cvl-cpu/kernels/map.h"
+#include "cvl-cpu/kernels/move.h"
+#include "cvl-cpu/kernels/random.h"
+#include "cvl-cpu/operations/scan-ranges.h"
 
 enum { MOST = 300 };
 

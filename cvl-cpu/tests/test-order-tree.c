@@ -2,7 +2,7 @@
  * word. The function is neither commutative nor associative, so that another tree gives other
  * results, and its columns have all widths and depend on each other.
  */
-#include "cvl-cpu/order-tree.h"
+#include "cvl-cpu/combine/order-tree.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -178,7 +178,8 @@ static void try_continued(uint64_t n) {
     struct order_columns out = columns_new(2 + n + 1);
     order_scan(&function, &x, (struct order_segments){offsets, 1}, &first, inclusive, &out,
                scratch);
-    const uint64_t checked = inclusive && n == ORDER_TILE ? n - 1 : n; /* order-tree.h */
+    const uint64_t checked =
+        inclusive && n == ORDER_TILE ? n - 1 : n; /* combine/order-tree.h */
     for (uint64_t i = 0; i < checked; i++) {
       cr_assert(
           same(get(&out, 2 + i), prefix_behind(*before, items + 2, i + (uint64_t)inclusive)));

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/fused/plan.h"
 #include "cvl-cpu/tests/prepared.h"
 #include "fused-kernels/tests/fixture.h"
 

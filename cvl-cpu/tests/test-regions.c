@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/sanitizers.h"
-#include "cvl-cpu/free-blocks.h"
-#include "cvl-cpu/regions.h"
+#include "cvl-cpu/memory/free-blocks.h"
+#include "cvl-cpu/memory/regions.h"
 
 enum { KB = 1 << 10, MB = 1 << 20, FRAME = 4 * KB };
 

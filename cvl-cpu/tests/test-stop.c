@@ -177,7 +177,7 @@ static uint64_t take_hash(struct cvl_context *c, struct cvl_value *out) {
   return hash;
 }
 
-/* One thread alone scans so many elements in one visit (scan.c). */
+/* One thread alone scans so many elements in one visit (operations/scan.c). */
 static void check_operation(struct operands *o, struct asker *asker, int k, bool alone) {
   const char *name = operations[k].name;
   struct cvl_value out[2] = {{0}};

@@ -24,7 +24,7 @@ foreach(file IN LISTS FILES)
   embed(${file})
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by library/embed.cmake from the files of the library. */
-#include \"neslc/library.h\"
+#include \"neslc/library/library.h\"
 
 ${arrays}
 const struct library_file library_files[] = {

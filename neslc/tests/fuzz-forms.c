@@ -5,7 +5,7 @@
  * the let-form holds together (debug builds verify it; then that is an internal error). Values
  * of names are left empty. Run: fuzz-forms CORPUS nesl-tests/nesl
  */
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
 #include "neslc/table.h"
 
 #include <stdlib.h>

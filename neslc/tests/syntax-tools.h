@@ -2,7 +2,7 @@
 #ifndef RAVEL_NESLC_TESTS_SYNTAX_TOOLS_H
 #define RAVEL_NESLC_TESTS_SYNTAX_TOOLS_H
 
-#include "neslc/syntax.h"
+#include "neslc/front/syntax.h"
 
 /* A text being read. Everything lives in the heap until reading_end, which complains if
  * anything was not given back. */

@@ -2,7 +2,7 @@
  * printing and failing, limits, costs. Programs are text; their last form is looked at.
  */
 #include "cvl/oracle/oracle.h"
-#include "neslc/direct.h"
+#include "neslc/reference/direct.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

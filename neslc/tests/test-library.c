@@ -1,7 +1,7 @@
 /* test-library.c - the functions of the library: their types and documentation, and what is
  * different where ints are wide. */
-#include "neslc/direct.h"
-#include "neslc/library.h"
+#include "neslc/library/library.h"
+#include "neslc/reference/direct.h"
 #include "neslc/tests/session.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* test-session.c - sessions of many forms: what one of them takes does not depend on how many
  * there were before.
  */
-#include "neslc/direct.h"
-#include "neslc/flatten.h"
+#include "neslc/flatten/flatten.h"
+#include "neslc/reference/direct.h"
 #include "neslc/tests/session.h"
 
 #include <stdlib.h>

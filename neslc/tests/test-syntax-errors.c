@@ -1,5 +1,5 @@
 /* test-syntax-errors.c - what is said about broken forms, where, and where reading goes on. */
-#include "neslc/parse.h"
+#include "neslc/front/parse.h"
 #include "neslc/tests/syntax-tools.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* test-types.c - types by themselves: unification, schemes, grounding, comparing, printing. */
 #include "base/tests/memory.h"
-#include "neslc/core.h"
+#include "neslc/types/core.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* test-value.c - columns and printing of values, on types and values made by hand. */
-#include "neslc/core.h"
+#include "neslc/types/core.h"
 
 #include "base/number.h"
 #include "base/tests/memory.h"

@@ -3,7 +3,7 @@
 #ifndef RAVEL_VINTERP_TESTS_DIRECTORY_H
 #define RAVEL_VINTERP_TESTS_DIRECTORY_H
 
-#include "vinterp/streams.h"
+#include "vinterp/io/streams.h"
 
 /* Makes it and goes there. */
 void directory_begin(void);

@@ -2,7 +2,7 @@
  * and that neither way of executing a call, by the machine alone or by its team, is given up
  * for ever.
  */
-#include "vinterp/machine-private.h"
+#include "vinterp/machine/machine-private.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 /* test-print.c - the text of values, on the sequential back end of the tests. */
 #include "cvl/oracle/oracle.h"
-#include "vinterp/machine-private.h"
-#include "vinterp/print.h"
+#include "vinterp/io/print.h"
+#include "vinterp/machine/machine-private.h"
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* test-profile.c - counting, and the two forms of the report. */
-#include "vinterp/profile.h"
+#include "vinterp/report/profile.h"
 #include <criterion/criterion.h>
 #include <string.h>
 

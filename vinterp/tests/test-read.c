@@ -1,6 +1,6 @@
 /* test-read.c - reading values from text: what is accepted, what is refused, what is consumed.
  */
-#include "vinterp/streams.h"
+#include "vinterp/io/streams.h"
 #include <criterion/criterion.h>
 #include <locale.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* test-trace.c - the trace is JSON that says what was executed, however the run ends. */
 #include "base/tests/memory.h"
+#include "vinterp/report/trace.h"
 #include "vinterp/tests/fixture.h"
-#include "vinterp/trace.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,0 +1,347 @@
+/* fused.c - combinations: reductions and scans by functions of the program's own.
+ *
+ * Their columns are values of the tile or of the chunk, like the operands of other reductions
+ * and scans, and segments are cut alike. What the trees need of the function are pairs: its
+ * nodes are executed for some of them at a time, from buffer to buffer, by the kernels of their
+ * operations; or it is compiled (fused/compiled.h).
+ */
+#include "cvl-cpu/combine/fused.h"
+#include "cvl-cpu/fused/compiled.h"
+#include "fused-kernels/emit-expression.h"
+
+/* ---- the plan ---- */
+
+uint32_t fused_combinations(const struct superop *op) {
+  uint32_t count = 0;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    count +=
+        op->nodes[n].role == ROLE_COLUMN && (n == 0 || op->nodes[n - 1].role != ROLE_COLUMN);
+  }
+  return count;
+}
+
+/* MAX or MIN, if a node is SELECT of x > y, x and y, or the like, of INTs; else NONE. */
+static enum cvl_op extreme(const struct superop *op, const struct superop_node *select,
+                           const struct superop_node *compare) {
+  const uint32_t *x = compare->operands, *v = select->operands + 1;
+  const bool straight = x[0] == v[0] && x[1] == v[1], crossed = x[0] == v[1] && x[1] == v[0];
+  if (compare->type != TW_INT || (!straight && !crossed)) return OP_NONE;
+  (void)op;
+  switch (compare->op) {
+  case OPC_GT:
+  case OPC_GE: return straight ? OP_MAX : OP_MIN;
+  case OPC_LT:
+  case OPC_LE: return straight ? OP_MIN : OP_MAX;
+  default: return OP_NONE;
+  }
+}
+
+/* What the function does to column i: see struct fused_combination. */
+static enum cvl_op exact_operation(const struct cvl_kernel *k,
+                                   const struct fused_combination *c, uint32_t i) {
+  const struct superop *op = k->op;
+  const uint32_t left = op->nodes[c->at.first + i].result;
+  const uint32_t value = op->nodes[c->at.ends + i].operands[COMBINE_VALUE];
+  const struct superop_node *node = emit_definition(op, value);
+  if (node->role != ROLE_MAP) return OP_NONE;
+  const uint32_t *x = node->operands + (node->op == OPC_SELECT);
+  if (!((x[0] == left && x[1] == left + 1) || (x[0] == left + 1 && x[1] == left)))
+    return OP_NONE;
+  if (node->op == OPC_SELECT) {
+    const struct superop_node *flags = emit_definition(op, node->operands[0]);
+    return flags && flags->role == ROLE_MAP ? extreme(op, node, flags) : OP_NONE;
+  }
+  const enum cvl_op operation = superop_info(node->op)->operation;
+  const struct combine_row *row = combine_row(operation, type_word_class(node->type));
+  return row && row->exact ? operation : OP_NONE;
+}
+
+static void describe(struct cvl_kernel *k, struct fused_combination *c, uint32_t first) {
+  const struct superop_node *nodes = k->op->nodes;
+  c->at = superop_combination_at(k->op, first);
+  c->role = nodes[c->at.ends].role;
+  c->inclusive = nodes[c->at.ends].op == SUPEROP_COMBINE_SCAN_INCLUSIVE;
+  c->columns = c->at.count;
+  for (uint32_t i = 0; i < c->columns; i++) {
+    const uint32_t value = nodes[first + i].operands[0];
+    c->column[i] = &k->values[value];
+    c->bytes[i] = (uint8_t)elem_bytes((uint8_t)superop_elem(
+        (enum superop_kind)k->op->kinds[value], k->c->int_elem, k->c->float_elem));
+  }
+  c->buffers = c->at.ends - first;
+  for (uint32_t i = 0; i < c->columns; i++) c->exact[i] = exact_operation(k, c, i);
+  for (uint32_t n = first; n < c->at.ends; n++) {
+    k->nodes[n].combined = nodes[n].role == ROLE_COLUMN || nodes[n].role == ROLE_MAP;
+  }
+  k->combines |= c->role == ROLE_COMBINE_REDUCE;
+  k->scans_by |= c->role == ROLE_COMBINE_SCAN;
+}
+
+void fused_combine_plan(struct cvl_kernel *k) {
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    if (k->op->nodes[n].role != ROLE_COLUMN) continue;
+    struct fused_combination *c = &k->combinations[k->combination_count++];
+    describe(k, c, n);
+    n = c->at.ends;
+  }
+}
+
+/* ---- the function, evaluated ---- */
+
+/* Where a value of the function is, for the pairs from p on: nodes inside have buffers. */
+static const char *value_at(const struct fused_function *f, uint32_t value, uint64_t p,
+                            const struct order_columns *left,
+                            const struct order_columns *right) {
+  const struct fused_combination *c = f->combination;
+  const struct fused_value *v = &f->k->values[value];
+  const uint32_t i = v->node - c->at.first;
+  if (f->k->nodes[v->node].repeated) return f->k->nodes[v->node].repeated;
+  if (i >= c->columns) return f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
+  const bool is_left = value == f->k->op->nodes[v->node].result;
+  return (is_left ? left : right)->at[i] + p * v->bytes;
+}
+
+static void evaluate(const struct fused_function *f, uint64_t p, uint64_t n,
+                     const struct order_columns *left, const struct order_columns *right) {
+  const struct fused_combination *c = f->combination;
+  for (uint32_t k = c->at.first + c->columns; k < c->at.ends; k++) {
+    const struct superop_node *node = &f->k->op->nodes[k];
+    const void *in[MAX_OPERANDS];
+    if (node->role != ROLE_MAP) continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      in[i] = value_at(f, node->operands[i], p, left, right);
+    }
+    f->k->nodes[k].entry->run(n, in,
+                              f->buffers + (k - c->at.first) * COMBINE_BATCH * COMBINE_WIDEST);
+  }
+}
+
+/* A result may be an operand that another result overwrites: those are set aside, in the
+ * buffers of their COLUMNs. */
+static void apply(const struct order_function *function, uint64_t n,
+                  const struct order_columns *left, const struct order_columns *right,
+                  const struct order_columns *out) {
+  const struct fused_function *f = (const struct fused_function *)(const void *)function;
+  const struct fused_combination *c = f->combination;
+  for (uint64_t p = 0; p < n; p += COMBINE_BATCH) {
+    const uint64_t m = n - p < COMBINE_BATCH ? n - p : COMBINE_BATCH;
+    const char *from[SUPEROP_COLUMNS_MAX];
+    evaluate(f, p, m, left, right);
+    for (uint32_t i = 0; i < c->columns; i++) {
+      const uint32_t value = f->k->op->nodes[c->at.ends + i].operands[COMBINE_VALUE];
+      from[i] = value_at(f, value, p, left, right);
+      if (f->k->values[value].node >= c->at.first + c->columns) continue;
+      memcpy(f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST, from[i], m * c->bytes[i]);
+      from[i] = f->buffers + i * COMBINE_BATCH * COMBINE_WIDEST;
+    }
+    for (uint32_t i = 0; i < c->columns; i++) {
+      memcpy(out->at[i] + p * c->bytes[i], from[i], m * c->bytes[i]);
+    }
+  }
+}
+
+size_t combine_buffer_bytes(const struct fused_combination *c) {
+  return combine_lines(c->buffers * COMBINE_BATCH * COMBINE_WIDEST);
+}
+
+struct fused_function combine_function(const struct cvl_kernel *k,
+                                       const struct fused_combination *c, char *buffers) {
+  struct fused_function f = {{.columns = c->columns, .apply = apply}, k, c, buffers};
+  memcpy(f.call.bytes, c->bytes, sizeof c->bytes);
+  if (k->run.runs_compiled)
+    f.call.compiled = fused_compiled_combination(k->compiled, c->at.first);
+  return f;
+}
+
+/* ---- memory ---- */
+
+static uint64_t tile_totals_at(uint64_t p) {
+  return p / ORDER_TILE + p / FUSED_WHOLE * ORDER_ROOTS;
+}
+
+/* Items in the memory of a worker: the roots of a segment that is not long; of a scan the tiles
+ * of two ranges. */
+static uint64_t items_of(const struct cvl_kernel *k, const struct fused_combination *c) {
+  if (c->role == ROLE_COMBINE_REDUCE) return FUSED_WHOLE / ORDER_TILE + ORDER_ROOTS;
+  return 2 * combine_scan_items(k) + ORDER_ROOTS;
+}
+
+size_t fused_combine_worker_bytes(const struct cvl_kernel *k) {
+  size_t bytes = 0, scratch = 0;
+  for (uint32_t i = 0; i < k->combination_count; i++) {
+    const struct fused_combination *c = &k->combinations[i];
+    const struct order_function f = {.columns = c->columns};
+    if (order_scratch_bytes(&f) > scratch) scratch = order_scratch_bytes(&f);
+    bytes +=
+        combine_buffer_bytes(c) + c->columns * combine_lines(items_of(k, c) * COMBINE_WIDEST);
+  }
+  bytes += combine_lines(k->combination_count *
+                         (sizeof(struct fused_function) + 2 * sizeof(struct order_columns)));
+  return k->combination_count == 0 ? 0 : bytes + scratch;
+}
+
+void fused_combine_set_up(struct fused_worker *w, char *memory) {
+  const struct cvl_kernel *k = w->k;
+  const size_t count = k->combination_count;
+  if (count == 0) return;
+  w->functions = (struct fused_function *)(void *)memory;
+  w->roots = (struct order_columns *)(void *)(w->functions + count);
+  w->tiles = w->roots + count;
+  memory += combine_lines(count * (sizeof *w->functions + 2 * sizeof *w->roots));
+  for (uint32_t i = 0; i < count; i++) {
+    const struct fused_combination *c = &k->combinations[i];
+    struct fused_function *f = &w->functions[i];
+    *f = combine_function(k, c, memory);
+    memory += combine_buffer_bytes(c);
+    for (uint32_t j = 0; j < c->columns; j++) {
+      w->tiles[i].at[j] = memory;
+      memory += combine_lines(items_of(k, c) * COMBINE_WIDEST);
+    }
+  }
+  w->order_scratch = memory;
+}
+
+static uint64_t shared_items(const struct cvl_kernel *k) {
+  return k->run.n > FUSED_WHOLE ? tile_totals_at(k->run.n) + ORDER_ROOTS + 1 : 0;
+}
+
+size_t fused_combine_common_bytes(const struct cvl_kernel *k) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < k->combination_count; i++) {
+    const struct fused_combination *c = &k->combinations[i];
+    bytes += c->role == ROLE_COMBINE_SCAN
+                 ? combine_lines(sizeof *c->state)
+                 : c->columns * combine_lines(shared_items(k) * COMBINE_WIDEST);
+  }
+  return bytes;
+}
+
+void fused_combine_lay_out(struct cvl_kernel *k, char *memory) {
+  for (uint32_t i = 0; i < k->combination_count; i++) {
+    struct fused_combination *c = &k->combinations[i];
+    if (c->role == ROLE_COMBINE_SCAN) {
+      c->state = (struct order_state *)(void *)memory;
+      memory += combine_lines(sizeof *c->state);
+      continue;
+    }
+    for (uint32_t j = 0; j < c->columns; j++) {
+      c->totals.at[j] = memory;
+      memory += combine_lines(shared_items(k) * COMBINE_WIDEST);
+    }
+  }
+}
+
+/* ---- the start of a run ---- */
+
+/* A scatter takes the one element of what is spread over one segment. */
+static void drop_uniform(struct cvl_kernel *k, struct fused_combination *c) {
+  for (uint32_t j = 0; j < c->columns; j++) {
+    struct fused_value *v = c->column[j];
+    const bool spread = v->node != SUPEROP_NONE && k->op->nodes[v->node].role == ROLE_SPREAD;
+    if (spread && v->run.storage == UNIFORM) fused_drop_use(v);
+  }
+}
+
+void fused_combine_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
+  for (uint32_t i = 0; i < k->combination_count; i++) {
+    struct fused_combination *c = &k->combinations[i];
+    if (c->role == ROLE_COMBINE_SCATTER) drop_uniform(k, c);
+    if (c->role == ROLE_COMBINE_SCATTER || c->inclusive) continue;
+    for (uint32_t j = 0; j < c->columns; j++) {
+      const uint32_t value = k->op->nodes[c->at.ends + j].operands[COMBINE_IDENTITY];
+      const bool constant = value >= k->op->param_count;
+      c->identity[j] = constant ? (const char *)&k->op->nodes[k->values[value].node].constant.as
+                                : value_data(&operands[value]);
+      c->identity_step[j] = constant ? 0 : c->bytes[j];
+    }
+  }
+}
+
+bool fused_combine_results(struct cvl_kernel *k) {
+  for (uint32_t i = 0; i < k->combination_count; i++) {
+    struct fused_combination *c = &k->combinations[i];
+    const uint64_t n = c->role == ROLE_COMBINE_REDUCE ? k->run.segments.count : k->run.n;
+    if (c->role == ROLE_COMBINE_SCATTER) continue;
+    for (uint32_t j = 0; j < c->columns; j++) {
+      const uint32_t node = c->at.ends + j;
+      struct cvl_value *result = &k->values[k->op->nodes[node].result].run.whole;
+      if (!result_new(k->c, k->run.site + node, (enum cvl_elem)c->column[j]->elem, n, NULL,
+                      result)) {
+        return false;
+      }
+      c->out.at[j] = result_data(result);
+    }
+  }
+  return true;
+}
+
+/* ---- reductions ---- */
+
+void fused_combine_group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
+                         uint64_t n, const uint64_t *offsets) {
+  uint64_t equal[FUSED_TILE + 1];
+  const bool some_empty = offsets != NULL || n == 0;
+  for (uint64_t i = 0; i <= many && !offsets; i++) equal[i] = i * (n / many);
+  if (!offsets) offsets = equal;
+  for (uint32_t i = 0; i < w->k->combination_count; i++) {
+    const struct fused_combination *c = &w->k->combinations[i];
+    if (c->role != ROLE_COMBINE_REDUCE) continue;
+    const struct order_columns x = combine_columns(w, c, p), out = combine_item(c, &c->out, k);
+    order_reduce(&w->functions[i].call, &x, (struct order_segments){offsets, many}, &out,
+                 w->order_scratch);
+    for (uint64_t s = 0; s < many && some_empty; s++) {
+      if (offsets[s] == offsets[s + 1]) combine_put_identity(c, k + s, k + s);
+    }
+  }
+}
+
+void fused_combine_begin(struct fused_worker *w) {
+  for (uint32_t i = 0; i < w->k->combination_count; i++) w->roots[i] = w->tiles[i];
+}
+
+void fused_combine_begin_long(struct fused_worker *w, uint64_t start, uint64_t tiles_before) {
+  for (uint32_t i = 0; i < w->k->combination_count; i++) {
+    const struct fused_combination *c = &w->k->combinations[i];
+    if (c->role == ROLE_COMBINE_REDUCE)
+      w->roots[i] = combine_item(c, &c->totals, tile_totals_at(start) + tiles_before);
+  }
+}
+
+void fused_combine_tile(struct fused_worker *w, uint64_t p, uint64_t n, uint64_t tile) {
+  for (uint32_t i = 0; i < w->k->combination_count; i++) {
+    const struct fused_combination *c = &w->k->combinations[i];
+    if (c->role != ROLE_COMBINE_REDUCE) continue;
+    const struct order_columns x = combine_columns(w, c, p),
+                               to = combine_item(c, &w->roots[i], tile);
+    order_roots(&w->functions[i].call, &x, n, &to, w->order_scratch);
+  }
+}
+
+static void total(const struct fused_worker *w, uint32_t i, const struct order_columns *roots,
+                  uint64_t k, uint64_t n) {
+  const struct fused_combination *c = &w->k->combinations[i];
+  const struct order_columns out = combine_item(c, &c->out, k);
+  order_total(&w->functions[i].call, roots, n / ORDER_TILE,
+              (unsigned)__builtin_popcountll(n % ORDER_TILE), &out, w->order_scratch);
+}
+
+void fused_combine_end(struct fused_worker *w, uint64_t k, uint64_t n) {
+  for (uint32_t i = 0; i < w->k->combination_count; i++) {
+    if (w->k->combinations[i].role == ROLE_COMBINE_REDUCE) total(w, i, &w->roots[i], k, n);
+  }
+}
+
+void fused_combine_finish(struct cvl_kernel *k) {
+  const struct fused_worker *w = (const struct fused_worker *)(void *)k->run.workers;
+  for (uint64_t window = 0; k->combines && window <= k->run.n / FUSED_WHOLE; window++) {
+    if (k->run.long_segments[window] == 0) continue;
+    const uint64_t s = k->run.long_segments[window] - 1,
+                   start = segment_start(&k->run.segments, s);
+    for (uint32_t i = 0; i < k->combination_count; i++) {
+      const struct fused_combination *c = &k->combinations[i];
+      if (c->role != ROLE_COMBINE_REDUCE) continue;
+      const struct order_columns roots = combine_item(c, &c->totals, tile_totals_at(start));
+      total(w, i, &roots, s, segment_start(&k->run.segments, s + 1) - start);
+    }
+  }
+}

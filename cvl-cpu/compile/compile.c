@@ -1,0 +1,224 @@
+/* compile.c - see compile.h: which codes are compiled, and when. */
+#include "cvl-cpu/compile/private.h"
+
+#include "cvl-cpu/compile/ahead.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the cache ---- */
+
+struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_options *options,
+                                        struct ahead *ahead) {
+  const bool given = options->compile_directory && options->compile_directory[0];
+  const char *directory = given ? options->compile_directory : "";
+  const size_t bytes = strlen(directory) + 1;
+  const bool compiles = options->compile != CVL_COMPILE_NONE && given && bytes <= PATH_MAX;
+  if (!compiles && !ahead) return NULL;
+  struct compile_cache *c = heap_alloc(heap, sizeof *c + bytes);
+  if (!c) return NULL;
+  memset(c, 0, sizeof *c);
+  if (pthread_mutex_init(&c->lock, NULL) != 0) {
+    heap_free(heap, c, sizeof *c + bytes);
+    return NULL;
+  }
+  c->heap = heap;
+  c->stop = options->stop;
+  c->say = options->say;
+  c->ahead = ahead;
+  c->widths = (struct widths){options->int_elem, options->float_elem};
+  c->compiles = compiles;
+  c->when_it_pays = options->compile != CVL_COMPILE_ALL;
+  c->waits = options->compile_waits && !c->when_it_pays;
+  c->directory = -1;
+  memcpy(c->path, directory, bytes);
+  return c;
+}
+
+bool compile_when_it_pays(const struct compile_cache *c) {
+  return c->when_it_pays;
+}
+
+void compile_cache_free(struct compile_cache *c) {
+  if (!c) return;
+  if (c->directory >= 0) close(c->directory);
+  pthread_mutex_destroy(&c->lock);
+  heap_free(c->heap, c, sizeof *c + strlen(c->path) + 1);
+}
+
+/* ---- which, and when ---- */
+
+static bool asked_to_end(const struct compile_cache *c) {
+  return c->stop.asks && c->stop.asks(c->stop.with);
+}
+
+/* Looks at the compilations under way; one that may begin, or NULL. */
+static struct compilation *look_at_all(struct compile_cache *c) {
+  struct compilation *idle = NULL;
+  const unsigned most = c->when_it_pays ? MOST_WHEN_IT_PAYS : MOST_AT_ONCE;
+  for (struct compilation *x = c->compilations; x < c->compilations + most; x++) {
+    compilation_look(c, x, false);
+    if (x->members == 0) idle = x;
+  }
+  return idle;
+}
+
+static struct compiled_code *first_wanted(const struct compile_cache *c) {
+  struct compiled_code *code = c->codes;
+  while (code && !(code->state == WAITING && code->wanted)) code = code->next;
+  return code;
+}
+
+/* Begins as many compilations as may be under way, that of this code first. */
+static void begin(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
+  struct compiled_code *next = code->state == WAITING ? code : first_wanted(c);
+  for (; next && !asked_to_end(c); next = first_wanted(c)) {
+    struct compilation *idle = look_at_all(c);
+    if (!idle) return;
+    compilation_start(c, idle, next);
+  }
+}
+
+/* Waits until a code is ready or has failed, or somebody asks to end. */
+static void await(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
+  while ((code->state == WAITING || code->state == COMPILING) && !asked_to_end(c)) {
+    compilation_look(c, code->compilation ? code->compilation : &c->compilations[0], true);
+    begin(code);
+  }
+}
+
+/* ---- the interface: one thread at a time ---- */
+
+static void lock(const struct compiled_code *code) {
+  pthread_mutex_lock(&code->cache->lock);
+}
+
+static void unlock(const struct compiled_code *code) {
+  pthread_mutex_unlock(&code->cache->lock);
+}
+
+static void free_code(struct compiled_code *code) {
+  heap_free(code->cache->heap, code, sizeof *code + code->length);
+}
+
+/* Counts it among those that are compiled without a question, if there is room. */
+static void count_unasked(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
+  if (c->when_it_pays || code->state == READY) return;
+  if (c->unasked + code->length > COMPILE_UNASKED) return;
+  code->unasked = code->wanted = true;
+  c->unasked += code->length;
+}
+
+/* Another code of the same text, which is used instead; or this one, from now on. */
+static struct compiled_code *join(struct compiled_code *code) {
+  struct compile_cache *cache = code->cache;
+  compile_name(code);
+  for (struct compiled_code *other = cache->codes; other; other = other->next) {
+    if (strcmp(other->name, code->name) != 0) continue;
+    free_code(code);
+    other->references++;
+    return other;
+  }
+  code->next = cache->codes;
+  cache->codes = code;
+  compile_load(code);
+  count_unasked(code);
+  return code;
+}
+
+static struct compiled_code *new_code(struct compile_cache *cache, const char *prefix,
+                                      const char *text, size_t length) {
+  const bool ahead = cache->ahead && ahead_has(cache->ahead, prefix);
+  if (!ahead && !(cache->compiles && compiler_find(&cache->compiler))) return NULL;
+  struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
+  if (!code) return NULL;
+  *code = (struct compiled_code){.cache = cache, .references = 1, .length = length};
+  snprintf(code->prefix, sizeof code->prefix, "%s", prefix);
+  memcpy(code->text, text, length);
+  if (!ahead) return join(code);
+  code->state = READY;
+  return code;
+}
+
+struct compiled_code *compile_text(struct compile_cache *cache, const char *prefix,
+                                   const char *text, size_t length) {
+  pthread_mutex_lock(&cache->lock);
+  struct compiled_code *code = new_code(cache, prefix, text, length);
+  pthread_mutex_unlock(&cache->lock);
+  return code;
+}
+
+struct compiled_code *compiled_retain(struct compiled_code *code) {
+  lock(code);
+  code->references++;
+  unlock(code);
+  return code;
+}
+
+static bool is_in(const struct compiled_code *code, enum code_state state) {
+  lock(code);
+  const bool is = code->state == state;
+  unlock(code);
+  return is;
+}
+
+bool compiled_cached(const struct compiled_code *code) {
+  return is_in(code, READY);
+}
+
+bool compiled_failed(const struct compiled_code *code) {
+  return is_in(code, FAILED);
+}
+
+bool compiled_unasked(const struct compiled_code *code) {
+  lock(code);
+  const bool is = code->unasked || code->state == READY;
+  unlock(code);
+  return is;
+}
+
+bool compiled_ready(struct compiled_code *code) {
+  lock(code);
+  if (code->state == WAITING || code->state == COMPILING) {
+    code->wanted = true;
+    (void)look_at_all(code->cache);
+    begin(code);
+    if (code->cache->waits) await(code);
+  }
+  const bool ready = code->state == READY;
+  unlock(code);
+  return ready;
+}
+
+/* What is ready does not change any more. */
+void *compiled_function(const struct compiled_code *code, const char *name) {
+  char whole[2 * FUSED_NAME_MAX];
+  if (!code->library) return ahead_function(code->cache->ahead, code->prefix, name);
+  snprintf(whole, sizeof whole, "%s%s", code->prefix, name);
+  return dlsym(code->library, whole);
+}
+
+static void leave(struct compiled_code *code) {
+  struct compiled_code **at = &code->cache->codes;
+  while (*at && *at != code) at = &(*at)->next;
+  if (*at) *at = code->next;
+}
+
+void compiled_free(struct compiled_code *code) {
+  if (!code) return;
+  struct compile_cache *cache = code->cache;
+  pthread_mutex_lock(&cache->lock);
+  if (--code->references == 0) {
+    leave(code);
+    if (code->compilation) compilation_leave(code);
+    if (code->unasked) cache->unasked -= code->length;
+    if (code->library) dlclose(code->library);
+    free_code(code);
+  }
+  pthread_mutex_unlock(&cache->lock);
+}

@@ -1,0 +1,125 @@
+/* load.c - the directory of compiled code: its names, and loading what is kept there.
+ */
+#include "cvl-cpu/compile/private.h"
+
+#include "base/cache.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the directory ---- */
+
+/* Compiles nothing more, and reports why. */
+static void complain(struct compile_cache *c, const char *why) {
+  char line[CACHE_WHY + 64];
+  snprintf(line, sizeof line, "superoperators are not compiled: %s", why);
+  if (!c->given_up) cvl_say(&c->say, line);
+  c->given_up = true;
+}
+
+void compile_complain(struct compile_cache *c, int error) {
+  char why[CACHE_WHY], text[128];
+  snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
+  if (!c->when_it_pays) complain(c, why);
+  c->given_up = true;
+}
+
+bool compile_directory(struct compile_cache *c, bool make) {
+  char why[CACHE_WHY];
+  if (c->directory >= 0 || c->given_up) return c->directory >= 0;
+  const int opened = cache_open(c->path, make ? 2 : 0, why);
+  if (opened >= 0) {
+    c->directory = opened;
+    return true;
+  }
+  if (opened == CACHE_NOT_THERE && !make) return false;
+  if (opened == CACHE_NOT_TRUSTED || !c->when_it_pays) complain(c, why);
+  c->given_up = true;
+  return false;
+}
+
+/* ---- names ---- */
+
+/* The name for what state has been given. */
+static void end_name(struct sha256_state *state, char name[COMPILED_NAME]) {
+  uint8_t digest[SHA256_BYTES];
+  char digits[SHA256_DIGITS + 1];
+  sha256_end(state, digest);
+  sha256_show(digest, digits);
+  snprintf(name, COMPILED_NAME, COMPILED_PREFIX "%s" COMPILED_SUFFIX, digits);
+}
+
+void compile_name(struct compiled_code *code) {
+  struct sha256_state state = code->cache->compiler.identity;
+  sha256_add(&state, code->prefix, strlen(code->prefix) + 1);
+  end_name(&state, code->name);
+}
+
+void compile_name_file(const struct compile_cache *c, struct compilation *x) {
+  struct sha256_state state = c->compiler.identity;
+  for (const struct compiled_code *code = c->codes; code; code = code->next) {
+    if (code->compilation == x) sha256_add(&state, code->prefix, strlen(code->prefix) + 1);
+  }
+  end_name(&state, x->file);
+}
+
+/* ---- loading ---- */
+
+/* Whether the library has the functions, made for this name: not one that a compiler wrote of
+ * something else. */
+static bool is_made_for(void *library, const struct compiled_code *code) {
+  const char *name = dlsym(library, code->prefix);
+  return name && strncmp(name, code->name, sizeof code->name) == 0;
+}
+
+static bool is_loaded(const struct compile_cache *c, const char *file) {
+  for (const struct compiled_code *code = c->codes; code; code = code->next) {
+    if (code->library && strcmp(code->from, file) == 0) return true;
+  }
+  return false;
+}
+
+/* The library, if it is complete, which is looked at once. The path goes through the directory
+ * that was checked. It differs for different contents, since the loader identifies objects by
+ * their paths.
+ */
+static void *open_library(const struct compile_cache *c, const char *file) {
+  char path[COMPILED_NAME + 64];
+  uint64_t bytes;
+  snprintf(path, sizeof path, "/proc/self/fd/%d/%s", c->directory, file);
+  if (is_loaded(c, file)) return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  const int fd = cache_find(c->directory, file, &bytes);
+  if (fd < 0) return NULL;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  close(fd);
+  return library;
+}
+
+void compile_load_from(struct compiled_code *code, const char *file) {
+  void *library = open_library(code->cache, file);
+  if (!library) return;
+  if (!is_made_for(library, code)) {
+    dlclose(library);
+    return;
+  }
+  code->library = library;
+  code->state = READY;
+  snprintf(code->from, sizeof code->from, "%s", file);
+}
+
+void compile_load(struct compiled_code *code) {
+  char file[COMPILED_NAME];
+  struct compile_cache *c = code->cache;
+  if (!compile_directory(c, false)) return;
+  const bool linked = cache_linked(c->directory, code->name, file, sizeof file);
+  compile_load_from(code, linked ? file : code->name);
+}
+
+bool compile_is_kept(const struct compile_cache *c, const char *file) {
+  uint64_t bytes;
+  const int fd = cache_find(c->directory, file, &bytes);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}

@@ -1,0 +1,56 @@
+/* choice.h - whether a run of a superoperator is evaluated or compiled. Private to the
+ * files of this folder.
+ *
+ * If cvl_options.compile says all, superoperators are compiled together once the first of them
+ * runs, as long as their texts are not too many (compile/compile.h). Others are compiled when
+ * that pays. How often one will run is unknown. Compiling it once evaluation has cost as much
+ * as compilation would never costs more than twice the optimum (the rent-or-buy problem:
+ * Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching", 1988). Compiled code need
+ * not be faster, so both ways alternate for a few runs, and the faster one stays. A few runs
+ * may mislead (the machine was busy, the data changed), so the trial is repeated after many
+ * times its duration, each time after twice as long as before.
+ */
+#ifndef RAVEL_CPU_FUSED_CHOICE_H
+#define RAVEL_CPU_FUSED_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cvl_kernel;
+
+enum fused_choice_stage {
+  CHOICE_WATCHED, /* evaluated, while that is cheap */
+  CHOICE_MISSING, /* evaluated: not in the cache, and compiling has not paid yet */
+  CHOICE_STARTED, /* evaluated: the compiler is at work */
+  CHOICE_TRIED,   /* alternating */
+  CHOICE_SETTLED
+};
+
+/* The runs of a trial in one way so far. */
+struct fused_trial {
+  double seconds, work;
+  unsigned runs;
+};
+
+struct fused_choice {
+  uint8_t stage;     /* enum fused_choice_stage */
+  bool unasked;      /* compiled as soon as can be: what follows does not matter */
+  bool use_compiled; /* the last run, or all of them */
+  struct fused_trial evaluated, compiled;
+  /* Settled: the time of the runs since then, and that before the next trial; in seconds. */
+  double since, rest;
+  bool brief; /* settled: the last run that was timed took little longer than the clock does */
+  uint8_t untimed; /* runs since then */
+};
+
+/* With CVL_COMPILE_ALL: writes the functions, to be compiled together with others. */
+void fused_choice_begin(struct cvl_kernel *);
+/* Whether the next run is to be compiled; may look into the cache, and start the compiler. */
+bool fused_choose(struct cvl_kernel *);
+/* Whether the choice depends on the time that this run takes, in seconds of fused_clock. Once
+ * it is settled, one of some brief runs stands for all. */
+bool fused_choice_open(struct cvl_kernel *);
+double fused_clock(void);
+void fused_chosen(struct cvl_kernel *, double seconds);
+
+#endif

@@ -1,0 +1,429 @@
+/* compiled.c - see fused-compiled.h. */
+#include "cvl-cpu/fused/compiled.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cvl-cpu/compile/compile.h"
+#include "fused-kernels/emit.h"
+
+/* One for each stage. */
+struct stage {
+  const uint32_t *written; /* values */
+  uint32_t written_count;
+  bool checks;  /* some node may fail */
+  bool skipped; /* in affine runs of this run */
+};
+
+/* As fused_emit_loop says. */
+typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
+                        bool (*asks)(void *), void *with);
+
+struct fused_compiled {
+  struct cvl_kernel *k;
+  struct arena arena;
+  struct fused_functions functions;
+  struct stage *stages;
+  uint32_t *touched; /* values whose elements the function of tiles may touch */
+  uint32_t
+      *walking; /* nodes that it executes outside stages, and gathers and INDEXes of these */
+  uint32_t touched_count, walking_count;
+  bool folds_many;
+  tile_function *tile;
+  rectangle_function *rectangles;
+  loop_block **loops;                  /* of the first node of each */
+  fused_scan_function **scans;         /* of each scan that tiles do */
+  struct order_compiled *combinations; /* likewise */
+  struct compiled_code *code;
+  struct fused_short few;
+  bool loaded, flat;
+  uint32_t slots;
+};
+
+bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
+  return f->functions.schedule.tasks[node] == TASK_INSIDE;
+}
+
+static bool of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
+  return fused_schedule_executes(&f->functions.schedule, stage, node);
+}
+
+/* Whether the function of a stage, or a reduction that it passes elements to, reads a value. A
+ * DIST of a CONST is a constant of its text. */
+static bool stage_reads(const struct fused_compiled *f, uint32_t stage, uint32_t v) {
+  const uint32_t from = f->functions.schedule.definitions[v];
+  return fused_stage_reads(&f->functions, stage, fused_stage_folds(&f->functions, stage), v) &&
+         !(from != SUPEROP_NONE && fused_is_constant(f->k->op, &f->k->op->nodes[from]));
+}
+
+/* Finds what the function of a stage reads and writes, and whether some of its nodes may fail.
+ */
+static void describe(struct fused_compiled *f, uint32_t number) {
+  const struct superop *op = f->k->op;
+  struct stage *s = &f->stages[number];
+  uint32_t *written = arena_alloc(&f->arena, op->node_count * sizeof *written);
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (!of_stage(f, n, number)) continue;
+    if (node->result_count > 0 && f->functions.schedule.written[node->result]) {
+      written[s->written_count++] = node->result;
+    }
+    s->checks |= node->checked;
+  }
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    if (stage_reads(f, number, v) &&
+        !fused_schedule_computes(&f->functions.schedule, number, v))
+      f->k->values[v].read_by_blocks = true;
+  }
+  s->written = written;
+}
+
+/* Whether only the last stage and reductions read a value. */
+static bool only_folded(const struct fused_compiled *f, uint32_t v) {
+  const struct superop *op = f->k->op;
+  if (f->k->values[v].is_output) return false;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->role == ROLE_REDUCE || of_stage(f, n, f->functions.schedule.stage_count - 1))
+      continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] == v) return false;
+    }
+  }
+  return true;
+}
+
+/* Whether the values that reductions fold are never in a tile's buffer, and nothing else is. */
+static bool folds_many(const struct fused_compiled *f) {
+  const struct cvl_kernel *k = f->k;
+  if (fused_hands_on(k) || k->combination_count > 0) return false;
+  for (uint32_t v = k->op->param_count; v < k->op->value_count; v++) {
+    const struct fused_value *value = &k->values[v];
+    if (value->compiled_buffer != IN_TILE) continue;
+    const bool last = of_stage(f, value->node, f->functions.schedule.stage_count - 1);
+    if (!last || !only_folded(f, v)) return false;
+  }
+  return true;
+}
+
+/* Whether reductions, combinations or other scans read a value tile by tile, or chunk by chunk.
+ */
+static uint8_t buffer_of(const struct superop *op, uint32_t v) {
+  uint8_t buffer = IN_STRIP;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->operand_count == 0 || node->operands[0] != v) continue;
+    const bool scan = node->role == ROLE_SCAN && !fused_may_scan(op, n);
+    if (scan) return IN_CHUNK;
+    if (node->role == ROLE_REDUCE) buffer = IN_TILE;
+  }
+  return buffer;
+}
+
+/* Packs, and most scans, take strips. */
+static void choose_buffers(struct fused_compiled *f) {
+  const struct superop *op = f->k->op;
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    struct fused_value *value = &f->k->values[v];
+    value->compiled_buffer = superop_has_combinations(op) ? value->buffer : buffer_of(op, v);
+  }
+}
+
+static void touch_scatter(const struct fused_compiled *f, const struct superop_node *node,
+                          bool *touched) {
+  for (unsigned i = 0; i < 3; i++) {
+    const uint32_t v = node->operands[i];
+    const bool flags = node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
+    if (i < 2 || flags) touched[v] = f->k->op->kinds[v] != SUPEROP_SEGDES;
+  }
+}
+
+static void find_walking(struct fused_compiled *f) {
+  const uint32_t count = f->k->op->node_count;
+  f->walking = arena_alloc(&f->arena, (count + 1) * sizeof *f->walking);
+  for (uint32_t n = 0; n < count; n++) {
+    if (fused_tile_walks(&f->functions, n)) f->walking[f->walking_count++] = n;
+  }
+}
+
+/* The values that stages read or write, that are filled, and that packs and so on take. */
+static void find_touched(struct fused_compiled *f) {
+  const struct superop *op = f->k->op;
+  bool *touched = arena_alloc(&f->arena, op->value_count + 1);
+  for (uint32_t v = 0; v < op->value_count; v++)
+    touched[v] = f->k->values[v].read_by_blocks || f->functions.schedule.written[v];
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->role == ROLE_PACK) touched[node->operands[0]] = touched[node->operands[1]] = true;
+    if (fused_may_scan(op, n)) touched[node->operands[0]] = true;
+    if (node->role == ROLE_SCATTER && f->functions.scatters) touch_scatter(f, node, touched);
+    const bool gathers = node->role == ROLE_GATHER || node->role == ROLE_PICK;
+    if (!gathers && node->role != ROLE_SPREAD && node->role != ROLE_INDEX) continue;
+    if (fused_compiled_does(f, n) || !fused_tile_walks(&f->functions, n)) continue;
+    touched[node->result] = true;
+    if (gathers) touched[node->operands[1]] = true;
+    if (node->op == OPC_BFPERMUTE) touched[node->operands[2]] = true;
+  }
+  f->touched = arena_alloc(&f->arena, (op->value_count + 1) * sizeof *f->touched);
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    if (touched[v]) f->touched[f->touched_count++] = v;
+  }
+  find_walking(f);
+}
+
+/* Each value has its own strip buffer (one of a tile's that the evaluator keeps for a chunk
+ * gets one of those): without the intermediate values there are few. */
+static void assign_slots(struct fused_compiled *f) {
+  const struct superop *op = f->k->op;
+  for (uint32_t i = 0; i < f->k->step_count; i++) {
+    const uint32_t n = f->k->steps[i];
+    struct fused_value *v = fused_result(f->k, n);
+    if (v && v->compiled_buffer == IN_TILE && v->buffer != IN_TILE)
+      v->slot = f->k->tile_slots++;
+    if (!v || v->compiled_buffer != IN_STRIP) continue;
+    if (!fused_compiled_does(f, n) || f->functions.schedule.written[op->nodes[n].result]) {
+      v->compiled_slot = f->slots++;
+    }
+  }
+}
+
+static bool plan(struct fused_compiled *f) {
+  if (!fused_functions_plan(&f->arena, f->k->op, f->flat, &f->functions)) return false;
+  f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
+  f->scans = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->scans);
+  f->combinations =
+      arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
+  f->stages = arena_alloc(&f->arena, f->functions.schedule.stage_count * sizeof *f->stages);
+  for (uint32_t v = 0; v < f->k->op->value_count; v++) f->k->values[v].read_by_blocks = false;
+  choose_buffers(f);
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) describe(f, s);
+  f->folds_many = f->functions.folds && folds_many(f);
+  find_touched(f);
+  assign_slots(f);
+  fused_short_plan(&f->arena, f->k, &f->functions, &f->few);
+  return true;
+}
+
+/* Plans the functions; false if there are none, or no memory. */
+static bool make(struct fused_compiled *f) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  const bool made = plan(f);
+  memory_guard_end(&guard);
+  return made;
+}
+
+bool fused_compiled_suits(const struct fused_compiled *f) {
+  return !f->flat || f->k->run.flat;
+}
+
+/* Planned functions, without code. */
+static struct fused_compiled *planned(struct cvl_kernel *k, bool flat) {
+  struct fused_compiled *f = heap_alloc(k->c->heap, sizeof *f);
+  if (!f) return NULL;
+  memset(f, 0, sizeof *f);
+  f->k = k;
+  f->flat = flat && fused_functions_differ(k->op);
+  arena_init(&f->arena, k->c->heap);
+  if (make(f)) return f;
+  fused_compiled_free(f);
+  return NULL;
+}
+
+struct fused_compiled *fused_compiled_copy(struct cvl_kernel *k,
+                                           const struct fused_compiled *of) {
+  struct fused_compiled *f = planned(k, of->flat);
+  if (f) f->code = compiled_retain(of->code);
+  return f;
+}
+
+/* The code of planned functions; NULL: no memory, or no compiler. Their names begin with what
+ * their text alone would be found by. */
+static struct compiled_code *code_of(const struct fused_compiled *f) {
+  const struct cvl_context *c = f->k->c;
+  const struct widths widths = {c->int_elem, c->float_elem};
+  char prefix[FUSED_NAME_MAX];
+  struct compiled_code *code = NULL;
+  struct text text;
+  if (!text_begin(&text, c->heap)) return NULL;
+  fused_emit_functions(&f->functions, widths, text.stream);
+  if (text_flush(&text)) {
+    fused_functions_prefix(text.bytes, text.length, prefix);
+    text_clear(&text);
+    fused_emit_named(&f->functions, widths, prefix, text.stream);
+    if (text_end(&text)) code = compile_text(c->compile_cache, prefix, text.bytes, text.length);
+  }
+  text_free(&text);
+  return code;
+}
+
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool flat) {
+  struct fused_compiled *f = k->c->compile_cache ? planned(k, flat) : NULL;
+  if (!f) return NULL;
+  f->code = code_of(f);
+  if (f->code) return f;
+  fused_compiled_free(f);
+  return NULL;
+}
+
+void fused_compiled_free(struct fused_compiled *f) {
+  if (!f) return;
+  compiled_free(f->code);
+  arena_free(&f->arena);
+  heap_free(f->k->c->heap, f, sizeof *f);
+}
+
+bool fused_compiled_cached(const struct fused_compiled *f) {
+  return compiled_cached(f->code);
+}
+
+bool fused_compiled_failed(const struct fused_compiled *f) {
+  return compiled_failed(f->code);
+}
+
+bool fused_compiled_unasked(const struct fused_compiled *f) {
+  return compiled_unasked(f->code);
+}
+
+/* The function of this name, at `to`. */
+static bool load(struct fused_compiled *f, const char *name, void *to) {
+  void *function = compiled_function(f->code, name);
+  if (function) memcpy(to, &function, sizeof function); /* as POSIX means it */
+  return function != NULL;
+}
+
+static bool load_combination(struct fused_compiled *f, uint32_t node) {
+  struct order_compiled *c = &f->combinations[node];
+  char apply[32], reduce[32], roots[32], scan[32];
+  snprintf(apply, sizeof apply, "combine%u_apply", node);
+  snprintf(reduce, sizeof reduce, "combine%u_reduce", node);
+  snprintf(roots, sizeof roots, "combine%u_roots", node);
+  snprintf(scan, sizeof scan, "combine%u_scan", node);
+  return load(f, apply, &c->apply) && load(f, reduce, &c->reduce) &&
+         load(f, roots, &c->roots) && load(f, scan, &c->scan);
+}
+
+const struct order_compiled *fused_compiled_combination(const struct fused_compiled *f,
+                                                        uint32_t node) {
+  return &f->combinations[node];
+}
+
+bool fused_compiled_ready(struct fused_compiled *f) {
+  if (f->loaded) return true;
+  if (!compiled_ready(f->code)) return false;
+  if (!load(f, "tile", &f->tile)) return false;
+  if (f->functions.rectangles.exists && !load(f, "rectangles", &f->rectangles)) return false;
+  if (f->few.fits && !load(f, "block0", &f->few.block)) return false;
+  if (f->few.fits && f->few.folds && !load(f, "fold", &f->few.fold)) return false;
+  for (uint32_t n = 0; n < f->k->op->node_count; n++) {
+    char name[32];
+    if (fused_begins_combination(f->k->op, n) && !load_combination(f, n)) return false;
+    snprintf(name, sizeof name, "scan%u", n);
+    if (fused_may_scan(f->k->op, n) && !load(f, name, &f->scans[n])) return false;
+    snprintf(name, sizeof name, "loop%u", n);
+    if (fused_begins_loop(f->k->op, n) && !load(f, name, &f->loops[n])) return false;
+  }
+  f->loaded = true;
+  return true;
+}
+
+uint32_t fused_compiled_slots(const struct fused_compiled *f) {
+  return f->slots;
+}
+
+/* ---- affine runs ---- */
+
+void fused_compiled_skip_all(struct fused_compiled *f) {
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) {
+    f->stages[s].skipped = !f->stages[s].checks;
+  }
+}
+
+bool fused_compiled_keep(struct fused_compiled *f) {
+  bool changed = false;
+  for (uint32_t s = 0; s < f->functions.schedule.stage_count; s++) {
+    struct stage *stage = &f->stages[s];
+    const bool before = stage->skipped;
+    for (uint32_t i = 0; i < stage->written_count; i++) {
+      stage->skipped &= f->k->nodes[f->k->values[stage->written[i]].node].run.skipped;
+    }
+    changed |= stage->skipped != before;
+  }
+  return changed;
+}
+
+bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
+  return !fused_compiled_does(f, node) || f->stages[f->functions.schedule.stages[node]].skipped;
+}
+
+bool fused_compiled_writes(const struct fused_compiled *f, uint32_t node) {
+  return !fused_compiled_does(f, node) ||
+         f->functions.schedule.written[f->k->op->nodes[node].result];
+}
+
+bool fused_compiled_stage_skipped(const struct fused_compiled *f, uint32_t stage) {
+  return f->stages[stage].skipped;
+}
+
+/* ---- running ---- */
+
+const struct fused_short *fused_compiled_short(const struct fused_compiled *f) {
+  return &f->few;
+}
+
+const struct fused_functions *fused_compiled_functions(const struct fused_compiled *f) {
+  return &f->functions;
+}
+
+tile_function *fused_compiled_tile(const struct fused_compiled *f) {
+  return f->tile;
+}
+
+rectangle_function *fused_compiled_rectangles(const struct fused_compiled *f) {
+  return f->rectangles;
+}
+
+fused_scan_function *fused_compiled_scan(const struct fused_compiled *f, uint32_t node) {
+  return f->scans[node];
+}
+
+const uint32_t *fused_compiled_walking(const struct fused_compiled *f, uint32_t *count) {
+  *count = f->walking_count;
+  return f->walking;
+}
+
+const uint32_t *fused_compiled_touched(const struct fused_compiled *f, uint32_t *count) {
+  *count = f->touched_count;
+  return f->touched;
+}
+
+bool fused_compiled_folds(const struct cvl_kernel *k) {
+  return k->run.runs_compiled && k->compiled->functions.folds;
+}
+
+bool fused_compiled_folds_many(const struct cvl_kernel *k) {
+  return k->compiled->folds_many && !k->run.has_affine_runs;
+}
+
+void fused_compiled_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+  struct cvl_kernel *k = w->k;
+  const struct superop_loop l = superop_loop_at(k->op, number);
+  for (uint32_t i = 0; i < l.count; i++) {
+    const uint32_t from = k->op->nodes[l.first + i].operands[0];
+    const uint32_t to = k->op->nodes[l.next + i].result;
+    w->in[from] = fused_at(w, &k->values[from], first);
+    w->out[to] = fused_at(w, &k->values[to], first);
+  }
+  /* A loop on the results of a faulting node might not end. */
+  const bool sound = atomic_load_explicit(&k->run.failed, memory_order_relaxed) > l.test;
+  const struct cvl_stop *stop = &k->c->stop;
+  if (sound && k->compiled->loops[number](n, w->in, w->out, stop->asks, stop->with)) return;
+  if (sound) fused_note(k, l.test, first);
+  for (uint32_t i = l.next; i <= l.last; i++) {
+    const uint32_t to = k->op->nodes[i].result;
+    memset(w->out[to], 0, n * k->values[to].bytes);
+  }
+}

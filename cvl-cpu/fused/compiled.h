@@ -1,0 +1,92 @@
+/* compiled.h - a superoperator as compiled functions (fused-kernels/emit.h): one executes
+ * tiles, all maps of a stage in one loop whose intermediate values stay in registers. Private
+ * to this folder.
+ */
+#ifndef RAVEL_CPU_FUSED_COMPILED_H
+#define RAVEL_CPU_FUSED_COMPILED_H
+
+#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/fused/short.h"
+#include "fused-kernels/emit.h"
+
+struct fused_compiled;
+/* NULL if there is no cache, nothing to compile, or no memory. Sets compiled_slot of the
+ * values.
+ */
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool flat);
+/* The same functions for a copy of their kernel. */
+struct fused_compiled *fused_compiled_copy(struct cvl_kernel *, const struct fused_compiled *);
+/* Whether the functions suit the segments of this run: those made for one segment (flat, as
+ * emit.h says) suit no others. */
+bool fused_compiled_suits(const struct fused_compiled *);
+void fused_compiled_free(struct fused_compiled *);
+/* Whether the functions have been compiled, of which _cached only looks and _ready starts the
+ * compiler or waits for it, as compiled_ready does; whether compiling them has failed; as
+ * compiled_unasked says. */
+bool fused_compiled_cached(const struct fused_compiled *);
+bool fused_compiled_ready(struct fused_compiled *);
+bool fused_compiled_failed(const struct fused_compiled *);
+bool fused_compiled_unasked(const struct fused_compiled *);
+/* Whether the function of a stage computes a node. */
+bool fused_compiled_does(const struct fused_compiled *, uint32_t node);
+/* How few positions are run, once the functions are ready. */
+const struct fused_short *fused_compiled_short(const struct fused_compiled *);
+/* The plan; the function of tiles, once it is ready. */
+const struct fused_functions *fused_compiled_functions(const struct fused_compiled *);
+tile_function *fused_compiled_tile(const struct fused_compiled *);
+rectangle_function *fused_compiled_rectangles(const struct fused_compiled *);
+/* That of a scan, as fused_emit_scan says. */
+typedef void fused_scan_function(const void *before, const void *x, uint64_t n, void *out);
+fused_scan_function *fused_compiled_scan(const struct fused_compiled *, uint32_t node);
+/* The values whose elements the function of tiles may touch, and the nodes that have an entry
+ * in its struct tile. */
+const uint32_t *fused_compiled_touched(const struct fused_compiled *, uint32_t *count);
+const uint32_t *fused_compiled_walking(const struct fused_compiled *, uint32_t *count);
+/* Executes the loop whose first node is this for a strip. If it is stopped, which is recorded,
+ * unfinished results are 0. */
+void fused_compiled_loop(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
+/* The functions of the combination that begins with a node. */
+const struct order_compiled *fused_compiled_combination(const struct fused_compiled *,
+                                                        uint32_t node);
+/* The number of strip buffers that the functions need. */
+uint32_t fused_compiled_slots(const struct fused_compiled *);
+
+/* For a run with affine indices (affine-gather.c): a stage is skipped in affine runs if its
+ * maps only compute indices that are known there. _skip_all assumes this of all stages. _keep
+ * withdraws it for stages whose results other steps need, and says whether it has. _skips:
+ * whether the stage of a node is skipped. */
+void fused_compiled_skip_all(struct fused_compiled *);
+bool fused_compiled_keep(struct fused_compiled *);
+bool fused_compiled_skips(const struct fused_compiled *, uint32_t node);
+/* Whether the result of a node is written to a buffer. */
+bool fused_compiled_writes(const struct fused_compiled *, uint32_t node);
+bool fused_compiled_stage_skipped(const struct fused_compiled *, uint32_t stage);
+
+/* Whether the compiled function reduces blocks of one segment as it computes them. _many:
+ * several blocks in one call, since nothing else needs a tile of what it computes. */
+bool fused_compiled_folds(const struct cvl_kernel *);
+bool fused_compiled_folds_many(const struct cvl_kernel *);
+
+/* tile.c. The bytes that a worker needs for the compiled function; sets them up. */
+size_t fused_tile_bytes(const struct cvl_kernel *);
+void fused_tile_set_up(struct fused_worker *, char *memory);
+/* Begins a chunk at a position; a range of the destinations of scatters. */
+void fused_tile_begin(struct fused_worker *, uint64_t position);
+void fused_tile_range(struct fused_worker *, uint64_t range);
+/* The turn of a chunk, for compiled scans: hands on what comes before the next one. `in`: what
+ * of the chunk belongs to a segment that began before; `continues`: no other begins in it. Then
+ * writes their results, from the first position on. */
+void fused_tile_hand_on(struct fused_worker *, const struct segment_range *in, bool continues);
+void fused_tile_write_scans(struct fused_worker *, const struct segment_range *in,
+                            uint64_t first);
+/* Executes the steps and packs for positions first .. first + n - 1, at most a tile; all of
+ * them even after a fault: a stage has nodes from before and after it. False after a fault. */
+bool fused_tile(struct fused_worker *, uint64_t first, uint64_t n);
+/* Steps of an affine run for n rows of a column. */
+void fused_tile_column(struct fused_worker *, uint64_t first, uint64_t n);
+/* The same as fused_tile for blocks of one segment, whose totals go to totals[r] for each
+ * reduction r, from number `block` on. */
+bool fused_tile_folds(struct fused_worker *, uint64_t first, uint64_t n, char *const *totals,
+                      uint64_t block);
+
+#endif

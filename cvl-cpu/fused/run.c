@@ -1,0 +1,627 @@
+/* run.c - running a superoperator: its results, the memory of a run, scatters, faults. */
+#include <string.h>
+
+#include "base/check.h"
+#include "cvl-cpu/cvl-cpu.h"
+#include "cvl-cpu/fused/choice.h"
+#include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/copy.h"
+#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/kernels/kernels.h"
+#include "cvl-cpu/operations/long-segments.h"
+#include "fused-kernels/emit.h"
+
+/* ---- results ---- */
+
+bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, uint32_t i) {
+  for (uint32_t j = 0; j < k->op->param_count; j++) {
+    if (j != i && operands[j].form == CVL_VECTOR &&
+        operands[j].as.vector == operands[i].as.vector) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The operand whose memory may be overwritten with the result of a node: all uses of the
+ * operand are elementwise, and none is later. Compiled functions need distinct arrays, since
+ * they may repeat a strip. */
+static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
+                                       const struct cvl_value *operands) {
+  const uint8_t action = k->nodes[v->node].run.action;
+  if (action != ACT_MAP || k->run.runs_compiled) return NULL;
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct fused_value *p = &k->values[i];
+    if (!p->only_elementwise || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
+      continue;
+    }
+    struct cvl_vector *reuse = value_reusable(&operands[i], v->bytes);
+    if (reuse && reuse->length == k->run.n && !fused_shared(k, operands, i)) return reuse;
+  }
+  return NULL;
+}
+
+/* The vector for the result of a step. Where possible the step writes to it directly. */
+static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
+                        const struct cvl_value *operands) {
+  struct cvl_vector *reuse = NULL;
+  if (v->run.concatenated_by != SUPEROP_NONE) {
+    if (!fused_concatenate_room(k, v, operands)) return false;
+  } else {
+    reuse = reusable_for(k, v, operands);
+    if (!result_new(k->c, k->run.site + v->node, (enum cvl_elem)v->elem, k->run.n, reuse,
+                    &v->run.whole)) {
+      return false;
+    }
+  }
+  v->run.streaming = !reuse && k->run.n * v->bytes >= tuned(k->c, STREAM_BYTES);
+  k->run.streams |= v->run.streaming;
+  const uint8_t action = k->nodes[v->node].run.action;
+  const bool writes_exactly = action == ACT_MAP || action == ACT_GATHER ||
+                              action == ACT_GATHER_RUNS || action == ACT_PICK ||
+                              action == ACT_LOOP || action == ACT_COMPILED;
+  if (writes_exactly && v->run.storage == fused_buffer(k, v) && !v->run.streaming) {
+    v->run.storage = IN_MEMORY;
+    v->run.base = (char *)result_data(&v->run.whole) + v->run.before * v->bytes;
+  } else {
+    k->run.copies[k->run.copy_count++] = (uint32_t)(v - k->values);
+  }
+  return true;
+}
+
+static bool make_pack(struct cvl_kernel *k, struct fused_pack *p) {
+  struct fused_value *result = &k->values[k->op->nodes[p->node].result];
+  const uint64_t site = k->run.site + p->node;
+  p->kept = 0;
+  p->offsets = NULL;
+  p->out = NULL;
+  p->streaming = k->run.n * p->v->bytes >= tuned(k->c, STREAM_BYTES);
+  k->run.streams |= p->streaming;
+  if (p->wants_result) { /* room for all; the length comes later */
+    struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->run.n);
+    if (!v) return false;
+    result->run.whole =
+        (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
+    p->out = v->data;
+  }
+  if (p->wants_descriptor && k->run.segments.count != 1) {
+    struct cvl_segdes *d = segdes_new(k->c, site, k->run.segments.count);
+    if (!d) return false;
+    result[1].run.whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+    p->offsets = d->offsets;
+  }
+  return true;
+}
+
+static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands) {
+  k->run.copy_count = 0;
+  k->run.streams = false;
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    struct fused_value *v = fused_result(k, k->steps[i]);
+    const bool whole = v && v->scattered && !v->run.unwanted && !v->run.in_runs &&
+                       k->run.scattering == SCATTER_AFTERWARDS;
+    if (v && (v->is_output || whole) && !make_vector(k, v, operands)) return false;
+  }
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    struct fused_reduction *r = &k->reductions[i];
+    struct cvl_value *result = &k->values[k->op->nodes[r->node].result].run.whole;
+    if (!result_new(k->c, k->run.site + r->node, (enum cvl_elem)r->v->elem,
+                    k->run.segments.count, NULL, result)) {
+      return false;
+    }
+    r->out = result_data(result);
+  }
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    struct fused_scan *s = &k->scans[i];
+    struct cvl_value *result = &k->values[k->op->nodes[s->node].result].run.whole;
+    if (!result_new(k->c, k->run.site + s->node, (enum cvl_elem)s->v->elem, k->run.n, NULL,
+                    result)) {
+      return false;
+    }
+    s->out = result_data(result);
+    s->streaming = k->run.n * s->v->bytes >= tuned(k->c, STREAM_BYTES);
+    s->compiled = k->run.runs_compiled && fused_may_scan(k->op, s->node);
+    k->run.streams |= s->streaming;
+  }
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    if (!make_pack(k, &k->packs[i])) return false;
+  }
+  if (!fused_scatter_results(k, operands)) return false;
+  return fused_combine_results(k);
+}
+
+/* Releases the results that are not returned. */
+static void drop_results(struct cvl_kernel *k) {
+  for (uint32_t i = k->op->param_count; i < k->op->value_count; i++) {
+    struct cvl_value *v = &k->values[i].run.whole;
+    if (v->form == CVL_VECTOR) vector_release(k->c, v->as.vector);
+    if (v->form == CVL_SEGDES) segdes_release(k->c, v->as.segdes);
+    v->form = CVL_NOTHING;
+  }
+}
+
+/* Whether n elements may stay in a vector that has room for all. Copying them to a vector of
+ * their own takes as long as packing them did, so up to seven eighths of it may be wasted, but
+ * no more than half once half of the memory limit is in use. */
+static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
+  enum { NO_MATTER = 64 << 10 }; /* bytes */
+  const struct heap *heap = k->c->heap;
+  const bool plenty = heap->limit == 0 || heap->live <= heap->limit / 2;
+  return n != 1 && (n >= k->run.n / (plenty ? 8 : 2) || k->run.n * bytes <= NO_MATTER);
+}
+
+/* Sets the length of a pack's result. A vector with room for many more is replaced by an exact
+ * one. */
+static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
+  struct fused_value *result = &k->values[k->op->nodes[p->node].result];
+  const uint64_t n = p->kept, bytes = p->v->bytes;
+  if (p->wants_descriptor && k->run.segments.count == 1)
+    result[1].run.whole = cvl_one_segment(n);
+  if (p->offsets) {
+    result[1].run.whole.as.segdes->total = n;
+    p->offsets[k->run.segments.count] = n;
+    segdes_check(result[1].run.whole.as.segdes);
+  }
+  if (!p->wants_result) return true;
+  struct cvl_vector *v = result->run.whole.as.vector;
+  if (may_stay(k, n, bytes)) {
+    v->length = n;
+    return true;
+  }
+  struct cvl_value exact;
+  if (!result_new(k->c, k->run.site + p->node, (enum cvl_elem)v->elem, n, NULL, &exact)) {
+    return false;
+  }
+  const bool copied =
+      copy_bytes(k->c, k->run.site + p->node, result_data(&exact), v->data, n * bytes);
+  vector_release(k->c, v);
+  result->run.whole = exact;
+  return copied;
+}
+
+/* ---- scatters ---- */
+
+/* Whether a scatter is the last use of an owned operand, and its only use there: the scatter
+ * may overwrite it, or release it afterwards. */
+static bool is_last_use(const struct cvl_kernel *k, uint32_t number, uint32_t value,
+                        const struct cvl_value *operands) {
+  const struct superop *op = k->op;
+  if (value >= op->param_count || !operands[value].owned ||
+      operands[value].form != CVL_VECTOR || op->last_use[value] != number ||
+      fused_shared(k, operands, value)) {
+    return false;
+  }
+  unsigned times = 0;
+  for (unsigned i = 0; i < op->nodes[number].operand_count; i++) {
+    times += op->nodes[number].operands[i] == value;
+  }
+  return times == 1;
+}
+
+/* An operand of a scatter: a parameter of the superoperator, or the result of a node. */
+static struct cvl_value scatter_operand(const struct cvl_kernel *k, uint32_t number,
+                                        uint32_t value, const struct cvl_value *operands) {
+  struct cvl_value v =
+      value < k->op->param_count ? operands[value] : k->values[value].run.whole;
+  v.owned = is_last_use(k, number, value, operands);
+  return v;
+}
+
+/* Releases the values of which this scatter is the last use, so that the next one can reuse
+ * their memory. */
+static void release_read(struct cvl_kernel *k, uint32_t number,
+                         const struct cvl_value *operands) {
+  const struct superop_node *node = &k->op->nodes[number];
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    const uint32_t value = node->operands[i];
+    struct fused_value *v = &k->values[value];
+    if (is_last_use(k, number, value, operands)) {
+      vector_release(k->c, operands[value].as.vector);
+      v->run.released = true;
+    } else if (value >= k->op->param_count && k->op->last_use[value] == number &&
+               v->run.whole.form == CVL_VECTOR) {
+      vector_release(k->c, v->run.whole.as.vector);
+      v->run.whole.form = CVL_NOTHING;
+    }
+  }
+}
+
+static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
+  const struct superop_node *node = &k->op->nodes[number];
+  if (k->nodes[number].run.concatenated) {
+    if (!fused_concatenate(k, number, operands)) return false;
+    release_read(k, number, operands);
+    return true;
+  }
+  struct cvl_value v[MAX_OPERANDS];
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    v[i] = scatter_operand(k, number, node->operands[i], operands);
+  }
+  const struct cvl_call call = superop_permute_call((enum opcode)node->op, v);
+  const struct fused_value *index = &k->values[node->operands[1]];
+  struct cvl_value *out = &k->values[node->result].run.whole;
+  const uint64_t site = k->run.site + number;
+  if (index->run.in_runs) {
+    const struct fused_node *p = &k->nodes[index->node];
+    const struct cpu_runs runs = {p->run.near, p->run.values, p->run.strides};
+    if (!cpu_scatter_runs(k->c, site, &call.permute, &runs, out)) return false;
+  } else if (!cpu_permute(k->c, site, &call, k->nodes[number].known, out)) {
+    return false;
+  }
+  release_read(k, number, operands);
+  return true;
+}
+
+/* Executes the scatters before node `failed`; later ones have no effect any more. */
+static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
+  for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
+    const uint8_t role = k->op->nodes[n].role;
+    if (role == ROLE_SCATTER && k->run.scattering != SCATTER_AFTERWARDS) {
+      release_read(k, n, operands);
+      continue;
+    }
+    if (role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
+    if (role == ROLE_COMBINE_SCATTER && !fused_combine_scatter(k, n, operands)) return false;
+  }
+  return true;
+}
+
+/* ---- faults ---- */
+
+/* The index at the lowest fault, from the worker that found it. */
+static int64_t index_at_fault(const struct cvl_kernel *k, uint64_t number, uint64_t position) {
+  for (unsigned i = 0; i < k->run.worker_count; i++) {
+    const struct fused_worker *w =
+        (const struct fused_worker *)(const void *)(k->run.workers + i * k->run.worker_bytes);
+    if (w->fault_node == number && w->fault_position == position) return w->fault_index;
+  }
+  return 0;
+}
+
+static void report(struct cvl_kernel *k) {
+  const uint64_t number = k->run.failed, position = k->run.fault[number];
+  const struct superop_node *node = &k->op->nodes[number];
+  const struct fused_node *p = &k->nodes[number];
+  struct cvl_error e = {.site = k->run.site + number, .position = (int64_t)position};
+  if (node->role == ROLE_WHILE) {
+    e.kind = CVL_E_STOPPED;
+  } else if (node->role == ROLE_MAP) {
+    e.kind = (enum cvl_error_kind)p->entry->error;
+  } else if (node->role == ROLE_ASSERT) {
+    e.kind = CVL_E_ASSERT;
+    fused_message(k, (uint32_t)number, position, &e);
+  } else {
+    const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->run.near, position);
+    e.kind = CVL_E_INDEX;
+    e.value = k->run.runs_compiled ? fused_compiled_index(k, (uint32_t)number, position)
+                                   : index_at_fault(k, number, position);
+    e.limit = (int64_t)(segment_start(&p->run.far, s + 1) - segment_start(&p->run.far, s));
+    e.segment = (int64_t)s;
+  }
+  fault(k->c, e);
+}
+
+static void forget_faults(struct cvl_kernel *k) {
+  for (uint32_t i = 0; i < k->op->node_count; i++) k->run.fault[i] = FUSED_NONE;
+}
+
+/* ---- memory of a run ---- */
+
+enum { LINE = 64 };
+
+/* A block of memory that is laid out array by array. */
+struct layout {
+  size_t bytes;
+};
+
+static size_t reserve(struct layout *l, size_t bytes) {
+  const size_t at = l->bytes;
+  l->bytes += (bytes + LINE - 1) / LINE * LINE;
+  return at;
+}
+
+/* Offsets in the memory of a worker. */
+struct worker_layout {
+  size_t compiled, streams, affine, lanes, located, walks, ranks, kept, totals, packed,
+      block_totals, window_totals, combinations, packs;
+};
+
+static uint64_t least_of(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static size_t pack_room(const struct cvl_kernel *k, const struct fused_pack *p) {
+  const size_t bytes = k->run.most_positions * p->v->bytes + VECTOR_SLACK;
+  return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Lays out the memory of a worker, its buffers included. */
+static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
+  struct layout l = {sizeof(struct fused_worker)};
+  struct worker_layout at;
+  reserve(&l, 0);
+  l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
+  const size_t packs = k->pack_count, reductions = k->reduction_count;
+  at.compiled = reserve(&l, fused_tile_bytes(k));
+  at.streams = reserve(&l, k->op->param_count * sizeof(struct tile_stream));
+  at.affine = reserve(&l, fused_affine_bytes(k));
+  at.lanes = reserve(&l, fused_columns_bytes(k));
+  at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
+  at.walks = reserve(&l, k->walks * sizeof(struct walk));
+  at.ranks = reserve(&l, packs * sizeof(struct walk));
+  at.kept = reserve(&l, 2 * packs * sizeof(uint64_t));
+  at.totals = reserve(&l, reductions * sizeof(char *));
+  at.packed = reserve(&l, packs * sizeof(char *));
+  const size_t blocks = k->run.n > FUSED_TILE ? FUSED_WHOLE / CVL_REDUCE_BLOCK : 0;
+  at.block_totals = reserve(&l, reductions * blocks * sizeof(uint64_t));
+  const size_t windows = k->run.chunks > 1 ? k->run.most_positions / SCAN_WINDOW + 2 : 0;
+  at.window_totals = reserve(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
+  const size_t widest = sizeof(uint64_t);
+  const size_t strip =
+      (least_of(k->run.n, k->run.strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+  const size_t tile =
+      (least_of(k->run.n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+  const uint32_t slots =
+      k->run.runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
+  const size_t strips = reserve(&l, slots * strip);
+  const size_t tiles = reserve(&l, k->tile_slots * tile);
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    struct fused_value *v = fused_result(k, k->steps[i]);
+    if (!v) continue;
+    if (v->has_spare) v->run.spare = strips + v->spare_slot * strip;
+    if (v->run.storage == IN_STRIP || v->run.storage == IN_AFFINE_RUN) {
+      v->run.offset = strips + (k->run.runs_compiled ? v->compiled_slot : v->slot) * strip;
+    }
+    if (v->run.storage == IN_TILE) v->run.offset = tiles + v->slot * tile;
+    if (v->run.storage == IN_CHUNK)
+      v->run.offset = reserve(&l, k->run.most_positions * v->bytes + SPREAD_SLACK);
+  }
+  at.combinations = reserve(&l, fused_combine_worker_bytes(k));
+  at.packs = l.bytes;
+  for (uint32_t i = 0; i < k->pack_count && k->run.chunks > 1; i++) {
+    if (k->packs[i].wants_result) reserve(&l, pack_room(k, &k->packs[i]));
+  }
+  k->run.worker_bytes = l.bytes;
+  return at;
+}
+
+static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, char *memory) {
+  struct fused_worker *w = (struct fused_worker *)(void *)memory;
+  *w = (struct fused_worker){.k = k,
+                             .fault_node = FUSED_NONE,
+                             .streams = (struct tile_stream *)(void *)(memory + at->streams),
+                             .lanes = memory + at->lanes,
+                             .walks = (struct walk *)(void *)(memory + at->walks),
+                             .ranks = (struct walk *)(void *)(memory + at->ranks),
+                             .kept = (uint64_t *)(void *)(memory + at->kept),
+                             .totals = (char **)(void *)(memory + at->totals),
+                             .block_totals = memory + at->block_totals,
+                             .window_totals = memory + at->window_totals,
+                             .packed = (char **)(void *)(memory + at->packed)};
+  if (k->gathers) {
+    w->located = (struct fused_located *)(void *)(memory + at->located);
+    w->located->group = SUPEROP_NONE;
+  }
+  fused_affine_set_up(w, memory + at->affine);
+  fused_streams_begin(w);
+  if (k->combination_count > 0) fused_combine_set_up(w, memory + at->combinations);
+  char *room = memory + at->packs;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    const struct fused_pack *p = &k->packs[i];
+    w->packed[i] = k->run.chunks > 1 ? room : p->out;
+    if (k->run.chunks > 1 && p->wants_result) room += pack_room(k, p);
+  }
+  if (k->run.runs_compiled) fused_tile_set_up(w, memory + at->compiled);
+}
+
+/* Cuts the domain into chunks: into one where the pool would cost more than it gains; otherwise
+ * so that what a chunk reads and writes stays in the second-level cache. One thread alone takes
+ * as much as it may before it looks again whether it must stop; so does each that executes
+ * rectangles, which a chunk finds anew: in 1,600 positions that takes longer than they do. */
+static void cut(struct cvl_kernel *k) {
+  enum { LEAST = 2 * FUSED_STRIP };
+  if (k->run.scattering == SCATTER_BY_RANGES) {
+    k->run.chunks = fused_scatter_ranges(k);
+    k->run.grain = 1;
+    k->run.most_positions = k->run.n;
+    return;
+  }
+  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
+  const unsigned threads = pool_threads(k->c->pool);
+  k->run.chunks = 1;
+  k->run.grain = steps ? steps : 1;
+  k->run.most_positions = k->run.n;
+  if (steps <= k->serial_steps) return;
+  const bool large = (threads == 1 || k->run.by_rectangles) && !fused_hands_on(k);
+  const uint64_t bytes = large ? tuned(k->c, LONE_BYTES) : tuned(k->c, CHUNK_BYTES);
+  uint64_t grain = least_of(bytes / k->cost, steps / threads + 1);
+  if (grain < LEAST) grain = LEAST;
+  grain = (grain + LEAST - 1) / LEAST * LEAST;
+  if (grain >= steps) return;
+  k->run.grain = grain;
+  k->run.chunks = (steps + grain - 1) / grain;
+  k->run.most_positions = least_of(k->run.n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
+}
+
+/* ---- the run ---- */
+
+/* False if it was asked to end. */
+static bool run_chunks(struct cvl_kernel *k) {
+  if (k->run.scattering == SCATTER_BY_RANGES)
+    return pool_for(k->c->pool, k->run.chunks, 1, fused_range, k);
+  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
+  pool_body *const chunk = k->run.cut_anywhere ? fused_plain_chunk : fused_chunk;
+  const bool done = (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps,
+                                                                       k->run.grain, chunk, k);
+  if (!done || !k->run.long_segments) return done;
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    const struct fused_reduction *r = &k->reductions[i];
+    finish_long_segments(&k->run.segments, FUSED_WHOLE, k->run.long_segments, r->row,
+                         r->v->bytes, r->totals, r->out);
+  }
+  fused_combine_finish(k);
+  return true;
+}
+
+/* Executes the superoperator, its results allocated; all scratch memory is one block. */
+static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands) {
+  const struct worker_layout at = lay_out_worker(k);
+  const unsigned threads = k->run.chunks > 1 ? pool_threads(k->c->pool) : 1;
+  k->run.worker_count = threads;
+  const bool has_long_segments =
+      (k->reduction_count > 0 || k->combines) && k->run.n > FUSED_WHOLE;
+  const size_t windows = has_long_segments ? k->run.n / FUSED_WHOLE + 1 : 0;
+  const size_t totals = has_long_segments ? block_totals_at(k->run.n, FUSED_WHOLE) + 1 : 0;
+  struct layout l = {0};
+  const size_t workers_at = reserve(&l, threads * k->run.worker_bytes);
+  const size_t long_segments_at = reserve(&l, windows * sizeof *k->run.long_segments);
+  const size_t totals_at = reserve(&l, totals * sizeof(uint64_t) * k->reduction_count);
+  const bool states = k->run.chunks > 1;
+  const size_t states_at = reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
+  const size_t room = fused_room_bytes(k), room_at = reserve(&l, room);
+  const size_t shared_at = reserve(&l, fused_combine_common_bytes(k));
+  char *block = scratch_alloc(k->c, k->run.site, l.bytes);
+  if (!block) return false;
+  k->run.workers = block + workers_at;
+  for (unsigned i = 0; i < threads; i++) {
+    set_up_worker(k, &at, k->run.workers + i * k->run.worker_bytes);
+  }
+  k->run.long_segments =
+      has_long_segments ? (uint64_t *)(void *)(block + long_segments_at) : NULL;
+  if (has_long_segments)
+    memset(k->run.long_segments, 0, windows * sizeof *k->run.long_segments);
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    k->reductions[i].totals = block + totals_at + i * totals * sizeof(uint64_t);
+  }
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
+  }
+  if (room > 0) fused_fill_room(k, block + room_at);
+  if (k->combination_count > 0) fused_combine_lay_out(k, block + shared_at);
+  const bool done = all_done(k->c, k->run.site, run_chunks(k));
+  const uint64_t failed = atomic_load_explicit(&k->run.failed, memory_order_relaxed);
+  const bool whole = done && failed == FUSED_NONE && fused_scatter_finish(k);
+  k->run.again = done && !whole && k->run.scattering != SCATTER_AFTERWARDS &&
+                 k->c->error.kind == CVL_E_NONE;
+  if (done && failed != FUSED_NONE && !k->run.again) report(k);
+  if (failed != FUSED_NONE) forget_faults(k);
+  scratch_free(k->c, block, l.bytes);
+  if (k->run.scattering != SCATTER_AFTERWARDS && !whole) return false;
+  return done && scatters(k, failed, operands) && failed == FUSED_NONE;
+}
+
+/* Whether all INDEXes, gathers by data and scatters are of one segment. */
+static bool is_flat(const struct cvl_kernel *k, const struct cvl_value *operands) {
+  for (uint32_t i = 0; i < k->flat_count; i++) {
+    if (value_segments(&operands[k->flat_of[i]]).count != 1) return false;
+  }
+  return true;
+}
+
+static enum short_outcome run_short(struct cvl_kernel *k, const struct cvl_value *operands) {
+  k->run.in_one_call = false;
+  if (!k->run.runs_compiled) return SHORT_UNFIT;
+  const enum short_outcome outcome =
+      fused_short_run(k, fused_compiled_short(k->compiled), operands);
+  k->run.in_one_call = outcome == SHORT_DONE;
+  return outcome;
+}
+
+static bool run_once(struct cvl_kernel *k, const struct cvl_value *operands) {
+  const struct superop *op = k->op;
+  k->run.n = fused_size(&op->domain, operands);
+  k->run.segments = op->segments == SUPEROP_NONE
+                        ? (struct segments){.count = 1, .total = k->run.n, .equal = k->run.n}
+                        : value_segments(&operands[op->segments]);
+  k->run.cut_anywhere =
+      k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
+  atomic_store_explicit(&k->run.turn, 0, memory_order_relaxed);
+  atomic_store_explicit(&k->run.failed, FUSED_NONE, memory_order_relaxed);
+  k->run.flat = is_flat(k, operands);
+  k->run.runs_compiled = fused_choose(k);
+  const enum short_outcome outcome = run_short(k, operands);
+  if (outcome != SHORT_UNFIT) return outcome == SHORT_DONE;
+  fused_bind(k, operands);
+  const bool made = make_results(k, operands);
+  if (made) cut(k);
+  const bool done = made && run_in_memory(k, operands);
+  fused_scatter_end(k);
+  if (!done) return false;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    if (!finish_pack(k, &k->packs[i])) return false;
+  }
+  return true;
+}
+
+/* Where scatters failed in the compiled function, the operations report it. */
+static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
+  k->run.again = k->run.by_operations = false;
+  if (run_once(k, operands)) return true;
+  if (!k->run.again) return false;
+  drop_results(k);
+  k->run.by_operations = true;
+  return run_once(k, operands);
+}
+
+/* Runs steps or nodes. */
+static bool run_plainly(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                        const struct cvl_value *operands, struct cvl_value *outs) {
+  if (k->op->copies) {
+    return superop_run(&cvl_cpu_backend, c, site, k->op, NULL, operands, outs);
+  }
+  k->run.site = site;
+  const bool timed = fused_choice_open(k);
+  const double start = timed ? fused_clock() : 0;
+  const bool good = run(k, operands);
+  if (timed) fused_chosen(k, fused_clock() - start);
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct cvl_value *v = &operands[i];
+    if (!v->owned || k->values[i].run.released) continue;
+    if (v->form == CVL_VECTOR) vector_release(c, v->as.vector);
+    if (v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
+  }
+  if (good) fused_results_check(k);
+  for (uint32_t i = 0; i < k->op->output_count && good; i++) {
+    struct cvl_value *v = &k->values[k->op->outputs[i]].run.whole;
+    outs[i] = *v;
+    v->form = CVL_NOTHING;
+  }
+  drop_results(k);
+  return good;
+}
+
+/* Where there is no memory for the kernel of a sub-context. */
+static bool run_nodes(struct cvl_context *c, uint64_t site, const struct superop *op,
+                      const struct cvl_value *operands, struct cvl_value *outs) {
+  if (superop_run(&cvl_cpu_backend, c, site, op, &c->stop, operands, outs)) return true;
+  (void)all_done(c, site, c->error.kind != CVL_E_NONE); /* else it was asked to end */
+  return false;
+}
+
+/* The kernel is the context's own: sub-contexts are not asked for this. */
+bool cpu_run_tiles(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+                   const struct cvl_value *operands, const struct cvl_value *before,
+                   struct cvl_value *outs) {
+  invariant(k->c == c && k->combination_count == 1 && k->scans_by);
+  struct order_columns *given = &k->combinations[0].given;
+  for (uint32_t j = 0; j < k->combinations[0].columns; j++)
+    given->at[j] = (char *)value_data(&before[j]);
+  const bool good = run_plainly(c, site, k, operands, outs);
+  *given = (struct order_columns){{NULL}};
+  return good;
+}
+
+bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *prepared,
+             const struct cvl_value *operands, struct cvl_value *outs) {
+  struct cvl_kernel *k = cpu_kernel_of(c, prepared);
+  if (!k) return run_nodes(c, site, prepared->op, operands, outs);
+  const enum copy_outcome copied =
+      k->copying ? fused_copy(c, site, k->copying, operands, outs) : COPY_UNFIT;
+  if (copied == COPY_UNFIT) return run_plainly(c, site, k, operands, outs);
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct cvl_value *v = &operands[i];
+    if (v->owned && v->form == CVL_VECTOR) vector_release(c, v->as.vector);
+    if (v->owned && v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
+  }
+  return copied == COPY_DONE;
+}

@@ -1,0 +1,146 @@
+/* scatter.c - scatters by the compiled function of a tile, as their indices are computed.
+ * So neither indices nor values are in memory as a whole.
+ *
+ * The indices of a PERMUTE are all different: any thread writes what its chunks say, and marks
+ * it; if something stays unmarked, another index occurs twice. Where the highest source wins,
+ * sources have to come in order. One thread alone takes them so; a few threads each compute all
+ * of them, and write a range of the destinations. What fails is run again by operations, which
+ * find out what to report.
+ */
+#include <string.h>
+
+#include "cvl-cpu/fused/compiled.h"
+#include "cvl-cpu/fused/plan.h"
+#include "cvl-cpu/kernels/move.h"
+#include "cvl-cpu/operations/ranges.h"
+
+/* With more threads than this computing everything in each of them takes longer than passing
+ * it through memory does: an estimate. */
+enum { MOST_RANGES = 4 };
+
+static bool is_permute(const struct cvl_kernel *k, uint32_t i) {
+  return k->op->nodes[k->scatters[i].node].op == OPC_PERMUTE;
+}
+
+/* Whether some scatter goes another way in this run, by runs. */
+static bool has_runs(const struct cvl_kernel *k) {
+  for (uint32_t i = 0; i < k->scatter_count; i++) {
+    const uint32_t n = k->scatters[i].node;
+    const struct fused_value *index = &k->values[k->op->nodes[n].operands[1]];
+    if (k->nodes[n].run.concatenated || index->run.in_runs) return true;
+  }
+  return false;
+}
+
+/* Whether there is nothing to do but scatters, and checks, which may be done several times. */
+static bool only_scatters(const struct cvl_kernel *k) {
+  if (k->reduction_count + k->scan_count + k->pack_count + k->combination_count > 0)
+    return false;
+  for (uint32_t i = 0; i < k->op->output_count; i++) {
+    const uint32_t n = k->values[k->op->outputs[i]].node;
+    if (n == SUPEROP_NONE || k->op->nodes[n].role != ROLE_SCATTER) return false;
+  }
+  return true;
+}
+
+static uint8_t scattering_of(const struct cvl_kernel *k) {
+  if (!k->run.runs_compiled || k->run.by_operations || k->scatter_count == 0)
+    return SCATTER_AFTERWARDS;
+  if (!fused_compiled_functions(k->compiled)->scatters || has_runs(k))
+    return SCATTER_AFTERWARDS;
+  const uint64_t steps = k->run.cut_anywhere ? k->run.n : segments_steps(&k->run.segments);
+  bool ordered = false;
+  for (uint32_t i = 0; i < k->scatter_count; i++) ordered |= !is_permute(k, i);
+  const unsigned threads = pool_threads(k->c->pool);
+  if (!ordered || threads == 1 || steps <= k->serial_steps) return SCATTER_IN_CHUNKS;
+  return only_scatters(k) && threads <= MOST_RANGES ? SCATTER_BY_RANGES : SCATTER_AFTERWARDS;
+}
+
+void fused_scatter_bind(struct cvl_kernel *k) {
+  k->run.scattering = scattering_of(k);
+}
+
+/* ---- results ---- */
+
+/* The vector of the defaults, if the result may be written over it: nothing else reads it. */
+static struct cvl_vector *reusable_defaults(const struct cvl_kernel *k, uint32_t value,
+                                            const struct cvl_value *operands, size_t bytes) {
+  if (value >= k->op->param_count || k->op->uses[value] != 1) return NULL;
+  if (fused_shared(k, operands, value)) return NULL;
+  return value_reusable(&operands[value], bytes);
+}
+
+/* The value of the defaults; SUPEROP_NONE: zeros, or none. */
+static uint32_t defaults_of(const struct superop_node *node) {
+  if (node->op == OPC_DPERMUTE) return node->operands[2];
+  return node->op == OPC_DFPERMUTE ? node->operands[3] : SUPEROP_NONE;
+}
+
+static bool fill_result(struct cvl_kernel *k, const struct fused_scatter *s,
+                        const struct cvl_value *defaults, size_t bytes) {
+  const uint64_t site = k->run.site + s->node;
+  if (k->op->nodes[s->node].op == OPC_PERMUTE) return true;
+  if (!defaults) return clear_bytes(k->c, site, s->out, s->count * bytes);
+  return copy_bytes(k->c, site, s->out, value_data(defaults), s->count * bytes);
+}
+
+static bool make_marks(struct cvl_kernel *k, struct fused_scatter *s) {
+  s->mark = NULL;
+  if (k->op->nodes[s->node].op != OPC_PERMUTE || k->nodes[s->node].known) return true;
+  s->mark = scratch_alloc(k->c, k->run.site + s->node, s->count);
+  return s->mark && clear_bytes(k->c, k->run.site + s->node, s->mark, s->count);
+}
+
+static bool make_result(struct cvl_kernel *k, struct fused_scatter *s,
+                        const struct cvl_value *operands) {
+  const struct superop_node *node = &k->op->nodes[s->node];
+  const uint32_t value = defaults_of(node);
+  struct fused_value *v = &k->values[node->result];
+  struct cvl_vector *reuse =
+      value == SUPEROP_NONE ? NULL : reusable_defaults(k, value, operands, v->bytes);
+  s->count = value_segments(&operands[node->operands[node->operand_count - 1]]).total;
+  if (!result_new(k->c, k->run.site + s->node, (enum cvl_elem)v->elem, s->count, reuse,
+                  &v->run.whole))
+    return false;
+  s->out = result_data(&v->run.whole);
+  if (!reuse && !fill_result(k, s, value == SUPEROP_NONE ? NULL : &operands[value], v->bytes))
+    return false;
+  return make_marks(k, s);
+}
+
+bool fused_scatter_results(struct cvl_kernel *k, const struct cvl_value *operands) {
+  for (uint32_t i = 0; i < k->scatter_count; i++) k->scatters[i].mark = NULL;
+  for (uint32_t i = 0; i < k->scatter_count && k->run.scattering != SCATTER_AFTERWARDS; i++) {
+    if (!make_result(k, &k->scatters[i], operands)) return false;
+  }
+  return true;
+}
+
+uint64_t fused_scatter_ranges(const struct cvl_kernel *k) {
+  const struct segments one = {.count = 1};
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < k->scatter_count; i++)
+    bytes += k->scatters[i].count * k->values[k->op->nodes[k->scatters[i].node].result].bytes;
+  return ranges_for(k->c, &one, bytes);
+}
+
+/* ---- afterwards ---- */
+
+bool fused_scatter_finish(struct cvl_kernel *k) {
+  bool whole = true;
+  for (uint32_t i = 0; i < k->scatter_count && whole; i++) {
+    const struct fused_scatter *s = &k->scatters[i];
+    if (!s->mark || k->run.scattering == SCATTER_AFTERWARDS) continue;
+    uint64_t marked;
+    whole = cpu_count_flags(k->c, k->run.site + s->node, s->mark, s->count, &marked) &&
+            marked == s->count;
+  }
+  return whole;
+}
+
+void fused_scatter_end(struct cvl_kernel *k) {
+  for (uint32_t i = 0; i < k->scatter_count; i++) {
+    if (k->scatters[i].mark) scratch_free(k->c, k->scatters[i].mark, k->scatters[i].count);
+    k->scatters[i].mark = NULL;
+  }
+}

@@ -1,0 +1,76 @@
+/* free-blocks.c - the free blocks of all regions, in a Cartesian tree. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/check.h"
+#include "cvl-cpu/memory/free-blocks.h"
+
+/* Multiplicative hashing, by 2^64 over the golden ratio. */
+static uint64_t hash_of(const struct block *b) {
+  return ((uint64_t)(uintptr_t)b >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool is_above(const struct block *a, const struct block *b) {
+  return a->bytes != b->bytes ? a->bytes > b->bytes : hash_of(a) > hash_of(b);
+}
+
+/* Addresses are compared as numbers: regions have no order in C. */
+static bool is_before(const struct block *a, const struct block *b) {
+  return (uintptr_t)a < (uintptr_t)b;
+}
+
+/* The tree t as two: the blocks before `at`, and those behind it. */
+static void split(struct block *t, const struct block *at, struct block **left,
+                  struct block **right) {
+  while (t) {
+    if (is_before(t, at)) {
+      *left = t;
+      left = &t->right;
+      t = t->right;
+    } else {
+      *right = t;
+      right = &t->left;
+      t = t->left;
+    }
+  }
+  *left = *right = NULL;
+}
+
+/* Two trees as one; all of a is before all of b. */
+static void join(struct block **root, struct block *a, struct block *b) {
+  while (a && b) {
+    if (is_above(a, b)) {
+      *root = a;
+      root = &a->right;
+      a = a->right;
+    } else {
+      *root = b;
+      root = &b->left;
+      b = b->left;
+    }
+  }
+  *root = a ? a : b;
+}
+
+void free_blocks_insert(struct block **root, struct block *b) {
+  while (*root && is_above(*root, b)) {
+    root = is_before(b, *root) ? &(*root)->left : &(*root)->right;
+  }
+  struct block *below = *root;
+  *root = b;
+  split(below, b, &b->left, &b->right);
+}
+
+void free_blocks_remove(struct block **root, struct block *b) {
+  while (*root != b) {
+    invariant(*root);
+    root = is_before(b, *root) ? &(*root)->left : &(*root)->right;
+  }
+  join(root, b->left, b->right);
+}
+
+struct block *free_blocks_lowest(struct block *root, size_t bytes) {
+  if (!root || root->bytes < bytes) return NULL;
+  while (root->left && root->left->bytes >= bytes) root = root->left;
+  return root;
+}

@@ -1,0 +1,434 @@
+/* combine-scan.c - scans by a function of the program's own, in segments that go on on other
+ * ranks: the tree that keeps order (trees.h), whose blocks of CVL_REDUCE_BLOCK elements are
+ * whole on a rank.
+ *
+ * A block of the tree is an element of the same tree one level of blocks higher: what comes
+ * before it is the exclusive scan of the totals of blocks. So every rank reduces its blocks,
+ * all get the totals, each scans them, and goes on with its elements from what comes before
+ * them (run_tiles of the inner back end). If there are too many totals for that, they are a
+ * vector in blocks, which this back end scans. Where a segment begins on a rank, its scan is
+ * that of a segment that ends with the rank's block.
+ */
+#include "cvl-mpi/operations/combine-scan.h"
+
+#include "cvl-mpi/operations/scan-kernels.h"
+#include "cvl-mpi/operations/superops.h"
+
+#include <string.h>
+
+/* ---- one scan ---- */
+
+struct scanning {
+  struct combine_scan *of;
+  uint64_t site;
+  const struct view *view;
+  struct pieces own;
+  uint64_t head;    /* elements of the first segment, if it has begun before */
+  uint64_t longest; /* the most totals that a rank has for others */
+  /* Totals of all blocks of segments that go on, one segment behind the other, each with one
+   * element more, which nothing reads: as many as `lengths`, and where this rank's are. */
+  uint64_t segments, n, first;
+  int64_t *lengths;
+};
+
+/* Whether the segment that has begun before a rank ends on it. */
+static bool head_ends(const struct view *v, unsigned rank, const struct pieces *p) {
+  return p->head > 0 && !(view_goes_on(v, rank) && p->tail == 0 && p->segments.n == 1);
+}
+
+/* Those that all ranks get: 2^20 where vectors of up to 4,096 elements are on all. */
+static uint64_t most_totals(const struct cvl_context *c) {
+  return c->whole * c->whole / 16;
+}
+
+static size_t bytes_of(const struct scanning *s, uint32_t column) {
+  return elem_info(s->of->elem[column])->bytes;
+}
+
+static uint64_t totals_for_others(const struct pieces *p) {
+  return p->head + p->tail;
+}
+
+/* Blocks of a rank go to the segment at hand, or to a new one. */
+static void add_blocks(struct scanning *s, uint64_t blocks, bool begins, bool ends) {
+  s->segments += begins;
+  s->lengths[s->segments - 1] += (int64_t)blocks + ends;
+  s->n += blocks + ends;
+}
+
+static void plan(struct cvl_context *c, struct scanning *s) {
+  s->lengths = mpi_alloc(c, (c->ranks + 1) * sizeof *s->lengths);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const struct pieces p = pieces_of(s->view, r);
+    if (totals_for_others(&p) > s->longest) s->longest = totals_for_others(&p);
+    if (r == c->rank) s->first = s->n;
+    if (p.head > 0) add_blocks(s, p.head, false, head_ends(s->view, r, &p));
+    if (p.tail > 0) add_blocks(s, p.tail, true, false);
+  }
+}
+
+/* ---- kernels ---- */
+
+static bool is_lost(const struct cvl_context *c, const struct cvl_value *in, uint32_t count) {
+  bool lost = c->faults > c->faults_before;
+  for (uint32_t i = 0; i < count; i++) lost |= in[i].form == CVL_NOTHING;
+  return lost;
+}
+
+/* The results of a kernel on operands, which it takes: owned. False: lost. */
+static bool run_kernel(struct cvl_context *c, const struct scanning *s,
+                       const struct superop *op, struct cvl_kernel *kernel,
+                       const struct cvl_value *in, const struct cvl_value *before,
+                       struct cvl_value *out) {
+  bool good = !is_lost(c, in, op->param_count);
+  if (good && !kernel) fault_memory(c, s->site, 0);
+  if (!good || !kernel) {
+    inner_drop(c, in, op->param_count);
+    return false;
+  }
+  good = before ? c->b->tiles->run_tiles(c->inner, s->site, kernel, in, before, out)
+                : c->b->superops->run(c->inner, s->site, kernel, in, out);
+  good = absorb(c, good, at_site(s->site));
+  for (uint32_t i = 0; good && i < op->output_count; i++) out[i].owned = 1;
+  return good;
+}
+
+/* What is derived from the scan, by the inner back end, on columns of n elements, which it
+ * borrows, in `segments` of a descriptor, which it takes. */
+static bool run_derived(struct cvl_context *c, const struct scanning *s,
+                        const struct derived *d, const struct cvl_value *columns, uint64_t n,
+                        uint64_t segments, struct cvl_value descriptor, struct cvl_value *out) {
+  struct cvl_value identities[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < s->of->at.count; k++)
+    identities[k] = repeated(c, s->site, zero_of(s->of->elem[k]), segments);
+  struct cvl_value *in = derived_operands(c, s->of, columns, n, identities, descriptor);
+  const bool good = run_kernel(c, s, &d->op, d->kernel, in, NULL, out);
+  mpi_free(c, in);
+  return good;
+}
+
+/* ---- totals ---- */
+
+/* Pieces of this rank's block: blocks of the tree, and whole segments. */
+static uint64_t piece_count(const struct pieces *p) {
+  return totals_for_others(p) + p->segments.n - (p->head > 0) - (p->tail > 0);
+}
+
+/* Of each column the totals of all pieces, owned; CVL_NOTHING: lost, or nobody wants any. */
+static bool find_totals(struct cvl_context *c, const struct scanning *s,
+                        const struct cvl_value *in, struct cvl_value *totals) {
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    columns[k] = in[s->of->param[k]];
+    totals[k] = nothing();
+  }
+  return totals_for_others(&s->own) == 0 ||
+         run_derived(c, s, &s->of->totals, columns, s->own.block.n, piece_count(&s->own),
+                     pieces_descriptor(c, s->site, s->view), totals);
+}
+
+/* ---- totals on all ranks ---- */
+
+/* Reads of a column what this rank has for others to `to`. */
+static bool read_totals(struct cvl_context *c, const struct scanning *s,
+                        const struct cvl_value *v, size_t bytes, char *to) {
+  const struct pieces *p = &s->own;
+  return inner_read(c, s->site, v, 0, p->head, to) &&
+         inner_read(c, s->site, v, piece_count(p) - p->tail, p->tail, to + p->head * bytes);
+}
+
+static size_t totals_bytes(const struct scanning *s) {
+  size_t bytes = 0;
+  for (uint32_t k = 0; k < s->of->at.count; k++) bytes += s->longest * bytes_of(s, k);
+  return bytes;
+}
+
+/* Column k of all totals, `from` bytes behind the beginning of what each rank has sent. */
+static struct cvl_value all_totals(struct cvl_context *c, const struct scanning *s, uint32_t k,
+                                   const char *all, size_t from) {
+  const size_t bytes = bytes_of(s, k), each = totals_bytes(s);
+  char *data = mpi_try_alloc(c, s->site, s->n * bytes), *to = data;
+  if (data) memset(data, 0, s->n * bytes);
+  for (unsigned r = 0; data && r < c->ranks; r++) {
+    const struct pieces p = pieces_of(s->view, r);
+    const char *sent = all + r * each + from;
+    memcpy(to, sent, p.head * bytes);
+    to += (p.head + head_ends(s->view, r, &p)) * bytes;
+    memcpy(to, sent + p.head * bytes, p.tail * bytes);
+    to += p.tail * bytes;
+  }
+  struct cvl_value v = device_elements(c, s->site, s->of->elem[k], s->n, data);
+  v.owned = v.form == CVL_VECTOR;
+  mpi_free(c, data);
+  return v;
+}
+
+/* The scan of all totals: what comes before this rank's blocks of the segment that has begun
+ * before, and behind the last one if it is full. */
+static bool scan_totals(struct cvl_context *c, const struct scanning *s, const char *all,
+                        struct cvl_value *before) {
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX], out[SUPEROP_COLUMNS_MAX], d = nothing();
+  size_t from = 0;
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    columns[k] = all_totals(c, s, k, all, from);
+    from += s->longest * bytes_of(s, k);
+  }
+  if (!absorb(c, c->b->segdes_from_host(c->inner, s->site, s->segments, s->lengths, &d),
+              at_site(s->site)))
+    d = nothing();
+  d.owned = d.form != CVL_NOTHING;
+  const bool good = run_derived(c, s, &s->of->before, columns, s->n, s->segments, d, out);
+  inner_drop(c, columns, s->of->at.count);
+  for (uint32_t k = 0; k < s->of->at.count; k++)
+    before[k] = good ? inner_slice(c, s->site, out[k], s->first, s->head / CVL_REDUCE_BLOCK + 1)
+                     : nothing();
+  return good;
+}
+
+/* Every rank gets all totals. */
+static bool before_from_all(struct cvl_context *c, const struct scanning *s,
+                            const struct cvl_value *totals, struct cvl_value *before) {
+  const size_t bytes = totals_bytes(s);
+  char *mine = mpi_alloc(c, bytes), *all = mpi_alloc(c, c->ranks * bytes), *to = mine;
+  bool good = true;
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const size_t each = bytes_of(s, k);
+    good = good && read_totals(c, s, &totals[k], each, to);
+    to += s->longest * each;
+  }
+  comm_gather(c->comm, mine, bytes, all);
+  if (s->head > 0) good = good && scan_totals(c, s, all, before);
+  mpi_free(c, mine);
+  mpi_free(c, all);
+  return good;
+}
+
+/* ---- totals in blocks ---- */
+
+/* Of the vector of all totals what a rank has; what of its scan it wants. */
+static uint64_t totals_of(const struct scanning *s, unsigned rank) {
+  const struct pieces p = pieces_of(s->view, rank);
+  return totals_for_others(&p) + head_ends(s->view, rank, &p);
+}
+
+static uint64_t wanted_by(const struct scanning *s, unsigned rank) {
+  const struct pieces p = pieces_of(s->view, rank);
+  const uint64_t end = p.block.first + p.block.n;
+  return p.head == 0
+             ? 0
+             : (least(s->view->borders[rank].end, end) - p.block.first) / CVL_REDUCE_BLOCK + 1;
+}
+
+/* This rank's elements of a column of that vector; inner, not owned. */
+static struct cvl_value own_totals(struct cvl_context *c, const struct scanning *s,
+                                   enum cvl_elem elem, struct cvl_value totals) {
+  const struct pieces *p = &s->own;
+  const bool ends = head_ends(s->view, c->rank, p);
+  struct cvl_value out;
+  totals.owned = 0;
+  if (!absorb(c, c->b->slices->allocate(c->inner, s->site, elem, totals_of(s, c->rank), &out),
+              at_site(s->site)))
+    return nothing();
+  bool good = true;
+  if (p->head > 0)
+    good = inner_fill(c, s->site, &out, 0, inner_slice(c, s->site, totals, 0, p->head));
+  if (ends) good = good && inner_fill(c, s->site, &out, p->head, zero_of(elem));
+  if (p->tail > 0)
+    good =
+        good && inner_fill(c, s->site, &out, p->head + ends,
+                           inner_slice(c, s->site, totals, piece_count(p) - p->tail, p->tail));
+  if (good) return out;
+  c->b->release(c->inner, &out);
+  return nothing();
+}
+
+/* The vectors of all totals, by columns. */
+static void vectors_of_totals(struct cvl_context *c, const struct scanning *s,
+                              const struct cvl_value *totals, struct cvl_value *columns) {
+  uint64_t *counts = mpi_alloc(c, c->ranks * sizeof *counts);
+  for (unsigned r = 0; r < c->ranks; r++) counts[r] = totals_of(s, r);
+  struct distribution *at = distribution_of_counts(c, counts);
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const enum cvl_elem elem = s->of->elem[k];
+    columns[k] =
+        mpi_vector(c, elem, s->n, distribution_retain(at), own_totals(c, s, elem, totals[k]));
+  }
+  distribution_release(at);
+  mpi_free(c, counts);
+}
+
+/* What this rank wants of a scan of totals, which it takes; owned. */
+static struct cvl_value wanted(struct cvl_context *c, const struct scanning *s,
+                               struct cvl_value scan) {
+  struct range *ranges = mpi_alloc(c, c->ranks * sizeof *ranges);
+  uint64_t first = 0;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    ranges[r] = (struct range){first, wanted_by(s, r)};
+    first += totals_of(s, r);
+  }
+  struct cvl_value v = move_ranges(c, s->site, &scan, ranges);
+  if (v.form != CVL_NOTHING && !v.owned) {
+    c->b->retain(c->inner, &v);
+    v.owned = v.form == CVL_VECTOR;
+  }
+  mpi_free(c, ranges);
+  mpi_release(c, &scan);
+  return v;
+}
+
+/* The vector of all totals is scanned by this back end. */
+static bool before_from_blocks(struct cvl_context *c, const struct scanning *s,
+                               const struct cvl_value *totals, struct cvl_value *before) {
+  const struct derived *d = &s->of->before;
+  const struct cvl_value segments = cvl_one_segment(s->segments);
+  struct cvl_value columns[SUPEROP_COLUMNS_MAX], identities[SUPEROP_COLUMNS_MAX],
+      out[SUPEROP_COLUMNS_MAX], descriptor = nothing();
+  if (!s->of->in_blocks) s->of->in_blocks = mpi_prepare_step(c, &d->op, SUPEROP_NONE);
+  vectors_of_totals(c, s, totals, columns);
+  c->table->segdes_from_host(c, s->site, s->segments, s->lengths, &descriptor);
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const struct cvl_value zero = zero_of(s->of->elem[k]);
+    c->table->apply(c, s->site, &CVL_CALL(CALL_DIST, OP_DIST, zero, segments), &identities[k]);
+  }
+  struct cvl_value *in = derived_operands(c, s->of, columns, s->n, identities, descriptor);
+  const bool good = mpi_run(c, s->site, s->of->in_blocks, in, out);
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    before[k] = good ? wanted(c, s, out[k]) : nothing();
+    mpi_release(c, &columns[k]);
+    mpi_release(c, &identities[k]);
+  }
+  mpi_release(c, &descriptor);
+  mpi_free(c, in);
+  return good;
+}
+
+/* ---- the block ---- */
+
+/* Operands of some elements of the block, and of some of its segments, in a descriptor, which
+ * it takes. Borrows `in`. */
+static void some_operands(struct cvl_context *c, const struct scanning *s,
+                          const struct cvl_value *in, struct range elements,
+                          struct range segments, struct cvl_value descriptor,
+                          struct cvl_value *some) {
+  const struct superop *op = s->of->op;
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    some[i] = op->params[i] == SUPEROP_SEGDES ? cvl_one_segment(elements.n) : in[i];
+    some[i].owned = 0;
+  }
+  some[op->segments] = descriptor;
+  for (uint32_t k = 0; k < s->of->at.count; k++) {
+    const uint32_t x = s->of->param[k], identity = s->of->identity[k];
+    some[x] = inner_slice(c, s->site, some[x], elements.first, elements.n);
+    if (identity != SUPEROP_NONE && some[identity].form != CVL_SCALAR && !some[identity].owned)
+      some[identity] = inner_slice(c, s->site, some[identity], segments.first, segments.n);
+  }
+}
+
+/* The descriptor of the segments that begin in the block, as far as they are in it; owned. */
+static struct cvl_value beginning_segments(struct cvl_context *c, const struct scanning *s) {
+  const struct pieces *p = &s->own;
+  const uint64_t skipped = s->head > 0, n = p->segments.n - skipped;
+  if (n == 1) return cvl_one_segment(p->block.n - s->head);
+  int64_t *lengths = mpi_try_alloc(c, s->site, n * sizeof *lengths);
+  struct cvl_value d = nothing();
+  for (uint64_t k = 0; lengths && k < n; k++)
+    lengths[k] = (int64_t)view_within(s->view, p->segments.first + skipped + k, p->block);
+  if (lengths &&
+      !absorb(c, c->b->segdes_from_host(c->inner, s->site, n, lengths, &d), at_site(s->site)))
+    d = nothing();
+  mpi_free(c, lengths);
+  d.owned = d.form != CVL_NOTHING;
+  return d;
+}
+
+/* Output i: `head` elements, and then the others; takes both. */
+static struct cvl_value join(struct cvl_context *c, const struct scanning *s,
+                             struct cvl_value head, struct cvl_value rest) {
+  struct cvl_value out;
+  if (!absorb(c,
+              c->b->slices->allocate(c->inner, s->site, (enum cvl_elem)head.elem,
+                                     s->own.block.n, &out),
+              at_site(s->site))) {
+    inner_drop(c, (struct cvl_value[]){head, rest}, 2);
+    return nothing();
+  }
+  const bool good = inner_fill(c, s->site, &out, 0, head);
+  if (inner_fill(c, s->site, &out, s->head, rest) && good) return out;
+  c->b->release(c->inner, &out);
+  return nothing();
+}
+
+/* A first segment that has begun before, and others. Borrows `in`. */
+static bool scan_both(struct cvl_context *c, const struct scanning *s,
+                      struct cvl_kernel *kernel, const struct cvl_value *in,
+                      const struct cvl_value *before, struct cvl_value *out) {
+  const struct superop *op = s->of->op;
+  const struct pieces *p = &s->own;
+  const struct range head = {0, s->head}, rest = {s->head, p->block.n - s->head};
+  struct cvl_value *some = mpi_alloc(c, op->param_count * sizeof *some);
+  struct cvl_value of_rest[SUPEROP_COLUMNS_MAX];
+  some_operands(c, s, in, head, (struct range){0, 1}, cvl_one_segment(s->head), some);
+  bool good = run_kernel(c, s, op, kernel, some, before, out);
+  if (good) {
+    some_operands(c, s, in, rest, (struct range){1, p->segments.n - 1},
+                  beginning_segments(c, s), some);
+    good = run_kernel(c, s, op, kernel, some, NULL, of_rest);
+    if (!good) inner_drop(c, out, op->output_count);
+  }
+  for (uint32_t i = 0; good && i < op->output_count; i++)
+    out[i] = join(c, s, out[i], of_rest[i]);
+  mpi_free(c, some);
+  return good;
+}
+
+/* The scan of the block, with what comes before its blocks of the tree. Takes `in`. */
+static bool scan_block(struct cvl_context *c, const struct scanning *s,
+                       struct cvl_kernel *kernel, struct cvl_value *in,
+                       const struct cvl_value *before, struct cvl_value *out) {
+  const struct superop *op = s->of->op;
+  if (s->head > 0 && s->head < s->own.block.n) {
+    const bool good = scan_both(c, s, kernel, in, before, out);
+    inner_drop(c, in, op->param_count);
+    return good;
+  }
+  in[op->segments] = s->head > 0 ? cvl_one_segment(s->head) : beginning_segments(c, s);
+  return run_kernel(c, s, op, kernel, in, s->head > 0 ? before : NULL, out);
+}
+
+/* ---- the whole ---- */
+
+/* Exchanges totals, and finds what comes before this rank's blocks; false if that is lost. */
+static bool bring_before(struct cvl_context *c, const struct scanning *s,
+                         const struct cvl_value *in, struct cvl_value *before) {
+  struct cvl_value totals[SUPEROP_COLUMNS_MAX];
+  if (s->n == 0) return true;
+  bool good = find_totals(c, s, in, totals);
+  const bool few = s->longest <= most_totals(c) / c->ranks;
+  good = (few ? before_from_all(c, s, totals, before)
+              : before_from_blocks(c, s, totals, before)) &&
+         good;
+  inner_drop(c, totals, s->of->at.count);
+  return good;
+}
+
+void combine_scan_run(struct cvl_context *c, uint64_t site, struct combine_scan *of,
+                      struct cvl_kernel *kernel, const struct view *view, struct cvl_value *in,
+                      struct cvl_value *out) {
+  struct scanning s = {.of = of, .site = site, .view = view, .own = pieces_of(view, c->rank)};
+  struct cvl_value before[SUPEROP_COLUMNS_MAX];
+  for (uint32_t k = 0; k < of->at.count; k++) before[k] = nothing();
+  if (s.own.head > 0) s.head = view_within(view, s.own.segments.first, s.own.block);
+  plan(c, &s);
+  bool good = bring_before(c, &s, in, before);
+  if (good) {
+    good = scan_block(c, &s, kernel, in, before, out);
+  } else {
+    inner_drop(c, in, of->op->param_count);
+  }
+  inner_drop(c, before, of->at.count);
+  for (uint32_t i = 0; i < of->op->output_count; i++) {
+    if (!good) out[i] = nothing();
+    out[i].owned = 0;
+  }
+  mpi_free(c, s.lengths);
+}

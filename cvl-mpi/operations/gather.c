@@ -1,0 +1,343 @@
+/* gather.c - gathers between ranks, through the host's memory. A rank asks the owners of
+ * elements for them: where it may want many for each once, by their positions or, if that is
+ * less, a bit for each element of the owner's block; else by positions in the order of its own
+ * elements. What it owns itself it reads where it is.
+ */
+#include "cvl-mpi/operations/permute.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 64, MANY = 32 };
+
+/* Of 64 elements of the source. */
+struct wanted {
+  uint64_t bits;   /* which */
+  uint64_t before; /* how many before them */
+};
+
+struct gather {
+  struct permutation *p;
+  struct lent values;                /* of this rank's block of the source */
+  struct range own;                  /* that */
+  bool lost;                         /* this rank's result */
+  struct wanted *wanted;             /* of the source's elements; NULL: positions are listed */
+  uint64_t *asked;                   /* of each rank: how many, and whether as bits */
+  struct comm_block *send, *receive; /* of all ranks */
+  char *got;                         /* answers, by ranks */
+};
+
+/* Of 64 bits (Warren, Hacker's Delight, 5-1): the oldest processors have no instruction for it.
+ */
+static inline uint64_t ones(uint64_t x) {
+  x -= x >> 1 & UINT64_C(0x5555555555555555);
+  x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+  x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+  return x * UINT64_C(0x0101010101010101) >> 56;
+}
+
+/* ---- which elements ---- */
+
+static uint64_t words_of(uint64_t bits) {
+  return bits / BITS + 1;
+}
+
+/* False after a fault. */
+static bool mark(struct cvl_context *c, const struct gather *g, const struct reading *r) {
+  const struct permutation *p = g->p;
+  const struct range s = p->view->segments;
+  uint64_t i = 0;
+  for (uint64_t k = 0; k < s.n; k++) {
+    const uint64_t end = i + view_within(p->view, s.first + k, p->block);
+    for (; i < end; i++) {
+      const int64_t index = index_at(r, i);
+      if (r->flags && !r->flags[i]) continue;
+      if (!is_inside(p, k, index)) {
+        fault_index(c, p, k, i, index);
+        return false;
+      }
+      const uint64_t position = p->begin[k] + (uint64_t)index;
+      g->wanted[position / BITS].bits |= UINT64_C(1) << position % BITS;
+    }
+  }
+  return true;
+}
+
+/* The bits of this rank's own elements. */
+static void clear_own(const struct gather *g) {
+  const uint64_t first = g->own.first, end = first + g->own.n;
+  for (uint64_t x = first; x < end;) {
+    if (x % BITS == 0 && end - x >= BITS) {
+      g->wanted[x / BITS].bits = 0;
+      x += BITS;
+    } else {
+      g->wanted[x / BITS].bits &= ~(UINT64_C(1) << x % BITS);
+      x++;
+    }
+  }
+}
+
+/* How many bits are set before a position: which answer it is. */
+static inline uint64_t rank_of(const struct gather *g, uint64_t position) {
+  const struct wanted *w = &g->wanted[position / BITS];
+  return w->before + ones(w->bits & ((UINT64_C(1) << position % BITS) - 1));
+}
+
+static void count_bits(struct cvl_context *c, const struct gather *g) {
+  struct permutation *p = g->p;
+  uint64_t count = 0;
+  for (uint64_t w = 0; w < words_of(p->far->total); w++) {
+    g->wanted[w].before = count;
+    count += ones(g->wanted[w].bits);
+  }
+  for (unsigned r = 0; r < c->ranks; r++)
+    p->out[r] = rank_of(g, p->far_at->start[r + 1]) - rank_of(g, p->far_at->start[r]);
+  p->out_total = count;
+}
+
+/* Sets g->wanted, if it is to be: false if positions are to be listed. */
+static bool find_wanted(struct cvl_context *c, struct gather *g, const struct reading *r) {
+  struct permutation *p = g->p;
+  const uint64_t words = words_of(p->far->total);
+  if (p->far->total / MANY > p->block.n) return false;
+  g->wanted = mpi_try_alloc(c, p->site, words * sizeof *g->wanted);
+  g->lost |= !r->there || !p->begin || !g->wanted;
+  if (!g->wanted) return true;
+  memset(g->wanted, 0, words * sizeof *g->wanted);
+  if (g->lost) return true;
+  if (mark(c, g, r)) {
+    clear_own(g);
+    count_bits(c, g);
+  } else {
+    g->lost = true;
+  }
+  return true;
+}
+
+/* ---- requests ---- */
+
+static bool as_bits(uint64_t asked) {
+  return asked & 1;
+}
+
+/* What a rank asks of one whose block has n elements, in bytes. */
+static uint64_t request_bytes(const struct permutation *p, uint64_t asked, uint64_t n) {
+  return as_bits(asked) ? words_of(n) * sizeof(uint64_t) : (asked >> 1) * p->wide;
+}
+
+/* Word w of the bits of a block, the first of which is that of its first element. */
+static uint64_t word_of(const struct gather *g, struct range block, uint64_t w) {
+  const struct wanted *from = g->wanted + block.first / BITS + w;
+  const unsigned shift = block.first % BITS;
+  const uint64_t left = block.n - w * BITS;
+  uint64_t word = left > 0 ? from[0].bits >> shift : 0;
+  if (shift > 0 && left > BITS - shift) word |= from[1].bits << (BITS - shift);
+  return left >= BITS ? word : word & ((UINT64_C(1) << left) - 1);
+}
+
+/* What is asked of a rank that has this block, as bits or positions. */
+static void put_request(const struct gather *g, bool bits, struct range block, char *to) {
+  uint64_t k = 0;
+  for (uint64_t w = 0; w < words_of(block.n); w++) {
+    uint64_t word = word_of(g, block, w);
+    if (bits) memcpy(to + w * sizeof word, &word, sizeof word);
+    for (; !bits && word; word &= word - 1)
+      put_position(g->p, to, k++, w * BITS + (uint64_t)__builtin_ctzll(word));
+  }
+}
+
+static uint64_t sum_of(const struct cvl_context *c, const struct comm_block *b) {
+  uint64_t total = 0;
+  for (unsigned r = 0; r < c->ranks; r++) total += b[r].bytes;
+  return total;
+}
+
+/* Where blocks are that lie one behind the other; NULL: nowhere. */
+static void set_data(const struct cvl_context *c, struct comm_block *b, char *data) {
+  for (unsigned r = 0; r < c->ranks; r++) {
+    b[r].data = data;
+    if (data) data += b[r].bytes;
+  }
+}
+
+/* What each rank is asked; NULL without memory. */
+static char *requests_of(struct cvl_context *c, const struct gather *g) {
+  char *all = mpi_try_alloc(c, g->p->site, sum_of(c, g->send)), *to = all;
+  for (unsigned r = 0; all && r < c->ranks; r++) {
+    const struct range block = distribution_range(g->p->far_at, r);
+    if (g->send[r].bytes > 0) put_request(g, as_bits(g->asked[r]), block, to);
+    to += g->send[r].bytes;
+  }
+  return all;
+}
+
+/* Tells all what it wants of them, by g->asked, and learns what they want: in `told`. */
+static void plan_requests(struct cvl_context *c, const struct gather *g, uint64_t *told) {
+  const struct permutation *p = g->p;
+  for (unsigned r = 0; r < c->ranks; r++) {
+    const uint64_t bits = words_of(distribution_range(p->far_at, r).n) * sizeof(uint64_t);
+    g->asked[r] = p->out[r] << 1 | (g->wanted && p->out[r] * p->wide > bits);
+  }
+  comm_transpose(c->comm, g->asked, told);
+  for (unsigned r = 0; r < c->ranks; r++) {
+    g->send[r].bytes = request_bytes(p, g->asked[r], distribution_range(p->far_at, r).n);
+    g->receive[r].bytes = request_bytes(p, told[r], g->own.n);
+    p->in[r] = told[r] >> 1;
+  }
+}
+
+/* What all ranks want of this one; NULL without memory. */
+static char *exchange_requests(struct cvl_context *c, struct gather *g) {
+  char *own = g->wanted ? requests_of(c, g) : NULL;
+  g->lost |= g->wanted && !own; /* zeros are sent */
+  char *wanted = mpi_try_alloc(c, g->p->site, sum_of(c, g->receive));
+  set_data(c, g->send, g->wanted ? own : g->p->sent);
+  set_data(c, g->receive, wanted);
+  comm_exchange(c->comm, g->send, g->receive);
+  mpi_free(c, own);
+  return wanted;
+}
+
+/* ---- answers ---- */
+
+static void answer_bits(const struct gather *g, const char *bits, char *to) {
+  const size_t bytes = g->p->bytes;
+  for (uint64_t w = 0; w < words_of(g->own.n); w++) {
+    uint64_t word;
+    memcpy(&word, bits + w * sizeof word, sizeof word);
+    for (; word; word &= word - 1, to += bytes)
+      copy_element(to, 0, g->values.data, w * BITS + (uint64_t)__builtin_ctzll(word), bytes);
+  }
+}
+
+static void answer_list(const struct gather *g, const char *positions, uint64_t n, char *to) {
+  for (uint64_t k = 0; k < n; k++)
+    copy_element(to, k, g->values.data, position_at(g->p, positions, k), g->p->bytes);
+}
+
+/* The elements that others want; NULL: lost. */
+static char *answers_of(struct cvl_context *c, const struct gather *g, const uint64_t *told,
+                        const char *requests) {
+  const struct permutation *p = g->p;
+  char *all = mpi_try_alloc(c, p->site, p->in_total * p->bytes), *to = all;
+  if (!all || !requests || !g->values.data) {
+    mpi_free(c, all);
+    return NULL;
+  }
+  for (unsigned r = 0; r < c->ranks; r++) {
+    if (as_bits(told[r])) {
+      answer_bits(g, requests, to);
+    } else {
+      answer_list(g, requests, p->in[r], to);
+    }
+    to += p->in[r] * p->bytes;
+    requests += g->receive[r].bytes;
+  }
+  return all;
+}
+
+/* Sets g->got. */
+static void ask(struct cvl_context *c, struct gather *g) {
+  struct permutation *p = g->p;
+  uint64_t *told = mpi_alloc(c, c->ranks * sizeof *told);
+  plan_requests(c, g, told);
+  for (unsigned r = 0; r < c->ranks; r++) p->in_total += p->in[r];
+  char *requests = exchange_requests(c, g), *answers = answers_of(c, g, told, requests);
+  g->got = mpi_try_alloc(c, p->site, p->out_total * p->bytes);
+  exchange_elements(c, p->bytes, answers, p->in, g->got, p->out);
+  g->lost |= !g->got || !g->values.data;
+  mpi_free(c, requests);
+  mpi_free(c, answers);
+  mpi_free(c, told);
+}
+
+/* ---- the result ---- */
+
+struct taking {
+  const struct gather *g;
+  const struct reading *r;
+};
+
+static inline void take(const struct gather *g, char *to, uint64_t i, uint64_t position) {
+  const uint64_t inside = position - g->own.first;
+  if (inside < g->own.n) {
+    copy_element(to, i, g->values.data, inside, g->p->bytes);
+  } else {
+    copy_element(to, i, g->got, rank_of(g, position), g->p->bytes);
+  }
+}
+
+/* Elements first .. first + n of the block: a filler of the contract. */
+static void take_range(void *with, uint64_t first, uint64_t n, void *to) {
+  const struct taking *t = with;
+  const struct permutation *p = t->g->p;
+  const uint64_t last = first + n, base = p->block.first;
+  uint64_t i = first, k = view_segment_at(p->view, base + first);
+  memset(to, 0, t->r->flags ? n * p->bytes : 0);
+  for (; i < last; k++) {
+    const uint64_t end = p->view->offset[k + 1] - base, begin = p->begin[k];
+    for (; i < last && i < end; i++) {
+      if (t->r->flags && !t->r->flags[i]) continue;
+      take(t->g, to, i - first, begin + (uint64_t)index_at(t->r, i));
+    }
+  }
+}
+
+static struct cvl_value taken(struct cvl_context *c, const struct gather *g,
+                              const struct reading *r) {
+  const struct permutation *p = g->p;
+  const enum cvl_elem elem = mpi_elem(&p->a->values);
+  struct taking t = {g, r};
+  const struct cvl_filler filler = {take_range, &t};
+  struct cvl_value v = nothing();
+  if (c->b->generators) {
+    if (!absorb(c, c->b->generators->generate(c->inner, p->site, elem, p->block.n, &filler, &v),
+                at_site(p->site)))
+      return nothing();
+    return v;
+  }
+  char *block = mpi_try_alloc(c, p->site, p->block.n * p->bytes);
+  if (block && p->block.n > 0) take_range(&t, 0, p->block.n, block);
+  v = device_elements(c, p->site, elem, p->block.n, block);
+  mpi_free(c, block);
+  return v;
+}
+
+/* Of what was listed. */
+static struct cvl_value taken_in_order(struct cvl_context *c, const struct gather *g) {
+  const struct permutation *p = g->p;
+  char *block = mpi_try_alloc(c, p->site, p->block.n * p->bytes);
+  if (block) memset(block, 0, p->block.n * p->bytes);
+  for (uint64_t k = 0; block && k < p->out_total; k++)
+    copy_element(block, p->order[k], g->got, k, p->bytes);
+  const struct cvl_value v =
+      device_elements(c, p->site, mpi_elem(&p->a->values), p->block.n, block);
+  mpi_free(c, block);
+  return v;
+}
+
+struct cvl_value gather(struct cvl_context *c, struct permutation *p) {
+  struct gather g = {.p = p, .own = distribution_range(p->far_at, c->rank)};
+  struct reading r = reading_begin(c, p);
+  g.values = lent_elements(c, p->site, move_to(c, p->site, &p->a->values, p->far_at, false),
+                           g.own.n, p->bytes);
+  g.send = mpi_alloc(c, 2 * c->ranks * sizeof *g.send);
+  g.receive = g.send + c->ranks;
+  g.asked = mpi_alloc(c, c->ranks * sizeof *g.asked);
+  const bool dense = find_wanted(c, &g, &r);
+  if (!dense) {
+    find_positions(c, p, &r);
+    group_positions(c, p);
+    g.lost = !p->positions;
+  }
+  ask(c, &g);
+  struct cvl_value v = nothing();
+  if (!g.lost) v = dense ? taken(c, &g, &r) : taken_in_order(c, &g);
+  lent_end(c, &g.values);
+  reading_end(c, &r);
+  mpi_free(c, g.got);
+  mpi_free(c, g.wanted);
+  mpi_free(c, g.asked);
+  mpi_free(c, g.send);
+  return v;
+}

@@ -1,0 +1,68 @@
+/* each.c - apply-to-each: the body is evaluated for all elements at once. */
+#include "neslc/flatten/private.h"
+
+/* The lengths of a source; the elements of a pulled one are not computed before the checks. */
+static ir_var lengths_in_context(struct flattener *f, const struct context *c,
+                                 const struct rep *r) {
+  return r->kind == REP_PULLED ? rep_each_scalar(f, c, r->right) : seq_lengths(f, r);
+}
+
+/* The scalars of which x and y are copies for all instances. */
+static bool are_copies(struct flattener *f, const struct context *c, ir_var *x, ir_var *y) {
+  const struct ir_binding *a = defined_by(f, *x, OPC_DIST), *b = defined_by(f, *y, OPC_DIST);
+  if (!a || !b || a->operands[1] != c->one || b->operands[1] != c->one) return false;
+  *x = a->operands[0];
+  *y = b->operands[0];
+  return true;
+}
+
+/* Checks that both sequences have the same length in every instance. */
+static void check_equal_lengths(struct flattener *f, const struct context *c,
+                                const struct rep *a, const struct rep *b) {
+  if (a->kind == b->kind && a->kind == REP_SEQUENCE && a->segdes == b->segdes) return;
+  ir_var x = lengths_in_context(f, c, a), y = lengths_in_context(f, c, b);
+  if (x == y) return;
+  const bool once = are_copies(f, c, &x, &y);
+  ir_var good = EMIT(f, EQ, INT, x, y);
+  if (once) {
+    const ir_var none = EMIT(f, EQ, INT, EMIT(f, LENGTHS, NONE, c->one), emit_int(f, 0));
+    good = EMIT(f, OR, BOOL, good, none);
+  }
+  emit_assert(f, good, x, y, check_text(CHECK_EACH));
+}
+
+const struct rep *flatten_each(struct flattener *f, struct context *c, const struct core *e) {
+  const size_t n = e->as.each.count;
+  const struct rep **sources = arena_alloc(f->arena, n * sizeof *sources);
+  for (size_t i = 0; i < n; i++) {
+    sources[i] = flatten(f, c, e->as.each.generators[i].source);
+    if (sources[i]->kind != REP_PULLED) sources[i] = rep_plain(f, c, sources[i]);
+  }
+  for (size_t i = 1; i < n; i++) check_equal_lengths(f, c, sources[0], sources[i]);
+  for (size_t i = 0; i < n; i++) sources[i] = rep_plain(f, c, sources[i]);
+  const struct rep *s = sources[0];
+  if (is_serial_each(f, c, e)) return flatten_serial_each(f, c, e, sources);
+  struct context *inside = arena_alloc(f->arena, sizeof *inside);
+  *inside = (struct context){
+      .kind = CONTEXT_EACH, .parent = c, .one = seq_elements_one(f, s), .segdes = s->segdes};
+  for (size_t i = 0; i < n; i++) {
+    bind_pattern(f, inside, e->as.each.generators[i].pattern, sources[i]->elements);
+  }
+  if (!e->as.each.sieve) {
+    const struct rep *body = flatten_body(f, inside, e);
+    return rep_sequence(f, s->segdes, s->outer, body, context_serial(c));
+  }
+  /* Filter first: the body runs only where the sieve holds. */
+  const ir_var flags = rep_each_scalar(f, inside, flatten(f, inside, e->as.each.sieve));
+  ir_var packed[2];
+  emit_results(f, OPC_PACK, TW_BOOL, 3, (ir_var[]){flags, flags, s->segdes}, 2, packed);
+  const struct rep *kept = rep_sequence(f, packed[1], s->outer, NULL, context_serial(c));
+  struct context *filtered = arena_alloc(f->arena, sizeof *filtered);
+  *filtered = (struct context){.kind = CONTEXT_PACKED,
+                               .parent = inside,
+                               .one = seq_elements_one(f, kept),
+                               .flags = flags,
+                               .around = s->segdes};
+  const struct rep *body = flatten_body(f, filtered, e);
+  return rep_sequence(f, packed[1], s->outer, body, context_serial(c));
+}

@@ -1,0 +1,222 @@
+/* deal.c - calls by instances that are dealt out to the processes of a job (processes.h, struct
+ * cvl_deal).
+ *
+ * A process executes its instances by a machine of its own, on the back end that holds what
+ * this process has of vectors: with its own control flow, and cut into chunks on its own
+ * threads as that machine finds good. Between `deal` and `collect` it waits for nobody.
+ *
+ * If any instance fails, all processes hear of it, and the call is executed once more by
+ * all of them together: chunk by chunk, as where nothing is dealt, which finds the fault to
+ * report. Only calls are dealt that are typed throughout, and without effects, as no function
+ * by instances has any.
+ *
+ * The elements of a RAND depend on how many it has drawn for the instances before. A function
+ * by instances executes the same RANDs for all of them, one behind the other (ir/instances.c):
+ * so each process stops at each RAND until all processes are there, and have said how many
+ * elements they want of it. One that cannot go on says so at what would have been its next
+ * RAND, or its end. What draws is not cut into chunks by a process, which would execute its
+ * RANDs several times.
+ */
+#include "cvl/processes.h"
+#include "vinterp/machine/machine-private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(CVL_EACH == IR_EACH && CVL_SHARED == IR_SHARED,
+               "sizes as in struct ir_instances");
+
+/* ---- the machine of this process alone ---- */
+
+/* What it is not to do: to report, to be watched. */
+static struct machine_options options_alone(const struct machine *m,
+                                            const struct cvl_backend *backend) {
+  struct machine_options o = m->options;
+  o.backend = backend;
+  o.progress_fd = -1;
+  o.profile = false;
+  o.undisturbed = false;
+  o.trace = NULL;
+  o.fail_allocation = 0;
+  o.out = o.err = NULL;
+  return o;
+}
+
+static struct machine *alone_new(struct machine *m, const struct cvl_deal *d) {
+  struct machine *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  s->heap = m->heap;
+  s->backend = d->backend;
+  s->context = d->context;
+  s->options = options_alone(m, d->backend);
+  s->widths = m->widths;
+  s->vector_limit = m->vector_limit;
+  s->max_depth = m->max_depth;
+  s->store = (struct value_store){s->backend, s->context, s->heap};
+  s->dealer = m;
+  chunks_init(s);
+  if (team_init(s)) return s;
+  free(s);
+  return NULL;
+}
+
+void deal_free(struct machine *m) {
+  if (!m->alone) return;
+  deal_forget(m);
+  m->alone->context = NULL; /* the back end's */
+  machine_free(m->alone);
+  m->alone = NULL;
+}
+
+void deal_forget(struct machine *m) {
+  struct machine *s = m->alone;
+  if (!s || !s->dealt) return;
+  machine_program_free(s, s->dealt);
+  s->dealt = NULL;
+}
+
+/* What it says of faults, to nobody. */
+struct unheard {
+  struct arena arena;
+  struct diag_list list;
+};
+
+static void unheard_begin(struct machine *m, struct unheard *u) {
+  arena_init_small(&u->arena, m->heap, 512);
+  diag_list_init(&u->list, &u->arena);
+}
+
+/* Whether it has the program that runs; makes it if need be. */
+static bool has_program(struct machine *m, const struct cvl_deal *d) {
+  if (!m->alone) m->alone = alone_new(m, d);
+  if (!m->alone) return false;
+  if (m->alone->dealt && m->alone->dealt->program != m->program) deal_forget(m);
+  if (!m->alone->dealt) {
+    struct unheard u;
+    unheard_begin(m, &u);
+    machine_begin(m->alone, &u.list);
+    m->alone->dealt = machine_program_new(m->alone, m->program);
+    arena_free(&u.arena);
+  }
+  return m->alone->dealt != NULL;
+}
+
+/* Executes the function on this process' operands, which are taken; true with the results. */
+static bool execute_own(struct machine *m, const struct cut *cut, struct cvl_deal *d,
+                        struct cvl_value *results) {
+  struct machine *s = m->alone;
+  struct unheard u;
+  unheard_begin(m, &u);
+  for (uint32_t p = 0; p < d->count; p++)
+    d->own[p].owned = d->own[p].form == CVL_VECTOR || d->own[p].form == CVL_SEGDES;
+  s->max_depth = m->max_depth - cut->index;
+  s->first_seed = m->seed;
+  s->first_random = m->random_count;
+  s->stopped = false;
+  if (m->options.stop) {
+    stop_apart(&s->apart, m->options.stop);
+    s->options.stop = &s->apart;
+  }
+  const bool good = machine_call_function(s, s->dealt, cut->function, d->own, d->count, results,
+                                          cut->result_count, &u.list) == MACHINE_DONE;
+  arena_free(&u.arena);
+  return good;
+}
+
+static void release(const struct cvl_deal *d, struct cvl_value *own, uint32_t count) {
+  for (uint32_t k = 0; k < count; k++) {
+    if (own[k].form == CVL_VECTOR || own[k].form == CVL_SEGDES)
+      d->backend->release(d->context, &own[k]);
+  }
+}
+
+/* ---- random numbers ---- */
+
+bool deal_forbids_cuts(struct machine *m, uint32_t function) {
+  return m->dealer && reach_draws(m, function);
+}
+
+bool deal_random_first(struct machine *s, const struct machine_site *site,
+                       const struct value *bounds, uint64_t *first) {
+  const struct machine *m = s->dealer;
+  uint64_t n = 0;
+  const bool good = machine_length(s, site, bounds, &n);
+  s->stopped = m->backend->processes->sum_before(m->context, !good, n, first);
+  if (good && s->stopped) return machine_fault(s, site, "another process cannot go on");
+  return good;
+}
+
+/* ---- a call ---- */
+
+/* Room for what goes to the back end and comes from it. */
+struct room {
+  uint32_t *sizes;
+  struct cvl_value *operands, *own, *results, *out;
+};
+
+static void free_room(struct machine *m, const struct cut *cut, struct room *r) {
+  heap_free(m->heap, r->sizes, cut->operand_count * sizeof *r->sizes);
+  heap_free(m->heap, r->operands, 2 * cut->operand_count * sizeof *r->operands);
+  heap_free(m->heap, r->results, 2 * cut->result_count * sizeof *r->results);
+}
+
+static bool make_room(struct machine *m, const struct cut *cut, struct room *r) {
+  r->sizes = heap_alloc(m->heap, cut->operand_count * sizeof *r->sizes);
+  r->operands = heap_alloc(m->heap, 2 * cut->operand_count * sizeof *r->operands);
+  r->results = heap_alloc(m->heap, 2 * cut->result_count * sizeof *r->results);
+  if (!r->sizes || !r->operands || !r->results) return false;
+  r->own = r->operands + cut->operand_count;
+  r->out = r->results + cut->result_count;
+  memset(r->operands, 0, 2 * cut->operand_count * sizeof *r->operands);
+  memset(r->results, 0, 2 * cut->result_count * sizeof *r->results);
+  for (uint32_t p = 0; p < cut->operand_count; p++) {
+    r->sizes[p] = cut->operands[p].size;
+    r->operands[p] = cut->operands[p].value.flat;
+    r->operands[p].owned = 0;
+  }
+  return true;
+}
+
+/* All of a call that has been dealt. */
+static bool execute_dealt(struct machine *m, struct cut *cut, struct cvl_deal *d,
+                          struct room *r) {
+  const bool able = has_program(m, d);
+  if (!able) release(d, d->own, d->count);
+  const bool good = able && execute_own(m, cut, d, r->results);
+  uint64_t before;
+  const bool failed = (able && m->alone->stopped) ||
+                      m->backend->processes->sum_before(m->context, !good, 0, &before);
+  if (good && failed) release(d, r->results, cut->result_count);
+  m->backend->processes->collect(m->context, m->site, d, !failed, cut->result_count, r->results,
+                                 r->out);
+  if (failed) return false;
+  m->random_count = m->alone->random_count;
+  for (uint32_t k = 0; k < cut->result_count; k++) cut->results[k].whole = value_of(r->out[k]);
+  cut->counts = (struct cut_counts){.chunks = d->processes, .least = d->n, .most = d->n};
+  cut->bound = CHUNK_DEALT;
+  return true;
+}
+
+bool deal_is_wanted(struct machine *m, uint32_t function, uint64_t instances) {
+  return m->backend->processes && instances > 1 && m->chunks.possible && m->chunks.count == 0 &&
+         m->chunks.pass == CHUNKS_RUN && !m->sink && !m->options.trace &&
+         reach_is_typed(m, function);
+}
+
+/* Processes must not go different ways for want of a few bytes on one of them. */
+bool deal_run(struct machine *m, struct cut *cut) {
+  struct room r = {0};
+  if (m->backend->processes->any(m->context, !make_room(m, cut, &r))) {
+    free_room(m, cut, &r);
+    return false;
+  }
+  struct cvl_deal d = {.instances = cut->instances,
+                       .count = cut->operand_count,
+                       .sizes = r.sizes,
+                       .operands = r.operands,
+                       .own = r.own};
+  const bool done =
+      m->backend->processes->deal(m->context, m->site, &d) && execute_dealt(m, cut, &d, &r);
+  free_room(m, cut, &r);
+  return done;
+}

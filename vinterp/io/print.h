@@ -1,0 +1,37 @@
+/* print.h - values as text, the format of results and of WRITE (vcode.md, section 13.1). */
+#ifndef RAVEL_PRINT_H
+#define RAVEL_PRINT_H
+
+#include "vinterp/io/streams.h"
+
+struct machine;
+struct machine_site;
+struct value;
+
+/* Where text goes. `write` returns false to stop the printing. */
+struct sink {
+  bool (*write)(void *self, const char *bytes, size_t n);
+  void *self;
+};
+
+/* Writes one line for the value, newline included; exact: floats with all digits. The elements
+ * are fetched and written a buffer at a time, so the memory needed does not grow with the
+ * value. False if the sink refused, or the back end knew of a fault, which is then recorded. */
+bool print_value(struct machine *, const struct machine_site *, const struct value *,
+                 bool exact, const struct sink *);
+
+/* The same for raw bytes: the low eight bits of each element of an INT vector, nothing added.
+ */
+bool print_chars(struct machine *, const struct machine_site *, const struct value *,
+                 const struct sink *);
+
+/* A sink that writes to a stream of the program; flushing is the caller's. */
+struct stream_sink {
+  struct sink sink; /* what print_value takes */
+  struct streams *streams;
+  int64_t stream;
+  struct stream_status status; /* of the latest write */
+};
+void stream_sink_init(struct stream_sink *, struct streams *, int64_t stream);
+
+#endif

@@ -1,0 +1,215 @@
+/* spawn.c - SPAWN: a child process with pipes to the program (vcode.md, section 12.2). */
+#include "vinterp/io/streams-private.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the command line ---- */
+
+/* The words of a command, for exec: text and pointers in one block. */
+struct words {
+  char **list; /* NULL-terminated */
+  size_t count;
+  size_t bytes; /* of the block */
+};
+
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Splits at white space. False: no memory for words->bytes. */
+static bool words_split(struct heap *heap, const char *command, size_t length,
+                        struct words *words) {
+  size_t most = length / 2 + 2; /* every word but the last needs a space; and the NULL */
+  words->bytes = most * sizeof(char *) + length + 1;
+  words->list = heap_alloc(heap, words->bytes);
+  if (!words->list) return false;
+  char *text = (char *)(words->list + most);
+  memcpy(text, command, length);
+  text[length] = '\0';
+  words->count = 0;
+  for (size_t i = 0; i < length; i++) {
+    if (is_space(text[i])) {
+      text[i] = '\0';
+    } else if (i == 0 || text[i - 1] == '\0') {
+      words->list[words->count++] = &text[i];
+    }
+  }
+  words->list[words->count] = NULL;
+  return true;
+}
+
+/* ---- descriptors ---- */
+
+/* One of the child's standard streams. */
+struct end {
+  int child;      /* descriptor for the child, above 2, closed on exec; -1: none yet */
+  bool piped;     /* a pipe leads to the program */
+  int64_t stream; /* the program's number for it */
+};
+
+static int duplicate_above_standard(int fd) {
+  return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+/* A pipe between the child's stream k and a new stream of the program. The child's descriptor
+ * lies above 2, so that moving one to its number cannot overwrite another. */
+static struct stream_status end_pipe(struct streams *s, int k, struct end *end) {
+  int pair[2];
+  if (pipe2(pair, O_CLOEXEC) != 0) return stream_fail_errno(s, errno);
+  bool program_writes = k == STREAM_IN;
+  int ours = pair[program_writes ? 1 : 0], theirs = pair[program_writes ? 0 : 1];
+  end->child = duplicate_above_standard(theirs);
+  int error = errno;
+  close(theirs);
+  FILE *file = NULL;
+  struct pipe_end *pipe = NULL;
+  struct stream_status status = end->child < 0
+                                    ? stream_fail_errno(s, error)
+                                    : pipe_open(s, ours, !program_writes, &file, &pipe);
+  if (!status.ok) {
+    close(ours);
+    return status;
+  }
+  uint64_t lacking = stream_add(s, file, !program_writes, program_writes, &end->stream);
+  if (lacking) {
+    fclose(file);
+    return stream_no_memory(lacking);
+  }
+  s->table[end->stream].pipe = pipe;
+  end->piped = true;
+  return stream_ok();
+}
+
+/* A standard stream that is no file of the system: nothing comes from there, and what is
+ * written goes nowhere. */
+static struct stream_status end_nowhere(struct streams *s, struct end *end) {
+  const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (fd < 0) return stream_fail_errno(s, errno);
+  end->child = duplicate_above_standard(fd);
+  const int error = errno;
+  close(fd);
+  return end->child < 0 ? stream_fail_errno(s, error) : stream_ok();
+}
+
+/* Lets the child have an open stream of the program. */
+static struct stream_status end_inherit(struct streams *s, struct end *end) {
+  struct stream *stream = stream_find(s, end->stream);
+  if (!stream) return stream_fail(s, "stream %lld is not open", (long long)end->stream);
+  fflush(stream->file); /* output goes first; input that was read ahead is given back */
+  int fd = stream->pipe ? pipe_descriptor(stream->pipe) : fileno(stream->file);
+  if (fd < 0 && end->stream <= STREAM_ERR) return end_nowhere(s, end);
+  if (fd < 0)
+    return stream_fail(s, "a file that is written as a whole is no stream for others");
+  end->child = duplicate_above_standard(fd);
+  return end->child < 0 ? stream_fail_errno(s, errno) : stream_ok();
+}
+
+/* ---- the process ---- */
+
+/* Whether the error is that of starting a process, not of executing the program. */
+static bool is_shortage(int error) {
+  return error == EAGAIN || error == ENOMEM;
+}
+
+/* Starts the program with the three ends as 0, 1, 2 and signals as a program expects them.
+ * 0 or an errno. */
+static int start(const struct permissions *permissions, char *const *words,
+                 const struct end ends[3], pid_t *child) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error) return error;
+  error = posix_spawnattr_init(&attributes);
+  if (error) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  sigset_t none, defaults;
+  sigemptyset(&none);
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  error = posix_spawnattr_setsigmask(&attributes, &none);
+  if (!error) error = posix_spawnattr_setsigdefault(&attributes, &defaults);
+  if (!error) {
+    error =
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  for (int k = 0; k < 3 && !error; k++) {
+    error = posix_spawn_file_actions_adddup2(&actions, ends[k].child, k);
+  }
+  struct file_problem problem;
+  if (!error && !process_spawn(permissions, child, &actions, &attributes, words, &problem)) {
+    error = problem.error ? problem.error : EPERM;
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/* The child could not execute its program: what it would say on its standard error. */
+static void report_for_child(int fd, const char *program, int error) {
+  char reason[128], line[512];
+  int n = snprintf(line, sizeof line, "%.300s: %s\n", program,
+                   strerror_r(error, reason, sizeof reason));
+  struct pipe_guard guard;
+  pipe_guard_begin(&guard);
+  if (write(fd, line, (size_t)n) < 0) { /* nobody listens: nothing to be done */
+  }
+  pipe_guard_end(&guard);
+}
+
+/* Flushes, starts the child on the ends, remembers it. */
+static struct stream_status launch(struct streams *s, const struct words *words,
+                                   const struct end ends[3]) {
+  for (size_t i = 0; i < s->count; i++) {
+    if (s->table[i].file && s->table[i].writable) (void)stream_flush(s, (int64_t)i);
+  }
+  streams_reap(s);
+  uint64_t lacking = streams_reserve(s->heap, (void **)&s->children, s->child_count,
+                                     &s->child_capacity, sizeof *s->children);
+  if (lacking) return stream_no_memory(lacking);
+  pid_t child;
+  int error = start(&s->permissions, words->list, ends, &child);
+  if (!error) {
+    s->children[s->child_count++] = child;
+  } else if (is_shortage(error)) {
+    return stream_fail_errno(s, error);
+  } else {
+    report_for_child(ends[STREAM_ERR].child, words->list[0], error);
+  }
+  return stream_ok();
+}
+
+struct stream_status stream_spawn(struct streams *s, const char *command, size_t length,
+                                  int64_t in_out_err[3]) {
+  struct end ends[3];
+  for (int k = 0; k < 3; k++) {
+    ends[k] = (struct end){.child = -1, .stream = in_out_err[k]};
+    in_out_err[k] = STREAM_NULL;
+  }
+  struct file_problem problem;
+  if (!process_permitted(&s->permissions, &problem)) return stream_fail_file(s, &problem);
+  if (memchr(command, '\0', length)) return stream_fail(s, "the command contains a NUL");
+  struct words words;
+  if (!words_split(s->heap, command, length, &words)) return stream_no_memory(words.bytes);
+  struct stream_status status =
+      words.count ? stream_ok() : stream_fail(s, "the command has no words");
+  for (int k = 0; k < 3 && status.ok; k++) {
+    status =
+        ends[k].stream == STREAM_NULL ? end_pipe(s, k, &ends[k]) : end_inherit(s, &ends[k]);
+  }
+  if (status.ok) status = launch(s, &words, ends);
+  for (int k = 0; k < 3; k++) {
+    if (ends[k].child >= 0) close(ends[k].child);
+    if (status.ok) {
+      in_out_err[k] = ends[k].stream;
+    } else if (ends[k].piped) {
+      stream_drop(s, ends[k].stream); /* keeps s->message: closing a new pipe cannot fail */
+    }
+  }
+  heap_free(s->heap, words.list, words.bytes);
+  return status;
+}

@@ -1,0 +1,19 @@
+/* frame.h - one call that has not returned. */
+#ifndef RAVEL_FRAME_H
+#define RAVEL_FRAME_H
+
+#include <stdint.h>
+
+/* Frame 0 is the entry function's. */
+struct frame {
+  uint32_t caller; /* location of the CALL; frame 0: none */
+  uint32_t tail;   /* of the latest tail call, which replaced the function; or NO_LOCATION */
+  uint64_t tails;  /* how many tail calls have; in a search of chunks, of a function of a loop,
+                      the rounds before (instances/chunk-path.c) */
+  uint32_t function;
+  uint64_t base; /* typed: slot 0; stack code: items on the stack at the call, unused */
+};
+
+#define NO_LOCATION UINT32_MAX
+
+#endif
